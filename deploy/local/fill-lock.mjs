@@ -1,0 +1,79 @@
+#!/usr/bin/env node
+/*
+ * Completes package-lock.json. A registry that lacks some platform's build of an optional package leaves a hole in the
+ * lock, and `npm ci` of npm 11.19 refuses such a lock. Each hole gets a stub: version, os and cpu, no integrity; npm
+ * skips it on every machine that it is not for. Run it after each `npm install`. `--check` only looks, and exits 1.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const SYSTEMS = ['darwin', 'win32', 'linux', 'android', 'freebsd', 'openbsd', 'netbsd', 'openharmony', 'sunos', 'aix'];
+const PROCESSORS = ['arm64', 'x64', 'ia32', 'arm', 'ppc64', 'riscv64', 's390x', 'loong64', 'mips64el', 'wasm32'];
+const PROCESSOR_SPELLINGS = { armv7: 'arm', armv6: 'arm', ppc64le: 'ppc64' };
+const EXACT_VERSION = /^\d+\.\d+\.\d+(?:-[\w.]+)?$/;
+
+const lockPath = fileURLToPath(new URL('../../package-lock.json', import.meta.url));
+
+/** The place of `name` as seen from the package at `place`, by Node's own search upwards; undefined is a hole. */
+function resolvedPlace(packages, place, name) {
+  for (let folder = place; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/')))) {
+    const candidate = folder === '' ? `node_modules/${name}` : `${folder}/node_modules/${name}`;
+    if (candidate in packages) return candidate;
+    if (folder === '') return undefined;
+  }
+}
+
+function holesOf(packages) {
+  return Object.entries(packages).flatMap(([place, entry]) =>
+    Object.entries(entry.optionalDependencies ?? {})
+      .filter(([name]) => resolvedPlace(packages, place, name) === undefined)
+      .map(([name, version]) => ({ name, version, wantedBy: place, dev: entry.dev === true })),
+  );
+}
+
+function platformOf(name) {
+  const words = name.split(/[/_-]/).map((word) => PROCESSOR_SPELLINGS[word] ?? word);
+  return {
+    os: SYSTEMS.filter((system) => words.includes(system)),
+    cpu: PROCESSORS.filter((processor) => words.includes(processor)),
+  };
+}
+
+function stubFor({ name, version, wantedBy, dev }) {
+  const { os, cpu } = platformOf(name);
+  if (!EXACT_VERSION.test(version)) throw new Error(`${wantedBy} wants ${name} ${version}: not an exact version`);
+  if (os.length + cpu.length === 0) throw new Error(`${wantedBy} wants ${name}: its name tells no platform`);
+  return {
+    version,
+    ...(cpu.length > 0 && { cpu }),
+    ...(dev && { dev }),
+    optional: true,
+    ...(os.length > 0 && { os }),
+  };
+}
+
+/** Addresses of a registry do not belong in the lock: each machine has its own. */
+const addressed = (packages) => Object.entries(packages).filter(([, entry]) => /^https?:/.test(entry.resolved ?? ''));
+
+function fill(lock) {
+  for (const [, entry] of addressed(lock.packages)) delete entry.resolved;
+  for (const hole of holesOf(lock.packages)) lock.packages[`node_modules/${hole.name}`] = stubFor(hole);
+  const inOrder = Object.entries(lock.packages).sort(([a], [b]) => a.localeCompare(b, 'en'));
+  return { ...lock, packages: Object.fromEntries(inOrder) };
+}
+
+const lock = JSON.parse(readFileSync(lockPath, 'utf8'));
+const holes = holesOf(lock.packages);
+const addresses = addressed(lock.packages);
+
+if (process.argv.includes('--check')) {
+  for (const { name, version, wantedBy } of holes) console.error(`hole: ${name} ${version}, wanted by ${wantedBy}`);
+  for (const [place, { resolved }] of addresses) console.error(`address: ${place} names ${resolved}`);
+  if (holes.length + addresses.length > 0) {
+    console.error('package-lock.json: run `npm run lock:fill` and commit the result');
+    process.exitCode = 1;
+  }
+} else if (holes.length + addresses.length > 0) {
+  writeFileSync(lockPath, `${JSON.stringify(fill(lock), null, 2)}\n`);
+  console.log(`package-lock.json: ${holes.length} holes filled, ${addresses.length} addresses removed`);
+}

@@ -1,0 +1,187 @@
+#!/usr/bin/env node
+/*
+ * Runs before every npm script. Installs the packages when node_modules is missing or package-lock.json has changed since
+ * the last install, and checks that the Node which is to run the scripts can. With nothing to do it takes some 30 ms.
+ * It is plain JavaScript because it must run on an empty checkout with an older Node, and it speaks on standard error
+ * alone, because standard output belongs to the script that follows.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const lockPath = `${root}package-lock.json`;
+/** What npm itself writes: the packages that stand in node_modules. */
+const installedPath = `${root}node_modules/.package-lock.json`;
+/** The hash of the lock file that was last installed, and which Node the scripts use. */
+const markerPath = `${root}node_modules/.reelgate-lock`;
+const packagedNode = `${root}node_modules/.bin/node`;
+const platform = `${process.platform} ${process.arch}`;
+const nodeIsPackaged = platform === 'linux x64' || platform === 'linux arm64';
+
+const INSTALL_TIMEOUT_MS = 15 * 60_000;
+const TURN_TIMEOUT_MS = INSTALL_TIMEOUT_MS + 60_000;
+const TURN_POLL_MS = 200;
+
+function say(...lines) {
+  process.stderr.write(lines.map((line) => `reelgate: ${line}\n`).join(''));
+}
+
+function refuse(...lines) {
+  say(...lines);
+  process.exit(1);
+}
+
+function readIfThere(path) {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+const hashOf = (text) => createHash('sha256').update(text).digest('hex');
+
+/** Node runs TypeScript as it is from 22.18 and 23.6 on. */
+function runsTypeScript(version) {
+  const [major, minor] = version.replace(/^v/, '').split('.').map(Number);
+  return major > 23 || (major === 23 && minor >= 6) || (major === 22 && minor >= 18);
+}
+
+/** Why an install is needed; undefined when the last one still holds. */
+function reasonToInstall() {
+  if (!existsSync(`${root}node_modules`)) return 'node_modules is missing';
+  const [installedHash, node] = (readIfThere(markerPath) ?? '').split(' ');
+  if (installedHash === '') return 'no finished install is on record';
+  if (installedHash !== hashOf(readFileSync(lockPath))) return 'package-lock.json has changed';
+  if (nodeIsPackaged && node !== 'own-node' && !existsSync(packagedNode)) return 'node_modules/.bin/node is missing';
+  return undefined;
+}
+
+const sameParcel = (a, b) => a.version === b.version && a.integrity === b.integrity && a.link === b.link;
+
+/** Whether `npm install`, run by hand, has already brought node_modules to what the lock file asks for. */
+function alreadyInstalled() {
+  const lock = JSON.parse(readFileSync(lockPath, 'utf8')).packages;
+  const installed = JSON.parse(readIfThere(installedPath) ?? '{}').packages ?? {};
+  const wanted = Object.entries(lock).filter(([place]) => place !== '');
+  return (
+    wanted.every(([place, entry]) => (place in installed ? sameParcel(entry, installed[place]) : entry.optional === true)) &&
+    Object.keys(installed).every((place) => place in lock && (installed[place].link === true || existsSync(root + place))) &&
+    (!nodeIsPackaged || existsSync(packagedNode))
+  );
+}
+
+function processLives(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+}
+
+function tryToTake(turnPath) {
+  try {
+    writeFileSync(turnPath, String(process.pid), { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if (error.code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** Removes what a killed install has left, once its npm too is gone. Renaming it first lets only one of several remove it. */
+function clearIfAbandoned(turnPath) {
+  const owners = readIfThere(turnPath)?.match(/\d+/g) ?? [];
+  if (owners.length === 0 || owners.some((pid) => processLives(Number(pid)))) return;
+  const aside = `${turnPath}.${process.pid}`;
+  try {
+    renameSync(turnPath, aside);
+    rmSync(aside);
+  } catch {
+    // another one has just removed it
+  }
+}
+
+/** The right to install: a file outside node_modules, since an install empties that folder. It names who installs. */
+async function takeTurn() {
+  const { tmpdir } = await import('node:os');
+  const turnPath = `${tmpdir()}/reelgate-install-${hashOf(root).slice(0, 16)}`;
+  const deadline = Date.now() + TURN_TIMEOUT_MS;
+  for (let told = false; !tryToTake(turnPath); told = true) {
+    if (!told) say(`another install is running here (process ${readIfThere(turnPath)?.trim() ?? '?'}); waiting for it`);
+    if (Date.now() > deadline) refuse(`waited too long for it. If no install is running: rm ${turnPath}`);
+    clearIfAbandoned(turnPath);
+    await new Promise((resume) => setTimeout(resume, TURN_POLL_MS));
+  }
+  process.on('exit', () => rmSync(turnPath, { force: true }));
+  return turnPath;
+}
+
+/** npm, run by the Node that it came with: the one in node_modules is about to be replaced. */
+function commandOfNpm() {
+  const { npm_execpath: npm, npm_node_execpath: node, PATH = '' } = process.env;
+  const path = PATH.split(':').filter((folder) => !folder.startsWith(root)).join(':');
+  const options = ['ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error'];
+  const known = npm?.endsWith('.js') && node && !node.startsWith(root);
+  return { program: known ? node : 'npm', args: known ? [npm, ...options] : options, path };
+}
+
+/** Runs `npm ci` and answers how it failed, or undefined. Whoever ends this program ends npm too. */
+async function failureOfNpmCi(turnPath) {
+  const { spawn } = await import('node:child_process');
+  const { program, args, path } = commandOfNpm();
+  const env = { ...process.env, PATH: path };
+  const npm = spawn(program, args, { cwd: root, env, stdio: ['ignore', 2, 2], timeout: INSTALL_TIMEOUT_MS });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => npm.kill(signal));
+  if (npm.pid !== undefined) writeFileSync(turnPath, `${process.pid} ${npm.pid}`);
+  return new Promise((resolve) => {
+    npm.on('error', (error) => resolve(error.message));
+    npm.on('exit', (status, signal) => resolve(status === 0 ? undefined : signal ? `ended by ${signal}` : `exit ${status}`));
+  });
+}
+
+/** The packaged Node needs glibc. Where it does not start, the machine's own takes its place if it is new enough. */
+async function usableNode() {
+  if (!nodeIsPackaged) return 'own-node';
+  const { spawnSync } = await import('node:child_process');
+  if (spawnSync(packagedNode, ['--version']).status === 0) return 'packaged-node';
+  rmSync(packagedNode, { force: true });
+  return 'own-node';
+}
+
+async function install(reason) {
+  const turnPath = await takeTurn();
+  if (reasonToInstall() === undefined) return;
+  const hash = hashOf(readFileSync(lockPath));
+  if (!alreadyInstalled()) {
+    say(`installing the packages, because ${reason}`);
+    rmSync(markerPath, { force: true });
+    const failure = await failureOfNpmCi(turnPath);
+    if (failure !== undefined) {
+      refuse(
+        `npm ci failed (${failure}); its own words are above.`,
+        'Is the package registry reachable (npm ping), and is npm 10 or newer here (npm --version)?',
+        'Then run this command again, or `npm ci` by itself to see more.',
+      );
+    }
+  }
+  writeFileSync(markerPath, `${hash} ${await usableNode()}`);
+}
+
+function versionOfTheScripts() {
+  const manifest = existsSync(packagedNode) && readIfThere(`${root}node_modules/node-linux-${process.arch}/package.json`);
+  return manifest ? JSON.parse(manifest).version : process.versions.node;
+}
+
+const reason = reasonToInstall();
+if (reason !== undefined) await install(reason);
+if (!runsTypeScript(versionOfTheScripts())) {
+  refuse(
+    `the scripts need Node 22.18 or newer, and here they would run on ${versionOfTheScripts()} (${platform}).`,
+    'Linux on x64 and arm64 gets it with the packages. Elsewhere put Node 24 first on the PATH:',
+    '  brew install node@24 (macOS), nvm install 24, fnm install 24, or a download from nodejs.org',
+    'and run this command again.',
+  );
+}

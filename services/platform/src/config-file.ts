@@ -1,0 +1,128 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { Ajv } from 'ajv';
+import type { ErrorObject } from 'ajv';
+import { LineCounter, isMap, parseDocument, visit } from 'yaml';
+import type { Document, Node } from 'yaml';
+import { parseBytes, parseDuration, parseHostPort } from './units.ts';
+
+const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
+const DECIMAL = /^(0|[1-9]\d{0,11})(\.\d{1,9})?$/;
+
+/** Says which file, line and key is wrong, and what was expected there. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+export interface ConfigFile {
+  readonly file: string;
+  /** The checked value: defaults filled in, empty values left out. */
+  readonly value: unknown;
+  /** Points at a key, for faults that no schema can say. */
+  fault(keys: readonly (string | number)[], expected: string): ConfigError;
+}
+
+/**
+ * Reads a YAML file, puts `${NAME}` and `${NAME:-default}` from the environment into its values, and checks it against a JSON Schema
+ * with these formats: duration, bytes, host-port, decimal. An empty value is the same as an absent key.
+ */
+export function readConfigFile(file: string, schema: object, environment: Readonly<Record<string, string | undefined>>): ConfigFile {
+  const lines = new LineCounter();
+  const document = parseDocument(textOf(file), { lineCounter: lines, prettyErrors: false });
+  const [broken] = document.errors;
+  if (broken !== undefined) throw new ConfigError(`${file}:${String(lines.linePos(broken.pos[0]).line)}: not YAML: ${broken.message}`);
+
+  const at = (keys: readonly (string | number)[]): number => lineOf(document, lines, keys);
+  const fault = (keys: readonly (string | number)[], expected: string): ConfigError =>
+    new ConfigError(`${file}:${String(at(keys))}: ${keys.length === 0 ? 'the file' : keys.join('.')}: ${expected}`);
+
+  substitute(document, environment, (node, name) => new ConfigError(`${file}:${String(lines.linePos(node.range?.[0] ?? 0).line)}: \${${name}} is not set; set it, or give a default as \${${name}:-…}`));
+  const value = withoutEmpty(document.toJS()) ?? {};
+  const ajv = new Ajv({ allErrors: false, verbose: true, useDefaults: true, allowUnionTypes: true, strict: true, strictTypes: false, formats: FORMATS });
+  const check = ajv.compile(schema);
+  if (!check(value)) {
+    const [error] = check.errors ?? [];
+    if (error !== undefined) throw faultOf(error, fault);
+  }
+  return { file: path.resolve(file), value, fault };
+}
+
+const FORMATS = {
+  duration: (text: string) => parseDuration(text) !== undefined,
+  bytes: (text: string) => parseBytes(text) !== undefined,
+  'host-port': (text: string) => parseHostPort(text) !== undefined,
+  decimal: (text: string) => DECIMAL.test(text),
+};
+
+const FORMAT_WORDS: Readonly<Record<string, string>> = {
+  duration: 'a duration such as 200ms, 3s, 30m or 7d',
+  bytes: 'a size such as 512KiB, 64MiB or 2GiB',
+  'host-port': 'an address such as 127.0.0.1:8080',
+  decimal: 'a decimal in quotes such as "0.08", with at most nine places',
+};
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new ConfigError(`${file}: cannot be read (${error instanceof Error ? error.message : String(error)}); name the file in REELGATE_CONFIG`);
+  }
+}
+
+function substitute(document: Document, environment: Readonly<Record<string, string | undefined>>, missing: (node: Node, name: string) => ConfigError): void {
+  visit(document, {
+    Scalar: (key, node) => {
+      if (key === 'key' || typeof node.value !== 'string' || !node.value.includes('${')) return;
+      node.value = node.value.replace(VARIABLE, (_whole, name: string, fallback: string | undefined) => {
+        const set = environment[name];
+        if (set !== undefined && set !== '') return set;
+        if (fallback === undefined) throw missing(node, name);
+        return fallback;
+      });
+    },
+  });
+}
+
+/** Leaves out what is null or an empty string: an absent key, an empty value and a default are the same. */
+function withoutEmpty(value: unknown): unknown {
+  if (value === null || value === '') return undefined;
+  if (Array.isArray(value)) return value.map(withoutEmpty).filter((item) => item !== undefined);
+  if (typeof value !== 'object') return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, withoutEmpty(inner)] as const).filter(([, inner]) => inner !== undefined));
+}
+
+function faultOf(error: ErrorObject, fault: ConfigFile['fault']): ConfigError {
+  const keys = error.instancePath.split('/').slice(1).map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~')).map((key) => (/^\d+$/.test(key) ? Number(key) : key));
+  const params = error.params as Readonly<Record<string, unknown>>;
+  const [wrong, expected] = (EXPECTED[error.keyword] ?? otherwise)(error, params);
+  return fault(wrong === undefined ? keys : [...keys, wrong], expected);
+}
+
+/** What a violated keyword says: the key beyond the place, where there is one, and what was expected. */
+const EXPECTED: Readonly<Record<string, (error: ErrorObject, params: Readonly<Record<string, unknown>>) => [string | undefined, string]>> = {
+  additionalProperties: (error, params) => {
+    const known = Object.keys((error.parentSchema as { properties?: object } | undefined)?.properties ?? {});
+    return [String(params['additionalProperty']), `no such key${known.length > 0 ? `; expected one of: ${known.join(', ')}` : ''}`];
+  },
+  required: (_error, params) => [undefined, `the key ${String(params['missingProperty'])} is missing`],
+  format: (_error, params) => [undefined, `expected ${FORMAT_WORDS[String(params['format'])] ?? String(params['format'])}`],
+  enum: (_error, params) => [undefined, `expected one of: ${(params['allowedValues'] as unknown[]).join(', ')}`],
+};
+
+function otherwise(error: ErrorObject): [undefined, string] {
+  const hint = (error.parentSchema as { description?: string } | undefined)?.description;
+  const message = error.message ?? 'is wrong';
+  return [undefined, hint === undefined ? message : `expected ${hint} (${message})`];
+}
+
+/** The line of the deepest part of the path that is there; of a key rather than of its value. */
+function lineOf(document: Document, lines: LineCounter, keys: readonly (string | number)[]): number {
+  for (let depth = keys.length; depth > 0; depth -= 1) {
+    const parent = document.getIn(keys.slice(0, depth - 1), true);
+    const last = keys[depth - 1];
+    const pair = isMap(parent) ? parent.items.find((item) => String(item.key) === String(last)) : undefined;
+    const node = (pair?.key ?? document.getIn(keys.slice(0, depth), true)) as Node | undefined;
+    if (node?.range !== undefined && node.range !== null) return lines.linePos(node.range[0]).line;
+  }
+  return 1;
+}

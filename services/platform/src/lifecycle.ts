@@ -1,0 +1,28 @@
+import type { Log } from './log.ts';
+
+/** Things that were started, to be stopped in the other order, once. */
+export interface Lifecycle {
+  /** Remembers how to stop something that has just been started. */
+  add(name: string, stop: () => Promise<void> | void): void;
+  stop(): Promise<void>;
+}
+
+export function openLifecycle(log: Log): Lifecycle {
+  const started: { name: string; stop: () => Promise<void> | void }[] = [];
+  let stopping: Promise<void> | undefined;
+  const stopAll = async (): Promise<void> => {
+    for (const { name, stop } of started.toReversed()) {
+      try {
+        await stop();
+      } catch (error) {
+        log.error({ part: name, err: error }, 'a part did not stop cleanly');
+      }
+    }
+  };
+  return {
+    add: (name, stop) => {
+      started.push({ name, stop });
+    },
+    stop: () => (stopping ??= stopAll()),
+  };
+}

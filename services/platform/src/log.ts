@@ -1,0 +1,25 @@
+import { pino } from 'pino';
+
+/** Writes lines of data. No bodies, keys or words of clients at info. */
+export interface Log {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+  child(fields: object): Log;
+}
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
+
+export function openLog(name: string, level: LogLevel): Log {
+  return pino({ name, level, base: { service: name }, timestamp: pino.stdTimeFunctions.isoTime, redact: ['key', 'apiKey', 'authorization', '*.authorization'] });
+}
+
+/** For tests and places that have nobody to tell. */
+export const silentLog: Log = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  child: () => silentLog,
+};

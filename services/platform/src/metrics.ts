@@ -1,0 +1,31 @@
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+
+/** Where a service's numbers are kept. Labels have few values: never an id. */
+export interface Metrics {
+  counter(name: string, help: string, labels?: readonly string[]): Counter;
+  gauge(name: string, help: string, labels?: readonly string[], collect?: (gauge: Gauge) => void | Promise<void>): Gauge;
+  histogram(name: string, help: string, buckets: readonly number[], labels?: readonly string[]): Histogram;
+  /** The Prometheus text. */
+  text(): Promise<string>;
+  readonly contentType: string;
+}
+
+export function openMetrics(withProcess: boolean): Metrics {
+  const registry = new Registry();
+  if (withProcess) collectDefaultMetrics({ register: registry });
+  return {
+    counter: (name, help, labels = []) => found<Counter>(registry, name) ?? new Counter({ name, help, labelNames: [...labels], registers: [registry] }),
+    gauge: (name, help, labels = [], collect) => found<Gauge>(registry, name) ?? new Gauge({
+      name, help, labelNames: [...labels], registers: [registry],
+      ...(collect === undefined ? {} : { async collect(this: Gauge) { await collect(this); } }),
+    }),
+    histogram: (name, help, buckets, labels = []) => found<Histogram>(registry, name)
+      ?? new Histogram({ name, help, labelNames: [...labels], buckets: [...buckets], registers: [registry] }),
+    text: () => registry.metrics(),
+    contentType: registry.contentType,
+  };
+}
+
+function found<T>(registry: Registry, name: string): T | undefined {
+  return registry.getSingleMetric(name) as T | undefined;
+}

@@ -1,0 +1,69 @@
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { create } from '@bufbuild/protobuf';
+import { connectNodeAdapter } from '@connectrpc/connect-node';
+import type { ConnectRouter, HandlerContext } from '@connectrpc/connect';
+import type { Log } from '../log.ts';
+import { Problem } from '../problem.ts';
+import type { HostPort } from '../units.ts';
+import { assertMayCall } from './callers.ts';
+import type { IdentifyCaller } from './callers.ts';
+import type { RpcServer } from './grpc-server.ts';
+import { toConnectError } from './problems.ts';
+import type { Binding } from './service.ts';
+
+const MESSAGE_BYTES_MAX = 8 * 1024 * 1024;
+const STOP_GRACE_MS = 5000;
+
+/** Takes a request that it knows; otherwise gives false and leaves it alone. */
+export type HttpRoute = (request: IncomingMessage, response: ServerResponse) => boolean;
+
+export interface ConnectServerOptions {
+  readonly listen: HostPort;
+  readonly bindings: readonly Binding[];
+  readonly identify: IdentifyCaller;
+  readonly log: Log;
+  /** Asked in turn before the RPCs: health, metrics, bytes. */
+  readonly routes: readonly HttpRoute[];
+}
+
+/** The second port of a service: Connect, gRPC-web and JSON of the same RPCs, and its plain HTTP routes. */
+export async function startConnectServer({ listen, bindings, identify, log, routes }: ConnectServerOptions): Promise<RpcServer> {
+  const rpc = connectNodeAdapter({ routes: (router) => { mount(router, bindings, identify, log); }, readMaxBytes: MESSAGE_BYTES_MAX });
+  const server = createServer((request, response) => {
+    if (!routes.some((route) => route(request, response))) rpc(request, response);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(listen.port, listen.host, resolve);
+  });
+  return { port: (server.address() as { port: number }).port, stop: () => stopHttp(server) };
+}
+
+function mount(router: ConnectRouter, bindings: readonly Binding[], identify: IdentifyCaller, log: Log): void {
+  for (const { service, methods } of bindings) {
+    const handlers = service.methods.map((method) => [method.localName, async (request: object, context: HandlerContext) => {
+      try {
+        const caller = identify(context.requestHeader.get('authorization') ?? undefined);
+        assertMayCall(caller, request);
+        const requestId = context.requestHeader.get('x-request-id') ?? '';
+        const answer = await methods[method.localName]?.(request as never, { caller, signal: context.signal, requestId });
+        return create(method.output, answer as Record<string, unknown>);
+      } catch (thrown) {
+        if (!(thrown instanceof Problem)) log.error({ method: method.name, err: thrown }, 'a call failed');
+        throw toConnectError(thrown);
+      }
+    }]);
+    router.service(service, Object.fromEntries(handlers) as never);
+  }
+}
+
+/** Lets what runs end, for a while, then cuts what is left. */
+export async function stopHttp(server: Server): Promise<void> {
+  const closed = new Promise((resolve) => server.close(resolve));
+  server.closeIdleConnections();
+  const force = setTimeout(() => {
+    server.closeAllConnections();
+  }, STOP_GRACE_MS);
+  await closed;
+  clearTimeout(force);
+}

@@ -1,0 +1,117 @@
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import type { DescMethod } from '@bufbuild/protobuf';
+import { Metadata, Server, ServerCredentials } from '@grpc/grpc-js';
+import type { ServerUnaryCall, ServiceDefinition, UntypedServiceImplementation, handleUnaryCall, sendUnaryData, status } from '@grpc/grpc-js';
+import type { Log } from '../log.ts';
+import { Problem } from '../problem.ts';
+import type { HostPort } from '../units.ts';
+import { assertMayCall } from './callers.ts';
+import type { IdentifyCaller } from './callers.ts';
+import { addHealth, addReflection } from './grpc-introspection.ts';
+import { statusDetailsOf } from './grpc-status.ts';
+import { toConnectError } from './problems.ts';
+import type { Binding } from './service.ts';
+
+const MESSAGE_BYTES_MAX = 8 * 1024 * 1024;
+const CONNECTION_AGE_MS = 10 * 60_000;
+const CONNECTION_GRACE_MS = 30_000;
+const STOP_GRACE_MS = 5000;
+
+export interface GrpcServerOptions {
+  readonly listen: HostPort;
+  readonly bindings: readonly Binding[];
+  readonly identify: IdentifyCaller;
+  readonly log: Log;
+}
+
+export interface RpcServer {
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+/** A gRPC server with health and reflection. Old connections are closed from time to time, so that callers find new replicas. */
+export async function startGrpcServer({ listen, bindings, identify, log }: GrpcServerOptions): Promise<RpcServer> {
+  const server = new Server({
+    'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
+    'grpc.max_connection_age_ms': CONNECTION_AGE_MS,
+    'grpc.max_connection_age_grace_ms': CONNECTION_GRACE_MS,
+  });
+  for (const binding of bindings) server.addService(definitionOf(binding), handlersOf(binding, identify, log));
+  addHealth(server, bindings);
+  addReflection(server, bindings);
+  const host = listen.host.includes(':') ? `[${listen.host}]` : listen.host;
+  const port = await new Promise<number>((resolve, reject) => {
+    server.bindAsync(`${host}:${String(listen.port)}`, ServerCredentials.createInsecure(), (error, bound) => {
+      if (error === null) resolve(bound);
+      else reject(error);
+    });
+  });
+  return { port, stop: () => stop(server) };
+}
+
+function definitionOf({ service }: Binding): ServiceDefinition {
+  return Object.fromEntries(service.methods.map((method) => [method.localName, {
+    path: `/${service.typeName}/${method.name}`,
+    requestStream: false,
+    responseStream: false,
+    requestSerialize: (message: unknown) => Buffer.from(toBinary(method.input, message as never)),
+    requestDeserialize: (bytes: Buffer) => fromBinary(method.input, bytes),
+    responseSerialize: (message: unknown) => Buffer.from(toBinary(method.output, message as never)),
+    responseDeserialize: (bytes: Buffer) => fromBinary(method.output, bytes),
+  }]));
+}
+
+function handlersOf({ service, methods }: Binding, identify: IdentifyCaller, log: Log): UntypedServiceImplementation {
+  return Object.fromEntries(service.methods.map((method) => {
+    const run = methods[method.localName];
+    if (run === undefined) throw new Error(`${service.typeName} has no ${method.name}`);
+    const handle: handleUnaryCall<never, unknown> = (call: ServerUnaryCall<never, unknown>, done: sendUnaryData<unknown>) => {
+      answer(call, method, async (signal) => {
+        const caller = identify(first(call.metadata, 'authorization'));
+        assertMayCall(caller, call.request);
+        return run(call.request, { caller, signal, requestId: first(call.metadata, 'x-request-id') ?? '' });
+      }).then(
+        (message) => {
+          done(null, message);
+        },
+        (thrown: unknown) => {
+          if (!(thrown instanceof Problem)) log.error({ method: method.name, err: thrown }, 'a call failed');
+          done(failureOf(thrown));
+        },
+      );
+    };
+    return [method.localName, handle];
+  })) as UntypedServiceImplementation;
+}
+
+async function answer(call: ServerUnaryCall<never, unknown>, method: DescMethod, run: (signal: AbortSignal) => Promise<unknown>): Promise<unknown> {
+  const gone = new AbortController();
+  call.on('cancelled', () => {
+    gone.abort();
+  });
+  return create(method.output, (await run(gone.signal)) as Record<string, unknown>);
+}
+
+function failureOf(thrown: unknown): { code: status; details: string; metadata: Metadata } {
+  const error = toConnectError(thrown);
+  const metadata = new Metadata();
+  metadata.set('grpc-status-details-bin', statusDetailsOf(error));
+  return { code: error.code as unknown as status, details: error.rawMessage, metadata };
+}
+
+function first(metadata: Metadata, name: string): string | undefined {
+  return metadata.get(name)[0]?.toString();
+}
+
+function stop(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    const force = setTimeout(() => {
+      server.forceShutdown();
+      resolve();
+    }, STOP_GRACE_MS);
+    server.tryShutdown(() => {
+      clearTimeout(force);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,18 @@
+import type { ConnectError } from '@connectrpc/connect';
+import { findTrailerError, headerGrpcStatus, setTrailerStatus } from '@connectrpc/connect/protocol-grpc';
+
+const DETAILS = 'grpc-status-details-bin';
+
+/** The `google.rpc.Status` of an error in its binary form, details included. */
+export function statusDetailsOf(error: ConnectError): Buffer {
+  const trailer = new Headers();
+  setTrailerStatus(trailer, error);
+  return Buffer.from(trailer.get(DETAILS) ?? '', 'base64');
+}
+
+/** Reads it again. */
+export function errorOfStatus(code: number, message: string, details: Buffer | undefined): ConnectError | undefined {
+  const trailer = new Headers({ [headerGrpcStatus]: String(code), 'grpc-message': encodeURIComponent(message) });
+  if (details !== undefined) trailer.set(DETAILS, details.toString('base64').replace(/=+$/, ''));
+  return findTrailerError(trailer);
+}

@@ -1,0 +1,61 @@
+import pg from 'pg';
+import type { Sql, SqlQuery, SqlRow, SqlValue } from './sql.ts';
+
+const INT8_OID = 20;
+const CONNECT_TIMEOUT_MS = 5000;
+const STATEMENT_TIMEOUT_MS = 30_000;
+
+/** PostgreSQL by its URL, through a pool of so many connections. */
+export function openPostgres(url: string, poolSize = 16): Sql {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: poolSize,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    types: { getTypeParser: parserOf as pg.CustomTypesConfig['getTypeParser'] },
+  });
+  // An idle connection that breaks is replaced at the next use; without a listener it would end the process.
+  pool.on('error', () => undefined);
+  const query = queryOn(pool);
+  return {
+    engine: 'postgres',
+    skipLocked: 'FOR UPDATE SKIP LOCKED',
+    read: query,
+    write: query,
+    transaction: async (work) => {
+      const client = await pool.connect();
+      let broken: Error | undefined;
+      try {
+        await client.query('BEGIN');
+        const result = await work(queryOn(client));
+        await client.query('COMMIT');
+        return result;
+      } catch (error) {
+        await client.query('ROLLBACK').catch((failure: unknown) => {
+          broken = failure instanceof Error ? failure : new Error(String(failure));
+        });
+        throw error;
+      } finally {
+        client.release(broken);
+      }
+    },
+    close: () => pool.end(),
+  };
+}
+
+function queryOn(on: pg.Pool | pg.PoolClient): SqlQuery {
+  return async <R extends SqlRow>(text: string, values: readonly SqlValue[] = []): Promise<R[]> => {
+    const result = await on.query<R>(text, [...values]);
+    return result.rows;
+  };
+}
+
+/** Whole numbers of eight bytes come as text by default. */
+function parserOf(oid: Parameters<typeof pg.types.getTypeParser>[0]): unknown {
+  return Number(oid) === INT8_OID ? wholeNumber : pg.types.getTypeParser(oid, 'text');
+}
+
+function wholeNumber(text: string): number | bigint {
+  const value = Number(text);
+  return Number.isSafeInteger(value) ? value : BigInt(text);
+}

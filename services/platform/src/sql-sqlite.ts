@@ -1,0 +1,133 @@
+import { DatabaseSync } from 'node:sqlite';
+import type { StatementSync } from 'node:sqlite';
+import type { Sql, SqlQuery, SqlRow, SqlValue } from './sql.ts';
+
+const BATCH_MAX = 256;
+const BUSY_TIMEOUT_MS = 10_000;
+
+interface Job {
+  run(): Promise<void>;
+  settle(failure: Error | undefined): void;
+}
+
+/**
+ * SQLite in a file, in WAL mode with `synchronous=FULL`. The transactions that wait at the same moment share one commit, and so one
+ * fsync: each runs in a savepoint of its own, one after another, and none is told that it succeeded before the commit did. Reads have
+ * a connection of their own, so they never see a transaction that may yet be rolled back.
+ */
+export function openSqlite(file: string): Sql {
+  const writer = open(file);
+  const reader = open(file);
+  const onWriter = statements(writer);
+  const queue: Job[] = [];
+  let scheduled = false;
+
+  const drain = async (): Promise<void> => {
+    while (queue.length > 0) {
+      const batch = queue.splice(0, BATCH_MAX);
+      settleAll(batch, await commitBatch(writer, batch));
+    }
+    scheduled = false;
+  };
+  const enqueue = (job: Job): void => {
+    queue.push(job);
+    if (scheduled) return;
+    scheduled = true;
+    setImmediate(() => void drain());
+  };
+
+  const transaction = <T>(work: (query: SqlQuery) => Promise<T>): Promise<T> =>
+    new Promise((resolve, reject) => {
+      let result: T;
+      enqueue({
+        run: async () => {
+          result = await work(onWriter);
+        },
+        settle: (failure) => {
+          if (failure === undefined) resolve(result);
+          else reject(failure);
+        },
+      });
+    });
+
+  return {
+    engine: 'sqlite',
+    skipLocked: '',
+    read: statements(reader),
+    write: (text, values) => transaction((query) => query(text, values)),
+    transaction,
+    close: async () => {
+      while (scheduled) await new Promise((resolve) => setImmediate(resolve));
+      reader.close();
+      writer.close();
+    },
+  };
+}
+
+function open(file: string): DatabaseSync {
+  const database = new DatabaseSync(file);
+  database.exec(`PRAGMA busy_timeout = ${String(BUSY_TIMEOUT_MS)}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;`);
+  return database;
+}
+
+/** Runs the jobs in one transaction; gives each job's own failure, or the commit's for all. */
+async function commitBatch(writer: DatabaseSync, batch: readonly Job[]): Promise<(Error | undefined)[]> {
+  try {
+    writer.exec('BEGIN IMMEDIATE');
+    const failures: (Error | undefined)[] = [];
+    for (const job of batch) failures.push(await runInSavepoint(writer, job));
+    writer.exec('COMMIT');
+    return failures;
+  } catch (error) {
+    if (writer.isTransaction) writer.exec('ROLLBACK');
+    return batch.map(() => toError(error));
+  }
+}
+
+async function runInSavepoint(writer: DatabaseSync, job: Job): Promise<Error | undefined> {
+  writer.exec('SAVEPOINT job');
+  try {
+    await job.run();
+    writer.exec('RELEASE job');
+    return undefined;
+  } catch (error) {
+    writer.exec('ROLLBACK TO job; RELEASE job');
+    return toError(error);
+  }
+}
+
+function settleAll(batch: readonly Job[], failures: readonly (Error | undefined)[]): void {
+  batch.forEach((job, index) => {
+    job.settle(failures[index]);
+  });
+}
+
+/** Prepared once for each text; the texts are constants of the program, so there are only so many. */
+function statements(database: DatabaseSync): SqlQuery {
+  const prepared = new Map<string, StatementSync>();
+  return async <R extends SqlRow>(text: string, values: readonly SqlValue[] = []): Promise<R[]> => {
+    let statement = prepared.get(text);
+    if (statement === undefined) {
+      statement = database.prepare(text);
+      statement.setReadBigInts(true);
+      prepared.set(text, statement);
+    }
+    const named: Record<string, SqlValue> = {};
+    values.forEach((value, index) => {
+      named[`$${String(index + 1)}`] = value;
+    });
+    return statement.all(named).map((row) => narrow(row as Record<string, SqlValue>)) as R[];
+  };
+}
+
+function narrow(row: Record<string, SqlValue>): SqlRow {
+  for (const name in row) {
+    const value = row[name];
+    if (typeof value === 'bigint' && value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER) row[name] = Number(value);
+  }
+  return row;
+}
+
+function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
+}

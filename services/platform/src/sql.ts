@@ -1,0 +1,20 @@
+/** What a column or a parameter can be. Whole numbers beyond 2^53 come as bigint. */
+export type SqlValue = string | number | bigint | null;
+export type SqlRow = Readonly<Record<string, SqlValue>>;
+
+/** One statement with `$1` parameters; gives its rows (RETURNING included). */
+export type SqlQuery = <R extends SqlRow = SqlRow>(text: string, values?: readonly SqlValue[]) => Promise<R[]>;
+
+/** A service's own database. One SQL text serves every engine behind it. */
+export interface Sql {
+  readonly engine: 'sqlite' | 'postgres';
+  /** What a `SELECT` inside an `UPDATE … WHERE id IN (…)` ends in, so that two processes never take the same rows. */
+  readonly skipLocked: string;
+  /** Reads what is committed. Never writes. */
+  readonly read: SqlQuery;
+  /** One durable writing statement. */
+  readonly write: SqlQuery;
+  /** All of it durably or none of it. The work awaits nothing but `query`: no transaction spans a call. */
+  transaction<T>(work: (query: SqlQuery) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}

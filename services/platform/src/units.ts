@@ -1,0 +1,32 @@
+const DURATION = /^(\d+)(ms|s|m|h|d)$/;
+const DURATION_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const BYTES = /^(\d+)(B|KiB|MiB|GiB)?$/;
+const BYTE_UNITS: Readonly<Record<string, number>> = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
+const HOST_PORT = /^(\[[0-9a-fA-F:]+\]|[A-Za-z0-9_.-]+):(\d{1,5})$/;
+const PORT_MAX = 65_535;
+
+/** Milliseconds of `200ms`, `3s`, `30m`, `24h`, `7d`; undefined for anything else. */
+export function parseDuration(text: string): number | undefined {
+  const [, count, unit] = DURATION.exec(text) ?? [];
+  const ms = Number(count) * (DURATION_MS[unit ?? ''] ?? Number.NaN);
+  return Number.isSafeInteger(ms) ? ms : undefined;
+}
+
+/** Bytes of `512`, `64KiB`, `64MiB`, `2GiB`; undefined for anything else. */
+export function parseBytes(text: string): number | undefined {
+  const [, count, unit = 'B'] = BYTES.exec(text) ?? [];
+  const bytes = Number(count) * (BYTE_UNITS[unit] ?? Number.NaN);
+  return Number.isSafeInteger(bytes) ? bytes : undefined;
+}
+
+export interface HostPort {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** `127.0.0.1:8080`, `[::1]:8080` or `name:8080`; undefined for anything else. Port 0 is any free one. */
+export function parseHostPort(text: string): HostPort | undefined {
+  const [, host, port] = HOST_PORT.exec(text) ?? [];
+  if (host === undefined || Number(port) > PORT_MAX) return undefined;
+  return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) };
+}

@@ -1,0 +1,78 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from '@jest/globals';
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
+
+const KEBAB_CASE = /^\.?[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+(-[a-z0-9]+)*)*$/;
+/** Names that others have fixed: documents, images, contracts (buf wants snake_case) and numbered migrations. */
+const OTHER_NAMES = /^(README|LICENSE|NOTICE|CHANGELOG)(\.md)?$|^Dockerfile$|^[a-z0-9_]+\.proto$|^[a-z0-9_]+_pb\.(d\.ts|js)$|^\d{4}_[a-z0-9_]+\.sql$/;
+/** What says nothing about its content: alone, or as a part of a longer name. */
+const EMPTY_NAMES = /^(common|misc|types|constants|shared)$|(^|-)(utils?|helpers?)(-|$)/;
+
+/** The platform knows nothing of the trade; the words of the glossary that have no other use in a program. */
+const TRADE_WORDS = /\b(tasks?|dialects?|channels?|(?<!reconnect )attempts?|settlements?|price ?contracts?|holds?|staged ?media|regenerations?|context.?ir)\b/i;
+
+const LINES_MEDIAN_MAX = 100;
+const TEXT = /\.(ts|js|mjs|cjs|json|ya?ml|md|sql|proto|sh)$|Dockerfile$|^\.ci\//;
+const UNFINISHED = /\b(TODO|FIXME)\b/;
+/** The host of a package registry: which one is used is each machine's own affair. */
+const REGISTRY_HOST = /\b(registry|npm|packages?)\.[a-z0-9-]+\.(org|com|io|net|dev|local|internal)\b/;
+const REASONLESS_DISABLE = /eslint-disable(?!.* -- \S)/;
+
+const git = ['-c', 'safe.directory=*', 'ls-files', '-z', '--cached', '--others', '--exclude-standard'];
+const files = execFileSync('git', git, { cwd: ROOT, encoding: 'utf8', maxBuffer: 2 ** 26 })
+  .split('\0')
+  .filter((file) => file !== '' && existsSync(path.join(ROOT, file)));
+const written = files.filter((file) => !file.startsWith('proto/gen/'));
+const itself = path.relative(ROOT, import.meta.filename);
+const texts = written.filter((file) => TEXT.test(file) && file !== itself);
+const products = written.filter((file) => /^(services\/[^/]+\/src|deploy)\/.*\.ts$/.test(file) && !/\.test\.ts$|\/testing\//.test(file));
+
+const linesOf = (file: string): string[] => readFileSync(path.join(ROOT, file), 'utf8').split('\n');
+
+function linesThatMatch(among: readonly string[], pattern: RegExp): string[] {
+  return among.flatMap((file) => linesOf(file).flatMap((line, at) => (pattern.test(line) ? [`${file}:${at + 1}: ${line.trim().slice(0, 120)}`] : [])));
+}
+
+/** `ModelKind` and `model_kind` as `Model Kind` and `model kind`, so that a word is found within a name. */
+const inWords = (line: string): string => line.replace(/([a-z0-9])([A-Z])/g, '$1 $2').replaceAll('_', ' ');
+
+test('every file and folder has a kebab-case name', () => {
+  const odd = written.filter((file) => file.split('/').some((name) => !KEBAB_CASE.test(name) && !OTHER_NAMES.test(name)));
+
+  expect(odd).toEqual([]);
+});
+
+test('no file or folder has a name that says nothing', () => {
+  const empty = written.filter((file) => file.split('/').some((name) => EMPTY_NAMES.test(name.split('.', 1)[0]!)));
+
+  expect(empty).toEqual([]);
+});
+
+test('the platform has no word of the trade', () => {
+  const platform = products.filter((file) => file.startsWith('services/platform/src/'));
+  const said = platform.flatMap((file) => linesOf(file).filter((line) => TRADE_WORDS.test(inWords(line))).map((line) => `${file}: ${line.trim()}`));
+
+  expect(said).toEqual([]);
+});
+
+test(`the median product file has fewer than ${LINES_MEDIAN_MAX} lines`, () => {
+  const lengths = products.map((file) => linesOf(file).length).sort((a, b) => a - b);
+
+  expect(lengths[Math.floor(lengths.length / 2)]).toBeLessThan(LINES_MEDIAN_MAX);
+});
+
+test('nothing is left for later in a comment', () => {
+  expect(linesThatMatch(texts, UNFINISHED)).toEqual([]);
+});
+
+test('no registry of packages is named, in the lock file neither', () => {
+  expect(linesThatMatch(texts, REGISTRY_HOST)).toEqual([]);
+  expect(linesThatMatch(['package-lock.json'], /"resolved": "http/)).toEqual([]);
+});
+
+test('whoever switches a lint rule off says why', () => {
+  expect(linesThatMatch(texts, REASONLESS_DISABLE)).toEqual([]);
+});

@@ -1,0 +1,28 @@
+import { afterAll, beforeAll, describe } from '@jest/globals';
+import type { Launcher, RunningServer } from './launcher.ts';
+
+const START_TIMEOUT_MS = 120_000;
+
+/**
+ * A describe block whose tests use a server of their own: started before the first test, stopped after the last. Where the
+ * server is missing the block is skipped, and says so. `url` may be asked only while tests run.
+ */
+export function describeWith(launcher: Launcher, title: string, tests: (url: () => string) => void): void {
+  const reason = launcher.missing();
+  if (reason !== undefined) {
+    process.stderr.write(`skipped: ${title} with ${launcher.name}: ${reason}\n`);
+    describe.skip(`${title} with ${launcher.name}`, () => tests(() => ''));
+    return;
+  }
+  describe(`${title} with ${launcher.name}`, () => {
+    let server: RunningServer | undefined;
+    beforeAll(async () => {
+      server = await launcher.start();
+    }, START_TIMEOUT_MS);
+    afterAll(async () => server?.stop());
+    tests(() => {
+      if (server === undefined) throw new Error(`${launcher.name} does not run yet: ask for its url within a test`);
+      return server.url;
+    });
+  });
+}

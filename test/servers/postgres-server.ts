@@ -1,0 +1,35 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import type { Launcher } from './launcher.ts';
+import { findPostgres, preparePostgres } from './postgres-programs.ts';
+import { newServerFolder } from './run-folder.ts';
+import { startProcess } from './start-process.ts';
+import { unprivilegedUser } from './unprivileged.ts';
+
+const INITDB_TIMEOUT_MS = 60_000;
+const run = promisify(execFile);
+
+/** PostgreSQL, with one empty database and a user who may do everything. What it stores would not survive a power cut. */
+export const postgresServer: Launcher = {
+  name: 'PostgreSQL',
+  missing: () => (findPostgres() === undefined ? 'no PostgreSQL here (Debian: apt-get install postgresql)' : undefined),
+  start: async () => {
+    const found = findPostgres();
+    if (found === undefined) return undefined;
+    const bin = preparePostgres(found);
+    const folder = newServerFolder('postgres');
+    const data = path.join(folder, 'data');
+    const options = { cwd: folder, timeout: INITDB_TIMEOUT_MS, ...unprivilegedUser() };
+    await run(path.join(bin, 'initdb'), ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'], options);
+    return startProcess({
+      program: path.join(bin, 'postgres'),
+      folder,
+      args: (port) => ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', '', '-F', '-c', 'full_page_writes=off', '-c', 'shared_buffers=32MB'],
+      ready: /database system is ready to accept connections/,
+      url: (port) => `postgres://postgres@127.0.0.1:${port}/postgres`,
+      // closes open connections instead of waiting for them
+      stopSignal: 'SIGINT',
+    });
+  },
+};
