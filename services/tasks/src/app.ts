@@ -1,0 +1,128 @@
+import path from 'node:path';
+import type { Bus } from '@reelgate/platform/bus';
+import type { Foundation, RunningService } from '@reelgate/platform/foundation';
+import type { Random } from '@reelgate/platform/ids';
+import { openLifecycle } from '@reelgate/platform/lifecycle';
+import { openSql } from '@reelgate/platform/open-sql';
+import type { Sql } from '@reelgate/platform/sql';
+import { relayOutbox } from '@reelgate/platform/outbox';
+import { bind } from '@reelgate/platform/rpc/service';
+import type { Client } from '@reelgate/platform/rpc/service';
+import { startWorker } from '@reelgate/platform/worker';
+import type { Worker } from '@reelgate/platform/worker';
+import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';
+import type { MediaService } from '@reelgate/proto/media/v1/media_service';
+import { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
+import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
+import { ADAPTERS } from './channels/adapters/index.ts';
+import { openFleet } from './channels/fleet.ts';
+import { billingClient } from './clients/billing.ts';
+import { mediaClient } from './clients/media.ts';
+import type { MediaBytes } from './clients/media-bytes.ts';
+import { tasksConfig } from './config.ts';
+import type { TasksConfig } from './config.ts';
+import { counts } from './counts.ts';
+import { announceChanged, finishedEvent, publishFinished } from './events/task-events.ts';
+import { mediaUrls } from './media-url.ts';
+import type { Deps } from './operations/deps.ts';
+import { reconcileUnknown } from './operations/reconcile-unknown.ts';
+import { watchDeadlines } from './operations/watch-deadlines.ts';
+import { operatorService } from './rpc/operator-service.ts';
+import { taskService } from './rpc/task-service.ts';
+import { sqlTaskStore } from './store/sql-task-store.ts';
+import { keepAlive, recoverAtStart } from './workers/keep-alive.ts';
+import { startPollers } from './workers/pollers.ts';
+import { settleFinished } from './workers/settle-finished.ts';
+
+const OUTBOX_IDLE_MS = 500;
+const SETTLE_IDLE_MS = 1000;
+const RECONCILE_IDLE_MS = 2000;
+const DEADLINE_IDLE_MS = 60_000;
+const BEAT_IDLE_MS = 1000;
+
+export interface TasksPeers {
+  readonly billing: Client<typeof BillingService>;
+  readonly media: Client<typeof MediaService>;
+  readonly bytes: MediaBytes;
+}
+
+/** Starts the tasks service. What a crash cut off is settled before this resolves. */
+export async function startTasks(config: TasksConfig, foundation: Foundation, peers: TasksPeers): Promise<RunningService> {
+  const { clock, log, bus, newId, random } = foundation;
+  const lifecycle = openLifecycle(log);
+  const sql = await openSql({ url: config.database, dataDir: foundation.dataDir, name: 'tasks', migrations: path.join(import.meta.dirname, '../migrations') });
+  lifecycle.add('database', () => sql.close());
+
+  let current = config;
+  const workers = new Map<string, Worker>();
+  const chance = chanceFrom(random);
+  const fleet = openFleet(config.channels, { clock, adapters: ADAPTERS, chance });
+  lifecycle.add('channels', () => fleet.close());
+  let wakePolls = (_channelId: string): void => undefined;
+  const deps: Deps = {
+    store: sqlTaskStore(sql, newId, finishedEvent),
+    billing: billingClient(peers.billing),
+    media: mediaClient(peers.media),
+    fleet, clock, newId, chance, log,
+    models: () => current.models,
+    grants: () => current.grants,
+    processId: newId('proc'),
+    limits: config.limits,
+    pollPlan: config.pollPlan,
+    mediaUrl: mediaUrls({ bytes: peers.bytes, publicUrl: foundation.publicUrl, signingKey: foundation.signingKey, clock }),
+    announce: announceChanged(bus),
+    wake: { outbox: () => workers.get('outbox')?.wake(), polls: (channelId) => { wakePolls(channelId); } },
+    count: counts(foundation.metrics),
+  };
+
+  await recoverAtStart(deps, sql.engine === 'sqlite');
+  lifecycle.add('process', () => deps.store.forget(deps.processId));
+  startWorkers(deps, { sql, bus, hardDeadlineMs: config.hardDeadlineMs }, (name, worker) => {
+    workers.set(name, worker);
+    lifecycle.add(name, () => worker.stop());
+  });
+  const channels = startPollers(deps);
+  wakePolls = (channelId) => { channels.wake(channelId); };
+  lifecycle.add('polls', () => channels.stop());
+
+  return {
+    bindings: [bind(TaskService, taskService(deps)), bind(OperatorService, operatorService(deps))],
+    routes: [],
+    ready: async () => {
+      await sql.read('SELECT 1 AS one');
+      return bus.ready();
+    },
+    reload: async (value) => {
+      current = tasksConfig(value, foundation.publicUrl);
+      fleet.replace(current.channels);
+      channels.renew();
+    },
+    stop: () => lifecycle.stop(),
+  };
+}
+
+interface WorkerParts {
+  readonly sql: Sql;
+  readonly bus: Bus;
+  readonly hardDeadlineMs: number;
+}
+
+function startWorkers(deps: Deps, { sql, bus, hardDeadlineMs }: WorkerParts, keep: (name: string, worker: Worker) => void): void {
+  const passes: readonly (readonly [name: string, idleMs: number, pass: () => Promise<number>])[] = [
+    ['outbox', OUTBOX_IDLE_MS, () => relayOutbox(sql, publishFinished(bus))],
+    ['settle', SETTLE_IDLE_MS, () => settleFinished(deps)],
+    ['reconcile', RECONCILE_IDLE_MS, () => reconcileUnknown(deps)],
+    ['deadlines', DEADLINE_IDLE_MS, () => watchDeadlines(deps, hardDeadlineMs)],
+    ['alive', BEAT_IDLE_MS, () => keepAlive(deps)],
+  ];
+  for (const [name, idleMs, pass] of passes) keep(name, startWorker({ name, clock: deps.clock, log: deps.log, idleMs, pass }));
+}
+
+/** A number from 0 to 1, exclusive, from the injected source. */
+function chanceFrom(random: Random): () => number {
+  return () => {
+    const bytes = new Uint8Array(4);
+    random(bytes);
+    return new DataView(bytes.buffer).getUint32(0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,30 @@
+import type { MediaKind } from '../../domain/order.ts';
+import type { Attempt, AttemptItem } from '../channel.ts';
+
+const TYPE_OF: Readonly<Record<MediaKind, string>> = { image: 'image_url', video: 'video_url', audio: 'audio_url' };
+
+/** The vendor's body for an attempt: its schema's fields and no other. */
+export function bodyOf({ kind, model, order, content, sourceUpstreamId }: Attempt): Readonly<Record<string, unknown>> {
+  if (kind === 'regeneration') {
+    const source = sourceUpstreamId === undefined ? { content: content.map(itemOf) } : { source_task_id: sourceUpstreamId };
+    return { model, ...source, resolution: order.resolution, ...given('aigc_watermark', order.aigcWatermark) };
+  }
+  return {
+    model,
+    content: content.map(itemOf),
+    ...(kind === 'generation' ? { resolution: order.resolution } : {}),
+    duration: order.duration,
+    ...given('ratio', order.ratio),
+    ...given('callback_url', kind === 'context_ir' ? order.callbackUrl : undefined),
+  };
+}
+
+function itemOf(item: AttemptItem): Readonly<Record<string, unknown>> {
+  if ('text' in item) return { type: 'text', text: item.text };
+  const type = TYPE_OF[item.media];
+  return { type, [type]: { url: item.url }, ...given('role', item.role) };
+}
+
+function given(name: string, value: unknown): Readonly<Record<string, unknown>> {
+  return value === undefined ? {} : { [name]: value };
+}

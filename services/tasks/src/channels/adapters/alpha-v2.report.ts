@@ -1,0 +1,84 @@
+import type { Kind } from '../../domain/order.ts';
+import type { Report } from '../../domain/report.ts';
+import type { Usage } from '../../domain/task.ts';
+import type { ListedWork } from '../channel.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const KINDS: Readonly<Record<string, Kind>> = { generation: 'generation', regeneration: 'regeneration', h3_context_ir: 'context_ir' };
+const DEFAULT_FAILURE = 'the generator ended the task without a result';
+
+/** The vendor's words, those of older revisions of its documents, and this service's own four. */
+const REPORTS: Readonly<Record<string, (task: Json, status: string) => Report>> = {
+  queued: (_task, status) => ({ phase: 'queued', status }),
+  running: runningReport,
+  in_progress: runningReport,
+  succeeded: successReport,
+  completed: successReport,
+  failed: (task, status) => failedReport(task, status, 'failed'),
+  cancelled: (task, status) => failedReport(task, status, 'cancelled'),
+  expired: (task, status) => failedReport(task, status, 'expired'),
+};
+
+/** A task object of the vendor's as a report. */
+export function reportOf(task: Json): Report {
+  const status = String(task['status']);
+  const known = Object.hasOwn(REPORTS, status) ? REPORTS[status] : undefined;
+  return known === undefined ? { phase: 'unrecognised', status } : known(task, status);
+}
+
+function runningReport(task: Json, status: string): Report {
+  const progress = Number(task['progress']);
+  return { phase: 'running', status, progress: Number.isInteger(progress) && progress >= 0 && progress < 100 ? progress : undefined };
+}
+
+function successReport(task: Json, status: string): Report {
+  const content = objectOf(task['content']);
+  return { phase: 'succeeded', status, url: textOf(content['url']), prompt: textOf(content['prompt']), usage: usageOf(objectOf(task['usage'])) };
+}
+
+function failedReport(task: Json, status: string, word: string): Report {
+  const error = objectOf(task['error']);
+  const code = word === 'failed' ? textOf(error['code']) ?? (typeof error['code'] === 'number' ? String(error['code']) : word) : word;
+  return { phase: 'failed', status, failure: { code, message: textOf(error['message']) ?? DEFAULT_FAILURE } };
+}
+
+/** Counts that are whole and not negative; anything else is as if it were absent. */
+function usageOf(usage: Json): Usage | undefined {
+  const read: Usage = {
+    totalSeconds: countOf(usage['total_seconds']),
+    inputSeconds: countOf(usage['input_seconds']),
+    outputSeconds: countOf(usage['output_seconds']),
+    inputImageCount: countOf(usage['input_image_count']),
+    inputAudioSeconds: countOf(usage['input_audio_seconds']),
+    totalTokens: countOf(usage['total_tokens']),
+    promptTokens: countOf(usage['prompt_tokens']),
+    completionTokens: countOf(usage['completion_tokens']),
+  };
+  return Object.values(read).some((value) => value !== undefined) ? read : undefined;
+}
+
+export function workOf(item: unknown): ListedWork {
+  const task = objectOf(item);
+  return {
+    upstreamId: textOf(task['id']) ?? '',
+    kind: KINDS[String(task['task_type'])],
+    model: textOf(task['model']) ?? '',
+    duration: countOf(task['duration']),
+    resolution: textOf(task['resolution']),
+    ratio: textOf(task['ratio']),
+    createdAt: (countOf(task['created_at']) ?? 0) * 1000,
+  };
+}
+
+export function objectOf(value: unknown): Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};
+}
+
+export function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function countOf(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+}

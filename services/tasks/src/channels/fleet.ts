@@ -1,0 +1,79 @@
+import type { Clock } from '@reelgate/platform/clock';
+import { ENDPOINT_OF } from './channel.ts';
+import type { Channel, ChannelFactory, ChannelSettings } from './channel.ts';
+import type { Kind } from '../domain/order.ts';
+import { newCircuit } from './circuit.ts';
+import type { Circuit } from './circuit.ts';
+import { newRate } from './rate.ts';
+import type { Rate } from './rate.ts';
+
+/** A channel with what is known of it while it runs. */
+export interface Berth {
+  readonly channel: Channel;
+  readonly circuit: Circuit;
+  readonly creates: Rate;
+  readonly polls: Rate;
+}
+
+/** All channels, by the configuration as it stands. */
+export interface Fleet {
+  all(): readonly Berth[];
+  /** Also one that was taken out of the configuration while it has work: it is still looked at. */
+  find(channelId: string): Berth | undefined;
+  /** Those that are enabled, serve the kind and know the model, in the order in which they are tried. */
+  serving(kind: Kind, model: string): readonly Berth[];
+  replace(settings: readonly ChannelSettings[]): void;
+  close(): Promise<void>;
+}
+
+export interface FleetOptions {
+  readonly clock: Clock;
+  readonly adapters: Readonly<Record<string, ChannelFactory>>;
+  /** From 0 to 1, exclusive. */
+  readonly chance: () => number;
+}
+
+export function openFleet(settings: readonly ChannelSettings[], { clock, adapters, chance }: FleetOptions): Fleet {
+  const berths = new Map<string, { berth: Berth; made: string; current: boolean }>();
+  const replaced: Channel[] = [];
+  const replace = (next: readonly ChannelSettings[]): void => {
+    for (const entry of berths.values()) entry.current = false;
+    for (const one of next) {
+      const made = JSON.stringify({ ...one, apiKey: one.apiKey.reveal() });
+      const known = berths.get(one.id);
+      if (known?.made === made) known.current = true;
+      else {
+        if (known !== undefined) replaced.push(known.berth.channel);
+        berths.set(one.id, { berth: berthOf(one), made, current: true });
+      }
+    }
+  };
+  const berthOf = (one: ChannelSettings): Berth => {
+    const factory = adapters[one.adapter];
+    if (factory === undefined) throw new Error(`no adapter is called ${one.adapter}`);
+    return { channel: factory(one), circuit: newCircuit(clock), creates: newRate(clock, one.requestsPerMinute), polls: newRate(clock, one.pollsPerMinute) };
+  };
+  const current = (): Berth[] => [...berths.values()].filter((entry) => entry.current).map(({ berth }) => berth);
+
+  replace(settings);
+  return {
+    all: current,
+    find: (channelId) => berths.get(channelId)?.berth,
+    serving: (kind, model) => inTurn(current().filter(({ channel }) => serves(channel.settings, kind, model)), chance),
+    replace,
+    close: async () => {
+      await Promise.all([...replaced, ...[...berths.values()].map(({ berth }) => berth.channel)].map((channel) => channel.close()));
+    },
+  };
+}
+
+function serves({ enabled, endpoints, models }: ChannelSettings, kind: Kind, model: string): boolean {
+  return enabled && endpoints.includes(ENDPOINT_OF[kind]) && Object.hasOwn(models, model);
+}
+
+/** By priority; among equals by weighted lot, each channel once. */
+function inTurn(berths: readonly Berth[], chance: () => number): readonly Berth[] {
+  const drawn = berths.map((berth) => ({ berth, lot: chance() ** (1 / Math.max(berth.channel.settings.weight, Number.EPSILON)) }));
+  drawn.sort((a, b) => b.berth.channel.settings.priority - a.berth.channel.settings.priority || b.lot - a.lot);
+  return drawn.map(({ berth }) => berth);
+}

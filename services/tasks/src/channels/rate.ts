@@ -1,0 +1,32 @@
+import type { Clock } from '@reelgate/platform/clock';
+
+const MINUTE_MS = 60_000;
+
+/** So many a minute, the whole minute's share at once at most. */
+export interface Rate {
+  take(): boolean;
+  /** Milliseconds until one more is free. */
+  waitMs(): number;
+}
+
+export function newRate(clock: Clock, perMinute: number): Rate {
+  let free = perMinute;
+  let filledAt = clock.now();
+  const fill = (): void => {
+    const now = clock.now();
+    free = Math.min(perMinute, free + ((now - filledAt) * perMinute) / MINUTE_MS);
+    filledAt = now;
+  };
+  return {
+    take: () => {
+      fill();
+      if (free < 1) return false;
+      free -= 1;
+      return true;
+    },
+    waitMs: () => {
+      fill();
+      return free >= 1 ? 0 : Math.ceil(((1 - free) * MINUTE_MS) / perMinute);
+    },
+  };
+}

@@ -1,0 +1,82 @@
+import { Pool } from 'undici';
+import type { Dispatcher } from 'undici';
+
+const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
+const CONNECT_TIMEOUT_MS = 5000;
+const CONNECTIONS_MAX = 64;
+/** Failures that are certain to come before the upstream read a byte of the request. */
+const BEFORE_SENDING = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT', 'CERT_HAS_EXPIRED', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'ERR_TLS_CERT_ALTNAME_INVALID']);
+
+export type UpstreamAnswer =
+  /** `body` is undefined when the answer is not JSON. */
+  | { readonly kind: 'answer'; readonly status: number; readonly body: unknown; readonly retryAfterMs: number | undefined }
+  /** Nothing was sent. */
+  | { readonly kind: 'unreachable'; readonly error: string }
+  /** It may have been read, and no answer came. */
+  | { readonly kind: 'lost'; readonly error: string };
+
+export interface UpstreamRequest {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** With its query. */
+  readonly path: string;
+  readonly body?: object | undefined;
+  readonly timeoutMs: number;
+}
+
+/** JSON over HTTP to one upstream: every call has a deadline, every answer a bound, and every failure a kind. */
+export interface UpstreamHttp {
+  call(request: UpstreamRequest, signal: AbortSignal): Promise<UpstreamAnswer>;
+  close(): Promise<void>;
+}
+
+export function upstreamHttp(baseUrl: string, headers: () => Readonly<Record<string, string>>): UpstreamHttp {
+  const { origin, pathname } = new URL(baseUrl);
+  const prefix = pathname.replace(/\/$/, '');
+  const pool = new Pool(origin, { connections: CONNECTIONS_MAX, connect: { timeout: CONNECT_TIMEOUT_MS } });
+  return {
+    call: async ({ method, path, body, timeoutMs }, signal) => {
+      const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+      try {
+        const answer = await pool.request({
+          method, path: prefix + path, signal: deadline, headersTimeout: timeoutMs, bodyTimeout: timeoutMs,
+          headers: { ...headers(), ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+          ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        });
+        return { kind: 'answer', status: answer.statusCode, body: parse(await readBounded(answer.body)), retryAfterMs: retryAfter(answer.headers) };
+      } catch (error) {
+        return failed(error);
+      }
+    },
+    close: () => pool.destroy(),
+  };
+}
+
+async function readBounded(body: Dispatcher.ResponseData['body']): Promise<string> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of body as AsyncIterable<Buffer>) {
+    bytes += part.length;
+    if (bytes > ANSWER_BYTES_MAX) throw new Error('the answer is too long');
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function failed(thrown: unknown): UpstreamAnswer {
+  const code = (thrown as { code?: unknown }).code;
+  const error = thrown instanceof Error ? `${typeof code === 'string' ? code : thrown.name}: ${thrown.message}` : String(thrown);
+  return { kind: typeof code === 'string' && BEFORE_SENDING.has(code) ? 'unreachable' : 'lost', error };
+}
+
+function retryAfter(headers: Readonly<Record<string, string | string[] | undefined>>): number | undefined {
+  const seconds = Number(headers['retry-after']);
+  return Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : undefined;
+}

@@ -1,0 +1,56 @@
+import type { Client } from '@reelgate/platform/rpc/service';
+import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';
+import { Basis } from '@reelgate/proto/billing/v1/hold';
+import type { PriceFacts } from '../domain/price-facts.ts';
+import type { Usage } from '../domain/task.ts';
+
+export interface Quote {
+  readonly amountNanos: bigint;
+  readonly currency: string;
+  readonly contract: string;
+  readonly version: number;
+}
+
+/** What this service needs of billing, in its own words. Each call is named by the task: repeating it is harmless. */
+export interface Billing {
+  quote(accountId: string, facts: PriceFacts): Promise<Quote>;
+  placeHold(hold: { readonly taskId: string; readonly accountId: string; readonly tokenId: string; readonly facts: PriceFacts }): Promise<void>;
+  extendHold(taskId: string, facts: PriceFacts): Promise<void>;
+  releaseHold(taskId: string): Promise<void>;
+  /** `deferred`: the usage is far above the hold, nothing was charged, and a person must decide. */
+  settle(taskId: string, usage: Usage | undefined, confirmed?: boolean): Promise<'settled' | 'deferred'>;
+}
+
+export function billingClient(rpc: Client<typeof BillingService>): Billing {
+  return {
+    quote: async (accountId, facts) => {
+      const { quote } = await rpc.quotePrice({ accountId, facts: toWireFacts(facts) });
+      return { amountNanos: quote?.amountNanos ?? 0n, currency: quote?.currency ?? '', contract: quote?.contract ?? '', version: quote?.version ?? 0 };
+    },
+    placeHold: async ({ taskId, accountId, tokenId, facts }) => {
+      await rpc.placeHold({ taskId, accountId, tokenId, facts: toWireFacts(facts) });
+    },
+    extendHold: async (taskId, facts) => {
+      await rpc.extendHold({ taskId, facts: toWireFacts(facts) });
+    },
+    releaseHold: async (taskId) => {
+      await rpc.releaseHold({ taskId });
+    },
+    settle: async (taskId, usage, confirmed = false) => {
+      const { settlement } = await rpc.settleHold({
+        taskId, confirmed,
+        ...(usage?.totalSeconds === undefined ? {} : { totalSeconds: BigInt(usage.totalSeconds) }),
+        ...(usage?.promptTokens === undefined ? {} : { inputTokens: BigInt(usage.promptTokens) }),
+        ...(usage?.completionTokens === undefined ? {} : { outputTokens: BigInt(usage.completionTokens) }),
+      });
+      return settlement?.basis === Basis.DEFERRED ? 'deferred' : 'settled';
+    },
+  };
+}
+
+function toWireFacts(facts: PriceFacts) {
+  return {
+    priceKey: facts.priceKey, resolution: facts.resolution,
+    seconds: BigInt(facts.seconds), inputVideoSeconds: BigInt(facts.inputVideoSeconds), images: BigInt(facts.images),
+  };
+}

@@ -1,0 +1,38 @@
+import type { Secret } from '@reelgate/platform/secret';
+import { request } from 'undici';
+
+const READ_TIMEOUT_MS = 60_000;
+const STAGED_BYTES_MAX = 128 * 1024 * 1024;
+
+/** The bytes of a staged medium, for a channel that wants them inside the request. */
+export interface MediaBytes {
+  read(object: string, signal: AbortSignal): Promise<Buffer>;
+}
+
+/** Over the media service's HTTP port. */
+export function httpMediaBytes(baseUrl: string, key: Secret): MediaBytes {
+  return {
+    read: async (object, signal) => {
+      const answer = await request(`${baseUrl}/bytes/${encodeURIComponent(object)}`, {
+        headers: { authorization: `Bearer ${key.reveal()}` }, headersTimeout: READ_TIMEOUT_MS, bodyTimeout: READ_TIMEOUT_MS, signal,
+      });
+      if (answer.statusCode !== 200) {
+        await answer.body.dump();
+        throw new Error(`the media service answered ${String(answer.statusCode)} for a staged medium`);
+      }
+      return collect(answer.body);
+    },
+  };
+}
+
+/** All of a stream, up to the most that a staged medium can have. */
+export async function collect(stream: AsyncIterable<Buffer>): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of stream) {
+    bytes += part.length;
+    if (bytes > STAGED_BYTES_MAX) throw new Error('a staged medium is longer than any may be');
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}

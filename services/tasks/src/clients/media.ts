@@ -1,0 +1,61 @@
+import { timestampMs } from '@bufbuild/protobuf/wkt';
+import type { Client } from '@reelgate/platform/rpc/service';
+import { Category } from '@reelgate/proto/media/v1/media_service';
+import type { MediaService } from '@reelgate/proto/media/v1/media_service';
+import type { Result } from '../domain/task.ts';
+
+/** What the bytes of a reference must hold. */
+export type MediaCategory = 'image' | 'video' | 'audio' | 'base_video';
+
+export interface StagedMedia {
+  readonly object: string;
+  readonly mediaType: string;
+  readonly durationMs: number;
+}
+
+export interface StageRequest {
+  readonly accountId: string;
+  readonly taskId: string;
+  readonly category: MediaCategory;
+  readonly url?: string | undefined;
+  readonly object?: string | undefined;
+  readonly declaredType?: string | undefined;
+}
+
+/** What this service needs of media. */
+export interface Media {
+  stage(request: StageRequest, signal?: AbortSignal): Promise<StagedMedia>;
+  /** Fetches and keeps a result; the task names it, so repeating gives the one that is kept. */
+  ingest(result: { readonly accountId: string; readonly taskId: string; readonly url: string }): Promise<{ readonly result: Result; readonly expiresAt: number }>;
+  remove(taskId: string): Promise<void>;
+}
+
+const STAGE_TIMEOUT_MS = 150_000;
+const INGEST_TIMEOUT_MS = 600_000;
+const CATEGORIES: Readonly<Record<MediaCategory, Category>> = {
+  image: Category.IMAGE, video: Category.VIDEO, audio: Category.AUDIO, base_video: Category.BASE_VIDEO,
+};
+
+export function mediaClient(rpc: Client<typeof MediaService>): Media {
+  return {
+    stage: async ({ accountId, taskId, category, url = '', object = '', declaredType = '' }, signal) => {
+      const { media } = await rpc.stageMedia({ accountId, taskId, category: CATEGORIES[category], url, object, declaredType }, { timeoutMs: STAGE_TIMEOUT_MS, signal });
+      if (media === undefined) throw new Error('media staged nothing and did not say why');
+      return { object: media.object, mediaType: media.mediaType, durationMs: Number(media.durationMs) };
+    },
+    ingest: async (wanted) => {
+      const { result } = await rpc.ingestResult(wanted, { timeoutMs: INGEST_TIMEOUT_MS });
+      if (result === undefined || result.expiresAt === undefined) throw new Error('media kept nothing and did not say why');
+      return {
+        result: {
+          object: result.object, bytes: Number(result.bytes), mediaType: result.mediaType, width: result.width, height: result.height,
+          durationMs: Number(result.durationMs), frameRate: result.frameRate,
+        },
+        expiresAt: timestampMs(result.expiresAt),
+      };
+    },
+    remove: async (taskId) => {
+      await rpc.removeResult({ taskId });
+    },
+  };
+}

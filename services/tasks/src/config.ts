@@ -1,0 +1,141 @@
+import { Secret } from '@reelgate/platform/secret';
+import { parseDuration } from '@reelgate/platform/units';
+import type { ChannelSettings, Endpoint } from './channels/channel.ts';
+import { ADAPTERS } from './channels/adapters/index.ts';
+import type { Model } from './domain/model.ts';
+import type { PollPlan } from './domain/poll-interval.ts';
+import type { Limits } from './operations/deps.ts';
+
+const WHOLE_MAX = 2 ** 31 - 1;
+const whole = (least: number, byDefault: number): object => ({ type: 'integer', minimum: least, maximum: WHOLE_MAX, default: byDefault, description: `a whole number from ${String(least)}` });
+const duration = (byDefault: string): object => ({ type: 'string', format: 'duration', default: byDefault });
+const closed = (properties: object, required: readonly string[] = []): object => ({ type: 'object', additionalProperties: false, properties, required });
+const name: object = { type: 'string', minLength: 1, maxLength: 128 };
+const names: object = { type: 'array', items: name, minItems: 1 };
+
+const POLL_DEFAULTS = { first: '3s', factor: 1.5, max: '15s', soft_deadline: '30m', hard_deadline: '24h' };
+
+/** The keys of the configuration that this service owns. */
+export const tasksSchema = {
+  tasks: {
+    ...closed({
+      listen: { type: 'string', format: 'host-port' },
+      http: { type: 'string', format: 'host-port' },
+      database: { type: 'string', pattern: '^postgres(ql)?://', description: 'a postgres:// URL, or nothing for the embedded store' },
+      in_flight: { ...closed({ per_token: whole(1, 20), total: whole(1, 1000) }), default: {} },
+      poll: {
+        ...closed({
+          first: duration(POLL_DEFAULTS.first), factor: { type: 'number', minimum: 1, maximum: 10, default: POLL_DEFAULTS.factor }, max: duration(POLL_DEFAULTS.max),
+          soft_deadline: duration(POLL_DEFAULTS.soft_deadline), hard_deadline: duration(POLL_DEFAULTS.hard_deadline),
+        }),
+        default: {},
+      },
+    }),
+    default: {},
+  },
+  models: {
+    type: 'object',
+    default: {},
+    additionalProperties: closed({
+      kind: { enum: ['video'] },
+      duration: { type: 'array', items: { type: 'integer', minimum: 1, maximum: 3600 }, minItems: 2, maxItems: 2, description: 'two whole numbers of seconds, the least and the most' },
+      resolutions: names,
+      ratios: names,
+      defaults: { ...closed({ duration: { type: 'integer', minimum: 1 }, resolution: name, ratio: name }), default: {} },
+    }, ['kind', 'duration', 'resolutions', 'ratios']),
+  },
+  channels: {
+    type: 'array',
+    default: [],
+    items: closed({
+      id: name,
+      adapter: { enum: Object.keys(ADAPTERS) },
+      base_url: { type: 'string', pattern: '^https?://[^\\s]+$', description: 'an http:// or https:// URL' },
+      api_key: name,
+      upstream_account: name,
+      endpoints: { type: 'array', minItems: 1, uniqueItems: true, items: { enum: ['video.generation', 'video.regeneration', 'video.context_ir'] } },
+      models: { type: 'object', minProperties: 1, additionalProperties: name },
+      priority: { type: 'integer', minimum: -WHOLE_MAX, maximum: WHOLE_MAX, default: 0 },
+      weight: { type: 'number', exclusiveMinimum: 0, maximum: 1_000_000, default: 1 },
+      enabled: { type: 'boolean', default: true },
+      limits: { ...closed({ requests_per_minute: whole(1, 300), in_flight: whole(1, 30), polls_per_minute: whole(1, 6000) }), default: {} },
+      timeouts: { ...closed({ submit: duration('60s'), poll: duration('20s') }), default: {} },
+      reconcile: { enum: ['list', 'none'], default: 'list' },
+      references: { enum: ['inline', 'url'] },
+    }, ['id', 'adapter', 'base_url', 'api_key', 'upstream_account', 'endpoints', 'models']),
+  },
+} as const;
+
+export interface TasksConfig {
+  readonly database: string | undefined;
+  readonly limits: Limits;
+  readonly pollPlan: PollPlan;
+  readonly softDeadlineMs: number;
+  readonly hardDeadlineMs: number;
+  readonly models: ReadonlyMap<string, Model>;
+  readonly channels: readonly ChannelSettings[];
+  /** Upstream accounts whose files an account may name. */
+  readonly grants: ReadonlyMap<string, readonly string[]>;
+}
+
+/** The checked configuration as this service uses it. `publicUrl` decides how media reach a channel that does not say. */
+export function tasksConfig(value: unknown, publicUrl: string): TasksConfig {
+  const { tasks, models, channels, accounts = [] } = value as CheckedConfig;
+  return {
+    database: tasks.database,
+    limits: { inFlightPerToken: tasks.in_flight.per_token, inFlightTotal: tasks.in_flight.total },
+    pollPlan: { firstMs: ms(tasks.poll.first), factor: tasks.poll.factor, maxMs: Math.max(ms(tasks.poll.max), ms(tasks.poll.first)) },
+    softDeadlineMs: ms(tasks.poll.soft_deadline),
+    hardDeadlineMs: ms(tasks.poll.hard_deadline),
+    models: new Map(Object.entries(models).map(([id, { duration: [durationMin, durationMax], resolutions, ratios }]) => [id, { id, durationMin, durationMax, resolutions, ratios }])),
+    channels: channels.map((channel) => channelSettings(channel, isPrivate(publicUrl) ? 'inline' : 'url')),
+    grants: new Map(accounts.map(({ id, upstream_accounts = [] }) => [id, upstream_accounts])),
+  };
+}
+
+function channelSettings(channel: CheckedChannel, references: 'inline' | 'url'): ChannelSettings {
+  return {
+    id: channel.id, adapter: channel.adapter, baseUrl: channel.base_url, apiKey: new Secret(channel.api_key), upstreamAccount: channel.upstream_account,
+    endpoints: channel.endpoints, models: channel.models, priority: channel.priority, weight: channel.weight, enabled: channel.enabled,
+    requestsPerMinute: channel.limits.requests_per_minute, inFlightMax: channel.limits.in_flight, pollsPerMinute: channel.limits.polls_per_minute,
+    submitTimeoutMs: ms(channel.timeouts.submit), pollTimeoutMs: ms(channel.timeouts.poll), reconcile: channel.reconcile, references: channel.references ?? references,
+  };
+}
+
+/** An address that an upstream elsewhere cannot reach. Names are taken to be public, but for localhost. */
+function isPrivate(publicUrl: string): boolean {
+  const host = new URL(publicUrl).hostname;
+  return host === 'localhost' || host.startsWith('[') || /^(127|10|0)\.|^192\.168\.|^172\.(1[6-9]|2\d|3[01])\.|^169\.254\./.test(host);
+}
+
+function ms(text: string): number {
+  return parseDuration(text) ?? 0;
+}
+
+interface CheckedChannel {
+  readonly id: string;
+  readonly adapter: string;
+  readonly base_url: string;
+  readonly api_key: string;
+  readonly upstream_account: string;
+  readonly endpoints: readonly Endpoint[];
+  readonly models: Readonly<Record<string, string>>;
+  readonly priority: number;
+  readonly weight: number;
+  readonly enabled: boolean;
+  readonly limits: { readonly requests_per_minute: number; readonly in_flight: number; readonly polls_per_minute: number };
+  readonly timeouts: { readonly submit: string; readonly poll: string };
+  readonly reconcile: 'list' | 'none';
+  readonly references?: 'inline' | 'url';
+}
+
+interface CheckedConfig {
+  readonly tasks: {
+    readonly database?: string;
+    readonly in_flight: { readonly per_token: number; readonly total: number };
+    readonly poll: { readonly first: string; readonly factor: number; readonly max: string; readonly soft_deadline: string; readonly hard_deadline: string };
+  };
+  readonly models: Readonly<Record<string, { readonly duration: readonly [number, number]; readonly resolutions: readonly string[]; readonly ratios: readonly string[] }>>;
+  readonly channels: readonly CheckedChannel[];
+  readonly accounts?: readonly { readonly id: string; readonly upstream_accounts?: readonly string[] }[];
+}

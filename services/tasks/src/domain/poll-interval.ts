@@ -1,0 +1,21 @@
+export interface PollPlan {
+  readonly firstMs: number;
+  readonly factor: number;
+  readonly maxMs: number;
+}
+
+const JITTER_LEAST = 0.8;
+const ERROR_BACKOFF_MAX_MS = 60_000;
+const ERROR_DOUBLINGS_MAX = 6;
+
+/** Until the next look: the interval grows with the task's age, and the jitter (0 to 1) only shortens it. */
+export function pollInterval(plan: PollPlan, ageMs: number, jitter: number): number {
+  let interval = plan.firstMs;
+  for (let waited = interval; waited <= ageMs && interval < plan.maxMs; waited += interval) interval = Math.min(plan.maxMs, interval * plan.factor);
+  return Math.round(interval * (JITTER_LEAST + (1 - JITTER_LEAST) * jitter));
+}
+
+/** Until the next look after so many failed ones in a row. It never gives up. */
+export function errorBackoff(plan: PollPlan, errors: number): number {
+  return Math.min(Math.max(ERROR_BACKOFF_MAX_MS, plan.maxMs), plan.firstMs * 2 ** Math.min(errors, ERROR_DOUBLINGS_MAX));
+}

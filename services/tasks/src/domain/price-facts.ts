@@ -1,0 +1,39 @@
+import { mediaOf } from './order.ts';
+import type { Kind, Order } from './order.ts';
+
+/** The quantities that a price contract turns into an amount. */
+export interface PriceFacts {
+  readonly priceKey: string;
+  readonly resolution: string;
+  readonly seconds: number;
+  readonly inputVideoSeconds: number;
+  readonly images: number;
+}
+
+const KEYS: Readonly<Record<Kind, (model: string) => string>> = {
+  generation: (model) => model,
+  regeneration: (model) => `${model}__regeneration`,
+  context_ir: (model) => `${model}__context_ir`,
+};
+
+/** Milliseconds of the videos of an order that were probed. */
+export interface ProbedVideos {
+  readonly referenceMs: number;
+  readonly baseMs: number;
+}
+
+const SECOND_MS = 1000;
+
+/**
+ * The facts of an order. Before its videos are probed they count as nothing, and a base video as one second: the hold is extended
+ * with the whole facts before anything is submitted.
+ */
+export function priceFacts(order: Order, sourceSeconds: number | undefined, probed: ProbedVideos = { referenceMs: 0, baseMs: 0 }): PriceFacts {
+  return {
+    priceKey: KEYS[order.kind](order.model),
+    resolution: order.kind === 'context_ir' ? '' : order.resolution ?? '',
+    seconds: order.kind === 'regeneration' ? sourceSeconds ?? Math.max(1, Math.floor(probed.baseMs / SECOND_MS)) : order.duration ?? 0,
+    inputVideoSeconds: order.kind === 'generation' ? Math.ceil(probed.referenceMs / SECOND_MS) : 0,
+    images: order.kind === 'context_ir' ? 0 : mediaOf(order).filter(({ media }) => media === 'image').length,
+  };
+}

@@ -1,0 +1,29 @@
+import type { Clock } from '@reelgate/platform/clock';
+import type { Secret } from '@reelgate/platform/secret';
+import { signPath } from '@reelgate/platform/signed-path';
+import type { MediaBytes } from './clients/media-bytes.ts';
+import type { MediaUrl } from './operations/deps.ts';
+
+const LINK_SECONDS = 24 * 3600;
+const EXTENSIONS: Readonly<Record<string, string>> = {
+  'image/jpeg': 'jpg', 'image/png': 'png', 'image/webp': 'webp', 'image/heic': 'heic', 'image/heif': 'heif', 'video/mp4': 'mp4', 'video/quicktime': 'mov',
+  'audio/mpeg': 'mp3', 'audio/wav': 'wav',
+};
+/** The vendor names its data URLs by the file's ending (vendor contract §2.3). */
+const DATA_URL_TYPES: Readonly<Record<string, string>> = { 'audio/mpeg': 'audio/mp3' };
+
+export interface MediaUrlParts {
+  readonly bytes: MediaBytes;
+  readonly publicUrl: string;
+  readonly signingKey: Secret;
+  readonly clock: Clock;
+}
+
+/** A staged medium as a channel reads it: inside the request, or as a signed link of its own. Never the client's address. */
+export function mediaUrls({ bytes, publicUrl, signingKey, clock }: MediaUrlParts): MediaUrl {
+  return async ({ object, mediaType }, references, signal) => {
+    if (references === 'inline') return `data:${DATA_URL_TYPES[mediaType] ?? mediaType};base64,${(await bytes.read(object, signal)).toString('base64')}`;
+    const path = `/ximg/${object}.${EXTENSIONS[mediaType] ?? 'bin'}`;
+    return `${publicUrl}${path}?${signPath(signingKey, path, Math.floor(clock.now() / 1000) + LINK_SECONDS)}`;
+  };
+}

@@ -1,0 +1,34 @@
+import { isTerminal } from '../domain/task.ts';
+import type { Task } from '../domain/task.ts';
+import type { Deps } from './deps.ts';
+import { endTask } from './end-task.ts';
+import { getTask } from './read-tasks.ts';
+import { notCancellable } from './refusals.ts';
+
+const CANCELLED = { code: 'cancelled', message: 'the task was cancelled before it began' };
+
+/** Ends a queued task when its upstream confirms that it will not do the work; otherwise refuses, and the truth comes by polling. */
+export async function cancelTask(deps: Deps, accountId: string, taskId: string, signal: AbortSignal): Promise<Task> {
+  const task = await getTask(deps, accountId, taskId);
+  const why = obstacle(task);
+  if (why !== undefined) throw notCancellable(why);
+  const berth = deps.fleet.find(task.mapping?.channel ?? '');
+  const confirmed = await berth?.channel.cancel(task.mapping?.upstreamId ?? '', signal) ?? false;
+  if (!confirmed) {
+    await deps.store.makeDue(taskId, deps.clock.now());
+    throw notCancellable('the generator did not confirm it');
+  }
+  const ended = await endTask(deps, task, { state: 'failed', at: deps.clock.now(), upstreamStatus: 'cancelled', failure: CANCELLED });
+  const now = await getTask(deps, accountId, taskId);
+  if (!ended && now.failure?.code !== CANCELLED.code) throw notCancellable(`it is ${now.state}`);
+  return now;
+}
+
+function obstacle(task: Task): string | undefined {
+  if (isTerminal(task.state)) return `it is ${task.state}`;
+  if (task.unrecognised) return 'its state is not known';
+  if (task.state !== 'queued') return 'it has begun';
+  if (task.admission !== 'accepted' || task.mapping?.upstreamId === undefined) return 'its submission is still being looked into';
+  return undefined;
+}
+

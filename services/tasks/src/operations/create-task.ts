@@ -1,0 +1,123 @@
+import { Problem, isProblem } from '@reelgate/platform/problem';
+import { TOTAL_SCOPE, tokenScope } from '../domain/in-flight-scope.ts';
+import type { Order } from '../domain/order.ts';
+import { priceFacts } from '../domain/price-facts.ts';
+import type { PriceFacts } from '../domain/price-facts.ts';
+import type { Task } from '../domain/task.ts';
+import type { NewTask } from '../store/task-store.ts';
+import { assertOrder } from './check-order.ts';
+import type { Asker } from './check-order.ts';
+import type { Deps } from './deps.ts';
+import { keyInUse, keyReused, tooManyTasks } from './refusals.ts';
+import { resolveOrder } from './resolve-order.ts';
+import type { ResolvedOrder } from './resolve-order.ts';
+import { stageReferences } from './stage-references.ts';
+import { UncertainOutcome, submitAttempts } from './submit-attempts.ts';
+
+const KEY_LIFETIME_MS = 24 * 3600 * 1000;
+
+export interface CreateRequest extends Asker {
+  readonly tokenId: string;
+  readonly order: Order;
+  readonly idempotency?: { readonly key: string; readonly fingerprint: string } | undefined;
+  /** Tasks that the token may have in flight, where it has a number of its own. */
+  readonly inFlightLimit?: number | undefined;
+}
+
+export interface Created {
+  /** As it was when it was created. */
+  readonly task: Task;
+  readonly replayed: boolean;
+}
+
+/**
+ * Accepts an order, or refuses it. Each step is durable before the next leaves the process: the task and its key, then the hold, then
+ * each attempt as `started`. A death in between leaves a row that the next start finds.
+ */
+export async function createTask(deps: Deps, request: CreateRequest): Promise<Created> {
+  assertOrder(deps, request, request.order);
+  const earlier = await findEarlier(deps, request);
+  if (earlier !== undefined) return { task: earlier, replayed: true };
+
+  const resolved = await resolveOrder(deps, request, request.order);
+  const facts = priceFacts(request.order, resolved.source?.seconds);
+  const task = newTask(deps, request, facts);
+  const begun = await deps.store.begin(task);
+  if (begun === 'key_taken') return afterLostRace(deps, request);
+  if (begun !== 'begun') return refuseCapped(deps, request, facts);
+
+  try {
+    await submit(deps, task, resolved, facts);
+  } catch (error) {
+    // What an upstream may have taken is never given up here: the sweep finds the row.
+    if (!(error instanceof UncertainOutcome)) await refuse(deps, task.id, error);
+    throw error;
+  }
+  return { task: await mustFind(deps, task.id), replayed: false };
+}
+
+async function submit(deps: Deps, task: NewTask, resolved: ResolvedOrder, facts: PriceFacts): Promise<void> {
+  await deps.billing.placeHold({ taskId: task.id, accountId: task.accountId, tokenId: task.tokenId, facts });
+  const staged = await stageReferences(deps, task, resolved.order);
+  const complete = priceFacts(resolved.order, resolved.source?.seconds, staged.probed);
+  if (complete.seconds !== facts.seconds || complete.inputVideoSeconds !== facts.inputVideoSeconds) await deps.billing.extendHold(task.id, complete);
+  await submitAttempts(deps, task, resolved, staged.byIndex);
+}
+
+/** Hides a create that no upstream took, and gives its money back; what cannot be done now the sweep does. */
+async function refuse(deps: Deps, taskId: string, error: unknown): Promise<void> {
+  const problem = error instanceof Problem ? error : undefined;
+  await deps.store.refuse(taskId, { code: problem?.reason ?? 'internal_error', message: problem?.message ?? 'a fault of the service' }, deps.clock.now());
+  try {
+    await deps.billing.releaseHold(taskId);
+    await deps.store.markSettled(taskId, deps.clock.now());
+  } catch (failure) {
+    deps.log.warn({ taskId, err: failure }, 'a hold could not be released at once');
+  }
+}
+
+/** The earlier answer to the same call, if there was one. */
+async function findEarlier(deps: Deps, { accountId, idempotency }: CreateRequest): Promise<Task | undefined> {
+  if (idempotency === undefined) return undefined;
+  const record = await deps.store.findKey(accountId, idempotency.key, deps.clock.now());
+  if (record === undefined) return undefined;
+  if (record.fingerprint !== idempotency.fingerprint) throw keyReused();
+  const task = await deps.store.find(record.taskId);
+  if (task === undefined || task.admission === 'submitting') throw keyInUse();
+  return task;
+}
+
+async function afterLostRace(deps: Deps, request: CreateRequest): Promise<Created> {
+  const earlier = await findEarlier(deps, request);
+  if (earlier === undefined) throw keyInUse();
+  return { task: earlier, replayed: true };
+}
+
+/** A missing price is told before a full counter, so billing is asked for it here alone. */
+async function refuseCapped(deps: Deps, { accountId }: CreateRequest, facts: PriceFacts): Promise<never> {
+  try {
+    await deps.billing.quote(accountId, facts);
+  } catch (error) {
+    if (isProblem(error, 'model_price_error')) throw error;
+  }
+  throw tooManyTasks();
+}
+
+function newTask(deps: Deps, { accountId, tokenId, order, idempotency, inFlightLimit }: CreateRequest, facts: PriceFacts): NewTask {
+  const createdAt = deps.clock.now();
+  return {
+    id: deps.newId('task'), accountId, tokenId, order, createdAt, owner: deps.processId,
+    seconds: facts.seconds,
+    idempotency: idempotency === undefined ? undefined : { ...idempotency, expiresAt: createdAt + KEY_LIFETIME_MS },
+    caps: [
+      { scope: tokenScope(tokenId), limit: inFlightLimit ?? deps.limits.inFlightPerToken },
+      { scope: TOTAL_SCOPE, limit: deps.limits.inFlightTotal },
+    ],
+  };
+}
+
+async function mustFind(deps: Deps, taskId: string): Promise<Task> {
+  const task = await deps.store.find(taskId);
+  if (task === undefined) throw new Error(`task ${taskId} was written and is not there`);
+  return task;
+}

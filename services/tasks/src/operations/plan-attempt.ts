@@ -1,0 +1,41 @@
+import type { Attempt, AttemptItem, ChannelSettings } from '../channels/channel.ts';
+import type { StagedMedia } from '../clients/media.ts';
+import { checkOrder } from '../domain/rules/check-order.ts';
+import { isMedia, isUpstreamFile, roleOf } from '../domain/order.ts';
+import type { MediaItem, Order } from '../domain/order.ts';
+import type { Task } from '../domain/task.ts';
+import type { Deps } from './deps.ts';
+import { refusalOf } from './refusals.ts';
+
+export interface AttemptInputs {
+  readonly order: Order;
+  readonly settings: ChannelSettings;
+  readonly source: Task | undefined;
+  readonly staged: ReadonlyMap<number, StagedMedia>;
+}
+
+/**
+ * An attempt is a value, made anew from the frozen order and one channel: the order is judged again, the source is resolved for the
+ * channel's upstream account, the model is mapped, and each medium gets an address of its own. Nothing of an earlier attempt is read.
+ */
+export async function planAttempt(deps: Pick<Deps, 'models' | 'mediaUrl'>, { order, settings, source, staged }: AttemptInputs, signal: AbortSignal): Promise<Attempt> {
+  const fault = checkOrder(order, deps.models(), ['*']);
+  if (fault !== undefined) throw refusalOf(fault);
+  const model = settings.models[order.model];
+  if (model === undefined) throw new Error(`the channel ${settings.id} does not know the model ${order.model}`);
+  const content = await Promise.all(order.content.map(async (item, index): Promise<AttemptItem> =>
+    isMedia(item) ? { media: item.media, role: roleOf(item), url: await urlOf(deps, { item, staged: staged.get(index), settings }, signal) } : { text: item.text }));
+  return { kind: order.kind, model, order, content, sourceUpstreamId: sourceIdFor(settings, source) };
+}
+
+async function urlOf(deps: Pick<Deps, 'mediaUrl'>, { item, staged, settings }: { item: MediaItem; staged: StagedMedia | undefined; settings: ChannelSettings }, signal: AbortSignal): Promise<string> {
+  if (isUpstreamFile(item)) return item.url ?? '';
+  if (staged === undefined) throw new Error('a medium of the order was not staged');
+  return deps.mediaUrl(staged, settings.references, signal);
+}
+
+function sourceIdFor(settings: ChannelSettings, source: Task | undefined): string | undefined {
+  if (source === undefined) return undefined;
+  if (source.mapping?.upstreamAccount !== settings.upstreamAccount || source.mapping.upstreamId === undefined) throw new Error('the source belongs to another upstream account');
+  return source.mapping.upstreamId;
+}

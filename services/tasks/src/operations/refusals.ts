@@ -1,0 +1,42 @@
+import { Problem } from '@reelgate/platform/problem';
+import type { Fault } from '../domain/fault.ts';
+
+const RETRY_SOON_MS = 5000;
+
+/** A fault of an order as the refusal that it is. */
+export function refusalOf(fault: Fault): Problem {
+  return new Problem({ kind: 'invalid', ...fault });
+}
+
+export const modelNotFound = (model: string): Problem =>
+  new Problem({ kind: 'not_found', reason: 'model_not_found', field: 'model', message: `${JSON.stringify(model.slice(0, 100))} is not a model that this token can use here; GET /v1/models lists those that it can` });
+
+export const taskNotFound = (field?: string): Problem =>
+  new Problem({ kind: 'not_found', reason: 'task_not_found', field, message: field === undefined ? 'no such task' : 'names no task of this account' });
+
+export const tooManyTasks = (): Problem =>
+  new Problem({ kind: 'exhausted', reason: 'too_many_tasks', message: 'too many tasks are in flight; wait until one has finished', retryAfterMs: RETRY_SOON_MS });
+
+export const keyReused = (): Problem =>
+  new Problem({ kind: 'unprocessable', reason: 'idempotency_key_reused', message: 'this Idempotency-Key was used with another request; use a new key for a new request' });
+
+export const keyInUse = (): Problem =>
+  new Problem({ kind: 'conflict', reason: 'idempotency_key_in_use', message: 'the first request with this Idempotency-Key is still running; ask again', retryAfterMs: 1000 });
+
+export const contentRejected = (): Problem =>
+  new Problem({ kind: 'unprocessable', reason: 'content_rejected', message: 'the generator refused the content of this request; change the text or the media' });
+
+export const orderRejected = (): Problem =>
+  new Problem({ kind: 'invalid', reason: 'invalid_request', message: 'the generator refused this request as invalid; check content, duration, resolution and ratio together' });
+
+export const noChannel = (): Problem =>
+  new Problem({ kind: 'unavailable', reason: 'no_channel_available', message: 'no generator can take this request now; try again', retryAfterMs: RETRY_SOON_MS });
+
+export const throttled = (retryAfterMs: number): Problem =>
+  new Problem({ kind: 'exhausted', reason: 'rate_limit_exceeded', message: 'every generator that could take this request is at its limit; try again later', retryAfterMs });
+
+export const notCancellable = (why: string): Problem =>
+  new Problem({ kind: 'conflict', reason: 'task_not_cancellable', message: `only a queued task can be cancelled, and only when the generator confirms it; ${why}` });
+
+export const notFinished = (): Problem =>
+  new Problem({ kind: 'conflict', reason: 'task_not_completed', message: 'only a finished task can be deleted; wait until it has ended, or cancel it' });

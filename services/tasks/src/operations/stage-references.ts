@@ -1,0 +1,44 @@
+import { Problem, isProblem } from '@reelgate/platform/problem';
+import type { MediaCategory, StagedMedia } from '../clients/media.ts';
+import { isMedia, isUpstreamFile, roleOf } from '../domain/order.ts';
+import type { MediaItem, Order } from '../domain/order.ts';
+import type { ProbedVideos } from '../domain/price-facts.ts';
+import type { Deps } from './deps.ts';
+
+/** Reference videos and sounds together (vendor contract §2.3). */
+const TOTAL_MS_MAX = 15_000;
+/** Lengths are measured in frames and samples; a fifteen-second file can measure a little more. */
+const TOTAL_MS_TOLERANCE = 500;
+
+export interface StagedReferences {
+  /** By the item's place in the order's content. */
+  readonly byIndex: ReadonlyMap<number, StagedMedia>;
+  readonly probed: ProbedVideos;
+}
+
+/** Takes every medium of an order through the protected path, once; every attempt is built from what was frozen here. */
+export async function stageReferences(deps: Pick<Deps, 'media'>, task: { readonly id: string; readonly accountId: string }, order: Order): Promise<StagedReferences> {
+  const wanted = order.content.flatMap((item, index) => (isMedia(item) && !isUpstreamFile(item) ? [{ item, index }] : []));
+  const staged = await Promise.all(wanted.map(async ({ item, index }) => [index, await stageOne(deps, task, item, index)] as const));
+  const byIndex = new Map(staged);
+  const total = (role: string): number => wanted.reduce((sum, { item, index }) => sum + (roleOf(item) === role ? byIndex.get(index)?.durationMs ?? 0 : 0), 0);
+  for (const role of ['reference_video', 'reference_audio']) {
+    if (total(role) > TOTAL_MS_MAX + TOTAL_MS_TOLERANCE) {
+      throw new Problem({ kind: 'invalid', reason: 'invalid_media', field: 'content', message: `must hold at most ${String(TOTAL_MS_MAX / 1000)} seconds of ${role} in all; it holds ${String(total(role) / 1000)}` });
+    }
+  }
+  return { byIndex, probed: { referenceMs: total('reference_video'), baseMs: total('base_video') } };
+}
+
+async function stageOne({ media }: Pick<Deps, 'media'>, task: { readonly id: string; readonly accountId: string }, item: MediaItem, index: number): Promise<StagedMedia> {
+  try {
+    return await media.stage({ accountId: task.accountId, taskId: task.id, category: categoryOf(item), url: item.url, object: item.object, declaredType: item.declaredType });
+  } catch (error) {
+    if (!isProblem(error, 'invalid_media')) throw error;
+    throw new Problem({ kind: 'invalid', reason: 'invalid_media', field: `content[${String(index)}].${item.media}_url`, message: error.message, cause: error });
+  }
+}
+
+function categoryOf(item: MediaItem): MediaCategory {
+  return item.role === 'base_video' ? 'base_video' : item.media;
+}

@@ -1,0 +1,114 @@
+import type { Submission } from '../channels/channel.ts';
+import type { Berth } from '../channels/fleet.ts';
+import type { StagedMedia } from '../clients/media.ts';
+import { pollInterval } from '../domain/poll-interval.ts';
+import type { NewTask } from '../store/task-store.ts';
+import type { Deps } from './deps.ts';
+import { planAttempt } from './plan-attempt.ts';
+import { contentRejected, noChannel, orderRejected, throttled } from './refusals.ts';
+import type { ResolvedOrder } from './resolve-order.ts';
+
+const THROTTLE_RETRY_MS = 2000;
+const ATTEMPTS_MAX = 16;
+const RECORD_TRIES_MAX = 60;
+const RECORD_RETRY_MS = 500;
+
+/** An upstream may have taken the order, and that could not be written down. */
+export class UncertainOutcome extends Error {
+  override readonly name = 'UncertainOutcome';
+}
+
+/** Why a channel did not take an order, when another may. */
+type Passed = { readonly why: 'fault' } | { readonly why: 'limit'; readonly retryAfterMs: number };
+
+/**
+ * Tries the channels in turn until one takes the order. Ends quietly when one did, or when an answer was lost: then the task lives on
+ * with an unknown outcome. A refusal of the order itself ends it; so does the last channel.
+ */
+export async function submitAttempts(deps: Deps, task: NewTask, resolved: ResolvedOrder, staged: ReadonlyMap<number, StagedMedia>): Promise<void> {
+  const passed: Passed[] = [];
+  let number = 0;
+  for (const berth of resolved.berths.slice(0, ATTEMPTS_MAX)) {
+    const limit = await enter(deps, task, berth, number + 1);
+    if (limit !== 'entered') {
+      passed.push(limit);
+      continue;
+    }
+    number += 1;
+    const submission = await tryChannel(deps, task, { berth, resolved, staged, number });
+    if (submission.outcome !== 'refused') return;
+    if (submission.fault === 'content') throw contentRejected();
+    if (submission.fault === 'order') throw orderRejected();
+    passed.push(submission.fault === 'throttle' ? { why: 'limit', retryAfterMs: submission.retryAfterMs ?? THROTTLE_RETRY_MS } : { why: 'fault' });
+  }
+  const waits = passed.flatMap((one) => (one.why === 'limit' ? [one.retryAfterMs] : []));
+  throw waits.length === passed.length && waits.length > 0 ? throttled(Math.min(...waits)) : noChannel();
+}
+
+/** Takes the channel's limits and writes the attempt as started; nothing has been sent yet. */
+async function enter(deps: Deps, task: NewTask, berth: Berth, number: number): Promise<'entered' | Passed> {
+  const { settings } = berth.channel;
+  if (!berth.circuit.mayTry()) return { why: 'fault' };
+  if (!berth.creates.take()) return { why: 'limit', retryAfterMs: berth.creates.waitMs() };
+  const started = await deps.store.startAttempt(task.id, { number, channel: settings.id, inFlightMax: settings.inFlightMax, at: deps.clock.now() });
+  return started ? 'entered' : { why: 'limit', retryAfterMs: THROTTLE_RETRY_MS };
+}
+
+interface Try {
+  readonly berth: Berth;
+  readonly resolved: ResolvedOrder;
+  readonly staged: ReadonlyMap<number, StagedMedia>;
+  readonly number: number;
+}
+
+async function tryChannel(deps: Deps, task: NewTask, { berth, resolved, staged, number }: Try): Promise<Submission> {
+  const { channel } = berth;
+  const { settings } = channel;
+  // The client may leave: work that was begun is finished all the same. The channel's own deadline bounds the call.
+  const { signal } = new AbortController();
+  let submission: Submission;
+  try {
+    const attempt = await planAttempt(deps, { order: task.order, settings, source: resolved.source, staged }, signal);
+    submission = await channel.submit(attempt, signal);
+  } catch (error) {
+    await deps.store.refuseAttempt(task.id, { number, channel: settings.id, error: String(error), at: deps.clock.now() });
+    throw error;
+  }
+  deps.count.attempt(settings.id, submission.outcome);
+  await recordSurely(deps, task, { berth, number }, submission);
+  return submission;
+}
+
+/** Writes the outcome down through a while without the database; what was refused may be given up, what was not may not. */
+async function recordSurely(deps: Deps, task: NewTask, at: Pick<Try, 'berth' | 'number'>, submission: Submission): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await record(deps, task, at, submission);
+      return;
+    } catch (error) {
+      deps.log.error({ taskId: task.id, tries, err: error }, 'the outcome of an attempt could not be written');
+      if (tries >= RECORD_TRIES_MAX) throw submission.outcome === 'refused' ? error : new UncertainOutcome('the outcome of an attempt could not be written', { cause: error });
+      await deps.clock.sleep(RECORD_RETRY_MS);
+    }
+  }
+}
+
+async function record(deps: Deps, task: NewTask, { berth, number }: Pick<Try, 'berth' | 'number'>, submission: Submission): Promise<void> {
+  const { id: channel, upstreamAccount } = berth.channel.settings;
+  const at = deps.clock.now();
+  if (submission.outcome === 'accepted') {
+    berth.circuit.worked();
+    const nextPollAt = at + pollInterval(deps.pollPlan, 0, deps.chance());
+    await deps.store.accept(task.id, { number, mapping: { channel, upstreamAccount, upstreamId: submission.upstreamId }, at, nextPollAt });
+    deps.wake.polls(channel);
+    return;
+  }
+  deps.log.warn({ taskId: task.id, channel, number, outcome: submission.outcome, error: submission.error }, 'an attempt was not accepted');
+  if (submission.outcome === 'unknown') {
+    await deps.store.leaveUnknown(task.id, { number, mapping: { channel, upstreamAccount }, error: submission.error, at });
+    return;
+  }
+  if (submission.fault === 'channel') berth.circuit.failed();
+  else berth.circuit.worked();
+  await deps.store.refuseAttempt(task.id, { number, channel, error: submission.error, at });
+}

@@ -1,0 +1,49 @@
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { TaskState } from '@reelgate/proto/tasks/v1/task';
+import type { TaskResultSchema, TaskSchema, UsageSchema } from '@reelgate/proto/tasks/v1/task';
+import type { Result, State, Task, Usage } from '../domain/task.ts';
+import { toWireOrder } from './mapping-order.ts';
+
+export const STATES: Readonly<Record<State, TaskState>> = {
+  queued: TaskState.QUEUED, in_progress: TaskState.IN_PROGRESS, completed: TaskState.COMPLETED, failed: TaskState.FAILED,
+};
+
+/** A task as its owner may see it; nothing of the upstream's has a field there. */
+export function toWireTask(task: Task, now: number): MessageInitShape<typeof TaskSchema> {
+  const { result, failure, usage } = task;
+  return {
+    id: task.id,
+    accountId: task.accountId,
+    order: toWireOrder(task.order),
+    state: STATES[task.state],
+    unrecognisedStatus: task.unrecognised ? task.upstreamStatus ?? '' : '',
+    progress: task.progress,
+    seconds: task.seconds,
+    createdAt: timestampFromMs(task.createdAt),
+    updatedAt: timestampFromMs(task.updatedAt),
+    pollAfterMs: BigInt(Math.max(0, (task.nextPollAt ?? now) - now)),
+    ...(task.finishedAt === undefined ? {} : { completedAt: timestampFromMs(task.finishedAt) }),
+    ...(task.expiresAt === undefined ? {} : { expiresAt: timestampFromMs(task.expiresAt) }),
+    ...(result === undefined ? {} : { result: toWireResult(result) }),
+    ...(failure === undefined ? {} : { failure }),
+    ...(usage === undefined ? {} : { usage: toWireUsage(usage) }),
+  };
+}
+
+function toWireResult(result: Result): MessageInitShape<typeof TaskResultSchema> {
+  const { object = '', prompt = '', mediaType = '', bytes = 0, durationMs = 0, width = 0, height = 0, frameRate = 0 } = result;
+  return { object, prompt, mediaType, width, height, frameRate, bytes: BigInt(bytes), durationMs: BigInt(durationMs) };
+}
+
+/** The task as it was when it was created, which is what a replayed create answers. */
+export function toWireCreated(task: Task): MessageInitShape<typeof TaskSchema> {
+  return toWireTask({
+    id: task.id, accountId: task.accountId, tokenId: task.tokenId, order: task.order, admission: task.admission, seconds: task.seconds, createdAt: task.createdAt,
+    state: 'queued', unrecognised: false, progress: 0, updatedAt: task.createdAt, pollErrors: 0,
+  }, task.createdAt);
+}
+
+export function toWireUsage(usage: Usage): MessageInitShape<typeof UsageSchema> {
+  return Object.fromEntries(Object.entries(usage).flatMap(([name, value]: [string, number | undefined]) => (value === undefined ? [] : [[name, BigInt(value)]])));
+}

@@ -1,0 +1,89 @@
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { Problem } from '@reelgate/platform/problem';
+import type { Implementation } from '@reelgate/platform/rpc/service';
+import { Resolution } from '@reelgate/proto/tasks/v1/operator_service';
+import type { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
+import type { Berth } from '../channels/fleet.ts';
+import { channelScope } from '../domain/in-flight-scope.ts';
+import { isTerminal } from '../domain/task.ts';
+import type { Task } from '../domain/task.ts';
+import type { Deps } from '../operations/deps.ts';
+import { taskNotFound } from '../operations/refusals.ts';
+import { resolveAttention } from '../operations/resolve-attention.ts';
+import { nameOf } from './mapping-order.ts';
+import { STATES, toWireTask } from './mapping-task.ts';
+
+const LIST_LIMIT_MAX = 1000;
+const HOLDS_MAX = 1000;
+const TEST_TIMEOUT_MS = 20_000;
+const RESOLUTIONS = { completed: Resolution.COMPLETED, failed: Resolution.FAILED, retry: Resolution.RETRY } as const;
+
+/** What operators see; the only place where private upstream facts leave this service. */
+export function operatorService(deps: Deps): Implementation<typeof OperatorService> {
+  const { store, fleet, clock } = deps;
+  return {
+    showTask: async ({ taskId }) => ({ record: await recordOf(deps, await mustFind(deps, taskId)) }),
+    listTaskRecords: async ({ accountId, state, limit, after }) => {
+      const named = nameOf(STATES, state);
+      const tasks = await store.list(
+        { hidden: true, accountId: accountId === '' ? undefined : accountId, states: named === undefined ? [] : [named] },
+        { limit: Math.min(Math.max(limit, 1), LIST_LIMIT_MAX), after: after === '' ? undefined : after },
+      );
+      return { records: await Promise.all(tasks.map((task) => recordOf(deps, task))) };
+    },
+    listAttention: async () => ({ items: (await store.open()).map(({ since, ...item }) => ({ ...item, since: timestampFromMs(since) })) }),
+    resolveAttention: async ({ taskId, resolution, actor }) => {
+      const decision = nameOf(RESOLUTIONS, resolution);
+      if (decision === undefined) throw new Problem({ kind: 'invalid', reason: 'invalid_request', field: 'resolution', message: 'must be completed, failed or retry' });
+      return { record: await recordOf(deps, await resolveAttention(deps, taskId, { resolution: decision, actor })) };
+    },
+    listChannels: async () => ({ channels: await Promise.all(fleet.all().map((berth) => statusOf(deps, berth))) }),
+    testChannel: async ({ id }) => {
+      const berth = fleet.find(id);
+      if (berth === undefined) throw new Problem({ kind: 'not_found', reason: 'channel_not_found', message: 'no such channel; `channel list` shows all' });
+      const begun = clock.now();
+      const { ok, detail } = await berth.channel.test(AbortSignal.timeout(TEST_TIMEOUT_MS));
+      return { ok, detail, tookMs: BigInt(clock.now() - begun) };
+    },
+    classifyHolds: async ({ taskIds }) => {
+      const found = new Map((await store.list({ hidden: true, taskIds: taskIds.slice(0, HOLDS_MAX) }, { limit: HOLDS_MAX })).map((task) => [task.id, task]));
+      return {
+        finished: taskIds.filter((id) => endedSeen(found.get(id))),
+        unknown: taskIds.filter((id) => !found.has(id) || found.get(id)?.admission === 'refused'),
+      };
+    },
+  };
+}
+
+function endedSeen(task: Task | undefined): boolean {
+  return task !== undefined && isTerminal(task.state) && task.admission !== 'refused';
+}
+
+async function mustFind({ store }: Deps, taskId: string): Promise<Task> {
+  const task = await store.find(taskId);
+  if (task === undefined) throw taskNotFound();
+  return task;
+}
+
+async function recordOf({ store, clock }: Deps, task: Task) {
+  const [attempts, events] = await Promise.all([store.attempts(task.id), store.events(task.id)]);
+  return {
+    task: toWireTask(task, clock.now()),
+    tokenId: task.tokenId,
+    admission: task.admission,
+    upstreamStatus: task.upstreamStatus ?? '',
+    attempts: attempts.map(({ number, channel, upstreamId = '', outcome, error = '', startedAt, endedAt }) => ({
+      number, channel, upstreamId: upstreamId === '' && outcome === 'unknown' ? task.mapping?.upstreamId ?? '' : upstreamId, outcome, error, startedAt: timestampFromMs(startedAt),
+      ...(endedAt === undefined ? {} : { endedAt: timestampFromMs(endedAt) }),
+    })),
+    events: events.map(({ at, type, detailJson }) => ({ at: timestampFromMs(at), type, detailJson })),
+  };
+}
+
+async function statusOf({ store }: Deps, { channel: { settings }, circuit }: Berth) {
+  return {
+    id: settings.id, adapter: settings.adapter, upstreamAccount: settings.upstreamAccount, enabled: settings.enabled, circuit: circuit.state(),
+    inFlight: await store.inFlight(channelScope(settings.id)), inFlightLimit: settings.inFlightMax, requestsPerMinute: settings.requestsPerMinute,
+    priority: settings.priority, weight: settings.weight, models: Object.keys(settings.models), endpoints: [...settings.endpoints],
+  };
+}

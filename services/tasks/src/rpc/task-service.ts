@@ -1,0 +1,74 @@
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import type { CallContext, Implementation } from '@reelgate/platform/rpc/service';
+import { TaskKind } from '@reelgate/proto/tasks/v1/order';
+import type { CreateTaskRequest, ListTasksRequest, TaskService } from '@reelgate/proto/tasks/v1/task_service';
+import { cancelTask } from '../operations/cancel-task.ts';
+import { assertOrder } from '../operations/check-order.ts';
+import { createTask } from '../operations/create-task.ts';
+import type { CreateRequest } from '../operations/create-task.ts';
+import { deleteTask } from '../operations/delete-task.ts';
+import type { Deps } from '../operations/deps.ts';
+import { estimateOrder } from '../operations/estimate-order.ts';
+import { getTask, listTasks } from '../operations/read-tasks.ts';
+import { KINDS, fromWireOrder, nameOf } from './mapping-order.ts';
+import { STATES, toWireCreated, toWireTask } from './mapping-task.ts';
+
+const LIST_LIMIT_MAX = 100;
+const LIST_OFFSET_MAX = 100_000;
+const LIST_IDS_MAX = 100;
+
+/** Each method: from the wire, the operation, to the wire. */
+export function taskService(deps: Deps): Implementation<typeof TaskService> {
+  const now = (): number => deps.clock.now();
+  return {
+    checkOrder: async (request) => {
+      assertOrder(deps, request, fromWireOrder(request.order));
+      return {};
+    },
+    estimateOrder: async (request) => {
+      const { quote, facts } = await estimateOrder(deps, request, fromWireOrder(request.order));
+      return { ...quote, facts: { seconds: BigInt(facts.seconds), input_video_seconds: BigInt(facts.inputVideoSeconds), images: BigInt(facts.images) } };
+    },
+    createTask: async (request) => {
+      const { task, replayed } = await createTask(deps, toCreate(request));
+      return { task: toWireCreated(task), replayed };
+    },
+    getTask: async ({ accountId, taskId }) => ({ task: toWireTask(await getTask(deps, accountId, taskId), now()) }),
+    listTasks: async (request) => {
+      const { tasks, hasMore, total } = await listTasks(deps, toFilter(request), toPage(request), request.withTotal);
+      return { tasks: tasks.map((task) => toWireTask(task, now())), hasMore, total: BigInt(total ?? 0) };
+    },
+    cancelTask: async ({ accountId, taskId }, { signal }: CallContext) => ({ task: toWireTask(await cancelTask(deps, accountId, taskId, signal), now()) }),
+    deleteTask: async ({ accountId, taskId }) => ({ deletedAt: timestampFromMs(await deleteTask(deps, accountId, taskId)) }),
+  };
+}
+
+function toCreate(request: CreateTaskRequest): CreateRequest {
+  return {
+    accountId: request.accountId,
+    tokenId: request.tokenId,
+    visibleModels: request.visibleModels,
+    order: fromWireOrder(request.order),
+    idempotency: request.idempotencyKey === '' ? undefined : { key: request.idempotencyKey, fingerprint: request.requestFingerprint },
+    inFlightLimit: request.inFlightLimit > 0 ? request.inFlightLimit : undefined,
+  };
+}
+
+function toFilter(request: ListTasksRequest) {
+  return {
+    accountId: request.accountId,
+    states: request.states.flatMap((state) => nameOf(STATES, state) ?? []),
+    taskIds: request.taskIds.slice(0, LIST_IDS_MAX),
+    model: request.model === '' ? undefined : request.model,
+    kind: request.kind === TaskKind.UNSPECIFIED ? undefined : nameOf(KINDS, request.kind),
+  };
+}
+
+function toPage({ limit, after, offset, ascending }: ListTasksRequest) {
+  return {
+    limit: Math.min(Math.max(limit, 1), LIST_LIMIT_MAX),
+    after: after === '' ? undefined : after,
+    offset: Math.min(Math.max(offset, 0), LIST_OFFSET_MAX),
+    ascending,
+  };
+}

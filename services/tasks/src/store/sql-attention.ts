@@ -1,0 +1,26 @@
+import type { Sql } from '@reelgate/platform/sql';
+import { text } from './rows.ts';
+import type { WriteNote } from './sql-notes.ts';
+import type { AttentionStore } from './task-store.ts';
+
+const OPEN_MAX = 1000;
+
+export function sqlAttention(sql: Sql, note: WriteNote): AttentionStore {
+  return {
+    raise: ({ taskId, reason, detail, since }) => sql.transaction(async (query) => {
+      const raised = await query(
+        `INSERT INTO attention (task_id, reason, detail, since) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (task_id) DO UPDATE SET reason = $2, detail = $3, since = $4, resolved_at = NULL, resolution = NULL, actor = NULL
+         WHERE attention.resolved_at IS NOT NULL RETURNING task_id`, [taskId, reason, detail, since]);
+      if (raised.length > 0) await note(query, taskId, since, { type: 'attention', detail: { reason, detail } });
+    }),
+    resolve: (taskId, { resolution, actor, at }) => sql.transaction(async (query) => {
+      const rows = await query(
+        'UPDATE attention SET resolved_at = $1, resolution = $2, actor = $3 WHERE task_id = $4 AND resolved_at IS NULL RETURNING task_id', [at, resolution, actor, taskId]);
+      if (rows.length > 0) await note(query, taskId, at, { type: 'attention_resolved', detail: { resolution, actor } });
+      return rows.length > 0;
+    }),
+    open: async () => (await sql.read('SELECT task_id, reason, detail, since FROM attention WHERE resolved_at IS NULL ORDER BY since, task_id LIMIT $1', [OPEN_MAX]))
+      .map((row) => ({ taskId: text(row['task_id']), reason: text(row['reason']), detail: text(row['detail']), since: Number(row['since']) })),
+  };
+}

@@ -1,0 +1,119 @@
+import type { Sql, SqlQuery } from '@reelgate/platform/sql';
+import { channelScope } from '../domain/in-flight-scope.ts';
+import { countUp, joinCounter, leaveCounter, leaveCounters } from './sql-in-flight.ts';
+import type { WriteNote } from './sql-notes.ts';
+import type { Begun, CreateStore, NewTask } from './task-store.ts';
+
+/** Undoes a transaction whose outcome is an answer, not a fault. */
+class Undone extends Error {
+  readonly outcome: Begun;
+
+  constructor(outcome: Begun) {
+    super('undone');
+    this.outcome = outcome;
+  }
+}
+
+export function sqlCreates(sql: Sql, note: WriteNote): CreateStore {
+  return { ...sqlBegins(sql, note), ...sqlAttempts(sql, note) };
+}
+
+function sqlBegins(sql: Sql, note: WriteNote): Pick<CreateStore, 'findKey' | 'begin' | 'refuse' | 'adopt'> {
+  return {
+    findKey: async (accountId, key, now) => {
+      const [row] = await sql.read<{ fingerprint: string; task_id: string }>(
+        'SELECT fingerprint, task_id FROM idempotency_keys WHERE account_id = $1 AND key = $2 AND expires_at > $3', [accountId, key, now]);
+      return row === undefined ? undefined : { fingerprint: row.fingerprint, taskId: row.task_id };
+    },
+
+    begin: async (task) => {
+      try {
+        return await sql.transaction((query) => begin(query, task, note));
+      } catch (error) {
+        if (error instanceof Undone) return error.outcome;
+        throw error;
+      }
+    },
+
+    refuse: (taskId, failure, at) => sql.transaction(async (query) => {
+      const rows = await query(
+        `UPDATE tasks SET admission = 'refused', owner = NULL, state = 'failed', failure_json = $1, finished_at = $2, updated_at = $2, next_poll_at = NULL
+         WHERE id = $3 AND admission = 'submitting' RETURNING id`, [JSON.stringify(failure), at, taskId]);
+      if (rows.length === 0) return;
+      await leaveCounters(query, taskId);
+      await query('DELETE FROM idempotency_keys WHERE task_id = $1', [taskId]);
+      await note(query, taskId, at, { type: 'refused', detail: { ...failure } });
+    }),
+
+    adopt: async (taskId, upstreamId, at) => {
+      const rows = await sql.transaction(async (query) => {
+        const adopted = await query(
+          `UPDATE tasks SET admission = 'accepted', upstream_id = $1, next_poll_at = $2, updated_at = $2 WHERE id = $3 AND admission = 'unknown'
+           AND NOT EXISTS (SELECT 1 FROM tasks AS other WHERE other.upstream_account = tasks.upstream_account AND other.upstream_id = $1) RETURNING id`,
+          [upstreamId, at, taskId]);
+        if (adopted.length > 0) await note(query, taskId, at, { type: 'adopted', detail: { upstreamId } });
+        return adopted;
+      });
+      return rows.length > 0;
+    },
+  };
+}
+
+/** The rows of the tries themselves. */
+function sqlAttempts(sql: Sql, note: WriteNote): Pick<CreateStore, 'startAttempt' | 'accept' | 'refuseAttempt' | 'leaveUnknown'> {
+  return {
+    startAttempt: (taskId, { number, channel, inFlightMax, at }) => sql.transaction(async (query) => {
+      if (!(await countUp(query, channelScope(channel), inFlightMax))) return false;
+      await joinCounter(query, taskId, channelScope(channel));
+      await query("INSERT INTO attempts (task_id, number, channel, outcome, started_at) VALUES ($1, $2, $3, 'started', $4)", [taskId, number, channel, at]);
+      await note(query, taskId, at, { type: 'attempt_started', detail: { number, channel } });
+      return true;
+    }),
+
+    accept: (taskId, { number, mapping, at, nextPollAt }) => sql.transaction(async (query) => {
+      await query("UPDATE attempts SET outcome = 'accepted', upstream_id = $1, ended_at = $2 WHERE task_id = $3 AND number = $4", [mapping.upstreamId ?? null, at, taskId, number]);
+      await query(
+        `UPDATE tasks SET admission = 'accepted', owner = NULL, channel = $1, upstream_account = $2, upstream_id = $3, next_poll_at = $4, updated_at = $5
+         WHERE id = $6 AND admission = 'submitting'`,
+        [mapping.channel, mapping.upstreamAccount, mapping.upstreamId ?? null, nextPollAt, at, taskId]);
+      await note(query, taskId, at, { type: 'accepted', detail: { number, channel: mapping.channel, upstreamId: mapping.upstreamId } });
+    }),
+
+    refuseAttempt: (taskId, { number, channel, error, at }) => sql.transaction(async (query) => {
+      await query("UPDATE attempts SET outcome = 'refused', error = $1, ended_at = $2 WHERE task_id = $3 AND number = $4", [error, at, taskId, number]);
+      await leaveCounter(query, taskId, channelScope(channel));
+      await note(query, taskId, at, { type: 'attempt_refused', detail: { number, channel, error } });
+    }),
+
+    leaveUnknown: (taskId, { number, mapping, error, at }) => sql.transaction(async (query) => {
+      await query("UPDATE attempts SET outcome = 'unknown', error = $1, ended_at = $2 WHERE task_id = $3 AND number = $4", [error, at, taskId, number]);
+      await query(
+        "UPDATE tasks SET admission = 'unknown', owner = NULL, channel = $1, upstream_account = $2, updated_at = $3 WHERE id = $4 AND admission = 'submitting'",
+        [mapping.channel, mapping.upstreamAccount, at, taskId]);
+      await note(query, taskId, at, { type: 'outcome_unknown', detail: { number, channel: mapping.channel, error } });
+    }),
+  };
+}
+
+async function begin(query: SqlQuery, task: NewTask, note: WriteNote): Promise<Begun> {
+  if (task.idempotency !== undefined) await takeKey(query, task, task.idempotency);
+  for (const { scope, limit } of task.caps) {
+    if (!(await countUp(query, scope, limit))) throw new Undone({ capped: scope });
+  }
+  await query(
+    `INSERT INTO tasks (id, account_id, token_id, kind, model, order_json, admission, owner, state, seconds, created_at, updated_at, in_flight_json)
+     VALUES ($1, $2, $3, $4, $5, $6, 'submitting', $7, 'queued', $8, $9, $9, $10)`,
+    [task.id, task.accountId, task.tokenId, task.order.kind, task.order.model, JSON.stringify(task.order), task.owner, task.seconds, task.createdAt,
+      JSON.stringify(task.caps.map(({ scope }) => scope))]);
+  await note(query, task.id, task.createdAt, { type: 'created' });
+  return 'begun';
+}
+
+/** An expired key may be taken again; a live one may not. */
+async function takeKey(query: SqlQuery, task: NewTask, { key, fingerprint, expiresAt }: NonNullable<NewTask['idempotency']>): Promise<void> {
+  const rows = await query(
+    `INSERT INTO idempotency_keys (account_id, key, fingerprint, task_id, expires_at) VALUES ($1, $2, $3, $4, $5)
+     ON CONFLICT (account_id, key) DO UPDATE SET fingerprint = $3, task_id = $4, expires_at = $5 WHERE idempotency_keys.expires_at <= $6 RETURNING task_id`,
+    [task.accountId, key, fingerprint, task.id, expiresAt, task.createdAt]);
+  if (rows.length === 0) throw new Undone('key_taken');
+}

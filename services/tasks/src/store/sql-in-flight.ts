@@ -1,0 +1,37 @@
+import type { SqlQuery } from '@reelgate/platform/sql';
+
+/** Counts one more, exactly; false when that would be more than the limit. */
+export async function countUp(query: SqlQuery, scope: string, limit: number): Promise<boolean> {
+  if (limit <= 0) return false;
+  const rows = await query(
+    'INSERT INTO in_flight (scope, count) VALUES ($1, 1) ON CONFLICT (scope) DO UPDATE SET count = in_flight.count + 1 WHERE in_flight.count < $2 RETURNING count',
+    [scope, limit],
+  );
+  return rows.length === 1;
+}
+
+export async function countDown(query: SqlQuery, scope: string): Promise<void> {
+  await query('UPDATE in_flight SET count = count - 1 WHERE scope = $1 AND count > 0', [scope]);
+}
+
+/** Takes a task out of every counter that it stands in, once. */
+export async function leaveCounters(query: SqlQuery, taskId: string): Promise<void> {
+  const [row] = await query<{ in_flight_json: string }>('SELECT in_flight_json FROM tasks WHERE id = $1', [taskId]);
+  for (const scope of JSON.parse(row?.in_flight_json ?? '[]') as string[]) await countDown(query, scope);
+  await query("UPDATE tasks SET in_flight_json = '[]' WHERE id = $1", [taskId]);
+}
+
+/** Puts a task into one more counter, to be left with the others. */
+export async function joinCounter(query: SqlQuery, taskId: string, scope: string): Promise<void> {
+  const [row] = await query<{ in_flight_json: string }>('SELECT in_flight_json FROM tasks WHERE id = $1', [taskId]);
+  const scopes = [...(JSON.parse(row?.in_flight_json ?? '[]') as string[]), scope];
+  await query('UPDATE tasks SET in_flight_json = $1 WHERE id = $2', [JSON.stringify(scopes), taskId]);
+}
+
+export async function leaveCounter(query: SqlQuery, taskId: string, scope: string): Promise<void> {
+  const [row] = await query<{ in_flight_json: string }>('SELECT in_flight_json FROM tasks WHERE id = $1', [taskId]);
+  const scopes = JSON.parse(row?.in_flight_json ?? '[]') as string[];
+  if (!scopes.includes(scope)) return;
+  await countDown(query, scope);
+  await query('UPDATE tasks SET in_flight_json = $1 WHERE id = $2', [JSON.stringify(scopes.filter((other) => other !== scope)), taskId]);
+}

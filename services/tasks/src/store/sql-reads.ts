@@ -1,0 +1,64 @@
+import type { Sql, SqlValue } from '@reelgate/platform/sql';
+import { TASK_COLUMNS, fromTaskRow, optionalNumber, optionalText, text } from './rows.ts';
+import type { Attempt, ListFilter, ReadStore } from './task-store.ts';
+
+/** What the owner may see. */
+const VISIBLE = "admission IN ('accepted', 'unknown') AND deleted_at IS NULL";
+
+export function sqlReads(sql: Sql): ReadStore {
+  const tasks = async (where: string, values: readonly SqlValue[]) => (await sql.read(`SELECT ${TASK_COLUMNS} FROM tasks WHERE ${where}`, values)).map(fromTaskRow);
+  return {
+    find: async (taskId) => (await tasks('id = $1', [taskId]))[0],
+    findOwned: async (accountId, taskId) => (await tasks(`id = $1 AND account_id = $2 AND ${VISIBLE}`, [taskId, accountId]))[0],
+    list: (filter, { limit, after, offset = 0, ascending = false }) => {
+      const { where, values } = conditions(filter);
+      if (after !== undefined) values.push(after);
+      const cursor = after === undefined ? '' : ` AND id ${ascending ? '>' : '<'} $${String(values.length)}`;
+      values.push(limit, offset);
+      return tasks(`${where}${cursor} ORDER BY id ${ascending ? 'ASC' : 'DESC'} LIMIT $${String(values.length - 1)} OFFSET $${String(values.length)}`, values);
+    },
+    count: async (filter) => {
+      const { where, values } = conditions(filter);
+      const [row] = await sql.read(`SELECT COUNT(*) AS count FROM tasks WHERE ${where}`, values);
+      return Number(row?.['count'] ?? 0);
+    },
+    attempts: async (taskId) => (await sql.read('SELECT * FROM attempts WHERE task_id = $1 ORDER BY number', [taskId])).map((row): Attempt => ({
+      number: Number(row['number']), channel: text(row['channel']), upstreamId: optionalText(row['upstream_id']), outcome: text(row['outcome']) as Attempt['outcome'],
+      error: optionalText(row['error']), startedAt: Number(row['started_at']), endedAt: optionalNumber(row['ended_at']),
+    })),
+    events: async (taskId) => (await sql.read('SELECT at, type, detail_json FROM task_events WHERE task_id = $1 ORDER BY id', [taskId]))
+      .map((row) => ({ at: Number(row['at']), type: text(row['type']), detailJson: text(row['detail_json']) })),
+    inFlight: async (scope) => Number((await sql.read('SELECT count FROM in_flight WHERE scope = $1', [scope]))[0]?.['count'] ?? 0),
+    abandoned: (aliveOwners, begunBefore, limit) => tasks(
+      `admission = 'submitting' AND (created_at < $2 OR ${aliveOwners.length === 0 ? '1 = 1' : `owner NOT IN (${places(aliveOwners.length, 3)})`}) ORDER BY id LIMIT $1`,
+      [limit, begunBefore, ...aliveOwners]),
+    withAdmission: (admission, limit) => tasks('admission = $1 AND finished_at IS NULL ORDER BY updated_at, id LIMIT $2', [admission, limit]),
+    unsettled: (before, limit) => tasks('finished_at IS NOT NULL AND settled_at IS NULL AND finished_at < $1 ORDER BY finished_at LIMIT $2', [before, limit]),
+    overdue: (createdBefore, limit) => tasks("finished_at IS NULL AND admission <> 'submitting' AND created_at < $1 ORDER BY created_at LIMIT $2", [createdBefore, limit]),
+    knownUpstreamIds: async (upstreamAccount, ids) => {
+      if (ids.length === 0) return new Set();
+      const rows = await sql.read(`SELECT upstream_id FROM tasks WHERE upstream_account = $1 AND upstream_id IN (${places(ids.length, 2)})`, [upstreamAccount, ...ids]);
+      return new Set(rows.map((row) => text(row['upstream_id'])));
+    },
+  };
+}
+
+function conditions(filter: ListFilter): { where: string; values: SqlValue[] } {
+  const values: SqlValue[] = [];
+  const parts = [filter.hidden === true ? '1 = 1' : VISIBLE];
+  const add = (column: string, some: readonly string[] | undefined): void => {
+    if (some === undefined || some.length === 0) return;
+    parts.push(`${column} IN (${places(some.length, values.length + 1)})`);
+    values.push(...some);
+  };
+  add('account_id', filter.accountId === undefined ? undefined : [filter.accountId]);
+  add('state', filter.states);
+  add('id', filter.taskIds);
+  add('model', filter.model === undefined ? undefined : [filter.model]);
+  add('kind', filter.kind === undefined ? undefined : [filter.kind]);
+  return { where: parts.join(' AND '), values };
+}
+
+function places(count: number, from: number): string {
+  return Array.from({ length: count }, (_, index) => `$${String(from + index)}`).join(', ');
+}

@@ -1,0 +1,155 @@
+import type { Order } from '../domain/order.ts';
+import type { Admission, Failure, Mapping, Result, State, Task, Usage } from '../domain/task.ts';
+
+/** A create before anything is submitted. */
+export interface NewTask {
+  readonly id: string;
+  readonly accountId: string;
+  readonly tokenId: string;
+  readonly order: Order;
+  readonly seconds: number;
+  readonly createdAt: number;
+  readonly owner: string;
+  readonly idempotency?: { readonly key: string; readonly fingerprint: string; readonly expiresAt: number } | undefined;
+  /** The counters that it stands in, each with the most that it may count. */
+  readonly caps: readonly { readonly scope: string; readonly limit: number }[];
+}
+
+/** `capped` names the counter that is full; `key_taken` says that another call holds the idempotency key. */
+export type Begun = 'begun' | 'key_taken' | { readonly capped: string };
+
+export interface KeyRecord {
+  readonly fingerprint: string;
+  readonly taskId: string;
+}
+
+export interface Attempt {
+  readonly number: number;
+  readonly channel: string;
+  readonly upstreamId?: string | undefined;
+  readonly outcome: 'started' | 'accepted' | 'refused' | 'unknown';
+  readonly error?: string | undefined;
+  readonly startedAt: number;
+  readonly endedAt?: number | undefined;
+}
+
+/** What is written of a task each time; `type` is a word for people. */
+export interface Note {
+  readonly type: string;
+  readonly detail?: Readonly<Record<string, unknown>>;
+}
+
+/** The end of a task. The event leaves with it or not at all. */
+export interface Finish {
+  readonly state: 'completed' | 'failed';
+  readonly at: number;
+  readonly upstreamStatus?: string | undefined;
+  readonly result?: Result | undefined;
+  readonly failure?: Failure | undefined;
+  readonly usage?: Usage | undefined;
+  readonly expiresAt?: number | undefined;
+}
+
+/** What a look at the upstream changes while the task goes on. */
+export interface Progress {
+  readonly state: State;
+  readonly upstreamStatus?: string | undefined;
+  readonly unrecognised: boolean;
+  readonly progress: number;
+  readonly pollErrors: number;
+  readonly nextPollAt: number;
+  readonly at: number;
+}
+
+/** Creates: what is durable before and after each call that leaves the process. */
+export interface CreateStore {
+  findKey(accountId: string, key: string, now: number): Promise<KeyRecord | undefined>;
+  /** Writes the task, its key and its counters, or nothing. */
+  begin(task: NewTask): Promise<Begun>;
+  /** Writes an attempt as `started` before the upstream is called; false when the channel has its number in flight already. */
+  startAttempt(taskId: string, attempt: { readonly number: number; readonly channel: string; readonly inFlightMax: number; readonly at: number }): Promise<boolean>;
+  accept(taskId: string, attempt: { readonly number: number; readonly mapping: Required<Mapping>; readonly at: number; readonly nextPollAt: number }): Promise<void>;
+  /** This attempt did not succeed; the task may go on to another. */
+  refuseAttempt(taskId: string, attempt: { readonly number: number; readonly channel: string; readonly error: string; readonly at: number }): Promise<void>;
+  /** The answer was lost: the task lives on, and is never submitted again by itself. */
+  leaveUnknown(taskId: string, attempt: { readonly number: number; readonly mapping: Mapping; readonly error: string; readonly at: number }): Promise<void>;
+  /** No upstream took it: hidden for ever, its key free again, its counters down. */
+  refuse(taskId: string, failure: Failure, at: number): Promise<void>;
+  /** An upstream id was found for a task whose submission was unknown; false when another task has it. */
+  adopt(taskId: string, upstreamId: string, at: number): Promise<boolean>;
+}
+
+export interface ListFilter {
+  readonly accountId?: string | undefined;
+  readonly states?: readonly State[] | undefined;
+  readonly taskIds?: readonly string[] | undefined;
+  readonly model?: string | undefined;
+  readonly kind?: string | undefined;
+  /** Also what no client may see. */
+  readonly hidden?: boolean | undefined;
+}
+
+export interface Page {
+  readonly limit: number;
+  readonly after?: string | undefined;
+  readonly offset?: number | undefined;
+  readonly ascending?: boolean | undefined;
+}
+
+/** Reads of what is committed. */
+export interface ReadStore {
+  /** Whatever its admission. */
+  find(taskId: string): Promise<Task | undefined>;
+  /** Only what this account may see. */
+  findOwned(accountId: string, taskId: string): Promise<Task | undefined>;
+  list(filter: ListFilter, page: Page): Promise<readonly Task[]>;
+  count(filter: ListFilter): Promise<number>;
+  attempts(taskId: string): Promise<readonly Attempt[]>;
+  events(taskId: string): Promise<readonly { readonly at: number; readonly type: string; readonly detailJson: string }[]>;
+  inFlight(scope: string): Promise<number>;
+  /** Creates that no living process works on: its owner is not among these, or it began before this time. */
+  abandoned(aliveOwners: readonly string[], begunBefore: number, limit: number): Promise<readonly Task[]>;
+  withAdmission(admission: Admission, limit: number): Promise<readonly Task[]>;
+  /** Finished, and not known to be settled since before this time. */
+  unsettled(before: number, limit: number): Promise<readonly Task[]>;
+  /** Unfinished since before this time. */
+  overdue(createdBefore: number, limit: number): Promise<readonly Task[]>;
+  knownUpstreamIds(upstreamAccount: string, ids: readonly string[]): Promise<ReadonlySet<string>>;
+}
+
+/** Changes of a task's state. */
+export interface MoveStore {
+  /** Takes due tasks of a channel; until the lease ends nobody else takes them. */
+  claimDue(channel: string, options: { readonly now: number; readonly leaseUntil: number; readonly limit: number }): Promise<readonly Task[]>;
+  /** Writes what a look found, unless the task has ended; says whether it had not. */
+  progress(taskId: string, from: State, to: Progress, note?: Note): Promise<boolean>;
+  /** Compare-and-set from an unfinished state, with the event, the counters and the note in one transaction; says whether it won. */
+  finish(taskId: string, finish: Finish): Promise<boolean>;
+  makeDue(taskId: string, at: number): Promise<void>;
+  markSettled(taskId: string, at: number): Promise<void>;
+  remove(taskId: string, at: number): Promise<boolean>;
+}
+
+export interface AttentionItem {
+  readonly taskId: string;
+  readonly reason: string;
+  readonly detail: string;
+  readonly since: number;
+}
+
+export interface AttentionStore {
+  /** Puts a task before a person; one that already waits keeps its place. */
+  raise(item: AttentionItem): Promise<void>;
+  /** Takes it away again, by a person or because it mended itself; says whether it waited. */
+  resolve(taskId: string, by: { readonly resolution: string; readonly actor: string; readonly at: number }): Promise<boolean>;
+  open(): Promise<readonly AttentionItem[]>;
+}
+
+/** Which processes of this service live. */
+export interface ProcessStore {
+  beat(processId: string, at: number): Promise<void>;
+  aliveSince(at: number): Promise<readonly string[]>;
+  forget(processId: string): Promise<void>;
+}
+
+export type TaskStore = CreateStore & ReadStore & MoveStore & AttentionStore & ProcessStore;

@@ -1,0 +1,36 @@
+import { startWorker } from '@reelgate/platform/worker';
+import type { Worker } from '@reelgate/platform/worker';
+import type { Deps } from '../operations/deps.ts';
+import { channelPoller } from './poll-channel.ts';
+import type { ChannelPoller } from './poll-channel.ts';
+
+const IDLE_MS = 200;
+
+export interface Pollers {
+  wake(channelId: string): void;
+  /** Follows the channels of a new configuration; those that are gone are polled until their work has ended. */
+  renew(): void;
+  stop(): Promise<void>;
+}
+
+/** One poller for each channel. */
+export function startPollers(deps: Deps): Pollers {
+  const running = new Map<string, { readonly worker: Worker; readonly poller: ChannelPoller }>();
+  const renew = (): void => {
+    for (const { channel } of deps.fleet.all()) {
+      const { id } = channel.settings;
+      if (running.has(id)) continue;
+      const poller = channelPoller(deps, () => deps.fleet.find(id));
+      running.set(id, { poller, worker: startWorker({ name: `polls of ${id}`, clock: deps.clock, log: deps.log, idleMs: IDLE_MS, pass: () => poller.pass(id) }) });
+    }
+  };
+  renew();
+  return {
+    wake: (channelId) => running.get(channelId)?.worker.wake(),
+    renew,
+    stop: async () => {
+      await Promise.all([...running.values()].map(({ worker }) => worker.stop()));
+      await Promise.all([...running.values()].map(({ poller }) => poller.idle()));
+    },
+  };
+}
