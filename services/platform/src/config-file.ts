@@ -7,6 +7,7 @@ import type { Document, Node } from 'yaml';
 import { parseBytes, parseDuration, parseHostPort } from './units.ts';
 
 const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
+const MARK = /__variable_(\d+)__/g;
 const DECIMAL = /^(0|[1-9]\d{0,11})(\.\d{1,9})?$/;
 
 /** Says which file, line and key is wrong, and what was expected there. */
@@ -19,32 +20,66 @@ export interface ConfigFile {
   /** The checked value: defaults filled in, empty values left out. */
   readonly value: unknown;
   /** Points at a key, for faults that no schema can say. */
-  fault(keys: readonly (string | number)[], expected: string): ConfigError;
+  fault(keys: Keys, expected: string): ConfigError;
 }
 
 /**
  * Reads a YAML file, puts `${NAME}` and `${NAME:-default}` from the environment into its values, and checks it against a JSON Schema
- * with these formats: duration, bytes, host-port, decimal. An empty value is the same as an absent key.
+ * with these formats: duration, bytes, host-port, decimal. An empty value is the same as an absent key. A variable stands for text,
+ * or for a number or a flag where the schema wants one.
  */
 export function readConfigFile(file: string, schema: object, environment: Readonly<Record<string, string | undefined>>): ConfigFile {
   const lines = new LineCounter();
-  const document = parseDocument(textOf(file), { lineCounter: lines, prettyErrors: false });
+  const variables: Variable[] = [];
+  const document = parseDocument(markVariables(textOf(file), variables), { lineCounter: lines, prettyErrors: false });
   const [broken] = document.errors;
   if (broken !== undefined) throw new ConfigError(`${file}:${String(lines.linePos(broken.pos[0]).line)}: not YAML: ${broken.message}`);
 
-  const at = (keys: readonly (string | number)[]): number => lineOf(document, lines, keys);
-  const fault = (keys: readonly (string | number)[], expected: string): ConfigError =>
-    new ConfigError(`${file}:${String(at(keys))}: ${keys.length === 0 ? 'the file' : keys.join('.')}: ${expected}`);
-
-  substitute(document, environment, (node, name) => new ConfigError(`${file}:${String(lines.linePos(node.range?.[0] ?? 0).line)}: \${${name}} is not set; set it, or give a default as \${${name}:-…}`));
+  const fault = (keys: Keys, expected: string): ConfigError =>
+    new ConfigError(`${file}:${String(lineOf(document, lines, keys))}: ${keys.length === 0 ? 'the file' : keys.join('.')}: ${expected}`);
+  const missing = (node: Node, name: string): ConfigError =>
+    new ConfigError(`${file}:${String(lines.linePos(node.range?.[0] ?? 0).line)}: \${${name}} is not set; set it, or give a default as \${${name}:-…}`);
+  substitute(document, variables, (node, { name, fallback }) => {
+    const set = environment[name];
+    if (set !== undefined && set !== '') return set;
+    if (fallback === undefined) throw missing(node, name);
+    return fallback;
+  });
   const value = withoutEmpty(document.toJS()) ?? {};
-  const ajv = new Ajv({ allErrors: false, verbose: true, useDefaults: true, allowUnionTypes: true, strict: true, strictTypes: false, formats: FORMATS });
-  const check = ajv.compile(schema);
-  if (!check(value)) {
-    const [error] = check.errors ?? [];
-    if (error !== undefined) throw faultOf(error, fault);
-  }
+  checkValue(value, schema, fault, variables.length);
   return { file: path.resolve(file), value, fault };
+}
+
+type Keys = readonly (string | number)[];
+
+interface Variable {
+  readonly name: string;
+  readonly fallback: string | undefined;
+}
+
+/** A mark stands in for each variable, because YAML knows braces as its own. */
+function markVariables(text: string, into: Variable[]): string {
+  return text.replace(VARIABLE, (_whole, name: string, fallback: string | undefined) => `__variable_${String(into.push({ name, fallback }) - 1)}__`);
+}
+
+/** Fills in defaults; a text that came from a variable becomes the number or the flag that the schema wants, where it reads as one. */
+function checkValue(value: unknown, schema: object, fault: ConfigFile['fault'], variables: number): void {
+  const check = new Ajv({ allErrors: false, verbose: true, useDefaults: true, allowUnionTypes: true, strict: true, strictTypes: false, formats: FORMATS }).compile(schema);
+  for (let mended = 0; !check(value); mended += 1) {
+    const [error] = check.errors ?? [];
+    if (error === undefined || mended >= variables || !readAsWanted(value, error)) throw error === undefined ? fault([], 'is wrong') : faultOf(error, fault);
+  }
+}
+
+function readAsWanted(value: unknown, error: ErrorObject): boolean {
+  if (error.keyword !== 'type' || typeof error.data !== 'string' || !/^(-?\d+(\.\d+)?|true|false)$/.test(error.data)) return false;
+  const keys = keysOf(error);
+  const last = keys.at(-1);
+  let holder = value as Record<string | number, unknown>;
+  for (const key of keys.slice(0, -1)) holder = holder[key] as Record<string | number, unknown>;
+  if (last === undefined) return false;
+  holder[last] = JSON.parse(error.data) as unknown;
+  return true;
 }
 
 const FORMATS = {
@@ -69,15 +104,13 @@ function textOf(file: string): string {
   }
 }
 
-function substitute(document: Document, environment: Readonly<Record<string, string | undefined>>, missing: (node: Node, name: string) => ConfigError): void {
+function substitute(document: Document, variables: readonly Variable[], valueOf: (node: Node, variable: Variable) => string): void {
   visit(document, {
-    Scalar: (key, node) => {
-      if (key === 'key' || typeof node.value !== 'string' || !node.value.includes('${')) return;
-      node.value = node.value.replace(VARIABLE, (_whole, name: string, fallback: string | undefined) => {
-        const set = environment[name];
-        if (set !== undefined && set !== '') return set;
-        if (fallback === undefined) throw missing(node, name);
-        return fallback;
+    Scalar: (_key, node) => {
+      if (typeof node.value !== 'string') return;
+      node.value = node.value.replace(MARK, (whole, index: string) => {
+        const variable = variables[Number(index)];
+        return variable === undefined ? whole : valueOf(node, variable);
       });
     },
   });
@@ -92,10 +125,14 @@ function withoutEmpty(value: unknown): unknown {
 }
 
 function faultOf(error: ErrorObject, fault: ConfigFile['fault']): ConfigError {
-  const keys = error.instancePath.split('/').slice(1).map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~')).map((key) => (/^\d+$/.test(key) ? Number(key) : key));
+  const keys = keysOf(error);
   const params = error.params as Readonly<Record<string, unknown>>;
   const [wrong, expected] = (EXPECTED[error.keyword] ?? otherwise)(error, params);
   return fault(wrong === undefined ? keys : [...keys, wrong], expected);
+}
+
+function keysOf({ instancePath }: ErrorObject): (string | number)[] {
+  return instancePath.split('/').slice(1).map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~')).map((key) => (/^\d+$/.test(key) ? Number(key) : key));
 }
 
 /** What a violated keyword says: the key beyond the place, where there is one, and what was expected. */
@@ -116,7 +153,7 @@ function otherwise(error: ErrorObject): [undefined, string] {
 }
 
 /** The line of the deepest part of the path that is there; of a key rather than of its value. */
-function lineOf(document: Document, lines: LineCounter, keys: readonly (string | number)[]): number {
+function lineOf(document: Document, lines: LineCounter, keys: Keys): number {
   for (let depth = keys.length; depth > 0; depth -= 1) {
     const parent = document.getIn(keys.slice(0, depth - 1), true);
     const last = keys[depth - 1];

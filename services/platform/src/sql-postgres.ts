@@ -52,7 +52,7 @@ function queryOn(on: pg.Pool | pg.PoolClient): SqlQuery {
 
 /** Whole numbers of eight bytes come as text by default. */
 function parserOf(oid: Parameters<typeof pg.types.getTypeParser>[0]): unknown {
-  return Number(oid) === INT8_OID ? wholeNumber : pg.types.getTypeParser(oid, 'text');
+  return (oid as number) === INT8_OID ? wholeNumber : pg.types.getTypeParser(oid, 'text');
 }
 
 function wholeNumber(text: string): number | bigint {

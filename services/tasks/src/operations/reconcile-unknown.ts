@@ -72,7 +72,12 @@ function fits({ settings }: Channel, task: Task, work: ListedWork): boolean {
     && work.model === settings.models[order.model]
     && (order.duration === undefined || work.duration === order.duration)
     && (order.resolution === undefined || work.resolution === order.resolution)
-    && (order.ratio === undefined || work.ratio === undefined || work.ratio === order.ratio)
+    && sameRatio(order.ratio, work.ratio)
     && work.createdAt >= task.createdAt - CLOCK_SLACK_MS
     && work.createdAt <= task.updatedAt + CLOCK_SLACK_MS;
+}
+
+/** Upstreams show an adaptive ratio as what it became. */
+function sameRatio(asked: string | undefined, shown: string | undefined): boolean {
+  return asked === undefined || shown === undefined || asked === 'adaptive' || asked === shown;
 }

@@ -1,0 +1,59 @@
+import { deadline, type Clock } from '../clock.ts';
+import { dial } from '../dial.ts';
+import { callbackAnswerBytesMax, pushMsMax } from '../limits.ts';
+import type { TaskBook } from '../task-book.ts';
+import { isFinished, nextChangeAt, phaseOf } from '../task-life.ts';
+import { toWireTask, type LinkMaker } from '../task-view.ts';
+
+/** Posts a task to its callback address whenever its status changes. */
+export type Announcer = {
+  follow(taskId: string): void;
+  /** To be called when something other than time changed a task. */
+  lookAgain(taskId: string): void;
+  stop(): void;
+};
+
+type Followed = { status: string; forget: () => void; sent: Promise<void> };
+type AnnouncerParts = { readonly clock: Clock; readonly book: TaskBook; readonly linkTo: LinkMaker; readonly stopped: AbortSignal };
+
+export function announcer({ clock, book, linkTo, stopped }: AnnouncerParts): Announcer {
+  const followed = new Map<string, Followed>();
+
+  const lookAgain = (taskId: string): void => {
+    const known = followed.get(taskId);
+    const task = book.find(taskId);
+    if (known === undefined) return;
+    known.forget();
+    if (task === undefined || stopped.aborted) return void followed.delete(taskId);
+    const now = clock.now();
+    const phase = phaseOf(task, now);
+    if (phase.status !== known.status && task.order.callbackUrl !== undefined) {
+      const url = task.order.callbackUrl;
+      const json = { task: toWireTask(task, now, linkTo) };
+      known.status = phase.status;
+      known.sent = known.sent.then(() => push(url, json));
+    }
+    if (isFinished(phase)) return void followed.delete(taskId);
+    const next = nextChangeAt(task, now);
+    if (next !== undefined) known.forget = clock.after(next - now, () => { lookAgain(taskId); });
+  };
+
+  const push = async (url: string, json: unknown): Promise<void> => {
+    const { signal, release } = deadline(clock, pushMsMax, stopped);
+    // Lost when it does not arrive: the vendor promises no second try.
+    await dial({ method: 'POST', url, json, bytesMax: callbackAnswerBytesMax, signal }).catch(() => undefined);
+    release();
+  };
+
+  return {
+    lookAgain,
+    follow: (taskId) => {
+      followed.set(taskId, { status: 'queued', forget: () => undefined, sent: Promise.resolve() });
+      lookAgain(taskId);
+    },
+    stop: () => {
+      for (const { forget } of followed.values()) forget();
+      followed.clear();
+    },
+  };
+}

@@ -1,0 +1,14 @@
+import { invalidParams } from '../refusal.ts';
+import type { SandboxParts } from '../sandbox-parts.ts';
+import type { Task } from '../task.ts';
+import { phaseOf } from '../task-life.ts';
+
+/** The task that a regeneration names: a generation of ours that succeeded, and in the format that a base video must have. */
+export function sourceTask(id: string, { book, clock }: SandboxParts): Task {
+  const task = book.find(id);
+  if (task === undefined) throw invalidParams('source_task_id names no task of this account');
+  if (task.order.kind !== 'generation') throw invalidParams('source_task_id must name a generation');
+  if (task.order.resolution !== '768P') throw invalidParams('source_task_id must name a 768P generation');
+  if (phaseOf(task, clock.now()).status !== 'succeeded') throw invalidParams('source_task_id must name a task that succeeded');
+  return task;
+}

@@ -1,0 +1,12 @@
+/** What a route answers; the server turns it into bytes, or into silence. */
+export type Answer =
+  | { readonly as: 'json'; readonly status: number; readonly body: unknown }
+  | { readonly as: 'page' }
+  | { readonly as: 'text'; readonly status: number; readonly text: string }
+  | { readonly as: 'bytes'; readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly bytes: Uint8Array; readonly torn: boolean }
+  | { readonly as: 'silence' }
+  | { readonly as: 'cut' };
+
+export function json(body: unknown): Answer {
+  return { as: 'json', status: 200, body };
+}

@@ -1,0 +1,15 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { renderMsMax } from '../limits.ts';
+import type { Render } from './render-queue.ts';
+
+/** Renders on a thread of its own, which ends with the video: it takes all its memory along, and cannot outlive its deadline. */
+export const renderInWorker: Render = async (order, stopped) => {
+  const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData: order });
+  try {
+    const [bytes] = (await once(worker, 'message', { signal: AbortSignal.any([stopped, AbortSignal.timeout(renderMsMax)]) })) as [Uint8Array];
+    return bytes;
+  } finally {
+    await worker.terminate();
+  }
+};

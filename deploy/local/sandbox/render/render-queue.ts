@@ -1,0 +1,58 @@
+import { renderedBytesMax, rendersWaitingMax } from '../limits.ts';
+import { pictureKey, type PictureOrder } from './picture-order.ts';
+
+export type Render = (order: PictureOrder, stopped: AbortSignal) => Promise<Uint8Array>;
+
+/** Renders one video at a time. Equal orders share one rendering, and what was dropped to save memory is rendered again, to the same bytes. */
+export type RenderQueue = {
+  hasRoomFor(order: PictureOrder): boolean;
+  render(order: PictureOrder): Promise<Uint8Array>;
+  /** Resolves when nothing is being rendered or waits to be. */
+  idle(): Promise<void>;
+};
+
+type Bounds = { readonly waitingMax: number; readonly bytesMax: number };
+
+export function renderQueue(render: Render, stopped: AbortSignal, bounds: Bounds = { waitingMax: rendersWaitingMax, bytesMax: renderedBytesMax }): RenderQueue {
+  const kept = new Map<string, Uint8Array>();
+  const waiting = new Map<string, Promise<Uint8Array>>();
+  let last: Promise<void> = Promise.resolve();
+
+  const keep = (key: string, bytes: Uint8Array): void => {
+    kept.delete(key);
+    kept.set(key, bytes);
+    for (const oldest of kept.keys()) {
+      const size = [...kept.values()].reduce((sum, video) => sum + video.length, 0);
+      if (size <= bounds.bytesMax || oldest === key) return;
+      kept.delete(oldest);
+    }
+  };
+
+  const enqueue = (key: string, order: PictureOrder): Promise<Uint8Array> => {
+    const turn = last.then(() => {
+      stopped.throwIfAborted();
+      return render(order, stopped);
+    });
+    const done = turn.then((bytes) => {
+      keep(key, bytes);
+      return bytes;
+    }).finally(() => waiting.delete(key));
+    waiting.set(key, done);
+    last = done.then(() => undefined, () => undefined);
+    return done;
+  };
+
+  return {
+    hasRoomFor: (order) => waiting.size < bounds.waitingMax || waiting.has(pictureKey(order)) || kept.has(pictureKey(order)),
+    idle: () => last,
+    render: (order) => {
+      const key = pictureKey(order);
+      const bytes = kept.get(key);
+      if (bytes !== undefined) {
+        keep(key, bytes);
+        return Promise.resolve(bytes);
+      }
+      return waiting.get(key) ?? enqueue(key, order);
+    },
+  };
+}

@@ -1,0 +1,19 @@
+import { json } from '../http/answer.ts';
+import { invalidParams, unknownTask } from '../refusal.ts';
+import { isFinished, phaseOf } from '../task-life.ts';
+import type { RouteHandler } from './route.ts';
+
+/** Cancels what is queued, forgets what is finished, refuses the rest. */
+export const deleteTask: RouteHandler = ({ id }, { book, clock, announcer }) => {
+  const task = book.find(id);
+  if (task === undefined) throw unknownTask();
+  const phase = phaseOf(task, clock.now());
+  if (phase.status === 'queued') {
+    book.change(id, { cancelledAt: clock.now() });
+    announcer.lookAgain(id);
+    return json({ task_id: id, action: 'cancelled', status: 'cancelled' });
+  }
+  if (!isFinished(phase) || phase.status === 'cancelled') throw invalidParams(`a ${phase.status} task can be neither cancelled nor deleted`);
+  book.remove(id);
+  return json({ task_id: id, action: 'deleted', status: 'deleted' });
+};

@@ -1,0 +1,49 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { aContextIr, aGeneration, aPrompt } from '../testing/bodies.ts';
+import { contextIrPath, generationPath, queryPath, runningSandbox, type RunningSandbox } from '../testing/running-sandbox.ts';
+
+let sandbox: RunningSandbox;
+let ids: readonly string[];
+beforeEach(async () => {
+  sandbox = await runningSandbox();
+  const failed = await sandbox.created(generationPath, aPrompt('[fail]'));
+  const text = await sandbox.created(contextIrPath, aContextIr());
+  sandbox.clock.advance(3000);
+  ids = [failed, text, await sandbox.created(generationPath, aGeneration({ model: 'Other' }))];
+});
+afterEach(() => sandbox.stop());
+
+const listed = async (query: string): Promise<unknown> => {
+  const { body } = await sandbox.call('GET', `${queryPath}?${query}`);
+  const { items, total } = body as { readonly items: readonly { readonly id: string }[]; readonly total: number };
+  return [items.map((item) => ids.indexOf(item.id)), total];
+};
+
+test.each<[string, string, readonly number[], number]>([
+  ['everything, newest first', '', [2, 1, 0], 3],
+  ['the first page', 'page_num=1&page_size=2', [2, 1], 3],
+  ['the second page', 'page_num=2&page_size=2', [0], 3],
+  ['a page past the end', 'page_num=9', [], 3],
+  ['by status', 'filter.status=failed', [0], 1],
+  ['by model', 'filter.model=Other', [2], 1],
+  ['by kind', 'filter.task_type=h3_context_ir', [1], 1],
+  ['by two filters', 'filter.task_type=generation&filter.status=queued', [2], 1],
+])('lists %s', async (_name, query, items, total) => {
+  expect(await listed(query)).toEqual([items, total]);
+});
+
+test('lists by several ids', async () => {
+  expect(await listed(`filter.task_ids=${ids[0]}&filter.task_ids=${ids[2]}`)).toEqual([[2, 0], 2]);
+});
+
+test.each(['page_num=0', 'page_num=x', 'page_size=0', 'page_size=101'])('refuses %s', async (query) => {
+  const { status } = await sandbox.call('GET', `${queryPath}?${query}`);
+
+  expect(status).toBe(400);
+});
+
+test('shows a task in the list as in its query', async () => {
+  const { body } = await sandbox.call('GET', `${queryPath}?filter.status=failed`);
+
+  expect(body).toEqual({ items: [await sandbox.task(ids[0] ?? '')], total: 1 });
+});

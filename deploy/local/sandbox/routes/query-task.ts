@@ -1,0 +1,18 @@
+import { json, type Answer } from '../http/answer.ts';
+import { internalError, refusalBy, unknownTask } from '../refusal.ts';
+import type { ReadTrouble } from '../steering/script.ts';
+import { toWireTask } from '../task-view.ts';
+import type { RouteHandler } from './route.ts';
+
+export const queryTask: RouteHandler = ({ id }, { book, clock, linkTo }) => {
+  const task = book.find(id);
+  if (task === undefined) throw unknownTask();
+  const { reads } = task.script;
+  book.change(id, { reads: task.reads + 1 });
+  return reads !== undefined && task.reads < reads.times ? troubled(reads) : json({ task: toWireTask(task, clock.now(), linkTo) });
+};
+
+function troubled(trouble: ReadTrouble): Answer {
+  if (trouble.as === 'refusal') throw refusalBy(trouble.number) ?? internalError();
+  return { as: trouble.as };
+}

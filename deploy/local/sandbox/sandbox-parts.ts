@@ -1,0 +1,21 @@
+import type { Announcer } from './callbacks/announcer.ts';
+import type { Clock } from './clock.ts';
+import type { RenderQueue } from './render/render-queue.ts';
+import type { SignedLinks } from './signed-link.ts';
+import type { TaskBook } from './task-book.ts';
+import type { LinkMaker } from './task-view.ts';
+
+/** What the routes work with. */
+export type SandboxParts = {
+  readonly clock: Clock;
+  readonly book: TaskBook;
+  readonly renders: RenderQueue;
+  readonly announcer: Announcer;
+  readonly links: SignedLinks;
+  readonly linkTo: LinkMaker;
+  /** Texts that `[refuse-once]` has already refused. */
+  readonly refusedOnce: Set<string>;
+  readonly stopped: AbortSignal;
+  /** Where the sandbox's own faults go; its callers see only the vendor's internal error. */
+  readonly report: (fault: unknown) => void;
+};

@@ -1,0 +1,64 @@
+import { announcer } from './callbacks/announcer.ts';
+import { wallClock, type Clock } from './clock.ts';
+import { close, httpServer, listen } from './http/http-server.ts';
+import { renderInWorker } from './render/in-worker.ts';
+import { renderQueue, type Render } from './render/render-queue.ts';
+import { route } from './routes/routes.ts';
+import type { SandboxParts } from './sandbox-parts.ts';
+import { signedLinks } from './signed-link.ts';
+import { taskBook } from './task-book.ts';
+import type { LinkMaker } from './task-view.ts';
+
+export type SandboxOptions = {
+  /** `host:port`; port 0 takes any free one. */
+  readonly listen: string;
+  readonly key: string;
+  readonly clock?: Clock;
+  /** What result links begin with, where it is not the listening address: a host, or a whole `https://…`. */
+  readonly publicHost?: string;
+  /** Stands in for the worker, in tests that are not about pictures. */
+  readonly render?: Render;
+  readonly report?: (fault: unknown) => void;
+};
+
+export type Sandbox = { readonly url: string; stop(): Promise<void> };
+
+/** Starts the upstream simulator. After `stop` it leaves nothing behind: no socket, no timer, no thread, no file. */
+export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const { listen: address, key, clock = wallClock, publicHost, render = renderInWorker, report = warn } = options;
+  const stopping = new AbortController();
+  const server = httpServer((request) => route(request, key, parts), report);
+  const bound = await listen(server, address);
+  const parts = sandboxParts({ base: baseUrl(publicHost ?? bound), clock, render, report, stopped: stopping.signal });
+  return {
+    url: baseUrl(bound),
+    stop: async () => {
+      stopping.abort();
+      parts.announcer.stop();
+      await Promise.all([close(server), parts.renders.idle()]);
+    },
+  };
+}
+
+type Wiring = Pick<SandboxParts, 'clock' | 'report' | 'stopped'> & { readonly base: string; readonly render: Render };
+
+function sandboxParts({ base, clock, render, report, stopped }: Wiring): SandboxParts {
+  const now = (): number => clock.now();
+  const book = taskBook(now);
+  const links = signedLinks({ base, now });
+  const linkTo: LinkMaker = (task) => links.make(task.id);
+  return {
+    clock, book, links, linkTo, stopped, report,
+    renders: renderQueue(render, stopped),
+    announcer: announcer({ clock, book, linkTo, stopped }),
+    refusedOnce: new Set(),
+  };
+}
+
+function warn(fault: unknown): void {
+  process.emitWarning(fault instanceof Error ? fault : String(fault));
+}
+
+function baseUrl(host: string): string {
+  return host.includes('://') ? host.replace(/\/$/, '') : `http://${host}`;
+}

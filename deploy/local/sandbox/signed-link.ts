@@ -1,0 +1,25 @@
+import { createHmac } from 'node:crypto';
+import { newToken } from './chance.ts';
+import { linkMsMax } from './limits.ts';
+
+export type SignedLinks = {
+  /** A new link at every call; each stops working an hour after it was made. */
+  make(taskId: string): string;
+  isValid(taskId: string, query: URLSearchParams): boolean;
+};
+
+export function signedLinks({ base, now }: { readonly base: string; readonly now: () => number }): SignedLinks {
+  const secret = newToken();
+  const sign = (...parts: readonly string[]): string => createHmac('sha256', secret).update(parts.join(' ')).digest('hex').slice(0, 32);
+  return {
+    make: (taskId) => {
+      const expires = String(Math.floor((now() + linkMsMax) / 1000));
+      const nonce = newToken().slice(0, 8);
+      return `${base}/cdn/${taskId}/output.mp4?expires=${expires}&nonce=${nonce}&signature=${sign(taskId, expires, nonce)}`;
+    },
+    isValid: (taskId, query) => {
+      const expires = query.get('expires') ?? '';
+      return query.get('signature') === sign(taskId, expires, query.get('nonce') ?? '') && now() < Number(expires) * 1000;
+    },
+  };
+}

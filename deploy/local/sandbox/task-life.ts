@@ -1,0 +1,50 @@
+import { recordMsMax } from './limits.ts';
+import type { Ending } from './steering/script.ts';
+import type { Task } from './task.ts';
+
+export type Phase = { readonly status: string; readonly since: number };
+
+/** Where a task stands at this moment: a function of what is known of it and of the time alone. */
+export function phaseOf(task: Task, now: number): Phase {
+  return phasesOf(task).findLast((phase) => phase.since <= now) ?? { status: 'queued', since: task.createdAt };
+}
+
+/** When its status changes next, as far as that can be known. */
+export function nextChangeAt(task: Task, now: number): number | undefined {
+  return phasesOf(task).find((phase) => phase.since > now)?.since;
+}
+
+export function isFinished({ status }: Phase): boolean {
+  return ['succeeded', 'failed', 'cancelled', 'expired'].includes(status);
+}
+
+/** The vendor lets a task be read for seven days. */
+export function isReadable(task: Task, now: number): boolean {
+  return now - task.createdAt <= recordMsMax;
+}
+
+function phasesOf(task: Task): readonly Phase[] {
+  const { createdAt, script, cancelledAt } = task;
+  const runningAt = createdAt + script.queuedMs;
+  const planned = [{ status: 'queued', since: createdAt }, { status: 'running', since: runningAt }, ...endOf(task, runningAt + script.runningMs)];
+  if (cancelledAt === undefined) return planned;
+  return [...planned.filter((phase) => phase.since < cancelledAt), { status: 'cancelled', since: cancelledAt }];
+}
+
+function endOf({ createdAt, script, picture }: Task, plannedAt: number): readonly Phase[] {
+  const { ending, recoverAfterMs } = script;
+  if (ending.as === 'never') return [];
+  if (ending.as === 'succeeded') return successOf(picture, plannedAt);
+  const end = { status: wordOf(ending), since: plannedAt };
+  return ending.as === 'other' && recoverAfterMs !== undefined ? [end, ...successOf(picture, Math.max(plannedAt + 1, createdAt + recoverAfterMs))] : [end];
+}
+
+function successOf(picture: Task['picture'], plannedAt: number): readonly Phase[] {
+  if (picture.state === 'awaited') return [];
+  if (picture.state === 'broken') return [{ status: 'failed', since: Math.max(plannedAt, picture.at) }];
+  return [{ status: 'succeeded', since: picture.state === 'ready' ? Math.max(plannedAt, picture.at) : plannedAt }];
+}
+
+function wordOf(ending: Exclude<Ending, { as: 'never' }>): string {
+  return ending.as === 'other' ? ending.status : ending.as;
+}

@@ -1,0 +1,32 @@
+import type { Clock } from '../clock.ts';
+
+/** A clock that stands still until it is moved; what falls due on the way runs in order. */
+export type ManualClock = Clock & { advance(ms: number): void };
+
+type Timer = { readonly at: number; readonly run: () => void };
+
+export function manualClock(start = Date.UTC(2026, 7, 1)): ManualClock {
+  const timers = new Set<Timer>();
+  let time = start;
+  const nextDue = (until: number): Timer | undefined =>
+    [...timers].filter((timer) => timer.at <= until).sort((one, other) => one.at - other.at)[0];
+  return {
+    now: () => time,
+    after: (delayMs, run) => {
+      const timer = { at: time + delayMs, run };
+      timers.add(timer);
+      return () => {
+        timers.delete(timer);
+      };
+    },
+    advance: (ms) => {
+      const until = time + ms;
+      for (let timer = nextDue(until); timer !== undefined; timer = nextDue(until)) {
+        timers.delete(timer);
+        time = Math.max(time, timer.at);
+        timer.run();
+      }
+      time = until;
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import type { MediaForm, MediaItem, MediaRole } from '../order.ts';
+import { invalidParams } from '../refusal.ts';
+import { ifPresent, readChoice, readFields, readText } from './fields.ts';
+import { checkMediaUrl } from './media-url.ts';
+
+export type Content = { readonly text: string; readonly media: readonly MediaItem[] };
+
+type Item = { readonly text: string } | { readonly form: MediaForm; readonly role: MediaRole | undefined; readonly url: string };
+
+const rolesOf: Readonly<Record<MediaForm, readonly MediaRole[]>> = {
+  image: ['first_frame', 'last_frame', 'reference_image'],
+  video: ['reference_video', 'base_video'],
+  audio: ['reference_audio'],
+};
+
+export type ContentRules = { readonly textCodePointsMax: number; readonly baseVideo: boolean };
+
+/** Reads the items one by one; how they may stand together is the matter of media-mix.ts. */
+export function readContent(value: unknown, rules: ContentRules): Content {
+  if (!Array.isArray(value) || value.length === 0) throw invalidParams('content must be a non-empty array');
+  const items = value.map((item: unknown) => readItem(item, rules));
+  const texts = items.flatMap((item) => ('text' in item ? [item.text] : []));
+  if (!texts.some((text) => text.trim() !== '')) throw invalidParams('content must include a non-empty text item (prompt is required)');
+  const media = items.flatMap((item) => ('text' in item ? [] : [item]));
+  const images = media.filter((item) => item.form === 'image').length;
+  return { text: texts.join('\n'), media: media.map((item) => ({ ...item, role: item.role ?? defaultRole(item.form, images) })) };
+}
+
+function readItem(value: unknown, rules: ContentRules): Item {
+  const { type } = readFields(value, ['type', 'text', 'image_url', 'video_url', 'audio_url', 'role'], 'a content item');
+  if (type === 'text') return { text: readPrompt(value, rules.textCodePointsMax) };
+  if (type === 'image_url') return readMedia(value, 'image', rules);
+  if (type === 'video_url') return readMedia(value, 'video', rules);
+  if (type === 'audio_url') return readMedia(value, 'audio', rules);
+  throw invalidParams('type of a content item must be one of text, image_url, video_url, audio_url');
+}
+
+function readPrompt(value: unknown, codePointsMax: number): string {
+  const { text } = readFields(value, ['type', 'text'], 'a text item');
+  if (typeof text !== 'string') throw invalidParams('text must be a string');
+  // Two UTF-16 units make at most one character fewer, so the exact count is needed only near the limit.
+  if (text.length > codePointsMax * 2 || (text.length > codePointsMax && Array.from(text).length > codePointsMax)) {
+    throw invalidParams(`text must have at most ${codePointsMax} characters`);
+  }
+  return text;
+}
+
+function readMedia(value: unknown, form: MediaForm, rules: ContentRules): Item {
+  const payload = `${form}_url`;
+  const fields = readFields(value, ['type', payload, 'role'], `an item of type ${payload}`);
+  const url = readText(readFields(fields[payload], ['url'], payload), 'url');
+  checkMediaUrl(url, form);
+  const roles = rolesOf[form].filter((role) => role !== 'base_video' || rules.baseVideo);
+  return { form, url, role: ifPresent(fields, 'role', () => readChoice(fields, 'role', roles)) };
+}
+
+function defaultRole(form: MediaForm, images: number): MediaRole {
+  if (form === 'image' && images === 1) return 'first_frame';
+  throw invalidParams(form === 'image' ? 'role is required when there are several images' : `role is required for ${form}_url`);
+}

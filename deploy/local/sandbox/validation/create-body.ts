@@ -1,0 +1,92 @@
+import type { Draft, Kind } from '../order.ts';
+import { invalidParams } from '../refusal.ts';
+import { concreteRatios, resolutions } from '../render/frame-format.ts';
+import { readContent, type Content } from './content.ts';
+import { ifPresent, readChoice, readFields, readFlag, readText, readWhole, type Fields } from './fields.ts';
+import { modeOf, type Mode } from './media-mix.ts';
+import { isHttpUrl } from './media-url.ts';
+
+const fieldsOf: Readonly<Record<Kind, readonly string[]>> = {
+  generation: ['model', 'content', 'resolution', 'duration', 'ratio', 'callback_url', 'aigc_watermark', 'extra'],
+  regeneration: ['model', 'content', 'resolution', 'source_task_id', 'callback_url', 'aigc_watermark'],
+  h3_context_ir: ['model', 'content', 'duration', 'ratio', 'callback_url'],
+};
+
+const ratios = ['adaptive', ...concreteRatios] as const;
+const seconds = [4, 15] as const;
+const textCodePointsMax = 7000;
+const regenerationTextCodePointsMax = 40_000;
+
+const readers: Readonly<Record<Kind, (fields: Fields) => Draft>> = { generation: readGeneration, regeneration: readRegeneration, h3_context_ir: readContextIr };
+
+/** Reads a create body as strictly as the vendor documents it; any model's name will do. */
+export function readCreate(kind: Kind, body: unknown): Draft {
+  return readers[kind](readFields(body, fieldsOf[kind], 'the body'));
+}
+
+function readGeneration(fields: Fields): Draft {
+  const content = readContent(fields['content'], { textCodePointsMax, baseVideo: false });
+  ifPresent(fields, 'aigc_watermark', readFlag);
+  ifPresent(fields, 'extra', readExtra);
+  return {
+    ...readShared('generation', fields, content),
+    resolution: readChoice(fields, 'resolution', resolutions),
+    duration: readWhole(fields, 'duration', seconds),
+    ratio: readRatio(fields, modeOf(content.media)),
+    sourceTaskId: undefined,
+  };
+}
+
+function readContextIr(fields: Fields): Draft {
+  const content = readContent(fields['content'], { textCodePointsMax, baseVideo: false });
+  return {
+    ...readShared('h3_context_ir', fields, content),
+    resolution: undefined,
+    duration: readWhole(fields, 'duration', seconds),
+    ratio: readRatio(fields, modeOf(content.media)),
+    sourceTaskId: undefined,
+  };
+}
+
+function readRegeneration(fields: Fields): Draft {
+  const sourceTaskId = ifPresent(fields, 'source_task_id', readText);
+  if ((sourceTaskId === undefined) === (fields['content'] === undefined)) throw invalidParams('exactly one of source_task_id and content is required');
+  const content = sourceTaskId === undefined ? readBaseContent(fields['content']) : { text: '', media: [] };
+  ifPresent(fields, 'aigc_watermark', readFlag);
+  return {
+    ...readShared('regeneration', fields, content),
+    resolution: readChoice(fields, 'resolution', ['2K'] as const),
+    duration: undefined,
+    ratio: undefined,
+    sourceTaskId,
+  };
+}
+
+function readBaseContent(value: unknown): Content {
+  const content = readContent(value, { textCodePointsMax: regenerationTextCodePointsMax, baseVideo: true });
+  modeOf(content.media);
+  if (!content.media.some((item) => item.role === 'base_video')) throw invalidParams('content must include exactly one video_url of role base_video');
+  return content;
+}
+
+function readShared(kind: Kind, fields: Fields, { text, media }: Content): Pick<Draft, 'kind' | 'model' | 'text' | 'media' | 'callbackUrl'> {
+  return { kind, model: readText(fields, 'model'), text, media, callbackUrl: ifPresent(fields, 'callback_url', readCallbackUrl) };
+}
+
+/** Frames decide the ratio themselves: beside them another valid word is taken and has no effect. */
+function readRatio(fields: Fields, mode: Mode): Draft['ratio'] {
+  const ratio = ifPresent(fields, 'ratio', (within, name) => readChoice(within, name, ratios)) ?? 'adaptive';
+  if (mode === 'text' && ratio === 'adaptive') throw invalidParams('ratio is required and cannot be adaptive when content is text only');
+  return mode === 'frames' ? 'adaptive' : ratio;
+}
+
+function readExtra(fields: Fields): void {
+  const extra = readFields(fields['extra'], ['prompt_expansion_mode'], 'extra');
+  ifPresent(extra, 'prompt_expansion_mode', () => readChoice(extra, 'prompt_expansion_mode', ['disabled', 'balanced', 'quality']));
+}
+
+function readCallbackUrl(fields: Fields, name: string): string {
+  const url = readText(fields, name);
+  if (!isHttpUrl(url)) throw invalidParams('callback_url must be http(s)://');
+  return url;
+}
