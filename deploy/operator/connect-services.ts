@@ -1,0 +1,33 @@
+import { AccountService } from '@reelgate/proto/billing/v1/account_service';
+import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
+import { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
+import { connectGrpc } from '@reelgate/platform/rpc/grpc-client';
+import type { Client } from '@reelgate/platform/rpc/service';
+import { readProgramConfig } from '../program/config.ts';
+import { servicesKey } from '../program/open-ports.ts';
+import { signingKeyIn } from '../program/signing-key.ts';
+
+/** The services that the command line talks to, over gRPC. */
+export interface Services {
+  readonly tasks: Client<typeof OperatorService>;
+  readonly billing: Client<typeof BillingService>;
+  readonly accounts: Client<typeof AccountService>;
+  close(): void;
+}
+
+/** The same configuration as the program's says where they are and holds, or leads to, the key. */
+export function connectServices(environment: Readonly<Record<string, string | undefined>>): Services {
+  const config = readProgramConfig(environment);
+  const key = servicesKey(signingKeyIn(config.dataDir, config.signingKey));
+  const tasks = connectGrpc(config.services.tasks, key);
+  const billing = connectGrpc(config.services.billing, key);
+  return {
+    tasks: tasks.client(OperatorService),
+    billing: billing.client(BillingService),
+    accounts: billing.client(AccountService),
+    close: () => {
+      tasks.close();
+      billing.close();
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import { Basis } from '@reelgate/proto/billing/v1/hold';
+import type { GetHoldResponse } from '@reelgate/proto/billing/v1/billing_service';
+import { MediaRole, TaskKind } from '@reelgate/proto/tasks/v1/order';
+import type { Order } from '@reelgate/proto/tasks/v1/order';
+import type { AttemptRecord, TaskEvent, TaskRecord } from '@reelgate/proto/tasks/v1/operator_service';
+import { TaskState } from '@reelgate/proto/tasks/v1/task';
+import type { Task } from '@reelgate/proto/tasks/v1/task';
+import { formatNanos } from './amount.ts';
+import { isoTime } from './times.ts';
+
+const REFERENCE_SHOWN_MAX = 200;
+const KINDS: Readonly<Record<TaskKind, string>> = {
+  [TaskKind.UNSPECIFIED]: '', [TaskKind.GENERATION]: 'generation', [TaskKind.REGENERATION]: 'regeneration', [TaskKind.CONTEXT_IR]: 'context_ir',
+};
+export const STATES: Readonly<Record<string, TaskState>> = {
+  queued: TaskState.QUEUED, in_progress: TaskState.IN_PROGRESS, completed: TaskState.COMPLETED, failed: TaskState.FAILED,
+};
+const BASES: Readonly<Record<Basis, string>> = {
+  [Basis.UNSPECIFIED]: '', [Basis.USAGE]: 'usage', [Basis.ESTIMATE]: 'estimate', [Basis.HOLD]: 'hold', [Basis.RELEASED]: 'released', [Basis.DEFERRED]: 'deferred',
+};
+
+/** A task with its private facts and its money, as one JSON object. */
+export function shownTask(record: TaskRecord, money: GetHoldResponse | undefined): object {
+  const { task, tokenId, admission, upstreamStatus, attempts, events } = record;
+  return { ...shownState(task), token: tokenId, admission, upstream_status: given(upstreamStatus), attempts: attempts.map(shownAttempt), events: events.map(shownEvent), ...shownMoney(money) };
+}
+
+function shownState(task: Task | undefined): object {
+  if (task === undefined) return {};
+  return {
+    id: task.id, account: task.accountId, kind: KINDS[task.order?.kind ?? TaskKind.UNSPECIFIED], state: Object.keys(STATES).find((name) => STATES[name] === task.state),
+    model: task.order?.model, order: task.order === undefined ? {} : shownOrder(task.order),
+    created_at: isoTime(task.createdAt), completed_at: isoTime(task.completedAt), expires_at: isoTime(task.expiresAt),
+    error: task.failure === undefined ? undefined : { code: task.failure.code, message: task.failure.message },
+  };
+}
+
+function shownAttempt({ number, channel, upstreamId, outcome, error, startedAt, endedAt }: AttemptRecord): object {
+  return { number, channel, upstream_id: given(upstreamId), outcome, error: given(error), started_at: isoTime(startedAt), ended_at: isoTime(endedAt) };
+}
+
+function shownEvent({ at, type, detailJson }: TaskEvent): object {
+  return { ...(JSON.parse(detailJson) as object), at: isoTime(at), type };
+}
+
+function shownOrder({ content, duration, resolution, ratio, sourceTaskId, aigcWatermark, callbackUrl }: Order): object {
+  const texts = content.flatMap(({ item }) => (item.case === 'text' ? [item.value] : []));
+  const media = content.flatMap(({ item }) => (item.case === 'media' ? [item.value] : []));
+  return {
+    prompt: texts.join('\n'), duration, resolution, ratio, source_task_id: given(sourceTaskId), aigc_watermark: aigcWatermark, callback_url: callbackUrl,
+    media: media.length === 0 ? undefined : media.map(({ role, url, object }) => ({ role: MediaRole[role].toLowerCase(), reference: url === '' ? object : url.slice(0, REFERENCE_SHOWN_MAX) })),
+  };
+}
+
+/** An empty text of the wire is no value. */
+function given(text: string): string | undefined {
+  return text === '' ? undefined : text;
+}
+
+function shownMoney(money: GetHoldResponse | undefined): object {
+  const { hold, settlement, lines = [] } = money ?? {};
+  return {
+    hold: hold === undefined ? undefined : { amount: formatNanos(hold.amountNanos), currency: hold.currency, contract: hold.contract, version: hold.version },
+    settlement: settlement === undefined ? undefined : { amount: formatNanos(settlement.amountNanos), basis: BASES[settlement.basis], at: isoTime(settlement.settledAt) },
+    ledger: lines.map(({ eventKey, book, amountNanos, at }) => ({ event: eventKey, book, amount: formatNanos(amountNanos), at: isoTime(at) })),
+  };
+}

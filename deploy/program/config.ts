@@ -1,0 +1,131 @@
+import path from 'node:path';
+import { readConfigFile } from '@reelgate/platform/config-file';
+import type { ConfigFile } from '@reelgate/platform/config-file';
+import { Secret } from '@reelgate/platform/secret';
+import { parseHostPort } from '@reelgate/platform/units';
+import type { HostPort } from '@reelgate/platform/units';
+import { billingSchema } from '@reelgate/billing/config';
+import { gatewaySchema } from '@reelgate/gateway/config';
+import { mediaSchema } from '@reelgate/media/config';
+import { tasksSchema } from '@reelgate/tasks/config';
+
+const DEFAULT_FILE = path.join(import.meta.dirname, '../local/reelgate.yaml');
+const CALLER_KEY_LENGTH_MIN = 8;
+
+const address: object = { type: 'string', format: 'host-port' };
+
+/** The whole file: what the program itself reads, and the keys that each service owns. */
+const SCHEMA = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    public_url: { type: 'string', pattern: '^https?://[^\\s/]+(/[^\\s?#]*)?$', description: 'an http:// or https:// address without a query', default: 'http://127.0.0.1:8080' },
+    data_dir: { type: 'string', default: './data' },
+    signing_key: { type: 'string', minLength: 16, description: 'at least 16 characters, or nothing to have one made' },
+    bus: { type: 'string', pattern: '^(nats|tls)://', description: 'a nats:// address, or nothing for a single program' },
+    internal_callers: {
+      type: 'array',
+      default: [],
+      items: {
+        type: 'object', additionalProperties: false, required: ['name', 'key', 'accounts'],
+        properties: {
+          name: { type: 'string', minLength: 1 },
+          key: { type: 'string', minLength: CALLER_KEY_LENGTH_MIN },
+          accounts: { type: 'array', items: { type: 'string', minLength: 1 } },
+        },
+      },
+    },
+    sandbox: { type: 'object', additionalProperties: false, required: ['listen'], properties: { listen: address } },
+    ...gatewaySchema,
+    ...tasksSchema,
+    ...billingSchema,
+    ...mediaSchema,
+  },
+} as const;
+
+export type ServiceName = 'gateway' | 'tasks' | 'billing' | 'media';
+
+/** The ports that a service opens, where it opens them. */
+export interface Ports {
+  readonly rpc: HostPort | undefined;
+  readonly http: HostPort | undefined;
+}
+
+export interface ProgramConfig {
+  readonly file: ConfigFile;
+  /** What every service reads its own part from. */
+  readonly value: unknown;
+  readonly publicUrl: string;
+  /** An absolute path. */
+  readonly dataDir: string;
+  readonly signingKey: Secret | undefined;
+  readonly bus: string | undefined;
+  readonly ports: Readonly<Record<'tasks' | 'billing' | 'media', Ports>>;
+  /** Where the services are for those that call them. */
+  readonly services: { readonly tasks: string; readonly billing: string; readonly media: string; readonly mediaHttp: string };
+  readonly internalCallers: readonly { readonly name: string; readonly key: Secret; readonly accounts: readonly string[] }[];
+  readonly sandbox: HostPort | undefined;
+  /** The credential of the channel that points at the sandbox. */
+  readonly sandboxKey: string;
+}
+
+interface Checked {
+  readonly public_url: string;
+  readonly data_dir: string;
+  readonly signing_key?: string;
+  readonly bus?: string;
+  readonly internal_callers: readonly { readonly name: string; readonly key: string; readonly accounts: readonly string[] }[];
+  readonly sandbox?: { readonly listen: string };
+  readonly gateway: { readonly services: { readonly tasks: string; readonly billing: string; readonly media: string; readonly media_http?: string } };
+  readonly tasks: Listening;
+  readonly billing: Listening;
+  readonly media: Listening;
+  readonly models: Readonly<Record<string, unknown>>;
+  readonly channels: readonly { readonly id: string; readonly base_url: string; readonly api_key: string; readonly models: Readonly<Record<string, string>> }[];
+}
+
+interface Listening {
+  readonly listen?: string;
+  readonly http?: string;
+}
+
+/** Reads and checks the configuration; throws a ConfigError that names the file, the line and the key. */
+export function readProgramConfig(environment: Readonly<Record<string, string | undefined>>): ProgramConfig {
+  const named = environment['REELGATE_CONFIG'];
+  const file = readConfigFile(path.resolve(named === undefined || named === '' ? DEFAULT_FILE : named), SCHEMA, environment);
+  const checked = file.value as Checked;
+  checkLists(file, checked);
+  return {
+    file,
+    value: checked,
+    publicUrl: checked.public_url.replace(/\/$/, ''),
+    dataDir: path.resolve(path.dirname(file.file), checked.data_dir),
+    signingKey: checked.signing_key === undefined ? undefined : new Secret(checked.signing_key),
+    bus: checked.bus,
+    ports: { tasks: portsOf(checked.tasks), billing: portsOf(checked.billing), media: portsOf(checked.media) },
+    services: servicesOf(checked),
+    internalCallers: checked.internal_callers.map(({ name, key, accounts }) => ({ name, key: new Secret(key), accounts })),
+    sandbox: checked.sandbox === undefined ? undefined : parseHostPort(checked.sandbox.listen),
+    sandboxKey: checked.channels.find(({ base_url }) => base_url.endsWith(checked.sandbox?.listen ?? '//'))?.api_key ?? 'sandbox',
+  };
+}
+
+/** What no schema can say: that the lists agree with one another. */
+function checkLists(file: ConfigFile, { models, channels }: Checked): void {
+  const seen = new Set<string>();
+  for (const [index, channel] of channels.entries()) {
+    if (seen.has(channel.id)) throw file.fault(['channels', index, 'id'], `another channel is called ${channel.id}; expected a name of its own`);
+    seen.add(channel.id);
+    for (const model of Object.keys(channel.models)) {
+      if (!Object.hasOwn(models, model)) throw file.fault(['channels', index, 'models', model], `no such model; expected one of those under models: ${Object.keys(models).join(', ')}`);
+    }
+  }
+}
+
+function portsOf({ listen, http }: Listening): Ports {
+  return { rpc: listen === undefined ? undefined : parseHostPort(listen), http: http === undefined ? undefined : parseHostPort(http) };
+}
+
+function servicesOf({ gateway: { services }, media }: Checked): ProgramConfig['services'] {
+  return { tasks: services.tasks, billing: services.billing, media: services.media, mediaHttp: `http://${media.http ?? services.media_http ?? '127.0.0.1:9113'}` };
+}

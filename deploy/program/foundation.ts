@@ -1,0 +1,28 @@
+import type { Bus } from '@reelgate/platform/bus';
+import { openLocalBus } from '@reelgate/platform/bus-local';
+import { openNatsBus } from '@reelgate/platform/bus-nats';
+import { systemClock } from '@reelgate/platform/clock';
+import type { Foundation } from '@reelgate/platform/foundation';
+import { newIds, systemRandom } from '@reelgate/platform/ids';
+import { openLog } from '@reelgate/platform/log';
+import type { LogLevel } from '@reelgate/platform/log';
+import { openMetrics } from '@reelgate/platform/metrics';
+import type { ProgramConfig } from './config.ts';
+import { signingKeyIn } from './signing-key.ts';
+
+/** Opens what every service stands on. */
+export async function openFoundation(config: ProgramConfig, name: string, level: LogLevel): Promise<Foundation> {
+  const log = openLog(name, level);
+  const bus: Bus = config.bus === undefined ? openLocalBus(systemClock, log) : await openNatsBus(config.bus, log);
+  return {
+    clock: systemClock,
+    random: systemRandom,
+    newId: newIds(systemClock),
+    log,
+    metrics: openMetrics(true),
+    bus,
+    signingKey: signingKeyIn(config.dataDir, config.signingKey),
+    publicUrl: config.publicUrl,
+    dataDir: config.dataDir,
+  };
+}

@@ -1,0 +1,26 @@
+import type { MediaPort } from '@reelgate/gateway/clients/media';
+import type { MediaBytes as OwnedBytes } from '@reelgate/media/app';
+import { collect } from '@reelgate/tasks/clients/media-bytes';
+import type { MediaBytes } from '@reelgate/tasks/clients/media-bytes';
+
+/** The media service of the same process, as the gateway calls it. */
+export function inProcessMedia(bytes: OwnedBytes): MediaPort {
+  return {
+    put: (source, accountId) => bytes.put(source, { accountId }),
+    serve: (request, response, wanted) => bytes.serve(request, response, wanted),
+    serveLink: async (request, response) => {
+      await bytes.serveLink(request, response);
+    },
+  };
+}
+
+/** The same, as the tasks service reads staged media from it. */
+export function inProcessMediaBytes(bytes: OwnedBytes): MediaBytes {
+  return {
+    read: async (object) => {
+      const found = await bytes.read(object);
+      if (found === undefined) throw new Error('a staged medium is not there');
+      return collect(found.stream);
+    },
+  };
+}

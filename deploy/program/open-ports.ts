@@ -1,0 +1,35 @@
+import type { Foundation, RunningService } from '@reelgate/platform/foundation';
+import { healthRoutes } from '@reelgate/platform/health';
+import type { Lifecycle } from '@reelgate/platform/lifecycle';
+import { callersByKey } from '@reelgate/platform/rpc/callers';
+import type { IdentifyCaller } from '@reelgate/platform/rpc/callers';
+import { startConnectServer } from '@reelgate/platform/rpc/connect-server';
+import { startGrpcServer } from '@reelgate/platform/rpc/grpc-server';
+import { deriveSecret } from '@reelgate/platform/secret';
+import type { Secret } from '@reelgate/platform/secret';
+import type { Ports, ProgramConfig } from './config.ts';
+
+/** The credential between our own parts. */
+export function servicesKey(signingKey: Secret): Secret {
+  return deriveSecret(signingKey, 'service-calls');
+}
+
+/** Our own parts, which may see every account, and the internal callers of the configuration. */
+export function knownCallers(config: Pick<ProgramConfig, 'internalCallers'>, signingKey: Secret): IdentifyCaller {
+  return callersByKey([{ name: 'reelgate', key: servicesKey(signingKey), accounts: '*' }, ...config.internalCallers]);
+}
+
+/** Opens the gRPC port and the HTTP port of a service, those that the configuration names. */
+export async function openPorts(lifecycle: Lifecycle, foundation: Foundation, service: RunningService, at: { readonly ports: Ports; readonly identify: IdentifyCaller }): Promise<void> {
+  const { ports: { rpc, http }, identify } = at;
+  const { log, metrics } = foundation;
+  if (rpc !== undefined) {
+    const server = await startGrpcServer({ listen: rpc, bindings: service.bindings, identify, log });
+    lifecycle.add('gRPC port', () => server.stop());
+  }
+  if (http !== undefined) {
+    const routes = [healthRoutes(service.ready, metrics), ...service.routes];
+    const server = await startConnectServer({ listen: http, bindings: service.bindings, identify, log, routes });
+    lifecycle.add('HTTP port', () => server.stop());
+  }
+}

@@ -1,0 +1,53 @@
+import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
+import { MediaService } from '@reelgate/proto/media/v1/media_service';
+import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
+import { startBilling } from '@reelgate/billing/app';
+import { billingConfig } from '@reelgate/billing/config';
+import { startGateway } from '@reelgate/gateway/app';
+import { gatewayConfig } from '@reelgate/gateway/config';
+import { startMedia } from '@reelgate/media/app';
+import { mediaConfig } from '@reelgate/media/config';
+import type { RunningService } from '@reelgate/platform/foundation';
+import { directClient } from '@reelgate/platform/rpc/direct-client';
+import type { Binding, Client } from '@reelgate/platform/rpc/service';
+import type { DescService } from '@bufbuild/protobuf';
+import { startTasks } from '@reelgate/tasks/app';
+import { tasksConfig } from '@reelgate/tasks/config';
+import { startSandbox } from '../local/sandbox/sandbox.ts';
+import { greeting } from './greeting.ts';
+import { inProcessMedia, inProcessMediaBytes } from './in-process-media.ts';
+import { openPorts } from './open-ports.ts';
+import type { Started, Starting } from './run.ts';
+
+/** All four services in this process, calling one another directly; and the sandbox upstream, when it is configured. */
+export async function startAll({ config, foundation, lifecycle, identify }: Starting): Promise<Started> {
+  const { value, ports } = config;
+  const keep = <S extends RunningService>(name: string, service: S): S => {
+    lifecycle.add(name, () => service.stop());
+    return service;
+  };
+  if (config.sandbox !== undefined) {
+    const sandbox = await startSandbox({ listen: `${config.sandbox.host}:${String(config.sandbox.port)}`, key: config.sandboxKey });
+    lifecycle.add('sandbox', () => sandbox.stop());
+  }
+  const billing = keep('billing', await startBilling(billingConfig(value), foundation));
+  const media = keep('media', await startMedia(mediaConfig(value), foundation));
+  const tasks = keep('tasks', await startTasks(tasksConfig(value, config.publicUrl), foundation, {
+    billing: direct(BillingService, billing), media: direct(MediaService, media), bytes: inProcessMediaBytes(media.bytes),
+  }));
+  const running = [billing, media, tasks];
+  const gateway = keep('gateway', await startGateway(gatewayConfig(value), foundation, {
+    tasks: direct(TaskService, tasks), billing: direct(BillingService, billing), media: inProcessMedia(media.bytes),
+    ready: async () => (await Promise.all(running.map((service) => service.ready()))).every(Boolean),
+  }));
+  await openPorts(lifecycle, foundation, billing, { ports: ports.billing, identify });
+  await openPorts(lifecycle, foundation, media, { ports: ports.media, identify });
+  await openPorts(lifecycle, foundation, tasks, { ports: ports.tasks, identify });
+  return { services: [...running, gateway], greeting: greeting(config.publicUrl, billing.newKeys) };
+}
+
+function direct<S extends DescService>(service: S, { bindings }: { readonly bindings: readonly Binding[] }): Client<S> {
+  const binding = bindings.find((one) => one.service === service);
+  if (binding === undefined) throw new Error(`nobody serves ${service.typeName}`);
+  return directClient(service, binding);
+}

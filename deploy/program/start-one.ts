@@ -1,0 +1,74 @@
+import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
+import { MediaService } from '@reelgate/proto/media/v1/media_service';
+import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
+import { startBilling } from '@reelgate/billing/app';
+import { billingConfig } from '@reelgate/billing/config';
+import { startGateway } from '@reelgate/gateway/app';
+import { httpMedia } from '@reelgate/gateway/clients/http-media';
+import { gatewayConfig } from '@reelgate/gateway/config';
+import { startMedia } from '@reelgate/media/app';
+import { mediaConfig } from '@reelgate/media/config';
+import type { RunningService } from '@reelgate/platform/foundation';
+import { connectGrpc } from '@reelgate/platform/rpc/grpc-client';
+import type { GrpcConnection } from '@reelgate/platform/rpc/grpc-client';
+import { startTasks } from '@reelgate/tasks/app';
+import { httpMediaBytes } from '@reelgate/tasks/clients/media-bytes';
+import { tasksConfig } from '@reelgate/tasks/config';
+import type { ServiceName } from './config.ts';
+import { greeting } from './greeting.ts';
+import { openPorts, servicesKey } from './open-ports.ts';
+import type { Started, Starting } from './run.ts';
+
+const READY_TIMEOUT_MS = 1000;
+
+/** One service in this process, the others over gRPC. */
+export const START_ONE: Readonly<Record<ServiceName, (starting: Starting) => Promise<Started>>> = {
+  billing: async (starting) => {
+    const service = await startBilling(billingConfig(starting.config.value), starting.foundation);
+    await serve(starting, 'billing', service);
+    return { services: [service], greeting: service.newKeys.map(({ key }) => `token: ${key.reveal()}`) };
+  },
+  media: async (starting) => {
+    const service = await startMedia(mediaConfig(starting.config.value), starting.foundation);
+    await serve(starting, 'media', service);
+    return { services: [service], greeting: [] };
+  },
+  tasks: async (starting) => {
+    const { config, foundation } = starting;
+    const [billing, media] = [connect(starting, 'billing'), connect(starting, 'media')];
+    const service = await startTasks(tasksConfig(config.value, config.publicUrl), foundation, {
+      billing: billing.client(BillingService), media: media.client(MediaService), bytes: httpMediaBytes(config.services.mediaHttp, servicesKey(foundation.signingKey)),
+    });
+    await serve(starting, 'tasks', { ...service, ready: async () => (await service.ready()) && (await reachable([billing, media])) });
+    return { services: [service], greeting: [] };
+  },
+  gateway: async (starting) => {
+    const { config, foundation, lifecycle } = starting;
+    const [tasks, billing, media] = [connect(starting, 'tasks'), connect(starting, 'billing'), connect(starting, 'media')];
+    const service = await startGateway(gatewayConfig(config.value), foundation, {
+      tasks: tasks.client(TaskService), billing: billing.client(BillingService),
+      media: httpMedia(config.services.mediaHttp, servicesKey(foundation.signingKey)),
+      ready: () => reachable([tasks, billing, media]),
+    });
+    lifecycle.add('gateway', () => service.stop());
+    return { services: [service], greeting: greeting(config.publicUrl, []) };
+  },
+};
+
+async function serve({ config, foundation, lifecycle, identify }: Starting, name: 'tasks' | 'billing' | 'media', service: RunningService): Promise<void> {
+  lifecycle.add(name, () => service.stop());
+  await openPorts(lifecycle, foundation, service, { ports: config.ports[name], identify });
+}
+
+function connect({ config, foundation, lifecycle }: Starting, name: 'tasks' | 'billing' | 'media'): GrpcConnection {
+  const connection = connectGrpc(config.services[name], servicesKey(foundation.signingKey));
+  lifecycle.add(`connection to ${name}`, () => {
+    connection.close();
+  });
+  return connection;
+}
+
+async function reachable(connections: readonly GrpcConnection[]): Promise<boolean> {
+  const outcomes = await Promise.allSettled(connections.map((connection) => connection.ready(READY_TIMEOUT_MS)));
+  return outcomes.every(({ status }) => status === 'fulfilled');
+}
