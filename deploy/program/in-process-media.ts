@@ -1,4 +1,4 @@
-import type { MediaPort } from '@reelgate/gateway/clients/media';
+import type { MediaPort } from '@reelgate/gateway/clients/media-port';
 import type { MediaBytes as OwnedBytes } from '@reelgate/media/app';
 import { collect } from '@reelgate/tasks/clients/media-bytes';
 import type { MediaBytes } from '@reelgate/tasks/clients/media-bytes';
