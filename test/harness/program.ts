@@ -1,0 +1,114 @@
+import { execFile, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { testConfig } from './test-config.ts';
+import type { ConfigOptions, TestConfig } from './test-config.ts';
+
+const ROOT = path.join(import.meta.dirname, '../..');
+const READY_TIMEOUT_MS = 30_000;
+const STOP_TIMEOUT_MS = 15_000;
+const OUTPUT_KEPT = 20_000;
+
+/** Everything in one process, or each service in its own. */
+export const SHAPES = { 'one program': [undefined], 'four processes': ['billing', 'media', 'tasks', 'gateway'] } as const;
+export type Shape = keyof typeof SHAPES;
+
+export interface CommandResult {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+  readonly json: unknown;
+}
+
+/** Reelgate as an operator runs it: its own processes, its own configuration, its own data. */
+export interface Program {
+  readonly base: string;
+  readonly config: TestConfig;
+  /** What the processes have printed. */
+  output(): string;
+  /** The operator's command line, with --json. */
+  command(...args: readonly string[]): Promise<CommandResult>;
+  start(): Promise<void>;
+  /** Sends the signal to every process and waits until all have ended. */
+  stop(signal?: NodeJS.Signals): Promise<void>;
+  /** Stops, and removes the data. */
+  end(): Promise<void>;
+}
+
+export async function newProgram(shape: Shape, options: Omit<ConfigOptions, 'dir'>): Promise<Program> {
+  const dir = mkdtempSync(path.join(tmpdir(), 'reelgate-e2e-'));
+  const config = await testConfig({ ...options, dir });
+  const file = path.join(dir, 'reelgate.yaml');
+  writeFileSync(file, JSON.stringify(config, undefined, 2));
+  const environment = { ...process.env, REELGATE_CONFIG: file, NODE_OPTIONS: '' };
+  let children: ChildProcess[] = [];
+  let printed = '';
+  const launch = (service: string | undefined): ChildProcess => {
+    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', path.join(ROOT, 'deploy/program/main.ts'), ...(service === undefined ? [] : [service])], { cwd: dir, env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (part: Buffer) => {
+      printed = (printed + part.toString()).slice(-OUTPUT_KEPT);
+    });
+    return child;
+  };
+  const program: Program = {
+    base: config.public_url,
+    config,
+    output: () => printed,
+    command: (...args) => new Promise((resolve) => {
+      execFile(process.execPath, ['--disable-warning=ExperimentalWarning', path.join(ROOT, 'deploy/operator/main.ts'), ...args, '--json'], { env: environment }, (error, out, err) => {
+        resolve({ code: typeof error?.code === 'number' ? error.code : error === null ? 0 : 1, out, err, json: parsed(out) });
+      });
+    }),
+    start: async () => {
+      children = SHAPES[shape].map(launch);
+      await untilReady(program.base, children, () => printed);
+    },
+    stop: async (signal = 'SIGTERM') => {
+      await Promise.all(children.map((child) => ended(child, signal)));
+      children = [];
+    },
+    end: async () => {
+      await program.stop();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+  return program;
+}
+
+async function untilReady(base: string, children: readonly ChildProcess[], printed: () => string): Promise<void> {
+  const deadline = performance.now() + READY_TIMEOUT_MS;
+  for (;;) {
+    const gone = children.find(({ exitCode }) => exitCode !== null);
+    if (gone !== undefined) throw new Error(`a process ended while it started (${String(gone.exitCode)}): ${printed()}`);
+    const ready = await fetch(`${base}/readyz`, { signal: AbortSignal.timeout(2000) }).then(({ status }) => status === 200, () => false);
+    if (ready) return;
+    if (performance.now() > deadline) throw new Error(`not ready in time: ${printed()}`);
+    await wait(50);
+  }
+}
+
+function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  return new Promise((resolve) => {
+    if (child.exitCode !== null || child.signalCode !== null) {
+      resolve();
+      return;
+    }
+    const force = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
+    child.once('exit', () => {
+      clearTimeout(force);
+      resolve();
+    });
+    child.kill(signal);
+  });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
