@@ -1,0 +1,76 @@
+import path from 'node:path';
+import { create } from '@bufbuild/protobuf';
+import type { Foundation, RunningService } from '@reelgate/platform/foundation';
+import { openLifecycle } from '@reelgate/platform/lifecycle';
+import { openSql } from '@reelgate/platform/open-sql';
+import type { Sql } from '@reelgate/platform/sql';
+import { TokenChangedSchema } from '@reelgate/proto/billing/v1/billing_events';
+import { TaskFinishedSchema } from '@reelgate/proto/tasks/v1/task_events';
+import { billingConfig } from './config.ts';
+import type { BillingConfig } from './config.ts';
+import { onTaskFinished } from './events/on-task-finished.ts';
+import { billingMeasures } from './measures.ts';
+import type { BillingDeps } from './operations/deps.ts';
+import { keyHasher } from './operations/hash-key.ts';
+import { putAccounts } from './operations/put-accounts.ts';
+import type { NewKey } from './operations/put-accounts.ts';
+import { accountService } from './rpc/account-service.ts';
+import { billingService } from './rpc/billing-service.ts';
+import { sqlAccountStore } from './store/sql-account-store.ts';
+import { sqlHoldStore } from './store/sql-hold-store.ts';
+import { sqlLedgerAudit } from './store/sql-ledger-audit.ts';
+import { sqlPriceStore } from './store/sql-price-store.ts';
+import { sqlTokenStore } from './store/sql-token-store.ts';
+
+const GROUP = 'billing';
+const MIGRATIONS = path.join(import.meta.dirname, '../migrations');
+
+export interface RunningBilling extends RunningService {
+  /** The keys that this start made. They are here this once, to be shown to the operator, and kept nowhere. */
+  readonly newKeys: readonly NewKey[];
+}
+
+export async function startBilling(config: BillingConfig, foundation: Foundation): Promise<RunningBilling> {
+  const { bus, log, clock, dataDir } = foundation;
+  const lifecycle = openLifecycle(log);
+  try {
+    const sql = await openSql({ url: config.database?.reveal(), dataDir, name: 'billing', migrations: MIGRATIONS });
+    lifecycle.add('database', () => sql.close());
+    const deps = depsOn(sql, config, foundation);
+    await deps.prices.put(config.prices, clock.now());
+    const newKeys = await putAccounts(deps, config.accounts, { makeKeys: true });
+    const subscription = await bus.subscribe(TaskFinishedSchema, GROUP, onTaskFinished(deps));
+    lifecycle.add('events', () => subscription.stop());
+    return {
+      bindings: [billingService(deps), accountService(deps)],
+      routes: [],
+      newKeys,
+      ready: async () => bus.ready() && (await sql.read('SELECT 1 AS alive')).length === 1,
+      reload: async (value) => {
+        const { prices, accounts } = billingConfig(value);
+        await deps.prices.put(prices, clock.now());
+        await putAccounts(deps, accounts, { makeKeys: false });
+      },
+      stop: () => lifecycle.stop(),
+    };
+  } catch (error) {
+    await lifecycle.stop();
+    throw error;
+  }
+}
+
+function depsOn(sql: Sql, { overrunFactor }: BillingConfig, { bus, clock, log, metrics, newId, random, signingKey }: Foundation): BillingDeps {
+  return {
+    accounts: sqlAccountStore(sql),
+    tokens: sqlTokenStore(sql),
+    prices: sqlPriceStore(sql),
+    holds: sqlHoldStore(sql),
+    audit: sqlLedgerAudit(sql),
+    hashKey: keyHasher(signingKey),
+    announceToken: (tokenId) => {
+      bus.announce(TokenChangedSchema, create(TokenChangedSchema, { tokenId }));
+    },
+    measures: billingMeasures(metrics),
+    overrunFactor, clock, log, newId, random,
+  };
+}

@@ -1,0 +1,91 @@
+const decimal = { type: 'string', format: 'decimal', description: 'a decimal in quotes such as "0.08", with at most nine places' };
+
+const terms = {
+  type: 'object',
+  description: 'the terms of a price, such as { per_second: "0.05" }',
+  additionalProperties: false,
+  minProperties: 1,
+  // What is held while the tokens are not known makes no sense where tokens have no price.
+  dependencies: { hold: ['per_million_tokens'] },
+  properties: {
+    per_second: {
+      type: ['string', 'object'],
+      description: 'a decimal in quotes such as "0.05", or one for each resolution such as { 768P: "0.08" }',
+      format: 'decimal',
+      minProperties: 1,
+      additionalProperties: decimal,
+    },
+    per_input_second: decimal,
+    images: {
+      type: 'object',
+      description: 'how many images are free and what each further one costs, such as { free: 5, each: "0.04" }',
+      additionalProperties: false,
+      required: ['each'],
+      properties: { free: { type: 'integer', minimum: 0, maximum: 2 ** 31 - 1, default: 0 }, each: decimal },
+    },
+    per_request: decimal,
+    per_million_tokens: {
+      type: 'object',
+      description: 'the prices of a million tokens, such as { input: "0.90", output: "3.60" }',
+      additionalProperties: false,
+      required: ['input', 'output'],
+      properties: { input: decimal, output: decimal },
+    },
+    hold: decimal,
+  },
+};
+
+const token = {
+  type: 'object',
+  description: 'a token such as { models: ["*"] }',
+  additionalProperties: false,
+  required: ['models'],
+  properties: {
+    key: { type: 'string', pattern: '^[!-~]{8,256}$', description: '8 to 256 visible ASCII characters; empty: a key is made at the first start' },
+    models: { type: 'array', items: { type: 'string', minLength: 1 }, description: 'a list of model ids; "*" is every model' },
+    name: { type: 'string', maxLength: 256 },
+    limit: decimal,
+    expires: {
+      type: 'string',
+      pattern: '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,3})?)?(Z|[+-]\\d{2}:\\d{2}))?$',
+      description: 'a date such as 2027-01-31, or a time such as 2027-01-31T12:00:00Z',
+    },
+  },
+};
+
+const account = {
+  type: 'object',
+  description: 'an account such as { id: demo, credit: "100.00", tokens: [{ models: ["*"] }] }',
+  additionalProperties: false,
+  required: ['id'],
+  properties: {
+    id: { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$', description: '1 to 64 letters, digits, dots, hyphens or underscores, a letter or digit first' },
+    currency: { type: 'string', pattern: '^[A-Z]{3}$', default: 'USD', description: 'an ISO 4217 code such as USD' },
+    credit: { ...decimal, default: '0' },
+    tokens: { type: 'array', items: token, default: [], description: 'a list of tokens' },
+    upstream_accounts: {
+      type: 'array', items: { type: 'string', minLength: 1 }, default: [], description: 'a list of upstream accounts whose files the account may refer to',
+    },
+  },
+};
+
+/** The configuration keys that billing owns. */
+export const billingSchema = {
+  billing: {
+    type: 'object',
+    description: 'the settings of the billing service',
+    additionalProperties: false,
+    default: {},
+    properties: {
+      listen: { type: 'string', format: 'host-port', description: 'the address of its gRPC port' },
+      http: { type: 'string', format: 'host-port', description: 'the address of its HTTP port' },
+      database: { type: 'string', pattern: '^postgres(ql)?://', description: 'a PostgreSQL URL such as postgres://host/name; empty: a file in data_dir' },
+      overrun_factor: {
+        type: 'integer', minimum: 1, maximum: 1_000_000, default: 10,
+        description: 'up to how many times its hold a task is charged without asking a person',
+      },
+    },
+  },
+  prices: { type: 'object', description: 'prices by key, such as Alpha-H3: { per_second: "0.08" }', default: {}, additionalProperties: terms },
+  accounts: { type: 'array', description: 'a list of accounts', default: [], items: account },
+};

@@ -1,0 +1,104 @@
+import { ConfigError } from '@reelgate/platform/config-file';
+import { Secret } from '@reelgate/platform/secret';
+import { parseAmount } from './domain/money.ts';
+import type { Nanos } from './domain/money.ts';
+import type { TermsEntry } from './domain/price-terms.ts';
+import type { AccountEntry, TokenEntry } from './operations/put-accounts.ts';
+import type { PriceEntry } from './store/price-store.ts';
+
+export { billingSchema } from './config-schema.ts';
+
+export interface BillingConfig {
+  /** `postgres://…`; undefined: a file in the data folder. */
+  readonly database: Secret | undefined;
+  /** Usage up to this many times the hold is charged in full. */
+  readonly overrunFactor: number;
+  readonly prices: readonly PriceEntry[];
+  readonly accounts: readonly AccountEntry[];
+}
+
+/** What the schema lets through. */
+interface Checked {
+  readonly billing: { readonly database?: string; readonly overrun_factor: number };
+  readonly prices: Readonly<Record<string, TermsEntry>>;
+  readonly accounts: readonly CheckedAccount[];
+}
+
+interface CheckedAccount {
+  readonly id: string;
+  readonly currency: string;
+  readonly credit: string;
+  readonly tokens: readonly CheckedToken[];
+}
+
+interface CheckedToken {
+  readonly key?: string;
+  readonly models: readonly string[];
+  readonly name?: string;
+  readonly limit?: string;
+  readonly expires?: string;
+}
+
+type Path = readonly (string | number)[];
+
+/** The checked value as billing uses it. Finds what no schema can say: amounts out of bounds, days that do not exist, doubled ids and keys. */
+export function billingConfig(value: unknown): BillingConfig {
+  const { billing, prices, accounts } = value as Checked;
+  for (const [key, entry] of Object.entries(prices)) assertAmounts(entry, ['prices', key]);
+  assertDistinct(accounts.map(({ id }, at) => ({ value: id, path: ['accounts', at, 'id'] })), 'an id that no other account has');
+  assertDistinct(
+    accounts.flatMap(({ tokens }, at) => tokens.map(({ key }, token) => ({ value: key, path: ['accounts', at, 'tokens', token, 'key'] }))),
+    'a key that no other token has',
+  );
+  return {
+    database: billing.database === undefined ? undefined : new Secret(billing.database),
+    overrunFactor: billing.overrun_factor,
+    prices: Object.entries(prices).map(([key, terms]) => ({ key, terms })),
+    accounts: accounts.map(({ id, currency, credit, tokens }, at) => ({
+      id, currency, credit: amount(credit, ['accounts', at, 'credit']), tokens: tokens.map((token, index) => tokenEntry(token, ['accounts', at, 'tokens', index])),
+    })),
+  };
+}
+
+function tokenEntry({ key, models, name = '', limit, expires }: CheckedToken, path: Path): TokenEntry {
+  return {
+    key: key === undefined ? undefined : new Secret(key), models, name,
+    limit: limit === undefined ? undefined : amount(limit, [...path, 'limit']),
+    expiresAt: expires === undefined ? undefined : time(expires, [...path, 'expires']),
+  };
+}
+
+/** Every string of a price is a decimal. */
+function assertAmounts(entry: unknown, path: Path): void {
+  if (typeof entry === 'string') amount(entry, path);
+  if (typeof entry !== 'object' || entry === null) return;
+  for (const [key, inner] of Object.entries(entry)) assertAmounts(inner, [...path, key]);
+}
+
+function amount(text: string, path: Path): Nanos {
+  const nanos = parseAmount(text);
+  if (nanos === undefined) throw fault(path, 'expected at most "1000000000"');
+  return nanos;
+}
+
+/** A day alone begins at midnight UTC. A day that no month has is refused, not carried over. */
+function time(text: string, path: Path): number {
+  const ms = Date.parse(text);
+  const day = text.slice(0, 'yyyy-mm-dd'.length);
+  const midnight = Date.parse(`${day}T00:00:00Z`);
+  if (Number.isNaN(ms) || Number.isNaN(midnight) || !new Date(midnight).toISOString().startsWith(day)) throw fault(path, 'expected a day that exists, such as 2027-01-31');
+  return ms;
+}
+
+function assertDistinct(items: readonly { readonly value: string | undefined; readonly path: Path }[], expected: string): void {
+  const seen = new Set<string>();
+  for (const { value, path } of items) {
+    if (value === undefined) continue;
+    if (seen.has(value)) throw fault(path, `expected ${expected}`);
+    seen.add(value);
+  }
+}
+
+function fault(path: Path, expected: string): ConfigError {
+  return new ConfigError(`${path.join('.')}: ${expected}`);
+}

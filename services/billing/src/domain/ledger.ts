@@ -1,0 +1,92 @@
+import type { Hold } from './hold.ts';
+import type { Nanos } from './money.ts';
+
+/** An amount posted to a book. */
+export interface Posting {
+  readonly book: string;
+  readonly amount: Nanos;
+}
+
+/** Something that happened to money, once: its key is unique for ever. */
+export interface FinancialEvent {
+  readonly key: string;
+  readonly kind: 'credit' | 'hold' | 'extend' | 'settle' | 'release';
+  readonly accountId: string;
+  readonly taskId: string | undefined;
+  readonly currency: string;
+  /** Why, in a person's words; empty for what the service does by itself. */
+  readonly reason: string;
+  readonly actor: string;
+  readonly at: number;
+  readonly postings: readonly Posting[];
+}
+
+/** One posting as it was written. */
+export interface LedgerLine extends Posting {
+  readonly eventKey: string;
+  readonly at: number;
+}
+
+export interface Credit {
+  readonly key: string;
+  readonly accountId: string;
+  readonly currency: string;
+  /** Negative takes money back. */
+  readonly amount: Nanos;
+  readonly reason: string;
+  readonly actor: string;
+  readonly at: number;
+}
+
+export const SERVICE_ACTOR = 'billing';
+
+const availableBook = (accountId: string): string => `available:${accountId}`;
+const heldBook = (accountId: string): string => `held:${accountId}`;
+const REVENUE_BOOK = 'revenue';
+const CREDIT_BOOK = 'credit';
+
+/** The key that a hold of this task takes, or a void in its place. */
+export const holdKey = (taskId: string): string => `hold:${taskId}`;
+export const initialCreditKey = (accountId: string): string => `credit:initial:${accountId}`;
+export const creditKey = (accountId: string, requestId: string): string => `credit:request:${accountId}:${requestId}`;
+
+export function creditEvent({ amount, ...credit }: Credit): FinancialEvent {
+  return { ...credit, kind: 'credit', taskId: undefined, postings: [{ book: availableBook(credit.accountId), amount }, { book: CREDIT_BOOK, amount: -amount }] };
+}
+
+export function holdEvent(hold: Hold): FinancialEvent {
+  return { ...eventOf(hold, 'hold', hold.placedAt), postings: reserve(hold, hold.amount) };
+}
+
+/** The hold grows by the amount, or shrinks by a negative one. */
+export function extendEvent(hold: Hold, amount: Nanos, at: number): FinancialEvent {
+  return { ...eventOf(hold, 'extend', at), postings: reserve(hold, amount) };
+}
+
+/** Charges the amount and gives back what is left of the hold; what is missing comes out of what is available. */
+export function settleEvent(hold: Hold, charged: Nanos, at: number): FinancialEvent {
+  return {
+    ...eventOf(hold, 'settle', at),
+    postings: [
+      { book: heldBook(hold.accountId), amount: -hold.amount },
+      { book: REVENUE_BOOK, amount: charged },
+      { book: availableBook(hold.accountId), amount: hold.amount - charged },
+    ],
+  };
+}
+
+export function releaseEvent(hold: Hold, at: number): FinancialEvent {
+  return { ...eventOf(hold, 'release', at), postings: reserve(hold, -hold.amount) };
+}
+
+export function isBalanced(postings: readonly Posting[]): boolean {
+  return postings.reduce((sum, { amount }) => sum + amount, 0n) === 0n;
+}
+
+function eventOf(hold: Hold, kind: 'hold' | 'extend' | 'settle' | 'release', at: number): Omit<FinancialEvent, 'postings'> {
+  return { key: `${kind}:${hold.taskId}`, kind, accountId: hold.accountId, taskId: hold.taskId, currency: hold.currency, reason: '', actor: SERVICE_ACTOR, at };
+}
+
+function reserve({ accountId }: Hold, amount: Nanos): Posting[] {
+  return [{ book: availableBook(accountId), amount: -amount }, { book: heldBook(accountId), amount }];
+}

@@ -1,0 +1,67 @@
+import { formatAmount, parseAmount } from './money.ts';
+import type { Nanos } from './money.ts';
+
+/** The terms of a price contract as they stand in the configuration: every string is a decimal. */
+export interface TermsEntry {
+  readonly per_second?: string | Readonly<Record<string, string>>;
+  readonly per_input_second?: string;
+  readonly images?: { readonly free: number; readonly each: string };
+  readonly per_request?: string;
+  readonly per_million_tokens?: { readonly input: string; readonly output: string };
+  readonly hold?: string;
+}
+
+/** The price of a second whatever the resolution, or resolution by resolution. */
+export type SecondPrices = { readonly every: Nanos } | { readonly byResolution: ReadonlyMap<string, Nanos> };
+
+/** What a price contract says, in billionths. What it does not mention costs nothing. */
+export interface PriceTerms {
+  readonly perSecond: SecondPrices | undefined;
+  /** Of reference video; undefined: the same as a second of output. */
+  readonly perInputSecond: Nanos | undefined;
+  readonly images: { readonly free: bigint; readonly each: Nanos };
+  readonly perRequest: Nanos;
+  readonly perMillionTokens: { readonly input: Nanos; readonly output: Nanos } | undefined;
+  /** What stands for the tokens while they are not known. */
+  readonly hold: Nanos | undefined;
+}
+
+export function parseTerms(entry: TermsEntry): PriceTerms {
+  const { per_second: perSecond, images, per_million_tokens: tokens } = entry;
+  return {
+    perSecond: perSecond === undefined ? undefined : parseSeconds(perSecond),
+    perInputSecond: optional(entry.per_input_second),
+    images: images === undefined ? { free: 0n, each: 0n } : { free: BigInt(images.free), each: nanos(images.each) },
+    perRequest: optional(entry.per_request) ?? 0n,
+    perMillionTokens: tokens === undefined ? undefined : { input: nanos(tokens.input), output: nanos(tokens.output) },
+    hold: optional(entry.hold),
+  };
+}
+
+/** Whether two entries say the same, whatever the order of their keys and the zeros at the end of their decimals. */
+export function isSameTerms(left: TermsEntry, right: TermsEntry): boolean {
+  return canonical(left) === canonical(right);
+}
+
+function parseSeconds(prices: string | Readonly<Record<string, string>>): SecondPrices {
+  if (typeof prices === 'string') return { every: nanos(prices) };
+  return { byResolution: new Map(Object.entries(prices).map(([resolution, price]) => [resolution, nanos(price)])) };
+}
+
+function optional(text: string | undefined): Nanos | undefined {
+  return text === undefined ? undefined : nanos(text);
+}
+
+/** The configuration has been checked, so a bad decimal here is a fault of ours. */
+function nanos(text: string): Nanos {
+  const amount = parseAmount(text);
+  if (amount === undefined || amount < 0n) throw new RangeError(`not a price: ${text}`);
+  return amount;
+}
+
+function canonical(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(formatAmount(nanos(value)));
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const members = Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1));
+  return `{${members.map(([key, inner]) => `${JSON.stringify(key)}:${canonical(inner)}`).join(',')}}`;
+}

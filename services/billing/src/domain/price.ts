@@ -1,0 +1,64 @@
+import { AMOUNT_NANOS_MAX, divideUp } from './money.ts';
+import type { Nanos } from './money.ts';
+import type { PriceTerms } from './price-terms.ts';
+
+/** The measured or asked quantities that a contract turns into an amount; none is negative, and zero tokens are unknown tokens. */
+export interface PriceFacts {
+  readonly priceKey: string;
+  /** Empty where one price serves every resolution. */
+  readonly resolution: string;
+  readonly seconds: bigint;
+  readonly inputVideoSeconds: bigint;
+  readonly images: bigint;
+  readonly inputTokens: bigint;
+  readonly outputTokens: bigint;
+}
+
+/** One version of the price under a key. */
+export interface PriceContract {
+  readonly key: string;
+  /** From 1. */
+  readonly version: number;
+  readonly terms: PriceTerms;
+}
+
+/** Why facts have no amount: the contract leaves the resolution or the unknown tokens without a price, or the amount is absurd. */
+export type PriceFault = 'no_resolution_price' | 'no_hold' | 'too_large';
+
+const MILLION = 1_000_000n;
+
+/** The amount of the facts: exact, and rounded up once at the end. */
+export function amountOf(terms: PriceTerms, facts: PriceFacts): Nanos | PriceFault {
+  const second = secondPrice(terms, facts.resolution);
+  if (second === undefined) return 'no_resolution_price';
+  const tokens = tokenMillionths(terms, facts);
+  if (tokens === undefined) return 'no_hold';
+  const chargedImages = facts.images > terms.images.free ? facts.images - terms.images.free : 0n;
+  const whole = second * facts.seconds
+    + (terms.perInputSecond ?? second) * facts.inputVideoSeconds
+    + terms.images.each * chargedImages
+    + terms.perRequest;
+  const amount = divideUp(whole * MILLION + tokens, MILLION);
+  return amount > AMOUNT_NANOS_MAX ? 'too_large' : amount;
+}
+
+export function areTokensKnown(facts: PriceFacts): boolean {
+  return facts.inputTokens > 0n || facts.outputTokens > 0n;
+}
+
+function secondPrice({ perSecond }: PriceTerms, resolution: string): Nanos | undefined {
+  if (perSecond === undefined) return 0n;
+  if ('every' in perSecond) return perSecond.every;
+  const { byResolution } = perSecond;
+  return resolution === '' && byResolution.size === 1 ? byResolution.values().next().value : byResolution.get(resolution);
+}
+
+/** In millionths of a billionth, so that nothing is rounded here. */
+function tokenMillionths(terms: PriceTerms, facts: PriceFacts): bigint | undefined {
+  const { perMillionTokens, hold } = terms;
+  if (perMillionTokens !== undefined && areTokensKnown(facts)) {
+    return perMillionTokens.input * facts.inputTokens + perMillionTokens.output * facts.outputTokens;
+  }
+  if (hold !== undefined) return hold * MILLION;
+  return perMillionTokens === undefined ? 0n : undefined;
+}

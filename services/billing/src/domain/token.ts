@@ -1,0 +1,23 @@
+import type { Nanos } from './money.ts';
+
+/** A site token without its key. Times are milliseconds since 1970. */
+export interface Token {
+  readonly id: string;
+  readonly accountId: string;
+  readonly name: string;
+  /** `*` is every model. */
+  readonly models: readonly string[];
+  /** How much it may spend in all; undefined: as much as the account has. */
+  readonly limit: Nanos | undefined;
+  /** What it has spent and holds. */
+  readonly used: Nanos;
+  readonly createdAt: number;
+  readonly expiresAt: number | undefined;
+  readonly revokedAt: number | undefined;
+}
+
+/** Why a token may not be used now; undefined when it may. */
+export function disabledBecause(token: Pick<Token, 'expiresAt' | 'revokedAt'>, now: number): 'revoked' | 'expired' | undefined {
+  if (token.revokedAt !== undefined) return 'revoked';
+  return token.expiresAt !== undefined && token.expiresAt <= now ? 'expired' : undefined;
+}

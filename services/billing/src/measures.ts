@@ -1,0 +1,41 @@
+import type { Metrics } from '@reelgate/platform/metrics';
+import { isProblem } from '@reelgate/platform/problem';
+
+/** Counts what becomes of the calls that move money: an outcome of ours, or the reason of the refusal. */
+export interface Measures {
+  readonly hold: Count;
+  readonly extension: Count;
+  readonly settlement: Count;
+  readonly release: Count;
+  readonly authentication: Count;
+}
+
+export type Count = (outcome: string) => void;
+
+export function billingMeasures(metrics: Metrics): Measures {
+  const counting = (name: string, help: string): Count => {
+    const counter = metrics.counter(name, help, ['outcome']);
+    return (outcome) => {
+      counter.inc({ outcome });
+    };
+  };
+  return {
+    hold: counting('reelgate_billing_holds_total', 'Calls that place a hold, by outcome'),
+    extension: counting('reelgate_billing_extensions_total', 'Calls that price a hold again, by outcome'),
+    settlement: counting('reelgate_billing_settlements_total', 'Calls that settle a hold, by outcome'),
+    release: counting('reelgate_billing_releases_total', 'Calls that release a hold, by outcome'),
+    authentication: counting('reelgate_billing_authentications_total', 'Looked-up keys, by outcome'),
+  };
+}
+
+/** Runs the work and counts how it went. */
+export async function measured<T>(count: Count, work: () => Promise<T>, outcomeOf: (result: T) => string): Promise<T> {
+  try {
+    const result = await work();
+    count(outcomeOf(result));
+    return result;
+  } catch (error) {
+    count(isProblem(error) ? error.reason : 'error');
+    throw error;
+  }
+}

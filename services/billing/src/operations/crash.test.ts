@@ -1,0 +1,40 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from '@jest/globals';
+import { Basis } from '@reelgate/proto/billing/v1/hold';
+import { expectSound } from '../../testing/books.ts';
+import { aConfig, openBilling, temporaryPlace } from '../../testing/open-billing.ts';
+
+const PROGRAM = fileURLToPath(new URL('../../testing/spend-until-killed.ts', import.meta.url));
+const WORDS_BEFORE_THE_KILL = 400;
+
+/** Runs the program, and kills it in the middle of its work; gives what it had been told is done. */
+async function spendUntilKilled(dataDir: string, prefix: string): Promise<string[]> {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', PROGRAM, dataDir, prefix], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const said: string[] = [];
+  for await (const line of createInterface({ input: child.stdout })) {
+    said.push(line);
+    if (said.length === WORDS_BEFORE_THE_KILL) child.kill('SIGKILL');
+  }
+  return said;
+}
+
+test('a process that is killed loses nothing that it said was done, and leaves sound books', async () => {
+  const place = temporaryPlace();
+  const said: string[] = [];
+  for (const prefix of ['first', 'second']) said.push(...await spendUntilKilled(place.dataDir, prefix));
+
+  const on = await openBilling(place, aConfig());
+
+  expect(said.length).toBeGreaterThanOrEqual(2 * WORDS_BEFORE_THE_KILL);
+  for (const line of said) {
+    const [word, taskId = ''] = line.split(' ');
+    const { hold, settlement } = await on.billing.getHold({ taskId });
+    expect(hold?.amountNanos).toBe(80_000_000n);
+    if (word === 'settled') expect(settlement?.basis).toBe(Basis.USAGE);
+  }
+  await expectSound(on);
+  await on.stop();
+  place.remove();
+}, 60_000);

@@ -1,0 +1,29 @@
+import type { Clock } from '@reelgate/platform/clock';
+import type { NewId, Random } from '@reelgate/platform/ids';
+import type { Log } from '@reelgate/platform/log';
+import type { Measures } from '../measures.ts';
+import type { AccountStore } from '../store/account-store.ts';
+import type { HoldStore } from '../store/hold-store.ts';
+import type { LedgerAudit } from '../store/ledger-audit.ts';
+import type { PriceStore } from '../store/price-store.ts';
+import type { TokenStore } from '../store/token-store.ts';
+import type { HashKey } from './hash-key.ts';
+
+/** What the operations stand on; each takes the part that it needs. */
+export interface BillingDeps {
+  readonly accounts: AccountStore;
+  readonly tokens: TokenStore;
+  readonly prices: PriceStore;
+  readonly holds: HoldStore;
+  readonly audit: LedgerAudit;
+  readonly hashKey: HashKey;
+  /** Tells whoever keeps principals that a token has changed; it may be lost. */
+  readonly announceToken: (tokenId: string) => void;
+  readonly measures: Measures;
+  /** Usage up to this many times the hold is charged in full. */
+  readonly overrunFactor: number;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly random: Random;
+  readonly log: Log;
+}

@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { openBilling, temporaryPlace } from '../../testing/open-billing.ts';
+import type { TestBilling } from '../../testing/open-billing.ts';
+
+/*
+ * The service on SQLite against a reference of a few lines, over random sequences of calls. Each sequence has an account and a price
+ * key of its own on one service, and starts from this credit at this price.
+ */
+const CREDIT = 100n;
+const FIRST_PRICE = 2n;
+const OVERRUN = 10n;
+const UNIT = 1_000_000_000n;
+
+interface ModelTask { amount: bigint; price: bigint; state: 'held' | 'charged' | 'released' | 'void'; isExtended: boolean }
+
+interface Model {
+  balance: bigint;
+  price: bigint | undefined;
+  readonly tasks: Map<string, ModelTask>;
+}
+
+interface Real {
+  readonly on: TestBilling;
+  readonly account: string;
+  readonly tokenId: string;
+  setPrice(price: bigint | undefined): Promise<void>;
+}
+
+type Step = fc.AsyncCommand<Model, Real>;
+
+const heldOf = ({ tasks }: Model): bigint => [...tasks.values()].reduce((sum, { state, amount }) => sum + (state === 'held' ? amount : 0n), 0n);
+const factsOf = ({ account }: Real, seconds: bigint) => ({ priceKey: `price-${account}`, seconds });
+const nameOf = ({ account }: Real, task: string): string => `${account}-${task}`;
+
+async function compare(model: Model, { on, account }: Real): Promise<void> {
+  const { account: found } = await on.accounts.getAccount({ id: account });
+  expect(found).toMatchObject({ balanceNanos: model.balance * UNIT, heldNanos: heldOf(model) * UNIT });
+}
+
+/** What the model says should happen: the state afterwards, or the reason of the refusal. */
+function step(name: string, apply: (model: Model) => string | undefined, call: (real: Real) => Promise<unknown>): Step {
+  return {
+    check: () => true,
+    run: async (model, real) => {
+      const refusal = apply(model);
+      if (refusal === undefined) await call(real);
+      else await expect(call(real)).rejects.toMatchObject({ reason: refusal });
+      await compare(model, real);
+    },
+    toString: () => name,
+  };
+}
+
+const hold = (task: string, seconds: bigint): Step => step(`hold(${task}, ${seconds})`, (model) => {
+  const known = model.tasks.get(task);
+  if (known?.state === 'void' || known?.state === 'released') return 'hold_voided';
+  if (known !== undefined) return undefined;
+  if (model.price === undefined) return 'model_price_error';
+  const amount = model.price * seconds;
+  if (model.balance - heldOf(model) < amount) return 'insufficient_quota';
+  model.tasks.set(task, { amount, price: model.price, state: 'held', isExtended: false });
+  return undefined;
+}, (real) => real.on.billing.placeHold({ taskId: nameOf(real, task), accountId: real.account, tokenId: real.tokenId, facts: factsOf(real, seconds) }));
+
+const extend = (task: string, seconds: bigint): Step => step(`extend(${task}, ${seconds})`, (model) => {
+  const known = model.tasks.get(task);
+  if (known === undefined) return 'hold_not_found';
+  if (known.state !== 'held') return known.state === 'void' ? 'hold_voided' : 'hold_ended';
+  if (known.isExtended) return undefined;
+  const more = known.price * seconds - known.amount;
+  if (more > 0n && model.balance - heldOf(model) < more) return 'insufficient_quota';
+  known.amount += more;
+  known.isExtended = true;
+  return undefined;
+}, (real) => real.on.billing.extendHold({ taskId: nameOf(real, task), facts: factsOf(real, seconds) }));
+
+const settle = (task: string, seconds: bigint, confirmed: boolean): Step => step(`settle(${task}, ${seconds}, ${confirmed})`, (model) => {
+  const known = model.tasks.get(task);
+  if (known === undefined) return 'hold_not_found';
+  if (known.state !== 'held') return undefined;
+  const amount = seconds > 0n ? known.price * seconds : known.amount;
+  if (!confirmed && amount > OVERRUN * known.amount) return undefined;
+  known.state = 'charged';
+  model.balance -= amount;
+  return undefined;
+}, (real) => real.on.billing.settleHold({ taskId: nameOf(real, task), totalSeconds: seconds, confirmed }));
+
+const release = (task: string): Step => step(`release(${task})`, (model) => {
+  const known = model.tasks.get(task);
+  if (known === undefined) model.tasks.set(task, { amount: 0n, price: 0n, state: 'void', isExtended: false });
+  else if (known.state === 'held') known.state = 'released';
+  return undefined;
+}, (real) => real.on.billing.releaseHold({ taskId: nameOf(real, task) }));
+
+const price = (value: bigint | undefined): Step => step(`price(${value})`, (model) => {
+  model.price = value;
+  return undefined;
+}, (real) => real.setPrice(value));
+
+const credit = (amount: bigint): Step => step(`credit(${amount})`, (model) => {
+  model.balance += amount;
+  return undefined;
+}, (real) => real.on.accounts.creditAccount({ id: real.account, amountNanos: amount * UNIT, reason: 'a test', actor: 'a test' }));
+
+const task = fc.constantFrom('a', 'b', 'c', 'd');
+const seconds = fc.bigInt({ min: 0n, max: 30n });
+const steps = fc.commands([
+  fc.tuple(task, seconds).map((given) => hold(...given)),
+  fc.tuple(task, seconds).map((given) => extend(...given)),
+  fc.tuple(task, fc.bigInt({ min: 0n, max: 100n }), fc.boolean()).map((given) => settle(...given)),
+  task.map(release),
+  fc.option(fc.bigInt({ min: 0n, max: 4n }), { nil: undefined }).map(price),
+  fc.bigInt({ min: -20n, max: 50n }).map(credit),
+], { maxCommands: 40, size: 'max' });
+
+const place = temporaryPlace();
+let on: TestBilling;
+let runs = 0;
+const accounts: object[] = [];
+const prices: Record<string, object> = {};
+
+beforeAll(async () => {
+  on = await openBilling(place, { billing: { overrun_factor: Number(OVERRUN) }, prices: {}, accounts: [] });
+});
+afterAll(async () => {
+  await on.stop();
+  place.remove();
+});
+
+async function start(): Promise<{ model: Model; real: Real }> {
+  runs += 1;
+  const account = `run-${runs}`;
+  accounts.push({ id: account, currency: 'USD', credit: String(CREDIT), tokens: [] });
+  const setPrice = async (value: bigint | undefined): Promise<void> => {
+    if (value === undefined) Reflect.deleteProperty(prices, `price-${account}`);
+    else prices[`price-${account}`] = { per_second: String(value) };
+    await on.service.reload({ billing: { overrun_factor: 10 }, prices, accounts: accounts.slice(-1) });
+  };
+  await setPrice(FIRST_PRICE);
+  const { token } = await on.accounts.createToken({ accountId: account, models: ['*'] });
+  return { model: { balance: CREDIT, price: FIRST_PRICE, tasks: new Map() }, real: { on, account, tokenId: token!.id, setPrice } };
+}
+
+test('whatever is called in whatever order, the books are those of the reference', async () => {
+  await fc.assert(fc.asyncProperty(steps, async (commands) => {
+    const { model, real } = await start();
+
+    await fc.asyncModelRun(() => ({ model, real }), commands);
+
+    expect(await on.accounts.verifyLedger({})).toMatchObject({ ok: true, faults: [] });
+  }), { numRuns: 100 });
+}, 120_000);

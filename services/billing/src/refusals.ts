@@ -1,0 +1,74 @@
+import { Problem } from '@reelgate/platform/problem';
+import { formatAmount } from './domain/money.ts';
+import type { Nanos } from './domain/money.ts';
+import type { PriceFault } from './domain/price.ts';
+
+/** Every way in which billing refuses, each in one place. */
+
+export function unknownKey(): Problem {
+  return new Problem({ kind: 'unauthenticated', reason: 'invalid_api_key', message: 'the API key is not known; send a valid one as `Authorization: Bearer …`' });
+}
+
+export function disabledToken(because: 'revoked' | 'expired'): Problem {
+  return new Problem({ kind: 'forbidden', reason: 'token_disabled', message: `the API key ${because === 'revoked' ? 'has been revoked' : 'has expired'}; use another one` });
+}
+
+export function unknownAccount(field: string): Problem {
+  return new Problem({ kind: 'not_found', reason: 'account_not_found', field, message: 'must be the id of an account' });
+}
+
+export function unknownToken(field: string): Problem {
+  return new Problem({ kind: 'not_found', reason: 'token_not_found', field, message: 'must be the id of a token of the account' });
+}
+
+export function unknownHold(): Problem {
+  return new Problem({ kind: 'not_found', reason: 'hold_not_found', field: 'task_id', message: 'must be the id of a task with a hold' });
+}
+
+/** The hold went back, or was released before it came: nothing may be submitted under it. */
+export function voidedHold(): Problem {
+  return new Problem({ kind: 'conflict', reason: 'hold_voided', message: 'the hold of this task has been released' });
+}
+
+export function endedHold(): Problem {
+  return new Problem({ kind: 'conflict', reason: 'hold_ended', message: 'the hold of this task has ended' });
+}
+
+export function takenTaskId(): Problem {
+  return new Problem({ kind: 'conflict', reason: 'task_id_taken', field: 'task_id', message: 'must be an id that no other account has used' });
+}
+
+export function reusedRequestId(): Problem {
+  return new Problem({ kind: 'conflict', reason: 'request_id_reused', field: 'request_id', message: 'was used before with another amount; send a new one' });
+}
+
+export interface Shortage {
+  readonly of: 'account' | 'token';
+  readonly needed: Nanos;
+  readonly left: Nanos;
+  readonly currency: string;
+}
+
+export function insufficientQuota({ of, needed, left, currency }: Shortage): Problem {
+  const what = of === 'account' ? `the account has ${formatAmount(left)} ${currency} available` : `the API key may still spend ${formatAmount(left)} ${currency}`;
+  return new Problem({ kind: 'exhausted', reason: 'insufficient_quota', message: `${what}, and this needs ${formatAmount(needed)} ${currency}` });
+}
+
+const PRICE_FAULTS: Readonly<Record<PriceFault | 'no_contract', string>> = {
+  no_contract: 'no price is set for this model and operation',
+  no_resolution_price: 'no price is set for this resolution of the model',
+  no_hold: 'the price of this model and operation says nothing of an order whose tokens are not known yet',
+  too_large: 'the amount of this order is out of bounds',
+};
+
+export function noPrice(fault: PriceFault | 'no_contract'): Problem {
+  return new Problem({ kind: 'invalid', reason: 'model_price_error', message: PRICE_FAULTS[fault] });
+}
+
+export function amountOutOfBounds(field?: string): Problem {
+  return new Problem({ kind: 'invalid', reason: 'amount_out_of_bounds', field, message: field === undefined ? 'the amount is out of bounds' : 'would take the account out of bounds' });
+}
+
+export function badField(field: string, message: string): Problem {
+  return new Problem({ kind: 'invalid', reason: 'invalid_request', field, message });
+}

@@ -1,0 +1,36 @@
+import { AccountService } from '@reelgate/proto/billing/v1/account_service';
+import { bind } from '@reelgate/platform/rpc/service';
+import type { Binding } from '@reelgate/platform/rpc/service';
+import { createToken } from '../operations/create-token.ts';
+import { creditAccount } from '../operations/credit-account.ts';
+import type { BillingDeps } from '../operations/deps.ts';
+import { findAccount } from '../operations/find-account.ts';
+import { revokeToken } from '../operations/revoke-token.ts';
+import { fromWireTime, limitText, toWireAccount, toWireContract, toWireToken } from './mapping.ts';
+
+const TOKENS_MAX = 10_000;
+
+/** From wire, operation, to wire. */
+export function accountService(deps: BillingDeps): Binding {
+  return bind(AccountService, {
+    getAccount: async ({ id }) => ({ account: toWireAccount(await findAccount(deps, id, 'id')) }),
+    creditAccount: async ({ id, amountNanos, reason, actor, requestId }, { caller }) => {
+      const account = await creditAccount(deps, {
+        accountId: id, amount: amountNanos, reason: limitText(reason, 'reason'), actor: limitText(actor, 'actor') || caller.name,
+        requestId: limitText(requestId, 'request_id') || undefined,
+      });
+      return { account: toWireAccount(account) };
+    },
+    createToken: async ({ accountId, name, models, limitNanos, expiresAt }) => {
+      const made = await createToken(deps, { accountId, name: limitText(name, 'name'), models, limit: limitNanos, expiresAt: fromWireTime(expiresAt) });
+      return { token: toWireToken(made.token), key: made.key.reveal() };
+    },
+    listTokens: async ({ accountId }) => ({ tokens: (await deps.tokens.list(accountId || undefined, TOKENS_MAX)).map(toWireToken) }),
+    revokeToken: async ({ id }) => ({ token: toWireToken(await revokeToken(deps, id)) }),
+    listPrices: async () => ({ contracts: (await deps.prices.list()).map(toWireContract) }),
+    verifyLedger: async () => {
+      const { entries, sums, faults, openHoldTaskIds } = await deps.audit.audit();
+      return { ok: faults.length === 0, entries, sums: Object.fromEntries(sums), faults: [...faults], openHoldTaskIds: [...openHoldTaskIds] };
+    },
+  });
+}

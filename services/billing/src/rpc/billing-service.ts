@@ -1,0 +1,36 @@
+import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
+import { bind } from '@reelgate/platform/rpc/service';
+import type { Binding } from '@reelgate/platform/rpc/service';
+import { authenticate } from '../operations/authenticate.ts';
+import type { BillingDeps } from '../operations/deps.ts';
+import { extendHold } from '../operations/extend-hold.ts';
+import { getHold } from '../operations/get-hold.ts';
+import { placeHold } from '../operations/place-hold.ts';
+import { quotePrice } from '../operations/quote-price.ts';
+import { releaseHold } from '../operations/release-hold.ts';
+import { settleHold } from '../operations/settle-hold.ts';
+import { settlementOf } from '../operations/settlement-of.ts';
+import { fromWireFacts, requireText, toWireHold, toWireLine, toWirePrincipal, toWireQuote, toWireSettlement } from './mapping.ts';
+
+/** From wire, operation, to wire. */
+export function billingService(deps: BillingDeps): Binding {
+  return bind(BillingService, {
+    authenticate: async ({ key }) => ({ principal: toWirePrincipal(await authenticate(deps, key)) }),
+    quotePrice: async ({ accountId, facts }) => ({ quote: toWireQuote(await quotePrice(deps, accountId, fromWireFacts(facts))) }),
+    placeHold: async ({ taskId, accountId, tokenId, facts }) =>
+      ({ hold: toWireHold(await placeHold(deps, { taskId: requireText(taskId, 'task_id'), accountId, tokenId, facts: fromWireFacts(facts) })) }),
+    extendHold: async ({ taskId, facts }) => ({ hold: toWireHold(await extendHold(deps, requireText(taskId, 'task_id'), fromWireFacts(facts))) }),
+    releaseHold: async ({ taskId }) => ({ settlement: toWireSettlement(await releaseHold(deps, requireText(taskId, 'task_id'))) }),
+    settleHold: async ({ taskId, totalSeconds, inputTokens, outputTokens, confirmed }) =>
+      ({ settlement: toWireSettlement(await settleHold(deps, { taskId: requireText(taskId, 'task_id'), confirmed, usage: { seconds: totalSeconds, inputTokens, outputTokens } })) }),
+    getHold: async ({ taskId }) => {
+      const { story, lines } = await getHold(deps, requireText(taskId, 'task_id'));
+      const settlement = settlementOf(story);
+      return {
+        ...(story.state === 'void' ? {} : { hold: toWireHold(story.hold) }),
+        ...(settlement === undefined ? {} : { settlement: toWireSettlement(settlement) }),
+        lines: lines.map(toWireLine),
+      };
+    },
+  });
+}

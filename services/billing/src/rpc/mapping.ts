@@ -1,0 +1,94 @@
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
+import type { Timestamp } from '@bufbuild/protobuf/wkt';
+import type { AccountSchema, TokenSchema } from '@reelgate/proto/billing/v1/account_service';
+import type { PrincipalSchema } from '@reelgate/proto/billing/v1/billing_service';
+import { Basis } from '@reelgate/proto/billing/v1/hold';
+import type { HoldSchema, LedgerLineSchema, SettlementSchema } from '@reelgate/proto/billing/v1/hold';
+import type { PriceContractSchema, PriceFacts as WirePriceFacts, QuoteSchema } from '@reelgate/proto/billing/v1/price';
+import type { Account } from '../domain/account.ts';
+import type { Hold, Settlement } from '../domain/hold.ts';
+import type { LedgerLine } from '../domain/ledger.ts';
+import type { PriceFacts } from '../domain/price.ts';
+import type { Token } from '../domain/token.ts';
+import type { Quote } from '../operations/quote-price.ts';
+import { badField } from '../refusals.ts';
+import type { StoredContract } from '../store/price-store.ts';
+
+const BASES: Readonly<Record<Settlement['basis'], Basis>> = {
+  usage: Basis.USAGE,
+  estimate: Basis.ESTIMATE,
+  hold: Basis.HOLD,
+  released: Basis.RELEASED,
+  deferred: Basis.DEFERRED,
+};
+
+const TEXT_MAX = 256;
+
+/** A text that must be there. */
+export function requireText(text: string, field: string): string {
+  if (text === '') throw badField(field, 'must not be empty');
+  return limitText(text, field);
+}
+
+/** PostgreSQL takes no zero character in a text. */
+export function limitText(text: string, field: string): string {
+  if (text.length > TEXT_MAX || text.includes('\0')) throw badField(field, `must have at most ${TEXT_MAX} characters, and none that is zero`);
+  return text;
+}
+
+export function fromWireFacts(wire: WirePriceFacts | undefined): PriceFacts {
+  if (wire === undefined) throw badField('facts', 'must be there');
+  const { seconds, inputVideoSeconds, images, inputTokens, outputTokens } = wire;
+  for (const [name, count] of Object.entries({ seconds, input_video_seconds: inputVideoSeconds, images, input_tokens: inputTokens, output_tokens: outputTokens })) {
+    if (count < 0n) throw badField(`facts.${name}`, `must not be negative; it is ${count}`);
+  }
+  return {
+    priceKey: limitText(wire.priceKey, 'facts.price_key'), resolution: limitText(wire.resolution, 'facts.resolution'),
+    seconds, inputVideoSeconds, images, inputTokens, outputTokens,
+  };
+}
+
+export function fromWireTime(time: Timestamp | undefined): number | undefined {
+  return time === undefined ? undefined : timestampMs(time);
+}
+
+export function toWireHold(hold: Hold): MessageInitShape<typeof HoldSchema> {
+  const { taskId, accountId, tokenId, amount, currency, facts, priceVersion, placedAt } = hold;
+  return { taskId, accountId, tokenId, amountNanos: amount, currency, contract: facts.priceKey, version: priceVersion, facts, placedAt: timestampFromMs(placedAt) };
+}
+
+export function toWireSettlement({ amount, basis, at }: Settlement): MessageInitShape<typeof SettlementSchema> {
+  return { amountNanos: amount, basis: BASES[basis], settledAt: timestampFromMs(at) };
+}
+
+export function toWireLine({ eventKey, book, amount, at }: LedgerLine): MessageInitShape<typeof LedgerLineSchema> {
+  return { eventKey, book, amountNanos: amount, at: timestampFromMs(at) };
+}
+
+export function toWireQuote({ amount, ...quote }: Quote): MessageInitShape<typeof QuoteSchema> {
+  return { ...quote, amountNanos: amount };
+}
+
+export function toWireContract({ key, version, terms, since, isCurrent }: StoredContract): MessageInitShape<typeof PriceContractSchema> {
+  return { key, version, termsJson: JSON.stringify(terms), sinceMs: BigInt(since), current: isCurrent };
+}
+
+export function toWirePrincipal({ id, accountId, models, expiresAt }: Token): MessageInitShape<typeof PrincipalSchema> {
+  return { accountId, tokenId: id, models: [...models], ...optionalTime('expiresAt', expiresAt) };
+}
+
+export function toWireAccount({ id, currency, balance, held }: Account): MessageInitShape<typeof AccountSchema> {
+  return { id, currency, balanceNanos: balance, heldNanos: held };
+}
+
+export function toWireToken({ id, accountId, name, models, limit, used, createdAt, expiresAt, revokedAt }: Token): MessageInitShape<typeof TokenSchema> {
+  return {
+    id, accountId, name, models: [...models], usedNanos: used, createdAt: timestampFromMs(createdAt),
+    ...(limit === undefined ? {} : { limitNanos: limit }), ...optionalTime('expiresAt', expiresAt), ...optionalTime('revokedAt', revokedAt),
+  };
+}
+
+function optionalTime<N extends string>(name: N, ms: number | undefined): { readonly [K in N]?: Timestamp } {
+  return (ms === undefined ? {} : { [name]: timestampFromMs(ms) }) as { readonly [K in N]?: Timestamp };
+}

@@ -1,0 +1,14 @@
+import type { Account } from '../domain/account.ts';
+import type { Credit } from '../domain/ledger.ts';
+import type { Nanos } from '../domain/money.ts';
+
+export interface AccountStore {
+  find(id: string): Promise<Account | undefined>;
+  /** Makes the account with its first credit, unless there is one by this id; says whether it did. */
+  create(credit: Credit): Promise<boolean>;
+  /**
+   * Writes the credit unless its key has been used; either way gives the account and the amount under that key.
+   * Refuses what would take the account's total out of bounds.
+   */
+  credit(credit: Credit): Promise<{ readonly account: Account; readonly amount: Nanos }>;
+}

@@ -1,0 +1,16 @@
+/** What a look through the whole ledger found. */
+export interface Audit {
+  /** Lines. */
+  readonly entries: bigint;
+  /** By currency; zero when the books balance. */
+  readonly sums: ReadonlyMap<string, bigint>;
+  /** What is wrong, one sentence each. */
+  readonly faults: readonly string[];
+  /** The first of those whose hold has not ended, the oldest first. */
+  readonly openHoldTaskIds: readonly string[];
+}
+
+export interface LedgerAudit {
+  /** Recomputes everything that is cached from the lines; each check sees one moment, so it can run beside the traffic. */
+  audit(): Promise<Audit>;
+}

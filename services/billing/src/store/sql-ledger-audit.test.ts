@@ -1,0 +1,70 @@
+import { expect, test } from '@jest/globals';
+import { describeOnEngines } from '../../testing/describe-on-engines.ts';
+import { aConfig, order } from '../../testing/open-billing.ts';
+import type { Open } from '../../testing/describe-on-engines.ts';
+import type { TestBilling } from '../../testing/open-billing.ts';
+
+/** One hold that is open, one that was charged, one that went back, and a void. */
+async function usedBooks(open: Open): Promise<TestBilling> {
+  const on = await open();
+  for (const taskId of ['task_1', 'task_2', 'task_3']) await on.billing.placeHold(order(on, taskId));
+  await on.billing.settleHold({ taskId: 'task_2', totalSeconds: 6n });
+  await on.billing.releaseHold({ taskId: 'task_3' });
+  await on.billing.releaseHold({ taskId: 'task_4' });
+  return on;
+}
+
+describeOnEngines('the audit of the ledger', (open) => {
+  test('finds nothing wrong in sound books, and names the open holds', async () => {
+    const on = await usedBooks(open);
+
+    expect(await on.accounts.verifyLedger({})).toMatchObject({ ok: true, entries: 13n, sums: { USD: 0n }, faults: [], openHoldTaskIds: ['task_1'] });
+  });
+
+  test('sums each currency for itself', async () => {
+    const value = aConfig();
+    const on = await open({ ...value, accounts: [...value.accounts, { id: 'other', currency: 'EUR', credit: '7', tokens: [] }] });
+
+    expect(await on.accounts.verifyLedger({})).toMatchObject({ ok: true, sums: { USD: 0n, EUR: 0n } });
+  });
+
+  test('sums more than 64 bits can hold', async () => {
+    const on = await open({ ...aConfig(), accounts: Array.from({ length: 12 }, (_, index) => ({ id: `rich-${index}`, currency: 'USD', credit: '1000000000', tokens: [] })) });
+
+    expect(await on.accounts.verifyLedger({})).toMatchObject({ ok: true, sums: { USD: 0n } });
+  });
+
+  test.each([
+    ['a changed line', "UPDATE ledger_lines SET amount_nanos = amount_nanos + 1 WHERE event_key = 'settle:task_2' AND book = 'revenue'",
+      ['the lines in USD do not sum to zero', 'the lines of the event settle:task_2 do not balance', 'the hold of the task task_2 is not what its lines come to']],
+    ['a line that is gone', "DELETE FROM ledger_lines WHERE event_key = 'hold:task_1' AND book = 'held:demo'", ['the lines of the event hold:task_1 do not balance']],
+    ['an event without lines', "DELETE FROM ledger_lines WHERE event_key = 'release:task_3'", ['the lines of the event release:task_3 do not balance', 'the hold of the task task_3 is not what its lines come to']],
+    ['a changed balance', 'UPDATE accounts SET balance_nanos = balance_nanos + 1', ['the balance of the account demo is not what its lines come to']],
+    ['a changed sum of holds', 'UPDATE accounts SET held_nanos = held_nanos - 1', ['what the account demo holds is not what its open holds come to']],
+    ['a changed hold', "UPDATE holds SET amount_nanos = amount_nanos + 1 WHERE task_id = 'task_1'", ['the hold of the task task_1 is not what its lines come to']],
+    ['a hold that was ended by hand', "UPDATE holds SET state = 'released' WHERE task_id = 'task_1'", ['the hold of the task task_1 is not what its lines come to']],
+    ['a changed charge', "UPDATE holds SET charged_nanos = charged_nanos - 1 WHERE task_id = 'task_2'", ['the hold of the task task_2 is not what its lines come to']],
+    ['a changed use of a token', 'UPDATE tokens SET used_nanos = used_nanos - 1', [expect.stringMatching(/^what the token token_\w+ has used/)]],
+  ])('finds %s', async (_what, tampering, faults) => {
+    const on = await usedBooks(open);
+    await on.sql.write(tampering);
+
+    const proof = await on.accounts.verifyLedger({});
+
+    expect(proof.ok).toBe(false);
+    expect(proof.faults).toEqual(expect.arrayContaining(faults));
+  });
+
+  test('finds no fault in books that change while it looks', async () => {
+    const on = await open();
+    const traffic = Array.from({ length: 60 }, async (_, index) => {
+      await on.billing.placeHold(order(on, `task_${index}`));
+      await on.billing.settleHold({ taskId: `task_${index}`, totalSeconds: BigInt(index % 9) });
+    });
+
+    const proofs = await Promise.all(Array.from({ length: 8 }, () => on.accounts.verifyLedger({})));
+    await Promise.all(traffic);
+
+    expect(proofs.flatMap(({ faults }) => faults)).toEqual([]);
+  });
+});

@@ -1,0 +1,53 @@
+import { afterEach, describe } from '@jest/globals';
+import { openPostgres } from '@reelgate/platform/sql-postgres';
+import { describeWith } from '../../../test/servers/describe-with.ts';
+import { postgresServer } from '../../../test/servers/postgres-server.ts';
+import { openBilling, temporaryPlace } from './open-billing.ts';
+import type { ConfigValue, Place, TestBilling } from './open-billing.ts';
+
+/** Opens a service on an empty database; it is stopped and removed after the test. */
+export type Open = (value?: ConfigValue) => Promise<TestBilling>;
+
+/** The same tests on every engine that the service runs on. */
+export function describeOnEngines(title: string, tests: (open: Open) => void): void {
+  describe(`${title} on SQLite`, () => {
+    tests(opener(async () => temporaryPlace()));
+  });
+  let databases = 0;
+  describeWith(postgresServer, title, (url) => {
+    tests(opener(async () => {
+      databases += 1;
+      return temporaryPlace(await createDatabase(url(), `billing_${databases}`));
+    }));
+  });
+}
+
+export function opener(newPlace: () => Promise<Place>): Open {
+  const ends: (() => Promise<void>)[] = [];
+  afterEach(async () => {
+    for (const end of ends.splice(0).reverse()) await end();
+  });
+  return async (value) => {
+    const place = await newPlace();
+    let running = await openBilling(place, value);
+    ends.push(async () => {
+      await running.stop();
+      place.remove();
+    });
+    const followed = (opened: TestBilling): TestBilling => ({
+      ...opened,
+      restart: async (again) => {
+        running = await opened.restart(again);
+        return followed(running);
+      },
+    });
+    return followed(running);
+  };
+}
+
+async function createDatabase(url: string, name: string): Promise<string> {
+  const sql = openPostgres(url, 1);
+  await sql.write(`CREATE DATABASE ${name}`);
+  await sql.close();
+  return Object.assign(new URL(url), { pathname: `/${name}` }).toString();
+}

@@ -1,0 +1,123 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { create } from '@bufbuild/protobuf';
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { openLocalBus } from '@reelgate/platform/bus-local';
+import type { Bus } from '@reelgate/platform/bus';
+import { newIds, systemRandom } from '@reelgate/platform/ids';
+import { silentLog } from '@reelgate/platform/log';
+import { openMetrics } from '@reelgate/platform/metrics';
+import type { Metrics } from '@reelgate/platform/metrics';
+import { directClient } from '@reelgate/platform/rpc/direct-client';
+import type { Client } from '@reelgate/platform/rpc/service';
+import { Secret } from '@reelgate/platform/secret';
+import { openPostgres } from '@reelgate/platform/sql-postgres';
+import { openSqlite } from '@reelgate/platform/sql-sqlite';
+import type { Sql } from '@reelgate/platform/sql';
+import { fakeClock } from '@reelgate/platform/testing/fake-clock';
+import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
+import { AccountService } from '@reelgate/proto/billing/v1/account_service';
+import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
+import type { PriceFactsSchema } from '@reelgate/proto/billing/v1/price';
+import { TaskFinishedSchema } from '@reelgate/proto/tasks/v1/task_events';
+import { startBilling } from '../src/app.ts';
+import type { RunningBilling } from '../src/app.ts';
+import { billingConfig } from '../src/config.ts';
+
+/** The parts of the configuration file that billing owns, as the schema leaves them. */
+export interface ConfigValue {
+  readonly billing: { readonly database?: string; readonly overrun_factor: number };
+  readonly prices: Readonly<Record<string, object>>;
+  readonly accounts: readonly object[];
+}
+
+export const KEY = 'sk-a-key-of-the-tests';
+export const PRICES = {
+  'Alpha-H3': { per_second: { '768P': '0.08', '2K': '0.13' }, images: { free: 5, each: '0.04' } },
+  'Alpha-H3__regeneration': { per_second: '0.05' },
+  'Alpha-H3__context_ir': { per_million_tokens: { input: '0.90', output: '3.60' }, hold: '0.05' },
+};
+
+/** The account `demo` with this credit and one token of this key. */
+export function aConfig({ credit = '100.00', key = KEY, prices = PRICES, token = {} }: { credit?: string; key?: string; prices?: Record<string, object>; token?: object } = {}): ConfigValue {
+  return {
+    billing: { overrun_factor: 10 }, prices,
+    accounts: [{ id: 'demo', currency: 'USD', credit, upstream_accounts: [], tokens: [{ key, models: ['*'], ...token }] }],
+  };
+}
+
+/** Five seconds of 768P: 0.40. */
+export function facts(some: MessageInitShape<typeof PriceFactsSchema> = {}): MessageInitShape<typeof PriceFactsSchema> {
+  return { priceKey: 'Alpha-H3', resolution: '768P', seconds: 5n, ...some };
+}
+
+/** A request for a hold of the account `demo`. */
+export function order({ tokenId }: Pick<TestBilling, 'tokenId'>, taskId: string, some: Parameters<typeof facts>[0] = {}) {
+  return { taskId, accountId: 'demo', tokenId, facts: facts(some) };
+}
+
+export interface TestBilling {
+  readonly billing: Client<typeof BillingService>;
+  readonly accounts: Client<typeof AccountService>;
+  readonly service: RunningBilling;
+  /** The same database, past the service. */
+  readonly sql: Sql;
+  readonly clock: FakeClock;
+  readonly bus: Bus;
+  readonly metrics: Metrics;
+  /** The token of KEY. */
+  readonly tokenId: string;
+  /** Publishes, and waits until it is handled. */
+  finish(event: Omit<MessageInitShape<typeof TaskFinishedSchema>, '$typeName'>): Promise<void>;
+  /** Ends the service, and starts it again on what it left. */
+  restart(value?: ConfigValue): Promise<TestBilling>;
+  stop(): Promise<void>;
+}
+
+/** Where a service keeps its tables. */
+export interface Place {
+  readonly dataDir: string;
+  readonly url: string | undefined;
+  remove(): void;
+}
+
+export function temporaryPlace(url?: string): Place {
+  const dataDir = mkdtempSync(path.join(tmpdir(), 'reelgate-billing-'));
+  return {
+    dataDir, url, remove: () => {
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A service on a real database. */
+export async function openBilling(place: Place, value: ConfigValue = aConfig(), clock: FakeClock = fakeClock()): Promise<TestBilling> {
+  const bus = openLocalBus(clock, silentLog);
+  const metrics = openMetrics(false);
+  const config = billingConfig({ ...value, billing: { ...value.billing, ...(place.url === undefined ? {} : { database: place.url }) } });
+  const service = await startBilling(config, {
+    clock, bus, metrics, random: systemRandom, newId: newIds(clock), log: silentLog, signingKey: new Secret('a signing key of the tests'),
+    publicUrl: 'http://127.0.0.1:8080', dataDir: place.dataDir,
+  });
+  const [billingBinding, accountBinding] = service.bindings;
+  const billing = directClient(BillingService, billingBinding!);
+  const sql = place.url === undefined ? openSqlite(path.join(place.dataDir, 'billing.sqlite')) : openPostgres(place.url, 2);
+  const known = await billing.authenticate({ key: KEY }).catch(() => undefined);
+  const stop = async (): Promise<void> => {
+    await bus.close();
+    await service.stop();
+    await sql.close();
+  };
+  return {
+    billing, accounts: directClient(AccountService, accountBinding!), service, sql, clock, bus, metrics, tokenId: known?.principal?.tokenId ?? '', stop,
+    finish: async (event) => {
+      await bus.publish(TaskFinishedSchema, create(TaskFinishedSchema, event), String(clock.now() + Math.random()));
+      for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    },
+    restart: async (again = value) => {
+      await stop();
+      return openBilling(place, again, clock);
+    },
+  };
+}

@@ -1,0 +1,25 @@
+import { writeSync } from 'node:fs';
+import { openBilling, order } from './open-billing.ts';
+
+/*
+ * A program for the crash test: on the folder that it is given it holds and settles without end, many tasks at a time, and writes a
+ * line for everything that it was told is done.
+ */
+const [dataDir = '', prefix = ''] = process.argv.slice(2);
+const on = await openBilling({ dataDir, url: undefined, remove: () => undefined });
+const say = (word: string, taskId: string): void => {
+  writeSync(1, `${word} ${taskId}\n`);
+};
+
+async function spend(line: number): Promise<void> {
+  for (let number = 0; ; number += 1) {
+    const taskId = `${prefix}-${line}-${number}`;
+    await on.billing.placeHold(order(on, taskId, { seconds: 1n }));
+    say('held', taskId);
+    if (number % 3 === 0) continue;
+    await on.billing.settleHold({ taskId, totalSeconds: 1n });
+    say('settled', taskId);
+  }
+}
+
+await Promise.all(Array.from({ length: 20 }, (_, line) => spend(line)));
