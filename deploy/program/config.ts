@@ -1,10 +1,10 @@
 import path from 'node:path';
-import { readConfigFile } from '@reelgate/platform/config-file';
+import { ConfigError, readConfigFile } from '@reelgate/platform/config-file';
 import type { ConfigFile } from '@reelgate/platform/config-file';
 import { Secret } from '@reelgate/platform/secret';
 import { parseHostPort } from '@reelgate/platform/units';
 import type { HostPort } from '@reelgate/platform/units';
-import { billingSchema } from '@reelgate/billing/config';
+import { billingConfig, billingSchema } from '@reelgate/billing/config';
 import { gatewaySchema } from '@reelgate/gateway/config';
 import { mediaSchema } from '@reelgate/media/config';
 import { tasksSchema } from '@reelgate/tasks/config';
@@ -110,8 +110,13 @@ export function readProgramConfig(environment: Readonly<Record<string, string | 
   };
 }
 
-/** What no schema can say: that the lists agree with one another. */
+/** What no schema can say: that amounts and dates exist, and that the lists agree with one another. */
 function checkLists(file: ConfigFile, { models, channels }: Checked): void {
+  try {
+    billingConfig(file.value);
+  } catch (error) {
+    throw error instanceof ConfigError ? new ConfigError(`${file.file}: ${error.message}`) : error;
+  }
   const seen = new Set<string>();
   for (const [index, channel] of channels.entries()) {
     if (seen.has(channel.id)) throw file.fault(['channels', index, 'id'], `another channel is called ${channel.id}; expected a name of its own`);

@@ -112,14 +112,15 @@ export function videoTaskSuite(shape: Shape, { bus, redis, postgres }: Backing =
   ])('a finished 768P video is rendered again through %s', async (_name, request) => {
     const source = await demo.create('/v2/video_generation', generation());
     await demo.finish(source);
-    const taskId = await demo.create(...request(source));
+    const [target, body] = request(source);
+    const taskId = await demo.create(target, body);
     await demo.finish(taskId);
     expect((await demo.call('GET', `/v2/query/video_generation/${taskId}`)).json).toMatchObject({ task: { task_type: 'regeneration', status: 'succeeded' } });
   }, TEST_TIMEOUT_MS);
 
   test('the official SDK creates with a file, polls, lists and downloads', async () => {
     const client = new OpenAI({ apiKey: KEYS.demo, baseURL: `${program.base}/v1` });
-    const made = await client.videos.create({ model: 'Alpha-H3' as never, prompt: 'with a picture', seconds: '4', size: '1280x720', input_reference: await toFile(IMAGE, 'first.png', { type: 'image/png' }) });
+    const made = await client.videos.create({ model: 'Alpha-H3', prompt: 'with a picture', seconds: '4', size: '1280x720', input_reference: await toFile(IMAGE, 'first.png', { type: 'image/png' }) });
     expect(made).toMatchObject({ object: 'video', status: 'queued', seconds: '4' });
     await demo.finish(made.id);
     expect((await client.videos.retrieve(made.id)).status).toBe('completed');

@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { connectGrpc } from '@reelgate/platform/rpc/grpc-client';
+import { Secret } from '@reelgate/platform/secret';
+import { AccountService } from '@reelgate/proto/billing/v1/account_service';
+import { TaskKind } from '@reelgate/proto/tasks/v1/order';
+import { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
+import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
+import { startSandbox } from '../../deploy/local/sandbox/sandbox.ts';
+import type { Sandbox } from '../../deploy/local/sandbox/sandbox.ts';
+import { newProgram } from '../harness/program.ts';
+import type { Program } from '../harness/program.ts';
+import { UPSTREAM_KEY } from '../harness/test-config.ts';
+
+const START_TIMEOUT_MS = 60_000;
+const CALLER_KEY = 'reporting-caller-key';
+
+let sandbox: Sandbox;
+let program: Program;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ listen: '127.0.0.1:0', key: UPSTREAM_KEY, render: async () => new Uint8Array(0) });
+  program = await newProgram('one program', { upstream: new URL(sandbox.url).host });
+  await program.start();
+}, START_TIMEOUT_MS);
+
+afterAll(async () => {
+  await program?.end();
+  await sandbox?.stop();
+}, START_TIMEOUT_MS);
+
+const order = (over: object = {}) => ({
+  kind: TaskKind.GENERATION, model: 'Alpha-H3', content: [{ item: { case: 'text' as const, value: 'a red boat [never]' } }], duration: 5, resolution: '768P', ratio: '16:9', ...over,
+});
+const create = (accountId: string, over: object = {}) => ({ accountId, tokenId: 'reporting', visibleModels: ['*'], order: order(over) });
+
+describe('an internal team calls the services over gRPC', () => {
+  test('it creates and reads the tasks of its accounts, with the refusals as typed details', async () => {
+    const connection = connectGrpc(program.config.tasks.listen, new Secret(CALLER_KEY));
+    try {
+      const tasks = connection.client(TaskService);
+      await expect(tasks.createTask(create('other'))).rejects.toMatchObject({ kind: 'forbidden', reason: 'account_not_allowed' });
+      await expect(tasks.createTask(create('demo', { duration: 99 }))).rejects.toMatchObject({ kind: 'invalid', reason: 'invalid_duration', field: 'duration' });
+      await expect(tasks.getTask({ accountId: 'demo', taskId: 'task_unknown' })).rejects.toMatchObject({ kind: 'not_found', reason: 'task_not_found' });
+      await expect(connection.client(OperatorService).listAttention({})).rejects.toMatchObject({ kind: 'forbidden' });
+    } finally {
+      connection.close();
+    }
+  });
+
+  test('without a known key nothing is answered', async () => {
+    const connection = connectGrpc(program.config.billing.listen, new Secret('somebody-else'));
+    try {
+      await expect(connection.client(AccountService).getAccount({ id: 'demo' })).rejects.toMatchObject({ kind: 'unauthenticated' });
+    } finally {
+      connection.close();
+    }
+  });
+
+  test('the same RPC answers JSON with curl on the HTTP port', async () => {
+    const call = (key: string) => fetch(`http://${program.config.tasks.http}/reelgate.tasks.v1.TaskService/ListTasks`, {
+      method: 'POST', headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` }, body: JSON.stringify({ accountId: 'demo', limit: 5 }),
+    });
+    expect((await call(CALLER_KEY)).status).toBe(200);
+    expect(await (await call('nobody')).json()).toMatchObject({ code: 'unauthenticated' });
+  });
+});
