@@ -45,9 +45,11 @@ export const START_ONE: Readonly<Record<ServiceName, (starting: Starting) => Pro
   gateway: async (starting) => {
     const { config, foundation, lifecycle } = starting;
     const [tasks, billing, media] = [connect(starting, 'tasks'), connect(starting, 'billing'), connect(starting, 'media')];
+    const bytes = httpMedia({ baseUrl: config.services.mediaHttp, key: servicesKey(foundation.signingKey) });
+    lifecycle.add('bytes', () => bytes.close());
     const service = await startGateway(gatewayConfig(config.value), foundation, {
       tasks: tasks.client(TaskService), billing: billing.client(BillingService),
-      media: httpMedia(config.services.mediaHttp, servicesKey(foundation.signingKey)),
+      media: bytes,
       ready: () => reachable([tasks, billing, media]),
     });
     lifecycle.add('gateway', () => service.stop());

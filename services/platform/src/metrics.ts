@@ -5,9 +5,14 @@ export interface Metrics {
   counter(name: string, help: string, labels?: readonly string[]): Counter;
   gauge(name: string, help: string, labels?: readonly string[], collect?: (gauge: Gauge) => void | Promise<void>): Gauge;
   histogram(name: string, help: string, buckets: readonly number[], labels?: readonly string[]): Histogram;
-  /** The Prometheus text. */
-  text(): Promise<string>;
+  /** The Prometheus text; without the series that have this label, where one is named. */
+  text(withoutLabel?: string): Promise<string>;
   readonly contentType: string;
+}
+
+/** What prom-client keeps on a metric, and its types leave out. */
+interface Labelled {
+  readonly labelNames: readonly string[];
 }
 
 export function openMetrics(withProcess: boolean): Metrics {
@@ -21,7 +26,11 @@ export function openMetrics(withProcess: boolean): Metrics {
     }),
     histogram: (name, help, buckets, labels = []) => found<Histogram>(registry, name)
       ?? new Histogram({ name, help, labelNames: [...labels], buckets: [...buckets], registers: [registry] }),
-    text: () => registry.metrics(),
+    text: async (withoutLabel) => {
+      if (withoutLabel === undefined) return registry.metrics();
+      const shown = registry.getMetricsAsArray().filter((metric) => !(metric as unknown as Labelled).labelNames.includes(withoutLabel));
+      return (await Promise.all(shown.map(({ name }) => registry.getSingleMetricAsString(name)))).join('\n\n') + '\n';
+    },
     contentType: registry.contentType,
   };
 }

@@ -1,0 +1,109 @@
+import { openLifecycle } from '@reelgate/platform/lifecycle';
+import type { Lifecycle } from '@reelgate/platform/lifecycle';
+import type { Metrics } from '@reelgate/platform/metrics';
+import type { Foundation, RunningService } from '@reelgate/platform/foundation';
+import type { ReadyCheck } from '@reelgate/platform/health';
+import type { Client } from '@reelgate/platform/rpc/service';
+import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';
+import { billingAuthenticate } from './clients/billing-client.ts';
+import type { MediaPort } from './clients/media-port.ts';
+import { signedLinks } from './clients/signed-links.ts';
+import type { TasksClient } from './clients/tasks-client.ts';
+import { readCatalogue } from './config.ts';
+import type { GatewayConfig } from './config.ts';
+import type { Counters } from './counters/counters.ts';
+import { localCounters } from './counters/local-counters.ts';
+import { openRedisCounters } from './counters/redis-counters.ts';
+import { dialects } from './dialects/index.ts';
+import { onTaskChanged } from './events/on-task-changed.ts';
+import { onTokenChanged } from './events/on-token-changed.ts';
+import { openBodyBudget } from './http/body-budget.ts';
+import type { GatewayParts } from './http/gateway-parts.ts';
+import { startAdminServer, startPublicServer } from './http/http-server.ts';
+import { koaApp } from './http/koa-app.ts';
+import { observer } from './http/observe.ts';
+import { gatewayRoutes } from './http/routes.ts';
+import { cachedPrincipals } from './operations/principals.ts';
+import { cachedTaskReader } from './operations/read-task.ts';
+import { openTaskChanges } from './operations/task-changes.ts';
+
+export { httpMedia } from './clients/http-media.ts';
+export type { MediaPort } from './clients/media-port.ts';
+
+/** All bodies together; one of the largest size always fits. */
+const BODIES_BYTES_LEAST = 512 * 1024 * 1024;
+
+export interface GatewayClients {
+  readonly tasks: TasksClient;
+  readonly billing: Pick<Client<typeof BillingService>, 'authenticate'>;
+  readonly media: MediaPort;
+  /** Whether the services that it calls can serve. */
+  readonly ready: ReadyCheck;
+}
+
+export type RunningGateway = RunningService & {
+  /** Where it listens, which is not always where clients find it. */
+  readonly url: string;
+  readonly port: number;
+};
+
+/** Opens the public port, and the operator's where one is configured. */
+export async function startGateway(config: GatewayConfig, foundation: Foundation, clients: GatewayClients): Promise<RunningGateway> {
+  const { clock, newId, log, metrics, bus } = foundation;
+  const lifecycle = openLifecycle(log);
+  try {
+    let catalogue = config.catalogue;
+    const counters = await openCounters(config, foundation, lifecycle);
+    const principals = cachedPrincipals(billingAuthenticate(clients.billing), clock);
+    const reader = cachedTaskReader(clients.tasks, clock);
+    const changes = openTaskChanges();
+    const parts: GatewayParts = {
+      clock, reader, changes, tasks: clients.tasks, media: clients.media, limits: config.limits, catalogue: () => catalogue,
+      links: signedLinks(foundation.publicUrl, foundation.signingKey), budget: openBodyBudget(Math.max(BODIES_BYTES_LEAST, 2 * config.limits.bodyBytes)),
+    };
+    const taskEvents = await onTaskChanged(bus, reader, changes);
+    lifecycle.add('task events', () => taskEvents.stop());
+    const tokenEvents = await onTokenChanged(bus, principals);
+    lifecycle.add('token events', () => tokenEvents.stop());
+
+    const app = koaApp({
+      routes: gatewayRoutes(dialects, parts, foundation.publicUrl), admission: { principals, counters, limits: config.limits },
+      observe: observer({ clock, log, metrics }), clock, newId, log,
+    });
+    const callback = app.callback();
+    if (config.admin !== undefined) {
+      const admin = await startAdminServer(config.admin, clients.ready, metrics);
+      lifecycle.add('operator port', () => admin.stop());
+    }
+    const server = await startPublicServer({
+      listen: config.listen, ready: clients.ready, metrics: config.admin === undefined ? withoutChannels(metrics) : undefined,
+      handle: (request, response) => void callback(request, response),
+    });
+    lifecycle.add('public port', () => server.stop());
+    return {
+      bindings: [], routes: [], ready: clients.ready, port: server.port, url: urlOf(config.listen.host, server.port), stop: () => lifecycle.stop(),
+      reload: async (value) => {
+        catalogue = readCatalogue(value);
+      },
+    };
+  } catch (error) {
+    await lifecycle.stop();
+    throw error;
+  }
+}
+
+async function openCounters({ redis }: GatewayConfig, { clock, log }: Foundation, lifecycle: Lifecycle): Promise<Counters> {
+  const local = localCounters(clock);
+  const counters = redis === undefined ? local : await openRedisCounters({ url: redis, clock, log, fallback: local });
+  lifecycle.add('counters', () => counters.close());
+  return counters;
+}
+
+function urlOf(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${String(port)}`;
+}
+
+/** Channel names are for the operator's port alone. */
+function withoutChannels(metrics: Metrics): Metrics {
+  return { ...metrics, text: () => metrics.text('channel') };
+}

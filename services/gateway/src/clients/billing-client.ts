@@ -1,0 +1,28 @@
+import { timestampMs } from '@bufbuild/protobuf/wkt';
+import { Problem } from '@reelgate/platform/problem';
+import type { Client } from '@reelgate/platform/rpc/service';
+import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';
+
+const DEADLINE_MS = 5000;
+
+/** Who calls and what they may do. */
+export interface Principal {
+  readonly accountId: string;
+  readonly tokenId: string;
+  /** Models that the token may use; `*` is every model. */
+  readonly models: readonly string[];
+  /** Milliseconds since 1970; undefined: never. */
+  readonly expiresAt: number | undefined;
+}
+
+/** Turns a site token into its principal, or refuses it with a Problem. */
+export type Authenticate = (key: string, requestId: string) => Promise<Principal>;
+
+export function billingAuthenticate(billing: Pick<Client<typeof BillingService>, 'authenticate'>): Authenticate {
+  return async (key, requestId) => {
+    const { principal } = await billing.authenticate({ key }, { timeoutMs: DEADLINE_MS, requestId });
+    if (principal === undefined) throw new Problem({ kind: 'internal', reason: 'internal_error', message: 'something went wrong here' });
+    const { accountId, tokenId, models, expiresAt } = principal;
+    return { accountId, tokenId, models, expiresAt: expiresAt === undefined ? undefined : timestampMs(expiresAt) };
+  };
+}

@@ -1,0 +1,131 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Agent, request as send } from 'undici';
+import type { Dispatcher } from 'undici';
+import { Problem } from '@reelgate/platform/problem';
+import type { Secret } from '@reelgate/platform/secret';
+import type { MediaPort } from './media-port.ts';
+
+const CONNECTIONS_MAX = 256;
+const CONNECT_TIMEOUT_MS = 2000;
+/** Until the head of an answer; a put is answered once its bytes are safe. */
+const HEAD_TIMEOUT_MS = 15_000;
+const PUT_TIMEOUT_MS = 120_000;
+/** Between two chunks of an answer. */
+const IDLE_TIMEOUT_MS = 30_000;
+const ANSWER_BYTES_MAX = 64 * 1024;
+
+const ASKED = ['range', 'if-range', 'if-none-match', 'if-modified-since', 'if-match', 'if-unmodified-since'];
+const ANSWERED = [
+  'content-type', 'content-length', 'content-range', 'accept-ranges', 'etag', 'last-modified', 'content-disposition', 'cache-control', 'content-security-policy', 'x-content-type-options',
+];
+/** Statuses that are the answer to a conditional or partial request, not faults. */
+const PASSED: ReadonlySet<number> = new Set([200, 206, 304, 412, 416]);
+
+export interface HttpMediaOptions {
+  /** Such as `http://127.0.0.1:9113`, without a slash at its end. */
+  readonly baseUrl: string;
+  /** The key between our own services. */
+  readonly key: Secret;
+}
+
+/** The media service over its HTTP port, for a gateway that runs alone. Bytes pass through, and are never gathered here. */
+export function httpMedia({ baseUrl, key }: HttpMediaOptions): MediaPort & { close(): Promise<void> } {
+  const agent = new Agent({ connections: CONNECTIONS_MAX, connect: { timeout: CONNECT_TIMEOUT_MS }, headersTimeout: HEAD_TIMEOUT_MS, bodyTimeout: IDLE_TIMEOUT_MS });
+  const authorization = `Bearer ${key.reveal()}`;
+  return {
+    put: (bytes, accountId) => put(bytes, { url: `${baseUrl}/bytes?account=${encodeURIComponent(accountId)}`, authorization, agent }),
+    serve: (request, response, { object, fileName }) =>
+      pass({ request, response, agent, url: `${baseUrl}/bytes/${encodeURIComponent(object)}`, authorization, fileName }),
+    serveLink: (request, response) => pass({ request, response, agent, url: `${baseUrl}${request.url ?? ''}` }),
+    close: () => agent.close(),
+  };
+}
+
+async function put(body: Buffer | Readable, { url, authorization, agent }: { readonly url: string; readonly authorization: string; readonly agent: Agent }): Promise<{ object: string; bytes: number }> {
+  const answer = await reach(send(url, { method: 'PUT', body, dispatcher: agent, headers: { authorization, 'content-type': 'application/octet-stream' }, headersTimeout: PUT_TIMEOUT_MS }));
+  const { object, bytes = 0, error } = parsePut(await shortText(answer.body));
+  if (answer.statusCode === 413) throw new Problem({ kind: 'invalid', reason: error?.code ?? 'body_too_large', message: error?.message ?? 'too many bytes were sent at once' });
+  if (answer.statusCode !== 200 || object === undefined) throw unreachable(new Error(`media answered a put with ${String(answer.statusCode)}`));
+  return { object, bytes };
+}
+
+interface PutAnswer { readonly object?: string; readonly bytes?: number; readonly error?: { readonly code?: string; readonly message?: string } }
+
+function parsePut(text: string): PutAnswer {
+  try {
+    return JSON.parse(text) as PutAnswer;
+  } catch {
+    return {};
+  }
+}
+
+interface Passing {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly agent: Agent;
+  readonly url: string;
+  /** Absent for links, which carry their right in them. */
+  readonly authorization?: string;
+  readonly fileName?: string;
+}
+
+async function pass({ request, response, agent, url, authorization, fileName }: Passing): Promise<void> {
+  const headers = {
+    ...pick(request.headers, ASKED), 'accept-encoding': 'identity', ...(authorization === undefined ? {} : { authorization }), ...(fileName === undefined ? {} : { 'x-file-name': fileName }),
+  };
+  const answer = await reach(send(url, { method: request.method === 'HEAD' ? 'HEAD' : 'GET', headers, dispatcher: agent }));
+  if (!PASSED.has(answer.statusCode)) {
+    await answer.body.dump();
+    throw refusal(answer.statusCode);
+  }
+  response.writeHead(answer.statusCode, pick(answer.headers, ANSWERED));
+  try {
+    await pipeline(answer.body, response);
+  } catch (error) {
+    response.destroy();
+    if (!isGone(error)) throw error;
+  }
+}
+
+async function reach(call: Promise<Dispatcher.ResponseData>): Promise<Dispatcher.ResponseData> {
+  try {
+    return await call;
+  } catch (error) {
+    throw unreachable(error);
+  }
+}
+
+function refusal(status: number): Problem {
+  if (status === 410) return new Problem({ kind: 'gone', reason: 'result_expired', message: 'the result is no longer kept' });
+  if (status >= 400 && status < 500) return new Problem({ kind: 'not_found', reason: 'not_found', message: 'there is nothing at this link' });
+  return unreachable(new Error(`media answered ${String(status)}`));
+}
+
+function unreachable(cause: unknown): Problem {
+  return new Problem({ kind: 'unavailable', reason: 'service_unavailable', message: 'a part of the service cannot be reached; try again', cause });
+}
+
+function pick(headers: IncomingHttpHeaders | Dispatcher.ResponseData['headers'], names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.flatMap((name) => {
+    const value = headers[name];
+    return typeof value === 'string' ? [[name, value]] : [];
+  }));
+}
+
+async function shortText(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > ANSWER_BYTES_MAX) throw unreachable(new Error('media answered too much'));
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** The client left before the end, which is no fault. */
+function isGone(error: unknown): boolean {
+  return (error as { readonly code?: unknown }).code === 'ERR_STREAM_PREMATURE_CLOSE';
+}

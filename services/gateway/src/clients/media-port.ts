@@ -1,0 +1,12 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
+
+/** The media service as far as the gateway needs it: bytes in, bytes out. In one program it is the service's own object. */
+export interface MediaPort {
+  /** Keeps bytes that a client sent within a request, for that account alone. */
+  put(bytes: Buffer | Readable, accountId: string): Promise<{ readonly object: string; readonly bytes: number }>;
+  /** Answers GET and HEAD with a stored object: ranges, validators and all. Resolves when the answer has ended. */
+  serve(request: IncomingMessage, response: ServerResponse, what: { readonly object: string; readonly fileName: string }): Promise<unknown>;
+  /** Answers GET and HEAD of a signed link under `/ximg/`. */
+  serveLink(request: IncomingMessage, response: ServerResponse): Promise<unknown>;
+}

@@ -1,0 +1,15 @@
+import { timestampMs } from '@bufbuild/protobuf/wkt';
+import type { Secret } from '@reelgate/platform/secret';
+import { signPath } from '@reelgate/platform/signed-path';
+import type { Links } from '../dialects/dialect.ts';
+
+/** Links that play without a token until the result expires. */
+export function signedLinks(publicUrl: string, key: Secret): Links {
+  return {
+    videoOf: ({ result, expiresAt }) => {
+      if (result === undefined || result.object === '' || expiresAt === undefined) return undefined;
+      const path = `/ximg/${result.object}.mp4`;
+      return `${publicUrl}${path}?${signPath(key, path, Math.floor(timestampMs(expiresAt) / 1000))}`;
+    },
+  };
+}

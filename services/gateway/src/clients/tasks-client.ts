@@ -1,0 +1,24 @@
+import type { Client } from '@reelgate/platform/rpc/service';
+import { TaskState } from '@reelgate/proto/tasks/v1/task';
+import type { Task } from '@reelgate/proto/tasks/v1/task';
+import type { TaskService } from '@reelgate/proto/tasks/v1/task_service';
+
+export type TasksClient = Client<typeof TaskService>;
+export type { Order } from '@reelgate/proto/tasks/v1/order';
+export type { Task } from '@reelgate/proto/tasks/v1/task';
+
+/** A task as one account sees it: nobody else's entry in a cache, and nobody else's change. */
+export interface TaskRef {
+  readonly accountId: string;
+  readonly taskId: string;
+}
+
+/** Completed and failed are never left. */
+export function isFinal({ state }: Task): boolean {
+  return state === TaskState.COMPLETED || state === TaskState.FAILED;
+}
+
+/** What a waiting client waits to see change. */
+export function standingOf({ state, unrecognisedStatus }: Task): string {
+  return `${String(state)} ${unrecognisedStatus}`;
+}

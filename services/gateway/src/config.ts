@@ -1,0 +1,100 @@
+import { Secret } from '@reelgate/platform/secret';
+import { parseBytes, parseHostPort } from '@reelgate/platform/units';
+import type { HostPort } from '@reelgate/platform/units';
+import { defaultsOf } from './domain/model.ts';
+import type { Model, Models } from './domain/model.ts';
+
+const COUNT_MAX = 2 ** 31 - 1;
+
+const address = (fallback?: string): object => ({ type: 'string', format: 'host-port', ...(fallback === undefined ? {} : { default: fallback }) });
+const count = (fallback: number): object => ({ type: 'integer', minimum: 1, maximum: COUNT_MAX, default: fallback, description: `a whole number from 1 to ${String(COUNT_MAX)}` });
+const section = (properties: object): object => ({ type: 'object', additionalProperties: false, default: {}, properties });
+
+/** JSON Schema of the key that this service owns. */
+export const gatewaySchema = {
+  gateway: section({
+    listen: address('127.0.0.1:8080'),
+    admin: address(),
+    redis: { type: 'string', pattern: '^rediss?://', description: 'a Redis address such as redis://127.0.0.1:6379' },
+    limits: section({ body: { type: 'string', format: 'bytes', default: '64MiB' }, creates_per_minute: count(60), reads_per_minute: count(600) }),
+    services: section({ tasks: address('127.0.0.1:9101'), billing: address('127.0.0.1:9102'), media: address('127.0.0.1:9103'), media_http: address('127.0.0.1:9113') }),
+  }),
+} as const;
+
+export interface GatewayLimits {
+  readonly bodyBytes: number;
+  readonly createsPerMinute: number;
+  readonly readsPerMinute: number;
+}
+
+/** What the shared lists say to the gateway; it can change while it runs. */
+export interface Catalogue {
+  readonly models: Models;
+  /** Ids of the models that an enabled channel has, in the order of the file. */
+  readonly offered: readonly string[];
+}
+
+export interface GatewayConfig {
+  readonly listen: HostPort;
+  /** Absent: not opened. */
+  readonly admin: HostPort | undefined;
+  /** Absent: counters of this process. */
+  readonly redis: Secret | undefined;
+  readonly limits: GatewayLimits;
+  /** Where the other services are, for a gateway that runs alone. */
+  readonly services: { readonly tasks: string; readonly billing: string; readonly media: string; readonly mediaHttp: string };
+  readonly catalogue: Catalogue;
+}
+
+interface CheckedModel {
+  readonly duration: readonly [number, number];
+  readonly resolutions: readonly string[];
+  readonly ratios: readonly string[];
+  readonly defaults?: Partial<Model['defaults']>;
+}
+
+interface Checked {
+  readonly gateway: {
+    readonly listen: string;
+    readonly admin?: string;
+    readonly redis?: string;
+    readonly limits: { readonly body: string; readonly creates_per_minute: number; readonly reads_per_minute: number };
+    readonly services: { readonly tasks: string; readonly billing: string; readonly media: string; readonly media_http: string };
+  };
+  readonly models?: Readonly<Record<string, CheckedModel>>;
+  readonly channels?: readonly { readonly enabled?: boolean; readonly models?: Readonly<Record<string, string>> }[];
+}
+
+/** The settings in a value that the program's schema has accepted. */
+export function gatewayConfig(value: unknown): GatewayConfig {
+  const { listen, admin, redis, limits, services } = (value as Checked).gateway;
+  return {
+    listen: hostPort(listen),
+    admin: admin === undefined ? undefined : hostPort(admin),
+    redis: redis === undefined ? undefined : new Secret(redis),
+    limits: { bodyBytes: parseBytes(limits.body) ?? 0, createsPerMinute: limits.creates_per_minute, readsPerMinute: limits.reads_per_minute },
+    services: { tasks: services.tasks, billing: services.billing, media: services.media, mediaHttp: services.media_http },
+    catalogue: readCatalogue(value),
+  };
+}
+
+/** The part that a reload takes. */
+export function readCatalogue(value: unknown): Catalogue {
+  const { models = {}, channels = [] } = value as Checked;
+  const enabled = channels.filter((channel) => channel.enabled !== false);
+  return {
+    models: new Map(Object.entries(models).map(([id, model]) => [id, toModel(model)])),
+    offered: [...new Set(enabled.flatMap((channel) => Object.keys(channel.models ?? {})))],
+  };
+}
+
+function toModel({ duration: [min, max], resolutions, ratios, defaults }: CheckedModel): Model {
+  const model = { duration: { min, max }, resolutions, ratios };
+  return { ...model, defaults: defaultsOf(model, defaults) };
+}
+
+function hostPort(text: string): HostPort {
+  const parsed = parseHostPort(text);
+  if (parsed === undefined) throw new Error(`not an address: ${text}`);
+  return parsed;
+}

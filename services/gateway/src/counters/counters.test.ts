@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { silentLog } from '@reelgate/platform/log';
+import { Secret } from '@reelgate/platform/secret';
+import { fakeClock } from '@reelgate/platform/testing/fake-clock';
+import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
+import { describeWith } from '../../../../test/servers/describe-with.ts';
+import { redisServer } from '../../../../test/servers/redis-server.ts';
+import { WINDOW_MS } from '../domain/sliding-window.ts';
+import type { Counters } from './counters.ts';
+import { localCounters } from './local-counters.ts';
+import { openRedisCounters } from './redis-counters.ts';
+
+/** The start of a window. */
+const START = Math.ceil(Date.UTC(2026, 0, 1) / WINDOW_MS) * WINDOW_MS;
+
+/** What every implementation of the port does. */
+function countersSuite(open: (clock: FakeClock) => Promise<Counters>): void {
+  let clock: FakeClock;
+  let counters: Counters;
+  let key = 0;
+  const fresh = (): string => `key-${String((key += 1))}`;
+  const takeAll = async (name: string, times: number, limit: number): Promise<boolean[]> => {
+    const allowed: boolean[] = [];
+    for (let time = 0; time < times; time += 1) allowed.push((await counters.take(name, limit)).allowed);
+    return allowed;
+  };
+
+  beforeAll(async () => {
+    clock = fakeClock(START);
+    counters = await open(clock);
+  });
+  afterAll(async () => {
+    await counters.close();
+  });
+
+  test('as many as the limit fit, and not one more', async () => {
+    expect(await takeAll(fresh(), 4, 3)).toEqual([true, true, true, false]);
+  });
+
+  test('a verdict says how many are left', async () => {
+    const name = fresh();
+
+    expect(await counters.take(name, 2)).toMatchObject({ allowed: true, limit: 2, remaining: 1, retryAfterMs: 0 });
+    expect(await counters.take(name, 2)).toMatchObject({ allowed: true, remaining: 0 });
+    expect(await counters.take(name, 2)).toMatchObject({ allowed: false, remaining: 0 });
+  });
+
+  test('one key does not count against another', async () => {
+    const name = fresh();
+    await takeAll(name, 3, 3);
+
+    expect((await counters.take(fresh(), 3)).allowed).toBe(true);
+  });
+
+  test('callers at the same moment get no more than the limit together', async () => {
+    const name = fresh();
+    const verdicts = await Promise.all(Array.from({ length: 20 }, () => counters.take(name, 5)));
+
+    expect(verdicts.filter(({ allowed }) => allowed)).toHaveLength(5);
+  });
+
+  test('refused ones are not counted, and after the named time one more fits', async () => {
+    const name = fresh();
+    await takeAll(name, 30, 3);
+    const { retryAfterMs } = await counters.take(name, 3);
+
+    await clock.advance(retryAfterMs);
+
+    expect(await takeAll(name, 2, 3)).toEqual([true, false]);
+  });
+
+  test('two windows later nothing is left of a count', async () => {
+    const name = fresh();
+    await takeAll(name, 3, 3);
+
+    await clock.advance(2 * WINDOW_MS);
+
+    expect(await takeAll(name, 4, 3)).toEqual([true, true, true, false]);
+  });
+}
+
+describe('in this process', () => {
+  countersSuite(async (clock) => localCounters(clock));
+});
+
+describeWith(redisServer, 'counters', (url) => {
+  const open = (clock: FakeClock, address = url()): Promise<Counters> =>
+    openRedisCounters({ url: new Secret(address), clock, log: silentLog, fallback: localCounters(clock) });
+
+  countersSuite((clock) => open(clock));
+
+  test('replicas share a count', async () => {
+    const clock = fakeClock(START);
+    const [one, other] = [await open(clock), await open(clock)];
+    await one.take('shared', 2);
+    await other.take('shared', 2);
+
+    expect((await one.take('shared', 2)).allowed).toBe(false);
+    await Promise.all([one.close(), other.close()]);
+  });
+});
+
+test('while Redis cannot be reached each replica counts for itself', async () => {
+  const clock = fakeClock(START);
+  const counters = await openRedisCounters({ url: new Secret('redis://127.0.0.1:1'), clock, log: silentLog, fallback: localCounters(clock) });
+
+  expect((await counters.take('a', 1)).allowed).toBe(true);
+  expect((await counters.take('a', 1)).allowed).toBe(false);
+  await counters.close();
+});

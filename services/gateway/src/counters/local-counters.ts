@@ -1,0 +1,33 @@
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '@reelgate/platform/clock';
+import { judge, windowAt } from '../domain/sliding-window.ts';
+import type { Counters } from './counters.ts';
+
+/** Beyond this many keys the longest unused is forgotten. */
+const KEYS_MAX = 100_000;
+
+interface Counted {
+  readonly index: number;
+  readonly previous: number;
+  readonly current: number;
+}
+
+/** The counters of a single process. */
+export function localCounters(clock: Clock): Counters {
+  const counted = new LRUCache<string, Counted>({ max: KEYS_MAX });
+  return {
+    take: async (key, limit) => {
+      const { index, elapsedMs } = windowAt(clock.now());
+      const before = carryOver(counted.get(key), index);
+      const verdict = judge({ ...before, elapsedMs }, limit);
+      if (verdict.allowed) counted.set(key, { ...before, current: before.current + 1 });
+      return verdict;
+    },
+    close: async () => undefined,
+  };
+}
+
+function carryOver(last: Counted | undefined, index: number): Counted {
+  if (last?.index === index) return last;
+  return { index, previous: last?.index === index - 1 ? last.current : 0, current: 0 };
+}

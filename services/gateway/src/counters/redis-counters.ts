@@ -1,0 +1,82 @@
+import { createClient } from 'redis';
+import type { Clock } from '@reelgate/platform/clock';
+import type { Log } from '@reelgate/platform/log';
+import type { Secret } from '@reelgate/platform/secret';
+import { WINDOW_MS, judge, windowAt } from '../domain/sliding-window.ts';
+import type { Counters } from './counters.ts';
+
+const CONNECT_TIMEOUT_MS = 2000;
+const COMMAND_TIMEOUT_MS = 250;
+const RECONNECT_MAX_MS = 800;
+
+/** Reads both windows and counts one where it fits: the rule of domain/sliding-window, in one step that replicas share. */
+const TAKE = `
+local previous = tonumber(redis.call('GET', KEYS[1]) or '0')
+local current = tonumber(redis.call('GET', KEYS[2]) or '0')
+local window = tonumber(ARGV[1])
+if previous * (1 - tonumber(ARGV[2]) / window) + current + 1 <= tonumber(ARGV[3]) then
+  redis.call('INCR', KEYS[2])
+  redis.call('PEXPIRE', KEYS[2], 2 * window)
+end
+return { previous, current }`;
+
+export interface RedisCountersOptions {
+  readonly url: Secret;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Counts while Redis does not answer: a limit is never a reason to be down. */
+  readonly fallback: Counters;
+}
+
+/** Counters that all replicas of the gateway share. */
+export async function openRedisCounters({ url, clock, log, fallback }: RedisCountersOptions): Promise<Counters> {
+  const client = createClient({
+    url: url.reveal(),
+    disableOfflineQueue: true,
+    commandOptions: { timeout: COMMAND_TIMEOUT_MS },
+    socket: { connectTimeout: CONNECT_TIMEOUT_MS, reconnectStrategy: (retries) => Math.min(RECONNECT_MAX_MS, 100 * 2 ** Math.min(retries, 10)) },
+  });
+  let down = false;
+  client.on('error', (error: unknown) => {
+    if (!down) log.warn({ err: error }, 'redis does not answer; each replica counts for itself');
+    down = true;
+  });
+  client.on('ready', () => {
+    if (down) log.info({}, 'redis answers again');
+    down = false;
+  });
+  await connectOrGoOn(client);
+  return {
+    take: async (key, limit) => {
+      if (!client.isReady) return fallback.take(key, limit);
+      const { index, elapsedMs } = windowAt(clock.now());
+      try {
+        const [previous, current] = await client.eval(TAKE, {
+          keys: [nameOf(key, index - 1), nameOf(key, index)],
+          arguments: [String(WINDOW_MS), String(elapsedMs), String(limit)],
+        }) as [number, number];
+        return judge({ previous, current, elapsedMs }, limit);
+      } catch (error) {
+        log.warn({ err: error }, 'a count in redis failed');
+        return fallback.take(key, limit);
+      }
+    },
+    close: async () => {
+      client.destroy();
+      await fallback.close();
+    },
+  };
+}
+
+/** The braces keep both windows of a key on one node of a Redis cluster. */
+function nameOf(key: string, index: number): string {
+  return `reelgate:rate:{${key}}:${String(index)}`;
+}
+
+/** Connecting goes on in the background when the first try fails. */
+async function connectOrGoOn(client: { connect(): Promise<unknown>; once(event: 'error', listener: () => void): unknown }): Promise<void> {
+  const failed = new Promise<void>((resolve) => {
+    client.once('error', resolve);
+  });
+  await Promise.race([client.connect().catch(() => undefined), failed]);
+}

@@ -1,0 +1,54 @@
+import type { ClientBody, FormFile, Schema } from '../dialect.ts';
+import { contentSchema } from '../wire/content-items.ts';
+import type { WireItem } from '../wire/content-items.ts';
+import { withoutNulls } from '../wire/flat-fields.ts';
+import type { FlatFields } from '../wire/flat-fields.ts';
+import { shapeOf } from '../wire/shape.ts';
+import { readForm } from './form.ts';
+
+export interface CompatBody extends FlatFields {
+  readonly model: string;
+  readonly prompt?: string;
+  readonly source_task_id?: string;
+  readonly action?: string;
+  readonly content?: readonly WireItem[];
+  readonly input_reference?: string | { readonly image_url: string };
+  readonly aigc_watermark?: boolean;
+}
+
+const fields = {
+  model: { type: 'string', description: 'Id of the model, such as Alpha-H3.' },
+  prompt: { type: 'string', description: 'The words for the video.' },
+  seconds: { type: ['string', 'integer'], description: 'Length in whole seconds.', examples: ['5'] },
+  size: { type: 'string', description: 'Width x height; the nearest ratio of the model is taken, and 2K from 2048 pixels on.', examples: ['1280x720'] },
+  source_task_id: { type: 'string', description: 'Id of a finished 768P task: renders it again at 2K.' },
+  action: { type: 'string', description: 'generation or regeneration; it must agree with the rest of the body.' },
+  content: contentSchema,
+  input_reference: {
+    description: 'Address of the first frame; a form can carry the file itself.',
+    anyOf: [{ type: 'string', minLength: 1 }, { type: 'object', required: ['image_url'], additionalProperties: false, properties: { image_url: { type: 'string', minLength: 1 } } }],
+  },
+  resolution: { type: 'string', description: 'On regeneration 2K, which is also what its absence means.', examples: ['2K'] },
+  duration: { type: ['string', 'integer'], description: 'The same as seconds.' },
+  ratio: { type: 'string', description: 'Such as 16:9; it goes before size.', examples: ['16:9'] },
+  aigc_watermark: { type: 'boolean', description: 'On regeneration: whether the result carries the watermark.' },
+} as const satisfies Readonly<Record<keyof CompatBody, Schema>>;
+
+/** Other fields are passed on to a channel that knows them. */
+export const createSchema: Schema = { title: 'VideoCreate', type: 'object', required: ['model'], properties: fields };
+
+export const formSchema: Schema = {
+  title: 'VideoCreateForm', type: 'object', required: ['model'],
+  properties: { ...fields, content: { type: 'string', description: 'The content array as JSON; content[][type]… fields are taken too.' }, input_reference: { type: 'string', format: 'binary', description: 'The first frame, as a file or by its address.' } },
+};
+
+export const KNOWN_FIELDS: readonly string[] = Object.keys(fields);
+
+const shape = shapeOf<CompatBody>(createSchema);
+
+/** The body as fields, and the first frame where the client sent it as a file. */
+export function readBody(body: ClientBody): { readonly fields: CompatBody; readonly firstFrame: FormFile | undefined } {
+  if ('json' in body) return { fields: shape(withoutNulls(body.json)), firstFrame: undefined };
+  const { fields: written, firstFrame } = readForm(body.form);
+  return { fields: shape(written), firstFrame };
+}

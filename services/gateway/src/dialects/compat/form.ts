@@ -1,0 +1,84 @@
+import type { Form, FormFile } from '../dialect.ts';
+import { invalid } from '../wire/shape.ts';
+
+const FIRST_FRAME = 'input_reference';
+/** `content[][type]`, `content[0][video_url][url]`: how SDKs flatten an array into a form. */
+const FLATTENED = /^content\[(\d{0,3})\]\[(\w+)\](?:\[(\w+)\])?$/;
+const BOOLEANS: Readonly<Record<string, boolean>> = { true: true, false: false };
+
+/** A form as the JSON body that it stands for. */
+export function readForm({ fields, files }: Form): { readonly fields: object; readonly firstFrame: FormFile | undefined } {
+  const plain = fields.filter(([name]) => !name.startsWith('content['));
+  const flattened = fields.filter(([name]) => name.startsWith('content['));
+  const names = plain.map(([name]) => name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) throw invalid(twice, 'must be given once');
+  if (flattened.length > 0 && names.includes('content')) throw invalid('content', 'must be given either as one JSON array or as content[][…] fields');
+  const firstFrame = readFile(files);
+  if (firstFrame !== undefined && names.some((name) => name.startsWith(FIRST_FRAME))) throw invalid(FIRST_FRAME, 'must be given once, as a file or as an address');
+  return { fields: Object.fromEntries([...plain.map(readField), ...(flattened.length === 0 ? [] : [['content', regroup(flattened)] as const])]), firstFrame };
+}
+
+function readField([name, value]: readonly [string, string]): readonly [string, unknown] {
+  if (name === 'content') return [name, parseContent(value)];
+  if (name === 'aigc_watermark') return [name, BOOLEANS[value] ?? value];
+  if (name === `${FIRST_FRAME}[image_url]` || name === `${FIRST_FRAME}[image_url][url]`) return [FIRST_FRAME, { image_url: value }];
+  if (name.startsWith(`${FIRST_FRAME}[`)) throw invalid(name, 'is not taken: send the first frame as a file or as input_reference[image_url]');
+  return [name, value];
+}
+
+function parseContent(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw invalid('content', 'must be a JSON array of content items');
+  }
+}
+
+function readFile(files: readonly FormFile[]): FormFile | undefined {
+  const [file, second] = files;
+  const other = files.find(({ name }) => name !== FIRST_FRAME);
+  if (other !== undefined) throw invalid(other.name, `cannot be a file; the only file here is ${FIRST_FRAME}`, 'unknown_field');
+  if (second !== undefined) throw invalid(FIRST_FRAME, 'must be one file');
+  return file;
+}
+
+/**
+ * Puts flattened items together again. Without an index nothing says where an item ends, so a key that the item already has begins
+ * the next one.
+ */
+function regroup(flattened: readonly (readonly [string, string])[]): readonly object[] {
+  const items: Map<string, unknown>[] = [];
+  const byIndex = new Map<string, Map<string, unknown>>();
+  for (const [name, value] of flattened) {
+    const [whole, index = '', key = '', inner] = FLATTENED.exec(name) ?? [];
+    if (whole === undefined) throw invalid(name.slice(0, 64), 'cannot be read; write content[][type], content[][text], content[][video_url][url] and so on', 'invalid_content');
+    const item = index === '' ? lastWithout(items, inner === undefined ? key : `${key}.${inner}`) : getOrAdd(byIndex, index);
+    put(item, key, inner, value);
+  }
+  const indexed = [...byIndex].toSorted(([one], [other]) => Number(one) - Number(other)).map(([, item]) => item);
+  if (items.length > 0 && indexed.length > 0) throw invalid('content', 'must not mix content[] with content[0]');
+  return [...items, ...indexed].map((item) => Object.fromEntries(item));
+}
+
+function lastWithout(items: Map<string, unknown>[], key: string): Map<string, unknown> {
+  const last = items.at(-1);
+  const [outer = '', inner] = key.split('.');
+  const value = last?.get(outer);
+  const taken = inner === undefined ? value !== undefined : typeof value === 'object' && value !== null && inner in value;
+  if (last !== undefined && !taken) return last;
+  const next = new Map<string, unknown>();
+  items.push(next);
+  return next;
+}
+
+function getOrAdd(items: Map<string, Map<string, unknown>>, index: string): Map<string, unknown> {
+  const found = items.get(index) ?? new Map<string, unknown>();
+  items.set(index, found);
+  return found;
+}
+
+function put(item: Map<string, unknown>, key: string, inner: string | undefined, value: string): void {
+  if (inner === undefined) item.set(key, value);
+  else item.set(key, { ...(item.get(key) as object | undefined), [inner]: value });
+}

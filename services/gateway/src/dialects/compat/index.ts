@@ -1,0 +1,32 @@
+import type { Dialect } from '../dialect.ts';
+import { createSchema, formSchema } from './body.ts';
+import { decodeCreate } from './decode.ts';
+import { encodeVideo, videoSchema } from './encode.ts';
+import { listVideos } from './list.ts';
+import { remixVideo } from './remix.ts';
+
+/** The shape of the OpenAI videos API, with this service's additions. */
+export const compat: Dialect = {
+  name: 'Videos (compatibility)',
+  creates: [
+    {
+      path: '/v1/videos', operationId: 'createVideo', summary: 'Create a video task',
+      description: 'A non-empty source_task_id or exactly one base_video item makes it a regeneration; anything else is a generation.',
+      body: createSchema, form: formSchema, decode: decodeCreate, answer: videoSchema, encode: encodeVideo,
+    },
+    remixVideo,
+  ],
+  reads: [{ path: '/v1/videos/{task_id}', operationId: 'getVideo', summary: 'Read a task', answer: videoSchema, encode: encodeVideo }],
+  lists: [listVideos],
+  ends: [
+    {
+      method: 'POST', path: '/v1/videos/{task_id}/cancel', operationId: 'cancelVideo', summary: 'Cancel a queued task', ends: 'cancel',
+      answer: videoSchema, encode: (ending, links) => (ending.action === 'cancelled' ? encodeVideo(ending.task, links) : {}),
+    },
+    {
+      method: 'DELETE', path: '/v1/videos/{task_id}', operationId: 'deleteVideo', summary: 'Remove a finished task and its result', ends: 'delete',
+      answer: { title: 'DeletedVideo', type: 'object', properties: { id: { type: 'string' }, object: { const: 'video.deleted' }, deleted: { const: true } } },
+      encode: (ending) => ({ id: ending.action === 'deleted' ? ending.taskId : ending.task.id, object: 'video.deleted', deleted: true }),
+    },
+  ],
+};

@@ -1,0 +1,28 @@
+import { TaskKind } from '@reelgate/proto/tasks/v1/order';
+import type { CreateRoute, Schema } from '../dialect.ts';
+import { createdTaskSchema, encodeCreatedTask } from '../wire/created-task.ts';
+import { toDecoded } from '../wire/decoded.ts';
+import { shapeOf } from '../wire/shape.ts';
+
+interface RemixBody { readonly model: string; readonly resolution: string }
+
+const remixSchema: Schema = {
+  title: 'VideoRemix', type: 'object', required: ['model', 'resolution'], additionalProperties: false,
+  properties: { model: { type: 'string', description: 'Alpha-H3.', examples: ['Alpha-H3'] }, resolution: { type: 'string', description: '2K.', examples: ['2K'] } },
+};
+
+const shape = shapeOf<RemixBody>(remixSchema, '; send {"model": "Alpha-H3", "resolution": "2K"}');
+
+/** Renders an earlier video again at 2K; the answer is that of an official create. */
+export const remixVideo: CreateRoute = {
+  path: '/v1/videos/{video_id}/remix', operationId: 'remixVideo', summary: 'Render an earlier 768P video again at 2K',
+  body: remixSchema,
+  decode: (body, { params }) => {
+    const { model, resolution } = shape('json' in body ? body.json : undefined);
+    return toDecoded({
+      order: { kind: TaskKind.REGENERATION, model, resolution, sourceTaskId: params['video_id'] ?? '' },
+      items: [], names: { source_task_id: 'video_id' },
+    });
+  },
+  answer: createdTaskSchema, encode: encodeCreatedTask,
+};

@@ -1,0 +1,54 @@
+import { describe, expect, test } from '@jest/globals';
+import { brief, refusalOf } from '../../../testing/read-order.ts';
+import { decodeGenerations } from './decode.ts';
+
+const decode = (json: unknown) => decodeGenerations({ json }, { models: new Map(), params: {} });
+const URL = 'https://x.example/i.png';
+const whole = { model: 'Alpha-H3', prompt: 'a boat' };
+const generated = { kind: 'generation', model: 'Alpha-H3', content: ['a boat'], duration: 5, resolution: '768P', ratio: '16:9' };
+
+describe('a body means a generation', () => {
+  test.each<[string, object, object]>([
+    ['the least', whole, generated],
+    ['duration and size', { ...whole, duration: 8, size: '720x1280' }, { ...generated, duration: 8, ratio: '9:16', size: '720x1280' }],
+    ['seconds', { ...whole, seconds: '9' }, { ...generated, duration: 9 }],
+    ['width and height', { ...whole, width: 2560, height: 1440 }, { ...generated, resolution: '2K', size: '2560x1440' }],
+    ['one image', { ...whole, image: URL }, { ...generated, content: ['a boat', { image: URL, role: 'first_frame' }] }],
+    ['one of several images', { ...whole, images: [URL] }, { ...generated, content: ['a boat', { image: URL, role: 'first_frame' }] }],
+    ['several images', { ...whole, image: URL, images: [URL] }, { ...generated, content: ['a boat', { image: URL, role: 'reference_image' }, { image: URL, role: 'reference_image' }] }],
+    ['controls that the model may not have', { ...whole, n: 1, seed: 7, fps: 24, response_format: 'url', user: 'u1', metadata: { a: 1 } },
+      { ...generated, extra: { seed: 7, fps: 24, response_format: 'url', user: 'u1', metadata: { a: 1 } } }],
+    ['a source task, which its rules refuse', { ...whole, source_task_id: 'task_1' }, { ...generated, sourceTaskId: 'task_1' }],
+    ['an empty source task', { ...whole, source_task_id: '' }, generated],
+    ['a base_video, which its rules refuse', { ...whole, content: [{ type: 'video_url', role: 'base_video', video_url: { url: URL } }] },
+      { ...generated, content: ['a boat', { video: URL, role: 'base_video' }] }],
+  ])('%s', (_what, body, order) => {
+    expect(brief(decode(body).order)).toEqual(order);
+  });
+});
+
+describe('a body that means nothing is refused', () => {
+  test.each<[string, unknown, string, string | undefined]>([
+    ['null', null, 'invalid_request', undefined],
+    ['a form', undefined, 'invalid_request', undefined],
+    ['no words', { model: 'Alpha-H3' }, 'invalid_content', 'prompt'],
+    ['two videos', { ...whole, n: 2 }, 'invalid_request', 'n'],
+    ['a width alone', { ...whole, width: 1280 }, 'invalid_request', 'height'],
+    ['a height alone', { ...whole, height: 1280 }, 'invalid_request', 'width'],
+    ['a width of nothing', { ...whole, width: 0, height: 0 }, 'invalid_request', 'width'],
+    ['two sizes', { ...whole, width: 1280, height: 720, size: '720x1280' }, 'invalid_request', 'size'],
+    ['a broken duration', { ...whole, duration: 4.5 }, 'invalid_duration', 'duration'],
+    ['an empty image', { ...whole, image: '' }, 'invalid_content', 'image'],
+    ['an image that is a number', { ...whole, images: [5] }, 'invalid_content', 'images[0]'],
+    ['another action', { ...whole, action: 'regeneration' }, 'invalid_action', 'action'],
+    ['a data URL of another family', { ...whole, images: [URL, 'data:video/mp4;base64,AAAA'] }, 'invalid_media', 'images[1]'],
+  ])('%s', (_what, body, reason, field) => {
+    expect(refusalOf(() => decode(body))).toMatchObject({ reason, field });
+  });
+});
+
+test('a field of the order is spelled as the client wrote it', () => {
+  const decoded = decode({ ...whole, seconds: '5', width: 1280, height: 720, images: [URL, URL] });
+
+  expect(['duration', 'ratio', 'resolution', 'content[0].text', 'content[2].role'].map((field) => decoded.spell(field))).toEqual(['seconds', 'width', 'width', 'prompt', 'images[1]']);
+});

@@ -1,0 +1,35 @@
+import { MediaKind, TaskKind } from '@reelgate/proto/tasks/v1/order';
+import type { FrameSize } from '../../domain/frame-size.ts';
+import { modelOf } from '../../domain/model.ts';
+import type { ClientBody, DecodeContext, Decoded } from '../dialect.ts';
+import { readContent, readMedia } from '../wire/content-items.ts';
+import type { ReadItem } from '../wire/content-items.ts';
+import { toDecoded } from '../wire/decoded.ts';
+import { assertPrompted, extraOf, readFlatFields, readPrompt, withoutNulls } from '../wire/flat-fields.ts';
+import { invalid } from '../wire/shape.ts';
+import { KNOWN_FIELDS, readGenerations } from './body.ts';
+import type { GenerationsBody } from './body.ts';
+
+/** `POST /v1/video/generations`: always a generation, which the rules of the order then hold it to. */
+export function decodeGenerations(body: ClientBody, { models }: DecodeContext): Decoded {
+  const fields = readGenerations(withoutNulls('json' in body ? body.json : undefined));
+  const content = fields.content ?? [];
+  const items = [...readPrompt(fields.prompt, content), ...readImages(fields), ...readContent(content)];
+  assertPrompted(items);
+  const { names, ...frame } = readFlatFields(fields, modelOf(models, fields.model), dimensionsOf(fields));
+  return toDecoded({ order: { kind: TaskKind.GENERATION, model: fields.model, ...frame, sourceTaskId: fields.source_task_id ?? '', extraJson: extraOf(fields, KNOWN_FIELDS) }, items, names });
+}
+
+/** One image is the first frame, several are references. */
+function readImages({ image, images = [] }: GenerationsBody): ReadItem[] {
+  const all = [...(image === undefined ? [] : [{ url: image, field: 'image' }]), ...images.map((url, index) => ({ url, field: `images[${String(index)}]` }))];
+  const role = all.length === 1 ? 'first_frame' : 'reference_image';
+  return all.map(({ url, field }) => readMedia({ kind: MediaKind.IMAGE, role, url, field }));
+}
+
+function dimensionsOf({ width, height, size }: GenerationsBody): FrameSize | undefined {
+  if (width === undefined && height === undefined) return undefined;
+  if (width === undefined || height === undefined) throw invalid(width === undefined ? 'width' : 'height', 'is required: width and height go together');
+  if (size !== undefined && size !== `${String(width)}x${String(height)}`) throw invalid('size', 'and width and height must not differ; send one of them');
+  return { width, height };
+}

@@ -1,0 +1,45 @@
+import type { Task } from '@reelgate/proto/tasks/v1/task';
+import type { Dialect, Links, Schema } from '../dialect.ts';
+import { errorSchema, failureOf, isCompleted, present, statusSchema, statusWord } from '../wire/task-words.ts';
+import { generationsSchema } from './body.ts';
+import { decodeGenerations } from './decode.ts';
+
+const id = { type: 'string' };
+
+const createdSchema: Schema = { title: 'GenerationsCreated', type: 'object', required: ['task_id', 'id', 'status'], properties: { task_id: id, id, status: { const: 'queued' } } };
+
+const taskSchema: Schema = {
+  title: 'GenerationsTask', type: 'object', required: ['task_id', 'id', 'status'],
+  properties: {
+    task_id: id, id, status: statusSchema, url: { type: 'string', description: 'Plays without a token.' }, format: { const: 'mp4' },
+    metadata: { type: 'object', properties: { duration: { type: 'number', description: 'Seconds.' }, fps: { type: 'number' }, width: { type: 'integer' }, height: { type: 'integer' }, prompt: { type: 'string' } } },
+    error: errorSchema,
+  },
+};
+
+/** The flat shape that several gateways share. */
+export const generations: Dialect = {
+  name: 'Video generations',
+  creates: [{
+    path: '/v1/video/generations', operationId: 'createGeneration', summary: 'Create a generation from flat fields',
+    body: generationsSchema, decode: decodeGenerations, answer: createdSchema,
+    encode: (task) => ({ task_id: task.id, id: task.id, status: 'queued' }),
+  }],
+  reads: [{ path: '/v1/video/generations/{task_id}', operationId: 'getGeneration', summary: 'Read a task', answer: taskSchema, encode: encodeTask }],
+  lists: [],
+  ends: [],
+};
+
+function encodeTask(task: Task, links: Links): object {
+  const url = links.videoOf(task);
+  return present({
+    task_id: task.id, id: task.id, status: statusWord(task), url, format: url === undefined ? undefined : 'mp4', metadata: metadataOf(task), error: failureOf(task),
+  });
+}
+
+function metadataOf(task: Task): object | undefined {
+  const { result } = task;
+  if (!isCompleted(task) || result === undefined) return undefined;
+  if (result.prompt !== '') return { prompt: result.prompt };
+  return { duration: Number(result.durationMs) / 1000, fps: result.frameRate, width: result.width, height: result.height };
+}

@@ -1,0 +1,64 @@
+import { describe, expect, test } from '@jest/globals';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { TaskKind } from '@reelgate/proto/tasks/v1/order';
+import { TaskState } from '@reelgate/proto/tasks/v1/task';
+import type { Task } from '@reelgate/proto/tasks/v1/task';
+import { Secret } from '@reelgate/platform/secret';
+import { CREATED_MS, aCompletedTask, aTask, anOrder } from '../../testing/a-task.ts';
+import { expectGolden } from '../../testing/golden.ts';
+import { signedLinks } from '../clients/signed-links.ts';
+import { dialects } from './index.ts';
+
+const links = signedLinks('https://gateway.example', new Secret('a key'));
+const ended = { updatedAt: timestampFromMs(CREATED_MS + 5000), completedAt: timestampFromMs(CREATED_MS + 5000) };
+const regeneration = anOrder({ kind: TaskKind.REGENERATION, content: [], sourceTaskId: 'task_source', resolution: '2K' });
+delete regeneration.duration;
+delete regeneration.ratio;
+const contextIr = anOrder({ kind: TaskKind.CONTEXT_IR });
+delete contextIr.resolution;
+
+const tasks: Readonly<Record<string, Task>> = {
+  queued: aTask({ order: anOrder({ size: '1280x720' }) }),
+  in_progress: aTask({ state: TaskState.IN_PROGRESS, progress: 40 }),
+  completed: aCompletedTask(),
+  'completed without usage': aCompletedTask({ usage: undefined as never }),
+  failed: aTask({ state: TaskState.FAILED, failure: { code: '1026', message: 'video description contains sensitive content' }, ...ended }),
+  cancelled: aTask({ state: TaskState.FAILED, failure: { code: 'cancelled', message: 'the task was cancelled' }, ...ended }),
+  'unrecognised word': aTask({ state: TaskState.IN_PROGRESS, unrecognisedStatus: 'paused_by_moon' }),
+  'completed regeneration': aCompletedTask({ order: regeneration }),
+  'queued context-IR': aTask({ order: contextIr }),
+  'completed context-IR': aCompletedTask({ order: contextIr, result: { prompt: 'integrated_multimodal_description: …' }, usage: { totalTokens: 9090n, promptTokens: 5664n, completionTokens: 3426n } }),
+};
+
+describe.each(dialects.map((dialect) => [dialect.name, dialect] as const))('%s', (name, { creates, reads, lists, ends }) => {
+  const folder = `replies/${name.toLowerCase().replace(/\W+/g, '-').replace(/-$/, '')}`;
+
+  test.each(creates.map((route) => [route.operationId, route] as const))('%s answers as agreed', (operationId, route) => {
+    expectGolden(`${folder}/${operationId}`, route.encode(tasks['queued']!, links));
+  });
+  test.each(creates.map((route) => [route.operationId, route] as const))('%s depends on nothing but the task', (_id, route) => {
+    expect(JSON.stringify(route.encode(structuredClone(tasks['queued']!), links))).toBe(JSON.stringify(route.encode(tasks['queued']!, links)));
+  });
+  test.each(reads.map((route) => [route.operationId, route] as const))('%s shows every state as agreed', (operationId, route) => {
+    expectGolden(`${folder}/${operationId}`, Object.fromEntries(Object.entries(tasks).map(([state, task]) => [state, route.encode(task, links)])));
+  });
+  test.each(lists.map((route) => [route.operationId, route] as const))('%s shows a page as agreed', (operationId, route) => {
+    expectGolden(`${folder}/${operationId}`, {
+      page: route.encode({ tasks: [tasks['completed']!, tasks['queued']!], hasMore: true, total: 7 }, links), empty: route.encode({ tasks: [], hasMore: false, total: 0 }, links),
+    });
+  });
+  test.each(ends.map((route) => [route.operationId, route] as const))('%s answers as agreed', (operationId, route) => {
+    expectGolden(`${folder}/${operationId}`, {
+      cancelled: route.encode({ action: 'cancelled', task: tasks['cancelled']! }, links), deleted: route.encode({ action: 'deleted', taskId: tasks['completed']!.id }, links),
+    });
+  });
+  test('only a completed video has a link, and it points here', () => {
+    for (const route of reads) {
+      for (const [state, task] of Object.entries(tasks)) {
+        const urls = JSON.stringify(route.encode(task, links)).match(/https?:[^"]+/g) ?? [];
+        expect([state, urls.every((url) => url.startsWith('https://gateway.example/ximg/obj_0123456789.mp4?exp=')), urls.length > 0])
+          .toEqual([state, true, state.startsWith('completed') && !state.includes('context-IR')]);
+      }
+    }
+  });
+});

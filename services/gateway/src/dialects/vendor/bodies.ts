@@ -1,0 +1,55 @@
+import type { Schema } from '../dialect.ts';
+import { contentSchema } from '../wire/content-items.ts';
+import type { WireItem } from '../wire/content-items.ts';
+import { shapeOf } from '../wire/shape.ts';
+
+const strict = (title: string, required: readonly string[], properties: Readonly<Record<string, Schema>>): Schema =>
+  ({ title, type: 'object', required, additionalProperties: false, properties });
+
+const model: Schema = { type: 'string', description: 'Id of the model.', examples: ['Alpha-H3'] };
+const alpha: Schema = { type: 'string', description: 'Exactly Alpha-H3.', examples: ['Alpha-H3'] };
+const duration: Schema = { type: 'integer', description: 'Whole seconds, within the range of the model.', examples: [5] };
+const resolution: Schema = { type: 'string', description: 'One that the model has, such as 768P or 2K.', examples: ['768P'] };
+const ratio: Schema = { type: 'string', description: 'One that the model has; for text alone it is required and not adaptive.', examples: ['16:9'] };
+
+export interface GenerationBody {
+  readonly model: string;
+  readonly content: readonly WireItem[];
+  readonly duration: number;
+  readonly resolution: string;
+  readonly ratio?: string;
+}
+
+export const generationSchema = strict('VideoGeneration', ['model', 'content', 'duration', 'resolution'], { model, content: contentSchema, duration, resolution, ratio });
+export const readGeneration = shapeOf<GenerationBody>(generationSchema);
+
+export interface RegenerationBody {
+  readonly model: string;
+  readonly resolution: string;
+  readonly source_task_id?: string;
+  readonly content?: readonly WireItem[];
+  readonly aigc_watermark?: boolean;
+}
+
+export const regenerationSchema = strict('VideoRegeneration', ['model', 'resolution'], {
+  model: alpha,
+  resolution: { type: 'string', description: 'Exactly 2K.', examples: ['2K'] },
+  source_task_id: { type: 'string', description: 'Mode A: id of a finished 768P task.' },
+  content: { ...contentSchema, description: 'Mode B: one base_video, the final prompt of that video, and its reference media.' },
+  aigc_watermark: { type: 'boolean' },
+});
+export const readRegeneration = shapeOf<RegenerationBody>(regenerationSchema);
+
+export interface ContextIrBody {
+  readonly model: string;
+  readonly content: readonly WireItem[];
+  readonly duration: number;
+  readonly ratio?: string;
+  readonly callback_url?: string;
+}
+
+export const contextIrSchema = strict('ContextIr', ['model', 'content', 'duration'], {
+  model: alpha, content: contentSchema, duration: { ...duration, description: 'Whole seconds from 4 to 15.' }, ratio,
+  callback_url: { type: 'string', description: 'Handed to the generator as it is, which then reports there by itself.' },
+});
+export const readContextIr = shapeOf<ContextIrBody>(contextIrSchema);

@@ -1,0 +1,43 @@
+import { TaskKind } from '@reelgate/proto/tasks/v1/order';
+import type { ClientBody, Decoded } from '../dialect.ts';
+import { readContent } from '../wire/content-items.ts';
+import { toDecoded } from '../wire/decoded.ts';
+import { invalid } from '../wire/shape.ts';
+import { readContextIr, readGeneration, readRegeneration } from './bodies.ts';
+
+const INT32_MAX = 2 ** 31 - 1;
+
+export function decodeGeneration(body: ClientBody): Decoded {
+  const { content, duration, ...fields } = readGeneration(jsonOf(body));
+  return toDecoded({ order: { kind: TaskKind.GENERATION, ...fields, duration: wholeSeconds(duration) }, items: readContent(content) });
+}
+
+export function decodeRegeneration(body: ClientBody): Decoded {
+  const { model, resolution, source_task_id: sourceTaskId = '', content = [], aigc_watermark: aigcWatermark } = readRegeneration(jsonOf(body));
+  return toDecoded({
+    order: { kind: TaskKind.REGENERATION, model, resolution, sourceTaskId, ...(aigcWatermark === undefined ? {} : { aigcWatermark }) },
+    items: readContent(content),
+  });
+}
+
+export function decodeContextIr(body: ClientBody): Decoded {
+  const { model, content, duration, ratio, callback_url: callbackUrl } = readContextIr(jsonOf(body));
+  return toDecoded({
+    order: {
+      kind: TaskKind.CONTEXT_IR, model, duration: wholeSeconds(duration),
+      ...(ratio === undefined ? {} : { ratio }), ...(callbackUrl === undefined ? {} : { callbackUrl }),
+    },
+    items: readContent(content),
+  });
+}
+
+/** These paths take JSON alone. */
+function jsonOf(body: ClientBody): unknown {
+  return 'json' in body ? body.json : undefined;
+}
+
+/** Whether it lies in the range of the model is judged with the order; beyond this it could not even be carried. */
+function wholeSeconds(duration: number): number {
+  if (Math.abs(duration) > INT32_MAX) throw invalid('duration', `must be whole seconds within the range of the model; it is ${String(duration)}`);
+  return duration;
+}

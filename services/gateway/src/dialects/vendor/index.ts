@@ -1,0 +1,30 @@
+import type { CreateRoute, Dialect, Ending } from '../dialect.ts';
+import { createdTaskSchema, encodeCreatedTask } from '../wire/created-task.ts';
+import { contextIrSchema, generationSchema, regenerationSchema } from './bodies.ts';
+import { decodeContextIr, decodeGeneration, decodeRegeneration } from './decode.ts';
+import { encodeQuery, queryAnswerSchema } from './encode.ts';
+import { listTasks } from './list.ts';
+
+const official = (path: string, operationId: string, summary: string, rest: Pick<CreateRoute, 'body' | 'decode'>): CreateRoute =>
+  ({ path, operationId, summary, answer: createdTaskSchema, encode: encodeCreatedTask, ...rest });
+
+/** The vendor's own paths: fixed, strict, never converted into one another. */
+export const vendor: Dialect = {
+  name: 'Video tasks (vendor shape)',
+  creates: [
+    official('/v2/video_generation', 'generateVideo', 'Create a generation', { body: generationSchema, decode: decodeGeneration }),
+    official('/v2/video_regeneration', 'regenerateVideo', 'Render a 768P video again at 2K', { body: regenerationSchema, decode: decodeRegeneration }),
+    official('/v2/h3_context_ir', 'enhancePrompt', 'Create an enhanced prompt', { body: contextIrSchema, decode: decodeContextIr }),
+  ],
+  reads: [{ path: '/v2/query/video_generation/{task_id}', operationId: 'queryVideoTask', summary: 'Read a task', answer: queryAnswerSchema, encode: encodeQuery }],
+  lists: [listTasks],
+  ends: [{
+    method: 'DELETE', path: '/v2/video_generation/{task_id}', operationId: 'endVideoTask', summary: 'Cancel a queued task, or remove a finished one and its result', ends: 'either',
+    answer: { title: 'EndedTask', type: 'object', properties: { task_id: { type: 'string' }, action: { enum: ['cancelled', 'deleted'] }, status: { enum: ['cancelled', 'deleted'] } } },
+    encode: (ending) => ({ task_id: idOf(ending), action: ending.action, status: ending.action }),
+  }],
+};
+
+function idOf(ending: Ending): string {
+  return ending.action === 'cancelled' ? ending.task.id : ending.taskId;
+}

@@ -1,0 +1,106 @@
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { MediaKind, MediaRole } from '@reelgate/proto/tasks/v1/order';
+import type { ContentItemSchema } from '@reelgate/proto/tasks/v1/order';
+import type { InlineMedia, Schema } from '../dialect.ts';
+import { readDataUrl } from './reference.ts';
+import { invalid } from './shape.ts';
+
+/** A bound of the edge; how many of which make sense is judged with the order. */
+const ITEMS_MAX = 100;
+
+const KINDS = { image_url: MediaKind.IMAGE, video_url: MediaKind.VIDEO, audio_url: MediaKind.AUDIO } as const;
+type MediaType = keyof typeof KINDS;
+
+const ROLES = {
+  first_frame: MediaRole.FIRST_FRAME, last_frame: MediaRole.LAST_FRAME, reference_image: MediaRole.REFERENCE_IMAGE,
+  reference_video: MediaRole.REFERENCE_VIDEO, reference_audio: MediaRole.REFERENCE_AUDIO, base_video: MediaRole.BASE_VIDEO,
+} as const;
+export type Role = keyof typeof ROLES;
+
+interface Located { readonly url: string }
+
+/** A content item that has passed the schema. */
+export type WireItem =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'image_url'; readonly role?: Role; readonly image_url: Located }
+  | { readonly type: 'video_url'; readonly role?: Role; readonly video_url: Located }
+  | { readonly type: 'audio_url'; readonly role?: Role; readonly audio_url: Located };
+
+export type ContentItemInit = MessageInitShape<typeof ContentItemSchema>;
+
+/** A content item of an order, with where the client wrote it and the bytes that came with it. */
+export interface ReadItem {
+  readonly item: ContentItemInit;
+  readonly field: string;
+  readonly inline?: Pick<InlineMedia, 'declaredType' | 'bytes'>;
+}
+
+const LOCATED: Schema = {
+  type: 'object', required: ['url'],
+  properties: { url: { type: 'string', minLength: 1, description: 'A public http(s) address, a data URL, or a link of a result of this service.' } },
+};
+
+const textItem: Schema = {
+  title: 'TextItem', type: 'object', required: ['type', 'text'], additionalProperties: false,
+  properties: { type: { const: 'text' }, text: { type: 'string', description: 'Words for the model.' } },
+};
+
+function mediaItem(type: MediaType, title: string, roles: readonly Role[]): Schema {
+  return { title, type: 'object', required: ['type', type], additionalProperties: false, properties: { type: { const: type }, role: { enum: roles }, [type]: LOCATED } };
+}
+
+const contentItem: Schema = {
+  title: 'ContentItem', type: 'object', required: ['type'], discriminator: { propertyName: 'type' },
+  oneOf: [
+    textItem,
+    mediaItem('image_url', 'ImageItem', ['first_frame', 'last_frame', 'reference_image']),
+    mediaItem('video_url', 'VideoItem', ['reference_video', 'base_video']),
+    mediaItem('audio_url', 'AudioItem', ['reference_audio']),
+  ],
+};
+
+/** The content array, which two dialects spell alike. */
+export const contentSchema: Schema = { type: 'array', maxItems: ITEMS_MAX, items: contentItem, description: 'Texts and media for the model.' };
+
+export function readContent(items: readonly WireItem[]): ReadItem[] {
+  return items.map((item, index) => {
+    const field = `content[${String(index)}]`;
+    return item.type === 'text' ? readText(item.text, field, `${field}.text`) : readMedia({ kind: KINDS[item.type], role: item.role, url: urlOf(item), field, urlField: `${field}.${item.type}.url` });
+  });
+}
+
+/** A text; a broken half of a character could not be kept as it was. */
+export function readText(text: string, field: string, textField = field): ReadItem {
+  if (!text.isWellFormed()) throw invalid(textField, 'must be well-formed Unicode', 'invalid_content');
+  return { item: { item: { case: 'text', value: text } }, field };
+}
+
+export interface MediaReference {
+  readonly kind: MediaKind;
+  readonly role: Role | undefined;
+  readonly url: string;
+  readonly field: string;
+  /** Where the address itself stands, when that is deeper. */
+  readonly urlField?: string;
+}
+
+/** A medium by its address, or by the bytes of a data URL. */
+export function readMedia({ kind, role, url, field, urlField = field }: MediaReference): ReadItem {
+  const data = readDataUrl(url, kind, urlField);
+  if (data === undefined) return { item: mediaInit(kind, role, { url }), field };
+  return { item: mediaInit(kind, role, { declaredType: data.declaredType }), field, inline: { declaredType: data.declaredType, bytes: { base64: data.base64 } } };
+}
+
+export function mediaInit(kind: MediaKind, role: Role | undefined, place: { readonly url?: string; readonly declaredType?: string }): ContentItemInit {
+  return { item: { case: 'media', value: { kind, role: role === undefined ? MediaRole.UNSPECIFIED : ROLES[role], ...place } } };
+}
+
+/** Whether an item is for this purpose. */
+export function hasRole(item: WireItem, role: Role): boolean {
+  return item.type !== 'text' && item.role === role;
+}
+
+function urlOf(item: Exclude<WireItem, { type: 'text' }>): string {
+  if (item.type === 'image_url') return item.image_url.url;
+  return item.type === 'video_url' ? item.video_url.url : item.audio_url.url;
+}

@@ -1,0 +1,46 @@
+import { create } from '@bufbuild/protobuf';
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { OrderSchema } from '@reelgate/proto/tasks/v1/order';
+import { Problem } from '@reelgate/platform/problem';
+import type { Decoded } from '../dialect.ts';
+import type { ReadItem } from './content-items.ts';
+
+/** Characters of all texts and addresses of an order together; far above what any model reads, far below what a call can carry. */
+const ORDER_CHARACTERS_MAX = 1_000_000;
+
+export interface DecodedParts {
+  readonly order: Omit<MessageInitShape<typeof OrderSchema>, 'content' | '$typeName'>;
+  readonly items: readonly ReadItem[];
+  /** Fields of the order that the client wrote under another name. */
+  readonly names?: Readonly<Record<string, string>>;
+}
+
+export function toDecoded({ order, items, names = {} }: DecodedParts): Decoded {
+  const decoded = {
+    order: create(OrderSchema, { ...order, content: items.map(({ item }) => item) }),
+    inline: items.flatMap(({ inline, field }, item) => (inline === undefined ? [] : [{ ...inline, item, field }])),
+    spell: (field: string) => spell(field, names, items),
+  };
+  assertFits(decoded, items);
+  return decoded;
+}
+
+function spell(field: string, names: Readonly<Record<string, string>>, items: readonly ReadItem[]): string {
+  const [, index, rest = ''] = /^content\[(\d+)\](.*)$/.exec(field) ?? [];
+  const written = index === undefined ? undefined : items[Number(index)]?.field;
+  if (written === undefined) return names[field] ?? field;
+  return written.startsWith('content[') ? written + rest : written;
+}
+
+function assertFits({ order }: Decoded, items: readonly ReadItem[]): void {
+  const lengths = order.content.map(({ item }) => (item.case === 'text' ? item.value.length : item.value?.url.length ?? 0));
+  const others = [order.model, order.sourceTaskId, order.callbackUrl, order.extraJson, order.resolution, order.ratio, order.size];
+  const beside = others.reduce((sum, text) => sum + (text?.length ?? 0), 0);
+  if (beside + lengths.reduce((sum, length) => sum + length, 0) <= ORDER_CHARACTERS_MAX) return;
+  const most = Math.max(0, ...lengths);
+  const field = most > beside ? items[lengths.indexOf(most)]?.field : undefined;
+  throw new Problem({
+    kind: 'invalid', reason: field === undefined ? 'invalid_request' : 'invalid_content', field,
+    message: `${field === undefined ? 'the body ' : ''}is too long: the texts and addresses of a request may have ${String(ORDER_CHARACTERS_MAX)} characters together`,
+  });
+}

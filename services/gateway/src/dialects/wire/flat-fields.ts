@@ -1,0 +1,89 @@
+import { nearestRatio, parseFrameSize, resolutionOf } from '../../domain/frame-size.ts';
+import type { FrameSize } from '../../domain/frame-size.ts';
+import type { Model } from '../../domain/model.ts';
+import type { ReadItem, WireItem } from './content-items.ts';
+import { readText } from './content-items.ts';
+import { invalid } from './shape.ts';
+
+/** What a call can carry. */
+const SECONDS_MAX = 2 ** 31 - 1;
+
+/** The flat fields in which the open dialects ask for a length and a frame. */
+export interface FlatFields {
+  readonly seconds?: string | number;
+  readonly duration?: string | number;
+  readonly size?: string;
+  readonly ratio?: string;
+  readonly resolution?: string;
+}
+
+export interface FrameOrder {
+  readonly duration: number;
+  readonly ratio: string;
+  readonly resolution: string;
+  readonly size?: string;
+  /** Which field of the client stands behind which of the order. */
+  readonly names: Readonly<Record<'duration' | 'ratio' | 'resolution', string>>;
+}
+
+/** Length and frame of a generation: what is said outright, else what the size says, else the model's defaults. */
+export function readFlatFields(fields: FlatFields, model: Model, dimensions?: FrameSize): FrameOrder {
+  const size = dimensions ?? readSize(fields.size);
+  const wished = size === undefined ? model.defaults : { ratio: nearestRatio(size, model.ratios) ?? model.defaults.ratio, resolution: resolutionOf(size) };
+  const sizeName = dimensions === undefined ? 'size' : 'width';
+  const nameOf = (field: 'ratio' | 'resolution'): string => (fields[field] === undefined && size !== undefined ? sizeName : field);
+  return {
+    duration: readSeconds(fields) ?? model.defaults.duration,
+    ratio: fields.ratio ?? wished.ratio,
+    resolution: fields.resolution ?? wished.resolution,
+    ...(size === undefined ? {} : { size: `${String(size.width)}x${String(size.height)}` }),
+    names: { duration: fields.seconds === undefined ? 'duration' : 'seconds', ratio: nameOf('ratio'), resolution: nameOf('resolution') },
+  };
+}
+
+function readSize(text: string | undefined): FrameSize | undefined {
+  if (text === undefined) return undefined;
+  const size = parseFrameSize(text);
+  if (size === undefined) throw invalid('size', `must be width x height in pixels, such as "1280x720"; it is ${JSON.stringify(text.slice(0, 40))}`);
+  return size;
+}
+
+function readSeconds({ seconds, duration }: FlatFields): number | undefined {
+  const [one, other] = [wholeSeconds('seconds', seconds), wholeSeconds('duration', duration)];
+  if (one !== undefined && other !== undefined && one !== other) throw invalid('seconds', 'and duration must not differ; send one of them');
+  return one ?? other;
+}
+
+function wholeSeconds(field: string, value: string | number | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  const seconds = typeof value === 'number' || /^\d+$/.test(value) ? Number(value) : Number.NaN;
+  if (Number.isInteger(seconds) && Math.abs(seconds) <= SECONDS_MAX) return seconds;
+  throw invalid(field, `must be a whole number of seconds, such as "5"; it is ${JSON.stringify(typeof value === 'string' ? value.slice(0, 40) : value)}`);
+}
+
+/** The flat prompt as an item of its own; nothing where the content holds the same text already. */
+export function readPrompt(prompt: string | undefined, content: readonly WireItem[]): ReadItem[] {
+  const texts = content.flatMap((item) => (item.type === 'text' ? [item.text] : []));
+  if (prompt === undefined || (prompt.trim() === '' && texts.length > 0)) return [];
+  if (texts.length === 0) return [readText(prompt, 'prompt')];
+  if (texts.some((text) => text !== prompt)) throw invalid('prompt', 'must not differ from the text of content; send one of them');
+  return [];
+}
+
+/** Refuses a video without words in the field that the client would look for. */
+export function assertPrompted(items: readonly ReadItem[]): void {
+  const hasWords = items.some(({ item }) => item.item?.case === 'text' && (item.item.value).trim() !== '');
+  if (!hasWords) throw invalid('prompt', 'is required: the words for the video, here or in a text item of content');
+}
+
+/** An open body leaves out what is null. */
+export function withoutNulls(body: unknown): unknown {
+  if (body === null || typeof body !== 'object' || Array.isArray(body)) return body;
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
+}
+
+/** The fields that the schema does not name, as JSON for a channel that knows them; empty where there are none. */
+export function extraOf(body: object, known: readonly string[]): string {
+  const extra = Object.entries(body).filter(([name]) => !known.includes(name));
+  return extra.length === 0 ? '' : JSON.stringify(Object.fromEntries(extra));
+}

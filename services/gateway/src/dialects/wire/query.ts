@@ -1,0 +1,19 @@
+import { invalid } from './shape.ts';
+
+/** A whole number of a query within bounds, or what holds without it. */
+export function wholeNumber(query: URLSearchParams, name: string, bounds: { readonly min: number; readonly max: number; readonly otherwise: number }): number {
+  const text = query.get(name);
+  if (text === null || text === '') return bounds.otherwise;
+  const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= bounds.min && value <= bounds.max) return value;
+  throw invalid(name, `must be a whole number from ${String(bounds.min)} to ${String(bounds.max)}`, 'invalid_request');
+}
+
+/** The meaning of a word of a query; undefined when it is absent. */
+export function wordOf<T>(query: URLSearchParams, name: string, words: Readonly<Record<string, T>>): T | undefined {
+  const text = query.get(name);
+  if (text === null || text === '') return undefined;
+  const found = Object.entries(words).find(([word]) => word === text);
+  if (found === undefined) throw invalid(name, `must be one of ${Object.keys(words).join(', ')}`, 'invalid_request');
+  return found[1];
+}

@@ -1,0 +1,62 @@
+import { timestampMs } from '@bufbuild/protobuf/wkt';
+import type { Timestamp } from '@bufbuild/protobuf/wkt';
+import { TaskKind } from '@reelgate/proto/tasks/v1/order';
+import { TaskState } from '@reelgate/proto/tasks/v1/task';
+import type { Task, Usage } from '@reelgate/proto/tasks/v1/task';
+import type { Schema } from '../dialect.ts';
+
+const STATUS: Readonly<Record<TaskState, string>> = {
+  [TaskState.UNSPECIFIED]: 'queued',
+  [TaskState.QUEUED]: 'queued',
+  [TaskState.IN_PROGRESS]: 'in_progress',
+  [TaskState.COMPLETED]: 'completed',
+  [TaskState.FAILED]: 'failed',
+};
+
+export const statusSchema: Schema = { type: 'string', description: 'queued, in_progress, completed or failed; any other word is the generator\'s own, kept as it was received, and is not final.', examples: ['queued', 'in_progress', 'completed', 'failed'] };
+
+export const errorSchema: Schema = { title: 'TaskError', type: 'object', properties: { code: { type: 'string' }, message: { type: 'string' } } };
+
+/** The state in this service's words; a status word that nobody knows is shown as it was received. */
+export function statusWord(task: Task): string {
+  return task.unrecognisedStatus === '' ? STATUS[task.state] : task.unrecognisedStatus;
+}
+
+export function isCompleted(task: Task): boolean {
+  return task.state === TaskState.COMPLETED;
+}
+
+export function kindOf(task: Task): TaskKind {
+  return task.order?.kind ?? TaskKind.UNSPECIFIED;
+}
+
+/** Unix seconds. */
+export function secondsOf(timestamp: Timestamp | undefined): number | undefined {
+  return timestamp === undefined ? undefined : Math.floor(timestampMs(timestamp) / 1000);
+}
+
+/** Present only on a failed task. */
+export function failureOf(task: Task): { readonly code: string; readonly message: string } | undefined {
+  if (task.state !== TaskState.FAILED) return undefined;
+  const { code = 'failed', message = 'the task failed' } = task.failure ?? {};
+  return { code, message };
+}
+
+const USAGE_FIELDS = {
+  total_seconds: 'totalSeconds', input_seconds: 'inputSeconds', output_seconds: 'outputSeconds', input_image_count: 'inputImageCount',
+  input_audio_seconds: 'inputAudioSeconds', total_tokens: 'totalTokens', prompt_tokens: 'promptTokens', completion_tokens: 'completionTokens',
+} as const satisfies Readonly<Record<string, keyof Usage>>;
+
+export const usageSchema: Schema = { title: 'Usage', type: 'object', properties: Object.fromEntries(Object.keys(USAGE_FIELDS).map((field) => [field, { type: 'integer' }])) };
+
+/** What was used, field by field as far as it is known; nothing before success. */
+export function usageOf(task: Task): Readonly<Record<string, number>> | undefined {
+  const { usage } = task;
+  if (!isCompleted(task) || usage === undefined) return undefined;
+  return Object.fromEntries(Object.entries(USAGE_FIELDS).flatMap(([field, from]) => (usage[from] === undefined ? [] : [[field, Number(usage[from])]])));
+}
+
+/** Leaves out what is undefined, so that a body has only what there is. */
+export function present(fields: Readonly<Record<string, unknown>>): object {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,38 @@
+/** What a public model can do, by the configuration. */
+export interface Model {
+  readonly duration: { readonly min: number; readonly max: number };
+  readonly resolutions: readonly string[];
+  readonly ratios: readonly string[];
+  readonly defaults: { readonly duration: number; readonly resolution: string; readonly ratio: string };
+}
+
+export type Models = ReadonlyMap<string, Model>;
+
+export const ADAPTIVE = 'adaptive';
+const PREFERRED = { duration: 5, resolution: '768P', ratio: '16:9' };
+
+/** What flat fields are read with when nobody knows the model: whether it exists is not judged here. */
+const ANY_MODEL: Model = {
+  duration: { min: 4, max: 15 },
+  resolutions: ['768P', '2K'],
+  ratios: [ADAPTIVE, '21:9', '16:9', '4:3', '1:1', '3:4', '9:16'],
+  defaults: PREFERRED,
+};
+
+export function modelOf(models: Models, id: string): Model {
+  return models.get(id) ?? ANY_MODEL;
+}
+
+/** The configured defaults, and where there are none the usual ones as far as the model has them. */
+export function defaultsOf(model: Omit<Model, 'defaults'>, given: Partial<Model['defaults']> = {}): Model['defaults'] {
+  const { min, max } = model.duration;
+  return {
+    duration: given.duration ?? Math.min(max, Math.max(min, PREFERRED.duration)),
+    resolution: given.resolution ?? preferred(model.resolutions, PREFERRED.resolution),
+    ratio: given.ratio ?? preferred(model.ratios.filter((ratio) => ratio !== ADAPTIVE), PREFERRED.ratio),
+  };
+}
+
+function preferred(options: readonly string[], wanted: string): string {
+  return options.includes(wanted) ? wanted : options[0] ?? wanted;
+}

@@ -1,0 +1,37 @@
+import { Problem } from '@reelgate/platform/problem';
+import { enclose, envelopeOf } from '../problems/envelopes.ts';
+import { errorRowOf } from '../problems/error-table.ts';
+import type { ErrorRow } from '../problems/error-table.ts';
+import type { Exchange } from './exchange.ts';
+
+/** Puts a refusal into the answer, in the envelope of the path that was asked for. */
+export function answerProblem(exchange: Exchange, problem: Problem): void {
+  const row = errorRowOf(problem);
+  const { requestId, handedOver = false } = exchange.state;
+  exchange.status = row.status;
+  exchange.set(headersOf(row, problem, handedOver));
+  exchange.body = enclose(envelopeOf(exchange.path), {
+    row, requestId, code: problem.reason, param: problem.field, message: problem.field === undefined ? problem.message : `${problem.field} ${problem.message}`,
+  });
+}
+
+/** What was thrown as a Problem; a fault of ours tells nothing of itself. */
+export function toProblem(thrown: unknown): Problem {
+  return thrown instanceof Problem ? thrown : new Problem({ kind: 'internal', reason: 'internal_error', message: 'something went wrong here; it has been written down', cause: thrown });
+}
+
+/** A create that was handed over and ended in a fault may have been done all the same: it must not be repeated blindly. */
+function headersOf(row: ErrorRow, { retryAfterMs }: Problem, handedOver: boolean): Record<string, string> {
+  const uncertain = handedOver && row.status >= 500 && row.untouched !== true;
+  const silent = uncertain || row.type === 'insufficient_quota';
+  const seconds = silent ? undefined : wholeSeconds(retryAfterMs) ?? row.retryAfterS;
+  return {
+    ...(row.final === true || uncertain ? { 'x-should-retry': 'false' } : {}),
+    ...(seconds === undefined ? {} : { 'retry-after': String(seconds) }),
+    ...(row.status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+  };
+}
+
+function wholeSeconds(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : Math.max(1, Math.ceil(ms / 1000));
+}

@@ -1,0 +1,20 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { Problem } from '@reelgate/platform/problem';
+
+const KEY = /^[\x21-\x7e]{8,256}$/;
+const BEARER = /^bearer +(\S+) *$/i;
+/** How a browser's realtime client has to send its token. */
+const SUBPROTOCOL = /(?:^|,\s*)openai-insecure-api-key\.([\w.~+/-]+)/;
+
+/** The site token of a request, whichever way its client spells it; refuses what cannot be one. */
+export function tokenOf(headers: IncomingHttpHeaders): string {
+  const key = headers.authorization === undefined ? otherSpelling(headers) : BEARER.exec(headers.authorization)?.[1];
+  if (key !== undefined && KEY.test(key)) return key;
+  throw new Problem({ kind: 'unauthenticated', reason: 'invalid_api_key', message: 'no valid token; send your site token as the header Authorization: Bearer <token>' });
+}
+
+function otherSpelling(headers: IncomingHttpHeaders): string | undefined {
+  const [key] = [headers['x-api-key'] ?? headers['x-goog-api-key'] ?? []].flat();
+  if (key !== undefined) return key;
+  return headers.upgrade === undefined ? undefined : SUBPROTOCOL.exec(headers['sec-websocket-protocol'] ?? '')?.[1];
+}

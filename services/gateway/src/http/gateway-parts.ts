@@ -1,0 +1,22 @@
+import type { Clock } from '@reelgate/platform/clock';
+import type { Catalogue, GatewayLimits } from '../config.ts';
+import type { MediaPort } from '../clients/media-port.ts';
+import type { TasksClient } from '../clients/tasks-client.ts';
+import type { Links } from '../dialects/dialect.ts';
+import type { TaskReader } from '../operations/read-task.ts';
+import type { TaskChanges } from '../operations/task-changes.ts';
+import type { BodyBudget } from './body-budget.ts';
+
+/** What the routes work with. */
+export interface GatewayParts {
+  readonly clock: Clock;
+  readonly tasks: TasksClient;
+  readonly media: MediaPort;
+  readonly reader: TaskReader;
+  readonly changes: TaskChanges;
+  readonly links: Links;
+  readonly limits: GatewayLimits;
+  readonly budget: BodyBudget;
+  /** As the last reload left it. */
+  catalogue(): Catalogue;
+}

@@ -1,0 +1,69 @@
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { healthRoutes } from '@reelgate/platform/health';
+import type { ReadyCheck } from '@reelgate/platform/health';
+import type { Metrics } from '@reelgate/platform/metrics';
+import type { HttpRoute } from '@reelgate/platform/rpc/connect-server';
+import { stopHttp } from '@reelgate/platform/rpc/connect-server';
+import type { HostPort } from '@reelgate/platform/units';
+import { noteWaiting } from './request-body.ts';
+
+const HEADERS_TIMEOUT_MS = 15_000;
+/** A body of 64 MiB over a slow line. */
+const REQUEST_TIMEOUT_MS = 300_000;
+/** Longer than load balancers keep an idle connection, so that they never send into one that is being closed. */
+const KEEP_ALIVE_MS = 75_000;
+
+const LOOPBACK = /^(127\.|localhost$|::1$)/;
+const FORWARDING_HEADERS = ['forwarded', 'x-forwarded-for', 'via'];
+
+export interface HttpServer {
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+export interface PublicServerOptions {
+  readonly listen: HostPort;
+  readonly ready: ReadyCheck;
+  /** Shown here only when there is no admin port, and then only to the machine itself. */
+  readonly metrics: Metrics | undefined;
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
+}
+
+/** The public port: health for everybody, and the application. */
+export async function startPublicServer({ listen, ready, metrics, handle }: PublicServerOptions): Promise<HttpServer> {
+  const health = healthRoutes(ready);
+  const healthAndMetrics = metrics === undefined || !LOOPBACK.test(listen.host) ? health : healthRoutes(ready, metrics);
+  const take = (request: IncomingMessage, response: ServerResponse): void => {
+    const probe: HttpRoute = isForwarded(request) ? health : healthAndMetrics;
+    if (!probe(request, response)) handle(request, response);
+  };
+  const server = createServer({ headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS }, take);
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    noteWaiting(request);
+    take(request, response);
+  });
+  return listenOn(server, listen);
+}
+
+/** The operator's port: health and metrics. */
+export async function startAdminServer(listen: HostPort, ready: ReadyCheck, metrics: Metrics): Promise<HttpServer> {
+  const routes = healthRoutes(ready, metrics);
+  const server = createServer({ headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: HEADERS_TIMEOUT_MS }, (request, response) => {
+    if (!routes(request, response)) response.writeHead(404).end();
+  });
+  return listenOn(server, listen);
+}
+
+async function listenOn(server: Server, { host, port }: HostPort): Promise<HttpServer> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(port, host, resolve);
+  });
+  return { port: (server.address() as AddressInfo).port, stop: () => stopHttp(server) };
+}
+
+/** Whether a proxy stands between: then a loopback address says nothing of who asks. */
+function isForwarded({ headers }: IncomingMessage): boolean {
+  return FORWARDING_HEADERS.some((name) => headers[name] !== undefined);
+}

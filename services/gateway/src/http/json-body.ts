@@ -1,0 +1,52 @@
+import { Problem } from '@reelgate/platform/problem';
+
+const DEPTH_MAX = 64;
+/** Brackets, commas and colons: what makes a parsed value many times larger than its text. */
+const STRUCTURE_MAX = 2_000_000;
+const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
+const OPENING: ReadonlySet<number> = new Set([0x7b, 0x5b]);
+const CLOSING: ReadonlySet<number> = new Set([0x7d, 0x5d]);
+
+/** Parses a JSON body, in UTF-8 and of a sane shape. */
+export function parseJson(bytes: Buffer): unknown {
+  assertModest(bytes);
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as unknown;
+  } catch (error) {
+    const why = error instanceof SyntaxError ? 'it cannot be parsed' : 'it is not UTF-8';
+    throw refusal(bytes.length === 0 ? 'the body is empty; send a JSON object' : `the body must be JSON; ${why}`);
+  }
+}
+
+/** Refuses what would take far more memory than its bytes, before it is parsed. */
+function assertModest(bytes: Buffer): void {
+  let depth = 0;
+  let structure = 0;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at] ?? 0;
+    if (byte === QUOTE) {
+      at = endOfString(bytes, at);
+      continue;
+    }
+    if (OPENING.has(byte)) depth += 1;
+    else if (CLOSING.has(byte)) depth -= 1;
+    else if (byte !== COMMA && byte !== COLON) continue;
+    structure += 1;
+    if (depth > DEPTH_MAX) throw refusal(`the body must not be nested deeper than ${String(DEPTH_MAX)}`);
+    if (structure > STRUCTURE_MAX) throw refusal('the body holds too many values');
+  }
+}
+
+/** Where the string that begins here ends; the end of the bytes if it does not. */
+function endOfString(bytes: Buffer, start: number): number {
+  for (let quote = bytes.indexOf(QUOTE, start + 1); quote >= 0; quote = bytes.indexOf(QUOTE, quote + 1)) {
+    let backslashes = 0;
+    while (bytes[quote - 1 - backslashes] === BACKSLASH) backslashes += 1;
+    if (backslashes % 2 === 0) return quote;
+  }
+  return bytes.length;
+}
+
+function refusal(message: string): Problem {
+  return new Problem({ kind: 'invalid', reason: 'invalid_json', message });
+}

@@ -1,0 +1,23 @@
+import type { Counters } from '../counters/counters.ts';
+import { Problem } from '@reelgate/platform/problem';
+import type { Principal } from '../clients/billing-client.ts';
+import type { GatewayLimits } from '../config.ts';
+import type { Exchange } from './exchange.ts';
+import type { Count } from './route.ts';
+
+const LIMIT_OF: Readonly<Record<Count, keyof GatewayLimits>> = { creates: 'createsPerMinute', reads: 'readsPerMinute' };
+
+/** Counts a request under its token and says how it stands in the headers; refuses what is too much. */
+export async function limitRate({ counters, limits }: { readonly counters: Counters; readonly limits: GatewayLimits }, exchange: Exchange, principal: Principal, counts: Count): Promise<void> {
+  const verdict = await counters.take(`${counts}:${principal.tokenId}`, limits[LIMIT_OF[counts]]);
+  exchange.set({
+    'x-ratelimit-limit': String(verdict.limit),
+    'x-ratelimit-remaining': String(verdict.remaining),
+    'x-ratelimit-reset': String(Math.ceil(verdict.resetMs / 1000)),
+  });
+  if (verdict.allowed) return;
+  throw new Problem({
+    kind: 'exhausted', reason: 'rate_limit_exceeded', retryAfterMs: verdict.retryAfterMs,
+    message: `this token may send ${String(verdict.limit)} ${counts} a minute; try again in ${String(Math.ceil(verdict.retryAfterMs / 1000))} s`,
+  });
+}

@@ -1,0 +1,69 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { Busboy } from '@fastify/busboy';
+import { Problem } from '@reelgate/platform/problem';
+import type { Form, FormFile } from '../dialects/dialect.ts';
+import type { Sink } from './receive-body.ts';
+
+const LIMITS = { fieldNameSize: 200, fields: 500, files: 4, parts: 504, headerPairs: 50 };
+
+/** Takes a multipart body apart as it comes in; the bytes of its files are kept, not copied. */
+export function multipartParser(headers: IncomingHttpHeaders, bytesMax: number): { readonly sink: Sink; end(): Promise<Form> } {
+  const parser = newParser(headers, bytesMax);
+  const fields: (readonly [string, string])[] = [];
+  const files: FormFile[] = [];
+  let fault: Problem | undefined;
+  const refuse = (message: string): void => {
+    fault ??= invalidForm(message);
+  };
+
+  parser.on('field', (name, value, nameTruncated, valueTruncated) => {
+    if (nameTruncated || valueTruncated) refuse('a field of the form is too long');
+    fields.push([name, value]);
+  });
+  parser.on('file', (...[name, stream, fileName, , mediaType]) => {
+    const chunks: Buffer[] = [];
+    stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+    stream.on('error', () => {
+      refuse('the form breaks off within a file');
+    });
+    stream.on('end', () => {
+      if (chunks.length > 0 || (fileName as string | undefined ?? '') !== '') files.push({ name, mediaType, chunks });
+    });
+  });
+  for (const bound of ['partsLimit', 'filesLimit', 'fieldsLimit'] as const) {
+    parser.on(bound, () => {
+      refuse('the form has too many parts');
+    });
+  }
+  const finished = new Promise<void>((resolve) => {
+    parser.once('finish', resolve);
+    parser.once('error', (error: unknown) => {
+      refuse(`the form cannot be read: ${error instanceof Error ? error.message : 'it is malformed'}`);
+      resolve();
+    });
+  });
+  return {
+    sink: async (chunk) => {
+      if (fault !== undefined) throw fault;
+      if (!parser.write(chunk)) await Promise.race([new Promise((resolve) => parser.once('drain', resolve)), finished]);
+    },
+    end: async () => {
+      if (fault === undefined) parser.end();
+      await finished;
+      if (fault !== undefined) throw fault;
+      return { fields, files };
+    },
+  };
+}
+
+function newParser(headers: IncomingHttpHeaders, bytesMax: number): InstanceType<typeof Busboy> {
+  try {
+    return new Busboy({ headers: { ...headers, 'content-type': headers['content-type'] ?? '' }, limits: { ...LIMITS, fieldSize: bytesMax, fileSize: bytesMax } });
+  } catch {
+    throw invalidForm('the form needs a boundary in its content-type');
+  }
+}
+
+function invalidForm(message: string): Problem {
+  return new Problem({ kind: 'invalid', reason: 'invalid_request', message });
+}

@@ -1,0 +1,38 @@
+import type { IncomingMessage } from 'node:http';
+import { Problem } from '@reelgate/platform/problem';
+import type { ClientBody } from '../dialects/dialect.ts';
+import { parseJson } from './json-body.ts';
+import { multipartParser } from './multipart-body.ts';
+import { receiveBody } from './receive-body.ts';
+import type { ReceiveOptions } from './receive-body.ts';
+
+export interface ReadBodyOptions extends ReceiveOptions {
+  readonly takesForms: boolean;
+}
+
+/** Reads a body of a kind that the route takes: JSON, also where no type is named, and a multipart form where it takes one. */
+export async function readBody(request: IncomingMessage, options: ReadBodyOptions): Promise<ClientBody> {
+  const encoding = request.headers['content-encoding'] ?? 'identity';
+  if (encoding !== 'identity') throw unsupported(`the body must not be compressed; it is ${encoding.slice(0, 40)}`);
+  const [type = ''] = (request.headers['content-type'] ?? '').toLowerCase().split(';', 1).map((part) => part.trim());
+  if (type === '' || /^application\/([\w.-]+\+)?json$/.test(type)) return { json: await readJson(request, options) };
+  if (type === 'multipart/form-data' && options.takesForms) return readForm(request, options);
+  throw unsupported(`the body must be application/json${options.takesForms ? ' or multipart/form-data' : ''}; it is ${type.slice(0, 80)}`);
+}
+
+/** Reads a JSON body without judging what it holds. */
+export async function readJson(request: IncomingMessage, options: ReceiveOptions): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  await receiveBody(request, options, (chunk) => void chunks.push(chunk));
+  return parseJson(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
+}
+
+async function readForm(request: IncomingMessage, options: ReceiveOptions): Promise<ClientBody> {
+  const parser = multipartParser(request.headers, options.bytesMax);
+  await receiveBody(request, options, parser.sink);
+  return { form: await parser.end() };
+}
+
+function unsupported(message: string): Problem {
+  return new Problem({ kind: 'invalid', reason: 'unsupported_media_type', message });
+}

@@ -1,0 +1,53 @@
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import { Problem } from '@reelgate/platform/problem';
+import type { BodyBudget } from './body-budget.ts';
+
+export interface ReceiveOptions {
+  readonly bytesMax: number;
+  readonly budget: BodyBudget;
+  /** Gives back what was taken of the budget once the exchange is over. */
+  whenOver(giveBack: () => void): void;
+  /** Asks a client that waits for leave to go on (Expect: 100-continue). */
+  goOn(): void;
+}
+
+/** Takes a chunk; resolves when it can take the next. */
+export type Sink = (chunk: Buffer) => Promise<void> | void;
+
+/** The client went away within its own request: there is nobody to answer. */
+export class ClientGone extends Error {
+  override readonly name = 'ClientGone';
+}
+
+/** Hands a body to the sink, chunk by chunk, within the limit of one body and of all. What is refused is left unread. */
+export async function receiveBody(request: IncomingMessage, options: ReceiveOptions, sink: Sink): Promise<void> {
+  const { bytesMax, budget } = options;
+  const declared = Number(request.headers['content-length'] ?? Number.NaN);
+  if (declared > bytesMax) throw tooLarge(bytesMax);
+  let received = 0;
+  options.whenOver(() => {
+    budget.give(received);
+  });
+  options.goOn();
+  for await (const chunk of chunksOf(request)) {
+    if (received + chunk.length > bytesMax) throw tooLarge(bytesMax);
+    if (!budget.take(chunk.length)) throw new Problem({ kind: 'unavailable', reason: 'gateway_busy', message: 'too many large bodies at once; try again', retryAfterMs: 1000 });
+    received += chunk.length;
+    await sink(chunk);
+  }
+}
+
+/** Leaving the loop early must not destroy the request: its answer goes over the same socket. */
+async function* chunksOf(request: IncomingMessage): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of (request as Readable).iterator({ destroyOnReturn: false })) yield chunk as Buffer;
+  } catch (error) {
+    if (request.complete) throw error;
+    throw new ClientGone('the request broke off', { cause: error });
+  }
+}
+
+function tooLarge(bytesMax: number): Problem {
+  return new Problem({ kind: 'invalid', reason: 'body_too_large', message: `the body is larger than ${String(bytesMax)} bytes` });
+}

@@ -1,0 +1,48 @@
+import type { QueryParameter, Schema } from '../dialects/dialect.ts';
+import type { Exchange } from './exchange.ts';
+
+export type Method = 'GET' | 'POST' | 'DELETE';
+
+/** What a request counts as under its token's limits; `nothing` is for those without a token. */
+export type Count = 'creates' | 'reads';
+
+export interface RouteEntry {
+  /** Every method of the unsupported routes is answered alike. */
+  readonly methods: readonly Method[] | 'all';
+  /** As in OpenAPI, with `{task_id}` for what varies and `{+rest}` for any number of segments. */
+  readonly path: string;
+  /** Absent: open to all, or its link carries the right. */
+  readonly token?: { readonly counts: Count };
+  readonly doc: RouteDoc;
+  handle(exchange: Exchange): Promise<void> | void;
+}
+
+/** What OpenAPI says of a route. */
+export interface RouteDoc {
+  readonly tag: string;
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly parameters?: readonly QueryParameter[];
+  /** Headers of the request that mean something here. */
+  readonly headers?: readonly ('Prefer' | 'Idempotency-Key' | 'Range')[];
+  readonly json?: Schema;
+  readonly form?: Schema;
+  /** By media type; empty where the answer has no body of its own. */
+  readonly answers: Readonly<Record<string, Schema>>;
+}
+
+/** The same path for the router. */
+export function routerPath(path: string): string {
+  return path
+    .replace(/\{\+(\w+)\}/g, '*$1')
+    .replace(/:(?=\w+$)/, '\\:')
+    .replace(/\{(\w+)\}/g, ':$1');
+}
+
+/** What varies in an actual path; undefined when it is another path. */
+export function matchPath(path: string, actual: string): Readonly<Record<string, string>> | undefined {
+  const pattern = path.replace(/[.:]/g, '\\$&').replace(/\{(\w+)\}/g, '(?<$1>[^/]+)');
+  const found = new RegExp(`^${pattern}$`).exec(actual);
+  return found === null ? undefined : { ...found.groups };
+}

@@ -1,0 +1,23 @@
+import type { Dialect } from '../dialects/dialect.ts';
+import { contentRoutes } from './content-routes.ts';
+import { estimateRoute } from './estimate-route.ts';
+import type { GatewayParts } from './gateway-parts.ts';
+import { modelRoutes } from './model-routes.ts';
+import { pageRoutes } from './page-routes.ts';
+import { relayRoutes } from './relay-routes.ts';
+import type { RouteEntry } from './route.ts';
+import { taskRoutes } from './task-routes.ts';
+import { unsupportedRoutes } from './unsupported-routes.ts';
+
+/** Every route of the gateway; the first one that matches takes a request. */
+export function gatewayRoutes(dialects: readonly Dialect[], parts: GatewayParts, publicUrl: string): readonly RouteEntry[] {
+  const routes = [
+    ...unsupportedRoutes(),
+    estimateRoute(dialects.flatMap(({ creates }) => creates), parts),
+    ...taskRoutes(dialects, parts),
+    ...contentRoutes(parts),
+    ...modelRoutes(parts),
+    ...relayRoutes(parts),
+  ];
+  return [...routes, ...pageRoutes(routes, publicUrl)];
+}

@@ -1,0 +1,46 @@
+import type { Clock } from '@reelgate/platform/clock';
+import { isFinal, standingOf } from '../clients/tasks-client.ts';
+import type { Task, TaskRef } from '../clients/tasks-client.ts';
+import type { TaskReader } from './read-task.ts';
+import type { TaskChanges } from './task-changes.ts';
+
+export interface AwaitChangeDeps {
+  readonly clock: Clock;
+  readonly reader: TaskReader;
+  readonly changes: TaskChanges;
+}
+
+export interface Waiting {
+  readonly task: TaskRef;
+  readonly ms: number;
+  readonly requestId: string;
+  /** Aborted when the client went away. */
+  readonly gone: AbortSignal;
+}
+
+/**
+ * Reads a task once its standing is another than at the beginning, or it is final, or the time is over. What wakes it are events; a
+ * lost one costs the rest of the time, never the answer.
+ */
+export async function awaitChange({ clock, reader, changes }: AwaitChangeDeps, { task: ref, ms, requestId, gone }: Waiting): Promise<Task> {
+  let nap = new AbortController();
+  let missed = false;
+  const watch = changes.watch(ref, () => {
+    missed = true;
+    nap.abort();
+  });
+  try {
+    const until = clock.now() + ms;
+    let task = await reader.read(ref, requestId);
+    const standing = standingOf(task);
+    while (!isFinal(task) && standingOf(task) === standing && clock.now() < until && !gone.aborted) {
+      nap = new AbortController();
+      if (!missed) await clock.sleep(until - clock.now(), AbortSignal.any([nap.signal, gone]));
+      missed = false;
+      task = await reader.read(ref, requestId);
+    }
+    return task;
+  } finally {
+    watch.close();
+  }
+}

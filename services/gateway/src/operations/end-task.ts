@@ -1,0 +1,34 @@
+import { isFinal } from '../clients/tasks-client.ts';
+import type { TaskRef, TasksClient } from '../clients/tasks-client.ts';
+import type { EndRoute, Ending } from '../dialects/dialect.ts';
+import type { TaskReader } from './read-task.ts';
+
+/** A cancel asks the generator too. */
+const DEADLINE_MS = 60_000;
+
+export interface EndTaskDeps {
+  readonly tasks: Pick<TasksClient, 'cancelTask' | 'deleteTask'>;
+  readonly reader: TaskReader;
+}
+
+/** Cancels a queued task, or removes a finished one; which of them may happen is judged by the tasks service. */
+export async function endTask({ tasks, reader }: EndTaskDeps, ref: TaskRef, ends: EndRoute['ends'], requestId: string): Promise<Ending> {
+  const options = { timeoutMs: DEADLINE_MS, requestId };
+  try {
+    if (await shallDelete(reader, ref, ends, requestId)) {
+      await tasks.deleteTask({ ...ref }, options);
+      return { action: 'deleted', taskId: ref.taskId };
+    }
+    const { task } = await tasks.cancelTask({ ...ref }, options);
+    if (task === undefined) throw new Error('an answer without a task');
+    return { action: 'cancelled', task };
+  } finally {
+    reader.forget(ref);
+  }
+}
+
+async function shallDelete(reader: TaskReader, ref: TaskRef, ends: EndRoute['ends'], requestId: string): Promise<boolean> {
+  if (ends !== 'either') return ends === 'delete';
+  reader.forget(ref);
+  return isFinal(await reader.read(ref, requestId));
+}

@@ -1,0 +1,22 @@
+import type { Clock } from '@reelgate/platform/clock';
+
+export interface LeakyBudget {
+  /** Takes one if there is one. */
+  take(): boolean;
+}
+
+/** So many at once, refilled at a steady rate. */
+export function openLeakyBudget({ burst, perSecond }: { readonly burst: number; readonly perSecond: number }, clock: Clock): LeakyBudget {
+  let left = burst;
+  let at = clock.now();
+  return {
+    take: () => {
+      const now = clock.now();
+      left = Math.min(burst, left + (Math.max(0, now - at) * perSecond) / 1000);
+      at = now;
+      if (left < 1) return false;
+      left -= 1;
+      return true;
+    },
+  };
+}

@@ -1,0 +1,72 @@
+import type { ProblemKind } from '@reelgate/platform/problem';
+
+/** How the vendor's envelope names a family of errors: its type, and the number at the end of the message. */
+export interface VendorError {
+  readonly type: string;
+  readonly number: number;
+}
+
+const VENDOR = {
+  params: { type: 'bad_request_error', number: 2013 },
+  authorization: { type: 'authorized_error', number: 1004 },
+  content: { type: 'unprocessable_entity_error', number: 1026 },
+  rate: { type: 'rate_limit_error', number: 1002 },
+  balance: { type: 'insufficient_balance_error', number: 1008 },
+  server: { type: 'server_error', number: 1000 },
+} as const satisfies Readonly<Record<string, VendorError>>;
+
+const TYPES = {
+  400: 'invalid_request_error', 401: 'authentication_error', 403: 'permission_error', 404: 'invalid_request_error', 405: 'invalid_request_error',
+  409: 'invalid_request_error', 410: 'invalid_request_error', 413: 'invalid_request_error', 415: 'invalid_request_error', 422: 'invalid_request_error',
+  429: 'rate_limit_error', 500: 'server_error', 501: 'not_implemented_error', 503: 'server_error',
+} as const;
+export type ErrorStatus = keyof typeof TYPES;
+
+export interface ErrorRow {
+  readonly status: ErrorStatus;
+  /** `error.type` of the /v1 envelope. */
+  readonly type: string;
+  readonly vendor: VendorError;
+  /** Retry-After in seconds where the problem itself names no time. */
+  readonly retryAfterS?: number;
+  /** SDKs retry this status by themselves, and here that cannot help. */
+  readonly final?: true;
+  /** A create that ends so has surely not reached a generator: sending it again is safe. */
+  readonly untouched?: true;
+}
+
+const row = (status: ErrorStatus, vendor: VendorError, more: Partial<Omit<ErrorRow, 'status' | 'vendor'>> = {}): ErrorRow => ({ status, type: TYPES[status], vendor, ...more });
+
+const BY_KIND: Readonly<Record<ProblemKind, ErrorRow>> = {
+  invalid: row(400, VENDOR.params),
+  unauthenticated: row(401, VENDOR.authorization),
+  forbidden: row(403, VENDOR.authorization),
+  not_found: row(404, VENDOR.params),
+  conflict: row(409, VENDOR.params, { final: true }),
+  exhausted: row(429, VENDOR.rate, { retryAfterS: 1 }),
+  unprocessable: row(422, VENDOR.params),
+  gone: row(410, VENDOR.params),
+  unavailable: row(503, VENDOR.server, { retryAfterS: 1 }),
+  internal: row(500, VENDOR.server),
+};
+
+/** The reasons whose answer their kind alone does not give; the others are named with the design's error table in mind. */
+const BY_REASON: Readonly<Record<string, ErrorRow>> = {
+  content_rejected: row(422, VENDOR.content),
+  rate_limit_exceeded: row(429, VENDOR.rate, { retryAfterS: 1 }),
+  too_many_tasks: row(429, VENDOR.rate, { retryAfterS: 5 }),
+  insufficient_quota: row(429, VENDOR.balance, { type: 'insufficient_quota', final: true }),
+  body_too_large: row(413, VENDOR.params),
+  unsupported_media_type: row(415, VENDOR.params),
+  method_not_allowed: row(405, VENDOR.params),
+  api_not_implemented: row(501, VENDOR.server, { final: true }),
+  idempotency_key_in_use: row(409, VENDOR.params, { retryAfterS: 1 }),
+  task_not_completed: row(409, VENDOR.params, { final: true, retryAfterS: 3 }),
+  no_channel_available: row(503, VENDOR.server, { retryAfterS: 5, untouched: true }),
+  gateway_busy: row(503, VENDOR.server, { retryAfterS: 1, untouched: true }),
+};
+
+/** The one place that says how a refusal is answered. A reason that is not named goes by its kind. */
+export function errorRowOf({ kind, reason }: { readonly kind: ProblemKind; readonly reason: string }): ErrorRow {
+  return (Object.hasOwn(BY_REASON, reason) ? BY_REASON[reason] : undefined) ?? BY_KIND[kind];
+}

@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { systemClock } from '@reelgate/platform/clock';
+import { newIds } from '@reelgate/platform/ids';
+import { describeBlobStore } from '../../testing/blob-store-suite.ts';
+import { openDiskBlobs } from './disk-blobs.ts';
+import { TooLarge, openIncoming } from './incoming.ts';
+
+const root = mkdtempSync(path.join(os.tmpdir(), 'media-blobs-'));
+const folder = path.join(root, 'incoming');
+const newId = newIds(systemClock);
+const blobs = openDiskBlobs(root);
+const incoming = openIncoming(folder, newId);
+afterAll(() => {
+  rmSync(root, { recursive: true });
+});
+
+describe('blobs in a folder', () => {
+  describeBlobStore(() => ({ blobs, incoming }));
+
+  test('lie fanned out, and nobody else may read them', async () => {
+    const draft = await incoming.begin(10);
+    await draft.append([Buffer.from('x')]);
+    await blobs.keep('ab12cd', await draft.finish());
+
+    expect(blobs.fileOf('ab12cd')).toEqual({ root, name: path.join('ab', 'ab12cd') });
+    expect(statSync(path.join(root, 'ab', 'ab12cd')).mode & 0o777).toBe(0o600);
+  });
+});
+
+describe('what comes in', () => {
+  async function* chunks(...parts: readonly string[]): AsyncGenerator<Uint8Array> {
+    for (const part of parts) yield Buffer.from(part);
+  }
+
+  test('is counted and hashed, over several sources', async () => {
+    const draft = await incoming.begin(100);
+    await draft.append(chunks('ab', 'c'));
+    await draft.append(chunks('de'));
+    const file = await draft.finish();
+
+    expect(file).toMatchObject({ bytes: 5, sha256: createHash('sha256').update('abcde').digest('hex') });
+    await file.discard();
+    expect(existsSync(file.path)).toBe(false);
+  });
+
+  test('is refused past its bound, and leaves nothing', async () => {
+    const draft = await incoming.begin(4);
+
+    await expect(draft.append(chunks('abc', 'de'))).rejects.toThrow(TooLarge);
+    await draft.discard();
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test('and was left by a crash, is swept at the next start', () => {
+    writeFileSync(path.join(folder, 'in_half'), 'half');
+
+    openIncoming(folder, newId);
+
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});

@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { open, rm } from 'node:fs/promises';
+import path from 'node:path';
+import type { NewId } from '@reelgate/platform/ids';
+
+/** A whole file on this machine, flushed to the disk, that nothing refers to yet. */
+export interface ReceivedFile {
+  readonly path: string;
+  readonly bytes: number;
+  /** Hexadecimal. */
+  readonly sha256: string;
+  /** Removes it, unless a blob store has taken it over; harmless twice. */
+  discard(): Promise<void>;
+}
+
+/** A file that is being written. */
+export interface Draft {
+  readonly bytes: number;
+  /** Takes a source to its end; rejects with TooLarge as soon as the bound is passed. */
+  append(source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void>;
+  finish(): Promise<ReceivedFile>;
+  discard(): Promise<void>;
+}
+
+/** Where bytes are written before it is known what they are. What a crash leaves there is swept at the next start. */
+export interface Incoming {
+  begin(bytesMax: number): Promise<Draft>;
+}
+
+export class TooLarge extends Error {
+  override readonly name = 'TooLarge';
+  readonly bytesMax: number;
+
+  constructor(bytesMax: number) {
+    super(`more than ${String(bytesMax)} bytes`);
+    this.bytesMax = bytesMax;
+  }
+}
+
+/** The folder belongs to one process. It lies on the same disk as the blobs, so that a rename can take a file over. */
+export function openIncoming(folder: string, newId: NewId): Incoming {
+  mkdirSync(folder, { recursive: true });
+  for (const name of readdirSync(folder)) rmSync(path.join(folder, name), { force: true });
+  return { begin: (bytesMax) => beginDraft(path.join(folder, newId('in')), bytesMax) };
+}
+
+async function beginDraft(file: string, bytesMax: number): Promise<Draft> {
+  const handle = await open(file, 'wx', 0o600);
+  const hash = createHash('sha256');
+  let bytes = 0;
+  const discard = async (): Promise<void> => {
+    await handle.close();
+    await rm(file, { force: true });
+  };
+  return {
+    get bytes() {
+      return bytes;
+    },
+    append: async (source) => {
+      for await (const chunk of source) {
+        if (bytes + chunk.byteLength > bytesMax) throw new TooLarge(bytesMax);
+        hash.update(chunk);
+        await handle.appendFile(chunk);
+        bytes += chunk.byteLength;
+      }
+    },
+    finish: async () => {
+      await handle.sync();
+      await handle.close();
+      return { path: file, bytes, sha256: hash.digest('hex'), discard: () => rm(file, { force: true }) };
+    },
+    discard,
+  };
+}

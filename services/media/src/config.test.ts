@@ -1,0 +1,41 @@
+import { describe, expect, test } from '@jest/globals';
+import { mediaConfigOf } from '../testing/media-under-test.ts';
+
+describe('the media section', () => {
+  test('needs nothing: every setting has a default', () => {
+    const config = mediaConfigOf({});
+
+    expect(config).toMatchObject({
+      listen: undefined, http: undefined, database: undefined, blobs: undefined,
+      results: { lifetimeMs: 7 * 86_400_000, bytesMax: 2 * 1024 ** 3, parallel: 16 },
+      bytesMax: { image: 30 * 1024 ** 2, video: 50 * 1024 ** 2, audio: 15 * 1024 ** 2 },
+      fetch: { allow: [], ports: [80, 443], redirectsMax: 3, dnsServers: [], inFlight: { total: 16, perAccount: 4, perHost: 4 } },
+    });
+    expect(config.fetch.timeouts).toEqual({ dnsMs: 5000, connectMs: 5000, headersMs: 10_000, idleMs: 10_000, imageTotalMs: 30_000, videoTotalMs: 120_000, queueMs: 60_000 });
+    expect(config.inline.lifetimeMs).toBeGreaterThanOrEqual(86_400_000);
+  });
+
+  test('takes what an operator sets', () => {
+    const config = mediaConfigOf({
+      listen: '127.0.0.1:9103', http: '[::1]:9113', database: 'postgres://a:b@c/d', blobs: '/srv/blobs',
+      results: { lifetime: '3s', max_bytes: '1MiB', parallel: 2 }, fetch: { allow: ['127.0.0.1:9000', '[::1]:9001'], max_redirects: 0, dns_servers: ['127.0.0.1:5353'], timeouts: { dns: '1s' } },
+    });
+
+    expect(config).toMatchObject({ listen: { host: '127.0.0.1', port: 9103 }, http: { host: '::1', port: 9113 }, blobs: '/srv/blobs', results: { lifetimeMs: 3000, bytesMax: 1024 ** 2, parallel: 2 } });
+    expect(config.fetch).toMatchObject({ allow: [{ host: '127.0.0.1', port: 9000 }, { host: '::1', port: 9001 }], redirectsMax: 0, dnsServers: ['127.0.0.1:5353'], timeouts: { dnsMs: 1000, connectMs: 5000 } });
+    expect(String(config.database)).toBe('***');
+  });
+
+  test.each<[object, RegExp]>([
+    [{ blobs: 's3://bucket' }, /media\.blobs: expected the absolute path of a folder; a bucket \(s3:\/\/…\) is not supported yet/],
+    [{ blobs: 'blobs' }, /media\.blobs/],
+    [{ database: 'mysql://x' }, /media\.database: expected a postgres/],
+    [{ fetch: { allow: ['10.0.0.0/8'] } }, /media\.fetch\.allow\.0: expected an address and a port/],
+    [{ fetch: { allow: ['store.internal:80'] } }, /media\.fetch\.allow\.0/],
+    [{ fetch: { timeouts: { dns: 'soon' } } }, /media\.fetch\.timeouts\.dns: expected a duration/],
+    [{ fetch: { proxy: 'x' } }, /media\.fetch\.proxy: no such key/],
+    [{ results: { parallel: 0 } }, /media\.results\.parallel/],
+  ])('%j is refused, and it says why', (section, message) => {
+    expect(() => mediaConfigOf(section)).toThrow(message);
+  });
+});

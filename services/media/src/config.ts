@@ -1,0 +1,140 @@
+import { parseBytes, parseDuration, parseHostPort } from '@reelgate/platform/units';
+import type { HostPort } from '@reelgate/platform/units';
+import { Secret } from '@reelgate/platform/secret';
+import type { Category } from './domain/media-rules.ts';
+
+const duration = (fallback: string) => ({ type: 'string', format: 'duration', default: fallback });
+const bytes = (fallback: string) => ({ type: 'string', format: 'bytes', default: fallback });
+const count = (fallback: number, minimum = 1) => ({ type: 'integer', minimum, maximum: 2 ** 31 - 1, default: fallback, description: `a whole number from ${String(minimum)} up` });
+const section = (properties: Readonly<Record<string, object>>) => ({ type: 'object', additionalProperties: false, default: {}, properties });
+
+/** What this service owns of the configuration, by top-level key. */
+export const mediaSchema = {
+  media: section({
+    listen: { type: 'string', format: 'host-port' },
+    http: { type: 'string', format: 'host-port' },
+    database: { type: 'string', pattern: '^postgres(ql)?://', description: 'a postgres:// address; empty: embedded in data_dir' },
+    blobs: { type: 'string', pattern: '^/', description: 'the absolute path of a folder; a bucket (s3://…) is not supported yet; empty: a folder in data_dir' },
+    results: section({ lifetime: duration('7d'), max_bytes: bytes('2GiB'), parallel: count(16), total: duration('15m') }),
+    staged: section({ lifetime: duration('8d') }),
+    inline: section({ lifetime: duration('48h'), max_bytes: bytes('64MiB') }),
+    limits: section({ image: bytes('30MiB'), video: bytes('50MiB'), audio: bytes('15MiB'), base_video: bytes('100MiB') }),
+    probe: section({ timeout: duration('5s'), heap: bytes('256MiB'), pixels: count(40_000_000), workers: count(2) }),
+    fetch: section({
+      allow: {
+        type: 'array', default: [],
+        items: { type: 'string', pattern: '^(\\d{1,3}(\\.\\d{1,3}){3}|\\[[0-9a-fA-F:.]+\\]):\\d{1,5}$', description: 'an address and a port such as 127.0.0.1:9000 or [::1]:9000' },
+      },
+      ports: { type: 'array', default: [80, 443], items: { type: 'integer', minimum: 1, maximum: 65_535, description: 'a port' } },
+      max_redirects: count(3, 0),
+      dns_servers: {
+        type: 'array', default: [],
+        items: { type: 'string', pattern: '^(\\d{1,3}(\\.\\d{1,3}){3}|\\[[0-9a-fA-F:.]+\\])(:\\d{1,5})?$', description: 'the address of a DNS server such as 10.0.0.2, 10.0.0.2:53 or [fd00::2]:53; none: those of the system' },
+      },
+      in_flight: section({ total: count(16), per_account: count(4), per_host: count(4) }),
+      least_speed: bytes('16KiB'),
+      timeouts: section({
+        dns: duration('5s'), connect: duration('5s'), headers: duration('10s'), idle: duration('10s'),
+        image_total: duration('30s'), video_total: duration('120s'), queue: duration('60s'),
+      }),
+    }),
+  }),
+};
+
+export interface FetchConfig {
+  /** Private addresses that may be dialled all the same, on this very port. */
+  readonly allow: readonly HostPort[];
+  /** Ports that may be dialled besides those of `allow`. */
+  readonly ports: readonly number[];
+  readonly redirectsMax: number;
+  /** Empty: the system's. */
+  readonly dnsServers: readonly string[];
+  readonly inFlight: { readonly total: number; readonly perAccount: number; readonly perHost: number };
+  readonly leastBytesPerSecond: number;
+  readonly timeouts: {
+    readonly dnsMs: number; readonly connectMs: number; readonly headersMs: number; readonly idleMs: number;
+    /** Pictures and sound, then video. */
+    readonly imageTotalMs: number; readonly videoTotalMs: number;
+    /** For a free place. */
+    readonly queueMs: number;
+  };
+}
+
+export interface ProbeConfig {
+  readonly timeoutMs: number;
+  readonly heapBytes: number;
+  readonly pixelsMax: number;
+  readonly workers: number;
+}
+
+export interface MediaConfig {
+  readonly listen: HostPort | undefined;
+  readonly http: HostPort | undefined;
+  readonly database: Secret | undefined;
+  /** An absolute path; undefined: a folder in the data folder. */
+  readonly blobs: string | undefined;
+  readonly results: { readonly lifetimeMs: number; readonly bytesMax: number; readonly parallel: number; readonly totalMs: number };
+  readonly stagedLifetimeMs: number;
+  readonly inline: { readonly lifetimeMs: number; readonly bytesMax: number };
+  readonly bytesMax: Readonly<Record<Category, number>>;
+  readonly probe: ProbeConfig;
+  readonly fetch: FetchConfig;
+}
+
+type Values = Readonly<Record<string, string>>;
+type Numbers = Readonly<Record<string, number>>;
+/** What the schema has checked, defaults filled in. */
+interface Checked {
+  readonly media: {
+    readonly listen?: string; readonly http?: string; readonly database?: string; readonly blobs?: string;
+    readonly results: { readonly lifetime: string; readonly max_bytes: string; readonly parallel: number; readonly total: string };
+    readonly staged: Values; readonly inline: Values; readonly limits: Values;
+    readonly probe: { readonly timeout: string; readonly heap: string; readonly pixels: number; readonly workers: number };
+    readonly fetch: {
+      readonly allow: readonly string[]; readonly ports: readonly number[]; readonly max_redirects: number; readonly dns_servers: readonly string[];
+      readonly in_flight: Numbers; readonly least_speed: string; readonly timeouts: Values;
+    };
+  };
+}
+
+/** The checked configuration, typed. */
+export function mediaConfig(value: unknown): MediaConfig {
+  const { media } = value as Checked;
+  return {
+    listen: hostPort(media.listen),
+    http: hostPort(media.http),
+    database: media.database === undefined ? undefined : new Secret(media.database),
+    blobs: media.blobs,
+    results: { lifetimeMs: ms(media.results.lifetime), bytesMax: size(media.results.max_bytes), parallel: media.results.parallel, totalMs: ms(media.results.total) },
+    stagedLifetimeMs: ms(media.staged['lifetime']),
+    inline: { lifetimeMs: ms(media.inline['lifetime']), bytesMax: size(media.inline['max_bytes']) },
+    bytesMax: { image: size(media.limits['image']), video: size(media.limits['video']), audio: size(media.limits['audio']), base_video: size(media.limits['base_video']) },
+    probe: { timeoutMs: ms(media.probe.timeout), heapBytes: size(media.probe.heap), pixelsMax: media.probe.pixels, workers: media.probe.workers },
+    fetch: fetchConfig(media.fetch),
+  };
+}
+
+function fetchConfig(fetch: Checked['media']['fetch']): FetchConfig {
+  return {
+    allow: fetch.allow.map((entry) => hostPort(entry)).filter((entry) => entry !== undefined),
+    ports: fetch.ports,
+    redirectsMax: fetch.max_redirects,
+    dnsServers: fetch.dns_servers,
+    inFlight: { total: number(fetch.in_flight['total']), perAccount: number(fetch.in_flight['per_account']), perHost: number(fetch.in_flight['per_host']) },
+    leastBytesPerSecond: size(fetch.least_speed),
+    timeouts: {
+      dnsMs: ms(fetch.timeouts['dns']), connectMs: ms(fetch.timeouts['connect']), headersMs: ms(fetch.timeouts['headers']), idleMs: ms(fetch.timeouts['idle']),
+      imageTotalMs: ms(fetch.timeouts['image_total']), videoTotalMs: ms(fetch.timeouts['video_total']), queueMs: ms(fetch.timeouts['queue']),
+    },
+  };
+}
+
+const hostPort = (text: string | undefined): HostPort | undefined => (text === undefined ? undefined : parseHostPort(text));
+const ms = (text: string | undefined): number => checked(parseDuration(text ?? ''));
+const size = (text: string | undefined): number => checked(parseBytes(text ?? ''));
+const number = (value: number | undefined): number => checked(value);
+
+function checked(value: number | undefined): number {
+  if (value === undefined) throw new Error('the media section of the configuration was not checked against its schema');
+  return value;
+}

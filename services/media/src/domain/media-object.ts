@@ -1,0 +1,31 @@
+import type { MediaFacts } from './media-facts.ts';
+
+/** Why something is kept: a frozen input, the bytes that a client sent with its request, or a finished video. */
+export type Purpose = 'staged' | 'inline' | 'result';
+
+/** Bytes, kept once however many objects hold them. */
+export interface Blob {
+  /** Hexadecimal. */
+  readonly sha256: string;
+  readonly bytes: number;
+  /** Under which the blob store has them. Never used again once they were removed. */
+  readonly key: string;
+  /** Undefined until they were probed. */
+  readonly facts: MediaFacts | undefined;
+}
+
+/** Somebody's claim to bytes, with an id that cannot be guessed. Times are milliseconds since 1970. */
+export interface MediaObject {
+  readonly id: string;
+  readonly accountId: string;
+  readonly taskId: string;
+  readonly purpose: Purpose;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  readonly removedAt: number | undefined;
+  readonly blob: Blob;
+}
+
+export function isKept(object: MediaObject, now: number): boolean {
+  return object.removedAt === undefined && object.expiresAt > now;
+}

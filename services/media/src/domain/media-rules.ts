@@ -1,0 +1,99 @@
+import { FORMATS } from './formats.ts';
+import type { Family } from './formats.ts';
+import type { AudioFacts, ImageFacts, MediaFacts, VideoFacts } from './media-facts.ts';
+
+/** What a reference is to be used as. */
+export type Category = 'image' | 'video' | 'audio' | 'base_video';
+
+export const FAMILY_OF: Readonly<Record<Category, Family>> = { image: 'image', video: 'video', audio: 'audio', base_video: 'video' };
+
+interface Range { readonly min: number; readonly max: number }
+
+const SIDE: Range = { min: 256, max: 5760 };
+const ASPECT: Range = { min: 0.4, max: 2.5 };
+/** The vendor's 2 to 15 s. Its own clips of 15 s last 362 frames, 15.083 s, and may be used again. */
+const SECONDS: Range = { min: 2, max: 15 };
+const CLIP_MS_MAX = 15_100;
+/** 23.976 is 24000/1001. */
+const FRAME_RATE: Range = { min: 23.976, max: 60 };
+const FRAME_RATE_TOLERANCE = 0.01;
+
+const BASE_FRAME_RATE = 24;
+const BASE_FRAME_RATE_TOLERANCE = 0.05;
+const BASE_SIDE_STEP = 32;
+const BASE_AREA_MAX = 768 * 1344;
+const BASE_FRAMES: Range = { min: 107, max: 362 };
+
+const MEDIA_TYPES: Readonly<Record<Family, { readonly named: string; readonly types: readonly string[] }>> = {
+  image: { named: 'a picture (JPEG, PNG, WebP, HEIC or HEIF)', types: ['image/jpeg', 'image/png', 'image/webp', 'image/heic', 'image/heif'] },
+  video: { named: 'a video (MP4 or MOV)', types: ['video/mp4', 'video/quicktime'] },
+  audio: { named: 'sound (WAV or MP3)', types: ['audio/wav', 'audio/mpeg'] },
+};
+const VIDEO_CODECS = ['avc', 'hevc'];
+const SOUND_CODECS = ['aac', 'mp3'];
+
+/** The containers that a result may come in. */
+export function isResult(facts: MediaFacts): facts is VideoFacts {
+  return facts.family === 'video' && FORMATS[facts.mediaType]?.family === 'video' && facts.durationMs > 0;
+}
+
+/** What keeps a medium from being used so, as a predicate that goes on from the item's name; undefined: nothing. */
+export function faultOfMedia(category: Category, facts: MediaFacts): string | undefined {
+  const { named, types } = MEDIA_TYPES[FAMILY_OF[category]];
+  if (!types.includes(facts.mediaType)) return `must be ${named}; its bytes are ${facts.mediaType}`;
+  return CHECKS[category](facts as never);
+}
+
+const CHECKS: Readonly<Record<Category, (facts: never) => string | undefined>> = {
+  image: (facts: ImageFacts) => faultOfSides(facts) ?? faultOfAspect(facts),
+  video: (facts: VideoFacts) => faultOfCodecs(facts) ?? faultOfSides(facts) ?? faultOfAspect(facts) ?? faultOfDuration(facts.durationMs) ?? faultOfFrameRate(facts.frameRate),
+  audio: (facts: AudioFacts) => faultOfDuration(facts.durationMs),
+  base_video: (facts: VideoFacts) => faultOfCodecs(facts) ?? faultOfBase(facts),
+};
+
+function faultOfSides({ width, height }: { width: number; height: number }): string | undefined {
+  if ([width, height].every((side) => side >= SIDE.min && side <= SIDE.max)) return undefined;
+  return `must have sides from ${String(SIDE.min)} to ${String(SIDE.max)} pixels; it has ${String(width)}×${String(height)}`;
+}
+
+function faultOfAspect({ width, height }: { width: number; height: number }): string | undefined {
+  const aspect = width / height;
+  if (aspect >= ASPECT.min && aspect <= ASPECT.max) return undefined;
+  return `must be from ${String(ASPECT.min)} to ${String(ASPECT.max)} times as wide as high; it is ${String(width)}×${String(height)}`;
+}
+
+function faultOfDuration(durationMs: number): string | undefined {
+  if (durationMs >= SECONDS.min * 1000 && durationMs <= CLIP_MS_MAX) return undefined;
+  return `must last from ${String(SECONDS.min)} to ${String(SECONDS.max)} seconds; it lasts ${seconds(durationMs)}`;
+}
+
+function faultOfFrameRate(frameRate: number): string | undefined {
+  if (frameRate >= FRAME_RATE.min - FRAME_RATE_TOLERANCE && frameRate <= FRAME_RATE.max + FRAME_RATE_TOLERANCE) return undefined;
+  return `must have from ${String(FRAME_RATE.min)} to ${String(FRAME_RATE.max)} frames a second; it has ${decimal(frameRate)}`;
+}
+
+function faultOfCodecs({ videoCodec, audioCodec }: VideoFacts): string | undefined {
+  if (!VIDEO_CODECS.includes(videoCodec)) return `must be coded as H.264 or H.265; it is ${videoCodec}`;
+  if (audioCodec !== undefined && !SOUND_CODECS.includes(audioCodec)) return `must have its sound as AAC or MP3; it is ${audioCodec}`;
+  return undefined;
+}
+
+/** Only what meets the 768P output can be rendered again in 2K. */
+function faultOfBase({ width, height, frameRate, frames, audioCodec }: VideoFacts): string | undefined {
+  const size = `${String(width)}×${String(height)}`;
+  if (width % BASE_SIDE_STEP !== 0 || height % BASE_SIDE_STEP !== 0) return `must have sides that are multiples of ${String(BASE_SIDE_STEP)} pixels to be a base video; it has ${size}`;
+  if (width * height > BASE_AREA_MAX) return `must have at most ${String(BASE_AREA_MAX)} pixels (768P) to be a base video; it has ${size}`;
+  if (Math.abs(frameRate - BASE_FRAME_RATE) > BASE_FRAME_RATE_TOLERANCE) return `must have ${String(BASE_FRAME_RATE)} frames a second to be a base video; it has ${decimal(frameRate)}`;
+  if (frames < BASE_FRAMES.min || frames > BASE_FRAMES.max) return `must have from ${String(BASE_FRAMES.min)} to ${String(BASE_FRAMES.max)} frames to be a base video; it has ${frames > BASE_FRAMES.max ? 'more' : String(frames)}`;
+  if (audioCodec === undefined) return 'must have sound to be a base video; it has none';
+  return undefined;
+}
+
+/** `30 MiB`, `512 KiB`, `20 bytes`. */
+export function inBytes(bytes: number): string {
+  if (bytes >= 1024 ** 2) return `${decimal(bytes / 1024 ** 2)} MiB`;
+  return bytes >= 1024 ? `${decimal(bytes / 1024)} KiB` : `${String(bytes)} bytes`;
+}
+
+const decimal = (value: number): string => String(Math.round(value * 1000) / 1000);
+const seconds = (ms: number): string => `${decimal(ms / 1000)} s`;

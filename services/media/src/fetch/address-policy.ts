@@ -1,0 +1,66 @@
+import { BlockList, isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+/** IANA's special-purpose registries, and what clouds answer on inside: an address must be in none of these. */
+const SPECIAL: readonly (readonly [string, number])[] = [
+  ['0.0.0.0', 8], ['10.0.0.0', 8], ['100.64.0.0', 10], ['127.0.0.0', 8], ['168.63.129.16', 32], ['169.254.0.0', 16], ['172.16.0.0', 12],
+  ['192.0.0.0', 24], ['192.0.2.0', 24], ['192.31.196.0', 24], ['192.52.193.0', 24], ['192.88.99.0', 24], ['192.168.0.0', 16], ['192.175.48.0', 24],
+  ['198.18.0.0', 15], ['198.51.100.0', 24], ['203.0.113.0', 24], ['224.0.0.0', 4], ['240.0.0.0', 4],
+  ['::', 96], ['::ffff:0:0:0', 96], ['64:ff9b::', 96], ['64:ff9b:1::', 48], ['100::', 64], ['100:0:0:1::', 64], ['2001::', 23], ['2001:db8::', 32],
+  ['2002::', 16], ['3fff::', 20], ['5f00::', 16], ['fc00::', 7], ['fe80::', 10], ['fec0::', 10], ['ff00::', 8],
+];
+const family = (address: string): 'ipv4' | 'ipv6' => (address.includes(':') ? 'ipv6' : 'ipv4');
+
+/** Handed to sockets as a second wall. It never holds ::ffff:0:0/96: that rule would block all of IPv4. */
+export const BLOCKED = new BlockList();
+for (const [address, bits] of SPECIAL) BLOCKED.addSubnet(address, bits, family(address));
+
+/** Whether an address is one of the public internet: global unicast, and no carrier of an address inside another. */
+export function isPublicAddress(text: string): boolean {
+  if (isIP(text) === 0 || text.includes('%')) return false;
+  const address = ipaddr.process(canonical(text));
+  const plain = address.toString();
+  // Neither list alone is enough: each is a few ranges short of the registries.
+  if (BLOCKED.check(plain, family(plain)) || address.range() !== 'unicast') return false;
+  return address.kind() === 'ipv4' || isGlobalUnicast6((address as ipaddr.IPv6).parts);
+}
+
+/** IPv6 without dotted parts: the library takes `::8.8.8.8` for a mapped address, which it is not. */
+function canonical(text: string): string {
+  return text.includes(':') ? new URL(`http://[${text}]`).hostname.slice(1, -1) : text;
+}
+
+/** 2000::/3, and no ISATAP interface, which carries an IPv4 address. */
+function isGlobalUnicast6(parts: readonly number[]): boolean {
+  const [first = 0, , , , fifth = 0, sixth = 0] = parts;
+  const isIsatap = sixth === 0x5efe && (fifth === 0 || fifth === 0x0200);
+  return (first & 0xe000) === 0x2000 && !isIsatap;
+}
+
+/** Which addresses and ports may be dialled. */
+export interface AddressPolicy {
+  permits(address: string, port: number): boolean;
+  permitsPort(port: number): boolean;
+  /** Whether some exception names this port, so that the address decides. */
+  hasExceptionOn(port: number): boolean;
+}
+
+export interface AddressPolicyOptions {
+  /** Exact exceptions to the rule that only public addresses are dialled. */
+  readonly allow: readonly { readonly host: string; readonly port: number }[];
+  readonly ports: readonly number[];
+}
+
+export function addressPolicy({ allow, ports }: AddressPolicyOptions): AddressPolicy {
+  const exceptions = new Set(allow.filter(({ host }) => isIP(host) !== 0).map(({ host, port }) => endpoint(host, port)));
+  const excepted = new Set(allow.map(({ port }) => port));
+  return {
+    permits: (address, port) => isIP(address) !== 0 && (exceptions.has(endpoint(address, port)) || isPublicAddress(address)),
+    permitsPort: (port) => ports.includes(port) || excepted.has(port),
+    hasExceptionOn: (port) => excepted.has(port),
+  };
+}
+
+function endpoint(address: string, port: number): string {
+  return `${ipaddr.parse(address).toNormalizedString()} ${String(port)}`;
+}

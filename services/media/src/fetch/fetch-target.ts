@@ -1,0 +1,36 @@
+import { isIP } from 'node:net';
+import { checkRemoteUrl, parseRemoteUrl } from '../domain/remote-url.ts';
+import type { AddressPolicy } from './address-policy.ts';
+import { FetchFault, addressFault } from './fetch-fault.ts';
+
+/** Names that mean something inside a network only. */
+const PRIVATE_NAMES = ['localhost', 'local', 'internal', 'home.arpa', 'lan', 'onion', 'i2p', 'arpa', 'invalid', 'cluster.local'];
+const HTTP_PORT = 80;
+const HTTPS_PORT = 443;
+
+/** Refuses an address before anything is resolved or dialled. What it lets pass is judged again, by the socket. */
+export function checkTarget(url: URL, policy: AddressPolicy): void {
+  const checked = checkRemoteUrl(url);
+  if ('fault' in checked) throw new FetchFault('url', checked.fault);
+  if (!policy.permitsPort(portOf(url))) throw new FetchFault('url', 'must have an address on port 80 or 443');
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  if (isIP(host) !== 0) {
+    if (!policy.permits(host, portOf(url))) throw addressFault(`the address ${host} is not dialled`);
+  } else if (!isPublicName(host)) throw addressFault(`the name ${host} is not resolved`);
+}
+
+export function parseTarget(text: string): URL {
+  const parsed = parseRemoteUrl(text);
+  if ('fault' in parsed) throw new FetchFault('url', parsed.fault);
+  return parsed.url;
+}
+
+export function portOf(url: URL): number {
+  if (url.port !== '') return Number(url.port);
+  return url.protocol === 'https:' ? HTTPS_PORT : HTTP_PORT;
+}
+
+function isPublicName(host: string): boolean {
+  const name = host.replace(/\.$/, '').toLowerCase();
+  return name.includes('.') && !name.startsWith('.') && !name.includes('..') && !PRIVATE_NAMES.some((suffix) => name.endsWith(`.${suffix}`));
+}

@@ -1,0 +1,99 @@
+import type { Clock } from '@reelgate/platform/clock';
+import type { Metrics } from '@reelgate/platform/metrics';
+import type { ReceivedFile } from '../blobs/incoming.ts';
+import type { FetchConfig, MediaConfig } from '../config.ts';
+import { mayDeclare } from '../domain/formats.ts';
+import type { Family } from '../domain/formats.ts';
+import { FetchFault } from './fetch-fault.ts';
+import { parseTarget } from './fetch-target.ts';
+import { guardedFetch } from './guarded-fetch.ts';
+import type { FetchOrder, GuardedFetchDeps } from './guarded-fetch.ts';
+import { openKeyedSlots, openSlots } from './slots.ts';
+import type { TransferLimits } from './transfer-watch.ts';
+
+export interface ReferenceOrder {
+  readonly url: string;
+  readonly accountId: string;
+  /** What its declared type must be of. */
+  readonly family: Family;
+  readonly bytesMax: number;
+}
+
+/** The two ways in from outside, each with places of its own. Both reject with a FetchFault. */
+export interface Fetcher {
+  fetchReference(order: ReferenceOrder): Promise<ReceivedFile>;
+  fetchResult(url: string): Promise<ReceivedFile>;
+}
+
+export interface FetcherDeps extends GuardedFetchDeps {
+  readonly metrics: Metrics;
+  /** Aborted when the service stops. */
+  readonly stopping: AbortSignal;
+}
+
+export function openFetcher(deps: FetcherDeps, { fetch, results }: Pick<MediaConfig, 'fetch' | 'results'>): Fetcher {
+  const { timeouts, inFlight } = fetch;
+  const total = openSlots(inFlight.total);
+  const resultSlots = openSlots(results.parallel);
+  const byAccount = openKeyedSlots(inFlight.perAccount);
+  const byHost = openKeyedSlots(inFlight.perHost);
+  const fetches = deps.metrics.counter('media_fetches_total', 'Fetches of media from outside, by what they were for and how they ended.', ['what', 'outcome']);
+
+  const counted = async (what: string, order: Omit<FetchOrder, 'signal'>): Promise<ReceivedFile> => {
+    try {
+      const file = await guardedFetch(deps, { ...order, signal: deps.stopping });
+      fetches.inc({ what, outcome: 'ok' });
+      return file;
+    } catch (error) {
+      fetches.inc({ what, outcome: error instanceof FetchFault ? error.code : 'failed' });
+      throw error;
+    }
+  };
+  return {
+    fetchReference: async ({ url, accountId, family, bytesMax }) => {
+      const totalMs = family === 'video' ? timeouts.videoTotalMs : timeouts.imageTotalMs;
+      const host = parseTarget(url).host;
+      // the narrowest first, so that nobody holds a place of all while waiting for one of its own
+      const places: readonly Take[] = [(signal) => byAccount.take(accountId, signal), (signal) => byHost.take(host, signal), (signal) => total.take(signal)];
+      return withPlaces(deps, timeouts.queueMs, places, () => counted('reference', {
+        url, bytesMax, limits: limitsOf(fetch, totalMs), resume: false, acceptType: (declared) => { acceptFamily(declared, family); },
+      }));
+    },
+    fetchResult: (url) => withPlaces(deps, timeouts.queueMs, [(signal) => resultSlots.take(signal)], () => counted('result', {
+      url, bytesMax: results.bytesMax, limits: limitsOf(fetch, results.totalMs), resume: true, acceptType: acceptAny,
+    })),
+  };
+}
+
+type Take = (signal: AbortSignal) => Promise<() => void>;
+
+async function withPlaces<T>({ clock, stopping }: { clock: Clock; stopping: AbortSignal }, queueMs: number, takes: readonly Take[], work: () => Promise<T>): Promise<T> {
+  const patience = new AbortController();
+  const waited = new AbortController();
+  void clock.sleep(queueMs, waited.signal).then(() => {
+    patience.abort();
+  });
+  const signal = AbortSignal.any([patience.signal, stopping]);
+  const places: (() => void)[] = [];
+  try {
+    for (const take of takes) places.push(await take(signal));
+    waited.abort();
+    return await work();
+  } finally {
+    waited.abort();
+    for (const release of places.toReversed()) release();
+  }
+}
+
+function limitsOf({ timeouts, leastBytesPerSecond }: FetchConfig, totalMs: number): TransferLimits {
+  return { totalMs, leastBytesPerSecond, stagesMs: { resolve: timeouts.dnsMs, connect: timeouts.connectMs, headers: timeouts.headersMs, body: timeouts.idleMs } };
+}
+
+function acceptFamily(declared: string | undefined, family: Family): void {
+  if (!mayDeclare(declared, family)) throw new FetchFault('declared_type', `must be served as ${family}/…; it is served as another type`, `declared as ${declared ?? ''}`);
+}
+
+/** An upstream's result is judged by its bytes alone. */
+function acceptAny(): void {
+  // nothing is refused here
+}

@@ -1,0 +1,64 @@
+import { isIP } from 'node:net';
+import type { Socket } from 'node:net';
+import { buildConnector } from 'undici';
+import { BLOCKED } from './address-policy.ts';
+import { addressFault } from './fetch-fault.ts';
+import { policyLookup } from './policy-lookup.ts';
+import type { LookupSettings } from './policy-lookup.ts';
+
+const HTTP_PORT = 80;
+const HTTPS_PORT = 443;
+
+export interface ConnectorOptions extends LookupSettings {
+  /** Told as a connection proceeds, so that each part can have its own time. */
+  readonly enter: (stage: 'resolve' | 'connect' | 'headers') => void;
+  /** Told of every socket, so that none outlives its fetch. */
+  readonly opened: (socket: Socket) => void;
+}
+
+/** What the package's connectors do: the socket is given at once, and again when it is ready. */
+type Connect = (options: buildConnector.Options, callback: buildConnector.Callback) => Socket;
+
+/**
+ * Connects in two steps, so that `http:` and `https:` pass the same three checks: an address given as such is judged before it is
+ * dialled (sockets look names up, but never addresses), a name by all its answers, and the address reached once more before a byte is
+ * sent. TLS is added on top of that socket; a block list would be ignored there.
+ */
+export function guardedConnector(options: ConnectorOptions): buildConnector.connector {
+  const { policy, enter, opened } = options;
+  const secure = buildConnector({ rejectUnauthorized: true, allowH2: false, maxCachedSessions: 0, timeout: 0 }) as unknown as Connect;
+
+  return (target, callback) => {
+    const port = target.port === '' ? (target.protocol === 'https:' ? HTTPS_PORT : HTTP_PORT) : Number(target.port);
+    const isLiteral = isIP(target.hostname) !== 0;
+    if (isLiteral && !policy.permits(target.hostname, port)) {
+      callback(addressFault(`the address ${target.hostname} is not dialled`), null);
+      return;
+    }
+    enter(isLiteral ? 'connect' : 'resolve');
+    const plain = buildConnector({
+      timeout: 0,
+      autoSelectFamily: true,
+      lookup: policyLookup(options, port, () => { enter('connect'); }),
+      ...(policy.hasExceptionOn(port) ? {} : { blockList: BLOCKED }),
+    }) as unknown as Connect;
+    const connecting = plain({ ...target, protocol: 'http:', port: String(port) }, (error, socket) => {
+      if (error !== null) {
+        callback(error, null);
+        return;
+      }
+      if (!policy.permits(socket.remoteAddress ?? '', port)) {
+        socket.destroy();
+        callback(addressFault(`${target.hostname} led to ${socket.remoteAddress ?? 'nowhere'}, which is not dialled`), null);
+        return;
+      }
+      const ready: buildConnector.Callback = (...outcome) => {
+        enter('headers');
+        callback(...outcome);
+      };
+      if (target.protocol === 'https:') opened(secure({ ...target, httpSocket: socket }, ready));
+      else ready(null, socket);
+    });
+    opened(connecting);
+  };
+}

@@ -1,0 +1,38 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
+import { isKept } from '../domain/media-object.ts';
+import { putBytes } from '../operations/put-bytes.ts';
+import type { PutDeps } from '../operations/put-bytes.ts';
+import { serveLink } from './link.ts';
+import type { LinkDeps } from './link.ts';
+import { mediaTypeOf, serveObject } from './serve-object.ts';
+import type { ServeOrder } from './serve-object.ts';
+
+/** The bytes of media, for whoever runs in the same process; for the others the routes are the same. */
+export interface MediaBytes {
+  /** Keeps what a client sent inline, for a day at least; refuses more than its bound with `body_too_large`. */
+  put(source: Readable | Uint8Array, options: { readonly accountId: string }): Promise<{ readonly object: string; readonly bytes: number }>;
+  /** Undefined: there is nothing, or nothing any more. The stream must be read or destroyed. */
+  read(object: string): Promise<{ readonly stream: Readable; readonly bytes: number; readonly mediaType: string } | undefined>;
+  /** Answers a GET or HEAD, or refuses in OpenAI's envelope. Who may ask has been decided before. */
+  serve(request: IncomingMessage, response: ServerResponse, order: ServeOrder): Promise<void>;
+  /** Answers a signed link; false: it is another path, and nothing was done. */
+  serveLink(request: IncomingMessage, response: ServerResponse): Promise<boolean>;
+}
+
+export function mediaBytes(deps: PutDeps & LinkDeps): MediaBytes {
+  return {
+    put: async (source, { accountId }) => {
+      const { id, blob } = await putBytes(deps, source, accountId);
+      return { object: id, bytes: blob.bytes };
+    },
+    read: async (object) => {
+      const found = await deps.store.find(object);
+      if (found === undefined || !isKept(found, deps.clock.now())) return undefined;
+      const stream = await deps.blobs.open(found.blob.key);
+      return stream === undefined ? undefined : { stream, bytes: found.blob.bytes, mediaType: mediaTypeOf(found) };
+    },
+    serve: (request, response, order) => serveObject(deps, request, response, order),
+    serveLink: (request, response) => serveLink(deps, request, response),
+  };
+}

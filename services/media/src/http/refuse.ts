@@ -1,0 +1,28 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+export interface Refusal {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const SERVER_FAULTS = 500;
+
+export const NOT_FOUND: Refusal = { status: 404, code: 'not_found', message: 'There is nothing at this address.' };
+export const RESULT_EXPIRED: Refusal = { status: 410, code: 'result_expired', message: 'This is no longer kept.' };
+export const BROKEN: Refusal = { status: 500, code: 'internal_error', message: 'Something went wrong here.' };
+
+/** Answers in OpenAI's envelope, and says nothing of where things lie. After the headers there is nothing left to say. */
+export function refuse(request: IncomingMessage, response: ServerResponse, { status, code, message, headers = {} }: Refusal): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  for (const name of response.getHeaderNames()) response.removeHeader(name);
+  const type = status >= SERVER_FAULTS ? 'server_error' : 'invalid_request_error';
+  const body = JSON.stringify({ error: { message, type, param: null, code } });
+  response.writeHead(status, {
+    'content-type': 'application/json; charset=utf-8', 'content-length': Buffer.byteLength(body), 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', ...headers,
+  }).end(request.method === 'HEAD' ? undefined : body);
+}

@@ -1,0 +1,83 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Log } from '@reelgate/platform/log';
+import { Problem } from '@reelgate/platform/problem';
+import type { HttpRoute } from '@reelgate/platform/rpc/connect-server';
+import { sameSecret } from '@reelgate/platform/secret';
+import type { Secret } from '@reelgate/platform/secret';
+import { inBytes } from '../domain/media-rules.ts';
+import type { MediaBytes } from './media-bytes.ts';
+import { BROKEN, NOT_FOUND, refuse } from './refuse.ts';
+import type { Refusal } from './refuse.ts';
+
+const OBJECT_PATH = /^\/bytes\/([A-Za-z0-9_-]{1,64})$/;
+const READS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD']);
+const UNKNOWN_CALLER: Refusal = { status: 401, code: 'invalid_caller_key', message: 'Send the key of the services as `authorization: Bearer …`.' };
+const NO_ACCOUNT: Refusal = { status: 400, code: 'invalid_request', message: 'Name the account as ?account=….' };
+
+export interface RouteDeps {
+  readonly bytes: MediaBytes;
+  readonly inline: { readonly bytesMax: number };
+  /** That the services show each other. */
+  readonly serviceKey: Secret;
+  readonly log: Log;
+}
+
+/** `/ximg/…` for everybody who has a link; `PUT /bytes` and `GET|HEAD /bytes/{object}` for the other services. */
+export function mediaRoutes(deps: RouteDeps): readonly HttpRoute[] {
+  const route = (takes: (path: string) => boolean, handle: Handler): HttpRoute => (request, response) => {
+    if (!takes((request.url ?? '').split('?', 1)[0] ?? '')) return false;
+    handle(deps, request, response).catch((error: unknown) => {
+      deps.log.error({ err: error }, 'bytes were not served');
+      refuse(request, response, BROKEN);
+    });
+    return true;
+  };
+  return [
+    route((path) => path.startsWith('/ximg/'), async ({ bytes }, request, response) => {
+      await bytes.serveLink(request, response);
+    }),
+    route((path) => path === '/bytes' || path.startsWith('/bytes/'), handleBytes),
+  ];
+}
+
+type Handler = (deps: RouteDeps, request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+async function handleBytes(deps: RouteDeps, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  if (!sameSecret(`Bearer ${deps.serviceKey.reveal()}`, request.headers.authorization ?? '')) {
+    refuse(request, response, UNKNOWN_CALLER);
+    return;
+  }
+  const { pathname, searchParams } = new URL(request.url ?? '', 'http://bytes');
+  const object = OBJECT_PATH.exec(pathname)?.[1];
+  if (pathname === '/bytes' && request.method === 'PUT') await takeBytes(deps, request, response, searchParams.get('account') ?? '');
+  else if (object !== undefined && READS.has(request.method)) await deps.bytes.serve(request, response, { object, fileName: fileNameOf(request) });
+  else refuse(request, response, NOT_FOUND);
+}
+
+function fileNameOf({ headers }: IncomingMessage): string | undefined {
+  const name = headers['x-file-name'];
+  return typeof name === 'string' ? name : undefined;
+}
+
+async function takeBytes({ bytes, inline }: RouteDeps, request: IncomingMessage, response: ServerResponse, accountId: string): Promise<void> {
+  if (accountId === '') {
+    refuse(request, response, NO_ACCOUNT);
+    return;
+  }
+  if (Number(request.headers['content-length'] ?? 0) > inline.bytesMax) {
+    refuse(request, response, tooLarge(`at most ${inBytes(inline.bytesMax)} can be sent at once`));
+    return;
+  }
+  try {
+    const body = JSON.stringify(await bytes.put(request, { accountId }));
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }).end(body);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    refuse(request, response, tooLarge(error.message));
+  }
+}
+
+/** What is still being sent is not read. */
+function tooLarge(message: string): Refusal {
+  return { status: 413, code: 'body_too_large', message, headers: { connection: 'close' } };
+}

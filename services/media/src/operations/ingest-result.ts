@@ -1,0 +1,77 @@
+import { Problem } from '@reelgate/platform/problem';
+import type { Log } from '@reelgate/platform/log';
+import type { ReceivedFile } from '../blobs/incoming.ts';
+import { isResult } from '../domain/media-rules.ts';
+import { isKept } from '../domain/media-object.ts';
+import type { MediaObject } from '../domain/media-object.ts';
+import type { VideoFacts } from '../domain/media-facts.ts';
+import { FetchFault, mayPass } from '../fetch/fetch-fault.ts';
+import type { Fetcher } from '../fetch/fetcher.ts';
+import type { Probe } from '../probe/probe.ts';
+import { claimBlob } from './claim-blob.ts';
+import type { ClaimDeps } from './claim-blob.ts';
+import { keepFile } from './keep-file.ts';
+import type { KeepFileDeps } from './keep-file.ts';
+import { claimed } from './refusals.ts';
+
+const RETRY_MS = 5000;
+
+export interface IngestDeps extends KeepFileDeps, ClaimDeps {
+  readonly log: Log;
+  readonly fetcher: Fetcher;
+  readonly probe: Probe;
+  readonly results: { readonly lifetimeMs: number };
+}
+
+export interface IngestOrder {
+  readonly accountId: string;
+  readonly taskId: string;
+  readonly url: string;
+}
+
+/** Makes a finished video ours: when it resolves, the bytes are stored. The task names it, so that repeating it gives the stored one. */
+export async function ingestResult(deps: IngestDeps, order: IngestOrder): Promise<MediaObject> {
+  const { accountId, taskId, url } = order;
+  const before = await deps.store.findResult(taskId);
+  if (before !== undefined) return stillKept(before, deps.clock.now());
+
+  const file = await fetchResult(deps, taskId, url);
+  try {
+    const facts = await videoIn(deps, file);
+    const { sha256 } = await keepFile(deps, file);
+    const result = claimed(await claimBlob(deps, { accountId, taskId, purpose: 'result', reference: '', sha256, facts, lifetimeMs: deps.results.lifetimeMs }));
+    deps.log.info({ taskId, object: result.id, bytes: file.bytes }, 'a result was stored');
+    return stillKept(result, deps.clock.now());
+  } finally {
+    await file.discard();
+  }
+}
+
+/** A result is not brought back once it ended. */
+function stillKept(result: MediaObject, now: number): MediaObject {
+  if (isKept(result, now)) return result;
+  throw new Problem({ kind: 'gone', reason: 'result_expired', message: 'the result of this task is no longer kept' });
+}
+
+async function fetchResult({ fetcher, log }: IngestDeps, taskId: string, url: string): Promise<ReceivedFile> {
+  try {
+    return await fetcher.fetchResult(url);
+  } catch (error) {
+    if (!(error instanceof FetchFault)) throw error;
+    log.warn({ taskId, code: error.code, err: error }, 'a result was not fetched');
+    throw mayPass(error)
+      ? new Problem({ kind: 'unavailable', reason: 'result_unreachable', message: `the result ${error.said}`, retryAfterMs: RETRY_MS, cause: error })
+      : refused(error.said, error);
+  }
+}
+
+async function videoIn({ probe }: IngestDeps, { path }: ReceivedFile): Promise<VideoFacts> {
+  const outcome = await probe(path);
+  if ('fault' in outcome) throw refused(`is no video that can be read (${outcome.fault})`);
+  if (!isResult(outcome.facts)) throw refused(`must be a video; it is ${outcome.facts.mediaType}`);
+  return outcome.facts;
+}
+
+function refused(said: string, cause?: unknown): Problem {
+  return new Problem({ kind: 'invalid', reason: 'result_refused', message: `the result ${said}`, cause });
+}

@@ -1,0 +1,33 @@
+import { Readable } from 'node:stream';
+import { Problem } from '@reelgate/platform/problem';
+import { TooLarge } from '../blobs/incoming.ts';
+import type { Incoming } from '../blobs/incoming.ts';
+import type { MediaObject } from '../domain/media-object.ts';
+import { inBytes } from '../domain/media-rules.ts';
+import { claimBlob } from './claim-blob.ts';
+import type { ClaimDeps } from './claim-blob.ts';
+import { keepFile } from './keep-file.ts';
+import type { KeepFileDeps } from './keep-file.ts';
+import { claimed } from './refusals.ts';
+
+export interface PutDeps extends KeepFileDeps, ClaimDeps {
+  readonly incoming: Incoming;
+  readonly inline: { readonly lifetimeMs: number; readonly bytesMax: number };
+}
+
+/** Keeps what a client sent with its request, unseen: what it is, is found out when it is staged. */
+export async function putBytes(deps: PutDeps, source: Readable | Uint8Array, accountId: string): Promise<MediaObject> {
+  const draft = await deps.incoming.begin(deps.inline.bytesMax);
+  try {
+    // whoever gave the stream may still want to answer on its connection
+    await draft.append(source instanceof Readable ? source.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array> : [source]);
+    const file = await draft.finish();
+    const { sha256 } = await keepFile(deps, file);
+    return claimed(await claimBlob(deps, { accountId, taskId: '', purpose: 'inline', reference: '', sha256, facts: undefined, lifetimeMs: deps.inline.lifetimeMs }));
+  } catch (error) {
+    await draft.discard();
+    throw error instanceof TooLarge
+      ? new Problem({ kind: 'invalid', reason: 'body_too_large', message: `at most ${inBytes(error.bytesMax)} can be sent at once`, cause: error })
+      : error;
+  }
+}

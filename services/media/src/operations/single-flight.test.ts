@@ -1,0 +1,40 @@
+import { expect, test } from '@jest/globals';
+import { singleFlight } from './single-flight.ts';
+
+const never = new AbortController().signal;
+
+test('work under one name is done once for all who ask meanwhile, and again afterwards', async () => {
+  const flight = singleFlight<number>();
+  let runs = 0;
+  const work = async (): Promise<number> => {
+    runs += 1;
+    await new Promise((resolve) => setImmediate(resolve));
+    return runs;
+  };
+
+  expect(await Promise.all([flight.run('a', work, never), flight.run('a', work, never), flight.run('b', work, never)])).toEqual([2, 2, 2]);
+  expect(await flight.run('a', work, never)).toBe(3);
+});
+
+test('whoever leaves is let go, and the work goes on', async () => {
+  const flight = singleFlight<string>();
+  const leaving = new AbortController();
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const left = flight.run('a', () => promise, leaving.signal);
+  const stayed = flight.run('a', () => promise, never);
+
+  leaving.abort(new Error('gone'));
+
+  await expect(left).rejects.toThrow('gone');
+  resolve('done');
+  expect(await stayed).toBe('done');
+  await flight.settled();
+});
+
+test('a failure is told to all and not kept', async () => {
+  const flight = singleFlight<string>();
+  const fail = (): Promise<string> => Promise.reject(new Error('no'));
+
+  await expect(Promise.all([flight.run('a', fail, never), flight.run('a', fail, never)])).rejects.toThrow('no');
+  expect(await flight.run('a', async () => 'yes', never)).toBe('yes');
+});

@@ -1,0 +1,151 @@
+import { createHash } from 'node:crypto';
+import type { Log } from '@reelgate/platform/log';
+import type { Incoming, ReceivedFile } from '../blobs/incoming.ts';
+import { decodedBytes } from '../domain/data-url.ts';
+import { mayDeclare } from '../domain/formats.ts';
+import { PROBE_FAULTS } from '../domain/media-facts.ts';
+import type { MediaFacts } from '../domain/media-facts.ts';
+import { isKept } from '../domain/media-object.ts';
+import type { Blob, MediaObject } from '../domain/media-object.ts';
+import { FAMILY_OF, faultOfMedia, inBytes } from '../domain/media-rules.ts';
+import type { Category } from '../domain/media-rules.ts';
+import { classifyReference } from '../domain/reference.ts';
+import type { Reference } from '../domain/reference.ts';
+import { FetchFault } from '../fetch/fetch-fault.ts';
+import type { Fetcher } from '../fetch/fetcher.ts';
+import type { ProbeOutcome, Probe } from '../probe/probe.ts';
+import { claimBlob } from './claim-blob.ts';
+import type { ClaimDeps } from './claim-blob.ts';
+import { keepFile } from './keep-file.ts';
+import type { KeepFileDeps } from './keep-file.ts';
+import { claimed, invalidMedia, mediaBusy, unknownMedia } from './refusals.ts';
+
+export interface StageDeps extends KeepFileDeps, ClaimDeps {
+  readonly log: Log;
+  readonly incoming: Incoming;
+  readonly fetcher: Fetcher;
+  readonly probe: Probe;
+  readonly publicUrl: string;
+  readonly bytesMax: Readonly<Record<Category, number>>;
+  readonly stagedLifetimeMs: number;
+}
+
+export interface StageOrder {
+  readonly accountId: string;
+  readonly taskId: string;
+  readonly category: Category;
+  /** What the client wrote, or what its bytes were put into and the type that it gave them. */
+  readonly source: { readonly url: string } | { readonly object: string; readonly declaredType: string };
+  readonly requestId: string;
+}
+
+/** New bytes, or bytes that are kept already. */
+type Found = { readonly file: ReceivedFile } | { readonly blob: Blob };
+
+/**
+ * Finds or fetches one reference, checks it by its bytes, and freezes it. The same reference is frozen once for a task: whoever stages
+ * it again gets the bytes of the first time, whatever its address gives by then.
+ */
+export async function stageMedia(deps: StageDeps, order: StageOrder): Promise<MediaObject> {
+  const reference = nameOf(order);
+  const before = order.taskId === '' ? undefined : await deps.store.findStaged(order.accountId, order.taskId, reference);
+  if (before !== undefined && isKept(before, deps.clock.now())) return before;
+
+  const found = 'object' in order.source ? await findInline(deps, order, order.source) : await findReference(deps, order, order.source.url);
+  try {
+    const facts = await factsOf(deps, found);
+    checkMedia(deps, order, { facts, bytes: 'file' in found ? found.file.bytes : found.blob.bytes });
+    const { sha256 } = 'file' in found ? await keepFile(deps, found.file) : found.blob;
+    const { accountId, taskId } = order;
+    return claimed(await claimBlob(deps, { accountId, taskId, purpose: 'staged', reference: taskId === '' ? '' : reference, sha256, facts, lifetimeMs: deps.stagedLifetimeMs }));
+  } finally {
+    if ('file' in found) await found.file.discard();
+  }
+}
+
+/** The same for the same words used as the same thing. */
+export function nameOf({ category, source }: StageOrder): string {
+  return createHash('sha256').update(`${category}\n${'object' in source ? `object\n${source.object}` : `url\n${source.url}`}`).digest('hex');
+}
+
+async function findInline(deps: StageDeps, order: StageOrder, { object, declaredType }: { object: string; declaredType: string }): Promise<Found> {
+  checkDeclared(declaredType, order.category);
+  const found = await deps.store.find(object);
+  if (found === undefined || found.accountId !== order.accountId || !isKept(found, deps.clock.now())) throw unknownMedia();
+  return { blob: found.blob };
+}
+
+async function findReference(deps: StageDeps, order: StageOrder, text: string): Promise<Found> {
+  const reference = classifyReference(text, deps.publicUrl);
+  return FINDERS[reference.kind](deps, order, reference as never);
+}
+
+type Finder<K extends Reference['kind']> = (deps: StageDeps, order: StageOrder, reference: Extract<Reference, { kind: K }>) => Promise<Found>;
+
+const FINDERS: { readonly [K in Reference['kind']]: Finder<K> } = {
+  refused: async (_deps, _order, { fault }) => {
+    throw invalidMedia(fault);
+  },
+  own_content: async (deps, order, { taskId }) => ownBlob(deps, order, await deps.store.findResult(taskId)),
+  own_object: async (deps, order, { object }) => ownBlob(deps, order, await deps.store.find(object)),
+  data: (deps, order, { declaredType, base64 }) => receiveData(deps, order, { declaredType, base64 }),
+  remote: (deps, order, { url }) => fetchRemote(deps, order, url),
+};
+
+/** Our own are found by who owns them and never by HTTP. */
+function ownBlob(deps: StageDeps, order: StageOrder, found: MediaObject | undefined): Found {
+  if (found === undefined || found.accountId !== order.accountId || !isKept(found, deps.clock.now())) throw unknownMedia();
+  return { blob: found.blob };
+}
+
+async function receiveData({ incoming, bytesMax }: StageDeps, { category }: StageOrder, { declaredType, base64 }: { declaredType: string; base64: string }): Promise<Found> {
+  checkDeclared(declaredType, category);
+  if (decodedBytes(base64) > bytesMax[category]) throw invalidMedia(tooLarge(bytesMax[category]));
+  const draft = await incoming.begin(bytesMax[category]);
+  try {
+    await draft.append([Buffer.from(base64, 'base64')]);
+    return { file: await draft.finish() };
+  } catch (error) {
+    await draft.discard();
+    throw error;
+  }
+}
+
+async function fetchRemote({ fetcher, bytesMax, log }: StageDeps, order: StageOrder, url: string): Promise<Found> {
+  const { accountId, taskId, category, requestId } = order;
+  try {
+    return { file: await fetcher.fetchReference({ url, accountId, family: FAMILY_OF[category], bytesMax: bytesMax[category] }) };
+  } catch (error) {
+    if (!(error instanceof FetchFault)) throw error;
+    log.info({ taskId, requestId, code: error.code, err: error }, 'a reference was not fetched');
+    throw error.code === 'busy' ? mediaBusy(error.said, error) : invalidMedia(error.said, error);
+  }
+}
+
+async function factsOf({ blobs, store, probe }: StageDeps, found: Found): Promise<MediaFacts> {
+  if ('file' in found) return factsIn(await probe(found.file.path));
+  const { blob } = found;
+  if (blob.facts !== undefined) return blob.facts;
+  const outcome = await blobs.withFile(blob.key, probe);
+  if (outcome === undefined) throw unknownMedia();
+  const facts = factsIn(outcome);
+  await store.noteFacts(blob.sha256, facts);
+  return facts;
+}
+
+function factsIn(outcome: ProbeOutcome): MediaFacts {
+  if ('fault' in outcome) throw invalidMedia(PROBE_FAULTS[outcome.fault]);
+  return outcome.facts;
+}
+
+function checkMedia({ bytesMax }: StageDeps, { category }: StageOrder, { facts, bytes }: { facts: MediaFacts; bytes: number }): void {
+  const fault = faultOfMedia(category, facts) ?? (bytes > bytesMax[category] ? tooLarge(bytesMax[category]) : undefined);
+  if (fault !== undefined) throw invalidMedia(fault);
+}
+
+function checkDeclared(declaredType: string, category: Category): void {
+  const family = FAMILY_OF[category];
+  if (!mayDeclare(declaredType, family)) throw invalidMedia(`must be declared as ${family}/…; it is declared as ${declaredType}`);
+}
+
+const tooLarge = (bytesMax: number): string => `must have at most ${inBytes(bytesMax)}`;

@@ -1,0 +1,68 @@
+import { EncodedPacketSink, FilePathSource, Input, MP3, MP4, QTFF, WAVE, WEBM } from 'mediabunny';
+import type { InputFormat, InputVideoTrack } from 'mediabunny';
+import type { ProbeJob, ProbeOutcome } from './probe.ts';
+
+const TRACKS_MAX = 8;
+/** Far above the 362 that a base video may have. */
+const FRAMES_COUNTED = 1000;
+const CACHE_BYTES = 8 * 1024 * 1024;
+
+/** Only what a single file holds: no playlist, which would lead elsewhere. */
+const VIDEO: readonly InputFormat[] = [MP4, QTFF, WEBM];
+const SOUND: readonly InputFormat[] = [MP3, WAVE];
+
+export async function probeVideo({ path }: ProbeJob, mediaType: string): Promise<ProbeOutcome> {
+  return withInput(path, VIDEO, async (input) => {
+    const track = await input.getPrimaryVideoTrack();
+    const videoCodec = await track?.getCodec() ?? null;
+    if (track === null || videoCodec === null) return { fault: 'no_video' };
+    const end = await track.computeDuration();
+    const durationMs = milliseconds(end);
+    if (durationMs === undefined || !(await isWhole(track, end))) return { fault: 'broken' };
+    const sound = await input.getPrimaryAudioTrack();
+    const audioCodec = sound === null ? undefined : (await sound.getCodec()) ?? 'unknown';
+    const { averagePacketRate, packetCount } = await track.computePacketStats(FRAMES_COUNTED);
+    return {
+      facts: {
+        family: 'video', mediaType, durationMs, videoCodec, ...(audioCodec === undefined ? {} : { audioCodec }), ...(await sizeOf(track)),
+        frameRate: Math.round(averagePacketRate * 1000) / 1000, frames: packetCount,
+      },
+    };
+  });
+}
+
+export async function probeAudio({ path }: ProbeJob, mediaType: string): Promise<ProbeOutcome> {
+  return withInput(path, SOUND, async (input) => {
+    const track = await input.getPrimaryAudioTrack();
+    const codec = await track?.getCodec() ?? null;
+    if (track === null || codec === null) return { fault: 'no_audio' };
+    const durationMs = milliseconds(await track.computeDuration());
+    return durationMs === undefined ? { fault: 'broken' } : { facts: { family: 'audio', mediaType, durationMs, codec } };
+  });
+}
+
+async function withInput(path: string, formats: readonly InputFormat[], read: (input: Input) => Promise<ProbeOutcome>): Promise<ProbeOutcome> {
+  const input = new Input({ formats: [...formats], source: new FilePathSource(path, { maxCacheSize: CACHE_BYTES, handleUnhandledError: () => undefined }) });
+  try {
+    return (await input.getTracks()).length > TRACKS_MAX ? { fault: 'broken' } : await read(input);
+  } finally {
+    input.dispose();
+  }
+}
+
+/** The tables of a file may promise what is not in it: the first and the last picture must be there. */
+async function isWhole(track: InputVideoTrack, end: number): Promise<boolean> {
+  const packets = new EncodedPacketSink(track);
+  const ends = [await packets.getFirstPacket(), await packets.getPacket(end)];
+  return ends.every((packet) => packet !== null && packet.data.byteLength > 0);
+}
+
+async function sizeOf(track: InputVideoTrack): Promise<{ width: number; height: number }> {
+  return { width: await track.getDisplayWidth(), height: await track.getDisplayHeight() };
+}
+
+/** Undefined for what no movie lasts: nothing, for ever, or not a number. */
+function milliseconds(seconds: number): number | undefined {
+  const ms = Math.round(seconds * 1000);
+  return Number.isSafeInteger(ms) && ms > 0 ? ms : undefined;
+}

@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { fakeClock } from '@reelgate/platform/testing/fake-clock';
+import { timestampMs } from '@bufbuild/protobuf/wkt';
+import { startMediaUnderTest } from '../../testing/media-under-test.ts';
+import type { MediaUnderTest } from '../../testing/media-under-test.ts';
+import { spinningMp4 } from '../../testing/mp4.ts';
+import { fixture, serves, startOrigin } from '../../testing/origin.ts';
+import type { Behaviour, Origin } from '../../testing/origin.ts';
+import { png } from '../../testing/pictures.ts';
+
+let origin: Origin;
+let under: MediaUnderTest;
+let tasks = 0;
+const section = () => ({ fetch: { allow: [origin.host] }, results: { max_bytes: '300KiB' }, probe: { timeout: '700ms' } });
+const newTask = (): string => `task_${String(tasks += 1)}`;
+const ingest = async (url: string, taskId = newTask()) => (await under.client.ingestResult({ accountId: 'demo', taskId, url })).result!;
+const video: Behaviour = serves(fixture('768p.mp4'), { 'content-type': 'text/plain' });
+
+beforeAll(async () => {
+  origin = await startOrigin();
+  under = await startMediaUnderTest({ section: section() });
+});
+afterAll(async () => {
+  await under.close();
+  await origin.close();
+});
+
+describe('a result', () => {
+  test('is ours when the call ends, with what its bytes say and until when it is kept', async () => {
+    const before = Date.now();
+    const result = await ingest(origin.url(video));
+
+    expect(result).toMatchObject({ mediaType: 'video/mp4', bytes: BigInt(fixture('768p.mp4').byteLength), width: 1344, height: 768, durationMs: 4458n, frameRate: 24, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) });
+    expect(result.object).toMatch(/^vid_[0-9a-v]{32}$/);
+    expect(Math.abs(timestampMs(result.expiresAt!) - before - 7 * 86_400_000)).toBeLessThan(10_000);
+    expect(under.blobs().some((name) => name.startsWith(result.sha256))).toBe(true);
+  });
+
+  test.each(['clip.webm', 'clip.mov'])('may be a %s', async (name) => {
+    expect((await ingest(origin.url(serves(fixture(name))))).mediaType).toMatch(/video\/(webm|quicktime)/);
+  });
+
+  test('of one task is fetched once, at the same moment, later, and after a restart', async () => {
+    const taskId = newTask();
+    const url = origin.url(video);
+    const before = origin.hits.length;
+    const [first, second] = await Promise.all([ingest(url, taskId), ingest(url, taskId)]);
+    under = await under.restart();
+    const third = await ingest(origin.url(serves(Buffer.from('another'))), taskId);
+
+    expect(second).toEqual(first);
+    expect(third).toEqual(first);
+    expect(origin.hits.length).toBe(before + 1);
+  });
+
+  test('of two tasks with the same bytes is kept once, under two ids', async () => {
+    const [first, second] = [await ingest(origin.url(video)), await ingest(origin.url(video))];
+
+    expect(second.object).not.toBe(first.object);
+    expect(under.blobs().filter((name) => name.startsWith(first.sha256))).toHaveLength(1);
+  });
+
+  test('that was removed is not brought back', async () => {
+    const taskId = newTask();
+    await ingest(origin.url(video), taskId);
+
+    expect((await under.client.removeResult({ taskId })).removed).toBe(true);
+    expect((await under.client.removeResult({ taskId })).removed).toBe(false);
+    await expect(ingest(origin.url(video), taskId)).rejects.toMatchObject({ kind: 'gone', reason: 'result_expired' });
+  });
+
+  test('that breaks off is gone on with where the origin can do that', async () => {
+    const whole = fixture('768p.mp4');
+    const breaking: Behaviour = (request, response) => {
+      const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1] ?? 0);
+      if (from > 0) response.writeHead(206, { etag: '"1"', 'content-range': `bytes ${String(from)}-${String(whole.byteLength - 1)}/${String(whole.byteLength)}` }).end(whole.subarray(from));
+      else response.writeHead(200, { etag: '"1"', 'content-length': String(whole.byteLength) }).write(whole.subarray(0, 100_000), () => response.socket?.end());
+    };
+
+    expect((await ingest(origin.url(breaking))).bytes).toBe(BigInt(whole.byteLength));
+  });
+});
+
+describe('what is no result', () => {
+  test.each<[string, Behaviour]>([
+    ['a page', serves(Buffer.from('<html>gateway</html>'))], ['nothing', serves(Buffer.alloc(0))], ['a picture', serves(png(300, 300))], ['half a video', serves(fixture('768p.mp4').subarray(0, 90_000))],
+    ['a file that holds the parser up', serves(spinningMp4())], ['more than the bound', serves(Buffer.alloc(300 * 1024 + 1))], ['compressed', serves(fixture('768p.mp4'), { 'content-encoding': 'gzip' })],
+    ['a redirect inside', (_request, response) => { response.writeHead(302, { location: 'http://169.254.169.254/' }).end(); }],
+  ])('%s is refused, and leaves nothing', async (_what, behaviour) => {
+    const before = under.blobs();
+
+    await expect(ingest(origin.url(behaviour))).rejects.toMatchObject({ kind: 'invalid', reason: 'result_refused', message: expect.not.stringMatching(/127\.0|169\.254/) });
+    expect(under.blobs()).toEqual(before);
+  });
+
+  test.each([404, 403, 410, 429, 500, 503])('an origin that answers %i may answer better later', async (status) => {
+    await expect(ingest(origin.url((_request, response) => { response.writeHead(status).end(); }))).rejects.toMatchObject({ kind: 'unavailable', reason: 'result_unreachable' });
+  });
+
+  test('an address that is not dialled, or is none, is refused', async () => {
+    for (const url of ['http://127.0.0.1:9/x.mp4', 'http://10.0.0.1/x.mp4', 'file:///etc/passwd', 'data:video/mp4;base64,AAAA']) await expect(ingest(url)).rejects.toMatchObject({ reason: 'result_refused' });
+  });
+
+  test('an origin that breaks off for good is not reached, and the next try may succeed', async () => {
+    let turn = 0;
+    const taskId = newTask();
+    const url = origin.url((request, response) => {
+      turn += 1;
+      if (turn > 1) video(request, response);
+      else response.writeHead(200, { 'content-length': '1000' }).write('x', () => response.socket?.destroy());
+    });
+
+    await expect(ingest(url, taskId)).rejects.toMatchObject({ reason: 'result_unreachable' });
+    expect((await ingest(url, taskId)).mediaType).toBe('video/mp4');
+  });
+});
+
+test('a result and its bytes go when their time is over, and its object says so', async () => {
+  const clock = fakeClock();
+  const short = await startMediaUnderTest({ clock, section: { ...section(), results: { lifetime: '3s' } } });
+  const { result } = await short.client.ingestResult({ accountId: 'demo', taskId: 'task_1', url: origin.url(video) });
+  expect(short.blobs()).toHaveLength(1);
+
+  await clock.advance(3000);
+  expect(await short.media.bytes.read(result!.object)).toBeUndefined();
+  await expect(short.client.ingestResult({ accountId: 'demo', taskId: 'task_1', url: origin.url(video) })).rejects.toMatchObject({ reason: 'result_expired' });
+
+  // past the pin of the upload
+  for (let hours = 0; hours < 2 && short.blobs().length > 0; hours += 1) await clock.advance(3_600_000);
+  for (let turns = 0; turns < 50 && short.blobs().length > 0; turns += 1) await clock.advance(30_000);
+  expect(short.blobs()).toEqual([]);
+  await short.close();
+});

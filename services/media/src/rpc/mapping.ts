@@ -1,0 +1,54 @@
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { Problem } from '@reelgate/platform/problem';
+import { Category as WireCategory } from '@reelgate/proto/media/v1/media_service';
+import type { IngestResultRequest, StageMediaRequest, StagedMediaSchema, StoredResultSchema } from '@reelgate/proto/media/v1/media_service';
+import type { MediaFacts } from '../domain/media-facts.ts';
+import type { MediaObject } from '../domain/media-object.ts';
+import type { Category } from '../domain/media-rules.ts';
+import type { IngestOrder } from '../operations/ingest-result.ts';
+import type { StageOrder } from '../operations/stage-media.ts';
+
+const CATEGORIES = new Map<WireCategory, Category>([
+  [WireCategory.IMAGE, 'image'], [WireCategory.VIDEO, 'video'], [WireCategory.AUDIO, 'audio'], [WireCategory.BASE_VIDEO, 'base_video'],
+]);
+
+export function fromWireStage({ accountId, taskId, category, url, object, declaredType }: StageMediaRequest, requestId: string): StageOrder {
+  const known = CATEGORIES.get(category);
+  if (known === undefined) throw invalid('category', 'must say what the medium holds');
+  if ((url === '') === (object === '')) throw invalid('url', 'must be given, or an object, and not both');
+  return { accountId: required('account_id', accountId), taskId, category: known, requestId, source: object === '' ? { url } : { object, declaredType } };
+}
+
+export function fromWireIngest({ accountId, taskId, url }: IngestResultRequest): IngestOrder {
+  return { accountId: required('account_id', accountId), taskId: required('task_id', taskId), url: required('url', url) };
+}
+
+export function required(field: string, value: string): string {
+  if (value === '') throw invalid(field, 'must be given');
+  return value;
+}
+
+function invalid(field: string, message: string): Problem {
+  return new Problem({ kind: 'invalid', reason: 'invalid_request', field, message });
+}
+
+export function toWireStaged({ id, blob }: MediaObject): MessageInitShape<typeof StagedMediaSchema> {
+  const facts = toWireFacts(blob.facts);
+  return { object: id, bytes: BigInt(blob.bytes), ...facts, hasAudio: blob.facts?.family === 'video' && blob.facts.audioCodec !== undefined };
+}
+
+export function toWireResult({ id, blob, expiresAt }: MediaObject): MessageInitShape<typeof StoredResultSchema> {
+  return { object: id, bytes: BigInt(blob.bytes), sha256: blob.sha256, expiresAt: timestampFromMs(expiresAt), ...toWireFacts(blob.facts) };
+}
+
+interface WireFacts { mediaType: string; width: number; height: number; durationMs: bigint; frameRate: number }
+
+function toWireFacts(facts: MediaFacts | undefined): WireFacts {
+  const nothing = { mediaType: '', width: 0, height: 0, durationMs: 0n, frameRate: 0 };
+  if (facts === undefined) return nothing;
+  const { mediaType } = facts;
+  if (facts.family === 'image') return { ...nothing, mediaType, width: facts.width, height: facts.height };
+  if (facts.family === 'audio') return { ...nothing, mediaType, durationMs: BigInt(facts.durationMs) };
+  return { mediaType, width: facts.width, height: facts.height, durationMs: BigInt(facts.durationMs), frameRate: facts.frameRate };
+}

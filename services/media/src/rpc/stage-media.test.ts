@@ -1,0 +1,180 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { Category } from '@reelgate/proto/media/v1/media_service';
+import { startMediaUnderTest } from '../../testing/media-under-test.ts';
+import type { MediaUnderTest } from '../../testing/media-under-test.ts';
+import { fixture, redirects, serves, startOrigin } from '../../testing/origin.ts';
+import type { Behaviour, Origin } from '../../testing/origin.ts';
+import { png, wav } from '../../testing/pictures.ts';
+
+let origin: Origin;
+let results: Origin;
+let under: MediaUnderTest;
+let tasks = 0;
+
+beforeAll(async () => {
+  [origin, results] = await Promise.all([startOrigin(), startOrigin()]);
+  under = await startMediaUnderTest({ section: { fetch: { allow: [origin.host, results.host] }, limits: { audio: '20KiB' } } });
+});
+afterAll(async () => {
+  await under.close();
+  await Promise.all([origin.close(), results.close()]);
+});
+afterEach(() => {
+  expect(under.blobs().filter((name) => name.startsWith('in_'))).toEqual([]);
+});
+
+const newTask = (): string => `task_${String(tasks += 1)}`;
+const stage = async (url: string, category = Category.IMAGE, over: { accountId?: string; taskId?: string } = {}) =>
+  (await under.client.stageMedia({ accountId: 'demo', taskId: newTask(), category, url, ...over })).media!;
+const refusal = async (url: string, category = Category.IMAGE, over: { accountId?: string } = {}): Promise<string> => {
+  const problem = await stage(url, category, over).then(() => { throw new Error('it was staged'); }, (error: unknown) => error as { kind: string; reason: string; field?: string; message: string });
+  expect(problem).toMatchObject({ kind: 'invalid', reason: 'invalid_media', field: undefined });
+  return problem.message;
+};
+const dataUrl = (type: string, bytes: Uint8Array): string => `data:${type};base64,${Buffer.from(bytes).toString('base64')}`;
+const served = (name: string, type?: string): string => origin.url(serves(fixture(name), type === undefined ? {} : { 'content-type': type }));
+const bytesOf = async (object: string): Promise<Buffer> => Buffer.concat(await (await under.media.bytes.read(object))!.stream.toArray() as Buffer[]);
+
+describe('an external address', () => {
+  test.each([
+    ['image.png', 'image/png', Category.IMAGE, { mediaType: 'image/png', width: 640, height: 360, durationMs: 0n, hasAudio: false }],
+    ['image.jpg', undefined, Category.IMAGE, { mediaType: 'image/jpeg', width: 640, height: 360 }],
+    ['768p.mp4', 'application/octet-stream', Category.VIDEO, { mediaType: 'video/mp4', width: 1344, height: 768, durationMs: 4458n, frameRate: 24, hasAudio: true }],
+    ['768p.mp4', 'video/mp4', Category.BASE_VIDEO, { mediaType: 'video/mp4', hasAudio: true }],
+    ['audio.mp3', 'audio/mp3', Category.AUDIO, { mediaType: 'audio/mpeg', durationMs: 3056n }],
+  ])('%s as %s is staged, and its bytes are frozen', async (name, type, category, facts) => {
+    const media = await stage(served(name, type), category);
+
+    expect(media).toMatchObject({ bytes: BigInt(fixture(name).byteLength), ...facts });
+    expect((await bytesOf(media.object)).equals(fixture(name))).toBe(true);
+  });
+
+  test('one that redirects is followed', async () => {
+    expect((await stage(origin.url(redirects(served('image.png'))))).mediaType).toBe('image/png');
+  });
+
+  test('the same reference of the same task is fetched once, whatever its address gives later', async () => {
+    const taskId = newTask();
+    let turn = 0;
+    const url = origin.url((request, response) => {
+      turn += 1;
+      serves(fixture(turn === 1 ? 'image.png' : 'image.jpg'))(request, response);
+    });
+    const [first, second] = await Promise.all([stage(url, Category.IMAGE, { taskId }), stage(url, Category.IMAGE, { taskId })]);
+    const third = await stage(url, Category.IMAGE, { taskId });
+
+    expect([first.mediaType, second.object, third.object]).toEqual(['image/png', first.object, first.object]);
+    expect(turn).toBe(1);
+    expect((await stage(url)).mediaType).toBe('image/jpeg');
+  });
+
+  const says = (status: number): Behaviour => (_request, response) => { response.writeHead(status).end(); };
+  test.each<[string, () => string, Category, RegExp]>([
+    ['a page', () => origin.url(serves(Buffer.from('<html>'), { 'content-type': 'text/html' })), Category.IMAGE, /served as image/],
+    ['a page under the name of a picture', () => origin.url(serves(Buffer.from('<html>'), { 'content-type': 'image/png' })), Category.IMAGE, /none of them/],
+    ['nothing there', () => origin.url(says(404)), Category.IMAGE, /answered 404/],
+    ['a small picture', () => served('small.png'), Category.IMAGE, /256 to 5760 pixels; it has 32×32/],
+    ['a video for a picture', () => served('768p.mp4'), Category.IMAGE, /must be a picture/],
+    ['a picture for a video', () => served('image.png'), Category.VIDEO, /must be a video/],
+    ['a picture for sound', () => served('image.png'), Category.AUDIO, /must be sound|at most 20 KiB/],
+    ['a 2K video for a base', () => served('2k.mp4'), Category.BASE_VIDEO, /768P/],
+    ['too many bytes', () => origin.url(serves(wav(4))), Category.AUDIO, /at most 20 KiB/],
+    ['sound that is too short', () => origin.url(serves(wav(1))), Category.AUDIO, /2 to 15 seconds/],
+    ['a loop', () => origin.url((request, response) => { redirects(request.url ?? '')(request, response); }), Category.IMAGE, /redirects more than 3/],
+    ['a private address', () => 'http://127.0.0.1:9/x.png', Category.IMAGE, /does not answer to us|port/],
+    ['metadata', () => 'http://169.254.169.254/latest/', Category.IMAGE, /does not answer to us/],
+    ['a redirect to a private address', () => origin.url(redirects('http://169.254.169.254/latest/')), Category.IMAGE, /does not answer to us/],
+  ])('%s is refused', async (_what, url, category, said) => {
+    const message = await refusal(url(), category);
+
+    expect(message).toMatch(said);
+    expect(message).not.toMatch(/127\.0|169\.254|localhost/);
+  });
+
+  test('a refused reference leaves nothing, and may be staged when it is better', async () => {
+    const before = under.blobs();
+    let good = false;
+    const url = origin.url((request, response) => { serves(fixture(good ? 'image.webp' : 'small.png'))(request, response); });
+    const taskId = newTask();
+
+    await expect(stage(url, Category.IMAGE, { taskId })).rejects.toMatchObject({ reason: 'invalid_media' });
+    expect(under.blobs()).toEqual(before);
+    good = true;
+    expect((await stage(url, Category.IMAGE, { taskId })).mediaType).toBe('image/webp');
+  });
+});
+
+describe('a data URL', () => {
+  test('is staged by its bytes', async () => {
+    const media = await stage(dataUrl('image/png', fixture('image.png')));
+
+    expect(media).toMatchObject({ mediaType: 'image/png', width: 640 });
+    expect((await bytesOf(media.object)).equals(fixture('image.png'))).toBe(true);
+  });
+
+  test.each<[string, string, Category, RegExp]>([
+    ['of another type', dataUrl('text/html', Buffer.from('<b>x</b>')), Category.IMAGE, /declared as image/],
+    ['that lies', dataUrl('image/png', Buffer.from('<b>x</b>')), Category.IMAGE, /none of them/],
+    ['that is broken', 'data:image/png;base64,!!!!', Category.IMAGE, /base64/],
+    ['of a small picture', dataUrl('image/png', fixture('small.png')), Category.IMAGE, /32×32/],
+    ['of too many bytes', dataUrl('audio/wav', wav(4)), Category.AUDIO, /20 KiB/],
+    ['of many pixels', dataUrl('image/png', png(8000, 6000)), Category.IMAGE, /pixels/],
+  ])('%s is refused', async (_what, url, category, said) => {
+    expect(await refusal(url, category)).toMatch(said);
+  });
+});
+
+describe('bytes of the client', () => {
+  test('are staged by who sent them and by nobody else', async () => {
+    const { object, bytes } = await under.media.bytes.put(fixture('image.png'), { accountId: 'demo' });
+    const order = { accountId: 'demo', taskId: newTask(), category: Category.IMAGE, object, declaredType: 'image/png' };
+
+    expect(bytes).toBe(fixture('image.png').byteLength);
+    expect((await under.client.stageMedia(order)).media).toMatchObject({ mediaType: 'image/png', width: 640 });
+    await expect(under.client.stageMedia({ ...order, accountId: 'other' })).rejects.toMatchObject({ reason: 'invalid_media', message: expect.stringContaining('of this account') });
+    await expect(under.client.stageMedia({ ...order, object: 'inl_unknown' })).rejects.toMatchObject({ message: expect.stringContaining('of this account') });
+    await expect(under.client.stageMedia({ ...order, taskId: newTask(), declaredType: 'text/html' })).rejects.toMatchObject({ message: expect.stringContaining('declared as') });
+    await expect(under.client.stageMedia({ ...order, taskId: newTask(), category: Category.VIDEO, declaredType: '' })).rejects.toMatchObject({ message: expect.stringContaining('must be a video') });
+  });
+});
+
+describe('our own', () => {
+  const ingested = async (accountId = 'demo'): Promise<{ taskId: string; object: string }> => {
+    const taskId = newTask();
+    const { result } = await under.client.ingestResult({ accountId, taskId, url: results.url(serves(fixture('768p.mp4'))) });
+    return { taskId, object: result!.object };
+  };
+
+  test('results are found by task and by link, absolute or as a path, without a request', async () => {
+    const { taskId, object } = await ingested();
+    const before = [...origin.hits, ...results.hits].length;
+
+    for (const url of [`/v1/videos/${taskId}/content`, `https://gate.example/v1/videos/${taskId}/content`, `/ximg/${object}.mp4`, `https://gate.example/ximg/${object}.mp4?exp=1&sig=x`]) {
+      const media = await stage(url, Category.VIDEO);
+      expect((await bytesOf(media.object)).equals(fixture('768p.mp4'))).toBe(true);
+      expect(media.object).not.toBe(object);
+    }
+    expect((await stage(`/v1/videos/${taskId}/content`, Category.BASE_VIDEO)).hasAudio).toBe(true);
+    expect([...origin.hits, ...results.hits].length).toBe(before);
+  });
+
+  test('results of another account, unknown ones and removed ones look the same', async () => {
+    const { taskId, object } = await ingested('other');
+    const { taskId: removed } = await ingested();
+    await under.client.removeResult({ taskId: removed });
+
+    const messages = await Promise.all([`/v1/videos/${taskId}/content`, `/ximg/${object}.mp4`, '/v1/videos/task_unknown/content', '/ximg/vid_unknown.mp4', `/v1/videos/${removed}/content`].map((url) => refusal(url, Category.VIDEO)));
+    expect(new Set(messages).size).toBe(1);
+    expect(await stage(`/ximg/${object}.mp4`, Category.VIDEO, { accountId: 'other' })).toMatchObject({ mediaType: 'video/mp4' });
+  });
+
+  test('other addresses of ours, and references that are nobody\'s here, are refused', async () => {
+    for (const url of ['https://gate.example/v1/models', '/v1/models', 'asset://asset-1', 'mm_file://1', 'file:///etc/hostname', 'image.png']) await refusal(url);
+  });
+});
+
+test.each([
+  [{ category: Category.UNSPECIFIED }, 'category'], [{ url: '' }, 'url'], [{ object: 'inl_1' }, 'url'], [{ accountId: '' }, 'account_id'],
+])('a call with %j is refused by its field', async (over, field) => {
+  await expect(under.client.stageMedia({ accountId: 'demo', taskId: 't', category: Category.IMAGE, url: 'https://a.example/', ...over })).rejects.toMatchObject({ kind: 'invalid', reason: 'invalid_request', field });
+});

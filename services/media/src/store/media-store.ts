@@ -1,0 +1,46 @@
+import type { MediaFacts } from '../domain/media-facts.ts';
+import type { Blob, MediaObject, Purpose } from '../domain/media-object.ts';
+
+export interface NewBlob {
+  readonly sha256: string;
+  readonly bytes: number;
+  /** Used when the content is not known yet. */
+  readonly key: string;
+}
+
+export interface NewObject {
+  readonly id: string;
+  readonly accountId: string;
+  readonly taskId: string;
+  readonly purpose: Purpose;
+  readonly sha256: string;
+  /** What was staged, within the task; the same one is staged once. Empty: it does not matter. */
+  readonly reference: string;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+}
+
+/** Who claims which bytes. Content that nobody claims any more, and that no upload has pinned, becomes garbage. */
+export interface MediaStore {
+  /** Protects content from becoming garbage until then, and says under which key it is or is to be. */
+  pinBlob(blob: NewBlob, until: number): Promise<Blob>;
+  /**
+   * Adds a claim to content that is kept; facts that are given are noted. A result of the same task, or the same reference staged for
+   * the same task, is there once: a second one gives the first. Undefined: the content is there no more.
+   */
+  addObject(object: NewObject, facts: MediaFacts | undefined): Promise<MediaObject | undefined>;
+  find(id: string): Promise<MediaObject | undefined>;
+  findResult(taskId: string): Promise<MediaObject | undefined>;
+  findStaged(accountId: string, taskId: string, reference: string): Promise<MediaObject | undefined>;
+  noteFacts(sha256: string, facts: MediaFacts): Promise<void>;
+  /** Whether there was one. */
+  removeResult(taskId: string, now: number): Promise<boolean>;
+  /** Ends claims whose time is over; gives how many. */
+  expireObjects(now: number, limit: number): Promise<number>;
+  /** Forgets results that ended before then; gives how many. */
+  forgetObjects(before: number, limit: number): Promise<number>;
+  /** Takes unclaimed content out of the books; gives the keys of all that is still to be removed. */
+  takeGarbage(now: number, limit: number): Promise<readonly string[]>;
+  /** Says that what was under the key is gone. */
+  forgetGarbage(key: string): Promise<void>;
+}

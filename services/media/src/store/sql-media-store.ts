@@ -1,0 +1,115 @@
+import type { Sql, SqlQuery, SqlRow } from '@reelgate/platform/sql';
+import type { MediaFacts } from '../domain/media-facts.ts';
+import type { Blob, MediaObject, Purpose } from '../domain/media-object.ts';
+import type { MediaStore, NewObject } from './media-store.ts';
+
+interface BlobRow extends SqlRow {
+  readonly sha256: string; readonly storage_key: string; readonly bytes: number; readonly facts: string | null;
+}
+
+interface ObjectRow extends BlobRow {
+  readonly id: string; readonly account_id: string; readonly task_id: string; readonly purpose: string;
+  readonly created_at: number; readonly expires_at: number; readonly removed_at: number | null;
+}
+
+const SELECT = `SELECT o.id, o.account_id, o.task_id, o.purpose, o.created_at, o.expires_at, o.removed_at, o.sha256,
+  COALESCE(b.storage_key, '') AS storage_key, COALESCE(b.bytes, 0) AS bytes, b.facts
+  FROM objects o LEFT JOIN blobs b ON b.sha256 = o.sha256`;
+
+/** Until when content is claimed, worked out from the claims that are left. */
+const SETTLE = `UPDATE blobs SET keep_until = COALESCE((SELECT MAX(o.expires_at) FROM objects o WHERE o.sha256 = blobs.sha256 AND o.removed_at IS NULL), $2)
+  WHERE sha256 = $1`;
+
+export function sqlMediaStore(sql: Sql): MediaStore {
+  const one = async (query: SqlQuery, where: string, values: readonly (string | number)[]): Promise<MediaObject | undefined> => {
+    const [row] = await query<ObjectRow>(`${SELECT} WHERE ${where}`, values);
+    return row === undefined ? undefined : fromObjectRow(row);
+  };
+  return {
+    pinBlob: async ({ sha256, bytes, key }, until) => {
+      const [row] = await sql.write<BlobRow>(`INSERT INTO blobs (sha256, storage_key, bytes, pinned_until, keep_until) VALUES ($1, $2, $3, $4, 0)
+        ON CONFLICT (sha256) DO UPDATE SET pinned_until = CASE WHEN blobs.pinned_until > $4 THEN blobs.pinned_until ELSE $4 END
+        RETURNING sha256, storage_key, bytes, facts`, [sha256, key, bytes, until]);
+      if (row === undefined) throw new Error('an upsert gave no row');
+      return fromBlobRow(row);
+    },
+    addObject: (object, facts) => sql.transaction(async (query) => {
+      // takes the row, so that it cannot become garbage meanwhile
+      const text = facts === undefined ? null : JSON.stringify(facts);
+      const blobs = await query('UPDATE blobs SET facts = COALESCE($2, facts) WHERE sha256 = $1 RETURNING sha256', [object.sha256, text]);
+      if (blobs.length === 0) return undefined;
+      await insertObject(query, object);
+      await query(SETTLE, [object.sha256, object.createdAt]);
+      return one(query, ...identityOf(object));
+    }),
+    find: (id) => one(sql.read, 'o.id = $1', [id]),
+    findResult: (taskId) => one(sql.read, ...RESULT_OF(taskId)),
+    findStaged: (accountId, taskId, reference) => one(sql.read, ...STAGED_FOR(accountId, taskId, reference)),
+    noteFacts: async (sha256, facts) => {
+      await sql.write('UPDATE blobs SET facts = $2 WHERE sha256 = $1', [sha256, JSON.stringify(facts)]);
+    },
+    removeResult: (taskId, now) => sql.transaction(async (query) => {
+      const [removed] = await query<BlobRow>("UPDATE objects SET removed_at = $2 WHERE task_id = $1 AND purpose = 'result' AND removed_at IS NULL RETURNING sha256", [taskId, now]);
+      if (removed !== undefined) await query(SETTLE, [removed.sha256, now]);
+      return removed !== undefined;
+    }),
+    ...sweeps(sql),
+  };
+}
+
+type Where = readonly [string, readonly (string | number)[]];
+const RESULT_OF = (taskId: string): Where => ["o.task_id = $1 AND o.purpose = 'result'", [taskId]];
+const STAGED_FOR = (accountId: string, taskId: string, reference: string): Where =>
+  ["o.account_id = $1 AND o.task_id = $2 AND o.reference = $3 AND o.purpose = 'staged'", [accountId, taskId, reference]];
+
+function identityOf({ id, purpose, accountId, taskId, reference }: NewObject): Where {
+  if (purpose === 'result') return RESULT_OF(taskId);
+  return purpose === 'staged' && reference !== '' ? STAGED_FOR(accountId, taskId, reference) : ['o.id = $1', [id]];
+}
+
+async function insertObject(query: SqlQuery, object: NewObject): Promise<void> {
+  const { id, accountId, taskId, purpose, sha256, reference, createdAt, expiresAt } = object;
+  // one whose time is over, and that no sweep has met yet, must not stand in the way
+  if (purpose === 'staged') await query("DELETE FROM objects WHERE account_id = $1 AND task_id = $2 AND reference = $3 AND purpose = 'staged' AND expires_at <= $4", [accountId, taskId, reference, createdAt]);
+  await query(`INSERT INTO objects (id, account_id, task_id, purpose, sha256, reference, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+    ON CONFLICT DO NOTHING`, [id, accountId, taskId, purpose, sha256, reference === '' ? null : reference, createdAt, expiresAt]);
+}
+
+function sweeps(sql: Sql): Pick<MediaStore, 'expireObjects' | 'forgetObjects' | 'takeGarbage' | 'forgetGarbage'> {
+  return {
+    // a result is remembered, so that its link says what became of it
+    expireObjects: (now, limit) => sql.transaction(async (query) => {
+      const due = await query<{ id: string; purpose: string }>('SELECT id, purpose FROM objects WHERE removed_at IS NULL AND expires_at <= $1 ORDER BY expires_at LIMIT $2', [now, limit]);
+      for (const { id, purpose } of due) {
+        if (purpose === 'result') await query('UPDATE objects SET removed_at = $2 WHERE id = $1 AND removed_at IS NULL', [id, now]);
+        else await query('DELETE FROM objects WHERE id = $1', [id]);
+      }
+      return due.length;
+    }),
+    forgetObjects: async (before, limit) => (await sql.write(
+      'DELETE FROM objects WHERE id IN (SELECT id FROM objects WHERE removed_at <= $1 ORDER BY removed_at LIMIT $2) RETURNING id', [before, limit])).length,
+    takeGarbage: (now, limit) => sql.transaction(async (query) => {
+      const taken = await query<{ storage_key: string }>(`DELETE FROM blobs WHERE pinned_until <= $1 AND keep_until <= $1
+        AND NOT EXISTS (SELECT 1 FROM objects o WHERE o.sha256 = blobs.sha256 AND o.removed_at IS NULL)
+        AND sha256 IN (SELECT sha256 FROM blobs WHERE pinned_until <= $1 AND keep_until <= $1 ORDER BY keep_until LIMIT $2)
+        RETURNING storage_key`, [now, limit]);
+      for (const { storage_key: key } of taken) await query('INSERT INTO garbage (storage_key) VALUES ($1)', [key]);
+      const all = await query<{ storage_key: string }>('SELECT storage_key FROM garbage ORDER BY storage_key LIMIT $1', [limit]);
+      return all.map(({ storage_key: key }) => key);
+    }),
+    forgetGarbage: async (key) => {
+      await sql.write('DELETE FROM garbage WHERE storage_key = $1', [key]);
+    },
+  };
+}
+
+function fromBlobRow(row: BlobRow): Blob {
+  return { sha256: row.sha256, bytes: row.bytes, key: row.storage_key, facts: row.facts === null ? undefined : JSON.parse(row.facts) as MediaFacts };
+}
+
+function fromObjectRow(row: ObjectRow): MediaObject {
+  return {
+    id: row.id, accountId: row.account_id, taskId: row.task_id, purpose: row.purpose as Purpose,
+    createdAt: row.created_at, expiresAt: row.expires_at, removedAt: row.removed_at ?? undefined, blob: fromBlobRow(row),
+  };
+}

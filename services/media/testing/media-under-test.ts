@@ -1,0 +1,90 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { MediaService } from '@reelgate/proto/media/v1/media_service';
+import { openLocalBus } from '@reelgate/platform/bus-local';
+import { systemClock } from '@reelgate/platform/clock';
+import type { Clock } from '@reelgate/platform/clock';
+import { readConfigFile } from '@reelgate/platform/config-file';
+import { newIds, systemRandom } from '@reelgate/platform/ids';
+import { silentLog } from '@reelgate/platform/log';
+import { openMetrics } from '@reelgate/platform/metrics';
+import type { Metrics } from '@reelgate/platform/metrics';
+import { callersByKey } from '@reelgate/platform/rpc/callers';
+import { startConnectServer } from '@reelgate/platform/rpc/connect-server';
+import { directClient } from '@reelgate/platform/rpc/direct-client';
+import type { Client } from '@reelgate/platform/rpc/service';
+import { Secret, deriveSecret } from '@reelgate/platform/secret';
+import { startMedia } from '../src/app.ts';
+import type { RunningMedia } from '../src/app.ts';
+import { mediaConfig, mediaSchema } from '../src/config.ts';
+import type { MediaConfig } from '../src/config.ts';
+
+export const PUBLIC_URL = 'https://gate.example';
+export const SIGNING_KEY = new Secret('signing-key-of-the-tests');
+
+export interface MediaUnderTest {
+  readonly media: RunningMedia;
+  readonly client: Client<typeof MediaService>;
+  readonly metrics: Metrics;
+  /** Of its HTTP port. */
+  readonly url: string;
+  readonly serviceKey: string;
+  readonly folder: string;
+  /** Names of the blobs that are kept. */
+  blobs(): readonly string[];
+  /** Ends it as a program would, and starts another on the same data. */
+  restart(): Promise<MediaUnderTest>;
+  close(): Promise<void>;
+}
+
+export interface MediaOptions {
+  readonly clock?: Clock;
+  /** The `media` section of the configuration. */
+  readonly section?: object;
+  readonly folder?: string;
+}
+
+/** The media service alone, with its HTTP port open, on a data folder of its own. */
+export async function startMediaUnderTest({ clock = systemClock, section = {}, folder = mkdtempSync(path.join(os.tmpdir(), 'media-')) }: MediaOptions = {}): Promise<MediaUnderTest> {
+  const metrics = openMetrics(false);
+  const media = await startMedia(mediaConfigOf(section, folder), {
+    clock, metrics, random: systemRandom, newId: newIds(clock), log: silentLog, bus: openLocalBus(clock, silentLog), signingKey: SIGNING_KEY, publicUrl: PUBLIC_URL, dataDir: folder,
+  });
+  const [binding] = media.bindings;
+  if (binding === undefined) throw new Error('media offers no RPCs');
+  const serviceKey = deriveSecret(SIGNING_KEY, 'service-calls');
+  const server = await startConnectServer({
+    listen: { host: '127.0.0.1', port: 0 }, bindings: media.bindings, identify: callersByKey([{ name: 'services', key: serviceKey, accounts: '*' }]), log: silentLog, routes: media.routes,
+  });
+  const stop = async (): Promise<void> => {
+    await server.stop();
+    await media.stop();
+  };
+  return {
+    media, metrics, folder,
+    client: directClient(MediaService, binding),
+    url: `http://127.0.0.1:${String(server.port)}`,
+    serviceKey: serviceKey.reveal(),
+    blobs: () => filesUnder(path.join(folder, 'blobs')),
+    restart: async () => {
+      await stop();
+      return startMediaUnderTest({ clock, section, folder });
+    },
+    close: async () => {
+      await stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export function mediaConfigOf(section: object, folder = os.tmpdir()): MediaConfig {
+  const file = path.join(mkdtempSync(path.join(folder, 'config-')), 'reelgate.yaml');
+  writeFileSync(file, JSON.stringify({ media: section }));
+  return mediaConfig(readConfigFile(file, { type: 'object', properties: mediaSchema }, {}).value);
+}
+
+function filesUnder(folder: string): string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).map((entry) => entry.name);
+}

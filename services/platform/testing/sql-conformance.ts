@@ -1,0 +1,209 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { Sql, SqlValue } from '../src/sql.ts';
+import type { OpenSql } from './describe-on-engines.ts';
+
+const count = async (sql: Sql): Promise<SqlValue | undefined> => (await sql.read('SELECT COUNT(*) AS rows FROM things'))[0]?.['rows'];
+const insert = 'INSERT INTO things (id, held) VALUES ($1, $2)';
+
+/** What every engine promises to the one SQL text that runs on all of them. */
+export function sqlConformance(open: OpenSql): void {
+  let sql: Sql;
+  beforeEach(async () => {
+    sql = open();
+    await sql.write('CREATE TABLE things (id TEXT PRIMARY KEY, held BIGINT NOT NULL, owner TEXT)');
+  });
+  const add = async (rows: number): Promise<void> => {
+    for (let row = 0; row < rows; row += 1) await sql.write(insert, [`thing_${String(row).padStart(3, '0')}`, 0]);
+  };
+
+  describe('a statement', () => {
+    test('uses its parameters in any order and more than once', async () => {
+      const rows = await sql.read("SELECT CAST($2 AS TEXT) || '-' || CAST($1 AS TEXT) || '-' || CAST($2 AS TEXT) AS said", ['one', 'two']);
+
+      expect(rows).toEqual([{ said: 'two-one-two' }]);
+    });
+
+    test('counts to parameters of two digits', async () => {
+      const names = Array.from({ length: 11 }, (_, index) => `CAST($${index + 1} AS TEXT)`).reverse();
+      const values = Array.from({ length: 11 }, (_, index) => String.fromCharCode(97 + index));
+
+      expect(await sql.read(`SELECT ${names.join(' || ')} AS said`, values)).toEqual([{ said: 'kjihgfedcba' }]);
+    });
+
+    test.each([['too few', ['one']], ['none', []], ['too many', ['one', 2, 'three']]])('refuses %s parameters, and writes nothing', async (_how, values) => {
+      await expect(sql.write(insert, values)).rejects.toThrow();
+
+      expect(await count(sql)).toBe(0);
+    });
+
+    test.each(['it\'s "quoted" \\ $1 ? :x', 'äöü 漢字 😀', 'two\nlines', ''])('keeps the text %j as it is', async (text) => {
+      await sql.write('INSERT INTO things (id, held, owner) VALUES ($1, 0, $1)', [text]);
+
+      expect(await sql.read('SELECT id, owner FROM things WHERE id = $1', [text])).toEqual([{ id: text, owner: text }]);
+    });
+
+    test('knows null', async () => {
+      await sql.write('INSERT INTO things (id, held, owner) VALUES ($1, $2, $3)', ['a', 0, null]);
+
+      expect(await sql.read('SELECT owner FROM things')).toEqual([{ owner: null }]);
+    });
+
+    test.each<[number | bigint]>([
+      [0], [1], [-1], [1_767_225_600_000], [Number.MAX_SAFE_INTEGER], [Number.MIN_SAFE_INTEGER],
+      [2n ** 53n], [-(2n ** 53n)], [9_007_199_254_740_993n], [2n ** 63n - 1n], [-(2n ** 63n)],
+    ])('gives the whole number %p exactly, as a number where one can hold it', async (held) => {
+      expect(await sql.write(`${insert} RETURNING held`, ['a', held])).toEqual([{ held }]);
+      expect(await sql.read('SELECT held FROM things WHERE held = $1', [held])).toEqual([{ held }]);
+    });
+
+    test('takes a small whole number as bigint too', async () => {
+      await sql.write(insert, ['a', 7n]);
+
+      expect(await sql.read('SELECT held FROM things')).toEqual([{ held: 7 }]);
+    });
+
+    test('adds exactly beyond 2^53', async () => {
+      await sql.write(insert, ['a', 2n ** 53n]);
+      await sql.write(insert, ['b', 1]);
+
+      expect(await sql.read('SELECT CAST(SUM(held) AS BIGINT) AS sum, COUNT(*) AS rows FROM things')).toEqual([{ sum: 2n ** 53n + 1n, rows: 2 }]);
+    });
+
+    test('with RETURNING gives the rows that it changed, and no others', async () => {
+      await add(3);
+
+      expect(await sql.write('UPDATE things SET held = held + $1 WHERE id > $2 RETURNING id, held', [5, 'thing_001'])).toEqual([{ id: 'thing_002', held: 5 }]);
+      expect(await sql.write('DELETE FROM things WHERE id = $1 RETURNING id', ['none'])).toEqual([]);
+    });
+
+    test('with ON CONFLICT says by its rows whether it wrote', async () => {
+      const once = `${insert} ON CONFLICT (id) DO NOTHING RETURNING id`;
+
+      expect(await sql.write(once, ['a', 1])).toEqual([{ id: 'a' }]);
+      expect(await sql.write(once, ['a', 2])).toEqual([]);
+      expect(await sql.write(`${insert} ON CONFLICT (id) DO UPDATE SET held = excluded.held RETURNING held`, ['a', 3])).toEqual([{ held: 3 }]);
+    });
+
+    test('that breaks a unique key rejects and leaves the row alone', async () => {
+      await sql.write(insert, ['a', 1]);
+
+      await expect(sql.write(insert, ['a', 2])).rejects.toThrow(/unique/i);
+
+      expect(await sql.read('SELECT held FROM things')).toEqual([{ held: 1 }]);
+    });
+  });
+
+  describe('a transaction', () => {
+    test('gives what its work gives, and is there for the next read', async () => {
+      const given = await sql.transaction(async (query) => {
+        await query(insert, ['a', 1]);
+        return query('SELECT id, held FROM things');
+      });
+
+      expect(given).toEqual([{ id: 'a', held: 1 }]);
+      expect(await count(sql)).toBe(1);
+    });
+
+    test('whose work throws leaves nothing, rejects with what was thrown, and hurts no neighbour', async () => {
+      const thrown = new Error('changed my mind');
+      const one = (id: string, failure?: Error): Promise<string> => sql.transaction(async (query) => {
+        await query(insert, [id, 0]);
+        if (failure !== undefined) throw failure;
+        await query('UPDATE things SET held = 1 WHERE id = $1', [id]);
+        return id;
+      });
+
+      const outcomes = await Promise.allSettled([one('a'), one('b', thrown), one('c')]);
+
+      expect(outcomes).toEqual([{ status: 'fulfilled', value: 'a' }, { status: 'rejected', reason: thrown }, { status: 'fulfilled', value: 'c' }]);
+      expect(await sql.read('SELECT id, held FROM things ORDER BY id')).toEqual([{ id: 'a', held: 1 }, { id: 'c', held: 1 }]);
+    });
+
+    test('in which a statement failed is not kept, even when its work went on', async () => {
+      await sql.write(insert, ['a', 0]);
+      const stubborn = sql.transaction(async (query) => {
+        await query(insert, ['b', 0]);
+        await query(insert, ['a', 0]).catch(() => undefined);
+      });
+
+      await expect(stubborn).rejects.toThrow();
+
+      expect(await count(sql)).toBe(1);
+    });
+
+    test('is not seen by a read before it is committed', async () => {
+      const seen = await sql.transaction(async (query) => {
+        await query(insert, ['a', 0]);
+        // no product code reads elsewhere within its transaction
+        return count(sql);
+      });
+
+      expect(seen).toBe(0);
+      expect(await count(sql)).toBe(1);
+    });
+
+    test('of any mix leaves exactly the rows of those that were told so', async () => {
+      let run = 0;
+      await fc.assert(fc.asyncProperty(fc.array(fc.tuple(fc.integer({ min: 0, max: 3 }), fc.boolean()), { maxLength: 12 }), async (plans) => {
+        run += 1;
+        const work = plans.map(([rows, fails], plan) => sql.transaction(async (query) => {
+          const ids = Array.from({ length: rows }, (_, row) => `${run}-${plan}-${row}`);
+          for (const id of ids) await query(insert, [id, run]);
+          if (fails) throw new Error('planned');
+          return ids;
+        }));
+        const told = (await Promise.allSettled(work)).flatMap((outcome) => (outcome.status === 'fulfilled' ? outcome.value : []));
+
+        const kept = await sql.read<{ id: string }>('SELECT id FROM things WHERE held = $1', [run]);
+        expect(kept.map(({ id }) => id).sort()).toEqual(told.sort());
+      }), { numRuns: 25 });
+    });
+  });
+
+  test('updates at the same moment never take more than there is', async () => {
+    await sql.write(insert, ['purse', 100]);
+    const take = (): Promise<unknown[]> => sql.transaction((query) => query('UPDATE things SET held = held - $1 WHERE id = $2 AND held >= $1 RETURNING held', [7, 'purse']));
+
+    const taken = await Promise.all(Array.from({ length: 40 }, take));
+
+    expect(taken.filter((rows) => rows.length === 1)).toHaveLength(14);
+    expect(await sql.read('SELECT held FROM things')).toEqual([{ held: 2 }]);
+  });
+
+  test('two claimers at the same moment get different rows, and together all of them', async () => {
+    await add(20);
+    const claim = async (by: Sql, owner: string): Promise<string[]> => {
+      const rows = await by.write<{ id: string }>(
+        `UPDATE things SET owner = $1 WHERE id IN (SELECT id FROM things WHERE owner IS NULL ORDER BY id LIMIT 5 ${by.skipLocked}) RETURNING id`, [owner],
+      );
+      return rows.map(({ id }) => id);
+    };
+    const other = open();
+
+    const claimed = (await Promise.all([claim(sql, 'a'), claim(other, 'b'), claim(sql, 'a'), claim(other, 'b')])).flat();
+    const left = await claim(sql, 'a');
+
+    expect(new Set(claimed).size).toBe(claimed.length);
+    expect(claimed.length + left.length).toBe(20 - Number((await sql.read('SELECT COUNT(*) AS rows FROM things WHERE owner IS NULL'))[0]?.['rows']));
+    expect(left.filter((id) => claimed.includes(id))).toEqual([]);
+  });
+
+  test('what another process has written is read', async () => {
+    await open().write(insert, ['a', 1]);
+
+    expect(await count(sql)).toBe(1);
+  });
+
+  test('close() waits for everything that was asked before it', async () => {
+    const small = open(2);
+    const asked = [...Array.from({ length: 20 }, (_, row) => small.write(insert, [`row_${row}`, row])), small.read('SELECT 1 AS one')];
+
+    await small.close();
+
+    expect((await Promise.allSettled(asked)).filter(({ status }) => status === 'rejected')).toEqual([]);
+    expect(await count(sql)).toBe(20);
+    await expect(small.write(insert, ['late', 0])).rejects.toThrow();
+    await expect(small.read('SELECT 1 AS one')).rejects.toThrow();
+  });
+}
