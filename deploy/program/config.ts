@@ -79,7 +79,7 @@ interface Checked {
   readonly gateway: { readonly services: { readonly tasks: string; readonly billing: string; readonly media: string; readonly media_http?: string } };
   readonly tasks: Listening;
   readonly billing: Listening;
-  readonly media: Listening;
+  readonly media: Listening & { readonly blobs?: string };
   readonly models: Readonly<Record<string, unknown>>;
   readonly channels: readonly { readonly id: string; readonly base_url: string; readonly api_key: string; readonly models: Readonly<Record<string, string>> }[];
 }
@@ -95,11 +95,12 @@ export function readProgramConfig(environment: Readonly<Record<string, string | 
   const file = readConfigFile(path.resolve(named === undefined || named === '' ? DEFAULT_FILE : named), SCHEMA, environment);
   const checked = file.value as Checked;
   checkLists(file, checked);
+  const resolved = (relative: string): string => path.resolve(path.dirname(file.file), relative);
   return {
     file,
-    value: checked,
+    value: checked.media.blobs === undefined ? checked : { ...checked, media: { ...checked.media, blobs: resolved(checked.media.blobs) } },
     publicUrl: checked.public_url.replace(/\/$/, ''),
-    dataDir: path.resolve(path.dirname(file.file), checked.data_dir),
+    dataDir: resolved(checked.data_dir),
     signingKey: checked.signing_key === undefined ? undefined : new Secret(checked.signing_key),
     bus: checked.bus,
     ports: { tasks: portsOf(checked.tasks), billing: portsOf(checked.billing), media: portsOf(checked.media) },

@@ -52,7 +52,7 @@ export async function run([name]: readonly string[], environment: Environment): 
   try {
     const starting: Starting = { config, foundation, lifecycle, identify: knownCallers(config, foundation.signingKey) };
     const started = name === undefined ? await startAll(starting) : await START_ONE[name as ServiceName](starting);
-    for (const line of started.greeting) console.log(line);
+    if (started.greeting.length > 0) console.log(started.greeting.join('\n'));
     onHangUp(() => reload(environment, foundation, started.services));
     await stopped;
     return 0;

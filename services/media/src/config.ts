@@ -14,7 +14,7 @@ export const mediaSchema = {
     listen: { type: 'string', format: 'host-port' },
     http: { type: 'string', format: 'host-port' },
     database: { type: 'string', pattern: '^postgres(ql)?://', description: 'a postgres:// address; empty: embedded in data_dir' },
-    blobs: { type: 'string', pattern: '^/', description: 'the absolute path of a folder; a bucket (s3://…) is not supported yet; empty: a folder in data_dir' },
+    blobs: { type: 'string', pattern: '^(?!s3:)', description: 'the path of a folder; a bucket (s3://…) is not supported yet; empty: a folder in data_dir' },
     results: section({ lifetime: duration('7d'), max_bytes: bytes('2GiB'), parallel: count(16), total: duration('15m') }),
     staged: section({ lifetime: duration('8d') }),
     inline: section({ lifetime: duration('48h'), max_bytes: bytes('64MiB') }),

@@ -20,7 +20,7 @@ import type { RunningMedia } from '../src/app.ts';
 import { mediaConfig, mediaSchema } from '../src/config.ts';
 import type { MediaConfig } from '../src/config.ts';
 
-export const PUBLIC_URL = 'https://gate.example';
+const PUBLIC_URL = 'https://gate.example';
 export const SIGNING_KEY = new Secret('signing-key-of-the-tests');
 
 export interface MediaUnderTest {

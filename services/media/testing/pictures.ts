@@ -37,7 +37,7 @@ export function heic(width: number, height: number, brand = 'heic'): Buffer {
   const primary = Buffer.from([0, 0, 0, 0, 0, 1]);
   const properties = box('iprp', box('ipco', box('ispe', size)), box('ipma', associations));
   const meta = box('meta', Buffer.alloc(4), box('pitm', primary), properties);
-  return Buffer.concat([box('ftyp', Buffer.from(`${brand}\0\0\0\0mif1${brand}`, 'latin1')), meta, box('mdat', Buffer.alloc(64))]);
+  return Buffer.concat([box('ftyp', Buffer.from(`${brand}\0\0\0\0mif1${brand === 'avif' ? 'avif' : 'heic'}`, 'latin1')), meta, box('mdat', Buffer.alloc(64))]);
 }
 
 function box(type: string, ...parts: readonly Buffer[]): Buffer {

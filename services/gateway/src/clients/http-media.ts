@@ -76,7 +76,9 @@ async function pass({ request, response, agent, url, authorization, fileName }: 
     ...pick(request.headers, ASKED), 'accept-encoding': 'identity', ...(authorization === undefined ? {} : { authorization }), ...(fileName === undefined ? {} : { 'x-file-name': fileName }),
   };
   const answer = await reach(send(url, { method: request.method === 'HEAD' ? 'HEAD' : 'GET', headers, dispatcher: agent }));
-  if (!PASSED.has(answer.statusCode)) {
+  // A link's refusal is already in words for whoever holds it.
+  const isLinkRefusal = authorization === undefined && answer.statusCode >= 400 && answer.statusCode < 500;
+  if (!PASSED.has(answer.statusCode) && !isLinkRefusal) {
     await answer.body.dump();
     throw refusal(answer.statusCode);
   }

@@ -12,7 +12,7 @@ const HTTPS_PORT = 443;
 export function checkTarget(url: URL, policy: AddressPolicy): void {
   const checked = checkRemoteUrl(url);
   if ('fault' in checked) throw new FetchFault('url', checked.fault);
-  if (!policy.permitsPort(portOf(url))) throw new FetchFault('url', 'must have an address on port 80 or 443');
+  if (!policy.permitsPort(portOf(url))) throw new FetchFault('url', 'must have an address on a port that is dialled: 80 or 443');
   const host = url.hostname.replace(/^\[|\]$/g, '');
   if (isIP(host) !== 0) {
     if (!policy.permits(host, portOf(url))) throw addressFault(`the address ${host} is not dialled`);
@@ -25,7 +25,7 @@ export function parseTarget(text: string): URL {
   return parsed.url;
 }
 
-export function portOf(url: URL): number {
+function portOf(url: URL): number {
   if (url.port !== '') return Number(url.port);
   return url.protocol === 'https:' ? HTTPS_PORT : HTTP_PORT;
 }

@@ -17,7 +17,7 @@ export interface LookupSettings {
 }
 
 /** All addresses of a name; refused when a single one of them may not be dialled, whichever would have been taken. */
-export async function lookUp({ policy, dnsServers, dnsMs, signal }: LookupSettings, name: string, port: number): Promise<LookupAddress[]> {
+async function lookUp({ policy, dnsServers, dnsMs, signal }: LookupSettings, name: string, port: number): Promise<LookupAddress[]> {
   const resolver = new Resolver({ timeout: Math.ceil(dnsMs / TRIES), tries: TRIES });
   if (dnsServers.length > 0) resolver.setServers(dnsServers);
   const cancel = (): void => {

@@ -9,6 +9,9 @@ export interface Refusal {
 
 const SERVER_FAULTS = 500;
 
+/** What may have been set for an answer that is now a refusal. What others have set, such as a request's id, stays. */
+const OF_THE_BYTES = ['accept-ranges', 'content-disposition', 'content-range', 'content-security-policy', 'etag', 'last-modified'];
+
 export const NOT_FOUND: Refusal = { status: 404, code: 'not_found', message: 'There is nothing at this address.' };
 export const RESULT_EXPIRED: Refusal = { status: 410, code: 'result_expired', message: 'This is no longer kept.' };
 export const BROKEN: Refusal = { status: 500, code: 'internal_error', message: 'Something went wrong here.' };
@@ -19,7 +22,7 @@ export function refuse(request: IncomingMessage, response: ServerResponse, { sta
     response.destroy();
     return;
   }
-  for (const name of response.getHeaderNames()) response.removeHeader(name);
+  for (const name of OF_THE_BYTES) response.removeHeader(name);
   const type = status >= SERVER_FAULTS ? 'server_error' : 'invalid_request_error';
   const body = JSON.stringify({ error: { message, type, param: null, code } });
   response.writeHead(status, {

@@ -66,9 +66,11 @@ function setHeaders(response: ServerResponse, found: MediaObject, { fileName, se
   for (const [header, value] of Object.entries(headers)) response.setHeader(header, value);
 }
 
-function sendFile({ root, name }: LocalFile, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    response.once('close', resolve);
+async function sendFile({ root, name }: LocalFile, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  // who asked may have gone while the object was looked for
+  if (response.closed || response.destroyed) return;
+  await new Promise<void>((resolve) => {
+    response.once('close', () => { resolve(); });
     const options = { root, dotfiles: 'deny', index: false, cacheControl: false, etag: false, lastModified: false, highWaterMark: READ_CHUNK_BYTES } as const;
     send(request, name, options)
       .on('error', (error: SendError) => {

@@ -1,11 +1,11 @@
-import { EncodedPacketSink, FilePathSource, Input, MP3, MP4, QTFF, WAVE, WEBM } from 'mediabunny';
+import { EncodedPacketSink, Input, MP3, MP4, QTFF, WAVE, WEBM } from 'mediabunny';
 import type { InputFormat, InputVideoTrack } from 'mediabunny';
+import { openBoundedSource } from './bounded-source.ts';
 import type { ProbeJob, ProbeOutcome } from './probe.ts';
 
 const TRACKS_MAX = 8;
 /** Far above the 362 that a base video may have. */
 const FRAMES_COUNTED = 1000;
-const CACHE_BYTES = 8 * 1024 * 1024;
 
 /** Only what a single file holds: no playlist, which would lead elsewhere. */
 const VIDEO: readonly InputFormat[] = [MP4, QTFF, WEBM];
@@ -42,11 +42,13 @@ export async function probeAudio({ path }: ProbeJob, mediaType: string): Promise
 }
 
 async function withInput(path: string, formats: readonly InputFormat[], read: (input: Input) => Promise<ProbeOutcome>): Promise<ProbeOutcome> {
-  const input = new Input({ formats: [...formats], source: new FilePathSource(path, { maxCacheSize: CACHE_BYTES, handleUnhandledError: () => undefined }) });
+  const { source, close } = await openBoundedSource(path);
+  const input = new Input({ formats: [...formats], source });
   try {
     return (await input.getTracks()).length > TRACKS_MAX ? { fault: 'broken' } : await read(input);
   } finally {
     input.dispose();
+    await close();
   }
 }
 

@@ -125,9 +125,12 @@ test('a result and its bytes go when their time is over, and its object says so'
   expect(await short.media.bytes.read(result!.object)).toBeUndefined();
   await expect(short.client.ingestResult({ accountId: 'demo', taskId: 'task_1', url: origin.url(video) })).rejects.toMatchObject({ reason: 'result_expired' });
 
-  // past the pin of the upload
-  for (let hours = 0; hours < 2 && short.blobs().length > 0; hours += 1) await clock.advance(3_600_000);
-  for (let turns = 0; turns < 50 && short.blobs().length > 0; turns += 1) await clock.advance(30_000);
+  // past the pin of the upload, and then until the sweep has come by
+  await clock.advance(3_600_000);
+  for (let turns = 0; turns < 1000 && short.blobs().length > 0; turns += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    await clock.advance(30_000);
+  }
   expect(short.blobs()).toEqual([]);
   await short.close();
 });
