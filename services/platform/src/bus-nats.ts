@@ -1,8 +1,10 @@
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { DescMessage } from '@bufbuild/protobuf';
-import { AckPolicy, RetentionPolicy, StorageType, connect, nanos } from 'nats';
+import { AckPolicy, Events, RetentionPolicy, StorageType, connect, nanos } from 'nats';
 import type { ConsumerMessages, JetStreamClient, JetStreamManager, JsMsg, NatsConnection, StreamConfig } from 'nats';
+import { tell } from './bus.ts';
 import type { Bus, Handler, Subscription } from './bus.ts';
+import { systemClock } from './clock.ts';
 import type { Log } from './log.ts';
 
 const STREAM = 'REELGATE';
@@ -15,34 +17,49 @@ const REDELIVERY_MS = 1000;
 const DELIVERIES_MAX = 20;
 const PENDING_ACKS_MAX = 256;
 const CONNECT_TIMEOUT_MS = 5000;
+const RECONNECT_MS = 500;
+const DRAIN_MS_MAX = 5000;
 
 /** NATS: JetStream for what is published, plain subjects for what is announced. Reconnects by itself for as long as it is open. */
 export async function openNatsBus(url: string, log: Log): Promise<Bus> {
-  const connection = await connect({ servers: url.split(','), timeout: CONNECT_TIMEOUT_MS, maxReconnectAttempts: -1, name: 'reelgate' });
+  const connection = await connect({
+    servers: url.split(','), timeout: CONNECT_TIMEOUT_MS, reconnectTimeWait: RECONNECT_MS, maxReconnectAttempts: -1, name: 'reelgate',
+  });
   const manager = await connection.jetstreamManager();
   await ensureStream(manager);
   const stream = connection.jetstream();
+  const subscriptions: Subscription[] = [];
+  let connected = true;
+  void followStatus(connection, (now) => {
+    connected = now;
+  });
 
   return {
     publish: async (schema, message, id) => {
       await stream.publish(schema.typeName, toBinary(schema, message), { msgID: `${schema.typeName} ${id}` });
     },
-    subscribe: (schema, group, handle) => subscribe({ manager, stream, log }, { schema, group, handle }),
+    subscribe: async (schema, group, handle) => {
+      const subscription = await subscribe({ manager, stream, log }, { schema, group, handle });
+      subscriptions.push(subscription);
+      return subscription;
+    },
     announce: (schema, message) => {
       if (!connection.isClosed()) connection.publish(ANNOUNCE_PREFIX + schema.typeName, toBinary(schema, message));
     },
     listen: async (schema, handle) => {
       const subscription = connection.subscribe(ANNOUNCE_PREFIX + schema.typeName, {
         callback: (error, received) => {
-          if (error === null) handle(fromBinary(schema, received.data));
+          if (error === null) tell((data: Uint8Array) => { handle(fromBinary(schema, data)); }, received.data, log);
         },
       });
       await connection.flush();
       return { stop: async () => { subscription.unsubscribe(); } };
     },
-    ready: () => isConnected(connection),
+    ready: () => connected && !connection.isClosed() && !connection.isDraining(),
     close: async () => {
-      if (!connection.isClosed()) await connection.drain();
+      await Promise.all(subscriptions.map((subscription) => subscription.stop()));
+      if (connected) await drain(connection);
+      await connection.close();
     },
   };
 }
@@ -98,6 +115,18 @@ async function takeAll(messages: ConsumerMessages, take: (received: JsMsg) => vo
   for await (const received of messages) take(received);
 }
 
-function isConnected(connection: NatsConnection): boolean {
-  return !connection.isClosed() && connection.getServer() !== '' && !connection.isDraining();
+/** Lets what was announced go out, for a while: a server that is gone would be waited for. */
+async function drain(connection: NatsConnection): Promise<void> {
+  if (connection.isClosed() || connection.isDraining()) return;
+  const done = new AbortController();
+  await Promise.race([connection.drain(), systemClock.sleep(DRAIN_MS_MAX, done.signal)]);
+  done.abort();
+}
+
+/** Tells whether there is a connection, whenever that changes, for as long as the bus is open. */
+async function followStatus(connection: NatsConnection, tellNow: (connected: boolean) => void): Promise<void> {
+  for await (const { type } of connection.status()) {
+    if (type === Events.Disconnect) tellNow(false);
+    else if (type === Events.Reconnect) tellNow(true);
+  }
 }

@@ -1,4 +1,5 @@
 import type { DescMessage, MessageShape } from '@bufbuild/protobuf';
+import type { Log } from './log.ts';
 
 /** What a handler throws is delivered again later; what it resolves is done. */
 export type Handler<S extends DescMessage> = (message: MessageShape<S>) => Promise<void>;
@@ -20,5 +21,15 @@ export interface Bus {
   announce<S extends DescMessage>(schema: S, message: MessageShape<S>): void;
   listen<S extends DescMessage>(schema: S, handle: (message: MessageShape<S>) => void): Promise<Subscription>;
   ready(): boolean;
+  /** Stops every subscription, and with it waits for the handlers that run. */
   close(): Promise<void>;
+}
+
+/** Calls one listener; what it throws hurts nobody else. */
+export function tell<M>(listener: (message: M) => void, message: M, log: Log): void {
+  try {
+    listener(message);
+  } catch (error) {
+    log.error({ err: error }, 'a listener failed');
+  }
 }

@@ -2,12 +2,15 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Ajv } from 'ajv';
 import type { ErrorObject } from 'ajv';
-import { LineCounter, isMap, parseDocument, visit } from 'yaml';
+import { LineCounter, parseDocument, visit } from 'yaml';
 import type { Document, Node } from 'yaml';
+import { lineOf, placesOf } from './config-places.ts';
+import type { Keys } from './config-places.ts';
 import { parseBytes, parseDuration, parseHostPort } from './units.ts';
 
-const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
+const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}\n]*))?\}/g;
 const MARK = /__variable_(\d+)__/g;
+const NUMBER_OR_FLAG = /^(-?(0|[1-9]\d*)(\.\d+)?|true|false)$/;
 const DECIMAL = /^(0|[1-9]\d{0,11})(\.\d{1,9})?$/;
 
 /** Says which file, line and key is wrong, and what was expected there. */
@@ -39,18 +42,16 @@ export function readConfigFile(file: string, schema: object, environment: Readon
     new ConfigError(`${file}:${String(lineOf(document, lines, keys))}: ${keys.length === 0 ? 'the file' : keys.join('.')}: ${expected}`);
   const missing = (node: Node, name: string): ConfigError =>
     new ConfigError(`${file}:${String(lines.linePos(node.range?.[0] ?? 0).line)}: \${${name}} is not set; set it, or give a default as \${${name}:-…}`);
-  substitute(document, variables, (node, { name, fallback }) => {
+  const substituted = substitute(document, variables, (node, { name, fallback }) => {
     const set = environment[name];
     if (set !== undefined && set !== '') return set;
     if (fallback === undefined) throw missing(node, name);
     return fallback;
   });
-  const value = withoutEmpty(document.toJS()) ?? {};
-  checkValue(value, schema, fault, variables.length);
+  const value = withoutEmpty(valueOf(document, file)) ?? {};
+  checkValue(value, schema, fault, (keys) => substituted.has(placesOf(document, keys)[keys.length - 1]?.value));
   return { file: path.resolve(file), value, fault };
 }
-
-type Keys = readonly (string | number)[];
 
 interface Variable {
   readonly name: string;
@@ -63,17 +64,19 @@ function markVariables(text: string, into: Variable[]): string {
 }
 
 /** Fills in defaults; a text that came from a variable becomes the number or the flag that the schema wants, where it reads as one. */
-function checkValue(value: unknown, schema: object, fault: ConfigFile['fault'], variables: number): void {
+function checkValue(value: unknown, schema: object, fault: ConfigFile['fault'], hasVariable: (keys: Keys) => boolean): void {
   const check = new Ajv({ allErrors: false, verbose: true, useDefaults: true, allowUnionTypes: true, strict: true, strictTypes: false, formats: FORMATS }).compile(schema);
-  for (let mended = 0; !check(value); mended += 1) {
+  // each turn leaves one text less
+  while (!check(value)) {
     const [error] = check.errors ?? [];
-    if (error === undefined || mended >= variables || !readAsWanted(value, error)) throw error === undefined ? fault([], 'is wrong') : faultOf(error, fault);
+    if (error === undefined || !readAsWanted(value, error, hasVariable)) throw error === undefined ? fault([], 'is wrong') : faultOf(error, fault);
   }
 }
 
-function readAsWanted(value: unknown, error: ErrorObject): boolean {
-  if (error.keyword !== 'type' || typeof error.data !== 'string' || !/^(-?\d+(\.\d+)?|true|false)$/.test(error.data)) return false;
+function readAsWanted(value: unknown, error: ErrorObject, hasVariable: (keys: Keys) => boolean): boolean {
+  if (error.keyword !== 'type' || typeof error.data !== 'string' || !NUMBER_OR_FLAG.test(error.data)) return false;
   const keys = keysOf(error);
+  if (!hasVariable(keys)) return false;
   const last = keys.at(-1);
   let holder = value as Record<string | number, unknown>;
   for (const key of keys.slice(0, -1)) holder = holder[key] as Record<string | number, unknown>;
@@ -104,16 +107,30 @@ function textOf(file: string): string {
   }
 }
 
-function substitute(document: Document, variables: readonly Variable[], valueOf: (node: Node, variable: Variable) => string): void {
+/** Gives the scalars that a variable was in. */
+function substitute(document: Document, variables: readonly Variable[], textFor: (node: Node, variable: Variable) => string): Set<unknown> {
+  const substituted = new Set<unknown>();
   visit(document, {
     Scalar: (_key, node) => {
       if (typeof node.value !== 'string') return;
       node.value = node.value.replace(MARK, (whole, index: string) => {
         const variable = variables[Number(index)];
-        return variable === undefined ? whole : valueOf(node, variable);
+        if (variable === undefined) return whole;
+        substituted.add(node);
+        return textFor(node, variable);
       });
     },
   });
+  return substituted;
+}
+
+function valueOf(document: Document, file: string): unknown {
+  try {
+    return document.toJS();
+  } catch (error) {
+    // an alias without its anchor, or one that stands for too much
+    throw new ConfigError(`${file}: not YAML: ${error instanceof Error ? error.message : String(error)}`);
+  }
 }
 
 /** Leaves out what is null or an empty string: an absent key, an empty value and a default are the same. */
@@ -147,19 +164,8 @@ const EXPECTED: Readonly<Record<string, (error: ErrorObject, params: Readonly<Re
 };
 
 function otherwise(error: ErrorObject): [undefined, string] {
-  const hint = (error.parentSchema as { description?: string } | undefined)?.description;
+  const { description, format } = (error.parentSchema ?? {}) as { readonly description?: string; readonly format?: string };
+  const hint = description ?? FORMAT_WORDS[format ?? ''];
   const message = error.message ?? 'is wrong';
   return [undefined, hint === undefined ? message : `expected ${hint} (${message})`];
-}
-
-/** The line of the deepest part of the path that is there; of a key rather than of its value. */
-function lineOf(document: Document, lines: LineCounter, keys: Keys): number {
-  for (let depth = keys.length; depth > 0; depth -= 1) {
-    const parent = document.getIn(keys.slice(0, depth - 1), true);
-    const last = keys[depth - 1];
-    const pair = isMap(parent) ? parent.items.find((item) => String(item.key) === String(last)) : undefined;
-    const node = (pair?.key ?? document.getIn(keys.slice(0, depth), true)) as Node | undefined;
-    if (node?.range !== undefined && node.range !== null) return lines.linePos(node.range[0]).line;
-  }
-  return 1;
 }

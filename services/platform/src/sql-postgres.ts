@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { runWork } from './sql-work.ts';
 import type { Sql, SqlQuery, SqlRow, SqlValue } from './sql.ts';
 
 const INT8_OID = 20;
@@ -14,33 +15,53 @@ export function openPostgres(url: string, poolSize = 16): Sql {
     statement_timeout: STATEMENT_TIMEOUT_MS,
     types: { getTypeParser: parserOf as pg.CustomTypesConfig['getTypeParser'] },
   });
-  // An idle connection that breaks is replaced at the next use; without a listener it would end the process.
+  // A connection that breaks is replaced at the next use; without a listener it would end the process, idle or not.
   pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  const running = new Set<Promise<unknown>>();
+  let closing: Promise<unknown> | undefined;
+  const tracked = async <T>(begin: () => Promise<T>): Promise<T> => {
+    if (closing !== undefined) throw new Error('the database is closed');
+    const work = begin();
+    running.add(work);
+    try {
+      return await work;
+    } finally {
+      running.delete(work);
+    }
+  };
   const query = queryOn(pool);
+  const one: SqlQuery = (text, values) => tracked(() => query(text, values));
   return {
     engine: 'postgres',
     skipLocked: 'FOR UPDATE SKIP LOCKED',
-    read: query,
-    write: query,
-    transaction: async (work) => {
-      const client = await pool.connect();
-      let broken: Error | undefined;
-      try {
-        await client.query('BEGIN');
-        const result = await work(queryOn(client));
-        await client.query('COMMIT');
-        return result;
-      } catch (error) {
-        await client.query('ROLLBACK').catch((failure: unknown) => {
-          broken = failure instanceof Error ? failure : new Error(String(failure));
-        });
-        throw error;
-      } finally {
-        client.release(broken);
-      }
+    read: one,
+    write: one,
+    transaction: (work) => tracked(() => transaction(pool, work)),
+    // the pool would leave those without an answer that wait for a connection when it ends
+    close: async () => {
+      closing ??= Promise.allSettled(running).then(() => pool.end());
+      await closing;
     },
-    close: () => pool.end(),
   };
+}
+
+async function transaction<T>(pool: pg.Pool, work: (query: SqlQuery) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query('BEGIN');
+    const result = await runWork(work, queryOn(client));
+    await client.query('COMMIT');
+    return result;
+  } catch (error) {
+    await client.query('ROLLBACK').catch((failure: unknown) => {
+      broken = failure instanceof Error ? failure : new Error(String(failure));
+    });
+    throw error;
+  } finally {
+    client.release(broken);
+  }
 }
 
 function queryOn(on: pg.Pool | pg.PoolClient): SqlQuery {

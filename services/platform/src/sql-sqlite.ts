@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { StatementSync } from 'node:sqlite';
+import { runWork } from './sql-work.ts';
 import type { Sql, SqlQuery, SqlRow, SqlValue } from './sql.ts';
 
 const BATCH_MAX = 256;
@@ -20,35 +21,37 @@ export function openSqlite(file: string): Sql {
   const reader = open(file);
   const onWriter = statements(writer);
   const queue: Job[] = [];
-  let scheduled = false;
+  let draining: Promise<void> | undefined;
+  let closing: Promise<void> | undefined;
 
   const drain = async (): Promise<void> => {
+    await new Promise((resolve) => setImmediate(resolve));
     while (queue.length > 0) {
       const batch = queue.splice(0, BATCH_MAX);
       settleAll(batch, await commitBatch(writer, batch));
     }
-    scheduled = false;
+    draining = undefined;
   };
-  const enqueue = (job: Job): void => {
-    queue.push(job);
-    if (scheduled) return;
-    scheduled = true;
-    setImmediate(() => void drain());
-  };
-
   const transaction = <T>(work: (query: SqlQuery) => Promise<T>): Promise<T> =>
     new Promise((resolve, reject) => {
+      if (closing !== undefined) throw new Error('the database is closed');
       let result: T;
-      enqueue({
+      queue.push({
         run: async () => {
-          result = await work(onWriter);
+          result = await runWork(work, onWriter);
         },
         settle: (failure) => {
           if (failure === undefined) resolve(result);
           else reject(failure);
         },
       });
+      draining ??= drain();
     });
+  const closeBoth = async (): Promise<void> => {
+    await draining;
+    reader.close();
+    writer.close();
+  };
 
   return {
     engine: 'sqlite',
@@ -56,11 +59,7 @@ export function openSqlite(file: string): Sql {
     read: statements(reader),
     write: (text, values) => transaction((query) => query(text, values)),
     transaction,
-    close: async () => {
-      while (scheduled) await new Promise((resolve) => setImmediate(resolve));
-      reader.close();
-      writer.close();
-    },
+    close: () => (closing ??= closeBoth()),
   };
 }
 
@@ -102,22 +101,35 @@ function settleAll(batch: readonly Job[], failures: readonly (Error | undefined)
   });
 }
 
+interface Prepared {
+  readonly statement: StatementSync;
+  /** How many values it takes; SQLite alone would take a missing one for null. */
+  readonly parameters: number;
+}
+
 /** Prepared once for each text; the texts are constants of the program, so there are only so many. */
 function statements(database: DatabaseSync): SqlQuery {
-  const prepared = new Map<string, StatementSync>();
+  const known = new Map<string, Prepared>();
   return async <R extends SqlRow>(text: string, values: readonly SqlValue[] = []): Promise<R[]> => {
-    let statement = prepared.get(text);
-    if (statement === undefined) {
-      statement = database.prepare(text);
-      statement.setReadBigInts(true);
-      prepared.set(text, statement);
+    let prepared = known.get(text);
+    if (prepared === undefined) {
+      prepared = prepare(database, text);
+      known.set(text, prepared);
     }
+    const { statement, parameters } = prepared;
+    if (values.length !== parameters) throw new Error(`the statement takes ${String(parameters)} values and was given ${String(values.length)}`);
     const named: Record<string, SqlValue> = {};
     values.forEach((value, index) => {
       named[`$${String(index + 1)}`] = value;
     });
     return statement.all(named).map((row) => narrow(row as Record<string, SqlValue>)) as R[];
   };
+}
+
+function prepare(database: DatabaseSync, text: string): Prepared {
+  const statement = database.prepare(text);
+  statement.setReadBigInts(true);
+  return { statement, parameters: new Set(text.match(/\$\d+/g)).size };
 }
 
 function narrow(row: Record<string, SqlValue>): SqlRow {

@@ -2,7 +2,7 @@
 export type SqlValue = string | number | bigint | null;
 export type SqlRow = Readonly<Record<string, SqlValue>>;
 
-/** One statement with `$1` parameters; gives its rows (RETURNING included). */
+/** One statement with `$1` parameters, and a value for each; gives its rows (RETURNING included). */
 export type SqlQuery = <R extends SqlRow = SqlRow>(text: string, values?: readonly SqlValue[]) => Promise<R[]>;
 
 /** A service's own database. One SQL text serves every engine behind it. */
@@ -14,7 +14,11 @@ export interface Sql {
   readonly read: SqlQuery;
   /** One durable writing statement. */
   readonly write: SqlQuery;
-  /** All of it durably or none of it. The work awaits nothing but `query`: no transaction spans a call. */
+  /**
+   * All of it durably or none of it; none, too, when a statement failed and the work went on. The work awaits nothing but `query`: no
+   * transaction spans a call.
+   */
   transaction<T>(work: (query: SqlQuery) => Promise<T>): Promise<T>;
+  /** Waits for what was asked before it; what is asked after it is refused. */
   close(): Promise<void>;
 }

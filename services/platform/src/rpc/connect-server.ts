@@ -14,6 +14,7 @@ import type { Binding } from './service.ts';
 
 const MESSAGE_BYTES_MAX = 8 * 1024 * 1024;
 const STOP_GRACE_MS = 5000;
+const STOP_SWEEP_MS = 50;
 
 /** Takes a request that it knows; otherwise gives false and leaves it alone. */
 export type HttpRoute = (request: IncomingMessage, response: ServerResponse) => boolean;
@@ -57,13 +58,16 @@ function mount(router: ConnectRouter, bindings: readonly Binding[], identify: Id
   }
 }
 
-/** Lets what runs end, for a while, then cuts what is left. */
+/** Lets what runs end, for a while, then cuts what is left. A connection that falls idle meanwhile is not waited for. */
 export async function stopHttp(server: Server): Promise<void> {
   const closed = new Promise((resolve) => server.close(resolve));
-  server.closeIdleConnections();
+  const sweep = setInterval(() => {
+    server.closeIdleConnections();
+  }, STOP_SWEEP_MS);
   const force = setTimeout(() => {
     server.closeAllConnections();
   }, STOP_GRACE_MS);
   await closed;
+  clearInterval(sweep);
   clearTimeout(force);
 }

@@ -2,10 +2,10 @@ import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { DescMethod, DescService } from '@bufbuild/protobuf';
 import { Client as GrpcClient, Metadata, credentials } from '@grpc/grpc-js';
 import type { ServiceError } from '@grpc/grpc-js';
-import { Problem } from '../problem.ts';
+import type { Problem } from '../problem.ts';
 import type { Secret } from '../secret.ts';
 import { errorOfStatus } from './grpc-status.ts';
-import { fromConnectError } from './problems.ts';
+import { fromConnectError, serviceUnavailable } from './problems.ts';
 import { DEADLINE_MS } from './service.ts';
 import type { CallOptions, Client } from './service.ts';
 
@@ -56,7 +56,7 @@ function unary(grpc: GrpcClient, service: DescService, method: DescMethod, key: 
       const call = grpc.makeUnaryRequest(path, serialize, deserialize, message, metadata, { deadline: Date.now() + timeoutMs }, (error, answer) => {
         signal?.removeEventListener('abort', cancel);
         if (error === null) resolve(answer);
-        else reject(problemOf(error));
+        else reject(problemOfStatus(error));
       });
       const cancel = (): void => {
         call.cancel();
@@ -66,10 +66,8 @@ function unary(grpc: GrpcClient, service: DescService, method: DescMethod, key: 
     });
 }
 
-function problemOf(error: ServiceError): Problem {
+function problemOfStatus(error: ServiceError): Problem {
   const [details] = error.metadata.get('grpc-status-details-bin');
   const status = errorOfStatus(error.code, error.details, Buffer.isBuffer(details) ? details : undefined);
-  return status === undefined
-    ? new Problem({ kind: 'unavailable', reason: 'service_unavailable', message: 'a part of the service cannot be reached; try again', cause: error })
-    : fromConnectError(status);
+  return status === undefined ? serviceUnavailable(error) : fromConnectError(status);
 }

@@ -4,6 +4,8 @@ import { Kind, ProblemSchema } from '@reelgate/proto/problem/v1/problem';
 import { Problem } from '../problem.ts';
 import type { ProblemKind } from '../problem.ts';
 
+const TEXT_LENGTH_MAX = 2000;
+
 const CODES: Readonly<Record<ProblemKind, Code>> = {
   invalid: Code.InvalidArgument,
   unauthenticated: Code.Unauthenticated,
@@ -32,21 +34,35 @@ const KINDS: Readonly<Record<ProblemKind, Kind>> = {
 
 const KIND_NAMES = new Map(Object.entries(KINDS).map(([name, kind]) => [kind, name as ProblemKind]));
 
-/** A Problem as a status with its detail; anything else as `internal`, without a word of what it was. */
+/** A Problem as it is; anything else as `internal`, without a word of what it was. */
+export function problemOf(thrown: unknown): Problem {
+  return thrown instanceof Problem ? thrown : new Problem({ kind: 'internal', reason: 'internal_error', message: 'something went wrong here', cause: thrown });
+}
+
+/** The other side could not be used, or did not answer in time. */
+export function serviceUnavailable(cause: unknown): Problem {
+  return new Problem({ kind: 'unavailable', reason: 'service_unavailable', message: 'a part of the service cannot be reached; try again', cause });
+}
+
+/** What was thrown as a status with its detail. */
 export function toConnectError(thrown: unknown): ConnectError {
-  const problem = thrown instanceof Problem ? thrown : new Problem({ kind: 'internal', reason: 'internal_error', message: 'something went wrong here', cause: thrown });
+  const problem = problemOf(thrown);
+  const message = sendable(problem.message);
   const detail = create(ProblemSchema, {
-    kind: KINDS[problem.kind], reason: problem.reason, message: problem.message, field: problem.field ?? '', retryAfterMs: BigInt(problem.retryAfterMs ?? 0),
+    kind: KINDS[problem.kind], reason: sendable(problem.reason), message, field: sendable(problem.field ?? ''), retryAfterMs: BigInt(Math.ceil(problem.retryAfterMs ?? 0)),
   });
-  return new ConnectError(problem.message, CODES[problem.kind], undefined, [{ desc: ProblemSchema, value: detail }]);
+  return new ConnectError(message, CODES[problem.kind], undefined, [{ desc: ProblemSchema, value: detail }]);
+}
+
+/** What fits into a trailer, three times over, and has no half of a character: both would break the answer off. */
+function sendable(text: string): string {
+  return (text.length > TEXT_LENGTH_MAX ? `${text.slice(0, TEXT_LENGTH_MAX)}…` : text).toWellFormed();
 }
 
 /** The Problem that a status carries; a status without one says that the other side could not be used. */
 export function fromConnectError(error: ConnectError): Problem {
   const [detail] = error.findDetails(ProblemSchema);
-  if (detail === undefined) {
-    return new Problem({ kind: 'unavailable', reason: 'service_unavailable', message: 'a part of the service cannot be reached; try again', cause: error });
-  }
+  if (detail === undefined) return serviceUnavailable(error);
   return new Problem({
     kind: KIND_NAMES.get(detail.kind) ?? 'internal', reason: detail.reason, message: detail.message, cause: error,
     field: detail.field === '' ? undefined : detail.field, retryAfterMs: detail.retryAfterMs === 0n ? undefined : Number(detail.retryAfterMs),

@@ -1,0 +1,49 @@
+import { describe, expect, test } from '@jest/globals';
+import { inTime } from '../testing/bounded-waits.ts';
+import { fakeClock } from '../testing/fake-clock.ts';
+import { systemClock } from './clock.ts';
+
+const FOR_EVER_MS = 2 ** 30;
+
+describe.each([['the system’s clock', systemClock], ['the clock of tests', fakeClock()]])('%s', (_name, clock) => {
+  test('tells milliseconds since 1970', () => {
+    expect(clock.now()).toBeGreaterThan(Date.UTC(2020, 0, 1));
+    expect(Number.isSafeInteger(clock.now())).toBe(true);
+  });
+
+  test('ends a wait when its signal is aborted, without rejecting', async () => {
+    const stopping = new AbortController();
+    const wait = clock.sleep(FOR_EVER_MS, stopping.signal);
+
+    stopping.abort();
+
+    await inTime(wait);
+  });
+
+  test('does not wait on a signal that was aborted before', async () => {
+    await inTime(clock.sleep(FOR_EVER_MS, AbortSignal.abort()));
+  });
+
+  test('does not wait for nothing', async () => {
+    await inTime(clock.sleep(0));
+  });
+});
+
+test('the system’s clock waits', async () => {
+  const before = performance.now();
+
+  await systemClock.sleep(30);
+
+  expect(performance.now() - before).toBeGreaterThanOrEqual(28);
+});
+
+test('the clock of tests moves when it is told to, and wakes who is due', async () => {
+  const clock = fakeClock(1000);
+  const woken: number[] = [];
+  for (const ms of [10, 20, 30]) void clock.sleep(ms).then(() => woken.push(ms));
+
+  await clock.advance(20);
+
+  expect(clock.now()).toBe(1020);
+  expect(woken).toEqual([10, 20]);
+});

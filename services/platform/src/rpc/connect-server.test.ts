@@ -1,0 +1,112 @@
+import { connect } from 'node:net';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { MediaService } from '@reelgate/proto/media/v1/media_service';
+import { aGate, inTime } from '../../testing/bounded-waits.ts';
+import { CALLERS } from '../../testing/rpc-transports.ts';
+import { healthRoutes } from '../health.ts';
+import { silentLog } from '../log.ts';
+import { openMetrics } from '../metrics.ts';
+import { Problem } from '../problem.ts';
+import { callersByKey } from './callers.ts';
+import { startConnectServer } from './connect-server.ts';
+import type { RpcServer } from './grpc-server.ts';
+import { bind } from './service.ts';
+
+/** How long Node keeps a connection that has been answered. */
+const KEEP_ALIVE_MS = 4000;
+
+const media = bind(MediaService, {
+  stageMedia: async () => { throw new Problem({ kind: 'exhausted', reason: 'too_many', message: 'wait a while', field: 'url', retryAfterMs: 2000 }); },
+  ingestResult: async () => { throw new Error('password=hunter2'); },
+  removeResult: async () => ({ removed: true }),
+});
+
+let server: RpcServer;
+beforeEach(async () => {
+  server = await startConnectServer({
+    listen: { host: '127.0.0.1', port: 0 }, bindings: [media], identify: callersByKey(CALLERS), log: silentLog,
+    routes: [(request, response) => request.url === '/own' && Boolean(response.end('own')), healthRoutes(async () => true, openMetrics(false))],
+  });
+});
+afterEach(async () => {
+  await server.stop();
+});
+
+const url = (path: string): string => `http://127.0.0.1:${server.port}${path}`;
+const call = (method: string, body: string, headers: Record<string, string> = { authorization: 'Bearer key-of-the-program' }): Promise<Response> =>
+  fetch(url(`/reelgate.media.v1.MediaService/${method}`), { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body });
+
+describe('JSON with curl', () => {
+  test('is answered in JSON, and takes both spellings of a field', async () => {
+    for (const body of ['{"task_id":"task_1"}', '{"taskId":"task_1"}', '{}']) {
+      const response = await call('RemoveResult', body);
+
+      expect(response.status).toBe(200);
+      expect(await response.json()).toEqual({ removed: true });
+    }
+  });
+
+  test('shows a refusal with all that it says', async () => {
+    const response = await call('StageMedia', '{}');
+
+    expect(response.status).toBe(429);
+    expect(await response.json()).toMatchObject({
+      code: 'resource_exhausted', message: 'wait a while',
+      details: [{ type: 'reelgate.problem.v1.Problem', debug: { kind: 'KIND_EXHAUSTED', reason: 'too_many', field: 'url', retryAfterMs: '2000' } }],
+    });
+  });
+
+  test('shows nothing of a fault', async () => {
+    const response = await call('IngestResult', '{}');
+
+    expect(response.status).toBe(500);
+    expect(await response.text()).not.toContain('hunter2');
+  });
+
+  test.each(['{', '{"task_id":7}', '[]', ''])('refuses the body %j', async (body) => {
+    expect((await call('RemoveResult', body)).status).toBe(400);
+  });
+
+  test('may have fields that are newer than we are', async () => {
+    expect((await call('RemoveResult', '{"task_id":"task_1","newer":1}')).status).toBe(200);
+  });
+
+  test('without a key is refused', async () => {
+    expect((await call('RemoveResult', '{}', {})).status).toBe(401);
+  });
+
+  test.each(['/', '/reelgate.media.v1.MediaService', '/reelgate.media.v1.MediaService/None', '/none'])('at %s finds nothing', async (path) => {
+    expect((await fetch(url(path), { method: 'POST' })).status).toBe(404);
+  });
+});
+
+test('the plain routes are asked in turn, before the RPCs and without a key', async () => {
+  expect(await (await fetch(url('/own'))).text()).toBe('own');
+  expect(await (await fetch(url('/healthz'))).text()).toBe('ok\n');
+  expect((await fetch(url('/metrics'))).status).toBe(200);
+});
+
+test('a caller that keeps its connection does not hold up the stop, even when it was being answered', async () => {
+  const [begun, gate] = [aGate(), aGate()];
+  const slow = await startConnectServer({
+    listen: { host: '127.0.0.1', port: 0 }, bindings: [], identify: callersByKey(CALLERS), log: silentLog,
+    routes: [(_request, response) => {
+      begun.open();
+      void gate.opened.then(() => response.end('answered'));
+      return true;
+    }],
+  });
+  const socket = connect(slow.port, '127.0.0.1');
+  const answer = new Promise<string>((resolve) => socket.once('data', (data: Buffer) => { resolve(data.toString()); }));
+  const ended = new Promise((resolve) => socket.once('close', resolve));
+  socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n');
+  await inTime(begun.opened);
+
+  const asked = performance.now();
+  const stopped = slow.stop();
+  gate.open();
+
+  expect(await inTime(answer)).toContain('answered');
+  await inTime(Promise.all([stopped, ended]));
+  expect(performance.now() - asked).toBeLessThan(KEEP_ALIVE_MS);
+});

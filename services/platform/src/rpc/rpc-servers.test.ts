@@ -1,0 +1,141 @@
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { AccountService } from '@reelgate/proto/billing/v1/account_service';
+import { MediaService } from '@reelgate/proto/media/v1/media_service';
+import type { StageMediaRequest, StageMediaResponseSchema } from '@reelgate/proto/media/v1/media_service';
+import { aGate, inTime } from '../../testing/bounded-waits.ts';
+import { fieldsOf, refusalOf } from '../../testing/refusals.ts';
+import { CALLERS, closingTransports, openConnect, openGrpc } from '../../testing/rpc-transports.ts';
+import type { OpenTransport, Opened } from '../../testing/rpc-transports.ts';
+import { silentLog } from '../log.ts';
+import { Problem } from '../problem.ts';
+import { Secret } from '../secret.ts';
+import { callersByKey } from './callers.ts';
+import { startConnectServer } from './connect-server.ts';
+import { connectGrpc } from './grpc-client.ts';
+import type { GrpcConnection } from './grpc-client.ts';
+import { startGrpcServer } from './grpc-server.ts';
+import { bind } from './service.ts';
+import type { CallContext, Client } from './service.ts';
+
+type Stage = (request: StageMediaRequest, context: CallContext) => Promise<MessageInitShape<typeof StageMediaResponseSchema>>;
+
+const openFor = closingTransports();
+
+beforeAll(() => {
+  // the libraries print here what they also reject with
+  jest.spyOn(console, 'error').mockImplementation(() => undefined);
+});
+
+/** A service whose one interesting method does what the test says, and a client of it. */
+async function opened(open: OpenTransport, stageMedia: Stage): Promise<Opened & { readonly media: Client<typeof MediaService> }> {
+  const transport = await openFor(open, bind(MediaService, { stageMedia, ingestResult: async () => ({}), removeResult: async () => ({}) }));
+  return { ...transport, media: transport.client(MediaService) };
+}
+
+describe.each([['gRPC', openGrpc, startGrpcServer], ['Connect with JSON', openConnect, startConnectServer]] as const)('the server of %s', (_name, open, start) => {
+  test.each(['', 'wrong', 'key-of-the-progra', 'key-of-the-program2'])('does not let in the key %p, and the method is not called', async (key) => {
+    let calls = 0;
+    const { client } = await opened(open, async () => {
+      calls += 1;
+      return {};
+    });
+
+    const refusal = await refusalOf(client(MediaService, key).stageMedia({ accountId: 'demo' }));
+
+    expect(refusal).toMatchObject({ kind: 'unauthenticated', reason: 'invalid_caller_key' });
+    expect(calls).toBe(0);
+  });
+
+  test('lets a caller with accounts name one of them, and nothing else', async () => {
+    const { client } = await opened(open, async ({ accountId }, { caller }) => ({ media: { object: `${caller.name} for ${accountId}` } }));
+    const media = client(MediaService, 'key-of-reporting');
+    const forbidden = { kind: 'forbidden', reason: 'account_not_allowed', field: 'account_id' };
+
+    expect((await media.stageMedia({ accountId: 'demo' })).media?.object).toBe('reporting for demo');
+    expect((await media.stageMedia({ accountId: 'lab' })).media?.object).toBe('reporting for lab');
+    expect(await refusalOf(media.stageMedia({ accountId: 'other' }))).toMatchObject(forbidden);
+    expect(await refusalOf(media.stageMedia({ accountId: '' }))).toMatchObject(forbidden);
+    // names no account at all
+    expect(await refusalOf(media.removeResult({ taskId: 'task_1' }))).toMatchObject(forbidden);
+  });
+
+  test('writes what was thrown into its log, once', async () => {
+    const { media, logged } = await opened(open, async () => { throw new TypeError('undefined is not a function'); });
+
+    await refusalOf(media.stageMedia({}));
+
+    expect(logged).toMatchObject([{ method: 'StageMedia', err: { message: 'undefined is not a function' } }]);
+  });
+
+  test.each([['half of a character', 'bad \ud800 end', 'bad \ufffd end'], ['more than fits', 'x'.repeat(100_000), `${'x'.repeat(2000)}…`]])(
+    'sends a refusal whose text has %s, made fit', async (_what, message, arrived) => {
+      const { media } = await opened(open, async () => { throw new Problem({ kind: 'invalid', reason: 'a_reason', message, field: message, retryAfterMs: 0.5 }); });
+
+      expect(fieldsOf(await refusalOf(media.stageMedia({})))).toEqual({ kind: 'invalid', reason: 'a_reason', message: arrived, field: arrived, retryAfterMs: 1 });
+    },
+  );
+
+  test('lets the calls that run end when it stops, and is then gone', async () => {
+    const [begun, gate] = [aGate(), aGate()];
+    const server = await opened(open, async () => {
+      begun.open();
+      await gate.opened;
+      return { media: { object: 'done' } };
+    });
+    const call = server.media.stageMedia({});
+    await inTime(begun.opened);
+
+    const stopping = server.stopServer();
+    gate.open();
+
+    expect((await inTime(call)).media?.object).toBe('done');
+    await inTime(stopping);
+    expect(await refusalOf(server.media.stageMedia({}, { timeoutMs: 2000 }))).toMatchObject({ kind: 'unavailable', reason: 'service_unavailable' });
+  });
+
+  test('cannot be started on a port that is taken', async () => {
+    const { port } = await opened(open, async () => ({}));
+
+    await expect(start({ listen: { host: '127.0.0.1', port }, bindings: [], identify: callersByKey(CALLERS), log: silentLog, routes: [] })).rejects.toThrow();
+  });
+});
+
+test('gRPC refuses a message that is too large, and goes on', async () => {
+  const { media } = await opened(openGrpc, async () => ({}));
+
+  expect(await refusalOf(media.stageMedia({ url: 'x'.repeat(9 * 1024 * 1024) }))).toMatchObject({ kind: 'unavailable' });
+
+  await media.stageMedia({});
+});
+
+describe('a connection to gRPC', () => {
+  const nowhere = (): GrpcConnection => connectGrpc('127.0.0.1:1', new Secret('key'));
+
+  test('where nobody listens refuses with a Problem', async () => {
+    const connection = nowhere();
+
+    expect(await refusalOf(connection.client(MediaService).stageMedia({}, { timeoutMs: 5000 }))).toMatchObject({ kind: 'unavailable', reason: 'service_unavailable' });
+
+    connection.close();
+  });
+
+  test('where nobody listens is never ready', async () => {
+    const connection = nowhere();
+
+    await expect(inTime(connection.ready(200))).rejects.toThrow(/deadline/);
+
+    connection.close();
+  });
+
+  test('is ready once somebody answers, and carries several services', async () => {
+    const { port } = await opened(openGrpc, async () => ({ media: { object: 'here' } }));
+    const connection = connectGrpc(`127.0.0.1:${port}`, CALLERS[0]!.key);
+
+    await inTime(connection.ready(5000));
+
+    expect((await connection.client(MediaService).stageMedia({})).media?.object).toBe('here');
+    expect(await refusalOf(connection.client(AccountService).listPrices({}))).toMatchObject({ reason: 'service_unavailable' });
+    connection.close();
+  });
+});

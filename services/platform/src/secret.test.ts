@@ -1,0 +1,72 @@
+import { format, inspect } from 'node:util';
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { pino } from 'pino';
+import { Secret, deriveSecret, sameSecret } from './secret.ts';
+
+const secret = new Secret('hunter2');
+/** As one that was mistaken for a text. */
+const asText = secret as unknown as string;
+
+function logged(fields: object): string {
+  let line = '';
+  pino({}, { write: (text: string) => void (line += text) }).info(fields, 'a line');
+  return line;
+}
+
+describe('a secret', () => {
+  test('is given by reveal() alone', () => {
+    expect(secret.reveal()).toBe('hunter2');
+    expect(Object.keys(secret)).toEqual([]);
+    expect(Reflect.ownKeys(secret)).toEqual([]);
+    expect(Object.assign({}, secret)).toEqual({});
+  });
+
+  test.each<[string, string]>([
+    ['String()', String(secret)],
+    ['toString()', secret.toString()],
+    ['a template', `a ${asText}`.slice(2)],
+    ['an addition', ('a' + asText).slice(1)],
+    ['JSON', JSON.parse(JSON.stringify(secret)) as string],
+    ['util.inspect', inspect(secret)],
+    ['util.format %s', format('%s', secret)],
+    ['util.format %j', JSON.parse(format('%j', secret)) as string],
+    ['util.format %o', format('%o', secret)],
+    ['join', [secret].join()],
+  ])('prints as *** through %s', (_how, printed) => {
+    expect(printed).toBe('***');
+  });
+
+  test.each<[string, () => string]>([
+    ['JSON within an object', () => JSON.stringify({ upstream: { key: secret } })],
+    ['util.inspect within an object', () => inspect({ upstream: { key: secret, list: [secret] } }, { depth: 9 })],
+    ['util.inspect that shows what is hidden', () => inspect(secret, { showHidden: true, customInspect: false, getters: true })],
+    ['an error', () => inspect(new Error('failed', { cause: secret }))],
+    ['a log line', () => logged({ key: secret, deep: { secret }, list: [secret], err: Object.assign(new Error('failed'), { secret }) })],
+    ['a log line of itself', () => logged(secret)],
+  ])('is not told by %s', (_how, print) => {
+    expect(print()).not.toContain('hunter2');
+  });
+});
+
+describe('a derived secret', () => {
+  test('is the same each time, and another for each purpose and each secret', () => {
+    const derived = deriveSecret(secret, 'links').reveal();
+
+    expect(deriveSecret(new Secret('hunter2'), 'links').reveal()).toBe(derived);
+    expect(deriveSecret(secret, 'services').reveal()).not.toBe(derived);
+    expect(deriveSecret(new Secret('hunter3'), 'links').reveal()).not.toBe(derived);
+    expect(derived).not.toContain('hunter2');
+    expect(derived).toHaveLength(43);
+  });
+});
+
+describe('comparing secrets', () => {
+  test('says whether two texts are the same, of whatever length', () => {
+    fc.assert(fc.property(fc.string(), fc.string(), (left, right) => {
+      expect(sameSecret(left, right)).toBe(left === right);
+      expect(sameSecret(left, left)).toBe(true);
+      expect(sameSecret(left, `${left}${right}`)).toBe(right === '');
+    }));
+  });
+});

@@ -1,0 +1,28 @@
+import { setTimeout as wait } from 'node:timers/promises';
+
+const WAIT_MS_MAX = 10_000;
+
+/** What the promise gives, or a failure after a while. */
+export async function inTime<T>(promise: Promise<T>, failure: () => string = () => 'it took too long'): Promise<T> {
+  const over = new AbortController();
+  const late = wait(WAIT_MS_MAX, undefined, { signal: over.signal }).then(() => {
+    throw new Error(failure());
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    over.abort();
+    await late.catch(() => undefined);
+  }
+}
+
+/** A promise that a test resolves. */
+export function aGate(): { readonly opened: Promise<unknown>; open(): void } {
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  return {
+    opened: promise,
+    open: () => {
+      resolve(undefined);
+    },
+  };
+}

@@ -1,0 +1,260 @@
+import { create } from '@bufbuild/protobuf';
+import type { DescMessage } from '@bufbuild/protobuf';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { Kind, ProblemSchema } from '@reelgate/proto/problem/v1/problem';
+import type { Problem } from '@reelgate/proto/problem/v1/problem';
+import type { Bus } from '../src/bus.ts';
+import { aGate, inTime } from './bounded-waits.ts';
+
+/** Any message will do. */
+export const anEvent = (reason: string): Problem => create(ProblemSchema, { kind: Kind.CONFLICT, reason, message: 'ä – 漢字 😀', retryAfterMs: 2n ** 60n });
+
+/** Keeps what comes, and tells when so much has come; a test that waits in vain fails with what came instead. */
+export interface Inbox {
+  readonly came: readonly string[];
+  readonly take: (message: Problem) => Promise<void>;
+  /** Resolves when so many have come, or a certain one. */
+  until(enough: number | string): Promise<readonly string[]>;
+}
+
+export function anInbox(): Inbox {
+  const came: string[] = [];
+  const watchers = new Set<() => void>();
+  const has = (enough: number | string): boolean => (typeof enough === 'number' ? came.length >= enough : came.includes(enough));
+  return {
+    came,
+    take: async ({ reason }) => {
+      came.push(reason);
+      for (const look of watchers) look();
+    },
+    until: async (enough) => {
+      await inTime(new Promise<void>((resolve) => {
+        const look = (): void => {
+          if (has(enough)) resolve();
+        };
+        watchers.add(look);
+        look();
+      }), () => `only these came, not ${enough}: ${came.join(', ')}`);
+      return came;
+    },
+  };
+}
+
+/** What every bus promises. `another` is a message of a second type. */
+export function busConformance(openBus: () => Promise<Bus>, another: DescMessage): void {
+  let bus: Bus;
+  beforeEach(async () => {
+    bus = await openBus();
+  });
+  afterEach(async () => {
+    await bus.close();
+  });
+  const publish = async (...names: readonly string[]): Promise<void> => {
+    for (const name of names) await bus.publish(ProblemSchema, anEvent(name), name);
+  };
+
+  describe('what is published', () => {
+    test('reaches each group once', async () => {
+      const [first, second] = [anInbox(), anInbox()];
+      await bus.subscribe(ProblemSchema, 'first', first.take);
+      await bus.subscribe(ProblemSchema, 'second', second.take);
+
+      await publish('a', 'b', 'c', 'last');
+
+      await Promise.all([first.until('last'), second.until('last')]);
+      expect(first.came.toSorted()).toEqual(['a', 'b', 'c', 'last']);
+      expect(second.came.toSorted()).toEqual(['a', 'b', 'c', 'last']);
+    });
+
+    test('arrives as it was sent', async () => {
+      const { promise, resolve } = Promise.withResolvers<Problem>();
+      await bus.subscribe(ProblemSchema, 'group', async (message) => { resolve(message); });
+
+      await publish('a');
+
+      expect(await inTime(promise)).toEqual(anEvent('a'));
+    });
+
+    test('goes to one member of a group', async () => {
+      const names = Array.from({ length: 20 }, (_, number) => `event-${number}`);
+      const [one, other, both] = [anInbox(), anInbox(), anInbox()];
+      for (const member of [one, other]) await bus.subscribe(ProblemSchema, 'group', async (message) => {
+        await member.take(message);
+        await both.take(message);
+      });
+
+      await publish(...names);
+
+      await both.until(20);
+      expect([...one.came, ...other.came].toSorted()).toEqual(names.toSorted());
+    });
+
+    test('comes again when its handler throws, to that group alone', async () => {
+      const [failing, other] = [anInbox(), anInbox()];
+      await bus.subscribe(ProblemSchema, 'failing', async (message) => {
+        await failing.take(message);
+        if (message.reason === 'a' && failing.came.filter((name) => name === 'a').length === 1) throw new Error('not now');
+      });
+      await bus.subscribe(ProblemSchema, 'other', other.take);
+
+      await publish('a', 'b');
+
+      await failing.until(3);
+      expect(failing.came.toSorted()).toEqual(['a', 'a', 'b']);
+      expect(other.came.toSorted()).toEqual(['a', 'b']);
+    });
+
+    test('under an id that is known is dropped, unless it is of another type', async () => {
+      const inbox = anInbox();
+      const others = anInbox();
+      await bus.subscribe(ProblemSchema, 'group', inbox.take);
+      await bus.subscribe(another, 'group', async () => others.take(anEvent('another')));
+
+      await publish('a', 'a');
+      await bus.publish(another, create(another), 'a');
+      await bus.publish(ProblemSchema, anEvent('changed'), 'a');
+      await publish('last');
+
+      await Promise.all([inbox.until('last'), others.until(1)]);
+      expect(inbox.came.toSorted()).toEqual(['a', 'last']);
+      expect(others.came).toEqual(['another']);
+    });
+
+    test('is not heard by listeners, nor what is announced by subscribers', async () => {
+      const [subscribed, heard] = [anInbox(), anInbox()];
+      await bus.subscribe(ProblemSchema, 'group', subscribed.take);
+      await bus.listen(ProblemSchema, (message) => void heard.take(message));
+
+      await publish('published');
+      bus.announce(ProblemSchema, anEvent('announced'));
+      await publish('last');
+
+      await Promise.all([subscribed.until('last'), heard.until('announced')]);
+      expect(subscribed.came.toSorted()).toEqual(['last', 'published']);
+      expect(heard.came).toEqual(['announced']);
+    });
+  });
+
+  describe('what is announced', () => {
+    const announce = (name: string): void => {
+      bus.announce(ProblemSchema, anEvent(name));
+    };
+
+    test('reaches everybody who listens, and not who has stopped', async () => {
+      const [one, other, stopped] = [anInbox(), anInbox(), anInbox()];
+      for (const inbox of [one, other]) await bus.listen(ProblemSchema, (message) => void inbox.take(message));
+      const early = await bus.listen(ProblemSchema, (message) => void stopped.take(message));
+      await early.stop();
+
+      announce('a');
+
+      await Promise.all([one.until('a'), other.until('a')]);
+      expect([one.came, other.came, stopped.came]).toEqual([['a'], ['a'], []]);
+    });
+
+    test('while nobody listens is lost without harm', async () => {
+      const inbox = anInbox();
+      announce('lost');
+      await publish('between');
+      await bus.listen(ProblemSchema, (message) => void inbox.take(message));
+
+      announce('a');
+
+      expect(await inbox.until('a')).toEqual(['a']);
+    });
+
+    test('reaches the others, and later ones, when a listener throws', async () => {
+      const [throwing, other] = [anInbox(), anInbox()];
+      await bus.listen(ProblemSchema, (message) => {
+        void throwing.take(message);
+        throw new Error('a fault of the listener');
+      });
+      await bus.listen(ProblemSchema, (message) => void other.take(message));
+
+      announce('a');
+      announce('b');
+
+      await Promise.all([throwing.until('b'), other.until('b')]);
+      expect([throwing.came, other.came]).toEqual([['a', 'b'], ['a', 'b']]);
+      expect(bus.ready()).toBe(true);
+    });
+  });
+
+  describe('stop()', () => {
+    test('waits for the handlers that run, and takes no more', async () => {
+      const inbox = anInbox();
+      const gate = aGate();
+      const done: string[] = [];
+      const stopped = await bus.subscribe(ProblemSchema, 'stopped', async (message) => {
+        await inbox.take(message);
+        await gate.opened;
+        done.push(message.reason);
+      });
+      const other = anInbox();
+      await bus.subscribe(ProblemSchema, 'other', other.take);
+      await publish('a');
+      await inbox.until('a');
+
+      const stopping = stopped.stop().then(() => done.push('stopped'));
+      await publish('b');
+      await other.until('b');
+      gate.open();
+      await inTime(stopping);
+
+      expect(done).toEqual(['a', 'stopped']);
+      expect(inbox.came).toEqual(['a']);
+    });
+
+    test('is not held up by the handlers of somebody else', async () => {
+      const gate = aGate();
+      const busy = anInbox();
+      const slow = await bus.subscribe(ProblemSchema, 'slow', async (message) => {
+        await busy.take(message);
+        await gate.opened;
+      });
+      const quick = await bus.subscribe(ProblemSchema, 'quick', async () => undefined);
+      await publish('a');
+      await busy.until('a');
+
+      await inTime(quick.stop());
+
+      gate.open();
+      await inTime(slow.stop());
+    });
+
+    test('leaves what failed to another member of the group', async () => {
+      const [failing, other] = [anInbox(), anInbox()];
+      const leaving = await bus.subscribe(ProblemSchema, 'group', async (message) => {
+        await failing.take(message);
+        throw new Error('not here');
+      });
+      await publish('a');
+      await failing.until('a');
+
+      await leaving.stop();
+      await bus.subscribe(ProblemSchema, 'group', other.take);
+
+      expect(await other.until('a')).toEqual(['a']);
+      expect(failing.came).toEqual(['a']);
+    });
+  });
+
+  test('close() waits for the handlers that run', async () => {
+    const inbox = anInbox();
+    const gate = aGate();
+    const done: string[] = [];
+    await bus.subscribe(ProblemSchema, 'group', async (message) => {
+      await inbox.take(message);
+      await gate.opened;
+      done.push(message.reason);
+    });
+    await publish('a');
+    await inbox.until('a');
+
+    const closing = bus.close().then(() => done.push('closed'));
+    gate.open();
+    await inTime(closing);
+
+    expect(done).toEqual(['a', 'closed']);
+  });
+}

@@ -1,0 +1,115 @@
+import type { DescService } from '@bufbuild/protobuf';
+import { ConnectError, createClient } from '@connectrpc/connect';
+import { createConnectTransport } from '@connectrpc/connect-node';
+import { afterEach } from '@jest/globals';
+import { silentLog } from '../src/log.ts';
+import type { Log } from '../src/log.ts';
+import { callersByKey } from '../src/rpc/callers.ts';
+import type { KnownCaller } from '../src/rpc/callers.ts';
+import { startConnectServer } from '../src/rpc/connect-server.ts';
+import { directClient } from '../src/rpc/direct-client.ts';
+import { connectGrpc } from '../src/rpc/grpc-client.ts';
+import { startGrpcServer } from '../src/rpc/grpc-server.ts';
+import { fromConnectError } from '../src/rpc/problems.ts';
+import type { Binding, CallOptions, Client } from '../src/rpc/service.ts';
+import { Secret } from '../src/secret.ts';
+
+/** A caller for everything, and one for two accounts. */
+export const CALLERS: readonly KnownCaller[] = [
+  { name: 'program', key: new Secret('key-of-the-program'), accounts: '*' },
+  { name: 'reporting', key: new Secret('key-of-reporting'), accounts: ['demo', 'lab'] },
+];
+
+export interface Opened {
+  readonly port: number;
+  /** What the server wrote into its log at level error. */
+  readonly logged: readonly object[];
+  client<S extends DescService>(service: S, key?: string): Client<S>;
+  stopServer(): Promise<void>;
+  /** Ends the clients too; may be called after the server was stopped. */
+  stop(): Promise<void>;
+}
+
+export type OpenTransport = (binding: Binding) => Promise<Opened>;
+
+/** Ends after each test what it has opened. */
+export function closingTransports(): (open: OpenTransport, binding: Binding) => Promise<Opened> {
+  const ends: (() => Promise<void>)[] = [];
+  afterEach(async () => {
+    for (const end of ends.splice(0)) await end();
+  });
+  return async (open, binding) => {
+    const opened = await open(binding);
+    ends.push(() => opened.stop());
+    return opened;
+  };
+}
+
+const LISTEN = { host: '127.0.0.1', port: 0 };
+const OWN_KEY = 'key-of-the-program';
+
+/** Every way in which one part calls another. */
+export const TRANSPORTS: readonly (readonly [string, OpenTransport])[] = [
+  ['a direct call', openDirect],
+  ['gRPC', openGrpc],
+  ['Connect with JSON', openConnect],
+];
+
+export async function openDirect(binding: Binding): Promise<Opened> {
+  const nothing = async (): Promise<void> => undefined;
+  return { port: 0, logged: [], client: (service) => directClient(service, binding), stopServer: nothing, stop: nothing };
+}
+
+export async function openGrpc(binding: Binding): Promise<Opened> {
+  const { log, logged } = keepingLog();
+  const server = await startGrpcServer({ listen: LISTEN, bindings: [binding], identify: callersByKey(CALLERS), log });
+  const ends: (() => void)[] = [];
+  return {
+    port: server.port,
+    logged,
+    client: (service, key = OWN_KEY) => {
+      const connection = connectGrpc(`127.0.0.1:${server.port}`, new Secret(key));
+      ends.push(() => {
+        connection.close();
+      });
+      return connection.client(service);
+    },
+    stopServer: () => server.stop(),
+    stop: async () => {
+      for (const end of ends) end();
+      await server.stop();
+    },
+  };
+}
+
+export async function openConnect(binding: Binding): Promise<Opened> {
+  const { log, logged } = keepingLog();
+  const server = await startConnectServer({ listen: LISTEN, bindings: [binding], identify: callersByKey(CALLERS), log, routes: [] });
+  const baseUrl = `http://127.0.0.1:${server.port}`;
+  return {
+    port: server.port,
+    logged,
+    client: (service, key = OWN_KEY) => jsonClient(service, baseUrl, key),
+    stopServer: () => server.stop(),
+    stop: () => server.stop(),
+  };
+}
+
+/** As a program of somebody else would call, with the same errors as ours. */
+function jsonClient<S extends DescService>(service: S, baseUrl: string, key: string): Client<S> {
+  const client = createClient(service, createConnectTransport({ baseUrl, httpVersion: '1.1', useBinaryFormat: false })) as Readonly<Record<string, (...call: unknown[]) => Promise<unknown>>>;
+  const methods = service.methods.map(({ localName }) => [localName, async (request: object, { signal, timeoutMs, requestId }: CallOptions = {}) => {
+    const headers = { authorization: `Bearer ${key}`, ...(requestId === undefined ? {} : { 'x-request-id': requestId }) };
+    try {
+      return await client[localName]!(request, { signal, timeoutMs, headers });
+    } catch (error) {
+      throw fromConnectError(ConnectError.from(error));
+    }
+  }]);
+  return Object.fromEntries(methods) as Client<S>;
+}
+
+function keepingLog(): { readonly log: Log; readonly logged: object[] } {
+  const logged: object[] = [];
+  return { logged, log: { ...silentLog, error: (fields) => void logged.push(fields) } };
+}
