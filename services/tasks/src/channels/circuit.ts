@@ -12,32 +12,43 @@ export interface Circuit {
   mayTry(): boolean;
   worked(): void;
   failed(): void;
+  /** The one that was let through has shown nothing: it met another limit, or its answer was lost. */
+  undecided(): void;
 }
 
 export function newCircuit(clock: Clock): Circuit {
   let faults = 0;
-  let openUntil = 0;
-  let trying = false;
+  let openedAt = -Infinity;
+  let triedAt = -Infinity;
+  const isRecent = (at: number): boolean => {
+    const age = clock.now() - at;
+    // A clock that was set back makes it old, not recent for hours.
+    return age >= 0 && age < OPEN_MS;
+  };
   const state = (): CircuitState => {
     if (faults < FAULTS_TO_OPEN) return 'closed';
-    return clock.now() < openUntil ? 'open' : 'half_open';
+    return isRecent(openedAt) ? 'open' : 'half_open';
   };
   return {
     state,
     mayTry: () => {
       const now = state();
-      if (now === 'open' || (now === 'half_open' && trying)) return false;
-      trying = now === 'half_open';
+      if (now === 'open' || (now === 'half_open' && isRecent(triedAt))) return false;
+      // One that is never heard of again keeps the others out for as long as a fault of its own would have.
+      if (now === 'half_open') triedAt = clock.now();
       return true;
     },
     worked: () => {
       faults = 0;
-      trying = false;
+      triedAt = -Infinity;
     },
     failed: () => {
       faults += 1;
-      trying = false;
-      if (faults >= FAULTS_TO_OPEN) openUntil = clock.now() + OPEN_MS;
+      triedAt = -Infinity;
+      if (faults >= FAULTS_TO_OPEN) openedAt = clock.now();
+    },
+    undecided: () => {
+      triedAt = -Infinity;
     },
   };
 }

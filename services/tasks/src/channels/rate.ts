@@ -5,6 +5,8 @@ const MINUTE_MS = 60_000;
 /** So many a minute, the whole minute's share at once at most. */
 export interface Rate {
   take(): boolean;
+  /** How many are free now. */
+  left(): number;
   /** Milliseconds until one more is free. */
   waitMs(): number;
 }
@@ -14,7 +16,8 @@ export function newRate(clock: Clock, perMinute: number): Rate {
   let filledAt = clock.now();
   const fill = (): void => {
     const now = clock.now();
-    free = Math.min(perMinute, free + ((now - filledAt) * perMinute) / MINUTE_MS);
+    // A clock that was set back fills nothing and takes nothing away.
+    free = Math.min(perMinute, free + (Math.max(0, now - filledAt) * perMinute) / MINUTE_MS);
     filledAt = now;
   };
   return {
@@ -23,6 +26,10 @@ export function newRate(clock: Clock, perMinute: number): Rate {
       if (free < 1) return false;
       free -= 1;
       return true;
+    },
+    left: () => {
+      fill();
+      return Math.floor(free);
     },
     waitMs: () => {
       fill();

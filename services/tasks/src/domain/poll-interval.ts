@@ -7,11 +7,17 @@ export interface PollPlan {
 const JITTER_LEAST = 0.8;
 const ERROR_BACKOFF_MAX_MS = 60_000;
 const ERROR_DOUBLINGS_MAX = 6;
+/** A plan that hardly grows has come as far as it will after so many looks. */
+const STEPS_MAX = 100;
 
 /** Until the next look: the interval grows with the task's age, and the jitter (0 to 1) only shortens it. */
 export function pollInterval(plan: PollPlan, ageMs: number, jitter: number): number {
   let interval = plan.firstMs;
-  for (let waited = interval; waited <= ageMs && interval < plan.maxMs; waited += interval) interval = Math.min(plan.maxMs, interval * plan.factor);
+  let waited = interval;
+  for (let step = 0; step < STEPS_MAX && waited <= ageMs && interval < plan.maxMs; step += 1) {
+    interval = Math.min(plan.maxMs, interval * plan.factor);
+    waited += interval;
+  }
   return Math.round(interval * (JITTER_LEAST + (1 - JITTER_LEAST) * jitter));
 }
 

@@ -61,13 +61,16 @@ async function submit(deps: Deps, task: NewTask, resolved: ResolvedOrder, facts:
   const staged = await stageReferences(deps, task, resolved.order);
   const complete = priceFacts(resolved.order, resolved.source?.seconds, staged.probed);
   if (complete.seconds !== facts.seconds || complete.inputVideoSeconds !== facts.inputVideoSeconds) await deps.billing.extendHold(task.id, complete);
+  if (complete.seconds !== facts.seconds) await deps.store.measure(task.id, complete.seconds);
   await submitAttempts(deps, task, resolved, staged.byIndex);
 }
 
 /** Hides a create that no upstream took, and gives its money back; what cannot be done now the sweep does. */
 async function refuse(deps: Deps, taskId: string, error: unknown): Promise<void> {
   const problem = error instanceof Problem ? error : undefined;
-  await deps.store.refuse(taskId, { code: problem?.reason ?? 'internal_error', message: problem?.message ?? 'a fault of the service' }, deps.clock.now());
+  const failure = { code: problem?.reason ?? 'internal_error', message: problem?.message ?? 'a fault of the service' };
+  // Another process may have decided over it, and kept the task with its hold.
+  if (!(await deps.store.refuse(taskId, failure, deps.clock.now()))) return;
   try {
     await deps.billing.releaseHold(taskId);
     await deps.store.markSettled(taskId, deps.clock.now());

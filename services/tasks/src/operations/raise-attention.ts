@@ -5,7 +5,7 @@ export type AttentionReason = 'unknown_status' | 'unknown_outcome' | 'unknown_up
 
 /** Puts a task before a person. Its hold stays, and it is polled on. */
 export async function raiseAttention({ store, clock, count, log }: Pick<Deps, 'store' | 'clock' | 'count' | 'log'>, task: Pick<Task, 'id'>, reason: AttentionReason, detail: string): Promise<void> {
-  await store.raise({ taskId: task.id, reason, detail, since: clock.now() });
+  if (!(await store.raise({ taskId: task.id, reason, detail, since: clock.now() }))) return;
   count.attention(reason);
   log.error({ taskId: task.id, reason, detail }, 'a task needs attention');
 }

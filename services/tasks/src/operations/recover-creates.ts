@@ -17,6 +17,8 @@ export async function recoverCreates(deps: Deps, aliveOwners: readonly string[])
 }
 
 async function recover(deps: Deps, task: Task): Promise<void> {
+  // Should its process live after all, it can start no further attempt from here on, and what is read below stays true.
+  if (!(await deps.store.disown(task.id))) return;
   const at = deps.clock.now();
   const started = (await deps.store.attempts(task.id)).find(({ outcome }) => outcome === 'started');
   if (started !== undefined) {

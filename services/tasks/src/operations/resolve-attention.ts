@@ -26,16 +26,21 @@ const FINISHED: Readonly<Record<Resolution, (deps: Deps, task: Task) => Promise<
   },
   failed: (deps, task) => deps.billing.releaseHold(task.id),
   retry: async (deps, task) => {
-    await deps.billing.settle(task.id, task.usage);
+    if ((await deps.billing.settle(task.id, task.usage)) === 'deferred') throw new Problem({ kind: 'conflict', reason: 'still_deferred', message: 'the usage is still far above the hold; decide as completed or failed' });
   },
 };
+
+const notWaiting = (): Problem =>
+  new Problem({ kind: 'conflict', reason: 'not_in_attention', message: 'this task does not wait for a decision; `attention list` shows those that do' });
 
 /** Carries out a person's decision, and writes down whose it was. */
 export async function resolveAttention(deps: Deps, taskId: string, decision: { readonly resolution: Resolution; readonly actor: string }): Promise<Task> {
   const task = await deps.store.find(taskId);
   if (task === undefined) throw taskNotFound();
-  const waited = await deps.store.resolve(taskId, { ...decision, at: deps.clock.now() });
-  if (!waited) throw new Problem({ kind: 'conflict', reason: 'not_in_attention', message: 'this task does not wait for a decision; `attention list` shows those that do' });
-  await (isTerminal(task.state) ? FINISHED : UNFINISHED)[decision.resolution](deps, task);
+  if (!(await deps.store.waits(taskId))) throw notWaiting();
+  // Money first: nothing would come back to it. Repeating it is harmless.
+  if (isTerminal(task.state)) await FINISHED[decision.resolution](deps, task);
+  if (!(await deps.store.resolve(taskId, { ...decision, at: deps.clock.now() }))) throw notWaiting();
+  if (!isTerminal(task.state)) await UNFINISHED[decision.resolution](deps, task);
   return (await deps.store.find(taskId)) ?? task;
 }

@@ -1,4 +1,4 @@
-import type { Submission } from '../channels/channel.ts';
+import type { Attempt, Channel, Submission } from '../channels/channel.ts';
 import type { Berth } from '../channels/fleet.ts';
 import type { StagedMedia } from '../clients/media.ts';
 import { pollInterval } from '../domain/poll-interval.ts';
@@ -49,9 +49,14 @@ export async function submitAttempts(deps: Deps, task: NewTask, resolved: Resolv
 async function enter(deps: Deps, task: NewTask, berth: Berth, number: number): Promise<'entered' | Passed> {
   const { settings } = berth.channel;
   if (!berth.circuit.mayTry()) return { why: 'fault' };
-  if (!berth.creates.take()) return { why: 'limit', retryAfterMs: berth.creates.waitMs() };
-  const started = await deps.store.startAttempt(task.id, { number, channel: settings.id, inFlightMax: settings.inFlightMax, at: deps.clock.now() });
-  return started ? 'entered' : { why: 'limit', retryAfterMs: THROTTLE_RETRY_MS };
+  if (!berth.creates.take()) return metLimit(berth, berth.creates.waitMs());
+  const started = await deps.store.startAttempt(task.id, { number, owner: task.owner, channel: settings.id, inFlightMax: settings.inFlightMax, at: deps.clock.now() });
+  return started ? 'entered' : metLimit(berth, THROTTLE_RETRY_MS);
+}
+
+function metLimit({ circuit }: Berth, retryAfterMs: number): Passed {
+  circuit.undecided();
+  return { why: 'limit', retryAfterMs };
 }
 
 interface Try {
@@ -66,17 +71,27 @@ async function tryChannel(deps: Deps, task: NewTask, { berth, resolved, staged, 
   const { settings } = channel;
   // The client may leave: work that was begun is finished all the same. The channel's own deadline bounds the call.
   const { signal } = new AbortController();
-  let submission: Submission;
+  let attempt: Attempt;
   try {
-    const attempt = await planAttempt(deps, { order: task.order, settings, source: resolved.source, staged }, signal);
-    submission = await channel.submit(attempt, signal);
+    attempt = await planAttempt(deps, { order: task.order, settings, source: resolved.source, staged }, signal);
   } catch (error) {
+    berth.circuit.undecided();
     await deps.store.refuseAttempt(task.id, { number, channel: settings.id, error: String(error), at: deps.clock.now() });
     throw error;
   }
+  const submission = await submitSurely(channel, attempt, signal);
   deps.count.attempt(settings.id, submission.outcome);
   await recordSurely(deps, task, { berth, number }, submission);
   return submission;
+}
+
+/** A channel throws nothing; should one do so all the same, nobody knows what its upstream has taken. */
+async function submitSurely(channel: Channel, attempt: Attempt, signal: AbortSignal): Promise<Submission> {
+  try {
+    return await channel.submit(attempt, signal);
+  } catch (error) {
+    return { outcome: 'unknown', error: String(error) };
+  }
 }
 
 /** Writes the outcome down through a while without the database; what was refused may be given up, what was not may not. */
@@ -105,6 +120,7 @@ async function record(deps: Deps, task: NewTask, { berth, number }: Pick<Try, 'b
   }
   deps.log.warn({ taskId: task.id, channel, number, outcome: submission.outcome, error: submission.error }, 'an attempt was not accepted');
   if (submission.outcome === 'unknown') {
+    berth.circuit.undecided();
     await deps.store.leaveUnknown(task.id, { number, mapping: { channel, upstreamAccount }, error: submission.error, at });
     return;
   }

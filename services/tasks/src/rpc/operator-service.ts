@@ -45,8 +45,9 @@ export function operatorService(deps: Deps): Implementation<typeof OperatorServi
       const { ok, detail } = await berth.channel.test(AbortSignal.timeout(TEST_TIMEOUT_MS));
       return { ok, detail, tookMs: BigInt(clock.now() - begun) };
     },
-    classifyHolds: async ({ taskIds }) => {
-      const found = new Map((await store.list({ hidden: true, taskIds: taskIds.slice(0, HOLDS_MAX) }, { limit: HOLDS_MAX })).map((task) => [task.id, task]));
+    classifyHolds: async (request) => {
+      const taskIds = request.taskIds.slice(0, HOLDS_MAX);
+      const found = new Map((await store.list({ hidden: true, taskIds }, { limit: HOLDS_MAX })).map((task) => [task.id, task]));
       return {
         finished: taskIds.filter((id) => endedSeen(found.get(id))),
         unknown: taskIds.filter((id) => !found.has(id) || found.get(id)?.admission === 'refused'),

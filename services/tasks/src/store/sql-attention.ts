@@ -13,7 +13,9 @@ export function sqlAttention(sql: Sql, note: WriteNote): AttentionStore {
          ON CONFLICT (task_id) DO UPDATE SET reason = $2, detail = $3, since = $4, resolved_at = NULL, resolution = NULL, actor = NULL
          WHERE attention.resolved_at IS NOT NULL RETURNING task_id`, [taskId, reason, detail, since]);
       if (raised.length > 0) await note(query, taskId, since, { type: 'attention', detail: { reason, detail } });
+      return raised.length > 0;
     }),
+    waits: async (taskId) => (await sql.read('SELECT task_id FROM attention WHERE task_id = $1 AND resolved_at IS NULL', [taskId])).length > 0,
     resolve: (taskId, { resolution, actor, at }) => sql.transaction(async (query) => {
       const rows = await query(
         'UPDATE attention SET resolved_at = $1, resolution = $2, actor = $3 WHERE task_id = $4 AND resolved_at IS NULL RETURNING task_id', [at, resolution, actor, taskId]);

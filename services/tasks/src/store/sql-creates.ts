@@ -4,6 +4,9 @@ import { countUp, joinCounter, leaveCounter, leaveCounters } from './sql-in-flig
 import type { WriteNote } from './sql-notes.ts';
 import type { Begun, CreateStore, NewTask } from './task-store.ts';
 
+/** Stands where a process stood whose create was taken from it. */
+const NOBODY = 'nobody';
+
 /** Undoes a transaction whose outcome is an answer, not a fault. */
 class Undone extends Error {
   readonly outcome: Begun;
@@ -18,7 +21,7 @@ export function sqlCreates(sql: Sql, note: WriteNote): CreateStore {
   return { ...sqlBegins(sql, note), ...sqlAttempts(sql, note) };
 }
 
-function sqlBegins(sql: Sql, note: WriteNote): Pick<CreateStore, 'findKey' | 'begin' | 'refuse' | 'adopt'> {
+function sqlBegins(sql: Sql, note: WriteNote): Pick<CreateStore, 'findKey' | 'begin' | 'measure' | 'refuse' | 'disown' | 'adopt'> {
   return {
     findKey: async (accountId, key, now) => {
       const [row] = await sql.read<{ fingerprint: string; task_id: string }>(
@@ -39,11 +42,17 @@ function sqlBegins(sql: Sql, note: WriteNote): Pick<CreateStore, 'findKey' | 'be
       const rows = await query(
         `UPDATE tasks SET admission = 'refused', owner = NULL, state = 'failed', failure_json = $1, finished_at = $2, updated_at = $2, next_poll_at = NULL
          WHERE id = $3 AND admission = 'submitting' RETURNING id`, [JSON.stringify(failure), at, taskId]);
-      if (rows.length === 0) return;
+      if (rows.length === 0) return false;
       await leaveCounters(query, taskId);
       await query('DELETE FROM idempotency_keys WHERE task_id = $1', [taskId]);
       await note(query, taskId, at, { type: 'refused', detail: { ...failure } });
+      return true;
     }),
+
+    measure: async (taskId, seconds) => {
+      await sql.write('UPDATE tasks SET seconds = $1 WHERE id = $2', [seconds, taskId]);
+    },
+    disown: async (taskId) => (await sql.write("UPDATE tasks SET owner = $1 WHERE id = $2 AND admission = 'submitting' RETURNING id", [NOBODY, taskId])).length > 0,
 
     adopt: async (taskId, upstreamId, at) => {
       const rows = await sql.transaction(async (query) => {
@@ -62,7 +71,10 @@ function sqlBegins(sql: Sql, note: WriteNote): Pick<CreateStore, 'findKey' | 'be
 /** The rows of the tries themselves. */
 function sqlAttempts(sql: Sql, note: WriteNote): Pick<CreateStore, 'startAttempt' | 'accept' | 'refuseAttempt' | 'leaveUnknown'> {
   return {
-    startAttempt: (taskId, { number, channel, inFlightMax, at }) => sql.transaction(async (query) => {
+    startAttempt: (taskId, { number, owner, channel, inFlightMax, at }) => sql.transaction(async (query) => {
+      // The row is taken first: whoever disowns it waits, and then sees the attempt.
+      const own = await query("UPDATE tasks SET updated_at = $1 WHERE id = $2 AND admission = 'submitting' AND owner = $3 RETURNING id", [at, taskId, owner]);
+      if (own.length === 0) throw new Error(`the create of ${taskId} was taken over`);
       if (!(await countUp(query, channelScope(channel), inFlightMax))) return false;
       await joinCounter(query, taskId, channelScope(channel));
       await query("INSERT INTO attempts (task_id, number, channel, outcome, started_at) VALUES ($1, $2, $3, 'started', $4)", [taskId, number, channel, at]);
@@ -74,7 +86,7 @@ function sqlAttempts(sql: Sql, note: WriteNote): Pick<CreateStore, 'startAttempt
       await query("UPDATE attempts SET outcome = 'accepted', upstream_id = $1, ended_at = $2 WHERE task_id = $3 AND number = $4", [mapping.upstreamId ?? null, at, taskId, number]);
       await query(
         `UPDATE tasks SET admission = 'accepted', owner = NULL, channel = $1, upstream_account = $2, upstream_id = $3, next_poll_at = $4, updated_at = $5
-         WHERE id = $6 AND admission = 'submitting'`,
+         WHERE id = $6 AND admission IN ('submitting', 'unknown') AND upstream_id IS NULL`,
         [mapping.channel, mapping.upstreamAccount, mapping.upstreamId ?? null, nextPollAt, at, taskId]);
       await note(query, taskId, at, { type: 'accepted', detail: { number, channel: mapping.channel, upstreamId: mapping.upstreamId } });
     }),
@@ -86,10 +98,11 @@ function sqlAttempts(sql: Sql, note: WriteNote): Pick<CreateStore, 'startAttempt
     }),
 
     leaveUnknown: (taskId, { number, mapping, error, at }) => sql.transaction(async (query) => {
-      await query("UPDATE attempts SET outcome = 'unknown', error = $1, ended_at = $2 WHERE task_id = $3 AND number = $4", [error, at, taskId, number]);
-      await query(
-        "UPDATE tasks SET admission = 'unknown', owner = NULL, channel = $1, upstream_account = $2, updated_at = $3 WHERE id = $4 AND admission = 'submitting'",
+      const left = await query(
+        "UPDATE tasks SET admission = 'unknown', owner = NULL, channel = $1, upstream_account = $2, updated_at = $3 WHERE id = $4 AND admission = 'submitting' RETURNING id",
         [mapping.channel, mapping.upstreamAccount, at, taskId]);
+      if (left.length === 0) return;
+      await query("UPDATE attempts SET outcome = 'unknown', error = $1, ended_at = $2 WHERE task_id = $3 AND number = $4", [error, at, taskId, number]);
       await note(query, taskId, at, { type: 'outcome_unknown', detail: { number, channel: mapping.channel, error } });
     }),
   };

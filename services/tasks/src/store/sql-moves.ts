@@ -13,15 +13,18 @@ export type FinishedEvent = (task: Task, finish: Finish) => { readonly type: str
 
 export function sqlMoves(sql: Sql, note: WriteNote, finishedEvent: FinishedEvent): MoveStore {
   return {
-    claimDue: async (channel, { now, leaseUntil, limit }) => (await sql.write(
-      `UPDATE tasks SET lease_until = $1 WHERE id IN (
+    claimDue: async (channel, { now, leaseUntil, limit, owner }) => (await sql.write(
+      `UPDATE tasks SET lease_until = $1, owner = $5 WHERE id IN (
          SELECT id FROM tasks WHERE channel = $2 AND next_poll_at IS NOT NULL AND next_poll_at <= $3 AND (lease_until IS NULL OR lease_until <= $3)
          ORDER BY next_poll_at LIMIT $4 ${sql.skipLocked}
-       ) RETURNING ${TASK_COLUMNS}`, [leaseUntil, channel, now, limit])).map(fromTaskRow),
+       ) RETURNING ${TASK_COLUMNS}`, [leaseUntil, channel, now, limit, owner])).map(fromTaskRow),
+    dropLeases: async (owner) => {
+      await sql.write('UPDATE tasks SET lease_until = NULL, owner = NULL WHERE owner = $1 AND lease_until IS NOT NULL', [owner]);
+    },
 
     progress: (taskId, from, to, told) => sql.transaction(async (query) => {
       const rows = await query(
-        `UPDATE tasks SET state = $1, upstream_status = $2, unrecognised = $3, progress = $4, poll_errors = $5, next_poll_at = $6, lease_until = NULL, updated_at = $7
+        `UPDATE tasks SET state = $1, upstream_status = $2, unrecognised = $3, progress = $4, poll_errors = $5, next_poll_at = $6, lease_until = NULL, owner = NULL, updated_at = $7
          WHERE id = $8 AND state = $9 AND ${UNFINISHED} AND next_poll_at IS NOT NULL RETURNING id`,
         [to.state, to.upstreamStatus ?? null, to.unrecognised ? 1 : 0, to.progress, to.pollErrors, to.nextPollAt, to.at, taskId, from]);
       if (rows.length > 0 && told !== undefined) await note(query, taskId, to.at, told);
@@ -31,7 +34,7 @@ export function sqlMoves(sql: Sql, note: WriteNote, finishedEvent: FinishedEvent
     finish: (taskId, finish) => sql.transaction(async (query) => {
       const [row] = await query(
         `UPDATE tasks SET state = $1, upstream_status = COALESCE($2, upstream_status), unrecognised = 0, progress = $3, result_json = $4, failure_json = $5,
-           usage_json = $6, expires_at = $7, finished_at = $8, updated_at = $8, next_poll_at = NULL, lease_until = NULL, admission = 'accepted'
+           usage_json = $6, expires_at = $7, finished_at = $8, updated_at = $8, next_poll_at = NULL, lease_until = NULL, owner = NULL, admission = 'accepted'
          WHERE id = $9 AND ${UNFINISHED} AND admission IN ('accepted', 'unknown') RETURNING ${TASK_COLUMNS}`,
         [finish.state, finish.upstreamStatus ?? null, finish.state === 'completed' ? 100 : 0, toJson(finish.result), toJson(finish.failure), toJson(finish.usage),
           finish.expiresAt ?? null, finish.at, taskId]);

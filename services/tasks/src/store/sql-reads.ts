@@ -2,6 +2,9 @@ import type { Sql, SqlValue } from '@reelgate/platform/sql';
 import { TASK_COLUMNS, fromTaskRow, optionalNumber, optionalText, text } from './rows.ts';
 import type { Attempt, ListFilter, ReadStore } from './task-store.ts';
 
+/** In words that SQLite can match to the index of such tasks: it does not match a parameter. */
+const UNSURE = { submitting: "admission = 'submitting'", unknown: "admission = 'unknown'" } as const;
+
 /** What the owner may see. */
 const VISIBLE = "admission IN ('accepted', 'unknown') AND deleted_at IS NULL";
 
@@ -32,9 +35,11 @@ export function sqlReads(sql: Sql): ReadStore {
     abandoned: (aliveOwners, begunBefore, limit) => tasks(
       `admission = 'submitting' AND (created_at < $2 OR ${aliveOwners.length === 0 ? '1 = 1' : `owner NOT IN (${places(aliveOwners.length, 3)})`}) ORDER BY id LIMIT $1`,
       [limit, begunBefore, ...aliveOwners]),
-    withAdmission: (admission, limit) => tasks('admission = $1 AND finished_at IS NULL ORDER BY updated_at, id LIMIT $2', [admission, limit]),
+    withAdmission: (admission, { limit, after }) => tasks(`${UNSURE[admission]} AND finished_at IS NULL AND id > $1 ORDER BY id LIMIT $2`, [after, limit]),
     unsettled: (before, limit) => tasks('finished_at IS NOT NULL AND settled_at IS NULL AND finished_at < $1 ORDER BY finished_at LIMIT $2', [before, limit]),
-    overdue: (createdBefore, limit) => tasks("finished_at IS NULL AND admission <> 'submitting' AND created_at < $1 ORDER BY created_at LIMIT $2", [createdBefore, limit]),
+    overdue: (createdBefore, limit) => tasks(
+      `finished_at IS NULL AND admission <> 'submitting' AND created_at < $1
+       AND NOT EXISTS (SELECT 1 FROM attention WHERE attention.task_id = tasks.id AND resolved_at IS NULL) ORDER BY created_at LIMIT $2`, [createdBefore, limit]),
     knownUpstreamIds: async (upstreamAccount, ids) => {
       if (ids.length === 0) return new Set();
       const rows = await sql.read(`SELECT upstream_id FROM tasks WHERE upstream_account = $1 AND upstream_id IN (${places(ids.length, 2)})`, [upstreamAccount, ...ids]);

@@ -1,5 +1,5 @@
 import type { Order } from '../domain/order.ts';
-import type { Admission, Failure, Mapping, Result, State, Task, Usage } from '../domain/task.ts';
+import type { Failure, Mapping, Result, State, Task, Usage } from '../domain/task.ts';
 
 /** A create before anything is submitted. */
 export interface NewTask {
@@ -66,15 +66,22 @@ export interface CreateStore {
   findKey(accountId: string, key: string, now: number): Promise<KeyRecord | undefined>;
   /** Writes the task, its key and its counters, or nothing. */
   begin(task: NewTask): Promise<Begun>;
-  /** Writes an attempt as `started` before the upstream is called; false when the channel has its number in flight already. */
-  startAttempt(taskId: string, attempt: { readonly number: number; readonly channel: string; readonly inFlightMax: number; readonly at: number }): Promise<boolean>;
+  /** The order's measure, once its videos were probed. */
+  measure(taskId: string, seconds: number): Promise<void>;
+  /**
+   * Writes an attempt as `started` before the upstream is called; false when the channel has its number in flight already. Throws when
+   * the create is no longer this owner's: another process took it for dead, and has decided over it.
+   */
+  startAttempt(taskId: string, attempt: { readonly number: number; readonly owner: string; readonly channel: string; readonly inFlightMax: number; readonly at: number }): Promise<boolean>;
   accept(taskId: string, attempt: { readonly number: number; readonly mapping: Required<Mapping>; readonly at: number; readonly nextPollAt: number }): Promise<void>;
   /** This attempt did not succeed; the task may go on to another. */
   refuseAttempt(taskId: string, attempt: { readonly number: number; readonly channel: string; readonly error: string; readonly at: number }): Promise<void>;
   /** The answer was lost: the task lives on, and is never submitted again by itself. */
   leaveUnknown(taskId: string, attempt: { readonly number: number; readonly mapping: Mapping; readonly error: string; readonly at: number }): Promise<void>;
-  /** No upstream took it: hidden for ever, its key free again, its counters down. */
-  refuse(taskId: string, failure: Failure, at: number): Promise<void>;
+  /** No upstream took it: hidden for ever, its key free again, its counters down. Says whether it was still being created. */
+  refuse(taskId: string, failure: Failure, at: number): Promise<boolean>;
+  /** Takes a create from the process that works on it, which can start no further attempt; says whether it was still being created. */
+  disown(taskId: string): Promise<boolean>;
   /** An upstream id was found for a task whose submission was unknown; false when another task has it. */
   adopt(taskId: string, upstreamId: string, at: number): Promise<boolean>;
 }
@@ -109,18 +116,21 @@ export interface ReadStore {
   inFlight(scope: string): Promise<number>;
   /** Creates that no living process works on: its owner is not among these, or it began before this time. */
   abandoned(aliveOwners: readonly string[], begunBefore: number, limit: number): Promise<readonly Task[]>;
-  withAdmission(admission: Admission, limit: number): Promise<readonly Task[]>;
+  /** Unfinished, in the order of their ids, behind this one. */
+  withAdmission(admission: 'submitting' | 'unknown', page: { readonly limit: number; readonly after: string }): Promise<readonly Task[]>;
   /** Finished, and not known to be settled since before this time. */
   unsettled(before: number, limit: number): Promise<readonly Task[]>;
-  /** Unfinished since before this time. */
+  /** Unfinished since before this time, and not before a person yet. */
   overdue(createdBefore: number, limit: number): Promise<readonly Task[]>;
   knownUpstreamIds(upstreamAccount: string, ids: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
 /** Changes of a task's state. */
 export interface MoveStore {
-  /** Takes due tasks of a channel; until the lease ends nobody else takes them. */
-  claimDue(channel: string, options: { readonly now: number; readonly leaseUntil: number; readonly limit: number }): Promise<readonly Task[]>;
+  /** Takes due tasks of a channel for a process; until the lease ends nobody else takes them. */
+  claimDue(channel: string, options: { readonly now: number; readonly leaseUntil: number; readonly limit: number; readonly owner: string }): Promise<readonly Task[]>;
+  /** Ends the leases of a process that is dead. */
+  dropLeases(owner: string): Promise<void>;
   /** Writes what a look found, unless the task has ended; says whether it had not. */
   progress(taskId: string, from: State, to: Progress, note?: Note): Promise<boolean>;
   /** Compare-and-set from an unfinished state, with the event, the counters and the note in one transaction; says whether it won. */
@@ -138,8 +148,9 @@ export interface AttentionItem {
 }
 
 export interface AttentionStore {
-  /** Puts a task before a person; one that already waits keeps its place. */
-  raise(item: AttentionItem): Promise<void>;
+  /** Puts a task before a person; one that already waits keeps its place. Says whether it did not wait yet. */
+  raise(item: AttentionItem): Promise<boolean>;
+  waits(taskId: string): Promise<boolean>;
   /** Takes it away again, by a person or because it mended itself; says whether it waited. */
   resolve(taskId: string, by: { readonly resolution: string; readonly actor: string; readonly at: number }): Promise<boolean>;
   open(): Promise<readonly AttentionItem[]>;
@@ -149,6 +160,7 @@ export interface AttentionStore {
 export interface ProcessStore {
   beat(processId: string, at: number): Promise<void>;
   aliveSince(at: number): Promise<readonly string[]>;
+  silentSince(at: number): Promise<readonly string[]>;
   forget(processId: string): Promise<void>;
 }
 

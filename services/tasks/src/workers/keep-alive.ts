@@ -9,7 +9,17 @@ export async function keepAlive(deps: Deps): Promise<number> {
   const now = deps.clock.now();
   await deps.store.beat(deps.processId, now);
   await recoverCreates(deps, await deps.store.aliveSince(now - SILENCE_MS));
+  await bury(deps, now - SILENCE_MS);
   return 0;
+}
+
+/** What a dead process was looking at is free again at once. */
+async function bury({ store, processId }: Deps, silentSince: number): Promise<void> {
+  for (const dead of await store.silentSince(silentSince)) {
+    if (dead === processId) continue;
+    await store.dropLeases(dead);
+    await store.forget(dead);
+  }
 }
 
 /**
@@ -22,7 +32,9 @@ export async function recoverAtStart(deps: Deps, exclusive: boolean): Promise<vo
   for (;;) {
     const now = deps.clock.now();
     const alive = exclusive ? [deps.processId] : await deps.store.aliveSince(now - SILENCE_MS);
-    await recoverCreates(deps, alive);
+    const recovered = await recoverCreates(deps, alive);
+    await bury(deps, exclusive ? Number.MAX_SAFE_INTEGER : now - SILENCE_MS);
+    if (recovered > 0) continue;
     const doubtful = exclusive ? 0 : (await deps.store.abandoned([deps.processId], 0, 1)).length;
     if (doubtful === 0 || now - begun > SILENCE_MS) return;
     await deps.clock.sleep(SILENCE_MS / 10);

@@ -30,8 +30,11 @@ export function channelPoller(deps: Deps, berth: () => Berth | undefined): Chann
         await Promise.race(running);
         return 1;
       }
-      const due = await deps.store.claimDue(channelId, { now, leaseUntil: now + LEASE_MS, limit: free });
+      const limit = Math.min(free, at.polls.left());
+      if (limit === 0) return 0;
+      const due = await deps.store.claimDue(channelId, { now, leaseUntil: now + LEASE_MS, limit, owner: deps.processId });
       for (const task of due) {
+        at.polls.take();
         const work = lookAt(deps, at, task);
         running.add(work);
         void work.finally(() => running.delete(work));

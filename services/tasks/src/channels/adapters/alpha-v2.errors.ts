@@ -19,13 +19,16 @@ const CLASS_OF: Readonly<Record<number, FaultClass>> = {
 const CLASS_OF_STATUS: Readonly<Record<number, FaultClass>> = { 400: 'order', 413: 'order', 422: 'content', 429: 'throttle' };
 const NUMBER_AT_END = /\((\d{3,6})\)\s*$/;
 
-/** The error that an answer carries, in the V2 envelope or as `base_resp`, whatever its status. */
+/**
+ * The error that an answer carries, in the V2 envelope or as `base_resp`, whatever its status. Error bodies of other shapes are taken
+ * for the vendor's only below 500: above, they can come from something between that has passed the request on.
+ */
 export function businessError(status: number, body: unknown): BusinessError | undefined {
   const base = objectOf(objectOf(body)['base_resp']);
   const baseCode = Number(base['status_code'] ?? 0);
   if (baseCode !== 0) return { code: baseCode, message: `${textOf(base['status_msg']) ?? 'refused'} (${String(baseCode)})` };
   const error = objectOf(objectOf(body)['error']);
-  if (status < 400 && objectOf(body)['type'] !== 'error') return undefined;
+  if ((status < 400 || status >= 500) && objectOf(body)['type'] !== 'error') return undefined;
   if (typeof error['message'] !== 'string') return undefined;
   const number = NUMBER_AT_END.exec(error['message'])?.[1];
   return { code: number === undefined ? undefined : Number(number), message: error['message'] };

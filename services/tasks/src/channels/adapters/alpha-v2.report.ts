@@ -61,7 +61,7 @@ function usageOf(usage: Json): Usage | undefined {
 export function workOf(item: unknown): ListedWork {
   const task = objectOf(item);
   return {
-    upstreamId: textOf(task['id']) ?? '',
+    upstreamId: idOf(task['id']) ?? '',
     kind: KINDS[String(task['task_type'])],
     model: textOf(task['model']) ?? '',
     duration: countOf(task['duration']),
@@ -77,6 +77,11 @@ export function objectOf(value: unknown): Json {
 
 export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** Ids are texts; a number is read as one. */
+export function idOf(value: unknown): string | undefined {
+  return typeof value === 'number' ? String(value) : textOf(value);
 }
 
 function countOf(value: unknown): number | undefined {

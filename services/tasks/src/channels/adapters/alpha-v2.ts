@@ -3,12 +3,13 @@ import { upstreamHttp } from '../toolkit.ts';
 import type { UpstreamAnswer } from '../toolkit.ts';
 import { bodyOf } from './alpha-v2.body.ts';
 import { businessError, faultOf } from './alpha-v2.errors.ts';
-import { objectOf, reportOf, textOf, workOf } from './alpha-v2.report.ts';
+import { idOf, objectOf, reportOf, textOf, workOf } from './alpha-v2.report.ts';
 
 const PATHS = { generation: '/v2/video_generation', regeneration: '/v2/video_regeneration', context_ir: '/v2/h3_context_ir' } as const;
 const QUERY = '/v2/query/video_generation';
-const LIST_PAGE = 50;
-const LIST_PAGES_MAX = 10;
+/** The vendor's own example; how many a page may hold at most it does not say. */
+const LIST_PAGE = 20;
+const LIST_PAGES_MAX = 25;
 
 /** The vendor's V2 API (vendor contract §2–§8), read as tolerantly as its §7.3 asks for. */
 export const alphaV2Channel: ChannelFactory = (settings) => {
@@ -54,10 +55,6 @@ function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
-function idOf(value: unknown): string | undefined {
-  return typeof value === 'number' ? String(value) : textOf(value);
-}
-
 function lookOf(answer: UpstreamAnswer): Look {
   if (answer.kind !== 'answer') return { found: false, gone: false, error: answer.error };
   const business = businessError(answer.status, answer.body);
@@ -67,17 +64,19 @@ function lookOf(answer: UpstreamAnswer): Look {
   return { found: true, report: reportOf(task) };
 }
 
-/** Reads pages until one holds older work; an unreadable page makes the whole list unreadable. */
+/** Reads pages until one holds older work or none; an unreadable page makes the whole list unreadable. */
 async function listSince(since: number, page: (number: number) => Promise<UpstreamAnswer>): Promise<readonly ListedWork[] | undefined> {
   const works: ListedWork[] = [];
+  let seen = 0;
   for (let number = 1; number <= LIST_PAGES_MAX; number += 1) {
     const answer = await page(number);
     if (answer.kind !== 'answer' || answer.status !== 200) return undefined;
-    const items = objectOf(answer.body)['items'];
+    const { items, total } = objectOf(answer.body);
     if (!Array.isArray(items)) return undefined;
     const read = items.map(workOf);
-    works.push(...read.filter(({ createdAt }) => createdAt >= since));
-    if (items.length < LIST_PAGE || read.some(({ createdAt }) => createdAt < since)) return works;
+    seen += read.length;
+    works.push(...read.filter(({ upstreamId, createdAt }) => upstreamId !== '' && createdAt >= since));
+    if (read.length === 0 || seen === total || read.some(({ createdAt }) => createdAt < since)) return works;
   }
   return undefined;
 }

@@ -17,6 +17,7 @@ export function contentRules(limits: { readonly textCodePointsMax: number; reado
     ({ content }) => (content.length === 0 ? invalid('content', 'must hold at least one item') : undefined),
     (order) => textFault(order, limits.textCodePointsMax),
     (order) => roleFault(order, limits.roles),
+    addressFault,
     countFault,
     exclusionFault,
   ];
@@ -44,6 +45,12 @@ function roleFault({ content }: Order, allowed: readonly Role[]): Fault | undefi
     if (role !== undefined && MEDIA_OF[role] !== item.media) return invalid(field, `cannot be ${role} on an item of type ${item.media}_url`);
   }
   return undefined;
+}
+
+function addressFault({ content }: Order): Fault | undefined {
+  const index = content.findIndex((item) => isMedia(item) && item.object === undefined && (item.url ?? '') === '');
+  const item = content[index];
+  return item === undefined || !isMedia(item) ? undefined : invalid(`content[${String(index)}].${item.media}_url`, 'must hold the address of the medium');
 }
 
 function countFault(order: Order): Fault | undefined {

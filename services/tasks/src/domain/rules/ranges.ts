@@ -6,7 +6,7 @@ import type { Order } from '../order.ts';
 const ADAPTIVE = 'adaptive';
 /** What the contract allows where no model says otherwise. */
 const DURATION = { min: 4, max: 15 };
-const RATIOS = ['adaptive', '21:9', '16:9', '4:3', '1:1', '3:4', '9:16'];
+export const RATIOS = ['adaptive', '21:9', '16:9', '4:3', '1:1', '3:4', '9:16'];
 
 /** A missing duration is refused even where the model is not known, so that the answer is the same for every model. */
 export function durationFault({ duration }: Order, model: Model | undefined): Fault | undefined {

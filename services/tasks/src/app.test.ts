@@ -1,0 +1,135 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { openLocalBus } from '@reelgate/platform/bus-local';
+import type { Bus } from '@reelgate/platform/bus';
+import { systemClock } from '@reelgate/platform/clock';
+import type { RunningService } from '@reelgate/platform/foundation';
+import { newIds, systemRandom } from '@reelgate/platform/ids';
+import { silentLog } from '@reelgate/platform/log';
+import { openMetrics } from '@reelgate/platform/metrics';
+import { directClient } from '@reelgate/platform/rpc/direct-client';
+import type { Client } from '@reelgate/platform/rpc/service';
+import { Secret } from '@reelgate/platform/secret';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { TaskState } from '@reelgate/proto/tasks/v1/task';
+import { TaskChangedSchema, TaskFinishedSchema } from '@reelgate/proto/tasks/v1/task_events';
+import type { TaskFinished } from '@reelgate/proto/tasks/v1/task_events';
+import { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
+import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
+import { anOrder } from '../testing/orders.ts';
+import { openScriptedUpstream } from '../testing/scripted-upstream.ts';
+import type { ScriptedUpstream } from '../testing/scripted-upstream.ts';
+import { startTasks } from './app.ts';
+import type { TasksPeers } from './app.ts';
+import type { TasksConfig } from './config.ts';
+import { tasksConfig } from './config.ts';
+import { toWireOrder } from './rpc/mapping-order.ts';
+
+const UPSTREAM_ID = '424010985738629';
+const HOUR_MS = 3_600_000;
+const PUBLIC_URL = 'https://gateway.example';
+const MODELS = { 'Alpha-H3': { duration: [4, 15], resolutions: ['768P', '2K'], ratios: ['adaptive', '16:9'] } };
+
+let dataDir = '';
+let upstream: ScriptedUpstream;
+let bus: Bus;
+let running: RunningService[] = [];
+
+beforeEach(async () => {
+  dataDir = mkdtempSync(path.join(tmpdir(), 'reelgate-app-'));
+  upstream = await openScriptedUpstream();
+  bus = openLocalBus(systemClock, silentLog);
+});
+afterEach(async () => {
+  for (const service of running.splice(0)) await service.stop();
+  running = [];
+  await bus.close();
+  await upstream.close();
+  rmSync(dataDir, { recursive: true });
+});
+
+const value = (channels: readonly object[] = [channel()]) => ({
+  tasks: { in_flight: { per_token: 20, total: 1000 }, poll: { first: '10ms', factor: 1, max: '10ms', soft_deadline: '30m', hard_deadline: '24h' } }, models: MODELS, channels,
+});
+
+function channel(changes: object = {}): object {
+  return {
+    id: 'main', adapter: 'alpha-v2', base_url: upstream.url, api_key: 'key', upstream_account: 'vendor', endpoints: ['video.generation'], models: { 'Alpha-H3': 'MiniMax-H3' },
+    priority: 0, weight: 1, enabled: true, limits: { requests_per_minute: 300, in_flight: 30, polls_per_minute: 6000 }, timeouts: { submit: '60s', poll: '20s' }, reconcile: 'list', ...changes,
+  };
+}
+
+/** Billing and media that find everything in order. */
+const peers = {
+  billing: new Proxy({}, { get: () => async () => ({}) }),
+  media: { ingestResult: async () => ({ result: { object: 'res_1', mediaType: 'video/mp4', bytes: 9n, width: 1344, height: 768, durationMs: 5167n, frameRate: 24, expiresAt: timestampFromMs(4e12) } }) },
+  bytes: { read: async () => Buffer.alloc(0) },
+} as unknown as TasksPeers;
+
+async function start(config: TasksConfig = tasksConfig(value(), PUBLIC_URL)) {
+  const service = await startTasks(config, {
+    clock: systemClock, random: systemRandom, newId: newIds(systemClock), log: silentLog, metrics: openMetrics(false), bus, signingKey: new Secret('key'), publicUrl: PUBLIC_URL, dataDir,
+  }, peers);
+  running.push(service);
+  const [tasks, operator] = service.bindings;
+  return { service, client: directClient(TaskService, tasks!), operator: directClient(OperatorService, operator!) };
+}
+
+const create = (client: Client<typeof TaskService>) => client.createTask({ accountId: 'acme', tokenId: 'token_1', visibleModels: ['*'], order: toWireOrder(anOrder()) });
+const task = (status: string, more: object = {}) => ({ status: 200, json: { task: { id: UPSTREAM_ID, status, ...more } } });
+
+describe('the service', () => {
+  test('takes an order to its upstream, looks until it has ended, and tells so', async () => {
+    const finished = Promise.withResolvers<TaskFinished>();
+    const changes: TaskState[] = [];
+    await bus.subscribe(TaskFinishedSchema, 'test', async (message) => finished.resolve(message));
+    await bus.listen(TaskChangedSchema, ({ state }) => void changes.push(state));
+    upstream.script({ status: 200, json: { task_id: UPSTREAM_ID } }, task('queued'), task('running'), task('succeeded', { content: { url: 'https://cdn.example/1.mp4' }, usage: { total_seconds: 5 } }));
+    const { service, client } = await start();
+    expect(await service.ready()).toBe(true);
+
+    const { task: created } = await create(client);
+    expect(created?.state).toBe(TaskState.QUEUED);
+
+    expect(await finished.promise).toMatchObject({ taskId: created!.id, accountId: 'acme', state: TaskState.COMPLETED, usage: { totalSeconds: 5n } });
+    expect(changes).toEqual([TaskState.IN_PROGRESS, TaskState.COMPLETED]);
+    expect((await client.getTask({ accountId: 'acme', taskId: created!.id })).task).toMatchObject({ state: TaskState.COMPLETED, result: { object: 'res_1' } });
+    expect(upstream.requests.map(({ method }) => method)).toEqual(['POST', 'GET', 'GET', 'GET']);
+  });
+
+  test('keeps its tasks over a restart, with what the upstream calls them', async () => {
+    upstream.script({ status: 200, json: { task_id: UPSTREAM_ID } });
+    const rarely = { ...tasksConfig(value(), PUBLIC_URL), pollPlan: { firstMs: HOUR_MS, factor: 1, maxMs: HOUR_MS } };
+    const { service, client } = await start(rarely);
+    const { id } = (await create(client)).task!;
+    await service.stop();
+
+    const again = await start(rarely);
+    expect((await again.client.getTask({ accountId: 'acme', taskId: id })).task?.state).toBe(TaskState.QUEUED);
+    expect((await again.operator.showTask({ taskId: id })).record?.attempts).toMatchObject([{ upstreamId: UPSTREAM_ID, outcome: 'accepted' }]);
+
+    upstream.script({ status: 200, json: { action: 'cancelled' } });
+    expect((await again.client.cancelTask({ accountId: 'acme', taskId: id })).task?.failure?.code).toBe('cancelled');
+    expect(upstream.requests).toMatchObject([{ method: 'DELETE', path: `/v2/video_generation/${UPSTREAM_ID}` }]);
+  });
+
+  test('takes new channels and models while it runs', async () => {
+    const { service, client, operator } = await start(tasksConfig(value([channel({ enabled: false })]), PUBLIC_URL));
+    await expect(create(client)).rejects.toMatchObject({ reason: 'model_not_found' });
+
+    upstream.script({ status: 200, json: { task_id: UPSTREAM_ID } }, ...Array.from({ length: 1000 }, () => task('running')));
+    await service.reload(value([channel({ id: 'other' })]));
+
+    await create(client);
+    expect((await operator.listChannels({})).channels).toMatchObject([{ id: 'other', inFlight: 1 }]);
+  });
+
+  test('stops twice as well as once', async () => {
+    const { service } = await start();
+
+    await service.stop();
+    await service.stop();
+  });
+});

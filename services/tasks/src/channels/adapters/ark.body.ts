@@ -1,0 +1,28 @@
+import type { MediaKind } from '../../domain/order.ts';
+import type { Attempt, AttemptItem } from '../channel.ts';
+
+const TYPE_OF: Readonly<Record<MediaKind, string>> = { image: 'image_url', video: 'video_url', audio: 'audio_url' };
+/** `--dur 12` in a prompt is a command to this upstream, which would make a longer video than the one that is paid for. */
+const COMMAND = /--(?=[a-z])/gi;
+const DASH = '—';
+
+/** The body of a create. The API writes resolutions in lower case. */
+export function bodyOf({ model, order, content }: Attempt): object {
+  return {
+    model,
+    content: content.map(itemOf),
+    ...given('resolution', order.resolution?.toLowerCase()),
+    ...given('ratio', order.ratio),
+    ...given('duration', order.duration),
+  };
+}
+
+function itemOf(item: AttemptItem): object {
+  if ('text' in item) return { type: 'text', text: item.text.replaceAll(COMMAND, DASH) };
+  const type = TYPE_OF[item.media];
+  return { type, [type]: { url: item.url }, ...given('role', item.role) };
+}
+
+function given(name: string, value: unknown): object {
+  return value === undefined ? {} : { [name]: value };
+}

@@ -1,0 +1,59 @@
+import type { Report } from '../../domain/report.ts';
+import type { Usage } from '../../domain/task.ts';
+import type { ListedWork } from '../channel.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const DEFAULT_FAILURE = 'the generator ended the task without a result';
+
+const REPORTS: Readonly<Record<string, (task: Json, status: string) => Report>> = {
+  queued: (_task, status) => ({ phase: 'queued', status }),
+  running: (_task, status) => ({ phase: 'running', status }),
+  succeeded: (task, status) => ({ phase: 'succeeded', status, url: textOf(objectOf(task['content'])['video_url']), usage: usageOf(task) }),
+  failed: failedReport,
+  cancelled: failedReport,
+  expired: failedReport,
+};
+
+export function reportOf(task: Json): Report {
+  const status = String(task['status']);
+  const known = Object.hasOwn(REPORTS, status) ? REPORTS[status] : undefined;
+  return known === undefined ? { phase: 'unrecognised', status } : known(task, status);
+}
+
+function failedReport(task: Json, status: string): Report {
+  const error = objectOf(task['error']);
+  return { phase: 'failed', status, failure: { code: textOf(error['code']) ?? status, message: textOf(error['message']) ?? DEFAULT_FAILURE } };
+}
+
+/** Tokens as the API counts them, and the length of what was made; it bills by neither's sum, so there are no total seconds. */
+function usageOf(task: Json): Usage | undefined {
+  const usage = objectOf(task['usage']);
+  const read: Usage = { totalTokens: countOf(usage['total_tokens']), completionTokens: countOf(usage['completion_tokens']), outputSeconds: countOf(task['duration']) };
+  return Object.values(read).some((value) => value !== undefined) ? read : undefined;
+}
+
+export function workOf(item: unknown): ListedWork {
+  const task = objectOf(item);
+  return {
+    upstreamId: textOf(task['id']) ?? '',
+    kind: 'generation',
+    model: textOf(task['model']) ?? '',
+    duration: countOf(task['duration']),
+    resolution: textOf(task['resolution']),
+    ratio: textOf(task['ratio']),
+    createdAt: (countOf(task['created_at']) ?? 0) * 1000,
+  };
+}
+
+export function objectOf(value: unknown): Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};
+}
+
+export function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function countOf(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+}

@@ -1,0 +1,94 @@
+import type { Channel, ChannelFactory, ListedWork, Look, Submission } from '../channel.ts';
+import { upstreamHttp } from '../toolkit.ts';
+import type { UpstreamAnswer, UpstreamHttp } from '../toolkit.ts';
+import { bodyOf } from './ark.body.ts';
+import { errorOf, faultOf } from './ark.errors.ts';
+import { objectOf, reportOf, textOf, workOf } from './ark.report.ts';
+
+const TASKS = '/api/v3/contents/generations/tasks';
+const LIST_PAGE = 100;
+const LIST_PAGES_MAX = 25;
+
+/**
+ * The video generation of Volcengine Ark and BytePlus ModelArk (the Seedance models). Routes, fields and status words are those of the
+ * official Python SDK (volcengine-ark-runtime 5.0.54, resources and types of content_generation) and of the API reference
+ * (volcengine.com/docs/82379: 1520757 create, 1521309 query, 1521675 list, 1521720 cancel or delete; 1299023 error codes); `expired`, and
+ * what DELETE does in which state, those of the newer reference as resellers repeat it (docs.powertokens.ai, docs.ai-tokenhub.com).
+ * Tested against recorded shapes only, not against a live upstream. The table of error codes does not say whether a failure with 5xx
+ * comes before acceptance, so its outcome counts as unknown.
+ */
+export const arkChannel: ChannelFactory = (settings) => {
+  const http = upstreamHttp(settings.baseUrl, () => ({ authorization: `Bearer ${settings.apiKey.reveal()}`, accept: 'application/json' }));
+  const { pollTimeoutMs, submitTimeoutMs } = settings;
+  const get = (path: string, signal: AbortSignal): Promise<UpstreamAnswer> => http.call({ method: 'GET', path, timeoutMs: pollTimeoutMs }, signal);
+  const channel: Channel = {
+    settings,
+    submit: async (attempt, signal) => submissionOf(await http.call({ method: 'POST', path: TASKS, body: bodyOf(attempt), timeoutMs: submitTimeoutMs }, signal)),
+    look: async (upstreamId, signal) => lookOf(await get(pathOf(upstreamId), signal)),
+    list: (since, signal) => listSince(since, (page) => get(`${TASKS}?page_num=${String(page)}&page_size=${String(LIST_PAGE)}`, signal)),
+    cancel: (upstreamId, signal) => cancel(http, { path: pathOf(upstreamId), timeoutMs: pollTimeoutMs }, signal),
+    test: async (signal) => {
+      const answer = await get(`${TASKS}?page_num=1&page_size=1`, signal);
+      if (answer.kind !== 'answer') return { ok: false, detail: answer.error };
+      if (answer.status === 200 && Array.isArray(objectOf(answer.body)['items'])) return { ok: true, detail: 'the list was read' };
+      return { ok: false, detail: errorOf(answer.body)?.message ?? `HTTP ${String(answer.status)}` };
+    },
+    close: () => http.close(),
+  };
+  return channel;
+};
+
+function pathOf(upstreamId: string): string {
+  return `${TASKS}/${encodeURIComponent(upstreamId)}`;
+}
+
+function submissionOf(answer: UpstreamAnswer): Submission {
+  if (answer.kind === 'unreachable') return { outcome: 'refused', fault: 'channel', error: answer.error };
+  if (answer.kind === 'lost') return { outcome: 'unknown', error: answer.error };
+  const { status, body, retryAfterMs } = answer;
+  const upstreamId = textOf(objectOf(body)['id']);
+  if (status >= 200 && status < 300 && upstreamId !== undefined) return { outcome: 'accepted', upstreamId };
+  const error = errorOf(body);
+  const said = `HTTP ${String(status)}: ${error?.message ?? 'no readable answer'}`;
+  return refuses(status) ? { outcome: 'refused', fault: faultOf(status, error), error: said, retryAfterMs } : { outcome: 'unknown', error: said };
+}
+
+function refuses(status: number): boolean {
+  return status >= 400 && status < 500 && status !== 408;
+}
+
+function lookOf(answer: UpstreamAnswer): Look {
+  if (answer.kind !== 'answer') return { found: false, gone: false, error: answer.error };
+  const task = objectOf(answer.body);
+  if (answer.status === 200 && typeof task['status'] === 'string') return { found: true, report: reportOf(task) };
+  return { found: false, gone: answer.status === 404, error: errorOf(answer.body)?.message ?? `HTTP ${String(answer.status)} without a task` };
+}
+
+/** DELETE cancels what is queued, and deletes the record and result of what has ended: so it is sent only for what is seen to be queued. */
+async function cancel(http: UpstreamHttp, at: { readonly path: string; readonly timeoutMs: number }, signal: AbortSignal): Promise<boolean> {
+  const seen = await http.call({ method: 'GET', ...at }, signal);
+  if (seen.kind !== 'answer' || seen.status !== 200 || objectOf(seen.body)['status'] !== 'queued') return false;
+  const done = await http.call({ method: 'DELETE', ...at }, signal);
+  return done.kind === 'answer' && done.status >= 200 && done.status < 300 && errorOf(done.body) === undefined;
+}
+
+/** The reference does not say how the list is sorted: it is read to its end, unless a page shows that older work follows. */
+async function listSince(since: number, page: (number: number) => Promise<UpstreamAnswer>): Promise<readonly ListedWork[] | undefined> {
+  const works: ListedWork[] = [];
+  let seen = 0;
+  for (let number = 1; number <= LIST_PAGES_MAX; number += 1) {
+    const answer = await page(number);
+    if (answer.kind !== 'answer' || answer.status !== 200) return undefined;
+    const { items, total } = objectOf(answer.body);
+    if (!Array.isArray(items)) return undefined;
+    const read = items.map(workOf);
+    seen += read.length;
+    works.push(...read.filter(({ upstreamId, createdAt }) => upstreamId !== '' && createdAt >= since));
+    if (read.length === 0 || seen === total || leadsBefore(since, read)) return works;
+  }
+  return undefined;
+}
+
+function leadsBefore(since: number, page: readonly ListedWork[]): boolean {
+  return page.every(({ createdAt }, index) => createdAt <= (page[index - 1]?.createdAt ?? Infinity)) && (page.at(-1)?.createdAt ?? since) < since;
+}

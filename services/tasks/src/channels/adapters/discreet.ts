@@ -1,0 +1,42 @@
+import type { ChannelFactory, Look } from '../channel.ts';
+
+/** Read before anything is looked for; what stands further on is cut off. */
+const READ_MAX = 2000;
+const MESSAGE_MAX = 500;
+const HIDDEN = '…';
+const NAMELESS = 'failed';
+const CODE = /^[\w.:-]{1,64}$/;
+/** What names the upstream, its machines or its records. Whoever adds a line: a message is upstream's text, so no pattern may backtrack. */
+const PRIVATE: readonly RegExp[] = [
+  /\b\w*request[ _-]?id\s*[:=]\s*[\w-]*/gi,
+  /\b[a-z][a-z\d+.-]{0,20}:\/\/[^\s"'<>]+/gi,
+  /\bdata:[\w/+.-]{1,80};base64,[\w+/=]*/gi,
+  /\b(?:[a-z\d-]{1,63}\.){1,8}(?:com|net|org|io|ai|cn|co|dev|app|cloud|local|internal|test|example)\b(?::\d+)?(?:\/[^\s"'<>]*)?/gi,
+  /\b\d{1,3}(?:\.\d{1,3}){3}\b(?::\d+)?/g,
+  /\b(?=[a-z_-]{0,24}\d)[\w-]{16,}/gi,
+  /\b\d{10,}\b/g,
+];
+
+/**
+ * A channel whose failures can be shown to a client. Some upstreams write request ids, addresses and the ids of their own records into
+ * the reason of a failure; here they are taken out of what a look reports, and nothing else is touched.
+ */
+export function discreet(factory: ChannelFactory): ChannelFactory {
+  return (settings) => {
+    const channel = factory(settings);
+    return { ...channel, look: async (upstreamId, signal) => withoutPrivate(await channel.look(upstreamId, signal), upstreamId) };
+  };
+}
+
+function withoutPrivate(look: Look, upstreamId: string): Look {
+  if (!look.found || look.report.phase !== 'failed') return look;
+  const { code, message } = look.report.failure;
+  return { found: true, report: { ...look.report, failure: { code: CODE.test(code) && code !== upstreamId ? code : NAMELESS, message: shown(message, upstreamId) } } };
+}
+
+function shown(message: string, upstreamId: string): string {
+  const read = message.slice(0, READ_MAX);
+  const named = upstreamId === '' ? read : read.replaceAll(upstreamId, HIDDEN);
+  const text = PRIVATE.reduce((left, pattern) => left.replace(pattern, HIDDEN), named).trim();
+  return [...text].slice(0, MESSAGE_MAX).join('');
+}

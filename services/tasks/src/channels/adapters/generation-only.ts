@@ -1,0 +1,13 @@
+import type { ChannelFactory } from '../channel.ts';
+
+/** A channel whose upstream makes videos and does nothing else: an order of another kind is refused, and nothing is sent. */
+export function generationOnly(factory: ChannelFactory): ChannelFactory {
+  return (settings) => {
+    const channel = factory(settings);
+    return {
+      ...channel,
+      submit: async (attempt, signal) =>
+        attempt.kind === 'generation' ? channel.submit(attempt, signal) : { outcome: 'refused', fault: 'channel', error: `the adapter ${settings.adapter} has no ${attempt.kind}` },
+    };
+  };
+}

@@ -1,0 +1,77 @@
+import type { Report } from '../../domain/report.ts';
+import type { Usage } from '../../domain/task.ts';
+import type { ListedWork } from '../channel.ts';
+import { frameOf } from './openai-videos.size.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const DEFAULT_FAILURE = 'the generator ended the task without a result';
+const WEB_ADDRESS = /^https?:\/\//i;
+
+const REPORTS: Readonly<Record<string, (video: Json, status: string) => Report>> = {
+  queued: (_video, status) => ({ phase: 'queued', status }),
+  in_progress: (video, status) => ({ phase: 'running', status, progress: percentOf(video['progress']) }),
+  completed: (video, status) => ({ phase: 'succeeded', status, url: addressOf(video['video_url']) ?? addressOf(objectOf(video['metadata'])['url']), usage: usageOf(objectOf(video['usage'])) }),
+  failed: (video, status) => ({ phase: 'failed', status, failure: failureOf(objectOf(video['error'])) }),
+};
+
+/** A video object as a report. A result that can be had only with the credential is no result here: its bytes are fetched without one. */
+export function reportOf(video: Json): Report {
+  const status = String(video['status']);
+  const known = Object.hasOwn(REPORTS, status) ? REPORTS[status] : undefined;
+  return known === undefined ? { phase: 'unrecognised', status } : known(video, status);
+}
+
+/** Some gateways write `25` as "25" or "25%". */
+function percentOf(value: unknown): number | undefined {
+  const percent = typeof value === 'string' && /^\d{1,2}%?$/.test(value) ? Number.parseInt(value, 10) : value;
+  return typeof percent === 'number' && Number.isInteger(percent) && percent >= 0 && percent < 100 ? percent : undefined;
+}
+
+function addressOf(value: unknown): string | undefined {
+  return typeof value === 'string' && WEB_ADDRESS.test(value) ? value : undefined;
+}
+
+function failureOf(error: Json): { readonly code: string; readonly message: string } {
+  return { code: textOf(error['code']) ?? 'failed', message: textOf(error['message']) ?? DEFAULT_FAILURE };
+}
+
+/** OpenAI reports none; this service does, in these fields. */
+function usageOf(usage: Json): Usage | undefined {
+  const read: Usage = {
+    totalSeconds: countOf(usage['total_seconds']),
+    inputSeconds: countOf(usage['input_seconds']),
+    outputSeconds: countOf(usage['output_seconds']),
+    inputImageCount: countOf(usage['input_image_count']),
+    inputAudioSeconds: countOf(usage['input_audio_seconds']),
+    totalTokens: countOf(usage['total_tokens']),
+    promptTokens: countOf(usage['prompt_tokens']),
+    completionTokens: countOf(usage['completion_tokens']),
+  };
+  return Object.values(read).some((value) => value !== undefined) ? read : undefined;
+}
+
+/** A size says which frame was asked for only where this adapter writes that size for it. */
+export function workOf(item: unknown): ListedWork {
+  const video = objectOf(item);
+  return {
+    upstreamId: textOf(video['id']) ?? textOf(video['task_id']) ?? '',
+    kind: textOf(video['remixed_from_video_id']) === undefined ? 'generation' : undefined,
+    model: textOf(video['model']) ?? '',
+    duration: countOf(video['seconds']) ?? countOf(Number(textOf(video['seconds']) ?? Number.NaN)),
+    ...{ resolution: undefined, ratio: undefined, ...frameOf(textOf(video['size']) ?? '') },
+    createdAt: (countOf(video['created_at']) ?? 0) * 1000,
+  };
+}
+
+export function objectOf(value: unknown): Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};
+}
+
+export function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function countOf(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+}

@@ -1,0 +1,89 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { channelSettings } from '../../../testing/channel-settings.ts';
+import { anOrder } from '../../../testing/orders.ts';
+import { openScriptedUpstream } from '../../../testing/scripted-upstream.ts';
+import type { ScriptedAnswer, ScriptedUpstream } from '../../../testing/scripted-upstream.ts';
+import type { Attempt, AttemptItem, Channel, ChannelSettings } from '../channel.ts';
+import { openaiVideosChannel } from './openai-videos.ts';
+import { frameOf, sizeOf } from './openai-videos.size.ts';
+
+const FRAME: AttemptItem = { media: 'image', role: 'first_frame', url: 'data:image/png;base64,iVBORw0KGgo=' };
+const attemptOf = (...media: AttemptItem[]): Attempt => ({ kind: 'generation', model: 'up-1', order: anOrder(), content: [{ text: 'a fox' }, ...media] });
+
+let upstream: ScriptedUpstream;
+const opened: Channel[] = [];
+
+beforeAll(async () => {
+  upstream = await openScriptedUpstream();
+});
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((channel) => channel.close()));
+});
+afterAll(() => upstream.close());
+
+function open(changes: Partial<ChannelSettings> = {}): Channel {
+  const channel = openaiVideosChannel(channelSettings({ baseUrl: upstream.url, submitTimeoutMs: 10_000, ...changes }));
+  opened.push(channel);
+  return channel;
+}
+
+describe('a form', () => {
+  const signal = (): AbortSignal => new AbortController().signal;
+
+  test.each<[string, ScriptedAnswer, object]>([
+    ['an id is accepted', { status: 200, json: { id: 'video_1' } }, { outcome: 'accepted', upstreamId: 'video_1' }],
+    ['429 is a throttle', { status: 429, headers: { 'retry-after': '7' }, json: { error: { message: 'slow down' } } }, { outcome: 'refused', fault: 'throttle', retryAfterMs: 7000 }],
+    ['an answer that is no JSON is unknown', { status: 200, text: '<html>' }, { outcome: 'unknown' }],
+    ['a reset is unknown', 'reset', { outcome: 'unknown' }],
+    ['a cut is unknown', 'cut', { outcome: 'unknown' }],
+    ['an answer without an end is unknown', 'endless', { outcome: 'unknown' }],
+  ])('is sent once: %s', async (_what, answer, submission) => {
+    upstream.script(answer);
+
+    expect(await open().submit(attemptOf(FRAME), signal())).toMatchObject(submission);
+    expect(upstream.requests).toHaveLength(1);
+  });
+
+  test('is unknown when no answer comes in time, or when it is given up while it runs', async () => {
+    upstream.script('hang', 'hang');
+
+    expect(await open({ submitTimeoutMs: 100 }).submit(attemptOf(FRAME), signal())).toMatchObject({ outcome: 'unknown' });
+    expect(await open().submit(attemptOf(FRAME), AbortSignal.timeout(100))).toMatchObject({ outcome: 'unknown' });
+    expect(upstream.requests).toHaveLength(2);
+  });
+
+  test.each(['http://127.0.0.1:1', 'http://upstream.invalid'])('is the fault of the channel where nothing could be sent: %s', async (baseUrl) => {
+    expect(await open({ baseUrl }).submit(attemptOf(FRAME), signal())).toMatchObject({ outcome: 'refused', fault: 'channel' });
+  });
+});
+
+test.each<[string, AttemptItem[]]>([
+  ['a last frame', [{ ...FRAME, role: 'last_frame' }]],
+  ['both frames', [FRAME, { ...FRAME, role: 'last_frame' }]],
+  ['a reference', [{ ...FRAME, role: 'reference_image' }]],
+  ['a video', [{ media: 'video', role: 'reference_video', url: 'https://media.example/a.mp4' }]],
+])('an order with %s is refused, for the API has no words for it; nothing is sent', async (_what, media) => {
+  upstream.script();
+
+  expect(await open().submit(attemptOf(...media), new AbortController().signal)).toMatchObject({ outcome: 'refused', fault: 'channel' });
+  expect(upstream.requests).toHaveLength(0);
+});
+
+describe('a size', () => {
+  const frames = ['16:9', '9:16', '1:1', '4:3', '3:4', '21:9', '9:21', '3:2', '2:3'].flatMap((ratio) => ['480P', '720P', '768P', '1080P', '2K', '4K'].map((resolution) => ({ ratio, resolution })));
+
+  test.each(frames)('says the frame $ratio at $resolution, and no other frame has it', (frame) => {
+    const size = sizeOf(frame) ?? '';
+
+    expect(frameOf(size)).toEqual(frame);
+    expect(frames.filter((other) => sizeOf(other) === size)).toEqual([frame]);
+  });
+
+  test.each(['', '0x0', '1280', '1280x', 'x720', '1280x720x3', '99999999x1', '1000x999'])('that this adapter does not write says nothing: %j', (size) => {
+    expect(frameOf(size)).toEqual({});
+  });
+
+  test.each(['', 'HD', '768', '0P', '12345P', 'constructor', '__proto__'])('has no word for the resolution %j', (resolution) => {
+    expect(sizeOf({ ratio: '16:9', resolution })).toBeUndefined();
+  });
+});

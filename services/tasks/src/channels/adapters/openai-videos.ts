@@ -1,0 +1,106 @@
+import type { Attempt, Channel, ChannelFactory, ChannelSettings, ListedWork, Look, Submission } from '../channel.ts';
+import { upstreamHttp } from '../toolkit.ts';
+import type { UpstreamAnswer } from '../toolkit.ts';
+import { requestOf } from './openai-videos.body.ts';
+import { errorOf, faultOf } from './openai-videos.errors.ts';
+import { formSender } from './openai-videos.form.ts';
+import { objectOf, reportOf, textOf, workOf } from './openai-videos.report.ts';
+
+const VIDEOS = '/v1/videos';
+const MODELS = '/v1/models';
+const LIST_PAGE = 100;
+const LIST_PAGES_MAX = 25;
+
+/**
+ * Any gateway that speaks the OpenAI videos API, this service among them, so that gateways can stand in a row. The facts are those of
+ * `openai` (npm 7.55.0, resources/videos) and vendor contract §12–13; `video_url`, `metadata.url`, `usage` and the cancel route are what
+ * gateways add, and are read where they are there. Tested against recorded shapes only, not against a live upstream.
+ */
+export const openaiVideosChannel: ChannelFactory = (settings) => {
+  const headers = (): Readonly<Record<string, string>> => ({ authorization: `Bearer ${settings.apiKey.reveal()}`, accept: 'application/json' });
+  const http = upstreamHttp(settings.baseUrl, headers);
+  const forms = formSender(settings.baseUrl, settings.submitTimeoutMs, headers);
+  const get = (path: string, signal: AbortSignal): Promise<UpstreamAnswer> => http.call({ method: 'GET', path, timeoutMs: settings.pollTimeoutMs }, signal);
+  const channel: Channel = {
+    settings,
+    submit: async (attempt, signal) => submit({ http, forms, settings }, attempt, signal),
+    look: async (upstreamId, signal) => lookOf(await get(`${VIDEOS}/${encodeURIComponent(upstreamId)}`, signal)),
+    list: (since, signal) => listSince(since, (after) => get(`${VIDEOS}?limit=${String(LIST_PAGE)}&order=desc${after === '' ? '' : `&after=${encodeURIComponent(after)}`}`, signal)),
+    cancel: async (upstreamId, signal) => isCancelled(await http.call({ method: 'POST', path: `${VIDEOS}/${encodeURIComponent(upstreamId)}/cancel`, timeoutMs: settings.pollTimeoutMs }, signal)),
+    test: async (signal) => {
+      const answer = await get(MODELS, signal);
+      if (answer.kind !== 'answer') return { ok: false, detail: answer.error };
+      if (answer.status === 200 && Array.isArray(objectOf(answer.body)['data'])) return { ok: true, detail: 'the models were read' };
+      return { ok: false, detail: errorOf(answer.body)?.message ?? `HTTP ${String(answer.status)}` };
+    },
+    close: async () => {
+      await Promise.all([http.close(), forms.close()]);
+    },
+  };
+  return channel;
+};
+
+interface Lines {
+  readonly http: ReturnType<typeof upstreamHttp>;
+  readonly forms: ReturnType<typeof formSender>;
+  readonly settings: ChannelSettings;
+}
+
+async function submit({ http, forms, settings }: Lines, attempt: Attempt, signal: AbortSignal): Promise<Submission> {
+  const request = requestOf(attempt);
+  if ('unfit' in request) return { outcome: 'refused', fault: 'channel', error: request.unfit };
+  if ('form' in request) return submissionOf(await forms.post(VIDEOS, request.form, signal));
+  return submissionOf(await http.call({ method: 'POST', path: VIDEOS, body: request.json, timeoutMs: settings.submitTimeoutMs }, signal));
+}
+
+function submissionOf(answer: UpstreamAnswer): Submission {
+  if (answer.kind === 'unreachable') return { outcome: 'refused', fault: 'channel', error: answer.error };
+  if (answer.kind === 'lost') return { outcome: 'unknown', error: answer.error };
+  const { status, body, retryAfterMs } = answer;
+  const upstreamId = textOf(objectOf(body)['id']) ?? textOf(objectOf(body)['task_id']);
+  if (isSuccess(status) && upstreamId !== undefined) return { outcome: 'accepted', upstreamId };
+  const error = errorOf(body);
+  const said = `HTTP ${String(status)}: ${error?.message ?? 'no readable answer'}`;
+  const refused = refuses(status) || (isSuccess(status) && error !== undefined);
+  return refused ? { outcome: 'refused', fault: faultOf(status, error), error: said, retryAfterMs } : { outcome: 'unknown', error: said };
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+/** What a server answers before it takes work. A gateway that fails with 500, or lost its own upstream, may have passed the order on. */
+function refuses(status: number): boolean {
+  return status === 501 || status === 503 || (status >= 400 && status < 500 && status !== 408);
+}
+
+function lookOf(answer: UpstreamAnswer): Look {
+  if (answer.kind !== 'answer') return { found: false, gone: false, error: answer.error };
+  const video = objectOf(answer.body);
+  if (answer.status === 200 && typeof video['status'] === 'string') return { found: true, report: reportOf(video) };
+  return { found: false, gone: answer.status === 404, error: errorOf(answer.body)?.message ?? `HTTP ${String(answer.status)} without a video` };
+}
+
+function isCancelled(answer: UpstreamAnswer): boolean {
+  if (answer.kind !== 'answer' || !isSuccess(answer.status)) return false;
+  const { status, error } = objectOf(answer.body);
+  return status === 'cancelled' || status === 'canceled' || (status === 'failed' && objectOf(error)['code'] === 'cancelled');
+}
+
+/** Reads pages until one holds older work or is the last; an unreadable page makes the whole list unreadable. */
+async function listSince(since: number, page: (after: string) => Promise<UpstreamAnswer>): Promise<readonly ListedWork[] | undefined> {
+  const works: ListedWork[] = [];
+  let after = '';
+  for (let number = 0; number < LIST_PAGES_MAX; number += 1) {
+    const answer = await page(after);
+    if (answer.kind !== 'answer' || answer.status !== 200) return undefined;
+    const { data, has_more: hasMore, last_id: lastId } = objectOf(answer.body);
+    if (!Array.isArray(data)) return undefined;
+    const read = data.map(workOf);
+    works.push(...read.filter(({ upstreamId, createdAt }) => upstreamId !== '' && createdAt >= since));
+    if (hasMore !== true || read.some(({ createdAt }) => createdAt < since)) return works;
+    after = textOf(lastId) ?? read.at(-1)?.upstreamId ?? '';
+    if (after === '') return undefined;
+  }
+  return undefined;
+}

@@ -1,0 +1,59 @@
+import type { Attempt, AttemptMedia } from '../channel.ts';
+import { pixelsFor, RUNWAY_MODELS } from './runway.models.ts';
+import type { RunwayModel } from './runway.models.ts';
+
+/** What is sent where; `unfit` where the model has no words for the order. */
+export type RunwayRequest = { readonly path: string; readonly body: object } | { readonly unfit: string };
+
+const POSITIONS: Readonly<Record<string, 'first' | 'last'>> = { first_frame: 'first', last_frame: 'last' };
+
+/** Frames go to image_to_video, text and references to text_to_video; what a model does not take is never left out in silence. */
+export function requestOf({ model: id, order, content }: Attempt): RunwayRequest {
+  const model = Object.hasOwn(RUNWAY_MODELS, id) ? RUNWAY_MODELS[id] : undefined;
+  if (model === undefined) return { unfit: `how the model ${id} is asked is not known` };
+  const media = content.flatMap((item) => ('media' in item ? [item] : []));
+  const frames = media.filter(({ role }) => POSITIONS[role ?? ''] !== undefined);
+  const unfit = unfitMedia(model, media, frames);
+  if (unfit !== undefined) return { unfit: `the model ${id} ${unfit}` };
+  const route = frames.length > 0 ? 'image' : 'text';
+  const frame = frameOf(model, route, order);
+  if (frame === undefined) return { unfit: `the model ${id} makes no ${route}_to_video of ${order.resolution ?? 'that resolution'} at ${order.ratio ?? 'that ratio'}` };
+  const promptText = content.flatMap((item) => ('text' in item ? [item.text] : [])).join('\n');
+  const body = {
+    model: id,
+    ...(promptText === '' ? {} : { promptText }),
+    ...(order.duration === undefined ? {} : { duration: order.duration }),
+    ...frame,
+    ...(frames.length > 0 ? { promptImage: frames.map(({ url, role }) => ({ uri: url, position: POSITIONS[role ?? ''] })) } : referencesOf(media)),
+  };
+  return { path: `/v1/${route}_to_video`, body };
+}
+
+function unfitMedia({ lastFrame, references }: RunwayModel, media: readonly AttemptMedia[], frames: readonly AttemptMedia[]): string | undefined {
+  if (frames.length > 0 && frames.length < media.length) return 'takes frames or references, not both';
+  if (!lastFrame && frames.some(({ role }) => role === 'last_frame')) return 'takes no last frame';
+  if (!references && frames.length < media.length) return 'takes no references';
+  return undefined;
+}
+
+function frameOf(model: RunwayModel, route: 'text' | 'image', { ratio, resolution }: Attempt['order']): object | undefined {
+  if (model.frame === 'pixels') {
+    const pixels = pixelsFor(model[route] ?? [], ratio, resolution);
+    return pixels === undefined ? undefined : { ratio: pixels };
+  }
+  const asked = resolution === undefined ? {} : { resolution: resolution.toLowerCase() };
+  return model.frame === 'resolution' || ratio === undefined ? asked : { ratio, ...asked };
+}
+
+function referencesOf(media: readonly AttemptMedia[]): object {
+  const of = (kind: AttemptMedia['media']): readonly AttemptMedia[] => media.filter((item) => item.media === kind);
+  return {
+    ...some('references', of('image').map(({ url }) => ({ uri: url }))),
+    ...some('referenceVideos', of('video').map(({ url }) => ({ type: 'video', uri: url }))),
+    ...some('referenceAudio', of('audio').map(({ url }) => ({ type: 'audio', uri: url }))),
+  };
+}
+
+function some(name: string, items: readonly object[]): object {
+  return items.length === 0 ? {} : { [name]: items };
+}

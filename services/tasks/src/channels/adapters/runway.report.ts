@@ -1,0 +1,47 @@
+import type { Report } from '../../domain/report.ts';
+import type { Failure } from '../../domain/task.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const DEFAULT_FAILURE = 'the generator ended the task without a result';
+const MODERATED: Failure = { code: 'content_rejected', message: 'the generator refused the content' };
+
+const REPORTS: Readonly<Record<string, (task: Json, status: string) => Report>> = {
+  PENDING: (_task, status) => ({ phase: 'queued', status }),
+  THROTTLED: (_task, status) => ({ phase: 'queued', status }),
+  RUNNING: (task, status) => ({ phase: 'running', status, progress: percentOf(task['progress']) }),
+  SUCCEEDED: (task, status) => ({ phase: 'succeeded', status, url: firstOf(task['output']) }),
+  FAILED: (task, status) => ({ phase: 'failed', status, failure: failureOf(task) }),
+  CANCELLED: (_task, status) => ({ phase: 'failed', status, failure: { code: 'cancelled', message: DEFAULT_FAILURE } }),
+};
+
+/** A task as a report. The credits that it cost are no usage that anybody here is charged by. */
+export function reportOf(task: Json): Report {
+  const status = String(task['status']);
+  const known = Object.hasOwn(REPORTS, status) ? REPORTS[status] : undefined;
+  return known === undefined ? { phase: 'unrecognised', status } : known(task, status);
+}
+
+/** A fraction from 0 to 1. */
+function percentOf(value: unknown): number | undefined {
+  return typeof value === 'number' && value >= 0 && value < 1 ? Math.floor(value * 100) : undefined;
+}
+
+function firstOf(output: unknown): string | undefined {
+  return Array.isArray(output) ? textOf(output[0]) : undefined;
+}
+
+/** The reference asks not to show the codes of moderation to users: which input they name can be wrong. */
+function failureOf(task: Json): Failure {
+  const code = textOf(task['failureCode']);
+  if (code !== undefined && /(^|\.)SAFETY(\.|$)/.test(code)) return MODERATED;
+  return { code: code ?? 'failed', message: textOf(task['failure']) ?? DEFAULT_FAILURE };
+}
+
+export function objectOf(value: unknown): Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};
+}
+
+export function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

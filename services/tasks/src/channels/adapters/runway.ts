@@ -1,0 +1,85 @@
+import type { Attempt, Channel, ChannelFactory, Look, Submission } from '../channel.ts';
+import { upstreamHttp } from '../toolkit.ts';
+import type { UpstreamAnswer, UpstreamHttp } from '../toolkit.ts';
+import { requestOf } from './runway.body.ts';
+import { objectOf, reportOf, textOf } from './runway.report.ts';
+
+const API_VERSION = '2024-11-06';
+const TASKS = '/v1/tasks';
+const ORGANIZATION = '/v1/organization';
+/** An account without credits is answered 400, like a fault of the order. */
+const NO_CREDITS = /enough credits/i;
+
+/**
+ * The Runway API. Routes, bodies, models, status words and the version header are those of the official SDK (npm @runwayml/sdk 4.20.1:
+ * client, resources/text-to-video, image-to-video, tasks, organization); HTTP errors and failure codes those of docs.dev.runwayml.com
+ * (api-details/errors, errors/task-failures, errors/troubleshooting, usage/tiers), the words of an account without credits those of
+ * issue 28 of runwayml/sdk-node. Tested against recorded shapes only, not against a live upstream. The API has no list: a lost answer is a
+ * person's to find.
+ */
+export const runwayChannel: ChannelFactory = (settings) => {
+  const http = upstreamHttp(settings.baseUrl, () => ({ authorization: `Bearer ${settings.apiKey.reveal()}`, accept: 'application/json', 'x-runway-version': API_VERSION }));
+  const { pollTimeoutMs, submitTimeoutMs } = settings;
+  const get = (path: string, signal: AbortSignal): Promise<UpstreamAnswer> => http.call({ method: 'GET', path, timeoutMs: pollTimeoutMs }, signal);
+  const channel: Channel = {
+    settings,
+    submit: (attempt, signal) => submit(http, { attempt, timeoutMs: submitTimeoutMs }, signal),
+    look: async (upstreamId, signal) => lookOf(await get(pathOf(upstreamId), signal)),
+    list: async () => undefined,
+    cancel: (upstreamId, signal) => cancel(http, { path: pathOf(upstreamId), timeoutMs: pollTimeoutMs }, signal),
+    test: async (signal) => {
+      const answer = await get(ORGANIZATION, signal);
+      if (answer.kind !== 'answer') return { ok: false, detail: answer.error };
+      if (answer.status === 200 && typeof objectOf(answer.body)['creditBalance'] === 'number') return { ok: true, detail: 'the organization was read' };
+      return { ok: false, detail: textOf(objectOf(answer.body)['error']) ?? `HTTP ${String(answer.status)}` };
+    },
+    close: () => http.close(),
+  };
+  return channel;
+};
+
+function pathOf(upstreamId: string): string {
+  return `${TASKS}/${encodeURIComponent(upstreamId)}`;
+}
+
+async function submit(http: UpstreamHttp, { attempt, timeoutMs }: { readonly attempt: Attempt; readonly timeoutMs: number }, signal: AbortSignal): Promise<Submission> {
+  const request = requestOf(attempt);
+  if ('unfit' in request) return { outcome: 'refused', fault: 'channel', error: request.unfit };
+  return submissionOf(await http.call({ method: 'POST', ...request, timeoutMs }, signal));
+}
+
+function submissionOf(answer: UpstreamAnswer): Submission {
+  if (answer.kind === 'unreachable') return { outcome: 'refused', fault: 'channel', error: answer.error };
+  if (answer.kind === 'lost') return { outcome: 'unknown', error: answer.error };
+  const { status, body, retryAfterMs } = answer;
+  const upstreamId = textOf(objectOf(body)['id']);
+  if (status >= 200 && status < 300 && upstreamId !== undefined) return { outcome: 'accepted', upstreamId };
+  const error = textOf(objectOf(body)['error']);
+  const said = `HTTP ${String(status)}: ${error ?? 'no readable answer'}`;
+  return refuses(status, error) ? { outcome: 'refused', fault: faultOf(status, error), error: said, retryAfterMs } : { outcome: 'unknown', error: said };
+}
+
+/** The reference calls 502 and 503 the shedding of load; a 502 that is not in the API's own words can come from something between. */
+function refuses(status: number, error: string | undefined): boolean {
+  return status === 503 || (status === 502 && error !== undefined) || (status >= 400 && status < 500 && status !== 408);
+}
+
+function faultOf(status: number, error = ''): 'channel' | 'throttle' | 'order' {
+  if (status === 429) return 'throttle';
+  return (status === 400 && !NO_CREDITS.test(error)) || status === 413 || status === 422 ? 'order' : 'channel';
+}
+
+function lookOf(answer: UpstreamAnswer): Look {
+  if (answer.kind !== 'answer') return { found: false, gone: false, error: answer.error };
+  const task = objectOf(answer.body);
+  if (answer.status === 200 && typeof task['status'] === 'string') return { found: true, report: reportOf(task) };
+  return { found: false, gone: answer.status === 404, error: textOf(task['error']) ?? `HTTP ${String(answer.status)} without a task` };
+}
+
+/** DELETE cancels what has not ended, and deletes what has: so it is sent only for what is seen to wait. */
+async function cancel(http: UpstreamHttp, at: { readonly path: string; readonly timeoutMs: number }, signal: AbortSignal): Promise<boolean> {
+  const seen = lookOf(await http.call({ method: 'GET', ...at }, signal));
+  if (!seen.found || seen.report.phase !== 'queued') return false;
+  const done = await http.call({ method: 'DELETE', ...at }, signal);
+  return done.kind === 'answer' && done.status >= 200 && done.status < 300;
+}

@@ -1,0 +1,67 @@
+import { expect, test } from '@jest/globals';
+import { fakeClock } from '@reelgate/platform/testing/fake-clock';
+import { newRate } from './rate.ts';
+import type { Rate } from './rate.ts';
+
+function taken(rate: Rate, tries: number): number {
+  return Array.from({ length: tries }, () => rate.take()).filter(Boolean).length;
+}
+
+test('a minute\'s share can be taken at once, and no more', () => {
+  const rate = newRate(fakeClock(), 60);
+
+  expect(rate.left()).toBe(60);
+  expect(taken(rate, 100)).toBe(60);
+  expect(rate.left()).toBe(0);
+});
+
+test('what was taken comes back evenly, one a second at sixty a minute', async () => {
+  const clock = fakeClock();
+  const rate = newRate(clock, 60);
+  taken(rate, 60);
+
+  await clock.advance(999);
+  expect([rate.left(), rate.take()]).toEqual([0, false]);
+
+  await clock.advance(1);
+  expect([rate.left(), rate.take(), rate.take()]).toEqual([1, true, false]);
+
+  await clock.advance(10_000);
+  expect(taken(rate, 100)).toBe(10);
+});
+
+test('an idle hour saves up no more than one minute\'s share', async () => {
+  const clock = fakeClock();
+  const rate = newRate(clock, 5);
+
+  await clock.advance(3_600_000);
+
+  expect(taken(rate, 100)).toBe(5);
+});
+
+test('it tells how long to wait for one more', async () => {
+  const clock = fakeClock();
+  const rate = newRate(clock, 30);
+  expect(rate.waitMs()).toBe(0);
+
+  taken(rate, 30);
+  expect(rate.waitMs()).toBe(2000);
+
+  await clock.advance(500);
+  expect(rate.waitMs()).toBe(1500);
+
+  await clock.advance(rate.waitMs());
+  expect(rate.take()).toBe(true);
+});
+
+test('a clock that is set back takes nothing away', async () => {
+  const clock = fakeClock();
+  const rate = newRate(clock, 60);
+
+  await clock.advance(-3_600_000);
+  expect(rate.left()).toBe(60);
+
+  taken(rate, 60);
+  await clock.advance(1000);
+  expect(taken(rate, 10)).toBe(1);
+});

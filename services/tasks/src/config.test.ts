@@ -1,0 +1,98 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { readConfigFile } from '@reelgate/platform/config-file';
+import { tasksConfig, tasksSchema } from './config.ts';
+import type { TasksConfig } from './config.ts';
+
+const SCHEMA = { type: 'object', additionalProperties: false, properties: { ...tasksSchema, accounts: { type: 'array' } } };
+const PUBLIC_URL = 'https://gateway.example';
+const CHANNEL = `
+  - id: main
+    adapter: alpha-v2
+    base_url: https://upstream.example
+    api_key: secret
+    upstream_account: vendor
+    endpoints: [video.generation]
+    models: { Alpha-H3: MiniMax-H3 }`;
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'reelgate-config-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function configOf(yaml: string, publicUrl = PUBLIC_URL): TasksConfig {
+  const file = path.join(folder, 'reelgate.yaml');
+  writeFileSync(file, yaml);
+  return tasksConfig(readConfigFile(file, SCHEMA, {}).value, publicUrl);
+}
+
+describe('what is not said', () => {
+  test('has the defaults of the design', () => {
+    expect(configOf('')).toMatchObject({
+      database: undefined, limits: { inFlightPerToken: 20, inFlightTotal: 1000 }, pollPlan: { firstMs: 3000, factor: 1.5, maxMs: 15_000 },
+      softDeadlineMs: 30 * 60_000, hardDeadlineMs: 24 * 3600 * 1000, channels: [],
+    });
+  });
+
+  test('of a channel, too', () => {
+    expect(configOf(`channels:${CHANNEL}`).channels).toMatchObject([{
+      id: 'main', baseUrl: 'https://upstream.example', priority: 0, weight: 1, enabled: true, requestsPerMinute: 300, inFlightMax: 30, pollsPerMinute: 6000,
+      submitTimeoutMs: 60_000, pollTimeoutMs: 20_000, reconcile: 'list', references: 'url',
+    }]);
+  });
+});
+
+test('what is said is read', () => {
+  const config = configOf(`
+tasks: { database: "postgres://db/tasks", in_flight: { per_token: 5, total: 50 }, poll: { first: 200ms, factor: 2, max: 2s, soft_deadline: 1m, hard_deadline: 2h } }
+models:
+  Alpha-H3: { kind: video, duration: [4, 15], resolutions: [768P, 2K], ratios: [adaptive, "16:9"] }
+channels:${CHANNEL}
+    priority: -3
+    limits: { requests_per_minute: 7, in_flight: 2, polls_per_minute: 60 }
+    timeouts: { submit: 5s, poll: 2s }
+    reconcile: none
+    references: inline
+    enabled: false
+accounts: [{ id: demo, upstream_accounts: [vendor] }, { id: other }]`);
+
+  expect(config).toMatchObject({
+    database: 'postgres://db/tasks', limits: { inFlightPerToken: 5, inFlightTotal: 50 }, pollPlan: { firstMs: 200, factor: 2, maxMs: 2000 }, softDeadlineMs: 60_000, hardDeadlineMs: 7_200_000,
+    channels: [{ priority: -3, requestsPerMinute: 7, inFlightMax: 2, pollsPerMinute: 60, submitTimeoutMs: 5000, pollTimeoutMs: 2000, reconcile: 'none', references: 'inline', enabled: false }],
+  });
+  expect(config.models.get('Alpha-H3')).toEqual({ id: 'Alpha-H3', durationMin: 4, durationMax: 15, resolutions: ['768P', '2K'], ratios: ['adaptive', '16:9'] });
+  expect([...config.grants]).toEqual([['demo', ['vendor']], ['other', []]]);
+});
+
+test('a longest interval that is shorter than the first is the first', () => {
+  expect(configOf('tasks: { poll: { first: 20s, max: 5s } }').pollPlan).toMatchObject({ firstMs: 20_000, maxMs: 20_000 });
+});
+
+test('the key of a channel is not printed', () => {
+  expect(JSON.stringify(configOf(`channels:${CHANNEL}`).channels)).not.toContain('"secret"');
+});
+
+test.each([
+  ['http://127.0.0.1:8080', 'inline'], ['http://localhost:8080', 'inline'], ['http://10.1.2.3', 'inline'], ['http://192.168.0.2', 'inline'], ['http://172.20.0.1', 'inline'],
+  ['http://[::1]:8080', 'inline'], ['https://gateway.example', 'url'], ['https://172.15.0.1', 'url'], ['https://8.8.8.8', 'url'],
+])('media reach a channel that does not say how from %s as %s', (publicUrl, references) => {
+  expect(configOf(`channels:${CHANNEL}`, publicUrl).channels[0]?.references).toBe(references);
+});
+
+test.each([
+  ['an unknown key', 'tasks: { in_flights: 3 }', /in_flights/],
+  ['a limit of zero', 'tasks: { in_flight: { total: 0 } }', /tasks\.in_flight\.total/],
+  ['a duration without its unit', 'tasks: { poll: { first: "3" } }', /a duration such as/],
+  ['another database', 'tasks: { database: "mysql://db" }', /a postgres:\/\/ URL/],
+  ['an unknown adapter', `channels:${CHANNEL.replace('alpha-v2', 'alpha-v9')}`, /adapter/],
+  ['an unknown endpoint', `channels:${CHANNEL.replace('video.generation', 'video.upscale')}`, /endpoints/],
+  ['an address that is none', `channels:${CHANNEL.replace('https://upstream.example', 'upstream.example')}`, /an http:\/\/ or https:\/\/ URL/],
+  ['no upstream account', `channels:${CHANNEL.replace('    upstream_account: vendor\n', '')}`, /upstream_account/],
+  ['a weight of zero', `channels:${CHANNEL}\n    weight: 0`, /weight/],
+])('%s stops the start, and says where it is', (_what, yaml, said) => {
+  expect(() => configOf(yaml)).toThrow(said);
+  expect(() => configOf(yaml)).toThrow(/reelgate\.yaml:\d+/);
+});

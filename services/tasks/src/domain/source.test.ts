@@ -1,0 +1,33 @@
+import { expect, test } from '@jest/globals';
+import { aContextIr, aRegeneration, anOrder } from '../../testing/orders.ts';
+import { aSource } from '../../testing/tasks.ts';
+import { sourceFault } from './source.ts';
+import type { Task } from './task.ts';
+
+const sized = (width: number, height: number): Task => aSource({ result: { object: 'obj_1', width, height } });
+
+test.each<[string, Task]>([
+  ['1344x768', sized(1344, 768)],
+  ['768x1344', sized(768, 1344)],
+  ['1024x992, a smaller area', sized(1024, 992)],
+  ['768x768', sized(768, 768)],
+])('a completed 768P generation of %s can be rendered again', (_what, source) => {
+  expect(sourceFault(source)).toBeUndefined();
+});
+
+test.each<[string, Task, string, RegExp]>([
+  ['context-IR', aSource({ order: aContextIr() }), 'source_task_unsupported', /video generation task/],
+  ['a regeneration', aSource({ order: aRegeneration() }), 'source_task_unsupported', /video generation task/],
+  ['a failed task', aSource({ state: 'failed' }), 'source_task_unsupported', /it failed/],
+  ['a queued task', aSource({ state: 'queued' }), 'source_task_not_ready', /not finished/],
+  ['a running task', aSource({ state: 'in_progress' }), 'source_task_not_ready', /not finished/],
+  ['a 2K result', aSource({ order: anOrder({ resolution: '2K' }) }), 'source_task_unsupported', /768P/],
+  ['a task without a resolution', aSource({ order: anOrder({ resolution: undefined }) }), 'source_task_unsupported', /768P/],
+  ['a result of too many pixels', sized(1376, 768), 'source_task_unsupported', /constraints/],
+  ['a width that 32 does not divide', sized(1340, 768), 'source_task_unsupported', /constraints/],
+  ['a height that 32 does not divide', sized(1344, 760), 'source_task_unsupported', /constraints/],
+  ['a result of unknown size', aSource({ result: { object: 'obj_1' } }), 'source_task_unsupported', /constraints/],
+  ['a task without a result', aSource({ result: undefined }), 'source_task_unsupported', /constraints/],
+])('%s cannot', (_what, source, reason, message) => {
+  expect(sourceFault(source)).toEqual({ reason, field: 'source_task_id', message: expect.stringMatching(message) });
+});

@@ -1,0 +1,39 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { isTerminal } from './task.ts';
+import type { State } from './task.ts';
+import { move } from './transition.ts';
+import type { Happening } from './transition.ts';
+
+const states = fc.constantFrom<State[]>('queued', 'in_progress', 'completed', 'failed');
+const happenings = fc.array(fc.constantFrom<Happening[]>('waits', 'runs', 'succeeds', 'fails'));
+
+test('from any state, whatever happens, a terminal state never changes', () => {
+  fc.assert(fc.property(states, happenings, (first, all) => {
+    let state = first;
+    for (const happening of all) {
+      const next = move(state, happening);
+      if (isTerminal(state)) expect(next).toBe(state);
+      state = next;
+    }
+  }));
+});
+
+test('work that has begun never goes back into the queue', () => {
+  fc.assert(fc.property(happenings, (all) => {
+    expect(all.reduce(move, 'in_progress')).not.toBe('queued');
+  }));
+});
+
+test.each<[State, Happening, State]>([
+  ['queued', 'waits', 'queued'],
+  ['queued', 'runs', 'in_progress'],
+  ['queued', 'succeeds', 'completed'],
+  ['queued', 'fails', 'failed'],
+  ['in_progress', 'waits', 'in_progress'],
+  ['in_progress', 'runs', 'in_progress'],
+  ['in_progress', 'succeeds', 'completed'],
+  ['in_progress', 'fails', 'failed'],
+])('a %s task that %s is %s', (state, happening, next) => {
+  expect(move(state, happening)).toBe(next);
+});

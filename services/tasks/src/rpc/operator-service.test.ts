@@ -1,0 +1,137 @@
+import { timestampMs } from '@bufbuild/protobuf/wkt';
+import { describe, expect, test } from '@jest/globals';
+import { directClient } from '@reelgate/platform/rpc/direct-client';
+import { bind } from '@reelgate/platform/rpc/service';
+import { OperatorService, Resolution } from '@reelgate/proto/tasks/v1/operator_service';
+import { TaskState } from '@reelgate/proto/tasks/v1/task';
+import { channelSettings } from '../../testing/channel-settings.ts';
+import { LOST, refused } from '../../testing/fake-upstream.ts';
+import { useWorlds } from '../../testing/open-world.ts';
+import { raiseAttention } from '../operations/raise-attention.ts';
+import { operatorService } from './operator-service.ts';
+
+const openWorld = useWorlds();
+const CHANNELS = [channelSettings({ id: 'first', priority: 1 }), channelSettings({ id: 'second', weight: 2, enabled: true })];
+
+async function open() {
+  const world = await openWorld({ channels: CHANNELS });
+  return { world, client: directClient(OperatorService, bind(OperatorService, operatorService(world.deps))) };
+}
+
+describe('ShowTask', () => {
+  test('tells everything: the attempts, the mapping, what happened', async () => {
+    const { world, client } = await open();
+    world.upstream.answer('first', refused('channel'));
+    const { task } = await world.create();
+
+    const { record } = await client.showTask({ taskId: task.id });
+
+    expect(record).toMatchObject({
+      tokenId: 'token_1', admission: 'accepted', task: { id: task.id, accountId: 'acme' },
+      attempts: [{ number: 1, channel: 'first', outcome: 'refused', error: 'its channel', upstreamId: '' }, { number: 2, channel: 'second', outcome: 'accepted', upstreamId: 'up-2', error: '' }],
+    });
+    expect(record?.events.map(({ type }) => type)).toEqual(['created', 'attempt_started', 'attempt_refused', 'attempt_started', 'accepted']);
+    expect(timestampMs(record!.attempts[0]!.endedAt!)).toBe(world.clock.now());
+  });
+
+  test('shows what no client sees: a refused create', async () => {
+    const { world, client } = await open();
+    world.upstream.answer('first', refused('content'));
+    await expect(world.create()).rejects.toMatchObject({ reason: 'content_rejected' });
+    const [task] = await world.deps.store.list({ hidden: true }, { limit: 1 });
+
+    expect((await client.showTask({ taskId: task!.id })).record).toMatchObject({ admission: 'refused', task: { failure: { code: 'content_rejected' } } });
+  });
+
+  test('gives the found upstream id to the attempt whose answer was lost', async () => {
+    const { world, client } = await open();
+    world.upstream.answer('first', LOST);
+    const { task } = await world.create();
+    await world.deps.store.adopt(task.id, 'up-found', world.clock.now());
+
+    expect((await client.showTask({ taskId: task.id })).record?.attempts).toMatchObject([{ outcome: 'unknown', upstreamId: 'up-found' }]);
+  });
+
+  test('refuses a task that is not there', async () => {
+    await expect((await open()).client.showTask({ taskId: 'task_none' })).rejects.toMatchObject({ kind: 'not_found' });
+  });
+});
+
+test('ListTaskRecords pages through the tasks of all accounts, or of one, or of a state', async () => {
+  const { world, client } = await open();
+  const own = (await world.create()).task.id;
+  const foreign = (await world.create(undefined, { accountId: 'rival' })).task.id;
+  await world.deps.store.finish(own, { state: 'failed', at: 1 });
+  const ids = async (filter: object): Promise<(string | undefined)[]> => (await client.listTaskRecords({ limit: 10, ...filter })).records.map(({ task }) => task?.id);
+
+  expect(await ids({})).toEqual([foreign, own]);
+  expect(await ids({ limit: 1 })).toEqual([foreign]);
+  expect(await ids({ after: foreign })).toEqual([own]);
+  expect(await ids({ accountId: 'rival' })).toEqual([foreign]);
+  expect(await ids({ state: TaskState.FAILED })).toEqual([own]);
+});
+
+describe('attention', () => {
+  test('is listed with its reason and since when, and resolved as told', async () => {
+    const { world, client } = await open();
+    const { task } = await world.create();
+    await raiseAttention(world.deps, task, 'unknown_status', 'it says "paused"');
+
+    const { items: [item] } = await client.listAttention({});
+    expect(item).toMatchObject({ taskId: task.id, reason: 'unknown_status', detail: 'it says "paused"' });
+    expect(timestampMs(item!.since!)).toBe(world.clock.now());
+
+    const { record } = await client.resolveAttention({ taskId: task.id, resolution: Resolution.FAILED, actor: 'ann' });
+    expect(record?.task?.state).toBe(TaskState.FAILED);
+    expect((await client.listAttention({})).items).toEqual([]);
+  });
+
+  test.each<Resolution>([Resolution.UNSPECIFIED, 77 as never])('is not resolved as %s', async (resolution) => {
+    const { client } = await open();
+
+    await expect(client.resolveAttention({ taskId: 'task_1', resolution })).rejects.toMatchObject({ kind: 'invalid', field: 'resolution' });
+  });
+});
+
+describe('channels', () => {
+  test('are listed with how they are, and without their address or key', async () => {
+    const { world, client } = await open();
+    await world.create();
+    for (let fault = 0; fault < 5; fault += 1) world.deps.fleet.find('second')?.circuit.failed();
+
+    const { channels } = await client.listChannels({});
+
+    expect(channels).toMatchObject([
+      { id: 'first', adapter: 'scripted', upstreamAccount: 'vendor', enabled: true, circuit: 'closed', inFlight: 1, inFlightLimit: 30, requestsPerMinute: 300, priority: 1, weight: 1, models: ['Alpha-H3'] },
+      { id: 'second', circuit: 'open', inFlight: 0, weight: 2 },
+    ]);
+    expect(JSON.stringify(channels)).not.toMatch(/upstream-key|127\.0\.0\.1/);
+  });
+
+  test('are tested one by one', async () => {
+    const { client } = await open();
+
+    expect(await client.testChannel({ id: 'first' })).toMatchObject({ ok: true, detail: 'the list was read' });
+    await expect(client.testChannel({ id: 'none' })).rejects.toMatchObject({ kind: 'not_found', reason: 'channel_not_found' });
+  });
+});
+
+test('ClassifyHolds says nothing of ids beyond the thousand that it takes', async () => {
+  const { client } = await open();
+  const taskIds = Array.from({ length: 1001 }, (_, index) => `task_none_${index}`);
+
+  expect(await client.classifyHolds({ taskIds })).toMatchObject({ finished: [], unknown: taskIds.slice(0, 1000) });
+});
+
+test('ClassifyHolds tells which tasks have ended and which do not exist; those that live are in neither list', async () => {
+  const { world, client } = await open();
+  const alive = (await world.create()).task.id;
+  const ended = (await world.create()).task.id;
+  await world.deps.store.finish(ended, { state: 'completed', at: 1 });
+  world.upstream.answer('first', LOST, refused('content'));
+  const unknown = (await world.create()).task.id;
+  await expect(world.create()).rejects.toMatchObject({ reason: 'content_rejected' });
+  const refusedId = (await world.deps.store.list({ hidden: true }, { limit: 1 }))[0]!.id;
+
+  expect(await client.classifyHolds({ taskIds: [alive, ended, unknown, refusedId, 'task_none'] })).toMatchObject({ finished: [ended], unknown: [refusedId, 'task_none'] });
+});

@@ -1,0 +1,189 @@
+import { create, toBinary } from '@bufbuild/protobuf';
+import { timestampMs } from '@bufbuild/protobuf/wkt';
+import { describe, expect, test } from '@jest/globals';
+import { directClient } from '@reelgate/platform/rpc/direct-client';
+import { bind } from '@reelgate/platform/rpc/service';
+import { TaskKind } from '@reelgate/proto/tasks/v1/order';
+import { TaskSchema, TaskState } from '@reelgate/proto/tasks/v1/task';
+import { CreateTaskRequestSchema, TaskService } from '@reelgate/proto/tasks/v1/task_service';
+import type { CreateTaskRequest } from '@reelgate/proto/tasks/v1/task_service';
+import { LOST, succeeded } from '../../testing/fake-upstream.ts';
+import { useWorlds } from '../../testing/open-world.ts';
+import type { World } from '../../testing/open-world.ts';
+import { aContextIr, anImage, anOrder, aText } from '../../testing/orders.ts';
+import type { Order } from '../domain/order.ts';
+import { applyReport } from '../operations/apply-report.ts';
+import { toWireOrder } from './mapping-order.ts';
+import { taskService } from './task-service.ts';
+
+const openWorld = useWorlds();
+
+async function open() {
+  const world = await openWorld();
+  return { world, client: directClient(TaskService, bind(TaskService, taskService(world.deps))) };
+}
+
+function aRequest(changes: { readonly order?: Order } & Partial<Omit<CreateTaskRequest, 'order' | '$typeName'>> = {}): CreateTaskRequest {
+  const { order = anOrder(), ...rest } = changes;
+  return create(CreateTaskRequestSchema, { accountId: 'acme', tokenId: 'token_1', visibleModels: ['*'], order: toWireOrder(order), ...rest });
+}
+
+async function complete(world: World, taskId: string): Promise<void> {
+  const look = succeeded();
+  if (look.found) await applyReport(world.deps, (await world.deps.store.find(taskId))!, look.report);
+}
+
+describe('CreateTask', () => {
+  test('gives the task as it was created, with its order as it was sent', async () => {
+    const { world, client } = await open();
+    const order = anOrder({ content: [aText('a fox'), anImage('first_frame')], ratio: 'adaptive', size: '1344x768', extraJson: '{"seed":7}' });
+
+    const { task, replayed } = await client.createTask(aRequest({ order }));
+
+    expect(task).toMatchObject({ accountId: 'acme', state: TaskState.QUEUED, progress: 0, seconds: 5, order: toWireOrder(order) });
+    expect(timestampMs(task!.createdAt!)).toBe(world.clock.now());
+    expect(replayed).toBe(false);
+  });
+
+  test('of the same call again gives the same bytes, whatever has become of the task', async () => {
+    const { world, client } = await open();
+    const request = aRequest({ idempotencyKey: 'k', requestFingerprint: 'f' });
+    const first = await client.createTask(request);
+    await complete(world, first.task!.id);
+    await world.clock.advance(3_600_000);
+
+    const again = await client.createTask(request);
+
+    expect(again.replayed).toBe(true);
+    expect(toBinary(TaskSchema, again.task!)).toEqual(toBinary(TaskSchema, first.task!));
+  });
+
+  test('whose answer was lost gives a task like any other', async () => {
+    const { world, client } = await open();
+    world.upstream.answer('main', LOST);
+
+    const { task } = await client.createTask(aRequest());
+
+    expect(task).toMatchObject({ state: TaskState.QUEUED, unrecognisedStatus: '' });
+  });
+
+  test('refuses with the problem of the operation', async () => {
+    const { client } = await open();
+
+    await expect(client.createTask(aRequest({ order: anOrder({ duration: 99 }) }))).rejects.toMatchObject({ kind: 'invalid', reason: 'invalid_duration', field: 'duration' });
+    await expect(client.createTask(create(CreateTaskRequestSchema, { accountId: 'acme' }))).rejects.toMatchObject({ kind: 'invalid', reason: 'invalid_request', field: 'order.kind' });
+  });
+
+  test('takes the token\'s own limit where one is given, and none where it is zero', async () => {
+    const { client } = await open();
+    await client.createTask(aRequest({ inFlightLimit: 1 }));
+
+    await expect(client.createTask(aRequest({ inFlightLimit: 1 }))).rejects.toMatchObject({ reason: 'too_many_tasks' });
+    await client.createTask(aRequest({ inFlightLimit: 0 }));
+  });
+});
+
+describe('CheckOrder', () => {
+  test('judges an order, and touches nothing', async () => {
+    const { world, client } = await open();
+    const asker = { accountId: 'acme', visibleModels: ['*'] };
+
+    await client.checkOrder({ ...asker, order: toWireOrder(anOrder()) });
+    await expect(client.checkOrder({ ...asker, order: toWireOrder(anOrder({ resolution: '8K' })) })).rejects.toMatchObject({ reason: 'invalid_resolution' });
+
+    expect(world.journal.names()).toEqual([]);
+  });
+});
+
+test('EstimateOrder gives the quote with its facts', async () => {
+  const { client } = await open();
+
+  expect(await client.estimateOrder({ accountId: 'acme', visibleModels: ['*'], order: toWireOrder(anOrder({ duration: 7 })) })).toMatchObject({
+    amountNanos: 560_000_000n, currency: 'USD', contract: 'Alpha-H3', version: 1, facts: { seconds: 7n, input_video_seconds: 0n, images: 0n },
+  });
+});
+
+describe('GetTask', () => {
+  test('shows the end of a task with its result, and when it is kept until', async () => {
+    const { world, client } = await open();
+    const { id } = (await client.createTask(aRequest())).task!;
+    await complete(world, id);
+
+    const { task } = await client.getTask({ accountId: 'acme', taskId: id });
+
+    expect(task).toMatchObject({ state: TaskState.COMPLETED, progress: 100, result: { object: `res-${id}`, width: 1344, height: 768, durationMs: 5167n, bytes: 1000n } });
+    expect(timestampMs(task!.completedAt!)).toBe(world.clock.now());
+    expect(task!.expiresAt).toBeDefined();
+  });
+
+  test('shows the enhanced prompt of context-IR, and no object', async () => {
+    const { world, client } = await open();
+    const { id } = (await client.createTask(aRequest({ order: aContextIr() }))).task!;
+    await applyReport(world.deps, (await world.deps.store.find(id))!, { phase: 'succeeded', status: 'succeeded', prompt: 'a better prompt' });
+
+    expect((await client.getTask({ accountId: 'acme', taskId: id })).task).toMatchObject({ state: TaskState.COMPLETED, result: { prompt: 'a better prompt', object: '' } });
+  });
+
+  test('shows a word that nobody knows as it came', async () => {
+    const { world, client } = await open();
+    const { id } = (await client.createTask(aRequest())).task!;
+    await applyReport(world.deps, (await world.deps.store.find(id))!, { phase: 'unrecognised', status: 'paused' });
+
+    expect((await client.getTask({ accountId: 'acme', taskId: id })).task).toMatchObject({ state: TaskState.QUEUED, unrecognisedStatus: 'paused' });
+  });
+
+  test('tells another account that there is none', async () => {
+    const { client } = await open();
+    const { id } = (await client.createTask(aRequest())).task!;
+
+    await expect(client.getTask({ accountId: 'rival', taskId: id })).rejects.toMatchObject({ reason: 'task_not_found' });
+  });
+});
+
+describe('ListTasks', () => {
+  test('gives pages of the account, newest first, and counts when asked', async () => {
+    const { client } = await open();
+    const ids: string[] = [];
+    for (let count = 0; count < 3; count += 1) ids.unshift((await client.createTask(aRequest())).task!.id);
+    await client.createTask(aRequest({ accountId: 'rival' }));
+
+    const page = await client.listTasks({ accountId: 'acme', limit: 2, withTotal: true });
+    expect([page.tasks.map(({ id }) => id), page.hasMore, page.total]).toEqual([ids.slice(0, 2), true, 3n]);
+
+    const next = await client.listTasks({ accountId: 'acme', limit: 2, after: ids[1]! });
+    expect([next.tasks.map(({ id }) => id), next.hasMore, next.total]).toEqual([ids.slice(2), false, 0n]);
+
+    const oldest = await client.listTasks({ accountId: 'acme', limit: 1, ascending: true, offset: 1 });
+    expect(oldest.tasks.map(({ id }) => id)).toEqual([ids[1]]);
+  });
+
+  test('filters by state, kind, model and ids', async () => {
+    const { world, client } = await open();
+    const video = (await client.createTask(aRequest())).task!.id;
+    const prompt = (await client.createTask(aRequest({ order: aContextIr() }))).task!.id;
+    await complete(world, video);
+    const list = async (filter: object): Promise<string[]> => (await client.listTasks({ accountId: 'acme', limit: 10, ...filter })).tasks.map(({ id }) => id);
+
+    expect(await list({ states: [TaskState.COMPLETED] })).toEqual([video]);
+    expect(await list({ kind: TaskKind.CONTEXT_IR })).toEqual([prompt]);
+    expect(await list({ model: 'Other-V1' })).toEqual([]);
+    expect(await list({ taskIds: [video, 'task_none'] })).toEqual([video]);
+    expect(await list({})).toEqual([prompt, video]);
+  });
+
+  test.each([[0, 1], [-5, 1], [2 ** 31 - 1, 3]])('with a limit of %i gives %i of three tasks', async (limit, given) => {
+    const { client } = await open();
+    for (let count = 0; count < 3; count += 1) await client.createTask(aRequest());
+
+    expect((await client.listTasks({ accountId: 'acme', limit })).tasks).toHaveLength(given);
+  });
+});
+
+test('CancelTask gives the task as it ended, and DeleteTask the time at which it went', async () => {
+  const { world, client } = await open();
+  const { id } = (await client.createTask(aRequest())).task!;
+
+  expect((await client.cancelTask({ accountId: 'acme', taskId: id })).task).toMatchObject({ state: TaskState.FAILED, failure: { code: 'cancelled' } });
+  expect(timestampMs((await client.deleteTask({ accountId: 'acme', taskId: id })).deletedAt!)).toBe(world.clock.now());
+  await expect(client.getTask({ accountId: 'acme', taskId: id })).rejects.toMatchObject({ reason: 'task_not_found' });
+});

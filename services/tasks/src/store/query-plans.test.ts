@@ -1,0 +1,58 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { newIds } from '@reelgate/platform/ids';
+import { openSql } from '@reelgate/platform/open-sql';
+import type { Sql, SqlQuery, SqlRow, SqlValue } from '@reelgate/platform/sql';
+import { fakeClock } from '@reelgate/platform/testing/fake-clock';
+import { sqlTaskStore } from './sql-task-store.ts';
+import type { TaskStore } from './task-store.ts';
+
+const MIGRATIONS = path.join(import.meta.dirname, '../../migrations');
+let folder = '';
+let sql: Sql;
+
+beforeEach(async () => {
+  folder = mkdtempSync(path.join(tmpdir(), 'reelgate-plans-'));
+  sql = await openSql({ url: undefined, dataDir: folder, name: 'tasks', migrations: MIGRATIONS });
+});
+afterEach(async () => {
+  await sql.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** How SQLite would find the rows of everything that a call asks. */
+async function plansOf(call: (store: TaskStore) => Promise<unknown>): Promise<string[]> {
+  const plans: string[] = [];
+  const explained = (query: SqlQuery): SqlQuery => async <R extends SqlRow>(text: string, values: readonly SqlValue[] = []): Promise<R[]> => {
+    const steps = await sql.read<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, values);
+    plans.push(...steps.map(({ detail }) => detail));
+    return query<R>(text, values);
+  };
+  const watched: Sql = { ...sql, read: explained(sql.read), write: explained(sql.write), transaction: (work) => sql.transaction((query) => work(explained(query))) };
+  await call(sqlTaskStore(watched, newIds(fakeClock()), () => ({ type: 'finished', payload: '{}' })));
+  return plans;
+}
+
+test.each<[string, string, (store: TaskStore) => Promise<unknown>]>([
+  ['what is due on a channel', 'tasks_due', (store) => store.claimDue('main', { now: 1, leaseUntil: 2, limit: 10, owner: 'proc_1' })],
+  ['what is unsettled', 'tasks_unsettled', (store) => store.unsettled(1, 10)],
+  ['what is overdue', 'tasks_unfinished', (store) => store.overdue(1, 10)],
+  ['what nobody works on', 'tasks_unsure', (store) => store.abandoned(['proc_1', 'proc_2'], 1, 10)],
+  ['what is unknown', 'tasks_unsure', (store) => store.withAdmission('unknown', { limit: 10, after: 'task_1' })],
+  ['what is being submitted', 'tasks_unsure', (store) => store.withAdmission('submitting', { limit: 10, after: 'task_1' })],
+  ['what has an upstream id', 'tasks_by_upstream', (store) => store.knownUpstreamIds('vendor', ['1', '2'])],
+  ['an owner\'s page', 'tasks_by_account', (store) => store.list({ accountId: 'acme', states: ['queued'] }, { limit: 10, after: 'task_1' })],
+  ['an owner\'s task', 'autoindex_tasks_1', (store) => store.findOwned('acme', 'task_1')],
+  ['a look', 'autoindex_tasks_1', (store) => store.progress('task_1', 'queued', { state: 'queued', unrecognised: false, progress: 0, pollErrors: 0, nextPollAt: 1, at: 1 })],
+  ['the end of a task', 'autoindex_tasks_1', (store) => store.finish('task_1', { state: 'failed', at: 1 })],
+  ['a refusal', 'autoindex_tasks_1', (store) => store.refuse('task_1', { code: 'x', message: 'y' }, 1)],
+  ['an adoption', 'tasks_by_upstream', (store) => store.adopt('task_1', '1', 1)],
+  ['an idempotency key', 'autoindex_idempotency_keys_1', (store) => store.findKey('acme', 'k', 1)],
+])('%s is found through %s, however many tasks there are', async (_what, index, call) => {
+  const plans = await plansOf(call);
+
+  expect(plans).toContainEqual(expect.stringContaining(`${index} (`));
+  expect(plans).not.toContainEqual(expect.stringMatching(/^SCAN/));
+});

@@ -1,0 +1,222 @@
+import { describe, expect, test } from '@jest/globals';
+import { channelSettings } from '../../testing/channel-settings.ts';
+import { succeeded } from '../../testing/fake-upstream.ts';
+import { useWorlds } from '../../testing/open-world.ts';
+import type { World, WorldOptions } from '../../testing/open-world.ts';
+import { accepted as acceptedTask } from '../../testing/store/opened-store.ts';
+import type { Look } from '../channels/channel.ts';
+import { channelPoller } from './poll-channel.ts';
+import type { ChannelPoller } from './poll-channel.ts';
+
+const open = useWorlds();
+const LEASE_MS = 15 * 60_000;
+const PARALLEL_MAX = 64;
+const error: Look = { found: false, gone: false, error: 'HTTP 500' };
+const gone: Look = { found: false, gone: true, error: 'invalid task_id (2013)' };
+
+const pollerOf = ({ deps }: World): ChannelPoller => channelPoller(deps, () => deps.fleet.find('main'));
+
+/** A world with so many tasks on its channel that are due. */
+async function withDue(count: number, options: WorldOptions = {}) {
+  const world = await open(options);
+  const ids = Array.from({ length: count }, (_, index) => `task_${String(index).padStart(3, '0')}`);
+  for (const id of ids) await acceptedTask(world.deps.store, id, { createdAt: world.clock.now(), caps: [], nextPollAt: world.clock.now() });
+  return { world, ids, poller: pollerOf(world) };
+}
+
+/** Looks wait until they are let go, each by its upstream id or all. */
+function holdLooks({ journal }: World) {
+  const held = new Map<string, () => void>();
+  let most = 0;
+  journal.put(async ({ name, args: [upstreamId] }, proceed) => {
+    if (name !== 'main.look') return proceed();
+    const gate = Promise.withResolvers<undefined>();
+    held.set(String(upstreamId), () => gate.resolve(undefined));
+    most = Math.max(most, held.size);
+    await gate.promise;
+    held.delete(String(upstreamId));
+    return proceed();
+  });
+  return { held, most: () => most, letGo: (upstreamId: string): void => held.get(upstreamId)?.(), letAllGo: (): void => held.forEach((go) => go()) };
+}
+
+async function passAndWait({ world, poller }: { readonly world: World; readonly poller: ChannelPoller }): Promise<number> {
+  const taken = await poller.pass('main');
+  await poller.idle();
+  expect(world.journal.names().filter((name) => name === 'main.look').length).toBeGreaterThanOrEqual(taken);
+  return taken;
+}
+
+describe('a pass', () => {
+  test('looks at everything that is due, once', async () => {
+    const { world, ids, poller } = await withDue(3);
+
+    expect(await passAndWait({ world, poller })).toBe(3);
+    expect(await passAndWait({ world, poller })).toBe(0);
+
+    for (const id of ids) expect(await world.deps.store.find(id)).toMatchObject({ state: 'in_progress', upstreamStatus: 'running' });
+    expect(world.counted.filter((word) => word === 'poll main running')).toHaveLength(3);
+  });
+
+  test('looks at nothing of another channel, nor at what is not due', async () => {
+    const world = await open({ channels: [channelSettings(), channelSettings({ id: 'spare' })] });
+    await acceptedTask(world.deps.store, 'task_1', { channel: 'spare', nextPollAt: 0 });
+    await world.create();
+
+    expect(await pollerOf(world).pass('main')).toBe(0);
+  });
+
+  test('ends what has ended, failing and succeeding alike', async () => {
+    const { world, ids: [one = '', other = ''], poller } = await withDue(2);
+    world.upstream.looks.set(`up-${one}`, succeeded());
+    world.upstream.looks.set(`up-${other}`, { found: true, report: { phase: 'failed', status: 'failed', failure: { code: '1026', message: 'sensitive' } } });
+
+    await passAndWait({ world, poller });
+
+    expect((await world.deps.store.find(one))?.state).toBe('completed');
+    expect((await world.deps.store.find(other))?.state).toBe('failed');
+    expect(await world.sql.read('SELECT id FROM outbox ORDER BY id')).toEqual([{ id: one }, { id: other }]);
+  });
+
+  test('takes nothing for a channel that is gone, and leaves it due', async () => {
+    const { world, ids: [id = ''] } = await withDue(1);
+
+    expect(await channelPoller(world.deps, () => undefined).pass('main')).toBe(0);
+
+    expect(await passAndWait({ world, poller: pollerOf(world) })).toBe(1);
+    expect((await world.deps.store.find(id))?.state).toBe('in_progress');
+  });
+});
+
+describe('looks at the same time', () => {
+  test('are so many at most, and the rest wait their turn', async () => {
+    const { world, poller } = await withDue(PARALLEL_MAX + 10);
+    const looks = holdLooks(world);
+
+    expect(await poller.pass('main')).toBe(PARALLEL_MAX);
+    await world.clock.advance(0);
+    const full = poller.pass('main');
+    looks.letAllGo();
+    expect(await full).toBe(1);
+    await poller.idle();
+    expect(await poller.pass('main')).toBe(10);
+    await world.clock.advance(0);
+    looks.letAllGo();
+    await poller.idle();
+
+    expect(looks.most()).toBe(PARALLEL_MAX);
+  });
+
+  test('delay one another by nothing: a slow one holds up no other', async () => {
+    const { world, ids: [slow = '', ...others], poller } = await withDue(5);
+    const looks = holdLooks(world);
+
+    await poller.pass('main');
+    await world.clock.advance(0);
+    for (const id of others) looks.letGo(`up-${id}`);
+    await world.clock.advance(0);
+
+    for (const id of others) expect((await world.deps.store.find(id))?.state).toBe('in_progress');
+    expect((await world.deps.store.find(slow))?.state).toBe('queued');
+    await world.clock.advance(60_000);
+    expect(await poller.pass('main')).toBe(others.length);
+    await world.clock.advance(0);
+    looks.letAllGo();
+    await poller.idle();
+  });
+
+  test('keep to the polls a minute that the channel allows', async () => {
+    const { world, poller } = await withDue(10, { channels: [channelSettings({ pollsPerMinute: 4 })] });
+
+    expect(await passAndWait({ world, poller })).toBe(4);
+    expect(await passAndWait({ world, poller })).toBe(0);
+
+    await world.clock.advance(30_000);
+    expect(await passAndWait({ world, poller })).toBe(2);
+  });
+
+  test('of two processes never look at the same task', async () => {
+    const { world, poller } = await withDue(40);
+    const other = channelPoller({ ...world.deps, processId: 'proc_other' }, () => world.deps.fleet.find('main'));
+
+    const taken = await Promise.all([poller.pass('main'), other.pass('main')]);
+    await Promise.all([poller.idle(), other.idle()]);
+
+    const looked = world.journal.calls.filter(({ name }) => name === 'main.look').map(({ args }) => args[0]);
+    expect(taken[0] + taken[1]).toBe(40);
+    expect(new Set(looked).size).toBe(looked.length);
+  });
+});
+
+describe('a look that learns nothing', () => {
+  test('changes nothing but when it is looked at again, ever later', async () => {
+    const { world, ids: [id = ''], poller } = await withDue(1);
+    world.upstream.looks.set(`up-${id}`, error);
+    const waits: number[] = [];
+    for (let errors = 1; errors <= 8; errors += 1) {
+      await passAndWait({ world, poller });
+      const task = await world.deps.store.find(id);
+      expect(task).toMatchObject({ state: 'queued', pollErrors: errors });
+      waits.push(task!.nextPollAt! - world.clock.now());
+      await world.clock.advance(waits.at(-1)!);
+    }
+
+    expect(waits).toEqual([6000, 12_000, 24_000, 48_000, 60_000, 60_000, 60_000, 60_000]);
+    expect(await world.deps.store.open()).toEqual([]);
+    expect((await world.deps.store.events(id)).filter(({ type }) => type === 'look_failed')).toHaveLength(1);
+  });
+
+  test('never fails a task, however often it happens', async () => {
+    const { world, ids: [id = ''], poller } = await withDue(1);
+    world.upstream.looks.set(`up-${id}`, error);
+    for (let times = 0; times < 100; times += 1) {
+      await passAndWait({ world, poller });
+      await world.clock.advance(60_000);
+    }
+
+    expect(await world.deps.store.find(id)).toMatchObject({ state: 'queued', pollErrors: 100 });
+    expect(world.journal.names()).not.toContain('store.finish');
+
+    world.upstream.looks.set(`up-${id}`, succeeded());
+    await passAndWait({ world, poller });
+    expect(await world.deps.store.find(id)).toMatchObject({ state: 'completed' });
+  });
+
+  test('because the upstream does not know the task comes before a person after five in a row, and is polled on', async () => {
+    const { world, ids: [id = ''], poller } = await withDue(1);
+    world.upstream.looks.set(`up-${id}`, gone);
+    const reasons: string[][] = [];
+    for (let times = 1; times <= 6; times += 1) {
+      await passAndWait({ world, poller });
+      reasons.push((await world.deps.store.open()).map(({ reason }) => reason));
+      await world.clock.advance(60_000);
+    }
+
+    expect(reasons).toEqual([[], [], [], [], ['unknown_upstream_task'], ['unknown_upstream_task']]);
+    expect(await world.deps.store.find(id)).toMatchObject({ state: 'queued', pollErrors: 6 });
+  });
+
+  test.each<[string, string]>([['a channel that throws', 'main.look'], ['a database that fails', 'store.progress'], ['media that throw', 'media.ingest']])(
+    'because of %s is a look like any other that failed', async (_what, call) => {
+      const { world, ids: [id = ''], poller } = await withDue(1);
+      world.upstream.looks.set(`up-${id}`, call === 'store.progress' ? error : succeeded());
+      world.journal.fail(call, new Error('boom'));
+
+      await passAndWait({ world, poller });
+
+      expect(await world.deps.store.find(id)).toMatchObject({ state: 'queued', pollErrors: 1 });
+    });
+
+  test('and cannot be written down is taken up again when its lease has ended', async () => {
+    const { world, ids: [id = ''], poller } = await withDue(1);
+    world.journal.fail('store.progress', new Error('the database is away'), 2);
+    await passAndWait({ world, poller });
+
+    await world.clock.advance(LEASE_MS - 1);
+    expect(await passAndWait({ world, poller })).toBe(0);
+
+    await world.clock.advance(1);
+    expect(await passAndWait({ world, poller })).toBe(1);
+    expect(await world.deps.store.find(id)).toMatchObject({ state: 'in_progress' });
+  });
+});

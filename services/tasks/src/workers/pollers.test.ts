@@ -1,0 +1,93 @@
+import { expect, test } from '@jest/globals';
+import { channelSettings } from '../../testing/channel-settings.ts';
+import { succeeded } from '../../testing/fake-upstream.ts';
+import { useWorlds } from '../../testing/open-world.ts';
+import type { World } from '../../testing/open-world.ts';
+import { startPollers } from './pollers.ts';
+
+const open = useWorlds();
+const SPARE = channelSettings({ id: 'spare' });
+
+const looked = ({ journal }: World, channel = 'main'): number => journal.names().filter((name) => name === `${channel}.look`).length;
+
+test('work is looked at when it is due, and no more once it has ended', async () => {
+  const world = await open();
+  const { task } = await world.create();
+  const pollers = startPollers(world.deps);
+
+  await world.clock.advance(2000);
+  expect(looked(world)).toBe(0);
+
+  await world.clock.advance(1000);
+  await world.clock.advance(0);
+  expect(looked(world)).toBe(1);
+
+  world.upstream.looks.set('up-1', succeeded());
+  await world.clock.advance(15_000);
+  await world.clock.advance(0);
+  expect(await world.deps.store.find(task.id)).toMatchObject({ state: 'completed' });
+  const { length } = world.journal.names().filter((name) => name === 'main.look');
+  await world.clock.advance(60_000);
+  expect(looked(world)).toBe(length);
+  await pollers.stop();
+});
+
+test('waking a channel looks at once at what has become due', async () => {
+  const world = await open();
+  const { task } = await world.create();
+  const pollers = startPollers(world.deps);
+  await world.clock.advance(0);
+
+  await world.deps.store.makeDue(task.id, world.clock.now());
+  pollers.wake('main');
+  pollers.wake('nobody');
+  await world.clock.advance(0);
+
+  expect(looked(world)).toBe(1);
+  await pollers.stop();
+});
+
+test('a new configuration begins new channels, and goes on with the work of those that it takes out', async () => {
+  const world = await open();
+  await world.create();
+  const pollers = startPollers(world.deps);
+
+  world.deps.fleet.replace([SPARE]);
+  pollers.renew();
+  const { task } = await world.create();
+  await world.clock.advance(0);
+  await world.clock.advance(3000);
+  await world.clock.advance(0);
+
+  expect(task.mapping?.channel).toBe('spare');
+  expect([looked(world), looked(world, 'spare')]).toEqual([1, 1]);
+  await pollers.stop();
+});
+
+test('stopping waits for the looks that run, and begins no more', async () => {
+  const world = await open();
+  const { task } = await world.create();
+  const gate = Promise.withResolvers<undefined>();
+  world.journal.put(async ({ name }, proceed) => {
+    if (name === 'main.look') await gate.promise;
+    return proceed();
+  });
+  const pollers = startPollers(world.deps);
+  await world.clock.advance(0);
+  await world.clock.advance(3000);
+  await world.clock.advance(0);
+  expect(looked(world)).toBe(1);
+
+  let stopped = false;
+  const stopping = pollers.stop().then(() => {
+    stopped = true;
+  });
+  await world.clock.advance(0);
+  expect(stopped).toBe(false);
+
+  gate.resolve(undefined);
+  await stopping;
+  expect(await world.deps.store.find(task.id)).toMatchObject({ state: 'in_progress' });
+  await world.clock.advance(60_000);
+  expect(looked(world)).toBe(1);
+});

@@ -1,0 +1,104 @@
+import { describe, expect, test } from '@jest/globals';
+import { refused } from '../../testing/fake-upstream.ts';
+import { useWorlds } from '../../testing/open-world.ts';
+import type { World } from '../../testing/open-world.ts';
+import type { Task, Usage } from '../domain/task.ts';
+import { settleFinished } from './settle-finished.ts';
+
+const open = useWorlds();
+const HEAD_START_MS = 3000;
+const USAGE: Usage = { totalSeconds: 6, promptTokens: 10, completionTokens: 20 };
+
+async function withEnded(state: 'completed' | 'failed', usage?: Usage) {
+  const world = await open();
+  const { task } = await world.create();
+  await world.deps.store.finish(task.id, { state, at: world.clock.now(), usage });
+  world.journal.clear();
+  return { world, task };
+}
+
+const holdOf = ({ billing }: World, { id }: Task) => billing.holds.get(id);
+
+describe('a finished task', () => {
+  test('is left to its event for a while, then settled by what the upstream reported, once', async () => {
+    const { world, task } = await withEnded('completed', USAGE);
+
+    await world.clock.advance(HEAD_START_MS);
+    expect(await settleFinished(world.deps)).toBe(0);
+
+    await world.clock.advance(1);
+    expect(await settleFinished(world.deps)).toBe(1);
+    expect(await settleFinished(world.deps)).toBe(0);
+
+    expect(holdOf(world, task)).toMatchObject({ state: 'settled', usage: USAGE });
+    expect(world.journal.names().filter((name) => name.startsWith('billing.'))).toEqual(['billing.settle']);
+  });
+
+  test('without usage is settled without any', async () => {
+    const { world, task } = await withEnded('completed');
+    await world.clock.advance(HEAD_START_MS + 1);
+
+    await settleFinished(world.deps);
+
+    expect(holdOf(world, task)).toMatchObject({ state: 'settled', usage: undefined });
+  });
+
+  test('that failed has its hold released in full', async () => {
+    const { world, task } = await withEnded('failed', USAGE);
+    await world.clock.advance(HEAD_START_MS + 1);
+
+    await settleFinished(world.deps);
+
+    expect(holdOf(world, task)?.state).toBe('released');
+    expect(world.journal.names()).not.toContain('billing.settle');
+  });
+
+  test('with usage far above its hold comes before a person, uncharged, and is asked about no more', async () => {
+    const { world, task } = await withEnded('completed', USAGE);
+    world.billing.overrun.add(task.id);
+    await world.clock.advance(HEAD_START_MS + 1);
+
+    await settleFinished(world.deps);
+    await settleFinished(world.deps);
+
+    expect(holdOf(world, task)?.state).toBe('held');
+    expect(await world.deps.store.open()).toMatchObject([{ taskId: task.id, reason: 'overrun' }]);
+    expect(world.journal.names().filter((name) => name === 'billing.settle')).toHaveLength(1);
+  });
+});
+
+test('a create that was refused while billing was away has its hold released later', async () => {
+  const world = await open();
+  world.upstream.answer('main', refused('content'));
+  world.journal.fail('billing.releaseHold', new Error('billing is away'), 2);
+  await expect(world.create()).rejects.toMatchObject({ reason: 'content_rejected' });
+  await world.clock.advance(HEAD_START_MS + 1);
+
+  await expect(settleFinished(world.deps)).rejects.toThrow('billing is away');
+  expect([...world.billing.holds.values()].map(({ state }) => state)).toEqual(['held']);
+
+  expect(await settleFinished(world.deps)).toBe(1);
+  expect([...world.billing.holds.values()].map(({ state }) => state)).toEqual(['released']);
+});
+
+test('a task that cannot be settled now holds up no other', async () => {
+  const { world, task } = await withEnded('completed');
+  const other = (await world.create()).task;
+  await world.deps.store.finish(other.id, { state: 'completed', at: world.clock.now() });
+  await world.clock.advance(HEAD_START_MS + 1);
+  world.journal.fail('billing.settle', new Error('billing is away'));
+
+  await expect(settleFinished(world.deps)).rejects.toThrow('billing is away');
+
+  expect([holdOf(world, task)?.state, holdOf(world, other)?.state].toSorted()).toEqual(['held', 'settled']);
+  expect(await settleFinished(world.deps)).toBe(1);
+  expect([holdOf(world, task)?.state, holdOf(world, other)?.state]).toEqual(['settled', 'settled']);
+});
+
+test('a task that goes on is not touched', async () => {
+  const world = await open();
+  await world.create();
+  await world.clock.advance(1e9);
+
+  expect(await settleFinished(world.deps)).toBe(0);
+});

@@ -1,0 +1,247 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { Secret } from '@reelgate/platform/secret';
+import type { Attempt, Channel, ChannelFactory, ChannelSettings, ListedWork, Look, Submission } from '../src/channels/channel.ts';
+import { channelSettings } from './channel-settings.ts';
+import { deepFrozen } from './object-graph.ts';
+import { openScriptedUpstream } from './scripted-upstream.ts';
+import type { ScriptedAnswer, ScriptedUpstream } from './scripted-upstream.ts';
+
+/** What an adapter brings: its factory, and the folder of what its upstream was seen or is documented to say. */
+export interface AdapterSubject {
+  readonly name: string;
+  readonly factory: ChannelFactory;
+  /** Holds submit-requests, submit-answers, looks, lists, cancels and tests, each a JSON list of cases. */
+  readonly fixtures: string;
+}
+
+interface RequestMade { readonly method: string; readonly path: string; readonly body?: unknown }
+interface Case { readonly name: string }
+interface SubmitRequest extends Case { readonly attempt: Attempt; readonly request: RequestMade; readonly contentType?: string }
+interface SubmitAnswer extends Case { readonly answer: ScriptedAnswer; readonly submission: Submission }
+interface LookAnswer extends Case { readonly answer: ScriptedAnswer; readonly look: Look }
+interface ListAnswers extends Case { readonly since: number; readonly answers: readonly ScriptedAnswer[]; readonly requests: readonly RequestMade[]; readonly works?: readonly ListedWork[] }
+/** `answers` and `requests` where the upstream is asked more than once. */
+interface CancelAnswer extends Case { readonly answer: ScriptedAnswer; readonly request: RequestMade; readonly answers?: readonly ScriptedAnswer[]; readonly requests?: readonly RequestMade[]; readonly confirmed: boolean }
+interface TestAnswer extends Case { readonly answer: ScriptedAnswer; readonly request: RequestMade; readonly tested: { readonly ok: boolean; readonly detail: string } }
+
+const API_KEY = 'sk-upstream-0123456789';
+const UPSTREAM_ID = '424010985738629';
+const PREFIX = '/base/path';
+/** Long enough for a loaded machine to answer, short enough to wait for where nothing is answered. */
+const PATIENT_MS = 10_000;
+const IMPATIENT_MS = 100;
+const NOWHERE = 'http://127.0.0.1:1';
+const REDACTED = /sk-upstream/;
+
+/** What every adapter promises to the operations: the right words on the wire, an outcome for every answer, and never a throw. */
+export function channelContract({ name, factory, fixtures }: AdapterSubject): void {
+  const cases = <C extends Case>(file: string): (readonly [string, C])[] =>
+    (JSON.parse(readFileSync(path.join(fixtures, `${file}.json`), 'utf8')) as C[]).map((one) => [one.name, one]);
+  const [[, { attempt }] = missing()] = cases<SubmitRequest>('submit-requests');
+  const opened: Channel[] = [];
+  let upstream: ScriptedUpstream;
+
+  beforeAll(async () => {
+    upstream = await openScriptedUpstream();
+  });
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((channel) => channel.close()));
+  });
+  afterAll(() => upstream.close());
+
+  const signal = (): AbortSignal => new AbortController().signal;
+  const open = (changes: Partial<ChannelSettings> = {}): Channel => {
+    const channel = factory(channelSettings({
+      adapter: name, baseUrl: upstream.url + PREFIX, apiKey: new Secret(API_KEY), submitTimeoutMs: PATIENT_MS, pollTimeoutMs: PATIENT_MS, ...changes,
+    }));
+    opened.push(channel);
+    return channel;
+  };
+  const impatient = (): Channel => open({ submitTimeoutMs: IMPATIENT_MS, pollTimeoutMs: IMPATIENT_MS });
+  const made = (): RequestMade[] => upstream.requests.map(({ method, path: asked, body }) => ({ method, path: asked, ...(body === undefined ? {} : { body }) }));
+  const prefixed = (requests: readonly RequestMade[]): RequestMade[] => requests.map((request) => ({ ...request, path: PREFIX + request.path }));
+
+  describe('submit', () => {
+    test.each(cases<SubmitRequest>('submit-requests'))('sends %s in exactly the words of the upstream, once', async (_name, { attempt: one, request, contentType = 'application/json' }) => {
+      upstream.script({ status: 200, json: {} });
+
+      await open().submit(one, signal());
+
+      expect(made()).toEqual(prefixed([request]));
+      expect(upstream.requests[0]?.headers).toMatchObject({ authorization: `Bearer ${API_KEY}`, 'content-type': expect.stringContaining(contentType) });
+    });
+
+    test('changes nothing of the attempt that it is given', async () => {
+      upstream.script({ status: 200, json: {} });
+
+      expect(await open().submit(deepFrozen(structuredClone(attempt)), signal())).toMatchObject({ outcome: 'unknown' });
+      expect(upstream.requests).toHaveLength(1);
+    });
+
+    test.each(cases<SubmitAnswer>('submit-answers'))('understands %s', async (_name, { answer, submission }) => {
+      upstream.script(answer);
+
+      const outcome = await open().submit(attempt, signal());
+
+      expect(outcome).toEqual('error' in submission ? { ...submission, error: expect.stringContaining(submission.error) } : submission);
+      expect(upstream.requests).toHaveLength(1);
+    });
+
+    test('is the fault of the channel where nobody listens: nothing was sent', async () => {
+      expect(await open({ baseUrl: NOWHERE }).submit(attempt, signal())).toMatchObject({ outcome: 'refused', fault: 'channel' });
+    });
+
+    test('is the fault of the channel where the name of the upstream is not known', async () => {
+      expect(await open({ baseUrl: 'http://upstream.invalid' }).submit(attempt, signal())).toMatchObject({ outcome: 'refused', fault: 'channel' });
+    });
+
+    test.each<ScriptedAnswer>(['reset', 'cut', 'endless'])('is unknown after %s: the upstream has read it', async (answer) => {
+      upstream.script(answer);
+
+      expect(await open().submit(attempt, signal())).toMatchObject({ outcome: 'unknown' });
+      expect(upstream.requests).toHaveLength(1);
+    });
+
+    test('is unknown when no answer comes in time', async () => {
+      upstream.script('hang');
+
+      expect(await impatient().submit(attempt, signal())).toMatchObject({ outcome: 'unknown' });
+      expect(upstream.requests).toHaveLength(1);
+    });
+
+    test('is unknown when it is given up while it runs', async () => {
+      upstream.script('hang');
+      const leaving = new AbortController();
+
+      const submission = open().submit(attempt, leaving.signal);
+      await untilAsked(upstream);
+      leaving.abort();
+
+      expect(await submission).toMatchObject({ outcome: 'unknown' });
+    });
+  });
+
+  describe('look', () => {
+    test.each(cases<LookAnswer>('looks'))('understands %s', async (_name, { answer, look }) => {
+      upstream.script(answer);
+
+      const seen = await open().look(UPSTREAM_ID, signal());
+
+      expect(seen).toEqual(look.found ? look : { ...look, error: expect.stringContaining(look.error) });
+      expect(upstream.requests).toMatchObject([{ method: 'GET', headers: { authorization: `Bearer ${API_KEY}` }, body: undefined }]);
+    });
+
+    test('puts the id into the address so that it cannot lead elsewhere', async () => {
+      upstream.script({ status: 200, json: {} });
+
+      await open().look('../../admin?x=1#y', signal());
+
+      expect(upstream.requests[0]?.path).toMatch(/%2F.*admin%3Fx%3D1%23y$/);
+    });
+
+    test.each<ScriptedAnswer>(['reset', 'cut', 'endless'])('says nothing of the work after %s', async (answer) => {
+      upstream.script(answer);
+
+      expect(await open().look(UPSTREAM_ID, signal())).toMatchObject({ found: false, gone: false });
+    });
+
+    test('says nothing of the work when no answer comes in time, or nobody listens', async () => {
+      upstream.script('hang');
+
+      expect(await impatient().look(UPSTREAM_ID, signal())).toMatchObject({ found: false, gone: false });
+      expect(await open({ baseUrl: NOWHERE }).look(UPSTREAM_ID, signal())).toMatchObject({ found: false, gone: false });
+    });
+  });
+
+  describe('list', () => {
+    test.each(cases<ListAnswers>('lists'))('reads %s', async (_name, { since, answers, requests, works }) => {
+      upstream.script(...answers);
+
+      expect(await open().list(since, signal())).toEqual(works);
+      expect(made()).toEqual(prefixed(requests));
+    });
+
+    test('gives up on an upstream whose pages have no end', async () => {
+      const page = { status: 200, json: { items: [{ id: '1', created_at: 2_000_000_000 }], total: 1_000_000 } };
+      upstream.script(...Array.from({ length: 200 }, () => page));
+
+      expect(await open().list(0, signal())).toBeUndefined();
+      expect(upstream.requests.length).toBeLessThan(100);
+    });
+
+    test('is unreadable where nobody listens, or no answer comes in time', async () => {
+      upstream.script('hang');
+
+      expect(await impatient().list(0, signal())).toBeUndefined();
+      expect(await open({ baseUrl: NOWHERE }).list(0, signal())).toBeUndefined();
+    });
+  });
+
+  describe('cancel', () => {
+    test.each(cases<CancelAnswer>('cancels'))('understands %s', async (_name, { answer, request, answers = [answer], requests = [request], confirmed }) => {
+      upstream.script(...answers);
+
+      expect(await open().cancel(UPSTREAM_ID, signal())).toBe(confirmed);
+      expect(made()).toEqual(prefixed(requests));
+    });
+
+    test('is not confirmed where nobody listens, or no answer comes in time', async () => {
+      upstream.script('hang');
+
+      expect(await impatient().cancel(UPSTREAM_ID, signal())).toBe(false);
+      expect(await open({ baseUrl: NOWHERE }).cancel(UPSTREAM_ID, signal())).toBe(false);
+    });
+  });
+
+  describe('test', () => {
+    test.each(cases<TestAnswer>('tests'))('understands %s', async (_name, { answer, request, tested }) => {
+      upstream.script(answer);
+
+      expect(await open().test(signal())).toEqual(tested);
+      expect(made()).toEqual(prefixed([request]));
+    });
+
+    test('says so where nobody listens', async () => {
+      expect(await open({ baseUrl: NOWHERE }).test(signal())).toMatchObject({ ok: false, detail: expect.stringMatching(/./) });
+    });
+  });
+
+  test('whatever JSON and status an upstream answers, nothing throws and the key is not told', async () => {
+    const channel = open();
+    const answers = fc.record({ status: fc.constantFrom(200, 201, 400, 404, 409, 429, 500, 502), json: answersLike(cases<LookAnswer>('looks').map(([, { answer }]) => answer)) });
+    await fc.assert(fc.asyncProperty(answers, async (answer) => {
+      upstream.script(...Array.from({ length: 100 }, () => answer));
+
+      const said = [
+        await channel.submit(attempt, signal()), await channel.look(UPSTREAM_ID, signal()), await channel.list(0, signal()),
+        await channel.cancel(UPSTREAM_ID, signal()), await channel.test(signal()),
+      ];
+
+      expect(JSON.stringify(said)).not.toMatch(REDACTED);
+    }), { numRuns: 60 });
+  });
+}
+
+/** Any JSON, and mutations of what this upstream does say. */
+function answersLike(known: readonly ScriptedAnswer[]): fc.Arbitrary<unknown> {
+  const bodies = known.flatMap((answer) => (typeof answer === 'object' && answer.json !== undefined ? [JSON.stringify(answer.json)] : []));
+  const mutated = fc.tuple(fc.constantFrom(...bodies), fc.nat(), fc.jsonValue()).map(([body, at, value]) => {
+    const keys: string[] = body.match(/"[a-z_]+":/g) ?? ['""'];
+    const key = keys[at % keys.length]!;
+    return JSON.parse(body, (name, old: unknown) => (`"${name}":` === key ? value : old)) as unknown;
+  });
+  return fc.oneof(fc.jsonValue(), mutated);
+}
+
+const TURNS_MAX = 10_000;
+
+async function untilAsked({ requests }: ScriptedUpstream): Promise<void> {
+  for (let turn = 0; turn < TURNS_MAX && requests.length === 0; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+function missing(): never {
+  throw new Error('an adapter needs at least one attempt among its fixtures');
+}

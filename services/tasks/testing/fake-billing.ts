@@ -1,0 +1,62 @@
+import { Problem } from '@reelgate/platform/problem';
+import type { Billing } from '../src/clients/billing.ts';
+import type { PriceFacts } from '../src/domain/price-facts.ts';
+import type { Usage } from '../src/domain/task.ts';
+
+export interface FakeHold {
+  readonly state: 'held' | 'released' | 'settled';
+  readonly facts?: PriceFacts | undefined;
+  readonly usage?: Usage | undefined;
+}
+
+/** Billing as far as this service can tell: holds by task, each of which ends once. */
+export interface FakeBilling {
+  readonly port: Billing;
+  readonly holds: ReadonlyMap<string, FakeHold>;
+  /** Price keys without a contract. */
+  readonly unpriced: Set<string>;
+  /** Tasks whose usage is far above their hold. */
+  readonly overrun: Set<string>;
+  /** Whether there is money for another hold. */
+  funded: boolean;
+}
+
+const NO_PRICE = new Problem({ kind: 'invalid', reason: 'model_price_error', message: 'there is no price for this' });
+const NO_QUOTA = new Problem({ kind: 'exhausted', reason: 'insufficient_quota', message: 'the balance does not cover this' });
+
+export function fakeBilling(): FakeBilling {
+  const holds = new Map<string, FakeHold>();
+  const assertPriced = ({ priceKey }: PriceFacts): void => {
+    if (billing.unpriced.has(priceKey)) throw NO_PRICE;
+  };
+  const billing: FakeBilling = {
+    holds, unpriced: new Set(), overrun: new Set(), funded: true,
+    port: {
+      quote: async (_accountId, facts) => {
+        assertPriced(facts);
+        return { amountNanos: BigInt(facts.seconds) * 80_000_000n, currency: 'USD', contract: facts.priceKey, version: 1 };
+      },
+      placeHold: async ({ taskId, facts }) => {
+        assertPriced(facts);
+        if (!billing.funded) throw NO_QUOTA;
+        if ((holds.get(taskId)?.state ?? 'held') !== 'held') throw new Problem({ kind: 'conflict', reason: 'hold_ended', message: 'this hold has ended' });
+        holds.set(taskId, { state: 'held', facts });
+      },
+      extendHold: async (taskId, facts) => {
+        if (!billing.funded) throw NO_QUOTA;
+        holds.set(taskId, { state: 'held', facts });
+      },
+      releaseHold: async (taskId) => {
+        const hold = holds.get(taskId);
+        if (hold?.state !== 'settled') holds.set(taskId, { ...hold, state: 'released' });
+      },
+      settle: async (taskId, usage, confirmed = false) => {
+        if (billing.overrun.has(taskId) && !confirmed) return 'deferred';
+        const hold = holds.get(taskId);
+        if (hold?.state === 'held') holds.set(taskId, { ...hold, state: 'settled', usage });
+        return 'settled';
+      },
+    },
+  };
+  return billing;
+}

@@ -1,0 +1,39 @@
+import type { Media, StageRequest } from '../src/clients/media.ts';
+
+const TYPES = { image: 'image/png', video: 'video/mp4', audio: 'audio/mpeg', base_video: 'video/mp4' } as const;
+
+/** Media as far as this service can tell: everything that it is given is in order. */
+export interface FakeMedia {
+  readonly port: Media;
+  readonly staged: readonly StageRequest[];
+  /** The address of every result that was fetched. */
+  readonly ingested: readonly string[];
+  readonly removed: readonly string[];
+  /** How long every video and sound is. */
+  durationMs: number;
+}
+
+export const RESULT_EXPIRES_AT = Date.UTC(2026, 0, 8);
+
+export function fakeMedia(): FakeMedia {
+  const staged: StageRequest[] = [];
+  const ingested: string[] = [];
+  const removed: string[] = [];
+  const media: FakeMedia = {
+    staged, ingested, removed, durationMs: 4000,
+    port: {
+      stage: async (request) => {
+        staged.push(request);
+        return { object: `obj-${request.taskId}-${staged.length}`, mediaType: TYPES[request.category], durationMs: request.category === 'image' ? 0 : media.durationMs };
+      },
+      ingest: async ({ taskId, url }) => {
+        ingested.push(url);
+        return { result: { object: `res-${taskId}`, bytes: 1000, mediaType: 'video/mp4', width: 1344, height: 768, durationMs: 5167, frameRate: 24 }, expiresAt: RESULT_EXPIRES_AT };
+      },
+      remove: async (taskId) => {
+        removed.push(taskId);
+      },
+    },
+  };
+  return media;
+}

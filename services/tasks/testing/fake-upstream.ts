@@ -1,0 +1,63 @@
+import type { Attempt, Channel, ChannelFactory, ListedWork, Look, Submission } from '../src/channels/channel.ts';
+import { recorded } from './journal.ts';
+import type { Journal } from './journal.ts';
+
+/** What reached an upstream, whether or not its answer did. */
+export interface Submitted {
+  readonly channel: string;
+  readonly attempt: Attempt;
+  readonly upstreamId: string;
+}
+
+/** What is behind all channels, in one place. It outlives every process of this service. */
+export interface FakeUpstream {
+  readonly submitted: readonly Submitted[];
+  /** What a channel answers to the next submissions; afterwards it takes everything. */
+  answer(channel: string, ...answers: readonly (Submission | Error)[]): void;
+  /** What is seen at a look; otherwise the work runs. */
+  readonly looks: Map<string, Look>;
+  /** What every list shows; undefined: it cannot be read. */
+  works: readonly ListedWork[] | undefined;
+  cancels: boolean;
+  /** Channels whose calls stand in the journal under their own names. */
+  channels(journal: Journal): ChannelFactory;
+}
+
+export const accepted = (upstreamId: string): Submission => ({ outcome: 'accepted', upstreamId });
+export const refused = (fault: 'channel' | 'throttle' | 'content' | 'order', retryAfterMs?: number): Submission => ({ outcome: 'refused', fault, error: `its ${fault}`, retryAfterMs });
+export const LOST: Submission = { outcome: 'unknown', error: 'timed out' };
+const running = (progress?: number): Look => ({ found: true, report: { phase: 'running', status: 'running', progress } });
+export const succeeded = (url = 'https://cdn.vendor.example/1.mp4'): Look => ({ found: true, report: { phase: 'succeeded', status: 'succeeded', url } });
+
+export function fakeUpstream(): FakeUpstream {
+  const submitted: Submitted[] = [];
+  const answers = new Map<string, (Submission | Error)[]>();
+  const upstream: FakeUpstream = {
+    submitted, looks: new Map(), works: [], cancels: true,
+    answer: (channel, ...more) => void answers.set(channel, [...more]),
+    channels: (journal) => (settings) => {
+      const channel: Channel = {
+        settings,
+        submit: async (attempt) => {
+          const upstreamId = `up-${submitted.length + 1}`;
+          const answer = answers.get(settings.id)?.shift() ?? accepted(upstreamId);
+          submitted.push({ channel: settings.id, attempt, upstreamId: answer instanceof Error || answer.outcome !== 'accepted' ? upstreamId : answer.upstreamId });
+          if (answer instanceof Error) throw answer;
+          return answer;
+        },
+        look: async (upstreamId) => upstream.looks.get(upstreamId) ?? running(),
+        list: async (since) => upstream.works?.filter(({ createdAt }) => createdAt >= since),
+        cancel: async () => upstream.cancels,
+        test: async () => ({ ok: true, detail: 'the list was read' }),
+        close: async () => undefined,
+      };
+      return recorded(settings.id, channel, journal);
+    },
+  };
+  return upstream;
+}
+
+/** Work of the upstream as its list shows it. */
+export function aWork(changes: Partial<ListedWork> & { readonly createdAt: number }): ListedWork {
+  return { upstreamId: 'up-lost', kind: 'generation', model: 'MiniMax-H3', duration: 5, resolution: '768P', ratio: '16:9', ...changes };
+}

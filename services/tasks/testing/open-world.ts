@@ -1,0 +1,119 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach } from '@jest/globals';
+import { newIds } from '@reelgate/platform/ids';
+import { silentLog } from '@reelgate/platform/log';
+import { openSql } from '@reelgate/platform/open-sql';
+import type { Sql } from '@reelgate/platform/sql';
+import { fakeClock } from '@reelgate/platform/testing/fake-clock';
+import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
+import type { ChannelSettings } from '../src/channels/channel.ts';
+import { openFleet } from '../src/channels/fleet.ts';
+import type { Order } from '../src/domain/order.ts';
+import type { Task } from '../src/domain/task.ts';
+import { finishedEvent } from '../src/events/task-events.ts';
+import { createTask } from '../src/operations/create-task.ts';
+import type { CreateRequest, Created } from '../src/operations/create-task.ts';
+import type { Deps, Limits } from '../src/operations/deps.ts';
+import { sqlTaskStore } from '../src/store/sql-task-store.ts';
+import { channelSettings } from './channel-settings.ts';
+import { fakeBilling } from './fake-billing.ts';
+import type { FakeBilling } from './fake-billing.ts';
+import { fakeMedia } from './fake-media.ts';
+import type { FakeMedia } from './fake-media.ts';
+import { fakeUpstream } from './fake-upstream.ts';
+import type { FakeUpstream } from './fake-upstream.ts';
+import { openJournal, recorded } from './journal.ts';
+import type { Journal } from './journal.ts';
+import { MODELS, anOrder } from './orders.ts';
+
+const MIGRATIONS = path.join(import.meta.dirname, '../migrations');
+
+export interface WorldOptions {
+  readonly channels?: readonly ChannelSettings[];
+  readonly grants?: ReadonlyMap<string, readonly string[]>;
+  readonly limits?: Limits;
+}
+
+/** What outlives a process of this service. */
+interface Outside {
+  readonly folder: string;
+  readonly clock: FakeClock;
+  readonly billing: FakeBilling;
+  readonly media: FakeMedia;
+  readonly upstream: FakeUpstream;
+}
+
+/** The operations on a real SQLite store, with everything around the service under the test's hand. */
+export interface World extends Omit<Outside, 'folder'> {
+  readonly deps: Deps;
+  readonly sql: Sql;
+  readonly journal: Journal;
+  /** What was told to those who listen, and what was counted. */
+  readonly announced: readonly Pick<Task, 'id' | 'accountId' | 'state'>[];
+  readonly counted: readonly string[];
+  create(order?: Order, changes?: Partial<CreateRequest>): Promise<Created>;
+  /** The same with everything that is durable, as another process finds it. */
+  restart(): Promise<World>;
+}
+
+/** Opens worlds that are closed and removed after the test. */
+export function useWorlds(): (options?: WorldOptions) => Promise<World> {
+  const ends: (() => Promise<void>)[] = [];
+  afterEach(async () => {
+    for (const end of ends.splice(0).reverse()) await end();
+  });
+  return async (options = {}) => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'reelgate-tasks-'));
+    ends.push(async () => {
+      rmSync(folder, { recursive: true });
+    });
+    return openWorld({ folder, clock: fakeClock(), billing: fakeBilling(), media: fakeMedia(), upstream: fakeUpstream() }, options, (end) => ends.push(end));
+  };
+}
+
+async function openWorld(outside: Outside, options: WorldOptions, atEnd: (end: () => Promise<void>) => void): Promise<World> {
+  const { folder, clock, billing, media, upstream } = outside;
+  const sql = await openSql({ url: undefined, dataDir: folder, name: 'tasks', migrations: MIGRATIONS });
+  const journal = openJournal();
+  const newId = newIds(clock);
+  const announced: Pick<Task, 'id' | 'accountId' | 'state'>[] = [];
+  const counted: string[] = [];
+  const count = (...words: readonly string[]): void => void counted.push(words.join(' '));
+  let addresses = 0;
+  const links = { mediaUrl: async ({ object }: { readonly object: string }) => `https://gateway.example/ximg/${object}?sig=${addresses += 1}` };
+  const deps: Deps = {
+    store: recorded('store', sqlTaskStore(sql, newId, finishedEvent), journal),
+    billing: recorded('billing', billing.port, journal),
+    media: recorded('media', media.port, journal),
+    mediaUrl: recorded('links', links, journal).mediaUrl,
+    fleet: openFleet(options.channels ?? [channelSettings()], { clock, adapters: { scripted: upstream.channels(journal) }, chance: () => 0 }),
+    models: () => MODELS,
+    grants: () => options.grants ?? new Map(),
+    clock, newId, chance: () => 0, log: silentLog,
+    processId: newId('proc'),
+    limits: options.limits ?? { inFlightPerToken: 20, inFlightTotal: 1000 },
+    pollPlan: { firstMs: 3000, factor: 1.5, maxMs: 15_000 },
+    announce: (task) => void announced.push(task),
+    wake: { outbox: () => count('wake outbox'), polls: (channel) => count('wake polls', channel) },
+    count: {
+      attempt: (...words) => count('attempt', ...words), finished: (...words) => count('finished', ...words),
+      attention: (...words) => count('attention', ...words), poll: (...words) => count('poll', ...words),
+    },
+  };
+  let open = true;
+  const close = async (): Promise<void> => {
+    if (open) await sql.close();
+    open = false;
+  };
+  atEnd(close);
+  return {
+    deps, sql, journal, clock, billing, media, upstream, announced, counted,
+    create: (order = anOrder(), changes = {}) => createTask(deps, { accountId: 'acme', tokenId: 'token_1', visibleModels: ['*'], order, ...changes }),
+    restart: async () => {
+      await close();
+      return openWorld(outside, options, atEnd);
+    },
+  };
+}

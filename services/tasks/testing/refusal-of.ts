@@ -1,0 +1,13 @@
+import { Problem } from '@reelgate/platform/problem';
+
+/** Everything that a client is told of a refusal, to be compared as a whole. */
+export async function refusalOf(work: Promise<unknown>): Promise<Pick<Problem, 'kind' | 'reason' | 'field' | 'message' | 'retryAfterMs'>> {
+  try {
+    await work;
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    const { kind, reason, field, message, retryAfterMs } = error;
+    return { kind, reason, field, message, retryAfterMs };
+  }
+  throw new Error('it was not refused');
+}

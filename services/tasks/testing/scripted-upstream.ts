@@ -1,0 +1,89 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** What the upstream does with one request, once it has read it whole. */
+export type ScriptedAnswer =
+  | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly json?: unknown; readonly text?: string }
+  /** Never answers; cuts the connection; sends half of an answer and cuts it; answers without an end. */
+  | 'hang' | 'reset' | 'cut' | 'endless';
+
+export interface ReceivedRequest {
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  readonly headers: IncomingMessage['headers'];
+  /** Undefined where none was sent; a form as its parts, a file among them as its name, type and base64. */
+  readonly body: unknown;
+}
+
+/** A real HTTP server on a free port that answers what the test has written down, in turn, and keeps what it was asked. */
+export interface ScriptedUpstream {
+  readonly url: string;
+  readonly requests: readonly ReceivedRequest[];
+  script(...answers: readonly ScriptedAnswer[]): void;
+  close(): Promise<void>;
+}
+
+const PIECE = 'x'.repeat(256 * 1024);
+
+export async function openScriptedUpstream(): Promise<ScriptedUpstream> {
+  const requests: ReceivedRequest[] = [];
+  const answers: ScriptedAnswer[] = [];
+  const server = createServer((request, response) => {
+    void read(request).then((body) => {
+      requests.push({ method: request.method ?? '', path: request.url ?? '', headers: request.headers, body });
+      answer(response, answers.shift() ?? { status: 500, text: 'nothing was scripted' });
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    script: (...more) => {
+      answers.splice(0, answers.length, ...more);
+      requests.length = 0;
+    },
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+async function read(request: IncomingMessage): Promise<unknown> {
+  const parts: Buffer[] = [];
+  for await (const part of request) parts.push(part as Buffer);
+  const body = Buffer.concat(parts);
+  const type = request.headers['content-type'] ?? '';
+  if (type.startsWith('multipart/')) return readForm(await new Response(body, { headers: { 'content-type': type } }).formData());
+  return body.length === 0 ? undefined : (JSON.parse(body.toString('utf8')) as unknown);
+}
+
+async function readForm(form: FormData): Promise<object> {
+  const parts = await Promise.all([...form].map(async ([name, value]) =>
+    [name, typeof value === 'string' ? value : { name: value.name, type: value.type, base64: Buffer.from(await value.arrayBuffer()).toString('base64') }]));
+  return { form: parts };
+}
+
+function answer(response: ServerResponse, scripted: ScriptedAnswer): void {
+  if (scripted === 'hang') return;
+  if (scripted === 'reset') {
+    response.socket?.resetAndDestroy();
+  } else if (scripted === 'cut') {
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
+    response.write('{"task_id":"4240', () => response.socket?.destroy());
+  } else if (scripted === 'endless') {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    const more = (): void => {
+      if (!response.destroyed) response.write(PIECE, more);
+    };
+    more();
+  } else {
+    const type = scripted.text === undefined ? 'application/json' : 'text/html';
+    response.writeHead(scripted.status, { 'content-type': type, ...scripted.headers }).end(scripted.text ?? JSON.stringify(scripted.json));
+  }
+}

@@ -1,0 +1,87 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { TaskStore } from '../../src/store/task-store.ts';
+import { AT, accepted, eventTypes } from './opened-store.ts';
+import type { OpenStore } from './opened-store.ts';
+
+const item = (taskId: string, since = AT) => ({ taskId, reason: 'unknown_status', detail: 'it says "paused"', since });
+
+/** What waits for a person, and which processes live. */
+export function attentionConformance(open: OpenStore): void {
+  let store: TaskStore;
+  let other: TaskStore;
+  beforeEach(async () => {
+    ({ store, other } = await open());
+    await accepted(store, 'task_1');
+  });
+
+  describe('attention', () => {
+    test('is raised once; later reasons leave it in its place', async () => {
+      expect(await store.raise(item('task_1'))).toBe(true);
+      expect(await store.raise({ ...item('task_1', AT + 5), reason: 'hard_deadline' })).toBe(false);
+
+      expect(await store.open()).toEqual([item('task_1')]);
+      expect(await store.waits('task_1')).toBe(true);
+      expect((await eventTypes(store, 'task_1')).filter((type) => type === 'attention')).toHaveLength(1);
+    });
+
+    test('raised by many at once is raised by one of them', async () => {
+      const raised = await Promise.all(Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? store : other).raise(item('task_1'))));
+
+      expect(raised.filter(Boolean)).toHaveLength(1);
+    });
+
+    test('is resolved once, with whose decision it was', async () => {
+      await store.raise(item('task_1'));
+
+      const by = { resolution: 'retry', actor: 'ann', at: AT + 9 };
+      expect([await store.resolve('task_1', by), await store.resolve('task_1', by)]).toEqual([true, false]);
+
+      expect(await store.open()).toEqual([]);
+      expect(await store.waits('task_1')).toBe(false);
+      expect(await store.events('task_1')).toContainEqual({ at: AT + 9, type: 'attention_resolved', detailJson: '{"resolution":"retry","actor":"ann"}' });
+    });
+
+    test('can be raised again, for another reason and from a later time', async () => {
+      await store.raise(item('task_1'));
+      await store.resolve('task_1', { resolution: 'retry', actor: 'ann', at: AT });
+
+      expect(await store.raise({ ...item('task_1', AT + 9), reason: 'no_result' })).toBe(true);
+
+      expect(await store.open()).toEqual([{ ...item('task_1', AT + 9), reason: 'no_result' }]);
+    });
+
+    test('that nobody raised is not resolved', async () => {
+      expect(await store.resolve('task_1', { resolution: 'retry', actor: 'ann', at: AT })).toBe(false);
+      expect(await store.waits('task_1')).toBe(false);
+    });
+
+    test('lists who waits, the longest first', async () => {
+      await accepted(store, 'task_2');
+      await store.raise(item('task_1', AT + 2));
+      await store.raise(item('task_2', AT + 1));
+
+      expect((await store.open()).map(({ taskId }) => taskId)).toEqual(['task_2', 'task_1']);
+    });
+  });
+
+  describe('a process', () => {
+    test('is alive from its last beat, and silent before', async () => {
+      await store.beat('proc_1', AT);
+      await other.beat('proc_2', AT + 10);
+      await store.beat('proc_1', AT + 20);
+
+      expect((await store.aliveSince(AT + 10)).toSorted()).toEqual(['proc_1', 'proc_2']);
+      expect(await store.aliveSince(AT + 11)).toEqual(['proc_1']);
+      expect(await store.silentSince(AT + 11)).toEqual(['proc_2']);
+      expect(await store.silentSince(AT + 10)).toEqual([]);
+    });
+
+    test('that is forgotten is neither', async () => {
+      await store.beat('proc_1', AT);
+
+      await store.forget('proc_1');
+
+      expect([await store.aliveSince(0), await store.silentSince(AT + 1e9)]).toEqual([[], []]);
+    });
+  });
+}

@@ -1,0 +1,150 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { Begun, TaskStore } from '../../src/store/task-store.ts';
+import { anImage, anOrder, aText } from '../orders.ts';
+import { aNewTask } from '../tasks.ts';
+import { AT, accepted, begun, eventTypes, inFlight, numbered } from './opened-store.ts';
+import type { OpenStore } from './opened-store.ts';
+
+const SCOPES = ['token:token_1', 'total'] as const;
+const REFUSED = { code: 'invalid_media', message: 'not found' };
+const begunOf = (outcomes: readonly Begun[]): number => outcomes.filter((outcome) => outcome === 'begun').length;
+const key = (name: string, expiresAt = AT + 1000) => ({ key: name, fingerprint: `print of ${name}`, expiresAt });
+
+/** What is written of a create before anything is submitted. */
+export function createsConformance(open: OpenStore): void {
+  let store: TaskStore;
+  let other: TaskStore;
+  beforeEach(async () => {
+    ({ store, other } = await open());
+  });
+
+  describe('begin', () => {
+    test('writes the task, whole and hidden from its owner, and counts it', async () => {
+      const order = anOrder({ content: [aText('狐狸 🦊 "quoted" \u0000'), anImage('first_frame')], extraJson: '{"seed":7}', aigcWatermark: false });
+      await begun(store, 'task_1', { order, seconds: 7 });
+
+      expect(await store.find('task_1')).toEqual({
+        id: 'task_1', accountId: 'acme', tokenId: 'token_1', order, admission: 'submitting', state: 'queued', unrecognised: false, progress: 0,
+        createdAt: AT, updatedAt: AT, seconds: 7, pollErrors: 0,
+      });
+      expect(await store.findOwned('acme', 'task_1')).toBeUndefined();
+      expect(await inFlight(store, ...SCOPES)).toEqual([1, 1]);
+      expect(await eventTypes(store, 'task_1')).toEqual(['created']);
+    });
+
+    test('of a hundred at once against a cap of twenty lets exactly twenty in', async () => {
+      const outcomes = await Promise.all(numbered(100).map((id, index) => (index % 2 === 0 ? store : other).begin(aNewTask(id))));
+
+      expect(begunOf(outcomes)).toBe(20);
+      expect(outcomes.filter((outcome) => outcome !== 'begun')).toEqual(Array.from({ length: 80 }, () => ({ capped: 'token:token_1' })));
+      expect(await inFlight(store, ...SCOPES)).toEqual([20, 20]);
+      expect(await store.count({ hidden: true })).toBe(20);
+    });
+
+    test('writes nothing when one of its counters is full, its key neither', async () => {
+      const caps = [{ scope: 'token:token_1', limit: 20 }, { scope: 'total', limit: 1 }];
+      await begun(store, 'task_1', { caps });
+
+      expect(await store.begin(aNewTask('task_2', { caps, idempotency: key('k') }))).toEqual({ capped: 'total' });
+
+      expect(await inFlight(store, ...SCOPES)).toEqual([1, 1]);
+      expect(await store.find('task_2')).toBeUndefined();
+      expect(await store.findKey('acme', 'k', AT)).toBeUndefined();
+    });
+
+    test('lets nobody in where the cap is zero', async () => {
+      expect(await store.begin(aNewTask('task_1', { caps: [{ scope: 'total', limit: 0 }] }))).toEqual({ capped: 'total' });
+    });
+  });
+
+  describe('an idempotency key', () => {
+    test('names the call that took it', async () => {
+      await begun(store, 'task_1', { idempotency: key('k') });
+
+      expect(await store.findKey('acme', 'k', AT)).toEqual({ fingerprint: 'print of k', taskId: 'task_1' });
+    });
+
+    test('is taken once; what comes later writes nothing', async () => {
+      await begun(store, 'task_1', { idempotency: key('k') });
+
+      expect(await store.begin(aNewTask('task_2', { idempotency: key('k') }))).toBe('key_taken');
+
+      expect(await store.find('task_2')).toBeUndefined();
+      expect(await inFlight(store, ...SCOPES)).toEqual([1, 1]);
+    });
+
+    test('is taken by exactly one of fifty that come at once', async () => {
+      const outcomes = await Promise.all(numbered(50).map((id, index) => (index % 2 === 0 ? store : other).begin(aNewTask(id, { idempotency: key('k') }))));
+
+      expect(begunOf(outcomes)).toBe(1);
+      expect(outcomes.filter((outcome) => outcome === 'key_taken')).toHaveLength(49);
+      expect(await inFlight(store, ...SCOPES)).toEqual([1, 1]);
+    });
+
+    test('belongs to one account', async () => {
+      await begun(store, 'task_1', { idempotency: key('k') });
+      await begun(store, 'task_2', { accountId: 'rival', idempotency: key('k') });
+
+      expect(await store.findKey('rival', 'k', AT)).toMatchObject({ taskId: 'task_2' });
+    });
+
+    test('is free again from the moment when it expires', async () => {
+      await begun(store, 'task_1', { idempotency: key('k', AT + 10) });
+
+      expect(await store.findKey('acme', 'k', AT + 9)).toMatchObject({ taskId: 'task_1' });
+      expect(await store.begin(aNewTask('task_2', { createdAt: AT + 9, idempotency: key('k') }))).toBe('key_taken');
+      expect(await store.findKey('acme', 'k', AT + 10)).toBeUndefined();
+      expect(await store.begin(aNewTask('task_3', { createdAt: AT + 10, idempotency: key('k') }))).toBe('begun');
+      expect(await store.findKey('acme', 'k', AT + 10)).toMatchObject({ taskId: 'task_3' });
+    });
+
+    test('is free again after a refusal', async () => {
+      await begun(store, 'task_1', { idempotency: key('k') });
+      await store.refuse('task_1', REFUSED, AT);
+
+      expect(await store.findKey('acme', 'k', AT)).toBeUndefined();
+      expect(await store.begin(aNewTask('task_2', { idempotency: key('k') }))).toBe('begun');
+    });
+  });
+
+  describe('refuse', () => {
+    test('hides the task for ever, keeps why, and counts it no more', async () => {
+      await begun(store, 'task_1');
+
+      expect(await store.refuse('task_1', REFUSED, AT + 5)).toBe(true);
+
+      expect(await store.find('task_1')).toMatchObject({ admission: 'refused', state: 'failed', failure: REFUSED, finishedAt: AT + 5 });
+      expect(await store.findOwned('acme', 'task_1')).toBeUndefined();
+      expect(await store.list({ accountId: 'acme' }, { limit: 10 })).toEqual([]);
+      expect(await inFlight(store, ...SCOPES)).toEqual([0, 0]);
+      expect(await eventTypes(store, 'task_1')).toEqual(['created', 'refused']);
+    });
+
+    test('counts a task down once, however often it is refused', async () => {
+      await begun(store, 'task_1');
+      await begun(store, 'task_2');
+
+      const refused = await Promise.all(Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? store : other).refuse('task_1', REFUSED, AT)));
+
+      expect(refused.filter(Boolean)).toHaveLength(1);
+      expect(await inFlight(store, ...SCOPES)).toEqual([1, 1]);
+    });
+
+    test('does nothing to a task that an upstream took', async () => {
+      await accepted(store, 'task_1');
+
+      expect(await store.refuse('task_1', REFUSED, AT)).toBe(false);
+
+      expect(await store.findOwned('acme', 'task_1')).toMatchObject({ admission: 'accepted', state: 'queued' });
+      expect(await inFlight(store, ...SCOPES)).toEqual([1, 1]);
+    });
+  });
+
+  test('measure writes down the seconds that probing has shown', async () => {
+    await begun(store, 'task_1', { seconds: 1 });
+
+    await store.measure('task_1', 9);
+
+    expect(await store.find('task_1')).toMatchObject({ seconds: 9 });
+  });
+}

@@ -1,0 +1,208 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { Sql } from '@reelgate/platform/sql';
+import type { Progress, TaskStore } from '../../src/store/task-store.ts';
+import { AT, accepted, begun, completed, eventTypes, idsOf, inFlight, numbered, unknown } from './opened-store.ts';
+import type { OpenStore } from './opened-store.ts';
+
+const SCOPES = ['token:token_1', 'total', 'channel:main'] as const;
+const ROOMY = { caps: [{ scope: 'total', limit: 1000 }] };
+const seen: Progress = { state: 'in_progress', upstreamStatus: 'running', unrecognised: false, progress: 40, pollErrors: 0, nextPollAt: AT + 5000, at: AT + 1 };
+
+/** What moves a task on, and ends it. */
+export function movesConformance(open: OpenStore): void {
+  let store: TaskStore;
+  let other: TaskStore;
+  let sql: Sql;
+  beforeEach(async () => {
+    ({ store, other, sql } = await open());
+  });
+  const claim = async (by: TaskStore, now: number, limit = 100, owner = 'proc_1'): Promise<string[]> => idsOf(await by.claimDue('main', { now, leaseUntil: now + 1000, limit, owner }));
+  const outbox = (): Promise<unknown[]> => sql.read('SELECT id, type, payload FROM outbox ORDER BY id');
+
+  describe('claimDue', () => {
+    test('takes what is due on the channel, up to the limit, the longest due first', async () => {
+      await accepted(store, 'task_late', { nextPollAt: AT + 2 });
+      await accepted(store, 'task_early', { nextPollAt: AT + 1 });
+      await accepted(store, 'task_not_yet', { nextPollAt: AT + 100 });
+      await accepted(store, 'task_elsewhere', { channel: 'spare', nextPollAt: AT });
+
+      expect(await claim(store, AT + 10, 1)).toEqual(['task_early']);
+      expect(await claim(store, AT + 10)).toEqual(['task_late']);
+    });
+
+    test('takes nothing twice before the lease has ended, and takes it again after', async () => {
+      await accepted(store, 'task_1');
+
+      expect(await claim(store, AT)).toEqual(['task_1']);
+      expect(await claim(other, AT + 999)).toEqual([]);
+      expect(await claim(other, AT + 1000)).toEqual(['task_1']);
+    });
+
+    test('gives two processes that claim at once different tasks, and all of them', async () => {
+      const ids = numbered(60);
+      for (const id of ids) await accepted(store, id, ROOMY);
+
+      const claimed: string[] = [];
+      for (let round = 0; round < 20 && claimed.length < ids.length; round += 1) {
+        claimed.push(...(await Promise.all([claim(store, AT, 20), claim(other, AT, 20), claim(store, AT, 20), claim(other, AT, 20)])).flat());
+      }
+
+      expect(claimed.toSorted()).toEqual(ids);
+    });
+
+    test('takes neither what ended nor what no upstream is known to have', async () => {
+      await completed(store, 'task_1');
+      await unknown(store, 'task_2');
+      await begun(store, 'task_3');
+
+      expect(await claim(store, AT + 1e9)).toEqual([]);
+    });
+
+    test('of a dead process is undone, and of no other', async () => {
+      await accepted(store, 'task_1');
+      await accepted(store, 'task_2');
+      await claim(store, AT, 1, 'proc_dead');
+      await claim(store, AT, 1, 'proc_alive');
+
+      await other.dropLeases('proc_dead');
+
+      expect(await claim(other, AT)).toEqual(['task_1']);
+    });
+  });
+
+  describe('progress', () => {
+    test('writes what a look found, and ends the lease', async () => {
+      await accepted(store, 'task_1');
+      await claim(store, AT);
+
+      expect(await store.progress('task_1', 'queued', seen, { type: 'reported', detail: { status: 'running' } })).toBe(true);
+
+      expect(await store.find('task_1')).toMatchObject({ state: 'in_progress', upstreamStatus: 'running', progress: 40, nextPollAt: AT + 5000, updatedAt: AT + 1 });
+      expect(await store.events('task_1')).toContainEqual({ at: AT + 1, type: 'reported', detailJson: '{"status":"running"}' });
+      expect(await claim(store, AT + 4999)).toEqual([]);
+      expect(await claim(store, AT + 5000)).toEqual(['task_1']);
+    });
+
+    test('writes nothing from another state than the one that was read', async () => {
+      await accepted(store, 'task_1');
+      await store.progress('task_1', 'queued', seen);
+
+      expect(await store.progress('task_1', 'queued', { ...seen, state: 'queued', progress: 0 }, { type: 'reported' })).toBe(false);
+
+      expect(await store.find('task_1')).toMatchObject({ state: 'in_progress', progress: 40 });
+      expect(await eventTypes(store, 'task_1')).not.toContain('reported');
+    });
+
+    test('writes nothing to a task that has ended', async () => {
+      await completed(store, 'task_1');
+
+      expect(await store.progress('task_1', 'completed', seen)).toBe(false);
+      expect(await store.progress('task_1', 'queued', seen)).toBe(false);
+
+      expect(await store.find('task_1')).toMatchObject({ state: 'completed', progress: 100 });
+    });
+  });
+
+  describe('finish', () => {
+    test('writes the end, its event and its note, and counts the task no more', async () => {
+      await accepted(store, 'task_1');
+
+      const finish = {
+        state: 'completed', at: AT + 9, upstreamStatus: 'succeeded', expiresAt: AT + 1e6, usage: { totalSeconds: 5 },
+        result: { object: 'obj_1', bytes: 3_000_000_000, mediaType: 'video/mp4', width: 1344, height: 768, durationMs: 5167, frameRate: 24 },
+      } as const;
+      expect(await store.finish('task_1', finish)).toBe(true);
+
+      const { at, ...kept } = finish;
+      expect(await store.findOwned('acme', 'task_1')).toMatchObject({ ...kept, progress: 100, finishedAt: at, updatedAt: at });
+      expect(await outbox()).toEqual([{ id: 'task_1', type: 'finished', payload: '{"state":"completed"}' }]);
+      expect(await inFlight(store, ...SCOPES)).toEqual([0, 0, 0]);
+      expect(await eventTypes(store, 'task_1')).toEqual(['created', 'attempt_started', 'accepted', 'completed']);
+    });
+
+    test('of many that race is won once: one event, and counted down once', async () => {
+      await accepted(store, 'task_1');
+      await accepted(store, 'task_2');
+
+      const won = await Promise.all(Array.from({ length: 20 }, (_, index) =>
+        (index % 2 === 0 ? store : other).finish('task_1', { state: index % 3 === 0 ? 'completed' : 'failed', at: AT + index })));
+
+      expect(won.filter(Boolean)).toHaveLength(1);
+      expect(await outbox()).toHaveLength(1);
+      expect(await inFlight(store, ...SCOPES)).toEqual([1, 1, 1]);
+      expect((await eventTypes(store, 'task_1')).filter((type) => type === 'completed' || type === 'failed')).toHaveLength(1);
+    });
+
+    test('does not happen when its event cannot be staged', async () => {
+      await accepted(store, 'task_1');
+      await sql.write("INSERT INTO outbox (id, type, payload, created_at) VALUES ('task_1', 'in the way', '{}', 0)");
+
+      await expect(store.finish('task_1', { state: 'failed', at: AT })).rejects.toThrow();
+
+      expect(await store.find('task_1')).toMatchObject({ state: 'queued', nextPollAt: AT });
+      expect(await inFlight(store, ...SCOPES)).toEqual([1, 1, 1]);
+    });
+
+    test('ends a task whose submission is unknown, by a person\'s decision', async () => {
+      await unknown(store, 'task_1');
+
+      expect(await store.finish('task_1', { state: 'failed', at: AT, failure: { code: 'operator', message: 'lost' } })).toBe(true);
+
+      expect(await store.findOwned('acme', 'task_1')).toMatchObject({ state: 'failed', failure: { code: 'operator', message: 'lost' }, progress: 0 });
+      expect(await inFlight(store, ...SCOPES)).toEqual([0, 0, 0]);
+    });
+
+    test('ends nothing that is still being created, nor what was refused', async () => {
+      await begun(store, 'task_1');
+      await begun(store, 'task_2');
+      await store.refuse('task_2', { code: 'x', message: 'y' }, AT);
+
+      expect([await store.finish('task_1', { state: 'failed', at: AT }), await store.finish('task_2', { state: 'completed', at: AT })]).toEqual([false, false]);
+      expect(await outbox()).toEqual([]);
+    });
+  });
+
+  describe('makeDue', () => {
+    test('brings the next look forward, through a lease too, and never puts it off', async () => {
+      await accepted(store, 'task_1', { nextPollAt: AT + 5000 });
+
+      await store.makeDue('task_1', AT + 10);
+      expect(await claim(store, AT + 10)).toEqual(['task_1']);
+
+      await store.makeDue('task_1', AT + 9000);
+      expect(await store.find('task_1')).toMatchObject({ nextPollAt: AT + 10 });
+    });
+
+    test('makes nothing due that is not polled', async () => {
+      await unknown(store, 'task_1');
+      await completed(store, 'task_2');
+
+      await store.makeDue('task_1', AT);
+      await store.makeDue('task_2', AT);
+
+      expect(await claim(store, AT + 1e9)).toEqual([]);
+    });
+  });
+
+  test('what is settled is marked once, and no longer waits for its money', async () => {
+    await completed(store, 'task_1');
+    expect(idsOf(await store.unsettled(AT + 1, 10))).toEqual(['task_1']);
+
+    await store.markSettled('task_1', AT + 5);
+    await store.markSettled('task_1', AT + 9);
+
+    expect(await store.unsettled(AT + 1, 10)).toEqual([]);
+    expect(await sql.read('SELECT settled_at FROM tasks')).toEqual([{ settled_at: AT + 5 }]);
+  });
+
+  test('what its owner removes is gone from sight, once, and only when it has ended', async () => {
+    await completed(store, 'task_1');
+    await accepted(store, 'task_2');
+
+    expect([await store.remove('task_1', AT), await store.remove('task_1', AT), await store.remove('task_2', AT)]).toEqual([true, false, false]);
+
+    expect(await store.findOwned('acme', 'task_1')).toBeUndefined();
+    expect(await store.find('task_1')).toMatchObject({ state: 'completed' });
+    expect(idsOf(await store.list({ accountId: 'acme' }, { limit: 10 }))).toEqual(['task_2']);
+  });
+}

@@ -1,0 +1,142 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { ListFilter, Page, TaskStore } from '../../src/store/task-store.ts';
+import { aContextIr, anOrder } from '../orders.ts';
+import { AT, accepted, begun, completed, idsOf, numbered, started, unknown } from './opened-store.ts';
+import type { OpenStore } from './opened-store.ts';
+
+/** What is read, by owners, by sweeps and by people. */
+export function readsConformance(open: OpenStore): void {
+  let store: TaskStore;
+  beforeEach(async () => {
+    ({ store } = await open());
+  });
+  const list = async (filter: ListFilter, page: Partial<Page> = {}): Promise<string[]> => idsOf(await store.list(filter, { limit: 100, ...page }));
+
+  describe('an owner', () => {
+    test('finds own tasks that an upstream has or may have, and no others', async () => {
+      await accepted(store, 'task_accepted');
+      await unknown(store, 'task_unknown');
+      await started(store, 'task_submitting');
+      await accepted(store, 'task_foreign', { accountId: 'rival' });
+
+      const found = await Promise.all(['task_accepted', 'task_unknown', 'task_submitting', 'task_foreign', 'task_none'].map((id) => store.findOwned('acme', id)));
+
+      expect(found.map((task) => task?.id)).toEqual(['task_accepted', 'task_unknown', undefined, undefined, undefined]);
+    });
+
+    test('lists own tasks, newest first or oldest first', async () => {
+      for (const id of ['task_1', 'task_2', 'task_3']) await accepted(store, id);
+      await accepted(store, 'task_4', { accountId: 'rival' });
+      await begun(store, 'task_5');
+
+      expect(await list({ accountId: 'acme' })).toEqual(['task_3', 'task_2', 'task_1']);
+      expect(await list({ accountId: 'acme' }, { ascending: true })).toEqual(['task_1', 'task_2', 'task_3']);
+      expect(await store.count({ accountId: 'acme' })).toBe(3);
+    });
+
+    test('turns pages by the last task or by leaving out so many', async () => {
+      for (const id of ['task_1', 'task_2', 'task_3', 'task_4', 'task_5']) await accepted(store, id);
+
+      expect(await list({ accountId: 'acme' }, { limit: 2 })).toEqual(['task_5', 'task_4']);
+      expect(await list({ accountId: 'acme' }, { limit: 2, after: 'task_4' })).toEqual(['task_3', 'task_2']);
+      expect(await list({ accountId: 'acme' }, { limit: 2, after: 'task_2', ascending: true })).toEqual(['task_3', 'task_4']);
+      expect(await list({ accountId: 'acme' }, { limit: 2, offset: 3 })).toEqual(['task_2', 'task_1']);
+      expect(await list({ accountId: 'acme' }, { after: 'task_1' })).toEqual([]);
+    });
+
+    test('filters by state, ids, model and kind, together too', async () => {
+      await accepted(store, 'task_1');
+      await completed(store, 'task_2');
+      await accepted(store, 'task_3', { order: aContextIr() });
+      await accepted(store, 'task_4', { order: anOrder({ model: 'Other-V1' }) });
+      const owned = { accountId: 'acme' };
+
+      expect(await list({ ...owned, states: ['completed', 'failed'] })).toEqual(['task_2']);
+      expect(await list({ ...owned, states: [] })).toHaveLength(4);
+      expect(await list({ ...owned, taskIds: ['task_1', 'task_4', 'task_none'] })).toEqual(['task_4', 'task_1']);
+      expect(await list({ ...owned, model: 'Other-V1' })).toEqual(['task_4']);
+      expect(await list({ ...owned, kind: 'context_ir' })).toEqual(['task_3']);
+      expect(await list({ ...owned, kind: 'generation', states: ['queued'], model: 'Alpha-H3' })).toEqual(['task_1']);
+      expect(await store.count({ ...owned, kind: 'generation' })).toBe(3);
+    });
+  });
+
+  test('people see what owners do not', async () => {
+    await begun(store, 'task_1');
+    await store.refuse('task_1', { code: 'x', message: 'y' }, AT);
+    await begun(store, 'task_2');
+    await completed(store, 'task_3', { accountId: 'rival' });
+    await store.remove('task_3', AT);
+
+    expect(await list({ hidden: true })).toEqual(['task_3', 'task_2', 'task_1']);
+    expect(await list({ hidden: true, accountId: 'acme' })).toEqual(['task_2', 'task_1']);
+  });
+
+  describe('creates that nobody works on', () => {
+    test('are those of processes that do not live, and those that began too long ago', async () => {
+      await begun(store, 'task_1', { owner: 'proc_alive' });
+      await begun(store, 'task_2', { owner: 'proc_dead' });
+      await begun(store, 'task_3', { owner: 'proc_alive', createdAt: AT - 100 });
+      await accepted(store, 'task_4', { owner: 'proc_dead' });
+
+      expect(idsOf(await store.abandoned(['proc_alive', 'proc_other'], AT - 50, 10))).toEqual(['task_2', 'task_3']);
+      expect(idsOf(await store.abandoned([], AT - 50, 10))).toEqual(['task_1', 'task_2', 'task_3']);
+      expect(idsOf(await store.abandoned([], 0, 1))).toEqual(['task_1']);
+    });
+
+    test('are also those that were taken from their process', async () => {
+      await begun(store, 'task_1', { owner: 'proc_alive' });
+      await store.disown('task_1');
+
+      expect(idsOf(await store.abandoned(['proc_alive'], 0, 10))).toEqual(['task_1']);
+    });
+  });
+
+  test('tasks of an admission are read page by page, each once', async () => {
+    for (const id of numbered(5)) await unknown(store, id);
+    await unknown(store, 'task_ended');
+    await store.finish('task_ended', { state: 'failed', at: AT });
+    await begun(store, 'task_submitting');
+
+    expect(idsOf(await store.withAdmission('unknown', { limit: 3, after: '' }))).toEqual(['task_000', 'task_001', 'task_002']);
+    expect(idsOf(await store.withAdmission('unknown', { limit: 3, after: 'task_002' }))).toEqual(['task_003', 'task_004']);
+    expect(idsOf(await store.withAdmission('submitting', { limit: 3, after: '' }))).toEqual(['task_submitting']);
+  });
+
+  test('what waits for its money is what ended long enough ago, refused creates too, the oldest first', async () => {
+    await completed(store, 'task_2', { at: AT + 2 });
+    await completed(store, 'task_1', { at: AT + 1 });
+    await completed(store, 'task_new', { at: AT + 100 });
+    await begun(store, 'task_refused');
+    await store.refuse('task_refused', { code: 'x', message: 'y' }, AT + 3);
+    await accepted(store, 'task_alive');
+
+    expect(idsOf(await store.unsettled(AT + 50, 10))).toEqual(['task_1', 'task_2', 'task_refused']);
+    expect(idsOf(await store.unsettled(AT + 50, 1))).toEqual(['task_1']);
+  });
+
+  test('overdue is what is unfinished for too long and not before a person yet', async () => {
+    await accepted(store, 'task_1', { createdAt: AT - 100 });
+    await unknown(store, 'task_2', { createdAt: AT - 200 });
+    await accepted(store, 'task_new');
+    await completed(store, 'task_ended', { createdAt: AT - 100 });
+    await begun(store, 'task_submitting', { createdAt: AT - 100 });
+    await accepted(store, 'task_raised', { createdAt: AT - 300 });
+    await store.raise({ taskId: 'task_raised', reason: 'hard_deadline', detail: '', since: AT });
+
+    expect(idsOf(await store.overdue(AT, 10))).toEqual(['task_2', 'task_1']);
+    expect(idsOf(await store.overdue(AT, 1))).toEqual(['task_2']);
+  });
+
+  test('upstream ids are known by their upstream account', async () => {
+    await accepted(store, 'task_1');
+
+    expect(await store.knownUpstreamIds('vendor', ['up-task_1', 'up-none'])).toEqual(new Set(['up-task_1']));
+    expect(await store.knownUpstreamIds('rival', ['up-task_1'])).toEqual(new Set());
+    expect(await store.knownUpstreamIds('vendor', [])).toEqual(new Set());
+  });
+
+  test('a counter that nobody stands in is at zero', async () => {
+    expect(await store.inFlight('channel:none')).toBe(0);
+  });
+}

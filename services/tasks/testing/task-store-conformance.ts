@@ -1,0 +1,16 @@
+import { describe } from '@jest/globals';
+import { attemptsConformance } from './store/attempts-conformance.ts';
+import { attentionConformance } from './store/attention-conformance.ts';
+import { createsConformance } from './store/creates-conformance.ts';
+import { movesConformance } from './store/moves-conformance.ts';
+import type { OpenStore } from './store/opened-store.ts';
+import { readsConformance } from './store/reads-conformance.ts';
+
+/** What every task store promises to the operations. */
+export function taskStoreConformance(open: OpenStore): void {
+  describe('creates', () => createsConformance(open));
+  describe('attempts', () => attemptsConformance(open));
+  describe('moves', () => movesConformance(open));
+  describe('reads', () => readsConformance(open));
+  describe('attention and processes', () => attentionConformance(open));
+}
