@@ -57,8 +57,9 @@ export async function startGateway(config: GatewayConfig, foundation: Foundation
     const principals = cachedPrincipals(billingAuthenticate(clients.billing), clock);
     const reader = cachedTaskReader(clients.tasks, clock);
     const changes = openTaskChanges();
+    const stopping = new AbortController();
     const parts: GatewayParts = {
-      clock, reader, changes, tasks: clients.tasks, media: clients.media, limits: config.limits, catalogue: () => catalogue,
+      clock, reader, changes, stopping: stopping.signal, tasks: clients.tasks, media: clients.media, limits: config.limits, catalogue: () => catalogue,
       links: signedLinks(foundation.publicUrl, foundation.signingKey), budget: openBodyBudget(Math.max(BODIES_BYTES_LEAST, 2 * config.limits.bodyBytes)),
     };
     const taskEvents = await onTaskChanged(bus, reader, changes);
@@ -80,6 +81,7 @@ export async function startGateway(config: GatewayConfig, foundation: Foundation
       handle: (request, response) => void callback(request, response),
     });
     lifecycle.add('public port', () => server.stop());
+    lifecycle.add('waiting reads', () => { stopping.abort(); });
     return {
       bindings: [], routes: [], ready: clients.ready, port: server.port, url: urlOf(config.listen.host, server.port), stop: () => lifecycle.stop(),
       reload: async (value) => {

@@ -14,7 +14,7 @@ const TAKE = `
 local previous = tonumber(redis.call('GET', KEYS[1]) or '0')
 local current = tonumber(redis.call('GET', KEYS[2]) or '0')
 local window = tonumber(ARGV[1])
-if previous * (1 - tonumber(ARGV[2]) / window) + current + 1 <= tonumber(ARGV[3]) then
+if (tonumber(ARGV[3]) - current) * window - previous * (window - tonumber(ARGV[2])) >= window then
   redis.call('INCR', KEYS[2])
   redis.call('PEXPIRE', KEYS[2], 2 * window)
 end

@@ -30,35 +30,40 @@ const tasks: Readonly<Record<string, Task>> = {
   'completed context-IR': aCompletedTask({ order: contextIr, result: { prompt: 'integrated_multimodal_description: …' }, usage: { totalTokens: 9090n, promptTokens: 5664n, completionTokens: 3426n } }),
 };
 
-describe.each(dialects.map((dialect) => [dialect.name, dialect] as const))('%s', (name, { creates, reads, lists, ends }) => {
-  const folder = `replies/${name.toLowerCase().replace(/\W+/g, '-').replace(/-$/, '')}`;
+const folderOf = (dialect: string): string => `replies/${dialect.toLowerCase().replace(/\W+/g, '-').replace(/-$/, '')}`;
+const rows = <R extends { readonly operationId: string }>(pick: (dialect: (typeof dialects)[number]) => readonly R[]) =>
+  dialects.flatMap((dialect) => pick(dialect).map((route) => [`${folderOf(dialect.name)}/${route.operationId}`, route] as const));
 
-  test.each(creates.map((route) => [route.operationId, route] as const))('%s answers as agreed', (operationId, route) => {
-    expectGolden(`${folder}/${operationId}`, route.encode(tasks['queued']!, links));
+describe('a create', () => {
+  test.each(rows(({ creates }) => creates))('%s answers as agreed', (name, route) => {
+    expectGolden(name, route.encode(tasks['queued']!, links));
   });
-  test.each(creates.map((route) => [route.operationId, route] as const))('%s depends on nothing but the task', (_id, route) => {
+  test.each(rows(({ creates }) => creates))('%s depends on nothing but the task', (_name, route) => {
     expect(JSON.stringify(route.encode(structuredClone(tasks['queued']!), links))).toBe(JSON.stringify(route.encode(tasks['queued']!, links)));
   });
-  test.each(reads.map((route) => [route.operationId, route] as const))('%s shows every state as agreed', (operationId, route) => {
-    expectGolden(`${folder}/${operationId}`, Object.fromEntries(Object.entries(tasks).map(([state, task]) => [state, route.encode(task, links)])));
+});
+
+describe('a read', () => {
+  test.each(rows(({ reads }) => reads))('%s shows every state as agreed', (name, route) => {
+    expectGolden(name, Object.fromEntries(Object.entries(tasks).map(([state, task]) => [state, route.encode(task, links)])));
   });
-  test.each(lists.map((route) => [route.operationId, route] as const))('%s shows a page as agreed', (operationId, route) => {
-    expectGolden(`${folder}/${operationId}`, {
-      page: route.encode({ tasks: [tasks['completed']!, tasks['queued']!], hasMore: true, total: 7 }, links), empty: route.encode({ tasks: [], hasMore: false, total: 0 }, links),
-    });
-  });
-  test.each(ends.map((route) => [route.operationId, route] as const))('%s answers as agreed', (operationId, route) => {
-    expectGolden(`${folder}/${operationId}`, {
-      cancelled: route.encode({ action: 'cancelled', task: tasks['cancelled']! }, links), deleted: route.encode({ action: 'deleted', taskId: tasks['completed']!.id }, links),
-    });
-  });
-  test('only a completed video has a link, and it points here', () => {
-    for (const route of reads) {
-      for (const [state, task] of Object.entries(tasks)) {
-        const urls = JSON.stringify(route.encode(task, links)).match(/https?:[^"]+/g) ?? [];
-        expect([state, urls.every((url) => url.startsWith('https://gateway.example/ximg/obj_0123456789.mp4?exp=')), urls.length > 0])
-          .toEqual([state, true, state.startsWith('completed') && !state.includes('context-IR')]);
-      }
+  test.each(rows(({ reads }) => reads))('%s links a completed video and nothing else, and only here', (_name, route) => {
+    for (const [state, task] of Object.entries(tasks)) {
+      const urls = JSON.stringify(route.encode(task, links)).match(/https?:[^"]+/g) ?? [];
+      expect([state, urls.every((url) => url.startsWith('https://gateway.example/ximg/obj_0123456789.mp4?exp=')), urls.length > 0])
+        .toEqual([state, true, state.startsWith('completed') && !state.includes('context-IR')]);
     }
+  });
+});
+
+test.each(rows(({ lists }) => lists))('the page %s is as agreed', (name, route) => {
+  expectGolden(name, {
+    page: route.encode({ tasks: [tasks['completed']!, tasks['queued']!], hasMore: true, total: 7 }, links), empty: route.encode({ tasks: [], hasMore: false, total: 0 }, links),
+  });
+});
+
+test.each(rows(({ ends }) => ends))('the end %s is as agreed', (name, route) => {
+  expectGolden(name, {
+    cancelled: route.encode({ action: 'cancelled', task: tasks['cancelled']! }, links), deleted: route.encode({ action: 'deleted', taskId: tasks['completed']!.id }, links),
   });
 });

@@ -15,7 +15,7 @@ test('the window before still counts by the part that lies within the last minut
   expect(judge({ previous: 6, current: 0, elapsedMs: 10_000 }, 6).allowed).toBe(true);
 });
 
-test('after the time that a refusal names, and not a window earlier, one more fits', () => {
+test('after the time that a refusal names one more fits, and not a moment earlier', () => {
   const counts = fc.record({ previous: fc.integer({ min: 0, max: 50 }), current: fc.integer({ min: 0, max: 50 }), elapsedMs: fc.integer({ min: 0, max: WINDOW_MS - 1 }) });
   fc.assert(fc.property(counts, fc.integer({ min: 1, max: 50 }), (before, limit) => {
     const { allowed, retryAfterMs } = judge(before, limit);
@@ -24,7 +24,8 @@ test('after the time that a refusal names, and not a window earlier, one more fi
     const then = before.elapsedMs + retryAfterMs;
     const later = then < WINDOW_MS ? { ...before, elapsedMs: then } : { previous: before.current, current: 0, elapsedMs: Math.min(then - WINDOW_MS, WINDOW_MS) };
     expect(judge(later, limit).allowed).toBe(true);
-  }));
+    if (then < WINDOW_MS) expect(judge({ ...later, elapsedMs: then - 1 }, limit).allowed).toBe(false);
+  }), { numRuns: 20_000 });
 });
 
 test('windows follow each other without a gap', () => {

@@ -20,23 +20,25 @@ export interface Verdict {
   readonly retryAfterMs: number;
 }
 
-/** Whether one more fits, given what was counted before it. */
+/** Whether one more fits, given what was counted before it. Counted in request-milliseconds, so that all numbers are whole. */
 export function judge({ previous, current, elapsedMs }: WindowCounts, limit: number): Verdict {
-  const used = previous * (1 - elapsedMs / WINDOW_MS) + current;
-  const allowed = used + 1 <= limit;
-  const resetMs = WINDOW_MS - elapsedMs;
+  const free = (limit - current) * WINDOW_MS - previous * (WINDOW_MS - elapsedMs);
+  const allowed = free >= WINDOW_MS;
   return {
-    allowed, limit, resetMs,
-    remaining: Math.max(0, Math.floor(limit - used - (allowed ? 1 : 0))),
-    retryAfterMs: allowed ? 0 : untilOneFits({ previous, current, elapsedMs }, limit),
+    allowed, limit, resetMs: WINDOW_MS - elapsedMs,
+    remaining: Math.max(0, Math.floor(free / WINDOW_MS) - (allowed ? 1 : 0)),
+    retryAfterMs: allowed ? 0 : untilOneFits({ previous, current, elapsedMs }, limit - 1),
   };
 }
 
-function untilOneFits({ previous, current, elapsedMs }: WindowCounts, limit: number): number {
-  const room = limit - 1;
-  const fadesToRoom = (count: number, beside: number): number => Math.ceil(WINDOW_MS * (1 - (room - beside) / count));
-  if (current <= room) return Math.max(1, fadesToRoom(previous, current) - elapsedMs);
-  return WINDOW_MS - elapsedMs + Math.max(1, fadesToRoom(current, 0));
+function untilOneFits({ previous, current, elapsedMs }: WindowCounts, room: number): number {
+  if (current <= room) return fadesTo(room - current, previous) - elapsedMs;
+  return WINDOW_MS - elapsedMs + fadesTo(room, current);
+}
+
+/** When of a count in the window before no more than this is left, since the beginning of the window after it. */
+function fadesTo(left: number, count: number): number {
+  return WINDOW_MS - Math.floor((left * WINDOW_MS) / count);
 }
 
 /** The window that a moment lies in. */

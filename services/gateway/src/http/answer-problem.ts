@@ -15,9 +15,12 @@ export function answerProblem(exchange: Exchange, problem: Problem): void {
   });
 }
 
+/** Refusals between our own services: a client can do nothing about them, and learns nothing of them. */
+const OURS: ReadonlySet<string> = new Set(['invalid_caller_key', 'account_not_allowed']);
+
 /** What was thrown as a Problem; a fault of ours tells nothing of itself. */
 export function toProblem(thrown: unknown): Problem {
-  return thrown instanceof Problem ? thrown : new Problem({ kind: 'internal', reason: 'internal_error', message: 'something went wrong here; it has been written down', cause: thrown });
+  return thrown instanceof Problem && !OURS.has(thrown.reason) ? thrown : new Problem({ kind: 'internal', reason: 'internal_error', message: 'something went wrong here; it has been written down', cause: thrown });
 }
 
 /** A create that was handed over and ended in a fault may have been done all the same: it must not be repeated blindly. */

@@ -40,18 +40,14 @@ async function estimate(byPath: ReadonlyMap<string, CreateRoute>, parts: Gateway
   if (route === undefined) throw invalid('path', `must be one of ${[...byPath.keys()].join(', ')}`);
   const decoded = route.decode(await readRequestBody(exchange, parts, route.form !== undefined), { models: parts.catalogue().models, params: {} });
   const { accountId, models } = principalOf(exchange);
-  try {
-    const { amountNanos, currency, contract, version, facts } = await parts.tasks.estimateOrder(
-      { accountId, visibleModels: [...models], order: pendingOrder(decoded) },
-      { timeoutMs: DEADLINE_MS, requestId: exchange.state.requestId },
-    );
-    exchange.body = {
-      model: decoded.order.model, operation: TASK_KIND_WORDS[decoded.order.kind], amount: decimalOf(amountNanos), currency, contract, version,
-      facts: Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, Number(value)])),
-    };
-  } catch (error) {
-    throw inWordsOf(decoded, error);
-  }
+  const { amountNanos, currency, contract, version, facts } = await inWordsOf(decoded, parts.tasks.estimateOrder(
+    { accountId, visibleModels: [...models], order: pendingOrder(decoded) },
+    { timeoutMs: DEADLINE_MS, requestId: exchange.state.requestId },
+  ));
+  exchange.body = {
+    model: decoded.order.model, operation: TASK_KIND_WORDS[decoded.order.kind], amount: decimalOf(amountNanos), currency, contract, version,
+    facts: Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, Number(value)])),
+  };
 }
 
 /** Billionths as a decimal without zeros at its end. */

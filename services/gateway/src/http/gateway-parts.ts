@@ -17,6 +17,8 @@ export interface GatewayParts {
   readonly links: Links;
   readonly limits: GatewayLimits;
   readonly budget: BodyBudget;
+  /** Aborted when the gateway stops: reads that wait are then answered at once. */
+  readonly stopping: AbortSignal;
   /** As the last reload left it. */
   catalogue(): Catalogue;
 }

@@ -51,7 +51,7 @@ export function koaApp(options: KoaAppOptions): Koa<ExchangeState> {
 }
 
 function routerOf({ routes, admission }: KoaAppOptions): Router {
-  const router = new Router();
+  const router = new Router({ sensitive: true });
   for (const entry of routes) {
     const methods = entry.methods === 'all' ? METHODS.filter((method) => method !== 'CONNECT') : [...entry.methods];
     router.register(routerPath(entry.path), methods, async (context) => {

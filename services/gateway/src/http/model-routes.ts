@@ -36,7 +36,7 @@ export function modelRoutes({ catalogue }: Pick<GatewayParts, 'catalogue'>): Rou
 function visibleModel(exchange: Exchange, catalogue: GatewayParts['catalogue']): string {
   const id = exchange.params['model'] ?? '';
   if (visibleModels(principalOf(exchange), catalogue()).includes(id)) return id;
-  throw new Problem({ kind: 'not_found', reason: 'model_not_found', field: 'model', message: `${JSON.stringify(id.slice(0, 64))} does not exist or is not visible to this token` });
+  throw new Problem({ kind: 'not_found', reason: 'model_not_found', field: 'model', message: `${JSON.stringify(id.slice(0, 64))} is not a model that this token can use here; GET /v1/models lists those that it can` });
 }
 
 function encodeModel(id: string): object {

@@ -7,7 +7,8 @@ import type { Exchange } from './exchange.ts';
 import type { RouteEntry } from './route.ts';
 
 const TAG = 'About';
-const FOLDER = path.dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+const require = createRequire(import.meta.url);
+const FOLDER = path.dirname(require.resolve('swagger-ui-dist/package.json'));
 /** The only files of the package that are served. */
 const FILES: Readonly<Record<string, string>> = { 'swagger-ui.css': 'text/css', 'swagger-ui-bundle.js': 'text/javascript', 'favicon-32x32.png': 'image/png' };
 const POLICY = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -35,11 +36,11 @@ export function pageRoutes(described: readonly RouteEntry[], publicUrl: string):
   const page = (route: string, operationId: string, summary: string, handle: RouteEntry['handle']): RouteEntry => ({
     methods: ['GET'], path: route, handle, doc: { tag: TAG, operationId, summary, answers: {} },
   });
-  const text = JSON.stringify(openApiDocument(described, publicUrl));
+  let text: string | undefined;
   return [
     page('/openapi.json', 'getOpenApi', 'This document', (exchange) => {
       exchange.type = 'application/json; charset=utf-8';
-      exchange.body = text;
+      exchange.body = text ??= JSON.stringify(openApiDocument(described, publicUrl));
     }),
     page('/docs', 'getDocs', 'This document as a page', (exchange) => {
       secure(exchange);

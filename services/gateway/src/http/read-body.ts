@@ -20,8 +20,7 @@ export async function readBody(request: IncomingMessage, options: ReadBodyOption
   throw unsupported(`the body must be application/json${options.takesForms ? ' or multipart/form-data' : ''}; it is ${type.slice(0, 80)}`);
 }
 
-/** Reads a JSON body without judging what it holds. */
-export async function readJson(request: IncomingMessage, options: ReceiveOptions): Promise<unknown> {
+async function readJson(request: IncomingMessage, options: ReceiveOptions): Promise<unknown> {
   const chunks: Buffer[] = [];
   await receiveBody(request, options, (chunk) => void chunks.push(chunk));
   return parseJson(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));

@@ -37,7 +37,7 @@ async function relay(parts: GatewayParts, { model: place, takesForms }: RelayEnd
   const model = await requestedModel(place, {
     params, query: new URLSearchParams(exchange.querystring), body: () => readRequestBody(exchange, parts, takesForms),
   });
-  throw new Problem({ kind: 'not_found', reason: 'model_not_found', field: 'model', message: `${JSON.stringify(model.slice(0, 64))} does not exist, is not visible to this token or is not offered at this endpoint` });
+  throw new Problem({ kind: 'not_found', reason: 'model_not_found', field: 'model', message: `${JSON.stringify(model.slice(0, 64))} is not a model that this token can use here; GET /v1/models lists those that it can` });
 }
 
 async function relayLater(parts: GatewayParts, exchange: Exchange): Promise<void> {

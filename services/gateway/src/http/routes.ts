@@ -12,12 +12,12 @@ import { unsupportedRoutes } from './unsupported-routes.ts';
 /** Every route of the gateway; the first one that matches takes a request. */
 export function gatewayRoutes(dialects: readonly Dialect[], parts: GatewayParts, publicUrl: string): readonly RouteEntry[] {
   const routes = [
-    ...unsupportedRoutes(),
     estimateRoute(dialects.flatMap(({ creates }) => creates), parts),
     ...taskRoutes(dialects, parts),
     ...contentRoutes(parts),
     ...modelRoutes(parts),
     ...relayRoutes(parts),
+    ...unsupportedRoutes(),
   ];
   return [...routes, ...pageRoutes(routes, publicUrl)];
 }

@@ -9,7 +9,7 @@ const PLAUSIBLE = /^[\w-]{1,64}$/;
 export function taskIdOf(exchange: Exchange, name = 'task_id'): string {
   const taskId = exchange.params[name] ?? '';
   if (RESERVED.has(taskId)) throw new Problem({ kind: 'not_found', reason: 'not_found', message: `there is nothing at ${exchange.path}` });
-  if (!PLAUSIBLE.test(taskId)) throw new Problem({ kind: 'not_found', reason: 'task_not_found', message: 'there is no such task' });
+  if (!PLAUSIBLE.test(taskId)) throw new Problem({ kind: 'not_found', reason: 'task_not_found', message: 'no such task' });
   exchange.state.taskId = taskId;
   return taskId;
 }

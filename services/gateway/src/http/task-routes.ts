@@ -71,7 +71,7 @@ async function readOrWait(parts: GatewayParts, room: WaitingRoom, exchange: Exch
   if (seconds === undefined || !room.enter()) return parts.reader.read(ref, requestId);
   try {
     exchange.set('preference-applied', `wait=${String(seconds)}`);
-    return await awaitChange(parts, { task: ref, ms: seconds * 1000, requestId, gone });
+    return await awaitChange(parts, { task: ref, ms: seconds * 1000, requestId, gone: AbortSignal.any([gone, parts.stopping]) });
   } finally {
     room.leave();
   }

@@ -14,7 +14,7 @@ export interface Waiting {
   readonly task: TaskRef;
   readonly ms: number;
   readonly requestId: string;
-  /** Aborted when the client went away. */
+  /** Aborted when the client went away, or the gateway stops. */
   readonly gone: AbortSignal;
 }
 

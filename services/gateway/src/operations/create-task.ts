@@ -30,19 +30,17 @@ export interface CreateTask {
 export async function createTask(deps: CreateTaskDeps, { principal, decoded, requestId, idempotency, onHandOver }: CreateTask): Promise<{ readonly task: Task; readonly replayed: boolean }> {
   const { accountId, tokenId, models } = principal;
   const asked = { accountId, visibleModels: [...models] };
-  try {
-    if (decoded.inline.length > 0) await deps.tasks.checkOrder({ ...asked, order: pendingOrder(decoded) }, { timeoutMs: CHECK_DEADLINE_MS, requestId });
-    const order = await storeInline(deps.media, decoded, accountId);
-    onHandOver();
-    const { task, replayed } = await deps.tasks.createTask(
-      { ...asked, tokenId, order, idempotencyKey: idempotency?.key ?? '', requestFingerprint: idempotency?.fingerprint ?? '' },
-      { timeoutMs: CREATE_DEADLINE_MS, requestId },
-    );
-    if (task === undefined) throw new Error('an answer without a task');
-    return { task, replayed };
-  } catch (error) {
-    throw inWordsOf(decoded, error);
+  if (decoded.inline.length > 0) {
+    await inWordsOf(decoded, deps.tasks.checkOrder({ ...asked, order: pendingOrder(decoded) }, { timeoutMs: CHECK_DEADLINE_MS, requestId }));
   }
+  const order = await storeInline(deps.media, decoded, accountId);
+  onHandOver();
+  const { task, replayed } = await inWordsOf(decoded, deps.tasks.createTask(
+    { ...asked, tokenId, order, idempotencyKey: idempotency?.key ?? '', requestFingerprint: idempotency?.fingerprint ?? '' },
+    { timeoutMs: CREATE_DEADLINE_MS, requestId },
+  ));
+  if (task === undefined) throw new Error('an answer without a task');
+  return { task, replayed };
 }
 
 /** The order as it can be judged before its bytes are stored. */
@@ -50,11 +48,15 @@ export function pendingOrder({ order, inline }: Decoded): Order {
   return withObjects(order, new Map(inline.map(({ item }) => [item, PENDING_OBJECT])));
 }
 
-/** A refusal with the field as the client wrote it. */
-export function inWordsOf({ spell }: Pick<Decoded, 'spell'>, error: unknown): unknown {
-  if (!(error instanceof Problem) || error.field === undefined) return error;
-  const field = spell(error.field);
-  return field === error.field ? error : new Problem({ kind: error.kind, reason: error.reason, message: error.message, field, retryAfterMs: error.retryAfterMs, cause: error });
+/** What a call gives; a refusal of the order names the field as the client wrote it. */
+export async function inWordsOf<T>({ spell }: Pick<Decoded, 'spell'>, call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    if (!(error instanceof Problem) || error.field === undefined) throw error;
+    const { kind, reason, message, retryAfterMs } = error;
+    throw new Problem({ kind, reason, message, retryAfterMs, field: spell(error.field), cause: error.cause });
+  }
 }
 
 /** One after another: together they could take the memory of many bodies. */

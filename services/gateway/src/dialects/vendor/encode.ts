@@ -6,7 +6,7 @@ import type { Links, Schema } from '../dialect.ts';
 import { errorSchema, failureOf, isCompleted, kindOf, present, secondsOf, statusSchema, statusWord, usageOf, usageSchema } from '../wire/task-words.ts';
 
 /** The vendor's words for the states. */
-export const VENDOR_STATUS: Readonly<Record<TaskState, string>> = {
+const VENDOR_STATUS: Readonly<Record<TaskState, string>> = {
   [TaskState.UNSPECIFIED]: 'queued',
   [TaskState.QUEUED]: 'queued',
   [TaskState.IN_PROGRESS]: 'running',

@@ -4,7 +4,7 @@ import { wholeNumber, wordOf } from '../wire/query.ts';
 import { invalid } from '../wire/shape.ts';
 import { TASK_TYPES, encodeVendorTask, vendorTaskSchema } from './encode.ts';
 
-const PAGE_NUM = { min: 1, max: 10_000, otherwise: 1 };
+const PAGE_NUM = { min: 1, max: 1000, otherwise: 1 };
 const PAGE_SIZE = { min: 1, max: 100, otherwise: 20 };
 const TASK_IDS_MAX = 100;
 const WORD_CHARACTERS_MAX = 256;

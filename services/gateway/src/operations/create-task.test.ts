@@ -1,0 +1,86 @@
+import { expect, test } from '@jest/globals';
+import { Problem } from '@reelgate/platform/problem';
+import { fakeMedia, fakeTasks } from '../../testing/fake-services.ts';
+import { decodeCreate } from '../dialects/compat/decode.ts';
+import type { Decoded } from '../dialects/dialect.ts';
+import { createTask } from './create-task.ts';
+
+const principal = { accountId: 'demo', tokenId: 'token-1', models: ['*'], expiresAt: undefined };
+const decode = (over: object = {}): Decoded => decodeCreate({ json: { model: 'Alpha-H3', prompt: 'a boat', seconds: '5', ...over } }, { models: new Map(), params: {} });
+const item = (bytes: string, type = 'image/png') => ({ type: 'image_url', role: 'reference_image', image_url: { url: `data:${type};base64,${bytes}` } });
+const withTwoImages = () => decode({ content: [item('AAAA'), item('AAEC')] });
+
+function world() {
+  const [tasks, media] = [fakeTasks(), fakeMedia()];
+  let handedOver = false;
+  const create = (decoded: Decoded) => createTask({ tasks: tasks.client, media: media.port }, {
+    principal, decoded, requestId: 'req_1', idempotency: undefined, onHandOver: () => {
+      handedOver = true;
+    },
+  });
+  return { tasks, media, create, handedOver: () => handedOver };
+}
+
+test('an order without bytes is one call', async () => {
+  const { tasks, create } = world();
+  await create(decode());
+
+  expect(tasks.calls).toEqual(['createTask']);
+  expect(tasks.creates[0]).toMatchObject({ accountId: 'demo', tokenId: 'token-1', visibleModels: ['*'], idempotencyKey: '', requestFingerprint: '', inFlightLimit: 0 });
+});
+
+test('bytes are stored for an order that was checked, and then stand in it as objects', async () => {
+  const { tasks, media, create } = world();
+  await create(withTwoImages());
+
+  expect(tasks.calls).toEqual(['checkOrder', 'createTask']);
+  expect(media.puts).toEqual([{ accountId: 'demo', bytes: Buffer.from([0, 0, 0]) }, { accountId: 'demo', bytes: Buffer.from([0, 1, 2]) }]);
+  expect(tasks.creates[0]?.order?.content.map(({ item: content }) => (content.case === 'media' ? [content.value.object, content.value.url, content.value.declaredType] : content.value)))
+    .toEqual(['a boat', ['obj_1', '', 'image/png'], ['obj_2', '', 'image/png']]);
+  expect(JSON.stringify(tasks.checked[0]?.content)).not.toContain('AAEC');
+});
+
+test('bytes are not stored for an order that is wrong in itself', async () => {
+  const { tasks, media, create, handedOver } = world();
+  tasks.refuse('checkOrder', new Problem({ kind: 'invalid', reason: 'invalid_duration', field: 'duration', message: 'is wrong' }));
+
+  await expect(create(withTwoImages())).rejects.toMatchObject({ reason: 'invalid_duration', field: 'seconds' });
+  expect(tasks.calls).toEqual(['checkOrder']);
+  expect(media.puts).toEqual([]);
+  expect(handedOver()).toBe(false);
+});
+
+test('broken base64 is refused by name, and no order leaves', async () => {
+  const { tasks, create, handedOver } = world();
+
+  await expect(create(decode({ content: [item('AAAA'), item('!!!!')] }))).rejects.toMatchObject({ reason: 'invalid_media', field: 'content[1]' });
+  expect(tasks.calls).toEqual(['checkOrder']);
+  expect(handedOver()).toBe(false);
+});
+
+test('what media refuses is refused where the client wrote it', async () => {
+  const { create, media } = world();
+  media.port.put = async () => {
+    throw new Problem({ kind: 'invalid', reason: 'invalid_media', message: 'is too large' });
+  };
+
+  await expect(create(withTwoImages())).rejects.toMatchObject({ reason: 'invalid_media', field: 'content[0]' });
+});
+
+test('a refusal of the order names the field as the client wrote it', async () => {
+  const { tasks, create } = world();
+  tasks.refuse('createTask', new Problem({ kind: 'invalid', reason: 'invalid_content', field: 'content[0].text', message: 'is too long' }));
+
+  await expect(create(decode())).rejects.toMatchObject({ field: 'prompt', message: 'is too long' });
+});
+
+test('a refusal without a field, and a fault, come through as they are', async () => {
+  const { tasks, create, handedOver } = world();
+  const refusal = new Problem({ kind: 'exhausted', reason: 'insufficient_quota', message: 'no money' });
+  tasks.refuse('createTask', refusal);
+  await expect(create(decode())).rejects.toBe(refusal);
+  tasks.refuse('createTask', new TypeError('a fault'));
+  await expect(create(decode())).rejects.toMatchObject({ kind: 'internal', field: undefined });
+
+  expect(handedOver()).toBe(true);
+});

@@ -1,0 +1,86 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { TaskState } from '@reelgate/proto/tasks/v1/task';
+import { Problem } from '@reelgate/platform/problem';
+import { fakeClock } from '@reelgate/platform/testing/fake-clock';
+import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
+import { TASK_ID, aCompletedTask, aTask } from '../../testing/a-task.ts';
+import { fakeTasks } from '../../testing/fake-services.ts';
+import type { FakeTasks } from '../../testing/fake-services.ts';
+import { cachedTaskReader } from './read-task.ts';
+import type { TaskReader } from './read-task.ts';
+
+const ref = { accountId: 'demo', taskId: TASK_ID };
+let clock: FakeClock;
+let tasks: FakeTasks;
+let reader: TaskReader;
+
+beforeEach(() => {
+  clock = fakeClock();
+  tasks = fakeTasks();
+  tasks.tasks.set(`demo/${TASK_ID}`, aTask());
+  reader = cachedTaskReader(tasks.client, clock);
+});
+
+describe('a task that goes on', () => {
+  test('is read once a second, however often it is asked for', async () => {
+    await Promise.all(Array.from({ length: 100 }, () => reader.read(ref, '')));
+    await clock.advance(999);
+    await reader.read(ref, '');
+    expect(tasks.calls).toEqual(['getTask']);
+
+    await clock.advance(1);
+    await reader.read(ref, '');
+    expect(tasks.calls).toHaveLength(2);
+  });
+  test('is read anew once it changed', async () => {
+    await reader.read(ref, '');
+    tasks.tasks.set(`demo/${TASK_ID}`, aTask({ state: TaskState.IN_PROGRESS }));
+    reader.forget(ref);
+
+    expect((await reader.read(ref, '')).state).toBe(TaskState.IN_PROGRESS);
+  });
+  test('that changes while it is read is not remembered as it was before', async () => {
+    const first = reader.read(ref, '');
+    reader.forget(ref);
+    await first;
+    tasks.tasks.set(`demo/${TASK_ID}`, aCompletedTask());
+
+    expect((await reader.read(ref, '')).state).toBe(TaskState.COMPLETED);
+  });
+});
+
+test('a finished task stays in memory, but not for ever', async () => {
+  tasks.tasks.set(`demo/${TASK_ID}`, aCompletedTask());
+  await reader.read(ref, '');
+  await clock.advance(599_000);
+  await reader.read(ref, '');
+  expect(tasks.calls).toHaveLength(1);
+
+  await clock.advance(1000);
+  await reader.read(ref, '');
+  expect(tasks.calls).toHaveLength(2);
+});
+
+test('an account does not see what was remembered for another', async () => {
+  await reader.read(ref, '');
+
+  await expect(reader.read({ ...ref, accountId: 'other' }, '')).rejects.toMatchObject({ reason: 'task_not_found' });
+  expect(tasks.calls).toHaveLength(2);
+});
+
+test('an unknown task is asked for once a second', async () => {
+  const nobody = { accountId: 'demo', taskId: 'task_none' };
+  for (let time = 0; time < 3; time += 1) await expect(reader.read(nobody, '')).rejects.toMatchObject({ reason: 'task_not_found' });
+  expect(tasks.calls).toHaveLength(1);
+
+  await clock.advance(1000);
+  tasks.tasks.set('demo/task_none', aTask({ id: 'task_none' }));
+  expect((await reader.read(nobody, '')).id).toBe('task_none');
+});
+
+test('a failed call is not remembered', async () => {
+  tasks.refuse('getTask', new Problem({ kind: 'unavailable', reason: 'service_unavailable', message: 'cannot be reached' }));
+
+  await expect(reader.read(ref, '')).rejects.toMatchObject({ reason: 'service_unavailable' });
+  expect((await reader.read(ref, '')).id).toBe(TASK_ID);
+});

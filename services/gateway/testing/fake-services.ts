@@ -1,0 +1,158 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { Problem } from '@reelgate/platform/problem';
+import { bind } from '@reelgate/platform/rpc/service';
+import type { Client, Implementation } from '@reelgate/platform/rpc/service';
+import { directClient } from '@reelgate/platform/rpc/direct-client';
+import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';
+import type { Order } from '@reelgate/proto/tasks/v1/order';
+import type { Task } from '@reelgate/proto/tasks/v1/task';
+import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
+import type { CreateTaskRequest, ListTasksRequest } from '@reelgate/proto/tasks/v1/task_service';
+import type { MediaPort } from '../src/clients/media-port.ts';
+import { aTask } from './a-task.ts';
+
+/** A tasks service that judges nothing, keeps what it is given, and writes down every call. */
+export interface FakeTasks {
+  readonly client: Client<typeof TaskService>;
+  readonly calls: string[];
+  readonly creates: CreateTaskRequest[];
+  readonly checked: Order[];
+  readonly lists: ListTasksRequest[];
+  /** Readable tasks by `account/id`. */
+  readonly tasks: Map<string, Task>;
+  /** Thrown by the next call of that method. */
+  refuse(method: string, problem: Error): void;
+}
+
+export function fakeTasks(): FakeTasks {
+  const calls: string[] = [];
+  const creates: CreateTaskRequest[] = [];
+  const checked: Order[] = [];
+  const lists: ListTasksRequest[] = [];
+  const tasks = new Map<string, Task>();
+  const refusals = new Map<string, Error>();
+  const byKey = new Map<string, { readonly fingerprint: string; readonly task: Task }>();
+  const called = (method: string): void => {
+    calls.push(method);
+    const refusal = refusals.get(method);
+    refusals.delete(method);
+    if (refusal !== undefined) throw refusal;
+  };
+  const find = (accountId: string, taskId: string): Task => {
+    const task = tasks.get(`${accountId}/${taskId}`);
+    if (task === undefined) throw new Problem({ kind: 'not_found', reason: 'task_not_found', message: 'no such task' });
+    return task;
+  };
+  const implementation: Implementation<typeof TaskService> = {
+    checkOrder: async ({ order }) => {
+      called('checkOrder');
+      if (order !== undefined) checked.push(order);
+      return {};
+    },
+    estimateOrder: async ({ order }) => {
+      called('estimateOrder');
+      if (order !== undefined) checked.push(order);
+      return { amountNanos: 400_000_000n, currency: 'USD', contract: 'Alpha-H3', version: 1, facts: { seconds: 5n } };
+    },
+    createTask: async (request) => {
+      called('createTask');
+      creates.push(request);
+      const earlier = byKey.get(`${request.accountId} ${request.idempotencyKey}`);
+      if (request.idempotencyKey !== '' && earlier !== undefined) {
+        if (earlier.fingerprint !== request.requestFingerprint) throw new Problem({ kind: 'unprocessable', reason: 'idempotency_key_reused', message: 'this key was used with another body' });
+        return { task: earlier.task, replayed: true };
+      }
+      const task = aTask({ id: `task_${String(creates.length).padStart(26, '0')}`, accountId: request.accountId, ...(request.order === undefined ? {} : { order: request.order }) });
+      tasks.set(`${request.accountId}/${task.id}`, task);
+      byKey.set(`${request.accountId} ${request.idempotencyKey}`, { fingerprint: request.requestFingerprint, task });
+      return { task, replayed: false };
+    },
+    getTask: async ({ accountId, taskId }) => {
+      called('getTask');
+      return { task: find(accountId, taskId) };
+    },
+    listTasks: async (request) => {
+      called('listTasks');
+      lists.push(request);
+      return { tasks: [...tasks.values()].filter((task) => task.accountId === request.accountId), hasMore: false, total: BigInt(tasks.size) };
+    },
+    cancelTask: async ({ accountId, taskId }) => {
+      called('cancelTask');
+      return { task: find(accountId, taskId) };
+    },
+    deleteTask: async ({ accountId, taskId }) => {
+      called('deleteTask');
+      find(accountId, taskId);
+      tasks.delete(`${accountId}/${taskId}`);
+      return { deletedAt: timestampFromMs(0) };
+    },
+  };
+  return {
+    client: directClient(TaskService, bind(TaskService, implementation)), calls, creates, checked, lists, tasks,
+    refuse: (method, problem) => {
+      refusals.set(method, problem);
+    },
+  };
+}
+
+export interface FakeBilling {
+  readonly client: Pick<Client<typeof BillingService>, 'authenticate'>;
+  readonly asked: string[];
+  /** Thrown at every call while it is set. */
+  fault: Error | undefined;
+  /** Tokens by key; absent: unknown. */
+  readonly tokens: Map<string, { readonly accountId?: string; readonly tokenId?: string; readonly models?: string[]; readonly expiresAtMs?: number; readonly disabled?: boolean }>;
+}
+
+export const TOKEN = 'rg_token-of-demo';
+
+export function fakeBilling(): FakeBilling {
+  const asked: string[] = [];
+  const tokens: FakeBilling['tokens'] = new Map([[TOKEN, {}]]);
+  const fake: FakeBilling = {
+    asked, tokens, fault: undefined,
+    client: {
+      authenticate: async ({ key = '' }) => {
+        asked.push(key);
+        if (fake.fault !== undefined) throw fake.fault;
+        const token = tokens.get(key);
+        if (token === undefined) throw new Problem({ kind: 'unauthenticated', reason: 'invalid_api_key', message: 'this token is not known' });
+        if (token.disabled === true) throw new Problem({ kind: 'forbidden', reason: 'token_disabled', message: 'this token is disabled' });
+        const { accountId = 'demo', tokenId = `token-${key}`, models = ['*'], expiresAtMs } = token;
+        return { principal: { accountId, tokenId, models, ...(expiresAtMs === undefined ? {} : { expiresAt: timestampFromMs(expiresAtMs) }) } } as never;
+      },
+    },
+  };
+  return fake;
+}
+
+export interface FakeMedia {
+  readonly port: MediaPort;
+  readonly puts: { readonly accountId: string; readonly bytes: Buffer }[];
+  readonly served: string[];
+}
+
+export function fakeMedia(): FakeMedia {
+  const puts: { accountId: string; bytes: Buffer }[] = [];
+  const served: string[] = [];
+  const send = async (response: ServerResponse, text: string): Promise<void> => {
+    served.push(text);
+    response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': Buffer.byteLength(text) }).end(text);
+  };
+  return {
+    puts, served,
+    port: {
+      put: async (source, accountId) => {
+        const chunks: Buffer[] = [];
+        for await (const chunk of Buffer.isBuffer(source) ? Readable.from([source]) : source) chunks.push(chunk as Buffer);
+        const bytes = Buffer.concat(chunks);
+        puts.push({ accountId, bytes });
+        return { object: `obj_${String(puts.length)}`, bytes: bytes.length };
+      },
+      serve: (_request: IncomingMessage, response, { object, fileName }) => send(response, `${object} ${fileName}`),
+      serveLink: (request, response) => send(response, request.url ?? ''),
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import { openLocalBus } from '@reelgate/platform/bus-local';
+import type { Bus } from '@reelgate/platform/bus';
+import { newIds } from '@reelgate/platform/ids';
+import { silentLog } from '@reelgate/platform/log';
+import { openMetrics } from '@reelgate/platform/metrics';
+import { Secret } from '@reelgate/platform/secret';
+import { fakeClock } from '@reelgate/platform/testing/fake-clock';
+import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
+import { startGateway } from '../src/app.ts';
+import type { RunningGateway } from '../src/app.ts';
+import { gatewayConfig } from '../src/config.ts';
+import { fakeBilling, fakeMedia, fakeTasks } from './fake-services.ts';
+import type { FakeBilling, FakeMedia, FakeTasks } from './fake-services.ts';
+
+const PUBLIC_URL = 'https://gateway.example';
+
+export interface GatewayUnderTest {
+  readonly gateway: RunningGateway;
+  readonly url: string;
+  readonly clock: FakeClock;
+  readonly bus: Bus;
+  readonly tasks: FakeTasks;
+  readonly billing: FakeBilling;
+  readonly media: FakeMedia;
+  stop(): Promise<void>;
+}
+
+export interface TestSettings {
+  readonly limits?: { readonly body?: string; readonly creates_per_minute?: number; readonly reads_per_minute?: number };
+  readonly admin?: string;
+  readonly host?: string;
+}
+
+const MODELS = {
+  'Alpha-H3': { kind: 'video', duration: [4, 15], resolutions: ['768P', '2K'], ratios: ['adaptive', '21:9', '16:9', '4:3', '1:1', '3:4', '9:16'] },
+  'Beta-V1': { kind: 'video', duration: [6, 10], resolutions: ['480P', '720P'], ratios: ['adaptive', '1:1', '9:16'] },
+};
+
+export function checkedConfig({ limits = {}, admin, host = '127.0.0.1' }: TestSettings = {}): unknown {
+  return {
+    gateway: {
+      listen: `${host}:0`, ...(admin === undefined ? {} : { admin }),
+      limits: { body: '64MiB', creates_per_minute: 100_000, reads_per_minute: 100_000, ...limits },
+      services: { tasks: '127.0.0.1:9101', billing: '127.0.0.1:9102', media: '127.0.0.1:9103', media_http: '127.0.0.1:9113' },
+    },
+    models: MODELS,
+    channels: [{ id: 'one', models: { 'Alpha-H3': 'up-h3', 'Beta-V1': 'up-beta' } }, { id: 'off', enabled: false, models: { Hidden: 'up-hidden' } }],
+  };
+}
+
+/** The whole gateway on a free port, with everything beyond it played. */
+export async function startGatewayUnderTest(settings: TestSettings = {}): Promise<GatewayUnderTest> {
+  const clock = fakeClock();
+  const bus = openLocalBus(clock, silentLog);
+  const [tasks, billing, media] = [fakeTasks(), fakeBilling(), fakeMedia()];
+  const gateway = await startGateway(gatewayConfig(checkedConfig(settings)), {
+    clock, bus, log: silentLog, metrics: openMetrics(false), random: () => undefined, newId: newIds(clock), signingKey: new Secret('a key'), publicUrl: PUBLIC_URL, dataDir: '/nowhere',
+  }, { tasks: tasks.client, billing: billing.client, media: media.port, ready: async () => true });
+  return {
+    gateway, url: gateway.url, clock, bus, tasks, billing, media,
+    stop: async () => {
+      await gateway.stop();
+      await bus.close();
+    },
+  };
+}

@@ -1,0 +1,18 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from '@jest/globals';
+
+const FOLDER = fileURLToPath(new URL('../golden', import.meta.url));
+
+/** Compares a reply with the file that was agreed on. `UPDATE_GOLDEN=1` writes the files anew, to be read as a diff. */
+export function expectGolden(name: string, value: unknown): void {
+  const file = path.join(FOLDER, `${name}.json`);
+  const text = `${JSON.stringify(value, null, 2)}\n`;
+  if (process.env['UPDATE_GOLDEN'] === '1') {
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, text);
+    return;
+  }
+  expect(existsSync(file) ? readFileSync(file, 'utf8') : `no golden file ${name}`).toBe(text);
+}
