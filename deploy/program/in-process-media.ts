@@ -1,7 +1,7 @@
-import type { MediaPort } from '@reelgate/gateway/clients/media-port';
+import type { MediaPort } from '@reelgate/gateway/app';
 import type { MediaBytes as OwnedBytes } from '@reelgate/media/app';
-import { collect } from '@reelgate/tasks/clients/media-bytes';
-import type { MediaBytes } from '@reelgate/tasks/clients/media-bytes';
+import { collect } from '@reelgate/tasks/app';
+import type { MediaBytes } from '@reelgate/tasks/app';
 
 /** The media service of the same process, as the gateway calls it. */
 export function inProcessMedia(bytes: OwnedBytes): MediaPort {

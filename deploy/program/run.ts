@@ -1,36 +1,19 @@
 import { ConfigError } from '@reelgate/platform/config-file';
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import { openLifecycle } from '@reelgate/platform/lifecycle';
-import type { Lifecycle } from '@reelgate/platform/lifecycle';
 import type { LogLevel } from '@reelgate/platform/log';
 import { readProgramConfig } from './config.ts';
 import type { ProgramConfig, ServiceName } from './config.ts';
 import { openFoundation } from './foundation.ts';
 import { knownCallers } from './open-ports.ts';
-import type { IdentifyCaller } from '@reelgate/platform/rpc/callers';
 import { startAll } from './start-all.ts';
 import { START_ONE } from './start-one.ts';
+import type { Starting } from './starting.ts';
 
 const LEVELS: readonly string[] = ['debug', 'info', 'warn', 'error', 'silent'];
 const USAGE = 'usage: npm start, or npm run start:gateway, start:tasks, start:billing, start:media';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
-
-/** What a program is made of while it starts. */
-export interface Starting {
-  readonly config: ProgramConfig;
-  readonly foundation: Foundation;
-  readonly lifecycle: Lifecycle;
-  readonly identify: IdentifyCaller;
-}
-
-/** What runs once everything has started. */
-export interface Started {
-  /** In the order in which a new configuration is given to them. */
-  readonly services: readonly RunningService[];
-  /** Lines for the person who started it. */
-  readonly greeting: readonly string[];
-}
 
 /** Runs all services as one program, or the one that is named, until it is told to stop; gives the exit code. */
 export async function run([name]: readonly string[], environment: Environment): Promise<number> {

@@ -17,7 +17,7 @@ import { startSandbox } from '../local/sandbox/sandbox.ts';
 import { greeting } from './greeting.ts';
 import { inProcessMedia, inProcessMediaBytes } from './in-process-media.ts';
 import { openPorts } from './open-ports.ts';
-import type { Started, Starting } from './run.ts';
+import type { Started, Starting } from './starting.ts';
 
 /** All four services in this process, calling one another directly; and the sandbox upstream, when it is configured. */
 export async function startAll({ config, foundation, lifecycle, identify }: Starting): Promise<Started> {

@@ -3,21 +3,19 @@ import { MediaService } from '@reelgate/proto/media/v1/media_service';
 import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
 import { startBilling } from '@reelgate/billing/app';
 import { billingConfig } from '@reelgate/billing/config';
-import { startGateway } from '@reelgate/gateway/app';
-import { httpMedia } from '@reelgate/gateway/clients/http-media';
+import { httpMedia, startGateway } from '@reelgate/gateway/app';
 import { gatewayConfig } from '@reelgate/gateway/config';
 import { startMedia } from '@reelgate/media/app';
 import { mediaConfig } from '@reelgate/media/config';
 import type { RunningService } from '@reelgate/platform/foundation';
 import { connectGrpc } from '@reelgate/platform/rpc/grpc-client';
 import type { GrpcConnection } from '@reelgate/platform/rpc/grpc-client';
-import { startTasks } from '@reelgate/tasks/app';
-import { httpMediaBytes } from '@reelgate/tasks/clients/media-bytes';
+import { httpMediaBytes, startTasks } from '@reelgate/tasks/app';
 import { tasksConfig } from '@reelgate/tasks/config';
 import type { ServiceName } from './config.ts';
 import { greeting } from './greeting.ts';
 import { openPorts, servicesKey } from './open-ports.ts';
-import type { Started, Starting } from './run.ts';
+import type { Started, Starting } from './starting.ts';
 
 const READY_TIMEOUT_MS = 1000;
 

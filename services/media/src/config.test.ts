@@ -27,8 +27,7 @@ describe('the media section', () => {
   });
 
   test.each<[object, RegExp]>([
-    [{ blobs: 's3://bucket' }, /media\.blobs: expected the absolute path of a folder; a bucket \(s3:\/\/…\) is not supported yet/],
-    [{ blobs: 'blobs' }, /media\.blobs/],
+    [{ blobs: 's3://bucket' }, /media\.blobs: expected the path of a folder; a bucket \(s3:\/\/…\) is not supported yet/],
     [{ database: 'mysql://x' }, /media\.database: expected a postgres/],
     [{ fetch: { allow: ['10.0.0.0/8'] } }, /media\.fetch\.allow\.0: expected an address and a port/],
     [{ fetch: { allow: ['store.internal:80'] } }, /media\.fetch\.allow\.0/],

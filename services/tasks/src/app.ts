@@ -34,6 +34,9 @@ import { keepAlive, recoverAtStart } from './workers/keep-alive.ts';
 import { startPollers } from './workers/pollers.ts';
 import { settleFinished } from './workers/settle-finished.ts';
 
+export { collect, httpMediaBytes } from './clients/media-bytes.ts';
+export type { MediaBytes } from './clients/media-bytes.ts';
+
 const OUTBOX_IDLE_MS = 500;
 const SETTLE_IDLE_MS = 1000;
 const RECONCILE_IDLE_MS = 2000;

@@ -114,8 +114,7 @@ export type Ending = { readonly action: 'cancelled'; readonly task: Task } | { r
 
 export interface EndRoute extends Documented {
   readonly method: 'POST' | 'DELETE';
-  /** `either`: a finished task is deleted, any other is cancelled. */
-  readonly ends: 'cancel' | 'delete' | 'either';
+  readonly ends: 'cancel' | 'delete';
   encode(ending: Ending, links: Links): object;
 }
 

@@ -11,7 +11,7 @@ export function answerProblem(exchange: Exchange, problem: Problem): void {
   exchange.status = row.status;
   exchange.set(headersOf(row, problem, handedOver));
   exchange.body = enclose(envelopeOf(exchange.path), {
-    row, requestId, code: problem.reason, param: problem.field, message: problem.field === undefined ? problem.message : `${problem.field} ${problem.message}`,
+    row, requestId, code: row.code ?? problem.reason, param: problem.field, message: problem.field === undefined ? problem.message : `${problem.field} ${problem.message}`,
   });
 }
 

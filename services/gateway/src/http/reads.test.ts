@@ -203,17 +203,20 @@ describe('an end', () => {
   test('of a queued task is a cancel in both dialects', async () => {
     expect((await call(under.url, 'POST', `${STATUS}/cancel`)).json).toMatchObject({ id: TASK_ID, object: 'video' });
     expect((await call(under.url, 'DELETE', `/v2/video_generation/${TASK_ID}`)).json).toEqual({ task_id: TASK_ID, action: 'cancelled', status: 'cancelled' });
-    expect(under.tasks.calls).toEqual(['cancelTask', 'getTask', 'cancelTask']);
+    expect(under.tasks.calls).toEqual(['cancelTask', 'cancelTask']);
   });
   test('of a finished task is its removal, and the next read knows', async () => {
     put(aCompletedTask());
     await get(STATUS);
     expect((await call(under.url, 'DELETE', STATUS)).json).toEqual({ id: TASK_ID, object: 'video.deleted', deleted: true });
     expect((await get(STATUS)).status).toBe(404);
-
+  });
+  test('of a finished task by the vendor\'s path is refused, so that a late cancel removes no result', async () => {
     put(aCompletedTask());
-    under.bus.announce(TaskChangedSchema, create(TaskChangedSchema, { taskId: TASK_ID, accountId: 'demo' }));
-    expect((await call(under.url, 'DELETE', `/v2/video_generation/${TASK_ID}`)).json).toEqual({ task_id: TASK_ID, action: 'deleted', status: 'deleted' });
+    under.tasks.refuse('cancelTask', new Problem({ kind: 'conflict', reason: 'task_not_cancellable', message: 'the task is completed' }));
+
+    expect((await call(under.url, 'DELETE', `/v2/video_generation/${TASK_ID}`)).status).toBe(409);
+    expect(under.tasks.calls).not.toContain('deleteTask');
   });
   test('at the wrong moment is a conflict', async () => {
     under.tasks.refuse('cancelTask', new Problem({ kind: 'conflict', reason: 'task_not_cancellable', message: 'the task is in_progress' }));

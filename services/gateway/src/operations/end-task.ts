@@ -1,4 +1,3 @@
-import { isFinal } from '../clients/tasks-client.ts';
 import type { TaskRef, TasksClient } from '../clients/tasks-client.ts';
 import type { EndRoute, Ending } from '../dialects/dialect.ts';
 import type { TaskReader } from './read-task.ts';
@@ -15,7 +14,7 @@ export interface EndTaskDeps {
 export async function endTask({ tasks, reader }: EndTaskDeps, ref: TaskRef, ends: EndRoute['ends'], requestId: string): Promise<Ending> {
   const options = { timeoutMs: DEADLINE_MS, requestId };
   try {
-    if (await shallDelete(reader, ref, ends, requestId)) {
+    if (ends === 'delete') {
       await tasks.deleteTask({ ...ref }, options);
       return { action: 'deleted', taskId: ref.taskId };
     }
@@ -25,10 +24,4 @@ export async function endTask({ tasks, reader }: EndTaskDeps, ref: TaskRef, ends
   } finally {
     reader.forget(ref);
   }
-}
-
-async function shallDelete(reader: TaskReader, ref: TaskRef, ends: EndRoute['ends'], requestId: string): Promise<boolean> {
-  if (ends !== 'either') return ends === 'delete';
-  reader.forget(ref);
-  return isFinal(await reader.read(ref, requestId));
 }

@@ -27,6 +27,8 @@ export interface ErrorRow {
   /** `error.type` of the /v1 envelope. */
   readonly type: string;
   readonly vendor: VendorError;
+  /** `error.code` of the /v1 envelope, where it is not the reason itself. */
+  readonly code?: string;
   /** Retry-After in seconds where the problem itself names no time. */
   readonly retryAfterS?: number;
   /** SDKs retry this status by themselves, and here that cannot help. */
@@ -58,7 +60,7 @@ const BY_REASON: Readonly<Record<string, ErrorRow>> = {
   insufficient_quota: row(429, VENDOR.balance, { type: 'insufficient_quota', final: true }),
   body_too_large: row(413, VENDOR.params),
   unsupported_media_type: row(415, VENDOR.params),
-  method_not_allowed: row(405, VENDOR.params),
+  method_not_allowed: row(405, VENDOR.params, { code: 'not_found' }),
   api_not_implemented: row(501, VENDOR.server, { final: true }),
   idempotency_key_in_use: row(409, VENDOR.params, { retryAfterS: 1 }),
   task_not_completed: row(409, VENDOR.params, { final: true, retryAfterS: 3 }),

@@ -19,8 +19,8 @@ export const vendor: Dialect = {
   reads: [{ path: '/v2/query/video_generation/{task_id}', operationId: 'queryVideoTask', summary: 'Read a task', answer: queryAnswerSchema, encode: encodeQuery }],
   lists: [listTasks],
   ends: [{
-    method: 'DELETE', path: '/v2/video_generation/{task_id}', operationId: 'endVideoTask', summary: 'Cancel a queued task, or remove a finished one and its result', ends: 'either',
-    answer: { title: 'EndedTask', type: 'object', properties: { task_id: { type: 'string' }, action: { enum: ['cancelled', 'deleted'] }, status: { enum: ['cancelled', 'deleted'] } } },
+    method: 'DELETE', path: '/v2/video_generation/{task_id}', operationId: 'cancelVideoTask', summary: 'Cancel a queued task', ends: 'cancel',
+    answer: { title: 'CancelledTask', type: 'object', properties: { task_id: { type: 'string' }, action: { enum: ['cancelled'] }, status: { enum: ['cancelled'] } } },
     encode: (ending) => ({ task_id: idOf(ending), action: ending.action, status: ending.action }),
   }],
 };
