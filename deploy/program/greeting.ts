@@ -11,7 +11,7 @@ function firstVideo(url: string, token: string): readonly string[] {
   const auth = `-H 'Authorization: Bearer ${token}'`;
   return [
     '',
-    'The token is shown this once. Make a video, look at it, fetch it:',
+    'The token is shown this once. Make a video, look at it until it is completed, fetch it:',
     `  curl -s ${url}/v1/videos ${auth} -H 'Content-Type: application/json' -d '{"model":"Alpha-H3","prompt":"a red boat at dawn","seconds":"4","size":"1280x720"}'`,
     `  curl -s ${url}/v1/videos/TASK_ID ${auth} -H 'Prefer: wait=60'`,
     `  curl -s ${url}/v1/videos/TASK_ID/content ${auth} -o video.mp4`,

@@ -3,6 +3,7 @@ import { defaultsOf } from '../../domain/model.ts';
 import type { Model } from '../../domain/model.ts';
 import { brief, refusalOf } from '../../../testing/read-order.ts';
 import { decodeCreate } from './decode.ts';
+import { remixVideo } from './remix.ts';
 
 const alpha = { duration: { min: 4, max: 15 }, resolutions: ['768P', '2K'], ratios: ['adaptive', '21:9', '16:9', '4:3', '1:1', '3:4', '9:16'] };
 const models: ReadonlyMap<string, Model> = new Map([['Alpha-H3', { ...alpha, defaults: defaultsOf(alpha) }]]);
@@ -111,4 +112,8 @@ test('the bytes of data URLs stand beside the order, not in it', () => {
 
   expect(brief(decoded.order)).toMatchObject({ content: ['a boat', { video: '(video/mp4)', role: 'reference_video' }] });
   expect(decoded.inline).toEqual([{ item: 1, field: 'content[0]', declaredType: 'video/mp4', bytes: { base64: 'AAAA' } }]);
+});
+
+test('a remix without its fields is told what to send, names spelled as they are', () => {
+  expect(refusalOf(() => remixVideo.decode({ json: { prompt: 'a boat' } }, { models, params: {} })).message).toMatch(/^is required: Alpha-H3; send /);
 });

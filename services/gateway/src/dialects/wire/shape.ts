@@ -73,7 +73,12 @@ function takes(schema: Readonly<Record<string, unknown>>): string {
 
 function describe(schema: Readonly<Record<string, unknown>>, field: string): string {
   const { description } = (schema['properties'] as Readonly<Record<string, { readonly description?: string }>> | undefined)?.[field] ?? {};
-  return description === undefined ? '' : `: ${description.charAt(0).toLowerCase()}${description.slice(1).replace(/\.$/, '')}`;
+  return description === undefined ? '' : `: ${uncapitalised(description).replace(/\.$/, '')}`;
+}
+
+/** A sentence that goes on in another; a name keeps its capital. */
+function uncapitalised(sentence: string): string {
+  return /^[A-Z][a-z]*[ ,]/.test(sentence) ? sentence.charAt(0).toLowerCase() + sentence.slice(1) : sentence;
 }
 
 function typeWords(type: unknown): string {
