@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import OpenAI, { toFile } from 'openai';
+import { openPostgres } from '@reelgate/platform/sql-postgres';
 import { startSandbox } from '../../deploy/local/sandbox/sandbox.ts';
 import type { Sandbox } from '../../deploy/local/sandbox/sandbox.ts';
 import { httpCaller } from '../harness/client.ts';
@@ -24,6 +25,7 @@ const contextIr = (text = 'a red boat') => ({ model: 'Alpha-H3', content: [{ typ
 export interface Backing {
   readonly bus?: () => string;
   readonly redis?: () => string;
+  /** A server; each service gets a database of its own there. */
   readonly postgres?: () => string;
 }
 
@@ -37,10 +39,10 @@ export function videoTaskSuite(shape: Shape, { bus, redis, postgres }: Backing =
   beforeAll(async () => {
     // The pictures are not what is tested here: every rendering gives the same real video.
     sandbox = await startSandbox({ listen: '127.0.0.1:0', key: UPSTREAM_KEY, render: async () => VIDEO });
-    const database = postgres?.();
+    const databases = postgres === undefined ? undefined : await newDatabases(postgres());
     program = await newProgram(shape, {
       upstream: new URL(sandbox.url).host, bus: bus?.(), redis: redis?.(),
-      ...(database === undefined ? {} : { databases: { tasks: `${database}_tasks`, billing: `${database}_billing`, media: `${database}_media` } }),
+      ...(databases === undefined ? {} : { databases }),
     });
     await program.start();
     const caller = httpCaller(program.base, KEYS.demo);
@@ -233,6 +235,19 @@ export function videoTaskSuite(shape: Shape, { bus, redis, postgres }: Backing =
     }
     expect((await fetch(`${program.base}/metrics`)).status).toBe(404);
   });
+}
+
+async function newDatabases(server: string): Promise<Record<'tasks' | 'billing' | 'media', string>> {
+  const sql = openPostgres(server);
+  const made = { tasks: '', billing: '', media: '' };
+  for (const name of ['tasks', 'billing', 'media'] as const) {
+    await sql.write(`CREATE DATABASE ${name}`);
+    const url = new URL(server);
+    url.pathname = `/${name}`;
+    made[name] = url.href;
+  }
+  await sql.close();
+  return made;
 }
 
 /** Looks again until it holds: what the test waits for comes by an event. */
