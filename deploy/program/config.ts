@@ -65,6 +65,8 @@ export interface ProgramConfig {
   readonly services: { readonly tasks: string; readonly billing: string; readonly media: string; readonly mediaHttp: string };
   readonly internalCallers: readonly { readonly name: string; readonly key: Secret; readonly accounts: readonly string[] }[];
   readonly sandbox: HostPort | undefined;
+  /** Ids of the channels that only the synchronous routes could use. */
+  readonly relayChannels: readonly string[];
   /** The credential of the channel that points at the sandbox. */
   readonly sandboxKey: string;
 }
@@ -81,7 +83,7 @@ interface Checked {
   readonly billing: Listening;
   readonly media: Listening & { readonly blobs?: string };
   readonly models: Readonly<Record<string, unknown>>;
-  readonly channels: readonly { readonly id: string; readonly base_url: string; readonly api_key: string; readonly models: Readonly<Record<string, string>> }[];
+  readonly channels: readonly { readonly id: string; readonly adapter: string; readonly base_url: string; readonly api_key: string; readonly models: Readonly<Record<string, string>> }[];
 }
 
 interface Listening {
@@ -107,6 +109,7 @@ export function readProgramConfig(environment: Readonly<Record<string, string | 
     services: servicesOf(checked),
     internalCallers: checked.internal_callers.map(({ name, key, accounts }) => ({ name, key: new Secret(key), accounts })),
     sandbox: checked.sandbox === undefined ? undefined : parseHostPort(checked.sandbox.listen),
+    relayChannels: checked.channels.filter(({ adapter }) => adapter === 'relay').map(({ id }) => id),
     sandboxKey: checked.channels.find(({ base_url }) => base_url.endsWith(checked.sandbox?.listen ?? '//'))?.api_key ?? 'sandbox',
   };
 }
@@ -122,6 +125,7 @@ function checkLists(file: ConfigFile, { models, channels }: Checked): void {
   for (const [index, channel] of channels.entries()) {
     if (seen.has(channel.id)) throw file.fault(['channels', index, 'id'], `another channel is called ${channel.id}; expected a name of its own`);
     seen.add(channel.id);
+    if (channel.adapter === 'relay') continue;
     for (const model of Object.keys(channel.models)) {
       if (!Object.hasOwn(models, model)) throw file.fault(['channels', index, 'models', model], `no such model; expected one of those under models: ${Object.keys(models).join(', ')}`);
     }

@@ -62,7 +62,7 @@ interface Checked {
     readonly services: { readonly tasks: string; readonly billing: string; readonly media: string; readonly media_http: string };
   };
   readonly models?: Readonly<Record<string, CheckedModel>>;
-  readonly channels?: readonly { readonly enabled?: boolean; readonly models?: Readonly<Record<string, string>> }[];
+  readonly channels?: readonly { readonly adapter?: string; readonly enabled?: boolean; readonly models?: Readonly<Record<string, string>> }[];
 }
 
 /** The settings in a value that the program's schema has accepted. */
@@ -81,7 +81,8 @@ export function gatewayConfig(value: unknown): GatewayConfig {
 /** The part that a reload takes. */
 export function readCatalogue(value: unknown): Catalogue {
   const { models = {}, channels = [] } = value as Checked;
-  const enabled = channels.filter((channel) => channel.enabled !== false);
+  // Relay routes are not forwarded yet: a model that only they have cannot be used.
+  const enabled = channels.filter((channel) => channel.enabled !== false && channel.adapter !== 'relay');
   return {
     models: new Map(Object.entries(models).map(([id, model]) => [id, toModel(model)])),
     offered: [...new Set(enabled.flatMap((channel) => Object.keys(channel.models ?? {})))],

@@ -71,6 +71,19 @@ test('a longest interval that is shorter than the first is the first', () => {
   expect(configOf('tasks: { poll: { first: 20s, max: 5s } }').pollPlan).toMatchObject({ firstMs: 20_000, maxMs: 20_000 });
 });
 
+test('a relay channel needs no upstream account, and is none of this service\'s', () => {
+  const relay = `
+  - id: text
+    adapter: relay
+    auth: bearer
+    base_url: https://upstream.example
+    api_key: secret
+    endpoints: [chat, images.generations, realtime]
+    models: { some-model: some-model-2026 }`;
+
+  expect(configOf(`channels:${CHANNEL}${relay}`).channels.map(({ id }) => id)).toEqual(['main']);
+});
+
 test('the key of a channel is not printed', () => {
   expect(JSON.stringify(configOf(`channels:${CHANNEL}`).channels)).not.toContain('"secret"');
 });

@@ -9,10 +9,17 @@ import type { Limits } from './operations/deps.ts';
 const WHOLE_MAX = 2 ** 31 - 1;
 const whole = (least: number, byDefault: number): object => ({ type: 'integer', minimum: least, maximum: WHOLE_MAX, default: byDefault, description: `a whole number from ${String(least)}` });
 const duration = (byDefault: string): object => ({ type: 'string', format: 'duration', default: byDefault });
-const closed = (properties: object, required: readonly string[] = []): object => ({ type: 'object', additionalProperties: false, properties, required });
+const closed = (properties: object, required: readonly string[] = [], more: object = {}): object => ({ type: 'object', additionalProperties: false, properties, required, ...more });
 const name: object = { type: 'string', minLength: 1, maxLength: 128 };
 const names: object = { type: 'array', items: name, minItems: 1 };
 
+/** Channels of the synchronous routes, which the gateway calls and this service never does. */
+const RELAY = 'relay';
+const VIDEO_ENDPOINTS: readonly Endpoint[] = ['video.generation', 'video.regeneration', 'video.context_ir'];
+const RELAY_ENDPOINTS = [
+  'chat', 'responses', 'messages', 'generate_content', 'embeddings', 'rerank', 'images.generations', 'images.edits', 'audio.speech',
+  'audio.transcriptions', 'audio.translations', 'realtime',
+];
 const POLL_DEFAULTS = { first: '3s', factor: 1.5, max: '15s', soft_deadline: '30m', hard_deadline: '24h' };
 
 /** The keys of the configuration that this service owns. */
@@ -49,11 +56,12 @@ export const tasksSchema = {
     default: [],
     items: closed({
       id: name,
-      adapter: { enum: Object.keys(ADAPTERS) },
+      adapter: { enum: [...Object.keys(ADAPTERS), RELAY] },
+      auth: { enum: ['bearer', 'x-api-key', 'x-goog-api-key'], default: 'bearer' },
       base_url: { type: 'string', pattern: '^https?://[^\\s]+$', description: 'an http:// or https:// URL' },
       api_key: name,
       upstream_account: name,
-      endpoints: { type: 'array', minItems: 1, uniqueItems: true, items: { enum: ['video.generation', 'video.regeneration', 'video.context_ir'] } },
+      endpoints: { type: 'array', minItems: 1, uniqueItems: true, items: { enum: [...VIDEO_ENDPOINTS, ...RELAY_ENDPOINTS] } },
       models: { type: 'object', minProperties: 1, additionalProperties: name },
       priority: { type: 'integer', minimum: -WHOLE_MAX, maximum: WHOLE_MAX, default: 0 },
       weight: { type: 'number', exclusiveMinimum: 0, maximum: 1_000_000, default: 1 },
@@ -62,7 +70,10 @@ export const tasksSchema = {
       timeouts: { ...closed({ submit: duration('60s'), poll: duration('20s') }), default: {} },
       reconcile: { enum: ['list', 'none'], default: 'list' },
       references: { enum: ['inline', 'url'] },
-    }, ['id', 'adapter', 'base_url', 'api_key', 'upstream_account', 'endpoints', 'models']),
+    }, ['id', 'adapter', 'base_url', 'api_key', 'endpoints', 'models'], {
+      // Only where tasks live upstream does it matter whose they are.
+      if: { properties: { adapter: { const: RELAY } } }, else: { properties: { upstream_account: true }, required: ['upstream_account'] },
+    }),
   },
 } as const;
 
@@ -88,7 +99,7 @@ export function tasksConfig(value: unknown, publicUrl: string): TasksConfig {
     softDeadlineMs: ms(tasks.poll.soft_deadline),
     hardDeadlineMs: ms(tasks.poll.hard_deadline),
     models: new Map(Object.entries(models).map(([id, { duration: [durationMin, durationMax], resolutions, ratios }]) => [id, { id, durationMin, durationMax, resolutions, ratios }])),
-    channels: channels.map((channel) => channelSettings(channel, isPrivate(publicUrl) ? 'inline' : 'url')),
+    channels: channels.filter(({ adapter }) => adapter !== RELAY).map((channel) => channelSettings(channel, isPrivate(publicUrl) ? 'inline' : 'url')),
     grants: new Map(accounts.map(({ id, upstream_accounts = [] }) => [id, upstream_accounts])),
   };
 }
