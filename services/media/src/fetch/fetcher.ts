@@ -1,5 +1,6 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { Metrics } from '@reelgate/platform/metrics';
+import type { Secret } from '@reelgate/platform/secret';
 import type { ReceivedFile } from '../blobs/incoming.ts';
 import type { FetchConfig, MediaConfig } from '../config.ts';
 import { mayDeclare } from '../domain/formats.ts';
@@ -22,7 +23,7 @@ export interface ReferenceOrder {
 /** The two ways in from outside, each with places of its own. Both reject with a FetchFault. */
 export interface Fetcher {
   fetchReference(order: ReferenceOrder): Promise<ReceivedFile>;
-  fetchResult(url: string): Promise<ReceivedFile>;
+  fetchResult(url: string, authorization?: Secret): Promise<ReceivedFile>;
 }
 
 export interface FetcherDeps extends GuardedFetchDeps {
@@ -59,8 +60,8 @@ export function openFetcher(deps: FetcherDeps, { fetch, results }: Pick<MediaCon
         url, bytesMax, limits: limitsOf(fetch, totalMs), resume: false, acceptType: (declared) => { acceptFamily(declared, family); },
       }));
     },
-    fetchResult: (url) => withPlaces(deps, timeouts.queueMs, [(signal) => resultSlots.take(signal)], () => counted('result', {
-      url, bytesMax: results.bytesMax, limits: limitsOf(fetch, results.totalMs), resume: true, acceptType: acceptAny,
+    fetchResult: (url, authorization) => withPlaces(deps, timeouts.queueMs, [(signal) => resultSlots.take(signal)], () => counted('result', {
+      url, authorization, bytesMax: results.bytesMax, limits: limitsOf(fetch, results.totalMs), resume: true, acceptType: acceptAny,
     })),
   };
 }

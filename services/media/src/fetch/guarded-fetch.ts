@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { Agent } from 'undici';
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
+import type { Secret } from '@reelgate/platform/secret';
 import { TooLarge } from '../blobs/incoming.ts';
 import type { Draft, Incoming, ReceivedFile } from '../blobs/incoming.ts';
 import { inBytes } from '../domain/media-rules.ts';
@@ -30,6 +31,8 @@ export interface GuardedFetchDeps {
 
 export interface FetchOrder {
   readonly url: string;
+  /** For the address's own origin alone. */
+  readonly authorization?: Secret | undefined;
   readonly bytesMax: number;
   readonly limits: TransferLimits;
   /** Refuses a declared type by throwing. */
@@ -75,7 +78,7 @@ interface Target { readonly url: URL; readonly draft: Draft }
 async function receive(deps: GuardedFetchDeps & Transfer, order: FetchOrder, { url, draft }: Target): Promise<void> {
   let continuation: Continuation | undefined;
   for (let resumes = 0; ; resumes += 1) {
-    const answer = await requestFollowing(deps, url, continuation);
+    const answer = await requestFollowing({ ...deps, authorization: order.authorization }, url, continuation);
     order.acceptType(answer.declaredType);
     if (draft.bytes + (answer.length ?? 0) > order.bytesMax) throw tooLarge(order.bytesMax);
     try {

@@ -1,4 +1,5 @@
 import type { Agent, Dispatcher } from 'undici';
+import type { Secret } from '@reelgate/platform/secret';
 import { URL_CHARACTERS_MAX } from '../domain/remote-url.ts';
 import type { AddressPolicy } from './address-policy.ts';
 import { FetchFault, NOT_REACHED, addressFault } from './fetch-fault.ts';
@@ -17,6 +18,8 @@ export interface RequestDeps {
   readonly policy: AddressPolicy;
   readonly redirectsMax: number;
   readonly isOwn: (url: URL) => boolean;
+  /** Shown to the first address's own origin, and to no other that it redirects to. */
+  readonly authorization?: Secret | undefined;
 }
 
 /** The rest of a transfer that broke off. */
@@ -41,7 +44,7 @@ export async function requestFollowing(deps: RequestDeps, first: URL, continuati
   for (let redirects = 0; redirects <= deps.redirectsMax; redirects += 1) {
     checkTarget(url, deps.policy);
     deps.watch.enter('connect');
-    const response = await ask(deps, url, continuation);
+    const response = await ask(deps, url, { continuation, authorization: url.origin === first.origin ? deps.authorization : undefined });
     if (!REDIRECTS.has(response.statusCode)) return answerOf(response, continuation);
     response.body.destroy();
     url = targetOf(response, url);
@@ -50,12 +53,18 @@ export async function requestFollowing(deps: RequestDeps, first: URL, continuati
   throw new FetchFault('redirects', `could not be fetched: it redirects more than ${String(deps.redirectsMax)} times`);
 }
 
+interface Asked {
+  readonly continuation: Continuation | undefined;
+  readonly authorization: Secret | undefined;
+}
+
 /** Nothing of the client's goes along, and no encoding but the bytes themselves is asked for. */
-async function ask({ agent, watch }: RequestDeps, url: URL, continuation: Continuation | undefined): Promise<Dispatcher.ResponseData> {
+async function ask({ agent, watch }: RequestDeps, url: URL, { continuation, authorization }: Asked): Promise<Dispatcher.ResponseData> {
+  const credential = authorization === undefined ? {} : { authorization: authorization.reveal() };
   const range = continuation === undefined ? {} : { range: `bytes=${String(continuation.from)}-`, 'if-range': continuation.validator };
   const response = await agent.request({
     origin: url.origin, path: url.pathname + url.search, method: 'GET', signal: watch.signal,
-    headers: { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': USER_AGENT, ...range },
+    headers: { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': USER_AGENT, ...range, ...credential },
   });
   // a body that nobody reads must not end the process when it breaks
   response.body.on('error', () => undefined);

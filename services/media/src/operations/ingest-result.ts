@@ -1,5 +1,6 @@
 import { Problem } from '@reelgate/platform/problem';
 import type { Log } from '@reelgate/platform/log';
+import type { Secret } from '@reelgate/platform/secret';
 import type { ReceivedFile } from '../blobs/incoming.ts';
 import { isResult } from '../domain/media-rules.ts';
 import { isKept } from '../domain/media-object.ts';
@@ -27,15 +28,17 @@ export interface IngestOrder {
   readonly accountId: string;
   readonly taskId: string;
   readonly url: string;
+  /** What the address's own origin wants to see; never kept and never logged. */
+  readonly authorization?: Secret | undefined;
 }
 
 /** Makes a finished video ours: when it resolves, the bytes are stored. The task names it, so that repeating it gives the stored one. */
 export async function ingestResult(deps: IngestDeps, order: IngestOrder): Promise<MediaObject> {
-  const { accountId, taskId, url } = order;
+  const { accountId, taskId } = order;
   const before = await deps.store.findResult(taskId);
   if (before !== undefined) return stillKept(before, deps.clock.now());
 
-  const file = await fetchResult(deps, taskId, url);
+  const file = await fetchResult(deps, order);
   try {
     const facts = await videoIn(deps, file);
     const { sha256 } = await keepFile(deps, file);
@@ -53,9 +56,9 @@ function stillKept(result: MediaObject, now: number): MediaObject {
   throw new Problem({ kind: 'gone', reason: 'result_expired', message: 'the result of this task is no longer kept' });
 }
 
-async function fetchResult({ fetcher, log }: IngestDeps, taskId: string, url: string): Promise<ReceivedFile> {
+async function fetchResult({ fetcher, log }: IngestDeps, { taskId, url, authorization }: IngestOrder): Promise<ReceivedFile> {
   try {
-    return await fetcher.fetchResult(url);
+    return await fetcher.fetchResult(url, authorization);
   } catch (error) {
     if (!(error instanceof FetchFault)) throw error;
     log.warn({ taskId, code: error.code, err: error }, 'a result was not fetched');

@@ -134,3 +134,29 @@ test('a result and its bytes go when their time is over, and its object says so'
   expect(short.blobs()).toEqual([]);
   await short.close();
 });
+
+describe('a result behind a credential', () => {
+  const guarded = (bytes: Buffer): Behaviour => (request, response) => {
+    if (request.headers.authorization === 'Bearer upstream-key') serves(bytes)(request, response);
+    else response.writeHead(401).end();
+  };
+  const ingestWith = (url: string) => under.client.ingestResult({ accountId: 'demo', taskId: newTask(), url, authorization: 'Bearer upstream-key' });
+
+  test('is fetched with it, and not without', async () => {
+    const url = origin.url(guarded(fixture('768p.mp4')));
+
+    expect((await ingestWith(url)).result?.mediaType).toBe('video/mp4');
+    await expect(ingest(url)).rejects.toMatchObject({ reason: 'result_unreachable' });
+  });
+
+  test('never shows it to another origin that it redirects to', async () => {
+    const elsewhere = await startOrigin();
+    const both = await startMediaUnderTest({ section: { ...section(), fetch: { allow: [origin.host, elsewhere.host] } } });
+    const url = origin.url((_request, response) => { response.writeHead(302, { location: elsewhere.url(video) }).end(); });
+    await both.client.ingestResult({ accountId: 'demo', taskId: newTask(), url, authorization: 'Bearer upstream-key' });
+
+    expect(elsewhere.hits.map(({ headers }) => headers.authorization)).toEqual([undefined]);
+    await both.close();
+    await elsewhere.close();
+  });
+});

@@ -1,6 +1,7 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { Problem } from '@reelgate/platform/problem';
+import { Secret } from '@reelgate/platform/secret';
 import { Category as WireCategory } from '@reelgate/proto/media/v1/media_service';
 import type { IngestResultRequest, StageMediaRequest, StagedMediaSchema, StoredResultSchema } from '@reelgate/proto/media/v1/media_service';
 import type { MediaFacts } from '../domain/media-facts.ts';
@@ -20,8 +21,11 @@ export function fromWireStage({ accountId, taskId, category, url, object, declar
   return { accountId: required('account_id', accountId), taskId, category: known, requestId, source: object === '' ? { url } : { object, declaredType } };
 }
 
-export function fromWireIngest({ accountId, taskId, url }: IngestResultRequest): IngestOrder {
-  return { accountId: required('account_id', accountId), taskId: required('task_id', taskId), url: required('url', url) };
+export function fromWireIngest({ accountId, taskId, url, authorization }: IngestResultRequest): IngestOrder {
+  return {
+    accountId: required('account_id', accountId), taskId: required('task_id', taskId), url: required('url', url),
+    authorization: authorization === '' ? undefined : new Secret(authorization),
+  };
 }
 
 export function required(field: string, value: string): string {

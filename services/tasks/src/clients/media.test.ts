@@ -4,6 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { CallOptions, Client } from '@reelgate/platform/rpc/service';
 import { Category, IngestResultResponseSchema, StageMediaResponseSchema } from '@reelgate/proto/media/v1/media_service';
 import type { MediaService } from '@reelgate/proto/media/v1/media_service';
+import { Secret } from '@reelgate/platform/secret';
 import { mediaClient } from './media.ts';
 import type { MediaCategory } from './media.ts';
 
@@ -58,8 +59,15 @@ describe('ingest', () => {
     expect(await media.ingest(wanted)).toEqual({
       result: { object: 'res_1', bytes: 3_000_000_000, mediaType: 'video/mp4', width: 1344, height: 768, durationMs: 5167, frameRate: 24 }, expiresAt: EXPIRES_AT,
     });
-    expect(asked[0]?.slice(0, 2)).toEqual(['ingestResult', wanted]);
+    expect(asked[0]?.slice(0, 2)).toEqual(['ingestResult', { ...wanted, authorization: '' }]);
     expect(asked[0]?.[2]?.timeoutMs).toBeGreaterThan(DEADLINE_MS);
+  });
+
+  test('hands on the credential of an address that wants one', async () => {
+    const { asked, media } = over({ ingestResult });
+    await media.ingest({ accountId: 'acme', taskId: 'task_1', url: 'https://cdn.example/1', credential: new Secret('Bearer upstream-key') });
+
+    expect(asked[0]?.[1]).toMatchObject({ authorization: 'Bearer upstream-key' });
   });
 
   test.each([['nothing', {}], ['a result without an end', create(IngestResultResponseSchema, { result: { object: 'res_1' } })]])('takes %s for no result', async (_what, answer) => {

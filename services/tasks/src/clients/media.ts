@@ -22,11 +22,19 @@ export interface StageRequest {
   readonly declaredType?: string | undefined;
 }
 
+export interface IngestRequest {
+  readonly accountId: string;
+  readonly taskId: string;
+  readonly url: string;
+  /** The authorization header for the address's own origin, where it wants one. */
+  readonly credential?: { reveal(): string } | undefined;
+}
+
 /** What this service needs of media. */
 export interface Media {
   stage(request: StageRequest, signal?: AbortSignal): Promise<StagedMedia>;
   /** Fetches and keeps a result; the task names it, so repeating gives the one that is kept. */
-  ingest(result: { readonly accountId: string; readonly taskId: string; readonly url: string }): Promise<{ readonly result: Result; readonly expiresAt: number }>;
+  ingest(result: IngestRequest): Promise<{ readonly result: Result; readonly expiresAt: number }>;
   remove(taskId: string): Promise<void>;
 }
 
@@ -43,8 +51,8 @@ export function mediaClient(rpc: Client<typeof MediaService>): Media {
       if (media === undefined) throw new Error('media staged nothing and did not say why');
       return { object: media.object, mediaType: media.mediaType, durationMs: Number(media.durationMs) };
     },
-    ingest: async (wanted) => {
-      const { result } = await rpc.ingestResult(wanted, { timeoutMs: INGEST_TIMEOUT_MS });
+    ingest: async ({ accountId, taskId, url, credential }) => {
+      const { result } = await rpc.ingestResult({ accountId, taskId, url, authorization: credential?.reveal() ?? '' }, { timeoutMs: INGEST_TIMEOUT_MS });
       if (result === undefined || result.expiresAt === undefined) throw new Error('media kept nothing and did not say why');
       return {
         result: {

@@ -22,7 +22,7 @@ export async function completeTask(deps: Deps, task: Task, report: Success): Pro
     return;
   }
   try {
-    const { result, expiresAt } = await deps.media.ingest({ accountId: task.accountId, taskId: task.id, url: report.url });
+    const { result, expiresAt } = await deps.media.ingest({ accountId: task.accountId, taskId: task.id, url: report.url, credential: report.credential });
     await end(deps, task, report, { result, expiresAt });
   } catch (error) {
     const detail = isProblem(error) ? error.message : 'a fault of the service';

@@ -181,6 +181,13 @@ export declare type IngestResultRequest = Message<"reelgate.media.v1.IngestResul
    * @generated from field: string url = 3;
    */
   url: string;
+
+  /**
+   * The authorization header that its own origin wants, and nobody else is shown; empty where the address is enough.
+   *
+   * @generated from field: string authorization = 4;
+   */
+  authorization: string;
 };
 
 /**

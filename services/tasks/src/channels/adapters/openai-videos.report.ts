@@ -15,7 +15,7 @@ const REPORTS: Readonly<Record<string, (video: Json, status: string) => Report>>
   failed: (video, status) => ({ phase: 'failed', status, failure: failureOf(objectOf(video['error'])) }),
 };
 
-/** A video object as a report. A result that can be had only with the credential is no result here: its bytes are fetched without one. */
+/** A video object as a report. */
 export function reportOf(video: Json): Report {
   const status = String(video['status']);
   const known = Object.hasOwn(REPORTS, status) ? REPORTS[status] : undefined;

@@ -1,3 +1,4 @@
+import { Secret } from '@reelgate/platform/secret';
 import type { Attempt, Channel, ChannelFactory, ChannelSettings, ListedWork, Look, Submission } from '../channel.ts';
 import { upstreamHttp } from '../toolkit.ts';
 import type { UpstreamAnswer } from '../toolkit.ts';
@@ -24,7 +25,7 @@ export const openaiVideosChannel: ChannelFactory = (settings) => {
   const channel: Channel = {
     settings,
     submit: async (attempt, signal) => submit({ http, forms, settings }, attempt, signal),
-    look: async (upstreamId, signal) => lookOf(await get(`${VIDEOS}/${encodeURIComponent(upstreamId)}`, signal)),
+    look: async (upstreamId, signal) => withContent(lookOf(await get(`${VIDEOS}/${encodeURIComponent(upstreamId)}`, signal)), settings, upstreamId),
     list: (since, signal) => listSince(since, (after) => get(`${VIDEOS}?limit=${String(LIST_PAGE)}&order=desc${after === '' ? '' : `&after=${encodeURIComponent(after)}`}`, signal)),
     cancel: async (upstreamId, signal) => isCancelled(await http.call({ method: 'POST', path: `${VIDEOS}/${encodeURIComponent(upstreamId)}/cancel`, timeoutMs: settings.pollTimeoutMs }, signal)),
     test: async (signal) => {
@@ -79,6 +80,13 @@ function lookOf(answer: UpstreamAnswer): Look {
   const video = objectOf(answer.body);
   if (answer.status === 200 && typeof video['status'] === 'string') return { found: true, report: reportOf(video) };
   return { found: false, gone: answer.status === 404, error: errorOf(answer.body)?.message ?? `HTTP ${String(answer.status)} without a video` };
+}
+
+/** Without a link of its own, a finished video is had at its content route, which wants the credential. */
+function withContent(look: Look, { baseUrl, apiKey }: ChannelSettings, upstreamId: string): Look {
+  if (!look.found || look.report.phase !== 'succeeded' || look.report.url !== undefined) return look;
+  const url = `${baseUrl.replace(/\/$/, '')}${VIDEOS}/${encodeURIComponent(upstreamId)}/content`;
+  return { found: true, report: { ...look.report, url, credential: new Secret(`Bearer ${apiKey.reveal()}`) } };
 }
 
 function isCancelled(answer: UpstreamAnswer): boolean {
