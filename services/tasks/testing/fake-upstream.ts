@@ -24,7 +24,7 @@ export interface FakeUpstream {
 }
 
 export const accepted = (upstreamId: string): Submission => ({ outcome: 'accepted', upstreamId });
-export const refused = (fault: 'channel' | 'throttle' | 'content' | 'order', retryAfterMs?: number): Submission => ({ outcome: 'refused', fault, error: `its ${fault}`, retryAfterMs });
+export const refused = (fault: 'channel' | 'throttle' | 'content' | 'order' | 'unfit', retryAfterMs?: number): Submission => ({ outcome: 'refused', fault, error: `its ${fault}`, retryAfterMs });
 export const LOST: Submission = { outcome: 'unknown', error: 'timed out' };
 const running = (progress?: number): Look => ({ found: true, report: { phase: 'running', status: 'running', progress } });
 export const succeeded = (url = 'https://cdn.vendor.example/1.mp4'): Look => ({ found: true, report: { phase: 'succeeded', status: 'succeeded', url } });

@@ -50,11 +50,12 @@ export interface Attempt {
 
 /**
  * How a submission ended. `fault` says whose it is: the channel's (another may take the order), a throttle (likewise), or the order's,
- * by its content or as a whole (no other channel is asked). `unknown`: the upstream may have taken it; it is never submitted again.
+ * by its content or as a whole (no other channel is asked); `unfit` is nobody's: this adapter or model has no words for the order, nothing was
+ * sent, and another may. `unknown`: the upstream may have taken it; it is never submitted again.
  */
 export type Submission =
   | { readonly outcome: 'accepted'; readonly upstreamId: string }
-  | { readonly outcome: 'refused'; readonly fault: 'channel' | 'throttle' | 'content' | 'order'; readonly error: string; readonly retryAfterMs?: number | undefined }
+  | { readonly outcome: 'refused'; readonly fault: 'channel' | 'throttle' | 'content' | 'order' | 'unfit'; readonly error: string; readonly retryAfterMs?: number | undefined }
   | { readonly outcome: 'unknown'; readonly error: string };
 
 /** What a look gives: a report, no such work upstream, or an error that says nothing of the work. */

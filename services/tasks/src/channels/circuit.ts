@@ -12,7 +12,7 @@ export interface Circuit {
   mayTry(): boolean;
   worked(): void;
   failed(): void;
-  /** The one that was let through has shown nothing: it met another limit, or its answer was lost. */
+  /** The one that was let through has shown nothing: it met another limit, or had nothing to send. */
   undecided(): void;
 }
 

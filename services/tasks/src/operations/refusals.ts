@@ -29,6 +29,9 @@ export const contentRejected = (): Problem =>
 export const orderRejected = (): Problem =>
   new Problem({ kind: 'invalid', reason: 'invalid_request', message: 'the generator refused this request as invalid; check content, duration, resolution and ratio together' });
 
+export const unfit = (): Problem =>
+  new Problem({ kind: 'invalid', reason: 'invalid_request', message: 'no generator for this model can take this combination of inputs; send fewer media, or other roles, duration, resolution or ratio' });
+
 export const noChannel = (): Problem =>
   new Problem({ kind: 'unavailable', reason: 'no_channel_available', message: 'no generator can take this request now; try again', retryAfterMs: RETRY_SOON_MS });
 

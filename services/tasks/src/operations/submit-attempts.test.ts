@@ -125,6 +125,47 @@ describe('a refusal of the order itself', () => {
   });
 });
 
+describe('an order that a channel has no words for', () => {
+  test('moves on to the next channel, and leaves the circuit as it was', async () => {
+    const world = await open({ channels: pair() });
+    const circuit = world.deps.fleet.find('first')?.circuit;
+    for (let fault = 0; fault < FAULTS_TO_OPEN - 1; fault += 1) circuit?.failed();
+    world.upstream.answer('first', ...Array.from({ length: 2 * FAULTS_TO_OPEN }, () => refused('unfit')));
+
+    for (let create = 0; create < 2 * FAULTS_TO_OPEN; create += 1) expect((await world.create()).task.mapping?.channel).toBe('second');
+
+    expect(circuit?.state()).toBe('closed');
+    circuit?.failed();
+    expect(circuit?.state()).toBe('open');
+  });
+
+  test('leaves the trial of a channel that was left alone to the next order', async () => {
+    const world = await open();
+    for (let fault = 0; fault < FAULTS_TO_OPEN; fault += 1) world.deps.fleet.find('main')?.circuit.failed();
+    await world.clock.advance(OPEN_MS);
+    world.upstream.answer('main', refused('unfit'));
+
+    await expect(world.create()).rejects.toMatchObject({ reason: 'invalid_request' });
+    expect((await world.create()).task.admission).toBe('accepted');
+  });
+
+  test.each<[string, 'unfit' | 'channel' | 'throttle', object]>([
+    ['is the client\'s to change where no channel has', 'unfit', { kind: 'invalid', reason: 'invalid_request', message: expect.stringContaining('combination of inputs') }],
+    ['may be sent again where another channel is at fault', 'channel', { kind: 'unavailable', reason: 'no_channel_available' }],
+    ['may be sent again where another channel is at its limit', 'throttle', { kind: 'exhausted', reason: 'rate_limit_exceeded' }],
+  ])('%s', async (_what, fault, problem) => {
+    const world = await open({ channels: pair() });
+    world.upstream.answer('first', refused('unfit'));
+    world.upstream.answer('second', refused(fault));
+
+    await expect(world.create()).rejects.toMatchObject(problem);
+
+    expect(asked(world)).toEqual(['first', 'second']);
+    expect(holds(world)).toEqual(['released']);
+    expect(await world.deps.store.inFlight('total')).toBe(0);
+  });
+});
+
 describe('a limit', () => {
   test('of the upstream on every channel is the client\'s to wait out, as long as the shortest of them', async () => {
     const world = await open({ channels: pair() });

@@ -1,11 +1,13 @@
+import type { Problem } from '@reelgate/platform/problem';
 import type { Attempt, Channel, Submission } from '../channels/channel.ts';
+import type { Circuit } from '../channels/circuit.ts';
 import type { Berth } from '../channels/fleet.ts';
 import type { StagedMedia } from '../clients/media.ts';
 import { pollInterval } from '../domain/poll-interval.ts';
 import type { NewTask } from '../store/task-store.ts';
 import type { Deps } from './deps.ts';
 import { planAttempt } from './plan-attempt.ts';
-import { contentRejected, noChannel, orderRejected, throttled } from './refusals.ts';
+import { contentRejected, noChannel, orderRejected, throttled, unfit } from './refusals.ts';
 import type { ResolvedOrder } from './resolve-order.ts';
 
 const THROTTLE_RETRY_MS = 2000;
@@ -13,13 +15,24 @@ const ATTEMPTS_MAX = 16;
 const RECORD_TRIES_MAX = 60;
 const RECORD_RETRY_MS = 500;
 
+/** What a refusal says of the channel: an upstream that answers works, and one that was not asked has shown nothing. */
+const CIRCUIT_AFTER: Readonly<Record<Fault, (circuit: Circuit) => void>> = {
+  channel: (circuit) => { circuit.failed(); },
+  throttle: (circuit) => { circuit.worked(); },
+  content: (circuit) => { circuit.worked(); },
+  order: (circuit) => { circuit.worked(); },
+  unfit: (circuit) => { circuit.undecided(); },
+};
+
 /** An upstream may have taken the order, and that could not be written down. */
 export class UncertainOutcome extends Error {
   override readonly name = 'UncertainOutcome';
 }
 
+type Fault = Extract<Submission, { outcome: 'refused' }>['fault'];
+
 /** Why a channel did not take an order, when another may. */
-type Passed = { readonly why: 'fault' } | { readonly why: 'limit'; readonly retryAfterMs: number };
+type Passed = { readonly why: 'fault' | 'unfit' } | { readonly why: 'limit'; readonly retryAfterMs: number };
 
 /**
  * Tries the channels in turn until one takes the order. Ends quietly when one did, or when an answer was lost: then the task lives on
@@ -39,10 +52,17 @@ export async function submitAttempts(deps: Deps, task: NewTask, resolved: Resolv
     if (submission.outcome !== 'refused') return;
     if (submission.fault === 'content') throw contentRejected();
     if (submission.fault === 'order') throw orderRejected();
-    passed.push(submission.fault === 'throttle' ? { why: 'limit', retryAfterMs: submission.retryAfterMs ?? THROTTLE_RETRY_MS } : { why: 'fault' });
+    if (submission.fault === 'throttle') passed.push({ why: 'limit', retryAfterMs: submission.retryAfterMs ?? THROTTLE_RETRY_MS });
+    else passed.push({ why: submission.fault === 'unfit' ? 'unfit' : 'fault' });
   }
+  throw nobodyTook(passed);
+}
+
+/** A channel that may take the order another time is worth another try; only where none ever would is the order itself at fault. */
+function nobodyTook(passed: readonly Passed[]): Problem {
   const waits = passed.flatMap((one) => (one.why === 'limit' ? [one.retryAfterMs] : []));
-  throw waits.length === passed.length && waits.length > 0 ? throttled(Math.min(...waits)) : noChannel();
+  if (passed.length === 0 || passed.some(({ why }) => why === 'fault')) return noChannel();
+  return waits.length > 0 ? throttled(Math.min(...waits)) : unfit();
 }
 
 /** Takes the channel's limits and writes the attempt as started; nothing has been sent yet. */
@@ -124,7 +144,6 @@ async function record(deps: Deps, task: NewTask, { berth, number }: Pick<Try, 'b
     await deps.store.leaveUnknown(task.id, { number, mapping: { channel, upstreamAccount }, error: submission.error, at });
     return;
   }
-  if (submission.fault === 'channel') berth.circuit.failed();
-  else berth.circuit.worked();
+  CIRCUIT_AFTER[submission.fault](berth.circuit);
   await deps.store.refuseAttempt(task.id, { number, channel, error: submission.error, at });
 }

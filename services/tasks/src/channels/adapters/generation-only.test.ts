@@ -10,7 +10,7 @@ const attemptOf = (order: Attempt['order']): Attempt => ({ kind: order.kind, mod
 test.each([aRegeneration(), aContextIr()])('an order of $kind is refused, and the upstream is not asked', async (order) => {
   const channel = generationOnly((settings) => ({ settings, submit: () => Promise.reject(new Error('asked')) }) as unknown as Channel)(channelSettings());
 
-  expect(await channel.submit(attemptOf(order), signal)).toMatchObject({ outcome: 'refused', fault: 'channel' });
+  expect(await channel.submit(attemptOf(order), signal)).toMatchObject({ outcome: 'refused', fault: 'unfit' });
 });
 
 test('a generation is passed on as it is', async () => {

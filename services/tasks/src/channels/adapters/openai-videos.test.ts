@@ -65,7 +65,7 @@ test.each<[string, AttemptItem[]]>([
 ])('an order with %s is refused, for the API has no words for it; nothing is sent', async (_what, media) => {
   upstream.script();
 
-  expect(await open().submit(attemptOf(...media), new AbortController().signal)).toMatchObject({ outcome: 'refused', fault: 'channel' });
+  expect(await open().submit(attemptOf(...media), new AbortController().signal)).toMatchObject({ outcome: 'refused', fault: 'unfit' });
   expect(upstream.requests).toHaveLength(0);
 });
 

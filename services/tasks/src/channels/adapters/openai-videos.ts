@@ -49,7 +49,7 @@ interface Lines {
 
 async function submit({ http, forms, settings }: Lines, attempt: Attempt, signal: AbortSignal): Promise<Submission> {
   const request = requestOf(attempt);
-  if ('unfit' in request) return { outcome: 'refused', fault: 'channel', error: request.unfit };
+  if ('unfit' in request) return { outcome: 'refused', fault: 'unfit', error: request.unfit };
   if ('form' in request) return submissionOf(await forms.post(VIDEOS, request.form, signal));
   return submissionOf(await http.call({ method: 'POST', path: VIDEOS, body: request.json, timeoutMs: settings.submitTimeoutMs }, signal));
 }

@@ -46,6 +46,6 @@ test.each<[string, Attempt]>([
   ['a shape that the model does not make', attemptOf('veo3.1', [], { ratio: '1:1' })],
   ['a shape that it makes of images alone', attemptOf('gen4.5', [], { ratio: '4:3' })],
 ])('%s is refused, and nothing is sent', async (_what, attempt) => {
-  expect(await channel.submit(attempt, signal)).toMatchObject({ outcome: 'refused', fault: 'channel' });
+  expect(await channel.submit(attempt, signal)).toMatchObject({ outcome: 'refused', fault: 'unfit' });
   expect(upstream.requests).toHaveLength(0);
 });

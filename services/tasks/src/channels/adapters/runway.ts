@@ -44,7 +44,7 @@ function pathOf(upstreamId: string): string {
 
 async function submit(http: UpstreamHttp, { attempt, timeoutMs }: { readonly attempt: Attempt; readonly timeoutMs: number }, signal: AbortSignal): Promise<Submission> {
   const request = requestOf(attempt);
-  if ('unfit' in request) return { outcome: 'refused', fault: 'channel', error: request.unfit };
+  if ('unfit' in request) return { outcome: 'refused', fault: 'unfit', error: request.unfit };
   return submissionOf(await http.call({ method: 'POST', ...request, timeoutMs }, signal));
 }
 
