@@ -141,7 +141,8 @@ describe('work on the list of the upstream', () => {
     for (let count = 0; count < 120; count += 1) {
       await lose(world);
       works.unshift(aWork({ upstreamId: `up-${String(count).padStart(3, '0')}`, createdAt: world.clock.now() }));
-      await world.clock.advance(11 * SECOND_MS);
+      // The channel is left alone for half a minute after so many lost answers.
+      await world.clock.advance(31 * SECOND_MS);
     }
     world.upstream.works = works;
 

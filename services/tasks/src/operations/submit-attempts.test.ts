@@ -68,21 +68,27 @@ describe('a channel\'s own fault', () => {
     expect(world.deps.fleet.find('first')?.circuit.state()).toBe('closed');
   });
 
-  test('is not what a lost answer is, which says nothing of the channel', async () => {
-    const world = await open();
-    world.upstream.answer('main', ...Array.from({ length: 2 * FAULTS_TO_OPEN }, () => LOST));
-    for (let create = 0; create < 2 * FAULTS_TO_OPEN; create += 1) await world.create();
+  test('is also what a lost answer is: a channel that hangs is given no more orders to lose, and those go to the next', async () => {
+    const world = await open({ channels: pair() });
+    world.upstream.answer('first', ...Array.from({ length: 2 * FAULTS_TO_OPEN }, () => LOST));
+    const admissions: string[] = [];
+    for (let create = 0; create < FAULTS_TO_OPEN + 2; create += 1) admissions.push((await world.create()).task.admission);
 
-    expect(world.deps.fleet.find('main')?.circuit.state()).toBe('closed');
+    expect(admissions).toEqual([...Array.from({ length: FAULTS_TO_OPEN }, () => 'unknown'), 'accepted', 'accepted']);
+    expect(asked(world).filter((channel) => channel === 'first')).toHaveLength(FAULTS_TO_OPEN);
+    expect(world.deps.fleet.find('first')?.circuit.state()).toBe('open');
   });
 
-  test('does not keep a channel closed whose trial lost its answer', async () => {
+  test('leaves a channel alone again whose trial lost its answer, and lets another try after that', async () => {
     const world = await open();
     for (let fault = 0; fault < FAULTS_TO_OPEN; fault += 1) world.deps.fleet.find('main')?.circuit.failed();
     await world.clock.advance(OPEN_MS);
     world.upstream.answer('main', LOST);
 
     expect((await world.create()).task.admission).toBe('unknown');
+    await expect(world.create()).rejects.toMatchObject({ reason: 'no_channel_available' });
+
+    await world.clock.advance(OPEN_MS);
     expect((await world.create()).task.admission).toBe('accepted');
     expect(world.deps.fleet.find('main')?.circuit.state()).toBe('closed');
   });

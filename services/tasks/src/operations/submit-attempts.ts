@@ -140,7 +140,8 @@ async function record(deps: Deps, task: NewTask, { berth, number }: Pick<Try, 'b
   }
   deps.log.warn({ taskId: task.id, channel, number, outcome: submission.outcome, error: submission.error }, 'an attempt was not accepted');
   if (submission.outcome === 'unknown') {
-    berth.circuit.undecided();
+    // Each order that a hanging channel is given waits out its deadline, and then needs to be found or a person.
+    berth.circuit.failed();
     await deps.store.leaveUnknown(task.id, { number, mapping: { channel, upstreamAccount }, error: submission.error, at });
     return;
   }
