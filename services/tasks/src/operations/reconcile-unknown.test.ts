@@ -57,6 +57,7 @@ describe('work on the list of the upstream', () => {
   });
 
   test.each<[string, Order, Partial<ListedWork>]>([
+    ['whose resolution is written in the other case', anOrder(), { resolution: '768p' }],
     ['whose adaptive ratio has become concrete', anOrder({ content: [aText(), anImage()], ratio: 'adaptive' }), { ratio: '9:16' }],
     ['whose ratio was not asked for', anOrder({ content: [aText(), anImage()], ratio: undefined }), { ratio: '9:16' }],
     ['that shows no ratio', anOrder(), { ratio: undefined }],

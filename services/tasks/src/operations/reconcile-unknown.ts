@@ -83,10 +83,15 @@ function fits({ settings }: Channel, task: Task, work: ListedWork, now: number):
   return work.kind === order.kind
     && work.model === settings.models[order.model]
     && (order.duration === undefined || work.duration === order.duration)
-    && (order.resolution === undefined || work.resolution === order.resolution)
+    && (order.resolution === undefined || sameResolution(order.resolution, work.resolution))
     && sameRatio(order.ratio, work.ratio)
     && work.createdAt >= task.createdAt - CLOCK_SLACK_MS
     && work.createdAt <= until + CLOCK_SLACK_MS;
+}
+
+/** Some upstreams write `768p` for what they were asked for as `768P`. */
+function sameResolution(asked: string, shown: string | undefined): boolean {
+  return asked.toLowerCase() === shown?.toLowerCase();
 }
 
 /** Upstreams show an adaptive ratio as what it became. */
