@@ -8,7 +8,7 @@ import { runwayChannel } from './runway.ts';
 
 /** Every adapter by the name that the configuration calls it. A new one is a file and a line here. */
 export const ADAPTERS = {
-  'alpha-v2': alphaV2Channel,
+  'alpha-v2': discreet(alphaV2Channel),
   ark: discreet(generationOnly(arkChannel)),
   'openai-videos': discreet(generationOnly(openaiVideosChannel)),
   runway: discreet(generationOnly(runwayChannel)),
