@@ -26,6 +26,7 @@ import { announceChanged, finishedEvent, publishFinished } from './events/task-e
 import { mediaUrls } from './media-url.ts';
 import type { Deps } from './operations/deps.ts';
 import { reconcileUnknown } from './operations/reconcile-unknown.ts';
+import { removeOld } from './operations/remove-old.ts';
 import { watchDeadlines } from './operations/watch-deadlines.ts';
 import { operatorService } from './rpc/operator-service.ts';
 import { taskService } from './rpc/task-service.ts';
@@ -42,6 +43,7 @@ const SETTLE_IDLE_MS = 1000;
 const RECONCILE_IDLE_MS = 2000;
 const DEADLINE_IDLE_MS = 60_000;
 const BEAT_IDLE_MS = 1000;
+const REMOVE_IDLE_MS = 1000;
 
 export interface TasksPeers {
   readonly billing: Client<typeof BillingService>;
@@ -80,7 +82,7 @@ export async function startTasks(config: TasksConfig, foundation: Foundation, pe
 
   await recoverAtStart(deps, sql.engine === 'sqlite');
   lifecycle.add('process', () => deps.store.forget(deps.processId));
-  startWorkers(deps, { sql, bus, hardDeadlineMs: config.hardDeadlineMs }, (name, worker) => {
+  startWorkers(deps, { sql, bus, config }, (name, worker) => {
     workers.set(name, worker);
     lifecycle.add(name, () => worker.stop());
   });
@@ -107,15 +109,16 @@ export async function startTasks(config: TasksConfig, foundation: Foundation, pe
 interface WorkerParts {
   readonly sql: Sql;
   readonly bus: Bus;
-  readonly hardDeadlineMs: number;
+  readonly config: TasksConfig;
 }
 
-function startWorkers(deps: Deps, { sql, bus, hardDeadlineMs }: WorkerParts, keep: (name: string, worker: Worker) => void): void {
+function startWorkers(deps: Deps, { sql, bus, config }: WorkerParts, keep: (name: string, worker: Worker) => void): void {
   const passes: readonly (readonly [name: string, idleMs: number, pass: () => Promise<number>])[] = [
     ['outbox', OUTBOX_IDLE_MS, () => relayOutbox(sql, publishFinished(bus))],
     ['settle', SETTLE_IDLE_MS, () => settleFinished(deps)],
     ['reconcile', RECONCILE_IDLE_MS, () => reconcileUnknown(deps)],
-    ['deadlines', DEADLINE_IDLE_MS, () => watchDeadlines(deps, hardDeadlineMs)],
+    ['deadlines', DEADLINE_IDLE_MS, () => watchDeadlines(deps, config.hardDeadlineMs)],
+    ['retention', REMOVE_IDLE_MS, () => removeOld(deps, config.retentionMs)],
     ['alive', BEAT_IDLE_MS, () => keepAlive(deps)],
   ];
   for (const [name, idleMs, pass] of passes) keep(name, startWorker({ name, clock: deps.clock, log: deps.log, idleMs, pass }));

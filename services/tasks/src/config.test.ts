@@ -33,7 +33,7 @@ describe('what is not said', () => {
   test('has the defaults of the design', () => {
     expect(configOf('')).toMatchObject({
       database: undefined, limits: { inFlightPerToken: 20, inFlightTotal: 1000 }, pollPlan: { firstMs: 3000, factor: 1.5, maxMs: 15_000 },
-      softDeadlineMs: 30 * 60_000, hardDeadlineMs: 24 * 3600 * 1000, channels: [],
+      softDeadlineMs: 30 * 60_000, hardDeadlineMs: 24 * 3600 * 1000, retentionMs: 90 * 24 * 3600 * 1000, channels: [],
     });
   });
 
@@ -47,7 +47,7 @@ describe('what is not said', () => {
 
 test('what is said is read', () => {
   const config = configOf(`
-tasks: { database: "postgres://db/tasks", in_flight: { per_token: 5, total: 50 }, poll: { first: 200ms, factor: 2, max: 2s, soft_deadline: 1m, hard_deadline: 2h } }
+tasks: { database: "postgres://db/tasks", in_flight: { per_token: 5, total: 50 }, poll: { first: 200ms, factor: 2, max: 2s, soft_deadline: 1m, hard_deadline: 2h }, retention: 30d }
 models:
   Alpha-H3: { kind: video, duration: [4, 15], resolutions: [768P, 2K], ratios: [adaptive, "16:9"] }
 channels:${CHANNEL}
@@ -60,7 +60,7 @@ channels:${CHANNEL}
 accounts: [{ id: demo, upstream_accounts: [vendor] }, { id: other }]`);
 
   expect(config).toMatchObject({
-    database: 'postgres://db/tasks', limits: { inFlightPerToken: 5, inFlightTotal: 50 }, pollPlan: { firstMs: 200, factor: 2, maxMs: 2000 }, softDeadlineMs: 60_000, hardDeadlineMs: 7_200_000,
+    database: 'postgres://db/tasks', limits: { inFlightPerToken: 5, inFlightTotal: 50 }, pollPlan: { firstMs: 200, factor: 2, maxMs: 2000 }, softDeadlineMs: 60_000, hardDeadlineMs: 7_200_000, retentionMs: 30 * 24 * 3600 * 1000,
     channels: [{ priority: -3, requestsPerMinute: 7, inFlightMax: 2, pollsPerMinute: 60, submitTimeoutMs: 5000, pollTimeoutMs: 2000, reconcile: 'none', references: 'inline', enabled: false }],
   });
   expect(config.models.get('Alpha-H3')).toEqual({ id: 'Alpha-H3', durationMin: 4, durationMax: 15, resolutions: ['768P', '2K'], ratios: ['adaptive', '16:9'] });

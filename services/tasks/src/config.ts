@@ -37,6 +37,7 @@ export const tasksSchema = {
         }),
         default: {},
       },
+      retention: duration('90d'),
     }),
     default: {},
   },
@@ -83,6 +84,8 @@ export interface TasksConfig {
   readonly pollPlan: PollPlan;
   readonly softDeadlineMs: number;
   readonly hardDeadlineMs: number;
+  /** How long finished tasks are kept. */
+  readonly retentionMs: number;
   readonly models: ReadonlyMap<string, Model>;
   readonly channels: readonly ChannelSettings[];
   /** Upstream accounts whose files an account may name. */
@@ -98,6 +101,7 @@ export function tasksConfig(value: unknown, publicUrl: string): TasksConfig {
     pollPlan: { firstMs: ms(tasks.poll.first), factor: tasks.poll.factor, maxMs: Math.max(ms(tasks.poll.max), ms(tasks.poll.first)) },
     softDeadlineMs: ms(tasks.poll.soft_deadline),
     hardDeadlineMs: ms(tasks.poll.hard_deadline),
+    retentionMs: ms(tasks.retention),
     models: new Map(Object.entries(models).map(([id, { duration: [durationMin, durationMax], resolutions, ratios }]) => [id, { id, durationMin, durationMax, resolutions, ratios }])),
     channels: channels.filter(({ adapter }) => adapter !== RELAY).map((channel) => channelSettings(channel, isPrivate(publicUrl) ? 'inline' : 'url')),
     grants: new Map(accounts.map(({ id, upstream_accounts = [] }) => [id, upstream_accounts])),
@@ -145,6 +149,7 @@ interface CheckedConfig {
     readonly database?: string;
     readonly in_flight: { readonly per_token: number; readonly total: number };
     readonly poll: { readonly first: string; readonly factor: number; readonly max: string; readonly soft_deadline: string; readonly hard_deadline: string };
+    readonly retention: string;
   };
   readonly models: Readonly<Record<string, { readonly duration: readonly [number, number]; readonly resolutions: readonly string[]; readonly ratios: readonly string[] }>>;
   readonly channels: readonly CheckedChannel[];

@@ -5,6 +5,7 @@ import { createsConformance } from './store/creates-conformance.ts';
 import { movesConformance } from './store/moves-conformance.ts';
 import type { OpenStore } from './store/opened-store.ts';
 import { readsConformance } from './store/reads-conformance.ts';
+import { retentionConformance } from './store/retention-conformance.ts';
 
 /** What every task store promises to the operations. */
 export function taskStoreConformance(open: OpenStore): void {
@@ -12,5 +13,6 @@ export function taskStoreConformance(open: OpenStore): void {
   describe('attempts', () => attemptsConformance(open));
   describe('moves', () => movesConformance(open));
   describe('reads', () => readsConformance(open));
+  describe('retention', () => retentionConformance(open));
   describe('attention and processes', () => attentionConformance(open));
 }

@@ -53,6 +53,11 @@ export function optionalNumber(value: SqlValue | undefined): number | undefined 
   return value === null || value === undefined ? undefined : Number(value);
 }
 
+/** Parameters for a list of so many values, the first of them `$from`. */
+export function places(count: number, from: number): string {
+  return Array.from({ length: count }, (_, index) => `$${String(from + index)}`).join(', ');
+}
+
 function json<T>(value: SqlValue | undefined): T | undefined {
   return typeof value === 'string' ? (JSON.parse(value) as T) : undefined;
 }

@@ -1,5 +1,5 @@
 import type { Sql, SqlValue } from '@reelgate/platform/sql';
-import { TASK_COLUMNS, fromTaskRow, optionalNumber, optionalText, text } from './rows.ts';
+import { TASK_COLUMNS, fromTaskRow, optionalNumber, optionalText, places, text } from './rows.ts';
 import type { Attempt, ListFilter, ReadStore } from './task-store.ts';
 
 /** In words that SQLite can match to the index of such tasks: it does not match a parameter. */
@@ -62,8 +62,4 @@ function conditions(filter: ListFilter): { where: string; values: SqlValue[] } {
   add('model', filter.model === undefined ? undefined : [filter.model]);
   add('kind', filter.kind === undefined ? undefined : [filter.kind]);
   return { where: parts.join(' AND '), values };
-}
-
-function places(count: number, from: number): string {
-  return Array.from({ length: count }, (_, index) => `$${String(from + index)}`).join(', ');
 }

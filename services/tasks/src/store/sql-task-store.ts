@@ -7,6 +7,7 @@ import type { FinishedEvent } from './sql-moves.ts';
 import { sqlNotes } from './sql-notes.ts';
 import { sqlProcesses } from './sql-processes.ts';
 import { sqlReads } from './sql-reads.ts';
+import { sqlRetention } from './sql-retention.ts';
 import type { TaskStore } from './task-store.ts';
 
 export function sqlTaskStore(sql: Sql, newId: NewId, finishedEvent: FinishedEvent): TaskStore {
@@ -17,5 +18,6 @@ export function sqlTaskStore(sql: Sql, newId: NewId, finishedEvent: FinishedEven
     ...sqlMoves(sql, note, finishedEvent),
     ...sqlAttention(sql, note),
     ...sqlProcesses(sql),
+    ...sqlRetention(sql),
   };
 }

@@ -164,4 +164,15 @@ export interface ProcessStore {
   forget(processId: string): Promise<void>;
 }
 
-export type TaskStore = CreateStore & ReadStore & MoveStore & AttentionStore & ProcessStore;
+/** What goes when nobody needs it any more. Several processes may remove at once. */
+export interface RetentionStore {
+  /**
+   * Removes tasks that ended before a time and are settled, the oldest first, with their attempts, events, attention and keys. One that
+   * waits for a person, has a living key, or tells its upstream work from a lost one's, stays. Gives how many went.
+   */
+  removeFinished(which: { readonly before: number; readonly now: number; readonly limit: number }): Promise<number>;
+  /** Removes expired idempotency keys; gives how many. */
+  removeKeys(now: number, limit: number): Promise<number>;
+}
+
+export type TaskStore = CreateStore & ReadStore & MoveStore & AttentionStore & ProcessStore & RetentionStore;
