@@ -117,7 +117,7 @@ function startWorkers(deps: Deps, { sql, bus, config }: WorkerParts, keep: (name
     ['outbox', OUTBOX_IDLE_MS, () => relayOutbox(sql, publishFinished(bus))],
     ['settle', SETTLE_IDLE_MS, () => settleFinished(deps)],
     ['reconcile', RECONCILE_IDLE_MS, () => reconcileUnknown(deps)],
-    ['deadlines', DEADLINE_IDLE_MS, () => watchDeadlines(deps, config.hardDeadlineMs)],
+    ['deadlines', DEADLINE_IDLE_MS, () => watchDeadlines(deps, config)],
     ['retention', REMOVE_IDLE_MS, () => removeOld(deps, config.retentionMs)],
     ['alive', BEAT_IDLE_MS, () => keepAlive(deps)],
   ];

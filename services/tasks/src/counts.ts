@@ -7,10 +7,12 @@ export function counts(metrics: Metrics): Counts {
   const finished = metrics.counter('reelgate_tasks_finished_total', 'Finished tasks by kind and state', ['kind', 'state']);
   const attention = metrics.counter('reelgate_attention_total', 'Tasks put before a person, by reason', ['reason']);
   const polls = metrics.counter('reelgate_polls_total', 'Looks at an upstream by channel and outcome', ['channel', 'outcome']);
+  const softDeadlines = metrics.counter('reelgate_soft_deadline_total', 'Tasks past the soft deadline', []);
   return {
     attempt: (channel, outcome) => { attempts.inc({ channel, outcome }); },
     finished: (kind, state) => { finished.inc({ kind, state }); },
     attention: (reason) => { attention.inc({ reason }); },
+    softDeadline: () => { softDeadlines.inc({}); },
     poll: (channel, outcome) => { polls.inc({ channel, outcome }); },
   };
 }

@@ -100,6 +100,7 @@ async function openWorld(outside: Outside, options: WorldOptions, atEnd: (end: (
     count: {
       attempt: (...words) => count('attempt', ...words), finished: (...words) => count('finished', ...words),
       attention: (...words) => count('attention', ...words), poll: (...words) => count('poll', ...words),
+      softDeadline: () => count('soft deadline'),
     },
   };
   let open = true;

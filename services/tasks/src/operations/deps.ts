@@ -49,4 +49,5 @@ export interface Counts {
   readonly finished: (kind: string, state: string) => void;
   readonly attention: (reason: string) => void;
   readonly poll: (channel: string, outcome: string) => void;
+  readonly softDeadline: () => void;
 }

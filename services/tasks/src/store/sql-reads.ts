@@ -37,9 +37,6 @@ export function sqlReads(sql: Sql): ReadStore {
       [limit, begunBefore, ...aliveOwners]),
     withAdmission: (admission, { limit, after }) => tasks(`${UNSURE[admission]} AND finished_at IS NULL AND id > $1 ORDER BY id LIMIT $2`, [after, limit]),
     unsettled: (before, limit) => tasks('finished_at IS NOT NULL AND settled_at IS NULL AND finished_at < $1 ORDER BY finished_at LIMIT $2', [before, limit]),
-    overdue: (createdBefore, limit) => tasks(
-      `finished_at IS NULL AND admission <> 'submitting' AND created_at < $1
-       AND NOT EXISTS (SELECT 1 FROM attention WHERE attention.task_id = tasks.id AND resolved_at IS NULL) ORDER BY created_at LIMIT $2`, [createdBefore, limit]),
     knownUpstreamIds: async (upstreamAccount, ids) => {
       if (ids.length === 0) return new Set();
       const rows = await sql.read(`SELECT upstream_id FROM tasks WHERE upstream_account = $1 AND upstream_id IN (${places(ids.length, 2)})`, [upstreamAccount, ...ids]);

@@ -2,6 +2,7 @@ import type { NewId } from '@reelgate/platform/ids';
 import type { Sql } from '@reelgate/platform/sql';
 import { sqlAttention } from './sql-attention.ts';
 import { sqlCreates } from './sql-creates.ts';
+import { sqlDeadlines } from './sql-deadlines.ts';
 import { sqlMoves } from './sql-moves.ts';
 import type { FinishedEvent } from './sql-moves.ts';
 import { sqlNotes } from './sql-notes.ts';
@@ -17,6 +18,7 @@ export function sqlTaskStore(sql: Sql, newId: NewId, finishedEvent: FinishedEven
     ...sqlReads(sql),
     ...sqlMoves(sql, note, finishedEvent),
     ...sqlAttention(sql, note),
+    ...sqlDeadlines(sql, note),
     ...sqlProcesses(sql),
     ...sqlRetention(sql),
   };

@@ -120,8 +120,6 @@ export interface ReadStore {
   withAdmission(admission: 'submitting' | 'unknown', page: { readonly limit: number; readonly after: string }): Promise<readonly Task[]>;
   /** Finished, and not known to be settled since before this time. */
   unsettled(before: number, limit: number): Promise<readonly Task[]>;
-  /** Unfinished since before this time, and not before a person yet. */
-  overdue(createdBefore: number, limit: number): Promise<readonly Task[]>;
   knownUpstreamIds(upstreamAccount: string, ids: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
@@ -138,6 +136,21 @@ export interface MoveStore {
   makeDue(taskId: string, at: number): Promise<void>;
   markSettled(taskId: string, at: number): Promise<void>;
   remove(taskId: string, at: number): Promise<boolean>;
+}
+
+export type Deadline = 'soft' | 'hard';
+
+/** Tasks that take longer than they should. */
+export interface DeadlineStore {
+  /** Unfinished since before this time, and not known to be past the deadline. */
+  late(deadline: Deadline, createdBefore: number, limit: number): Promise<readonly Task[]>;
+  /**
+   * Notes that an unfinished task is past a deadline; says whether that was not known. Past the hard one it leaves the counters of its
+   * token and of all tasks, once.
+   */
+  passDeadline(taskId: string, deadline: Deadline, at: number): Promise<boolean>;
+  /** Unfinished, past the hard deadline, and not before a person. */
+  overdue(limit: number): Promise<readonly Task[]>;
 }
 
 export interface AttentionItem {
@@ -175,4 +188,4 @@ export interface RetentionStore {
   removeKeys(now: number, limit: number): Promise<number>;
 }
 
-export type TaskStore = CreateStore & ReadStore & MoveStore & AttentionStore & ProcessStore & RetentionStore;
+export type TaskStore = CreateStore & ReadStore & MoveStore & AttentionStore & DeadlineStore & ProcessStore & RetentionStore;

@@ -115,19 +115,6 @@ export function readsConformance(open: OpenStore): void {
     expect(idsOf(await store.unsettled(AT + 50, 1))).toEqual(['task_1']);
   });
 
-  test('overdue is what is unfinished for too long and not before a person yet', async () => {
-    await accepted(store, 'task_1', { createdAt: AT - 100 });
-    await unknown(store, 'task_2', { createdAt: AT - 200 });
-    await accepted(store, 'task_new');
-    await completed(store, 'task_ended', { createdAt: AT - 100 });
-    await begun(store, 'task_submitting', { createdAt: AT - 100 });
-    await accepted(store, 'task_raised', { createdAt: AT - 300 });
-    await store.raise({ taskId: 'task_raised', reason: 'hard_deadline', detail: '', since: AT });
-
-    expect(idsOf(await store.overdue(AT, 10))).toEqual(['task_2', 'task_1']);
-    expect(idsOf(await store.overdue(AT, 1))).toEqual(['task_2']);
-  });
-
   test('upstream ids are known by their upstream account', async () => {
     await accepted(store, 'task_1');
 
