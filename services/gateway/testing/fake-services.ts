@@ -20,6 +20,8 @@ export interface FakeTasks {
   readonly creates: CreateTaskRequest[];
   readonly checked: Order[];
   readonly lists: ListTasksRequest[];
+  /** Callbacks that were passed on. */
+  readonly heeded: readonly { readonly token: string; readonly upstreamTaskId: string }[];
   /** Readable tasks by `account/id`. */
   readonly tasks: Map<string, Task>;
   /** Thrown by the next call of that method. */
@@ -31,6 +33,7 @@ export function fakeTasks(): FakeTasks {
   const creates: CreateTaskRequest[] = [];
   const checked: Order[] = [];
   const lists: ListTasksRequest[] = [];
+  const heeded: { token: string; upstreamTaskId: string }[] = [];
   const tasks = new Map<string, Task>();
   const refusals = new Map<string, Error>();
   const byKey = new Map<string, { readonly fingerprint: string; readonly task: Task }>();
@@ -88,9 +91,14 @@ export function fakeTasks(): FakeTasks {
       tasks.delete(`${accountId}/${taskId}`);
       return { deletedAt: timestampFromMs(0) };
     },
+    heedCallback: async ({ token, upstreamTaskId }) => {
+      called('heedCallback');
+      heeded.push({ token, upstreamTaskId });
+      return {};
+    },
   };
   return {
-    client: directClient(TaskService, bind(TaskService, implementation)), calls, creates, checked, lists, tasks,
+    client: directClient(TaskService, bind(TaskService, implementation)), calls, creates, checked, lists, heeded, tasks,
     refuse: (method, problem) => {
       refusals.set(method, problem);
     },

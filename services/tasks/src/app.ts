@@ -14,6 +14,7 @@ import type { BillingService } from '@reelgate/proto/billing/v1/billing_service'
 import type { MediaService } from '@reelgate/proto/media/v1/media_service';
 import { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
+import { callbacks } from './callbacks.ts';
 import { ADAPTERS } from './channels/adapters/index.ts';
 import { openFleet } from './channels/fleet.ts';
 import { billingClient } from './clients/billing.ts';
@@ -68,7 +69,7 @@ export async function startTasks(config: TasksConfig, foundation: Foundation, pe
     store: sqlTaskStore(sql, newId, finishedEvent),
     billing: billingClient(peers.billing),
     media: mediaClient(peers.media),
-    fleet, clock, newId, chance, log,
+    fleet, clock, newId, chance, log, callbacks: callbacks(foundation.publicUrl, foundation.signingKey),
     models: () => current.models,
     grants: () => current.grants,
     processId: newId('proc'),

@@ -40,7 +40,7 @@ describe('what is not said', () => {
   test('of a channel, too', () => {
     expect(configOf(`channels:${CHANNEL}`).channels).toMatchObject([{
       id: 'main', baseUrl: 'https://upstream.example', priority: 0, weight: 1, enabled: true, requestsPerMinute: 300, inFlightMax: 30, pollsPerMinute: 6000,
-      submitTimeoutMs: 60_000, pollTimeoutMs: 20_000, reconcile: 'list', references: 'url',
+      submitTimeoutMs: 60_000, pollTimeoutMs: 20_000, reconcile: 'list', references: 'url', callbacks: false,
     }]);
   });
 });

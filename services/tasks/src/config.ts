@@ -71,6 +71,7 @@ export const tasksSchema = {
       timeouts: { ...closed({ submit: duration('60s'), poll: duration('20s') }), default: {} },
       reconcile: { enum: ['list', 'none'], default: 'list' },
       references: { enum: ['inline', 'url'] },
+      callbacks: { type: 'boolean', default: false },
     }, ['id', 'adapter', 'base_url', 'api_key', 'endpoints', 'models'], {
       // Only where tasks live upstream does it matter whose they are.
       if: { properties: { adapter: { const: RELAY } } }, else: { properties: { upstream_account: true }, required: ['upstream_account'] },
@@ -113,7 +114,7 @@ function channelSettings(channel: CheckedChannel, references: 'inline' | 'url'):
     id: channel.id, adapter: channel.adapter, baseUrl: channel.base_url, apiKey: new Secret(channel.api_key), upstreamAccount: channel.upstream_account,
     endpoints: channel.endpoints, models: channel.models, priority: channel.priority, weight: channel.weight, enabled: channel.enabled,
     requestsPerMinute: channel.limits.requests_per_minute, inFlightMax: channel.limits.in_flight, pollsPerMinute: channel.limits.polls_per_minute,
-    submitTimeoutMs: ms(channel.timeouts.submit), pollTimeoutMs: ms(channel.timeouts.poll), reconcile: channel.reconcile, references: channel.references ?? references,
+    submitTimeoutMs: ms(channel.timeouts.submit), pollTimeoutMs: ms(channel.timeouts.poll), reconcile: channel.reconcile, references: channel.references ?? references, callbacks: channel.callbacks,
   };
 }
 
@@ -142,6 +143,7 @@ interface CheckedChannel {
   readonly timeouts: { readonly submit: string; readonly poll: string };
   readonly reconcile: 'list' | 'none';
   readonly references?: 'inline' | 'url';
+  readonly callbacks: boolean;
 }
 
 interface CheckedConfig {

@@ -5,9 +5,11 @@ import { afterEach } from '@jest/globals';
 import { newIds } from '@reelgate/platform/ids';
 import { silentLog } from '@reelgate/platform/log';
 import { openSql } from '@reelgate/platform/open-sql';
+import { Secret } from '@reelgate/platform/secret';
 import type { Sql } from '@reelgate/platform/sql';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
+import { callbacks } from '../src/callbacks.ts';
 import type { ChannelSettings } from '../src/channels/channel.ts';
 import { openFleet } from '../src/channels/fleet.ts';
 import type { Order } from '../src/domain/order.ts';
@@ -88,6 +90,7 @@ async function openWorld(outside: Outside, options: WorldOptions, atEnd: (end: (
     billing: recorded('billing', billing.port, journal),
     media: recorded('media', media.port, journal),
     mediaUrl: recorded('links', links, journal).mediaUrl,
+    callbacks: callbacks('https://gateway.example', new Secret('signing key')),
     fleet: openFleet(options.channels ?? [channelSettings()], { clock, adapters: { scripted: upstream.channels(journal) }, chance: () => 0 }),
     models: () => MODELS,
     grants: () => options.grants ?? new Map(),

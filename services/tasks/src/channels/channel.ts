@@ -26,6 +26,8 @@ export interface ChannelSettings {
   readonly reconcile: 'list' | 'none';
   /** How media reach the upstream: inside the request, or as signed links to us. */
   readonly references: 'inline' | 'url';
+  /** Whether the upstream is given an address of ours to call when work moves on. */
+  readonly callbacks: boolean;
 }
 
 /** A medium in the form that the channel reads. */
@@ -46,6 +48,8 @@ export interface Attempt {
   readonly content: readonly AttemptItem[];
   /** The upstream's id of the source, on regeneration by a source task. */
   readonly sourceUpstreamId?: string | undefined;
+  /** Our own address for this attempt, where the channel is to call back and the client named none. */
+  readonly callbackUrl?: string | undefined;
 }
 
 /**

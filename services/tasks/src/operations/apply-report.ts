@@ -49,7 +49,7 @@ async function write(deps: Deps, task: Task, to: Progress, status: string): Prom
 function base(deps: Deps, task: Task): Progress {
   const at = deps.clock.now();
   return {
-    state: task.state, upstreamStatus: task.upstreamStatus, unrecognised: false, progress: task.progress, pollErrors: 0, at,
+    state: task.state, upstreamStatus: task.upstreamStatus, unrecognised: false, progress: task.progress, pollErrors: 0, at, wasDueAt: task.nextPollAt,
     nextPollAt: at + pollInterval(deps.pollPlan, at - task.createdAt, deps.chance()),
   };
 }

@@ -29,6 +29,7 @@ export interface Deps {
   readonly pollPlan: PollPlan;
   /** A staged medium as the channel reads it. */
   readonly mediaUrl: MediaUrl;
+  readonly callbacks: Callbacks;
   /** Tells whoever listens that a task shows something new. */
   readonly announce: (task: Pick<Task, 'id' | 'accountId' | 'state'>) => void;
   readonly wake: { readonly outbox: () => void; readonly polls: (channelId: string) => void };
@@ -42,6 +43,19 @@ export interface Limits {
 
 /** The staged medium as an address that only this channel is given. */
 export type MediaUrl = (staged: { readonly object: string; readonly mediaType: string }, references: 'inline' | 'url', signal: AbortSignal) => Promise<string>;
+
+/** Which attempt of which task. */
+export interface AttemptName {
+  readonly taskId: string;
+  readonly number: number;
+}
+
+/** The addresses at which upstreams call us. They hold everything: nothing is kept of them. */
+export interface Callbacks {
+  readonly urlOf: (attempt: AttemptName) => string;
+  /** What the end of such an address names; undefined when it is none of ours. */
+  readonly attemptOf: (token: string) => AttemptName | undefined;
+}
 
 /** The numbers that operators watch. */
 export interface Counts {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { Secret } from '@reelgate/platform/secret';
 import { channelSettings } from '../../testing/channel-settings.ts';
 import { refused } from '../../testing/fake-upstream.ts';
 import { deepFrozen, reachableFrom } from '../../testing/object-graph.ts';
@@ -9,6 +10,7 @@ import type { Attempt, ChannelSettings } from '../channels/channel.ts';
 import type { StagedMedia } from '../clients/media.ts';
 import type { Order } from '../domain/order.ts';
 import type { Task } from '../domain/task.ts';
+import { callbacks } from '../callbacks.ts';
 import { planAttempt } from './plan-attempt.ts';
 import type { AttemptInputs } from './plan-attempt.ts';
 
@@ -25,6 +27,7 @@ function planner() {
   let addresses = 0;
   const given: string[] = [];
   const deps = {
+    callbacks: callbacks('https://gateway.example', new Secret('signing key')),
     models: () => MODELS,
     mediaUrl: async ({ object }: { readonly object: string }, references: 'inline' | 'url') => {
       given.push(`${references}:${object}?${addresses += 1}`);
@@ -34,7 +37,7 @@ function planner() {
   return {
     given,
     plan: (settings: ChannelSettings, inputs: Partial<AttemptInputs> & { readonly order: Order }): Promise<Attempt> =>
-      planAttempt(deps, { settings, source: undefined, staged: STAGED, ...inputs }, new AbortController().signal),
+      planAttempt(deps, { taskId: 'task_1', number: 1, settings, source: undefined, staged: STAGED, ...inputs }, new AbortController().signal),
   };
 }
 
@@ -89,6 +92,14 @@ describe('an attempt', () => {
     ['whose medium was not staged', FIRST, anOrder({ content: [aText(), aText(), aText(), aText(), anImage()] }), undefined],
   ])('%s is not planned', async (_what, settings, order, source) => {
     await expect(planner().plan(settings, { order, source })).rejects.toThrow();
+  });
+
+  test.each<[string, ChannelSettings, Order, string | undefined]>([
+    ['that is to be called back has an address of its own', channelSettings({ callbacks: true }), anOrder(), expect.stringMatching(/^https:\/\/gateway\.example\/callbacks\/task_1\.1\./) as unknown as string],
+    ['whose client named an address has none of ours', channelSettings({ callbacks: true }), aContextIr({ callbackUrl: 'https://client.example/cb' }), undefined],
+    ['on a channel that does not call back has none', FIRST, anOrder(), undefined],
+  ])('%s', async (_what, settings, order, callbackUrl) => {
+    expect((await planner().plan(settings, { order })).callbackUrl).toEqual(callbackUrl);
   });
 
   test('is judged again by the model as it is now', async () => {

@@ -8,6 +8,9 @@ import type { Deps } from './deps.ts';
 import { refusalOf } from './refusals.ts';
 
 export interface AttemptInputs {
+  readonly taskId: string;
+  /** From 1, among the attempts of the task. */
+  readonly number: number;
   readonly order: Order;
   readonly settings: ChannelSettings;
   readonly source: Task | undefined;
@@ -18,14 +21,15 @@ export interface AttemptInputs {
  * An attempt is a value, made anew from the frozen order and one channel: the order is judged again, the source is resolved for the
  * channel's upstream account, the model is mapped, and each medium gets an address of its own. Nothing of an earlier attempt is read.
  */
-export async function planAttempt(deps: Pick<Deps, 'models' | 'mediaUrl'>, { order, settings, source, staged }: AttemptInputs, signal: AbortSignal): Promise<Attempt> {
+export async function planAttempt(deps: Pick<Deps, 'models' | 'mediaUrl' | 'callbacks'>, { taskId, number, order, settings, source, staged }: AttemptInputs, signal: AbortSignal): Promise<Attempt> {
   const fault = checkOrder(order, deps.models(), ['*']);
   if (fault !== undefined) throw refusalOf(fault);
   const model = settings.models[order.model];
   if (model === undefined) throw new Error(`the channel ${settings.id} does not know the model ${order.model}`);
   const content = await Promise.all(order.content.map(async (item, index): Promise<AttemptItem> =>
     isMedia(item) ? { media: item.media, role: roleOf(item), url: await urlOf(deps, { item, staged: staged.get(index), settings }, signal) } : { text: item.text }));
-  return { kind: order.kind, model, order, content, sourceUpstreamId: sourceIdFor(settings, source) };
+  const callbackUrl = settings.callbacks && order.callbackUrl === undefined ? deps.callbacks.urlOf({ taskId, number }) : undefined;
+  return { kind: order.kind, model, order, content, sourceUpstreamId: sourceIdFor(settings, source), callbackUrl };
 }
 
 async function urlOf(deps: Pick<Deps, 'mediaUrl'>, { item, staged, settings }: { item: MediaItem; staged: StagedMedia | undefined; settings: ChannelSettings }, signal: AbortSignal): Promise<string> {

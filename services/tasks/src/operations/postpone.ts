@@ -7,7 +7,7 @@ export async function postpone(deps: Pick<Deps, 'store' | 'clock' | 'pollPlan'>,
   const errors = task.pollErrors + 1;
   const at = deps.clock.now();
   await deps.store.progress(task.id, task.state, {
-    state: task.state, upstreamStatus: task.upstreamStatus, unrecognised: task.unrecognised, progress: task.progress, pollErrors: errors, at,
+    state: task.state, upstreamStatus: task.upstreamStatus, unrecognised: task.unrecognised, progress: task.progress, pollErrors: errors, at, wasDueAt: task.nextPollAt,
     nextPollAt: at + errorBackoff(deps.pollPlan, errors),
   }, errors === 1 ? { type: 'look_failed', detail: { error } } : undefined);
   return errors;

@@ -93,7 +93,7 @@ async function tryChannel(deps: Deps, task: NewTask, { berth, resolved, staged, 
   const { signal } = new AbortController();
   let attempt: Attempt;
   try {
-    attempt = await planAttempt(deps, { order: task.order, settings, source: resolved.source, staged }, signal);
+    attempt = await planAttempt(deps, { taskId: task.id, number, order: task.order, settings, source: resolved.source, staged }, signal);
   } catch (error) {
     berth.circuit.undecided();
     await deps.store.refuseAttempt(task.id, { number, channel: settings.id, error: String(error), at: deps.clock.now() });

@@ -9,6 +9,7 @@ import type { CreateRequest } from '../operations/create-task.ts';
 import { deleteTask } from '../operations/delete-task.ts';
 import type { Deps } from '../operations/deps.ts';
 import { estimateOrder } from '../operations/estimate-order.ts';
+import { callbackHeeder } from '../operations/heed-callback.ts';
 import { getTask, listTasks } from '../operations/read-tasks.ts';
 import { KINDS, fromWireOrder, nameOf } from './mapping-order.ts';
 import { STATES, toWireCreated, toWireTask } from './mapping-task.ts';
@@ -19,6 +20,7 @@ const LIST_IDS_MAX = 100;
 
 /** Each method: from the wire, the operation, to the wire. */
 export function taskService(deps: Deps): Implementation<typeof TaskService> {
+  const heed = callbackHeeder(deps);
   const now = (): number => deps.clock.now();
   return {
     checkOrder: async (request) => {
@@ -40,6 +42,10 @@ export function taskService(deps: Deps): Implementation<typeof TaskService> {
     },
     cancelTask: async ({ accountId, taskId }, { signal }: CallContext) => ({ task: toWireTask(await cancelTask(deps, accountId, taskId, signal), now()) }),
     deleteTask: async ({ accountId, taskId }) => ({ deletedAt: timestampFromMs(await deleteTask(deps, accountId, taskId)) }),
+    heedCallback: async ({ token, upstreamTaskId }) => {
+      await heed(token, upstreamTaskId);
+      return {};
+    },
   };
 }
 

@@ -47,6 +47,7 @@ test.each<[string, string, (store: TaskStore) => Promise<unknown>]>([
   ['what has an upstream id', 'tasks_by_upstream', (store) => store.knownUpstreamIds('vendor', ['1', '2'])],
   ['an owner\'s page', 'tasks_by_account', (store) => store.list({ accountId: 'acme', states: ['queued'] }, { limit: 10, after: 'task_1' })],
   ['an owner\'s task', 'autoindex_tasks_1', (store) => store.findOwned('acme', 'task_1')],
+  ['a call of an upstream', 'autoindex_tasks_1', (store) => store.heed('task_1', 1)],
   ['a look', 'autoindex_tasks_1', (store) => store.progress('task_1', 'queued', { state: 'queued', unrecognised: false, progress: 0, pollErrors: 0, nextPollAt: 1, at: 1 })],
   ['the end of a task', 'autoindex_tasks_1', (store) => store.finish('task_1', { state: 'failed', at: 1 })],
   ['a refusal', 'autoindex_tasks_1', (store) => store.refuse('task_1', { code: 'x', message: 'y' }, 1)],

@@ -24,9 +24,10 @@ export function sqlMoves(sql: Sql, note: WriteNote, finishedEvent: FinishedEvent
 
     progress: (taskId, from, to, told) => sql.transaction(async (query) => {
       const rows = await query(
-        `UPDATE tasks SET state = $1, upstream_status = $2, unrecognised = $3, progress = $4, poll_errors = $5, next_poll_at = $6, lease_until = NULL, owner = NULL, updated_at = $7
+        `UPDATE tasks SET state = $1, upstream_status = $2, unrecognised = $3, progress = $4, poll_errors = $5,
+           next_poll_at = CASE WHEN next_poll_at = COALESCE($10, next_poll_at) THEN $6 ELSE next_poll_at END, lease_until = NULL, owner = NULL, updated_at = $7
          WHERE id = $8 AND state = $9 AND ${UNFINISHED} AND next_poll_at IS NOT NULL RETURNING id`,
-        [to.state, to.upstreamStatus ?? null, to.unrecognised ? 1 : 0, to.progress, to.pollErrors, to.nextPollAt, to.at, taskId, from]);
+        [to.state, to.upstreamStatus ?? null, to.unrecognised ? 1 : 0, to.progress, to.pollErrors, to.nextPollAt, to.at, taskId, from, to.wasDueAt ?? null]);
       if (rows.length > 0 && told !== undefined) await note(query, taskId, to.at, told);
       return rows.length > 0;
     }),
@@ -49,6 +50,11 @@ export function sqlMoves(sql: Sql, note: WriteNote, finishedEvent: FinishedEvent
     makeDue: async (taskId, at) => {
       await sql.write(`UPDATE tasks SET next_poll_at = $1, lease_until = NULL WHERE id = $2 AND next_poll_at IS NOT NULL AND next_poll_at > $1 AND ${UNFINISHED}`, [at, taskId]);
     },
+    // While a look is under way its time is moved a little and stays past: `progress` sees by it that there is more to see.
+    heed: async (taskId, at) => (await sql.write(
+      `UPDATE tasks SET next_poll_at = CASE WHEN next_poll_at > $1 THEN $1 ELSE next_poll_at + 1 END
+       WHERE id = $2 AND next_poll_at IS NOT NULL AND ${UNFINISHED}
+         AND ((next_poll_at > $1 AND (lease_until IS NULL OR lease_until <= $1)) OR (next_poll_at <= $1 AND lease_until > $1)) RETURNING id`, [at, taskId])).length > 0,
     markSettled: async (taskId, at) => {
       await sql.write('UPDATE tasks SET settled_at = $1 WHERE id = $2 AND settled_at IS NULL', [at, taskId]);
     },

@@ -58,6 +58,8 @@ export interface Progress {
   readonly progress: number;
   readonly pollErrors: number;
   readonly nextPollAt: number;
+  /** When the look was due. Where something made it due again meanwhile, the next look follows at once. */
+  readonly wasDueAt?: number | undefined;
   readonly at: number;
 }
 
@@ -134,6 +136,8 @@ export interface MoveStore {
   /** Compare-and-set from an unfinished state, with the event, the counters and the note in one transaction; says whether it won. */
   finish(taskId: string, finish: Finish): Promise<boolean>;
   makeDue(taskId: string, at: number): Promise<void>;
+  /** Something happened to the work: it is looked at now, or once more after the look that is under way. Says whether that was news. */
+  heed(taskId: string, at: number): Promise<boolean>;
   markSettled(taskId: string, at: number): Promise<void>;
   remove(taskId: string, at: number): Promise<boolean>;
 }

@@ -184,6 +184,43 @@ export function movesConformance(open: OpenStore): void {
     });
   });
 
+  describe('heed', () => {
+    test('makes due once what was not', async () => {
+      await accepted(store, 'task_1', { nextPollAt: AT + 5000 });
+
+      expect([await store.heed('task_1', AT + 10), await store.heed('task_1', AT + 10), await other.heed('task_1', AT + 20)]).toEqual([true, false, false]);
+      expect(await store.find('task_1')).toMatchObject({ nextPollAt: AT + 10 });
+      expect(await claim(store, AT + 20)).toEqual(['task_1']);
+    });
+
+    test('takes no task from the look that is under way, and has one more follow it', async () => {
+      await accepted(store, 'task_1');
+      const [task] = await store.claimDue('main', { now: AT, leaseUntil: AT + 1000, limit: 1, owner: 'proc_1' });
+
+      expect([await store.heed('task_1', AT), await store.heed('task_1', AT), await store.heed('task_1', AT + 1)]).toEqual([true, false, true]);
+      expect(await claim(other, AT + 10)).toEqual([]);
+
+      await store.progress('task_1', 'queued', { ...seen, wasDueAt: task?.nextPollAt });
+      expect(await claim(other, AT + 10)).toEqual(['task_1']);
+    });
+
+    test('leaves alone what is not polled', async () => {
+      await unknown(store, 'task_1');
+      await completed(store, 'task_2');
+
+      expect([await store.heed('task_1', AT), await store.heed('task_2', AT), await store.heed('task_3', AT)]).toEqual([false, false, false]);
+    });
+  });
+
+  test('without a call the next look comes when it was said to', async () => {
+    await accepted(store, 'task_1');
+    const [task] = await store.claimDue('main', { now: AT, leaseUntil: AT + 1000, limit: 1, owner: 'proc_1' });
+
+    await store.progress('task_1', 'queued', { ...seen, wasDueAt: task?.nextPollAt });
+
+    expect(await store.find('task_1')).toMatchObject({ nextPollAt: seen.nextPollAt });
+  });
+
   test('what is settled is marked once, and no longer waits for its money', async () => {
     await completed(store, 'task_1');
     expect(idsOf(await store.unsettled(AT + 1, 10))).toEqual(['task_1']);

@@ -491,6 +491,47 @@ export declare type DeleteTaskResponse = Message<"reelgate.tasks.v1.DeleteTaskRe
 export declare const DeleteTaskResponseSchema: GenMessage<DeleteTaskResponse>;
 
 /**
+ * HeedCallbackRequest carries what an upstream called with.
+ *
+ * @generated from message reelgate.tasks.v1.HeedCallbackRequest
+ */
+export declare type HeedCallbackRequest = Message<"reelgate.tasks.v1.HeedCallbackRequest"> & {
+  /**
+   * The end of the address: it names the task and proves itself.
+   *
+   * @generated from field: string token = 1;
+   */
+  token: string;
+
+  /**
+   * The id of the work as the caller gave it, or nothing; a hint, for a task whose work is not known.
+   *
+   * @generated from field: string upstream_task_id = 2;
+   */
+  upstreamTaskId: string;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.HeedCallbackRequest.
+ * Use `create(HeedCallbackRequestSchema)` to create a new message.
+ */
+export declare const HeedCallbackRequestSchema: GenMessage<HeedCallbackRequest>;
+
+/**
+ * HeedCallbackResponse is empty, whatever came of it.
+ *
+ * @generated from message reelgate.tasks.v1.HeedCallbackResponse
+ */
+export declare type HeedCallbackResponse = Message<"reelgate.tasks.v1.HeedCallbackResponse"> & {
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.HeedCallbackResponse.
+ * Use `create(HeedCallbackResponseSchema)` to create a new message.
+ */
+export declare const HeedCallbackResponseSchema: GenMessage<HeedCallbackResponse>;
+
+/**
  * TaskService keeps the life of every task.
  *
  * @generated from service reelgate.tasks.v1.TaskService
@@ -565,6 +606,16 @@ export declare const TaskService: GenService<{
     methodKind: "unary";
     input: typeof DeleteTaskRequestSchema;
     output: typeof DeleteTaskResponseSchema;
+  },
+  /**
+   * HeedCallback has a task looked at now, because its upstream called the address that it was given. What it said is not believed.
+   *
+   * @generated from rpc reelgate.tasks.v1.TaskService.HeedCallback
+   */
+  heedCallback: {
+    methodKind: "unary";
+    input: typeof HeedCallbackRequestSchema;
+    output: typeof HeedCallbackResponseSchema;
   },
 }>;
 

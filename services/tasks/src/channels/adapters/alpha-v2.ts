@@ -1,4 +1,4 @@
-import type { Channel, ChannelFactory, ListedWork, Look, Submission } from '../channel.ts';
+import type { Attempt, Channel, ChannelFactory, ListedWork, Look, Submission } from '../channel.ts';
 import { upstreamHttp } from '../toolkit.ts';
 import type { UpstreamAnswer } from '../toolkit.ts';
 import { bodyOf } from './alpha-v2.body.ts';
@@ -17,7 +17,10 @@ export const alphaV2Channel: ChannelFactory = (settings) => {
   const get = (path: string, signal: AbortSignal): Promise<UpstreamAnswer> => http.call({ method: 'GET', path, timeoutMs: settings.pollTimeoutMs }, signal);
   const channel: Channel = {
     settings,
-    submit: async (attempt, signal) => submissionOf(await http.call({ method: 'POST', path: PATHS[attempt.kind], body: bodyOf(attempt), timeoutMs: settings.submitTimeoutMs }, signal)),
+    submit: async (attempt, signal) => {
+      const answer = await http.call({ method: 'POST', path: PATHS[attempt.kind], body: bodyOf(attempt), timeoutMs: settings.submitTimeoutMs }, signal);
+      return ownFault(attempt, submissionOf(answer));
+    },
     look: async (upstreamId, signal) => lookOf(await get(`${QUERY}/${encodeURIComponent(upstreamId)}`, signal)),
     list: (since, signal) => listSince(since, (page) => get(`${QUERY}?page_num=${String(page)}&page_size=${String(LIST_PAGE)}`, signal)),
     cancel: async (upstreamId, signal) => {
@@ -49,6 +52,12 @@ function submissionOf(answer: UpstreamAnswer): Submission {
     return { outcome: 'refused', fault: faultOf(status, { code: undefined, message: '' }), error: `HTTP ${String(status)}`, retryAfterMs };
   }
   return { outcome: 'unknown', error: `HTTP ${String(status)} without a readable answer` };
+}
+
+/** The vendor tries a callback address within the create: when it cannot reach ours, the order is not to blame. */
+function ownFault({ callbackUrl }: Attempt, submission: Submission): Submission {
+  const ours = callbackUrl !== undefined && submission.outcome === 'refused' && submission.fault === 'order' && /callback/i.test(submission.error);
+  return ours ? { ...submission, fault: 'channel' } : submission;
 }
 
 function isSuccess(status: number): boolean {

@@ -1,0 +1,30 @@
+import { describe, expect, test } from '@jest/globals';
+import { Secret, deriveSecret } from '@reelgate/platform/secret';
+import { signName } from '@reelgate/platform/signed-name';
+import { callbacks } from './callbacks.ts';
+
+const key = new Secret('signing key');
+const { urlOf, attemptOf } = callbacks('https://gateway.example', key);
+const tokenOf = (url: string): string => url.slice(url.lastIndexOf('/') + 1);
+
+describe('the address of an attempt', () => {
+  test('names it again, and is of its own for each attempt of each task', () => {
+    const attempts = [{ taskId: 'task_1', number: 1 }, { taskId: 'task_1', number: 16 }, { taskId: 'task_2', number: 1 }];
+    const urls = attempts.map(urlOf);
+
+    expect(new Set(urls).size).toBe(3);
+    expect(urls.map((url) => attemptOf(tokenOf(url)))).toEqual(attempts);
+    for (const url of urls) expect(url).toMatch(/^https:\/\/gateway\.example\/callbacks\/[\w.-]+$/);
+  });
+
+  test.each<[string, string]>([
+    ['another task', tokenOf(urlOf({ taskId: 'task_1', number: 1 })).replace('task_1', 'task_2')],
+    ['another attempt', tokenOf(urlOf({ taskId: 'task_1', number: 1 })).replace('.1.', '.2.')],
+    ['the key of the links', signName(key, 'task_1.1')],
+    ['a name of another shape', signName(deriveSecret(key, 'upstream-callbacks'), 'task_1')],
+    ['no signature', 'task_1.1.'],
+    ['nothing', ''],
+  ])('is none with %s', (_what, token) => {
+    expect(attemptOf(token)).toBeUndefined();
+  });
+});

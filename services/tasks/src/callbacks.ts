@@ -1,0 +1,19 @@
+import { deriveSecret } from '@reelgate/platform/secret';
+import type { Secret } from '@reelgate/platform/secret';
+import { signName, signedNameIn } from '@reelgate/platform/signed-name';
+import type { Callbacks } from './operations/deps.ts';
+
+const PURPOSE = 'upstream-callbacks';
+const NAME = /^(?<taskId>[\w-]{1,64})\.(?<number>[1-9]\d?)$/;
+
+/** Addresses of ours that nobody can guess, one for each attempt. The gateway, which answers there, derives the same key. */
+export function callbacks(publicUrl: string, signingKey: Secret): Callbacks {
+  const key = deriveSecret(signingKey, PURPOSE);
+  return {
+    urlOf: ({ taskId, number }) => `${publicUrl}/callbacks/${signName(key, `${taskId}.${String(number)}`)}`,
+    attemptOf: (token) => {
+      const { taskId, number } = NAME.exec(signedNameIn(key, token) ?? '')?.groups ?? {};
+      return taskId === undefined ? undefined : { taskId, number: Number(number) };
+    },
+  };
+}

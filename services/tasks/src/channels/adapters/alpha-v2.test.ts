@@ -1,0 +1,46 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { channelSettings } from '../../../testing/channel-settings.ts';
+import { aContextIr, anOrder } from '../../../testing/orders.ts';
+import { openScriptedUpstream } from '../../../testing/scripted-upstream.ts';
+import type { ScriptedAnswer, ScriptedUpstream } from '../../../testing/scripted-upstream.ts';
+import type { Attempt, Channel, Submission } from '../channel.ts';
+import { alphaV2Channel } from './alpha-v2.ts';
+
+const OURS = 'https://gateway.example/callbacks/task_1.1.c2lnbmF0dXJl';
+const UNREACHED: ScriptedAnswer = { status: 400, json: { type: 'error', error: { type: 'bad_request_error', message: 'invalid params, fail to check callback url (2013)', http_code: '400' } } };
+const WRONG: ScriptedAnswer = { status: 400, json: { type: 'error', error: { type: 'bad_request_error', message: 'invalid params, duration (2013)', http_code: '400' } } };
+const generation: Attempt = { kind: 'generation', model: 'up-1', order: anOrder(), content: [{ text: 'a fox' }] };
+const contextIr: Attempt = { ...generation, kind: 'context_ir', order: aContextIr({ callbackUrl: 'https://client.example/cb' }) };
+
+let upstream: ScriptedUpstream;
+let channel: Channel;
+beforeAll(async () => {
+  upstream = await openScriptedUpstream();
+  channel = alphaV2Channel(channelSettings({ baseUrl: upstream.url, submitTimeoutMs: 10_000 }));
+});
+afterEach(() => {
+  expect(upstream.requests).toHaveLength(1);
+});
+afterAll(async () => {
+  await channel.close();
+  await upstream.close();
+});
+
+describe('a callback address that the upstream cannot reach', () => {
+  const submit = (attempt: Attempt, answer: ScriptedAnswer): Promise<Submission> => {
+    upstream.script(answer);
+    return channel.submit(attempt, new AbortController().signal);
+  };
+
+  test('is the fault of the channel when it is ours', async () => {
+    expect(await submit({ ...generation, callbackUrl: OURS }, UNREACHED)).toMatchObject({ outcome: 'refused', fault: 'channel' });
+  });
+
+  test('is the fault of the order when it is the client\'s', async () => {
+    expect(await submit(contextIr, UNREACHED)).toMatchObject({ outcome: 'refused', fault: 'order' });
+  });
+
+  test('excuses no other fault of the order', async () => {
+    expect(await submit({ ...generation, callbackUrl: OURS }, WRONG)).toMatchObject({ outcome: 'refused', fault: 'order' });
+  });
+});
