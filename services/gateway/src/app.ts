@@ -3,6 +3,7 @@ import type { Lifecycle } from '@reelgate/platform/lifecycle';
 import type { Metrics } from '@reelgate/platform/metrics';
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import type { ReadyCheck } from '@reelgate/platform/health';
+import { deriveSecret } from '@reelgate/platform/secret';
 import type { Client } from '@reelgate/platform/rpc/service';
 import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import { billingAuthenticate } from './clients/billing-client.ts';
@@ -33,6 +34,9 @@ export type { MediaPort } from './clients/media-port.ts';
 /** All bodies together; one of the largest size always fits. */
 const BODIES_BYTES_LEAST = 512 * 1024 * 1024;
 
+/** The word under which the tasks service derives the same key. */
+const CALLBACK_KEY_PURPOSE = 'upstream-callbacks';
+
 export interface GatewayClients {
   readonly tasks: TasksClient;
   readonly billing: Pick<Client<typeof BillingService>, 'authenticate'>;
@@ -59,8 +63,9 @@ export async function startGateway(config: GatewayConfig, foundation: Foundation
     const changes = openTaskChanges();
     const stopping = new AbortController();
     const parts: GatewayParts = {
-      clock, reader, changes, stopping: stopping.signal, tasks: clients.tasks, media: clients.media, limits: config.limits, catalogue: () => catalogue,
+      clock, counters, reader, changes, stopping: stopping.signal, tasks: clients.tasks, media: clients.media, limits: config.limits, catalogue: () => catalogue,
       links: signedLinks(foundation.publicUrl, foundation.signingKey), budget: openBodyBudget(Math.max(BODIES_BYTES_LEAST, 2 * config.limits.bodyBytes)),
+      callbackKey: deriveSecret(foundation.signingKey, CALLBACK_KEY_PURPOSE),
     };
     const taskEvents = await onTaskChanged(bus, reader, changes);
     lifecycle.add('task events', () => taskEvents.stop());

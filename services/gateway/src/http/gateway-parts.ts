@@ -1,7 +1,9 @@
 import type { Clock } from '@reelgate/platform/clock';
+import type { Secret } from '@reelgate/platform/secret';
 import type { Catalogue, GatewayLimits } from '../config.ts';
 import type { MediaPort } from '../clients/media-port.ts';
 import type { TasksClient } from '../clients/tasks-client.ts';
+import type { Counters } from '../counters/counters.ts';
 import type { Links } from '../dialects/dialect.ts';
 import type { TaskReader } from '../operations/read-task.ts';
 import type { TaskChanges } from '../operations/task-changes.ts';
@@ -17,6 +19,9 @@ export interface GatewayParts {
   readonly links: Links;
   readonly limits: GatewayLimits;
   readonly budget: BodyBudget;
+  readonly counters: Counters;
+  /** Signs the addresses at which upstreams call; the tasks service, which makes them, derives the same. */
+  readonly callbackKey: Secret;
   /** Aborted when the gateway stops: reads that wait are then answered at once. */
   readonly stopping: AbortSignal;
   /** As the last reload left it. */

@@ -1,4 +1,5 @@
 import type { Dialect } from '../dialects/dialect.ts';
+import { callbackRoutes } from './callback-routes.ts';
 import { contentRoutes } from './content-routes.ts';
 import { estimateRoute } from './estimate-route.ts';
 import type { GatewayParts } from './gateway-parts.ts';
@@ -19,5 +20,5 @@ export function gatewayRoutes(dialects: readonly Dialect[], parts: GatewayParts,
     ...relayRoutes(parts),
     ...unsupportedRoutes(),
   ];
-  return [...routes, ...pageRoutes(routes, publicUrl)];
+  return [...routes, ...pageRoutes(routes, publicUrl), ...callbackRoutes(parts)];
 }
