@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { startSandbox } from '../../deploy/local/sandbox/sandbox.ts';
+import type { Sandbox } from '../../deploy/local/sandbox/sandbox.ts';
+import { httpCaller } from '../harness/client.ts';
+import type { HttpCaller } from '../harness/client.ts';
+import { newProgram } from '../harness/program.ts';
+import type { Program } from '../harness/program.ts';
+import { KEYS, UPSTREAM_KEY } from '../harness/test-config.ts';
+
+const VIDEO = readFileSync(path.join(import.meta.dirname, '../../services/media/testing/fixtures/768p.mp4'));
+const START_TIMEOUT_MS = 60_000;
+/** Polling alone would take a minute to look for the first time. */
+const POLL = { first: '60s', factor: 1, max: '60s' };
+const SOON_MS = 15_000;
+const TASKS = 30;
+
+describe('a channel that calls back', () => {
+  let sandbox: Sandbox;
+  let program: Program;
+  let demo: HttpCaller;
+
+  beforeAll(async () => {
+    sandbox = await startSandbox({ listen: '127.0.0.1:0', key: UPSTREAM_KEY, render: async () => VIDEO });
+    program = await newProgram('one program', { upstream: new URL(sandbox.url).host, poll: POLL, callbacks: true });
+    await program.start();
+    demo = httpCaller(program.base, KEYS.demo);
+  }, START_TIMEOUT_MS);
+
+  afterAll(async () => {
+    await program?.end();
+    await sandbox?.stop();
+  }, START_TIMEOUT_MS);
+
+  const generation = { model: 'Alpha-H3', content: [{ type: 'text', text: 'a red boat' }], duration: 5, resolution: '768P', ratio: '16:9' };
+
+  test('shows the end of every kind of task by its calls alone', async () => {
+    const begun = performance.now();
+    const source = await demo.create('/v2/video_generation', generation);
+    await demo.finish(source);
+    const later = await Promise.all([
+      demo.create('/v2/video_regeneration', { model: 'Alpha-H3', resolution: '2K', source_task_id: source }),
+      demo.create('/v2/h3_context_ir', { model: 'Alpha-H3', content: generation.content, duration: 5, ratio: '16:9' }),
+    ]);
+    await Promise.all(later.map((taskId) => demo.finish(taskId)));
+
+    expect(performance.now() - begun).toBeLessThan(SOON_MS);
+  }, START_TIMEOUT_MS);
+
+  test('loses none of many that move at once', async () => {
+    const begun = performance.now();
+    const tasks = await Promise.all(Array.from({ length: TASKS }, () => demo.create('/v2/video_generation', generation)));
+    await Promise.all(tasks.map((taskId) => demo.finish(taskId)));
+
+    expect(performance.now() - begun).toBeLessThan(SOON_MS);
+  }, START_TIMEOUT_MS);
+
+  test('answers nobody who makes an address up', async () => {
+    const nobody = httpCaller(program.base, undefined);
+    const taskId = await demo.create('/v2/video_generation', generation);
+
+    expect((await nobody.call('POST', `/callbacks/${taskId}.1.${'A'.repeat(43)}`, { challenge: 'abc' })).status).toBe(404);
+    await demo.finish(taskId);
+  }, START_TIMEOUT_MS);
+});
