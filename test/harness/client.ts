@@ -20,11 +20,13 @@ export interface HttpCaller {
   finish(taskId: string, status?: string): Promise<Answer>;
 }
 
-export function httpCaller(base: string, token: string | undefined): HttpCaller {
+/** `timeoutMs` bounds each call. */
+export function httpCaller(base: string, token: string | undefined, timeoutMs = FINISH_TIMEOUT_MS): HttpCaller {
   const caller: HttpCaller = {
     call: async (method, target, body, headers = {}) => {
       const response = await fetch(base + target, {
         method,
+        signal: AbortSignal.timeout(timeoutMs),
         headers: { ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
         ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       });

@@ -38,9 +38,10 @@ export interface Program {
   end(): Promise<void>;
 }
 
-export async function newProgram(shape: Shape, options: Omit<ConfigOptions, 'dir'>): Promise<Program> {
+/** `change` adds to the configuration that every test has, or takes from it. */
+export async function newProgram(shape: Shape, options: Omit<ConfigOptions, 'dir'>, change: (config: TestConfig) => TestConfig = (config) => config): Promise<Program> {
   const dir = mkdtempSync(path.join(tmpdir(), 'reelgate-e2e-'));
-  const config = await testConfig({ ...options, dir });
+  const config = change(await testConfig({ ...options, dir }));
   const file = path.join(dir, 'reelgate.yaml');
   writeFileSync(file, JSON.stringify(config, undefined, 2));
   const environment = { ...process.env, REELGATE_CONFIG: file, NODE_OPTIONS: '' };

@@ -1,0 +1,148 @@
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { UPSTREAM_KEY } from './test-config.ts';
+
+const VIDEO = readFileSync(path.join(import.meta.dirname, '../../services/media/testing/fixtures/768p.mp4'));
+const TAKE_MS = 300;
+
+/** A submission that this upstream has taken: it would be paid for. */
+export interface Work {
+  readonly id: string;
+  /** Whose order it is: the word `[mark:…]` of the prompt. */
+  readonly mark: string;
+  readonly order: { readonly model: string; readonly duration: number; readonly resolution: string; readonly ratio?: string };
+  readonly words: Words;
+  readonly bornAt: number;
+}
+
+type Words = ReadonlyMap<string, string>;
+
+/**
+ * The vendor's V2 API, as a test wants it. A create is steered by words in its prompt:
+ * `[hang]` taken, never answered; `[reset]` taken, and the connection cut; `[slow:MS]` taken, answered late;
+ * `[throttle]` or `[throttle:SECONDS]` refused with 429, without or with Retry-After; `[error:HTTP]` refused in the vendor's envelope;
+ * `[base-resp]` refused inside a 200; `[html]` a page with 200, nothing taken; `[once]` refused so the first time only.
+ * Its work by `[take:MS]` how long it runs, `[fail]` how it ends, `[seconds:N]` what it says that it used.
+ */
+export interface ScriptedUpstream {
+  /** `host:port`. */
+  readonly host: string;
+  /** All that was ever taken, oldest first. */
+  readonly works: readonly Work[];
+  /** The marks of all creates, those that were refused too. */
+  readonly asked: readonly string[];
+  stop(): Promise<void>;
+}
+
+export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
+  const works = new Map<string, Work>();
+  const taken: Work[] = [];
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    void answer(request, response).catch(() => request.socket.destroy());
+  });
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const url = new URL(request.url ?? '/', 'http://upstream');
+    if (url.pathname.startsWith('/files/')) {
+      response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': VIDEO.length }).end(VIDEO);
+      return;
+    }
+    if (request.headers.authorization !== `Bearer ${UPSTREAM_KEY}`) {
+      refuse(response, 401, 'login fail (1004)');
+      return;
+    }
+    if (request.method === 'POST') create(request, response, await bodyOf(request));
+    else if (url.pathname === '/v2/query/video_generation') send(response, 200, listed(url.searchParams));
+    else query(response, url.pathname.slice('/v2/query/video_generation/'.length));
+  };
+  const create = (request: IncomingMessage, response: ServerResponse, body: Body): void => {
+    const words = wordsOf(body);
+    const mark = words.get('mark') ?? '';
+    const again = asked.includes(mark);
+    asked.push(mark);
+    if (!(again && words.has('once')) && refused(response, words)) return;
+    const id = `77${String(Date.now()).slice(-8)}${String(taken.length).padStart(5, '0')}`;
+    const work: Work = { id, mark, order: body, words, bornAt: Date.now() };
+    works.set(id, work);
+    taken.push(work);
+    if (words.has('reset')) request.socket.destroy();
+    else if (!words.has('hang')) setTimeout(() => { send(response, 200, { task_id: id }); }, Number(words.get('slow') ?? 0)).unref();
+  };
+  const query = (response: ServerResponse, id: string): void => {
+    const work = works.get(id);
+    if (work === undefined) refuse(response, 400, 'invalid params, invalid task_id (2013)');
+    else send(response, 200, { task: shown(work) });
+  };
+  const listed = (asking: URLSearchParams): object => {
+    const [page, size] = [Number(asking.get('page_num') ?? 1), Number(asking.get('page_size') ?? 20)];
+    return { items: taken.toReversed().slice((page - 1) * size, page * size).map(shown), total: taken.length };
+  };
+  const shown = (work: Work): object => ({ ...seen(work), ...(statusOf(work) === 'succeeded' ? { content: { url: `http://${host}/files/${work.id}.mp4` } } : {}) });
+
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const host = `127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  return {
+    host, works: taken, asked,
+    stop: () => new Promise((resolve) => {
+      server.close(() => { resolve(); });
+      server.closeAllConnections();
+    }),
+  };
+}
+
+/** How many seconds the work says that it used. */
+export function secondsOf({ words, order }: Work): number {
+  return Number(words.get('seconds') ?? order.duration);
+}
+
+export function statusOf({ words, bornAt }: Work): 'running' | 'succeeded' | 'failed' {
+  if (Date.now() - bornAt < Number(words.get('take') ?? TAKE_MS)) return 'running';
+  return words.has('fail') ? 'failed' : 'succeeded';
+}
+
+function seen(work: Work): object {
+  const { id, order, bornAt } = work;
+  const status = statusOf(work);
+  return {
+    id, model: order.model, status, task_type: 'generation', modality: 'video', resolution: order.resolution, duration: order.duration, ratio: order.ratio ?? '16:9',
+    created_at: Math.floor(bornAt / 1000), updated_at: Math.floor(Date.now() / 1000),
+    usage: status === 'succeeded' ? { total_seconds: secondsOf(work), output_seconds: secondsOf(work) } : {},
+    ...(status === 'failed' ? { error: { code: '1027', message: 'output contains sensitive content' } } : {}),
+  };
+}
+
+/** Answers when the words say that nothing is taken; tells whether it did. */
+function refused(response: ServerResponse, words: Words): boolean {
+  const error = words.get('error');
+  const wait = words.get('throttle');
+  if (wait !== undefined) refuse(response, 429, 'rate limit (1002)', wait === '' ? {} : { 'retry-after': wait });
+  else if (error !== undefined) refuse(response, Number(error), 'internal error (1000)');
+  else if (words.has('base-resp')) send(response, 200, { base_resp: { status_code: 1008, status_msg: 'insufficient balance' } });
+  else if (words.has('html')) response.writeHead(200, { 'content-type': 'text/html' }).end('<html>a page</html>');
+  else return false;
+  return true;
+}
+
+type Body = Work['order'] & { readonly content: readonly { readonly type: string; readonly text?: string }[] };
+
+function wordsOf({ content }: Body): Words {
+  const text = content.map((item) => item.text ?? '').join('\n');
+  return new Map([...text.matchAll(/\[([a-z-]+)(?::([^\]]*))?\]/g)].map(([, name = '', value = '']) => [name, value]));
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Body> {
+  const parts: Buffer[] = [];
+  for await (const part of request) parts.push(part as Buffer);
+  return JSON.parse(Buffer.concat(parts).toString()) as Body;
+}
+
+function refuse(response: ServerResponse, status: number, message: string, headers: Readonly<Record<string, string>> = {}): void {
+  send(response, status, { type: 'error', error: { type: 'server_error', message, http_code: String(status) }, request_id: 'r' }, headers);
+}
+
+function send(response: ServerResponse, status: number, body: object, headers: Readonly<Record<string, string>> = {}): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+}

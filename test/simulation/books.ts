@@ -1,0 +1,62 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Program } from '../harness/program.ts';
+import { secondsOf } from '../harness/scripted-upstream.ts';
+import type { Work } from '../harness/scripted-upstream.ts';
+
+const PAGE = 1000;
+const LOOK_MS = 500;
+const MARK = /\[mark:(\w+)\]/;
+/** Cents a second. */
+const PRICE: Readonly<Record<string, number>> = { '768P': 8, '2K': 13 };
+
+/** A task as the operator sees it. */
+export interface Shown {
+  readonly id: string;
+  readonly state: string;
+  readonly admission: string;
+  readonly order: { readonly prompt: string };
+  readonly attempts: readonly { readonly upstream_id?: string; readonly outcome: string }[];
+  readonly events: readonly { readonly type: string; readonly upstreamId?: string }[];
+  readonly hold?: { readonly amount: string };
+  readonly settlement?: { readonly amount: string; readonly basis: string };
+}
+
+export const markOf = ({ order }: Shown): string => MARK.exec(order.prompt)?.[1] ?? '';
+
+/** The upstream's id that the task has, whether it was told or found. */
+export const upstreamIdOf = ({ attempts, events }: Shown): string | undefined =>
+  attempts.find(({ outcome }) => outcome === 'accepted')?.upstream_id ?? events.find(({ type }) => type === 'adopted')?.upstreamId;
+
+/** Every task of the account that was not refused. */
+export async function tasksOf(program: Program, account: string): Promise<readonly Shown[]> {
+  const all: Shown[] = [];
+  for (;;) {
+    const { json, err } = await program.command('task', 'list', '--account', account, '--limit', String(PAGE), ...(all.length === 0 ? [] : ['--after', all.at(-1)!.id]));
+    if (!Array.isArray(json)) throw new Error(`no list of tasks: ${err}`);
+    all.push(...(json as Shown[]));
+    if (json.length < PAGE) return all.filter(({ admission }) => admission !== 'refused');
+  }
+}
+
+/** Waits until nothing moves any more: each task has ended and is settled, or waits for an upstream that nobody knows. */
+export async function untilSettled(program: Program, account: string, timeoutMs: number): Promise<readonly Shown[]> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    const tasks = await tasksOf(program, account);
+    const moving = tasks.filter(({ admission, settlement }) => admission !== 'unknown' && settlement === undefined);
+    if (moving.length === 0) return tasks;
+    if (performance.now() > deadline) throw new Error(`${String(moving.length)} tasks do not end, such as ${JSON.stringify(moving[0])}`);
+    await wait(LOOK_MS);
+  }
+}
+
+/** Cents that the work must cost, by what the upstream says it used. */
+export function costOf(work: Work): number {
+  return work.words.has('fail') ? 0 : secondsOf(work) * (PRICE[work.order.resolution] ?? Number.NaN);
+}
+
+/** A decimal amount as whole cents; NaN when it is not whole. */
+export function cents(amount: string): number {
+  const value = Math.round(Number(amount) * 100);
+  return Math.abs(value - Number(amount) * 100) < 1e-6 ? value : Number.NaN;
+}

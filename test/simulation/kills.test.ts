@@ -1,0 +1,198 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { setTimeout as wait } from 'node:timers/promises';
+import { httpCaller } from '../harness/client.ts';
+import { newProgram } from '../harness/program.ts';
+import type { Program } from '../harness/program.ts';
+import { seeded } from '../harness/seeded.ts';
+import { startScriptedUpstream } from '../harness/scripted-upstream.ts';
+import type { ScriptedUpstream } from '../harness/scripted-upstream.ts';
+import { CHANNEL, KEYS, UPSTREAM_KEY, UPSTREAM_MODEL } from '../harness/test-config.ts';
+import type { TestConfig } from '../harness/test-config.ts';
+import { cents, costOf, markOf, tasksOf, untilSettled, upstreamIdOf } from './books.ts';
+import type { Shown } from './books.ts';
+import { insist, startLoad } from './load.ts';
+import type { Load } from './load.ts';
+
+const SEED = Number(process.env['REELGATE_SEED'] ?? Math.floor(Math.random() * 1_000_000));
+const KILLS = Number(process.env['REELGATE_KILLS'] ?? 3);
+const CREDIT = '100000.00';
+const ORDERS_MAX = 150 * KILLS;
+const SETTLED_TIMEOUT_MS = 45_000;
+const ROUND_TIMEOUT_MS = 15_000;
+const TIMEOUT_MS = 120_000 + KILLS * ROUND_TIMEOUT_MS;
+const REPLAYED_MAX = 40;
+const SECOND_CHANNEL = 'second-channel-of-the-test';
+
+/** Plenty of money, two channels of one upstream account, and no long wait for an answer that does not come. */
+function forKills(config: TestConfig): TestConfig {
+  const [channel] = config.channels;
+  const first = { ...channel!, timeouts: { submit: '3s' } };
+  return {
+    ...config,
+    tasks: { ...config.tasks, in_flight: { per_token: 100_000, total: 100_000 } },
+    channels: [first, Object.assign({ ...first, id: SECOND_CHANNEL }, { priority: -1 })],
+    accounts: config.accounts.map((account) => (account.id === 'demo' ? { ...account, credit: CREDIT } : account)),
+  };
+}
+
+const settledSum = (tasks: readonly Shown[]): number => tasks.reduce((sum, { settlement }) => sum + cents(settlement?.amount ?? '0'), 0);
+const accountOf = async (program: Program) => (await program.command('account', 'show', 'demo')).json as { balance: string; held: string };
+
+describe(`a program that is killed at random under load (REELGATE_SEED=${String(SEED)})`, () => {
+  let upstream: ScriptedUpstream;
+  let program: Program;
+  let load: Load;
+  let tasks: readonly Shown[];
+
+  beforeAll(async () => {
+    console.log(`REELGATE_SEED=${String(SEED)} REELGATE_KILLS=${String(KILLS)}`);
+    upstream = await startScriptedUpstream();
+    program = await newProgram('one program', { upstream: upstream.host }, forKills);
+    await program.start();
+    load = startLoad({ base: program.base, token: KEYS.demo, seed: SEED, clients: 24, ordersMax: ORDERS_MAX, restMs: 300 });
+    const { whole } = seeded(SEED);
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      await wait(whole(200, 1500));
+      await program.stop('SIGKILL');
+      await wait(whole(0, 300));
+      await program.start();
+    }
+    await load.end();
+    tasks = await untilSettled(program, 'demo', SETTLED_TIMEOUT_MS);
+    const adopted = tasks.filter(({ events }) => events.some(({ type }) => type === 'adopted'));
+    console.log(`orders ${String(load.told.length)}, taken ${String(upstream.works.length)}, refused ${String(load.told.filter(({ taskId }) => taskId === undefined).length)}, unknown ${String(tasks.filter(({ admission }) => admission === 'unknown').length)}, found ${String(adopted.length)}`);
+  }, TIMEOUT_MS);
+
+  afterAll(async () => {
+    await program?.end();
+    await upstream?.stop();
+  }, TIMEOUT_MS);
+
+  test('the load was one: hundreds of orders, of which the upstream took most', () => {
+    expect(load.told.length).toBeGreaterThan(KILLS * 40);
+    expect(upstream.works.length).toBeGreaterThan(load.told.length / 2);
+  });
+
+  test('no order was taken twice by the upstream', () => {
+    const marks = upstream.works.map(({ mark }) => mark);
+    expect(marks.filter((mark, at) => marks.indexOf(mark) !== at)).toEqual([]);
+  });
+
+  test('whatever the upstream took belongs to the task of that order, or to one whose outcome is unknown', () => {
+    const byUpstreamId = Map.groupBy(tasks, upstreamIdOf);
+    const byMark = Map.groupBy(tasks, markOf);
+    const astray = upstream.works.filter(({ id, mark }) => {
+      const owners = byUpstreamId.get(id) ?? [];
+      const [owner] = owners;
+      if (owner !== undefined) return owners.length > 1 || markOf(owner) !== mark;
+      const [orderer, ...more] = byMark.get(mark) ?? [];
+      return orderer?.admission !== 'unknown' || more.length > 0;
+    });
+    expect(astray).toEqual([]);
+  });
+
+  test('every task came from one order, and says what its work said', () => {
+    const works = new Map(upstream.works.map((work) => [work.id, work]));
+    const marks = tasks.map(markOf);
+    expect(new Set(marks).size).toBe(marks.length);
+    const wrong = tasks.filter(({ admission }) => admission === 'accepted').filter((task) => {
+      const work = works.get(upstreamIdOf(task) ?? '');
+      return work === undefined || task.state !== (work.words.has('fail') ? 'failed' : 'completed');
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  test('every client that got an id can read its task, and nobody who was refused has one', async () => {
+    const caller = httpCaller(program.base, KEYS.demo);
+    for (const { taskId, order, refusal } of load.told) {
+      if (taskId === undefined) {
+        expect([429, 503]).toContain(refusal);
+        expect(tasks.filter((task) => markOf(task) === order.mark)).toEqual([]);
+        expect(upstream.works.filter(({ mark }) => mark === order.mark)).toEqual([]);
+        continue;
+      }
+      const answer = await caller.call('GET', `/v1/videos/${taskId}`);
+      (load.answers as typeof answer[]).push(answer);
+      expect(answer.status).toBe(200);
+      expect(tasks.find(({ id }) => id === taskId)?.order.prompt).toContain(`[mark:${order.mark}]`);
+    }
+  }, TIMEOUT_MS);
+
+  test('the same key gives the same task after all the deaths, and asks the upstream nothing', async () => {
+    const before = upstream.asked.length;
+    for (const { order, taskId } of load.told.filter((one) => one.taskId !== undefined).slice(0, REPLAYED_MAX)) {
+      expect((await insist({ base: program.base, token: KEYS.demo }, order, [])).taskId).toBe(taskId);
+    }
+    expect(upstream.asked.length).toBe(before);
+  }, TIMEOUT_MS);
+
+  test('the money is what the upstream used at the prices, and the holds are those of the unknown', async () => {
+    // What was unknown may have been found by now.
+    const now = await untilSettled(program, 'demo', SETTLED_TIMEOUT_MS);
+    const unknown = now.filter(({ admission }) => admission === 'unknown');
+    const known = new Set(now.map(upstreamIdOf));
+    const due = upstream.works.filter(({ id }) => known.has(id)).reduce((sum, work) => sum + costOf(work), 0);
+    const { balance, held } = await accountOf(program);
+    expect(settledSum(now)).toBe(due);
+    expect(cents(balance)).toBe(cents(CREDIT) - due);
+    expect(unknown.filter(({ hold, settlement }) => hold === undefined || settlement !== undefined)).toEqual([]);
+    expect(cents(held)).toBe(unknown.reduce((sum, { hold }) => sum + cents(hold!.amount), 0));
+    expect((await program.command('ledger', 'verify')).json).toMatchObject({ ok: true, sums: { USD: '0' }, unsettled_terminal_tasks: [], orphan_holds: [] });
+  }, TIMEOUT_MS);
+
+  test('nothing of the upstream is in any answer', () => {
+    const seen = load.answers.map(({ text, headers }) => text + JSON.stringify([...headers])).join('\n');
+    for (const secret of [upstream.host, UPSTREAM_KEY, UPSTREAM_MODEL, CHANNEL, SECOND_CHANNEL, 'account-of-the-test']) expect(seen).not.toContain(secret);
+    expect(upstream.works.filter(({ id }) => seen.includes(id))).toEqual([]);
+  });
+});
+
+describe('a program that is killed while the upstream holds its answer back', () => {
+  let upstream: ScriptedUpstream;
+  let program: Program;
+
+  const order = (mark: string, duration: number) => ({ mark, target: '/v2/video_generation', body: { model: 'Alpha-H3', content: [{ type: 'text', text: `a red boat [mark:${mark}] [hang]` }], duration, resolution: '768P', ratio: '16:9' } });
+  const alone = order('alone', 7);
+  const twins = [order('twin-a', 9), order('twin-b', 9)];
+  const orders = [alone, ...twins];
+
+  beforeAll(async () => {
+    upstream = await startScriptedUpstream();
+    program = await newProgram('one program', { upstream: upstream.host });
+    await program.start();
+    const client = httpCaller(program.base, KEYS.demo);
+    for (const { mark, target, body } of orders) void client.call('POST', target, body, { 'idempotency-key': `key-${mark}` }).catch(() => undefined);
+    while (upstream.works.length < orders.length) await wait(20);
+    await program.stop('SIGKILL');
+    await program.start();
+  }, TIMEOUT_MS);
+
+  afterAll(async () => {
+    await program?.end();
+    await upstream?.stop();
+  }, TIMEOUT_MS);
+
+  test('its orders are tasks from the restart on, under their keys', async () => {
+    for (const one of orders) {
+      const { taskId } = await insist({ base: program.base, token: KEYS.demo }, one, []);
+      expect((await httpCaller(program.base, KEYS.demo).call('GET', `/v1/videos/${taskId!}`)).status).toBe(200);
+    }
+  }, TIMEOUT_MS);
+
+  test('the one that alone fits the list of the upstream is found there; of two alike neither is guessed, and both keep their holds', async () => {
+    const deadline = performance.now() + SETTLED_TIMEOUT_MS;
+    const find = async () => new Map((await tasksOf(program, 'demo')).map((task) => [task.order.prompt.match(/mark:([\w-]+)/)?.[1], task]));
+    let tasks = await find();
+    while (tasks.get('alone')?.state !== 'completed' && performance.now() < deadline) {
+      await wait(500);
+      tasks = await find();
+    }
+    expect(tasks.get('alone')).toMatchObject({ state: 'completed', admission: 'accepted', settlement: { amount: '0.56', basis: 'usage' } });
+    for (const { mark } of twins) expect(tasks.get(mark)).toMatchObject({ state: 'queued', admission: 'unknown', hold: { amount: '0.72' } });
+    expect(await accountOf(program)).toMatchObject({ balance: '99.44', held: '1.44' });
+  }, TIMEOUT_MS);
+
+  test('nothing was submitted again', () => {
+    expect(upstream.asked.toSorted()).toEqual(orders.map(({ mark }) => mark).toSorted());
+  });
+});

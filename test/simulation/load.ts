@@ -1,0 +1,101 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { httpCaller } from '../harness/client.ts';
+import type { Answer } from '../harness/client.ts';
+import { seeded } from '../harness/seeded.ts';
+
+const RETRY_MS = 100;
+const CALL_TIMEOUT_MS = 20_000;
+const TRIES_MAX = 400;
+const RATIOS = ['21:9', '16:9', '4:3', '1:1', '3:4', '9:16'];
+
+/** What the upstream is told to do with an order, and how often in a hundred. */
+const BEHAVIOURS: readonly (readonly [share: number, words: string])[] = [
+  [40, ''], [14, '[slow:400]'], [6, '[slow:1500]'], [8, '[fail]'], [5, '[take:3000]'], [5, '[hang]'], [5, '[reset]'], [3, '[html]'], [3, '[throttle]'], [3, '[throttle:1]'],
+  [3, '[once] [throttle]'], [2, '[error:500]'], [2, '[once] [base-resp]'], [1, '[once] [error:500]'],
+];
+
+export interface Order {
+  readonly mark: string;
+  readonly target: string;
+  readonly body: object;
+}
+
+/** What the client of an order was told in the end. */
+export interface Told {
+  readonly order: Order;
+  /** What the 200 named. */
+  readonly taskId: string | undefined;
+  /** The refusal that ended it, when it was one. */
+  readonly refusal: number | undefined;
+}
+
+/** The order of this number: the same for the same seed. */
+export function orderOf(seed: number, number: number): Order {
+  const { pick, whole, chance } = seeded(seed * 100_003 + number);
+  const mark = `m${String(number)}`;
+  const [duration, resolution, ratio] = [whole(4, 15), pick(['768P', '2K']), pick(RATIOS)];
+  const used = chance() < 0.3 ? ` [seconds:${String(whole(1, 20))}]` : '';
+  const text = `a red boat [mark:${mark}] ${behaviour(whole(0, 99))}${used}`;
+  if (chance() < 0.5) return { mark, target: '/v2/video_generation', body: { model: 'Alpha-H3', content: [{ type: 'text', text }], duration, resolution, ratio } };
+  return { mark, target: '/v1/videos', body: { model: 'Alpha-H3', content: [{ type: 'text', text }], duration, resolution, ratio } };
+}
+
+function behaviour(at: number): string {
+  let below = 0;
+  return BEHAVIOURS.find(([share]) => (below += share) > at)?.[1] ?? '';
+}
+
+export interface Load {
+  readonly told: readonly Told[];
+  /** Each answer that any client saw. */
+  readonly answers: readonly Answer[];
+  /** Lets the clients finish what they have begun. */
+  end(): Promise<void>;
+}
+
+export interface LoadPlan {
+  readonly base: string;
+  readonly token: string;
+  readonly seed: number;
+  readonly clients: number;
+  readonly ordersMax: number;
+  /** The longest rest of a client between two orders. */
+  readonly restMs: number;
+}
+
+/** Clients that order one thing after another, each under a key of its own, and ask again until they know what has become of it. */
+export function startLoad(plan: LoadPlan): Load {
+  const told: Told[] = [];
+  const answers: Answer[] = [];
+  const { whole } = seeded(plan.seed);
+  let next = 0;
+  let ending = false;
+  const client = async (): Promise<void> => {
+    while (!ending && next < plan.ordersMax) {
+      next += 1;
+      told.push(await insist(plan, orderOf(plan.seed, next), answers));
+      await wait(whole(0, plan.restMs));
+    }
+  };
+  const clients = Array.from({ length: plan.clients }, client);
+  return {
+    told, answers,
+    end: async () => {
+      ending = true;
+      await Promise.all(clients);
+    },
+  };
+}
+
+/** One order under its key, again and again until the answer is a final one. */
+export async function insist({ base, token }: Pick<LoadPlan, 'base' | 'token'>, order: Order, answers: Answer[]): Promise<Told> {
+  const caller = httpCaller(base, token, CALL_TIMEOUT_MS);
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    const answer = await caller.call('POST', order.target, order.body, { 'idempotency-key': `key-${order.mark}` }).catch(() => undefined);
+    if (answer !== undefined) answers.push(answer);
+    if (answer?.status === 200) return { order, taskId: (answer.json as { task_id: string }).task_id, refusal: undefined };
+    if (answer !== undefined && answer.status !== 409) return { order, taskId: undefined, refusal: answer.status };
+    await wait(RETRY_MS);
+  }
+  throw new Error(`${order.mark} got no final answer`);
+}
