@@ -8,8 +8,25 @@ const COUNTER_MAX = 0xfff;
 /** Fills bytes with chance; the tests give a seeded one. */
 export type Random = (bytes: Uint8Array) => void;
 
+/** Asking the system costs the same for sixteen bytes as for thousands. */
+const POOL_BYTES = 4096;
+const pool = new Uint8Array(POOL_BYTES);
+let used = POOL_BYTES;
+
 export const systemRandom: Random = (bytes) => {
-  randomFillSync(bytes);
+  if (bytes.length > POOL_BYTES) {
+    randomFillSync(bytes);
+    return;
+  }
+  if (used + bytes.length > POOL_BYTES) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  const end = used + bytes.length;
+  bytes.set(pool.subarray(used, end));
+  // What may become a key is kept nowhere else.
+  pool.fill(0, used, end);
+  used = end;
 };
 
 /** Makes ids: a prefix and 26 characters, the lower-case base32 of a UUIDv7, ordered by time within one process. */
