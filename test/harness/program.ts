@@ -27,6 +27,8 @@ export interface CommandResult {
 export interface Program {
   readonly base: string;
   readonly config: TestConfig;
+  /** Those of its processes that run. */
+  pids(): readonly number[];
   /** What the processes have printed. */
   output(): string;
   /** The operator's command line, with --json. */
@@ -57,6 +59,7 @@ export async function newProgram(shape: Shape, options: Omit<ConfigOptions, 'dir
   const program: Program = {
     base: config.public_url,
     config,
+    pids: () => children.flatMap(({ pid }) => (pid === undefined ? [] : [pid])),
     output: () => printed,
     command: (...args) => new Promise((resolve) => {
       execFile(process.execPath, ['--disable-warning=ExperimentalWarning', path.join(ROOT, 'deploy/operator/main.ts'), ...args, '--json'], { env: environment }, (error, out, err) => {

@@ -98,7 +98,7 @@ export function secondsOf({ words, order }: Work): number {
   return Number(words.get('seconds') ?? order.duration);
 }
 
-export function statusOf({ words, bornAt }: Work): 'running' | 'succeeded' | 'failed' {
+function statusOf({ words, bornAt }: Work): 'running' | 'succeeded' | 'failed' {
   if (Date.now() - bornAt < Number(words.get('take') ?? TAKE_MS)) return 'running';
   return words.has('fail') ? 'failed' : 'succeeded';
 }

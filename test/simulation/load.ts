@@ -30,7 +30,7 @@ export interface Told {
 }
 
 /** The order of this number: the same for the same seed. */
-export function orderOf(seed: number, number: number): Order {
+function orderOf(seed: number, number: number): Order {
   const { pick, whole, chance } = seeded(seed * 100_003 + number);
   const mark = `m${String(number)}`;
   const [duration, resolution, ratio] = [whole(4, 15), pick(['768P', '2K']), pick(RATIOS)];

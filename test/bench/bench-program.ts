@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs';
+import { newProgram } from '../harness/program.ts';
+import type { Program, Shape } from '../harness/program.ts';
+import { KEYS } from '../harness/test-config.ts';
+import { startInstantUpstream } from './instant-upstream.ts';
+import type { InstantUpstream } from './instant-upstream.ts';
+import { requestOf } from './wire.ts';
+
+const PLENTY = 2 ** 31 - 1;
+const POLLS_PER_MINUTE = 6000;
+
+export interface BenchProgram {
+  readonly program: Program;
+  readonly upstream: InstantUpstream;
+  readonly port: number;
+  /** Processor time that its processes have used so far; other work on the machine does not change it. */
+  cpuMs(): number;
+  end(): Promise<void>;
+}
+
+interface BenchOptions {
+  readonly bus?: string;
+  /** Looks at the upstream; the default is that of a new installation. */
+  readonly pollsPerMinute?: number;
+}
+
+/** The real program with no limit in the way of a create, and an upstream that answers at once. The poll plan is the one of a new installation. */
+export async function startBenchProgram(shape: Shape, { bus, pollsPerMinute = POLLS_PER_MINUTE }: BenchOptions = {}): Promise<BenchProgram> {
+  const upstream = await startInstantUpstream();
+  const program = await newProgram(shape, { upstream: upstream.host, ...(bus === undefined ? {} : { bus }) }, (config) => ({
+    ...config,
+    gateway: { ...config.gateway, limits: { ...config.gateway.limits, creates_per_minute: PLENTY, reads_per_minute: PLENTY } },
+    tasks: { ...config.tasks, poll: { first: '3s', factor: 1.5, max: '15s' }, in_flight: { per_token: PLENTY, total: PLENTY } },
+    channels: config.channels.map((channel) => ({ ...channel, limits: { requests_per_minute: PLENTY, in_flight: PLENTY, polls_per_minute: pollsPerMinute } })),
+    accounts: config.accounts.map((account) => ({ ...account, credit: '1000000000.00' })),
+  }));
+  await program.start();
+  return {
+    program, upstream,
+    port: Number(new URL(program.base).port),
+    cpuMs: () => program.pids().reduce((sum, pid) => sum + cpuMsOf(pid), 0),
+    end: async () => {
+      await program.end();
+      await upstream.stop();
+    },
+  };
+}
+
+/** As Linux counts it, in hundredths of a second; NaN elsewhere. */
+function cpuMsOf(pid: number): number {
+  if (process.platform !== 'linux') return Number.NaN;
+  const fields = readFileSync(`/proc/${String(pid)}/stat`, 'utf8').split(') ')[1]!.split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
+let created = 0;
+
+/** A create like any other, and unlike all before it. */
+export function createRequest(): Buffer {
+  created += 1;
+  const text = `a red boat at dawn, number ${String(created)}; ${'the camera glides over the water. '.repeat(10)}`;
+  return requestOf({ method: 'POST', target: '/v1/videos', token: KEYS.demo, body: { model: 'Alpha-H3', prompt: text, seconds: '5', size: '1280x720' } });
+}

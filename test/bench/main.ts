@@ -1,0 +1,24 @@
+import { createBench, grpcCreateBench } from './create.ts';
+import { pollLagBench } from './poll-lag.ts';
+import { pollPassBench } from './poll-pass.ts';
+import { readStatusBench } from './read-status.ts';
+import { table } from './table.ts';
+import type { Line } from './table.ts';
+
+const BENCHES: Readonly<Record<string, () => Promise<readonly Line[]>>> = {
+  create: createBench, 'create-grpc': grpcCreateBench, 'read-status': readStatusBench, 'poll-lag': pollLagBench, 'poll-pass': pollPassBench,
+};
+
+const asked = process.argv.slice(2);
+const unknown = asked.filter((name) => !Object.hasOwn(BENCHES, name));
+if (unknown.length > 0) {
+  console.error(`no such benchmark: ${unknown.join(', ')}; there are ${Object.keys(BENCHES).join(', ')}`);
+  process.exitCode = 2;
+} else {
+  const lines: Line[] = [];
+  for (const name of asked.length > 0 ? asked : Object.keys(BENCHES)) {
+    console.error(`${name} …`);
+    lines.push(...(await BENCHES[name]!()));
+  }
+  console.log(table(lines));
+}

@@ -1,0 +1,77 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { KEYS } from '../harness/test-config.ts';
+import { seeded } from '../harness/seeded.ts';
+import { createRequest, startBenchProgram } from './bench-program.ts';
+import type { BenchProgram } from './bench-program.ts';
+import { quantile } from './load.ts';
+import type { Line } from './table.ts';
+import { openLine, requestOf } from './wire.ts';
+
+const TASKS = Number(process.env['REELGATE_BENCH_TASKS'] ?? 10_000);
+const CREATORS = 64;
+/** A channel that allows it. */
+const POLLS_PER_MINUTE = 600_000;
+/** Long enough for every task to have come to the longest interval. */
+const AGEING_MS = 25_000;
+const SAMPLES = 300;
+const ENDINGS_MS = 15_000;
+const WAIT_HEADER = 'prefer: wait=60';
+
+/** From the moment at which the upstream has ended a task to the one at which a client that waits knows it, by polling alone. */
+export async function pollLagBench(): Promise<readonly Line[]> {
+  const bench = await startBenchProgram('one program', { pollsPerMinute: POLLS_PER_MINUTE });
+  try {
+    const pairs = await createMany(bench);
+    await wait(AGEING_MS);
+    const looksBefore = bench.upstream.looks();
+    const { whole } = seeded(1);
+    const sampled = pairs.filter((_, index) => index % Math.max(1, Math.floor(pairs.length / SAMPLES)) === 0);
+    const start = performance.now();
+    const lags = await Promise.all(sampled.map((pair) => lagOf(bench, pair, whole(0, ENDINGS_MS))));
+    const looks = ((bench.upstream.looks() - looksBefore) * 1000) / (performance.now() - start);
+    const of = `${String(TASKS)} in flight, polled every 15 s at most`;
+    return [
+      { what: `lag to visible, ${of}: p50`, figure: quantile(lags, 0.5), unit: 'ms' },
+      { what: `lag to visible, ${of}: p99`, figure: quantile(lags, 0.99), unit: 'ms', goal: 'under 16000 ms' },
+      { what: 'looks at the upstream meanwhile', figure: looks, unit: '/s' },
+    ];
+  } finally {
+    await bench.end();
+  }
+}
+
+interface Pair {
+  readonly taskId: string;
+  readonly upstreamId: string;
+}
+
+/** Creates the tasks, and finds out by the order of one connection at a time which upstream id the sampled ones have. */
+async function createMany({ port, upstream }: BenchProgram): Promise<readonly Pair[]> {
+  const lines = await Promise.all(Array.from({ length: CREATORS }, () => openLine(port)));
+  let left = TASKS - SAMPLES;
+  await Promise.all(lines.map(async (line) => {
+    while ((left -= 1) >= 0) await line.ask(createRequest());
+  }));
+  const pairs: Pair[] = [];
+  for (let sample = 0; sample < SAMPLES; sample += 1) {
+    const { body } = await lines[0]!.ask(createRequest());
+    pairs.push({ taskId: (JSON.parse(body.toString()) as { id: string }).id, upstreamId: upstream.ids.at(-1)! });
+  }
+  for (const line of lines) line.close();
+  return pairs;
+}
+
+async function lagOf({ port, upstream }: BenchProgram, { taskId, upstreamId }: Pair, afterMs: number): Promise<number> {
+  const line = await openLine(port);
+  let endedAt = Number.POSITIVE_INFINITY;
+  void wait(afterMs).then(() => {
+    upstream.fail(upstreamId);
+    endedAt = performance.now();
+  });
+  for (;;) {
+    const { body } = await line.ask(requestOf({ method: 'GET', target: `/v1/videos/${taskId}`, token: KEYS.demo, headers: [WAIT_HEADER] }));
+    if ((JSON.parse(body.toString()) as { status: string }).status !== 'failed') continue;
+    line.close();
+    return performance.now() - endedAt;
+  }
+}

@@ -1,0 +1,75 @@
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+
+const HEAD_END = Buffer.from('\r\n\r\n');
+
+export interface Reply {
+  readonly status: number;
+  readonly body: Buffer;
+}
+
+/** One connection that asks one thing at a time, as cheaply as can be: what is measured is the server. */
+export interface Line {
+  ask(request: Buffer): Promise<Reply>;
+  close(): void;
+}
+
+export async function openLine(port: number): Promise<Line> {
+  const socket = await connected(port);
+  let waiting: { resolve(reply: Reply): void; reject(error: Error): void } | undefined;
+  let got: Buffer = Buffer.alloc(0);
+  const fail = (error?: Error): void => {
+    waiting?.reject(error ?? new Error('the connection was closed'));
+    waiting = undefined;
+  };
+  socket.on('error', fail).on('close', () => { fail(); });
+  socket.on('data', (part: Buffer) => {
+    got = got.length === 0 ? part : Buffer.concat([got, part]);
+    const reply = wholeReply(got);
+    if (reply === undefined) return;
+    got = Buffer.alloc(0);
+    const done = waiting;
+    waiting = undefined;
+    done?.resolve(reply);
+  });
+  return {
+    ask: (request) => new Promise((resolve, reject) => {
+      waiting = { resolve, reject };
+      socket.write(request);
+    }),
+    close: () => socket.destroy(),
+  };
+}
+
+/** The servers measured here give every body its length. */
+function wholeReply(got: Buffer): Reply | undefined {
+  const headEnd = got.indexOf(HEAD_END);
+  if (headEnd < 0) return undefined;
+  const head = got.toString('latin1', 0, headEnd);
+  const length = Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0);
+  const from = headEnd + HEAD_END.length;
+  if (got.length < from + length) return undefined;
+  return { status: Number(head.slice(9, 12)), body: got.subarray(from, from + length) };
+}
+
+async function connected(port: number): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+  await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject));
+  return socket;
+}
+
+export interface Call {
+  readonly method: string;
+  readonly target: string;
+  readonly token: string;
+  readonly body?: unknown;
+  readonly headers?: readonly string[];
+}
+
+/** A request as it goes over the wire. */
+export function requestOf({ method, target, token, body, headers = [] }: Call): Buffer {
+  const text = body === undefined ? '' : JSON.stringify(body);
+  const head = [`${method} ${target} HTTP/1.1`, 'host: 127.0.0.1', `authorization: Bearer ${token}`, ...headers];
+  if (body !== undefined) head.push('content-type: application/json', `content-length: ${String(Buffer.byteLength(text))}`);
+  return Buffer.from(`${head.join('\r\n')}\r\n\r\n${text}`);
+}
