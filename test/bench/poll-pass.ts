@@ -74,7 +74,8 @@ async function passes(sql: Sql, count: number): Promise<{ readonly passMs: numbe
     took.push(claimed - start);
     await store.unsettled(now, DUE);
     await store.withAdmission('unknown', { limit: DUE, after: '' });
-    await store.overdue(now - MINUTE_MS * 60, DUE);
+    await store.late('soft', now - MINUTE_MS * 60, DUE);
+    await store.late('hard', now - MINUTE_MS * 60, DUE);
     swept.push(performance.now() - claimed);
   }
   return { passMs: median(took), sweepMs: median(swept) };
