@@ -6,8 +6,10 @@ import type { Sandbox } from '../../deploy/local/sandbox/sandbox.ts';
 import { httpCaller } from '../harness/client.ts';
 import type { HttpCaller } from '../harness/client.ts';
 import { newProgram } from '../harness/program.ts';
-import type { Program } from '../harness/program.ts';
+import type { Program, Shape } from '../harness/program.ts';
 import { KEYS, UPSTREAM_KEY } from '../harness/test-config.ts';
+import { describeWith } from '../servers/describe-with.ts';
+import { natsServer } from '../servers/nats-server.ts';
 
 const VIDEO = readFileSync(path.join(import.meta.dirname, '../../services/media/testing/fixtures/768p.mp4'));
 const START_TIMEOUT_MS = 60_000;
@@ -16,14 +18,23 @@ const POLL = { first: '60s', factor: 1, max: '60s' };
 const SOON_MS = 15_000;
 const TASKS = 30;
 
-describe('a channel that calls back', () => {
+describe('one program', () => {
+  callbackSuite('one program');
+});
+
+describeWith(natsServer, 'four processes', (bus) => {
+  callbackSuite('four processes', bus);
+});
+
+/** A channel that calls back, whose upstream has no list that could be read. */
+function callbackSuite(shape: Shape, bus?: () => string): void {
   let sandbox: Sandbox;
   let program: Program;
   let demo: HttpCaller;
 
   beforeAll(async () => {
     sandbox = await startSandbox({ listen: '127.0.0.1:0', key: UPSTREAM_KEY, render: async () => VIDEO });
-    program = await newProgram('one program', { upstream: new URL(sandbox.url).host, poll: POLL, callbacks: true });
+    program = await newProgram(shape, { upstream: new URL(sandbox.url).host, bus: bus?.(), tasks: { poll: POLL }, channel: { callbacks: true, reconcile: 'none' } });
     await program.start();
     demo = httpCaller(program.base, KEYS.demo);
   }, START_TIMEOUT_MS);
@@ -33,7 +44,13 @@ describe('a channel that calls back', () => {
     await sandbox?.stop();
   }, START_TIMEOUT_MS);
 
-  const generation = { model: 'Alpha-H3', content: [{ type: 'text', text: 'a red boat' }], duration: 5, resolution: '768P', ratio: '16:9' };
+  /** How many orders the upstream has taken. */
+  const taken = async (): Promise<number> => {
+    const answer = await fetch(`${sandbox.url}/v2/query/video_generation?page_num=1&page_size=1`, { headers: { authorization: `Bearer ${UPSTREAM_KEY}` } });
+    return (await answer.json() as { total: number }).total;
+  };
+  const contentOf = (text: string) => [{ type: 'text', text }];
+  const generation = { model: 'Alpha-H3', content: contentOf('a red boat'), duration: 5, resolution: '768P', ratio: '16:9' };
 
   test('shows the end of every kind of task by its calls alone', async () => {
     const begun = performance.now();
@@ -56,6 +73,15 @@ describe('a channel that calls back', () => {
     expect(performance.now() - begun).toBeLessThan(SOON_MS);
   }, START_TIMEOUT_MS);
 
+  test('finds the work whose answer was lost, and has submitted it once', async () => {
+    const before = await taken();
+    const taskId = await demo.create('/v2/video_generation', { ...generation, content: contentOf('[reset] a lost boat') });
+    await demo.finish(taskId);
+
+    expect(await taken()).toBe(before + 1);
+    expect((await program.command('task', 'show', taskId)).json).toMatchObject({ admission: 'accepted' });
+  }, START_TIMEOUT_MS);
+
   test('answers nobody who makes an address up', async () => {
     const nobody = httpCaller(program.base, undefined);
     const taskId = await demo.create('/v2/video_generation', generation);
@@ -63,4 +89,4 @@ describe('a channel that calls back', () => {
     expect((await nobody.call('POST', `/callbacks/${taskId}.1.${'A'.repeat(43)}`, { challenge: 'abc' })).status).toBe(404);
     await demo.finish(taskId);
   }, START_TIMEOUT_MS);
-});
+}

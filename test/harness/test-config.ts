@@ -8,13 +8,10 @@ export interface ConfigOptions {
   readonly bus?: string | undefined;
   readonly redis?: string | undefined;
   readonly databases?: Readonly<Partial<Record<'tasks' | 'billing' | 'media', string>>> | undefined;
-  /** In place of one that looks several times a second. */
-  readonly poll?: { readonly first: string; readonly factor: number; readonly max: string } | undefined;
-  /** Whether the channel is to call back. */
-  readonly callbacks?: boolean | undefined;
+  /** What a test says otherwise of the tasks service, and of the channel. */
+  readonly tasks?: object;
+  readonly channel?: object;
 }
-
-const POLL = { first: '200ms', factor: 1.5, max: '500ms' };
 
 /** Keys of the accounts that every test program has. */
 export const KEYS = { demo: 'sk-demo-0123456789', other: 'sk-other-0123456789', poor: 'sk-poor-0123456789', narrow: 'sk-narrow-0123456789' } as const;
@@ -25,7 +22,7 @@ export const CHANNEL = 'channel-of-the-test';
 const ENDPOINTS = ['video.generation', 'video.regeneration', 'video.context_ir'];
 
 /** A whole configuration on free ports, with every port of every service open. */
-export async function testConfig({ dir, upstream, bus, redis, databases = {}, poll, callbacks }: ConfigOptions) {
+export async function testConfig({ dir, upstream, bus, redis, databases = {}, tasks: tasksChanges, channel }: ConfigOptions) {
   const [http = 0, admin = 0, tasks = 0, tasksHttp = 0, billing = 0, billingHttp = 0, media = 0, mediaHttp = 0] = (await freePorts(8));
   const at = (port: number): string => `127.0.0.1:${String(port)}`;
   return {
@@ -37,7 +34,7 @@ export async function testConfig({ dir, upstream, bus, redis, databases = {}, po
       limits: { body: '64MiB', creates_per_minute: 10_000, reads_per_minute: 100_000 },
       services: { tasks: at(tasks), billing: at(billing), media: at(media), media_http: at(mediaHttp) },
     },
-    tasks: { listen: at(tasks), http: at(tasksHttp), ...polls(poll), in_flight: { per_token: 500, total: 2000 }, ...database(databases.tasks) },
+    tasks: { listen: at(tasks), http: at(tasksHttp), poll: { first: '200ms', factor: 1.5, max: '500ms' }, in_flight: { per_token: 500, total: 2000 }, ...database(databases.tasks), ...tasksChanges },
     billing: { listen: at(billing), http: at(billingHttp), ...database(databases.billing) },
     media: { listen: at(media), http: at(mediaHttp), fetch: { allow: [upstream] }, ...database(databases.media) },
     internal_callers: [{ name: 'reporting', key: 'reporting-caller-key', accounts: ['demo'] }],
@@ -47,7 +44,7 @@ export async function testConfig({ dir, upstream, bus, redis, databases = {}, po
     },
     channels: [{
       id: CHANNEL, adapter: 'alpha-v2', base_url: `http://${upstream}`, api_key: UPSTREAM_KEY, upstream_account: 'account-of-the-test', endpoints: ENDPOINTS,
-      models: { 'Alpha-H3': UPSTREAM_MODEL, 'Beta-V1': UPSTREAM_MODEL }, limits: { requests_per_minute: 100_000, in_flight: 1000 }, ...calls(callbacks),
+      models: { 'Alpha-H3': UPSTREAM_MODEL, 'Beta-V1': UPSTREAM_MODEL }, limits: { requests_per_minute: 100_000, in_flight: 1000 }, ...channel,
     }],
     prices: {
       'Alpha-H3': { per_second: { '768P': '0.08', '2K': '0.13' }, images: { free: 5, each: '0.04' } },
@@ -63,14 +60,6 @@ export async function testConfig({ dir, upstream, bus, redis, databases = {}, po
 }
 
 export type TestConfig = Awaited<ReturnType<typeof testConfig>>;
-
-function polls(poll = POLL): { poll: typeof POLL } {
-  return { poll };
-}
-
-function calls(callbacks = false): { callbacks: boolean } {
-  return { callbacks };
-}
 
 function database(url: string | undefined): { database?: string } {
   return url === undefined ? {} : { database: url };
