@@ -138,6 +138,16 @@ describe('a call for a task whose answer was lost', () => {
     expect(looks(world)).toBe(0);
   });
 
+  test('on a channel that has another account by now gives it nothing, and asks nobody', async () => {
+    const { world, task, heed, find } = await withTask(true);
+    world.deps.fleet.replace([channelSettings({ callbacks: true, upstreamAccount: 'rival' })]);
+
+    await heed(tokenOf(world, task), 'up-found');
+
+    expect(await find()).toMatchObject({ admission: 'unknown' });
+    expect(looks(world)).toBe(0);
+  });
+
   test('at the address of an attempt that was refused gives it nothing', async () => {
     const world = await open({ channels: [channelSettings({ callbacks: true, priority: 1 }), channelSettings({ id: 'spare', callbacks: true })] });
     world.upstream.answer('main', refused('channel'));

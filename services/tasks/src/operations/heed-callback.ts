@@ -1,4 +1,5 @@
 import { Problem } from '@reelgate/platform/problem';
+import type { Berth } from '../channels/fleet.ts';
 import { isTerminal } from '../domain/task.ts';
 import type { Task } from '../domain/task.ts';
 import type { Deps } from './deps.ts';
@@ -36,7 +37,7 @@ export function callbackHeeder(deps: Deps): HeedCallback {
 }
 
 async function findHinted(deps: Deps, { id: taskId, mapping }: Task, number: number, hint: string): Promise<void> {
-  const berth = deps.fleet.find(mapping?.channel ?? '');
+  const berth = berthOf(deps, mapping);
   if (berth === undefined || hint === '' || hint.length > HINT_LENGTH_MAX) return;
   const { settings } = berth.channel;
   // The address of an earlier attempt, which was refused, says nothing of the one whose answer was lost.
@@ -51,4 +52,10 @@ async function findHinted(deps: Deps, { id: taskId, mapping }: Task, number: num
   await deps.store.resolve(taskId, { ...MENDED, at: deps.clock.now() });
   deps.log.info({ taskId, channel: settings.id }, 'a lost answer was found by a callback');
   deps.wake.polls(settings.id);
+}
+
+/** Where the work is. The same name may stand for another account since the configuration was taken anew; its ids mean nothing then. */
+function berthOf({ fleet }: Deps, mapping: Task['mapping']): Berth | undefined {
+  const berth = fleet.find(mapping?.channel ?? '');
+  return berth?.channel.settings.upstreamAccount === mapping?.upstreamAccount ? berth : undefined;
 }
