@@ -22,7 +22,7 @@ import { mediaClient } from './clients/media.ts';
 import type { MediaBytes } from './clients/media-bytes.ts';
 import { tasksConfig } from './config.ts';
 import type { TasksConfig } from './config.ts';
-import { counts } from './counts.ts';
+import { counts, watchCircuits } from './counts.ts';
 import { announceChanged, finishedEvent, publishFinished } from './events/task-events.ts';
 import { mediaUrls } from './media-url.ts';
 import type { Deps } from './operations/deps.ts';
@@ -64,6 +64,7 @@ export async function startTasks(config: TasksConfig, foundation: Foundation, pe
   const chance = chanceFrom(random);
   const fleet = openFleet(config.channels, { clock, adapters: ADAPTERS, chance });
   lifecycle.add('channels', () => fleet.close());
+  watchCircuits(foundation.metrics, fleet);
   let wakePolls = (_channelId: string): void => undefined;
   const deps: Deps = {
     store: sqlTaskStore(sql, newId, finishedEvent),

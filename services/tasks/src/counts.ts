@@ -1,4 +1,6 @@
 import type { Metrics } from '@reelgate/platform/metrics';
+import type { CircuitState } from './channels/circuit.ts';
+import type { Fleet } from './channels/fleet.ts';
 import type { Counts } from './operations/deps.ts';
 
 /** The numbers of this service, in the words that dashboards know. */
@@ -15,4 +17,14 @@ export function counts(metrics: Metrics): Counts {
     softDeadline: () => { softDeadlines.inc({}); },
     poll: (channel, outcome) => { polls.inc({ channel, outcome }); },
   };
+}
+
+const CIRCUIT_VALUES: Readonly<Record<CircuitState, number>> = { closed: 0, half_open: 1, open: 2 };
+
+/** How each channel's circuit stands, read when the numbers are asked for. */
+export function watchCircuits(metrics: Metrics, fleet: Fleet): void {
+  metrics.gauge('reelgate_channel_circuit', 'Circuit of a channel: 0 closed, 1 half open, 2 open', ['channel'], (gauge) => {
+    gauge.reset();
+    for (const { channel, circuit } of fleet.all()) gauge.set({ channel: channel.settings.id }, CIRCUIT_VALUES[circuit.state()]);
+  });
 }
