@@ -40,7 +40,7 @@ describe('what is not said', () => {
   test('of a channel, too', () => {
     expect(configOf(`channels:${CHANNEL}`).channels).toMatchObject([{
       id: 'main', baseUrl: 'https://upstream.example', priority: 0, weight: 1, enabled: true, requestsPerMinute: 300, inFlightMax: 30, pollsPerMinute: 6000,
-      submitTimeoutMs: 60_000, pollTimeoutMs: 20_000, reconcile: 'list', references: 'url', callbacks: false,
+      submitTimeoutMs: 60_000, pollTimeoutMs: 20_000, reconcile: 'list', references: 'url', callbacks: false, regeneration: 'task',
     }]);
   });
 });
@@ -56,12 +56,13 @@ channels:${CHANNEL}
     timeouts: { submit: 5s, poll: 2s }
     reconcile: none
     references: inline
+    regeneration: video
     enabled: false
 accounts: [{ id: demo, upstream_accounts: [vendor] }, { id: other }]`);
 
   expect(config).toMatchObject({
     database: 'postgres://db/tasks', limits: { inFlightPerToken: 5, inFlightTotal: 50 }, pollPlan: { firstMs: 200, factor: 2, maxMs: 2000 }, softDeadlineMs: 60_000, hardDeadlineMs: 7_200_000, retentionMs: 30 * 24 * 3600 * 1000,
-    channels: [{ priority: -3, requestsPerMinute: 7, inFlightMax: 2, pollsPerMinute: 60, submitTimeoutMs: 5000, pollTimeoutMs: 2000, reconcile: 'none', references: 'inline', enabled: false }],
+    channels: [{ priority: -3, requestsPerMinute: 7, inFlightMax: 2, pollsPerMinute: 60, submitTimeoutMs: 5000, pollTimeoutMs: 2000, reconcile: 'none', references: 'inline', regeneration: 'video', enabled: false }],
   });
   expect(config.models.get('Alpha-H3')).toEqual({ id: 'Alpha-H3', durationMin: 4, durationMax: 15, resolutions: ['768P', '2K'], ratios: ['adaptive', '16:9'] });
   expect([...config.grants]).toEqual([['demo', ['vendor']], ['other', []]]);

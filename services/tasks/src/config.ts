@@ -72,6 +72,7 @@ export const tasksSchema = {
       reconcile: { enum: ['list', 'none'], default: 'list' },
       references: { enum: ['inline', 'url'] },
       callbacks: { type: 'boolean', default: false },
+      regeneration: { enum: ['task', 'video'], default: 'task' },
     }, ['id', 'adapter', 'base_url', 'api_key', 'endpoints', 'models'], {
       // Only where tasks live upstream does it matter whose they are.
       if: { properties: { adapter: { const: RELAY } } }, else: { properties: { upstream_account: true }, required: ['upstream_account'] },
@@ -114,7 +115,8 @@ function channelSettings(channel: CheckedChannel, references: 'inline' | 'url'):
     id: channel.id, adapter: channel.adapter, baseUrl: channel.base_url, apiKey: new Secret(channel.api_key), upstreamAccount: channel.upstream_account,
     endpoints: channel.endpoints, models: channel.models, priority: channel.priority, weight: channel.weight, enabled: channel.enabled,
     requestsPerMinute: channel.limits.requests_per_minute, inFlightMax: channel.limits.in_flight, pollsPerMinute: channel.limits.polls_per_minute,
-    submitTimeoutMs: ms(channel.timeouts.submit), pollTimeoutMs: ms(channel.timeouts.poll), reconcile: channel.reconcile, references: channel.references ?? references, callbacks: channel.callbacks,
+    submitTimeoutMs: ms(channel.timeouts.submit), pollTimeoutMs: ms(channel.timeouts.poll), reconcile: channel.reconcile, references: channel.references ?? references,
+    callbacks: channel.callbacks, regeneration: channel.regeneration,
   };
 }
 
@@ -144,6 +146,7 @@ interface CheckedChannel {
   readonly reconcile: 'list' | 'none';
   readonly references?: 'inline' | 'url';
   readonly callbacks: boolean;
+  readonly regeneration: 'task' | 'video';
 }
 
 interface CheckedConfig {

@@ -6,6 +6,6 @@ export function channelSettings(changes: Partial<ChannelSettings> = {}): Channel
   return {
     id: 'main', adapter: 'scripted', baseUrl: 'http://127.0.0.1:9', apiKey: new Secret('upstream-key'), upstreamAccount: 'vendor',
     endpoints: ['video.generation', 'video.regeneration', 'video.context_ir'], models: { 'Alpha-H3': 'MiniMax-H3' }, priority: 0, weight: 1, enabled: true,
-    requestsPerMinute: 300, inFlightMax: 30, pollsPerMinute: 6000, submitTimeoutMs: 60_000, pollTimeoutMs: 20_000, reconcile: 'list', references: 'url', callbacks: false, ...changes,
+    requestsPerMinute: 300, inFlightMax: 30, pollsPerMinute: 6000, submitTimeoutMs: 60_000, pollTimeoutMs: 20_000, reconcile: 'list', references: 'url', callbacks: false, regeneration: 'task', ...changes,
   };
 }

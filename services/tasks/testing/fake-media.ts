@@ -1,3 +1,4 @@
+import { Problem } from '@reelgate/platform/problem';
 import type { Media, StageRequest } from '../src/clients/media.ts';
 
 const TYPES = { image: 'image/png', video: 'video/mp4', audio: 'audio/mpeg', base_video: 'video/mp4' } as const;
@@ -9,6 +10,8 @@ export interface FakeMedia {
   /** The address of every result that was fetched. */
   readonly ingested: readonly string[];
   readonly removed: readonly string[];
+  /** Objects that are no longer kept. */
+  readonly gone: Set<string>;
   /** How long every video and sound is. */
   durationMs: number;
 }
@@ -20,9 +23,10 @@ export function fakeMedia(): FakeMedia {
   const ingested: string[] = [];
   const removed: string[] = [];
   const media: FakeMedia = {
-    staged, ingested, removed, durationMs: 4000,
+    staged, ingested, removed, gone: new Set(), durationMs: 4000,
     port: {
       stage: async (request) => {
+        if (media.gone.has(request.object ?? '')) throw new Problem({ kind: 'invalid', reason: 'invalid_media', message: 'must be a result of this account that is still kept' });
         staged.push(request);
         return { object: `obj-${request.taskId}-${staged.length}`, mediaType: TYPES[request.category], durationMs: request.category === 'image' ? 0 : media.durationMs };
       },

@@ -28,6 +28,8 @@ export interface ChannelSettings {
   readonly references: 'inline' | 'url';
   /** Whether the upstream is given an address of ours to call when work moves on. */
   readonly callbacks: boolean;
+  /** How the source of a regeneration is named: as the upstream's own task, or as a video with its prompt and references. */
+  readonly regeneration: 'task' | 'video';
 }
 
 /** A medium in the form that the channel reads. */

@@ -2,16 +2,10 @@ import { timestampMs } from '@bufbuild/protobuf/wkt';
 import type { Client } from '@reelgate/platform/rpc/service';
 import { Category } from '@reelgate/proto/media/v1/media_service';
 import type { MediaService } from '@reelgate/proto/media/v1/media_service';
-import type { Result } from '../domain/task.ts';
+import type { Result, StagedMedia } from '../domain/task.ts';
 
 /** What the bytes of a reference must hold. */
 export type MediaCategory = 'image' | 'video' | 'audio' | 'base_video';
-
-export interface StagedMedia {
-  readonly object: string;
-  readonly mediaType: string;
-  readonly durationMs: number;
-}
 
 export interface StageRequest {
   readonly accountId: string;

@@ -46,6 +46,13 @@ export interface Failure {
   readonly message: string;
 }
 
+/** A medium as it was checked and frozen. */
+export interface StagedMedia {
+  readonly object: string;
+  readonly mediaType: string;
+  readonly durationMs: number;
+}
+
 export interface Task {
   readonly id: string;
   readonly accountId: string;
@@ -64,6 +71,8 @@ export interface Task {
   readonly finishedAt?: number | undefined;
   readonly expiresAt?: number | undefined;
   readonly mapping?: Mapping | undefined;
+  /** What the media of the order were frozen as, by the place of each in its content. */
+  readonly staged?: Readonly<Record<number, StagedMedia>> | undefined;
   readonly result?: Result | undefined;
   readonly failure?: Failure | undefined;
   readonly usage?: Usage | undefined;

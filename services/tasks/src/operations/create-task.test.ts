@@ -46,7 +46,7 @@ describe('the story of a create', () => {
     await world.create(anOrder({ content: [aText(), anImage('first_frame')] }), { idempotency: { key: 'k', fingerprint: 'f' } });
 
     expect(world.journal.names()).toEqual([
-      'store.findKey', 'store.begin', 'billing.placeHold', 'media.stage', 'store.startAttempt', 'links.mediaUrl', 'main.submit', 'store.accept', 'store.find',
+      'store.findKey', 'store.begin', 'billing.placeHold', 'media.stage', 'store.keepStaged', 'store.startAttempt', 'links.mediaUrl', 'main.submit', 'store.accept', 'store.find',
     ]);
   });
 
@@ -57,7 +57,8 @@ describe('the story of a create', () => {
     const { task } = await world.create(anOrder({ content: [aText(), aVideo('reference_video'), aSound('reference_audio')] }));
 
     expect(world.journal.names()).toEqual([
-      'store.begin', 'billing.placeHold', 'media.stage', 'media.stage', 'billing.extendHold', 'store.startAttempt', 'links.mediaUrl', 'links.mediaUrl', 'main.submit', 'store.accept', 'store.find',
+      'store.begin', 'billing.placeHold', 'media.stage', 'media.stage', 'billing.extendHold', 'store.keepStaged', 'store.startAttempt',
+      'links.mediaUrl', 'links.mediaUrl', 'main.submit', 'store.accept', 'store.find',
     ]);
     expect(world.billing.holds.get(task.id)?.facts).toMatchObject({ seconds: 5, inputVideoSeconds: 4 });
   });

@@ -8,10 +8,12 @@ import type { NewTask } from '../store/task-store.ts';
 import { assertOrder } from './check-order.ts';
 import type { Asker } from './check-order.ts';
 import type { Deps } from './deps.ts';
-import { keyInUse, keyReused, tooManyTasks } from './refusals.ts';
+import { keyInUse, keyReused, sourceGone, tooManyTasks } from './refusals.ts';
 import { resolveOrder } from './resolve-order.ts';
 import type { ResolvedOrder } from './resolve-order.ts';
 import { stageReferences } from './stage-references.ts';
+import { stageSource } from './stage-source.ts';
+import type { SourceMedia } from './stage-source.ts';
 import { UncertainOutcome, submitAttempts } from './submit-attempts.ts';
 
 const KEY_LIFETIME_MS = 24 * 3600 * 1000;
@@ -62,7 +64,19 @@ async function submit(deps: Deps, task: NewTask, resolved: ResolvedOrder, facts:
   const complete = priceFacts(resolved.order, resolved.source?.seconds, staged.probed);
   if (complete.seconds !== facts.seconds || complete.inputVideoSeconds !== facts.inputVideoSeconds) await deps.billing.extendHold(task.id, complete);
   if (complete.seconds !== facts.seconds) await deps.store.measure(task.id, complete.seconds);
-  await submitAttempts(deps, task, resolved, staged.byIndex);
+  // Only a generation can be a source.
+  if (resolved.order.kind === 'generation' && staged.byIndex.size > 0) await deps.store.keepStaged(task.id, Object.fromEntries(staged.byIndex));
+  const { berths, source } = await withSourceMedia(deps, task, resolved);
+  await submitAttempts(deps, task, { ...resolved, berths }, { byIndex: staged.byIndex, source });
+}
+
+/** Freezes the source's media where a channel is given them; where they are gone, only the channels that need none are left. */
+async function withSourceMedia(deps: Deps, task: NewTask, { source, berths }: ResolvedOrder): Promise<Pick<ResolvedOrder, 'berths'> & { readonly source: SourceMedia | undefined }> {
+  const byTask = berths.filter(({ channel }) => channel.settings.regeneration !== 'video');
+  if (source === undefined || byTask.length === berths.length) return { berths, source: undefined };
+  const media = await stageSource(deps, task, source);
+  if (media === undefined && byTask.length === 0) throw sourceGone();
+  return { berths: media === undefined ? byTask : berths, source: media };
 }
 
 /** Hides a create that no upstream took, and gives its money back; what cannot be done now the sweep does. */

@@ -4,12 +4,11 @@ import { channelSettings } from '../../testing/channel-settings.ts';
 import { refused } from '../../testing/fake-upstream.ts';
 import { deepFrozen, reachableFrom } from '../../testing/object-graph.ts';
 import { useWorlds } from '../../testing/open-world.ts';
-import { MODELS, aContextIr, aRegeneration, aSound, aText, aVideo, anImage, anOrder } from '../../testing/orders.ts';
+import { MODELS, aContextIr, aRegeneration, aRegenerationByContent, aSound, aText, aVideo, anImage, anOrder } from '../../testing/orders.ts';
 import { aSource } from '../../testing/tasks.ts';
 import type { Attempt, ChannelSettings } from '../channels/channel.ts';
-import type { StagedMedia } from '../clients/media.ts';
 import type { Order } from '../domain/order.ts';
-import type { Task } from '../domain/task.ts';
+import type { StagedMedia, Task } from '../domain/task.ts';
 import { callbacks } from '../callbacks.ts';
 import { planAttempt } from './plan-attempt.ts';
 import type { AttemptInputs } from './plan-attempt.ts';
@@ -17,6 +16,7 @@ import type { AttemptInputs } from './plan-attempt.ts';
 const open = useWorlds();
 const FIRST = channelSettings({ id: 'first', priority: 1, models: { 'Alpha-H3': 'MiniMax-H3' }, references: 'url' });
 const SECOND = channelSettings({ id: 'second', models: { 'Alpha-H3': 'vendor/h3-2026' }, references: 'inline' });
+const AS_VIDEO = channelSettings({ regeneration: 'video' });
 const MEDIA = anOrder({ content: [aText('a fox'), anImage('reference_image'), aVideo('reference_video'), aSound('reference_audio'), aText('and a hare')] });
 const STAGED: ReadonlyMap<number, StagedMedia> = new Map([
   [1, { object: 'obj_image', mediaType: 'image/png', durationMs: 0 }], [2, { object: 'obj_video', mediaType: 'video/mp4', durationMs: 4000 }], [3, { object: 'obj_sound', mediaType: 'audio/mpeg', durationMs: 4000 }],
@@ -37,7 +37,7 @@ function planner() {
   return {
     given,
     plan: (settings: ChannelSettings, inputs: Partial<AttemptInputs> & { readonly order: Order }): Promise<Attempt> =>
-      planAttempt(deps, { taskId: 'task_1', number: 1, settings, source: undefined, staged: STAGED, ...inputs }, new AbortController().signal),
+      planAttempt(deps, { taskId: 'task_1', number: 1, settings, source: undefined, staged: STAGED, sourceMedia: undefined, ...inputs }, new AbortController().signal),
   };
 }
 
@@ -85,7 +85,35 @@ describe('an attempt', () => {
     expect(await plan(FIRST, { order: aRegeneration(), source: aSource() })).toMatchObject({ kind: 'regeneration', content: [], sourceUpstreamId: 'up-1' });
   });
 
+  test('of a source writes it out as content on a channel that is given the video, from what was stored alone', async () => {
+    const { plan } = planner();
+    const source = aSource({ order: deepFrozen(structuredClone(MEDIA)) });
+    const sourceMedia = { byIndex: STAGED, base: { object: 'obj_result', mediaType: 'video/mp4', durationMs: 5000 } };
+
+    const attempt = await plan(AS_VIDEO, { order: aRegeneration(), source, staged: new Map(), sourceMedia });
+
+    expect(attempt).toMatchObject({ kind: 'regeneration', model: 'MiniMax-H3', order: aRegeneration(), sourceUpstreamId: undefined });
+    expect(attempt.content).toEqual([
+      { text: 'a fox' },
+      { media: 'image', role: 'reference_image', url: 'url:obj_image?1' },
+      { media: 'video', role: 'reference_video', url: 'url:obj_video?2' },
+      { media: 'audio', role: 'reference_audio', url: 'url:obj_sound?3' },
+      { text: 'and a hare' },
+      { media: 'video', role: 'base_video', url: 'url:obj_result?4' },
+    ]);
+    expect(JSON.stringify(attempt.content)).not.toContain('files.example');
+  });
+
+  test('of content is the same on a channel that is given videos', async () => {
+    const { plan } = planner();
+    const staged = new Map([[1, { object: 'obj_base', mediaType: 'video/mp4', durationMs: 5000 }]]);
+
+    expect((await plan(AS_VIDEO, { order: aRegenerationByContent(), staged })).content).toMatchObject([{}, { role: 'base_video', url: 'url:obj_base?1' }]);
+  });
+
   test.each<[string, ChannelSettings, Order, Task | undefined]>([
+    ['whose source belongs to another upstream account, as a video', channelSettings({ upstreamAccount: 'rival', regeneration: 'video' }), aRegeneration(), aSource()],
+    ['whose source was not staged for a channel that is given the video', AS_VIDEO, aRegeneration(), aSource()],
     ['whose channel does not know the model', channelSettings({ models: {} }), anOrder(), undefined],
     ['whose source belongs to another upstream account', channelSettings({ upstreamAccount: 'rival' }), aRegeneration(), aSource()],
     ['whose source has no upstream id', FIRST, aRegeneration(), aSource({ mapping: { channel: 'main', upstreamAccount: 'vendor' } })],

@@ -14,6 +14,9 @@ export const modelNotFound = (model: string): Problem =>
 export const taskNotFound = (field?: string): Problem =>
   new Problem({ kind: 'not_found', reason: 'task_not_found', field, message: field === undefined ? 'no such task' : 'names no task of this account' });
 
+export const sourceGone = (): Problem =>
+  refusalOf({ reason: 'source_task_unsupported', field: 'source_task_id', message: 'names a task whose video or references are no longer kept; send them again as content with a base_video' });
+
 export const tooManyTasks = (): Problem =>
   new Problem({ kind: 'exhausted', reason: 'too_many_tasks', message: 'too many tasks are in flight; wait until one has finished', retryAfterMs: RETRY_SOON_MS });
 

@@ -1,8 +1,9 @@
 import { Problem, isProblem } from '@reelgate/platform/problem';
-import type { MediaCategory, StagedMedia } from '../clients/media.ts';
+import type { MediaCategory } from '../clients/media.ts';
 import { isMedia, isUpstreamFile, roleOf } from '../domain/order.ts';
 import type { MediaItem, Order } from '../domain/order.ts';
 import type { ProbedVideos } from '../domain/price-facts.ts';
+import type { StagedMedia } from '../domain/task.ts';
 import type { Deps } from './deps.ts';
 
 /** Reference videos and sounds together (vendor contract §2.3). */
@@ -39,6 +40,6 @@ async function stageOne({ media }: Pick<Deps, 'media'>, task: { readonly id: str
   }
 }
 
-function categoryOf(item: MediaItem): MediaCategory {
+export function categoryOf(item: MediaItem): MediaCategory {
   return item.role === 'base_video' ? 'base_video' : item.media;
 }

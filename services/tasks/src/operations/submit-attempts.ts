@@ -2,13 +2,14 @@ import type { Problem } from '@reelgate/platform/problem';
 import type { Attempt, Channel, Submission } from '../channels/channel.ts';
 import type { Circuit } from '../channels/circuit.ts';
 import type { Berth } from '../channels/fleet.ts';
-import type { StagedMedia } from '../clients/media.ts';
 import { pollInterval } from '../domain/poll-interval.ts';
+import type { StagedMedia } from '../domain/task.ts';
 import type { NewTask } from '../store/task-store.ts';
 import type { Deps } from './deps.ts';
 import { planAttempt } from './plan-attempt.ts';
 import { contentRejected, noChannel, orderRejected, throttled, unfit } from './refusals.ts';
 import type { ResolvedOrder } from './resolve-order.ts';
+import type { SourceMedia } from './stage-source.ts';
 
 const THROTTLE_RETRY_MS = 2000;
 const ATTEMPTS_MAX = 16;
@@ -29,6 +30,12 @@ export class UncertainOutcome extends Error {
   override readonly name = 'UncertainOutcome';
 }
 
+/** The frozen media of an order, and those of its source where a channel is given them. */
+export interface AllMedia {
+  readonly byIndex: ReadonlyMap<number, StagedMedia>;
+  readonly source: SourceMedia | undefined;
+}
+
 type Fault = Extract<Submission, { outcome: 'refused' }>['fault'];
 
 /** Why a channel did not take an order, when another may. */
@@ -38,7 +45,7 @@ type Passed = { readonly why: 'fault' | 'unfit' } | { readonly why: 'limit'; rea
  * Tries the channels in turn until one takes the order. Ends quietly when one did, or when an answer was lost: then the task lives on
  * with an unknown outcome. A refusal of the order itself ends it; so does the last channel.
  */
-export async function submitAttempts(deps: Deps, task: NewTask, resolved: ResolvedOrder, staged: ReadonlyMap<number, StagedMedia>): Promise<void> {
+export async function submitAttempts(deps: Deps, task: NewTask, resolved: ResolvedOrder, staged: AllMedia): Promise<void> {
   const passed: Passed[] = [];
   let number = 0;
   for (const berth of resolved.berths.slice(0, ATTEMPTS_MAX)) {
@@ -82,7 +89,7 @@ function metLimit({ circuit }: Berth, retryAfterMs: number): Passed {
 interface Try {
   readonly berth: Berth;
   readonly resolved: ResolvedOrder;
-  readonly staged: ReadonlyMap<number, StagedMedia>;
+  readonly staged: AllMedia;
   readonly number: number;
 }
 
@@ -93,7 +100,7 @@ async function tryChannel(deps: Deps, task: NewTask, { berth, resolved, staged, 
   const { signal } = new AbortController();
   let attempt: Attempt;
   try {
-    attempt = await planAttempt(deps, { taskId: task.id, number, order: task.order, settings, source: resolved.source, staged }, signal);
+    attempt = await planAttempt(deps, { taskId: task.id, number, order: task.order, settings, source: resolved.source, staged: staged.byIndex, sourceMedia: staged.source }, signal);
   } catch (error) {
     berth.circuit.undecided();
     await deps.store.refuseAttempt(task.id, { number, channel: settings.id, error: String(error), at: deps.clock.now() });

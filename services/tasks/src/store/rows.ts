@@ -1,10 +1,10 @@
 import type { SqlRow, SqlValue } from '@reelgate/platform/sql';
 import type { Order } from '../domain/order.ts';
-import type { Admission, Failure, Mapping, Result, State, Task, Usage } from '../domain/task.ts';
+import type { Admission, Failure, Mapping, Result, StagedMedia, State, Task, Usage } from '../domain/task.ts';
 
 /** The columns of a task row, as fromTaskRow reads them. */
 export const TASK_COLUMNS = `id, account_id, token_id, order_json, admission, state, upstream_status, unrecognised, progress, seconds, created_at,
-  updated_at, finished_at, expires_at, channel, upstream_account, upstream_id, result_json, failure_json, usage_json, next_poll_at, poll_errors`;
+  updated_at, finished_at, expires_at, channel, upstream_account, upstream_id, result_json, failure_json, usage_json, next_poll_at, poll_errors, staged_json`;
 
 export function fromTaskRow(row: SqlRow): Task {
   return {
@@ -23,6 +23,7 @@ export function fromTaskRow(row: SqlRow): Task {
     finishedAt: optionalNumber(row['finished_at']),
     expiresAt: optionalNumber(row['expires_at']),
     mapping: mappingOf(row),
+    staged: json<Readonly<Record<number, StagedMedia>>>(row['staged_json']),
     result: json<Result>(row['result_json']),
     failure: json<Failure>(row['failure_json']),
     usage: json<Usage>(row['usage_json']),

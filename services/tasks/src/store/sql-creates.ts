@@ -21,7 +21,7 @@ export function sqlCreates(sql: Sql, note: WriteNote): CreateStore {
   return { ...sqlBegins(sql, note), ...sqlAttempts(sql, note) };
 }
 
-function sqlBegins(sql: Sql, note: WriteNote): Pick<CreateStore, 'findKey' | 'begin' | 'measure' | 'refuse' | 'disown' | 'adopt'> {
+function sqlBegins(sql: Sql, note: WriteNote): Pick<CreateStore, 'findKey' | 'begin' | 'measure' | 'keepStaged' | 'refuse' | 'disown' | 'adopt'> {
   return {
     findKey: async (accountId, key, now) => {
       const [row] = await sql.read<{ fingerprint: string; task_id: string }>(
@@ -51,6 +51,9 @@ function sqlBegins(sql: Sql, note: WriteNote): Pick<CreateStore, 'findKey' | 'be
 
     measure: async (taskId, seconds) => {
       await sql.write('UPDATE tasks SET seconds = $1 WHERE id = $2', [seconds, taskId]);
+    },
+    keepStaged: async (taskId, staged) => {
+      await sql.write('UPDATE tasks SET staged_json = $1 WHERE id = $2', [JSON.stringify(staged), taskId]);
     },
     disown: async (taskId) => (await sql.write("UPDATE tasks SET owner = $1 WHERE id = $2 AND admission = 'submitting' RETURNING id", [NOBODY, taskId])).length > 0,
 

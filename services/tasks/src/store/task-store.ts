@@ -1,5 +1,5 @@
 import type { Order } from '../domain/order.ts';
-import type { Failure, Mapping, Result, State, Task, Usage } from '../domain/task.ts';
+import type { Failure, Mapping, Result, StagedMedia, State, Task, Usage } from '../domain/task.ts';
 
 /** A create before anything is submitted. */
 export interface NewTask {
@@ -70,6 +70,8 @@ export interface CreateStore {
   begin(task: NewTask): Promise<Begun>;
   /** The order's measure, once its videos were probed. */
   measure(taskId: string, seconds: number): Promise<void>;
+  /** What the order's media were frozen as, by the place of each in its content. */
+  keepStaged(taskId: string, staged: Readonly<Record<number, StagedMedia>>): Promise<void>;
   /**
    * Writes an attempt as `started` before the upstream is called; false when the channel has its number in flight already. Throws when
    * the create is no longer this owner's: another process took it for dead, and has decided over it.

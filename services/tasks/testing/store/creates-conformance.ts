@@ -147,4 +147,13 @@ export function createsConformance(open: OpenStore): void {
 
     expect(await store.find('task_1')).toMatchObject({ seconds: 9 });
   });
+
+  test('keepStaged writes down what the media were frozen as, each by its place', async () => {
+    await begun(store, 'task_1');
+    expect((await store.find('task_1'))?.staged).toBeUndefined();
+
+    await store.keepStaged('task_1', { 2: { object: 'obj_1', mediaType: 'image/png', durationMs: 0 } });
+
+    expect((await store.find('task_1'))?.staged?.[2]).toEqual({ object: 'obj_1', mediaType: 'image/png', durationMs: 0 });
+  });
 }
