@@ -1,4 +1,4 @@
-import { objectOf, textOf } from './alpha-v2.report.ts';
+import { objectOf, textOf } from '../answer.ts';
 
 /** A refusal in the vendor's own words. */
 export interface BusinessError {

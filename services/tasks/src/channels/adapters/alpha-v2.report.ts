@@ -1,9 +1,9 @@
 import type { Kind } from '../../domain/order.ts';
 import type { Report } from '../../domain/report.ts';
 import type { Usage } from '../../domain/task.ts';
+import { countOf, objectOf, textOf } from '../answer.ts';
+import type { Json } from '../answer.ts';
 import type { ListedWork } from '../channel.ts';
-
-type Json = Readonly<Record<string, unknown>>;
 
 const KINDS: Readonly<Record<string, Kind>> = { generation: 'generation', regeneration: 'regeneration', h3_context_ir: 'context_ir' };
 const DEFAULT_FAILURE = 'the generator ended the task without a result';
@@ -71,19 +71,7 @@ export function workOf(item: unknown): ListedWork {
   };
 }
 
-export function objectOf(value: unknown): Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};
-}
-
-export function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
-}
-
 /** Ids are texts; a number is read as one. */
 export function idOf(value: unknown): string | undefined {
   return typeof value === 'number' ? String(value) : textOf(value);
-}
-
-function countOf(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }

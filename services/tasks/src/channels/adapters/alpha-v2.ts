@@ -1,9 +1,10 @@
+import { objectOf, textOf } from '../answer.ts';
 import type { Attempt, Channel, ChannelFactory, ListedWork, Look, Submission } from '../channel.ts';
 import { upstreamHttp } from '../toolkit.ts';
 import type { UpstreamAnswer } from '../toolkit.ts';
 import { bodyOf } from './alpha-v2.body.ts';
 import { businessError, faultOf } from './alpha-v2.errors.ts';
-import { idOf, objectOf, reportOf, textOf, workOf } from './alpha-v2.report.ts';
+import { idOf, reportOf, workOf } from './alpha-v2.report.ts';
 
 const PATHS = { generation: '/v2/video_generation', regeneration: '/v2/video_regeneration', context_ir: '/v2/h3_context_ir' } as const;
 const QUERY = '/v2/query/video_generation';

@@ -1,4 +1,4 @@
-import { objectOf, textOf } from './ark.report.ts';
+import { objectOf, textOf } from '../answer.ts';
 
 export interface ArkError {
   readonly code: string;

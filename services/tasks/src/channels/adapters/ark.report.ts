@@ -1,8 +1,8 @@
 import type { Report } from '../../domain/report.ts';
 import type { Usage } from '../../domain/task.ts';
+import { countOf, objectOf, textOf } from '../answer.ts';
+import type { Json } from '../answer.ts';
 import type { ListedWork } from '../channel.ts';
-
-type Json = Readonly<Record<string, unknown>>;
 
 const DEFAULT_FAILURE = 'the generator ended the task without a result';
 
@@ -44,16 +44,4 @@ export function workOf(item: unknown): ListedWork {
     ratio: textOf(task['ratio']),
     createdAt: (countOf(task['created_at']) ?? 0) * 1000,
   };
-}
-
-export function objectOf(value: unknown): Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};
-}
-
-export function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
-}
-
-function countOf(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }

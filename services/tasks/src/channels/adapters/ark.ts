@@ -1,9 +1,10 @@
+import { objectOf, textOf } from '../answer.ts';
 import type { Channel, ChannelFactory, ListedWork, Look, Submission } from '../channel.ts';
 import { upstreamHttp } from '../toolkit.ts';
 import type { UpstreamAnswer, UpstreamHttp } from '../toolkit.ts';
 import { bodyOf } from './ark.body.ts';
 import { errorOf, faultOf } from './ark.errors.ts';
-import { objectOf, reportOf, textOf, workOf } from './ark.report.ts';
+import { reportOf, workOf } from './ark.report.ts';
 
 const TASKS = '/api/v3/contents/generations/tasks';
 const LIST_PAGE = 100;

@@ -1,4 +1,4 @@
-import { objectOf, textOf } from './openai-videos.report.ts';
+import { objectOf, textOf } from '../answer.ts';
 
 export interface ApiError {
   readonly code: string;

@@ -1,9 +1,9 @@
 import type { Report } from '../../domain/report.ts';
 import type { Usage } from '../../domain/task.ts';
+import { countOf, objectOf, textOf } from '../answer.ts';
+import type { Json } from '../answer.ts';
 import type { ListedWork } from '../channel.ts';
 import { frameOf } from './openai-videos.size.ts';
-
-type Json = Readonly<Record<string, unknown>>;
 
 const DEFAULT_FAILURE = 'the generator ended the task without a result';
 const WEB_ADDRESS = /^https?:\/\//i;
@@ -62,16 +62,4 @@ export function workOf(item: unknown): ListedWork {
     ...{ resolution: undefined, ratio: undefined, ...frameOf(textOf(video['size']) ?? '') },
     createdAt: (countOf(video['created_at']) ?? 0) * 1000,
   };
-}
-
-export function objectOf(value: unknown): Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};
-}
-
-export function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
-}
-
-function countOf(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }

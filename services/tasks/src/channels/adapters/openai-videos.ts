@@ -1,11 +1,12 @@
 import { Secret } from '@reelgate/platform/secret';
+import { objectOf, textOf } from '../answer.ts';
 import type { Attempt, Channel, ChannelFactory, ChannelSettings, ListedWork, Look, Submission } from '../channel.ts';
 import { upstreamHttp } from '../toolkit.ts';
 import type { UpstreamAnswer } from '../toolkit.ts';
 import { requestOf } from './openai-videos.body.ts';
 import { errorOf, faultOf } from './openai-videos.errors.ts';
 import { formSender } from './openai-videos.form.ts';
-import { objectOf, reportOf, textOf, workOf } from './openai-videos.report.ts';
+import { reportOf, workOf } from './openai-videos.report.ts';
 
 const VIDEOS = '/v1/videos';
 const MODELS = '/v1/models';

@@ -1,7 +1,7 @@
 import type { Report } from '../../domain/report.ts';
 import type { Failure } from '../../domain/task.ts';
-
-type Json = Readonly<Record<string, unknown>>;
+import { textOf } from '../answer.ts';
+import type { Json } from '../answer.ts';
 
 const DEFAULT_FAILURE = 'the generator ended the task without a result';
 const MODERATED: Failure = { code: 'content_rejected', message: 'the generator refused the content' };
@@ -36,12 +36,4 @@ function failureOf(task: Json): Failure {
   const code = textOf(task['failureCode']);
   if (code !== undefined && /(^|\.)SAFETY(\.|$)/.test(code)) return MODERATED;
   return { code: code ?? 'failed', message: textOf(task['failure']) ?? DEFAULT_FAILURE };
-}
-
-export function objectOf(value: unknown): Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};
-}
-
-export function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
 }

@@ -1,8 +1,9 @@
+import { objectOf, textOf } from '../answer.ts';
 import type { Attempt, Channel, ChannelFactory, Look, Submission } from '../channel.ts';
 import { upstreamHttp } from '../toolkit.ts';
 import type { UpstreamAnswer, UpstreamHttp } from '../toolkit.ts';
 import { requestOf } from './runway.body.ts';
-import { objectOf, reportOf, textOf } from './runway.report.ts';
+import { reportOf } from './runway.report.ts';
 
 const API_VERSION = '2024-11-06';
 const TASKS = '/v1/tasks';
