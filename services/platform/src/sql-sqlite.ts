@@ -5,6 +5,7 @@ import type { Sql, SqlQuery, SqlRow, SqlValue } from './sql.ts';
 
 const BATCH_MAX = 256;
 const BUSY_TIMEOUT_MS = 10_000;
+const PARAMETER = /\$(\d+)/g;
 
 interface Job {
   run(): Promise<void>;
@@ -105,6 +106,8 @@ interface Prepared {
   readonly statement: StatementSync;
   /** How many values it takes; SQLite alone would take a missing one for null. */
   readonly parameters: number;
+  /** Which value stands at each place; to look places up by name takes as long as the statement itself. */
+  readonly places: readonly number[];
 }
 
 /** Prepared once for each text; the texts are constants of the program, so there are only so many. */
@@ -116,20 +119,17 @@ function statements(database: DatabaseSync): SqlQuery {
       prepared = prepare(database, text);
       known.set(text, prepared);
     }
-    const { statement, parameters } = prepared;
+    const { statement, parameters, places } = prepared;
     if (values.length !== parameters) throw new Error(`the statement takes ${String(parameters)} values and was given ${String(values.length)}`);
-    const named: Record<string, SqlValue> = {};
-    values.forEach((value, index) => {
-      named[`$${String(index + 1)}`] = value;
-    });
-    return statement.all(named).map((row) => narrow(row as Record<string, SqlValue>)) as R[];
+    return statement.all(...places.map((place) => values[place] as SqlValue)).map((row) => narrow(row as Record<string, SqlValue>)) as R[];
   };
 }
 
 function prepare(database: DatabaseSync, text: string): Prepared {
-  const statement = database.prepare(text);
+  const statement = database.prepare(text.replace(PARAMETER, '?'));
   statement.setReadBigInts(true);
-  return { statement, parameters: new Set(text.match(/\$\d+/g)).size };
+  const places = [...text.matchAll(PARAMETER)].map(([, number]) => Number(number) - 1);
+  return { statement, places, parameters: new Set(places).size };
 }
 
 function narrow(row: Record<string, SqlValue>): SqlRow {
