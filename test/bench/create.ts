@@ -10,6 +10,8 @@ const ROUNDS = 3;
 const ROUND_MS = 3000;
 const BASELINE_MS = 2000;
 const WARM_UP_MS = 3000;
+const PACED_WARM_UP_IN_FLIGHT = 16;
+const PACED_WARM_UP_MS = 1500;
 const OPEN_PER_SECOND = 500;
 const OPEN_MS = 5000;
 
@@ -17,10 +19,12 @@ const OPEN_MS = 5000;
 export async function createBench(): Promise<readonly Line[]> {
   const bench = await startBenchProgram('one program');
   try {
-    const throughput = await against(bench, { what: 'create, one program, 64 in flight', goal: '3500/s' });
-    const paced = await openLoop({ port: bench.port, request: createRequest }, OPEN_PER_SECOND, OPEN_MS);
+    const target = { port: bench.port, request: createRequest };
+    // The paced calls come first: later there would be tens of thousands of tasks to look at beside them.
+    await closedLoop(target, PACED_WARM_UP_IN_FLIGHT, PACED_WARM_UP_MS);
+    const paced = await openLoop(target, OPEN_PER_SECOND, OPEN_MS);
     return [
-      ...throughput,
+      ...(await against(bench, { what: 'create, one program, 64 in flight', goal: '3500/s' })),
       { what: 'create, 500/s: p50', figure: quantile(paced.latencies, 0.5), unit: 'ms' },
       { what: 'create, 500/s: p99', figure: quantile(paced.latencies, 0.99), unit: 'ms', goal: 'under 15 ms' },
     ];
