@@ -7,6 +7,8 @@ import type { Circuit } from './circuit.ts';
 import { newRate } from './rate.ts';
 import type { Rate } from './rate.ts';
 
+const SECONDS_A_MINUTE = 60;
+
 /** A channel with what is known of it while it runs. */
 export interface Berth {
   readonly channel: Channel;
@@ -51,7 +53,7 @@ export function openFleet(settings: readonly ChannelSettings[], { clock, adapter
   const berthOf = (one: ChannelSettings): Berth => {
     const factory = adapters[one.adapter];
     if (factory === undefined) throw new Error(`no adapter is called ${one.adapter}`);
-    return { channel: factory(one), circuit: newCircuit(clock), creates: newRate(clock, one.requestsPerMinute), polls: newRate(clock, one.pollsPerMinute) };
+    return { channel: factory(one), circuit: newCircuit(clock), creates: newRate(clock, one.requestsPerMinute), polls: newRate(clock, one.pollsPerMinute, pollsAtOnce(one.pollsPerMinute)) };
   };
   const current = (): Berth[] => [...berths.values()].filter((entry) => entry.current).map(({ berth }) => berth);
 
@@ -65,6 +67,11 @@ export function openFleet(settings: readonly ChannelSettings[], { clock, adapter
       await Promise.all([...replaced, ...[...berths.values()].map(({ berth }) => berth.channel)].map((channel) => channel.close()));
     },
   };
+}
+
+/** A second's share: looks that come by the thousand would hold up everything else, and gain the tasks a second at most. */
+function pollsAtOnce(perMinute: number): number {
+  return Math.max(1, Math.ceil(perMinute / SECONDS_A_MINUTE));
 }
 
 function serves({ enabled, endpoints, models }: ChannelSettings, kind: Kind, model: string): boolean {

@@ -65,3 +65,17 @@ test('a clock that is set back takes nothing away', async () => {
   await clock.advance(1000);
   expect(taken(rate, 10)).toBe(1);
 });
+
+test('no more than the burst may be taken at once, and the minute has its share all the same', async () => {
+  const clock = fakeClock();
+  const rate = newRate(clock, 60, 2);
+  const taken = (): number => Array.from({ length: 10 }, () => rate.take()).filter(Boolean).length;
+
+  expect(taken()).toBe(2);
+  let later = 0;
+  for (let second = 0; second < 60; second += 1) {
+    await clock.advance(1000);
+    later += taken();
+  }
+  expect(later).toBe(60);
+});

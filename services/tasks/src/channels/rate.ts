@@ -2,7 +2,7 @@ import type { Clock } from '@reelgate/platform/clock';
 
 const MINUTE_MS = 60_000;
 
-/** So many a minute, the whole minute's share at once at most. */
+/** So many a minute, and so many at once at most. */
 export interface Rate {
   take(): boolean;
   /** How many are free now. */
@@ -11,13 +11,14 @@ export interface Rate {
   waitMs(): number;
 }
 
-export function newRate(clock: Clock, perMinute: number): Rate {
-  let free = perMinute;
+/** Where nothing else is said, the whole minute's share may be taken at once. */
+export function newRate(clock: Clock, perMinute: number, burst = perMinute): Rate {
+  let free = burst;
   let filledAt = clock.now();
   const fill = (): void => {
     const now = clock.now();
     // A clock that was set back fills nothing and takes nothing away.
-    free = Math.min(perMinute, free + (Math.max(0, now - filledAt) * perMinute) / MINUTE_MS);
+    free = Math.min(burst, free + (Math.max(0, now - filledAt) * perMinute) / MINUTE_MS);
     filledAt = now;
   };
   return {

@@ -37,7 +37,7 @@ describe('the story of a create', () => {
     expect(task.mapping).toEqual({ channel: 'main', upstreamAccount: 'vendor', upstreamId: 'up-1' });
     expect(task.id).toMatch(/^task_[0-9a-v]{26}$/);
     expect(replayed).toBe(false);
-    expect(world.counted).toEqual(['attempt main accepted', 'wake polls main']);
+    expect(world.counted).toEqual(['attempt main accepted']);
   });
 
   test('asks for the key first, and stages every medium before it submits', async () => {

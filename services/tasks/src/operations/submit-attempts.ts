@@ -142,7 +142,6 @@ async function record(deps: Deps, task: NewTask, { berth, number }: Pick<Try, 'b
     berth.circuit.worked();
     const nextPollAt = at + pollInterval(deps.pollPlan, 0, deps.chance());
     await deps.store.accept(task.id, { number, mapping: { channel, upstreamAccount, upstreamId: submission.upstreamId }, at, nextPollAt });
-    deps.wake.polls(channel);
     return;
   }
   deps.log.warn({ taskId: task.id, channel, number, outcome: submission.outcome, error: submission.error }, 'an attempt was not accepted');

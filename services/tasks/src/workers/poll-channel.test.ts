@@ -125,13 +125,13 @@ describe('looks at the same time', () => {
     await poller.idle();
   });
 
-  test('keep to the polls a minute that the channel allows', async () => {
-    const { world, poller } = await withDue(10, { channels: [channelSettings({ pollsPerMinute: 4 })] });
+  test('keep to the polls a minute that the channel allows, the share of a second at once', async () => {
+    const { world, poller } = await withDue(10, { channels: [channelSettings({ pollsPerMinute: 4 * 60 })] });
 
     expect(await passAndWait({ world, poller })).toBe(4);
     expect(await passAndWait({ world, poller })).toBe(0);
 
-    await world.clock.advance(30_000);
+    await world.clock.advance(500);
     expect(await passAndWait({ world, poller })).toBe(2);
   });
 
