@@ -5,6 +5,7 @@ import type { Work } from '../harness/scripted-upstream.ts';
 
 const PAGE = 1000;
 const LOOK_MS = 500;
+const ENDED: ReadonlySet<string> = new Set(['completed', 'failed']);
 const MARK = /\[mark:(\w+)\]/;
 /** Cents a second. */
 const PRICE: Readonly<Record<string, number>> = { '768P': 8, '2K': 13 };
@@ -43,7 +44,8 @@ export async function untilSettled(program: Program, account: string, timeoutMs:
   const deadline = performance.now() + timeoutMs;
   for (;;) {
     const tasks = await tasksOf(program, account);
-    const moving = tasks.filter(({ admission, settlement }) => admission !== 'unknown' && settlement === undefined);
+    // A task and its money are read one after the other: both must say that it is over.
+    const moving = tasks.filter(({ admission, state, settlement }) => admission !== 'unknown' && (settlement === undefined || !ENDED.has(state)));
     if (moving.length === 0) return tasks;
     if (performance.now() > deadline) throw new Error(`${String(moving.length)} tasks do not end, such as ${JSON.stringify(moving[0])}`);
     await wait(LOOK_MS);
