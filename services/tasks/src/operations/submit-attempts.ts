@@ -108,8 +108,17 @@ async function tryChannel(deps: Deps, task: NewTask, { berth, resolved, staged, 
   }
   const submission = await submitSurely(channel, attempt, signal);
   deps.count.attempt(settings.id, submission.outcome);
+  judge(berth.circuit, submission);
+  if (submission.outcome !== 'accepted') deps.log.warn({ taskId: task.id, channel: settings.id, number, outcome: submission.outcome, error: submission.error }, 'an attempt was not accepted');
   await recordSurely(deps, task, { berth, number }, submission);
   return submission;
+}
+
+/** Once for each submission, whatever becomes of writing it down. A hanging channel is left alone: each order given to it needs to be found, or a person. */
+function judge(circuit: Circuit, submission: Submission): void {
+  if (submission.outcome === 'accepted') circuit.worked();
+  else if (submission.outcome === 'unknown') circuit.failed();
+  else CIRCUIT_AFTER[submission.fault](circuit);
 }
 
 /** A channel throws nothing; should one do so all the same, nobody knows what its upstream has taken. */
@@ -139,18 +148,13 @@ async function record(deps: Deps, task: NewTask, { berth, number }: Pick<Try, 'b
   const { id: channel, upstreamAccount } = berth.channel.settings;
   const at = deps.clock.now();
   if (submission.outcome === 'accepted') {
-    berth.circuit.worked();
     const nextPollAt = at + pollInterval(deps.pollPlan, 0, deps.chance());
     await deps.store.accept(task.id, { number, mapping: { channel, upstreamAccount, upstreamId: submission.upstreamId }, at, nextPollAt });
     return;
   }
-  deps.log.warn({ taskId: task.id, channel, number, outcome: submission.outcome, error: submission.error }, 'an attempt was not accepted');
   if (submission.outcome === 'unknown') {
-    // Each order that a hanging channel is given waits out its deadline, and then needs to be found or a person.
-    berth.circuit.failed();
     await deps.store.leaveUnknown(task.id, { number, mapping: { channel, upstreamAccount }, error: submission.error, at });
     return;
   }
-  CIRCUIT_AFTER[submission.fault](berth.circuit);
   await deps.store.refuseAttempt(task.id, { number, channel, error: submission.error, at });
 }
