@@ -36,13 +36,14 @@ export async function startAll({ config, foundation, lifecycle, identify }: Star
     billing: direct(BillingService, billing), media: direct(MediaService, media), bytes: inProcessMediaBytes(media.bytes),
   }));
   const running = [billing, media, tasks];
+  // Before the public port, which alone says that the program is ready.
+  await openPorts(lifecycle, foundation, billing, { ports: ports.billing, identify });
+  await openPorts(lifecycle, foundation, media, { ports: ports.media, identify });
+  await openPorts(lifecycle, foundation, tasks, { ports: ports.tasks, identify });
   const gateway = keep('gateway', await startGateway(gatewayConfig(value), foundation, {
     tasks: direct(TaskService, tasks), billing: direct(BillingService, billing), media: inProcessMedia(media.bytes),
     ready: async () => (await Promise.all(running.map((service) => service.ready()))).every(Boolean),
   }));
-  await openPorts(lifecycle, foundation, billing, { ports: ports.billing, identify });
-  await openPorts(lifecycle, foundation, media, { ports: ports.media, identify });
-  await openPorts(lifecycle, foundation, tasks, { ports: ports.tasks, identify });
   return { services: [...running, gateway], greeting: greeting(config.publicUrl, billing.newKeys) };
 }
 
