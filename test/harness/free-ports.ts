@@ -1,15 +1,36 @@
+import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+
+/** Below the ports that systems give to outgoing connections, so that none of those takes one between here and its use. */
+const FIRST_PORT = 10_000;
+/** Each of the test processes that run beside one another has its own. */
+const PORTS_A_WORKER = 5000;
+const WORKERS = 4;
+const TRIES_A_PORT = 50;
 
 /** Ports of the loopback address that nobody has at this moment. */
 export async function freePorts(count: number): Promise<readonly number[]> {
-  const servers = await Promise.all(Array.from({ length: count }, () => new Promise<ReturnType<typeof createServer>>((resolve, reject) => {
+  const worker = Number(process.env['JEST_WORKER_ID'] ?? '0') % WORKERS;
+  const first = FIRST_PORT + worker * PORTS_A_WORKER;
+  const free = new Set<number>();
+  for (let tries = 0; free.size < count; tries += 1) {
+    if (tries === count * TRIES_A_PORT) throw new Error(`no ${String(count)} free ports from ${String(first)}`);
+    const port = first + randomInt(PORTS_A_WORKER);
+    if (!free.has(port) && await isFree(port)) free.add(port);
+  }
+  return [...free];
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     const server = createServer();
-    server.once('error', reject).listen(0, '127.0.0.1', () => {
-      resolve(server);
+    server.once('error', () => {
+      resolve(false);
     });
-  })));
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
+    server.listen(port, '127.0.0.1', () => {
+      server.close(() => {
+        resolve(true);
+      });
+    });
+  });
 }
