@@ -64,6 +64,13 @@ export declare type PriceFacts = Message<"reelgate.billing.v1.PriceFacts"> & {
    * @generated from field: int64 output_tokens = 7;
    */
   outputTokens: bigint;
+
+  /**
+   * Characters to be spoken.
+   *
+   * @generated from field: int64 characters = 8;
+   */
+  characters: bigint;
 };
 
 /**
