@@ -1,5 +1,5 @@
 import type { Metrics } from '@reelgate/platform/metrics';
-import type { CircuitState } from './channels/circuit.ts';
+import type { CircuitState } from '@reelgate/platform/circuit';
 import type { Fleet } from './channels/fleet.ts';
 import type { Counts } from './operations/deps.ts';
 

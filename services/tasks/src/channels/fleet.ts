@@ -2,10 +2,10 @@ import type { Clock } from '@reelgate/platform/clock';
 import { ENDPOINT_OF } from './channel.ts';
 import type { Channel, ChannelFactory, ChannelSettings } from './channel.ts';
 import type { Kind } from '../domain/order.ts';
-import { newCircuit } from './circuit.ts';
-import type { Circuit } from './circuit.ts';
-import { newRate } from './rate.ts';
-import type { Rate } from './rate.ts';
+import { newCircuit } from '@reelgate/platform/circuit';
+import type { Circuit } from '@reelgate/platform/circuit';
+import { newRate } from '@reelgate/platform/rate';
+import type { Rate } from '@reelgate/platform/rate';
 
 const SECONDS_A_MINUTE = 60;
 

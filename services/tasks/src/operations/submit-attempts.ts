@@ -1,6 +1,6 @@
 import type { Problem } from '@reelgate/platform/problem';
 import type { Attempt, Channel, Submission } from '../channels/channel.ts';
-import type { Circuit } from '../channels/circuit.ts';
+import type { Circuit } from '@reelgate/platform/circuit';
 import type { Berth } from '../channels/fleet.ts';
 import { pollInterval } from '../domain/poll-interval.ts';
 import type { StagedMedia } from '../domain/task.ts';

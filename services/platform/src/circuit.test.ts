@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { fakeClock } from '@reelgate/platform/testing/fake-clock';
+import { fakeClock } from '../testing/fake-clock.ts';
 import { newCircuit } from './circuit.ts';
 import type { Circuit } from './circuit.ts';
 

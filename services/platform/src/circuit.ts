@@ -1,14 +1,14 @@
-import type { Clock } from '@reelgate/platform/clock';
+import type { Clock } from './clock.ts';
 
 const FAULTS_TO_OPEN = 5;
 const OPEN_MS = 30_000;
 
 export type CircuitState = 'closed' | 'open' | 'half_open';
 
-/** Leaves a channel alone for a while after several faults of its own in a row; then one order tries it. */
+/** Leaves a peer alone for a while after several faults of its own in a row; then one call tries it. */
 export interface Circuit {
   state(): CircuitState;
-  /** Whether an order may try the channel now; half open, only the first that asks may. */
+  /** Whether a call may try it now; half open, only the first that asks may. */
   mayTry(): boolean;
   worked(): void;
   failed(): void;

@@ -1,4 +1,4 @@
-import type { Clock } from '@reelgate/platform/clock';
+import type { Clock } from './clock.ts';
 
 const MINUTE_MS = 60_000;
 

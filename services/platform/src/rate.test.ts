@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { fakeClock } from '@reelgate/platform/testing/fake-clock';
+import { fakeClock } from '../testing/fake-clock.ts';
 import { newRate } from './rate.ts';
 import type { Rate } from './rate.ts';
 
