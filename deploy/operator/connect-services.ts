@@ -1,5 +1,6 @@
 import { AccountService } from '@reelgate/proto/billing/v1/account_service';
 import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
+import { OperatorService as MediaOperatorService } from '@reelgate/proto/media/v1/operator_service';
 import { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import { connectGrpc } from '@reelgate/platform/rpc/grpc-client';
 import type { Client } from '@reelgate/platform/rpc/service';
@@ -10,6 +11,7 @@ import { signingKeyIn } from '../program/signing-key.ts';
 /** The services that the command line talks to, over gRPC. */
 export interface Services {
   readonly tasks: Client<typeof OperatorService>;
+  readonly media: Client<typeof MediaOperatorService>;
   readonly billing: Client<typeof BillingService>;
   readonly accounts: Client<typeof AccountService>;
   close(): void;
@@ -21,13 +23,16 @@ export function connectServices(environment: Readonly<Record<string, string | un
   const key = servicesKey(signingKeyIn(config.dataDir, config.signingKey));
   const tasks = connectGrpc(config.services.tasks, key);
   const billing = connectGrpc(config.services.billing, key);
+  const media = connectGrpc(config.services.media, key);
   return {
     tasks: tasks.client(OperatorService),
+    media: media.client(MediaOperatorService),
     billing: billing.client(BillingService),
     accounts: billing.client(AccountService),
     close: () => {
       tasks.close();
       billing.close();
+      media.close();
     },
   };
 }

@@ -8,17 +8,18 @@ import { WrongCall } from './command.ts';
 import type { Command, Words } from './command.ts';
 import { connectServices } from './connect-services.ts';
 import { ledgerCommands } from './ledger-commands.ts';
+import { mediaCommands } from './media-commands.ts';
 import { asText } from './text-table.ts';
 import { taskCommands } from './task-commands.ts';
 import { tokenCommands } from './token-commands.ts';
 
 /** Every command by its two words. A new one is an entry in the file of its subject. */
 const COMMANDS: Readonly<Record<string, Command>> = {
-  ...accountCommands, ...tokenCommands, ...taskCommands, ...attentionCommands, ...ledgerCommands, ...channelCommands,
+  ...accountCommands, ...tokenCommands, ...taskCommands, ...attentionCommands, ...ledgerCommands, ...channelCommands, ...mediaCommands,
 };
 
 const OPTIONS = {
-  json: { type: 'boolean' }, help: { type: 'boolean' },
+  json: { type: 'boolean' }, help: { type: 'boolean' }, quick: { type: 'boolean' },
   account: { type: 'string' }, models: { type: 'string' }, limit: { type: 'string' }, expires: { type: 'string' }, name: { type: 'string' },
   reason: { type: 'string' }, as: { type: 'string' }, state: { type: 'string' }, after: { type: 'string' }, actor: { type: 'string' },
 } as const;

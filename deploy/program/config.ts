@@ -100,7 +100,7 @@ export function readProgramConfig(environment: Readonly<Record<string, string | 
   const resolved = (relative: string): string => path.resolve(path.dirname(file.file), relative);
   return {
     file,
-    value: checked.media.blobs === undefined ? checked : { ...checked, media: { ...checked.media, blobs: resolved(checked.media.blobs) } },
+    value: checked.media.blobs === undefined || checked.media.blobs.startsWith('s3://') ? checked : { ...checked, media: { ...checked.media, blobs: resolved(checked.media.blobs) } },
     publicUrl: checked.public_url.replace(/\/$/, ''),
     dataDir: resolved(checked.data_dir),
     signingKey: checked.signing_key === undefined ? undefined : new Secret(checked.signing_key),

@@ -7,22 +7,27 @@ import { openSql } from '@reelgate/platform/open-sql';
 import { deriveSecret } from '@reelgate/platform/secret';
 import type { Sql } from '@reelgate/platform/sql';
 import { startWorker } from '@reelgate/platform/worker';
+import type { BlobStore } from './blobs/blob-store.ts';
 import { openDiskBlobs } from './blobs/disk-blobs.ts';
 import { openIncoming } from './blobs/incoming.ts';
+import { openS3Blobs } from './blobs/s3-blobs.ts';
 import type { MediaConfig } from './config.ts';
 import type { MediaObject } from './domain/media-object.ts';
 import { isOwnHost } from './domain/reference.ts';
 import { addressPolicy } from './fetch/address-policy.ts';
 import { openFetcher } from './fetch/fetcher.ts';
+import { isPublicHost } from './fetch/fetch-target.ts';
 import { mediaBytes } from './http/media-bytes.ts';
 import type { MediaBytes } from './http/media-bytes.ts';
 import { mediaRoutes } from './http/routes.ts';
 import { collectGarbage } from './operations/collect-garbage.ts';
 import { ingestResult } from './operations/ingest-result.ts';
+import { linkObject } from './operations/link-object.ts';
 import { singleFlight } from './operations/single-flight.ts';
 import { nameOf, stageMedia } from './operations/stage-media.ts';
 import { openProbePool } from './probe/probe-pool.ts';
 import { mediaServiceBinding } from './rpc/media-service.ts';
+import { operatorServiceBinding } from './rpc/operator-service.ts';
 import { sqlMediaStore } from './store/sql-media-store.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url));
@@ -52,9 +57,10 @@ interface Opened { readonly sql: Sql; readonly lifecycle: Lifecycle }
 function build(config: MediaConfig, foundation: Foundation, { sql, lifecycle }: Opened): RunningMedia {
   const { clock, log, newId, publicUrl, signingKey } = foundation;
   const stopping = new AbortController();
-  const folder = config.blobs ?? path.join(foundation.dataDir, 'blobs');
-  const blobs = openDiskBlobs(folder);
-  const incoming = openIncoming(path.join(folder, 'incoming'), newId);
+  const folder = config.blobs.kind === 'folder' && config.blobs.path !== undefined ? config.blobs.path : path.join(foundation.dataDir, 'blobs');
+  const scratch = path.join(folder, 'incoming');
+  const incoming = openIncoming(scratch, newId);
+  const blobs = openBlobs(config.blobs, { folder, scratch, ...foundation, lifecycle });
   const pool = openProbePool({ clock, log, ...config.probe });
   lifecycle.add('parsers', () => pool.stop());
   const fetcher = openFetcher({
@@ -76,10 +82,29 @@ function build(config: MediaConfig, foundation: Foundation, { sql, lifecycle }: 
       clock, store: deps.store,
       stage: (order, signal) => flights.run(`stage ${order.accountId} ${order.taskId} ${nameOf(order)}`, () => stageMedia(deps, order), signal),
       ingest: (order, signal) => flights.run(`ingest ${order.taskId}`, () => ingestResult(deps, order), signal),
-    })],
+      link: (object) => linkObject({ ...deps, presigned: config.stagedPresigned ?? isReachable(config.blobs) }, object),
+    }), operatorServiceBinding(deps)],
     routes: mediaRoutes({ bytes, log, inline: config.inline, serviceKey: deriveSecret(signingKey, 'service-calls') }),
-    ready: async () => (await sql.read('SELECT 1 AS ok')).length === 1,
+    ready: async () => {
+      await blobs.check();
+      return (await sql.read('SELECT 1 AS ok')).length === 1;
+    },
     reload: async () => undefined,
     stop: () => lifecycle.stop(),
   };
+}
+
+interface BlobsDeps extends Pick<Foundation, 'clock' | 'newId'> { readonly folder: string; readonly scratch: string; readonly lifecycle: Lifecycle }
+
+function openBlobs(config: MediaConfig['blobs'], { folder, lifecycle, ...deps }: BlobsDeps): BlobStore {
+  if (config.kind === 'folder') return openDiskBlobs(folder);
+  const bucket = openS3Blobs({ ...config, ...deps });
+  lifecycle.add('bucket', async () => { bucket.close(); });
+  return bucket;
+}
+
+/** Whether others than ourselves can be sent to the bucket: not where its address is a private one. */
+function isReachable(blobs: MediaConfig['blobs']): boolean {
+  if (blobs.kind === 'folder') return false;
+  return blobs.address.publicEndpoint === undefined || isPublicHost(new URL(blobs.address.publicEndpoint));
 }

@@ -6,7 +6,7 @@ describe('the media section', () => {
     const config = mediaConfigOf({});
 
     expect(config).toMatchObject({
-      listen: undefined, http: undefined, database: undefined, blobs: undefined,
+      listen: undefined, http: undefined, database: undefined, blobs: { kind: 'folder', path: undefined },
       results: { lifetimeMs: 7 * 86_400_000, bytesMax: 2 * 1024 ** 3, parallel: 16 },
       bytesMax: { image: 30 * 1024 ** 2, video: 50 * 1024 ** 2, audio: 15 * 1024 ** 2 },
       fetch: { allow: [], ports: [80, 443], redirectsMax: 3, dnsServers: [], inFlight: { total: 16, perAccount: 4, perHost: 4 } },
@@ -21,13 +21,25 @@ describe('the media section', () => {
       results: { lifetime: '3s', max_bytes: '1MiB', parallel: 2 }, fetch: { allow: ['127.0.0.1:9000', '[::1]:9001'], max_redirects: 0, dns_servers: ['127.0.0.1:5353'], timeouts: { dns: '1s' } },
     });
 
-    expect(config).toMatchObject({ listen: { host: '127.0.0.1', port: 9103 }, http: { host: '::1', port: 9113 }, blobs: '/srv/blobs', results: { lifetimeMs: 3000, bytesMax: 1024 ** 2, parallel: 2 } });
+    expect(config).toMatchObject({ listen: { host: '127.0.0.1', port: 9103 }, http: { host: '::1', port: 9113 }, blobs: { kind: 'folder', path: '/srv/blobs' }, results: { lifetimeMs: 3000, bytesMax: 1024 ** 2, parallel: 2 } });
     expect(config.fetch).toMatchObject({ allow: [{ host: '127.0.0.1', port: 9000 }, { host: '::1', port: 9001 }], redirectsMax: 0, dnsServers: ['127.0.0.1:5353'], timeouts: { dnsMs: 1000, connectMs: 5000 } });
     expect(String(config.database)).toBe('***');
   });
 
+  test('takes a bucket, and the keys to it as secrets', () => {
+    const { blobs } = mediaConfigOf({ blobs: 's3://videos/kept?endpoint=https://store.example&region=eu-west-1', s3: { access_key_id: 'AKIA1', secret_access_key: 'hidden-key' } });
+
+    expect(blobs).toMatchObject({ kind: 's3', address: { bucket: 'videos', prefix: 'kept/', endpoint: 'https://store.example', region: 'eu-west-1', pathStyle: true } });
+    expect(JSON.stringify(blobs)).not.toContain('hidden-key');
+    expect(mediaConfigOf({ blobs: 's3://videos' }).blobs).toMatchObject({ kind: 's3', credentials: undefined });
+  });
+
   test.each<[object, RegExp]>([
-    [{ blobs: 's3://bucket' }, /media\.blobs: expected the path of a folder; a bucket \(s3:\/\/…\) is not supported yet/],
+    [{ blobs: 's3://' }, /media\.blobs: expected the path of a folder, or s3:\/\/bucket/],
+    [{ blobs: 's3://bucket?endpoint=minio:9000' }, /media\.blobs: expected/],
+    [{ blobs: 's3://bucket?endpoint=http://key:secret@minio' }, /media\.blobs: expected/],
+    [{ blobs: 's3://bucket?acl=public' }, /media\.blobs: expected/],
+    [{ s3: { access_key_id: 'a' } }, /media\.s3: the key secret_access_key is missing/],
     [{ database: 'mysql://x' }, /media\.database: expected a postgres/],
     [{ fetch: { allow: ['10.0.0.0/8'] } }, /media\.fetch\.allow\.0: expected an address and a port/],
     [{ fetch: { allow: ['store.internal:80'] } }, /media\.fetch\.allow\.0/],

@@ -1,11 +1,14 @@
 import { parseBytes, parseDuration, parseHostPort } from '@reelgate/platform/units';
 import type { HostPort } from '@reelgate/platform/units';
 import { Secret } from '@reelgate/platform/secret';
+import { S3_PATTERN, parseS3Address } from './blobs/s3-address.ts';
+import type { S3Address, S3Credentials } from './blobs/s3-address.ts';
 import type { Category } from './domain/media-rules.ts';
 
 const duration = (fallback: string) => ({ type: 'string', format: 'duration', default: fallback });
 const bytes = (fallback: string) => ({ type: 'string', format: 'bytes', default: fallback });
 const count = (fallback: number, minimum = 1) => ({ type: 'integer', minimum, maximum: 2 ** 31 - 1, default: fallback, description: `a whole number from ${String(minimum)} up` });
+const flag = (fallback: boolean) => ({ type: 'boolean', default: fallback });
 const section = (properties: Readonly<Record<string, object>>) => ({ type: 'object', additionalProperties: false, default: {}, properties });
 
 /** What this service owns of the configuration, by top-level key. */
@@ -14,9 +17,13 @@ export const mediaSchema = {
     listen: { type: 'string', format: 'host-port' },
     http: { type: 'string', format: 'host-port' },
     database: { type: 'string', pattern: '^postgres(ql)?://', description: 'a postgres:// address; empty: embedded in data_dir' },
-    blobs: { type: 'string', pattern: '^(?!s3:)', description: 'the path of a folder; a bucket (s3://…) is not supported yet; empty: a folder in data_dir' },
-    results: section({ lifetime: duration('7d'), max_bytes: bytes('2GiB'), parallel: count(16), total: duration('15m') }),
-    staged: section({ lifetime: duration('8d') }),
+    blobs: { type: 'string', pattern: `^((?!s3:).*|${S3_PATTERN})$`, description: 'the path of a folder, or s3://bucket/folder?endpoint=…&public_endpoint=…&region=…&path_style=true; empty: a folder in data_dir' },
+    s3: {
+      type: 'object', additionalProperties: false, required: ['access_key_id', 'secret_access_key'],
+      properties: { access_key_id: { type: 'string' }, secret_access_key: { type: 'string' }, session_token: { type: 'string' } },
+    },
+    results: section({ lifetime: duration('7d'), max_bytes: bytes('2GiB'), parallel: count(16), total: duration('15m'), redirect: flag(false) }),
+    staged: section({ lifetime: duration('8d'), presigned: { type: 'boolean' } }),
     inline: section({ lifetime: duration('48h'), max_bytes: bytes('64MiB') }),
     limits: section({ image: bytes('30MiB'), video: bytes('50MiB'), audio: bytes('15MiB'), base_video: bytes('100MiB') }),
     probe: section({ timeout: duration('5s'), heap: bytes('256MiB'), pixels: count(40_000_000), workers: count(2) }),
@@ -67,14 +74,20 @@ export interface ProbeConfig {
   readonly workers: number;
 }
 
+/** An absolute path, or nothing for a folder in the data folder; or a bucket. */
+export type BlobsConfig =
+  | { readonly kind: 'folder'; readonly path: string | undefined }
+  | { readonly kind: 's3'; readonly address: S3Address; readonly credentials: S3Credentials | undefined };
+
 export interface MediaConfig {
   readonly listen: HostPort | undefined;
   readonly http: HostPort | undefined;
   readonly database: Secret | undefined;
-  /** An absolute path; undefined: a folder in the data folder. */
-  readonly blobs: string | undefined;
-  readonly results: { readonly lifetimeMs: number; readonly bytesMax: number; readonly parallel: number; readonly totalMs: number };
+  readonly blobs: BlobsConfig;
+  readonly results: { readonly lifetimeMs: number; readonly bytesMax: number; readonly parallel: number; readonly totalMs: number; readonly redirect: boolean };
   readonly stagedLifetimeMs: number;
+  /** Whether channels get addresses in the bucket; undefined: where it can be reached from outside. */
+  readonly stagedPresigned: boolean | undefined;
   readonly inline: { readonly lifetimeMs: number; readonly bytesMax: number };
   readonly bytesMax: Readonly<Record<Category, number>>;
   readonly probe: ProbeConfig;
@@ -83,12 +96,14 @@ export interface MediaConfig {
 
 type Values = Readonly<Record<string, string>>;
 type Numbers = Readonly<Record<string, number>>;
+interface CheckedS3 { readonly access_key_id: string; readonly secret_access_key: string; readonly session_token?: string }
+
 /** What the schema has checked, defaults filled in. */
 interface Checked {
   readonly media: {
-    readonly listen?: string; readonly http?: string; readonly database?: string; readonly blobs?: string;
-    readonly results: { readonly lifetime: string; readonly max_bytes: string; readonly parallel: number; readonly total: string };
-    readonly staged: Values; readonly inline: Values; readonly limits: Values;
+    readonly listen?: string; readonly http?: string; readonly database?: string; readonly blobs?: string; readonly s3?: CheckedS3;
+    readonly results: { readonly lifetime: string; readonly max_bytes: string; readonly parallel: number; readonly total: string; readonly redirect: boolean };
+    readonly staged: { readonly lifetime: string; readonly presigned?: boolean }; readonly inline: Values; readonly limits: Values;
     readonly probe: { readonly timeout: string; readonly heap: string; readonly pixels: number; readonly workers: number };
     readonly fetch: {
       readonly allow: readonly string[]; readonly ports: readonly number[]; readonly max_redirects: number; readonly dns_servers: readonly string[];
@@ -104,14 +119,24 @@ export function mediaConfig(value: unknown): MediaConfig {
     listen: hostPort(media.listen),
     http: hostPort(media.http),
     database: media.database === undefined ? undefined : new Secret(media.database),
-    blobs: media.blobs,
-    results: { lifetimeMs: ms(media.results.lifetime), bytesMax: size(media.results.max_bytes), parallel: media.results.parallel, totalMs: ms(media.results.total) },
-    stagedLifetimeMs: ms(media.staged['lifetime']),
+    blobs: blobsConfig(media),
+    results: { lifetimeMs: ms(media.results.lifetime), bytesMax: size(media.results.max_bytes), parallel: media.results.parallel, totalMs: ms(media.results.total), redirect: media.results.redirect },
+    stagedLifetimeMs: ms(media.staged.lifetime),
+    stagedPresigned: media.staged.presigned,
     inline: { lifetimeMs: ms(media.inline['lifetime']), bytesMax: size(media.inline['max_bytes']) },
     bytesMax: { image: size(media.limits['image']), video: size(media.limits['video']), audio: size(media.limits['audio']), base_video: size(media.limits['base_video']) },
     probe: { timeoutMs: ms(media.probe.timeout), heapBytes: size(media.probe.heap), pixelsMax: media.probe.pixels, workers: media.probe.workers },
     fetch: fetchConfig(media.fetch),
   };
+}
+
+function blobsConfig({ blobs, s3 }: Checked['media']): BlobsConfig {
+  if (blobs?.startsWith('s3://') !== true) return { kind: 'folder', path: blobs };
+  return { kind: 's3', address: parseS3Address(blobs), credentials: s3 === undefined ? undefined : s3Credentials(s3) };
+}
+
+function s3Credentials({ access_key_id: id, secret_access_key: key, session_token: token }: CheckedS3): S3Credentials {
+  return { accessKeyId: new Secret(id), secretAccessKey: new Secret(key), sessionToken: token === undefined ? undefined : new Secret(token) };
 }
 
 function fetchConfig(fetch: Checked['media']['fetch']): FetchConfig {

@@ -5,7 +5,12 @@ import { expect, test } from '@jest/globals';
 import type { BlobStore } from '../src/blobs/blob-store.ts';
 import type { Incoming, ReceivedFile } from '../src/blobs/incoming.ts';
 
-interface Opened { readonly blobs: BlobStore; readonly incoming: Incoming }
+interface Opened {
+  readonly blobs: BlobStore;
+  readonly incoming: Incoming;
+  /** Files that were received, or are looked at. */
+  leftBehind(): readonly string[];
+}
 
 /** What every blob store does. */
 export function describeBlobStore(opened: () => Opened): void {
@@ -30,6 +35,61 @@ export function describeBlobStore(opened: () => Opened): void {
     expect(await blobs.withFile(key('a'), async (file) => (await readFile(file)).toString())).toBe('0123456789');
   });
 
+  test('a range that lies behind the end gives nothing', async () => {
+    await kept(key('short'), Buffer.from('0123456789'));
+
+    expect(await opened().blobs.open(key('short'), { start: 5000, end: 5009 }).then(async (stream) => (await bytesOf(stream)).byteLength)).toBe(0);
+  });
+
+  test('nothing of no bytes at all is kept as such', async () => {
+    const { blobs } = opened();
+    await kept(key('empty'), Buffer.alloc(0));
+
+    expect(await blobs.sizeOf(key('empty'))).toBe(0);
+    expect(await bytesOf(await blobs.open(key('empty')))).toHaveLength(0);
+  });
+
+  test('a large file comes back as it went in', async () => {
+    const bytes = Buffer.alloc(20 * 1024 * 1024 + 7, 'large');
+    await kept(key('large'), bytes);
+
+    expect(await opened().blobs.sizeOf(key('large'))).toBe(bytes.byteLength);
+    expect((await bytesOf(await opened().blobs.open(key('large')))).equals(bytes)).toBe(true);
+    expect((await bytesOf(await opened().blobs.open(key('large'), { start: 16_000_000, end: 16_999_999 }))).equals(bytes.subarray(16_000_000, 17_000_000))).toBe(true);
+  });
+
+  test('is listed in the order of keys, from any key on, in pages', async () => {
+    const { blobs } = opened();
+    const names = ['list-1', 'list-2', 'list-3', 'list-4'].map(key).sort();
+    for (const name of names) await kept(name, Buffer.from(name));
+    const listed: string[] = [];
+    for (let after = ''; ;) {
+      const page = await blobs.list(after, 2);
+      if (page.length === 0) break;
+      expect(page.length).toBeLessThanOrEqual(2);
+      listed.push(...page.map((blob) => blob.key));
+      after = page.at(-1)!.key;
+    }
+
+    expect(listed).toEqual(listed.toSorted());
+    expect(new Set(listed).size).toBe(listed.length);
+    expect(listed.filter((name) => names.includes(name))).toEqual(names);
+    expect(await blobs.list(names[1]!, 1)).toEqual([{ key: listed[listed.indexOf(names[1]!) + 1], bytes: expect.any(Number) }]);
+  });
+
+  test('answers that it can be reached', async () => {
+    await expect(opened().blobs.check()).resolves.toBeUndefined();
+  });
+
+  test('leaves no file of its own behind', async () => {
+    const { blobs, leftBehind } = opened();
+    await kept(key('tidy'), Buffer.from('x'));
+    await blobs.withFile(key('tidy'), async () => undefined);
+    await expect(blobs.withFile(key('tidy'), async () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+
+    expect(leftBehind()).toEqual([]);
+  });
+
   test('nothing is nothing', async () => {
     const { blobs } = opened();
 
@@ -49,7 +109,7 @@ export function describeBlobStore(opened: () => Opened): void {
 
   test('what was removed is gone, but not under the hands of who reads it', async () => {
     const { blobs } = opened();
-    const bytes = Buffer.alloc(2_000_000, 7);
+    const bytes = Buffer.alloc(100_000, 7);
     await kept(key('c'), bytes);
     const stream = await blobs.open(key('c'));
 

@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'nod
 import os from 'node:os';
 import path from 'node:path';
 import { MediaService } from '@reelgate/proto/media/v1/media_service';
+import { OperatorService } from '@reelgate/proto/media/v1/operator_service';
 import { openLocalBus } from '@reelgate/platform/bus-local';
 import { systemClock } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
@@ -26,6 +27,7 @@ export const SIGNING_KEY = new Secret('signing-key-of-the-tests');
 export interface MediaUnderTest {
   readonly media: RunningMedia;
   readonly client: Client<typeof MediaService>;
+  readonly operator: Client<typeof OperatorService>;
   readonly metrics: Metrics;
   /** Of its HTTP port. */
   readonly url: string;
@@ -51,8 +53,8 @@ export async function startMediaUnderTest({ clock = systemClock, section = {}, f
   const media = await startMedia(mediaConfigOf(section, folder), {
     clock, metrics, random: systemRandom, newId: newIds(clock), log: silentLog, bus: openLocalBus(clock, silentLog), signingKey: SIGNING_KEY, publicUrl: PUBLIC_URL, dataDir: folder,
   });
-  const [binding] = media.bindings;
-  if (binding === undefined) throw new Error('media offers no RPCs');
+  const [binding, operator] = media.bindings;
+  if (binding === undefined || operator === undefined) throw new Error('media offers no RPCs');
   const serviceKey = deriveSecret(SIGNING_KEY, 'service-calls');
   const server = await startConnectServer({
     listen: { host: '127.0.0.1', port: 0 }, bindings: media.bindings, identify: callersByKey([{ name: 'services', key: serviceKey, accounts: '*' }]), log: silentLog, routes: media.routes,
@@ -64,6 +66,7 @@ export async function startMediaUnderTest({ clock = systemClock, section = {}, f
   return {
     media, metrics, folder,
     client: directClient(MediaService, binding),
+    operator: directClient(OperatorService, operator),
     url: `http://127.0.0.1:${String(server.port)}`,
     serviceKey: serviceKey.reveal(),
     blobs: () => filesUnder(path.join(folder, 'blobs')),

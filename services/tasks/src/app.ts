@@ -75,7 +75,7 @@ export async function startTasks(config: TasksConfig, foundation: Foundation, pe
     processId: newId('proc'),
     limits: config.limits,
     pollPlan: config.pollPlan,
-    mediaUrl: mediaUrls({ bytes: peers.bytes, publicUrl: foundation.publicUrl, signingKey: foundation.signingKey, clock }),
+    mediaUrl: mediaUrls({ bytes: peers.bytes, media: mediaClient(peers.media), publicUrl: foundation.publicUrl, signingKey: foundation.signingKey, clock }),
     announce: announceChanged(bus),
     wake: { outbox: () => workers.get('outbox')?.wake(), polls: (channelId) => { wakePolls(channelId); } },
     count: counts(foundation.metrics),

@@ -9,7 +9,9 @@ const NOW_SECONDS = Date.UTC(2026, 0, 1) / 1000;
 const DAY_SECONDS = 24 * 3600;
 const { signal } = new AbortController();
 const read: string[] = [];
+let inBucket: string | undefined;
 const urlOf = mediaUrls({
+  media: { link: async () => inBucket },
   publicUrl: 'https://gateway.example', signingKey: KEY, clock: fakeClock(NOW_SECONDS * 1000),
   bytes: {
     read: async (object) => {
@@ -29,6 +31,13 @@ describe('a staged medium as a link', () => {
       expect(isSigned(KEY, link.pathname, NOW_SECONDS + DAY_SECONDS, link.searchParams.get('sig') ?? '')).toBe(true);
       expect(read).toEqual([]);
     });
+});
+
+test('a staged medium in a bucket that channels reach is read there', async () => {
+  inBucket = 'https://bucket.example/obj_1?X-Amz-Signature=1';
+  expect(await urlOf({ object: 'obj_1', mediaType: 'image/png' }, 'url', signal)).toBe(inBucket);
+  expect(await urlOf({ object: 'obj_1', mediaType: 'image/png' }, 'inline', signal)).toMatch(/^data:/);
+  inBucket = undefined;
 });
 
 describe('a staged medium inside the request', () => {

@@ -1,6 +1,7 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { Secret } from '@reelgate/platform/secret';
 import { signPath } from '@reelgate/platform/signed-path';
+import type { Media } from './clients/media.ts';
 import type { MediaBytes } from './clients/media-bytes.ts';
 import type { MediaUrl } from './operations/deps.ts';
 
@@ -14,15 +15,18 @@ const DATA_URL_TYPES: Readonly<Record<string, string>> = { 'audio/mpeg': 'audio/
 
 export interface MediaUrlParts {
   readonly bytes: MediaBytes;
+  readonly media: Pick<Media, 'link'>;
   readonly publicUrl: string;
   readonly signingKey: Secret;
   readonly clock: Clock;
 }
 
-/** A staged medium as a channel reads it: inside the request, or as a signed link of its own. Never the client's address. */
-export function mediaUrls({ bytes, publicUrl, signingKey, clock }: MediaUrlParts): MediaUrl {
+/** A staged medium as a channel reads it: inside the request, at an address in the bucket, or as a signed link of ours. Never the client's address. */
+export function mediaUrls({ bytes, media, publicUrl, signingKey, clock }: MediaUrlParts): MediaUrl {
   return async ({ object, mediaType }, references, signal) => {
     if (references === 'inline') return `data:${DATA_URL_TYPES[mediaType] ?? mediaType};base64,${(await bytes.read(object, signal)).toString('base64')}`;
+    const inBucket = await media.link(object, signal);
+    if (inBucket !== undefined) return inBucket;
     const path = `/ximg/${object}.${EXTENSIONS[mediaType] ?? 'bin'}`;
     return `${publicUrl}${path}?${signPath(signingKey, path, Math.floor(clock.now() / 1000) + LINK_SECONDS)}`;
   };

@@ -37,6 +37,7 @@ export function fakeMedia(): FakeMedia {
       remove: async (taskId) => {
         removed.push(taskId);
       },
+      link: async () => undefined,
     },
   };
   return media;

@@ -18,10 +18,10 @@ const ANSWER_BYTES_MAX = 64 * 1024;
 
 const ASKED = ['range', 'if-range', 'if-none-match', 'if-modified-since', 'if-match', 'if-unmodified-since'];
 const ANSWERED = [
-  'content-type', 'content-length', 'content-range', 'accept-ranges', 'etag', 'last-modified', 'content-disposition', 'cache-control', 'content-security-policy', 'x-content-type-options',
+  'content-type', 'content-length', 'content-range', 'accept-ranges', 'etag', 'last-modified', 'content-disposition', 'cache-control', 'content-security-policy', 'x-content-type-options', 'location',
 ];
-/** Statuses that are the answer to a conditional or partial request, not faults. */
-const PASSED: ReadonlySet<number> = new Set([200, 206, 304, 412, 416]);
+/** Statuses that are the answer to a conditional or partial request, or that send to the bucket; no faults. */
+const PASSED: ReadonlySet<number> = new Set([200, 206, 302, 304, 412, 416]);
 
 export interface HttpMediaOptions {
   /** Such as `http://127.0.0.1:9113`, without a slash at its end. */

@@ -7,10 +7,18 @@ export interface ByteRange {
   readonly end: number;
 }
 
-export interface LocalFile {
-  readonly root: string;
-  /** Relative to the root. */
-  readonly name: string;
+export interface StoredBlob {
+  readonly key: string;
+  readonly bytes: number;
+}
+
+/** What whoever follows an address is told of the bytes. */
+export interface LinkOptions {
+  readonly method: 'GET' | 'HEAD';
+  readonly mediaType: string;
+  readonly fileName: string;
+  /** Until the address is good for nothing. */
+  readonly secondsLeft: number;
 }
 
 /** Keeps bytes under keys. What is under a key never changes, so a key that was removed is never used again. */
@@ -19,12 +27,16 @@ export interface BlobStore {
   keep(key: string, file: ReceivedFile): Promise<void>;
   /** How many bytes; undefined: there is nothing. */
   sizeOf(key: string): Promise<number | undefined>;
-  /** Undefined: there is nothing. */
+  /** Undefined: there is nothing, or nothing in that range. The stream must be read or destroyed. */
   open(key: string, range?: ByteRange): Promise<Readable | undefined>;
   /** Gives the work a path on this machine to read them at, for as long as it runs; undefined: there is nothing. */
   withFile<T>(key: string, work: (path: string) => Promise<T>): Promise<T | undefined>;
-  /** Where they lie, when a server may send them from this machine's disk; undefined: they do not. */
-  fileOf(key: string): LocalFile | undefined;
+  /** An address at which anybody may read it without asking us; undefined: this store has none. */
+  linkTo(key: string, options: LinkOptions): Promise<string | undefined>;
+  /** What lies behind a key, in the order of keys; at most so many. An empty key stands before all. */
+  list(after: string, limit: number): Promise<readonly StoredBlob[]>;
   /** Harmless when there is nothing. */
   remove(key: string): Promise<void>;
+  /** Rejects when the store does not answer. */
+  check(): Promise<void>;
 }

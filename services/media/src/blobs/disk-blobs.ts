@@ -1,20 +1,17 @@
 import { mkdirSync } from 'node:fs';
-import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { access, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import type { BlobStore } from './blob-store.ts';
+import { checkedKey } from './blob-key.ts';
+import type { BlobStore, StoredBlob } from './blob-store.ts';
 
-const KEY = /^[a-z0-9][a-z0-9_-]{3,127}$/;
 const FAN_OUT_CHARACTERS = 2;
-const READ_CHUNK_BYTES = 256 * 1024;
+/** Large enough that a reader is woken seldom, and small beside what a socket holds. */
+const READ_CHUNK_BYTES = 512 * 1024;
 
 /** A folder, fanned out by the first two characters of the key. */
 export function openDiskBlobs(root: string): BlobStore {
   mkdirSync(root, { recursive: true });
-  const nameOf = (key: string): string => {
-    if (!KEY.test(key)) throw new Error(`not a blob key: ${key}`);
-    return path.join(key.slice(0, FAN_OUT_CHARACTERS), key);
-  };
-  const pathOf = (key: string): string => path.join(root, nameOf(key));
+  const pathOf = (key: string): string => path.join(root, checkedKey(key).slice(0, FAN_OUT_CHARACTERS), key);
   const sizeOf = (key: string): Promise<number | undefined> => orNothing(async () => (await stat(pathOf(key))).size);
 
   return {
@@ -28,9 +25,24 @@ export function openDiskBlobs(root: string): BlobStore {
     sizeOf,
     open: (key, range) => orNothing(async () => (await open(pathOf(key), 'r')).createReadStream({ ...range, highWaterMark: READ_CHUNK_BYTES })),
     withFile: async (key, work) => ((await sizeOf(key)) === undefined ? undefined : work(pathOf(key))),
-    fileOf: (key) => ({ root, name: nameOf(key) }),
+    linkTo: async () => undefined,
+    list: (after, limit) => listFolder(root, after, limit),
     remove: (key) => rm(pathOf(key), { force: true }),
+    check: () => access(root),
   };
+}
+
+async function listFolder(root: string, after: string, limit: number): Promise<readonly StoredBlob[]> {
+  const found: StoredBlob[] = [];
+  const folders = (await readdir(root)).filter((name) => name.length === FAN_OUT_CHARACTERS && name >= after.slice(0, FAN_OUT_CHARACTERS)).sort();
+  for (const folder of folders) {
+    for (const key of (await readdir(path.join(root, folder))).filter((name) => name > after).sort()) {
+      if (found.length === limit) return found;
+      const bytes = await orNothing(async () => (await stat(path.join(root, folder, key))).size);
+      if (bytes !== undefined) found.push({ key, bytes });
+    }
+  }
+  return found;
 }
 
 /** A rename is durable when the folder is. */

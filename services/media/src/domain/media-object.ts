@@ -1,7 +1,10 @@
+import { FORMATS } from './formats.ts';
 import type { MediaFacts } from './media-facts.ts';
 
-/** Why something is kept: a frozen input, the bytes that a client sent with its request, or a finished video. */
-export type Purpose = 'staged' | 'inline' | 'result';
+const UNKNOWN_TYPE = 'application/octet-stream';
+
+/** Why something is kept: a frozen input, the bytes that a client sent with its request, a finished video, or the picture that stands for it. */
+export type Purpose = 'staged' | 'inline' | 'result' | 'poster';
 
 /** Bytes, kept once however many objects hold them. */
 export interface Blob {
@@ -28,4 +31,14 @@ export interface MediaObject {
 
 export function isKept(object: MediaObject, now: number): boolean {
   return object.removedAt === undefined && object.expiresAt > now;
+}
+
+export function mediaTypeOf({ blob }: MediaObject): string {
+  return blob.facts?.mediaType ?? UNKNOWN_TYPE;
+}
+
+/** As a browser saves it: safe to stand in a header, and made from the object's id when no name is given. */
+export function fileNameOf(found: MediaObject, name?: string): string {
+  const extension = FORMATS[mediaTypeOf(found)]?.extension ?? 'bin';
+  return (name ?? `${found.id}.${extension}`).replace(/[^A-Za-z0-9._-]/g, '_');
 }

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { checkRemoteUrl, parseRemoteUrl } from '../domain/remote-url.ts';
+import { isPublicAddress } from './address-policy.ts';
 import type { AddressPolicy } from './address-policy.ts';
 import { FetchFault, addressFault } from './fetch-fault.ts';
 
@@ -13,11 +14,19 @@ export function checkTarget(url: URL, policy: AddressPolicy): void {
   const checked = checkRemoteUrl(url);
   if ('fault' in checked) throw new FetchFault('url', checked.fault);
   if (!policy.permitsPort(portOf(url))) throw new FetchFault('url', 'must have an address on a port that is dialled: 80 or 443');
-  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const host = hostOf(url);
   if (isIP(host) !== 0) {
     if (!policy.permits(host, portOf(url))) throw addressFault(`the address ${host} is not dialled`);
   } else if (!isPublicName(host)) throw addressFault(`the name ${host} is not resolved`);
 }
+
+/** Whether an address names a host that the public internet could know. Nothing is resolved for it. */
+export function isPublicHost(url: URL): boolean {
+  const host = hostOf(url);
+  return isIP(host) !== 0 ? isPublicAddress(host) : isPublicName(host);
+}
+
+const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '');
 
 export function parseTarget(text: string): URL {
   const parsed = parseRemoteUrl(text);

@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
-import { isKept } from '../domain/media-object.ts';
+import { isKept, mediaTypeOf } from '../domain/media-object.ts';
 import { putBytes } from '../operations/put-bytes.ts';
 import type { PutDeps } from '../operations/put-bytes.ts';
 import { serveLink } from './link.ts';
 import type { LinkDeps } from './link.ts';
-import { mediaTypeOf, serveObject } from './serve-object.ts';
+import { serveObject } from './serve-object.ts';
 import type { ServeOrder } from './serve-object.ts';
 
 /** The bytes of media, for whoever runs in the same process; for the others the routes are the same. */

@@ -14,12 +14,14 @@ export interface MediaServiceDeps {
   /** The work outlives a caller who leaves: it is bounded, and found done by the next one. */
   readonly stage: (order: StageOrder, signal: AbortSignal) => Promise<MediaObject>;
   readonly ingest: (order: IngestOrder, signal: AbortSignal) => Promise<MediaObject>;
+  readonly link: (object: string) => Promise<string | undefined>;
 }
 
-export function mediaServiceBinding({ clock, store, stage, ingest }: MediaServiceDeps): Binding {
+export function mediaServiceBinding({ clock, store, stage, ingest, link }: MediaServiceDeps): Binding {
   return bind(MediaService, {
     stageMedia: async (request, { requestId, signal }) => ({ media: toWireStaged(await stage(fromWireStage(request, requestId), signal)) }),
     ingestResult: async (request, { signal }) => ({ result: toWireResult(await ingest(fromWireIngest(request), signal)) }),
     removeResult: async ({ taskId }) => ({ removed: await store.removeResult(required('task_id', taskId), clock.now()) }),
+    linkObject: async ({ object }) => ({ url: await link(required('object', object)) ?? '' }),
   });
 }

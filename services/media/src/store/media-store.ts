@@ -20,6 +20,12 @@ export interface NewObject {
   readonly expiresAt: number;
 }
 
+/** Who loses something when bytes are gone. */
+export interface Claimant {
+  readonly id: string;
+  readonly taskId: string;
+}
+
 /** Who claims which bytes. Content that nobody claims any more, and that no upload has pinned, becomes garbage. */
 export interface MediaStore {
   /** Protects content from becoming garbage until then, and says under which key it is or is to be. */
@@ -31,9 +37,13 @@ export interface MediaStore {
   addObject(object: NewObject, facts: MediaFacts | undefined): Promise<MediaObject | undefined>;
   find(id: string): Promise<MediaObject | undefined>;
   findResult(taskId: string): Promise<MediaObject | undefined>;
+  findPoster(taskId: string): Promise<MediaObject | undefined>;
   findStaged(accountId: string, taskId: string, reference: string): Promise<MediaObject | undefined>;
   noteFacts(sha256: string, facts: MediaFacts): Promise<void>;
-  /** Whether there was one. */
+  /** The contents that are claimed, in an order that stays, behind this storage key; at most so many. */
+  claimedBlobs(after: string, limit: number): Promise<readonly Blob[]>;
+  claimants(sha256: string, limit: number): Promise<readonly Claimant[]>;
+  /** Whether there was one; its poster goes with it. */
   removeResult(taskId: string, now: number): Promise<boolean>;
   /** Ends claims whose time is over; gives how many. */
   expireObjects(now: number, limit: number): Promise<number>;

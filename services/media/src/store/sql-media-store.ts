@@ -44,26 +44,34 @@ export function sqlMediaStore(sql: Sql): MediaStore {
     }),
     find: (id) => one(sql.read, 'o.id = $1', [id]),
     findResult: (taskId) => one(sql.read, ...RESULT_OF(taskId)),
+    findPoster: (taskId) => one(sql.read, ...POSTER_OF(taskId)),
     findStaged: (accountId, taskId, reference) => one(sql.read, ...STAGED_FOR(accountId, taskId, reference)),
     noteFacts: async (sha256, facts) => {
       await sql.write('UPDATE blobs SET facts = $2 WHERE sha256 = $1', [sha256, JSON.stringify(facts)]);
     },
     removeResult: (taskId, now) => sql.transaction(async (query) => {
-      const [removed] = await query<BlobRow>("UPDATE objects SET removed_at = $2 WHERE task_id = $1 AND purpose = 'result' AND removed_at IS NULL RETURNING sha256", [taskId, now]);
-      if (removed !== undefined) await query(SETTLE, [removed.sha256, now]);
-      return removed !== undefined;
+      const removed = await query<{ sha256: string; purpose: string }>(
+        "UPDATE objects SET removed_at = $2 WHERE task_id = $1 AND purpose IN ('result', 'poster') AND removed_at IS NULL RETURNING sha256, purpose", [taskId, now]);
+      for (const { sha256 } of removed) await query(SETTLE, [sha256, now]);
+      return removed.some(({ purpose }) => purpose === 'result');
     }),
+    claimedBlobs: async (after, limit) => (await sql.read<BlobRow>(`SELECT sha256, storage_key, bytes, facts FROM blobs
+      WHERE storage_key > $1 AND EXISTS (SELECT 1 FROM objects o WHERE o.sha256 = blobs.sha256 AND o.removed_at IS NULL) ORDER BY storage_key LIMIT $2`, [after, limit])).map(fromBlobRow),
+    claimants: async (sha256, limit) => (await sql.read<{ id: string; task_id: string }>(
+      'SELECT id, task_id FROM objects WHERE sha256 = $1 AND removed_at IS NULL ORDER BY id LIMIT $2', [sha256, limit])).map(({ id, task_id: taskId }) => ({ id, taskId })),
     ...sweeps(sql),
   };
 }
 
 type Where = readonly [string, readonly (string | number)[]];
 const RESULT_OF = (taskId: string): Where => ["o.task_id = $1 AND o.purpose = 'result'", [taskId]];
+const POSTER_OF = (taskId: string): Where => ["o.task_id = $1 AND o.purpose = 'poster'", [taskId]];
 const STAGED_FOR = (accountId: string, taskId: string, reference: string): Where =>
   ["o.account_id = $1 AND o.task_id = $2 AND o.reference = $3 AND o.purpose = 'staged'", [accountId, taskId, reference]];
 
 function identityOf({ id, purpose, accountId, taskId, reference }: NewObject): Where {
   if (purpose === 'result') return RESULT_OF(taskId);
+  if (purpose === 'poster') return POSTER_OF(taskId);
   return purpose === 'staged' && reference !== '' ? STAGED_FOR(accountId, taskId, reference) : ['o.id = $1', [id]];
 }
 
@@ -81,7 +89,7 @@ function sweeps(sql: Sql): Pick<MediaStore, 'expireObjects' | 'forgetObjects' | 
     expireObjects: (now, limit) => sql.transaction(async (query) => {
       const due = await query<{ id: string; purpose: string }>('SELECT id, purpose FROM objects WHERE removed_at IS NULL AND expires_at <= $1 ORDER BY expires_at LIMIT $2', [now, limit]);
       for (const { id, purpose } of due) {
-        if (purpose === 'result') await query('UPDATE objects SET removed_at = $2 WHERE id = $1 AND removed_at IS NULL', [id, now]);
+        if (purpose === 'result' || purpose === 'poster') await query('UPDATE objects SET removed_at = $2 WHERE id = $1 AND removed_at IS NULL', [id, now]);
         else await query('DELETE FROM objects WHERE id = $1', [id]);
       }
       return due.length;

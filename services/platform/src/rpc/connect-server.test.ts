@@ -19,6 +19,7 @@ const media = bind(MediaService, {
   stageMedia: async () => { throw new Problem({ kind: 'exhausted', reason: 'too_many', message: 'wait a while', field: 'url', retryAfterMs: 2000 }); },
   ingestResult: async () => { throw new Error('password=hunter2'); },
   removeResult: async () => ({ removed: true }),
+  linkObject: async () => ({}),
 });
 
 let server: RpcServer;

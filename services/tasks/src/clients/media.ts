@@ -30,6 +30,8 @@ export interface Media {
   /** Fetches and keeps a result; the task names it, so repeating gives the one that is kept. */
   ingest(result: IngestRequest): Promise<{ readonly result: Result; readonly expiresAt: number }>;
   remove(taskId: string): Promise<void>;
+  /** Where a channel reads a staged medium without asking us; undefined: it reads it here. */
+  link(object: string, signal?: AbortSignal): Promise<string | undefined>;
 }
 
 const STAGE_TIMEOUT_MS = 150_000;
@@ -58,6 +60,10 @@ export function mediaClient(rpc: Client<typeof MediaService>): Media {
     },
     remove: async (taskId) => {
       await rpc.removeResult({ taskId });
+    },
+    link: async (object, signal) => {
+      const { url } = await rpc.linkObject({ object }, { signal });
+      return url === '' ? undefined : url;
     },
   };
 }

@@ -333,6 +333,46 @@ export declare type RemoveResultResponse = Message<"reelgate.media.v1.RemoveResu
 export declare const RemoveResultResponseSchema: GenMessage<RemoveResultResponse>;
 
 /**
+ * LinkObjectRequest names an object.
+ *
+ * @generated from message reelgate.media.v1.LinkObjectRequest
+ */
+export declare type LinkObjectRequest = Message<"reelgate.media.v1.LinkObjectRequest"> & {
+  /**
+   * The object.
+   *
+   * @generated from field: string object = 1;
+   */
+  object: string;
+};
+
+/**
+ * Describes the message reelgate.media.v1.LinkObjectRequest.
+ * Use `create(LinkObjectRequestSchema)` to create a new message.
+ */
+export declare const LinkObjectRequestSchema: GenMessage<LinkObjectRequest>;
+
+/**
+ * LinkObjectResponse carries a fresh address.
+ *
+ * @generated from message reelgate.media.v1.LinkObjectResponse
+ */
+export declare type LinkObjectResponse = Message<"reelgate.media.v1.LinkObjectResponse"> & {
+  /**
+   * Good for a day at most; empty: the bytes are read through this service alone.
+   *
+   * @generated from field: string url = 1;
+   */
+  url: string;
+};
+
+/**
+ * Describes the message reelgate.media.v1.LinkObjectResponse.
+ * Use `create(LinkObjectResponseSchema)` to create a new message.
+ */
+export declare const LinkObjectResponseSchema: GenMessage<LinkObjectResponse>;
+
+/**
  * Category is what the bytes must hold.
  *
  * @generated from enum reelgate.media.v1.Category
@@ -414,6 +454,16 @@ export declare const MediaService: GenService<{
     methodKind: "unary";
     input: typeof RemoveResultRequestSchema;
     output: typeof RemoveResultResponseSchema;
+  },
+  /**
+   * LinkObject gives an address of the bucket at which a channel reads a staged medium, where there is a bucket that channels can reach.
+   *
+   * @generated from rpc reelgate.media.v1.MediaService.LinkObject
+   */
+  linkObject: {
+    methodKind: "unary";
+    input: typeof LinkObjectRequestSchema;
+    output: typeof LinkObjectResponseSchema;
   },
 }>;
 

@@ -1,0 +1,43 @@
+import type { Secret } from '@reelgate/platform/secret';
+
+const NAME = '[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]';
+const FOLDERS = '(/[A-Za-z0-9_.-]+)*/?';
+const ENDPOINT = 'https?://[^/?#&\\s@]+(/[^?#&\\s]*)?';
+const SETTING = `((endpoint|public_endpoint)=${ENDPOINT}|region=[a-z0-9-]+|path_style=(true|false))`;
+
+/** Of `s3://bucket/folder?endpoint=…&public_endpoint=…&region=…&path_style=…`, as an expression of JSON Schema. */
+export const S3_PATTERN = `s3://${NAME}${FOLDERS}(\\?${SETTING}(&${SETTING})*)?`;
+
+export interface S3Address {
+  readonly bucket: string;
+  /** Before every key; empty or with a slash at its end. */
+  readonly prefix: string;
+  /** Undefined: Amazon's own. */
+  readonly endpoint: string | undefined;
+  /** Where others than ourselves reach the bucket. */
+  readonly publicEndpoint: string | undefined;
+  readonly region: string;
+  /** The bucket as the first part of the path, rather than of the name. */
+  readonly pathStyle: boolean;
+}
+
+export interface S3Credentials {
+  readonly accessKeyId: Secret;
+  readonly secretAccessKey: Secret;
+  readonly sessionToken: Secret | undefined;
+}
+
+/** Reads an address that the schema has checked. An endpoint of one's own is addressed by path unless it says otherwise. */
+export function parseS3Address(text: string): S3Address {
+  const [place = '', query = ''] = text.slice('s3://'.length).split('?', 2);
+  const [bucket = '', ...folders] = place.split('/').filter((part) => part !== '');
+  const settings = new URLSearchParams(query);
+  const endpoint = settings.get('endpoint') ?? undefined;
+  return {
+    bucket, endpoint,
+    prefix: folders.map((folder) => `${folder}/`).join(''),
+    publicEndpoint: settings.get('public_endpoint') ?? endpoint,
+    region: settings.get('region') ?? 'us-east-1',
+    pathStyle: (settings.get('path_style') ?? String(endpoint !== undefined)) === 'true',
+  };
+}

@@ -1,0 +1,113 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { DeleteObjectCommand, GetObjectCommand, HeadBucketCommand, HeadObjectCommand, ListObjectsCommand } from '@aws-sdk/client-s3';
+import type { S3Client } from '@aws-sdk/client-s3';
+import { Upload } from '@aws-sdk/lib-storage';
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import type { Clock } from '@reelgate/platform/clock';
+import type { NewId } from '@reelgate/platform/ids';
+import { checkedKey } from './blob-key.ts';
+import type { BlobStore, LinkOptions, StoredBlob } from './blob-store.ts';
+import type { ReceivedFile } from './incoming.ts';
+import type { S3Address, S3Credentials } from './s3-address.ts';
+import { s3Client } from './s3-client.ts';
+import { openTurns } from './turns.ts';
+
+/** What uploads hold in memory is the product of the three. */
+const PART_BYTES_MIN = 8 * 1024 * 1024;
+const PARTS_AT_ONCE = 2;
+const UPLOADS_AT_ONCE = 4;
+const PARTS_MAX = 10_000;
+/** Of one page of a listing, as the protocol has it. */
+const LIST_MAX = 1000;
+const CHECK_TIMEOUT_MS = 3000;
+
+export interface S3BlobsOptions {
+  readonly address: S3Address;
+  readonly credentials: S3Credentials | undefined;
+  /** Where a file lies while it is looked at. It is swept at every start, as what comes in is. */
+  readonly scratch: string;
+  readonly clock: Clock;
+  readonly newId: NewId;
+}
+
+/** A bucket. Whole files of a known size go in; nothing is seen under a key before all of it is there. */
+export function openS3Blobs({ address, credentials, scratch, clock, newId }: S3BlobsOptions): BlobStore & { close(): void } {
+  const client = s3Client(address, address.endpoint, credentials);
+  const publicClient = s3Client(address, address.publicEndpoint, credentials);
+  const uploads = openTurns(UPLOADS_AT_ONCE);
+  const at = (key: string): { Bucket: string; Key: string } => ({ Bucket: address.bucket, Key: address.prefix + checkedKey(key) });
+  const open: BlobStore['open'] = (key, range) => orNothing(async () => {
+    const { Body } = await client.send(new GetObjectCommand({ ...at(key), ...(range === undefined ? {} : { Range: `bytes=${String(range.start)}-${String(range.end)}` }) }));
+    return Body as Readable | undefined;
+  });
+
+  return {
+    keep: async (key, file) => {
+      await uploads.run(() => upload(client, at(key), file));
+      await file.discard();
+    },
+    sizeOf: (key) => orNothing(async () => (await client.send(new HeadObjectCommand(at(key)))).ContentLength),
+    open,
+    withFile: async (key, work) => {
+      const source = await open(key);
+      if (source === undefined) return undefined;
+      const copy = path.join(scratch, newId('s3'));
+      try {
+        await pipeline(source, createWriteStream(copy, { flags: 'wx', mode: 0o600 }));
+        return await work(copy);
+      } finally {
+        await rm(copy, { force: true });
+      }
+    },
+    linkTo: (key, options) => presigned(publicClient, at(key), { ...options, now: clock.now() }),
+    list: async (after, limit) => {
+      // the first version of the call is the one that every store knows
+      const { Contents = [] } = await client.send(new ListObjectsCommand({
+        Bucket: address.bucket, Prefix: address.prefix, MaxKeys: Math.min(limit, LIST_MAX), ...(after === '' ? {} : { Marker: address.prefix + after }),
+      }));
+      return Contents.map(({ Key = '', Size = 0 }): StoredBlob => ({ key: Key.slice(address.prefix.length), bytes: Size }));
+    },
+    remove: async (key) => {
+      await client.send(new DeleteObjectCommand(at(key)));
+    },
+    check: async () => {
+      await client.send(new HeadBucketCommand({ Bucket: address.bucket }), { abortSignal: AbortSignal.timeout(CHECK_TIMEOUT_MS) });
+    },
+    close: () => {
+      client.destroy();
+      publicClient.destroy();
+    },
+  };
+}
+
+/** Small files go in one request, larger ones in parts; the parts of an upload that fails are removed. */
+async function upload(client: S3Client, at: { readonly Bucket: string; readonly Key: string }, file: ReceivedFile): Promise<void> {
+  const partSize = Math.max(PART_BYTES_MIN, Math.ceil(file.bytes / PARTS_MAX));
+  const body = createReadStream(file.path);
+  try {
+    await new Upload({ client, params: { ...at, Body: body, ContentType: 'application/octet-stream' }, partSize, queueSize: PARTS_AT_ONCE }).done();
+  } finally {
+    body.destroy();
+  }
+}
+
+async function presigned(client: S3Client, at: { readonly Bucket: string; readonly Key: string }, { method, mediaType, fileName, secondsLeft, now }: LinkOptions & { readonly now: number }): Promise<string> {
+  const told = { ...at, ResponseContentType: mediaType, ResponseContentDisposition: `inline; filename="${fileName}"`, ResponseCacheControl: 'private' };
+  const options = { expiresIn: secondsLeft, signingDate: new Date(now) };
+  return method === 'HEAD' ? getSignedUrl(client, new HeadObjectCommand(told), options) : getSignedUrl(client, new GetObjectCommand(told), options);
+}
+
+const NOTHING: ReadonlySet<string> = new Set(['NoSuchKey', 'NotFound', 'InvalidRange']);
+
+async function orNothing<T>(look: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await look();
+  } catch (error) {
+    if (NOTHING.has((error as { readonly name?: string }).name ?? '')) return undefined;
+    throw error;
+  }
+}

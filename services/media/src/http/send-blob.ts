@@ -1,0 +1,70 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import send from 'send';
+import type { Log } from '@reelgate/platform/log';
+import type { BlobStore, ByteRange } from '../blobs/blob-store.ts';
+import { BROKEN, NOT_FOUND, refuse } from './refuse.ts';
+import type { Refusal } from './refuse.ts';
+
+const OPTIONS = { cacheControl: false, etag: false, lastModified: false } as const;
+
+export interface SendDeps {
+  readonly blobs: BlobStore;
+  readonly log: Log;
+}
+
+export interface SentBlob {
+  readonly key: string;
+  readonly bytes: number;
+}
+
+/**
+ * Answers with a blob, or the part of it that is asked for, under the conditions of the request. The rules are those of the package `send`,
+ * which is told the size from the books; where the bytes lie is the store's affair, so that every store is served alike.
+ */
+export async function sendBlob(deps: SendDeps, { key, bytes }: SentBlob, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  // who asked may have gone while the object was looked for
+  if (response.closed || response.destroyed) return;
+  await new Promise<void>((resolve) => {
+    response.once('close', () => { resolve(); });
+    const sender = send(request, '/', OPTIONS).on('error', (error: SendError) => {
+      const range = error.headers?.['Content-Range'];
+      refuse(request, response, { ...(REFUSALS[error.status ?? 500] ?? BROKEN), ...(range === undefined ? {} : { headers: { 'content-range': range } }) });
+    });
+    const stream = (_path: string, { start, end }: ByteRange): void => {
+      void pump(deps, { key, range: end - start + 1 >= bytes ? undefined : { start, end } }, request, response);
+    };
+    Object.assign(sender, { res: response, stream }).send('/', sizeOnly(bytes));
+  });
+}
+
+/** Of what the package would read of a file, it needs no more for an answer without dates of its own. */
+function sizeOnly(size: number): never {
+  return { size } as never;
+}
+
+interface SendError extends Error {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const REFUSALS: Readonly<Record<number, Refusal>> = {
+  404: NOT_FOUND,
+  412: { status: 412, code: 'precondition_failed', message: 'The condition of the request does not hold.' },
+  416: { status: 416, code: 'range_not_satisfiable', message: 'The range lies outside of the bytes.' },
+};
+
+async function pump({ blobs, log }: SendDeps, { key, range }: { readonly key: string; readonly range: ByteRange | undefined }, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  try {
+    const source = await blobs.open(key, range);
+    if (source === undefined) {
+      log.error({ key }, 'the bytes of an object are not there');
+      refuse(request, response, NOT_FOUND);
+    } else if (response.destroyed) source.destroy();
+    else await pipeline(source, response);
+  } catch (error) {
+    if (response.destroyed) return;
+    log.error({ key, err: error }, 'the bytes of an object could not be read');
+    refuse(request, response, BROKEN);
+  }
+}

@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { systemClock } from '@reelgate/platform/clock';
+import { signPath } from '@reelgate/platform/signed-path';
+import { Category } from '@reelgate/proto/media/v1/media_service';
+import { SIGNING_KEY, startMediaUnderTest } from '../../testing/media-under-test.ts';
+import type { MediaUnderTest } from '../../testing/media-under-test.ts';
+import { fixture, serves, startOrigin } from '../../testing/origin.ts';
+import type { Origin } from '../../testing/origin.ts';
+import { S3_KEYS, startS3Server } from '../../testing/s3-server.ts';
+import type { S3Server } from '../../testing/s3-server.ts';
+
+const WHOLE = fixture('768p.mp4');
+const SIZE = WHOLE.byteLength;
+let origin: Origin;
+let server: S3Server;
+let disk: MediaUnderTest;
+let bucket: MediaUnderTest;
+
+const bucketSection = () => ({ fetch: { allow: [origin.host] }, blobs: `s3://${server.bucket}?endpoint=${server.endpoint}`, s3: S3_KEYS });
+const resultOf = async (under: MediaUnderTest): Promise<string> => {
+  const { result } = await under.client.ingestResult({ accountId: 'demo', taskId: `task_${String(systemClock.now())}`, url: origin.url(serves(WHOLE)) });
+  const path = `/ximg/${result!.object}.mp4`;
+  return `${under.url}${path}?${signPath(SIGNING_KEY, path, Math.floor(systemClock.now() / 1000) + 3600)}`;
+};
+
+beforeAll(async () => {
+  [origin, server] = await Promise.all([startOrigin(), startS3Server()]);
+  disk = await startMediaUnderTest({ section: { fetch: { allow: [origin.host] } } });
+  bucket = await startMediaUnderTest({ section: bucketSection() });
+});
+afterAll(async () => {
+  await Promise.all([disk, bucket].map((under) => under.close()));
+  await Promise.all([origin, server].map((each) => each.close()));
+});
+
+describe('a bucket is served as a folder is', () => {
+  let links: readonly string[];
+  beforeAll(async () => {
+    links = await Promise.all([resultOf(disk), resultOf(bucket)]);
+  });
+  const answers = (init: RequestInit): Promise<readonly unknown[]> => Promise.all(links.map(async (link) => {
+    const response = await fetch(link, init);
+    const told = ['content-type', 'content-length', 'content-range', 'accept-ranges', 'etag', 'cache-control', 'x-content-type-options', 'content-security-policy'];
+    return [response.status, told.map((name) => response.headers.get(name)), createHash('sha256').update(Buffer.from(await response.arrayBuffer())).digest('hex')];
+  }));
+
+  test.each([
+    {}, { range: 'bytes=0-9' }, { range: 'bytes=100-' }, { range: 'bytes=-5' }, { range: `bytes=${String(SIZE - 1)}-` }, { range: `bytes=0-${String(SIZE * 2)}` }, { range: `bytes=${String(SIZE)}-` }, { range: 'bytes=9-0' },
+    { range: 'bytes=0-1,4-5' }, { range: 'items=0-1' }, { range: 'bytes=0-9', 'if-range': '"another"' }, { 'if-none-match': '*' }, { 'if-match': '"x"' }, { 'if-modified-since': 'Fri, 01 Jan 2100 00:00:00 GMT' },
+  ] as Record<string, string>[])('%j', async (headers) => {
+    for (const method of ['GET', 'HEAD']) {
+      const [folder, inBucket] = await answers({ method, headers });
+      expect(inBucket).toEqual(folder);
+    }
+  });
+
+  test('its bytes are those of the result', async () => {
+    expect(Buffer.from(await (await fetch(links[1]!)).arrayBuffer()).equals(WHOLE)).toBe(true);
+    expect(bucket.blobs()).toEqual([]);
+  });
+});
+
+test('bytes that are missing in the bucket are answered as missing, and nothing of where they lie is said', async () => {
+  const emptied = await startS3Server();
+  const under = await startMediaUnderTest({ section: { ...bucketSection(), blobs: `s3://${emptied.bucket}?endpoint=${emptied.endpoint}` } });
+  const link = await resultOf(under);
+  await emptied.close();
+  const answer = await fetch(link);
+
+  expect([404, 500]).toContain(answer.status);
+  expect(await answer.text()).not.toMatch(/127\.0|s3|bucket/i);
+  await under.close();
+}, 60_000);
+
+describe('a result may be sent for to the bucket', () => {
+  let redirecting: MediaUnderTest;
+  beforeAll(async () => {
+    redirecting = await startMediaUnderTest({ section: { ...bucketSection(), results: { redirect: true } } });
+  });
+  afterAll(() => redirecting.close());
+
+  test('by a redirect that ends within the hour, and gives the bytes and parts of them', async () => {
+    const link = await resultOf(redirecting);
+    const answer = await fetch(link, { redirect: 'manual' });
+    const location = new URL(answer.headers.get('location')!);
+
+    expect([answer.status, location.origin, answer.headers.get('cache-control')]).toEqual([302, server.endpoint, 'no-store']);
+    expect(Number(location.searchParams.get('X-Amz-Expires'))).toBeLessThanOrEqual(3600);
+    expect(Buffer.from(await (await fetch(link)).arrayBuffer()).equals(WHOLE)).toBe(true);
+    expect((await fetch(link, { headers: { range: 'bytes=0-9' } })).status).toBe(206);
+    expect((await fetch(link, { method: 'HEAD' })).headers.get('content-length')).toBe(String(SIZE));
+  });
+
+  test('but other media are not', async () => {
+    const { object } = await redirecting.media.bytes.put(fixture('image.png'), { accountId: 'demo' });
+    const answer = await fetch(`${redirecting.url}/bytes/${object}`, { redirect: 'manual', headers: { authorization: `Bearer ${redirecting.serviceKey}` } });
+
+    expect(answer.status).toBe(200);
+    await answer.arrayBuffer();
+  });
+});
+
+describe('an address for a channel', () => {
+  const staged = async (under: MediaUnderTest): Promise<string> => {
+    const { object } = await under.media.bytes.put(fixture('image.png'), { accountId: 'demo' });
+    return (await under.client.stageMedia({ accountId: 'demo', taskId: '', category: Category.IMAGE, object })).media!.object;
+  };
+
+  test('leads into the bucket where the operator says that channels reach it', async () => {
+    const under = await startMediaUnderTest({ section: { ...bucketSection(), staged: { presigned: true } } });
+    const { url } = await under.client.linkObject({ object: await staged(under) });
+    const answer = await fetch(url);
+
+    expect(new URL(url).origin).toBe(server.endpoint);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'image/png']);
+    expect((await under.client.linkObject({ object: 'med_unknown' })).url).toBe('');
+    await under.close();
+  });
+
+  test('is none in a bucket at a private address, nor in a folder', async () => {
+    expect((await bucket.client.linkObject({ object: await staged(bucket) })).url).toBe('');
+    expect((await disk.client.linkObject({ object: await staged(disk) })).url).toBe('');
+  });
+
+  test('leads to the public address of a bucket that has one', async () => {
+    const under = await startMediaUnderTest({ section: { ...bucketSection(), blobs: `s3://${server.bucket}?endpoint=${server.endpoint}&public_endpoint=https://files.example` } });
+
+    expect(new URL((await under.client.linkObject({ object: await staged(under) })).url).origin).toBe('https://files.example');
+    await under.close();
+  });
+});

@@ -1,0 +1,24 @@
+import { Problem } from '@reelgate/platform/problem';
+import { bind } from '@reelgate/platform/rpc/service';
+import type { Binding } from '@reelgate/platform/rpc/service';
+import { OperatorService } from '@reelgate/proto/media/v1/operator_service';
+import { PAGE_MAX, verifyBlobs } from '../operations/verify-blobs.ts';
+import type { BlobFault, VerifyDeps } from '../operations/verify-blobs.ts';
+
+/** What the people who run it ask of it. */
+export function operatorServiceBinding(deps: VerifyDeps): Binding {
+  return bind(OperatorService, {
+    verifyBlobs: async ({ after, limit, sizesOnly }, { signal }) => {
+      if (limit < 0) throw new Problem({ kind: 'invalid', reason: 'invalid_request', field: 'limit', message: 'must be 0 or more' });
+      const { checked, bytes, faults, next = '' } = await verifyBlobs(deps, { after, sizesOnly, limit: limit === 0 ? PAGE_MAX : limit }, signal);
+      return { checked, bytes: BigInt(bytes), faults: faults.map(toWireFault), next };
+    },
+  });
+}
+
+function toWireFault({ blob, fault, foundBytes, claimants }: BlobFault) {
+  return {
+    sha256: blob.sha256, fault, bytes: BigInt(blob.bytes), foundBytes: BigInt(foundBytes),
+    objects: claimants.map(({ id }) => id), taskIds: [...new Set(claimants.map(({ taskId }) => taskId))].filter((taskId) => taskId !== ''),
+  };
+}

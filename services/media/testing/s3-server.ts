@@ -1,0 +1,35 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import S3rver from 's3rver';
+import { Secret } from '@reelgate/platform/secret';
+import type { S3Credentials } from '../src/blobs/s3-address.ts';
+
+/** An S3 server of its own on loopback, with one bucket. It knows one pair of keys. */
+export interface S3Server {
+  /** `http://127.0.0.1:port` */
+  readonly endpoint: string;
+  readonly bucket: string;
+  readonly credentials: S3Credentials;
+  close(): Promise<void>;
+}
+
+const BUCKET = 'reelgate-blobs';
+/** The only ones that this server knows. */
+export const S3_KEYS = { access_key_id: 'S3RVER', secret_access_key: 'S3RVER' } as const;
+
+export async function startS3Server(): Promise<S3Server> {
+  const directory = mkdtempSync(path.join(os.tmpdir(), 'media-s3-'));
+  const server = new S3rver({ directory, address: '127.0.0.1', port: 0, silent: true, configureBuckets: [{ name: BUCKET }] });
+  const { port } = await server.run();
+  return {
+    endpoint: `http://127.0.0.1:${String(port)}`,
+    bucket: BUCKET,
+    credentials: { accessKeyId: new Secret(S3_KEYS.access_key_id), secretAccessKey: new Secret(S3_KEYS.secret_access_key), sessionToken: undefined },
+    close: async () => {
+      server.httpServer.closeAllConnections();
+      await server.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
