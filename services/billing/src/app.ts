@@ -4,6 +4,7 @@ import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import { openLifecycle } from '@reelgate/platform/lifecycle';
 import { openSql } from '@reelgate/platform/open-sql';
 import type { Sql } from '@reelgate/platform/sql';
+import { startWorker } from '@reelgate/platform/worker';
 import { TokenChangedSchema } from '@reelgate/proto/billing/v1/billing_events';
 import { TaskFinishedSchema } from '@reelgate/proto/tasks/v1/task_events';
 import { billingConfig } from './config.ts';
@@ -12,17 +13,21 @@ import { onTaskFinished } from './events/on-task-finished.ts';
 import { billingMeasures } from './measures.ts';
 import type { BillingDeps } from './operations/deps.ts';
 import { keyHasher } from './operations/hash-key.ts';
+import { lapseCalls } from './operations/lapse-calls.ts';
 import { putAccounts } from './operations/put-accounts.ts';
 import type { NewKey } from './operations/put-accounts.ts';
 import { accountService } from './rpc/account-service.ts';
 import { billingService } from './rpc/billing-service.ts';
+import { callService } from './rpc/call-service.ts';
 import { sqlAccountStore } from './store/sql-account-store.ts';
+import { sqlCallStore } from './store/sql-call-store.ts';
 import { sqlHoldStore } from './store/sql-hold-store.ts';
 import { sqlLedgerAudit } from './store/sql-ledger-audit.ts';
 import { sqlPriceStore } from './store/sql-price-store.ts';
 import { sqlTokenStore } from './store/sql-token-store.ts';
 
 const GROUP = 'billing';
+const LAPSES_IDLE_MS = 60_000;
 const MIGRATIONS = path.join(import.meta.dirname, '../migrations');
 
 export interface RunningBilling extends RunningService {
@@ -41,8 +46,10 @@ export async function startBilling(config: BillingConfig, foundation: Foundation
     const newKeys = await putAccounts(deps, config.accounts, { makeKeys: true });
     const subscription = await bus.subscribe(TaskFinishedSchema, GROUP, onTaskFinished(deps));
     lifecycle.add('events', () => subscription.stop());
+    const lapses = startWorker({ name: 'lapses', clock, log, idleMs: LAPSES_IDLE_MS, pass: () => lapseCalls(deps) });
+    lifecycle.add('lapses', () => lapses.stop());
     return {
-      bindings: [billingService(deps), accountService(deps)],
+      bindings: [billingService(deps), accountService(deps), callService(deps)],
       routes: [],
       newKeys,
       ready: async () => bus.ready() && (await sql.read('SELECT 1 AS alive')).length === 1,
@@ -65,6 +72,7 @@ function depsOn(sql: Sql, { overrunFactor }: BillingConfig, { bus, clock, log, m
     tokens: sqlTokenStore(sql),
     prices: sqlPriceStore(sql),
     holds: sqlHoldStore(sql),
+    calls: sqlCallStore(sql),
     audit: sqlLedgerAudit(sql),
     hashKey: keyHasher(signingKey),
     announceToken: (tokenId) => {

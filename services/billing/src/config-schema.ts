@@ -5,8 +5,6 @@ const terms = {
   description: 'the terms of a price, such as { per_second: "0.05" }',
   additionalProperties: false,
   minProperties: 1,
-  // What is held while the tokens are not known makes no sense where tokens have no price.
-  dependencies: { hold: ['per_million_tokens'] },
   properties: {
     per_second: {
       type: ['string', 'object'],
@@ -26,11 +24,12 @@ const terms = {
     per_request: decimal,
     per_million_tokens: {
       type: 'object',
-      description: 'the prices of a million tokens, such as { input: "0.90", output: "3.60" }',
+      description: 'the prices of a million tokens, such as { input: "0.90", output: "3.60" }; cached_input is as input where it is left out',
       additionalProperties: false,
       required: ['input', 'output'],
-      properties: { input: decimal, output: decimal },
+      properties: { input: decimal, output: decimal, cached_input: decimal },
     },
+    per_million_characters: decimal,
     hold: decimal,
   },
 };

@@ -79,7 +79,7 @@ describe('the configuration', () => {
     ['a price without terms', 'prices: { a: {} }', /prices\.a/],
     ['an unknown term', 'prices: { a: { per_minute: "1" } }', /prices\.a\.per_minute: no such key; expected one of: per_second/],
     ['half of the prices of tokens', 'prices: { a: { per_million_tokens: { input: "1" } } }', /the key output is missing/],
-    ['a hold where tokens have no price', 'prices: { a: { per_second: "1", hold: "1" } }', /prices\.a: .*per_million_tokens/],
+    ['a hold where neither tokens nor seconds have a price', 'prices: { a: { per_request: "1", hold: "1" } }', /prices\.a: .*per_million_tokens/],
     ['a fraction of free images', 'prices: { a: { images: { free: 1.5, each: "1" } } }', /prices\.a\.images\.free/],
     ['an account id that a book cannot have', 'accounts: [{ id: "a:b" }]', /accounts\.0\.id: expected 1 to 64 letters/],
     ['an account twice', 'accounts: [{ id: a }, { id: a }]', /accounts\.1\.id: expected an id that no other account has/],

@@ -44,7 +44,10 @@ type Path = readonly (string | number)[];
 /** The checked value as billing uses it. Finds what no schema can say: amounts out of bounds, days that do not exist, doubled ids and keys. */
 export function billingConfig(value: unknown): BillingConfig {
   const { billing, prices, accounts } = value as Checked;
-  for (const [key, entry] of Object.entries(prices)) assertAmounts(entry, ['prices', key]);
+  for (const [key, entry] of Object.entries(prices)) {
+    assertAmounts(entry, ['prices', key]);
+    assertHoldStands(entry, ['prices', key]);
+  }
   assertDistinct(accounts.map(({ id }, at) => ({ value: id, path: ['accounts', at, 'id'] })), 'an id that no other account has');
   assertDistinct(
     accounts.flatMap(({ tokens }, at) => tokens.map(({ key }, token) => ({ value: key, path: ['accounts', at, 'tokens', token, 'key'] }))),
@@ -73,6 +76,11 @@ function assertAmounts(entry: unknown, path: Path): void {
   if (typeof entry === 'string') amount(entry, path);
   if (typeof entry !== 'object' || entry === null) return;
   for (const [key, inner] of Object.entries(entry)) assertAmounts(inner, [...path, key]);
+}
+
+/** What is held while the tokens or the seconds are not known makes no sense where neither has a price. */
+function assertHoldStands({ hold, per_million_tokens: tokens, per_second: seconds }: TermsEntry, path: Path): void {
+  if (hold !== undefined && tokens === undefined && seconds === undefined) throw fault(path, 'expected per_million_tokens or per_second beside hold, which stands for them');
 }
 
 function amount(text: string, path: Path): Nanos {

@@ -8,15 +8,27 @@ export interface Measures {
   readonly settlement: Count;
   readonly release: Count;
   readonly authentication: Count;
+  readonly callPlacement: Count;
+  readonly callEnd: Count;
+  /** Calls that nobody settled before their time was over. */
+  readonly callLapse: (times: number) => void;
+  /** Calls whose usage came to more than they were charged. */
+  readonly callOverrun: () => void;
 }
 
-export type Count = (outcome: string) => void;
+export type Count = (outcome: string, times?: number) => void;
 
 export function billingMeasures(metrics: Metrics): Measures {
   const counting = (name: string, help: string): Count => {
     const counter = metrics.counter(name, help, ['outcome']);
-    return (outcome) => {
-      counter.inc({ outcome });
+    return (outcome, times = 1) => {
+      counter.inc({ outcome }, times);
+    };
+  };
+  const total = (name: string, help: string): ((times?: number) => void) => {
+    const counter = metrics.counter(name, help);
+    return (times = 1) => {
+      counter.inc(times);
     };
   };
   return {
@@ -24,6 +36,10 @@ export function billingMeasures(metrics: Metrics): Measures {
     extension: counting('reelgate_billing_extensions_total', 'Calls that price a hold again, by outcome'),
     settlement: counting('reelgate_billing_settlements_total', 'Calls that settle a hold, by outcome'),
     release: counting('reelgate_billing_releases_total', 'Calls that release a hold, by outcome'),
+    callPlacement: counting('reelgate_billing_call_placements_total', 'Calls of the synchronous routes that are placed, by outcome'),
+    callEnd: counting('reelgate_billing_call_ends_total', 'Calls of the synchronous routes that are settled, by basis'),
+    callLapse: total('reelgate_billing_call_lapses_total', 'Calls that nobody settled in time, charged as they were held'),
+    callOverrun: total('reelgate_billing_call_overruns_total', 'Calls whose usage came to more than they were charged'),
     authentication: counting('reelgate_billing_authentications_total', 'Looked-up keys, by outcome'),
   };
 }

@@ -38,6 +38,15 @@ export function takenTaskId(): Problem {
   return new Problem({ kind: 'conflict', reason: 'task_id_taken', field: 'task_id', message: 'must be an id that no other account has used' });
 }
 
+export function takenCallId(): Problem {
+  return new Problem({ kind: 'conflict', reason: 'call_id_taken', field: 'call_id', message: 'must be an id that no other account has used' });
+}
+
+/** The call was released, before it came or after: nothing may be sent under it. */
+export function voidedCall(): Problem {
+  return new Problem({ kind: 'conflict', reason: 'hold_voided', message: 'the hold of this call has been released' });
+}
+
 export function reusedRequestId(): Problem {
   return new Problem({ kind: 'conflict', reason: 'request_id_reused', field: 'request_id', message: 'was used before with another amount; send a new one' });
 }

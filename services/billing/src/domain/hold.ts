@@ -22,6 +22,10 @@ export interface Usage {
   readonly seconds: bigint | undefined;
   readonly inputTokens: bigint | undefined;
   readonly outputTokens: bigint | undefined;
+  /** Those of the tokens read that the upstream had in its cache. */
+  readonly cachedInputTokens?: bigint | undefined;
+  readonly images?: bigint | undefined;
+  readonly characters?: bigint | undefined;
 }
 
 /** What a charge was computed from. */

@@ -6,7 +6,7 @@ import type { FinancialEvent } from './ledger.ts';
 
 const aHold = (amount: bigint): Hold => ({
   taskId: 'task_1', accountId: 'demo', tokenId: 'token_1', amount, currency: 'USD', priceVersion: 1, placedAt: 1,
-  facts: { priceKey: 'Alpha-H3', resolution: '768P', seconds: 5n, inputVideoSeconds: 0n, images: 0n, inputTokens: 0n, outputTokens: 0n },
+  facts: { priceKey: 'Alpha-H3', resolution: '768P', seconds: 5n, inputVideoSeconds: 0n, images: 0n, inputTokens: 0n, cachedInputTokens: 0n, outputTokens: 0n, characters: 0n },
 });
 
 const lines = ({ key, postings }: FinancialEvent): unknown => ({ key, ...Object.fromEntries(postings.map(({ book, amount }) => [book, amount])) });

@@ -10,7 +10,7 @@ export interface Posting {
 /** Something that happened to money, once: its key is unique for ever. */
 export interface FinancialEvent {
   readonly key: string;
-  readonly kind: 'credit' | 'hold' | 'extend' | 'settle' | 'release';
+  readonly kind: 'credit' | 'hold' | 'extend' | 'settle' | 'release' | 'hold_calls' | 'settle_calls';
   readonly accountId: string;
   readonly taskId: string | undefined;
   readonly currency: string;
@@ -67,16 +67,30 @@ export function extendEvent(hold: Hold, amount: Nanos, at: number): FinancialEve
 export function settleEvent(hold: Hold, charged: Nanos, at: number): FinancialEvent {
   return {
     ...eventOf(hold, 'settle', at),
-    postings: [
-      { book: heldBook(hold.accountId), amount: -hold.amount },
-      { book: REVENUE_BOOK, amount: charged },
-      { book: availableBook(hold.accountId), amount: hold.amount - charged },
-    ],
+    postings: charge(hold.accountId, hold.amount, charged),
   };
 }
 
 export function releaseEvent(hold: Hold, at: number): FinancialEvent {
   return { ...eventOf(hold, 'release', at), postings: reserve(hold, -hold.amount) };
+}
+
+/** What the calls of one batch come to for one account. */
+export interface CallsHeld {
+  readonly batchId: string;
+  readonly accountId: string;
+  readonly currency: string;
+  readonly held: Nanos;
+  readonly at: number;
+}
+
+export function callsHeldEvent({ held, ...batch }: CallsHeld): FinancialEvent {
+  return { ...eventOfBatch(batch, 'hold_calls'), postings: reserve(batch, held) };
+}
+
+/** Charges what the calls of a batch cost together, and gives back what is left of their holds. */
+export function callsSettledEvent({ held, charged, ...batch }: CallsHeld & { readonly charged: Nanos }): FinancialEvent {
+  return { ...eventOfBatch(batch, 'settle_calls'), postings: charge(batch.accountId, held, charged) };
 }
 
 export function isBalanced(postings: readonly Posting[]): boolean {
@@ -87,6 +101,14 @@ function eventOf(hold: Hold, kind: 'hold' | 'extend' | 'settle' | 'release', at:
   return { key: `${kind}:${hold.taskId}`, kind, accountId: hold.accountId, taskId: hold.taskId, currency: hold.currency, reason: '', actor: SERVICE_ACTOR, at };
 }
 
-function reserve({ accountId }: Hold, amount: Nanos): Posting[] {
+function eventOfBatch({ batchId, accountId, currency, at }: Omit<CallsHeld, 'held'>, kind: 'hold_calls' | 'settle_calls'): Omit<FinancialEvent, 'postings'> {
+  return { key: `${kind}:${batchId}:${accountId}`, kind, accountId, taskId: undefined, currency, reason: '', actor: SERVICE_ACTOR, at };
+}
+
+function charge(accountId: string, held: Nanos, charged: Nanos): Posting[] {
+  return [{ book: heldBook(accountId), amount: -held }, { book: REVENUE_BOOK, amount: charged }, { book: availableBook(accountId), amount: held - charged }];
+}
+
+function reserve({ accountId }: { readonly accountId: string }, amount: Nanos): Posting[] {
   return [{ book: availableBook(accountId), amount: -amount }, { book: heldBook(accountId), amount }];
 }

@@ -7,7 +7,8 @@ export interface TermsEntry {
   readonly per_input_second?: string;
   readonly images?: { readonly free: number; readonly each: string };
   readonly per_request?: string;
-  readonly per_million_tokens?: { readonly input: string; readonly output: string };
+  readonly per_million_tokens?: { readonly input: string; readonly output: string; readonly cached_input?: string };
+  readonly per_million_characters?: string;
   readonly hold?: string;
 }
 
@@ -21,8 +22,10 @@ export interface PriceTerms {
   readonly perInputSecond: Nanos | undefined;
   readonly images: { readonly free: bigint; readonly each: Nanos };
   readonly perRequest: Nanos;
-  readonly perMillionTokens: { readonly input: Nanos; readonly output: Nanos } | undefined;
-  /** What stands for the tokens while they are not known. */
+  /** Cached input costs as much as other input where it has no price of its own. */
+  readonly perMillionTokens: { readonly input: Nanos; readonly cachedInput: Nanos; readonly output: Nanos } | undefined;
+  readonly perMillionCharacters: Nanos;
+  /** What stands for the tokens while they are not known, or for the seconds where tokens have no price. */
   readonly hold: Nanos | undefined;
 }
 
@@ -33,7 +36,8 @@ export function parseTerms(entry: TermsEntry): PriceTerms {
     perInputSecond: optional(entry.per_input_second),
     images: images === undefined ? { free: 0n, each: 0n } : { free: BigInt(images.free), each: nanos(images.each) },
     perRequest: optional(entry.per_request) ?? 0n,
-    perMillionTokens: tokens === undefined ? undefined : { input: nanos(tokens.input), output: nanos(tokens.output) },
+    perMillionTokens: tokens === undefined ? undefined : { input: nanos(tokens.input), cachedInput: nanos(tokens.cached_input ?? tokens.input), output: nanos(tokens.output) },
+    perMillionCharacters: optional(entry.per_million_characters) ?? 0n,
     hold: optional(entry.hold),
   };
 }

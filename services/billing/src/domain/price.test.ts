@@ -6,7 +6,7 @@ import type { PriceFacts } from './price.ts';
 import { parseTerms } from './price-terms.ts';
 import type { TermsEntry } from './price-terms.ts';
 
-const NO_FACTS: PriceFacts = { priceKey: 'Alpha-H3', resolution: '', seconds: 0n, inputVideoSeconds: 0n, images: 0n, inputTokens: 0n, outputTokens: 0n };
+const NO_FACTS: PriceFacts = { priceKey: 'Alpha-H3', resolution: '', seconds: 0n, inputVideoSeconds: 0n, images: 0n, inputTokens: 0n, cachedInputTokens: 0n, outputTokens: 0n, characters: 0n };
 const VIDEO: TermsEntry = { per_second: { '768P': '0.08', '2K': '0.13' }, images: { free: 5, each: '0.04' } };
 const REGENERATION: TermsEntry = { per_second: '0.05' };
 const CONTEXT_IR: TermsEntry = { per_million_tokens: { input: '0.90', output: '3.60' }, hold: '0.05' };

@@ -2,7 +2,7 @@ import { AMOUNT_NANOS_MAX, divideUp } from './money.ts';
 import type { Nanos } from './money.ts';
 import type { PriceTerms } from './price-terms.ts';
 
-/** The measured or asked quantities that a contract turns into an amount; none is negative, and zero tokens are unknown tokens. */
+/** The measured or asked quantities that a contract turns into an amount; none is negative, and zero tokens are unknown tokens, zero seconds unknown seconds. */
 export interface PriceFacts {
   readonly priceKey: string;
   /** Empty where one price serves every resolution. */
@@ -11,7 +11,10 @@ export interface PriceFacts {
   readonly inputVideoSeconds: bigint;
   readonly images: bigint;
   readonly inputTokens: bigint;
+  /** Those of the tokens read that were in a cache: never more than there are. */
+  readonly cachedInputTokens: bigint;
   readonly outputTokens: bigint;
+  readonly characters: bigint;
 }
 
 /** One version of the price under a key. */
@@ -31,19 +34,23 @@ const MILLION = 1_000_000n;
 export function amountOf(terms: PriceTerms, facts: PriceFacts): Nanos | PriceFault {
   const second = secondPrice(terms, facts.resolution);
   if (second === undefined) return 'no_resolution_price';
-  const tokens = tokenMillionths(terms, facts);
-  if (tokens === undefined) return 'no_hold';
+  if (terms.perMillionTokens !== undefined && terms.hold === undefined && !areTokensKnown(facts)) return 'no_hold';
   const chargedImages = facts.images > terms.images.free ? facts.images - terms.images.free : 0n;
   const whole = second * facts.seconds
     + (terms.perInputSecond ?? second) * facts.inputVideoSeconds
     + terms.images.each * chargedImages
-    + terms.perRequest;
-  const amount = divideUp(whole * MILLION + tokens, MILLION);
+    + terms.perRequest
+    + unknownPart(terms, facts);
+  const amount = divideUp(whole * MILLION + tokenMillionths(terms, facts) + terms.perMillionCharacters * facts.characters, MILLION);
   return amount > AMOUNT_NANOS_MAX ? 'too_large' : amount;
 }
 
 export function areTokensKnown(facts: PriceFacts): boolean {
   return facts.inputTokens > 0n || facts.outputTokens > 0n;
+}
+
+function areSecondsKnown(facts: PriceFacts): boolean {
+  return facts.seconds > 0n || facts.inputVideoSeconds > 0n;
 }
 
 function secondPrice({ perSecond }: PriceTerms, resolution: string): Nanos | undefined {
@@ -53,12 +60,15 @@ function secondPrice({ perSecond }: PriceTerms, resolution: string): Nanos | und
   return resolution === '' && byResolution.size === 1 ? byResolution.values().next().value : byResolution.get(resolution);
 }
 
+/** What the contract's hold stands for: the tokens while they are not known, or the seconds where tokens have no price. */
+function unknownPart(terms: PriceTerms, facts: PriceFacts): Nanos {
+  const isKnown = terms.perMillionTokens === undefined ? areSecondsKnown(facts) : areTokensKnown(facts);
+  return isKnown ? 0n : terms.hold ?? 0n;
+}
+
 /** In millionths of a billionth, so that nothing is rounded here. */
-function tokenMillionths(terms: PriceTerms, facts: PriceFacts): bigint | undefined {
-  const { perMillionTokens, hold } = terms;
-  if (perMillionTokens !== undefined && areTokensKnown(facts)) {
-    return perMillionTokens.input * facts.inputTokens + perMillionTokens.output * facts.outputTokens;
-  }
-  if (hold !== undefined) return hold * MILLION;
-  return perMillionTokens === undefined ? 0n : undefined;
+function tokenMillionths({ perMillionTokens }: PriceTerms, { inputTokens, cachedInputTokens, outputTokens }: PriceFacts): bigint {
+  if (perMillionTokens === undefined) return 0n;
+  const { input, cachedInput, output } = perMillionTokens;
+  return input * (inputTokens - cachedInputTokens) + cachedInput * cachedInputTokens + output * outputTokens;
 }

@@ -18,7 +18,7 @@ interface Case {
 }
 
 function settled({ terms, held, facts = {}, usage = {}, confirmed = false }: Case): string {
-  const frozen = { priceKey: 'k', resolution: '', seconds: 0n, inputVideoSeconds: 0n, images: 0n, inputTokens: 0n, outputTokens: 0n, ...facts };
+  const frozen = { priceKey: 'k', resolution: '', seconds: 0n, inputVideoSeconds: 0n, images: 0n, inputTokens: 0n, cachedInputTokens: 0n, outputTokens: 0n, characters: 0n, ...facts };
   const hold: Hold = { taskId: 't', accountId: 'a', tokenId: 'k', amount: parseAmount(held)!, currency: 'USD', priceVersion: 1, facts: frozen, placedAt: 0 };
   const reported = { seconds: undefined, inputTokens: undefined, outputTokens: undefined, ...usage };
   const ending = decideSettlement(hold, parseTerms(terms), reported, { overrunFactor: 10, confirmed });
@@ -45,7 +45,7 @@ describe('a finished task is charged by', () => {
     ['the tokens that the upstream reports', { terms: CONTEXT_IR, held: '0.05', usage: { inputTokens: 5664n, outputTokens: 3426n } }, 'usage 0.0174312'],
     ['tokens of one kind', { terms: CONTEXT_IR, held: '0.05', usage: { outputTokens: 1n } }, 'usage 0.0000036'],
     ['the hold where the tokens are not known', { terms: CONTEXT_IR, held: '0.05' }, 'hold 0.05'],
-    ['the hold where no tokens were used', { terms: CONTEXT_IR, held: '0.05', usage: { inputTokens: 0n, outputTokens: 0n } }, 'hold 0.05'],
+    ['the hold where no tokens were used', { terms: CONTEXT_IR, held: '0.05', usage: { inputTokens: 0n, cachedInputTokens: 0n, outputTokens: 0n, characters: 0n } }, 'hold 0.05'],
     ['no seconds where only tokens have a price', { terms: CONTEXT_IR, held: '0.05', usage: { seconds: 8n } }, 'hold 0.05'],
     ['its request', { terms: { per_request: '0.02' }, held: '0.02', usage: { seconds: 8n } }, 'estimate 0.02'],
     ['a price of zero', { terms: { per_second: '0' }, held: '0', facts: { seconds: 5n }, usage: { seconds: 5000n } }, 'usage 0'],

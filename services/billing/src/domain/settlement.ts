@@ -1,8 +1,8 @@
 import type { ChargeBasis, Hold, Usage } from './hold.ts';
 import type { Nanos } from './money.ts';
-import { amountOf, areTokensKnown } from './price.ts';
-import type { PriceFacts } from './price.ts';
+import { amountOf } from './price.ts';
 import type { PriceTerms } from './price-terms.ts';
+import { isEstimated, usedFacts } from './used-facts.ts';
 
 /** What is to become of a hold. */
 export type Ending =
@@ -26,35 +26,4 @@ export function decideSettlement(hold: Hold, terms: PriceTerms, usage: Usage, ru
   if (typeof amount === 'string') return { kind: 'defer', amount: undefined };
   if (!rules.confirmed && amount > BigInt(rules.overrunFactor) * hold.amount) return { kind: 'defer', amount };
   return { kind: 'charge', amount, basis: 'usage', usage };
-}
-
-/** The frozen facts with the measured ones in their place; undefined when nothing that the contract prices was measured. */
-function usedFacts(facts: PriceFacts, terms: PriceTerms, usage: Usage): PriceFacts | undefined {
-  const seconds = measuredSeconds(facts, terms, usage);
-  const tokens = measuredTokens(terms, usage);
-  return seconds === undefined && tokens === undefined ? undefined : { ...facts, ...seconds, ...tokens };
-}
-
-/** The total covers input and output; where input has a price of its own, the frozen input seconds are taken out of it. */
-function measuredSeconds(facts: PriceFacts, terms: PriceTerms, { seconds }: Usage): Pick<PriceFacts, 'seconds' | 'inputVideoSeconds'> | undefined {
-  if (terms.perSecond === undefined || seconds === undefined || seconds <= 0n) return undefined;
-  if (terms.perInputSecond === undefined) return { seconds, inputVideoSeconds: 0n };
-  const inputVideoSeconds = facts.inputVideoSeconds < seconds ? facts.inputVideoSeconds : seconds;
-  return { seconds: seconds - inputVideoSeconds, inputVideoSeconds };
-}
-
-function measuredTokens(terms: PriceTerms, usage: Usage): Pick<PriceFacts, 'inputTokens' | 'outputTokens'> | undefined {
-  const inputTokens = atLeastZero(usage.inputTokens);
-  const outputTokens = atLeastZero(usage.outputTokens);
-  if (terms.perMillionTokens === undefined || inputTokens + outputTokens === 0n) return undefined;
-  return { inputTokens, outputTokens };
-}
-
-/** Whether all that the contract prices was known when the hold was computed. */
-function isEstimated(facts: PriceFacts, terms: PriceTerms): boolean {
-  return (terms.perSecond === undefined || facts.seconds > 0n) && (terms.perMillionTokens === undefined || areTokensKnown(facts));
-}
-
-function atLeastZero(count: bigint | undefined): bigint {
-  return count === undefined || count < 0n ? 0n : count;
 }

@@ -3,6 +3,7 @@ import type { NewId, Random } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
 import type { Measures } from '../measures.ts';
 import type { AccountStore } from '../store/account-store.ts';
+import type { CallStore } from '../store/call-store.ts';
 import type { HoldStore } from '../store/hold-store.ts';
 import type { LedgerAudit } from '../store/ledger-audit.ts';
 import type { PriceStore } from '../store/price-store.ts';
@@ -15,6 +16,7 @@ export interface BillingDeps {
   readonly tokens: TokenStore;
   readonly prices: PriceStore;
   readonly holds: HoldStore;
+  readonly calls: CallStore;
   readonly audit: LedgerAudit;
   readonly hashKey: HashKey;
   /** Tells whoever keeps principals that a token has changed; it may be lost. */

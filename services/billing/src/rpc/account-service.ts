@@ -29,8 +29,11 @@ export function accountService(deps: BillingDeps): Binding {
     revokeToken: async ({ id }) => ({ token: toWireToken(await revokeToken(deps, id)) }),
     listPrices: async () => ({ contracts: (await deps.prices.list()).map(toWireContract) }),
     verifyLedger: async () => {
-      const { entries, sums, faults, openHoldTaskIds } = await deps.audit.audit();
-      return { ok: faults.length === 0, entries, sums: Object.fromEntries(sums), faults: [...faults], openHoldTaskIds: [...openHoldTaskIds] };
+      const { entries, sums, faults, openHoldTaskIds, calls } = await deps.audit.audit(deps.clock.now());
+      return {
+        ok: faults.length === 0, entries, sums: Object.fromEntries(sums), faults: [...faults], openHoldTaskIds: [...openHoldTaskIds],
+        openCalls: calls.open, overdueCalls: calls.overdue,
+      };
     },
   });
 }

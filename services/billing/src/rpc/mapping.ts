@@ -5,7 +5,7 @@ import type { AccountSchema, TokenSchema } from '@reelgate/proto/billing/v1/acco
 import type { PrincipalSchema } from '@reelgate/proto/billing/v1/billing_service';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
 import type { HoldSchema, LedgerLineSchema, SettlementSchema } from '@reelgate/proto/billing/v1/hold';
-import type { PriceContractSchema, PriceFacts as WirePriceFacts, QuoteSchema } from '@reelgate/proto/billing/v1/price';
+import type { PriceContractSchema, PriceFacts as WirePriceFacts, PriceFactsSchema, QuoteSchema } from '@reelgate/proto/billing/v1/price';
 import type { Account } from '../domain/account.ts';
 import type { Hold, Settlement } from '../domain/hold.ts';
 import type { LedgerLine } from '../domain/ledger.ts';
@@ -39,14 +39,18 @@ export function limitText(text: string, field: string): string {
 
 export function fromWireFacts(wire: WirePriceFacts | undefined): PriceFacts {
   if (wire === undefined) throw badField('facts', 'must be there');
-  const { seconds, inputVideoSeconds, images, inputTokens, outputTokens } = wire;
-  for (const [name, count] of Object.entries({ seconds, input_video_seconds: inputVideoSeconds, images, input_tokens: inputTokens, output_tokens: outputTokens })) {
+  const { seconds, inputVideoSeconds, images, inputTokens, outputTokens, characters } = wire;
+  for (const [name, count] of Object.entries({ seconds, input_video_seconds: inputVideoSeconds, images, input_tokens: inputTokens, output_tokens: outputTokens, characters })) {
     if (count < 0n) throw badField(`facts.${name}`, `must not be negative; it is ${count}`);
   }
   return {
     priceKey: limitText(wire.priceKey, 'facts.price_key'), resolution: limitText(wire.resolution, 'facts.resolution'),
-    seconds, inputVideoSeconds, images, inputTokens, outputTokens,
+    seconds, inputVideoSeconds, images, inputTokens, cachedInputTokens: 0n, outputTokens, characters,
   };
+}
+
+function toWireFacts({ cachedInputTokens: _unknown, ...facts }: PriceFacts): MessageInitShape<typeof PriceFactsSchema> {
+  return facts;
 }
 
 export function fromWireTime(time: Timestamp | undefined): number | undefined {
@@ -55,7 +59,7 @@ export function fromWireTime(time: Timestamp | undefined): number | undefined {
 
 export function toWireHold(hold: Hold): MessageInitShape<typeof HoldSchema> {
   const { taskId, accountId, tokenId, amount, currency, facts, priceVersion, placedAt } = hold;
-  return { taskId, accountId, tokenId, amountNanos: amount, currency, contract: facts.priceKey, version: priceVersion, facts, placedAt: timestampFromMs(placedAt) };
+  return { taskId, accountId, tokenId, amountNanos: amount, currency, contract: facts.priceKey, version: priceVersion, facts: toWireFacts(facts), placedAt: timestampFromMs(placedAt) };
 }
 
 export function toWireSettlement({ amount, basis, at }: Settlement): MessageInitShape<typeof SettlementSchema> {

@@ -5,12 +5,12 @@ type Whole = number | bigint;
 
 export type HoldRow = {
   task_id: string; account_id: string; token_id: string; amount_nanos: Whole; currency: string; price_key: string; price_version: number;
-  resolution: string; seconds: Whole; input_video_seconds: Whole; images: Whole; input_tokens: Whole; output_tokens: Whole; placed_at: Whole;
+  resolution: string; seconds: Whole; input_video_seconds: Whole; images: Whole; input_tokens: Whole; output_tokens: Whole; characters: Whole; placed_at: Whole;
   state: 'open' | 'settled' | 'released'; basis: ChargeBasis | null; charged_nanos: Whole | null; ended_at: Whole | null; deferred_at: Whole | null;
 };
 
 const FROZEN_COLUMNS = ['task_id', 'account_id', 'token_id', 'amount_nanos', 'currency', 'price_key', 'price_version', 'resolution', 'seconds',
-  'input_video_seconds', 'images', 'input_tokens', 'output_tokens', 'placed_at'];
+  'input_video_seconds', 'images', 'input_tokens', 'output_tokens', 'characters', 'placed_at'];
 
 export const HOLD_COLUMNS = [...FROZEN_COLUMNS, 'state', 'basis', 'charged_nanos', 'ended_at', 'deferred_at'].join(', ');
 export const INSERT_HOLD = `INSERT INTO holds (${FROZEN_COLUMNS.join(', ')}, state)
@@ -19,7 +19,7 @@ export const INSERT_HOLD = `INSERT INTO holds (${FROZEN_COLUMNS.join(', ')}, sta
 /** In the order of INSERT_HOLD. */
 export function toHoldRow({ facts, ...hold }: Hold): SqlValue[] {
   return [hold.taskId, hold.accountId, hold.tokenId, hold.amount, hold.currency, facts.priceKey, hold.priceVersion, facts.resolution, facts.seconds,
-    facts.inputVideoSeconds, facts.images, facts.inputTokens, facts.outputTokens, hold.placedAt];
+    facts.inputVideoSeconds, facts.images, facts.inputTokens, facts.outputTokens, facts.characters, hold.placedAt];
 }
 
 function fromHoldRow(row: HoldRow): Hold {
@@ -28,7 +28,8 @@ function fromHoldRow(row: HoldRow): Hold {
     priceVersion: row.price_version, placedAt: Number(row.placed_at),
     facts: {
       priceKey: row.price_key, resolution: row.resolution, seconds: BigInt(row.seconds), inputVideoSeconds: BigInt(row.input_video_seconds),
-      images: BigInt(row.images), inputTokens: BigInt(row.input_tokens), outputTokens: BigInt(row.output_tokens),
+      images: BigInt(row.images), inputTokens: BigInt(row.input_tokens), cachedInputTokens: 0n, outputTokens: BigInt(row.output_tokens),
+      characters: BigInt(row.characters),
     },
   };
 }

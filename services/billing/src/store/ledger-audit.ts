@@ -8,9 +8,11 @@ export interface Audit {
   readonly faults: readonly string[];
   /** The first of those whose hold has not ended, the oldest first. */
   readonly openHoldTaskIds: readonly string[];
+  /** Calls that have not ended, and those of them whose time has been over for longer than the sweep takes. */
+  readonly calls: { readonly open: bigint; readonly overdue: bigint };
 }
 
 export interface LedgerAudit {
   /** Recomputes everything that is cached from the lines; each check sees one moment, so it can run beside the traffic. */
-  audit(): Promise<Audit>;
+  audit(now: number): Promise<Audit>;
 }

@@ -42,7 +42,15 @@ export async function reserveMore(query: SqlQuery, owner: Owner, amount: Nanos):
 
 /** Moves without asking: what the books say has happened. */
 export async function change(query: SqlQuery, { tokenId, accountId }: Owner, { balance, held }: { balance: Nanos; held: Nanos }): Promise<void> {
-  await query(CHANGE_TOKEN, [held - balance, tokenId]);
+  await changeToken(query, tokenId, held - balance);
+  await changeAccount(query, accountId, { balance, held });
+}
+
+export async function changeToken(query: SqlQuery, tokenId: string, used: Nanos): Promise<void> {
+  await query(CHANGE_TOKEN, [used, tokenId]);
+}
+
+export async function changeAccount(query: SqlQuery, accountId: string, { balance, held }: { balance: Nanos; held: Nanos }): Promise<void> {
   await query(CHANGE_ACCOUNT, [balance, held, accountId]);
 }
 

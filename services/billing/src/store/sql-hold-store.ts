@@ -3,14 +3,15 @@ import type { Hold, HoldStory } from '../domain/hold.ts';
 import { SERVICE_ACTOR, extendEvent, holdEvent, holdKey, releaseEvent, settleEvent } from '../domain/ledger.ts';
 import type { FinancialEvent } from '../domain/ledger.ts';
 import type { Nanos } from '../domain/money.ts';
-import { parseTerms } from '../domain/price-terms.ts';
-import type { PriceTerms, TermsEntry } from '../domain/price-terms.ts';
+import type { PriceTerms } from '../domain/price-terms.ts';
 import type { Ending } from '../domain/settlement.ts';
 import { HOLD_COLUMNS, INSERT_HOLD, deferralAt, releasedAt, storyOf, toHoldRow } from './hold-rows.ts';
 import type { HoldRow } from './hold-rows.ts';
 import type { HoldStore, Outcome, Repricing } from './hold-store.ts';
 import { change, reserveForNew, reserveMore } from './sql-balances.ts';
 import { recordEvent, recordVoid } from './sql-events.ts';
+import { rememberedTerms } from './sql-terms.ts';
+import type { TermsOf } from './sql-terms.ts';
 
 type Whole = number | bigint;
 type OpenStory = Extract<HoldStory, { state: 'open' }>;
@@ -19,9 +20,8 @@ const FIND = `SELECT ${HOLD_COLUMNS} FROM holds WHERE task_id = $1`;
 /** Changes nothing and keeps the row to this transaction: what waits for it then reads what this one wrote. */
 const LOCK = `UPDATE holds SET state = state WHERE task_id = $1 RETURNING ${HOLD_COLUMNS}`;
 const FIND_VOID = "SELECT occurred_at FROM financial_events WHERE event_key = $1 AND kind = 'void'";
-const FIND_TERMS = 'SELECT terms FROM price_contracts WHERE price_key = $1 AND version = $2';
-const EXTEND = `UPDATE holds SET amount_nanos = $1, resolution = $2, seconds = $3, input_video_seconds = $4, images = $5, input_tokens = $6, output_tokens = $7
-  WHERE task_id = $8`;
+const EXTEND = `UPDATE holds SET amount_nanos = $1, resolution = $2, seconds = $3, input_video_seconds = $4, images = $5, input_tokens = $6, output_tokens = $7,
+    characters = $8 WHERE task_id = $9`;
 const SETTLE = `UPDATE holds SET state = 'settled', basis = $1, charged_nanos = $2, ended_at = $3, used_seconds = $4, used_input_tokens = $5, used_output_tokens = $6
   WHERE task_id = $7`;
 const RELEASE = "UPDATE holds SET state = 'released', ended_at = $1 WHERE task_id = $2";
@@ -30,10 +30,11 @@ const LINES = `SELECT e.event_key, l.book, l.amount_nanos, e.occurred_at FROM fi
   WHERE e.task_id = $1 ORDER BY e.occurred_at, CASE e.kind WHEN 'hold' THEN 0 WHEN 'extend' THEN 1 ELSE 2 END, l.book`;
 
 export function sqlHoldStore(sql: Sql): HoldStore {
+  const termsOf = rememberedTerms();
   return {
     place: (hold) => sql.transaction((query) => place(query, hold)),
-    extend: (taskId, at, reprice) => sql.transaction((query) => extend(query, taskId, at, reprice)),
-    end: (taskId, at, decide) => sql.transaction((query) => end(query, taskId, at, decide)),
+    extend: (taskId, at, reprice) => sql.transaction((query) => extend(query, { taskId, at, termsOf }, reprice)),
+    end: (taskId, at, decide) => sql.transaction((query) => end(query, { taskId, at, termsOf }, decide)),
     preclude: (taskId, at) => sql.transaction((query) => recordVoid(query, { key: holdKey(taskId), taskId, actor: SERVICE_ACTOR, at })),
     find: (taskId) => find(sql.read, taskId),
     lines: async (taskId) => {
@@ -54,23 +55,25 @@ async function place(query: SqlQuery, hold: Hold): Promise<Outcome> {
   return { story: { state: 'open', hold, deferral: undefined }, isNew: true };
 }
 
-async function extend(query: SqlQuery, taskId: string, at: number, reprice: (hold: Hold, terms: PriceTerms) => Repricing): Promise<Outcome | undefined> {
+interface Change { readonly taskId: string; readonly at: number; readonly termsOf: TermsOf }
+
+async function extend(query: SqlQuery, { taskId, at, termsOf }: Change, reprice: (hold: Hold, terms: PriceTerms) => Repricing): Promise<Outcome | undefined> {
   const story = await lock(query, taskId);
   if (story?.state !== 'open') return story && { story, isNew: false };
   const { hold } = story;
-  const { amount, facts } = reprice(hold, await termsOf(query, hold));
+  const { amount, facts } = reprice(hold, await termsOf(query, hold.facts.priceKey, hold.priceVersion));
   const more = amount - hold.amount;
   if (!(await recordEvent(query, extendEvent(hold, more, at)))) return { story, isNew: false };
-  await query(EXTEND, [amount, facts.resolution, facts.seconds, facts.inputVideoSeconds, facts.images, facts.inputTokens, facts.outputTokens, taskId]);
+  await query(EXTEND, [amount, facts.resolution, facts.seconds, facts.inputVideoSeconds, facts.images, facts.inputTokens, facts.outputTokens, facts.characters, taskId]);
   await reserveMore(query, hold, more);
   return { story: { ...story, hold: { ...hold, amount, facts } }, isNew: true };
 }
 
-async function end(query: SqlQuery, taskId: string, at: number, decide: (hold: Hold, terms: PriceTerms) => Ending): Promise<Outcome | undefined> {
+async function end(query: SqlQuery, { taskId, at, termsOf }: Change, decide: (hold: Hold, terms: PriceTerms) => Ending): Promise<Outcome | undefined> {
   const story = await lock(query, taskId);
   if (story?.state !== 'open') return story && { story, isNew: false };
   const { hold } = story;
-  const ending = decide(hold, await termsOf(query, hold));
+  const ending = decide(hold, await termsOf(query, hold.facts.priceKey, hold.priceVersion));
   if (ending.kind === 'defer') return defer(query, story, ending.amount, at);
   if (ending.kind === 'release') {
     await query(RELEASE, [at, taskId]);
@@ -110,10 +113,4 @@ async function find(query: SqlQuery, taskId: string): Promise<HoldStory | undefi
 async function findVoid(query: SqlQuery, taskId: string): Promise<HoldStory | undefined> {
   const [row] = await query<{ occurred_at: Whole }>(FIND_VOID, [holdKey(taskId)]);
   return row && { state: 'void', settlement: releasedAt(Number(row.occurred_at)) };
-}
-
-async function termsOf(query: SqlQuery, { facts, priceVersion }: Hold): Promise<PriceTerms> {
-  const [row] = await query<{ terms: string }>(FIND_TERMS, [facts.priceKey, priceVersion]);
-  if (row === undefined) throw new Error(`version ${priceVersion} of ${facts.priceKey} is not there`);
-  return parseTerms(JSON.parse(row.terms) as TermsEntry);
 }

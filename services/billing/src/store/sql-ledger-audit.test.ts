@@ -40,7 +40,7 @@ describeOnEngines('the audit of the ledger', (open) => {
     ['a line that is gone', "DELETE FROM ledger_lines WHERE event_key = 'hold:task_1' AND book = 'held:demo'", ['the lines of the event hold:task_1 do not balance']],
     ['an event without lines', "DELETE FROM ledger_lines WHERE event_key = 'release:task_3'", ['the lines of the event release:task_3 do not balance', 'the hold of the task task_3 is not what its lines come to']],
     ['a changed balance', 'UPDATE accounts SET balance_nanos = balance_nanos + 1', ['the balance of the account demo is not what its lines come to']],
-    ['a changed sum of holds', 'UPDATE accounts SET held_nanos = held_nanos - 1', ['what the account demo holds is not what its open holds come to']],
+    ['a changed sum of holds', 'UPDATE accounts SET held_nanos = held_nanos - 1', ['what the account demo holds is not what its open holds and calls come to']],
     ['a changed hold', "UPDATE holds SET amount_nanos = amount_nanos + 1 WHERE task_id = 'task_1'", ['the hold of the task task_1 is not what its lines come to']],
     ['a hold that was ended by hand', "UPDATE holds SET state = 'released' WHERE task_id = 'task_1'", ['the hold of the task task_1 is not what its lines come to']],
     ['a changed charge', "UPDATE holds SET charged_nanos = charged_nanos - 1 WHERE task_id = 'task_2'", ['the hold of the task task_2 is not what its lines come to']],

@@ -1,16 +1,19 @@
 import type { Sql, SqlRow } from '@reelgate/platform/sql';
-import type { LedgerAudit } from './ledger-audit.ts';
+import type { Audit, LedgerAudit } from './ledger-audit.ts';
 
 type Whole = number | bigint;
 
 const FAULTS_MAX = 100;
 const OPEN_HOLDS_MAX = 10_000;
+/** The sweep has had its turn by then. */
+const SWEEP_MS = 5 * 60_000;
 const NANOS_PER_UNIT = 1_000_000_000n;
 
 const ENTRIES = 'SELECT COUNT(*) AS entries FROM ledger_lines';
 // Whole units and the rest apart: no sum of either leaves 64 bits, however much has gone through the books.
 const SUMS = `SELECT currency, CAST(SUM(amount_nanos / ${NANOS_PER_UNIT}) AS BIGINT) AS units, CAST(SUM(amount_nanos % ${NANOS_PER_UNIT}) AS BIGINT) AS rest
   FROM ledger_lines GROUP BY currency ORDER BY currency`;
+const OPEN_CALLS = 'SELECT COUNT(*) AS open, COALESCE(SUM(CASE WHEN lapses_at <= $1 THEN 1 ELSE 0 END), 0) AS overdue FROM calls WHERE ended_at IS NULL';
 const OPEN_HOLDS = "SELECT task_id FROM holds WHERE state = 'open' ORDER BY placed_at, task_id LIMIT $1";
 
 const LINES_OF_EVENTS = `SELECT e.event_key AS subject FROM financial_events e LEFT JOIN ledger_lines l ON l.event_key = e.event_key
@@ -25,38 +28,54 @@ const BALANCES = `SELECT a.id AS subject FROM accounts a
   ORDER BY a.id LIMIT $1`;
 const HELD = `SELECT a.id AS subject FROM accounts a
   LEFT JOIN (SELECT account_id, SUM(amount_nanos) AS nanos FROM holds WHERE state = 'open' GROUP BY account_id) h ON h.account_id = a.id
-  WHERE a.held_nanos <> COALESCE(h.nanos, 0) ORDER BY a.id LIMIT $1`;
+  LEFT JOIN (SELECT account_id, SUM(amount_nanos) AS nanos FROM calls WHERE ended_at IS NULL GROUP BY account_id) c ON c.account_id = a.id
+  WHERE a.held_nanos <> COALESCE(h.nanos, 0) + COALESCE(c.nanos, 0) ORDER BY a.id LIMIT $1`;
 const TOKENS = `SELECT t.id AS subject FROM tokens t
   LEFT JOIN (SELECT token_id, SUM(CASE WHEN state = 'open' THEN amount_nanos ELSE COALESCE(charged_nanos, 0) END) AS nanos FROM holds GROUP BY token_id) h
     ON h.token_id = t.id
-  WHERE t.used_nanos <> COALESCE(h.nanos, 0) ORDER BY t.id LIMIT $1`;
+  LEFT JOIN (SELECT token_id, SUM(CASE WHEN ended_at IS NULL THEN amount_nanos ELSE charged_nanos END) AS nanos FROM calls GROUP BY token_id) c ON c.token_id = t.id
+  WHERE t.used_nanos <> COALESCE(h.nanos, 0) + COALESCE(c.nanos, 0) ORDER BY t.id LIMIT $1`;
 const HOLDS = `SELECT h.task_id AS subject FROM holds h
   LEFT JOIN (SELECT e.task_id, SUM(CASE WHEN l.book LIKE 'held:%' THEN l.amount_nanos ELSE 0 END) AS held,
       SUM(CASE WHEN l.book = 'revenue' THEN l.amount_nanos ELSE 0 END) AS charged
     FROM financial_events e JOIN ledger_lines l ON l.event_key = e.event_key WHERE e.task_id IS NOT NULL GROUP BY e.task_id) l ON l.task_id = h.task_id
   WHERE COALESCE(l.held, -1) <> CASE WHEN h.state = 'open' THEN h.amount_nanos ELSE 0 END OR l.charged <> COALESCE(h.charged_nanos, 0)
   ORDER BY h.task_id LIMIT $1`;
+const CALLS = `SELECT e.event_key AS subject FROM financial_events e
+  JOIN ledger_lines h ON h.event_key = e.event_key AND h.book = 'held:' || e.account_id
+  LEFT JOIN ledger_lines r ON r.event_key = e.event_key AND r.book = 'revenue'
+  LEFT JOIN (SELECT 'hold_calls:' || placed_in || ':' || account_id AS event_key, SUM(amount_nanos) AS held, 0 AS charged FROM calls GROUP BY placed_in, account_id
+      UNION ALL SELECT 'settle_calls:' || ended_in || ':' || account_id, -SUM(amount_nanos), SUM(charged_nanos) FROM calls WHERE ended_at IS NOT NULL
+        GROUP BY ended_in, account_id) c ON c.event_key = e.event_key
+  WHERE e.kind IN ('hold_calls', 'settle_calls') AND (c.event_key IS NULL OR c.held <> h.amount_nanos OR c.charged <> COALESCE(r.amount_nanos, 0))
+  ORDER BY e.event_key LIMIT $1`;
 
 /** Each is one statement, so it sees one moment of the books. */
 const CHECKS: readonly { readonly text: string; readonly say: (subject: string) => string }[] = [
   { text: LINES_OF_EVENTS, say: (key) => `the lines of the event ${key} do not balance` },
   { text: BALANCES, say: (id) => `the balance of the account ${id} is not what its lines come to` },
-  { text: HELD, say: (id) => `what the account ${id} holds is not what its open holds come to` },
-  { text: TOKENS, say: (id) => `what the token ${id} has used is not what its holds come to` },
+  { text: HELD, say: (id) => `what the account ${id} holds is not what its open holds and calls come to` },
+  { text: TOKENS, say: (id) => `what the token ${id} has used is not what its holds and calls come to` },
   { text: HOLDS, say: (id) => `the hold of the task ${id} is not what its lines come to` },
+  { text: CALLS, say: (key) => `the calls of the event ${key} do not come to its lines` },
 ];
 
 export function sqlLedgerAudit(sql: Sql): LedgerAudit {
   const read = <R extends SqlRow>(text: string, bound?: number): Promise<R[]> => sql.read<R>(text, bound === undefined ? [] : [bound]);
   return {
-    audit: async () => {
+    audit: async (now) => {
       const [count] = await read<{ entries: Whole }>(ENTRIES);
       const sums = (await read<{ currency: string; units: Whole; rest: Whole }>(SUMS))
         .map(({ currency, units, rest }) => [currency, BigInt(units) * NANOS_PER_UNIT + BigInt(rest)] as const);
       const faults = sums.filter(([, sum]) => sum !== 0n).map(([currency]) => `the lines in ${currency} do not sum to zero`);
       for (const { text, say } of CHECKS) faults.push(...(await read<{ subject: string }>(text, FAULTS_MAX)).map(({ subject }) => say(subject)));
       const open = await read<{ task_id: string }>(OPEN_HOLDS, OPEN_HOLDS_MAX);
-      return { entries: BigInt(count?.entries ?? 0), sums: new Map(sums), faults, openHoldTaskIds: open.map((row) => row.task_id) };
+      return { entries: BigInt(count?.entries ?? 0), sums: new Map(sums), faults, openHoldTaskIds: open.map((row) => row.task_id), calls: await openCalls(sql, now) };
     },
   };
+}
+
+async function openCalls(sql: Sql, now: number): Promise<Audit['calls']> {
+  const [row] = await sql.read<{ open: Whole; overdue: Whole }>(OPEN_CALLS, [now - SWEEP_MS]);
+  return { open: BigInt(row?.open ?? 0), overdue: BigInt(row?.overdue ?? 0) };
 }

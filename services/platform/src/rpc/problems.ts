@@ -1,6 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { Kind, ProblemSchema } from '@reelgate/proto/problem/v1/problem';
+import type { Problem as WireProblem } from '@reelgate/proto/problem/v1/problem';
 import { Problem } from '../problem.ts';
 import type { ProblemKind } from '../problem.ts';
 
@@ -47,11 +48,13 @@ export function serviceUnavailable(cause: unknown): Problem {
 /** What was thrown as a status with its detail. */
 export function toConnectError(thrown: unknown): ConnectError {
   const problem = problemOf(thrown);
-  const message = sendable(problem.message);
-  const detail = create(ProblemSchema, {
-    kind: KINDS[problem.kind], reason: sendable(problem.reason), message, field: sendable(problem.field ?? ''), retryAfterMs: BigInt(Math.ceil(problem.retryAfterMs ?? 0)),
-  });
-  return new ConnectError(message, CODES[problem.kind], undefined, [{ desc: ProblemSchema, value: detail }]);
+  const detail = toWireProblem(problem);
+  return new ConnectError(detail.message, CODES[problem.kind], undefined, [{ desc: ProblemSchema, value: detail }]);
+}
+
+/** A refusal as a message: the detail of a status, or one answer among several. */
+export function toWireProblem({ kind, reason, message, field = '', retryAfterMs = 0 }: Problem): WireProblem {
+  return create(ProblemSchema, { kind: KINDS[kind], reason: sendable(reason), message: sendable(message), field: sendable(field), retryAfterMs: BigInt(Math.ceil(retryAfterMs)) });
 }
 
 /** What fits into a trailer, three times over, and has no half of a character: both would break the answer off. */
@@ -62,9 +65,12 @@ function sendable(text: string): string {
 /** The Problem that a status carries; a status without one says that the other side could not be used. */
 export function fromConnectError(error: ConnectError): Problem {
   const [detail] = error.findDetails(ProblemSchema);
-  if (detail === undefined) return serviceUnavailable(error);
+  return detail === undefined ? serviceUnavailable(error) : fromWireProblem(detail, error);
+}
+
+export function fromWireProblem({ kind, reason, message, field, retryAfterMs }: WireProblem, cause?: unknown): Problem {
   return new Problem({
-    kind: KIND_NAMES.get(detail.kind) ?? 'internal', reason: detail.reason, message: detail.message, cause: error,
-    field: detail.field === '' ? undefined : detail.field, retryAfterMs: detail.retryAfterMs === 0n ? undefined : Number(detail.retryAfterMs),
+    kind: KIND_NAMES.get(kind) ?? 'internal', reason, message, cause,
+    field: field === '' ? undefined : field, retryAfterMs: retryAfterMs === 0n ? undefined : Number(retryAfterMs),
   });
 }

@@ -480,6 +480,20 @@ export declare type VerifyLedgerResponse = Message<"reelgate.billing.v1.VerifyLe
    * @generated from field: repeated string open_hold_task_ids = 5;
    */
   openHoldTaskIds: string[];
+
+  /**
+   * Calls of the synchronous routes that have not ended.
+   *
+   * @generated from field: int64 open_calls = 6;
+   */
+  openCalls: bigint;
+
+  /**
+   * Those of them that the sweep should have ended by now.
+   *
+   * @generated from field: int64 overdue_calls = 7;
+   */
+  overdueCalls: bigint;
 };
 
 /**

@@ -21,7 +21,7 @@ export declare const file_reelgate_billing_v1_call_service: GenFile;
  */
 export declare type CallOrder = Message<"reelgate.billing.v1.CallOrder"> & {
   /**
-   * The call's id.
+   * The call's id, of at most 256 characters.
    *
    * @generated from field: string call_id = 1;
    */
@@ -42,7 +42,7 @@ export declare type CallOrder = Message<"reelgate.billing.v1.CallOrder"> & {
   tokenId: string;
 
   /**
-   * Keys of contracts, the most particular first; the first that has a contract today is the call's.
+   * Keys of contracts, 1 to 8 and the most particular first; the first that has a contract today is the call's.
    *
    * @generated from field: repeated string price_keys = 4;
    */
@@ -214,7 +214,8 @@ export declare type CallEnd = Message<"reelgate.billing.v1.CallEnd"> & {
   callId: string;
 
   /**
-   * What is charged: nothing, by usage, by an estimate, or the hold as it stands. Deferred is not one of them.
+   * What is charged: nothing, by usage up to the overrun factor times the hold, by an estimate up to the hold, or the hold as it
+   * stands, as it does where nothing that the contract prices was reported. Deferred is not one of them.
    *
    * @generated from field: reelgate.billing.v1.Basis basis = 2;
    */
@@ -261,7 +262,7 @@ export declare const SettleCallsRequestSchema: GenMessage<SettleCallsRequest>;
  */
 export declare type SettleCallsResponse = Message<"reelgate.billing.v1.SettleCallsResponse"> & {
   /**
-   * One for each call; one that was never placed has an unspecified basis.
+   * One for each call; one that was never placed has an unspecified basis, unless this released it.
    *
    * @generated from field: repeated reelgate.billing.v1.Settlement settlements = 1;
    */
@@ -282,7 +283,8 @@ export declare const SettleCallsResponseSchema: GenMessage<SettleCallsResponse>;
  */
 export declare const CallService: GenService<{
   /**
-   * PlaceCalls reserves the upper bound of each call. The call id names it: repeating the call is harmless.
+   * PlaceCalls reserves the upper bound of each call. The call id names it: repeating the call is harmless, and one that has been
+   * released is refused with `hold_voided`.
    *
    * @generated from rpc reelgate.billing.v1.CallService.PlaceCalls
    */
@@ -292,7 +294,8 @@ export declare const CallService: GenService<{
     output: typeof PlaceCallsResponseSchema;
   },
   /**
-   * SettleCalls ends calls: each is charged once, by the first that names it, and what is left of its hold goes back.
+   * SettleCalls ends calls: each is charged once, by the first that names it, and what is left of its hold goes back. Releasing a call
+   * that was never placed makes sure that it cannot be.
    *
    * @generated from rpc reelgate.billing.v1.CallService.SettleCalls
    */

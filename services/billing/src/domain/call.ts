@@ -1,0 +1,69 @@
+import type { ChargeBasis, Settlement, Usage } from './hold.ts';
+import { AMOUNT_NANOS_MAX } from './money.ts';
+import type { Nanos } from './money.ts';
+import { amountOf } from './price.ts';
+import type { PriceFacts } from './price.ts';
+import type { PriceTerms } from './price-terms.ts';
+import { isEstimated, usedFacts } from './used-facts.ts';
+
+/** So many calls come in one batch at most. */
+export const BATCH_CALLS_MAX = 1000;
+/** Neither held nor charged is more for one call, so a whole batch stays within the bounds of one amount. */
+export const CALL_NANOS_MAX: Nanos = AMOUNT_NANOS_MAX / BigInt(BATCH_CALLS_MAX);
+
+/** One call of a synchronous route and what is held for it; never changed once it is placed. Times are milliseconds since 1970. */
+export interface Call {
+  readonly id: string;
+  readonly accountId: string;
+  readonly tokenId: string;
+  readonly amount: Nanos;
+  readonly currency: string;
+  /** The frozen version of the contract under `facts.priceKey`. */
+  readonly priceVersion: number;
+  /** The upper bound of what will be used, as far as the request told. */
+  readonly facts: PriceFacts;
+  readonly placedAt: number;
+  /** From then on it is charged as it is held. */
+  readonly lapsesAt: number;
+}
+
+/** How a call ended: with what the upstream reported, with what was guessed, or with neither. */
+export type CallEnd =
+  | { readonly basis: 'usage' | 'estimate'; readonly usage: Usage }
+  | { readonly basis: 'hold' | 'released' };
+
+export interface CallCharge {
+  readonly amount: Nanos;
+  readonly basis: ChargeBasis | 'released';
+  /** What the usage came to above the charge. */
+  readonly uncharged: Nanos;
+  readonly usage: Usage | undefined;
+}
+
+/** A call and how it ended; undefined: it is open. */
+export interface CallStory {
+  readonly call: Call;
+  readonly settlement: Settlement | undefined;
+}
+
+/**
+ * What a call is charged. Usage above the hold is charged up to so many times the hold, an estimate never above it; where nothing that
+ * the contract prices was reported, the hold stands.
+ */
+export function decideCall({ facts, amount: held }: Call, terms: PriceTerms, end: CallEnd, overrunFactor: number): CallCharge {
+  if (end.basis === 'released') return { amount: 0n, basis: 'released', uncharged: 0n, usage: undefined };
+  const standing: CallCharge = { amount: held, basis: 'hold', uncharged: 0n, usage: undefined };
+  if (!('usage' in end)) return standing;
+  const { basis, usage } = end;
+  const used = usedFacts(facts, terms, usage);
+  if (used === undefined) return { ...standing, basis: isEstimated(facts, terms) ? 'estimate' : 'hold', usage };
+  const priced = amountOf(terms, used);
+  const wanted = typeof priced === 'string' ? AMOUNT_NANOS_MAX : priced;
+  const most = smaller(basis === 'estimate' ? held : BigInt(overrunFactor) * held, CALL_NANOS_MAX);
+  const amount = smaller(wanted, most);
+  return { amount, basis, uncharged: wanted - amount, usage };
+}
+
+function smaller(left: Nanos, right: Nanos): Nanos {
+  return left < right ? left : right;
+}

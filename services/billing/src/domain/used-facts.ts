@@ -1,0 +1,43 @@
+import type { Usage } from './hold.ts';
+import { areTokensKnown } from './price.ts';
+import type { PriceFacts } from './price.ts';
+import type { PriceTerms } from './price-terms.ts';
+
+/** The frozen facts with the measured ones in their place; undefined when nothing that the contract prices was measured. */
+export function usedFacts(facts: PriceFacts, terms: PriceTerms, usage: Usage): PriceFacts | undefined {
+  const measured = [measuredSeconds(facts, terms, usage), measuredTokens(terms, usage), measuredImages(terms, usage), measuredCharacters(terms, usage)];
+  return measured.every((some) => some === undefined) ? undefined : Object.assign({}, facts, ...measured) as PriceFacts;
+}
+
+/** Whether all that the contract prices was known when the hold was computed. */
+export function isEstimated(facts: PriceFacts, terms: PriceTerms): boolean {
+  return (terms.perSecond === undefined || facts.seconds > 0n) && (terms.perMillionTokens === undefined || areTokensKnown(facts));
+}
+
+/** The total covers input and output; where input has a price of its own, the frozen input seconds are taken out of it. */
+function measuredSeconds(facts: PriceFacts, terms: PriceTerms, { seconds }: Usage): Partial<PriceFacts> | undefined {
+  if (terms.perSecond === undefined || seconds === undefined || seconds <= 0n) return undefined;
+  if (terms.perInputSecond === undefined) return { seconds, inputVideoSeconds: 0n };
+  const inputVideoSeconds = facts.inputVideoSeconds < seconds ? facts.inputVideoSeconds : seconds;
+  return { seconds: seconds - inputVideoSeconds, inputVideoSeconds };
+}
+
+function measuredTokens(terms: PriceTerms, usage: Usage): Partial<PriceFacts> | undefined {
+  const inputTokens = atLeastZero(usage.inputTokens);
+  const outputTokens = atLeastZero(usage.outputTokens);
+  if (terms.perMillionTokens === undefined || inputTokens + outputTokens === 0n) return undefined;
+  const cached = atLeastZero(usage.cachedInputTokens);
+  return { inputTokens, outputTokens, cachedInputTokens: cached < inputTokens ? cached : inputTokens };
+}
+
+function measuredImages(terms: PriceTerms, { images }: Usage): Partial<PriceFacts> | undefined {
+  return terms.images.each === 0n || images === undefined || images < 0n ? undefined : { images };
+}
+
+function measuredCharacters(terms: PriceTerms, { characters }: Usage): Partial<PriceFacts> | undefined {
+  return terms.perMillionCharacters === 0n || characters === undefined || characters < 0n ? undefined : { characters };
+}
+
+function atLeastZero(count: bigint | undefined): bigint {
+  return count === undefined || count < 0n ? 0n : count;
+}

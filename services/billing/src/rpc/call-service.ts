@@ -1,0 +1,63 @@
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { isProblem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
+import { toWireProblem } from '@reelgate/platform/rpc/problems';
+import { bind } from '@reelgate/platform/rpc/service';
+import type { Binding } from '@reelgate/platform/rpc/service';
+import { CallService } from '@reelgate/proto/billing/v1/call_service';
+import type { CallOrder, PlacedCallSchema } from '@reelgate/proto/billing/v1/call_service';
+import { BATCH_CALLS_MAX } from '../domain/call.ts';
+import type { BillingDeps } from '../operations/deps.ts';
+import { placeCalls } from '../operations/place-calls.ts';
+import type { CallRequest, Placed } from '../operations/place-calls.ts';
+import { settleCalls } from '../operations/settle-calls.ts';
+import { badField } from '../refusals.ts';
+import { fromWireEnd, fromWireOrder } from './mapping-calls.ts';
+import { toWireQuote, toWireSettlement } from './mapping.ts';
+
+/** From wire, operation, to wire. */
+export function callService(deps: BillingDeps): Binding {
+  return bind(CallService, {
+    placeCalls: async ({ calls }) => {
+      assertBatch(calls, 'calls');
+      const orders = calls.map(readOrder);
+      const sound = orders.flatMap((order) => ('refusal' in order ? [] : [order]));
+      const placed = (sound.length === 0 ? [] : await placeCalls(deps, sound)).values();
+      return { placed: orders.map((order) => toWirePlaced('refusal' in order ? order : placed.next().value)) };
+    },
+    settleCalls: async ({ ends }) => {
+      assertBatch(ends, 'ends');
+      const settled = await settleCalls(deps, firstOfEach(ends.map(fromWireEnd)));
+      return {
+        settlements: ends.map(({ callId }) => {
+          const settlement = settled.get(callId);
+          return settlement === undefined ? {} : toWireSettlement(settlement);
+        }),
+      };
+    },
+  });
+}
+
+/** A malformed call is refused by itself: the others of its batch are other people's. */
+function readOrder(order: CallOrder): CallRequest | { readonly refusal: Problem } {
+  try {
+    return fromWireOrder(order);
+  } catch (error) {
+    if (!isProblem(error)) throw error;
+    return { refusal: error };
+  }
+}
+
+function toWirePlaced(placed: Placed | undefined): MessageInitShape<typeof PlacedCallSchema> {
+  if (placed === undefined) throw new Error('a call was left without an answer');
+  return { result: 'held' in placed ? { case: 'held', value: toWireQuote(placed.held) } : { case: 'refusal', value: toWireProblem(placed.refusal) } };
+}
+
+function assertBatch(batch: readonly unknown[], field: string): void {
+  if (batch.length === 0 || batch.length > BATCH_CALLS_MAX) throw badField(field, `must have 1 to ${String(BATCH_CALLS_MAX)} of them; it has ${String(batch.length)}`);
+}
+
+/** A call that a batch ends twice is ended by the first. */
+function firstOfEach<K, V>(entries: readonly (readonly [K, V])[]): Map<K, V> {
+  return new Map(entries.toReversed());
+}

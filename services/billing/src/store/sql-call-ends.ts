@@ -1,0 +1,96 @@
+import type { SqlQuery } from '@reelgate/platform/sql';
+import type { Call, CallCharge } from '../domain/call.ts';
+import { callsSettledEvent } from '../domain/ledger.ts';
+import { END_COLUMNS, END_TYPES, toEndRow } from './call-rows.ts';
+import type { EndBatch, EndOutcome } from './call-store.ts';
+import { changeAccount, changeToken } from './sql-balances.ts';
+import { findCalls } from './sql-call-reads.ts';
+import { recordEvent } from './sql-events.ts';
+import { byRows, inPieces, valueRows } from './sql-pieces.ts';
+import { groupsBy, sumOf } from './sql-reservations.ts';
+import type { TermsOf } from './sql-terms.ts';
+
+/** A call that another batch ends between the look and the update is found ended by the next look. */
+const LOOKS_MAX = 3;
+const END_BEFORE_ROWS = 2;
+const SETTERS = END_COLUMNS.slice(1).map((column, at) => `${column} = v.column${String(at + 2)}`).join(', ');
+// The plus keeps SQLite from walking through all open calls instead of looking up each row by its id.
+const END = byRows((rows) => `UPDATE calls SET ended_at = $1, ended_in = $2, ${SETTERS}
+  FROM (VALUES ${valueRows(rows, END_COLUMNS.length, { first: END_BEFORE_ROWS + 1, casts: END_TYPES })}) AS v
+  WHERE calls.id = v.column1 AND +calls.ended_at IS NULL RETURNING id`);
+/** Stands where a call could be placed, and keeps it out. */
+const PRECLUDE = byRows((rows) => `INSERT INTO calls (id, account_id, token_id, amount_nanos, currency, price_key, price_version, seconds, images, input_tokens,
+    output_tokens, characters, placed_at, lapses_at, placed_in, basis, charged_nanos, ended_at, ended_in)
+  VALUES ${Array.from({ length: rows }, (_, row) => `($${String(row + 2)}, '', '', 0, '', '', 0, 0, 0, 0, 0, 0, $1, $1, '', 'released', 0, $1, '')`).join(', ')}
+  ON CONFLICT (id) DO NOTHING RETURNING id`);
+
+interface Ended { readonly call: Call; readonly charge: CallCharge }
+
+export async function endCalls(query: SqlQuery, batch: EndBatch, termsOf: TermsOf): Promise<Map<string, EndOutcome>> {
+  const outcomes = new Map<string, EndOutcome>();
+  const ended: Ended[] = [];
+  let waiting = [...batch.ends.keys()].sort();
+  for (let look = 0; look < LOOKS_MAX && waiting.length > 0; look += 1) {
+    for (const one of await endOpen(query, { batch, termsOf, ids: waiting }, outcomes)) ended.push(one);
+    waiting = waiting.filter((id) => !outcomes.has(id));
+  }
+  if (waiting.length > 0) throw new Error(`what became of the call ${String(waiting[0])} cannot be read`);
+  await move(query, batch, ended);
+  return outcomes;
+}
+
+/** One look: ends those that are open, and tells of those that had ended or are not there. Whatever changes meanwhile has no outcome yet. */
+async function endOpen(query: SqlQuery, { batch, termsOf, ids }: { batch: EndBatch; termsOf: TermsOf; ids: readonly string[] }, outcomes: Map<string, EndOutcome>): Promise<Ended[]> {
+  const found = await findCalls(query, ids);
+  const open: Ended[] = [];
+  const absent: string[] = [];
+  for (const id of ids) {
+    const story = found.get(id);
+    const end = batch.ends.get(id);
+    if (end === undefined) continue;
+    if (story === undefined && end.basis === 'released') absent.push(id);
+    else if (story === undefined || story.settlement !== undefined) outcomes.set(id, { story, charge: undefined });
+    else open.push({ call: story.call, charge: batch.decide(story.call, await termsOf(query, story.call.facts.priceKey, story.call.priceVersion), end) });
+  }
+  for (const id of await preclude(query, batch, absent)) outcomes.set(id, { story: undefined, charge: undefined });
+  const won = await write(query, batch, open);
+  const mine = open.filter(({ call }) => won.has(call.id));
+  for (const { call, charge } of mine) outcomes.set(call.id, { story: { call, settlement: { amount: charge.amount, basis: charge.basis, at: batch.at } }, charge });
+  return mine;
+}
+
+/** Gives those that were still open. */
+async function write(query: SqlQuery, { at, batchId }: EndBatch, open: readonly Ended[]): Promise<Set<string>> {
+  const won = new Set<string>();
+  for (const piece of inPieces(open)) {
+    const rows = await query<{ id: string }>(END(piece.length), [at, batchId, ...piece.flatMap(({ call, charge }) => toEndRow(call.id, charge))]);
+    for (const { id } of rows) won.add(id);
+  }
+  return won;
+}
+
+async function preclude(query: SqlQuery, { at }: EndBatch, ids: readonly string[]): Promise<string[]> {
+  const kept: string[] = [];
+  for (const piece of inPieces(ids)) kept.push(...(await query<{ id: string }>(PRECLUDE(piece.length), [at, ...piece])).map(({ id }) => id));
+  return kept;
+}
+
+/** The token's row before the account's, each in the order of the ids. */
+async function move(query: SqlQuery, { batchId, at }: EndBatch, ended: readonly Ended[]): Promise<void> {
+  const byAccount = groupsBy(ended, ({ call }) => call.accountId);
+  for (const group of byAccount) {
+    const [{ call: { accountId, currency } } = { call: { accountId: '', currency: '' } }] = group;
+    const event = callsSettledEvent({ batchId, accountId, currency, at, held: heldOf(group), charged: chargedOf(group) });
+    if (!(await recordEvent(query, event))) throw new Error(`${event.key} is taken, and its batch is new`);
+  }
+  for (const group of groupsBy(ended, ({ call }) => call.tokenId)) await changeToken(query, group[0]?.call.tokenId ?? '', chargedOf(group) - heldOf(group));
+  for (const group of byAccount) await changeAccount(query, group[0]?.call.accountId ?? '', { balance: -chargedOf(group), held: -heldOf(group) });
+}
+
+function heldOf(group: readonly Ended[]): bigint {
+  return sumOf(group, ({ call }) => call.amount);
+}
+
+function chargedOf(group: readonly Ended[]): bigint {
+  return sumOf(group, ({ charge }) => charge.amount);
+}

@@ -1,0 +1,62 @@
+import type { Problem } from '@reelgate/platform/problem';
+import type { Sql, SqlQuery } from '@reelgate/platform/sql';
+import type { Call, CallStory } from '../domain/call.ts';
+import { callsHeldEvent } from '../domain/ledger.ts';
+import { FROZEN_COLUMNS, toFrozenRow } from './call-rows.ts';
+import type { CallStore, PlaceOutcome } from './call-store.ts';
+import { endCalls } from './sql-call-ends.ts';
+import { findCalls } from './sql-call-reads.ts';
+import { recordEvent } from './sql-events.ts';
+import { byRows, inPieces, parameters, valueRows } from './sql-pieces.ts';
+import { groupsBy, reserveForCalls, sumOf } from './sql-reservations.ts';
+import { rememberedTerms } from './sql-terms.ts';
+
+const PLACED_BEFORE_ROWS = 2;
+const INSERT = byRows((rows) => `INSERT INTO calls (${FROZEN_COLUMNS.join(', ')}, placed_at, placed_in)
+  VALUES ${valueRows(rows, FROZEN_COLUMNS.length, { first: PLACED_BEFORE_ROWS + 1, rest: ', $1, $2' })} ON CONFLICT (id) DO NOTHING RETURNING id`);
+const REMOVE = byRows((rows) => `DELETE FROM calls WHERE id IN (${parameters(rows)})`);
+const LAPSED = 'SELECT id FROM calls WHERE ended_at IS NULL AND lapses_at <= $1 ORDER BY lapses_at, id LIMIT $2';
+
+export function sqlCallStore(sql: Sql): CallStore {
+  const termsOf = rememberedTerms();
+  return {
+    place: (batchId, calls) => sql.transaction((query) => place(query, batchId, calls)),
+    end: (batch) => sql.transaction((query) => endCalls(query, batch, termsOf)),
+    find: (ids) => findCalls(sql.read, ids),
+    lapsed: async (now, limit) => (await sql.read<{ id: string }>(LAPSED, [now, limit])).map(({ id }) => id),
+  };
+}
+
+async function place(query: SqlQuery, batchId: string, calls: readonly Call[]): Promise<Map<string, PlaceOutcome>> {
+  const added = await insert(query, batchId, calls);
+  const fresh = calls.filter(({ id }) => added.has(id));
+  const refusals = await reserveForCalls(query, fresh, fresh[0]?.placedAt ?? 0);
+  const held = refusals.size === 0 ? fresh : fresh.filter(({ id }) => !refusals.has(id));
+  for (const piece of inPieces([...refusals.keys()])) await query(REMOVE(piece.length), piece);
+  for (const group of groupsBy(held, ({ accountId }) => accountId)) await post(query, batchId, group);
+  const known = await findCalls(query, calls.filter(({ id }) => !added.has(id)).map(({ id }) => id));
+  return new Map(calls.map((call) => [call.id, outcomeOf(call, refusals.get(call.id), known.get(call.id))]));
+}
+
+/** In the order of their ids, so that two batches with the same calls wait for each other in a line. Gives those that were not there. */
+async function insert(query: SqlQuery, batchId: string, calls: readonly Call[]): Promise<Set<string>> {
+  const added = new Set<string>();
+  const ordered = [...calls].sort((left, right) => (left.id < right.id ? -1 : 1));
+  for (const piece of inPieces(ordered)) {
+    const rows = await query<{ id: string }>(INSERT(piece.length), [piece[0]?.placedAt ?? 0, batchId, ...piece.flatMap(toFrozenRow)]);
+    for (const { id } of rows) added.add(id);
+  }
+  return added;
+}
+
+/** One event for all the calls of an account. */
+async function post(query: SqlQuery, batchId: string, group: readonly Call[]): Promise<void> {
+  const [{ accountId, currency, placedAt: at } = { accountId: '', currency: '', placedAt: 0 }] = group;
+  const event = callsHeldEvent({ batchId, accountId, currency, at, held: sumOf(group, ({ amount }) => amount) });
+  if (!(await recordEvent(query, event))) throw new Error(`${event.key} is taken, and its batch is new`);
+}
+
+function outcomeOf(call: Call, refusal: Problem | undefined, known: CallStory | undefined): PlaceOutcome {
+  if (refusal !== undefined) return { refusal };
+  return known === undefined ? { story: { call, settlement: undefined }, isNew: true } : { story: known, isNew: false };
+}
