@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
+import { fromWireProblem } from '@reelgate/platform/rpc/problems';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
-import { Kind } from '@reelgate/proto/problem/v1/problem';
 import { CENT, DOLLAR, books, expectSound } from '../../testing/books.ts';
 import { CHAT_PRICES, HOUR_MS, callOrder, usedTokens } from '../../testing/call-orders.ts';
 import { describeOnEngines } from '../../testing/describe-on-engines.ts';
@@ -167,7 +167,8 @@ describeOnEngines('calls', (open) => {
 
     const { placed } = await on.calls.placeCalls({ calls: [callOrder(on, 'call_1')] });
 
-    expect(placed[0]?.result).toMatchObject({ case: 'refusal', value: { kind: Kind.EXHAUSTED, reason: 'insufficient_quota', message: expect.stringContaining('0.001 USD') } });
+    const { result } = placed[0]!;
+    expect(result.case === 'refusal' && fromWireProblem(result.value)).toMatchObject({ kind: 'exhausted', reason: 'insufficient_quota', message: expect.stringContaining('0.001 USD'), field: undefined });
   });
 
   test.each([0, 1001])('do not come in batches of %s', async (count) => {

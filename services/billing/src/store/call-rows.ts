@@ -28,8 +28,8 @@ export const END_TYPES = END_COLUMNS.map((_, at) => (at < 2 ? 'TEXT' : 'BIGINT')
 
 /** In the order of END_COLUMNS. */
 export function toEndRow(id: string, { amount, basis, uncharged, usage }: CallCharge): SqlValue[] {
-  return [id, basis, amount, uncharged, usage?.seconds ?? null, usage?.images ?? null, usage?.inputTokens ?? null, usage?.cachedInputTokens ?? null,
-    usage?.outputTokens ?? null, usage?.characters ?? null];
+  const reported = [usage?.seconds, usage?.images, usage?.inputTokens, usage?.cachedInputTokens, usage?.outputTokens, usage?.characters];
+  return [id, basis, amount, uncharged, ...reported.map((count) => count ?? null)];
 }
 
 export function storyOf(row: CallRow): CallStory {

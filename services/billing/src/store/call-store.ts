@@ -17,7 +17,7 @@ export interface EndBatch {
   readonly batchId: string;
   readonly at: number;
   readonly ends: ReadonlyMap<string, CallEnd>;
-  decide(this: void, call: Call, terms: PriceTerms, end: CallEnd): CallCharge;
+  readonly decide: (call: Call, terms: PriceTerms, end: CallEnd) => CallCharge;
 }
 
 /** Each batch is one transaction: the rows of its calls, the sums of tokens and accounts, and one event for each account. */
