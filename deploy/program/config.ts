@@ -65,8 +65,6 @@ export interface ProgramConfig {
   readonly services: { readonly tasks: string; readonly billing: string; readonly media: string; readonly mediaHttp: string };
   readonly internalCallers: readonly { readonly name: string; readonly key: Secret; readonly accounts: readonly string[] }[];
   readonly sandbox: HostPort | undefined;
-  /** Ids of the channels that only the synchronous routes could use. */
-  readonly relayChannels: readonly string[];
   /** The credential of the channel that points at the sandbox. */
   readonly sandboxKey: string;
 }
@@ -109,7 +107,6 @@ export function readProgramConfig(environment: Readonly<Record<string, string | 
     services: servicesOf(checked),
     internalCallers: checked.internal_callers.map(({ name, key, accounts }) => ({ name, key: new Secret(key), accounts })),
     sandbox: checked.sandbox === undefined ? undefined : parseHostPort(checked.sandbox.listen),
-    relayChannels: checked.channels.filter(({ adapter }) => adapter === 'relay').map(({ id }) => id),
     sandboxKey: checked.channels.find(({ base_url }) => base_url.endsWith(checked.sandbox?.listen ?? '//'))?.api_key ?? 'sandbox',
   };
 }

@@ -30,7 +30,6 @@ export async function run([name]: readonly string[], environment: Environment): 
   }
   const foundation = await openFoundation(config, name ?? 'reelgate', levelOf(environment, name));
   const lifecycle = openLifecycle(foundation.log);
-  if (config.relayChannels.length > 0) foundation.log.warn({ channels: config.relayChannels }, 'relay channels are configured, and no route forwards to them yet');
   lifecycle.add('bus', () => foundation.bus.close());
   const stopped = untilStopped();
   try {

@@ -1,6 +1,7 @@
 import { openLifecycle } from '@reelgate/platform/lifecycle';
 import type { Lifecycle } from '@reelgate/platform/lifecycle';
 import type { Metrics } from '@reelgate/platform/metrics';
+import type { Random } from '@reelgate/platform/ids';
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import type { ReadyCheck } from '@reelgate/platform/health';
 import { deriveSecret } from '@reelgate/platform/secret';
@@ -8,6 +9,8 @@ import type { Client } from '@reelgate/platform/rpc/service';
 import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import { billingAuthenticate } from './clients/billing-client.ts';
 import type { MediaPort } from './clients/media-port.ts';
+import { billingCallCharges } from './clients/call-charges.ts';
+import type { BillingCalls } from './clients/call-charges.ts';
 import { signedLinks } from './clients/signed-links.ts';
 import type { TasksClient } from './clients/tasks-client.ts';
 import { readCatalogue } from './config.ts';
@@ -27,6 +30,12 @@ import { gatewayRoutes } from './http/routes.ts';
 import { cachedPrincipals } from './operations/principals.ts';
 import { cachedTaskReader } from './operations/read-task.ts';
 import { openTaskChanges } from './operations/task-changes.ts';
+import { openRelay } from './relay/relay.ts';
+import type { Relay } from './relay/relay.ts';
+import { openRelayChannels } from './relay/relay-channels.ts';
+import type { RelayChannels } from './relay/relay-channels.ts';
+import { relayMeter } from './relay/relay-meter.ts';
+import { startCallWatch } from './relay/watch-calls.ts';
 
 export { httpMedia } from './clients/http-media.ts';
 export type { MediaPort } from './clients/media-port.ts';
@@ -40,6 +49,7 @@ const CALLBACK_KEY_PURPOSE = 'upstream-callbacks';
 export interface GatewayClients {
   readonly tasks: TasksClient;
   readonly billing: Pick<Client<typeof BillingService>, 'authenticate'>;
+  readonly calls: BillingCalls;
   readonly media: MediaPort;
   /** Whether the services that it calls can serve. */
   readonly ready: ReadyCheck;
@@ -62,8 +72,9 @@ export async function startGateway(config: GatewayConfig, foundation: Foundation
     const reader = cachedTaskReader(clients.tasks, clock);
     const changes = openTaskChanges();
     const stopping = new AbortController();
+    const { relay, channels } = startRelay(config, foundation, clients, lifecycle);
     const parts: GatewayParts = {
-      clock, counters, reader, changes, stopping: stopping.signal, tasks: clients.tasks, media: clients.media, limits: config.limits, catalogue: () => catalogue,
+      clock, counters, reader, relay, changes, stopping: stopping.signal, tasks: clients.tasks, media: clients.media, limits: config.limits, catalogue: () => catalogue,
       links: signedLinks(foundation.publicUrl, foundation.signingKey), budget: openBodyBudget(Math.max(BODIES_BYTES_LEAST, 2 * config.limits.bodyBytes)),
       callbackKey: deriveSecret(foundation.signingKey, CALLBACK_KEY_PURPOSE),
     };
@@ -91,12 +102,33 @@ export async function startGateway(config: GatewayConfig, foundation: Foundation
       bindings: [], routes: [], ready: clients.ready, port: server.port, url: urlOf(config.listen.host, server.port), stop: () => lifecycle.stop(),
       reload: async (value) => {
         catalogue = readCatalogue(value);
+        channels.replace(catalogue.relay);
       },
     };
   } catch (error) {
     await lifecycle.stop();
     throw error;
   }
+}
+
+/** Stopped in the other order: the watch, the settlements that are under way, the connections. */
+function startRelay({ catalogue }: GatewayConfig, { clock, newId, log, metrics, random }: Foundation, { calls }: GatewayClients, lifecycle: Lifecycle): { readonly relay: Relay; readonly channels: RelayChannels } {
+  const channels = openRelayChannels(catalogue.relay, { clock, chance: chanceFrom(random) });
+  lifecycle.add('relay channels', () => channels.close());
+  const charges = billingCallCharges({ billing: calls, clock, log });
+  lifecycle.add('settlements', () => charges.stop());
+  const watch = startCallWatch(clock, log);
+  lifecycle.add('watch of relayed calls', () => watch.stop());
+  return { channels, relay: openRelay({ channels, charges, watch, clock, newId, meter: relayMeter(metrics, clock, channels) }) };
+}
+
+/** A number from 0 to 1, exclusive. */
+function chanceFrom(random: Random): () => number {
+  return () => {
+    const bytes = new Uint8Array(4);
+    random(bytes);
+    return new DataView(bytes.buffer).getUint32(0) / 2 ** 32;
+  };
 }
 
 async function openCounters({ redis }: GatewayConfig, { clock, log }: Foundation, lifecycle: Lifecycle): Promise<Counters> {

@@ -33,7 +33,7 @@ test('what is written is taken', () => {
   const { admin, redis, limits } = read('gateway: { admin: "[::1]:9110", redis: "redis://:secret@redis:6379", limits: { body: 1MiB, creates_per_minute: 2147483647 } }');
 
   expect(admin).toEqual({ host: '::1', port: 9110 });
-  expect(limits).toEqual({ bodyBytes: 1024 * 1024, createsPerMinute: 2_147_483_647, readsPerMinute: 600 });
+  expect(limits).toEqual({ bodyBytes: 1024 * 1024, createsPerMinute: 2_147_483_647, readsPerMinute: 600, callsPerMinute: 600 });
   expect([String(redis), redis?.reveal()]).toEqual(['***', 'redis://:secret@redis:6379']);
 });
 

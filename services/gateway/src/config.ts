@@ -1,6 +1,8 @@
 import { Secret } from '@reelgate/platform/secret';
 import { parseBytes, parseHostPort } from '@reelgate/platform/units';
 import type { HostPort } from '@reelgate/platform/units';
+import { relayChannelSettings } from './relay/channel-settings.ts';
+import type { CheckedRelayChannel, RelayChannelSettings } from './relay/channel-settings.ts';
 import { defaultsOf } from './domain/model.ts';
 import type { Model, Models } from './domain/model.ts';
 
@@ -16,7 +18,7 @@ export const gatewaySchema = {
     listen: address('127.0.0.1:8080'),
     admin: address(),
     redis: { type: 'string', pattern: '^rediss?://', description: 'a Redis address such as redis://127.0.0.1:6379' },
-    limits: section({ body: { type: 'string', format: 'bytes', default: '64MiB' }, creates_per_minute: count(60), reads_per_minute: count(600) }),
+    limits: section({ body: { type: 'string', format: 'bytes', default: '64MiB' }, creates_per_minute: count(60), reads_per_minute: count(600), calls_per_minute: count(600) }),
     services: section({ tasks: address('127.0.0.1:9101'), billing: address('127.0.0.1:9102'), media: address('127.0.0.1:9103'), media_http: address('127.0.0.1:9113') }),
   }),
 } as const;
@@ -25,6 +27,8 @@ export interface GatewayLimits {
   readonly bodyBytes: number;
   readonly createsPerMinute: number;
   readonly readsPerMinute: number;
+  /** Of the synchronous routes. */
+  readonly callsPerMinute: number;
 }
 
 /** What the shared lists say to the gateway; it can change while it runs. */
@@ -32,6 +36,8 @@ export interface Catalogue {
   readonly models: Models;
   /** Ids of the models that an enabled channel has, in the order of the file. */
   readonly offered: readonly string[];
+  /** The channels of the synchronous routes, those too that are switched off. */
+  readonly relay: readonly RelayChannelSettings[];
 }
 
 export interface GatewayConfig {
@@ -53,16 +59,23 @@ interface CheckedModel {
   readonly defaults?: Partial<Model['defaults']>;
 }
 
+/** Of the tasks service's channels the models alone matter here. */
+interface CheckedChannel {
+  readonly adapter?: string;
+  readonly enabled?: boolean;
+  readonly models?: Readonly<Record<string, string>>;
+}
+
 interface Checked {
   readonly gateway: {
     readonly listen: string;
     readonly admin?: string;
     readonly redis?: string;
-    readonly limits: { readonly body: string; readonly creates_per_minute: number; readonly reads_per_minute: number };
+    readonly limits: { readonly body: string; readonly creates_per_minute: number; readonly reads_per_minute: number; readonly calls_per_minute: number };
     readonly services: { readonly tasks: string; readonly billing: string; readonly media: string; readonly media_http: string };
   };
   readonly models?: Readonly<Record<string, CheckedModel>>;
-  readonly channels?: readonly { readonly adapter?: string; readonly enabled?: boolean; readonly models?: Readonly<Record<string, string>> }[];
+  readonly channels?: readonly CheckedChannel[];
 }
 
 /** The settings in a value that the program's schema has accepted. */
@@ -72,7 +85,7 @@ export function gatewayConfig(value: unknown): GatewayConfig {
     listen: hostPort(listen),
     admin: admin === undefined ? undefined : hostPort(admin),
     redis: redis === undefined ? undefined : new Secret(redis),
-    limits: { bodyBytes: parseBytes(limits.body) ?? 0, createsPerMinute: limits.creates_per_minute, readsPerMinute: limits.reads_per_minute },
+    limits: { bodyBytes: parseBytes(limits.body) ?? 0, createsPerMinute: limits.creates_per_minute, readsPerMinute: limits.reads_per_minute, callsPerMinute: limits.calls_per_minute },
     services: { tasks: services.tasks, billing: services.billing, media: services.media, mediaHttp: services.media_http },
     catalogue: readCatalogue(value),
   };
@@ -81,12 +94,16 @@ export function gatewayConfig(value: unknown): GatewayConfig {
 /** The part that a reload takes. */
 export function readCatalogue(value: unknown): Catalogue {
   const { models = {}, channels = [] } = value as Checked;
-  // Relay routes are not forwarded yet: a model that only they have cannot be used.
-  const enabled = channels.filter((channel) => channel.enabled !== false && channel.adapter !== 'relay');
+  const enabled = channels.filter((channel) => channel.enabled !== false);
   return {
     models: new Map(Object.entries(models).map(([id, model]) => [id, toModel(model)])),
     offered: [...new Set(enabled.flatMap((channel) => Object.keys(channel.models ?? {})))],
+    relay: channels.filter(isRelay).map(relayChannelSettings),
   };
+}
+
+function isRelay(channel: { readonly adapter?: string }): channel is CheckedRelayChannel {
+  return channel.adapter === 'relay';
 }
 
 function toModel({ duration: [min, max], resolutions, ratios, defaults }: CheckedModel): Model {

@@ -4,11 +4,15 @@ import { newIds } from '@reelgate/platform/ids';
 import { silentLog } from '@reelgate/platform/log';
 import { openMetrics } from '@reelgate/platform/metrics';
 import { Secret } from '@reelgate/platform/secret';
+import { until } from './until.ts';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
 import { startGateway } from '../src/app.ts';
 import type { RunningGateway } from '../src/app.ts';
 import { gatewayConfig } from '../src/config.ts';
+import type { CheckedRelayChannel } from '../src/relay/channel-settings.ts';
+import { fakeCalls } from './fake-calls.ts';
+import type { FakeCalls } from './fake-calls.ts';
 import { fakeBilling, fakeMedia, fakeTasks } from './fake-services.ts';
 import type { FakeBilling, FakeMedia, FakeTasks } from './fake-services.ts';
 
@@ -22,11 +26,15 @@ export interface GatewayUnderTest {
   readonly tasks: FakeTasks;
   readonly billing: FakeBilling;
   readonly media: FakeMedia;
+  readonly calls: FakeCalls;
+  /** Resolves once so many calls are settled. */
+  settled(count: number): Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface TestSettings {
-  readonly limits?: { readonly body?: string; readonly creates_per_minute?: number; readonly reads_per_minute?: number };
+  readonly limits?: { readonly body?: string; readonly creates_per_minute?: number; readonly reads_per_minute?: number; readonly calls_per_minute?: number };
+  readonly channels?: readonly CheckedRelayChannel[];
   readonly admin?: string;
   readonly host?: string;
 }
@@ -36,15 +44,15 @@ const MODELS = {
   'Beta-V1': { kind: 'video', duration: [6, 10], resolutions: ['480P', '720P'], ratios: ['adaptive', '1:1', '9:16'] },
 };
 
-export function checkedConfig({ limits = {}, admin, host = '127.0.0.1' }: TestSettings = {}): unknown {
+export function checkedConfig({ limits = {}, channels = [], admin, host = '127.0.0.1' }: TestSettings = {}): unknown {
   return {
     gateway: {
       listen: `${host}:0`, ...(admin === undefined ? {} : { admin }),
-      limits: { body: '64MiB', creates_per_minute: 100_000, reads_per_minute: 100_000, ...limits },
+      limits: { body: '64MiB', creates_per_minute: 100_000, reads_per_minute: 100_000, calls_per_minute: 100_000, ...limits },
       services: { tasks: '127.0.0.1:9101', billing: '127.0.0.1:9102', media: '127.0.0.1:9103', media_http: '127.0.0.1:9113' },
     },
     models: MODELS,
-    channels: [{ id: 'one', models: { 'Alpha-H3': 'up-h3', 'Beta-V1': 'up-beta' } }, { id: 'off', enabled: false, models: { Hidden: 'up-hidden' } }],
+    channels: [{ id: 'one', models: { 'Alpha-H3': 'up-h3', 'Beta-V1': 'up-beta' } }, { id: 'off', enabled: false, models: { Hidden: 'up-hidden' } }, ...channels],
   };
 }
 
@@ -52,12 +60,13 @@ export function checkedConfig({ limits = {}, admin, host = '127.0.0.1' }: TestSe
 export async function startGatewayUnderTest(settings: TestSettings = {}): Promise<GatewayUnderTest> {
   const clock = fakeClock();
   const bus = openLocalBus(clock, silentLog);
-  const [tasks, billing, media] = [fakeTasks(), fakeBilling(), fakeMedia()];
+  const [tasks, billing, media, calls] = [fakeTasks(), fakeBilling(), fakeMedia(), fakeCalls()];
   const gateway = await startGateway(gatewayConfig(checkedConfig(settings)), {
     clock, bus, log: silentLog, metrics: openMetrics(false), random: () => undefined, newId: newIds(clock), signingKey: new Secret('a key'), publicUrl: PUBLIC_URL, dataDir: '/nowhere',
-  }, { tasks: tasks.client, billing: billing.client, media: media.port, ready: async () => true });
+  }, { tasks: tasks.client, billing: billing.client, calls: calls.client, media: media.port, ready: async () => true });
   return {
-    gateway, url: gateway.url, clock, bus, tasks, billing, media,
+    gateway, url: gateway.url, clock, bus, tasks, billing, media, calls,
+    settled: (count) => until(() => calls.settled.length >= count),
     stop: async () => {
       await gateway.stop();
       await bus.close();

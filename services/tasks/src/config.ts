@@ -68,7 +68,7 @@ export const tasksSchema = {
       weight: { type: 'number', exclusiveMinimum: 0, maximum: 1_000_000, default: 1 },
       enabled: { type: 'boolean', default: true },
       limits: { ...closed({ requests_per_minute: whole(1, 300), in_flight: whole(1, 30), polls_per_minute: whole(1, 6000) }), default: {} },
-      timeouts: { ...closed({ submit: duration('60s'), poll: duration('20s') }), default: {} },
+      timeouts: { ...closed({ submit: duration('60s'), poll: duration('20s'), first_byte: duration('300s'), idle: duration('120s') }), default: {} },
       reconcile: { enum: ['list', 'none'], default: 'list' },
       references: { enum: ['inline', 'url'] },
       callbacks: { type: 'boolean', default: false },

@@ -9,6 +9,8 @@ export interface ExchangeState {
   principal?: Principal;
   /** For the log line. */
   taskId?: string;
+  /** For the log line of a relayed call: the public id. */
+  model?: string;
   /** Set once a create has left this service: from then on its outcome can be uncertain. */
   handedOver?: boolean;
   /** Aborted when the client goes away before it has its answer. */

@@ -7,6 +7,7 @@ import type { Counters } from '../counters/counters.ts';
 import type { Links } from '../dialects/dialect.ts';
 import type { TaskReader } from '../operations/read-task.ts';
 import type { TaskChanges } from '../operations/task-changes.ts';
+import type { Relay } from '../relay/relay.ts';
 import type { BodyBudget } from './body-budget.ts';
 
 /** What the routes work with. */
@@ -18,6 +19,7 @@ export interface GatewayParts {
   readonly changes: TaskChanges;
   readonly links: Links;
   readonly limits: GatewayLimits;
+  readonly relay: Relay;
   readonly budget: BodyBudget;
   readonly counters: Counters;
   /** Signs the addresses at which upstreams call; the tasks service, which makes them, derives the same. */

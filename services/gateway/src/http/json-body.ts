@@ -1,5 +1,6 @@
 import { Problem } from '@reelgate/platform/problem';
 
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
 const DEPTH_MAX = 64;
 /** Brackets, commas and colons: what makes a parsed value many times larger than its text. */
 const STRUCTURE_MAX = 2_000_000;
@@ -11,7 +12,7 @@ const CLOSING: ReadonlySet<number> = new Set([0x7d, 0x5d]);
 export function parseJson(bytes: Buffer): unknown {
   assertModest(bytes);
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as unknown;
+    return JSON.parse(UTF8.decode(bytes)) as unknown;
   } catch (error) {
     const why = error instanceof SyntaxError ? 'it cannot be parsed' : 'it is not UTF-8';
     throw refusal(bytes.length === 0 ? 'the body is empty; send a JSON object' : `the body must be JSON; ${why}`);

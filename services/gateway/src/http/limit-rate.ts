@@ -5,7 +5,7 @@ import type { GatewayLimits } from '../config.ts';
 import type { Exchange } from './exchange.ts';
 import type { Count } from './route.ts';
 
-const LIMIT_OF: Readonly<Record<Count, keyof GatewayLimits>> = { creates: 'createsPerMinute', reads: 'readsPerMinute' };
+const LIMIT_OF: Readonly<Record<Count, keyof GatewayLimits>> = { creates: 'createsPerMinute', reads: 'readsPerMinute', calls: 'callsPerMinute' };
 
 /** Counts a request under its token and says how it stands in the headers; refuses what is too much. */
 export async function limitRate({ counters, limits }: { readonly counters: Counters; readonly limits: GatewayLimits }, exchange: Exchange, principal: Principal, counts: Count): Promise<void> {

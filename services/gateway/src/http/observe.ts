@@ -14,12 +14,12 @@ export function observer({ clock, log, metrics }: { readonly clock: Clock; reado
   return (exchange) => {
     const startedAt = clock.now();
     exchange.res.once('close', () => {
-      const { requestId, route = 'none', principal, taskId } = exchange.state;
+      const { requestId, route = 'none', principal, taskId, model } = exchange.state;
       const status = exchange.res.writableFinished ? exchange.res.statusCode : CLIENT_GONE;
       const ms = clock.now() - startedAt;
       requests.inc({ route, method: exchange.method, status: String(status) });
       seconds.observe({ route }, ms / 1000);
-      log.info({ requestId, method: exchange.method, route, status, ms, accountId: principal?.accountId, tokenId: principal?.tokenId, taskId }, 'request');
+      log.info({ requestId, method: exchange.method, route, status, ms, accountId: principal?.accountId, tokenId: principal?.tokenId, taskId, model }, 'request');
     });
   };
 }

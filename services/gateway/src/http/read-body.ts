@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Problem } from '@reelgate/platform/problem';
 import type { ClientBody } from '../dialects/dialect.ts';
 import { parseJson } from './json-body.ts';
@@ -12,12 +12,20 @@ export interface ReadBodyOptions extends ReceiveOptions {
 
 /** Reads a body of a kind that the route takes: JSON, also where no type is named, and a multipart form where it takes one. */
 export async function readBody(request: IncomingMessage, options: ReadBodyOptions): Promise<ClientBody> {
-  const encoding = request.headers['content-encoding'] ?? 'identity';
+  const type = bodyTypeOf(request.headers, options.takesForms);
+  return type === 'form' ? readForm(request, options) : { json: await readJson(request, options) };
+}
+
+/** The kind of a body by its headers; refuses one that the route does not take. */
+export function bodyTypeOf(headers: IncomingHttpHeaders, takesForms: boolean): 'json' | 'form' {
+  const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity') throw unsupported(`the body must not be compressed; it is ${encoding.slice(0, 40)}`);
-  const [type = ''] = (request.headers['content-type'] ?? '').toLowerCase().split(';', 1).map((part) => part.trim());
-  if (type === '' || /^application\/([\w.-]+\+)?json$/.test(type)) return { json: await readJson(request, options) };
-  if (type === 'multipart/form-data' && options.takesForms) return readForm(request, options);
-  throw unsupported(`the body must be application/json${options.takesForms ? ' or multipart/form-data' : ''}; it is ${type.slice(0, 80)}`);
+  const named = headers['content-type'] ?? '';
+  if (named === 'application/json') return 'json';
+  const [type = ''] = named.toLowerCase().split(';', 1).map((part) => part.trim());
+  if (type === '' || /^application\/([\w.-]+\+)?json$/.test(type)) return 'json';
+  if (type === 'multipart/form-data' && takesForms) return 'form';
+  throw unsupported(`the body must be application/json${takesForms ? ' or multipart/form-data' : ''}; it is ${type.slice(0, 80)}`);
 }
 
 async function readJson(request: IncomingMessage, options: ReceiveOptions): Promise<unknown> {

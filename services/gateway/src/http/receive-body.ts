@@ -48,6 +48,6 @@ async function* chunksOf(request: IncomingMessage): AsyncGenerator<Buffer> {
   }
 }
 
-function tooLarge(bytesMax: number): Problem {
+export function tooLarge(bytesMax: number): Problem {
   return new Problem({ kind: 'invalid', reason: 'body_too_large', message: `the body is larger than ${String(bytesMax)} bytes` });
 }

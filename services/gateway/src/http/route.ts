@@ -4,7 +4,7 @@ import type { Exchange } from './exchange.ts';
 export type Method = 'GET' | 'POST' | 'DELETE';
 
 /** What a request counts as under its token's limits; `nothing` is for those without a token. */
-export type Count = 'creates' | 'reads';
+export type Count = 'creates' | 'reads' | 'calls';
 
 export interface RouteEntry {
   /** Every method of the unsupported routes is answered alike. */

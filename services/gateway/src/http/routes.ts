@@ -1,10 +1,12 @@
 import type { Dialect } from '../dialects/dialect.ts';
+import { asyncRoutes } from './async-routes.ts';
 import { callbackRoutes } from './callback-routes.ts';
 import { contentRoutes } from './content-routes.ts';
 import { estimateRoute } from './estimate-route.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 import { modelRoutes } from './model-routes.ts';
 import { pageRoutes } from './page-routes.ts';
+import { realtimeRoute } from './realtime-route.ts';
 import { relayRoutes } from './relay-routes.ts';
 import type { RouteEntry } from './route.ts';
 import { taskRoutes } from './task-routes.ts';
@@ -18,6 +20,8 @@ export function gatewayRoutes(dialects: readonly Dialect[], parts: GatewayParts,
     ...contentRoutes(parts),
     ...modelRoutes(parts),
     ...relayRoutes(parts),
+    realtimeRoute(),
+    ...asyncRoutes(parts),
     ...unsupportedRoutes(),
   ];
   return [...routes, ...pageRoutes(routes, publicUrl), ...callbackRoutes(parts)];

@@ -18,7 +18,7 @@ const VENDOR = {
 const TYPES = {
   400: 'invalid_request_error', 401: 'authentication_error', 403: 'permission_error', 404: 'invalid_request_error', 405: 'invalid_request_error',
   409: 'invalid_request_error', 410: 'invalid_request_error', 413: 'invalid_request_error', 415: 'invalid_request_error', 422: 'invalid_request_error',
-  429: 'rate_limit_error', 500: 'server_error', 501: 'not_implemented_error', 503: 'server_error',
+  429: 'rate_limit_error', 500: 'server_error', 501: 'not_implemented_error', 502: 'server_error', 503: 'server_error', 504: 'server_error',
 } as const;
 export type ErrorStatus = keyof typeof TYPES;
 
@@ -65,6 +65,9 @@ const BY_REASON: Readonly<Record<string, ErrorRow>> = {
   idempotency_key_in_use: row(409, VENDOR.params, { retryAfterS: 1 }),
   task_not_completed: row(409, VENDOR.params, { final: true, retryAfterS: 3 }),
   no_channel_available: row(503, VENDOR.server, { retryAfterS: 5, untouched: true }),
+  // whoever sends the call again may pay for it twice
+  upstream_failed: row(502, VENDOR.server, { final: true }),
+  upstream_timeout: row(504, VENDOR.server, { final: true }),
   gateway_busy: row(503, VENDOR.server, { retryAfterS: 1, untouched: true }),
 };
 

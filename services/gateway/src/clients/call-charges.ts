@@ -1,0 +1,120 @@
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import type { Clock } from '@reelgate/platform/clock';
+import type { Log } from '@reelgate/platform/log';
+import { Problem, isProblem } from '@reelgate/platform/problem';
+import { problemFromMessage } from '@reelgate/platform/rpc/problems';
+import type { Client } from '@reelgate/platform/rpc/service';
+import { Basis } from '@reelgate/proto/billing/v1/hold';
+import type { CallEndSchema, CallOrderSchema, CallService, PlacedCall } from '@reelgate/proto/billing/v1/call_service';
+import type { CallCharges, CallOrder, Charge } from '../relay/call-charges.ts';
+import type { Bound, Usage } from '../relay/protocols/protocol.ts';
+import { gatherer } from './gatherer.ts';
+
+const DEADLINE_MS = 5000;
+/** Calls in one request to billing. */
+const BATCH_MAX = 500;
+/** Requests to billing at one time, of each kind. */
+const BATCHES_AT_ONCE = 4;
+/** Settlements that wait for billing; beyond it the holds lapse, and are charged as they stand. */
+const WAITING_MAX = 100_000;
+const RETRY_FIRST_MS = 100;
+const RETRY_MAX_MS = 10_000;
+const RETRY_FOR_MS = 600_000;
+/** So long a stop waits for what is not settled yet. */
+const STOP_MS = 5000;
+
+export type BillingCalls = Client<typeof CallService>;
+type WireOrder = MessageInitShape<typeof CallOrderSchema>;
+type WireEnd = MessageInitShape<typeof CallEndSchema>;
+
+export interface CallChargesOptions {
+  readonly billing: BillingCalls;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Charges by billing's batches: what waits at the same moment goes in one request, and nothing waits for company. */
+export function billingCallCharges({ billing, clock, log }: CallChargesOptions): CallCharges & { stop(): Promise<void> } {
+  const stopping = new AbortController();
+  const place = gatherer<WireOrder, PlacedCall>({
+    batchMax: BATCH_MAX, atOnce: BATCHES_AT_ONCE,
+    send: async (calls) => (await billing.placeCalls({ calls: [...calls] }, { timeoutMs: DEADLINE_MS })).placed,
+  });
+  const settle = gatherer<WireEnd, true>({
+    batchMax: BATCH_MAX, atOnce: BATCHES_AT_ONCE,
+    send: async (ends) => {
+      await untilTaken(() => billing.settleCalls({ ends: [...ends] }, { timeoutMs: DEADLINE_MS }), { clock, log, signal: stopping.signal });
+      return ends.map(() => true as const);
+    },
+  });
+  let waiting = 0;
+  let emptied: (() => void) | undefined;
+  return {
+    place: async (order) => {
+      assertHeld(await place(toWireOrder(order)));
+    },
+    settle: (callId, charge) => {
+      if (waiting >= WAITING_MAX) {
+        log.error({ callId }, 'too many settlements wait for billing; this hold will lapse');
+        return;
+      }
+      waiting += 1;
+      settle(toWireEnd(callId, charge)).catch((error: unknown) => {
+        log.error({ callId, err: error }, 'a call was not settled; its hold will lapse');
+      }).finally(() => {
+        waiting -= 1;
+        if (waiting === 0) emptied?.();
+      });
+    },
+    stop: async () => {
+      if (waiting > 0) {
+        const over = new AbortController();
+        await Promise.race([new Promise<void>((resolve) => { emptied = resolve; }), clock.sleep(STOP_MS, over.signal)]);
+        over.abort();
+      }
+      stopping.abort();
+    },
+  };
+}
+
+function assertHeld({ result }: PlacedCall): void {
+  if (result.case === 'held') return;
+  if (result.case === 'refusal') throw problemFromMessage(result.value);
+  throw new Problem({ kind: 'internal', reason: 'internal_error', message: 'something went wrong here' });
+}
+
+/** Settling twice is harmless, so it is tried until billing has answered. */
+async function untilTaken(send: () => Promise<unknown>, { clock, log, signal }: { readonly clock: Clock; readonly log: Log; readonly signal: AbortSignal }): Promise<void> {
+  const until = clock.now() + RETRY_FOR_MS;
+  for (let pause = RETRY_FIRST_MS; ; pause = Math.min(RETRY_MAX_MS, 2 * pause)) {
+    try {
+      await send();
+      return;
+    } catch (error) {
+      if (signal.aborted || clock.now() >= until || (isProblem(error) && error.kind === 'invalid')) throw error;
+      log.warn({ err: error }, 'settlements were not taken; they are sent again');
+      await clock.sleep(pause, signal);
+    }
+  }
+}
+
+function toWireOrder({ callId, accountId, tokenId, priceKeys, bound, lapsesAt }: CallOrder): WireOrder {
+  return { callId, accountId, tokenId, priceKeys: [...priceKeys], facts: toWireFacts(bound), lapsesAt: timestampFromMs(lapsesAt) };
+}
+
+/** Tokens of which one side is not known are none: the contract's own hold stands for them then. */
+function toWireFacts({ inputTokens, outputTokens, images = 0, characters = 0 }: Bound): WireOrder['facts'] {
+  const known = inputTokens !== undefined && outputTokens !== undefined;
+  return { inputTokens: BigInt(known ? inputTokens : 0), outputTokens: BigInt(known ? outputTokens : 0), images: BigInt(images), characters: BigInt(characters) };
+}
+
+const BASES: Readonly<Record<Charge['basis'], Basis>> = { usage: Basis.USAGE, estimate: Basis.ESTIMATE, hold: Basis.HOLD, released: Basis.RELEASED };
+
+function toWireEnd(callId: string, charge: Charge): WireEnd {
+  return { callId, basis: BASES[charge.basis], ...('usage' in charge ? { usage: toWireUsage(charge.usage) } : {}) };
+}
+
+function toWireUsage(usage: Usage): Record<string, bigint> {
+  return Object.fromEntries(Object.entries(usage).map(([name, quantity]: [string, number]) => [name, BigInt(quantity)]));
+}

@@ -1,0 +1,66 @@
+import { Problem } from '@reelgate/platform/problem';
+import type { RelayEndpoint } from '../relay/endpoints.ts';
+import { boundaryOf, fieldsOf, formPartsOf } from '../relay/form-parts.ts';
+import type { FormPart } from '../relay/form-parts.ts';
+import type { FrozenCall } from '../relay/frozen-call.ts';
+import { headersOn } from '../relay/passed-headers.ts';
+import type { JsonObject } from '../relay/protocols/protocol.ts';
+import type { Exchange } from './exchange.ts';
+import { principalOf } from './exchange.ts';
+import type { GatewayParts } from './gateway-parts.ts';
+import { parseJson } from './json-body.ts';
+import { readRawBody } from './raw-body.ts';
+import { bodyTypeOf } from './read-body.ts';
+import { receiveOptions } from './request-body.ts';
+
+const NO_FIELDS: ReadonlyMap<string, string> = new Map();
+const CREDENTIAL_IN_QUERY = /(?<=[?&])key=[^&]*&?/g;
+
+/** Where a call stands in the request: behind a prefix of ours, or not. */
+export interface CallPlace {
+  readonly endpoint: RelayEndpoint;
+  /** The path of the synchronous route. */
+  readonly path: string;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** Reads a request of a synchronous route and freezes it; refuses what has no model or no readable body. */
+export async function freezeCall(parts: Pick<GatewayParts, 'limits' | 'budget'>, exchange: Exchange, place: CallPlace): Promise<FrozenCall> {
+  const { endpoint, path, params } = place;
+  const { req } = exchange;
+  const type = bodyTypeOf(req.headers, endpoint.takesForms);
+  const body = await readRawBody(req, receiveOptions(exchange, parts.budget, parts.limits.bodyBytes));
+  const form = type === 'form' ? readForm(body, req.headers['content-type'] ?? '') : undefined;
+  const json = form === undefined ? readObject(body) : undefined;
+  const fields = form?.fields ?? NO_FIELDS;
+  return {
+    endpoint, path, body, parts: form?.parts, search: searchOf(exchange.search),
+    content: { path, json, fields, bodyBytes: body.length }, model: modelOf(endpoint.model === 'path' ? params['model'] : json?.['model'] ?? fields.get('model')),
+    headers: headersOn(req.rawHeaders, req.headers.connection), requestId: exchange.state.requestId, principal: principalOf(exchange),
+  };
+}
+
+function readObject(body: Buffer): JsonObject {
+  const value = parseJson(body);
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
+  throw new Problem({ kind: 'invalid', reason: 'invalid_request', message: 'the body must be a JSON object' });
+}
+
+function readForm(body: Buffer, contentType: string): { readonly parts: readonly FormPart[]; readonly fields: ReadonlyMap<string, string> } {
+  const boundary = boundaryOf(contentType);
+  if (boundary === undefined) throw new Problem({ kind: 'invalid', reason: 'invalid_request', message: 'the form needs a boundary in its content-type' });
+  const parts = formPartsOf(body, boundary);
+  if (parts === undefined) throw new Problem({ kind: 'invalid', reason: 'invalid_request', message: 'the form cannot be read, or has too many parts' });
+  return { parts, fields: fieldsOf(body, parts) };
+}
+
+function modelOf(model: unknown): string {
+  if (typeof model === 'string' && model !== '') return model;
+  throw new Problem({ kind: 'invalid', reason: 'missing_model', field: 'model', message: 'is required: the id of a model' });
+}
+
+/** The query as it came, but for a credential in Google's spelling. */
+function searchOf(search: string): string {
+  if (!search.includes('key=')) return search;
+  return search.replace(CREDENTIAL_IN_QUERY, '').replace(/[?&]$/, '');
+}

@@ -1,0 +1,25 @@
+import type { ServerResponse } from 'node:http';
+import type { CallSink } from '../relay/call-sink.ts';
+
+/** A client's connection as the place where an answer goes. */
+export function responseSink(response: ServerResponse): CallSink {
+  return {
+    begin: (status, headers) => {
+      response.statusCode = status;
+      for (const name in headers) response.setHeader(name, headers[name] as string | readonly string[]);
+      // a stream's head leaves before its first event does; any other leaves with its first bytes
+      if (headers['content-length'] === undefined) response.flushHeaders();
+    },
+    write: (chunk) => response.destroyed || response.write(chunk),
+    onDrain: (resume) => void response.on('drain', resume),
+    end: (chunk, trailers) => {
+      if (response.destroyed) return;
+      if (Object.keys(trailers).length > 0) response.addTrailers(trailers as Record<string, string>);
+      if (chunk === undefined) response.end();
+      else response.end(chunk);
+    },
+    broken: () => {
+      response.destroy();
+    },
+  };
+}

@@ -1,0 +1,88 @@
+import { withoutMember } from '../body-edits.ts';
+import { endOfString, skipSpace } from '../json-members.ts';
+import { frameSplitter } from '../stream-frames.ts';
+import { asksUsage } from '../upstream-request.ts';
+import type { JsonObject, Usage } from '../protocols/protocol.ts';
+import type { AnswerBody, AnswerContext } from './answer-body.ts';
+
+/** A comment, which every reader of events skips; a frame of its own, because some drop the frame that it stands in. */
+const HEARTBEAT = Buffer.from(': ping\n\n');
+const BLANK_LINE = Buffer.from('\n\n');
+const DATA = Buffer.from('data:');
+const [QUOTE, COLON, LF, CR] = [0x22, 0x3a, 0x0a, 0x0d];
+
+/** A stream of events: each leaves as soon as it is whole. */
+export function eventAnswer(context: AnswerContext): AnswerBody {
+  const { call, sink, hider, hides } = context;
+  const rules = call.endpoint.protocol.stream;
+  const asked = asksUsage(call)?.name !== undefined;
+  const frames = frameSplitter();
+  let usage: Usage | undefined;
+  let textBytes = 0;
+  let out: Buffer[] = [];
+  const saysUsage = (frame: Buffer): boolean => rules.usageMarks.some((mark) => frame.includes(mark));
+  const onFrame = (frame: Buffer): void => {
+    for (const name of rules.textNames) textBytes += textBytesUnder(frame, name);
+    const event = saysUsage(frame) ? eventIn(frame) : undefined;
+    if (event !== undefined) usage = rules.usageAfter(event, usage);
+    if (event !== undefined && asked && rules.isOnlyUsage?.(event) === true) return;
+    const shown = event !== undefined && asked ? withoutMember(frame, 'usage') : frame;
+    out.push(hides ? hider.hide(shown) : shown);
+  };
+  const onPiece = (piece: Buffer): void => void out.push(piece);
+  const write = (): void => {
+    const [first] = out;
+    if (first === undefined) return;
+    const whole = out.length === 1 ? first : Buffer.concat(out);
+    out = [];
+    if (!sink.write(whole)) context.pause();
+  };
+  sink.begin(context.status, context.headers);
+  return {
+    take: (chunk) => {
+      frames.take(chunk, onFrame, onPiece);
+      write();
+    },
+    end: (trailers) => {
+      const isBetween = frames.isBetween();
+      const rest = frames.rest();
+      if (rest.length > 0) onFrame(Buffer.concat([rest, BLANK_LINE]));
+      else if (!isBetween) out.push(BLANK_LINE);
+      sink.end(out.length === 0 ? undefined : Buffer.concat(out), trailers);
+    },
+    broken: (fault) => {
+      // what is held of an event is not shown: half of one cannot be read
+      sink.end(Buffer.from(`${frames.isBetween() ? '' : '\n\n'}${rules.faultFrame(fault)}`), {});
+    },
+    beat: () => {
+      if (frames.isBetween() && !sink.write(HEARTBEAT)) context.pause();
+    },
+    progress: () => ({ begun: true, usage, textBytes }),
+  };
+}
+
+/** The object in the one data line of a frame. */
+function eventIn(frame: Buffer): JsonObject | undefined {
+  const start = frame.indexOf(DATA);
+  if (start < 0) return undefined;
+  const lf = frame.indexOf(LF, start);
+  const cr = frame.indexOf(CR, start);
+  const ends = [lf, cr].filter((at) => at >= 0);
+  try {
+    const value: unknown = JSON.parse(frame.toString('utf8', start + DATA.length, ends.length === 0 ? frame.length : Math.min(...ends)));
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value as JsonObject : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Bytes of the texts that stand under this name. */
+function textBytesUnder(frame: Buffer, name: Buffer): number {
+  let bytes = 0;
+  for (let at = frame.indexOf(name); at >= 0; at = frame.indexOf(name, at + name.length)) {
+    const colon = skipSpace(frame, at + name.length);
+    const start = skipSpace(frame, colon + 1);
+    if (frame[colon] === COLON && frame[start] === QUOTE) bytes += endOfString(frame, start) - start - 2;
+  }
+  return bytes;
+}

@@ -1,0 +1,42 @@
+import type { AnswerBody, AnswerContext, Progress } from './answer-body.ts';
+import { passedAnswer } from './passed-answer.ts';
+import { usageInBytes } from './usage-in-bytes.ts';
+
+/** A longer answer is not held; it passes as it comes. */
+const HELD_BYTES_MAX = 1024 * 1024;
+
+/** A JSON answer, held until it is whole: the client gets all of it or a refusal. */
+export function heldAnswer(context: AnswerContext): AnswerBody {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  let whole: Progress | undefined;
+  let passed: AnswerBody | undefined = Number(context.contentLength) > HELD_BYTES_MAX ? passedAnswer(context, true) : undefined;
+  return {
+    take: (chunk) => {
+      if (passed !== undefined) {
+        passed.take(chunk);
+        return;
+      }
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes <= HELD_BYTES_MAX) return;
+      passed = passedAnswer(context, true);
+      for (const held of chunks.splice(0)) passed.take(held);
+    },
+    end: (trailers) => {
+      if (passed !== undefined) {
+        passed.end(trailers);
+        return;
+      }
+      const [first] = chunks;
+      const answer = chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
+      whole = { begun: true, textBytes: answer.length, usage: usageInBytes(answer, context.call) };
+      const hidden = context.hides ? context.hider.hide(answer) : answer;
+      context.sink.begin(context.status, { ...context.headers, 'content-length': String(hidden.length) });
+      context.sink.end(hidden, trailers);
+    },
+    broken: (fault) => passed?.broken(fault),
+    beat: () => undefined,
+    progress: () => passed?.progress() ?? whole ?? { begun: false, textBytes: 0, usage: undefined },
+  };
+}

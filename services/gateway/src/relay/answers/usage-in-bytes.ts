@@ -1,0 +1,43 @@
+import type { FrozenCall } from '../frozen-call.ts';
+import { endOfObject, skipSpace } from '../json-members.ts';
+import type { JsonObject, Usage } from '../protocols/protocol.ts';
+
+/** Up to here an answer is parsed whole; a longer one is only searched. */
+const PARSED_BYTES_MAX = 64 * 1024;
+/** The members that hold usage in any of the protocols. */
+const HOLDERS = ['usage', 'usageMetadata', 'meta'];
+const [COLON, OPEN] = [0x3a, 0x7b];
+
+/** What a JSON answer, or its end, says of usage. */
+export function usageInBytes(bytes: Buffer, { endpoint: { protocol }, content }: FrozenCall): Usage | undefined {
+  const answer = bytes.length <= PARSED_BYTES_MAX ? parsed(bytes) : undefined;
+  return protocol.usageIn(answer ?? holdersIn(bytes), content);
+}
+
+/** The object that bytes are, if they are one. A list stands for its last object: that is how a stream without events comes. */
+function parsed(bytes: Buffer): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(bytes.toString('utf8'));
+    const object: unknown = Array.isArray(value) ? value.at(-1) : value;
+    return typeof object === 'object' && object !== null ? object as JsonObject : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function holdersIn(bytes: Buffer): JsonObject {
+  return Object.fromEntries(HOLDERS.flatMap((name) => {
+    const value = lastObjectCalled(name, bytes);
+    return value === undefined ? [] : [[name, value]];
+  }));
+}
+
+function lastObjectCalled(name: string, bytes: Buffer): JsonObject | undefined {
+  const quoted = `"${name}"`;
+  const at = bytes.lastIndexOf(quoted);
+  if (at < 0) return undefined;
+  const colon = skipSpace(bytes, at + quoted.length);
+  const open = skipSpace(bytes, colon + 1);
+  if (bytes[colon] !== COLON || bytes[open] !== OPEN) return undefined;
+  return parsed(bytes.subarray(open, endOfObject(bytes, open)));
+}

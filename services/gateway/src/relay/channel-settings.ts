@@ -1,0 +1,53 @@
+import { Secret } from '@reelgate/platform/secret';
+import { parseDuration } from '@reelgate/platform/units';
+
+/** How an upstream wants its credential. */
+export type RelayAuth = 'bearer' | 'x-api-key' | 'x-goog-api-key';
+
+/** A channel of the synchronous routes, as the configuration has it. */
+export interface RelayChannelSettings {
+  readonly id: string;
+  readonly baseUrl: string;
+  readonly apiKey: Secret;
+  readonly auth: RelayAuth;
+  /** Names of endpoints that it adapts. */
+  readonly endpoints: readonly string[];
+  /** Public id: upstream id. */
+  readonly models: Readonly<Record<string, string>>;
+  /** Higher goes first. */
+  readonly priority: number;
+  /** Its share among equals. */
+  readonly weight: number;
+  readonly enabled: boolean;
+  readonly requestsPerMinute: number;
+  readonly inFlightMax: number;
+  /** From the request's last byte to the head of the answer. */
+  readonly firstByteTimeoutMs: number;
+  /** Between two pieces of an answer. */
+  readonly idleTimeoutMs: number;
+}
+
+/** The same in the file's words, once the schema of `channels` has accepted it. */
+export interface CheckedRelayChannel {
+  readonly id: string;
+  readonly adapter: 'relay';
+  readonly base_url: string;
+  readonly api_key: string;
+  readonly auth: RelayAuth;
+  readonly endpoints: readonly string[];
+  readonly models: Readonly<Record<string, string>>;
+  readonly priority: number;
+  readonly weight: number;
+  readonly enabled: boolean;
+  readonly limits: { readonly requests_per_minute: number; readonly in_flight: number };
+  readonly timeouts: { readonly first_byte: string; readonly idle: string };
+}
+
+export function relayChannelSettings(channel: CheckedRelayChannel): RelayChannelSettings {
+  const { id, auth, endpoints, models, priority, weight, enabled, limits, timeouts } = channel;
+  return {
+    id, auth, endpoints, models, priority, weight, enabled, baseUrl: channel.base_url, apiKey: new Secret(channel.api_key),
+    requestsPerMinute: limits.requests_per_minute, inFlightMax: limits.in_flight,
+    firstByteTimeoutMs: parseDuration(timeouts.first_byte) ?? 0, idleTimeoutMs: parseDuration(timeouts.idle) ?? 0,
+  };
+}

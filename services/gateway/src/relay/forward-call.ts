@@ -1,0 +1,187 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher } from 'undici';
+import type { Clock } from '@reelgate/platform/clock';
+import type { AnswerBody, AnswerContext, Progress } from './answers/answer-body.ts';
+import { eventAnswer } from './answers/event-answer.ts';
+import { heldAnswer } from './answers/held-answer.ts';
+import { passedAnswer } from './answers/passed-answer.ts';
+import type { CallSink } from './call-sink.ts';
+import type { FrozenCall } from './frozen-call.ts';
+import { modelHider } from './hide-model.ts';
+import { headersBack } from './passed-headers.ts';
+import type { RelayChannel } from './relay-channels.ts';
+import { identitiesOf } from './identities.ts';
+import { upstreamRequest } from './upstream-request.ts';
+import type { CallWatch, WatchedCall } from './watch-calls.ts';
+
+/** No answer goes on for longer than this after its first byte. */
+export const ANSWER_MS_MAX = 3_600_000;
+/** Of an error answer more is not read. */
+const ERROR_BYTES_MAX = 256 * 1024;
+const TIMEOUTS: ReadonlySet<string> = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
+
+/** An upstream's answer that is no success, before anybody has seen it. */
+export interface ErrorAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+/** How one attempt ended. */
+export type AttemptEnd =
+  /** Nothing was sent. */
+  | { readonly kind: 'unreachable'; readonly error: Error }
+  | { readonly kind: 'error'; readonly answer: ErrorAnswer }
+  /** It was sent, nothing of an answer was shown, and none will come. */
+  | { readonly kind: 'unknown'; readonly why: 'upstream_failed' | 'upstream_timeout'; readonly error: Error }
+  | { readonly kind: 'answered'; readonly status: number; readonly how: 'whole' | 'broken'; readonly progress: Progress }
+  | { readonly kind: 'gone'; readonly wasSent: boolean; readonly progress: Progress | undefined };
+
+export interface ForwardOptions {
+  readonly call: FrozenCall;
+  readonly channel: RelayChannel;
+  readonly sink: CallSink;
+  /** Aborted when nobody waits for the answer any more. */
+  readonly gone: AbortSignal;
+  readonly clock: Clock;
+  readonly watch: CallWatch;
+  /** Told once, when the upstream's head has come. */
+  readonly onFirstByte: () => void;
+}
+
+const GONE = new Error('the client is gone');
+const OVERRUN = new Error('the answer goes on for too long');
+
+/** One attempt: sends the call to one channel and passes what comes back on. It never throws. */
+export function forwardCall(options: ForwardOptions): Promise<AttemptEnd> {
+  const { promise, resolve } = Promise.withResolvers<AttemptEnd>();
+  if (options.gone.aborted) return Promise.resolve({ kind: 'gone', wasSent: false, progress: undefined });
+  const { channel, call } = options;
+  channel.pool.dispatch({ method: call.endpoint.method, ...upstreamRequest(call, channel) }, attempt(options, resolve));
+  return promise;
+}
+
+function attempt(options: ForwardOptions, finish: (end: AttemptEnd) => void): Dispatcher.DispatchHandler {
+  const { call, channel, sink, gone, clock, onFirstByte } = options;
+  let controller: Dispatcher.DispatchController | undefined;
+  let body: AnswerBody | undefined;
+  let error: ErrorCollector | undefined;
+  let status = 0;
+  const watched = watch(options, { beat: () => body?.beat(), abort: (reason) => controller?.abort(reason) });
+  const end = (how: AttemptEnd): void => {
+    watched.stop();
+    finish(how);
+  };
+  return {
+    onRequestStart: (started) => {
+      controller = started;
+      if (gone.aborted) started.abort(GONE);
+    },
+    onResponseStart: (_controller, code, headers) => {
+      if (code < 200) return;
+      status = code;
+      onFirstByte();
+      if (code >= 300) {
+        error = errorCollector(code, headers);
+        return;
+      }
+      sink.onDrain(() => controller?.resume());
+      body = bodyFor({ call, sink, status, ...answerOf(call, channel, headers), pause: () => controller?.pause() }, headers);
+    },
+    onResponseData: (_controller, chunk) => {
+      watched.call.saidAt = clock.now();
+      if (body === undefined) error?.take(chunk);
+      else body.take(chunk);
+    },
+    onResponseEnd: (_controller, trailers) => {
+      if (error !== undefined) {
+        end({ kind: 'error', answer: error.answer() });
+        return;
+      }
+      body?.end(headersBack(trailers, identitiesOf(channel)));
+      end({ kind: 'answered', status, how: 'whole', progress: body?.progress() ?? NOTHING });
+    },
+    onResponseError: (_controller, reason) => {
+      end(endOf(reason, { wasSent: controller !== undefined, isGone: gone.aborted, status, body, errorAnswer: error?.answer() }));
+    },
+  };
+}
+
+/** Keeps a call in sight of the watch and of its client, until it is stopped. */
+function watch({ channel, clock, gone, watch: calls }: ForwardOptions, { beat, abort }: { readonly beat: () => void; readonly abort: (reason: Error) => void }): { readonly call: WatchedCall; stop(): void } {
+  const now = clock.now();
+  const call: WatchedCall = { saidAt: now, endsBy: now + channel.settings.firstByteTimeoutMs + ANSWER_MS_MAX, beat, overrun: () => { abort(OVERRUN); } };
+  const leave = (): void => {
+    abort(GONE);
+  };
+  gone.addEventListener('abort', leave, { once: true });
+  calls.add(call);
+  return {
+    call,
+    stop: () => {
+      gone.removeEventListener('abort', leave);
+      calls.remove(call);
+    },
+  };
+}
+
+interface ErrorCollector {
+  take(chunk: Buffer): void;
+  answer(): ErrorAnswer;
+}
+
+function errorCollector(status: number, headers: IncomingHttpHeaders): ErrorCollector {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  return {
+    take: (chunk) => {
+      if (bytes < ERROR_BYTES_MAX) chunks.push(chunk);
+      bytes += chunk.length;
+    },
+    answer: () => ({ status, headers, body: Buffer.concat(chunks) }),
+  };
+}
+
+const NOTHING: Progress = { begun: false, usage: undefined, textBytes: 0 };
+
+interface Broken {
+  readonly wasSent: boolean;
+  readonly isGone: boolean;
+  readonly status: number;
+  readonly body: AnswerBody | undefined;
+  readonly errorAnswer: ErrorAnswer | undefined;
+}
+
+function endOf(error: Error, { wasSent, isGone, status, body, errorAnswer }: Broken): AttemptEnd {
+  const progress = body?.progress();
+  if (isGone) return { kind: 'gone', wasSent, progress };
+  if (!wasSent) return { kind: 'unreachable', error };
+  // the status of an error says enough, also where its body broke off
+  if (errorAnswer !== undefined) return { kind: 'error', answer: errorAnswer };
+  const why = TIMEOUTS.has(codeOf(error)) || error === OVERRUN ? 'upstream_timeout' : 'upstream_failed';
+  if (body === undefined || progress?.begun !== true) return { kind: 'unknown', why, error };
+  body.broken(why === 'upstream_timeout' ? { status: 504, code: why, message: 'the upstream has fallen silent' } : { status: 502, code: why, message: 'the upstream broke off' });
+  return { kind: 'answered', status, how: 'broken', progress };
+}
+
+function codeOf(error: Error): string {
+  return (error as { readonly code?: string }).code ?? '';
+}
+
+function answerOf(call: FrozenCall, channel: RelayChannel, headers: IncomingHttpHeaders): Pick<AnswerContext, 'headers' | 'contentLength' | 'hider' | 'hides'> {
+  const upstreamModel = channel.settings.models[call.model] ?? call.model;
+  const length = headers['content-length'];
+  return {
+    headers: headersBack(headers, identitiesOf(channel)), contentLength: typeof length === 'string' ? length : undefined,
+    hider: modelHider(call.model, upstreamModel), hides: call.model !== upstreamModel,
+  };
+}
+
+function bodyFor(context: AnswerContext, headers: IncomingHttpHeaders): AnswerBody {
+  const type = (headers['content-type'] ?? '').toLowerCase();
+  const encoding = (headers['content-encoding'] ?? 'identity').toLowerCase();
+  // what came compressed all the same cannot be looked into
+  if (encoding !== 'identity') return passedAnswer(context, false);
+  if (type.startsWith('text/event-stream')) return eventAnswer(context);
+  return /^application\/([\w.-]+\+)?json/.test(type) ? heldAnswer(context) : passedAnswer(context, false);
+}

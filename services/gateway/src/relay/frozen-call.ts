@@ -1,0 +1,24 @@
+import type { Principal } from '../clients/billing-client.ts';
+import type { RelayEndpoint } from './endpoints.ts';
+import type { FormPart } from './form-parts.ts';
+import type { CallContent } from './protocols/protocol.ts';
+
+/** A call of a synchronous route as it came. Nothing changes it: every attempt is made from it and a channel. */
+export interface FrozenCall {
+  readonly endpoint: RelayEndpoint;
+  /** As the client wrote it. */
+  readonly path: string;
+  /** The query with its question mark, or nothing; without a credential. */
+  readonly search: string;
+  /** Names and values in turn, those that go on to an upstream. */
+  readonly headers: readonly string[];
+  readonly body: Buffer;
+  /** Where the parts of a form stand in the body. */
+  readonly parts: readonly FormPart[] | undefined;
+  /** What the body says, for reading only. */
+  readonly content: CallContent;
+  /** Public id. */
+  readonly model: string;
+  readonly requestId: string;
+  readonly principal: Principal;
+}

@@ -1,0 +1,53 @@
+import { endOfString, isSpace } from './json-members.ts';
+
+const [QUOTE, COLON] = [0x22, 0x3a];
+const NAMES = [Buffer.from('"model"'), Buffer.from('"modelVersion"')];
+const PREFIX = Buffer.from('models/');
+
+/** Puts a model's public id where an answer names the upstream's. */
+export interface ModelHider {
+  /** Of whole JSON, or of whole events. */
+  hide(bytes: Buffer): Buffer;
+}
+
+/**
+ * Changes the values of members called `model` or `modelVersion`, at any depth, that are the upstream's id or begin with it (upstreams
+ * append dates). Within a text every quote is escaped, so no text can look like a member. All other bytes stay.
+ */
+export function modelHider(publicModel: string, upstreamModel: string): ModelHider {
+  if (publicModel === upstreamModel) return { hide: (bytes) => bytes };
+  const needle = Buffer.from(JSON.stringify(upstreamModel).slice(0, -1).slice(1));
+  const replacement = Buffer.from(JSON.stringify(publicModel));
+  return {
+    hide: (bytes) => {
+      let at = bytes.indexOf(needle);
+      if (at < 0) return bytes;
+      const parts: Buffer[] = [];
+      let copied = 0;
+      for (; at >= 0; at = bytes.indexOf(needle, at + needle.length)) {
+        const start = startOfValue(bytes, at);
+        if (start === undefined || start < copied) continue;
+        parts.push(bytes.subarray(copied, start), replacement);
+        copied = endOfString(bytes, start);
+      }
+      return copied === 0 ? bytes : Buffer.concat([...parts, bytes.subarray(copied)]);
+    },
+  };
+}
+
+/** Where the string begins whose text begins here, if it is the value of a member that names a model. */
+function startOfValue(bytes: Buffer, textAt: number): number | undefined {
+  const prefixed = textAt - PREFIX.length;
+  const start = (prefixed > 0 && bytes.compare(PREFIX, 0, PREFIX.length, prefixed, textAt) === 0 ? prefixed : textAt) - 1;
+  if (bytes[start] !== QUOTE) return undefined;
+  const colon = backOverSpace(bytes, start - 1);
+  if (bytes[colon] !== COLON) return undefined;
+  const nameEnd = backOverSpace(bytes, colon - 1) + 1;
+  return NAMES.some((name) => nameEnd >= name.length && bytes.compare(name, 0, name.length, nameEnd - name.length, nameEnd) === 0) ? start : undefined;
+}
+
+function backOverSpace(bytes: Buffer, start: number): number {
+  let at = start;
+  while (isSpace(bytes[at])) at -= 1;
+  return at;
+}

@@ -1,0 +1,66 @@
+const [QUOTE, BACKSLASH, COMMA, COLON, OPEN, CLOSE, OPEN_LIST, CLOSE_LIST] = [0x22, 0x5c, 0x2c, 0x3a, 0x7b, 0x7d, 0x5b, 0x5d];
+
+/** Where a member of a JSON object stands in its bytes: from its name to the end of its value. */
+export interface Member {
+  readonly name: string;
+  readonly start: number;
+  readonly valueStart: number;
+  readonly valueEnd: number;
+}
+
+/** The members of the outermost object, in their order. The bytes have been parsed before: they are JSON. */
+export function* membersOf(bytes: Buffer): Generator<Member> {
+  let at = bytes.indexOf(OPEN) + 1;
+  for (;;) {
+    at = bytes.indexOf(QUOTE, at);
+    if (at < 0) return;
+    const start = at;
+    const nameEnd = endOfString(bytes, at);
+    const valueStart = skipSpace(bytes, bytes.indexOf(COLON, nameEnd) + 1);
+    const valueEnd = endOfValue(bytes, valueStart);
+    yield { name: JSON.parse(bytes.toString('utf8', start, nameEnd)) as string, start, valueStart, valueEnd };
+    at = skipSpace(bytes, valueEnd);
+    if (bytes[at] !== COMMA) return;
+  }
+}
+
+/** Just behind the string that begins here; the end of the bytes if it does not end. */
+export function endOfString(bytes: Buffer, start: number): number {
+  for (let quote = bytes.indexOf(QUOTE, start + 1); quote >= 0; quote = bytes.indexOf(QUOTE, quote + 1)) {
+    let backslashes = 0;
+    while (bytes[quote - 1 - backslashes] === BACKSLASH) backslashes += 1;
+    if (backslashes % 2 === 0) return quote + 1;
+  }
+  return bytes.length;
+}
+
+export function skipSpace(bytes: Buffer, start: number): number {
+  let at = start;
+  while (isSpace(bytes[at])) at += 1;
+  return at;
+}
+
+export function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}
+
+function endOfValue(bytes: Buffer, start: number): number {
+  if (bytes[start] === QUOTE) return endOfString(bytes, start);
+  if (bytes[start] === OPEN || bytes[start] === OPEN_LIST) return endOfObject(bytes, start);
+  let at = start;
+  while (at < bytes.length && bytes[at] !== COMMA && bytes[at] !== CLOSE && !isSpace(bytes[at])) at += 1;
+  return at;
+}
+
+/** Just behind the object or the list that begins here; the end of the bytes if it does not end. */
+export function endOfObject(bytes: Buffer, start: number): number {
+  let depth = 0;
+  for (let at = start; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === QUOTE) at = endOfString(bytes, at) - 1;
+    else if (byte === OPEN || byte === OPEN_LIST) depth += 1;
+    else if (byte === CLOSE || byte === CLOSE_LIST) depth -= 1;
+    if (depth === 0) return at + 1;
+  }
+  return bytes.length;
+}

@@ -1,0 +1,38 @@
+import { inputTokensBound, objectIn, outputTokensBound, quantityOf, sumOf, usageOf } from './quantities.ts';
+import { wordsInBytes } from './protocol.ts';
+import type { JsonObject, Protocol, Usage } from './protocol.ts';
+
+const OVERLOADED = 529;
+
+/** Its input_tokens leave out what was written to the cache and read from it. */
+function anthropicUsage(holder: JsonObject): Usage | undefined {
+  const usage = objectIn(holder, 'usage');
+  return usageOf({
+    inputTokens: quantityOf(usage['input_tokens']) === undefined ? undefined : sumOf(usage['input_tokens'], usage['cache_creation_input_tokens'], usage['cache_read_input_tokens']),
+    cachedInputTokens: quantityOf(usage['cache_read_input_tokens']),
+    outputTokens: quantityOf(usage['output_tokens']),
+  });
+}
+
+export const anthropicMessages: Protocol = {
+  name: 'anthropic-messages',
+  isStream: ({ json }) => json?.['stream'] === true,
+  bound: (content) => ({ inputTokens: inputTokensBound(content), ...outputTokensBound(content.json?.['max_tokens']) }),
+  usageIn: anthropicUsage,
+  stream: {
+    usageMarks: wordsInBytes('message_start', 'message_delta'),
+    // the first event has what was read, the last one what was written; some upstreams repeat both there
+    usageAfter: (event, before) => ({ ...before, ...anthropicUsage(objectIn(event, 'message')), ...anthropicUsage(event) }),
+    textNames: wordsInBytes('text', 'thinking', 'partial_json'),
+    faultFrame: ({ message, status }) => `event: error\ndata: ${JSON.stringify({ type: 'error', error: { type: status === OVERLOADED || status === 503 ? 'overloaded_error' : 'api_error', message } })}\n\n`,
+  },
+};
+
+/** Counting is not generating: it has tokens to read, and none to write. */
+export const anthropicCount: Protocol = {
+  ...anthropicMessages,
+  name: 'anthropic-count',
+  isStream: () => false,
+  bound: (content) => ({ inputTokens: inputTokensBound(content), outputTokens: 0 }),
+  usageIn: () => undefined,
+};

@@ -1,0 +1,31 @@
+import { inputTokensBound, objectIn, outputTokensBound, quantityOf, sumOf, usageOf } from './quantities.ts';
+import { wordsInBytes } from './protocol.ts';
+import type { JsonObject, Protocol, Usage } from './protocol.ts';
+
+const STATUS: Readonly<Record<number, string>> = { 429: 'RESOURCE_EXHAUSTED', 502: 'UNAVAILABLE', 503: 'UNAVAILABLE', 504: 'DEADLINE_EXCEEDED' };
+
+function googleUsage(holder: JsonObject): Usage | undefined {
+  const usage = objectIn(holder, 'usageMetadata');
+  return usageOf({
+    inputTokens: sumOf(usage['promptTokenCount'], usage['toolUsePromptTokenCount']),
+    cachedInputTokens: quantityOf(usage['cachedContentTokenCount']),
+    outputTokens: sumOf(usage['candidatesTokenCount'], usage['thoughtsTokenCount']),
+  });
+}
+
+export const googleGenerate: Protocol = {
+  name: 'google-generate',
+  isStream: ({ path }) => path.endsWith(':streamGenerateContent'),
+  bound: (content) => {
+    const settings = objectIn(content.json, 'generationConfig');
+    return { inputTokens: inputTokensBound(content), ...outputTokensBound(settings['maxOutputTokens'], settings['candidateCount']) };
+  },
+  usageIn: googleUsage,
+  stream: {
+    usageMarks: wordsInBytes('usageMetadata'),
+    // each event counts anew from the beginning
+    usageAfter: (event, before) => ({ ...before, ...googleUsage(event) }),
+    textNames: wordsInBytes('text'),
+    faultFrame: ({ message, status }) => `data: ${JSON.stringify({ error: { code: status, message, status: STATUS[status] ?? 'INTERNAL' } })}\n\n`,
+  },
+};

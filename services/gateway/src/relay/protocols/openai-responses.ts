@@ -1,0 +1,18 @@
+import { openaiUsage } from './openai-usage.ts';
+import { inputTokensBound, objectIn, outputTokensBound } from './quantities.ts';
+import { wordsInBytes } from './protocol.ts';
+import type { Protocol } from './protocol.ts';
+
+export const openaiResponses: Protocol = {
+  name: 'openai-responses',
+  isStream: ({ json }) => json?.['stream'] === true,
+  bound: (content) => ({ inputTokens: inputTokensBound(content), ...outputTokensBound(content.json?.['max_output_tokens']) }),
+  usageIn: openaiUsage,
+  stream: {
+    // it stands in the event that ends the response, whichever that is
+    usageMarks: wordsInBytes('response.completed', 'response.incomplete', 'response.failed'),
+    usageAfter: (event, before) => openaiUsage(objectIn(event, 'response')) ?? before,
+    textNames: wordsInBytes('delta'),
+    faultFrame: ({ message, code }) => `event: error\ndata: ${JSON.stringify({ type: 'error', code, message, param: null })}\n\n`,
+  },
+};

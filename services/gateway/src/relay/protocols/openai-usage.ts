@@ -1,0 +1,19 @@
+import { objectIn, quantityOf, usageOf } from './quantities.ts';
+import type { JsonObject, StreamFault, Usage } from './protocol.ts';
+
+/** The `usage` of OpenAI's routes and of those that are made like them: two spellings, and audio by its seconds. */
+export function openaiUsage(holder: JsonObject): Usage | undefined {
+  const usage = objectIn(holder, 'usage');
+  const details = { ...objectIn(usage, 'prompt_tokens_details'), ...objectIn(usage, 'input_tokens_details') };
+  return usageOf({
+    inputTokens: quantityOf(usage['prompt_tokens'], usage['input_tokens'], usage['total_tokens']),
+    cachedInputTokens: quantityOf(details['cached_tokens']),
+    outputTokens: quantityOf(usage['completion_tokens'], usage['output_tokens']),
+    seconds: quantityOf(usage['seconds']),
+  });
+}
+
+/** The body of an error as OpenAI's clients read it, in a stream too. */
+export function openaiFault({ message, code, status }: StreamFault): string {
+  return JSON.stringify({ error: { message, type: status === 429 ? 'rate_limit_error' : 'server_error', param: null, code } });
+}

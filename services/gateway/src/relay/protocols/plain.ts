@@ -1,0 +1,79 @@
+import { openaiFault, openaiUsage } from './openai-usage.ts';
+import { inputTokensBound, listIn, objectIn, quantityOf, sumOf, usageOf } from './quantities.ts';
+import { wordsInBytes } from './protocol.ts';
+import type { CallContent, Protocol, StreamRules } from './protocol.ts';
+
+/** Events whose last one has the usage at its top, as those of images and of audio do. */
+const EVENTS: StreamRules = {
+  usageMarks: wordsInBytes('usage'),
+  usageAfter: (event, before) => openaiUsage(event) ?? before,
+  textNames: wordsInBytes('delta'),
+  faultFrame: (fault) => `data: ${openaiFault(fault)}\n\n`,
+};
+
+export const embeddings: Protocol = {
+  name: 'embeddings', stream: EVENTS,
+  isStream: () => false,
+  bound: (content) => ({ inputTokens: inputTokensBound(content), outputTokens: 0 }),
+  usageIn: (answer) => {
+    const usage = openaiUsage(answer);
+    return usage === undefined ? undefined : { ...usage, outputTokens: 0 };
+  },
+};
+
+export const rerank: Protocol = {
+  name: 'rerank', stream: EVENTS,
+  isStream: () => false,
+  bound: (content) => ({ inputTokens: inputTokensBound(content), outputTokens: 0 }),
+  // Cohere's bills stand under meta; others have a usage
+  usageIn: (answer) => {
+    const units = objectIn(objectIn(answer, 'meta'), 'billed_units');
+    return usageOf({ inputTokens: quantityOf(units['input_tokens'], openaiUsage(answer)?.inputTokens), outputTokens: quantityOf(units['output_tokens'], 0) });
+  },
+};
+
+export const images: Protocol = {
+  name: 'images',
+  stream: {
+    ...EVENTS, usageMarks: wordsInBytes('image_generation.completed', 'image_edit.completed'),
+    usageAfter: (event, before) => ({ ...before, images: (before?.images ?? 0) + 1, ...openaiUsage(event) }),
+  },
+  isStream: (content) => settingOf(content, 'stream') === 'true',
+  bound: (content) => ({ images: imagesAskedFor(content) }),
+  usageIn: (answer, content) => {
+    const made = listIn(answer, 'data').length;
+    return { ...openaiUsage(answer), images: made > 0 ? made : imagesAskedFor(content) };
+  },
+  usageOfWhole: (content) => ({ images: imagesAskedFor(content) }),
+};
+
+export const speech: Protocol = {
+  name: 'speech', stream: EVENTS,
+  isStream: ({ json }) => json?.['stream_format'] === 'sse',
+  bound: (content) => ({ characters: charactersOf(content) }),
+  usageIn: (answer, content) => ({ ...openaiUsage(answer), characters: charactersOf(content) }),
+  usageOfWhole: (content) => ({ characters: charactersOf(content) }),
+};
+
+export const transcription: Protocol = {
+  name: 'transcription', stream: EVENTS,
+  isStream: (content) => settingOf(content, 'stream') === 'true',
+  // how long a recording is stands within it, in dozens of formats
+  bound: () => ({}),
+  usageIn: (answer) => usageOf({ ...openaiUsage(answer), seconds: quantityOf(objectIn(answer, 'usage')['seconds'], answer['duration']) }),
+};
+
+function imagesAskedFor(content: CallContent): number {
+  return Math.max(1, sumOf(Number(settingOf(content, 'n') ?? 1)) ?? 1);
+}
+
+function charactersOf({ json }: CallContent): number {
+  const input = json?.['input'];
+  return typeof input === 'string' ? [...input].length : 0;
+}
+
+/** A setting of a JSON body or of a form, as text. */
+function settingOf({ json, fields }: CallContent, name: string): string | undefined {
+  const value = json === undefined ? fields.get(name) : json[name];
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
+}

@@ -1,0 +1,71 @@
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** What a body says, as far as anybody here reads it. */
+export interface CallContent {
+  readonly path: string;
+  /** Of a JSON body. */
+  readonly json: JsonObject | undefined;
+  /** Of a form. */
+  readonly fields: ReadonlyMap<string, string>;
+  readonly bodyBytes: number;
+}
+
+/** The most that a call can use, as far as its request tells; absent is not known. */
+export interface Bound {
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
+  readonly images?: number;
+  readonly characters?: number;
+}
+
+/** What a call has used; absent is not known. */
+export interface Usage {
+  readonly inputTokens?: number;
+  /** Those of the input that the upstream had in its cache. */
+  readonly cachedInputTokens?: number;
+  readonly outputTokens?: number;
+  readonly seconds?: number;
+  readonly images?: number;
+  readonly characters?: number;
+}
+
+/** A fault in the middle of a stream. */
+export interface StreamFault {
+  readonly message: string;
+  readonly code: string;
+  readonly status: number;
+}
+
+/** How a protocol streams: events of one JSON object each. */
+export interface StreamRules {
+  /** An event that has none of these words in its bytes says nothing of usage, and is not parsed. */
+  readonly usageMarks: readonly Buffer[];
+  /** What is known after this event. */
+  usageAfter(event: JsonObject, before: Usage | undefined): Usage | undefined;
+  /** Names of the members whose text is what was generated, in their quotes. */
+  readonly textNames: readonly Buffer[];
+  /** An event of its own that tells the protocol's clients of a fault; ends in a blank line. */
+  faultFrame(fault: StreamFault): string;
+  /** What to put into the body so that usage comes, where that takes asking and the client has not asked. */
+  askUsage?(json: JsonObject): { readonly name: string; readonly valueJson: string } | undefined;
+  /** Whether an event came only because usage was asked for. */
+  isOnlyUsage?(event: JsonObject): boolean;
+}
+
+/** One family of routes: what its bodies, answers and events say of usage. Pure. */
+export interface Protocol {
+  readonly name: string;
+  /** Whether the client asks for a stream. */
+  isStream(content: CallContent): boolean;
+  bound(content: CallContent): Bound;
+  /** In a whole JSON answer. */
+  usageIn(answer: JsonObject, content: CallContent): Usage | undefined;
+  /** What an answer that came whole has used, where it does not say so itself. */
+  usageOfWhole?(content: CallContent): Usage | undefined;
+  readonly stream: StreamRules;
+}
+
+/** Words as they stand in the bytes of an event. */
+export function wordsInBytes(...words: readonly string[]): readonly Buffer[] {
+  return words.map((word) => Buffer.from(`"${word}"`));
+}

@@ -1,0 +1,60 @@
+import type { CallContent, JsonObject, Usage } from './protocol.ts';
+
+/** Below this a body is counted as text, whatever it holds. */
+const SMALL_BODY_BYTES = 8 * 1024;
+const LONG_TEXT = 4096;
+/** What a picture or a sound within a body counts as, at the most. */
+const INLINE_MEDIUM_TOKENS = 2000;
+const BASE64 = /^(data:[\w.+/-]{0,100}(;[\w=.+-]{1,100})*,)?[A-Za-z0-9+/_-]{1024}/;
+const DEPTH_MAX = 64;
+
+/** A member that is an object; an empty one where it is not. */
+export function objectIn(holder: JsonObject | undefined, name: string): JsonObject {
+  const value = holder?.[name];
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value as JsonObject : {};
+}
+
+export function listIn(holder: JsonObject | undefined, name: string): readonly unknown[] {
+  const value = holder?.[name];
+  return Array.isArray(value) ? value : [];
+}
+
+/** The first of these that is a quantity: upstreams leave members out, and some write null. */
+export function quantityOf(...values: readonly unknown[]): number | undefined {
+  for (const value of values) {
+    if (typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER) return Math.ceil(value);
+  }
+  return undefined;
+}
+
+/** The sum of those that are there; undefined when none is. */
+export function sumOf(...values: readonly unknown[]): number | undefined {
+  const known = values.map((value) => quantityOf(value)).filter((value) => value !== undefined);
+  return known.length === 0 ? undefined : known.reduce((sum, value) => sum + value, 0);
+}
+
+/** A usage without the quantities that are not known; undefined when none is. */
+export function usageOf(quantities: { readonly [name in keyof Usage]: Usage[name] | undefined }): Usage | undefined {
+  const known = Object.entries(quantities).filter(([, value]) => value !== undefined);
+  return known.length === 0 ? undefined : Object.fromEntries(known);
+}
+
+/** No text has more tokens than bytes; a medium within the body counts as one, and not by its bytes. */
+export function inputTokensBound({ json, bodyBytes }: CallContent): number {
+  return bodyBytes <= SMALL_BODY_BYTES ? bodyBytes : textBytes(json, DEPTH_MAX);
+}
+
+function textBytes(value: unknown, depth: number): number {
+  if (typeof value === 'string') return value.length >= LONG_TEXT && BASE64.test(value) ? INLINE_MEDIUM_TOKENS : Buffer.byteLength(value) + 2;
+  if (typeof value !== 'object' || value === null || depth === 0) return 8;
+  let sum = 2;
+  if (Array.isArray(value)) for (const inner of value) sum += textBytes(inner, depth - 1) + 1;
+  else for (const [name, inner] of Object.entries(value)) sum += name.length + 4 + textBytes(inner, depth - 1);
+  return sum;
+}
+
+/** The most that so many answers of at most so many tokens can have. */
+export function outputTokensBound(each: unknown, answers: unknown = 1): { readonly outputTokens?: number } {
+  const tokens = quantityOf(each);
+  return tokens === undefined ? {} : { outputTokens: tokens * Math.max(1, quantityOf(answers) ?? 1) };
+}

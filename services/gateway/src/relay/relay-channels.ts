@@ -1,0 +1,118 @@
+import { Pool } from 'undici';
+import { newCircuit } from '@reelgate/platform/circuit';
+import type { Circuit } from '@reelgate/platform/circuit';
+import type { Clock } from '@reelgate/platform/clock';
+import { newRate } from '@reelgate/platform/rate';
+import type { Rate } from '@reelgate/platform/rate';
+import type { RelayAuth, RelayChannelSettings } from './channel-settings.ts';
+import { upstreamPath } from './upstream-path.ts';
+
+const CONNECT_TIMEOUT_MS = 10_000;
+/** Shorter than most upstreams keep an idle connection, so that few calls go into one that is being closed. */
+const KEEP_ALIVE_MS = 4000;
+
+/** A channel with what is known of it while it runs; all its endpoints share it. */
+export interface RelayChannel {
+  readonly settings: RelayChannelSettings;
+  readonly pool: Pool;
+  readonly circuit: Circuit;
+  readonly rate: Rate;
+  /** The credential as a header. */
+  readonly credential: { readonly name: string; readonly value: string };
+  /** Where a path of ours is at the upstream. */
+  pathOf(path: string): string;
+  /** Calls that run; whoever makes one counts it. */
+  inFlight: number;
+}
+
+/** All channels of the synchronous routes, by the configuration as it stands. */
+export interface RelayChannels {
+  all(): readonly RelayChannel[];
+  /** Those that are enabled, adapt the endpoint and have the model, in the order in which they are tried. */
+  serving(endpoint: string, model: string): readonly RelayChannel[];
+  /** Takes a new configuration; calls that run on a channel that has gone or changed end as they would have. */
+  replace(settings: readonly RelayChannelSettings[]): void;
+  close(): Promise<void>;
+}
+
+export interface RelayChannelsOptions {
+  readonly clock: Clock;
+  /** From 0 to 1, exclusive. */
+  readonly chance: () => number;
+}
+
+export function openRelayChannels(settings: readonly RelayChannelSettings[], { clock, chance }: RelayChannelsOptions): RelayChannels {
+  let current = new Map<string, { readonly channel: RelayChannel; readonly made: string }>();
+  /** Channels by endpoint and model, so that a call looks them up once. */
+  let index = new Map<string, readonly RelayChannel[]>();
+  const leaving = new Set<Promise<void>>();
+  const leave = ({ pool }: RelayChannel): void => {
+    const closed: Promise<void> = pool.close().catch(() => undefined).finally(() => leaving.delete(closed));
+    leaving.add(closed);
+  };
+  const replace = (next: readonly RelayChannelSettings[]): void => {
+    const before = current;
+    current = new Map(next.map((one) => {
+      const made = JSON.stringify({ ...one, apiKey: one.apiKey.reveal() });
+      const known = before.get(one.id);
+      return [one.id, known?.made === made ? known : { channel: newChannel(one, clock), made }];
+    }));
+    for (const [id, { channel }] of before) if (current.get(id)?.channel !== channel) leave(channel);
+    index = indexOf([...current.values()].map(({ channel }) => channel));
+  };
+  replace(settings);
+  return {
+    all: () => [...current.values()].map(({ channel }) => channel),
+    serving: (endpoint, model) => {
+      const channels = index.get(keyOf(endpoint, model)) ?? [];
+      return channels.length < 2 ? channels : inTurn(channels, chance);
+    },
+    replace,
+    close: async () => {
+      await Promise.all([...current.values()].map(({ channel }) => channel.pool.destroy()));
+      await Promise.all(leaving);
+    },
+  };
+}
+
+function newChannel(settings: RelayChannelSettings, clock: Clock): RelayChannel {
+  const { origin, pathname } = new URL(settings.baseUrl);
+  return {
+    settings, inFlight: 0, circuit: newCircuit(clock), rate: newRate(clock, settings.requestsPerMinute),
+    credential: CREDENTIALS[settings.auth](settings.apiKey.reveal()), pathOf: upstreamPath(pathname),
+    pool: new Pool(origin, {
+      allowH2: false, connectTimeout: CONNECT_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS, keepAliveMaxTimeout: KEEP_ALIVE_MS,
+      headersTimeout: settings.firstByteTimeoutMs, bodyTimeout: settings.idleTimeoutMs,
+    }),
+  };
+}
+
+const CREDENTIALS: Readonly<Record<RelayAuth, (key: string) => RelayChannel['credential']>> = {
+  bearer: (key) => ({ name: 'authorization', value: `Bearer ${key}` }),
+  'x-api-key': (key) => ({ name: 'x-api-key', value: key }),
+  'x-goog-api-key': (key) => ({ name: 'x-goog-api-key', value: key }),
+};
+
+function indexOf(channels: readonly RelayChannel[]): Map<string, readonly RelayChannel[]> {
+  const index = new Map<string, RelayChannel[]>();
+  for (const channel of channels.filter(({ settings }) => settings.enabled)) {
+    for (const endpoint of channel.settings.endpoints) {
+      for (const model of Object.keys(channel.settings.models)) {
+        const key = keyOf(endpoint, model);
+        index.set(key, [...index.get(key) ?? [], channel]);
+      }
+    }
+  }
+  return index;
+}
+
+function keyOf(endpoint: string, model: string): string {
+  return `${endpoint} ${model}`;
+}
+
+/** By priority; among equals by weighted lot, each channel once. */
+function inTurn(channels: readonly RelayChannel[], chance: () => number): readonly RelayChannel[] {
+  const drawn = channels.map((channel) => ({ channel, lot: chance() ** (1 / Math.max(channel.settings.weight, Number.EPSILON)) }));
+  drawn.sort((a, b) => b.channel.settings.priority - a.channel.settings.priority || b.lot - a.lot);
+  return drawn.map(({ channel }) => channel);
+}

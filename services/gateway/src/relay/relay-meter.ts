@@ -1,0 +1,68 @@
+import type { Clock } from '@reelgate/platform/clock';
+import type { Metrics } from '@reelgate/platform/metrics';
+import type { Charge } from './call-charges.ts';
+import type { AttemptEnd } from './forward-call.ts';
+import type { FrozenCall } from './frozen-call.ts';
+import type { RelayChannel, RelayChannels } from './relay-channels.ts';
+import type { Tried } from './try-channels.ts';
+
+const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
+const CIRCUIT_NUMBERS = { closed: 0, half_open: 1, open: 2 } as const;
+
+/** What is counted of one call. */
+export interface ObservedCall {
+  /** The upstream's head has come. */
+  readonly firstByte: () => void;
+  readonly end: (tried: Tried | undefined, charge: Charge) => void;
+}
+
+/** The numbers of the relay. Channels' names are labels that only the operator's port shows. */
+export interface RelayMeter {
+  readonly begin: (call: FrozenCall) => ObservedCall;
+  readonly attempt: (channel: RelayChannel, end: AttemptEnd) => void;
+}
+
+export function relayMeter(metrics: Metrics, clock: Clock, channels: RelayChannels): RelayMeter {
+  const calls = metrics.counter('reelgate_relay_calls_total', 'Calls of synchronous routes by endpoint and how they ended', ['endpoint', 'end']);
+  const firstBytes = metrics.histogram('reelgate_relay_first_byte_seconds', 'Time from the request to the head of the upstream\'s answer', BUCKETS, ['endpoint']);
+  const tokens = metrics.counter('reelgate_relay_tokens_total', 'Tokens that upstreams reported', ['endpoint', 'direction']);
+  const attempts = metrics.counter('reelgate_relay_attempts_total', 'Attempts by channel and how they ended', ['channel', 'end']);
+  watchChannels(metrics, channels);
+  return {
+    begin: ({ endpoint: { name: endpoint } }) => {
+      const startedAt = clock.now();
+      return {
+        firstByte: () => {
+          firstBytes.observe({ endpoint }, (clock.now() - startedAt) / 1000);
+        },
+        end: (tried, charge) => {
+          calls.inc({ endpoint, end: tried === undefined || 'refusal' in tried ? 'refused' : wordFor(tried.end) });
+          if (charge.basis !== 'usage') return;
+          tokens.inc({ endpoint, direction: 'input' }, charge.usage.inputTokens ?? 0);
+          tokens.inc({ endpoint, direction: 'output' }, charge.usage.outputTokens ?? 0);
+        },
+      };
+    },
+    attempt: ({ settings }, end) => {
+      attempts.inc({ channel: settings.id, end: wordFor(end) });
+    },
+  };
+}
+
+/** A status, or a word where there is none. */
+function wordFor(end: AttemptEnd): string {
+  if (end.kind === 'error') return String(end.answer.status);
+  if (end.kind === 'answered') return end.how === 'whole' ? String(end.status) : 'broken';
+  return end.kind === 'unknown' ? end.why : end.kind;
+}
+
+function watchChannels(metrics: Metrics, channels: RelayChannels): void {
+  metrics.gauge('reelgate_relay_in_flight', 'Calls that run on a channel', ['channel'], (gauge) => {
+    gauge.reset();
+    for (const { settings, inFlight } of channels.all()) gauge.set({ channel: settings.id }, inFlight);
+  });
+  metrics.gauge('reelgate_relay_circuit', 'Whether a channel is left alone: 0 no, 1 about to be tried, 2 yes', ['channel'], (gauge) => {
+    gauge.reset();
+    for (const { settings, circuit } of channels.all()) gauge.set({ channel: settings.id }, CIRCUIT_NUMBERS[circuit.state()]);
+  });
+}

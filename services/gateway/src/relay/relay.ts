@@ -1,0 +1,123 @@
+import type { Clock } from '@reelgate/platform/clock';
+import type { NewId } from '@reelgate/platform/ids';
+import { Problem } from '@reelgate/platform/problem';
+import type { CallCharges } from './call-charges.ts';
+import type { CallSink } from './call-sink.ts';
+import { chargeFor } from './charge-for.ts';
+import { ANSWER_MS_MAX } from './forward-call.ts';
+import type { AttemptEnd } from './forward-call.ts';
+import type { FrozenCall } from './frozen-call.ts';
+import type { Usage } from './protocols/protocol.ts';
+import type { RelayChannel, RelayChannels } from './relay-channels.ts';
+import type { RelayMeter } from './relay-meter.ts';
+import { showError } from './show-error.ts';
+import { tryChannels } from './try-channels.ts';
+import type { Tried } from './try-channels.ts';
+import type { CallWatch } from './watch-calls.ts';
+
+const EVERY_MODEL = '*';
+
+/** How a call ended, once its answer has begun. */
+export interface CallEnd {
+  readonly status: number;
+  /** Whole, broken off by the upstream (the client was told), or left by the client. */
+  readonly how: 'whole' | 'broken' | 'gone';
+  readonly usage: Usage | undefined;
+}
+
+/** The synchronous routes. */
+export interface Relay {
+  /**
+   * Makes a call: holds its money, sends it to a channel, passes the answer to the sink, and settles, once, however it ends.
+   * It refuses with a Problem as long as the sink has not begun; `upstream_failed` and `upstream_timeout` mean that it may have
+   * been done all the same. Aborting `gone` cancels the upstream's work.
+   */
+  call(call: FrozenCall, sink: CallSink, gone: AbortSignal): Promise<CallEnd>;
+  /** Refuses a call whose model the token does not see, or that no enabled channel has at this endpoint. */
+  assertServed(call: Pick<FrozenCall, 'endpoint' | 'model' | 'principal'>): void;
+}
+
+export interface RelayDeps {
+  readonly channels: RelayChannels;
+  readonly charges: CallCharges;
+  readonly watch: CallWatch;
+  readonly meter: RelayMeter;
+  readonly clock: Clock;
+  readonly newId: NewId;
+}
+
+export function openRelay(deps: RelayDeps): Relay {
+  return {
+    call: (call, sink, gone) => make(deps, { call, sink, gone }),
+    assertServed: (call) => void served(deps.channels, call),
+  };
+}
+
+interface Making {
+  readonly call: FrozenCall;
+  readonly sink: CallSink;
+  readonly gone: AbortSignal;
+}
+
+async function make(deps: RelayDeps, { call, sink, gone }: Making): Promise<CallEnd> {
+  const { clock, charges, meter, watch } = deps;
+  const channels = served(deps.channels, call);
+  const callId = call.endpoint.isFree ? undefined : await placed(deps, call, channels);
+  const observed = meter.begin(call);
+  let tried: Tried | undefined;
+  try {
+    tried = await tryChannels({ call, channels, sink, gone, clock, watch, onFirstByte: observed.firstByte, onAttempt: meter.attempt });
+    return finish(call, sink, tried);
+  } finally {
+    const charge = tried !== undefined && 'end' in tried ? chargeFor(call, tried.end) : { basis: 'released' } as const;
+    if (callId !== undefined) charges.settle(callId, charge);
+    observed.end(tried, charge);
+  }
+}
+
+/** The channels that a call may go to, in their order. */
+function served(channels: RelayChannels, { endpoint, model, principal }: Pick<FrozenCall, 'endpoint' | 'model' | 'principal'>): readonly RelayChannel[] {
+  const sees = principal.models.includes(EVERY_MODEL) || principal.models.includes(model);
+  const serving = sees ? channels.serving(endpoint.name, model) : [];
+  if (serving.length > 0) return serving;
+  throw new Problem({ kind: 'not_found', reason: 'model_not_found', field: 'model', message: `${JSON.stringify(model.slice(0, 64))} is not a model that this token can use here; GET /v1/models lists those that it can` });
+}
+
+/** Holds the money of a call under the contract of its model at this endpoint, or else of its model; gives its id. */
+async function placed({ charges, newId, clock }: RelayDeps, { endpoint, content, model, principal }: FrozenCall, channels: readonly RelayChannel[]): Promise<string> {
+  const callId = newId('call');
+  const longest = channels.reduce((most, { settings }) => Math.max(most, settings.firstByteTimeoutMs + settings.idleTimeoutMs), 0);
+  await charges.place({
+    callId, accountId: principal.accountId, tokenId: principal.tokenId, priceKeys: [`${model}__${endpoint.name.replaceAll('.', '_')}`, model],
+    bound: endpoint.protocol.bound(content), lapsesAt: clock.now() + longest * channels.length + ANSWER_MS_MAX,
+  });
+  return callId;
+}
+
+function finish(call: FrozenCall, sink: CallSink, tried: Tried): CallEnd {
+  if ('refusal' in tried) throw tried.refusal;
+  return FINISH[tried.end.kind](tried.end as never, { call, sink, channel: tried.channel });
+}
+
+type EndOf<K extends AttemptEnd['kind']> = Extract<AttemptEnd, { readonly kind: K }>;
+interface Finishing {
+  readonly call: FrozenCall;
+  readonly sink: CallSink;
+  readonly channel: RelayChannel;
+}
+
+const FINISH: { readonly [K in AttemptEnd['kind']]: (end: EndOf<K>, finishing: Finishing) => CallEnd } = {
+  answered: ({ status, how, progress }) => ({ status, how, usage: progress.usage }),
+  gone: ({ progress }) => ({ status: 0, how: 'gone', usage: progress?.usage }),
+  error: ({ answer }, { call, sink, channel }) => {
+    showError(sink, call, channel, answer);
+    return { status: answer.status, how: 'whole', usage: undefined };
+  },
+  unreachable: ({ error }) => {
+    throw new Problem({ kind: 'unavailable', reason: 'no_channel_available', message: 'nothing that serves this model can be reached at the moment; try again later', cause: error });
+  },
+  unknown: ({ why, error }) => {
+    const message = why === 'upstream_timeout' ? 'the upstream did not answer in time; it may have done the work all the same' : 'the upstream broke off before it answered; it may have done the work all the same';
+    throw new Problem({ kind: 'unavailable', reason: why, message, cause: error });
+  },
+};

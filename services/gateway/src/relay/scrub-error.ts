@@ -1,0 +1,44 @@
+import type { JsonObject } from './protocols/protocol.ts';
+
+const DEPTH_MAX = 16;
+const HIDDEN_NAMES = /^(request_?id|trace_?id|org(anization)?(_id)?|project(_id)?|account(_id)?|debug_?(info|id)?|stack|upstream|provider)$/i;
+/** Ids that upstreams put into their messages, and what is left of keys when they are quoted back. */
+const IDS = /\b(org|proj|req|acct|user)[-_][A-Za-z0-9]{6,}\b|\b(sk|pk|rk|xai|gsk|AIza)[-_]?[A-Za-z0-9*_.-]{6,}/g;
+const URL = /\bhttps?:\/\/[^\s"'<>)]+/g;
+const MASK = '***';
+
+/** What an error says of its upstream, and what to say instead. */
+export interface Identities {
+  readonly upstreamModel: string;
+  readonly publicModel: string;
+  /** Hosts, keys, the channel's name. */
+  readonly hidden: readonly string[];
+}
+
+/** An upstream's error body without its identities; undefined when it is no JSON object, and so nobody's envelope. */
+export function scrubError(body: Buffer, identities: Identities): Buffer | undefined {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+  // Google's streams wrap even their errors in a list
+  if (typeof parsed !== 'object' || parsed === null) return undefined;
+  return Buffer.from(JSON.stringify(scrub(parsed, identities, DEPTH_MAX)));
+}
+
+function scrub(value: unknown, identities: Identities, depth: number): unknown {
+  if (typeof value === 'string') return scrubText(value, identities);
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth === 0) return null;
+  if (Array.isArray(value)) return value.map((inner) => scrub(inner, identities, depth - 1));
+  const members = Object.entries(value as JsonObject).filter(([name]) => !HIDDEN_NAMES.test(name));
+  return Object.fromEntries(members.map(([name, inner]) => [name, scrub(inner, identities, depth - 1)]));
+}
+
+export function scrubText(text: string, { upstreamModel, publicModel, hidden }: Identities): string {
+  const named = upstreamModel === publicModel ? text : text.replaceAll(upstreamModel, publicModel);
+  const withoutHidden = hidden.reduce((left, word) => left.replaceAll(word, MASK), named);
+  return withoutHidden.replace(URL, MASK).replace(IDS, MASK);
+}

@@ -1,0 +1,103 @@
+const [LF, CR] = [0x0a, 0x0d];
+/** A longer one passes as it comes, and is not looked into. */
+export const FRAME_BYTES_MAX = 1024 * 1024;
+
+/** What a piece of a stream holds: whole frames, each with the blank line behind it, and pieces of one that is too long to be held. */
+export interface FrameSplitter {
+  /** Calls back in the order of the bytes; no byte is lost or changed. */
+  take(chunk: Buffer, onFrame: (frame: Buffer) => void, onPiece: (piece: Buffer) => void): void;
+  /** What is left at the end of the stream: a frame without its blank line. */
+  rest(): Buffer;
+  /** Whether the last byte handed out ended a frame. */
+  isBetween(): boolean;
+}
+
+export function frameSplitter(): FrameSplitter {
+  let held: Buffer[] = [];
+  let heldBytes = 0;
+  /** Within a frame that was too long to be held. */
+  let passing = false;
+  const lines = lineReader();
+
+  const give = (piece: Buffer, onFrame: (frame: Buffer) => void, onPiece: (piece: Buffer) => void): void => {
+    if (passing) onPiece(piece);
+    else onFrame(heldBytes === 0 ? piece : Buffer.concat([...held, piece]));
+    held = [];
+    heldBytes = 0;
+    passing = false;
+  };
+  const hold = (piece: Buffer, onPiece: (piece: Buffer) => void): void => {
+    if (piece.length === 0) return;
+    if (!passing && heldBytes + piece.length <= FRAME_BYTES_MAX) {
+      held.push(piece);
+      heldBytes += piece.length;
+      return;
+    }
+    for (const earlier of held) onPiece(earlier);
+    held = [];
+    heldBytes = 0;
+    passing = true;
+    onPiece(piece);
+  };
+  return {
+    take: (chunk, onFrame, onPiece) => {
+      let from = 0;
+      for (let end = lines.endOfFrame(chunk, 0); end > 0; end = lines.endOfFrame(chunk, end)) {
+        give(chunk.subarray(from, end), onFrame, onPiece);
+        from = end;
+      }
+      hold(chunk.subarray(from), onPiece);
+    },
+    rest: () => {
+      const left = Buffer.concat(held);
+      held = [];
+      heldBytes = 0;
+      return left;
+    },
+    isBetween: () => !passing,
+  };
+}
+
+/** Reads on until a blank line ends; gives where, or 0 when the chunk ends before. */
+function lineReader(): { endOfFrame(chunk: Buffer, from: number): number } {
+  let state: LineState = 'text';
+  return {
+    endOfFrame: (chunk, from) => {
+      let at = from;
+      while (at < chunk.length) {
+        if (state === 'text') at = nextBreak(chunk, at);
+        if (at === chunk.length) return 0;
+        state = AFTER[state](chunk[at] ?? 0);
+        at += 1;
+        if (state !== 'end') continue;
+        state = 'text';
+        // a line feed that belongs to this carriage return stays with its frame where it is there to see
+        return chunk[at - 1] === CR && chunk[at] === LF ? at + 1 : at;
+      }
+      return 0;
+    },
+  };
+}
+
+/** Where in its lines a stream is: a blank line ends a frame, whichever way its line breaks are written. */
+type LineState = 'text' | 'broken' | 'broken_cr' | 'end';
+
+const afterBreak = (byte: number): LineState => (byte === LF || byte === CR ? 'end' : 'text');
+const afterCr = (byte: number): LineState => {
+  if (byte === LF) return 'broken';
+  return byte === CR ? 'end' : 'text';
+};
+const inText = (byte: number): LineState => {
+  if (byte === LF) return 'broken';
+  return byte === CR ? 'broken_cr' : 'text';
+};
+
+const AFTER: Readonly<Record<LineState, (byte: number) => LineState>> = { text: inText, broken: afterBreak, broken_cr: afterCr, end: inText };
+
+/** Where the next line break is; the end if there is none. */
+function nextBreak(chunk: Buffer, from: number): number {
+  const lf = chunk.indexOf(LF, from);
+  const end = lf < 0 ? chunk.length : lf;
+  const cr = chunk.subarray(from, end).indexOf(CR);
+  return cr < 0 ? end : from + cr;
+}

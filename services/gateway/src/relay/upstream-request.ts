@@ -1,0 +1,52 @@
+import type { FrozenCall } from './frozen-call.ts';
+import { withMember } from './body-edits.ts';
+import { withField } from './form-parts.ts';
+import type { RelayChannel } from './relay-channels.ts';
+
+export interface UpstreamRequest {
+  readonly path: string;
+  readonly headers: string[];
+  readonly body: Buffer;
+}
+
+const MODEL = '"model"';
+/** How a name can be written otherwise: with its letters as escapes. */
+const ESCAPED_LETTER = '\\u006';
+
+/** What one channel is sent: made anew from the frozen call, with nothing of an attempt before. */
+export function upstreamRequest(call: FrozenCall, channel: RelayChannel): UpstreamRequest {
+  const { name, value } = channel.credential;
+  const upstreamModel = channel.settings.models[call.model] ?? call.model;
+  return {
+    path: channel.pathOf(pathFor(call, upstreamModel)) + call.search,
+    headers: [...call.headers, name, value, 'accept-encoding', 'identity'],
+    body: bodyFor(call, upstreamModel),
+  };
+}
+
+function pathFor({ endpoint, path, model }: FrozenCall, upstreamModel: string): string {
+  if (endpoint.model !== 'path' || model === upstreamModel) return path;
+  const verb = path.slice(path.lastIndexOf(':'));
+  return `${endpoint.path.slice(0, endpoint.path.indexOf('{'))}${encodeURIComponent(upstreamModel)}${verb}`;
+}
+
+function bodyFor(call: FrozenCall, upstreamModel: string): Buffer {
+  const { endpoint, content, parts, body, model } = call;
+  if (parts !== undefined) return model === upstreamModel ? body : withField(body, parts, { name: 'model', value: upstreamModel });
+  if (content.json === undefined) return body;
+  const inBody = endpoint.model === 'body' && (model !== upstreamModel || isAmbiguous(body));
+  const named = inBody ? withMember(body, 'model', JSON.stringify(upstreamModel)) : body;
+  const asked = asksUsage(call);
+  return asked === undefined ? named : withMember(named, asked.name, asked.valueJson);
+}
+
+/** The member by which the upstream is asked for usage; undefined where the client has asked, or nothing takes asking. */
+export function asksUsage({ endpoint: { protocol }, content }: FrozenCall): { readonly name: string; readonly valueJson: string } | undefined {
+  if (protocol.stream.askUsage === undefined || content.json === undefined || !protocol.isStream(content)) return undefined;
+  return protocol.stream.askUsage(content.json);
+}
+
+/** Whether the model may be named more than once, and another reader could take another one. */
+function isAmbiguous(body: Buffer): boolean {
+  return body.indexOf(MODEL) !== body.lastIndexOf(MODEL) || body.includes(ESCAPED_LETTER);
+}

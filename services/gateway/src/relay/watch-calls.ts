@@ -1,0 +1,44 @@
+import type { Clock } from '@reelgate/platform/clock';
+import type { Log } from '@reelgate/platform/log';
+import { startWorker } from '@reelgate/platform/worker';
+
+const LOOK_EVERY_MS = 1000;
+/** Load balancers and clients give up on a silent stream, the strictest after 30 seconds. */
+const SILENCE_MS = 15_000;
+
+/** A call that runs. */
+export interface WatchedCall {
+  /** When something last went to its client. */
+  saidAt: number;
+  /** From then on it may not run. */
+  readonly endsBy: number;
+  beat(): void;
+  /** Ends it: it has run for too long. */
+  overrun(): void;
+}
+
+/** Looks at all calls that run, once a second: one timer for however many there are. */
+export interface CallWatch {
+  add(call: WatchedCall): void;
+  remove(call: WatchedCall): void;
+  stop(): Promise<void>;
+}
+
+export function startCallWatch(clock: Clock, log: Log): CallWatch {
+  const calls = new Set<WatchedCall>();
+  const worker = startWorker({
+    name: 'watch of relayed calls', clock, log, idleMs: LOOK_EVERY_MS,
+    pass: async () => {
+      const now = clock.now();
+      for (const call of calls) {
+        if (now >= call.endsBy) call.overrun();
+        else if (now - call.saidAt >= SILENCE_MS) {
+          call.saidAt = now;
+          call.beat();
+        }
+      }
+      return 0;
+    },
+  });
+  return { add: (call) => void calls.add(call), remove: (call) => void calls.delete(call), stop: () => worker.stop() };
+}

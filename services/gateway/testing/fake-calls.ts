@@ -1,0 +1,41 @@
+import { Problem } from '@reelgate/platform/problem';
+import { problemMessage } from '@reelgate/platform/rpc/problems';
+import { directClient } from '@reelgate/platform/rpc/direct-client';
+import { bind } from '@reelgate/platform/rpc/service';
+import type { Client } from '@reelgate/platform/rpc/service';
+import { CallService } from '@reelgate/proto/billing/v1/call_service';
+import type { CallEnd, CallOrder } from '@reelgate/proto/billing/v1/call_service';
+
+/** Billing's side of the synchronous routes: it writes down what it is told, and refuses what it is told to. */
+export interface FakeCalls {
+  readonly client: Client<typeof CallService>;
+  readonly placed: CallOrder[];
+  readonly settled: CallEnd[];
+  /** Sizes of the batches, in their order. */
+  readonly batches: number[];
+  /** Why every call is refused, while it is set. */
+  refusal: Problem | undefined;
+  /** Thrown by that many settlements to come. */
+  settleFaults: number;
+}
+
+export function fakeCalls(): FakeCalls {
+  const fake: Omit<FakeCalls, 'client'> = { placed: [], settled: [], batches: [], refusal: undefined, settleFaults: 0 };
+  const client = directClient(CallService, bind(CallService, {
+    placeCalls: async ({ calls }) => {
+      fake.batches.push(calls.length);
+      fake.placed.push(...calls);
+      const { refusal } = fake;
+      return { placed: calls.map(() => (refusal === undefined ? { result: { case: 'held', value: { amountNanos: 1n } } } as const : { result: { case: 'refusal', value: problemMessage(refusal) } } as const)) };
+    },
+    settleCalls: async ({ ends }) => {
+      if (fake.settleFaults > 0) {
+        fake.settleFaults -= 1;
+        throw new Problem({ kind: 'unavailable', reason: 'service_unavailable', message: 'not now' });
+      }
+      fake.settled.push(...ends);
+      return { settlements: ends.map(() => ({})) };
+    },
+  }));
+  return Object.assign(fake, { client });
+}
