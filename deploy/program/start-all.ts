@@ -9,7 +9,6 @@ import { gatewayConfig } from '@reelgate/gateway/config';
 import { startMedia } from '@reelgate/media/app';
 import { mediaConfig } from '@reelgate/media/config';
 import type { RunningService } from '@reelgate/platform/foundation';
-import { Problem } from '@reelgate/platform/problem';
 import { directClient } from '@reelgate/platform/rpc/direct-client';
 import type { Binding, Client } from '@reelgate/platform/rpc/service';
 import type { DescService } from '@bufbuild/protobuf';
@@ -43,19 +42,10 @@ export async function startAll({ config, foundation, lifecycle, identify }: Star
   await openPorts(lifecycle, foundation, media, { ports: ports.media, identify });
   await openPorts(lifecycle, foundation, tasks, { ports: ports.tasks, identify });
   const gateway = keep('gateway', await startGateway(gatewayConfig(value), foundation, {
-    tasks: direct(TaskService, tasks), billing: direct(BillingService, billing), calls: directOrRefused(CallService, billing), media: inProcessMedia(media.bytes),
+    tasks: direct(TaskService, tasks), billing: direct(BillingService, billing), calls: direct(CallService, billing), media: inProcessMedia(media.bytes),
     ready: async () => (await Promise.all(running.map((service) => service.ready()))).every(Boolean),
   }));
   return { services: [...running, gateway], greeting: greeting(config.publicUrl, billing.newKeys) };
-}
-
-/** What nobody serves refuses every call. */
-function directOrRefused(service: typeof CallService, running: { readonly bindings: readonly Binding[] }): Client<typeof CallService> {
-  if (running.bindings.some((one) => one.service === service)) return direct(service, running);
-  const refuse = async (): Promise<never> => {
-    throw new Problem({ kind: 'unavailable', reason: 'service_unavailable', message: 'a part of the service cannot be reached; try again' });
-  };
-  return { placeCalls: refuse, settleCalls: refuse };
 }
 
 function direct<S extends DescService>(service: S, { bindings }: { readonly bindings: readonly Binding[] }): Client<S> {

@@ -1,5 +1,5 @@
 import { Problem } from '@reelgate/platform/problem';
-import { problemMessage } from '@reelgate/platform/rpc/problems';
+import { toWireProblem } from '@reelgate/platform/rpc/problems';
 import { directClient } from '@reelgate/platform/rpc/direct-client';
 import { bind } from '@reelgate/platform/rpc/service';
 import type { Client } from '@reelgate/platform/rpc/service';
@@ -26,7 +26,7 @@ export function fakeCalls(): FakeCalls {
       fake.batches.push(calls.length);
       fake.placed.push(...calls);
       const { refusal } = fake;
-      return { placed: calls.map(() => (refusal === undefined ? { result: { case: 'held', value: { amountNanos: 1n } } } as const : { result: { case: 'refusal', value: problemMessage(refusal) } } as const)) };
+      return { placed: calls.map(() => (refusal === undefined ? { result: { case: 'held', value: { amountNanos: 1n } } } as const : { result: { case: 'refusal', value: toWireProblem(refusal) } } as const)) };
     },
     settleCalls: async ({ ends }) => {
       if (fake.settleFaults > 0) {

@@ -3,7 +3,7 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
 import { Problem, isProblem } from '@reelgate/platform/problem';
-import { problemFromMessage } from '@reelgate/platform/rpc/problems';
+import { fromWireProblem } from '@reelgate/platform/rpc/problems';
 import type { Client } from '@reelgate/platform/rpc/service';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
 import type { CallEndSchema, CallOrderSchema, CallService, PlacedCall } from '@reelgate/proto/billing/v1/call_service';
@@ -80,7 +80,7 @@ export function billingCallCharges({ billing, clock, log }: CallChargesOptions):
 
 function assertHeld({ result }: PlacedCall): void {
   if (result.case === 'held') return;
-  if (result.case === 'refusal') throw problemFromMessage(result.value);
+  if (result.case === 'refusal') throw fromWireProblem(result.value);
   throw new Problem({ kind: 'internal', reason: 'internal_error', message: 'something went wrong here' });
 }
 
