@@ -38,6 +38,9 @@ export function fakeMedia(): FakeMedia {
         removed.push(taskId);
       },
       link: async () => undefined,
+      removePrivate: async (objects) => {
+        removed.push(...objects);
+      },
     },
   };
   return media;

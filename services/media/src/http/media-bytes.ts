@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { isKept, mediaTypeOf } from '../domain/media-object.ts';
 import { putBytes } from '../operations/put-bytes.ts';
-import type { PutDeps } from '../operations/put-bytes.ts';
+import type { PutDeps, PutOptions } from '../operations/put-bytes.ts';
 import { serveLink } from './link.ts';
 import type { LinkDeps } from './link.ts';
 import { serveObject } from './serve-object.ts';
@@ -10,8 +10,8 @@ import type { ServeOrder } from './serve-object.ts';
 
 /** The bytes of media, for whoever runs in the same process; for the others the routes are the same. */
 export interface MediaBytes {
-  /** Keeps what a client sent inline, for a day at least; refuses more than its bound with `body_too_large`. */
-  put(source: Readable | Uint8Array, options: { readonly accountId: string }): Promise<{ readonly object: string; readonly bytes: number }>;
+  /** Keeps what a client sent inline, for a day at least, or private bytes for so long; refuses more than its bound with `body_too_large`. */
+  put(source: Readable | Uint8Array, options: PutOptions): Promise<{ readonly object: string; readonly bytes: number }>;
   /** Undefined: there is nothing, or nothing any more. The stream must be read or destroyed. */
   read(object: string): Promise<{ readonly stream: Readable; readonly bytes: number; readonly mediaType: string } | undefined>;
   /** Answers a GET or HEAD, or refuses in OpenAI's envelope. Who may ask has been decided before. */
@@ -22,8 +22,8 @@ export interface MediaBytes {
 
 export function mediaBytes(deps: PutDeps & LinkDeps): MediaBytes {
   return {
-    put: async (source, { accountId }) => {
-      const { id, blob } = await putBytes(deps, source, accountId);
+    put: async (source, options) => {
+      const { id, blob } = await putBytes(deps, source, options);
       return { object: id, bytes: blob.bytes };
     },
     read: async (object) => {

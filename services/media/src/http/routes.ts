@@ -12,6 +12,7 @@ import type { Refusal } from './refuse.ts';
 const OBJECT_PATH = /^\/bytes\/([A-Za-z0-9_-]{1,64})$/;
 const READS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD']);
 const UNKNOWN_CALLER: Refusal = { status: 401, code: 'invalid_caller_key', message: 'Send the key of the services as `authorization: Bearer …`.' };
+const NO_LIFETIME: Refusal = { status: 400, code: 'invalid_request', message: 'Say for how many milliseconds private bytes are kept, as ?private_ms=….' };
 const NO_ACCOUNT: Refusal = { status: 400, code: 'invalid_request', message: 'Name the account as ?account=….' };
 
 export interface RouteDeps {
@@ -49,7 +50,7 @@ async function handleBytes(deps: RouteDeps, request: IncomingMessage, response: 
   }
   const { pathname, searchParams } = new URL(request.url ?? '', 'http://bytes');
   const object = OBJECT_PATH.exec(pathname)?.[1];
-  if (pathname === '/bytes' && request.method === 'PUT') await takeBytes(deps, request, response, searchParams.get('account') ?? '');
+  if (pathname === '/bytes' && request.method === 'PUT') await takeBytes(deps, request, response, searchParams);
   else if (object !== undefined && READS.has(request.method)) await deps.bytes.serve(request, response, { object, fileName: fileNameOf(request) });
   else refuse(request, response, NOT_FOUND);
 }
@@ -59,7 +60,13 @@ function fileNameOf({ headers }: IncomingMessage): string | undefined {
   return typeof name === 'string' ? name : undefined;
 }
 
-async function takeBytes({ bytes, inline }: RouteDeps, request: IncomingMessage, response: ServerResponse, accountId: string): Promise<void> {
+async function takeBytes({ bytes, inline }: RouteDeps, request: IncomingMessage, response: ServerResponse, query: URLSearchParams): Promise<void> {
+  const accountId = query.get('account') ?? '';
+  const privateMs = query.has('private_ms') ? Number(query.get('private_ms')) : undefined;
+  if (privateMs !== undefined && !(Number.isSafeInteger(privateMs) && privateMs > 0)) {
+    refuse(request, response, NO_LIFETIME);
+    return;
+  }
   if (accountId === '') {
     refuse(request, response, NO_ACCOUNT);
     return;
@@ -69,7 +76,7 @@ async function takeBytes({ bytes, inline }: RouteDeps, request: IncomingMessage,
     return;
   }
   try {
-    const body = JSON.stringify(await bytes.put(request, { accountId }));
+    const body = JSON.stringify(await bytes.put(request, { accountId, privateMs }));
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }).end(body);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;

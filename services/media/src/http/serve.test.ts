@@ -178,6 +178,27 @@ describe('the port of the other services', () => {
     expect(got.body.equals(fixture('image.png').subarray(0, 4))).toBe(true);
   });
 
+  test('keeps private bytes for as long as it is told, and until they are removed', async () => {
+    const keep = async (ms: string): Promise<Answer> => ask(`/bytes?account=demo&private_ms=${ms}`, { method: 'PUT', headers: authorized(), body: Buffer.from('for us alone') });
+    const status = async (id: string): Promise<number> => (await ask(`/bytes/${id}`, { headers: authorized() })).status;
+    const [brief, long] = [bytesOf(await keep('1000')).object, bytesOf(await keep('900000000')).object];
+
+    expect([brief.slice(0, 4), await status(brief), await status(long)]).toEqual(['prv_', 200, 200]);
+    await clock.advance(1000);
+    expect([await status(brief), await status(long)]).toEqual([410, 200]);
+    await under.client.removePrivate({ objects: [long, 'prv_unknown'] });
+    expect(await status(long)).toBe(404);
+    for (const ms of ['', '0', '-1', 'soon', '1.5']) expect((await keep(ms)).status).toBe(400);
+  });
+
+  test('has no link to private bytes', async () => {
+    const { object: own } = bytesOf(await ask('/bytes?account=demo&private_ms=1000000', { method: 'PUT', headers: authorized(), body: Buffer.from('for us alone') }));
+
+    expect((await ask(`/ximg/${own}.bin`)).status).toBe(403);
+    expect((await ask(`/bytes/${own}`)).status).toBe(401);
+    await expect(under.client.removePrivate({ objects: Array.from({ length: 201 }, () => own) })).rejects.toMatchObject({ field: 'objects' });
+  });
+
   test.each<[string, string, Record<string, string>]>([
     ['PUT', '/bytes?account=demo', {}], ['PUT', '/bytes?account=demo', { authorization: 'Bearer wrong' }], ['GET', '/bytes/OBJECT', {}], ['GET', '/bytes/OBJECT', { authorization: 'Basic x' }], ['HEAD', '/bytes/OBJECT', {}],
   ])('%s %s with %j is not answered', async (method, path, headers) => {

@@ -7,7 +7,7 @@ import type { MediaStore } from '../store/media-store.ts';
 
 const ID_BYTES = 20;
 /** What the ids of each begin with. */
-const PREFIXES: Readonly<Record<Purpose, string>> = { staged: 'med', inline: 'inl', result: 'vid', poster: 'pic' };
+const PREFIXES: Readonly<Record<Purpose, string>> = { staged: 'med', inline: 'inl', result: 'vid', poster: 'pic', private: 'prv' };
 
 export interface ClaimDeps {
   readonly store: MediaStore;

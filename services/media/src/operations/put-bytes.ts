@@ -15,15 +15,22 @@ export interface PutDeps extends KeepFileDeps, ClaimDeps {
   readonly inline: { readonly lifetimeMs: number; readonly bytesMax: number };
 }
 
-/** Keeps what a client sent with its request, unseen: what it is, is found out when it is staged. */
-export async function putBytes(deps: PutDeps, source: Readable | Uint8Array, accountId: string): Promise<MediaObject> {
+export interface PutOptions {
+  readonly accountId: string;
+  /** For the other services alone, and for so long; absent: what a client sent inline. */
+  readonly privateMs?: number | undefined;
+}
+
+/** Keeps bytes unseen: what a client sent is found out when it is staged, and what is private is nobody's business here. */
+export async function putBytes(deps: PutDeps, source: Readable | Uint8Array, { accountId, privateMs }: PutOptions): Promise<MediaObject> {
   const draft = await deps.incoming.begin(deps.inline.bytesMax);
   try {
     // whoever gave the stream may still want to answer on its connection
     await draft.append(source instanceof Readable ? source.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array> : [source]);
     const file = await draft.finish();
     const { sha256 } = await keepFile(deps, file);
-    return claimed(await claimBlob(deps, { accountId, taskId: '', purpose: 'inline', reference: '', sha256, facts: undefined, lifetimeMs: deps.inline.lifetimeMs }));
+    const kept = privateMs === undefined ? { purpose: 'inline' as const, lifetimeMs: deps.inline.lifetimeMs } : { purpose: 'private' as const, lifetimeMs: privateMs };
+    return claimed(await claimBlob(deps, { accountId, taskId: '', reference: '', sha256, facts: undefined, ...kept }));
   } catch (error) {
     await draft.discard();
     throw error instanceof TooLarge

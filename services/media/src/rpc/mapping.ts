@@ -33,6 +33,11 @@ export function required(field: string, value: string): string {
   return value;
 }
 
+export function atMost<T>(field: string, values: readonly T[], most: number): readonly T[] {
+  if (values.length > most) throw invalid(field, `must be at most ${String(most)}`);
+  return values;
+}
+
 function invalid(field: string, message: string): Problem {
   return new Problem({ kind: 'invalid', reason: 'invalid_request', field, message });
 }

@@ -6,7 +6,10 @@ import type { MediaObject } from '../domain/media-object.ts';
 import type { IngestOrder } from '../operations/ingest-result.ts';
 import type { StageOrder } from '../operations/stage-media.ts';
 import type { MediaStore } from '../store/media-store.ts';
-import { fromWireIngest, fromWireStage, required, toWireResult, toWireStaged } from './mapping.ts';
+import { atMost, fromWireIngest, fromWireStage, required, toWireResult, toWireStaged } from './mapping.ts';
+
+/** Removed with one call. */
+const PRIVATE_MAX = 200;
 
 export interface MediaServiceDeps {
   readonly clock: Clock;
@@ -23,5 +26,9 @@ export function mediaServiceBinding({ clock, store, stage, ingest, link }: Media
     ingestResult: async (request, { signal }) => ({ result: toWireResult(await ingest(fromWireIngest(request), signal)) }),
     removeResult: async ({ taskId }) => ({ removed: await store.removeResult(required('task_id', taskId), clock.now()) }),
     linkObject: async ({ object }) => ({ url: await link(required('object', object)) ?? '' }),
+    removePrivate: async ({ objects }) => {
+      await store.removePrivate(atMost('objects', objects, PRIVATE_MAX), clock.now());
+      return {};
+    },
   });
 }

@@ -45,6 +45,8 @@ export interface MediaStore {
   claimants(sha256: string, limit: number): Promise<readonly Claimant[]>;
   /** Whether there was one; its poster goes with it. */
   removeResult(taskId: string, now: number): Promise<boolean>;
+  /** Ends private claims, and no others. */
+  removePrivate(ids: readonly string[], now: number): Promise<void>;
   /** Ends claims whose time is over; gives how many. */
   expireObjects(now: number, limit: number): Promise<number>;
   /** Forgets results that ended before then; gives how many. */

@@ -111,6 +111,33 @@ function suite(url: () => string | undefined): void {
     expect(await store.find('vid_1')).toBeUndefined();
   });
 
+  test('a private object ends when it is told to or with its time, and takes its content along', async () => {
+    await pin('aa');
+    await pin('bb');
+    await store.addObject(anObject({ id: 'prv_1', purpose: 'private', reference: '' }), undefined);
+    await store.addObject(anObject({ id: 'prv_2', purpose: 'private', reference: '' }), undefined);
+    await store.addObject(anObject({ id: 'prv_3', purpose: 'private', reference: '', sha256: 'bb' }), undefined);
+
+    await store.removePrivate(['prv_1', 'prv_9'], NOW + 1);
+    expect([await store.find('prv_1'), (await store.find('prv_2'))?.purpose]).toEqual([undefined, 'private']);
+    expect(await store.takeGarbage(NOW + 1, 10)).toEqual([]);
+    await store.removePrivate(['prv_2', 'prv_1'], NOW + 1);
+    expect(await store.takeGarbage(NOW + 1, 10)).toEqual(['aa-1']);
+
+    await store.expireObjects(NOW + 1000, 10);
+    expect(await store.find('prv_3')).toBeUndefined();
+  });
+
+  test('nothing but a private object is removed as one', async () => {
+    await pin('aa');
+    await store.addObject(anObject(), facts);
+    await store.addObject(anObject({ id: 'vid_1', purpose: 'result' }), facts);
+
+    await store.removePrivate(['med_1', 'vid_1'], NOW);
+    expect([(await store.find('med_1'))?.removedAt, (await store.find('vid_1'))?.removedAt]).toEqual([undefined, undefined]);
+    expect(await store.find('med_1')).toBeDefined();
+  });
+
   test('content is garbage when the last of its objects and its pin are over, not before', async () => {
     await pin('aa', NOW + 10);
     await store.addObject(anObject(), facts);

@@ -59,6 +59,12 @@ export function sqlMediaStore(sql: Sql): MediaStore {
       WHERE storage_key > $1 AND EXISTS (SELECT 1 FROM objects o WHERE o.sha256 = blobs.sha256 AND o.removed_at IS NULL) ORDER BY storage_key LIMIT $2`, [after, limit])).map(fromBlobRow),
     claimants: async (sha256, limit) => (await sql.read<{ id: string; task_id: string }>(
       'SELECT id, task_id FROM objects WHERE sha256 = $1 AND removed_at IS NULL ORDER BY id LIMIT $2', [sha256, limit])).map(({ id, task_id: taskId }) => ({ id, taskId })),
+    removePrivate: (ids, now) => sql.transaction(async (query) => {
+      for (const id of ids) {
+        const [removed] = await query<BlobRow>("DELETE FROM objects WHERE id = $1 AND purpose = 'private' RETURNING sha256", [id]);
+        if (removed !== undefined) await query(SETTLE, [removed.sha256, now]);
+      }
+    }),
     ...sweeps(sql),
   };
 }

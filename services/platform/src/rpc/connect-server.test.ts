@@ -20,6 +20,7 @@ const media = bind(MediaService, {
   ingestResult: async () => { throw new Error('password=hunter2'); },
   removeResult: async () => ({ removed: true }),
   linkObject: async () => ({}),
+  removePrivate: async () => ({}),
 });
 
 let server: RpcServer;

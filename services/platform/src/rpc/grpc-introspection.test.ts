@@ -15,7 +15,7 @@ const NOT_FOUND = 5;
 
 let server: Opened;
 beforeAll(async () => {
-  server = await openGrpc(bind(MediaService, { stageMedia: async () => ({}), ingestResult: async () => ({}), removeResult: async ({ taskId }) => ({ removed: taskId === 'task_1' }), linkObject: async () => ({}) }));
+  server = await openGrpc(bind(MediaService, { stageMedia: async () => ({}), ingestResult: async () => ({}), removeResult: async ({ taskId }) => ({ removed: taskId === 'task_1' }), linkObject: async () => ({}), removePrivate: async () => ({}) }));
 });
 afterAll(async () => {
   await server.stop();

@@ -32,10 +32,14 @@ export interface Media {
   remove(taskId: string): Promise<void>;
   /** Where a channel reads a staged medium without asking us; undefined: it reads it here. */
   link(object: string, signal?: AbortSignal): Promise<string | undefined>;
+  /** Removes private objects; those that are gone already are no fault. */
+  removePrivate(objects: readonly string[]): Promise<void>;
 }
 
 const STAGE_TIMEOUT_MS = 150_000;
 const INGEST_TIMEOUT_MS = 600_000;
+/** What one call of media takes. */
+const PRIVATE_MAX = 200;
 const CATEGORIES: Readonly<Record<MediaCategory, Category>> = {
   image: Category.IMAGE, video: Category.VIDEO, audio: Category.AUDIO, base_video: Category.BASE_VIDEO,
 };
@@ -64,6 +68,9 @@ export function mediaClient(rpc: Client<typeof MediaService>): Media {
     link: async (object, signal) => {
       const { url } = await rpc.linkObject({ object }, { signal });
       return url === '' ? undefined : url;
+    },
+    removePrivate: async (objects) => {
+      for (let from = 0; from < objects.length; from += PRIVATE_MAX) await rpc.removePrivate({ objects: objects.slice(from, from + PRIVATE_MAX) });
     },
   };
 }

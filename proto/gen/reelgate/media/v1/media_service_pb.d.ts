@@ -373,6 +373,40 @@ export declare type LinkObjectResponse = Message<"reelgate.media.v1.LinkObjectRe
 export declare const LinkObjectResponseSchema: GenMessage<LinkObjectResponse>;
 
 /**
+ * RemovePrivateRequest names private objects, at most 200.
+ *
+ * @generated from message reelgate.media.v1.RemovePrivateRequest
+ */
+export declare type RemovePrivateRequest = Message<"reelgate.media.v1.RemovePrivateRequest"> & {
+  /**
+   * The objects.
+   *
+   * @generated from field: repeated string objects = 1;
+   */
+  objects: string[];
+};
+
+/**
+ * Describes the message reelgate.media.v1.RemovePrivateRequest.
+ * Use `create(RemovePrivateRequestSchema)` to create a new message.
+ */
+export declare const RemovePrivateRequestSchema: GenMessage<RemovePrivateRequest>;
+
+/**
+ * RemovePrivateResponse is empty: they are gone.
+ *
+ * @generated from message reelgate.media.v1.RemovePrivateResponse
+ */
+export declare type RemovePrivateResponse = Message<"reelgate.media.v1.RemovePrivateResponse"> & {
+};
+
+/**
+ * Describes the message reelgate.media.v1.RemovePrivateResponse.
+ * Use `create(RemovePrivateResponseSchema)` to create a new message.
+ */
+export declare const RemovePrivateResponseSchema: GenMessage<RemovePrivateResponse>;
+
+/**
  * Category is what the bytes must hold.
  *
  * @generated from enum reelgate.media.v1.Category
@@ -464,6 +498,16 @@ export declare const MediaService: GenService<{
     methodKind: "unary";
     input: typeof LinkObjectRequestSchema;
     output: typeof LinkObjectResponseSchema;
+  },
+  /**
+   * RemovePrivate removes private objects; those that are gone already are no fault.
+   *
+   * @generated from rpc reelgate.media.v1.MediaService.RemovePrivate
+   */
+  removePrivate: {
+    methodKind: "unary";
+    input: typeof RemovePrivateRequestSchema;
+    output: typeof RemovePrivateResponseSchema;
   },
 }>;
 
