@@ -51,7 +51,7 @@ afterEach(async () => {
 });
 
 const value = (channels: readonly object[] = [channel()]) => ({
-  tasks: { in_flight: { per_token: 20, total: 1000 }, poll: { first: '10ms', factor: 1, max: '10ms', soft_deadline: '30m', hard_deadline: '24h' }, retention: '90d' }, models: MODELS, channels,
+  tasks: { in_flight: { per_token: 20, total: 1000 }, poll: { first: '10ms', factor: 1, max: '10ms', soft_deadline: '30m', hard_deadline: '24h' }, retention: '90d', jobs: { per_token: 100, total: 10_000, lease: '20s', deadline: '1h' } }, models: MODELS, channels,
 });
 
 function channel(changes: object = {}): object {

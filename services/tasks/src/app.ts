@@ -5,6 +5,7 @@ import type { Random } from '@reelgate/platform/ids';
 import { openLifecycle } from '@reelgate/platform/lifecycle';
 import { openSql } from '@reelgate/platform/open-sql';
 import type { Sql } from '@reelgate/platform/sql';
+import type { Metrics } from '@reelgate/platform/metrics';
 import { relayOutbox } from '@reelgate/platform/outbox';
 import { bind } from '@reelgate/platform/rpc/service';
 import type { Client } from '@reelgate/platform/rpc/service';
@@ -12,6 +13,7 @@ import { startWorker } from '@reelgate/platform/worker';
 import type { Worker } from '@reelgate/platform/worker';
 import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import type { MediaService } from '@reelgate/proto/media/v1/media_service';
+import { JobService } from '@reelgate/proto/tasks/v1/job_service';
 import { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
 import { callbacks } from './callbacks.ts';
@@ -22,15 +24,21 @@ import { mediaClient } from './clients/media.ts';
 import type { MediaBytes } from './clients/media-bytes.ts';
 import { tasksConfig } from './config.ts';
 import type { TasksConfig } from './config.ts';
-import { counts, watchCircuits } from './counts.ts';
+import { counts, watchCircuits, watchJobs } from './counts.ts';
+import { announceQueued } from './events/job-events.ts';
 import { announceChanged, finishedEvent, publishFinished } from './events/task-events.ts';
 import { mediaUrls } from './media-url.ts';
 import type { Deps } from './operations/deps.ts';
+import type { JobDeps } from './operations/job-deps.ts';
 import { reconcileUnknown } from './operations/reconcile-unknown.ts';
 import { removeOld } from './operations/remove-old.ts';
+import { removeOldJobs } from './operations/remove-old-jobs.ts';
+import { sweepJobs } from './operations/sweep-jobs.ts';
 import { watchDeadlines } from './operations/watch-deadlines.ts';
+import { jobService } from './rpc/job-service.ts';
 import { operatorService } from './rpc/operator-service.ts';
 import { taskService } from './rpc/task-service.ts';
+import { sqlJobs } from './store/sql-jobs.ts';
 import { sqlTaskStore } from './store/sql-task-store.ts';
 import { keepAlive, recoverAtStart } from './workers/keep-alive.ts';
 import { startPollers } from './workers/pollers.ts';
@@ -45,6 +53,7 @@ const RECONCILE_IDLE_MS = 2000;
 const DEADLINE_IDLE_MS = 60_000;
 const BEAT_IDLE_MS = 1000;
 const REMOVE_IDLE_MS = 1000;
+const SWEEP_IDLE_MS = 1000;
 
 export interface TasksPeers {
   readonly billing: Client<typeof BillingService>;
@@ -73,17 +82,17 @@ export async function startTasks(config: TasksConfig, foundation: Foundation, pe
     fleet, clock, newId, chance, log, callbacks: callbacks(foundation.publicUrl, foundation.signingKey),
     models: () => current.models, grants: () => current.grants,
     processId: newId('proc'),
-    limits: config.limits,
-    pollPlan: config.pollPlan,
+    limits: config.limits, pollPlan: config.pollPlan,
     mediaUrl: mediaUrls({ bytes: peers.bytes, media: mediaClient(peers.media), publicUrl: foundation.publicUrl, signingKey: foundation.signingKey, clock }),
     announce: announceChanged(bus),
     wake: { outbox: () => workers.get('outbox')?.wake(), polls: (channelId) => { wakePolls(channelId); } },
     count: counts(foundation.metrics),
   };
 
+  const jobs = jobDeps(deps, { sql, bus, config }, foundation.metrics);
   await recoverAtStart(deps, sql.engine === 'sqlite');
   lifecycle.add('process', () => deps.store.forget(deps.processId));
-  startWorkers(deps, { sql, bus, config }, (name, worker) => {
+  startWorkers(deps, [...taskPasses(deps, { sql, bus, config }), ...jobPasses(jobs)], (name, worker) => {
     workers.set(name, worker);
     lifecycle.add(name, () => worker.stop());
   });
@@ -92,7 +101,7 @@ export async function startTasks(config: TasksConfig, foundation: Foundation, pe
   lifecycle.add('polls', () => channels.stop());
 
   return {
-    bindings: [bind(TaskService, taskService(deps)), bind(OperatorService, operatorService(deps))],
+    bindings: [bind(TaskService, taskService(deps)), bind(OperatorService, operatorService(deps)), bind(JobService, jobService(jobs))],
     routes: [],
     ready: async () => {
       await sql.read('SELECT 1 AS one');
@@ -113,8 +122,10 @@ interface WorkerParts {
   readonly config: TasksConfig;
 }
 
-function startWorkers(deps: Deps, { sql, bus, config }: WorkerParts, keep: (name: string, worker: Worker) => void): void {
-  const passes: readonly (readonly [name: string, idleMs: number, pass: () => Promise<number>])[] = [
+type Pass = readonly [name: string, idleMs: number, pass: () => Promise<number>];
+
+function taskPasses(deps: Deps, { sql, bus, config }: WorkerParts): readonly Pass[] {
+  return [
     ['outbox', OUTBOX_IDLE_MS, () => relayOutbox(sql, publishFinished(bus))],
     ['settle', SETTLE_IDLE_MS, () => settleFinished(deps)],
     ['reconcile', RECONCILE_IDLE_MS, () => reconcileUnknown(deps)],
@@ -122,7 +133,24 @@ function startWorkers(deps: Deps, { sql, bus, config }: WorkerParts, keep: (name
     ['retention', REMOVE_IDLE_MS, () => removeOld(deps, config.retentionMs)],
     ['alive', BEAT_IDLE_MS, () => keepAlive(deps)],
   ];
-  for (const [name, idleMs, pass] of passes) keep(name, startWorker({ name, clock: deps.clock, log: deps.log, idleMs, pass }));
+}
+
+function jobPasses(jobs: JobDeps): readonly Pass[] {
+  const upSince = jobs.clock.now();
+  return [
+    ['job sweep', SWEEP_IDLE_MS, () => sweepJobs(jobs, upSince)],
+    ['job retention', REMOVE_IDLE_MS, () => removeOldJobs(jobs)],
+  ];
+}
+
+function startWorkers({ clock, log }: Deps, passes: readonly Pass[], keep: (name: string, worker: Worker) => void): void {
+  for (const [name, idleMs, pass] of passes) keep(name, startWorker({ name, clock, log, idleMs, pass }));
+}
+
+function jobDeps({ store, media, clock, newId, log }: Deps, { sql, bus, config }: WorkerParts, metrics: Metrics): JobDeps {
+  const jobs: JobDeps['jobs'] = { ...sqlJobs(sql, newId), findKey: (...which) => store.findKey(...which) };
+  watchJobs(metrics, jobs, clock);
+  return { jobs, media, clock, newId, log, limits: config.jobs, announceQueued: announceQueued(bus), count: counts(metrics) };
 }
 
 /** A number from 0 to 1, exclusive, from the injected source. */

@@ -34,6 +34,7 @@ describe('what is not said', () => {
     expect(configOf('')).toMatchObject({
       database: undefined, limits: { inFlightPerToken: 20, inFlightTotal: 1000 }, pollPlan: { firstMs: 3000, factor: 1.5, maxMs: 15_000 },
       softDeadlineMs: 30 * 60_000, hardDeadlineMs: 24 * 3600 * 1000, retentionMs: 90 * 24 * 3600 * 1000, channels: [],
+      jobs: { perToken: 100, total: 10_000, leaseMs: 20_000, deadlineMs: 3_600_000, retentionMs: 90 * 24 * 3600 * 1000 },
     });
   });
 
@@ -47,7 +48,7 @@ describe('what is not said', () => {
 
 test('what is said is read', () => {
   const config = configOf(`
-tasks: { database: "postgres://db/tasks", in_flight: { per_token: 5, total: 50 }, poll: { first: 200ms, factor: 2, max: 2s, soft_deadline: 1m, hard_deadline: 2h }, retention: 30d }
+tasks: { database: "postgres://db/tasks", in_flight: { per_token: 5, total: 50 }, poll: { first: 200ms, factor: 2, max: 2s, soft_deadline: 1m, hard_deadline: 2h }, retention: 30d, jobs: { per_token: 3, total: 7, lease: 200ms, deadline: 2m } }
 models:
   Alpha-H3: { kind: video, duration: [4, 15], resolutions: [768P, 2K], ratios: [adaptive, "16:9"] }
 channels:${CHANNEL}
@@ -62,6 +63,7 @@ accounts: [{ id: demo, upstream_accounts: [vendor] }, { id: other }]`);
 
   expect(config).toMatchObject({
     database: 'postgres://db/tasks', limits: { inFlightPerToken: 5, inFlightTotal: 50 }, pollPlan: { firstMs: 200, factor: 2, maxMs: 2000 }, softDeadlineMs: 60_000, hardDeadlineMs: 7_200_000, retentionMs: 30 * 24 * 3600 * 1000,
+    jobs: { perToken: 3, total: 7, leaseMs: 1000, deadlineMs: 120_000, retentionMs: 30 * 24 * 3600 * 1000 },
     channels: [{ priority: -3, requestsPerMinute: 7, inFlightMax: 2, pollsPerMinute: 60, submitTimeoutMs: 5000, pollTimeoutMs: 2000, reconcile: 'none', references: 'inline', regeneration: 'video', enabled: false }],
   });
   expect(config.models.get('Alpha-H3')).toEqual({ id: 'Alpha-H3', durationMin: 4, durationMax: 15, resolutions: ['768P', '2K'], ratios: ['adaptive', '16:9'] });

@@ -5,6 +5,7 @@ import { ADAPTERS } from './channels/adapters/index.ts';
 import type { Model } from './domain/model.ts';
 import type { PollPlan } from './domain/poll-interval.ts';
 import type { Limits } from './operations/deps.ts';
+import type { JobLimits } from './operations/job-deps.ts';
 
 const WHOLE_MAX = 2 ** 31 - 1;
 const whole = (least: number, byDefault: number): object => ({ type: 'integer', minimum: least, maximum: WHOLE_MAX, default: byDefault, description: `a whole number from ${String(least)}` });
@@ -20,6 +21,8 @@ const RELAY_ENDPOINTS = [
   'chat', 'responses', 'messages', 'generate_content', 'embeddings', 'rerank', 'images.generations', 'images.edits', 'audio.speech',
   'audio.transcriptions', 'audio.translations', 'realtime',
 ];
+/** A shorter lease would end between two renewals. */
+const LEASE_LEAST_MS = 1000;
 const POLL_DEFAULTS = { first: '3s', factor: 1.5, max: '15s', soft_deadline: '30m', hard_deadline: '24h' };
 
 /** The keys of the configuration that this service owns. */
@@ -38,6 +41,7 @@ export const tasksSchema = {
         default: {},
       },
       retention: duration('90d'),
+      jobs: { ...closed({ per_token: whole(1, 100), total: whole(1, 10_000), lease: duration('20s'), deadline: duration('1h') }), default: {} },
     }),
     default: {},
   },
@@ -88,6 +92,7 @@ export interface TasksConfig {
   readonly hardDeadlineMs: number;
   /** How long finished tasks are kept. */
   readonly retentionMs: number;
+  readonly jobs: JobLimits;
   readonly models: ReadonlyMap<string, Model>;
   readonly channels: readonly ChannelSettings[];
   /** Upstream accounts whose files an account may name. */
@@ -104,6 +109,9 @@ export function tasksConfig(value: unknown, publicUrl: string): TasksConfig {
     softDeadlineMs: ms(tasks.poll.soft_deadline),
     hardDeadlineMs: ms(tasks.poll.hard_deadline),
     retentionMs: ms(tasks.retention),
+    jobs: {
+      perToken: tasks.jobs.per_token, total: tasks.jobs.total, leaseMs: Math.max(ms(tasks.jobs.lease), LEASE_LEAST_MS), deadlineMs: ms(tasks.jobs.deadline), retentionMs: ms(tasks.retention),
+    },
     models: new Map(Object.entries(models).map(([id, { duration: [durationMin, durationMax], resolutions, ratios }]) => [id, { id, durationMin, durationMax, resolutions, ratios }])),
     channels: channels.filter(({ adapter }) => adapter !== RELAY).map((channel) => channelSettings(channel, isPrivate(publicUrl) ? 'inline' : 'url')),
     grants: new Map(accounts.map(({ id, upstream_accounts = [] }) => [id, upstream_accounts])),
@@ -155,6 +163,7 @@ interface CheckedConfig {
     readonly in_flight: { readonly per_token: number; readonly total: number };
     readonly poll: { readonly first: string; readonly factor: number; readonly max: string; readonly soft_deadline: string; readonly hard_deadline: string };
     readonly retention: string;
+    readonly jobs: { readonly per_token: number; readonly total: number; readonly lease: string; readonly deadline: string };
   };
   readonly models: Readonly<Record<string, { readonly duration: readonly [number, number]; readonly resolutions: readonly string[]; readonly ratios: readonly string[] }>>;
   readonly channels: readonly CheckedChannel[];

@@ -10,3 +10,8 @@ export function tokenScope(tokenId: string): string {
 export function channelScope(channel: string): string {
   return `channel:${channel}`;
 }
+
+/** The counters of jobs in flight: a token's, and all. */
+export function jobScopes(tokenId: string): readonly [ofToken: string, total: string] {
+  return [`jobs:token:${tokenId}`, 'jobs:total'];
+}

@@ -8,6 +8,7 @@ import type { NewTask } from '../store/task-store.ts';
 import { assertOrder } from './check-order.ts';
 import type { Asker } from './check-order.ts';
 import type { Deps } from './deps.ts';
+import { KEY_LIFETIME_MS } from './key-lifetime.ts';
 import { keyInUse, keyReused, sourceGone, tooManyTasks } from './refusals.ts';
 import { resolveOrder } from './resolve-order.ts';
 import type { ResolvedOrder } from './resolve-order.ts';
@@ -15,8 +16,6 @@ import { stageReferences } from './stage-references.ts';
 import { stageSource } from './stage-source.ts';
 import type { SourceMedia } from './stage-source.ts';
 import { UncertainOutcome, submitAttempts } from './submit-attempts.ts';
-
-const KEY_LIFETIME_MS = 24 * 3600 * 1000;
 
 export interface CreateRequest extends Asker {
   readonly tokenId: string;

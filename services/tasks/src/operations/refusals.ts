@@ -20,6 +20,13 @@ export const sourceGone = (): Problem =>
 export const tooManyTasks = (): Problem =>
   new Problem({ kind: 'exhausted', reason: 'too_many_tasks', message: 'too many tasks are in flight; wait until one has finished', retryAfterMs: RETRY_SOON_MS });
 
+export const tooManyJobs = (): Problem =>
+  new Problem({ kind: 'exhausted', reason: 'too_many_tasks', message: 'too many asynchronous calls have not ended yet; wait until one has', retryAfterMs: RETRY_SOON_MS });
+
+export const jobNotFound = (): Problem => new Problem({ kind: 'not_found', reason: 'task_not_found', message: 'there is no such asynchronous call' });
+
+export const leaseLost = (): Problem => new Problem({ kind: 'conflict', reason: 'job_lease_lost', message: 'this lease of the job is over; do not call the upstream' });
+
 export const keyReused = (): Problem =>
   new Problem({ kind: 'unprocessable', reason: 'idempotency_key_reused', message: 'this Idempotency-Key was used with another request; use a new key for a new request' });
 

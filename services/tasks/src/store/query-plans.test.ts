@@ -6,6 +6,8 @@ import { newIds } from '@reelgate/platform/ids';
 import { openSql } from '@reelgate/platform/open-sql';
 import type { Sql, SqlQuery, SqlRow, SqlValue } from '@reelgate/platform/sql';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
+import type { JobRetentionStore, JobStore } from './job-store.ts';
+import { sqlJobs } from './sql-jobs.ts';
 import { sqlTaskStore } from './sql-task-store.ts';
 import type { TaskStore } from './task-store.ts';
 
@@ -23,7 +25,7 @@ afterEach(async () => {
 });
 
 /** How SQLite would find the rows of everything that a call asks. */
-async function plansOf(call: (store: TaskStore) => Promise<unknown>): Promise<string[]> {
+async function plansOf(call: (store: TaskStore, jobs: JobStore & JobRetentionStore) => Promise<unknown>): Promise<string[]> {
   const plans: string[] = [];
   const explained = (query: SqlQuery): SqlQuery => async <R extends SqlRow>(text: string, values: readonly SqlValue[] = []): Promise<R[]> => {
     const steps = await sql.read<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, values);
@@ -31,7 +33,8 @@ async function plansOf(call: (store: TaskStore) => Promise<unknown>): Promise<st
     return query<R>(text, values);
   };
   const watched: Sql = { ...sql, read: explained(sql.read), write: explained(sql.write), transaction: (work) => sql.transaction((query) => work(explained(query))) };
-  await call(sqlTaskStore(watched, newIds(fakeClock()), () => ({ type: 'finished', payload: '{}' })));
+  const newId = newIds(fakeClock());
+  await call(sqlTaskStore(watched, newId, () => ({ type: 'finished', payload: '{}' })), sqlJobs(watched, newId));
   return plans;
 }
 
@@ -58,6 +61,23 @@ test.each<[string, string, (store: TaskStore) => Promise<unknown>]>([
   ['an idempotency key', 'autoindex_idempotency_keys_1', (store) => store.findKey('acme', 'k', 1)],
 ])('%s is found through %s, however many tasks there are', async (_what, index, call) => {
   const plans = await plansOf(call);
+
+  expect(plans).toContainEqual(expect.stringContaining(`${index} (`));
+  expect(plans).not.toContainEqual(expect.stringMatching(/^SCAN/));
+});
+
+test.each<[string, string, (jobs: JobStore & JobRetentionStore) => Promise<unknown>]>([
+  ['what a worker may have', 'jobs_due', (jobs) => jobs.leaseJobs({ worker: 'w', lease: 'l', now: 1, until: 2, limit: 10 })],
+  ['what a worker has lost', 'jobs_leased', (jobs) => jobs.lostJobs(1, 10)],
+  ['what waits for too long', 'jobs_unfinished', (jobs) => jobs.overdueJobs(1, 10)],
+  ['a request that is not needed any more', 'jobs_spent', (jobs) => jobs.spentBodies(10)],
+  ['a job that is old enough to go', 'jobs_ended', (jobs) => jobs.oldJobs({ before: 1, now: 1, limit: 10 })],
+  ['a lease', 'autoindex_jobs_1', (jobs) => jobs.renewLeases([{ jobId: 'job_1', lease: 'l' }], 1, 2)],
+  ['a start', 'autoindex_jobs_1', (jobs) => jobs.startJob({ jobId: 'job_1', lease: 'l' }, 1)],
+  ['the end of a job', 'autoindex_jobs_1', (jobs) => jobs.finishJob({ jobId: 'job_1', lease: 'l' }, { state: 'completed', at: 1 })],
+  ['an owner\'s job', 'autoindex_jobs_1', (jobs) => jobs.findJob('job_1')],
+])('%s is found through %s, however many jobs there are', async (_what, index, call) => {
+  const plans = await plansOf((_store, jobs) => call(jobs));
 
   expect(plans).toContainEqual(expect.stringContaining(`${index} (`));
   expect(plans).not.toContainEqual(expect.stringMatching(/^SCAN/));

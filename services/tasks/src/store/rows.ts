@@ -59,6 +59,6 @@ export function places(count: number, from: number): string {
   return Array.from({ length: count }, (_, index) => `$${String(from + index)}`).join(', ');
 }
 
-function json<T>(value: SqlValue | undefined): T | undefined {
+export function json<T>(value: SqlValue | undefined): T | undefined {
   return typeof value === 'string' ? (JSON.parse(value) as T) : undefined;
 }

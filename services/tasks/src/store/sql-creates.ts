@@ -1,21 +1,12 @@
 import type { Sql, SqlQuery } from '@reelgate/platform/sql';
 import { channelScope } from '../domain/in-flight-scope.ts';
-import { countUp, joinCounter, leaveCounter, leaveCounters } from './sql-in-flight.ts';
+import { Undone, takeCaps, takeKey } from './sql-admission.ts';
+import { joinCounter, leaveCounter, leaveCounters, countUp } from './sql-in-flight.ts';
 import type { WriteNote } from './sql-notes.ts';
 import type { Begun, CreateStore, NewTask } from './task-store.ts';
 
 /** Stands where a process stood whose create was taken from it. */
 const NOBODY = 'nobody';
-
-/** Undoes a transaction whose outcome is an answer, not a fault. */
-class Undone extends Error {
-  readonly outcome: Begun;
-
-  constructor(outcome: Begun) {
-    super('undone');
-    this.outcome = outcome;
-  }
-}
 
 export function sqlCreates(sql: Sql, note: WriteNote): CreateStore {
   return { ...sqlBegins(sql, note), ...sqlAttempts(sql, note) };
@@ -113,9 +104,7 @@ function sqlAttempts(sql: Sql, note: WriteNote): Pick<CreateStore, 'startAttempt
 
 async function begin(query: SqlQuery, task: NewTask, note: WriteNote): Promise<Begun> {
   if (task.idempotency !== undefined) await takeKey(query, task, task.idempotency);
-  for (const { scope, limit } of task.caps) {
-    if (!(await countUp(query, scope, limit))) throw new Undone({ capped: scope });
-  }
+  await takeCaps(query, task.caps);
   await query(
     `INSERT INTO tasks (id, account_id, token_id, kind, model, order_json, admission, owner, state, seconds, created_at, updated_at, in_flight_json)
      VALUES ($1, $2, $3, $4, $5, $6, 'submitting', $7, 'queued', $8, $9, $9, $10)`,
@@ -123,13 +112,4 @@ async function begin(query: SqlQuery, task: NewTask, note: WriteNote): Promise<B
       JSON.stringify(task.caps.map(({ scope }) => scope))]);
   await note(query, task.id, task.createdAt, { type: 'created' });
   return 'begun';
-}
-
-/** An expired key may be taken again; a live one may not. */
-async function takeKey(query: SqlQuery, task: NewTask, { key, fingerprint, expiresAt }: NonNullable<NewTask['idempotency']>): Promise<void> {
-  const rows = await query(
-    `INSERT INTO idempotency_keys (account_id, key, fingerprint, task_id, expires_at) VALUES ($1, $2, $3, $4, $5)
-     ON CONFLICT (account_id, key) DO UPDATE SET fingerprint = $3, task_id = $4, expires_at = $5 WHERE idempotency_keys.expires_at <= $6 RETURNING task_id`,
-    [task.accountId, key, fingerprint, task.id, expiresAt, task.createdAt]);
-  if (rows.length === 0) throw new Undone('key_taken');
 }

@@ -10,7 +10,7 @@ export async function countUp(query: SqlQuery, scope: string, limit: number): Pr
   return rows.length === 1;
 }
 
-async function countDown(query: SqlQuery, scope: string): Promise<void> {
+export async function countDown(query: SqlQuery, scope: string): Promise<void> {
   await query('UPDATE in_flight SET count = count - 1 WHERE scope = $1 AND count > 0', [scope]);
 }
 

@@ -1,0 +1,58 @@
+import { jobScopes } from '../domain/in-flight-scope.ts';
+import type { Job, JobCall } from '../domain/job.ts';
+import type { NewJob } from '../store/job-store.ts';
+import type { JobDeps } from './job-deps.ts';
+import { KEY_LIFETIME_MS } from './key-lifetime.ts';
+import { keyInUse, keyReused, tooManyJobs } from './refusals.ts';
+
+export interface JobRequest {
+  readonly accountId: string;
+  readonly tokenId: string;
+  readonly visibleModels: readonly string[];
+  readonly requestId: string;
+  readonly call: JobCall;
+  readonly repeatable: boolean;
+  readonly idempotency?: { readonly key: string; readonly fingerprint: string } | undefined;
+}
+
+/** Accepts a call to be made later: it is durable, counted and under its key before this resolves, or nothing of it is. */
+export async function createJob(deps: JobDeps, request: JobRequest): Promise<{ readonly job: Job; readonly replayed: boolean }> {
+  const earlier = await findEarlier(deps, request);
+  if (earlier !== undefined) return { job: earlier, replayed: true };
+  const job = newJob(deps, request);
+  const begun = await deps.jobs.beginJob(job);
+  if (begun === 'key_taken') return { job: await afterLostRace(deps, request), replayed: true };
+  if (begun !== 'begun') throw tooManyJobs();
+  deps.announceQueued(job.id);
+  return { job: await mustFind(deps, job.id), replayed: false };
+}
+
+async function findEarlier({ jobs, clock }: JobDeps, { accountId, idempotency }: JobRequest): Promise<Job | undefined> {
+  if (idempotency === undefined) return undefined;
+  const record = await jobs.findKey(accountId, idempotency.key, clock.now());
+  if (record === undefined) return undefined;
+  if (record.fingerprint !== idempotency.fingerprint) throw keyReused();
+  return jobs.findJob(record.taskId);
+}
+
+async function afterLostRace(deps: JobDeps, request: JobRequest): Promise<Job> {
+  const earlier = await findEarlier(deps, request);
+  if (earlier === undefined) throw keyInUse();
+  return earlier;
+}
+
+function newJob({ clock, newId, limits }: JobDeps, { idempotency, ...request }: JobRequest): NewJob {
+  const createdAt = clock.now();
+  const [ofToken, total] = jobScopes(request.tokenId);
+  return {
+    ...request, id: newId('job'), createdAt,
+    idempotency: idempotency === undefined ? undefined : { ...idempotency, expiresAt: createdAt + KEY_LIFETIME_MS },
+    caps: [{ scope: ofToken, limit: limits.perToken }, { scope: total, limit: limits.total }],
+  };
+}
+
+async function mustFind({ jobs }: JobDeps, jobId: string): Promise<Job> {
+  const job = await jobs.findJob(jobId);
+  if (job === undefined) throw new Error(`job ${jobId} was written and is not there`);
+  return job;
+}

@@ -1,0 +1,35 @@
+import type { Clock } from '@reelgate/platform/clock';
+import type { NewId } from '@reelgate/platform/ids';
+import type { Log } from '@reelgate/platform/log';
+import type { Media } from '../clients/media.ts';
+import type { JobRetentionStore, JobStore } from '../store/job-store.ts';
+import type { CreateStore } from '../store/task-store.ts';
+
+/** What the operations on jobs work with. */
+export interface JobDeps {
+  readonly jobs: JobStore & JobRetentionStore & Pick<CreateStore, 'findKey'>;
+  readonly media: Pick<Media, 'removePrivate'>;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly log: Log;
+  readonly limits: JobLimits;
+  /** Tells workers that there is work. */
+  readonly announceQueued: (jobId: string) => void;
+  readonly count: JobCounts;
+}
+
+export interface JobLimits {
+  readonly perToken: number;
+  readonly total: number;
+  /** A worker that has not been heard of for this long is gone. */
+  readonly leaseMs: number;
+  /** A job that could not be begun for this long fails. */
+  readonly deadlineMs: number;
+  /** How long ended jobs are kept, and their answers with them. */
+  readonly retentionMs: number;
+}
+
+export interface JobCounts {
+  readonly jobEnded: (endpoint: string, outcome: string) => void;
+  readonly attention: (reason: string) => void;
+}

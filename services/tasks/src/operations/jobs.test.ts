@@ -1,0 +1,289 @@
+import { describe, expect, test } from '@jest/globals';
+import { aCall, anAnswer } from '../../testing/jobs/new-jobs.ts';
+import { LIMITS, useJobWorlds } from '../../testing/jobs/open-job-world.ts';
+import type { JobWorld } from '../../testing/jobs/open-job-world.ts';
+import { callIdOf } from '../domain/job.ts';
+import type { JobLease } from '../domain/job.ts';
+import { removeOldJobs } from './remove-old-jobs.ts';
+import { sweepJobs } from './sweep-jobs.ts';
+import { finishJob, getJob, leaseJobs, renewLeases, returnJob, startJob } from './work-jobs.ts';
+
+const open = useJobWorlds();
+const DAY_MS = 24 * 3_600_000;
+const keyed = (key: string, fingerprint = 'f') => ({ idempotency: { key, fingerprint } });
+const GIVEN_UP = { untouched: false, settled: false, delayMs: 0 };
+
+async function lease({ deps }: JobWorld): Promise<JobLease> {
+  const { taken, lease: name } = await leaseJobs(deps, 'gateway', 1);
+  return { jobId: taken[0]!.job.id, lease: name };
+}
+
+async function started(world: JobWorld, changes: Parameters<JobWorld['create']>[0] = {}): Promise<JobLease> {
+  await world.create(changes);
+  const own = await lease(world);
+  await startJob(world.deps, own);
+  return own;
+}
+
+const stateOf = async ({ deps }: JobWorld, { jobId }: JobLease) => {
+  const job = await deps.jobs.findJob(jobId);
+  return [job?.state, job?.failure?.code];
+};
+const attention = async ({ tasks }: JobWorld): Promise<string[]> => (await tasks.open()).map(({ taskId, reason }) => `${taskId} ${reason}`);
+
+describe('createJob', () => {
+  test('gives an id of its own family, and wakes the workers', async () => {
+    const world = await open();
+    const { job, replayed } = await world.create();
+
+    expect(job.id).toMatch(/^job_[0-9a-v]{26}$/);
+    expect([job.state, replayed]).toEqual(['queued', false]);
+    expect(world.announced).toEqual([job.id]);
+  });
+
+  describe('under a key', () => {
+    test('gives the first job again, whatever has become of it, and makes no second', async () => {
+      const world = await open();
+      const own = await started(world, keyed('k'));
+      await finishJob(world.deps, own, { answer: anAnswer() });
+
+      const again = await world.create(keyed('k'));
+
+      expect([again.job.id, again.replayed]).toEqual([own.jobId, true]);
+      expect((await leaseJobs(world.deps, 'gateway', 10)).taken).toEqual([]);
+    });
+
+    test('refuses another body', async () => {
+      const world = await open();
+      await world.create(keyed('k'));
+
+      await expect(world.create(keyed('k', 'another'))).rejects.toMatchObject({ kind: 'unprocessable', reason: 'idempotency_key_reused' });
+    });
+
+    test('is another call for another account, and after a day', async () => {
+      const world = await open();
+      const first = await world.create(keyed('k'));
+
+      expect((await world.create({ ...keyed('k'), accountId: 'rival' })).replayed).toBe(false);
+      await world.clock.advance(DAY_MS - 1);
+      expect((await world.create(keyed('k'))).job.id).toBe(first.job.id);
+      await world.clock.advance(1);
+      expect((await world.create(keyed('k', 'another'))).replayed).toBe(false);
+    });
+
+    test('makes one job of fifty calls at once', async () => {
+      const world = await open();
+      const created = await Promise.all(Array.from({ length: 50 }, () => world.create(keyed('k'))));
+
+      expect(new Set(created.map(({ job }) => job.id)).size).toBe(1);
+      expect(created.filter(({ replayed }) => !replayed)).toHaveLength(1);
+      expect(await world.tasks.inFlight('jobs:total')).toBe(1);
+    });
+
+    test('of one that was refused is free', async () => {
+      const world = await open({ perToken: 0 });
+      await expect(world.create(keyed('k'))).rejects.toMatchObject({ reason: 'too_many_tasks' });
+
+      expect(await world.deps.jobs.findKey('acme', 'k', world.clock.now())).toBeUndefined();
+    });
+  });
+
+  test('of sixty at once lets in what the token may have, and as many again as end', async () => {
+    const world = await open();
+    const outcomes = await Promise.allSettled(Array.from({ length: 60 }, () => world.create()));
+
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(LIMITS.perToken);
+    for (const { reason } of outcomes.filter((outcome) => outcome.status === 'rejected')) expect(reason).toMatchObject({ kind: 'exhausted', reason: 'too_many_tasks', retryAfterMs: 5000 });
+    const own = await lease(world);
+    await startJob(world.deps, own);
+    await finishJob(world.deps, own, { answer: anAnswer() });
+    await world.create();
+    await expect(world.create()).rejects.toMatchObject({ reason: 'too_many_tasks' });
+  });
+});
+
+test('a job is its owner\'s alone', async () => {
+  const world = await open();
+  const { job } = await world.create();
+
+  expect((await getJob(world.deps, 'acme', job.id)).id).toBe(job.id);
+  for (const [account, id] of [['rival', job.id], ['acme', 'task_1'], ['acme', '']] as const) {
+    await expect(getJob(world.deps, account, id)).rejects.toMatchObject({ kind: 'not_found', reason: 'task_not_found' });
+  }
+});
+
+describe('a worker', () => {
+  test('that did not renew may not begin', async () => {
+    const world = await open();
+    await world.create();
+    const own = await lease(world);
+    await world.clock.advance(LIMITS.leaseMs);
+
+    await expect(startJob(world.deps, own)).rejects.toMatchObject({ kind: 'conflict', reason: 'job_lease_lost' });
+  });
+
+  test('keeps what it renews, and is told what it has lost', async () => {
+    const world = await open();
+    const own = await started(world);
+    await world.clock.advance(LIMITS.leaseMs - 1);
+
+    expect(await renewLeases(world.deps, [own, { jobId: 'job_other', lease: own.lease }])).toEqual(['job_other']);
+    await world.clock.advance(LIMITS.leaseMs - 1);
+    expect(await sweepJobs(world.deps, 0)).toBe(0);
+  });
+
+  test('ends a job once; what comes later changes nothing', async () => {
+    const world = await open();
+    const own = await started(world);
+
+    expect(await finishJob(world.deps, own, { answer: anAnswer() })).toBe(true);
+    expect(await finishJob(world.deps, own, { failure: { code: 'x', message: 'y' } })).toBe(false);
+    expect(await stateOf(world, own)).toEqual(['completed', undefined]);
+    expect(world.counted).toEqual(['chat completed']);
+  });
+
+  test.each([
+    ['before it began', false, false, { ...GIVEN_UP }, ['queued', undefined], 0],
+    ['before it called', true, false, { ...GIVEN_UP, untouched: true }, ['queued', undefined], 0],
+    ['while it called, where that does no harm', true, true, { ...GIVEN_UP }, ['queued', undefined], 0],
+    ['while it called', true, false, { ...GIVEN_UP }, ['failed', 'outcome_unknown'], 1],
+  ] as const)('that gives a job up %s leaves it %#', async (_when, begun, repeatable, how, left, waiting) => {
+    const world = await open();
+    await world.create({ repeatable });
+    const own = await lease(world);
+    if (begun) await startJob(world.deps, own);
+
+    expect(await returnJob(world.deps, own, how)).toBe(true);
+
+    expect(await stateOf(world, own)).toEqual([...left]);
+    expect(await attention(world)).toHaveLength(waiting);
+    expect(await world.tasks.inFlight('jobs:total')).toBe(waiting === 1 ? 0 : 1);
+  });
+
+  test('that returns a job for later has it left alone until then, and its next call named anew once one was settled', async () => {
+    const world = await open();
+    const own = await started(world);
+    expect(callIdOf((await world.deps.jobs.findJob(own.jobId))!)).toBe(own.jobId);
+
+    await returnJob(world.deps, own, { untouched: true, settled: true, delayMs: 5000 });
+
+    expect((await leaseJobs(world.deps, 'gateway', 1)).taken).toEqual([]);
+    await world.clock.advance(5000);
+    const [again] = (await leaseJobs(world.deps, 'gateway', 1)).taken;
+    expect(callIdOf(again!.job)).toBe(`${own.jobId}.2`);
+  });
+});
+
+describe('sweepJobs', () => {
+  const gone = async (world: JobWorld): Promise<void> => {
+    await world.clock.advance(LIMITS.leaseMs);
+    await sweepJobs(world.deps, 0);
+  };
+
+  test('queues again what its worker had not begun', async () => {
+    const world = await open();
+    await world.create();
+    const own = await lease(world);
+    await gone(world);
+
+    expect(await stateOf(world, own)).toEqual(['queued', undefined]);
+    expect((await lease(world)).jobId).toBe(own.jobId);
+    expect(await attention(world)).toEqual([]);
+  });
+
+  test('ends what may have been called, tells a person, and never has it called again', async () => {
+    const world = await open();
+    const own = await started(world);
+    await gone(world);
+    await gone(world);
+
+    expect(await stateOf(world, own)).toEqual(['failed', 'outcome_unknown']);
+    expect(await attention(world)).toEqual([`${own.jobId} unknown_outcome`]);
+    expect((await leaseJobs(world.deps, 'gateway', 10)).taken).toEqual([]);
+    expect(world.counted).toEqual(['chat outcome_unknown', 'attention unknown_outcome']);
+    expect(await finishJob(world.deps, own, { answer: anAnswer() })).toBe(false);
+  });
+
+  test('has a call that does no harm made again, a few times', async () => {
+    const world = await open();
+    const own = await started(world, { repeatable: true });
+    for (let start = 2; start <= 5; start += 1) {
+      await gone(world);
+      await startJob(world.deps, await lease(world));
+    }
+    await gone(world);
+
+    expect(await stateOf(world, own)).toEqual(['failed', 'outcome_unknown']);
+  });
+
+  test('leaves leases alone that ended while this service was away, for the time of one', async () => {
+    const world = await open();
+    const own = await started(world);
+    await world.clock.advance(10 * LIMITS.leaseMs);
+    const upSince = world.clock.now();
+
+    expect(await sweepJobs(world.deps, upSince)).toBe(0);
+    await world.clock.advance(LIMITS.leaseMs - 1);
+    expect(await sweepJobs(world.deps, upSince)).toBe(0);
+    expect(await stateOf(world, own)).toEqual(['in_progress', undefined]);
+    await world.clock.advance(1);
+    expect(await sweepJobs(world.deps, upSince)).toBe(1);
+  });
+
+  test('ends what could not be begun in time, and nothing that somebody has', async () => {
+    const world = await open();
+    const waiting = (await world.create()).job.id;
+    await world.clock.advance(LIMITS.deadlineMs + 1);
+    const taken = await started(world);
+    await sweepJobs(world.deps, 0);
+
+    expect((await world.deps.jobs.findJob(waiting))?.state).toBe('in_progress');
+    expect(await stateOf(world, { jobId: waiting, lease: '' })).toEqual(await stateOf(world, taken));
+    await returnJob(world.deps, taken, { ...GIVEN_UP, untouched: true });
+    await sweepJobs(world.deps, 0);
+    expect(await stateOf(world, taken)).toEqual(['failed', 'expired']);
+    expect(await attention(world)).toEqual([]);
+  });
+});
+
+describe('removeOldJobs', () => {
+  const ended = async (world: JobWorld): Promise<string> => {
+    const own = await started(world, { call: aCall({ body: { object: 'prv_body' } }), ...keyed('k') });
+    await finishJob(world.deps, own, { answer: anAnswer({ body: { object: 'prv_answer' } }) });
+    return own.jobId;
+  };
+
+  test('removes the request of a job that has ended at once, and the rest when it is old', async () => {
+    const world = await open();
+    await started(world, { call: aCall({ body: { object: 'prv_needed' } }) });
+    const jobId = await ended(world);
+
+    await removeOldJobs(world.deps);
+    expect(world.media.removed).toEqual(['prv_body']);
+    expect(await getJob(world.deps, 'acme', jobId)).toMatchObject({ state: 'completed', answer: { body: { object: 'prv_answer' } } });
+
+    await world.clock.advance(LIMITS.retentionMs);
+    await removeOldJobs(world.deps);
+    expect(await world.deps.jobs.findJob(jobId)).toBeDefined();
+    await world.clock.advance(1);
+    await removeOldJobs(world.deps);
+    expect(world.media.removed).toEqual(['prv_body', 'prv_answer']);
+    await expect(getJob(world.deps, 'acme', jobId)).rejects.toMatchObject({ reason: 'task_not_found' });
+  });
+
+  test('loses no object when media is away, or this process dies between the two', async () => {
+    const world = await open();
+    const jobId = await ended(world);
+    world.journal.fail('media.removePrivate', new Error('away'));
+    await expect(removeOldJobs(world.deps)).rejects.toThrow('away');
+    world.journal.fail('store.removeJobs', new Error('died'));
+    await world.clock.advance(LIMITS.retentionMs + 1);
+    await expect(removeOldJobs(world.deps)).rejects.toThrow('died');
+
+    expect(world.media.removed).toEqual(['prv_body', 'prv_answer']);
+    const next = await world.restart();
+    await removeOldJobs(next.deps);
+    expect(await next.deps.jobs.findJob(jobId)).toBeUndefined();
+    expect(next.media.removed).toEqual(['prv_body', 'prv_answer', 'prv_answer']);
+  });
+});

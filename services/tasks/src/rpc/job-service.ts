@@ -1,0 +1,45 @@
+import type { Implementation } from '@reelgate/platform/rpc/service';
+import type { CreateJobRequest, JobService } from '@reelgate/proto/tasks/v1/job_service';
+import { callIdOf } from '../domain/job.ts';
+import { createJob } from '../operations/create-job.ts';
+import type { JobRequest } from '../operations/create-job.ts';
+import type { JobDeps } from '../operations/job-deps.ts';
+import { finishJob, getJob, leaseJobs, renewLeases, returnJob, startJob } from '../operations/work-jobs.ts';
+import { fromWireAnswer, fromWireCall, fromWireLease, toWireCall, toWireJob, toWireNewJob } from './mapping-job.ts';
+
+/** Each method: from the wire, the operation, to the wire. */
+export function jobService(deps: JobDeps): Implementation<typeof JobService> {
+  return {
+    createJob: async (request, { requestId }) => {
+      const { job, replayed } = await createJob(deps, { ...toCreate(request), requestId });
+      return { job: toWireNewJob(job), replayed };
+    },
+    getJob: async ({ accountId, jobId }) => ({ job: toWireJob(await getJob(deps, accountId, jobId)) }),
+    leaseJobs: async ({ worker, limit }) => {
+      const { taken, lease } = await leaseJobs(deps, worker, limit);
+      return {
+        leaseMs: BigInt(deps.limits.leaseMs), keepMs: BigInt(deps.limits.retentionMs),
+        jobs: taken.map(({ job, call }) => ({
+          lease: { jobId: job.id, lease }, accountId: job.accountId, tokenId: job.tokenId, visibleModels: [...job.visibleModels], requestId: job.requestId,
+          call: toWireCall(call), callId: callIdOf(job),
+        })),
+      };
+    },
+    renewJobLeases: async ({ leases }) => ({ lostJobIds: [...await renewLeases(deps, leases.map(fromWireLease))] }),
+    markJobStarted: async ({ lease }) => {
+      await startJob(deps, fromWireLease(lease));
+      return {};
+    },
+    returnJob: async ({ lease, untouched, settled, delayMs }) => ({ returned: await returnJob(deps, fromWireLease(lease), { untouched, settled, delayMs: Number(delayMs) }) }),
+    finishJob: async ({ lease, answer, failure }) => ({
+      finished: await finishJob(deps, fromWireLease(lease), { answer: fromWireAnswer(answer), failure: failure === undefined ? undefined : { code: failure.code, message: failure.message } }),
+    }),
+  };
+}
+
+function toCreate(request: CreateJobRequest): Omit<JobRequest, 'requestId'> {
+  return {
+    accountId: request.accountId, tokenId: request.tokenId, visibleModels: request.visibleModels, call: fromWireCall(request.call), repeatable: request.repeatable,
+    idempotency: request.idempotencyKey === '' ? undefined : { key: request.idempotencyKey, fingerprint: request.requestFingerprint },
+  };
+}

@@ -1,0 +1,128 @@
+import type { NewId } from '@reelgate/platform/ids';
+import type { Sql, SqlQuery, SqlRow } from '@reelgate/platform/sql';
+import { jobScopes } from '../domain/in-flight-scope.ts';
+import { JOB_COLUMNS, fromCallJson, fromJobRow, objectOf } from './job-rows.ts';
+import type { JobFinish, JobRetentionStore, JobStore, NewJob } from './job-store.ts';
+import { places, text, toJson } from './rows.ts';
+import type { Begun } from './task-store.ts';
+import { Undone, takeCaps, takeKey } from './sql-admission.ts';
+import { raiseIn } from './sql-attention.ts';
+import { countDown } from './sql-in-flight.ts';
+import { sqlJobRetention } from './sql-job-retention.ts';
+import { sqlNotes } from './sql-notes.ts';
+import type { WriteNote } from './sql-notes.ts';
+
+const UNFINISHED = 'finished_at IS NULL';
+
+export function sqlJobs(sql: Sql, newId: NewId): JobStore & JobRetentionStore {
+  const note = sqlNotes(newId);
+  return { ...sqlJobCreates(sql, note), ...sqlJobLeases(sql, note), ...sqlJobReads(sql), ...sqlJobRetention(sql) };
+}
+
+function sqlJobCreates(sql: Sql, note: WriteNote): Pick<JobStore, 'beginJob' | 'finishJob' | 'finishWaiting'> {
+  const finish = (where: string, values: readonly string[], jobId: string, finished: JobFinish): Promise<boolean> => sql.transaction(async (query) => {
+    const [row] = await query(
+      `UPDATE jobs SET state = $1, answer_json = $2, answer_object = $3, failure_json = $4, finished_at = $5, updated_at = $5, due_at = NULL, lease = NULL, lease_until = NULL
+       WHERE id = $6 AND ${UNFINISHED} AND ${where} RETURNING token_id`,
+      [finished.state, toJson(finished.answer), objectOf(finished.answer?.body), toJson(finished.failure), finished.at, jobId, ...values]);
+    if (row === undefined) return false;
+    await afterEnd(query, jobId, row);
+    if (finished.attention !== undefined) await raiseIn(query, note, { taskId: jobId, since: finished.at, ...finished.attention });
+    await note(query, jobId, finished.at, { type: finished.state, detail: { ...finished.failure, status: finished.answer?.statusCode } });
+    return true;
+  });
+  return {
+    beginJob: async (job) => {
+      try {
+        return await sql.transaction<Begun>(async (query) => {
+          if (job.idempotency !== undefined) await takeKey(query, job, job.idempotency);
+          await takeCaps(query, job.caps);
+          await insertJob(query, job);
+          await note(query, job.id, job.createdAt, { type: 'created' });
+          return 'begun';
+        });
+      } catch (error) {
+        if (error instanceof Undone) return error.outcome;
+        throw error;
+      }
+    },
+    finishJob: ({ jobId, lease }, finished) => finish('lease = $7', [lease], jobId, finished),
+    finishWaiting: (jobId, finished) => finish("state = 'queued' AND due_at IS NOT NULL", [], jobId, finished),
+  };
+}
+
+async function insertJob(query: SqlQuery, { call, ...job }: NewJob): Promise<void> {
+  await query(
+    `INSERT INTO jobs (id, account_id, token_id, models_json, request_id, endpoint, model, repeatable, state, due_at, body_object, created_at, updated_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'queued', $9, $10, $9, $9)`,
+    [job.id, job.accountId, job.tokenId, JSON.stringify(job.visibleModels), job.requestId, call.endpoint, call.model, job.repeatable ? 1 : 0, job.createdAt, objectOf(call.body)]);
+  await query('INSERT INTO job_calls (job_id, call_json) VALUES ($1, $2)', [job.id, JSON.stringify(call)]);
+}
+
+/** It is counted no more, and what was asked is not needed any more. */
+async function afterEnd(query: SqlQuery, jobId: string, row: SqlRow): Promise<void> {
+  await query('DELETE FROM job_calls WHERE job_id = $1', [jobId]);
+  for (const scope of jobScopes(text(row['token_id']))) await countDown(query, scope);
+}
+
+function sqlJobLeases(sql: Sql, note: WriteNote): Pick<JobStore, 'leaseJobs' | 'renewLeases' | 'startJob' | 'requeueJob' | 'lostJobs'> {
+  return {
+    leaseJobs: ({ worker, lease, now, until, limit }) => sql.transaction(async (query) => {
+      const rows = await query(
+        `UPDATE jobs SET lease = $1, lease_until = $2, worker = $3, due_at = NULL WHERE id IN (
+           SELECT id FROM jobs WHERE due_at IS NOT NULL AND due_at <= $4 ORDER BY due_at LIMIT $5 ${sql.skipLocked}
+         ) AND due_at IS NOT NULL RETURNING ${JOB_COLUMNS}`, [lease, until, worker, now, limit]);
+      if (rows.length === 0) return [];
+      const jobs = rows.map(fromJobRow).toSorted((one, other) => one.createdAt - other.createdAt);
+      const calls = await query(`SELECT job_id, call_json FROM job_calls WHERE job_id IN (${places(jobs.length, 1)})`, jobs.map(({ id }) => id));
+      const byId = new Map(calls.map((row) => [text(row['job_id']), fromCallJson(row['call_json'])]));
+      return jobs.flatMap((job) => {
+        const call = byId.get(job.id);
+        return call === undefined ? [] : [{ job, call }];
+      });
+    }),
+    renewLeases: async (leases, now, until) => {
+      if (leases.length === 0) return new Set();
+      const ids = leases.map(({ jobId }) => jobId);
+      const names = [...new Set(leases.map(({ lease }) => lease))];
+      // A lease is never given twice, so an id and a lease that are both among these belong together.
+      const kept = await sql.write(
+        `UPDATE jobs SET lease_until = $1 WHERE lease_until > $2 AND id IN (${places(ids.length, 3)}) AND lease IN (${places(names.length, 3 + ids.length)}) RETURNING id`,
+        [until, now, ...ids, ...names]);
+      return new Set(kept.map((row) => text(row['id'])));
+    },
+    startJob: ({ jobId, lease }, at) => sql.transaction(async (query) => {
+      const started = await query(
+        `UPDATE jobs SET state = 'in_progress', starts = starts + 1, updated_at = $1 WHERE id = $2 AND lease = $3 AND lease_until > $1 AND state = 'queued' RETURNING worker`, [at, jobId, lease]);
+      if (started.length > 0) await note(query, jobId, at, { type: 'started', detail: { worker: started[0]?.['worker'] } });
+      return started.length > 0;
+    }),
+    requeueJob: ({ jobId, lease }, { starts, at, dueAt, settled, why }) => sql.transaction(async (query) => {
+      const back = await query(
+        `UPDATE jobs SET state = 'queued', due_at = $1, lease = NULL, lease_until = NULL, settled_calls = settled_calls + $2, updated_at = $3
+         WHERE id = $4 AND lease = $5 AND starts = $6 AND ${UNFINISHED} RETURNING id`, [dueAt, settled ? 1 : 0, at, jobId, lease, starts]);
+      if (back.length > 0) await note(query, jobId, at, { type: 'returned', detail: { why } });
+      return back.length > 0;
+    }),
+    lostJobs: async (now, limit) => (await sql.read(
+      `SELECT ${JOB_COLUMNS}, lease FROM jobs WHERE lease_until IS NOT NULL AND lease_until <= $1 ORDER BY lease_until LIMIT $2`, [now, limit]))
+      .map((row) => ({ job: fromJobRow(row), lease: { jobId: text(row['id']), lease: text(row['lease']) } })),
+  };
+}
+
+function sqlJobReads(sql: Sql): Pick<JobStore, 'findJob' | 'overdueJobs' | 'listJobs' | 'pendingJobs'> {
+  return {
+    findJob: async (jobId) => {
+      const [row] = await sql.read(`SELECT ${JOB_COLUMNS} FROM jobs WHERE id = $1`, [jobId]);
+      return row === undefined ? undefined : fromJobRow(row);
+    },
+    overdueJobs: async (createdBefore, limit) => (await sql.read(
+      `SELECT ${JOB_COLUMNS} FROM jobs WHERE ${UNFINISHED} AND state = 'queued' AND created_at < $1 AND due_at IS NOT NULL ORDER BY created_at LIMIT $2`, [createdBefore, limit])).map(fromJobRow),
+    listJobs: async ({ accountId, state }, { limit, after }) => (await sql.read(
+      `SELECT ${JOB_COLUMNS} FROM jobs WHERE ($1 = '' OR account_id = $1) AND ($2 = '' OR state = $2) AND ($3 = '' OR id < $3) ORDER BY id DESC LIMIT $4`,
+      [accountId ?? '', state ?? '', after ?? '', limit])).map(fromJobRow),
+    pendingJobs: async () => (await sql.read(
+      `SELECT state, COUNT(*) AS count, MIN(created_at) AS oldest_at FROM jobs WHERE ${UNFINISHED} GROUP BY state`))
+      .map((row) => ({ state: text(row['state']), count: Number(row['count']), oldestAt: Number(row['oldest_at']) })),
+  };
+}
