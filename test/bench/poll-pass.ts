@@ -72,7 +72,7 @@ async function passes(sql: Sql, count: number): Promise<{ readonly passMs: numbe
     await Promise.all(due.map(({ id }) => store.progress(id, 'in_progress', { state: 'in_progress', unrecognised: false, progress: 0, pollErrors: 0, nextPollAt: now - 1, at: now })));
     const claimed = performance.now();
     took.push(claimed - start);
-    await store.unsettled(now, DUE);
+    await store.unsettled({ before: now, beyond: now + MINUTE_MS, limit: DUE });
     await store.withAdmission('unknown', { limit: DUE, after: '' });
     await store.late('soft', now - MINUTE_MS * 60, DUE);
     await store.late('hard', now - MINUTE_MS * 60, DUE);

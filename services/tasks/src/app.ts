@@ -40,7 +40,9 @@ import { operatorService } from './rpc/operator-service.ts';
 import { taskService } from './rpc/task-service.ts';
 import { sqlJobs } from './store/sql-jobs.ts';
 import { sqlTaskStore } from './store/sql-task-store.ts';
-import { keepAlive, recoverAtStart } from './workers/keep-alive.ts';
+import { handOver } from './workers/hand-over.ts';
+import { LOOK_MS, openVigil } from './workers/keep-alive.ts';
+import type { Vigil } from './workers/keep-alive.ts';
 import { startPollers } from './workers/pollers.ts';
 import { settleFinished } from './workers/settle-finished.ts';
 
@@ -51,7 +53,6 @@ const OUTBOX_IDLE_MS = 500;
 const SETTLE_IDLE_MS = 1000;
 const RECONCILE_IDLE_MS = 2000;
 const DEADLINE_IDLE_MS = 60_000;
-const BEAT_IDLE_MS = 1000;
 const REMOVE_IDLE_MS = 1000;
 const SWEEP_IDLE_MS = 1000;
 
@@ -81,7 +82,7 @@ export async function startTasks(config: TasksConfig, foundation: Foundation, pe
     media: mediaClient(peers.media),
     fleet, clock, newId, chance, log, callbacks: callbacks(foundation.publicUrl, foundation.signingKey),
     models: () => current.models, grants: () => current.grants,
-    processId: newId('proc'),
+    processId: newId('proc'), creating: new Set(),
     limits: config.limits, pollPlan: config.pollPlan,
     mediaUrl: mediaUrls({ bytes: peers.bytes, media: mediaClient(peers.media), publicUrl: foundation.publicUrl, signingKey: foundation.signingKey, clock }),
     announce: announceChanged(bus),
@@ -90,9 +91,10 @@ export async function startTasks(config: TasksConfig, foundation: Foundation, pe
   };
 
   const jobs = jobDeps(deps, { sql, bus, config }, foundation.metrics);
-  await recoverAtStart(deps, sql.engine === 'sqlite');
-  lifecycle.add('process', () => deps.store.forget(deps.processId));
-  startWorkers(deps, [...taskPasses(deps, { sql, bus, config }), ...jobPasses(jobs)], (name, worker) => {
+  const vigil = openVigil(deps, sql.engine === 'sqlite');
+  await vigil.recoverAtStart();
+  lifecycle.add('process', () => handOver(deps));
+  startWorkers(deps, [...taskPasses(deps, { sql, bus, config }, vigil), ...jobPasses(jobs)], (name, worker) => {
     workers.set(name, worker);
     lifecycle.add(name, () => worker.stop());
   });
@@ -124,14 +126,14 @@ interface WorkerParts {
 
 type Pass = readonly [name: string, idleMs: number, pass: () => Promise<number>];
 
-function taskPasses(deps: Deps, { sql, bus, config }: WorkerParts): readonly Pass[] {
+function taskPasses(deps: Deps, { sql, bus, config }: WorkerParts, vigil: Vigil): readonly Pass[] {
   return [
     ['outbox', OUTBOX_IDLE_MS, () => relayOutbox(sql, publishFinished(bus))],
     ['settle', SETTLE_IDLE_MS, () => settleFinished(deps)],
     ['reconcile', RECONCILE_IDLE_MS, () => reconcileUnknown(deps)],
     ['deadlines', DEADLINE_IDLE_MS, () => watchDeadlines(deps, config)],
     ['retention', REMOVE_IDLE_MS, () => removeOld(deps, config.retentionMs)],
-    ['alive', BEAT_IDLE_MS, () => keepAlive(deps)],
+    ['alive', LOOK_MS, () => vigil.pass()],
   ];
 }
 

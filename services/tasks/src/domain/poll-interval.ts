@@ -21,7 +21,12 @@ export function pollInterval(plan: PollPlan, ageMs: number, jitter: number): num
   return Math.round(interval * (JITTER_LEAST + (1 - JITTER_LEAST) * jitter));
 }
 
+/** The longest that any task can have until its next look. */
+export function longestInterval({ maxMs }: PollPlan): number {
+  return Math.max(ERROR_BACKOFF_MAX_MS, maxMs);
+}
+
 /** Until the next look after so many failed ones in a row. It never gives up. */
 export function errorBackoff(plan: PollPlan, errors: number): number {
-  return Math.min(Math.max(ERROR_BACKOFF_MAX_MS, plan.maxMs), plan.firstMs * 2 ** Math.min(errors, ERROR_DOUBLINGS_MAX));
+  return Math.min(longestInterval(plan), plan.firstMs * 2 ** Math.min(errors, ERROR_DOUBLINGS_MAX));
 }

@@ -81,6 +81,13 @@ export interface Task {
   readonly nextPollAt?: number | undefined;
   /** Polls that failed since the last one that did not. */
   readonly pollErrors: number;
+  readonly doubt?: Doubt | undefined;
+}
+
+/** What looks at a task have said against it, so many in a row; those that said nothing of the work stand between them and count for nothing. */
+export interface Doubt {
+  readonly reason: 'unknown_upstream_task' | 'no_result' | 'result_unavailable';
+  readonly looks: number;
 }
 
 export function isTerminal(state: State): boolean {

@@ -4,21 +4,21 @@ import type { Task } from '../domain/task.ts';
 import type { Deps } from './deps.ts';
 import { endTask } from './end-task.ts';
 import { postpone } from './postpone.ts';
-import { raiseAttention } from './raise-attention.ts';
-
-const FAILURES_TO_ATTENTION = 5;
 
 type Success = Extract<Report, { phase: 'succeeded' }>;
 
-/** Completed means that the bytes are ours: the result is fetched and kept before the state moves. */
+/**
+ * Completed means that the bytes are ours: the result is fetched and kept before the state moves. Without one the upstream is asked again
+ * with backoff, for a fresh link.
+ */
 export async function completeTask(deps: Deps, task: Task, report: Success): Promise<void> {
   if (task.order.kind === 'context_ir') {
-    if (report.prompt === undefined) await withoutResult(deps, task, 'the upstream reports success without a prompt', 'no_result');
+    if (report.prompt === undefined) await postpone(deps, task, 'the upstream reports success without a prompt', 'no_result');
     else await end(deps, task, report, { result: { prompt: report.prompt } });
     return;
   }
   if (report.url === undefined) {
-    await withoutResult(deps, task, 'the upstream reports success without an address', 'no_result');
+    await postpone(deps, task, 'the upstream reports success without an address', 'no_result');
     return;
   }
   try {
@@ -27,16 +27,10 @@ export async function completeTask(deps: Deps, task: Task, report: Success): Pro
   } catch (error) {
     const detail = isProblem(error) ? error.message : 'a fault of the service';
     deps.log.warn({ taskId: task.id, err: error }, 'a result could not be kept');
-    await withoutResult(deps, task, `the result could not be kept: ${detail}`, 'result_unavailable');
+    await postpone(deps, task, `the result could not be kept: ${detail}`, 'result_unavailable');
   }
 }
 
 async function end(deps: Deps, task: Task, report: Success, kept: { readonly result: NonNullable<Task['result']>; readonly expiresAt?: number }): Promise<void> {
   await endTask(deps, task, { state: 'completed', at: deps.clock.now(), upstreamStatus: report.status, usage: report.usage, ...kept });
-}
-
-/** Asked again with backoff, for a fresh link; after several times a person is told. */
-async function withoutResult(deps: Deps, task: Task, detail: string, reason: 'no_result' | 'result_unavailable'): Promise<void> {
-  const failures = await postpone(deps, task, detail);
-  if (failures >= FAILURES_TO_ATTENTION) await raiseAttention(deps, task, reason, detail);
 }

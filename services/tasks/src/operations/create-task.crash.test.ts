@@ -9,7 +9,7 @@ import type { Moment } from '../../testing/process-death.ts';
 import { outcomes } from '../../testing/store/opened-store.ts';
 import type { Order } from '../domain/order.ts';
 import type { Task } from '../domain/task.ts';
-import { recoverAtStart } from '../workers/keep-alive.ts';
+import { openVigil } from '../workers/keep-alive.ts';
 import { settleFinished } from '../workers/settle-finished.ts';
 import type { Created } from './create-task.ts';
 import { reconcileUnknown } from './reconcile-unknown.ts';
@@ -66,7 +66,7 @@ async function leftByDeathAt(story: Story, step: number, moment: Moment): Promis
 /** The same, once the next process has started. */
 async function afterDeathAt(story: Story, step: number, moment: Moment): Promise<World> {
   const world = await leftByDeathAt(story, step, moment);
-  await recoverAtStart(world.deps, true);
+  await openVigil(world.deps, true).recoverAtStart();
   return world;
 }
 
@@ -117,7 +117,7 @@ describe.each(STORIES)('a process that dies while $name', (story) => {
       expect({ at, waiting }).toEqual({ at, waiting: task?.admission === 'unknown' ? [`${task.id} unknown_outcome`] : [] });
 
       const again = await world.restart();
-      await recoverAtStart(again.deps, true);
+      await openVigil(again.deps, true).recoverAtStart();
       await settleFinished(again.deps);
       await assertKept(again, `${at}, and once more`);
       expect({ at, submissions: again.upstream.submitted.length }).toEqual({ at, submissions });
@@ -168,10 +168,10 @@ describe('a process that dies while it settles what another death left', () => {
     for (let second = 1; second <= 2 * RECOVERY_STEPS; second += 1) {
       const dying = await leftByDeathAt(story, step, moment);
       const death = dieAt(dying.journal, Math.ceil(second / 2), second % 2 === 0 ? 'after' : 'before');
-      void recoverAtStart(dying.deps, true);
+      void openVigil(dying.deps, true).recoverAtStart();
       await death;
       const world = await dying.restart();
-      await recoverAtStart(world.deps, true);
+      await openVigil(world.deps, true).recoverAtStart();
       await world.clock.advance(MINUTE_MS);
       await settleFinished(world.deps);
       await assertKept(world, `at the ${second}th moment of the recovery`);

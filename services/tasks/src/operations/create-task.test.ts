@@ -11,6 +11,7 @@ import type { Order } from '../domain/order.ts';
 import { applyReport } from './apply-report.ts';
 import type { CreateRequest } from './create-task.ts';
 
+const EVERY = { before: Number.MAX_SAFE_INTEGER, beyond: Number.MAX_SAFE_INTEGER, limit: 10 };
 const open = useWorlds();
 
 /** Which seams were crossed, in order. */
@@ -180,7 +181,7 @@ describe('a create that is refused', () => {
     expect(await outcomes(world.deps.store, task!.id)).toEqual(['refused']);
     expect(world.billing.holds.get(task!.id)?.state).toBe('released');
     expect(await Promise.all(['total', 'token:token_1', 'channel:main'].map((scope) => world.deps.store.inFlight(scope)))).toEqual([0, 0, 0]);
-    expect(await world.deps.store.unsettled(Number.MAX_SAFE_INTEGER, 10)).toEqual([]);
+    expect(await world.deps.store.unsettled(EVERY)).toEqual([]);
     expect((await world.create(anOrder(), { idempotency: { key: 'k', fingerprint: 'f' } })).replayed).toBe(false);
   });
 
@@ -191,7 +192,7 @@ describe('a create that is refused', () => {
 
     await expect(world.create()).rejects.toMatchObject({ reason: 'invalid_request' });
 
-    expect((await world.deps.store.unsettled(Number.MAX_SAFE_INTEGER, 10)).map(({ admission }) => admission)).toEqual(['refused']);
+    expect((await world.deps.store.unsettled(EVERY)).map(({ admission }) => admission)).toEqual(['refused']);
   });
 
   test('has no hold either when the answer to the hold was lost', async () => {

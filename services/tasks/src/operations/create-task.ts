@@ -43,10 +43,18 @@ export async function createTask(deps: Deps, request: CreateRequest): Promise<Cr
   const resolved = await resolveOrder(deps, request, request.order);
   const facts = priceFacts(request.order, resolved.source?.seconds);
   const task = newTask(deps, request, facts);
+  deps.creating.add(task.id);
+  try {
+    return await createOwn(deps, request, { task, resolved, facts });
+  } finally {
+    deps.creating.delete(task.id);
+  }
+}
+
+async function createOwn(deps: Deps, request: CreateRequest, { task, resolved, facts }: { readonly task: NewTask; readonly resolved: ResolvedOrder; readonly facts: PriceFacts }): Promise<Created> {
   const begun = await deps.store.begin(task);
   if (begun === 'key_taken') return afterLostRace(deps, request);
   if (begun !== 'begun') return refuseCapped(deps, request, facts);
-
   try {
     await submit(deps, task, resolved, facts);
   } catch (error) {

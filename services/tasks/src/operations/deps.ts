@@ -25,6 +25,8 @@ export interface Deps {
   readonly log: Log;
   /** Names this process in the rows that it works on. */
   readonly processId: string;
+  /** The tasks of the creates that this process works on now; a row of its own that is not among them is over. */
+  readonly creating: Set<string>;
   readonly limits: Limits;
   readonly pollPlan: PollPlan;
   /** A staged medium as the channel reads it. */

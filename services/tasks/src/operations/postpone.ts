@@ -1,14 +1,21 @@
 import { errorBackoff } from '../domain/poll-interval.ts';
-import type { Task } from '../domain/task.ts';
+import type { Doubt, Task } from '../domain/task.ts';
 import type { Deps } from './deps.ts';
+import { raiseAttention } from './raise-attention.ts';
 
-/** Nothing was learnt: the task stands as it did, and is looked at again later. Gives how often that has happened in a row. */
-export async function postpone(deps: Pick<Deps, 'store' | 'clock' | 'pollPlan'>, task: Task, error: string): Promise<number> {
+const LOOKS_TO_ATTENTION = 5;
+
+/**
+ * Nothing was learnt: the task stands as it did, and is looked at again later. Where the look spoke against the task (`doubt`) a person
+ * is told at the fifth in a row that did so, and at every later one.
+ */
+export async function postpone(deps: Pick<Deps, 'store' | 'clock' | 'pollPlan' | 'count' | 'log'>, task: Task, error: string, doubt?: Doubt['reason']): Promise<void> {
   const errors = task.pollErrors + 1;
   const at = deps.clock.now();
+  const doubted = doubt === undefined ? task.doubt : { reason: doubt, looks: task.doubt?.reason === doubt ? task.doubt.looks + 1 : 1 };
   await deps.store.progress(task.id, task.state, {
-    state: task.state, upstreamStatus: task.upstreamStatus, unrecognised: task.unrecognised, progress: task.progress, pollErrors: errors, at, wasDueAt: task.nextPollAt,
+    state: task.state, upstreamStatus: task.upstreamStatus, unrecognised: task.unrecognised, progress: task.progress, pollErrors: errors, doubt: doubted, at, wasDueAt: task.nextPollAt,
     nextPollAt: at + errorBackoff(deps.pollPlan, errors),
   }, errors === 1 ? { type: 'look_failed', detail: { error } } : undefined);
-  return errors;
+  if (doubt !== undefined && (doubted?.looks ?? 0) >= LOOKS_TO_ATTENTION) await raiseAttention(deps, task, doubt, error);
 }

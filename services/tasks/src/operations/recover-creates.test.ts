@@ -4,10 +4,11 @@ import { useWorlds } from '../../testing/open-world.ts';
 import type { World } from '../../testing/open-world.ts';
 import { begun, outcomes, started } from '../../testing/store/opened-store.ts';
 import { settleFinished } from '../workers/settle-finished.ts';
-import { recoverCreates } from './recover-creates.ts';
+import { recoverCreates, recoverOwnCreates } from './recover-creates.ts';
 
 const open = useWorlds();
 const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 const ALIVE = ['proc_alive'];
 const idempotency = { key: 'k', fingerprint: 'f', expiresAt: Number.MAX_SAFE_INTEGER };
 
@@ -106,14 +107,15 @@ describe('a create of a living process', () => {
     expect(await world.deps.store.find('task_1')).toMatchObject({ admission: 'submitting' });
   });
 
-  test('that takes longer than any create can is taken from it', async () => {
+  test('is left alone however long it takes, and wherever the clock jumps', async () => {
     const world = await open();
     await started(world.deps.store, 'task_1', { owner: 'proc_alive', createdAt: world.clock.now() });
-    await world.clock.advance(15 * MINUTE_MS + 1);
+    for (const jump of [5 * HOUR_MS, -10 * HOUR_MS]) {
+      await world.clock.advance(jump);
+      expect(await recoverCreates(world.deps, ALIVE)).toBe(0);
+    }
 
-    expect(await recoverCreates(world.deps, ALIVE)).toBe(1);
-
-    expect(await world.deps.store.find('task_1')).toMatchObject({ admission: 'unknown' });
+    expect(await world.deps.store.find('task_1')).toMatchObject({ admission: 'submitting' });
   });
 
   test('that was wrongly taken for dead starts nothing more; what it had sent is not lost when the answer comes', async () => {
@@ -164,5 +166,50 @@ describe('a create of a living process', () => {
     expect(world.upstream.submitted).toEqual([]);
     expect(await world.deps.store.list({ hidden: true }, { limit: 10 })).toMatchObject([{ admission: 'refused' }]);
     expect([...world.billing.holds.values()].map(({ state }) => state)).toEqual(['released']);
+  });
+});
+
+describe('a create of this process that ended while the database was away', () => {
+  test('before it submitted is refused as soon as it can be: its key is free, its counters down, its hold goes back', async () => {
+    const world = await open();
+    for (const name of ['store.startAttempt', 'store.refuse']) world.journal.fail(name, new Error('the database is away'));
+    await expect(world.create(undefined, { idempotency })).rejects.toThrow('the database is away');
+    expect(await world.deps.store.list({ hidden: true }, { limit: 10 })).toMatchObject([{ admission: 'submitting' }]);
+
+    await recoverOwnCreates(world.deps);
+    await world.clock.advance(MINUTE_MS);
+    await settleFinished(world.deps);
+
+    expect(await world.deps.store.list({ hidden: true }, { limit: 10 })).toMatchObject([{ admission: 'refused', failure: { code: 'interrupted' } }]);
+    expect(await world.deps.store.findKey('acme', 'k', world.clock.now())).toBeUndefined();
+    expect(await world.deps.store.inFlight('total')).toBe(0);
+    expect([...world.billing.holds.values()].map(({ state }) => state)).toEqual(['released']);
+  });
+
+  test('after it submitted is unknown, and keeps its hold', async () => {
+    const world = await open();
+    world.journal.fail('store.accept', new Error('the database is away'), 1000);
+    const creating = world.create(undefined, { idempotency }).catch((error: unknown) => error);
+    for (let tries = 0; tries < 100; tries += 1) await world.clock.advance(500);
+    await expect(creating).resolves.toThrow('could not be written');
+
+    await recoverOwnCreates(world.deps);
+
+    expect(await world.deps.store.list({ hidden: true }, { limit: 10 })).toMatchObject([{ admission: 'unknown', state: 'queued' }]);
+    expect([...world.billing.holds.values()].map(({ state }) => state)).toEqual(['held']);
+    expect(world.upstream.submitted).toHaveLength(1);
+  });
+
+  test('is not taken for over while it goes on', async () => {
+    const world = await open();
+    for (const step of ['billing.placeHold', 'store.startAttempt', 'main.submit', 'store.accept']) {
+      world.journal.put(async ({ name }, proceed) => {
+        if (name === step) await recoverOwnCreates(world.deps);
+        const answer = await proceed();
+        if (name === step) await recoverOwnCreates(world.deps);
+        return answer;
+      });
+      expect((await world.create()).task).toMatchObject({ admission: 'accepted' });
+    }
   });
 });

@@ -1,22 +1,28 @@
 import type { Task } from '../domain/task.ts';
 import type { Deps } from './deps.ts';
 
-/** No create takes this long: its calls have deadlines. */
-const CREATE_MAX_MS = 15 * 60_000;
 const BATCH_MAX = 100;
-const CUT_OFF = 'the process ended before the upstream answered';
+/** More than a process ever works on at once. */
+const OWN_MAX = 10_000;
+const CUT_OFF = 'the create ended before the answer of the upstream was written';
 
 /**
  * Settles what creates left behind when their process died. One whose last attempt had started is unknown: the upstream may have the
  * work, so the task lives on with its hold. One that had not is refused, and its hold given back. Gives how many there were.
  */
 export async function recoverCreates(deps: Deps, aliveOwners: readonly string[]): Promise<number> {
-  const abandoned = await deps.store.abandoned(aliveOwners, deps.clock.now() - CREATE_MAX_MS, BATCH_MAX);
+  const abandoned = await deps.store.abandoned(aliveOwners, BATCH_MAX);
   for (const task of abandoned) await recover(deps, task);
   return abandoned.length;
 }
 
-async function recover(deps: Deps, task: Task): Promise<void> {
+/** The same for creates of this process that ended while nothing could be written. Whoever reads the rows first, then who is at work, takes none from a create that goes on. */
+export async function recoverOwnCreates(deps: Deps): Promise<void> {
+  const rows = await deps.store.submittedBy(deps.processId, OWN_MAX);
+  for (const id of rows) if (!deps.creating.has(id)) await recover(deps, { id });
+}
+
+async function recover(deps: Deps, task: Pick<Task, 'id'>): Promise<void> {
   // Should its process live after all, it can start no further attempt from here on, and what is read below stays true.
   if (!(await deps.store.disown(task.id))) return;
   const at = deps.clock.now();

@@ -40,11 +40,13 @@ async function plansOf(call: (store: TaskStore, jobs: JobStore & JobRetentionSto
 
 test.each<[string, string, (store: TaskStore) => Promise<unknown>]>([
   ['what is due on a channel', 'tasks_due', (store) => store.claimDue('main', { now: 1, leaseUntil: 2, limit: 10, owner: 'proc_1' })],
-  ['what is unsettled', 'tasks_unsettled', (store) => store.unsettled(1, 10)],
+  ['what is unsettled', 'tasks_unsettled', (store) => store.unsettled({ before: 1, beyond: 2, limit: 10 })],
   ['what is overdue', 'tasks_unfinished', (store) => store.overdue(10)],
   ['what is past the soft deadline', 'tasks_unfinished', (store) => store.late('soft', 1, 10)],
   ['what is past the hard deadline', 'tasks_unfinished', (store) => store.late('hard', 1, 10)],
-  ['what nobody works on', 'tasks_unsure', (store) => store.abandoned(['proc_1', 'proc_2'], 1, 10)],
+  ['what nobody works on', 'tasks_unsure', (store) => store.abandoned(['proc_1', 'proc_2'], 10)],
+  ['the creates of a process', 'tasks_unsure', (store) => store.submittedBy('proc_1', 10)],
+  ['what is due too late', 'tasks_due', (store) => store.pullIn('main', { beyond: 2, to: 1, limit: 10 })],
   ['what is unknown', 'tasks_unsure', (store) => store.withAdmission('unknown', { limit: 10, after: 'task_1' })],
   ['what is being submitted', 'tasks_unsure', (store) => store.withAdmission('submitting', { limit: 10, after: 'task_1' })],
   ['what has an upstream id', 'tasks_by_upstream', (store) => store.knownUpstreamIds('vendor', ['1', '2'])],

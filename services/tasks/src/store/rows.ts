@@ -1,10 +1,10 @@
 import type { SqlRow, SqlValue } from '@reelgate/platform/sql';
 import type { Order } from '../domain/order.ts';
-import type { Admission, Failure, Mapping, Result, StagedMedia, State, Task, Usage } from '../domain/task.ts';
+import type { Admission, Doubt, Failure, Mapping, Result, StagedMedia, State, Task, Usage } from '../domain/task.ts';
 
 /** The columns of a task row, as fromTaskRow reads them. */
 export const TASK_COLUMNS = `id, account_id, token_id, order_json, admission, state, upstream_status, unrecognised, progress, seconds, created_at,
-  updated_at, finished_at, expires_at, channel, upstream_account, upstream_id, result_json, failure_json, usage_json, next_poll_at, poll_errors, staged_json`;
+  updated_at, finished_at, expires_at, channel, upstream_account, upstream_id, result_json, failure_json, usage_json, next_poll_at, poll_errors, staged_json, doubt, doubt_looks`;
 
 export function fromTaskRow(row: SqlRow): Task {
   return {
@@ -29,7 +29,13 @@ export function fromTaskRow(row: SqlRow): Task {
     usage: json<Usage>(row['usage_json']),
     nextPollAt: optionalNumber(row['next_poll_at']),
     pollErrors: Number(row['poll_errors']),
+    doubt: doubtOf(row),
   };
+}
+
+function doubtOf(row: SqlRow): Doubt | undefined {
+  const reason = optionalText(row['doubt']);
+  return reason === undefined ? undefined : { reason: reason as Doubt['reason'], looks: Number(row['doubt_looks']) };
 }
 
 function mappingOf(row: SqlRow): Mapping | undefined {

@@ -31,7 +31,7 @@ function sqlBegins(sql: Sql, note: WriteNote): Pick<CreateStore, 'findKey' | 'be
 
     refuse: (taskId, failure, at) => sql.transaction(async (query) => {
       const rows = await query(
-        `UPDATE tasks SET admission = 'refused', owner = NULL, state = 'failed', failure_json = $1, finished_at = $2, updated_at = $2, next_poll_at = NULL
+        `UPDATE tasks SET admission = 'refused', owner = NULL, state = 'failed', failure_json = $1, finished_at = $2, settle_at = $2, updated_at = $2, next_poll_at = NULL
          WHERE id = $3 AND admission = 'submitting' RETURNING id`, [JSON.stringify(failure), at, taskId]);
       if (rows.length === 0) return false;
       await leaveCounters(query, taskId);

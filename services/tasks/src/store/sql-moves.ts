@@ -3,31 +3,24 @@ import type { Sql } from '@reelgate/platform/sql';
 import type { Task } from '../domain/task.ts';
 import { TASK_COLUMNS, fromTaskRow, toJson } from './rows.ts';
 import { leaveCounters } from './sql-in-flight.ts';
+import { UNFINISHED, sqlLeases } from './sql-leases.ts';
 import type { WriteNote } from './sql-notes.ts';
 import type { Finish, MoveStore } from './task-store.ts';
-
-const UNFINISHED = "state IN ('queued', 'in_progress')";
 
 /** The event that a finished task leaves behind. */
 export type FinishedEvent = (task: Task, finish: Finish) => { readonly type: string; readonly payload: string };
 
 export function sqlMoves(sql: Sql, note: WriteNote, finishedEvent: FinishedEvent): MoveStore {
   return {
-    claimDue: async (channel, { now, leaseUntil, limit, owner }) => (await sql.write(
-      `UPDATE tasks SET lease_until = $1, owner = $5 WHERE id IN (
-         SELECT id FROM tasks WHERE channel = $2 AND next_poll_at IS NOT NULL AND next_poll_at <= $3 AND (lease_until IS NULL OR lease_until <= $3)
-         ORDER BY next_poll_at LIMIT $4 ${sql.skipLocked}
-       ) RETURNING ${TASK_COLUMNS}`, [leaseUntil, channel, now, limit, owner])).map(fromTaskRow),
-    dropLeases: async (owner) => {
-      await sql.write('UPDATE tasks SET lease_until = NULL, owner = NULL WHERE owner = $1 AND lease_until IS NOT NULL', [owner]);
-    },
-
+    ...sqlLeases(sql),
     progress: (taskId, from, to, told) => sql.transaction(async (query) => {
       const rows = await query(
         `UPDATE tasks SET state = $1, upstream_status = $2, unrecognised = $3, progress = $4, poll_errors = $5,
-           next_poll_at = CASE WHEN next_poll_at = COALESCE($10, next_poll_at) THEN $6 ELSE next_poll_at END, lease_until = NULL, owner = NULL, updated_at = $7
+           next_poll_at = CASE WHEN next_poll_at = COALESCE($10, next_poll_at) THEN $6 ELSE next_poll_at END, lease_until = NULL, owner = NULL, updated_at = $7,
+           doubt = $11, doubt_looks = $12
          WHERE id = $8 AND state = $9 AND ${UNFINISHED} AND next_poll_at IS NOT NULL RETURNING id`,
-        [to.state, to.upstreamStatus ?? null, to.unrecognised ? 1 : 0, to.progress, to.pollErrors, to.nextPollAt, to.at, taskId, from, to.wasDueAt ?? null]);
+        [to.state, to.upstreamStatus ?? null, to.unrecognised ? 1 : 0, to.progress, to.pollErrors, to.nextPollAt, to.at, taskId, from, to.wasDueAt ?? null,
+          to.doubt?.reason ?? null, to.doubt?.looks ?? 0]);
       if (rows.length > 0 && told !== undefined) await note(query, taskId, to.at, told);
       return rows.length > 0;
     }),
@@ -35,7 +28,7 @@ export function sqlMoves(sql: Sql, note: WriteNote, finishedEvent: FinishedEvent
     finish: (taskId, finish) => sql.transaction(async (query) => {
       const [row] = await query(
         `UPDATE tasks SET state = $1, upstream_status = COALESCE($2, upstream_status), unrecognised = 0, progress = $3, result_json = $4, failure_json = $5,
-           usage_json = $6, expires_at = $7, finished_at = $8, updated_at = $8, next_poll_at = NULL, lease_until = NULL, owner = NULL, admission = 'accepted'
+           usage_json = $6, expires_at = $7, finished_at = $8, settle_at = $8, updated_at = $8, next_poll_at = NULL, lease_until = NULL, owner = NULL, admission = 'accepted'
          WHERE id = $9 AND ${UNFINISHED} AND admission IN ('accepted', 'unknown') RETURNING ${TASK_COLUMNS}`,
         [finish.state, finish.upstreamStatus ?? null, finish.state === 'completed' ? 100 : 0, toJson(finish.result), toJson(finish.failure), toJson(finish.usage),
           finish.expiresAt ?? null, finish.at, taskId]);
@@ -47,16 +40,11 @@ export function sqlMoves(sql: Sql, note: WriteNote, finishedEvent: FinishedEvent
       return true;
     }),
 
-    makeDue: async (taskId, at) => {
-      await sql.write(`UPDATE tasks SET next_poll_at = $1, lease_until = NULL WHERE id = $2 AND next_poll_at IS NOT NULL AND next_poll_at > $1 AND ${UNFINISHED}`, [at, taskId]);
-    },
-    // While a look is under way its time is moved a little and stays past: `progress` sees by it that there is more to see.
-    heed: async (taskId, at) => (await sql.write(
-      `UPDATE tasks SET next_poll_at = CASE WHEN next_poll_at > $1 THEN $1 ELSE next_poll_at + 1 END
-       WHERE id = $2 AND next_poll_at IS NOT NULL AND ${UNFINISHED}
-         AND ((next_poll_at > $1 AND (lease_until IS NULL OR lease_until <= $1)) OR (next_poll_at <= $1 AND lease_until > $1)) RETURNING id`, [at, taskId])).length > 0,
     markSettled: async (taskId, at) => {
       await sql.write('UPDATE tasks SET settled_at = $1 WHERE id = $2 AND settled_at IS NULL', [at, taskId]);
+    },
+    putOffSettlement: async (taskId, to) => {
+      await sql.write('UPDATE tasks SET settle_at = $1, settle_failures = settle_failures + 1 WHERE id = $2 AND settled_at IS NULL', [to, taskId]);
     },
     remove: async (taskId, at) => (await sql.write(
       'UPDATE tasks SET deleted_at = $1 WHERE id = $2 AND deleted_at IS NULL AND finished_at IS NOT NULL RETURNING id', [at, taskId])).length > 0,

@@ -7,8 +7,7 @@ export function sqlProcesses(sql: Sql): ProcessStore {
     beat: async (processId, at) => {
       await sql.write('INSERT INTO processes (id, beat_at) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET beat_at = $2', [processId, at]);
     },
-    aliveSince: async (at) => (await sql.read('SELECT id FROM processes WHERE beat_at >= $1', [at])).map((row) => text(row['id'])),
-    silentSince: async (at) => (await sql.read('SELECT id FROM processes WHERE beat_at < $1', [at])).map((row) => text(row['id'])),
+    beats: async () => new Map((await sql.read('SELECT id, beat_at FROM processes')).map((row) => [text(row['id']), Number(row['beat_at'])])),
     forget: async (processId) => {
       await sql.write('DELETE FROM processes WHERE id = $1', [processId]);
     },

@@ -1,6 +1,6 @@
 import type { Sql, SqlValue } from '@reelgate/platform/sql';
 import { TASK_COLUMNS, fromTaskRow, optionalNumber, optionalText, places, text } from './rows.ts';
-import type { Attempt, ListFilter, ReadStore } from './task-store.ts';
+import type { Attempt, ListFilter, ReadStore, Unsettled } from './task-store.ts';
 
 /** In words that SQLite can match to the index of such tasks: it does not match a parameter. */
 const UNSURE = { submitting: "admission = 'submitting'", unknown: "admission = 'unknown'" } as const;
@@ -10,6 +10,9 @@ const VISIBLE = "admission IN ('accepted', 'unknown') AND deleted_at IS NULL";
 
 export function sqlReads(sql: Sql): ReadStore {
   const tasks = async (where: string, values: readonly SqlValue[]) => (await sql.read(`SELECT ${TASK_COLUMNS} FROM tasks WHERE ${where}`, values)).map(fromTaskRow);
+  const unsettled = async (when: string, values: readonly SqlValue[]): Promise<readonly Unsettled[]> => (await sql.read(
+    `SELECT ${TASK_COLUMNS}, settle_failures FROM tasks WHERE finished_at IS NOT NULL AND settled_at IS NULL AND ${when} ORDER BY settle_at LIMIT $2`, values))
+    .map((row) => ({ ...fromTaskRow(row), settleFailures: Number(row['settle_failures']) }));
   return {
     find: async (taskId) => (await tasks('id = $1', [taskId]))[0],
     findOwned: async (accountId, taskId) => (await tasks(`id = $1 AND account_id = $2 AND ${VISIBLE}`, [taskId, accountId]))[0],
@@ -32,11 +35,11 @@ export function sqlReads(sql: Sql): ReadStore {
     events: async (taskId) => (await sql.read('SELECT at, type, detail_json FROM task_events WHERE task_id = $1 ORDER BY id', [taskId]))
       .map((row) => ({ at: Number(row['at']), type: text(row['type']), detailJson: text(row['detail_json']) })),
     inFlight: async (scope) => Number((await sql.read('SELECT count FROM in_flight WHERE scope = $1', [scope]))[0]?.['count'] ?? 0),
-    abandoned: (aliveOwners, begunBefore, limit) => tasks(
-      `admission = 'submitting' AND (created_at < $2 OR ${aliveOwners.length === 0 ? '1 = 1' : `owner NOT IN (${places(aliveOwners.length, 3)})`}) ORDER BY id LIMIT $1`,
-      [limit, begunBefore, ...aliveOwners]),
+    abandoned: (aliveOwners, limit) => tasks(
+      `admission = 'submitting' AND ${aliveOwners.length === 0 ? '1 = 1' : `owner NOT IN (${places(aliveOwners.length, 2)})`} ORDER BY id LIMIT $1`, [limit, ...aliveOwners]),
+    submittedBy: async (owner, limit) => (await sql.read("SELECT id FROM tasks WHERE admission = 'submitting' AND owner = $1 LIMIT $2", [owner, limit])).map((row) => text(row['id'])),
     withAdmission: (admission, { limit, after }) => tasks(`${UNSURE[admission]} AND finished_at IS NULL AND id > $1 ORDER BY id LIMIT $2`, [after, limit]),
-    unsettled: (before, limit) => tasks('finished_at IS NOT NULL AND settled_at IS NULL AND finished_at < $1 ORDER BY finished_at LIMIT $2', [before, limit]),
+    unsettled: async ({ before, beyond, limit }) => [...await unsettled('settle_at < $1', [before, limit]), ...await unsettled('settle_at > $1', [beyond, limit])],
     knownUpstreamIds: async (upstreamAccount, ids) => {
       if (ids.length === 0) return new Set();
       const rows = await sql.read(`SELECT upstream_id FROM tasks WHERE upstream_account = $1 AND upstream_id IN (${places(ids.length, 2)})`, [upstreamAccount, ...ids]);

@@ -1,5 +1,5 @@
 import type { Order } from '../domain/order.ts';
-import type { Failure, Mapping, Result, StagedMedia, State, Task, Usage } from '../domain/task.ts';
+import type { Doubt, Failure, Mapping, Result, StagedMedia, State, Task, Usage } from '../domain/task.ts';
 
 /** A create before anything is submitted. */
 export interface NewTask {
@@ -57,6 +57,7 @@ export interface Progress {
   readonly unrecognised: boolean;
   readonly progress: number;
   readonly pollErrors: number;
+  readonly doubt?: Doubt | undefined;
   readonly nextPollAt: number;
   /** When the look was due. Where something made it due again meanwhile, the next look follows at once. */
   readonly wasDueAt?: number | undefined;
@@ -107,6 +108,11 @@ export interface Page {
   readonly ascending?: boolean | undefined;
 }
 
+/** A finished task whose money has not moved yet, and how often that failed. */
+export interface Unsettled extends Task {
+  readonly settleFailures: number;
+}
+
 /** Reads of what is committed. */
 export interface ReadStore {
   /** Whatever its admission. */
@@ -118,12 +124,17 @@ export interface ReadStore {
   attempts(taskId: string): Promise<readonly Attempt[]>;
   events(taskId: string): Promise<readonly { readonly at: number; readonly type: string; readonly detailJson: string }[]>;
   inFlight(scope: string): Promise<number>;
-  /** Creates that no living process works on: its owner is not among these, or it began before this time. */
-  abandoned(aliveOwners: readonly string[], begunBefore: number, limit: number): Promise<readonly Task[]>;
+  /** Creates that no living process works on: their owner is not among these. */
+  abandoned(aliveOwners: readonly string[], limit: number): Promise<readonly Task[]>;
+  /** The creates that are this process's. */
+  submittedBy(owner: string, limit: number): Promise<readonly string[]>;
   /** Unfinished, in the order of their ids, behind this one. */
   withAdmission(admission: 'submitting' | 'unknown', page: { readonly limit: number; readonly after: string }): Promise<readonly Task[]>;
-  /** Finished, and not known to be settled since before this time. */
-  unsettled(before: number, limit: number): Promise<readonly Task[]>;
+  /**
+   * Finished, not known to be settled, and to be asked about before a time; also after one that no task can rightly have, for then the
+   * clock was set back.
+   */
+  unsettled(which: { readonly before: number; readonly beyond: number; readonly limit: number }): Promise<readonly Unsettled[]>;
   knownUpstreamIds(upstreamAccount: string, ids: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
@@ -131,8 +142,12 @@ export interface ReadStore {
 export interface MoveStore {
   /** Takes due tasks of a channel for a process; until the lease ends nobody else takes them. */
   claimDue(channel: string, options: { readonly now: number; readonly leaseUntil: number; readonly limit: number; readonly owner: string }): Promise<readonly Task[]>;
-  /** Ends the leases of a process that is dead. */
+  /** Ends the leases of a process that looks no more. */
   dropLeases(owner: string): Promise<void>;
+  /** Ends the lease of one task, where it is this process's. */
+  dropLease(taskId: string, owner: string): Promise<void>;
+  /** Makes due what is due beyond a time that none can rightly have, for the clock was set back; gives how many, so many at most. */
+  pullIn(channel: string, options: { readonly beyond: number; readonly to: number; readonly limit: number }): Promise<number>;
   /** Writes what a look found, unless the task has ended; says whether it had not. */
   progress(taskId: string, from: State, to: Progress, note?: Note): Promise<boolean>;
   /** Compare-and-set from an unfinished state, with the event, the counters and the note in one transaction; says whether it won. */
@@ -141,6 +156,8 @@ export interface MoveStore {
   /** Something happened to the work: it is looked at now, or once more after the look that is under way. Says whether that was news. */
   heed(taskId: string, at: number): Promise<boolean>;
   markSettled(taskId: string, at: number): Promise<void>;
+  /** Its settlement failed: it is asked for again at this time, and others meanwhile. */
+  putOffSettlement(taskId: string, to: number): Promise<void>;
   remove(taskId: string, at: number): Promise<boolean>;
 }
 
@@ -178,8 +195,8 @@ export interface AttentionStore {
 /** Which processes of this service live. */
 export interface ProcessStore {
   beat(processId: string, at: number): Promise<void>;
-  aliveSince(at: number): Promise<readonly string[]>;
-  silentSince(at: number): Promise<readonly string[]>;
+  /** The last beat of each. */
+  beats(): Promise<ReadonlyMap<string, number>>;
   forget(processId: string): Promise<void>;
 }
 

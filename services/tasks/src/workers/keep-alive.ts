@@ -1,42 +1,58 @@
 import type { Deps } from '../operations/deps.ts';
-import { recoverCreates } from '../operations/recover-creates.ts';
+import { recoverCreates, recoverOwnCreates } from '../operations/recover-creates.ts';
 
-/** A process that has not been heard of for this long is dead. */
-export const SILENCE_MS = 5000;
+/** Between two looks at the beats of the others. */
+export const LOOK_MS = 1000;
+/** A process whose beat was the same in so many looks after the first is dead. */
+export const SILENT_LOOKS = 5;
 
-/** One pass: says that this process lives, and takes over what dead ones left. */
-export async function keepAlive(deps: Deps): Promise<number> {
-  const now = deps.clock.now();
-  await deps.store.beat(deps.processId, now);
-  await recoverCreates(deps, await deps.store.aliveSince(now - SILENCE_MS));
-  await bury(deps, now - SILENCE_MS);
-  return 0;
-}
-
-/** What a dead process was looking at is free again at once. */
-async function bury({ store, processId }: Deps, silentSince: number): Promise<void> {
-  for (const dead of await store.silentSince(silentSince)) {
-    if (dead === processId) continue;
-    await store.dropLeases(dead);
-    await store.forget(dead);
-  }
+/** What one process knows of the others that share its database. */
+export interface Vigil {
+  /** One look: says that this process lives, and takes over what dead ones left. */
+  pass(): Promise<number>;
+  /** Before the service is ready: what a crash cut off is settled. */
+  recoverAtStart(): Promise<void>;
 }
 
 /**
- * Before the service is ready: what a crash cut off is settled. A database that only one process can have (`exclusive`) shows at once
- * that every other process is dead; another one needs their silence, a few seconds at most.
+ * A beat that changes is life; what time it names says nothing, for clocks are set and differ, and while the database is away nobody looks
+ * and nobody dies. A database that only one process can have (`exclusive`) shows at once that every other process is dead.
  */
-export async function recoverAtStart(deps: Deps, exclusive: boolean): Promise<void> {
-  const begun = deps.clock.now();
-  await deps.store.beat(deps.processId, begun);
-  for (;;) {
-    const now = deps.clock.now();
-    const alive = exclusive ? [deps.processId] : await deps.store.aliveSince(now - SILENCE_MS);
-    const recovered = await recoverCreates(deps, alive);
-    await bury(deps, exclusive ? Number.MAX_SAFE_INTEGER : now - SILENCE_MS);
-    if (recovered > 0) continue;
-    const doubtful = exclusive ? 0 : (await deps.store.abandoned([deps.processId], 0, 1)).length;
-    if (doubtful === 0 || now - begun > SILENCE_MS) return;
-    await deps.clock.sleep(SILENCE_MS / 10);
+export function openVigil(deps: Deps, exclusive: boolean): Vigil {
+  const seen = new Map<string, { readonly beat: number; readonly looks: number }>();
+  const aliveNow = async (): Promise<readonly string[]> => {
+    await deps.store.beat(deps.processId, deps.clock.now());
+    if (exclusive) return [deps.processId];
+    const beats = await deps.store.beats();
+    for (const id of seen.keys()) if (!beats.has(id)) seen.delete(id);
+    for (const [id, beat] of beats) seen.set(id, { beat, looks: seen.get(id)?.beat === beat ? (seen.get(id)?.looks ?? 0) + 1 : 0 });
+    return [...beats.keys()].filter((id) => id === deps.processId || (seen.get(id)?.looks ?? 0) < SILENT_LOOKS);
+  };
+  return {
+    pass: async () => {
+      const alive = await aliveNow();
+      await recoverCreates(deps, alive);
+      await recoverOwnCreates(deps);
+      await bury(deps, alive);
+      return 0;
+    },
+    recoverAtStart: async () => {
+      for (let looks = 0; looks <= SILENT_LOOKS; looks += 1) {
+        const alive = await aliveNow();
+        while ((await recoverCreates(deps, alive)) > 0);
+        await bury(deps, alive);
+        if (exclusive || (await deps.store.abandoned([deps.processId], 1)).length === 0) return;
+        await deps.clock.sleep(LOOK_MS);
+      }
+    },
+  };
+}
+
+/** What a dead process was looking at is free again at once. */
+async function bury({ store }: Deps, alive: readonly string[]): Promise<void> {
+  for (const id of (await store.beats()).keys()) {
+    if (alive.includes(id)) continue;
+    await store.dropLeases(id);
+    await store.forget(id);
   }
 }

@@ -196,6 +196,33 @@ describe('a look that learns nothing', () => {
     expect(await world.deps.store.find(id)).toMatchObject({ state: 'queued', pollErrors: 6 });
   });
 
+  test('for another reason is neither counted as one that does not know the task, nor begins the count anew', async () => {
+    const { world, ids: [id = ''], poller } = await withDue(1);
+    const reasons: string[][] = [];
+    for (const look of [error, gone, error, gone, gone, error, error, gone, error, gone, succeeded()]) {
+      world.upstream.looks.set(`up-${id}`, look);
+      await passAndWait({ world, poller });
+      reasons.push((await world.deps.store.open()).map(({ reason }) => reason));
+      await world.clock.advance(60_000);
+    }
+
+    expect(reasons.slice(0, -2).flat()).toEqual([]);
+    expect(reasons.slice(-2)).toEqual([['unknown_upstream_task'], []]);
+  });
+
+  test('is forgotten by one that finds the task', async () => {
+    const { world, ids: [id = ''], poller } = await withDue(1);
+    for (const look of [gone, gone, gone, gone, undefined, gone, gone, gone, gone]) {
+      if (look === undefined) world.upstream.looks.delete(`up-${id}`);
+      else world.upstream.looks.set(`up-${id}`, look);
+      await passAndWait({ world, poller });
+      await world.clock.advance(60_000);
+    }
+
+    expect(await world.deps.store.find(id)).toMatchObject({ pollErrors: 4, doubt: { reason: 'unknown_upstream_task', looks: 4 } });
+    expect(await world.deps.store.open()).toEqual([]);
+  });
+
   test.each<[string, string]>([['a channel that throws', 'main.look'], ['a database that fails', 'store.progress'], ['media that throw', 'media.ingest']])(
     'because of %s is a look like any other that failed', async (_what, call) => {
       const { world, ids: [id = ''], poller } = await withDue(1);
@@ -207,16 +234,28 @@ describe('a look that learns nothing', () => {
       expect(await world.deps.store.find(id)).toMatchObject({ state: 'queued', pollErrors: 1 });
     });
 
-  test('and cannot be written down is taken up again when its lease has ended', async () => {
+  test('and cannot be written down is made again as soon as the database can be written', async () => {
+    const { world, ids: [id = ''], poller } = await withDue(1);
+    world.journal.fail('store.progress', new Error('the database is away'), 2);
+    world.journal.fail('store.dropLease', new Error('the database is away'), 3);
+    await passAndWait({ world, poller });
+    for (let tries = 0; tries < 3; tries += 1) await expect(poller.pass('main')).rejects.toThrow('away');
+
+    expect(await passAndWait({ world, poller })).toBe(1);
+    expect(await world.deps.store.find(id)).toMatchObject({ state: 'in_progress' });
+  });
+
+  test('and that cannot be written by a process that dies is made again when its lease has ended', async () => {
     const { world, ids: [id = ''], poller } = await withDue(1);
     world.journal.fail('store.progress', new Error('the database is away'), 2);
     await passAndWait({ world, poller });
+    const other = { world, poller: channelPoller({ ...world.deps, processId: 'proc_other' }, () => world.deps.fleet.find('main')) };
 
     await world.clock.advance(LEASE_MS - 1);
-    expect(await passAndWait({ world, poller })).toBe(0);
+    expect(await passAndWait(other)).toBe(0);
 
     await world.clock.advance(1);
-    expect(await passAndWait({ world, poller })).toBe(1);
+    expect(await passAndWait(other)).toBe(1);
     expect(await world.deps.store.find(id)).toMatchObject({ state: 'in_progress' });
   });
 });

@@ -6,6 +6,7 @@ import type { World } from '../../testing/open-world.ts';
 import { startPollers } from './pollers.ts';
 
 const open = useWorlds();
+const HAND_OVER_MS = 5000;
 const SPARE = channelSettings({ id: 'spare' });
 
 const looked = ({ journal }: World, channel = 'main'): number => journal.names().filter((name) => name === `${channel}.look`).length;
@@ -90,4 +91,22 @@ test('stopping waits for the looks that run, and begins no more', async () => {
   expect(await world.deps.store.find(task.id)).toMatchObject({ state: 'in_progress' });
   await world.clock.advance(60_000);
   expect(looked(world)).toBe(1);
+});
+
+test('stopping waits for no look longer than a while: the fetch of a long result is left to another process', async () => {
+  const world = await open();
+  await world.create();
+  world.journal.put(async ({ name }, proceed) => (name === 'main.look' ? new Promise(() => undefined) : proceed()));
+  const pollers = startPollers(world.deps);
+  await world.clock.advance(0);
+  await world.clock.advance(3000);
+  let stopped = false;
+  const stopping = pollers.stop().then(() => {
+    stopped = true;
+  });
+
+  await world.clock.advance(0);
+  expect(stopped).toBe(false);
+  await world.clock.advance(HAND_OVER_MS);
+  await stopping;
 });

@@ -5,11 +5,14 @@ import { channelPoller } from './poll-channel.ts';
 import type { ChannelPoller } from './poll-channel.ts';
 
 const IDLE_MS = 200;
+/** What still runs after this, such as the fetch of a long result, is left to another process. */
+const HAND_OVER_MS = 5000;
 
 export interface Pollers {
   wake(channelId: string): void;
   /** Follows the channels of a new configuration; those that are gone are polled until their work has ended. */
   renew(): void;
+  /** Begins no more looks, waits a while for those that run, and leaves the rest to whoever comes. */
   stop(): Promise<void>;
 }
 
@@ -30,7 +33,10 @@ export function startPollers(deps: Deps): Pollers {
     renew,
     stop: async () => {
       await Promise.all([...running.values()].map(({ worker }) => worker.stop()));
-      await Promise.all([...running.values()].map(({ poller }) => poller.idle()));
+      const ended = new AbortController();
+      const idle = Promise.all([...running.values()].map(({ poller }) => poller.idle()));
+      await Promise.race([idle, deps.clock.sleep(HAND_OVER_MS, ended.signal)]);
+      ended.abort();
     },
   };
 }

@@ -6,6 +6,7 @@ import type { OpenStore } from './opened-store.ts';
 
 const SCOPES = ['token:token_1', 'total', 'channel:main'] as const;
 const ROOMY = { caps: [{ scope: 'total', limit: 1000 }] };
+const soon = { before: AT + 1, beyond: AT + 1000, limit: 10 };
 const seen: Progress = { state: 'in_progress', upstreamStatus: 'running', unrecognised: false, progress: 40, pollErrors: 0, nextPollAt: AT + 5000, at: AT + 1 };
 
 /** What moves a task on, and ends it. */
@@ -221,14 +222,45 @@ export function movesConformance(open: OpenStore): void {
     expect(await store.find('task_1')).toMatchObject({ nextPollAt: seen.nextPollAt });
   });
 
+  test('a look that is given up leaves its task due, and only where it was this process that looked', async () => {
+    await accepted(store, 'task_1');
+    await claim(store, AT, 1, 'proc_1');
+
+    await store.dropLease('task_1', 'proc_other');
+    expect(await claim(store, AT)).toEqual([]);
+
+    await store.dropLease('task_1', 'proc_1');
+    expect(await claim(store, AT)).toEqual(['task_1']);
+  });
+
+  test('what is due later than anything can be is made due, so many at most, on its channel alone', async () => {
+    for (const id of ['task_1', 'task_2', 'task_3']) await accepted(store, id, { nextPollAt: AT + 1000 });
+    await accepted(store, 'task_near', { nextPollAt: AT + 100 });
+    await accepted(store, 'task_elsewhere', { nextPollAt: AT + 1000, channel: 'spare' });
+    await completed(store, 'task_ended');
+    const pullIn = (): Promise<number> => store.pullIn('main', { beyond: AT + 100, to: AT, limit: 2 });
+
+    expect([await pullIn(), await pullIn(), await pullIn()]).toEqual([2, 1, 0]);
+
+    expect((await claim(store, AT)).toSorted()).toEqual(['task_1', 'task_2', 'task_3']);
+  });
+
+  test('a settlement that failed is asked for again later, and its failures are counted', async () => {
+    await completed(store, 'task_1');
+    await store.putOffSettlement('task_1', AT + 500);
+
+    expect(await store.unsettled(soon)).toEqual([]);
+    expect(await store.unsettled({ ...soon, before: AT + 501 })).toMatchObject([{ id: 'task_1', settleFailures: 1 }]);
+  });
+
   test('what is settled is marked once, and no longer waits for its money', async () => {
     await completed(store, 'task_1');
-    expect(idsOf(await store.unsettled(AT + 1, 10))).toEqual(['task_1']);
+    expect(idsOf(await store.unsettled(soon))).toEqual(['task_1']);
 
     await store.markSettled('task_1', AT + 5);
     await store.markSettled('task_1', AT + 9);
 
-    expect(await store.unsettled(AT + 1, 10)).toEqual([]);
+    expect(await store.unsettled(soon)).toEqual([]);
     expect(await sql.read('SELECT settled_at FROM tasks')).toEqual([{ settled_at: AT + 5 }]);
   });
 

@@ -73,22 +73,30 @@ export function readsConformance(open: OpenStore): void {
   });
 
   describe('creates that nobody works on', () => {
-    test('are those of processes that do not live, and those that began too long ago', async () => {
+    test('are those of processes that do not live', async () => {
       await begun(store, 'task_1', { owner: 'proc_alive' });
       await begun(store, 'task_2', { owner: 'proc_dead' });
-      await begun(store, 'task_3', { owner: 'proc_alive', createdAt: AT - 100 });
-      await accepted(store, 'task_4', { owner: 'proc_dead' });
+      await accepted(store, 'task_3', { owner: 'proc_dead' });
 
-      expect(idsOf(await store.abandoned(['proc_alive', 'proc_other'], AT - 50, 10))).toEqual(['task_2', 'task_3']);
-      expect(idsOf(await store.abandoned([], AT - 50, 10))).toEqual(['task_1', 'task_2', 'task_3']);
-      expect(idsOf(await store.abandoned([], 0, 1))).toEqual(['task_1']);
+      expect(idsOf(await store.abandoned(['proc_alive', 'proc_other'], 10))).toEqual(['task_2']);
+      expect(idsOf(await store.abandoned([], 10))).toEqual(['task_1', 'task_2']);
+      expect(idsOf(await store.abandoned([], 1))).toEqual(['task_1']);
+    });
+
+    test('of one process are known by their ids, until they are more than creates', async () => {
+      await begun(store, 'task_1', { owner: 'proc_1' });
+      await begun(store, 'task_2', { owner: 'proc_2' });
+      await accepted(store, 'task_3', { owner: 'proc_1' });
+
+      expect(await store.submittedBy('proc_1', 10)).toEqual(['task_1']);
+      expect(await store.submittedBy('proc_1', 0)).toEqual([]);
     });
 
     test('are also those that were taken from their process', async () => {
       await begun(store, 'task_1', { owner: 'proc_alive' });
       await store.disown('task_1');
 
-      expect(idsOf(await store.abandoned(['proc_alive'], 0, 10))).toEqual(['task_1']);
+      expect(idsOf(await store.abandoned(['proc_alive'], 10))).toEqual(['task_1']);
     });
   });
 
@@ -111,8 +119,9 @@ export function readsConformance(open: OpenStore): void {
     await store.refuse('task_refused', { code: 'x', message: 'y' }, AT + 3);
     await accepted(store, 'task_alive');
 
-    expect(idsOf(await store.unsettled(AT + 50, 10))).toEqual(['task_1', 'task_2', 'task_refused']);
-    expect(idsOf(await store.unsettled(AT + 50, 1))).toEqual(['task_1']);
+    expect(idsOf(await store.unsettled({ before: AT + 50, beyond: AT + 1000, limit: 10 }))).toEqual(['task_1', 'task_2', 'task_refused']);
+    expect(idsOf(await store.unsettled({ before: AT + 50, beyond: AT + 1000, limit: 1 }))).toEqual(['task_1']);
+    expect(idsOf(await store.unsettled({ before: AT, beyond: AT + 50, limit: 10 }))).toEqual(['task_new']);
   });
 
   test('upstream ids are known by their upstream account', async () => {

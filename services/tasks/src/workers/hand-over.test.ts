@@ -1,0 +1,48 @@
+import { expect, test } from '@jest/globals';
+import { useWorlds } from '../../testing/open-world.ts';
+import { accepted } from '../../testing/store/opened-store.ts';
+import { handOver } from './hand-over.ts';
+
+const open = useWorlds();
+const WAIT_MS = 100;
+
+test('what a process that stops was looking at is due for others at once, and nobody waits for its silence', async () => {
+  const world = await open();
+  const { store, processId } = world.deps;
+  await accepted(store, 'task_1', { nextPollAt: 0 });
+  await store.beat(processId, 1);
+  const look = { now: 1, leaseUntil: Number.MAX_SAFE_INTEGER, limit: 1 };
+  await store.claimDue('main', { ...look, owner: processId });
+
+  await handOver(world.deps);
+
+  expect(await store.beats()).toEqual(new Map());
+  expect(await store.claimDue('main', { ...look, owner: 'proc_other' })).toHaveLength(1);
+});
+
+test('a process that stops lets its creates end, and waits for none for ever', async () => {
+  const world = await open();
+  world.deps.creating.add('task_1');
+  let over = false;
+  const stopping = handOver(world.deps).then(() => {
+    over = true;
+  });
+  await world.clock.advance(WAIT_MS);
+  expect(over).toBe(false);
+
+  for (let waits = 0; waits < 100 && !over; waits += 1) await world.clock.advance(WAIT_MS);
+  await stopping;
+
+  world.deps.creating.clear();
+  await handOver(world.deps);
+});
+
+test('a process whose database is away stays known, so that the others notice its silence', async () => {
+  const world = await open();
+  await world.deps.store.beat(world.deps.processId, 1);
+  world.journal.fail('store.dropLeases', new Error('the database is away'));
+
+  await expect(handOver(world.deps)).rejects.toThrow('away');
+
+  expect((await world.deps.store.beats()).size).toBe(1);
+});

@@ -1,0 +1,92 @@
+import { describe, expect, test } from '@jest/globals';
+import { channelSettings } from '../../testing/channel-settings.ts';
+import { succeeded } from '../../testing/fake-upstream.ts';
+import { useWorlds } from '../../testing/open-world.ts';
+import type { World, WorldOptions } from '../../testing/open-world.ts';
+import { accepted, numbered } from '../../testing/store/opened-store.ts';
+import { channelPoller } from './poll-channel.ts';
+import type { ChannelPoller } from './poll-channel.ts';
+
+const open = useWorlds();
+const HOUR_MS = 3600 * 1000;
+
+const pollerOf = ({ deps }: World): ChannelPoller => channelPoller(deps, () => deps.fleet.find('main'));
+
+/** A world with so many tasks on its channel that are due. */
+async function withDue(count: number, options: WorldOptions = {}) {
+  const world = await open(options);
+  const ids = numbered(count);
+  for (const id of ids) await accepted(world.deps.store, id, { createdAt: world.clock.now(), caps: [], nextPollAt: world.clock.now() });
+  return { world, ids, poller: pollerOf(world) };
+}
+
+async function passAndWait({ poller }: { readonly world: World; readonly poller: ChannelPoller }): Promise<number> {
+  const taken = await poller.pass('main');
+  await poller.idle();
+  return taken;
+}
+
+describe('a clock that jumps', () => {
+  test('back by hours delays no look by hours', async () => {
+    const { world, ids: [id = ''], poller } = await withDue(1);
+    await passAndWait({ world, poller });
+    await world.clock.advance(-5 * HOUR_MS);
+
+    expect(await passAndWait({ world, poller })).toBe(1);
+
+    world.upstream.looks.set(`up-${id}`, succeeded());
+    await world.clock.advance(15_000);
+    await passAndWait({ world, poller });
+    expect(await world.deps.store.find(id)).toMatchObject({ state: 'completed' });
+  });
+
+  test('back while no process runs delays no look either', async () => {
+    const { world, poller } = await withDue(2);
+    await passAndWait({ world, poller });
+    await world.clock.advance(-5 * HOUR_MS);
+
+    expect(await passAndWait({ world, poller: pollerOf(world) })).toBe(2);
+  });
+
+  test('forward by hours looks no second time at what is being looked at', async () => {
+    const { world, ids, poller } = await withDue(3);
+    const gate = Promise.withResolvers<undefined>();
+    world.journal.put(async ({ name }, proceed) => {
+      if (name === 'main.look') await gate.promise;
+      return proceed();
+    });
+    await poller.pass('main');
+    await world.clock.advance(5 * HOUR_MS);
+
+    await poller.pass('main');
+    gate.resolve(undefined);
+    await poller.idle();
+
+    expect(world.journal.names().filter((name) => name === 'main.look')).toHaveLength(ids.length);
+  });
+
+  test.each([5 * HOUR_MS, -5 * HOUR_MS])('by %d ms lets no more looks go out than the channel allows', async (jump) => {
+    const { world, poller } = await withDue(40, { channels: [channelSettings({ pollsPerMinute: 10 * 60 })] });
+    for (let pass = 0; pass < 4; pass += 1) {
+      await passAndWait({ world, poller });
+      await world.clock.advance(1000);
+    }
+    world.journal.clear();
+
+    await world.clock.advance(jump);
+    for (let pass = 0; pass < 5; pass += 1) await passAndWait({ world, poller });
+
+    expect(world.journal.names().filter((name) => name === 'main.look').length).toBeLessThanOrEqual(10);
+  });
+
+  test.each([5 * HOUR_MS, -5 * HOUR_MS])('by %d ms ends no task, gives no money back and tells nobody', async (jump) => {
+    const { world, ids, poller } = await withDue(3);
+    await passAndWait({ world, poller });
+    await world.clock.advance(jump);
+    await passAndWait({ world, poller });
+
+    for (const id of ids) expect(await world.deps.store.find(id)).toMatchObject({ state: 'in_progress', admission: 'accepted' });
+    expect(world.journal.names().filter((name) => name === 'store.finish' || name.startsWith('billing.'))).toEqual([]);
+    expect(await world.deps.store.open()).toEqual([]);
+  });
+});
