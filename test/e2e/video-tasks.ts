@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import OpenAI, { toFile } from 'openai';
-import { openPostgres } from '@reelgate/platform/sql-postgres';
 import { startSandbox } from '../../deploy/local/sandbox/sandbox.ts';
 import type { Sandbox } from '../../deploy/local/sandbox/sandbox.ts';
 import { httpCaller } from '../harness/client.ts';
 import type { Answer, HttpCaller } from '../harness/client.ts';
+import { newDatabases } from '../harness/databases.ts';
 import { newProgram } from '../harness/program.ts';
 import type { Program, Shape } from '../harness/program.ts';
 import { CHANNEL, KEYS, UPSTREAM_KEY, UPSTREAM_MODEL } from '../harness/test-config.ts';
@@ -235,19 +235,6 @@ export function videoTaskSuite(shape: Shape, { bus, redis, postgres }: Backing =
     }
     expect((await fetch(`${program.base}/metrics`)).status).toBe(404);
   });
-}
-
-async function newDatabases(server: string): Promise<Record<'tasks' | 'billing' | 'media', string>> {
-  const sql = openPostgres(server);
-  const made = { tasks: '', billing: '', media: '' };
-  for (const name of ['tasks', 'billing', 'media'] as const) {
-    await sql.write(`CREATE DATABASE ${name}`);
-    const url = new URL(server);
-    url.pathname = `/${name}`;
-    made[name] = url.href;
-  }
-  await sql.close();
-  return made;
 }
 
 /** Looks again until it holds: what the test waits for comes by an event. */

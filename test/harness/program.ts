@@ -15,6 +15,7 @@ const OUTPUT_KEPT = 20_000;
 /** Everything in one process, or each service in its own. */
 export const SHAPES = { 'one program': [undefined], 'four processes': ['billing', 'media', 'tasks', 'gateway'] } as const;
 export type Shape = keyof typeof SHAPES;
+export type ServiceProcess = (typeof SHAPES)['four processes'][number];
 
 export interface CommandResult {
   readonly code: number;
@@ -34,6 +35,10 @@ export interface Program {
   /** The operator's command line, with --json. */
   command(...args: readonly string[]): Promise<CommandResult>;
   start(): Promise<void>;
+  /** Resolves when every service can serve. */
+  ready(): Promise<void>;
+  /** Kills one of four processes and starts it again after so many milliseconds; resolves when it was started. */
+  killOne(service: ServiceProcess, restMs: number): Promise<void>;
   /** Sends the signal to every process and waits until all have ended. */
   stop(signal?: NodeJS.Signals): Promise<void>;
   /** Stops, and removes the data. */
@@ -47,19 +52,19 @@ export async function newProgram(shape: Shape, options: Omit<ConfigOptions, 'dir
   const file = path.join(dir, 'reelgate.yaml');
   writeFileSync(file, JSON.stringify(config, undefined, 2));
   const environment = { ...process.env, REELGATE_CONFIG: file, NODE_OPTIONS: '' };
-  let children: ChildProcess[] = [];
+  const children = new Map<ServiceProcess | undefined, ChildProcess>();
   let printed = '';
-  const launch = (service: string | undefined): ChildProcess => {
+  const launch = (service: ServiceProcess | undefined): void => {
     const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', path.join(ROOT, 'deploy/program/main.ts'), ...(service === undefined ? [] : [service])], { cwd: dir, env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (part: Buffer) => {
       printed = (printed + part.toString()).slice(-OUTPUT_KEPT);
     });
-    return child;
+    children.set(service, child);
   };
   const program: Program = {
     base: config.public_url,
     config,
-    pids: () => children.flatMap(({ pid }) => (pid === undefined ? [] : [pid])),
+    pids: () => [...children.values()].flatMap(({ pid }) => (pid === undefined ? [] : [pid])),
     output: () => printed,
     command: (...args) => new Promise((resolve) => {
       execFile(process.execPath, ['--disable-warning=ExperimentalWarning', path.join(ROOT, 'deploy/operator/main.ts'), ...args, '--json'], { env: environment }, (error, out, err) => {
@@ -67,12 +72,18 @@ export async function newProgram(shape: Shape, options: Omit<ConfigOptions, 'dir
       });
     }),
     start: async () => {
-      children = SHAPES[shape].map(launch);
-      await untilReady(program.base, children, () => printed);
+      for (const service of SHAPES[shape]) launch(service);
+      await program.ready();
+    },
+    ready: () => untilReady(program.base, () => [...children.values()], () => printed),
+    killOne: async (service, restMs) => {
+      await ended(children.get(service)!, 'SIGKILL');
+      await wait(restMs);
+      launch(service);
     },
     stop: async (signal = 'SIGTERM') => {
-      await Promise.all(children.map((child) => ended(child, signal)));
-      children = [];
+      await Promise.all([...children.values()].map((child) => ended(child, signal)));
+      children.clear();
     },
     end: async () => {
       await program.stop();
@@ -82,10 +93,10 @@ export async function newProgram(shape: Shape, options: Omit<ConfigOptions, 'dir
   return program;
 }
 
-async function untilReady(base: string, children: readonly ChildProcess[], printed: () => string): Promise<void> {
+async function untilReady(base: string, children: () => readonly ChildProcess[], printed: () => string): Promise<void> {
   const deadline = performance.now() + READY_TIMEOUT_MS;
   for (;;) {
-    const gone = children.find(({ exitCode }) => exitCode !== null);
+    const gone = children().find(({ exitCode }) => exitCode !== null);
     if (gone !== undefined) throw new Error(`a process ended while it started (${String(gone.exitCode)}): ${printed()}`);
     const ready = await fetch(`${base}/readyz`, { signal: AbortSignal.timeout(2000) }).then(({ status }) => status === 200, () => false);
     if (ready) return;

@@ -87,6 +87,11 @@ export function startLoad(plan: LoadPlan): Load {
   };
 }
 
+/** The first call with this key still runs, or a part of the service was away: then nobody knows what has become of it. */
+function isForNow({ status, text }: Answer): boolean {
+  return status === 409 || (status >= 500 && /cannot be reached|went wrong/.test(text));
+}
+
 /** One order under its key, again and again until the answer is a final one. */
 export async function insist({ base, token }: Pick<LoadPlan, 'base' | 'token'>, order: Order, answers: Answer[]): Promise<Told> {
   const caller = httpCaller(base, token, CALL_TIMEOUT_MS);
@@ -94,7 +99,7 @@ export async function insist({ base, token }: Pick<LoadPlan, 'base' | 'token'>, 
     const answer = await caller.call('POST', order.target, order.body, { 'idempotency-key': `key-${order.mark}` }).catch(() => undefined);
     if (answer !== undefined) answers.push(answer);
     if (answer?.status === 200) return { order, taskId: (answer.json as { task_id: string }).task_id, refusal: undefined };
-    if (answer !== undefined && answer.status !== 409) return { order, taskId: undefined, refusal: answer.status };
+    if (answer !== undefined && !isForNow(answer)) return { order, taskId: undefined, refusal: answer.status };
     await wait(RETRY_MS);
   }
   throw new Error(`${order.mark} got no final answer`);

@@ -19,7 +19,8 @@ export interface WorkerOptions {
   readonly pass: (signal: AbortSignal) => Promise<number>;
 }
 
-const FAILURES_BACKOFF_MAX_MS = 30_000;
+/** A database or a peer that was away is noticed so soon when it is back. */
+const FAILURES_BACKOFF_MAX_MS = 5000;
 
 export function startWorker({ name, clock, log, idleMs, pass }: WorkerOptions): Worker {
   const stopping = new AbortController();

@@ -82,7 +82,7 @@ export async function startTasks(config: TasksConfig, foundation: Foundation, pe
     media: mediaClient(peers.media),
     fleet, clock, newId, chance, log, callbacks: callbacks(foundation.publicUrl, foundation.signingKey),
     models: () => current.models, grants: () => current.grants,
-    processId: newId('proc'), creating: new Set(),
+    processId: newId('proc'), creating: new Map(),
     limits: config.limits, pollPlan: config.pollPlan,
     mediaUrl: mediaUrls({ bytes: peers.bytes, media: mediaClient(peers.media), publicUrl: foundation.publicUrl, signingKey: foundation.signingKey, clock }),
     announce: announceChanged(bus),

@@ -95,7 +95,7 @@ async function openWorld(outside: Outside, options: WorldOptions, atEnd: (end: (
     models: () => MODELS,
     grants: () => options.grants ?? new Map(),
     clock, newId, chance: () => 0, log: silentLog,
-    processId: newId('proc'), creating: new Set(),
+    processId: newId('proc'), creating: new Map(),
     limits: options.limits ?? { inFlightPerToken: 20, inFlightTotal: 1000 },
     pollPlan: { firstMs: 3000, factor: 1.5, maxMs: 15_000 },
     announce: (task) => void announced.push(task),

@@ -43,11 +43,11 @@ export async function createTask(deps: Deps, request: CreateRequest): Promise<Cr
   const resolved = await resolveOrder(deps, request, request.order);
   const facts = priceFacts(request.order, resolved.source?.seconds);
   const task = newTask(deps, request, facts);
-  deps.creating.add(task.id);
+  deps.creating.set(task.id, 'working');
   try {
     return await createOwn(deps, request, { task, resolved, facts });
   } finally {
-    deps.creating.delete(task.id);
+    if (deps.creating.get(task.id) === 'working') deps.creating.delete(task.id);
   }
 }
 
@@ -90,8 +90,12 @@ async function withSourceMedia(deps: Deps, task: NewTask, { source, berths }: Re
 async function refuse(deps: Deps, taskId: string, error: unknown): Promise<void> {
   const problem = error instanceof Problem ? error : undefined;
   const failure = { code: problem?.reason ?? 'internal_error', message: problem?.message ?? 'a fault of the service' };
+  // While the database is away only this process knows that nothing was submitted, or not taken.
+  deps.creating.set(taskId, 'given_up');
+  const refused = await deps.store.refuse(taskId, failure, deps.clock.now());
+  deps.creating.delete(taskId);
   // Another process may have decided over it, and kept the task with its hold.
-  if (!(await deps.store.refuse(taskId, failure, deps.clock.now()))) return;
+  if (!refused) return;
   try {
     await deps.billing.releaseHold(taskId);
     await deps.store.markSettled(taskId, deps.clock.now());

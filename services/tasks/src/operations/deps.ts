@@ -25,8 +25,8 @@ export interface Deps {
   readonly log: Log;
   /** Names this process in the rows that it works on. */
   readonly processId: string;
-  /** The tasks of the creates that this process works on now; a row of its own that is not among them is over. */
-  readonly creating: Set<string>;
+  /** The creates of this process that go on, or that it has given up and could not refuse yet. A row of its own that is not among them is over. */
+  readonly creating: Map<string, 'working' | 'given_up'>;
   readonly limits: Limits;
   readonly pollPlan: PollPlan;
   /** A staged medium as the channel reads it. */

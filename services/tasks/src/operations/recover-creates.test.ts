@@ -186,6 +186,24 @@ describe('a create of this process that ended while the database was away', () =
     expect([...world.billing.holds.values()].map(({ state }) => state)).toEqual(['released']);
   });
 
+  test('while its attempt was being written is refused, for this process knows that nothing was submitted', async () => {
+    const world = await open();
+    world.journal.fail('store.refuse', new Error('the database is away'));
+    world.journal.put(async ({ name }, proceed) => {
+      const answer = await proceed();
+      if (name === 'store.startAttempt') throw new Error('the line was cut');
+      return answer;
+    });
+    await expect(world.create()).rejects.toThrow('away');
+    expect(await outcomes(world.deps.store, (await world.deps.store.list({ hidden: true }, { limit: 1 }))[0]!.id)).toEqual(['started']);
+
+    await recoverOwnCreates(world.deps);
+
+    expect(await world.deps.store.list({ hidden: true }, { limit: 10 })).toMatchObject([{ admission: 'refused' }]);
+    expect([await world.deps.store.inFlight('total'), await world.deps.store.inFlight('channel:main')]).toEqual([0, 0]);
+    expect([world.upstream.submitted, [...world.deps.creating]]).toEqual([[], []]);
+  });
+
   test('after it submitted is unknown, and keeps its hold', async () => {
     const world = await open();
     world.journal.fail('store.accept', new Error('the database is away'), 1000);

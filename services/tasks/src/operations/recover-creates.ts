@@ -16,10 +16,19 @@ export async function recoverCreates(deps: Deps, aliveOwners: readonly string[])
   return abandoned.length;
 }
 
-/** The same for creates of this process that ended while nothing could be written. Whoever reads the rows first, then who is at work, takes none from a create that goes on. */
+/**
+ * The same for creates of this process that ended while nothing could be written; one that it has given up is refused, whatever its
+ * attempt says. The rows are read before who is at work, so none is taken from a create that goes on.
+ */
 export async function recoverOwnCreates(deps: Deps): Promise<void> {
+  const givenUp = [...deps.creating].flatMap(([id, now]) => (now === 'given_up' ? [id] : []));
   const rows = await deps.store.submittedBy(deps.processId, OWN_MAX);
-  for (const id of rows) if (!deps.creating.has(id)) await recover(deps, { id });
+  for (const id of rows) {
+    const now = deps.creating.get(id);
+    if (now === undefined) await recover(deps, { id });
+    if (now === 'given_up') await refuse(deps, id);
+  }
+  for (const id of givenUp) deps.creating.delete(id);
 }
 
 async function recover(deps: Deps, task: Pick<Task, 'id'>): Promise<void> {
@@ -33,6 +42,10 @@ async function recover(deps: Deps, task: Pick<Task, 'id'>): Promise<void> {
     deps.log.warn({ taskId: task.id, channel: started.channel }, 'a create was cut off while it was being submitted');
     return;
   }
-  await deps.store.refuse(task.id, { code: 'interrupted', message: 'the service stopped before the task was submitted' }, at);
-  deps.log.warn({ taskId: task.id }, 'a create was cut off before it was submitted');
+  await refuse(deps, task.id);
+}
+
+async function refuse({ store, clock, log }: Deps, taskId: string): Promise<void> {
+  await store.refuse(taskId, { code: 'interrupted', message: 'the service stopped before the task was submitted' }, clock.now());
+  log.warn({ taskId }, 'a create was cut off before it was submitted');
 }

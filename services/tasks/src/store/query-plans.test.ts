@@ -46,6 +46,7 @@ test.each<[string, string, (store: TaskStore) => Promise<unknown>]>([
   ['what is past the hard deadline', 'tasks_unfinished', (store) => store.late('hard', 1, 10)],
   ['what nobody works on', 'tasks_unsure', (store) => store.abandoned(['proc_1', 'proc_2'], 10)],
   ['the creates of a process', 'tasks_unsure', (store) => store.submittedBy('proc_1', 10)],
+  ['what a process looks at', 'tasks_due', (store) => store.leasedBy('main', 'proc_1')],
   ['what is due too late', 'tasks_due', (store) => store.pullIn('main', { beyond: 2, to: 1, limit: 10 })],
   ['what is unknown', 'tasks_unsure', (store) => store.withAdmission('unknown', { limit: 10, after: 'task_1' })],
   ['what is being submitted', 'tasks_unsure', (store) => store.withAdmission('submitting', { limit: 10, after: 'task_1' })],

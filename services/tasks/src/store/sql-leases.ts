@@ -1,11 +1,11 @@
 import type { Sql } from '@reelgate/platform/sql';
-import { TASK_COLUMNS, fromTaskRow } from './rows.ts';
+import { TASK_COLUMNS, fromTaskRow, text } from './rows.ts';
 import type { MoveStore } from './task-store.ts';
 
 export const UNFINISHED = "state IN ('queued', 'in_progress')";
 
 /** When a task is looked at, and by whom. */
-export function sqlLeases(sql: Sql): Pick<MoveStore, 'claimDue' | 'dropLeases' | 'dropLease' | 'pullIn' | 'makeDue' | 'heed'> {
+export function sqlLeases(sql: Sql): Pick<MoveStore, 'claimDue' | 'dropLeases' | 'leasedBy' | 'dropLease' | 'pullIn' | 'makeDue' | 'heed'> {
   return {
     claimDue: async (channel, { now, leaseUntil, limit, owner }) => (await sql.write(
       `UPDATE tasks SET lease_until = $1, owner = $5 WHERE id IN (
@@ -16,6 +16,8 @@ export function sqlLeases(sql: Sql): Pick<MoveStore, 'claimDue' | 'dropLeases' |
       await sql.write('UPDATE tasks SET lease_until = NULL, owner = NULL WHERE owner = $1 AND lease_until IS NOT NULL', [owner]);
     },
 
+    leasedBy: async (channel, owner) => (await sql.read(
+      'SELECT id FROM tasks WHERE channel = $1 AND next_poll_at IS NOT NULL AND owner = $2 AND lease_until IS NOT NULL', [channel, owner])).map((row) => text(row['id'])),
     dropLease: async (taskId, owner) => {
       await sql.write('UPDATE tasks SET lease_until = NULL, owner = NULL WHERE id = $1 AND owner = $2 AND lease_until IS NOT NULL', [taskId, owner]);
     },

@@ -144,6 +144,8 @@ export interface MoveStore {
   claimDue(channel: string, options: { readonly now: number; readonly leaseUntil: number; readonly limit: number; readonly owner: string }): Promise<readonly Task[]>;
   /** Ends the leases of a process that looks no more. */
   dropLeases(owner: string): Promise<void>;
+  /** The tasks of a channel that are leased to a process. */
+  leasedBy(channel: string, owner: string): Promise<readonly string[]>;
   /** Ends the lease of one task, where it is this process's. */
   dropLease(taskId: string, owner: string): Promise<void>;
   /** Makes due what is due beyond a time that none can rightly have, for the clock was set back; gives how many, so many at most. */

@@ -22,7 +22,7 @@ test('what a process that stops was looking at is due for others at once, and no
 
 test('a process that stops lets its creates end, and waits for none for ever', async () => {
   const world = await open();
-  world.deps.creating.add('task_1');
+  world.deps.creating.set('task_1', 'working');
   let over = false;
   const stopping = handOver(world.deps).then(() => {
     over = true;

@@ -5,7 +5,8 @@ const LOOK_MS = 100;
 
 /** At the end of a process: lets its creates end for a while, then leaves everything that it had in hand to the others. */
 export async function handOver({ store, clock, creating, processId }: Pick<Deps, 'store' | 'clock' | 'creating' | 'processId'>): Promise<void> {
-  for (let waited = 0; creating.size > 0 && waited < CREATES_MS_MAX; waited += LOOK_MS) await clock.sleep(LOOK_MS);
+  const working = (): boolean => [...creating.values()].includes('working');
+  for (let waited = 0; working() && waited < CREATES_MS_MAX; waited += LOOK_MS) await clock.sleep(LOOK_MS);
   await store.dropLeases(processId);
   // Whoever is not known here is dead to the others, so it comes last: until it is done they wait for its silence.
   await store.forget(processId);

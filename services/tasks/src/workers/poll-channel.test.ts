@@ -245,6 +245,20 @@ describe('a look that learns nothing', () => {
     expect(await world.deps.store.find(id)).toMatchObject({ state: 'in_progress' });
   });
 
+  test('that was taken for, when the answer of the database was lost, is made at the next pass', async () => {
+    const { world, ids, poller } = await withDue(3);
+    world.journal.put(async ({ name }, proceed) => {
+      const answer = await proceed();
+      if (name === 'store.claimDue') throw new Error('the line was cut');
+      return answer;
+    });
+    await expect(poller.pass('main')).rejects.toThrow('cut');
+    world.journal.put((_call, proceed) => proceed());
+
+    expect(await passAndWait({ world, poller })).toBe(ids.length);
+    for (const id of ids) expect(await world.deps.store.find(id)).toMatchObject({ state: 'in_progress' });
+  });
+
   test('and that cannot be written by a process that dies is made again when its lease has ended', async () => {
     const { world, ids: [id = ''], poller } = await withDue(1);
     world.journal.fail('store.progress', new Error('the database is away'), 2);

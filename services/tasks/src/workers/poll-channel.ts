@@ -17,15 +17,15 @@ export interface ChannelPoller {
   idle(): Promise<void>;
 }
 
-/** Looks that run, by their task, and tasks whose look ended while nothing could be written. */
+/** Looks that run, by their task; and whether more tasks may be leased to this process, for something could not be written or read. */
 interface Hand {
   readonly running: Map<string, Promise<void>>;
-  readonly stranded: Set<string>;
+  unsure: boolean;
 }
 
 /** The looks at one channel: a slow one delays no other. */
 export function channelPoller(deps: Deps, berth: () => Berth | undefined): ChannelPoller {
-  const hand: Hand = { running: new Map(), stranded: new Set() };
+  const hand: Hand = { running: new Map(), unsure: false };
   const mendClock = clockMender(deps);
   return {
     pass: async (channelId) => {
@@ -37,7 +37,7 @@ export function channelPoller(deps: Deps, berth: () => Berth | undefined): Chann
         return 1;
       }
       await mendClock(channelId);
-      await letGo(deps, hand);
+      if (hand.unsure) await letGo(deps, hand, channelId);
       const limit = Math.min(free, at.polls.left());
       return limit === 0 ? 0 : take(deps, at, hand, limit);
     },
@@ -47,18 +47,23 @@ export function channelPoller(deps: Deps, berth: () => Berth | undefined): Chann
   };
 }
 
-async function take(deps: Deps, berth: Berth, { running, stranded }: Hand, limit: number): Promise<number> {
+async function take(deps: Deps, berth: Berth, hand: Hand, limit: number): Promise<number> {
   const now = deps.clock.now();
-  const due = await deps.store.claimDue(berth.channel.settings.id, { now, leaseUntil: now + LEASE_MS, limit, owner: deps.processId });
+  const claiming = deps.store.claimDue(berth.channel.settings.id, { now, leaseUntil: now + LEASE_MS, limit, owner: deps.processId });
+  const due = await claiming.catch((error: unknown) => {
+    // An answer that is lost leaves rows that were taken and that nobody knows of.
+    hand.unsure = true;
+    throw error;
+  });
   for (const task of due) {
     // A clock that was set forward ends the leases of looks that run.
-    if (running.has(task.id)) continue;
+    if (hand.running.has(task.id)) continue;
     berth.polls.take();
     const work = lookAt(deps, berth, task).then((written) => {
-      running.delete(task.id);
-      if (!written) stranded.add(task.id);
+      hand.running.delete(task.id);
+      if (!written) hand.unsure = true;
     });
-    running.set(task.id, work);
+    hand.running.set(task.id, work);
   }
   return due.length;
 }
@@ -78,11 +83,14 @@ async function lookAt(deps: Deps, { channel }: Berth, task: Task): Promise<boole
   }
 }
 
-/** Tasks whose look could not be written are due again as soon as the database takes it. */
-async function letGo({ store, processId }: Deps, { stranded, running }: Hand): Promise<void> {
-  for (const taskId of stranded) {
-    if (!running.has(taskId)) await store.dropLease(taskId, processId);
-    stranded.delete(taskId);
+/** What is leased to this process and not being looked at is due again as soon as the database takes it. */
+async function letGo({ store, processId }: Deps, hand: Hand, channelId: string): Promise<void> {
+  hand.unsure = false;
+  try {
+    for (const taskId of await store.leasedBy(channelId, processId)) if (!hand.running.has(taskId)) await store.dropLease(taskId, processId);
+  } catch (error) {
+    hand.unsure = true;
+    throw error;
   }
 }
 

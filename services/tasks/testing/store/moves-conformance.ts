@@ -226,6 +226,8 @@ export function movesConformance(open: OpenStore): void {
     await accepted(store, 'task_1');
     await claim(store, AT, 1, 'proc_1');
 
+    expect([await store.leasedBy('main', 'proc_1'), await store.leasedBy('main', 'proc_other'), await store.leasedBy('spare', 'proc_1')]).toEqual([['task_1'], [], []]);
+
     await store.dropLease('task_1', 'proc_other');
     expect(await claim(store, AT)).toEqual([]);
 

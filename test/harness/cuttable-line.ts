@@ -1,0 +1,50 @@
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+
+/** A line to a server that a test can cut: what goes over it is then gone, and nobody gets through. */
+export interface CuttableLine {
+  /** The server's URL, by this line. */
+  readonly url: string;
+  cut(): void;
+  mend(): void;
+  stop(): Promise<void>;
+}
+
+export async function openCuttableLine(server: string): Promise<CuttableLine> {
+  const { hostname, port } = new URL(server);
+  const sockets = new Set<Socket>();
+  let isCut = false;
+  const keep = (socket: Socket): Socket => {
+    sockets.add(socket);
+    return socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
+  };
+  const cut = (): void => {
+    isCut = true;
+    for (const socket of sockets) socket.resetAndDestroy();
+  };
+  const line = createServer((near) => {
+    keep(near);
+    if (isCut) {
+      near.resetAndDestroy();
+      return;
+    }
+    const far = keep(connect(Number(port), hostname));
+    near.pipe(far).on('close', () => near.destroy());
+    far.pipe(near).on('close', () => far.destroy());
+  }).listen(0, '127.0.0.1');
+  await once(line, 'listening');
+  const url = new URL(server);
+  url.host = `127.0.0.1:${String((line.address() as AddressInfo).port)}`;
+  return {
+    url: url.href, cut,
+    mend: () => {
+      isCut = false;
+    },
+    stop: async () => {
+      cut();
+      line.close();
+      await once(line, 'close');
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import { afterAll, beforeAll } from '@jest/globals';
+import { setTimeout as wait } from 'node:timers/promises';
+import { newDatabases } from '../harness/databases.ts';
+import { SHAPES, newProgram } from '../harness/program.ts';
+import type { Program } from '../harness/program.ts';
+import { seeded } from '../harness/seeded.ts';
+import { startScriptedUpstream } from '../harness/scripted-upstream.ts';
+import type { ScriptedUpstream } from '../harness/scripted-upstream.ts';
+import { KEYS } from '../harness/test-config.ts';
+import { describeWith } from '../servers/describe-with.ts';
+import { natsServer } from '../servers/nats-server.ts';
+import { postgresServer } from '../servers/postgres-server.ts';
+import { redisServer } from '../servers/redis-server.ts';
+import { untilSettled } from './books.ts';
+import { forSimulation, invariantsHold, report } from './invariants.ts';
+import type { Simulated } from './invariants.ts';
+import { startLoad } from './load.ts';
+
+const SEED = Number(process.env['REELGATE_SEED'] ?? Math.floor(Math.random() * 1_000_000));
+const KILLS = Number(process.env['REELGATE_KILLS'] ?? 6);
+const ORDERS_MAX = 100 * KILLS;
+const SETTLED_TIMEOUT_MS = 45_000;
+const TIMEOUT_MS = 120_000 + KILLS * 15_000;
+
+describeWith(natsServer, `four processes of which any is killed at random under load (REELGATE_SEED=${String(SEED)})`, (bus) => {
+  describeWith(redisServer, 'with shared counters', (redis) => {
+    describeWith(postgresServer, 'each with a database of its own', (postgres) => {
+      let upstream: ScriptedUpstream;
+      let program: Program;
+      let simulated: Simulated;
+
+      beforeAll(async () => {
+        upstream = await startScriptedUpstream();
+        program = await newProgram('four processes', { upstream: upstream.host, bus: bus(), redis: redis(), databases: await newDatabases(postgres()) }, forSimulation);
+        await program.start();
+        const load = startLoad({ base: program.base, token: KEYS.demo, seed: SEED, clients: 16, ordersMax: ORDERS_MAX, restMs: 300 });
+        await killAtRandom(program);
+        await program.ready();
+        await load.end();
+        simulated = { upstream, program, load, tasks: await untilSettled(program, 'demo', SETTLED_TIMEOUT_MS), ordersMin: KILLS * 10 };
+        report(simulated);
+      }, TIMEOUT_MS);
+
+      afterAll(async () => {
+        await program?.end();
+        await upstream?.stop();
+      }, TIMEOUT_MS);
+
+      invariantsHold(() => simulated);
+    });
+  });
+});
+
+/** Each of them, and then whichever it is; now and then before the one before has come back. */
+async function killAtRandom(program: Program): Promise<void> {
+  const { whole, pick, chance } = seeded(SEED);
+  const services = SHAPES['four processes'].map((service) => ({ service, lot: chance() })).toSorted((a, b) => a.lot - b.lot).map(({ service }) => service);
+  const killed: string[] = [];
+  for (let kill = 0; kill < KILLS; kill += 1) {
+    await wait(whole(300, 2000));
+    const service = services.pop() ?? pick(SHAPES['four processes']);
+    killed.push(service);
+    await program.killOne(service, whole(0, 500));
+    if (chance() < 0.7) await program.ready();
+  }
+  console.log(`REELGATE_SEED=${String(SEED)} killed: ${killed.join(', ')}`);
+}
