@@ -78,8 +78,7 @@ export async function startTasks(config: TasksConfig, foundation: Foundation, pe
   let wakePolls = (_channelId: string): void => undefined;
   const deps: Deps = {
     store: sqlTaskStore(sql, newId, finishedEvent),
-    billing: billingClient(peers.billing),
-    media: mediaClient(peers.media),
+    billing: billingClient(peers.billing), media: mediaClient(peers.media),
     fleet, clock, newId, chance, log, callbacks: callbacks(foundation.publicUrl, foundation.signingKey),
     models: () => current.models, grants: () => current.grants,
     processId: newId('proc'), creating: new Map(),

@@ -9,12 +9,7 @@ export function sqlAttention(sql: Sql, note: WriteNote): AttentionStore {
   return {
     raise: (item) => sql.transaction((query) => raiseIn(query, note, item)),
     waits: async (taskId) => (await sql.read('SELECT task_id FROM attention WHERE task_id = $1 AND resolved_at IS NULL', [taskId])).length > 0,
-    resolve: (taskId, { resolution, actor, at }) => sql.transaction(async (query) => {
-      const rows = await query(
-        'UPDATE attention SET resolved_at = $1, resolution = $2, actor = $3 WHERE task_id = $4 AND resolved_at IS NULL RETURNING task_id', [at, resolution, actor, taskId]);
-      if (rows.length > 0) await note(query, taskId, at, { type: 'attention_resolved', detail: { resolution, actor } });
-      return rows.length > 0;
-    }),
+    resolve: (taskId, by) => sql.transaction((query) => resolveAttention(query, note, taskId, by)),
     open: async () => (await sql.read('SELECT task_id, reason, detail, since FROM attention WHERE resolved_at IS NULL ORDER BY since, task_id LIMIT $1', [OPEN_MAX]))
       .map((row) => ({ taskId: text(row['task_id']), reason: text(row['reason']), detail: text(row['detail']), since: Number(row['since']) })),
   };
@@ -28,4 +23,12 @@ export async function raiseIn(query: SqlQuery, note: WriteNote, { taskId, reason
      WHERE attention.resolved_at IS NOT NULL RETURNING task_id`, [taskId, reason, detail, since]);
   if (raised.length > 0) await note(query, taskId, since, { type: 'attention', detail: { reason, detail } });
   return raised.length > 0;
+}
+
+/** Says whether it waited. */
+export async function resolveAttention(query: SqlQuery, note: WriteNote, taskId: string, { resolution, actor, at }: Parameters<AttentionStore['resolve']>[1]): Promise<boolean> {
+  const rows = await query(
+    'UPDATE attention SET resolved_at = $1, resolution = $2, actor = $3 WHERE task_id = $4 AND resolved_at IS NULL RETURNING task_id', [at, resolution, actor, taskId]);
+  if (rows.length > 0) await note(query, taskId, at, { type: 'attention_resolved', detail: { resolution, actor } });
+  return rows.length > 0;
 }

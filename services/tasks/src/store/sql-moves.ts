@@ -3,6 +3,7 @@ import type { Sql } from '@reelgate/platform/sql';
 import type { Task } from '../domain/task.ts';
 import { TASK_COLUMNS, fromTaskRow, toJson } from './rows.ts';
 import { leaveCounters } from './sql-in-flight.ts';
+import { resolveAttention } from './sql-attention.ts';
 import { UNFINISHED, sqlLeases } from './sql-leases.ts';
 import type { WriteNote } from './sql-notes.ts';
 import type { Finish, MoveStore } from './task-store.ts';
@@ -36,6 +37,7 @@ export function sqlMoves(sql: Sql, note: WriteNote, finishedEvent: FinishedEvent
       const event = finishedEvent(fromTaskRow(row), finish);
       await stageEvent(query, { id: taskId, ...event }, finish.at);
       await leaveCounters(query, taskId);
+      await resolveAttention(query, note, taskId, { resolution: 'ended', actor: 'service', at: finish.at });
       await note(query, taskId, finish.at, { type: finish.state, detail: { ...finish.failure, usage: finish.usage } });
       return true;
     }),

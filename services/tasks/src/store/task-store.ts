@@ -152,7 +152,7 @@ export interface MoveStore {
   pullIn(channel: string, options: { readonly beyond: number; readonly to: number; readonly limit: number }): Promise<number>;
   /** Writes what a look found, unless the task has ended; says whether it had not. */
   progress(taskId: string, from: State, to: Progress, note?: Note): Promise<boolean>;
-  /** Compare-and-set from an unfinished state, with the event, the counters and the note in one transaction; says whether it won. */
+  /** Compare-and-set from an unfinished state, with the event, the counters, the end of its attention and the note in one transaction; says whether it won. */
   finish(taskId: string, finish: Finish): Promise<boolean>;
   makeDue(taskId: string, at: number): Promise<void>;
   /** Something happened to the work: it is looked at now, or once more after the look that is under way. Says whether that was news. */
