@@ -17,6 +17,7 @@ import type { Simulated } from './invariants.ts';
 import { startLoad } from './load.ts';
 
 const SEED = Number(process.env['REELGATE_SEED'] ?? Math.floor(Math.random() * 1_000_000));
+const ORDERS_MIN = 50;
 const AWAY_MS = 10_000;
 const BEFORE_MS = 3000;
 const AFTER_MS = 4000;
@@ -48,10 +49,10 @@ describeWith(natsServer, `a database that goes away for ten seconds under load (
       line.mend();
       const backAt = performance.now();
       await wait(AFTER_MS);
-      await load.end();
+      await load.end(ORDERS_MIN);
       const tasks = await untilSettled(program, 'demo', BACK_TO_WORK_MS);
       settledInMs = performance.now() - backAt;
-      simulated = { upstream, program, load, tasks, ordersMin: 50 };
+      simulated = { upstream, program, load, tasks, ordersMin: ORDERS_MIN };
       console.log(`REELGATE_SEED=${String(SEED)} settled ${settledInMs.toFixed()} ms after the database came back`);
       report(simulated);
     }, TIMEOUT_MS);

@@ -18,6 +18,7 @@ import { startLoad } from './load.ts';
 
 const SEED = Number(process.env['REELGATE_SEED'] ?? Math.floor(Math.random() * 1_000_000));
 const KILLS = Number(process.env['REELGATE_KILLS'] ?? 6);
+const ORDERS_MIN = KILLS * 10;
 const ORDERS_MAX = 100 * KILLS;
 const SETTLED_TIMEOUT_MS = 45_000;
 const TIMEOUT_MS = 120_000 + KILLS * 15_000;
@@ -36,8 +37,8 @@ describeWith(natsServer, `four processes of which any is killed at random under 
         const load = startLoad({ base: program.base, token: KEYS.demo, seed: SEED, clients: 16, ordersMax: ORDERS_MAX, restMs: 300 });
         await killAtRandom(program);
         await program.ready();
-        await load.end();
-        simulated = { upstream, program, load, tasks: await untilSettled(program, 'demo', SETTLED_TIMEOUT_MS), ordersMin: KILLS * 10 };
+        await load.end(ORDERS_MIN);
+        simulated = { upstream, program, load, tasks: await untilSettled(program, 'demo', SETTLED_TIMEOUT_MS), ordersMin: ORDERS_MIN };
         report(simulated);
       }, TIMEOUT_MS);
 

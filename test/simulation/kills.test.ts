@@ -14,6 +14,7 @@ import { insist, startLoad } from './load.ts';
 
 const SEED = Number(process.env['REELGATE_SEED'] ?? Math.floor(Math.random() * 1_000_000));
 const KILLS = Number(process.env['REELGATE_KILLS'] ?? 3);
+const ORDERS_MIN = KILLS * 40;
 const ORDERS_MAX = 150 * KILLS;
 const SETTLED_TIMEOUT_MS = 45_000;
 const ROUND_TIMEOUT_MS = 15_000;
@@ -37,8 +38,8 @@ describe(`a program that is killed at random under load (REELGATE_SEED=${String(
       await wait(whole(0, 300));
       await program.start();
     }
-    await load.end();
-    simulated = { upstream, program, load, tasks: await untilSettled(program, 'demo', SETTLED_TIMEOUT_MS), ordersMin: KILLS * 40 };
+    await load.end(ORDERS_MIN);
+    simulated = { upstream, program, load, tasks: await untilSettled(program, 'demo', SETTLED_TIMEOUT_MS), ordersMin: ORDERS_MIN };
     report(simulated);
   }, TIMEOUT_MS);
 

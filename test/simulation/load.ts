@@ -49,8 +49,8 @@ export interface Load {
   readonly told: readonly Told[];
   /** Each answer that any client saw. */
   readonly answers: readonly Answer[];
-  /** Lets the clients finish what they have begun. */
-  end(): Promise<void>;
+  /** Lets the clients finish what they have begun, and go on until there were so many orders, however slow the machine is. */
+  end(ordersMin: number): Promise<void>;
 }
 
 export interface LoadPlan {
@@ -69,9 +69,9 @@ export function startLoad(plan: LoadPlan): Load {
   const answers: Answer[] = [];
   const { whole } = seeded(plan.seed);
   let next = 0;
-  let ending = false;
+  let last = plan.ordersMax;
   const client = async (): Promise<void> => {
-    while (!ending && next < plan.ordersMax) {
+    while (next < last) {
       next += 1;
       told.push(await insist(plan, orderOf(plan.seed, next), answers));
       await wait(whole(0, plan.restMs));
@@ -80,8 +80,8 @@ export function startLoad(plan: LoadPlan): Load {
   const clients = Array.from({ length: plan.clients }, client);
   return {
     told, answers,
-    end: async () => {
-      ending = true;
+    end: async (ordersMin) => {
+      last = Math.min(ordersMin, plan.ordersMax);
       await Promise.all(clients);
     },
   };
