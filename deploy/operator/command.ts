@@ -3,7 +3,7 @@ import type { Services } from './connect-services.ts';
 /** What was typed behind a command's two words. */
 export interface Words {
   readonly ids: readonly string[];
-  readonly options: Readonly<Partial<Record<'account' | 'models' | 'limit' | 'expires' | 'name' | 'reason' | 'as' | 'state' | 'after' | 'actor', string>>> & { readonly quick?: boolean };
+  readonly options: Readonly<Partial<Record<'account' | 'models' | 'limit' | 'expires' | 'name' | 'reason' | 'as' | 'state' | 'after' | 'actor' | 'from' | 'to' | 'by', string>>> & { readonly quick?: boolean };
 }
 
 export interface Command {

@@ -1,5 +1,6 @@
 import { AccountService } from '@reelgate/proto/billing/v1/account_service';
 import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
+import { UsageService } from '@reelgate/proto/billing/v1/usage_service';
 import { OperatorService as MediaOperatorService } from '@reelgate/proto/media/v1/operator_service';
 import { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import { connectGrpc } from '@reelgate/platform/rpc/grpc-client';
@@ -14,6 +15,7 @@ export interface Services {
   readonly media: Client<typeof MediaOperatorService>;
   readonly billing: Client<typeof BillingService>;
   readonly accounts: Client<typeof AccountService>;
+  readonly usage: Client<typeof UsageService>;
   close(): void;
 }
 
@@ -29,6 +31,7 @@ export function connectServices(environment: Readonly<Record<string, string | un
     media: media.client(MediaOperatorService),
     billing: billing.client(BillingService),
     accounts: billing.client(AccountService),
+    usage: billing.client(UsageService),
     close: () => {
       tasks.close();
       billing.close();

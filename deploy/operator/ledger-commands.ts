@@ -10,13 +10,13 @@ export const ledgerCommands: Readonly<Record<string, Command>> = {
     usage: '',
     run: async (services, words) => {
       noIds(words);
-      const { ok, entries, sums, faults, openHoldTaskIds } = await services.accounts.verifyLedger({});
+      const { ok, entries, sums, faults, openHoldTaskIds, openCalls, overdueCalls } = await services.accounts.verifyLedger({});
       const { finished, unknown } = await classified(services, openHoldTaskIds);
       return {
         ok,
         answer: {
           ok, entries: Number(entries), sums: Object.fromEntries(Object.entries(sums).map(([currency, sum]) => [currency, formatNanos(sum)])),
-          unsettled_terminal_tasks: finished, orphan_holds: unknown, ...(faults.length === 0 ? {} : { faults }),
+          unsettled_terminal_tasks: finished, orphan_holds: unknown, open_calls: Number(openCalls), overdue_calls: Number(overdueCalls), ...(faults.length === 0 ? {} : { faults }),
         },
       };
     },

@@ -12,16 +12,18 @@ import { mediaCommands } from './media-commands.ts';
 import { asText } from './text-table.ts';
 import { taskCommands } from './task-commands.ts';
 import { tokenCommands } from './token-commands.ts';
+import { usageCommands } from './usage-commands.ts';
 
 /** Every command by its two words. A new one is an entry in the file of its subject. */
 const COMMANDS: Readonly<Record<string, Command>> = {
-  ...accountCommands, ...tokenCommands, ...taskCommands, ...attentionCommands, ...ledgerCommands, ...channelCommands, ...mediaCommands,
+  ...accountCommands, ...tokenCommands, ...taskCommands, ...attentionCommands, ...ledgerCommands, ...usageCommands, ...channelCommands, ...mediaCommands,
 };
 
 const OPTIONS = {
   json: { type: 'boolean' }, help: { type: 'boolean' }, quick: { type: 'boolean' },
   account: { type: 'string' }, models: { type: 'string' }, limit: { type: 'string' }, expires: { type: 'string' }, name: { type: 'string' },
   reason: { type: 'string' }, as: { type: 'string' }, state: { type: 'string' }, after: { type: 'string' }, actor: { type: 'string' },
+  from: { type: 'string' }, to: { type: 'string' }, by: { type: 'string' },
 } as const;
 
 /** Exit code 0: done. 1: refused, or not in order. 2: called wrongly. */

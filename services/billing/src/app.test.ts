@@ -3,6 +3,7 @@ import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import { TokenChangedSchema } from '@reelgate/proto/billing/v1/billing_events';
 import { AccountService } from '@reelgate/proto/billing/v1/account_service';
 import { CallService } from '@reelgate/proto/billing/v1/call_service';
+import { UsageService } from '@reelgate/proto/billing/v1/usage_service';
 import { CENT, DOLLAR, books, expectSound } from '../testing/books.ts';
 import { describeOnEngines, opener } from '../testing/describe-on-engines.ts';
 import { KEY, aConfig, order, temporaryPlace } from '../testing/open-billing.ts';
@@ -85,7 +86,7 @@ test('a reload adds accounts and tokens, and leaves a token without a key for th
 test('its services are offered, and the service is ready until it stops', async () => {
   const on = await open();
 
-  expect(on.service.bindings.map(({ service }) => service)).toEqual([BillingService, AccountService, CallService]);
+  expect(on.service.bindings.map(({ service }) => service)).toEqual([BillingService, AccountService, CallService, UsageService]);
   expect(await on.service.ready()).toBe(true);
   await on.bus.close();
   await on.service.stop();

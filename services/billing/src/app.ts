@@ -19,12 +19,14 @@ import type { NewKey } from './operations/put-accounts.ts';
 import { accountService } from './rpc/account-service.ts';
 import { billingService } from './rpc/billing-service.ts';
 import { callService } from './rpc/call-service.ts';
+import { usageService } from './rpc/usage-service.ts';
 import { sqlAccountStore } from './store/sql-account-store.ts';
 import { sqlCallStore } from './store/sql-call-store.ts';
 import { sqlHoldStore } from './store/sql-hold-store.ts';
 import { sqlLedgerAudit } from './store/sql-ledger-audit.ts';
 import { sqlPriceStore } from './store/sql-price-store.ts';
 import { sqlTokenStore } from './store/sql-token-store.ts';
+import { sqlUsageStore } from './store/sql-usage-store.ts';
 
 const GROUP = 'billing';
 const LAPSES_IDLE_MS = 60_000;
@@ -49,7 +51,7 @@ export async function startBilling(config: BillingConfig, foundation: Foundation
     const lapses = startWorker({ name: 'lapses', clock, log, idleMs: LAPSES_IDLE_MS, pass: () => lapseCalls(deps) });
     lifecycle.add('lapses', () => lapses.stop());
     return {
-      bindings: [billingService(deps), accountService(deps), callService(deps)],
+      bindings: [billingService(deps), accountService(deps), callService(deps), usageService(deps)],
       routes: [],
       newKeys,
       ready: async () => bus.ready() && (await sql.read('SELECT 1 AS alive')).length === 1,
@@ -73,6 +75,7 @@ function depsOn(sql: Sql, { overrunFactor }: BillingConfig, { bus, clock, log, m
     prices: sqlPriceStore(sql),
     holds: sqlHoldStore(sql),
     calls: sqlCallStore(sql),
+    usage: sqlUsageStore(sql),
     audit: sqlLedgerAudit(sql),
     hashKey: keyHasher(signingKey),
     announceToken: (tokenId) => {

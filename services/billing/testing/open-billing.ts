@@ -20,6 +20,7 @@ import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
 import { AccountService } from '@reelgate/proto/billing/v1/account_service';
 import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import { CallService } from '@reelgate/proto/billing/v1/call_service';
+import { UsageService } from '@reelgate/proto/billing/v1/usage_service';
 import type { PriceFactsSchema } from '@reelgate/proto/billing/v1/price';
 import { TaskFinishedSchema } from '@reelgate/proto/tasks/v1/task_events';
 import { startBilling } from '../src/app.ts';
@@ -62,6 +63,7 @@ export interface TestBilling {
   readonly billing: Client<typeof BillingService>;
   readonly accounts: Client<typeof AccountService>;
   readonly calls: Client<typeof CallService>;
+  readonly usage: Client<typeof UsageService>;
   readonly service: RunningBilling;
   /** The same database, past the service. */
   readonly sql: Sql;
@@ -102,7 +104,7 @@ export async function openBilling(place: Place, value: ConfigValue = aConfig(), 
     clock, bus, metrics, random: systemRandom, newId: newIds(clock), log: silentLog, signingKey: new Secret('a signing key of the tests'),
     publicUrl: 'http://127.0.0.1:8080', dataDir: place.dataDir,
   });
-  const [billingBinding, accountBinding, callBinding] = service.bindings;
+  const [billingBinding, accountBinding, callBinding, usageBinding] = service.bindings;
   const billing = directClient(BillingService, billingBinding!);
   const sql = place.url === undefined ? openSqlite(path.join(place.dataDir, 'billing.sqlite')) : openPostgres(place.url, 2);
   const known = await billing.authenticate({ key: KEY }).catch(() => undefined);
@@ -112,7 +114,7 @@ export async function openBilling(place: Place, value: ConfigValue = aConfig(), 
     await sql.close();
   };
   return {
-    billing, accounts: directClient(AccountService, accountBinding!), calls: directClient(CallService, callBinding!), service, sql, clock, bus, metrics, tokenId: known?.principal?.tokenId ?? '', stop,
+    billing, accounts: directClient(AccountService, accountBinding!), calls: directClient(CallService, callBinding!), usage: directClient(UsageService, usageBinding!), service, sql, clock, bus, metrics, tokenId: known?.principal?.tokenId ?? '', stop,
     finish: async (event) => {
       await bus.publish(TaskFinishedSchema, create(TaskFinishedSchema, event), String(clock.now() + Math.random()));
       for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve));

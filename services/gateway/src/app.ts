@@ -7,12 +7,14 @@ import type { ReadyCheck } from '@reelgate/platform/health';
 import { deriveSecret } from '@reelgate/platform/secret';
 import type { Client } from '@reelgate/platform/rpc/service';
 import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';
+import type { UsageService } from '@reelgate/proto/billing/v1/usage_service';
 import { billingAuthenticate } from './clients/billing-client.ts';
 import type { MediaPort } from './clients/media-port.ts';
 import { billingCallCharges } from './clients/call-charges.ts';
 import type { BillingCalls } from './clients/call-charges.ts';
 import { signedLinks } from './clients/signed-links.ts';
 import type { TasksClient } from './clients/tasks-client.ts';
+import { billingUsage } from './clients/usage-client.ts';
 import { readCatalogue } from './config.ts';
 import type { GatewayConfig } from './config.ts';
 import type { Counters } from './counters/counters.ts';
@@ -50,6 +52,7 @@ export interface GatewayClients {
   readonly tasks: TasksClient;
   readonly billing: Pick<Client<typeof BillingService>, 'authenticate'>;
   readonly calls: BillingCalls;
+  readonly usage: Pick<Client<typeof UsageService>, 'getUsage'>;
   readonly media: MediaPort;
   /** Whether the services that it calls can serve. */
   readonly ready: ReadyCheck;
@@ -74,7 +77,7 @@ export async function startGateway(config: GatewayConfig, foundation: Foundation
     const stopping = new AbortController();
     const { relay, channels } = startRelay(config, foundation, clients, lifecycle);
     const parts: GatewayParts = {
-      clock, counters, reader, relay, changes, stopping: stopping.signal, tasks: clients.tasks, media: clients.media, limits: config.limits, catalogue: () => catalogue,
+      clock, counters, reader, relay, changes, stopping: stopping.signal, tasks: clients.tasks, media: clients.media, usage: billingUsage(clients.usage), limits: config.limits, catalogue: () => catalogue,
       links: signedLinks(foundation.publicUrl, foundation.signingKey), budget: openBodyBudget(Math.max(BODIES_BYTES_LEAST, 2 * config.limits.bodyBytes)),
       callbackKey: deriveSecret(foundation.signingKey, CALLBACK_KEY_PURPOSE),
     };

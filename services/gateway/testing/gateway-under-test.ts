@@ -15,6 +15,8 @@ import { fakeCalls } from './fake-calls.ts';
 import type { FakeCalls } from './fake-calls.ts';
 import { fakeBilling, fakeMedia, fakeTasks } from './fake-services.ts';
 import type { FakeBilling, FakeMedia, FakeTasks } from './fake-services.ts';
+import { fakeUsage } from './fake-usage.ts';
+import type { FakeUsage } from './fake-usage.ts';
 
 const PUBLIC_URL = 'https://gateway.example';
 
@@ -29,6 +31,7 @@ export interface GatewayUnderTest {
   readonly calls: FakeCalls;
   /** Resolves once so many calls are settled. */
   settled(count: number): Promise<void>;
+  readonly usage: FakeUsage;
   stop(): Promise<void>;
 }
 
@@ -60,12 +63,12 @@ export function checkedConfig({ limits = {}, channels = [], admin, host = '127.0
 export async function startGatewayUnderTest(settings: TestSettings = {}): Promise<GatewayUnderTest> {
   const clock = fakeClock();
   const bus = openLocalBus(clock, silentLog);
-  const [tasks, billing, media, calls] = [fakeTasks(), fakeBilling(), fakeMedia(), fakeCalls()];
+  const [tasks, billing, media, calls, usage] = [fakeTasks(), fakeBilling(), fakeMedia(), fakeCalls(), fakeUsage()];
   const gateway = await startGateway(gatewayConfig(checkedConfig(settings)), {
     clock, bus, log: silentLog, metrics: openMetrics(false), random: () => undefined, newId: newIds(clock), signingKey: new Secret('a key'), publicUrl: PUBLIC_URL, dataDir: '/nowhere',
-  }, { tasks: tasks.client, billing: billing.client, calls: calls.client, media: media.port, ready: async () => true });
+  }, { tasks: tasks.client, billing: billing.client, calls: calls.client, usage: usage.client, media: media.port, ready: async () => true });
   return {
-    gateway, url: gateway.url, clock, bus, tasks, billing, media, calls,
+    gateway, url: gateway.url, clock, bus, tasks, billing, media, calls, usage,
     settled: (count) => until(() => calls.settled.length >= count),
     stop: async () => {
       await gateway.stop();

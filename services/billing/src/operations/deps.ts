@@ -8,6 +8,7 @@ import type { HoldStore } from '../store/hold-store.ts';
 import type { LedgerAudit } from '../store/ledger-audit.ts';
 import type { PriceStore } from '../store/price-store.ts';
 import type { TokenStore } from '../store/token-store.ts';
+import type { UsageStore } from '../store/usage-store.ts';
 import type { HashKey } from './hash-key.ts';
 
 /** What the operations stand on; each takes the part that it needs. */
@@ -17,6 +18,7 @@ export interface BillingDeps {
   readonly prices: PriceStore;
   readonly holds: HoldStore;
   readonly calls: CallStore;
+  readonly usage: UsageStore;
   readonly audit: LedgerAudit;
   readonly hashKey: HashKey;
   /** Tells whoever keeps principals that a token has changed; it may be lost. */

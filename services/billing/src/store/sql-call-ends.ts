@@ -1,6 +1,7 @@
 import type { SqlQuery } from '@reelgate/platform/sql';
 import type { Call, CallCharge } from '../domain/call.ts';
 import { callsSettledEvent } from '../domain/ledger.ts';
+import { quantitiesOf } from '../domain/usage.ts';
 import { END_COLUMNS, END_TYPES, toEndRow } from './call-rows.ts';
 import type { EndBatch, EndOutcome } from './call-store.ts';
 import { changeAccount, changeToken } from './sql-balances.ts';
@@ -9,6 +10,8 @@ import { recordEvent } from './sql-events.ts';
 import { byRows, inPieces, valueRows } from './sql-pieces.ts';
 import { groupsBy, sumOf } from './sql-reservations.ts';
 import type { TermsOf } from './sql-terms.ts';
+import { countUsage } from './sql-usage.ts';
+import type { Charged } from './sql-usage.ts';
 
 /** A call that another batch ends between the look and the update is found ended by the next look. */
 const LOOKS_MAX = 3;
@@ -75,7 +78,7 @@ async function preclude(query: SqlQuery, { at }: EndBatch, ids: readonly string[
   return kept;
 }
 
-/** The token's row before the account's, each in the order of the ids. */
+/** The hours of usage, then tokens, then accounts, each in the order of their ids. */
 async function move(query: SqlQuery, { batchId, at }: EndBatch, ended: readonly Ended[]): Promise<void> {
   const byAccount = groupsBy(ended, ({ call }) => call.accountId);
   for (const group of byAccount) {
@@ -83,8 +86,15 @@ async function move(query: SqlQuery, { batchId, at }: EndBatch, ended: readonly 
     const event = callsSettledEvent({ batchId, accountId, currency, at, held: heldOf(group), charged: chargedOf(group) });
     if (!(await recordEvent(query, event))) throw new Error(`${event.key} is taken, and its batch is new`);
   }
+  await countUsage(query, ended.flatMap(chargedUsage), at);
   for (const group of groupsBy(ended, ({ call }) => call.tokenId)) await changeToken(query, group[0]?.call.tokenId ?? '', chargedOf(group) - heldOf(group));
   for (const group of byAccount) await changeAccount(query, group[0]?.call.accountId ?? '', { balance: -chargedOf(group), held: -heldOf(group) });
+}
+
+function chargedUsage({ call, charge }: Ended): Charged[] {
+  if (charge.basis === 'released') return [];
+  const { accountId, tokenId, facts } = call;
+  return [{ accountId, tokenId, priceKey: facts.priceKey, quantities: quantitiesOf(charge.amount, facts, charge.usage) }];
 }
 
 function heldOf(group: readonly Ended[]): bigint {

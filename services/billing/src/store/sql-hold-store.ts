@@ -5,6 +5,7 @@ import type { FinancialEvent } from '../domain/ledger.ts';
 import type { Nanos } from '../domain/money.ts';
 import type { PriceTerms } from '../domain/price-terms.ts';
 import type { Ending } from '../domain/settlement.ts';
+import { quantitiesOf } from '../domain/usage.ts';
 import { HOLD_COLUMNS, INSERT_HOLD, deferralAt, releasedAt, storyOf, toHoldRow } from './hold-rows.ts';
 import type { HoldRow } from './hold-rows.ts';
 import type { HoldStore, Outcome, Repricing } from './hold-store.ts';
@@ -12,6 +13,7 @@ import { change, reserveForNew, reserveMore } from './sql-balances.ts';
 import { recordEvent, recordVoid } from './sql-events.ts';
 import { rememberedTerms } from './sql-terms.ts';
 import type { TermsOf } from './sql-terms.ts';
+import { countUsage } from './sql-usage.ts';
 
 type Whole = number | bigint;
 type OpenStory = Extract<HoldStory, { state: 'open' }>;
@@ -84,6 +86,7 @@ async function end(query: SqlQuery, { taskId, at, termsOf }: Change, decide: (ho
   const { amount, basis, usage } = ending;
   await query(SETTLE, [basis, amount, at, usage.seconds ?? null, usage.inputTokens ?? null, usage.outputTokens ?? null, taskId]);
   await post(query, settleEvent(hold, amount, at));
+  await countUsage(query, [{ accountId: hold.accountId, tokenId: hold.tokenId, priceKey: hold.facts.priceKey, quantities: quantitiesOf(amount, hold.facts, usage) }], at);
   await change(query, hold, { balance: -amount, held: -hold.amount });
   return { story: { state: 'ended', hold, settlement: { amount, basis, at } }, isNew: true };
 }

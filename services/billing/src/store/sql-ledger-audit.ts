@@ -49,6 +49,11 @@ const CALLS = `SELECT e.event_key AS subject FROM financial_events e
         GROUP BY ended_in, account_id) c ON c.event_key = e.event_key
   WHERE e.kind IN ('hold_calls', 'settle_calls') AND (c.event_key IS NULL OR c.held <> h.amount_nanos OR c.charged <> COALESCE(r.amount_nanos, 0))
   ORDER BY e.event_key LIMIT $1`;
+const USAGE = `SELECT a.id AS subject FROM accounts a
+  LEFT JOIN (SELECT account_id, SUM(charged_nanos) AS nanos FROM usage_hours GROUP BY account_id) u ON u.account_id = a.id
+  LEFT JOIN (SELECT e.account_id, SUM(l.amount_nanos) AS nanos FROM ledger_lines l JOIN financial_events e ON e.event_key = l.event_key
+    WHERE l.book = 'revenue' GROUP BY e.account_id) r ON r.account_id = a.id
+  WHERE COALESCE(u.nanos, 0) <> COALESCE(r.nanos, 0) ORDER BY a.id LIMIT $1`;
 
 /** Each is one statement, so it sees one moment of the books. */
 const CHECKS: readonly { readonly text: string; readonly say: (subject: string) => string }[] = [
@@ -58,6 +63,7 @@ const CHECKS: readonly { readonly text: string; readonly say: (subject: string) 
   { text: TOKENS, say: (id) => `what the token ${id} has used is not what its holds and calls come to` },
   { text: HOLDS, say: (id) => `the hold of the task ${id} is not what its lines come to` },
   { text: CALLS, say: (key) => `the calls of the event ${key} do not come to its lines` },
+  { text: USAGE, say: (id) => `what the account ${id} has used is not what it was charged` },
 ];
 
 export function sqlLedgerAudit(sql: Sql): LedgerAudit {

@@ -3,6 +3,7 @@ import type { Secret } from '@reelgate/platform/secret';
 import type { Catalogue, GatewayLimits } from '../config.ts';
 import type { MediaPort } from '../clients/media-port.ts';
 import type { TasksClient } from '../clients/tasks-client.ts';
+import type { ReadUsage } from '../clients/usage-client.ts';
 import type { Counters } from '../counters/counters.ts';
 import type { Links } from '../dialects/dialect.ts';
 import type { TaskReader } from '../operations/read-task.ts';
@@ -15,6 +16,7 @@ export interface GatewayParts {
   readonly clock: Clock;
   readonly tasks: TasksClient;
   readonly media: MediaPort;
+  readonly usage: ReadUsage;
   readonly reader: TaskReader;
   readonly changes: TaskChanges;
   readonly links: Links;

@@ -11,6 +11,7 @@ import { relayRoutes } from './relay-routes.ts';
 import type { RouteEntry } from './route.ts';
 import { taskRoutes } from './task-routes.ts';
 import { unsupportedRoutes } from './unsupported-routes.ts';
+import { usageRoute } from './usage-route.ts';
 
 /** Every route of the gateway; the first one that matches takes a request. */
 export function gatewayRoutes(dialects: readonly Dialect[], parts: GatewayParts, publicUrl: string): readonly RouteEntry[] {
@@ -19,6 +20,7 @@ export function gatewayRoutes(dialects: readonly Dialect[], parts: GatewayParts,
     ...taskRoutes(dialects, parts),
     ...contentRoutes(parts),
     ...modelRoutes(parts),
+    usageRoute(parts),
     ...relayRoutes(parts),
     realtimeRoute(),
     ...asyncRoutes(parts),

@@ -1,0 +1,60 @@
+import { create } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import type { Client } from '@reelgate/platform/rpc/service';
+import { UsageGroup, UsageSchema } from '@reelgate/proto/billing/v1/usage_service';
+import type { Usage, UsageService } from '@reelgate/proto/billing/v1/usage_service';
+
+const DEADLINE_MS = 15_000;
+
+export type UsageGrouping = 'model' | 'day' | 'token';
+
+const GROUPS: Readonly<Record<UsageGrouping, UsageGroup>> = { model: UsageGroup.MODEL, day: UsageGroup.DAY, token: UsageGroup.TOKEN };
+
+export interface UsageQuestion {
+  readonly accountId: string;
+  /** Milliseconds since 1970. */
+  readonly from: number;
+  /** Not part of the time. */
+  readonly to: number;
+  readonly groupBy: UsageGrouping;
+}
+
+export interface UsageSum {
+  /** Empty in a total. */
+  readonly key: string;
+  readonly name: string;
+  readonly amountNanos: bigint;
+  /** By the names that a client sees. */
+  readonly counts: Readonly<Record<UsageCount, number>>;
+}
+
+export interface Statement {
+  readonly groups: readonly UsageSum[];
+  readonly total: UsageSum;
+  readonly currency: string;
+  readonly truncated: boolean;
+}
+
+export type ReadUsage = (question: UsageQuestion, requestId: string) => Promise<Statement>;
+export type UsageCount = (typeof USAGE_COUNTS)[number];
+
+export const USAGE_COUNTS = ['requests', 'seconds', 'input_tokens', 'cached_input_tokens', 'output_tokens', 'images', 'characters'] as const;
+
+/** What billing says of an account's use. */
+export function billingUsage(usage: Pick<Client<typeof UsageService>, 'getUsage'>): ReadUsage {
+  return async ({ accountId, from, to, groupBy }, requestId) => {
+    const { groups, total, currency, truncated } = await usage.getUsage({ accountId, from: timestampFromMs(from), to: timestampFromMs(to), groupBy: GROUPS[groupBy] }, { timeoutMs: DEADLINE_MS, requestId });
+    return { groups: groups.map(fromWireUsage), total: fromWireUsage(total), currency, truncated };
+  };
+}
+
+function fromWireUsage(usage: Usage = create(UsageSchema)): UsageSum {
+  const { key, name, amountNanos } = usage;
+  return {
+    key, name, amountNanos,
+    counts: {
+      requests: Number(usage.requests), seconds: Number(usage.seconds), input_tokens: Number(usage.inputTokens), cached_input_tokens: Number(usage.cachedInputTokens),
+      output_tokens: Number(usage.outputTokens), images: Number(usage.images), characters: Number(usage.characters),
+    },
+  };
+}

@@ -1,0 +1,24 @@
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+// A plus that was not encoded comes as a blank.
+const INSTANT = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+ -]\d{2}:\d{2})$/;
+const UNIX_SECONDS = /^\d{1,11}$/;
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** Milliseconds since 1970 of a day (UTC), an RFC 3339 time or unix seconds; undefined for anything else. At the end of a span a day is meant as a whole. */
+export function parseMoment(text: string, at: 'beginning' | 'end'): number | undefined {
+  if (UNIX_SECONDS.test(text)) return Number(text) * 1000;
+  if (DAY.test(text)) {
+    const midnight = dayOf(text);
+    return midnight === undefined || at === 'beginning' ? midnight : midnight + DAY_MS;
+  }
+  const [, day] = INSTANT.exec(text) ?? [];
+  if (day === undefined || dayOf(day) === undefined) return undefined;
+  const ms = Date.parse(text.replace(' ', '+'));
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
+/** A day that no month has is not carried over. */
+function dayOf(text: string): number | undefined {
+  const ms = Date.parse(`${text}T00:00:00Z`);
+  return Number.isNaN(ms) || new Date(ms).toISOString().slice(0, text.length) !== text ? undefined : ms;
+}

@@ -1,0 +1,28 @@
+import { directClient } from '@reelgate/platform/rpc/direct-client';
+import { bind } from '@reelgate/platform/rpc/service';
+import type { Client } from '@reelgate/platform/rpc/service';
+import { UsageService } from '@reelgate/proto/billing/v1/usage_service';
+import type { GetUsageRequest } from '@reelgate/proto/billing/v1/usage_service';
+
+/** A usage service that says the same of everybody, and writes down what it was asked. */
+export interface FakeUsage {
+  readonly client: Client<typeof UsageService>;
+  readonly asked: GetUsageRequest[];
+  name: string;
+  /** Thrown by every call. */
+  refusal: Error | undefined;
+}
+
+export function fakeUsage(): FakeUsage {
+  const asked: GetUsageRequest[] = [];
+  const fake: { name: string; refusal: Error | undefined } = { name: 'main', refusal: undefined };
+  const sum = { amountNanos: 730_000_000n, requests: 2n, seconds: 11n, inputTokens: 1500n, cachedInputTokens: 400n, outputTokens: 100n, images: 2n };
+  const client = directClient(UsageService, bind(UsageService, {
+    getUsage: async (request) => {
+      asked.push(request);
+      if (fake.refusal !== undefined) throw fake.refusal;
+      return { groups: [{ key: '2026-01-01', name: fake.name, ...sum }], total: sum, currency: 'USD' };
+    },
+  }));
+  return Object.assign(fake, { client, asked });
+}
