@@ -15,7 +15,7 @@ export interface AdmitDeps {
 /** Before a route does anything: who calls, and whether they call too often. */
 export async function admit(deps: AdmitDeps, exchange: Exchange, { token }: RouteEntry): Promise<void> {
   if (token === undefined) return;
-  const principal = await deps.principals.of(tokenOf(exchange.req.headers), exchange.state.requestId);
+  const principal = await deps.principals.of(tokenOf(exchange.req.headers, exchange.req.url), exchange.state.requestId);
   exchange.state.principal = principal;
   await limitRate(deps, exchange, principal, token.counts);
 }

@@ -3,14 +3,21 @@ import { Problem } from '@reelgate/platform/problem';
 
 const KEY = /^[\x21-\x7e]{8,256}$/;
 const BEARER = /^bearer +(\S+) *$/i;
+const GOOGLE_ROUTE = /^\/v1beta\/|^\/v1\/models\/[^/]+:\w+$/;
 /** How a browser's realtime client has to send its token. */
 const SUBPROTOCOL = /(?:^|,\s*)openai-insecure-api-key\.([\w.~+/-]+)/;
 
 /** The site token of a request, whichever way its client spells it; refuses what cannot be one. */
-export function tokenOf(headers: IncomingHttpHeaders): string {
-  const key = headers.authorization === undefined ? otherSpelling(headers) : BEARER.exec(headers.authorization)?.[1];
+export function tokenOf(headers: IncomingHttpHeaders, url = ''): string {
+  const key = headers.authorization === undefined ? otherSpelling(headers) ?? inQuery(url) : BEARER.exec(headers.authorization)?.[1];
   if (key !== undefined && KEY.test(key)) return key;
   throw new Problem({ kind: 'unauthenticated', reason: 'invalid_api_key', message: 'no valid token; send your site token as the header Authorization: Bearer <token>' });
+}
+
+/** Google's routes take it in the query too. */
+function inQuery(url: string): string | undefined {
+  const at = url.indexOf('?');
+  return at < 0 || !GOOGLE_ROUTE.test(url.slice(0, at)) ? undefined : new URLSearchParams(url.slice(at)).get('key') ?? undefined;
 }
 
 function otherSpelling(headers: IncomingHttpHeaders): string | undefined {

@@ -1,12 +1,11 @@
-const VERSION = /^\/v\d\w*$/;
+const VERSION = /\/v\d\w*(?=\/|$)/;
 
 /**
- * Where our paths are under an upstream's base path: after it. A base that ends in the version that the path begins with
- * (`https://host/v1`, as SDKs want it) has it once.
+ * Where our paths are under an upstream's base path: behind it. A base that names a version is one as SDKs want it
+ * (`https://host/v1`, `https://host/api/v3`, `https://host/v1beta/openai`), and takes the place of the path's own.
  */
 export function upstreamPath(basePath: string): (path: string) => string {
   const base = basePath.replace(/\/+$/, '');
-  const last = base.slice(base.lastIndexOf('/'));
-  const version = VERSION.test(last) ? last : undefined;
-  return (path) => (version !== undefined && path.startsWith(`${version}/`) ? `${base.slice(0, -version.length)}${path}` : `${base}${path}`);
+  const isVersioned = VERSION.test(base);
+  return (path) => (isVersioned ? `${base}${path.replace(VERSION, '')}` : `${base}${path}`);
 }

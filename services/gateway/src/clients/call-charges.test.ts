@@ -1,0 +1,82 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { silentLog } from '@reelgate/platform/log';
+import { Problem } from '@reelgate/platform/problem';
+import { fakeClock } from '@reelgate/platform/testing/fake-clock';
+import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
+import { fieldsOf, refusalOf } from '@reelgate/platform/testing/refusals';
+import { Basis } from '@reelgate/proto/billing/v1/hold';
+import { fakeCalls } from '../../testing/fake-calls.ts';
+import type { FakeCalls } from '../../testing/fake-calls.ts';
+import { until } from '../../testing/until.ts';
+import type { CallCharges, CallOrder } from '../relay/call-charges.ts';
+import { billingCallCharges } from './call-charges.ts';
+
+let clock: FakeClock;
+let calls: FakeCalls;
+let charges: CallCharges & { stop(): Promise<void> };
+beforeEach(() => {
+  clock = fakeClock();
+  calls = fakeCalls();
+  charges = billingCallCharges({ billing: calls.client, clock, log: silentLog });
+});
+const anOrder = (over: Partial<CallOrder> = {}): CallOrder => ({ callId: 'call_1', accountId: 'demo', tokenId: 'token', priceKeys: ['m__chat', 'm'], bound: {}, lapsesAt: clock.now() + 1000, ...over });
+
+describe('placing', () => {
+  test('gathers the calls of a moment into one request', async () => {
+    await Promise.all(Array.from({ length: 100 }, (_, index) => charges.place(anOrder({ callId: `call_${String(index)}` }))));
+
+    expect(calls.batches).toEqual([100]);
+    expect(calls.placed.map(({ callId }) => callId)).toEqual(Array.from({ length: 100 }, (_, index) => `call_${String(index)}`));
+  });
+  test.each([
+    [{ inputTokens: 10, outputTokens: 20 }, { inputTokens: 10n, outputTokens: 20n, images: 0n, characters: 0n }],
+    [{ inputTokens: 10 }, { inputTokens: 0n, outputTokens: 0n }],
+    [{ inputTokens: 10, outputTokens: 0 }, { inputTokens: 10n, outputTokens: 0n }],
+    [{ images: 3 }, { images: 3n }], [{ characters: 7 }, { characters: 7n }],
+  ])('tokens of which one side is not known are not known: %j', async (bound, facts) => {
+    await charges.place(anOrder({ bound }));
+
+    expect(calls.placed[0]?.facts).toMatchObject(facts);
+  });
+  test('a refusal comes back as billing said it', async () => {
+    calls.refusal = new Problem({ kind: 'exhausted', reason: 'insufficient_quota', message: 'not enough' });
+
+    expect(fieldsOf(await refusalOf(charges.place(anOrder())))).toMatchObject({ kind: 'exhausted', reason: 'insufficient_quota', message: 'not enough' });
+  });
+});
+
+describe('settling', () => {
+  test.each([
+    [{ basis: 'usage', usage: { inputTokens: 1, cachedInputTokens: 1, outputTokens: 2 } }, { basis: Basis.USAGE, usage: { inputTokens: 1n, cachedInputTokens: 1n, outputTokens: 2n } }],
+    [{ basis: 'estimate', usage: { characters: 5 } }, { basis: Basis.ESTIMATE, usage: { characters: 5n } }],
+    [{ basis: 'hold' }, { basis: Basis.HOLD }], [{ basis: 'released' }, { basis: Basis.RELEASED }],
+  ] as const)('%j', async (charge, end) => {
+    charges.settle('call_1', charge);
+    await until(() => calls.settled.length === 1);
+
+    expect(calls.settled[0]).toMatchObject({ callId: 'call_1', ...end });
+  });
+  test('goes on until billing has taken it', async () => {
+    calls.settleFaults = 3;
+    charges.settle('call_1', { basis: 'hold' });
+    for (let pause = 0; pause < 20 && calls.settled.length === 0; pause += 1) await clock.advance(1000);
+
+    expect(calls.settled).toHaveLength(1);
+  });
+  test('a stop waits for what is under way, and not for ever', async () => {
+    calls.settleFaults = 1;
+    charges.settle('call_1', { basis: 'hold' });
+    const stopped = charges.stop();
+    for (let pause = 0; pause < 5; pause += 1) await clock.advance(200);
+    await stopped;
+    expect(calls.settled).toHaveLength(1);
+
+    calls.settleFaults = Infinity;
+    charges = billingCallCharges({ billing: calls.client, clock, log: silentLog });
+    charges.settle('call_2', { basis: 'hold' });
+    const second = charges.stop();
+    for (let pause = 0; pause < 10; pause += 1) await clock.advance(1000);
+    await second;
+    expect(calls.settled).toHaveLength(1);
+  });
+});

@@ -1,0 +1,53 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { fakeClock } from '@reelgate/platform/testing/fake-clock';
+import { aRelayChannel } from '../../testing/a-relay-channel.ts';
+import { relayChannelSettings } from './channel-settings.ts';
+import type { CheckedRelayChannel } from './channel-settings.ts';
+import { openRelayChannels } from './relay-channels.ts';
+import type { RelayChannels } from './relay-channels.ts';
+
+let channels: RelayChannels;
+afterEach(() => channels.close());
+const settingsOf = (...some: Partial<CheckedRelayChannel>[]) => some.map((one) => relayChannelSettings(aRelayChannel(one)));
+const open = (some: Partial<CheckedRelayChannel>[], chance: () => number = () => 0.5): RelayChannels => {
+  channels = openRelayChannels(settingsOf(...some), { clock: fakeClock(), chance });
+  return channels;
+};
+const serving = (endpoint: string, model: string): string[] => channels.serving(endpoint, model).map(({ settings }) => settings.id);
+
+describe('a call is tried on', () => {
+  test('the enabled channels that adapt its endpoint and have its model, and no other', () => {
+    open([{ id: 'a' }, { id: 'off', enabled: false }, { id: 'b', endpoints: ['embeddings'] }, { id: 'c', models: { other: 'x' } }]);
+
+    expect(serving('chat', 'some-model')).toEqual(['a']);
+    expect(serving('chat', 'constructor')).toEqual([]);
+    expect(serving('rerank', 'other')).toEqual(['c']);
+  });
+  test('those of a higher priority first', () => {
+    open([{ id: 'low', priority: -1 }, { id: 'high', priority: 5 }, { id: 'middle' }]);
+
+    expect(serving('chat', 'some-model')).toEqual(['high', 'middle', 'low']);
+  });
+  test('equals in the share of their weights', () => {
+    let seed = 1;
+    open([{ id: 'a', weight: 3 }, { id: 'b', weight: 1 }], () => {
+      seed = (seed * 48_271) % 2_147_483_647;
+      return seed / 2_147_483_647;
+    });
+    const first = Array.from({ length: 4000 }, () => serving('chat', 'some-model')[0]);
+
+    expect(first.filter((id) => id === 'a').length / 4000).toBeCloseTo(0.75, 1);
+  });
+});
+
+test('a new configuration keeps what is known of the channels that stayed as they were', () => {
+  open([{ id: 'a' }, { id: 'b' }]);
+  const [a, b] = channels.all();
+  for (let fault = 0; fault < 5; fault += 1) a?.circuit.failed();
+  channels.replace(settingsOf({ id: 'a' }, { id: 'b', priority: 1 }, { id: 'c' }));
+
+  expect(channels.all().map(({ settings }) => settings.id)).toEqual(['a', 'b', 'c']);
+  expect(channels.all()[0]).toBe(a);
+  expect(channels.all()[0]?.circuit.state()).toBe('open');
+  expect(channels.all()[1]).not.toBe(b);
+});

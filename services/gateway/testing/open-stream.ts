@@ -1,0 +1,38 @@
+import http from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { TOKEN } from './fake-services.ts';
+import { until } from './until.ts';
+
+/** An answer that a test reads as it comes. */
+export interface OpenStream {
+  readonly response: IncomingMessage;
+  /** What has come so far. */
+  text(): string;
+  /** Resolves once this has come. */
+  has(text: string): Promise<void>;
+  /** Resolves with all of it at its end; also when it broke off. */
+  readonly ended: Promise<{ readonly text: string; readonly wasWhole: boolean }>;
+  leave(): void;
+}
+
+/** Posts a body and gives the answer as soon as its head is there. */
+export async function openStream(base: string, path: string, body: unknown): Promise<OpenStream> {
+  const { hostname, port } = new URL(base);
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const request = http.request({ hostname, port, method: 'POST', path, agent: false, headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' } }, resolve);
+  request.on('error', reject).end(JSON.stringify(body));
+  const response = await promise;
+  let text = '';
+  response.on('data', (chunk: Buffer) => {
+    text += chunk.toString('utf8');
+  });
+  return {
+    response, text: () => text, has: (part) => until(() => text.includes(part)),
+    ended: new Promise((over) => {
+      response.on('error', () => undefined).once('close', () => { over({ text, wasWhole: response.complete }); });
+    }),
+    leave: () => {
+      request.destroy();
+    },
+  };
+}

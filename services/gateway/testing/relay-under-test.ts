@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, beforeEach } from '@jest/globals';
+import type { CheckedRelayChannel } from '../src/relay/channel-settings.ts';
+import { aRelayChannel } from './a-relay-channel.ts';
+import { startGatewayUnderTest } from './gateway-under-test.ts';
+import type { GatewayUnderTest } from './gateway-under-test.ts';
+import { json, startRelayUpstream } from './scripted-relay-upstream.ts';
+import type { RelayUpstream } from './scripted-relay-upstream.ts';
+
+export interface RelayUnderTest {
+  readonly gateway: GatewayUnderTest;
+  /** The channels' upstreams, in the order in which they are tried. */
+  readonly upstreams: readonly RelayUpstream[];
+  readonly first: RelayUpstream;
+  readonly second: RelayUpstream;
+}
+
+/** A gateway with two channels, each with an upstream of its own; everything is forgotten between two tests. */
+export function withRelay(settings: Partial<CheckedRelayChannel> = {}): () => RelayUnderTest {
+  let under: RelayUnderTest;
+  beforeAll(async () => {
+    const [first, second] = [await startRelayUpstream(), await startRelayUpstream()];
+    const channels = [aRelayChannel({ id: 'channel-one', base_url: first.url, priority: 1, ...settings }), aRelayChannel({ id: 'channel-two', base_url: second.url, api_key: 'second-secret-key', ...settings })];
+    under = { gateway: await startGatewayUnderTest({ channels }), upstreams: [first, second], first, second };
+  });
+  beforeEach(async () => {
+    // a circuit that a test has opened tries again
+    await under.gateway.clock.advance(60_000);
+    for (const upstream of under.upstreams) {
+      upstream.seen.length = 0;
+      upstream.reply = json({});
+    }
+    const { calls } = under.gateway;
+    Object.assign(calls, { refusal: undefined, settleFaults: 0 });
+    for (const list of [calls.placed, calls.settled, calls.batches]) list.length = 0;
+  });
+  afterAll(async () => {
+    await under.gateway.stop();
+    for (const upstream of under.upstreams) await upstream.stop();
+  });
+  return () => under;
+}
