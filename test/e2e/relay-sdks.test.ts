@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { inspect } from 'node:util';
+import { startRelayProgram } from '../harness/relay-program.ts';
+import type { RelayProgram } from '../harness/relay-program.ts';
+import { NEVER_SEEN, RELAY_KEYS, UPSTREAM_MODELS } from '../harness/relay-upstream/identities.ts';
+import type { Received } from '../harness/relay-upstream/received.ts';
+import { KEYS } from '../harness/test-config.ts';
+import { sdkCalls } from './relay-calls/all-calls.ts';
+import type { SdkCall, Target } from './relay-calls/sdk-call.ts';
+
+const START_TIMEOUT_MS = 60_000;
+const MODEL = 'solo';
+/** Each has its marks, all of one length. */
+let marks = 100_000;
+
+let relay: RelayProgram;
+let direct: Target;
+let gateway: Target;
+
+beforeAll(async () => {
+  relay = await startRelayProgram();
+  direct = { base: `http://${relay.upstream.host}/main`, key: RELAY_KEYS['main']!, model: UPSTREAM_MODELS.main };
+  gateway = { base: relay.program.base, key: KEYS.demo, model: MODEL };
+}, START_TIMEOUT_MS);
+
+afterAll(async () => {
+  await relay?.end();
+}, START_TIMEOUT_MS);
+
+interface Made {
+  readonly outcome: { readonly value: unknown } | { readonly error: unknown };
+  readonly asked: readonly Received[];
+  readonly mark: string;
+}
+
+async function make(target: Target, { run }: SdkCall, words = ''): Promise<Made> {
+  marks += 1;
+  const mark = String(marks);
+  const outcome = await run(target, `a red boat [mark:${mark}]${words}`).then((value) => ({ value }), (error: unknown) => ({ error }));
+  return { outcome, asked: relay.upstream.marked(mark), mark };
+}
+
+/** A fault of the upstream leaves nothing behind: a good answer ends the count of those in a row. */
+async function makeAndMend(target: Target, call: SdkCall, words: string): Promise<Made> {
+  const made = await make(target, call, words);
+  await make(gateway, call);
+  return made;
+}
+
+const publicly = (text: string): string => text.replaceAll(UPSTREAM_MODELS.main, MODEL);
+
+describe('an SDK sends and sees through the gateway what it does without one', () => {
+  test.each(sdkCalls.map((call) => [call.name, call] as const))('%s', async (_name, call) => {
+    const [there, here] = [await make(direct, call), await make(gateway, call)];
+
+    expect(here.outcome).toEqual(JSON.parse(publicly(JSON.stringify(there.outcome))));
+    expect(here.outcome).toHaveProperty('value');
+    expect(here.asked).toHaveLength(1);
+    expect(wire(here, call.asksUsage === true)).toEqual(wire(there, false));
+  });
+});
+
+/** Those whose refusal each SDK reads in its own way. */
+const REFUSED = ['openai chat.completions.create', 'openai responses.create', 'openai audio.speech.create', 'openai images.edit', 'anthropic messages.create', 'google generateContent', 'ai openai-compatible generateText', 'ai openai generateText', 'cohere rerank'];
+const isStream = ({ streams }: SdkCall): boolean => streams === true;
+const refusable = sdkCalls.filter((call) => REFUSED.includes(call.name) || isStream(call));
+
+describe('an SDK raises the upstream\'s refusal as it would without a gateway, and learns nothing of the upstream', () => {
+  const rows = [400, 422, 429, 500, 529].flatMap((status) => refusable.map((call) => [status, call.name, call] as const));
+  test.each(rows)('%d: %s', async (status, _name, call) => {
+    const [there, here] = [await make(direct, call, `[status:${String(status)}]`), await makeAndMend(gateway, call, `[status:${String(status)}]`)];
+
+    expect(errorOf(here)).toMatchObject({ name: errorOf(there).name, status: errorOf(there).status });
+    expect(errorOf(here).status).toBe(status);
+    expect(leaks(here.outcome)).toEqual([]);
+    expect(here.asked).toHaveLength(1);
+  });
+});
+
+describe('a credential of ours that is refused is no affair of the client\'s', () => {
+  const rows = [401, 402, 403].flatMap((status) => refusable.map((call) => [status, call.name, call] as const));
+  test.each(rows)('%d: %s', async (status, _name, call) => {
+    const here = await makeAndMend(gateway, call, `[status:${String(status)}]`);
+
+    expect(errorOf(here).status).toBe(503);
+    expect(leaks(here.outcome)).toEqual([]);
+  });
+});
+
+describe('a stream that breaks is an error, never an end', () => {
+  const rows = ['[die:3]', '[fail:3]'].flatMap((words) => sdkCalls.filter(isStream).map((call) => [words, call.name, call] as const));
+  test.each(rows)('%s: %s', async (words, _name, call) => {
+    const here = await makeAndMend(gateway, call, words);
+
+    expect(here.outcome).toHaveProperty('error');
+    expect(inspect(here.outcome)).not.toMatch(/SyntaxError|terminated|Premature|ECONNRESET/);
+    expect(leaks(here.outcome)).toEqual([]);
+    expect(here.asked).toHaveLength(1);
+  });
+});
+
+describe('however the upstream cuts its frames, the stream is the same', () => {
+  const rows = ['[join]', '[crlf]', '[slow:300]', '[pace:5]'].flatMap((words) => sdkCalls.filter(isStream).map((call) => [words, call.name, call] as const));
+  test.each(rows)('%s: %s', async (words, _name, call) => {
+    const [there, here] = [await make(direct, call), await make(gateway, call, words)];
+
+    expect(here.outcome).toEqual(JSON.parse(publicly(JSON.stringify(there.outcome))));
+  });
+});
+
+/** What every hop says for itself, and the two that the gateway has its own of. */
+const HOP_HEADERS = new Set(['host', 'connection', 'content-length', 'transfer-encoding', 'accept-encoding', 'authorization', 'x-api-key', 'x-goog-api-key', 'keep-alive']);
+const BOUNDARY = /boundary=("?)([^";]+)\1/;
+const ADDED = /,?"stream_options":\{"include_usage":true\}/;
+
+/** What came over the wire, but for what differs from call to call. */
+function wire({ asked: [call], mark }: Made, withAdded: boolean): object {
+  if (call === undefined) throw new Error('the upstream was not called');
+  const boundary = BOUNDARY.exec(call.headers['content-type'] ?? '')?.[2];
+  const alike = (text: string): string => {
+    const marked = publicly(text).replaceAll(mark, 'MARK').replaceAll(boundary ?? '\0', 'BOUNDARY');
+    return withAdded ? marked.replace(ADDED, '') : marked;
+  };
+  const headers = Object.entries(call.headers).filter(([name]) => !HOP_HEADERS.has(name)).map(([name, value]) => [name, alike(String(value))]);
+  const credential = call.headers.authorization?.replace('Bearer ', '') ?? call.headers['x-api-key'] ?? call.headers['x-goog-api-key'];
+  return { method: call.method, path: alike(call.path), query: call.query, headers: Object.fromEntries(headers), credential, body: alike(call.body.toString('latin1')) };
+}
+
+function errorOf({ outcome }: Made): { readonly name: string; readonly status: number | undefined } {
+  if (!('error' in outcome)) throw new Error(`no error, but ${inspect(outcome)}`);
+  const error = outcome.error as { readonly constructor: { readonly name: string }; readonly status?: number; readonly statusCode?: number };
+  return { name: error.constructor.name, status: error.status ?? error.statusCode };
+}
+
+/** Everything of an error that its caller could print. */
+function leaks(outcome: unknown): readonly string[] {
+  const shown = inspect(outcome, { depth: 12, showHidden: true, maxStringLength: null, maxArrayLength: null });
+  return NEVER_SEEN.filter((secret) => shown.includes(secret));
+}

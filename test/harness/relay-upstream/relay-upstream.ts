@@ -1,0 +1,62 @@
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { RELAY_KEYS } from './identities.ts';
+import { play } from './play.ts';
+import { received } from './received.ts';
+import type { Received } from './received.ts';
+import { openai } from './openai.ts';
+import { ROUTES } from './routes.ts';
+
+/** The vendors of the synchronous routes, all at one address; the words that steer an answer are in play.ts. */
+export interface RelayUpstream {
+  /** `host:port`. */
+  readonly host: string;
+  /** All that it was asked, oldest first. */
+  readonly calls: readonly Received[];
+  /** Those whose text says `[mark:…]`: each test has its own. */
+  marked(mark: string): readonly Received[];
+  stop(): Promise<void>;
+}
+
+export async function startRelayUpstream(): Promise<RelayUpstream> {
+  const calls: Received[] = [];
+  const server = createServer((request, response) => {
+    void answer(request, response).catch(() => request.socket.destroy());
+  });
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part as Buffer);
+    const asked = received({ method: request.method ?? '', url: request.url ?? '', headers: request.headers, rawHeaders: request.rawHeaders }, Buffer.concat(parts));
+    calls.push(asked);
+    response.once('close', () => {
+      asked.left = !response.writableFinished;
+      asked.over = true;
+    });
+    const route = ROUTES.find(({ path }) => path.test(asked.path));
+    if (route === undefined || asked.method !== 'POST') refuse(response, 404, asked);
+    else if (!hasKey(asked)) refuse(response, 401, asked);
+    else await play(response, asked, route.vendor, route.answer(asked));
+  };
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    host: `127.0.0.1:${String((server.address() as AddressInfo).port)}`,
+    calls,
+    marked: (mark) => calls.filter(({ words }) => words.text('mark') === mark),
+    stop: () => new Promise((resolve) => {
+      server.close(() => { resolve(); });
+      server.closeAllConnections();
+    }),
+  };
+}
+
+/** Its channel's credential, in the place where the vendor of that channel wants it. */
+function hasKey({ channel, headers }: Received): boolean {
+  const key = RELAY_KEYS[channel];
+  if (key === undefined) return false;
+  return headers.authorization === `Bearer ${key}` || headers['x-api-key'] === key || headers['x-goog-api-key'] === key;
+}
+
+function refuse(response: ServerResponse, status: number, asked: Received): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(openai.error(status, asked)));
+}

@@ -1,0 +1,41 @@
+import type { Received } from './received.ts';
+
+/** What an upstream says to a request, before the request's words change how it is said. */
+export type Reply =
+  | { readonly kind: 'json'; readonly body: object }
+  | { readonly kind: 'stream'; readonly frames: readonly string[] }
+  | { readonly kind: 'bytes'; readonly contentType: string; readonly bytes: Buffer };
+
+/** One vendor's way to speak. */
+export interface Vendor {
+  /** An error in its own envelope. */
+  error(status: number, asked: Received): object;
+  /** How it says within a stream that something went wrong. */
+  errorFrame(asked: Received): string;
+}
+
+export type Answer = (asked: Received) => Reply;
+
+export const json = (body: object): Reply => ({ kind: 'json', body });
+export const data = (body: object): string => `data: ${JSON.stringify(body)}\n\n`;
+export const event = (type: string, body: object): string => `event: ${type}\n${data({ type, ...body })}`;
+
+/** What was used, unless the request's `[usage:IN/OUT]` says otherwise. */
+export const USED = { input: 11, output: 7 } as const;
+
+export function usedBy({ words }: Received): { readonly input: number; readonly output: number } {
+  const [input, output] = words.text('usage', `${String(USED.input)}/${String(USED.output)}`).split('/').map(Number);
+  return { input: input ?? 0, output: output ?? 0 };
+}
+
+const PIECES = ['Hello', ' from', ' the', ' other', ' side.'] as const;
+export const SAID = PIECES.join('');
+
+/** The pieces of a text: five, or as many as `[pieces:N]`, or `[huge:BYTES]` in one. */
+export function piecesFor({ words }: Received): readonly string[] {
+  if (words.has('huge')) return ['x'.repeat(words.number('huge', 0))];
+  const count = words.number('pieces', PIECES.length);
+  return Array.from({ length: count }, (_, at) => PIECES[at] ?? ` ${String(at)}`);
+}
+
+export const textFor = (asked: Received): string => piecesFor(asked).join('');
