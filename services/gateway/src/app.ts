@@ -28,10 +28,13 @@ import type { GatewayParts } from './http/gateway-parts.ts';
 import { startAdminServer, startPublicServer } from './http/http-server.ts';
 import { koaApp } from './http/koa-app.ts';
 import { observer } from './http/observe.ts';
+import { realtimeUpgrades } from './http/realtime-upgrade.ts';
 import { gatewayRoutes } from './http/routes.ts';
 import { cachedPrincipals } from './operations/principals.ts';
 import { cachedTaskReader } from './operations/read-task.ts';
 import { openTaskChanges } from './operations/task-changes.ts';
+import { openRealtime } from './relay/realtime/realtime.ts';
+import type { Realtime } from './relay/realtime/realtime.ts';
 import { openRelay } from './relay/relay.ts';
 import type { Relay } from './relay/relay.ts';
 import { openRelayChannels } from './relay/relay-channels.ts';
@@ -75,7 +78,7 @@ export async function startGateway(config: GatewayConfig, foundation: Foundation
     const reader = cachedTaskReader(clients.tasks, clock);
     const changes = openTaskChanges();
     const stopping = new AbortController();
-    const { relay, channels } = startRelay(config, foundation, clients, lifecycle);
+    const { relay, channels, realtime } = startRelay(config, foundation, clients, lifecycle);
     const parts: GatewayParts = {
       clock, counters, reader, relay, changes, stopping: stopping.signal, tasks: clients.tasks, media: clients.media, usage: billingUsage(clients.usage), limits: config.limits, catalogue: () => catalogue,
       links: signedLinks(foundation.publicUrl, foundation.signingKey), budget: openBodyBudget(Math.max(BODIES_BYTES_LEAST, 2 * config.limits.bodyBytes)),
@@ -86,8 +89,9 @@ export async function startGateway(config: GatewayConfig, foundation: Foundation
     const tokenEvents = await onTokenChanged(bus, principals);
     lifecycle.add('token events', () => tokenEvents.stop());
 
+    const admission = { principals, counters, limits: config.limits };
     const app = koaApp({
-      routes: gatewayRoutes(dialects, parts, foundation.publicUrl), admission: { principals, counters, limits: config.limits },
+      routes: gatewayRoutes(dialects, parts, foundation.publicUrl), admission,
       observe: observer({ clock, log, metrics }), clock, newId, log,
     });
     const callback = app.callback();
@@ -97,9 +101,10 @@ export async function startGateway(config: GatewayConfig, foundation: Foundation
     }
     const server = await startPublicServer({
       listen: config.listen, ready: clients.ready, metrics: config.admin === undefined ? withoutChannels(metrics) : undefined,
-      handle: (request, response) => void callback(request, response),
+      handle: (request, response) => void callback(request, response), upgrades: realtimeUpgrades({ realtime, admission, clock, newId, log, metrics }),
     });
     lifecycle.add('public port', () => server.stop());
+    lifecycle.add('realtime sessions', () => realtime.stop());
     lifecycle.add('waiting reads', () => { stopping.abort(); });
     return {
       bindings: [], routes: [], ready: clients.ready, port: server.port, url: urlOf(config.listen.host, server.port), stop: () => lifecycle.stop(),
@@ -114,15 +119,22 @@ export async function startGateway(config: GatewayConfig, foundation: Foundation
   }
 }
 
+interface RelayParts {
+  readonly relay: Relay;
+  readonly realtime: Realtime;
+  readonly channels: RelayChannels;
+}
+
 /** Stopped in the other order: the watch, the settlements that are under way, the connections. */
-function startRelay({ catalogue }: GatewayConfig, { clock, newId, log, metrics, random }: Foundation, { calls }: GatewayClients, lifecycle: Lifecycle): { readonly relay: Relay; readonly channels: RelayChannels } {
+function startRelay({ catalogue, realtime: settings }: GatewayConfig, { clock, newId, log, metrics, random }: Foundation, { calls }: GatewayClients, lifecycle: Lifecycle): RelayParts {
   const channels = openRelayChannels(catalogue.relay, { clock, chance: chanceFrom(random) });
   lifecycle.add('relay channels', () => channels.close());
   const charges = billingCallCharges({ billing: calls, clock, log });
   lifecycle.add('settlements', () => charges.stop());
   const watch = startCallWatch(clock, log);
   lifecycle.add('watch of relayed calls', () => watch.stop());
-  return { channels, relay: openRelay({ channels, charges, watch, clock, newId, meter: relayMeter(metrics, clock, channels) }) };
+  const realtime = openRealtime({ clock, newId, log, metrics, channels, charges, settings });
+  return { channels, realtime, relay: openRelay({ channels, charges, watch, clock, newId, meter: relayMeter(metrics, clock, channels) }) };
 }
 
 /** A number from 0 to 1, exclusive. */

@@ -3,6 +3,8 @@ import { parseBytes, parseHostPort } from '@reelgate/platform/units';
 import type { HostPort } from '@reelgate/platform/units';
 import { relayChannelSettings } from './relay/channel-settings.ts';
 import type { CheckedRelayChannel, RelayChannelSettings } from './relay/channel-settings.ts';
+import { realtimeProperties, realtimeSettings } from './relay/realtime/realtime-settings.ts';
+import type { CheckedRealtime, RealtimeSettings } from './relay/realtime/realtime-settings.ts';
 import { defaultsOf } from './domain/model.ts';
 import type { Model, Models } from './domain/model.ts';
 
@@ -19,6 +21,7 @@ export const gatewaySchema = {
     admin: address(),
     redis: { type: 'string', pattern: '^rediss?://', description: 'a Redis address such as redis://127.0.0.1:6379' },
     limits: section({ body: { type: 'string', format: 'bytes', default: '64MiB' }, creates_per_minute: count(60), reads_per_minute: count(600), calls_per_minute: count(600) }),
+    realtime: section(realtimeProperties),
     services: section({ tasks: address('127.0.0.1:9101'), billing: address('127.0.0.1:9102'), media: address('127.0.0.1:9103'), media_http: address('127.0.0.1:9113') }),
   }),
 } as const;
@@ -47,6 +50,7 @@ export interface GatewayConfig {
   /** Absent: counters of this process. */
   readonly redis: Secret | undefined;
   readonly limits: GatewayLimits;
+  readonly realtime: RealtimeSettings;
   /** Where the other services are, for a gateway that runs alone. */
   readonly services: { readonly tasks: string; readonly billing: string; readonly media: string; readonly mediaHttp: string };
   readonly catalogue: Catalogue;
@@ -72,6 +76,7 @@ interface Checked {
     readonly admin?: string;
     readonly redis?: string;
     readonly limits: { readonly body: string; readonly creates_per_minute: number; readonly reads_per_minute: number; readonly calls_per_minute: number };
+    readonly realtime: CheckedRealtime;
     readonly services: { readonly tasks: string; readonly billing: string; readonly media: string; readonly media_http: string };
   };
   readonly models?: Readonly<Record<string, CheckedModel>>;
@@ -80,12 +85,13 @@ interface Checked {
 
 /** The settings in a value that the program's schema has accepted. */
 export function gatewayConfig(value: unknown): GatewayConfig {
-  const { listen, admin, redis, limits, services } = (value as Checked).gateway;
+  const { listen, admin, redis, limits, realtime, services } = (value as Checked).gateway;
   return {
     listen: hostPort(listen),
     admin: admin === undefined ? undefined : hostPort(admin),
     redis: redis === undefined ? undefined : new Secret(redis),
     limits: { bodyBytes: parseBytes(limits.body) ?? 0, createsPerMinute: limits.creates_per_minute, readsPerMinute: limits.reads_per_minute, callsPerMinute: limits.calls_per_minute },
+    realtime: realtimeSettings(realtime),
     services: { tasks: services.tasks, billing: services.billing, media: services.media, mediaHttp: services.media_http },
     catalogue: readCatalogue(value),
   };

@@ -12,9 +12,11 @@ export const RELAY_KEYS: Readonly<Record<string, string>> = {
 /** Names of the models at the upstream. */
 export const UPSTREAM_MODELS = { main: 'vendor-secret-model-2026', spare: 'spare-secret-model-2026', slash: 'slash-secret-model-2026', anthropic: 'anthropic-secret-model-2026', google: 'google-secret-model-2026' } as const;
 
-/** Parts of keys count too: vendors show the end of a key that they refuse. */
+/** As vendors show a key that they have trouble with: its beginning and its end. */
+const shownKey = (key: string): string => `${key.slice(0, 7)}${'*'.repeat(12)}${key.slice(-4)}`;
+
 export const NEVER_SEEN: readonly string[] = [
-  ...Object.values(UPSTREAM_IDENTITIES), ...Object.values(UPSTREAM_MODELS), ...Object.values(RELAY_KEYS), ...Object.values(RELAY_KEYS).map((key) => key.slice(-10)),
+  ...Object.values(UPSTREAM_IDENTITIES), ...Object.values(UPSTREAM_MODELS), ...Object.values(RELAY_KEYS), ...Object.values(RELAY_KEYS).map(shownKey), 'relay-secret',
 ];
 
 /** Headers of every answer: some are the client's to see, most are not. */
@@ -31,5 +33,5 @@ export const USEFUL_HEADER = { name: 'openai-processing-ms', value: '42' } as co
 
 /** What every error of every vendor says, some of it not to be passed on. */
 export function errorText(model: string, key: string): string {
-  return `Upstream trouble with ${model} in organization ${UPSTREAM_IDENTITIES.organization}, key ***${key.slice(-10)}, at https://${UPSTREAM_IDENTITIES.host}/ (${UPSTREAM_IDENTITIES.requestId}).`;
+  return `Upstream trouble with ${model} in organization ${UPSTREAM_IDENTITIES.organization}, key ${shownKey(key)}, at https://${UPSTREAM_IDENTITIES.host}/ (${UPSTREAM_IDENTITIES.requestId}).`;
 }

@@ -1,8 +1,10 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { RELAY_KEYS } from './identities.ts';
 import { play } from './play.ts';
+import { answerRealtime } from './realtime.ts';
+import type { RealtimeSession } from './realtime.ts';
 import { received } from './received.ts';
 import type { Received } from './received.ts';
 import { openai } from './openai.ts';
@@ -16,6 +18,8 @@ export interface RelayUpstream {
   readonly calls: readonly Received[];
   /** Those whose text says `[mark:…]`: each test has its own. */
   marked(mark: string): readonly Received[];
+  /** Realtime sessions, and handshakes that it refused; oldest first. */
+  readonly sessions: readonly RealtimeSession[];
   stop(): Promise<void>;
 }
 
@@ -38,14 +42,20 @@ export async function startRelayUpstream(): Promise<RelayUpstream> {
     else if (!hasKey(asked)) refuse(response, 401, asked);
     else await play(response, asked, route.vendor, route.answer(asked));
   };
+  const sessions = answerRealtime(server);
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     host: `127.0.0.1:${String((server.address() as AddressInfo).port)}`,
-    calls,
+    calls, sessions,
     marked: (mark) => calls.filter(({ words }) => words.text('mark') === mark),
     stop: () => new Promise((resolve) => {
       server.close(() => { resolve(); });
-      server.closeAllConnections();
+      for (const socket of sockets) socket.destroy();
     }),
   };
 }

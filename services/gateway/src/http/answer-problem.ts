@@ -4,15 +4,30 @@ import { errorRowOf } from '../problems/error-table.ts';
 import type { ErrorRow } from '../problems/error-table.ts';
 import type { Exchange } from './exchange.ts';
 
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: object;
+}
+
 /** Puts a refusal into the answer, in the envelope of the path that was asked for. */
 export function answerProblem(exchange: Exchange, problem: Problem): void {
+  const { status, headers, body } = answerTo(problem, { path: exchange.path, ...exchange.state });
+  exchange.status = status;
+  exchange.set(headers);
+  exchange.body = body;
+}
+
+/** A refusal as an answer, in the envelope of the path that was asked for. */
+export function answerTo(problem: Problem, { path, requestId, handedOver = false }: { readonly path: string; readonly requestId: string; readonly handedOver?: boolean }): Answer {
   const row = errorRowOf(problem);
-  const { requestId, handedOver = false } = exchange.state;
-  exchange.status = row.status;
-  exchange.set(headersOf(row, problem, handedOver));
-  exchange.body = enclose(envelopeOf(exchange.path), {
-    row, requestId, code: row.code ?? problem.reason, param: problem.field, message: problem.field === undefined ? problem.message : `${problem.field} ${problem.message}`,
-  });
+  return {
+    status: row.status,
+    headers: headersOf(row, problem, handedOver),
+    body: enclose(envelopeOf(path), {
+      row, requestId, code: row.code ?? problem.reason, param: problem.field, message: problem.field === undefined ? problem.message : `${problem.field} ${problem.message}`,
+    }),
+  };
 }
 
 /** Refusals between our own services: a client can do nothing about them, and learns nothing of them. */

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { healthRoutes } from '@reelgate/platform/health';
 import type { ReadyCheck } from '@reelgate/platform/health';
 import type { Metrics } from '@reelgate/platform/metrics';
@@ -23,23 +24,33 @@ export interface HttpServer {
   stop(): Promise<void>;
 }
 
+/** Connections that change their protocol. A request that is not wanted so is answered like any other. */
+export interface Upgrades {
+  wants(request: IncomingMessage): boolean;
+  handle(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+}
+
 export interface PublicServerOptions {
   readonly listen: HostPort;
   readonly ready: ReadyCheck;
   /** Shown here only when there is no admin port, and then only to the machine itself. */
   readonly metrics: Metrics | undefined;
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
+  readonly upgrades: Upgrades;
 }
 
 /** The public port: health for everybody, and the application. */
-export async function startPublicServer({ listen, ready, metrics, handle }: PublicServerOptions): Promise<HttpServer> {
+export async function startPublicServer({ listen, ready, metrics, handle, upgrades }: PublicServerOptions): Promise<HttpServer> {
   const health = healthRoutes(ready);
   const healthAndMetrics = metrics === undefined || !LOOPBACK.test(listen.host) ? health : healthRoutes(ready, metrics);
   const take = (request: IncomingMessage, response: ServerResponse): void => {
     const probe: HttpRoute = isForwarded(request) ? health : healthAndMetrics;
     if (!probe(request, response)) handle(request, response);
   };
-  const server = createServer({ headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS }, take);
+  const server = createServer({ headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS, shouldUpgradeCallback: (request) => upgrades.wants(request) }, take);
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    upgrades.handle(request, socket, head);
+  });
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     noteWaiting(request);
     take(request, response);

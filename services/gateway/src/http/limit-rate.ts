@@ -7,10 +7,22 @@ import type { Count } from './route.ts';
 
 const LIMIT_OF: Readonly<Record<Count, keyof GatewayLimits>> = { creates: 'createsPerMinute', reads: 'readsPerMinute', calls: 'callsPerMinute' };
 
+interface RateDeps {
+  readonly counters: Counters;
+  readonly limits: GatewayLimits;
+}
+
 /** Counts a request under its token and says how it stands in the headers; refuses what is too much. */
-export async function limitRate({ counters, limits }: { readonly counters: Counters; readonly limits: GatewayLimits }, exchange: Exchange, principal: Principal, counts: Count): Promise<void> {
+export async function limitRate(deps: RateDeps, exchange: Exchange, principal: Principal, counts: Count): Promise<void> {
+  await takeRate(deps, principal, counts, (headers) => {
+    exchange.set({ ...headers });
+  });
+}
+
+/** The same for a request that has no exchange; `say` is given the headers, also when it is refused. */
+export async function takeRate({ counters, limits }: RateDeps, principal: Principal, counts: Count, say?: (headers: Readonly<Record<string, string>>) => void): Promise<void> {
   const verdict = await counters.take(`${counts}:${principal.tokenId}`, limits[LIMIT_OF[counts]]);
-  exchange.set({
+  say?.({
     'x-ratelimit-limit': String(verdict.limit),
     'x-ratelimit-remaining': String(verdict.remaining),
     'x-ratelimit-reset': String(Math.ceil(verdict.resetMs / 1000)),

@@ -82,7 +82,12 @@ describe('a route of another capability', () => {
   test('a request without a model says so', async () => {
     expect((await call(under.url, 'POST', '/v1/embeddings', { body: { input: 'x' } })).json.error).toMatchObject({ code: 'missing_model', param: 'model' });
     expect((await call(under.url, 'POST', '/v1/chat/completions', { body: '[]' })).status).toBe(400);
-    expect((await call(under.url, 'GET', '/v1/realtime')).status).toBe(400);
+  });
+  test('the realtime route asks for a WebSocket', async () => {
+    const answer = await call(under.url, 'GET', '/v1/realtime?model=x');
+
+    expect(answer).toMatchObject({ status: 426, json: { error: { code: 'upgrade_required' } } });
+    expect(answer.headers['upgrade']).toBe('websocket');
   });
   test('the realtime route answers an upgrade without a token with 401', async () => {
     const headers = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13', 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' };

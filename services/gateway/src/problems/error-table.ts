@@ -17,7 +17,7 @@ const VENDOR = {
 
 const TYPES = {
   400: 'invalid_request_error', 401: 'authentication_error', 403: 'permission_error', 404: 'invalid_request_error', 405: 'invalid_request_error',
-  409: 'invalid_request_error', 410: 'invalid_request_error', 413: 'invalid_request_error', 415: 'invalid_request_error', 422: 'invalid_request_error',
+  409: 'invalid_request_error', 410: 'invalid_request_error', 413: 'invalid_request_error', 415: 'invalid_request_error', 422: 'invalid_request_error', 426: 'invalid_request_error',
   429: 'rate_limit_error', 500: 'server_error', 501: 'not_implemented_error', 502: 'server_error', 503: 'server_error', 504: 'server_error',
 } as const;
 export type ErrorStatus = keyof typeof TYPES;
@@ -60,6 +60,7 @@ const BY_REASON: Readonly<Record<string, ErrorRow>> = {
   insufficient_quota: row(429, VENDOR.balance, { type: 'insufficient_quota', final: true }),
   body_too_large: row(413, VENDOR.params),
   unsupported_media_type: row(415, VENDOR.params),
+  upgrade_required: row(426, VENDOR.params),
   method_not_allowed: row(405, VENDOR.params, { code: 'not_found' }),
   api_not_implemented: row(501, VENDOR.server, { final: true }),
   idempotency_key_in_use: row(409, VENDOR.params, { retryAfterS: 1 }),

@@ -1,0 +1,85 @@
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import { WebSocket } from 'ws';
+import type { RelayChannel } from '../relay-channels.ts';
+import { scrubError } from '../scrub-error.ts';
+import type { Identities } from '../scrub-error.ts';
+import { searchWithModel } from './handshake.ts';
+import type { Handshake } from './handshake.ts';
+
+const DIAL_TIMEOUT_MS = 15_000;
+const REFUSAL_BYTES_MAX = 64 * 1024;
+const PATH = '/v1/realtime';
+const WHOLE_SECONDS = /^\d{1,6}$/;
+
+/** What an upstream answered instead of taking the session, without its identities. */
+export interface UpstreamRefusal {
+  readonly status: number;
+  /** Undefined: nothing that could be shown. */
+  readonly body: Buffer | undefined;
+  /** In whole seconds. */
+  readonly retryAfter: string | undefined;
+}
+
+export type Dialled =
+  /** Open, and not read yet. */
+  | { readonly kind: 'open'; readonly socket: WebSocket }
+  | { readonly kind: 'refused'; readonly refusal: UpstreamRefusal }
+  /** No answer, or one that is no handshake. */
+  | { readonly kind: 'failed' }
+  | { readonly kind: 'gone' };
+
+export interface DialOptions {
+  readonly identities: Identities;
+  readonly messageBytesMax: number;
+  /** Aborted when the client has left. */
+  readonly gone: AbortSignal;
+}
+
+/** Opens a session at one channel's upstream. Until it is open nothing has been done there, so another channel may be tried. */
+export async function dialUpstream(channel: RelayChannel, handshake: Handshake, { identities, messageBytesMax, gone }: DialOptions): Promise<Dialled> {
+  const { name, value } = channel.credential;
+  const origin = new URL(channel.settings.baseUrl).origin.replace(/^http/, 'ws');
+  const socket = new WebSocket(`${origin}${channel.pathOf(PATH)}${searchWithModel(handshake.search, identities.upstreamModel)}`, [...handshake.protocols], {
+    headers: headersOf([...handshake.headers, name, value]), handshakeTimeout: Math.min(DIAL_TIMEOUT_MS, channel.settings.firstByteTimeoutMs),
+    maxPayload: messageBytesMax, perMessageDeflate: false, followRedirects: false,
+  });
+  const { promise, resolve } = Promise.withResolvers<Dialled>();
+  const fail = (): void => resolve(gone.aborted ? { kind: 'gone' } : { kind: 'failed' });
+  socket.once('open', () => {
+    // Nothing is to be lost between here and the client's own handshake.
+    socket.pause();
+    resolve({ kind: 'open', socket });
+  });
+  socket.once('unexpected-response', (request, response) => {
+    readRefusal(request, response, identities).then((refusal) => resolve({ kind: 'refused', refusal }), fail);
+  });
+  // It stays: errors of an open session end in the close that follows them.
+  socket.on('error', fail);
+  const abort = (): void => socket.terminate();
+  gone.addEventListener('abort', abort, { once: true });
+  try {
+    return await promise;
+  } finally {
+    gone.removeEventListener('abort', abort);
+  }
+}
+
+async function readRefusal(request: ClientRequest, response: IncomingMessage, identities: Identities): Promise<UpstreamRefusal> {
+  request.setTimeout(DIAL_TIMEOUT_MS, () => request.destroy());
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of response) {
+    parts.push(part as Buffer);
+    bytes += (part as Buffer).length;
+    if (bytes > REFUSAL_BYTES_MAX) break;
+  }
+  request.destroy();
+  const retryAfter = response.headers['retry-after'] ?? '';
+  return { status: response.statusCode ?? 0, body: scrubError(Buffer.concat(parts), identities), retryAfter: WHOLE_SECONDS.test(retryAfter) ? retryAfter : undefined };
+}
+
+function headersOf(pairs: readonly string[]): Record<string, string[]> {
+  const headers: Record<string, string[]> = {};
+  for (let at = 0; at + 1 < pairs.length; at += 2) (headers[pairs[at] ?? ''] ??= []).push(pairs[at + 1] ?? '');
+  return headers;
+}

@@ -1,0 +1,51 @@
+import type { IncomingMessage } from 'node:http';
+import { Problem } from '@reelgate/platform/problem';
+import { headersOn } from '../passed-headers.ts';
+
+const VERSION = '13';
+const KEY = /^[+/0-9A-Za-z]{22}==$/;
+/** RFC 9110's token, which is what a subprotocol is. */
+const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
+/** How browsers send a credential: no other header is theirs to set. */
+const CREDENTIAL = 'openai-insecure-api-key.';
+/** Whose project or organisation the client's key is of, in the same way. */
+const OWNERS = /^openai-(organization|project)\./;
+/** Of this connection alone; and a browser's page is no affair of the upstream's. */
+const STAYS = /^(sec-websocket-|origin$)/i;
+
+/** What a client asks for when it opens a session. */
+export interface Handshake {
+  /** Public id. */
+  readonly model: string;
+  /** The query as it came, with its question mark. */
+  readonly search: string;
+  /** Subprotocols that the client offers, without those that carry a credential. */
+  readonly protocols: readonly string[];
+  /** Names and values in turn, those that go on to an upstream. */
+  readonly headers: readonly string[];
+}
+
+/** Reads and checks all that there is to check before anybody is asked; refuses with a Problem. */
+export function readHandshake({ url = '', method, headers, rawHeaders }: IncomingMessage): Handshake {
+  if (method !== 'GET' || !KEY.test(headers['sec-websocket-key'] ?? '')) throw new Problem({ kind: 'invalid', reason: 'invalid_request', message: 'this is no WebSocket handshake' });
+  if (headers['sec-websocket-version'] !== VERSION) throw new Problem({ kind: 'invalid', reason: 'upgrade_required', message: `this route speaks version ${VERSION} of the WebSocket protocol` });
+  const search = url.includes('?') ? url.slice(url.indexOf('?')) : '';
+  const model = new URLSearchParams(search).get('model') ?? '';
+  if (model === '') throw new Problem({ kind: 'invalid', reason: 'missing_model', field: 'model', message: 'is required in the query: the id of a model' });
+  const on = headersOn(rawHeaders, headers.connection);
+  return { model, search, protocols: protocolsOf(headers['sec-websocket-protocol']), headers: on.filter((_, at) => !STAYS.test(on[at - (at % 2)] ?? '')) };
+}
+
+/** The query with another model in the place of each that it names; all else as it came. */
+export function searchWithModel(search: string, model: string): string {
+  return search.replace(/(?<=[?&])([^=&]*)=[^&]*/g, (whole, name: string) => (new URLSearchParams(`${name}=`).has('model') ? `${name}=${encodeURIComponent(model)}` : whole));
+}
+
+function protocolsOf(header: string | undefined): readonly string[] {
+  if (header === undefined) return [];
+  const offered = header.split(',').map((name) => name.trim());
+  if (!offered.every((name) => TOKEN.test(name)) || new Set(offered).size !== offered.length) {
+    throw new Problem({ kind: 'invalid', reason: 'invalid_request', message: 'the list of subprotocols is malformed' });
+  }
+  return offered.filter((name) => !name.startsWith(CREDENTIAL) && !OWNERS.test(name));
+}

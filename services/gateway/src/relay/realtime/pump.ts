@@ -1,0 +1,25 @@
+import type { RawData, WebSocket } from 'ws';
+
+/** What may wait for one side; beyond it the other is not read. */
+const WAITING_BYTES_HIGH = 1024 * 1024;
+const WAITING_BYTES_LOW = 256 * 1024;
+
+/** What goes on of a message; undefined: nothing. */
+export type Pass = (message: Buffer, isBinary: boolean) => Buffer | undefined;
+
+/** Passes each message of one side on to the other, no faster than the other takes them. */
+export function pump(from: WebSocket, to: WebSocket, pass: Pass): void {
+  const resume = (): void => {
+    if (from.isPaused && to.bufferedAmount <= WAITING_BYTES_LOW) from.resume();
+  };
+  from.on('message', (data: RawData, isBinary) => {
+    const message = pass(data as Buffer, isBinary);
+    if (message === undefined || to.readyState !== to.OPEN) return;
+    to.send(message, { binary: isBinary }, resume);
+    if (to.bufferedAmount > WAITING_BYTES_HIGH) from.pause();
+  });
+  // A side that is not read could not even say that it closes.
+  to.once('close', () => {
+    from.resume();
+  });
+}

@@ -1,0 +1,35 @@
+import { parseBytes, parseDuration } from '@reelgate/platform/units';
+
+/** The bounds of realtime sessions. */
+export interface RealtimeSettings {
+  /** Of one message, in either direction. */
+  readonly messageBytesMax: number;
+  /** Of the client's; twice as many may come at once. */
+  readonly messagesPerSecond: number;
+  readonly durationMaxMs: number;
+  /** How often each side is asked whether it is there; whoever has not answered by the next time is gone. */
+  readonly pingMs: number;
+  /** At the same moment, of this gateway. */
+  readonly sessionsMax: number;
+}
+
+export interface CheckedRealtime {
+  readonly message: string;
+  readonly messages_per_second: number;
+  readonly duration: string;
+  readonly ping: string;
+  readonly sessions: number;
+}
+
+/** JSON Schema of `gateway.realtime`. */
+export const realtimeProperties = {
+  message: { type: 'string', format: 'bytes', default: '16MiB' },
+  messages_per_second: { type: 'integer', minimum: 1, maximum: 100_000, default: 200, description: 'a whole number from 1 to 100000' },
+  duration: { type: 'string', format: 'duration', default: '60m' },
+  ping: { type: 'string', format: 'duration', default: '20s' },
+  sessions: { type: 'integer', minimum: 1, maximum: 1_000_000, default: 2000, description: 'a whole number from 1 to 1000000' },
+} as const;
+
+export function realtimeSettings({ message, messages_per_second: messagesPerSecond, duration, ping, sessions: sessionsMax }: CheckedRealtime): RealtimeSettings {
+  return { messageBytesMax: parseBytes(message) ?? 0, messagesPerSecond, durationMaxMs: parseDuration(duration) ?? 0, pingMs: parseDuration(ping) ?? 0, sessionsMax };
+}

@@ -1,0 +1,104 @@
+import type { WebSocket } from 'ws';
+import type { Clock } from '@reelgate/platform/clock';
+import { newRate } from '@reelgate/platform/rate';
+import { scrubError, scrubText } from '../scrub-error.ts';
+import { modelRenamer } from './rename-model.ts';
+import { CLOSE, passableCode, passableReason } from './close-codes.ts';
+import type { OpenUpstream } from './open-upstream.ts';
+import { pump } from './pump.ts';
+import type { RealtimeSettings } from './realtime-settings.ts';
+import type { SessionUsage } from './session-usage.ts';
+import { watchSide } from './watch-side.ts';
+
+/** How long the sides have to say that they close too. */
+const CLOSING_MS = 5000;
+const SECONDS_A_MINUTE = 60;
+const ERROR_MARK = Buffer.from('"error"');
+
+/** Who ended a session, and how. */
+export interface SessionEnd {
+  readonly by: 'client' | 'upstream' | 'gateway';
+  readonly code: number;
+}
+
+export interface SessionOptions {
+  readonly clock: Clock;
+  readonly settings: RealtimeSettings;
+  readonly usage: SessionUsage;
+  /** Aborted when the gateway stops. */
+  readonly stopping: AbortSignal;
+}
+
+interface Ending extends SessionEnd {
+  readonly reason: string;
+  /** What a client is told before the close frame. */
+  readonly event?: { readonly code: string; readonly message: string };
+}
+
+/** Passes messages between two open sides until one of them ends or a bound is met; resolves when both have closed. */
+export async function runSession(client: WebSocket, { socket: upstream, identities }: OpenUpstream, { clock, settings, usage, stopping }: SessionOptions): Promise<SessionEnd> {
+  const over = new AbortController();
+  const ended = Promise.withResolvers<Ending>();
+  const end = (ending: Ending): void => {
+    over.abort();
+    ended.resolve(ending);
+  };
+  const rate = newRate(clock, settings.messagesPerSecond * SECONDS_A_MINUTE, settings.messagesPerSecond * 2);
+  const [toUpstream, toClient] = [modelRenamer(identities.publicModel, identities.upstreamModel), modelRenamer(identities.upstreamModel, identities.publicModel)];
+  pump(client, upstream, (message, isBinary) => {
+    if (over.signal.aborted) return undefined;
+    if (!rate.take()) {
+      end({ by: 'gateway', code: CLOSE.policy, reason: 'too many messages', event: { code: 'rate_limit_exceeded', message: `a session may send ${String(settings.messagesPerSecond)} messages a second` } });
+      return undefined;
+    }
+    return isBinary ? message : toUpstream(message);
+  });
+  pump(upstream, client, (message, isBinary) => {
+    if (isBinary) return message;
+    usage.see(message);
+    return isError(message) ? scrubError(message, identities) ?? message : toClient(message);
+  });
+  client.once('close', (code, reason) => end({ by: 'client', code, reason: reason.toString() }));
+  upstream.once('close', (code, reason) => end(code === CLOSE.abnormal ? LOST : { by: 'upstream', code, reason: scrubText(reason.toString(), identities) }));
+  stopping.addEventListener('abort', () => end(STOPPING), { signal: over.signal });
+  if (stopping.aborted) end(STOPPING);
+  const watch = { clock, pingMs: settings.pingMs, over: over.signal };
+  void watchSide(client, watch);
+  void watchSide(upstream, watch);
+  void clock.sleep(settings.durationMaxMs, over.signal).then(() => end(EXPIRED));
+  upstream.resume();
+  const ending = await ended.promise;
+  await closeBoth(client, upstream, ending, clock);
+  return { by: ending.by, code: ending.code };
+}
+
+const LOST: Ending = { by: 'upstream', code: CLOSE.internal, reason: 'the connection was lost', event: { code: 'upstream_failed', message: 'the connection to the model was lost' } };
+const STOPPING: Ending = { by: 'gateway', code: CLOSE.goingAway, reason: 'the server stops' };
+const EXPIRED: Ending = { by: 'gateway', code: CLOSE.goingAway, reason: 'the session has lasted as long as it may', event: { code: 'session_expired', message: 'the session has lasted as long as it may; open another one' } };
+
+/** The side that has ended it is closed already, and closing it again does nothing. */
+async function closeBoth(client: WebSocket, upstream: WebSocket, { code, reason, event }: Ending, clock: Clock): Promise<void> {
+  const closed = new AbortController();
+  const sides = [client, upstream];
+  const note = (): void => {
+    if (sides.every((side) => side.readyState === side.CLOSED)) closed.abort();
+  };
+  for (const side of sides) side.once('close', note);
+  if (event !== undefined && client.readyState === client.OPEN) client.send(JSON.stringify({ type: 'error', error: { type: 'server_error', ...event, param: null, event_id: null } }));
+  for (const side of sides) {
+    side.close(passableCode(code), passableReason(reason));
+    side.resume();
+  }
+  note();
+  await clock.sleep(CLOSING_MS, closed.signal);
+  for (const side of sides) side.terminate();
+}
+
+/** Vendors write the type first, or after the event's id. */
+const TYPE = /^\s*\{(?:\s*"event_id"\s*:\s*"[^"]*"\s*,)?\s*"type"\s*:\s*"(?:error|response\.done)"/;
+const TYPE_WITHIN_BYTES = 400;
+
+/** An error, or a response that may have ended in one. */
+function isError(message: Buffer): boolean {
+  return message.includes(ERROR_MARK) && TYPE.test(message.toString('latin1', 0, TYPE_WITHIN_BYTES));
+}

@@ -1,0 +1,76 @@
+import type { JsonObject, Usage } from '../protocols/protocol.ts';
+import { objectIn, quantityOf } from '../protocols/quantities.ts';
+import type { Charge } from '../call-charges.ts';
+
+/** Only events of responses say what was used. */
+const MARK = Buffer.from('"response.');
+/** An event that is longer than this carries sound or a whole conversation, and no more text than its length says. */
+const PARSED_BYTES_MAX = 256 * 1024;
+/** A base64 character is six bits, a token of sound fifty milliseconds of 24 kHz with 16 bits. */
+const SOUND_CHARACTERS_A_TOKEN = 3200;
+const TEXT_CHARACTERS_A_TOKEN = 4;
+/** Responses under way at once; vendors allow one. */
+const RUNNING_MAX = 100;
+
+/** What a session has used so far, by what its upstream sends. */
+export interface SessionUsage {
+  /** Looks at one text message of the upstream. */
+  see(message: Buffer): void;
+  /** What to charge if the session ends now. */
+  charge(): Charge;
+}
+
+/** Sums the usage of responses that are done; one that never came to that is estimated by what came of it. */
+export function openSessionUsage(): SessionUsage {
+  let sum: Required<Pick<Usage, 'inputTokens' | 'cachedInputTokens' | 'outputTokens'>> = { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0 };
+  let [done, unknown] = [0, 0];
+  /** Tokens that came of responses not done yet, by the response's id. */
+  const running = new Map<string, number>();
+  const finish = (response: JsonObject): void => {
+    const usage = objectIn(response, 'usage');
+    const [input, output] = [quantityOf(usage['input_tokens']), quantityOf(usage['output_tokens'])];
+    running.delete(idOf(response['id']));
+    if (input === undefined && output === undefined) {
+      unknown += response['status'] === 'completed' ? 1 : 0;
+      return;
+    }
+    const cached = quantityOf(objectIn(usage, 'input_token_details')['cached_tokens']) ?? 0;
+    sum = { inputTokens: sum.inputTokens + (input ?? 0), cachedInputTokens: sum.cachedInputTokens + cached, outputTokens: sum.outputTokens + (output ?? 0) };
+    done += 1;
+  };
+  return {
+    see: (message) => {
+      if (!message.subarray(0, PARSED_BYTES_MAX).includes(MARK)) return;
+      const event = message.length > PARSED_BYTES_MAX ? undefined : parsed(message);
+      if (event === undefined) return;
+      const [type, id] = [String(event['type']), idOf(event['response_id'])];
+      if (type === 'response.created' && running.size < RUNNING_MAX) running.set(idOf(objectIn(event, 'response')['id']), 0);
+      else if (type === 'response.done') finish(objectIn(event, 'response'));
+      else if (type.endsWith('.delta') && running.has(id)) running.set(id, (running.get(id) ?? 0) + tokensOf(type, event['delta']));
+    },
+    charge: () => {
+      if (done === 0 && unknown === 0 && running.size === 0) return { basis: 'released' };
+      if (unknown > 0 || (done === 0 && running.values().every((tokens) => tokens === 0))) return { basis: 'hold' };
+      if (running.size === 0) return { basis: 'usage', usage: sum };
+      return { basis: 'estimate', usage: { ...sum, outputTokens: Math.ceil(running.values().reduce((all, tokens) => all + tokens, sum.outputTokens)) } };
+    },
+  };
+}
+
+function tokensOf(type: string, delta: unknown): number {
+  if (typeof delta !== 'string') return 0;
+  return delta.length / (/audio\.delta$/.test(type) ? SOUND_CHARACTERS_A_TOKEN : TEXT_CHARACTERS_A_TOKEN);
+}
+
+function idOf(id: unknown): string {
+  return typeof id === 'string' ? id : '';
+}
+
+function parsed(message: Buffer): JsonObject | undefined {
+  try {
+    const value = JSON.parse(message.toString()) as unknown;
+    return typeof value === 'object' && value !== null ? value as JsonObject : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,28 @@
+import type { WebSocket } from 'ws';
+import type { Clock } from '@reelgate/platform/clock';
+
+export interface WatchOptions {
+  readonly clock: Clock;
+  readonly pingMs: number;
+  /** Ends the watch. */
+  readonly over: AbortSignal;
+}
+
+/** Asks a side again and again whether it is there, and cuts the connection of one that says nothing from one time to the next. */
+export async function watchSide(side: WebSocket, { clock, pingMs, over }: WatchOptions): Promise<void> {
+  let heard = true;
+  const note = (): void => {
+    heard = true;
+  };
+  side.on('pong', note).on('ping', note).on('message', note);
+  while (!over.aborted) {
+    // While we read nothing from a side, it cannot be heard.
+    if (!heard && !side.isPaused) {
+      side.terminate();
+      return;
+    }
+    heard = false;
+    if (side.readyState === side.OPEN) side.ping();
+    await clock.sleep(pingMs, over);
+  }
+}
