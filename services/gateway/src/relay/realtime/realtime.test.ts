@@ -1,0 +1,194 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { setTimeout as wait } from 'node:timers/promises';
+import { WebSocket } from 'ws';
+import { UPSTREAM_MODELS } from '../../../../../test/harness/relay-upstream/identities.ts';
+import { leaks, REALTIME_SETTINGS, startRealtimeUnderTest, until } from '../../../testing/realtime-under-test.ts';
+import type { RealtimeUnderTest } from '../../../testing/realtime-under-test.ts';
+import type { Charge } from '../call-charges.ts';
+
+const MIB = 2 ** 20;
+
+let under: RealtimeUnderTest;
+
+beforeEach(async () => {
+  under = await startRealtimeUnderTest();
+});
+
+afterEach(async () => {
+  await under.stop();
+});
+
+const respond = (instructions: string): object => ({ type: 'response.create', response: { instructions } });
+
+describe('messages', () => {
+  test('pass in both directions as they are, text as text and bytes as bytes', async () => {
+    const { client, got, there } = await under.session();
+    const texts = ['{ "type":"x", "n": 1.0 , "s":"\u2028 🐢 \\u00e9" }', '{"type":"conversation.item.create","item":{"text":"\\"model\\":\\"voice\\""}}'];
+    const bytes = Buffer.from(Array.from({ length: 70_000 }, (_, at) => at % 256));
+    for (const text of texts) client.send(text);
+    client.send(bytes, { binary: true });
+    await until(() => got.length === 4);
+
+    expect(there.messages).toEqual([...texts, bytes]);
+    expect(got.slice(1)).toEqual([...texts, bytes]);
+  });
+
+  test('name the model as each side calls it', async () => {
+    const { got, there, say } = await under.session('model=voice&x=%41');
+    say({ type: 'session.update', session: { model: 'voice', instructions: 'you are voice' } });
+    await until(() => got.length === 2);
+
+    expect(there.asked.query).toBe(`?model=${UPSTREAM_MODELS.main}&x=%41`);
+    expect(JSON.parse(got[0] as string)).toMatchObject({ type: 'session.created', session: { model: 'voice' } });
+    expect(there.messages).toEqual([JSON.stringify({ type: 'session.update', session: { model: UPSTREAM_MODELS.main, instructions: 'you are voice' } })]);
+    expect(JSON.parse(got[1] as string)).toMatchObject({ session: { model: 'voice', instructions: 'you are voice' } });
+  });
+
+  test('of errors tell nothing of the upstream', async () => {
+    const { got, say } = await under.session();
+    say({ type: 'test.error' });
+    say(respond('[failed]'));
+    await until(() => got.some((message) => String(message).includes('response.done')));
+
+    expect(got.filter((message) => String(message).includes('Upstream trouble with voice'))).toHaveLength(2);
+    expect(leaks(got.slice(1))).toEqual([]);
+  });
+
+  test('wait for a client that does not read, at the upstream and not here', async () => {
+    const { client, got, there, say } = await under.session();
+    client.pause();
+    say({ type: 'test.flood', count: 200, bytes: MIB / 2 });
+    await wait(500);
+    const sent = there.sentBytes;
+    expect(sent).toBeLessThan(40 * MIB);
+    await wait(200);
+    expect(there.sentBytes).toBe(sent);
+
+    client.resume();
+    await until(() => got.length === 201);
+    expect(there.sentBytes).toBe(100 * MIB);
+  }, 20_000);
+});
+
+describe('a session ends', () => {
+  test.each([[1000, 'done'], [4001, 'bye'], [3000, '']])('for the upstream as the client ended it: %d %s', async (code, reason) => {
+    const { client, there, closed } = await under.session();
+    client.close(code, reason);
+    await closed;
+    await until(() => there.closed !== undefined);
+
+    expect(there.closed).toEqual({ code, reason });
+  });
+
+  test('for the client as the upstream ended it, without its identities', async () => {
+    const { closed, say } = await under.session();
+    say({ type: 'test.close', code: 4002, reason: `no more of ${UPSTREAM_MODELS.main} for org-UpstreamSecretOrganization` });
+
+    expect(await closed).toEqual({ code: 4002, reason: 'no more of voice for ***' });
+  });
+
+  test('with an error and 1011 when the upstream is lost', async () => {
+    const { got, closed, say } = await under.session();
+    say({ type: 'test.die' });
+
+    expect((await closed).code).toBe(1011);
+    expect(JSON.parse(got.at(-1) as string)).toMatchObject({ type: 'error', error: { code: 'upstream_failed' } });
+  });
+
+  test('at the upstream too when the client vanishes', async () => {
+    const { client, there } = await under.session();
+    client.terminate();
+    await until(() => there.closed !== undefined && under.settled.length === 1);
+
+    expect(under.channels.all().map(({ inFlight }) => inFlight)).toEqual([0, 0, 0]);
+  });
+
+  test('with 1009 for a message over the limit, which does not reach the upstream', async () => {
+    const { client, there, closed } = await under.session();
+    client.send(Buffer.alloc(REALTIME_SETTINGS.messageBytesMax + 1), { binary: true });
+
+    expect((await closed).code).toBe(1009);
+    await until(() => there.closed !== undefined);
+    expect(there.messages).toEqual([]);
+  });
+
+  test('with an error and 1008 for too many messages', async () => {
+    const { got, there, closed, say } = await under.session();
+    for (let sent = 0; sent < 150; sent += 1) say({ type: 'x' });
+
+    expect((await closed).code).toBe(1008);
+    expect(JSON.parse(got.at(-1) as string)).toMatchObject({ type: 'error', error: { code: 'rate_limit_exceeded' } });
+    expect(there.messages.length).toBeLessThanOrEqual(100);
+  });
+
+  test('when it has lasted as long as it may', async () => {
+    const { got, closed } = await under.session();
+    await under.clock.advance(REALTIME_SETTINGS.durationMaxMs);
+
+    expect((await closed).code).toBe(1001);
+    expect(JSON.parse(got.at(-1) as string)).toMatchObject({ type: 'error', error: { code: 'session_expired' } });
+  });
+
+  test('when the gateway stops, which waits for it', async () => {
+    const { there, closed } = await under.session();
+    await under.realtime.stop();
+
+    expect((await closed).code).toBe(1001);
+    expect(there.closed?.code).toBe(1001);
+    expect(under.settled).toHaveLength(1);
+    expect((await under.refusal()).status).toBe(503);
+  });
+
+  test('when the client no longer answers pings; one that answers stays', async () => {
+    const [deaf, well] = [await under.session('model=voice', { autoPong: false }), await under.session()];
+    await until(() => deaf.there.pings > 0 && well.there.pings > 0);
+    await wait(50);
+    await under.clock.advance(REALTIME_SETTINGS.pingMs);
+    await wait(50);
+    await under.clock.advance(REALTIME_SETTINGS.pingMs);
+    await until(() => deaf.there.closed !== undefined);
+
+    expect((await deaf.closed).code).toBe(1006);
+    expect(well.client.readyState).toBe(WebSocket.OPEN);
+  });
+});
+
+describe('money is held before the upstream is dialled, and settled once', () => {
+  test('from the usage of all responses', async () => {
+    const { client, got, closed, say } = await under.session();
+    say(respond('[usage:11/7]'));
+    say(respond('[usage:30/5]'));
+    await until(() => got.filter((message) => String(message).includes('response.done')).length === 2);
+    expect(under.settled).toEqual([]);
+    client.close(1000);
+    await closed;
+    await until(() => under.settled.length > 0);
+    await wait(20);
+
+    expect(under.orders).toMatchObject([{ accountId: 'demo', tokenId: 'token', priceKeys: ['voice__realtime', 'voice'], bound: {} }]);
+    expect(under.orders[0]!.lapsesAt).toBeGreaterThan(under.clock.now() + REALTIME_SETTINGS.durationMaxMs);
+    expect(under.settled).toEqual([{ callId: under.orders[0]!.callId, charge: { basis: 'usage', usage: { inputTokens: 41, outputTokens: 12, cachedInputTokens: 0 } } }]);
+  });
+
+  test.each<[string, object, Charge['basis']]>([
+    ['the upstream is lost in a response', respond('[never-done]'), 'estimate'],
+    ['a response does not say what it used', respond('[no-usage]'), 'hold'],
+  ])('by less when %s', async (_name, event, basis) => {
+    const { got, say } = await under.session();
+    say(event);
+    await until(() => got.length > 5);
+    say({ type: 'test.die' });
+    await until(() => under.settled.length > 0);
+
+    expect(under.settled).toMatchObject([{ charge: { basis } }]);
+  });
+
+  test('and given back when the client leaves before the upstream is there', async () => {
+    const client = under.dial('model=voice&words=[slow:200]');
+    await until(() => under.upstream.sessions.length === 1);
+    client.terminate();
+    await until(() => under.settled.length > 0);
+
+    expect(under.settled.map(({ charge }) => charge)).toEqual([{ basis: 'released' }]);
+  });
+});

@@ -1,0 +1,154 @@
+import { once } from 'node:events';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+import { WebSocket } from 'ws';
+import type { ClientOptions } from 'ws';
+import { newIds } from '@reelgate/platform/ids';
+import { silentLog } from '@reelgate/platform/log';
+import { openMetrics } from '@reelgate/platform/metrics';
+import { Problem } from '@reelgate/platform/problem';
+import { Secret } from '@reelgate/platform/secret';
+import { fakeClock } from '@reelgate/platform/testing/fake-clock';
+import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
+import { NEVER_SEEN, RELAY_KEYS, UPSTREAM_MODELS } from '../../../test/harness/relay-upstream/identities.ts';
+import type { RealtimeSession } from '../../../test/harness/relay-upstream/realtime.ts';
+import { startRelayUpstream } from '../../../test/harness/relay-upstream/relay-upstream.ts';
+import type { RelayUpstream } from '../../../test/harness/relay-upstream/relay-upstream.ts';
+import { localCounters } from '../src/counters/local-counters.ts';
+import { startPublicServer } from '../src/http/http-server.ts';
+import { realtimeUpgrades } from '../src/http/realtime-upgrade.ts';
+import type { CallCharges, CallOrder, Charge } from '../src/relay/call-charges.ts';
+import type { RelayChannelSettings } from '../src/relay/channel-settings.ts';
+import { openRelayChannels } from '../src/relay/relay-channels.ts';
+import type { RelayChannels } from '../src/relay/relay-channels.ts';
+import { openRealtime } from '../src/relay/realtime/realtime.ts';
+import type { Realtime } from '../src/relay/realtime/realtime.ts';
+import type { RealtimeSettings } from '../src/relay/realtime/realtime-settings.ts';
+
+export const REALTIME_SETTINGS: RealtimeSettings = { messageBytesMax: 1_000_000, messagesPerSecond: 50, durationMaxMs: 600_000, pingMs: 20_000, sessionsMax: 3 };
+export const REALTIME_TOKEN = 'sk-demo-0123456789';
+const BOUND_MS = 5000;
+
+export type DialOptions = ClientOptions & { readonly protocols?: readonly string[] };
+
+export interface ClientSession {
+  readonly client: WebSocket;
+  /** All that came, text as text. */
+  readonly got: (string | Buffer)[];
+  readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
+  /** The same at the upstream. */
+  readonly there: RealtimeSession;
+  say(event: object): void;
+}
+
+/** The HTTP answer to a handshake that was refused. */
+interface Refusal {
+  readonly status: number | undefined;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a body that matchers look at
+  readonly json: any;
+}
+
+/** Realtime behind a real port, between real sockets, on a clock that the test moves; money is written down. */
+export interface RealtimeUnderTest {
+  readonly clock: FakeClock;
+  readonly url: string;
+  readonly upstream: RelayUpstream;
+  readonly channels: RelayChannels;
+  readonly realtime: Realtime;
+  readonly orders: readonly CallOrder[];
+  readonly settled: readonly { readonly callId: string; readonly charge: Charge }[];
+  channel(id: keyof typeof UPSTREAM_MODELS, more?: Partial<RelayChannelSettings>): RelayChannelSettings;
+  /** No money is held from now on. */
+  refuseMoney(problem: Problem): void;
+  dial(query?: string, options?: DialOptions): WebSocket;
+  /** Dials, and waits for the first event. */
+  session(query?: string, options?: DialOptions): Promise<ClientSession>;
+  refusal(query?: string, options?: DialOptions): Promise<Refusal>;
+  stop(): Promise<void>;
+}
+
+export async function startRealtimeUnderTest(): Promise<RealtimeUnderTest> {
+  const clock = fakeClock();
+  const upstream = await startRelayUpstream();
+  const orders: CallOrder[] = [];
+  const settled: { readonly callId: string; readonly charge: Charge }[] = [];
+  const open: WebSocket[] = [];
+  let refused: Problem | undefined;
+  const charges: CallCharges = {
+    place: async (order) => {
+      if (refused !== undefined) throw refused;
+      orders.push(order);
+    },
+    settle: (callId, charge) => void settled.push({ callId, charge }),
+  };
+  const channel: RealtimeUnderTest['channel'] = (id, more = {}) => ({
+    id: `relay-secret-${id}`, baseUrl: `http://${upstream.host}/${id}`, apiKey: new Secret(RELAY_KEYS[id]!), auth: 'bearer', endpoints: ['realtime'], models: { voice: UPSTREAM_MODELS[id] },
+    priority: id === 'main' ? 1 : 0, weight: 1, enabled: true, requestsPerMinute: 100, inFlightMax: 10, firstByteTimeoutMs: 5000, idleTimeoutMs: 5000, ...more,
+  });
+  const channels = openRelayChannels([channel('main'), channel('spare'), channel('main', { id: 'text', endpoints: ['chat'], models: { text: 'text' } })], { clock, chance: () => 0.5 });
+  const realtime = openRealtime({ clock, newId: newIds(clock), log: silentLog, metrics: openMetrics(false), channels, charges, settings: REALTIME_SETTINGS });
+  const server = await startServer(clock, realtime);
+  const url = `127.0.0.1:${String(server.port)}`;
+  const dial: RealtimeUnderTest['dial'] = (query = 'model=voice', { protocols = [], ...options } = {}) => {
+    const socket = new WebSocket(`ws://${url}/v1/realtime?${query}`, [...protocols], { headers: { authorization: `Bearer ${REALTIME_TOKEN}` }, ...options });
+    socket.on('error', () => undefined);
+    open.push(socket);
+    return socket;
+  };
+  return {
+    clock, url: `http://${url}`, upstream, channels, realtime, orders, settled, channel, dial,
+    refuseMoney: (problem) => {
+      refused = problem;
+    },
+    session: async (query, options) => {
+      const client = dial(query, options);
+      const got: (string | Buffer)[] = [];
+      client.on('message', (data: Buffer, isBinary) => got.push(isBinary ? data : data.toString()));
+      const closed = once(client, 'close').then(([code, reason]) => ({ code: code as number, reason: String(reason) }));
+      await until(() => got.length > 0);
+      return { client, got, closed, there: upstream.sessions.at(-1)!, say: (event) => client.send(JSON.stringify(event)) };
+    },
+    refusal: async (query, options) => {
+      const [, response] = await once(dial(query, options), 'unexpected-response') as [unknown, IncomingMessage];
+      const parts: Buffer[] = [];
+      for await (const part of response) parts.push(part as Buffer);
+      const text = Buffer.concat(parts).toString();
+      return { status: response.statusCode, headers: response.headers, text, json: JSON.parse(text) };
+    },
+    stop: async () => {
+      for (const socket of open) socket.terminate();
+      await realtime.stop();
+      await server.stop();
+      await channels.close();
+      await upstream.stop();
+    },
+  };
+}
+
+function startServer(clock: FakeClock, realtime: Realtime) {
+  const principals = {
+    of: async (key: string) => {
+      if (key !== REALTIME_TOKEN) throw new Problem({ kind: 'unauthenticated', reason: 'invalid_api_key', message: 'no such token' });
+      return { accountId: 'demo', tokenId: 'token', models: ['voice', 'text'], expiresAt: undefined };
+    },
+    drop: () => undefined,
+  };
+  const admission = { principals, counters: localCounters(clock), limits: { bodyBytes: 1, createsPerMinute: 1, readsPerMinute: 1, callsPerMinute: 5 } };
+  return startPublicServer({
+    listen: { host: '127.0.0.1', port: 0 }, ready: async () => true, metrics: undefined, handle: (_, response) => void response.writeHead(418).end(),
+    upgrades: realtimeUpgrades({ realtime, admission, clock, newId: newIds(clock), log: silentLog, metrics: openMetrics(false) }),
+  });
+}
+
+/** Waits for what the other end of a real connection does, within a bound. */
+export async function until(condition: () => boolean): Promise<void> {
+  const deadline = performance.now() + BOUND_MS;
+  while (!condition()) {
+    if (performance.now() > deadline) throw new Error('it did not come to that');
+    await wait(5);
+  }
+}
+
+export const leaks = (seen: unknown): readonly string[] => NEVER_SEEN.filter((secret) => JSON.stringify(seen).includes(secret));
