@@ -10,7 +10,7 @@ import type { FrozenCall } from './frozen-call.ts';
 import { modelHider } from './hide-model.ts';
 import { headersBack } from './passed-headers.ts';
 import type { RelayChannel } from './relay-channels.ts';
-import { identitiesOf } from './identities.ts';
+import { errorIdentities, identitiesOf } from './identities.ts';
 import { upstreamRequest } from './upstream-request.ts';
 import type { CallWatch, WatchedCall } from './watch-calls.ts';
 
@@ -168,12 +168,12 @@ function codeOf(error: Error): string {
   return (error as { readonly code?: string }).code ?? '';
 }
 
-function answerOf(call: FrozenCall, channel: RelayChannel, headers: IncomingHttpHeaders): Pick<AnswerContext, 'headers' | 'contentLength' | 'hider' | 'hides'> {
+function answerOf(call: FrozenCall, channel: RelayChannel, headers: IncomingHttpHeaders): Pick<AnswerContext, 'headers' | 'contentLength' | 'hider' | 'hides' | 'identities'> {
   const upstreamModel = channel.settings.models[call.model] ?? call.model;
   const length = headers['content-length'];
   return {
     headers: headersBack(headers, identitiesOf(channel)), contentLength: typeof length === 'string' ? length : undefined,
-    hider: modelHider(call.model, upstreamModel), hides: call.model !== upstreamModel,
+    hider: modelHider(call.model, upstreamModel), hides: call.model !== upstreamModel, identities: errorIdentities(channel, call.model),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { AnswerHeaders, CallSink } from '../call-sink.ts';
 import type { FrozenCall } from '../frozen-call.ts';
 import type { ModelHider } from '../hide-model.ts';
+import type { Identities } from '../scrub-error.ts';
 import type { StreamFault, Usage } from '../protocols/protocol.ts';
 
 /** What is known of an answer so far. */
@@ -32,6 +33,8 @@ export interface AnswerContext {
   /** As the upstream declared it. */
   readonly contentLength: string | undefined;
   readonly hider: ModelHider;
+  /** What an upstream's fault within a stream may not tell. */
+  readonly identities: Identities;
   /** Whether the model's name has to be hidden. */
   readonly hides: boolean;
   /** Nothing more should come until the sink has drained. */

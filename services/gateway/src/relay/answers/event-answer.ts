@@ -2,18 +2,18 @@ import { withoutMember } from '../body-edits.ts';
 import { endOfString, skipSpace } from '../json-members.ts';
 import { frameSplitter } from '../stream-frames.ts';
 import { asksUsage } from '../upstream-request.ts';
-import type { JsonObject, Usage } from '../protocols/protocol.ts';
+import type { Usage } from '../protocols/protocol.ts';
 import type { AnswerBody, AnswerContext } from './answer-body.ts';
+import { eventIn, withoutIdentities } from './event-data.ts';
 
 /** A comment, which every reader of events skips; a frame of its own, because some drop the frame that it stands in. */
 const HEARTBEAT = Buffer.from(': ping\n\n');
 const BLANK_LINE = Buffer.from('\n\n');
-const DATA = Buffer.from('data:');
-const [QUOTE, COLON, LF, CR] = [0x22, 0x3a, 0x0a, 0x0d];
+const [QUOTE, COLON] = [0x22, 0x3a];
 
 /** A stream of events: each leaves as soon as it is whole. */
 export function eventAnswer(context: AnswerContext): AnswerBody {
-  const { call, sink, hider, hides } = context;
+  const { call, sink, hider, hides, identities } = context;
   const rules = call.endpoint.protocol.stream;
   const asked = asksUsage(call)?.name !== undefined;
   const frames = frameSplitter();
@@ -27,7 +27,8 @@ export function eventAnswer(context: AnswerContext): AnswerBody {
     if (event !== undefined) usage = rules.usageAfter(event, usage);
     if (event !== undefined && asked && rules.isOnlyUsage?.(event) === true) return;
     const shown = event !== undefined && asked ? withoutMember(frame, 'usage') : frame;
-    out.push(hides ? hider.hide(shown) : shown);
+    const told = withoutIdentities(shown, identities);
+    out.push(hides ? hider.hide(told) : told);
   };
   const onPiece = (piece: Buffer): void => void out.push(piece);
   const write = (): void => {
@@ -59,21 +60,6 @@ export function eventAnswer(context: AnswerContext): AnswerBody {
     },
     progress: () => ({ begun: true, usage, textBytes }),
   };
-}
-
-/** The object in the one data line of a frame. */
-function eventIn(frame: Buffer): JsonObject | undefined {
-  const start = frame.indexOf(DATA);
-  if (start < 0) return undefined;
-  const lf = frame.indexOf(LF, start);
-  const cr = frame.indexOf(CR, start);
-  const ends = [lf, cr].filter((at) => at >= 0);
-  try {
-    const value: unknown = JSON.parse(frame.toString('utf8', start + DATA.length, ends.length === 0 ? frame.length : Math.min(...ends)));
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value as JsonObject : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Bytes of the texts that stand under this name. */

@@ -1,0 +1,32 @@
+import { expect, test } from '@jest/globals';
+import { eventIn, withoutIdentities } from './event-data.ts';
+
+const IDENTITIES = { publicModel: 'public', upstreamModel: 'secret-model', hidden: ['secret-host'] };
+const frame = (data: object, more = ''): Buffer => Buffer.from(`${more}data: ${JSON.stringify(data)}\n\n`);
+
+test.each([
+  ['an error of its own', { error: { message: 'no secret-model at secret-host', code: 'x' } }, { error: { message: 'no public at ***', code: 'x' } }],
+  ['an event called so', { type: 'error', message: 'secret-model', request_id: 'req_abcdefgh' }, { type: 'error', message: 'public' }],
+  ['a response that failed', { type: 'response.failed', response: { id: 'resp_1', error: { message: 'org-abcdefgh1' } } }, { type: 'response.failed', response: { id: 'resp_1', error: { message: '***' } } }],
+])('%s is told without identities', (_name, told, expected) => {
+  for (const more of ['', 'event: x\n', ': a comment\r\n']) {
+    const shown = withoutIdentities(frame(told, more), IDENTITIES);
+
+    expect(eventIn(shown)).toEqual(expected);
+    expect(shown.toString()).toMatch(new RegExp(`^${more}data:.*\n\n$`));
+  }
+});
+
+test.each([
+  ['text that speaks of errors', { delta: '"error" secret-model' }], ['a response without one', { type: 'response.created', response: { error: null, text: 'secret-model' } }],
+])('%s stays as it is', (_name, event) => {
+  const bytes = frame(event);
+
+  expect(withoutIdentities(bytes, IDENTITIES)).toBe(bytes);
+});
+
+test('a frame that is no JSON stays as it is', () => {
+  const bytes = Buffer.from('data: {"error"\n\n');
+
+  expect(withoutIdentities(bytes, IDENTITIES)).toBe(bytes);
+});
