@@ -111,7 +111,7 @@ describe('however the upstream cuts its frames, the stream is the same', () => {
 /** What every hop says for itself, and the two that the gateway has its own of. */
 const HOP_HEADERS = new Set(['host', 'connection', 'content-length', 'transfer-encoding', 'accept-encoding', 'authorization', 'x-api-key', 'x-goog-api-key', 'keep-alive']);
 const BOUNDARY = /boundary=("?)([^";]+)\1/;
-const ADDED = /,?"stream_options":\{"include_usage":true\}/;
+const ADDED = /"stream_options":\{"include_usage":true\},/;
 
 /** What came over the wire, but for what differs from call to call. */
 function wire({ asked: [call], mark }: Made, withAdded: boolean): object {

@@ -1,6 +1,10 @@
 import { GoogleGenAI } from '@google/genai';
+import { Agent, setGlobalDispatcher } from 'undici';
 import { gathered } from './sdk-call.ts';
 import type { SdkCall, Target } from './sdk-call.ts';
+
+// The SDK dials through the dispatcher that it finds among the globals; those of a test are not those of the process.
+setGlobalDispatcher(new Agent());
 
 /** As its users have it by default: the key in `x-goog-api-key`, and no other header. */
 export const googleClient = ({ base, key }: Target, apiVersion = 'v1beta'): GoogleGenAI => new GoogleGenAI({ apiKey: key, httpOptions: { baseUrl: base, apiVersion } });
