@@ -16,6 +16,9 @@ export interface Work {
   readonly order: { readonly model: string; readonly duration: number; readonly resolution: string; readonly ratio?: string };
   readonly words: Words;
   readonly bornAt: number;
+  cancelled: boolean;
+  /** What it waits for, besides the time. */
+  readonly gate: { open: boolean } | undefined;
 }
 
 type Words = ReadonlyMap<string, string>;
@@ -25,7 +28,8 @@ type Words = ReadonlyMap<string, string>;
  * `[hang]` taken, never answered; `[reset]` taken, and the connection cut; `[slow:MS]` taken, answered late;
  * `[throttle]` or `[throttle:SECONDS]` refused with 429, without or with Retry-After; `[error:HTTP]` refused in the vendor's envelope;
  * `[base-resp]` refused inside a 200; `[html]` a page with 200, nothing taken; `[once]` refused so the first time only.
- * Its work by `[take:MS]` how long it runs, `[fail]` how it ends, `[seconds:N]` what it says that it used.
+ * Its work by `[queue:MS]` how long it waits first, `[take:MS]` how long it runs, `[gate]` until the gate is opened, `[fail]` how it ends,
+ * `[seconds:N]` what it says that it used. A DELETE cancels what waits and, as the vendor's does, removes what has ended.
  */
 export interface ScriptedUpstream {
   /** `host:port`. */
@@ -34,6 +38,8 @@ export interface ScriptedUpstream {
   readonly works: readonly Work[];
   /** The marks of all creates, those that were refused too. */
   readonly asked: readonly string[];
+  /** Lets all work end that waits at the gate. */
+  openGate(): void;
   stop(): Promise<void>;
 }
 
@@ -41,6 +47,7 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
   const works = new Map<string, Work>();
   const taken: Work[] = [];
   const asked: string[] = [];
+  const gate = { open: false };
   const server = createServer((request, response) => {
     void answer(request, response).catch(() => request.socket.destroy());
   });
@@ -54,7 +61,8 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
       refuse(response, 401, 'login fail (1004)');
       return;
     }
-    if (request.method === 'POST') create(request, response, await bodyOf(request));
+    if (request.method === 'DELETE') cancel(response, url.pathname.slice('/v2/video_generation/'.length));
+    else if (request.method === 'POST') create(request, response, await bodyOf(request));
     else if (url.pathname === '/v2/query/video_generation') send(response, 200, listed(url.searchParams));
     else query(response, url.pathname.slice('/v2/query/video_generation/'.length));
   };
@@ -65,11 +73,23 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
     asked.push(mark);
     if (!(again && words.has('once')) && refused(response, words)) return;
     const id = `77${String(Date.now()).slice(-8)}${String(taken.length).padStart(5, '0')}`;
-    const work: Work = { id, mark, order: body, words, bornAt: Date.now() };
+    const work: Work = { id, mark, order: body, words, bornAt: Date.now(), cancelled: false, gate: words.has('gate') ? gate : undefined };
     works.set(id, work);
     taken.push(work);
     if (words.has('reset')) request.socket.destroy();
     else if (!words.has('hang')) setTimeout(() => { send(response, 200, { task_id: id }); }, Number(words.get('slow') ?? 0)).unref();
+  };
+  const cancel = (response: ServerResponse, id: string): void => {
+    const work = works.get(id);
+    const status = work === undefined ? 'gone' : statusOf(work);
+    if (work !== undefined && status === 'queued') work.cancelled = true;
+    else if (status === 'succeeded' || status === 'failed') works.delete(id);
+    else {
+      refuse(response, 400, `a ${status} task cannot be cancelled (2013)`);
+      return;
+    }
+    const action = status === 'queued' ? 'cancelled' : 'deleted';
+    send(response, 200, { task_id: id, action, status: action });
   };
   const query = (response: ServerResponse, id: string): void => {
     const work = works.get(id);
@@ -86,6 +106,9 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
   const host = `127.0.0.1:${String((server.address() as AddressInfo).port)}`;
   return {
     host, works: taken, asked,
+    openGate: () => {
+      gate.open = true;
+    },
     stop: () => new Promise((resolve) => {
       server.close(() => { resolve(); });
       server.closeAllConnections();
@@ -98,8 +121,11 @@ export function secondsOf({ words, order }: Work): number {
   return Number(words.get('seconds') ?? order.duration);
 }
 
-function statusOf({ words, bornAt }: Work): 'running' | 'succeeded' | 'failed' {
-  if (Date.now() - bornAt < Number(words.get('take') ?? TAKE_MS)) return 'running';
+function statusOf({ words, bornAt, cancelled, gate }: Work): 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled' {
+  if (cancelled) return 'cancelled';
+  const age = Date.now() - bornAt - Number(words.get('queue') ?? 0);
+  if (age < 0) return 'queued';
+  if (age < Number(words.get('take') ?? TAKE_MS) || gate?.open === false) return 'running';
   return words.has('fail') ? 'failed' : 'succeeded';
 }
 

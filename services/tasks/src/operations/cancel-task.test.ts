@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { LOST } from '../../testing/fake-upstream.ts';
+import { LOST, succeeded } from '../../testing/fake-upstream.ts';
 import { useWorlds } from '../../testing/open-world.ts';
 import type { World } from '../../testing/open-world.ts';
+import type { Look } from '../channels/channel.ts';
 import type { Task } from '../domain/task.ts';
 import { applyReport } from './apply-report.ts';
 import { cancelTask } from './cancel-task.ts';
@@ -12,6 +13,7 @@ const refusal = { kind: 'conflict', reason: 'task_not_cancellable' };
 
 async function withTask() {
   const world = await open();
+  world.upstream.looks.set('up-1', { found: true, report: { phase: 'queued', status: 'queued' } });
   return { world, task: (await world.create()).task };
 }
 
@@ -48,6 +50,20 @@ describe('cancel', () => {
     await expect(cancel(world, task)).rejects.toMatchObject(refusal);
 
     expect(world.journal.names()).not.toContain('main.cancel');
+  });
+
+  test.each<[string, Look]>([
+    ['has ended upstream', succeeded()],
+    ['runs upstream', { found: true, report: { phase: 'running', status: 'running' } }],
+    ['cannot be looked at', { found: false, gone: false, error: 'HTTP 500' }],
+  ])('does not ask for a task that %s and is not known to: the same call would remove a result', async (_what, look) => {
+    const { world, task } = await withTask();
+    world.upstream.looks.set('up-1', look);
+
+    await expect(cancel(world, task)).rejects.toMatchObject(refusal);
+
+    expect(world.journal.names()).not.toContain('main.cancel');
+    expect(await world.deps.store.find(task.id)).toMatchObject({ state: 'queued', nextPollAt: world.clock.now() });
   });
 
   test('does not ask for a task whose submission is unknown', async () => {

@@ -7,14 +7,15 @@ import { notCancellable } from './refusals.ts';
 
 const CANCELLED = { code: 'cancelled', message: 'the task was cancelled before it began' };
 
-/** Ends a queued task when its upstream confirms that it will not do the work; otherwise refuses, and the truth comes by polling. */
+/**
+ * Ends a queued task when its upstream confirms that it will not do the work; otherwise refuses, and the truth comes by polling. The
+ * upstream is looked at first: what we know of it may be old, and several upstreams answer the same call with the removal of what has ended.
+ */
 export async function cancelTask(deps: Deps, accountId: string, taskId: string, signal: AbortSignal): Promise<Task> {
   const task = await getTask(deps, accountId, taskId);
   const why = obstacle(task);
   if (why !== undefined) throw notCancellable(why);
-  const berth = deps.fleet.find(task.mapping?.channel ?? '');
-  const confirmed = await berth?.channel.cancel(task.mapping?.upstreamId ?? '', signal) ?? false;
-  if (!confirmed) {
+  if (!(await isCancelled(deps, task, signal))) {
     await deps.store.makeDue(taskId, deps.clock.now());
     throw notCancellable('the generator did not confirm it');
   }
@@ -22,6 +23,14 @@ export async function cancelTask(deps: Deps, accountId: string, taskId: string, 
   const now = await getTask(deps, accountId, taskId);
   if (!ended && now.failure?.code !== CANCELLED.code) throw notCancellable(`it is ${now.state}`);
   return now;
+}
+
+async function isCancelled(deps: Deps, { mapping }: Task, signal: AbortSignal): Promise<boolean> {
+  const berth = deps.fleet.find(mapping?.channel ?? '');
+  const upstreamId = mapping?.upstreamId;
+  if (berth === undefined || upstreamId === undefined) return false;
+  const look = await berth.channel.look(upstreamId, signal);
+  return look.found && look.report.phase === 'queued' && berth.channel.cancel(upstreamId, signal);
 }
 
 function obstacle(task: Task): string | undefined {

@@ -182,6 +182,7 @@ describe('ListTasks', () => {
 test('CancelTask gives the task as it ended, and DeleteTask the time at which it went', async () => {
   const { world, client } = await open();
   const { id } = (await client.createTask(aRequest())).task!;
+  world.upstream.looks.set('up-1', { found: true, report: { phase: 'queued', status: 'queued' } });
 
   expect((await client.cancelTask({ accountId: 'acme', taskId: id })).task).toMatchObject({ state: TaskState.FAILED, failure: { code: 'cancelled' } });
   expect(timestampMs((await client.deleteTask({ accountId: 'acme', taskId: id })).deletedAt!)).toBe(world.clock.now());
