@@ -110,9 +110,9 @@ describe('the service', () => {
     expect((await again.client.getTask({ accountId: 'acme', taskId: id })).task?.state).toBe(TaskState.QUEUED);
     expect((await again.operator.showTask({ taskId: id })).record?.attempts).toMatchObject([{ upstreamId: UPSTREAM_ID, outcome: 'accepted' }]);
 
-    upstream.script({ status: 200, json: { action: 'cancelled' } });
+    upstream.script(task('queued'), { status: 200, json: { action: 'cancelled' } });
     expect((await again.client.cancelTask({ accountId: 'acme', taskId: id })).task?.failure?.code).toBe('cancelled');
-    expect(upstream.requests).toMatchObject([{ method: 'DELETE', path: `/v2/video_generation/${UPSTREAM_ID}` }]);
+    expect(upstream.requests).toMatchObject([{ method: 'GET' }, { method: 'DELETE', path: `/v2/video_generation/${UPSTREAM_ID}` }]);
   });
 
   test('takes new channels and models while it runs', async () => {
