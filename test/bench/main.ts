@@ -1,4 +1,5 @@
 import { createBench, grpcCreateBench } from './create.ts';
+import { mediaBench } from './media/downloads.ts';
 import { pollLagBench } from './poll-lag.ts';
 import { pollPassBench } from './poll-pass.ts';
 import { readStatusBench } from './read-status.ts';
@@ -6,7 +7,7 @@ import { table } from './table.ts';
 import type { Line } from './table.ts';
 
 const BENCHES: Readonly<Record<string, () => Promise<readonly Line[]>>> = {
-  create: createBench, 'create-grpc': grpcCreateBench, 'read-status': readStatusBench, 'poll-lag': pollLagBench, 'poll-pass': pollPassBench,
+  create: createBench, 'create-grpc': grpcCreateBench, 'read-status': readStatusBench, 'poll-lag': pollLagBench, 'poll-pass': pollPassBench, media: mediaBench,
 };
 
 const asked = process.argv.slice(2);

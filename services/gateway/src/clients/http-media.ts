@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { Agent, request as send } from 'undici';
-import type { Dispatcher } from 'undici';
 import { Problem } from '@reelgate/platform/problem';
 import type { Secret } from '@reelgate/platform/secret';
+import { AnswerClosed, writeThrough } from '@reelgate/platform/write-through';
+import { askForBytes } from './ask-for-bytes.ts';
 import type { MediaPort } from './media-port.ts';
 
 const CONNECTIONS_MAX = 256;
@@ -37,8 +37,8 @@ export function httpMedia({ baseUrl, key }: HttpMediaOptions): MediaPort & { clo
   return {
     put: (bytes, accountId) => put(bytes, { url: `${baseUrl}/bytes?account=${encodeURIComponent(accountId)}`, authorization, agent }),
     serve: (request, response, { object, fileName }) =>
-      pass({ request, response, agent, url: `${baseUrl}/bytes/${encodeURIComponent(object)}`, authorization, fileName }),
-    serveLink: (request, response) => pass({ request, response, agent, url: `${baseUrl}${request.url ?? ''}` }),
+      pass({ request, response, url: `${baseUrl}/bytes/${encodeURIComponent(object)}`, authorization, fileName }),
+    serveLink: (request, response) => pass({ request, response, url: `${baseUrl}${request.url ?? ''}` }),
     close: () => agent.close(),
   };
 }
@@ -64,34 +64,37 @@ function parsePut(text: string): PutAnswer {
 interface Passing {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly agent: Agent;
   readonly url: string;
   /** Absent for links, which carry their right in them. */
   readonly authorization?: string;
   readonly fileName?: string;
 }
 
-async function pass({ request, response, agent, url, authorization, fileName }: Passing): Promise<void> {
+async function pass({ request, response, url, authorization, fileName }: Passing): Promise<void> {
   const headers = {
     ...pick(request.headers, ASKED), 'accept-encoding': 'identity', ...(authorization === undefined ? {} : { authorization }), ...(fileName === undefined ? {} : { 'x-file-name': fileName }),
   };
-  const answer = await reach(send(url, { method: request.method === 'HEAD' ? 'HEAD' : 'GET', headers, dispatcher: agent }));
+  const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
+  const { head, pieces, close } = await reach(askForBytes({ url: new URL(url), method, headers, headTimeoutMs: HEAD_TIMEOUT_MS, idleTimeoutMs: IDLE_TIMEOUT_MS }));
+  const status = head.statusCode ?? 500;
   // A link's refusal is already in words for whoever holds it.
-  const isLinkRefusal = authorization === undefined && answer.statusCode >= 400 && answer.statusCode < 500;
-  if (!PASSED.has(answer.statusCode) && !isLinkRefusal) {
-    await answer.body.dump();
-    throw refusal(answer.statusCode);
+  const isLinkRefusal = authorization === undefined && status >= 400 && status < 500;
+  if (!PASSED.has(status) && !isLinkRefusal) {
+    close();
+    throw refusal(status);
   }
-  response.writeHead(answer.statusCode, pick(answer.headers, ANSWERED));
+  response.writeHead(status, pick(head.headers, ANSWERED));
   try {
-    await pipeline(answer.body, response);
+    await writeThrough(pieces, response);
   } catch (error) {
     response.destroy();
-    if (!isGone(error)) throw error;
+    if (!(error instanceof AnswerClosed)) throw error;
+  } finally {
+    close();
   }
 }
 
-async function reach(call: Promise<Dispatcher.ResponseData>): Promise<Dispatcher.ResponseData> {
+async function reach<T>(call: Promise<T>): Promise<T> {
   try {
     return await call;
   } catch (error) {
@@ -109,7 +112,7 @@ function unreachable(cause: unknown): Problem {
   return new Problem({ kind: 'unavailable', reason: 'service_unavailable', message: 'a part of the service cannot be reached; try again', cause });
 }
 
-function pick(headers: IncomingHttpHeaders | Dispatcher.ResponseData['headers'], names: readonly string[]): Record<string, string> {
+function pick(headers: IncomingHttpHeaders, names: readonly string[]): Record<string, string> {
   return Object.fromEntries(names.flatMap((name) => {
     const value = headers[name];
     return typeof value === 'string' ? [[name, value]] : [];
@@ -125,9 +128,4 @@ async function shortText(body: AsyncIterable<Uint8Array>): Promise<string> {
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
-}
-
-/** The client left before the end, which is no fault. */
-function isGone(error: unknown): boolean {
-  return (error as { readonly code?: unknown }).code === 'ERR_STREAM_PREMATURE_CLOSE';
 }

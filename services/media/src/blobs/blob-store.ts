@@ -29,6 +29,8 @@ export interface BlobStore {
   sizeOf(key: string): Promise<number | undefined>;
   /** Undefined: there is nothing, or nothing in that range. The stream must be read or destroyed. */
   open(key: string, range?: ByteRange): Promise<Readable | undefined>;
+  /** The same piece by piece, as fast as they are asked for; a piece is good until the next one is asked for. Undefined: there is nothing. */
+  pieces(key: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | undefined>;
   /** Gives the work a path on this machine to read them at, for as long as it runs; undefined: there is nothing. */
   withFile<T>(key: string, work: (path: string) => Promise<T>): Promise<T | undefined>;
   /** An address at which anybody may read it without asking us; undefined: this store has none. */

@@ -3,10 +3,9 @@ import { access, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises
 import path from 'node:path';
 import { checkedKey } from './blob-key.ts';
 import type { BlobStore, StoredBlob } from './blob-store.ts';
+import { filePieces } from './file-pieces.ts';
 
 const FAN_OUT_CHARACTERS = 2;
-/** Large enough that a reader is woken seldom, and small beside what a socket holds. */
-const READ_CHUNK_BYTES = 512 * 1024;
 
 /** A folder, fanned out by the first two characters of the key. */
 export function openDiskBlobs(root: string): BlobStore {
@@ -23,7 +22,8 @@ export function openDiskBlobs(root: string): BlobStore {
       if (made !== undefined) await flushFolder(root);
     },
     sizeOf,
-    open: (key, range) => orNothing(async () => (await open(pathOf(key), 'r')).createReadStream({ ...range, highWaterMark: READ_CHUNK_BYTES })),
+    open: (key, range) => orNothing(async () => (await open(pathOf(key), 'r')).createReadStream({ ...range })),
+    pieces: (key, range) => orNothing(async () => filePieces(await open(pathOf(key), 'r'), range)),
     withFile: async (key, work) => ((await sizeOf(key)) === undefined ? undefined : work(pathOf(key))),
     linkTo: async () => undefined,
     list: (after, limit) => listFolder(root, after, limit),

@@ -52,6 +52,7 @@ export function openS3Blobs({ address, credentials, scratch, clock, newId }: S3B
     },
     sizeOf: (key) => orNothing(async () => (await client.send(new HeadObjectCommand(at(key)))).ContentLength),
     open,
+    pieces: open,
     withFile: async (key, work) => {
       const source = await open(key);
       if (source === undefined) return undefined;

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { pipeline } from 'node:stream/promises';
 import send from 'send';
 import type { Log } from '@reelgate/platform/log';
+import { AnswerClosed, writeThrough } from '@reelgate/platform/write-through';
 import type { BlobStore, ByteRange } from '../blobs/blob-store.ts';
 import { BROKEN, NOT_FOUND, refuse } from './refuse.ts';
 import type { Refusal } from './refuse.ts';
@@ -56,14 +56,13 @@ const REFUSALS: Readonly<Record<number, Refusal>> = {
 
 async function pump({ blobs, log }: SendDeps, { key, range }: { readonly key: string; readonly range: ByteRange | undefined }, request: IncomingMessage, response: ServerResponse): Promise<void> {
   try {
-    const source = await blobs.open(key, range);
-    if (source === undefined) {
+    const pieces = await blobs.pieces(key, range);
+    if (pieces === undefined) {
       log.error({ key }, 'the bytes of an object are not there');
       refuse(request, response, NOT_FOUND);
-    } else if (response.destroyed) source.destroy();
-    else await pipeline(source, response);
+    } else await writeThrough(pieces, response);
   } catch (error) {
-    if (response.destroyed) return;
+    if (error instanceof AnswerClosed) return;
     log.error({ key, err: error }, 'the bytes of an object could not be read');
     refuse(request, response, BROKEN);
   }

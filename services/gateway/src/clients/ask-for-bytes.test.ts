@@ -1,0 +1,103 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
+import { createServer as createTcpServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, test } from '@jest/globals';
+import { askForBytes } from './ask-for-bytes.ts';
+import type { BytesAnswer } from './ask-for-bytes.ts';
+
+const LARGE = Buffer.alloc(3_000_001, 'reelgate');
+const servers: Server[] = [];
+
+async function ask(listener: RequestListener, over: { method?: 'GET' | 'HEAD'; timeoutMs?: number } = {}): Promise<BytesAnswer> {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  servers.push(server);
+  await once(server, 'listening');
+  const { method = 'GET', timeoutMs = 5000 } = over;
+  return askForBytes({ url: new URL(`http://127.0.0.1:${String((server.address() as AddressInfo).port)}/a?b`), method, headers: { 'x-asked': 'yes' }, headTimeoutMs: timeoutMs, idleTimeoutMs: timeoutMs });
+}
+
+async function bytesOf({ pieces }: BytesAnswer): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  // a piece is good until the next one only
+  for await (const piece of pieces) parts.push(Buffer.from(piece));
+  return Buffer.concat(parts);
+}
+
+afterEach(() => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+test('a body comes as it was sent, however long, in pieces of one buffer', async () => {
+  const answer = await ask((request, response) => {
+    expect([request.url, request.headers['x-asked']]).toEqual(['/a?b', 'yes']);
+    response.writeHead(200, { 'content-length': LARGE.length, 'content-type': 'video/mp4' }).end(LARGE);
+  });
+
+  expect([answer.head.statusCode, answer.head.headers['content-type']]).toEqual([200, 'video/mp4']);
+  expect((await bytesOf(answer)).equals(LARGE)).toBe(true);
+});
+
+test.each<[string, number, (text: string) => RequestListener]>([
+  ['a short one that comes with its head', 200, (text) => (_request, response) => { response.writeHead(200, { 'content-length': text.length }).end(text); }],
+  ['one that trickles', 206, (text) => (_request, response) => {
+    response.writeHead(206, { 'content-length': text.length });
+    [...text].forEach((letter, index) => setTimeout(() => response.write(letter), index * 5));
+  }],
+  ['one of no said length', 200, (text) => (_request, response) => { response.writeHead(200).end(text); }],
+  ['a refusal', 404, (text) => (_request, response) => { response.writeHead(404, { 'content-length': text.length }).end(text); }],
+])('%s comes whole', async (_what, status, listener) => {
+  const answer = await ask(listener('abcdefgh'));
+
+  expect([answer.head.statusCode, (await bytesOf(answer)).toString()]).toEqual([status, 'abcdefgh']);
+});
+
+test.each<[string, 'GET' | 'HEAD', RequestListener]>([
+  ['HEAD', 'HEAD', (_request, response) => { response.writeHead(200, { 'content-length': 99 }).end(); }],
+  ['304', 'GET', (_request, response) => { response.writeHead(304, { etag: '"x"' }).end(); }],
+  ['nothing', 'GET', (_request, response) => { response.writeHead(200, { 'content-length': 0 }).end(); }],
+])('%s has no body', async (_what, method, listener) => {
+  expect((await bytesOf(await ask(listener, { method }))).length).toBe(0);
+});
+
+test('a body that breaks off is a fault, and not a short body', async () => {
+  const answer = await ask((_request, response) => {
+    response.writeHead(200, { 'content-length': 100 }).write('half', () => response.socket?.destroy());
+  });
+
+  await expect(bytesOf(answer)).rejects.toThrow();
+});
+
+test.each<[string, RequestListener]>([
+  ['a head', () => undefined],
+  ['a piece', (_request, response) => { response.writeHead(200, { 'content-length': 100 }).write('half'); }],
+])('%s that does not come is not waited for', async (_what, listener) => {
+  await expect(ask(listener, { timeoutMs: 100 }).then(bytesOf)).rejects.toThrow('in time');
+});
+
+test('a reader who takes his time is waited for', async () => {
+  const answer = await ask((_request, response) => { response.writeHead(200, { 'content-length': LARGE.length }).end(LARGE); }, { timeoutMs: 60 });
+  let bytes = 0;
+  for await (const piece of answer.pieces) {
+    if (bytes === 0) await new Promise((resolve) => setTimeout(resolve, 200));
+    bytes += piece.byteLength;
+  }
+
+  expect(bytes).toBe(LARGE.length);
+});
+
+test('what speaks no HTTP, and nobody at all, are faults', async () => {
+  const server = createTcpServer((socket) => socket.end('hello\r\n\r\n')).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const at = (): Promise<BytesAnswer> => askForBytes({ url: new URL(`http://127.0.0.1:${String(port)}/`), method: 'GET', headers: {}, headTimeoutMs: 1000, idleTimeoutMs: 1000 });
+
+  await expect(at()).rejects.toThrow();
+  server.close();
+  await once(server, 'close');
+  await expect(at()).rejects.toThrow();
+});

@@ -1,0 +1,37 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { MediaService } from '@reelgate/proto/media/v1/media_service';
+import { connectGrpc } from '@reelgate/platform/rpc/grpc-client';
+import { Secret, deriveSecret } from '@reelgate/platform/secret';
+import { signPath } from '@reelgate/platform/signed-path';
+import type { Program } from '../../harness/program.ts';
+
+const INGEST_TIMEOUT_MS = 300_000;
+const LINK_SECONDS = 86_400;
+
+export interface KeptVideo {
+  /** A signed link, from its path on. */
+  readonly target: string;
+  /** Where the program keeps it. */
+  readonly file: string;
+}
+
+let tasks = 0;
+
+/** Has a running program fetch a result and keep it. */
+export async function keepVideo({ config }: Program, url: string): Promise<KeptVideo> {
+  const key = new Secret(readFileSync(path.join(config.data_dir, 'signing-key'), 'utf8'));
+  const connection = connectGrpc(config.media.listen, deriveSecret(key, 'service-calls'));
+  try {
+    tasks += 1;
+    const { result } = await connection.client(MediaService).ingestResult({ accountId: 'demo', taskId: `task_bench_${String(tasks)}`, url }, { timeoutMs: INGEST_TIMEOUT_MS });
+    if (result === undefined) throw new Error('nothing was kept');
+    const link = `/ximg/${result.object}.mp4`;
+    const blobs = path.join(config.data_dir, 'blobs');
+    const folder = path.join(blobs, result.sha256.slice(0, 2));
+    const file = path.join(folder, readdirSync(folder).find((name) => name.startsWith(result.sha256))!);
+    return { file, target: `${link}?${signPath(key, link, Math.floor(Date.now() / 1000) + LINK_SECONDS)}` };
+  } finally {
+    connection.close();
+  }
+}
