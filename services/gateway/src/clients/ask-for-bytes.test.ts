@@ -91,7 +91,7 @@ test('a reader who takes his time is waited for', async () => {
 });
 
 test('what speaks no HTTP, and nobody at all, are faults', async () => {
-  const server = createTcpServer((socket) => socket.end('hello\r\n\r\n')).listen(0, '127.0.0.1');
+  const server = createTcpServer((socket) => socket.resume().on('error', () => undefined).end('hello\r\n\r\n')).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const at = (): Promise<BytesAnswer> => askForBytes({ url: new URL(`http://127.0.0.1:${String(port)}/`), method: 'GET', headers: {}, headTimeoutMs: 1000, idleTimeoutMs: 1000 });
