@@ -1,9 +1,12 @@
 import type { Services } from './connect-services.ts';
 
+/** The limits that a token can have of its own. */
+export type OwnLimit = 'creates-per-minute' | 'reads-per-minute' | 'calls-per-minute' | 'in-flight';
+
 /** What was typed behind a command's two words. */
 export interface Words {
   readonly ids: readonly string[];
-  readonly options: Readonly<Partial<Record<'account' | 'models' | 'limit' | 'expires' | 'name' | 'reason' | 'as' | 'state' | 'after' | 'actor' | 'from' | 'to' | 'by', string>>> & { readonly quick?: boolean };
+  readonly options: Readonly<Partial<Record<'account' | 'models' | 'limit' | 'expires' | 'name' | 'reason' | 'as' | 'state' | 'after' | 'actor' | 'from' | 'to' | 'by' | OwnLimit, string>>> & { readonly quick?: boolean };
 }
 
 export interface Command {

@@ -24,6 +24,7 @@ const OPTIONS = {
   account: { type: 'string' }, models: { type: 'string' }, limit: { type: 'string' }, expires: { type: 'string' }, name: { type: 'string' },
   reason: { type: 'string' }, as: { type: 'string' }, state: { type: 'string' }, after: { type: 'string' }, actor: { type: 'string' },
   from: { type: 'string' }, to: { type: 'string' }, by: { type: 'string' },
+  'creates-per-minute': { type: 'string' }, 'reads-per-minute': { type: 'string' }, 'calls-per-minute': { type: 'string' }, 'in-flight': { type: 'string' },
 } as const;
 
 /** Exit code 0: done. 1: refused, or not in order. 2: called wrongly. */

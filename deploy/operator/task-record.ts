@@ -58,10 +58,10 @@ function given(text: string): string | undefined {
 }
 
 function shownMoney(money: GetHoldResponse | undefined): object {
-  const { hold, settlement, lines = [] } = money ?? {};
+  const { hold, settlement, deferredAmountNanos: deferred, lines = [] } = money ?? {};
   return {
     hold: hold === undefined ? undefined : { amount: formatNanos(hold.amountNanos), currency: hold.currency, contract: hold.contract, version: hold.version },
-    settlement: settlement === undefined ? undefined : { amount: formatNanos(settlement.amountNanos), basis: BASES[settlement.basis], at: isoTime(settlement.settledAt) },
+    settlement: settlement === undefined ? undefined : { amount: formatNanos(settlement.amountNanos), basis: BASES[settlement.basis], at: isoTime(settlement.settledAt), deferred_amount: deferred === undefined ? undefined : formatNanos(deferred) },
     ledger: lines.map(({ eventKey, book, amountNanos, at }) => ({ event: eventKey, book, amount: formatNanos(amountNanos), at: isoTime(at) })),
   };
 }

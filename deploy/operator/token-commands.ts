@@ -1,12 +1,12 @@
 import type { Token } from '@reelgate/proto/billing/v1/account_service';
 import { formatNanos, parseNanos } from './amount.ts';
 import { WrongCall, noIds, oneId } from './command.ts';
-import type { Command } from './command.ts';
+import type { Command, OwnLimit, Words } from './command.ts';
 import { fromNow, isoTime } from './times.ts';
 
 export const tokenCommands: Readonly<Record<string, Command>> = {
   'token create': {
-    usage: '--account ID --models A,B or "*" [--limit AMOUNT] [--expires 30d] [--name N]',
+    usage: '--account ID --models A,B or "*" [--limit AMOUNT] [--expires 30d] [--name N] [--creates-per-minute N] [--reads-per-minute N] [--calls-per-minute N] [--in-flight N]',
     run: async ({ accounts }, words) => {
       noIds(words);
       const { account, models, limit, expires, name } = words.options;
@@ -15,6 +15,7 @@ export const tokenCommands: Readonly<Record<string, Command>> = {
         accountId: account, name: name ?? '', models: models.split(',').map((model) => model.trim()).filter((model) => model !== ''),
         ...(limit === undefined ? {} : { limitNanos: parseNanos(limit) }),
         ...(expires === undefined ? {} : { expiresAt: fromNow(expires) }),
+        limits: { createsPerMinute: own(words, 'creates-per-minute'), readsPerMinute: own(words, 'reads-per-minute'), callsPerMinute: own(words, 'calls-per-minute'), inFlight: own(words, 'in-flight') },
       });
       return { answer: { token_id: made.token?.id, key: made.key } };
     },
@@ -35,10 +36,20 @@ export const tokenCommands: Readonly<Record<string, Command>> = {
   },
 };
 
+/** Zero is the configured number. */
+function own({ options }: Words, name: OwnLimit): number {
+  const text = options[name];
+  if (text === undefined) return 0;
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new WrongCall(`${text} is no number for --${name}; write it like 600`);
+  return Number(text);
+}
+
 function shown(token: Token): object {
   return {
     token_id: token.id, account: token.accountId, name: token.name, models: token.models,
     limit: token.limitNanos === undefined ? undefined : formatNanos(token.limitNanos), used: formatNanos(token.usedNanos),
     created_at: isoTime(token.createdAt), expires_at: isoTime(token.expiresAt), revoked_at: isoTime(token.revokedAt),
+    creates_per_minute: token.limits?.createsPerMinute || undefined, reads_per_minute: token.limits?.readsPerMinute || undefined,
+    calls_per_minute: token.limits?.callsPerMinute || undefined, in_flight: token.limits?.inFlight || undefined,
   };
 }

@@ -51,10 +51,10 @@ describeOnEngines('a start', (open) => {
     expect(third.service.newKeys).toHaveLength(1);
   });
 
-  test('takes the limit and the end of a token', async () => {
-    const on = await open(aConfig({ token: { limit: '0.5', expires: '2026-01-02', name: 'short' } }));
+  test('takes the limits and the end of a token', async () => {
+    const on = await open(aConfig({ token: { limit: '0.5', expires: '2026-01-02', name: 'short', limits: { creates_per_minute: 7, in_flight: 3 } } }));
 
-    expect((await on.accounts.listTokens({})).tokens).toMatchObject([{ name: 'short', limitNanos: 50n * CENT, expiresAt: { seconds: BigInt(Date.UTC(2026, 0, 2) / 1000) } }]);
+    expect((await on.accounts.listTokens({})).tokens).toMatchObject([{ name: 'short', limitNanos: 50n * CENT, limits: { createsPerMinute: 7, readsPerMinute: 0, callsPerMinute: 0, inFlight: 3 }, expiresAt: { seconds: BigInt(Date.UTC(2026, 0, 2) / 1000) } }]);
   });
 
   test('of several at once makes everything once', async () => {

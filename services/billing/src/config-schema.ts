@@ -34,6 +34,8 @@ const terms = {
   },
 };
 
+const own = { type: 'integer', minimum: 1, maximum: 2 ** 31 - 1, description: 'a whole number from 1 to 2147483647' };
+
 const token = {
   type: 'object',
   description: 'a token such as { models: ["*"] }',
@@ -44,6 +46,12 @@ const token = {
     models: { type: 'array', items: { type: 'string', minLength: 1 }, description: 'a list of model ids; "*" is every model' },
     name: { type: 'string', maxLength: 256 },
     limit: decimal,
+    limits: {
+      type: 'object',
+      description: 'limits of its own, such as { creates_per_minute: 600, in_flight: 100 }',
+      additionalProperties: false,
+      properties: { creates_per_minute: own, reads_per_minute: own, calls_per_minute: own, in_flight: own },
+    },
     expires: {
       type: 'string',
       pattern: '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,3})?)?(Z|[+-]\\d{2}:\\d{2}))?$',

@@ -87,6 +87,8 @@ describe('the configuration', () => {
     ['a short key', 'accounts: [{ id: a, tokens: [{ key: seven77, models: [x] }] }]', /accounts\.0\.tokens\.0\.key: expected 8 to 256 visible ASCII characters/],
     ['a blank in a key', 'accounts: [{ id: a, tokens: [{ key: "nine char", models: [x] }] }]', /accounts\.0\.tokens\.0\.key: expected 8 to 256/],
     ['a token without models', 'accounts: [{ id: a, tokens: [{ key: eight888 }] }]', /accounts\.0\.tokens\.0: the key models is missing/],
+    ['a limit of nothing', 'accounts: [{ id: a, tokens: [{ models: [x], limits: { in_flight: 0 } }] }]', /accounts\.0\.tokens\.0\.limits\.in_flight: expected a whole number from 1/],
+    ['an unknown limit', 'accounts: [{ id: a, tokens: [{ models: [x], limits: { writes_per_minute: 1 } }] }]', /limits\.writes_per_minute: no such key; expected one of: creates_per_minute/],
     ['a word for a date', 'accounts: [{ id: a, tokens: [{ models: [x], expires: tomorrow }] }]', /accounts\.0\.tokens\.0\.expires: expected a date/],
     ['a day that no month has', 'accounts: [{ id: a, tokens: [{ models: [x], expires: 2026-02-30 }] }]', /accounts\.0\.tokens\.0\.expires: expected a day that exists/],
     ['a currency that is a word', 'accounts: [{ id: a, currency: dollars }]', /accounts\.0\.currency: expected an ISO 4217 code/],

@@ -37,6 +37,7 @@ interface CheckedToken {
   readonly name?: string;
   readonly limit?: string;
   readonly expires?: string;
+  readonly limits?: { readonly creates_per_minute?: number; readonly reads_per_minute?: number; readonly calls_per_minute?: number; readonly in_flight?: number };
 }
 
 type Path = readonly (string | number)[];
@@ -63,11 +64,12 @@ export function billingConfig(value: unknown): BillingConfig {
   };
 }
 
-function tokenEntry({ key, models, name = '', limit, expires }: CheckedToken, path: Path): TokenEntry {
+function tokenEntry({ key, models, name = '', limit, expires, limits = {} }: CheckedToken, path: Path): TokenEntry {
   return {
     key: key === undefined ? undefined : new Secret(key), models, name,
     limit: limit === undefined ? undefined : amount(limit, [...path, 'limit']),
     expiresAt: expires === undefined ? undefined : time(expires, [...path, 'expires']),
+    limits: { createsPerMinute: limits.creates_per_minute, readsPerMinute: limits.reads_per_minute, callsPerMinute: limits.calls_per_minute, inFlight: limits.in_flight },
   };
 }
 

@@ -1,11 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
+import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Problem } from '@reelgate/platform/problem';
 import { bind } from '@reelgate/platform/rpc/service';
 import type { Client, Implementation } from '@reelgate/platform/rpc/service';
 import { directClient } from '@reelgate/platform/rpc/direct-client';
 import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';
+import { TokenLimitsSchema } from '@reelgate/proto/billing/v1/token_limits';
 import type { Order } from '@reelgate/proto/tasks/v1/order';
 import type { Task } from '@reelgate/proto/tasks/v1/task';
 import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
@@ -111,7 +113,7 @@ export interface FakeBilling {
   /** Thrown at every call while it is set. */
   fault: Error | undefined;
   /** Tokens by key; absent: unknown. */
-  readonly tokens: Map<string, { readonly accountId?: string; readonly tokenId?: string; readonly models?: string[]; readonly expiresAtMs?: number; readonly disabled?: boolean }>;
+  readonly tokens: Map<string, { readonly accountId?: string; readonly tokenId?: string; readonly models?: string[]; readonly expiresAtMs?: number; readonly disabled?: boolean; readonly limits?: { readonly createsPerMinute?: number; readonly inFlight?: number } }>;
 }
 
 export const TOKEN = 'rg_token-of-demo';
@@ -128,8 +130,8 @@ export function fakeBilling(): FakeBilling {
         const token = tokens.get(key);
         if (token === undefined) throw new Problem({ kind: 'unauthenticated', reason: 'invalid_api_key', message: 'this token is not known' });
         if (token.disabled === true) throw new Problem({ kind: 'forbidden', reason: 'token_disabled', message: 'this token is disabled' });
-        const { accountId = 'demo', tokenId = `token-${key}`, models = ['*'], expiresAtMs } = token;
-        return { principal: { accountId, tokenId, models, ...(expiresAtMs === undefined ? {} : { expiresAt: timestampFromMs(expiresAtMs) }) } } as never;
+        const { accountId = 'demo', tokenId = `token-${key}`, models = ['*'], expiresAtMs, limits } = token;
+        return { principal: { accountId, tokenId, models, ...(limits === undefined ? {} : { limits: create(TokenLimitsSchema, limits) }), ...(expiresAtMs === undefined ? {} : { expiresAt: timestampFromMs(expiresAtMs) }) } } as never;
       },
     },
   };

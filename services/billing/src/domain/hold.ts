@@ -39,8 +39,14 @@ export interface Settlement {
   readonly at: number;
 }
 
+/** A settlement that waits for a person. */
+export interface Deferral extends Settlement {
+  /** What the usage comes to; undefined: more than an amount can be. */
+  readonly wanted: Nanos | undefined;
+}
+
 /** What became of a task's money. A void is a release that came before the hold. */
 export type HoldStory =
-  | { readonly state: 'open'; readonly hold: Hold; readonly deferral: Settlement | undefined }
+  | { readonly state: 'open'; readonly hold: Hold; readonly deferral: Deferral | undefined }
   | { readonly state: 'ended'; readonly hold: Hold; readonly settlement: Settlement }
   | { readonly state: 'void'; readonly settlement: Settlement };

@@ -1,5 +1,18 @@
 import type { Nanos } from './money.ts';
 
+/** The limits that a token has of its own; undefined: the configured number. */
+export interface TokenLimits {
+  readonly createsPerMinute: number | undefined;
+  readonly readsPerMinute: number | undefined;
+  /** Of the synchronous routes. */
+  readonly callsPerMinute: number | undefined;
+  /** Tasks. */
+  readonly inFlight: number | undefined;
+}
+
+export const TOKEN_LIMIT_MAX = 2 ** 31 - 1;
+export const NO_LIMITS: TokenLimits = { createsPerMinute: undefined, readsPerMinute: undefined, callsPerMinute: undefined, inFlight: undefined };
+
 /** A site token without its key. Times are milliseconds since 1970. */
 export interface Token {
   readonly id: string;
@@ -11,6 +24,7 @@ export interface Token {
   readonly limit: Nanos | undefined;
   /** What it has spent and holds. */
   readonly used: Nanos;
+  readonly limits: TokenLimits;
   readonly createdAt: number;
   readonly expiresAt: number | undefined;
   readonly revokedAt: number | undefined;

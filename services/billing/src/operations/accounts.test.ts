@@ -76,6 +76,18 @@ describeOnEngines('a token', (open) => {
     expect(JSON.stringify(await on.sql.read('SELECT * FROM tokens'), (_name, value) => (typeof value === 'bigint' ? String(value) : value))).not.toContain(key.slice(3));
   });
 
+  test('may have limits of its own, which its principal carries', async () => {
+    const on = await open();
+    const limits = { createsPerMinute: 5, readsPerMinute: 0, callsPerMinute: 70_000, inFlight: 2 ** 31 - 1 };
+
+    const { token, key } = await on.accounts.createToken({ accountId: 'demo', models: ['*'], limits });
+
+    expect(token?.limits).toMatchObject(limits);
+    expect((await on.billing.authenticate({ key })).principal?.limits).toMatchObject(limits);
+    expect((await on.accounts.listTokens({})).tokens.map((one) => one.limits)).toMatchObject([{ createsPerMinute: 0, inFlight: 0 }, limits]);
+    await expect(on.accounts.createToken({ accountId: 'demo', models: ['*'], limits: { inFlight: -1 } })).rejects.toMatchObject({ kind: 'invalid', field: 'limits' });
+  });
+
   test('is refused once it has expired or was revoked', async () => {
     const on = await open();
     const { token, key } = await on.accounts.createToken({ accountId: 'demo', models: ['*'], expiresAt: { seconds: BigInt(on.clock.now() / 1000 + 60), nanos: 0 } });

@@ -1,6 +1,7 @@
 import { newKey } from '@reelgate/platform/ids';
 import { Secret } from '@reelgate/platform/secret';
 import { AMOUNT_NANOS_MAX } from '../domain/money.ts';
+import { TOKEN_LIMIT_MAX } from '../domain/token.ts';
 import type { Token } from '../domain/token.ts';
 import { badField } from '../refusals.ts';
 import type { BillingDeps } from './deps.ts';
@@ -10,7 +11,7 @@ export const KEY_PREFIX = 'rg';
 export const KEY_BYTES = 24;
 const MODELS_MAX = 1000;
 
-export type TokenRequest = Pick<Token, 'accountId' | 'name' | 'models' | 'limit' | 'expiresAt'>;
+export type TokenRequest = Pick<Token, 'accountId' | 'name' | 'models' | 'limit' | 'expiresAt' | 'limits'>;
 type Deps = Pick<BillingDeps, 'accounts' | 'tokens' | 'hashKey' | 'clock' | 'newId' | 'random'>;
 
 /** Makes a token. Its key is in this answer, and nowhere else. */
@@ -25,8 +26,13 @@ export async function createToken(deps: Deps, request: TokenRequest): Promise<{ 
   return { token, key: new Secret(key) };
 }
 
-function assertSound({ models, limit, expiresAt }: TokenRequest, now: number): void {
+function assertSound({ models, limit, expiresAt, limits }: TokenRequest, now: number): void {
   if (models.length === 0 || models.length > MODELS_MAX || models.includes('')) throw badField('models', `must name 1 to ${MODELS_MAX} models, or be *`);
   if (limit !== undefined && (limit < 0n || limit > AMOUNT_NANOS_MAX)) throw badField('limit_nanos', `must be from 0 to ${AMOUNT_NANOS_MAX}`);
   if (expiresAt !== undefined && expiresAt <= now) throw badField('expires_at', 'must be in the future');
+  if (!Object.values(limits).every(isSoundLimit)) throw badField('limits', `must be from 1 to ${String(TOKEN_LIMIT_MAX)}, or zero for the configured number`);
+}
+
+function isSoundLimit(own: number | undefined): boolean {
+  return own === undefined || (own >= 1 && own <= TOKEN_LIMIT_MAX);
 }

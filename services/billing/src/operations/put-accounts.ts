@@ -2,6 +2,7 @@ import { newKey } from '@reelgate/platform/ids';
 import { Secret } from '@reelgate/platform/secret';
 import { SERVICE_ACTOR, initialCreditKey } from '../domain/ledger.ts';
 import type { Nanos } from '../domain/money.ts';
+import type { TokenLimits } from '../domain/token.ts';
 import type { BillingDeps } from './deps.ts';
 import { KEY_BYTES, KEY_PREFIX } from './create-token.ts';
 
@@ -12,6 +13,7 @@ export interface TokenEntry {
   readonly models: readonly string[];
   readonly limit: Nanos | undefined;
   readonly expiresAt: number | undefined;
+  readonly limits: TokenLimits;
 }
 
 export interface AccountEntry {
@@ -64,7 +66,7 @@ async function putTokens(deps: Deps, { id: account, tokens }: AccountEntry, make
 }
 
 function insert({ tokens, hashKey, newId, clock }: Deps, accountId: string, entry: TokenEntry, { key, origin }: { key: Secret; origin: string | undefined }): Promise<boolean> {
-  const { name, models, limit, expiresAt } = entry;
-  const token = { id: newId('token'), accountId, name, models, limit, used: 0n, createdAt: clock.now(), expiresAt, revokedAt: undefined };
+  const { name, models, limit, expiresAt, limits } = entry;
+  const token = { id: newId('token'), accountId, name, models, limit, limits, used: 0n, createdAt: clock.now(), expiresAt, revokedAt: undefined };
   return tokens.insert({ token, keyHash: hashKey(key.reveal()), origin });
 }

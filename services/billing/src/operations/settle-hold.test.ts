@@ -35,13 +35,14 @@ describeOnEngines('the charge of a task', (open) => {
 
     expect(settlement).toMatchObject({ amountNanos: 0n, basis: Basis.DEFERRED });
     expect(await books(on)).toEqual({ balance: 100n * DOLLAR, held: 40n * CENT, used: 40n * CENT });
-    expect(await on.billing.getHold({ taskId: 'task_1' })).toMatchObject({ settlement: { basis: Basis.DEFERRED }, lines: { length: 2 } });
+    expect(await on.billing.getHold({ taskId: 'task_1' })).toMatchObject({ settlement: { basis: Basis.DEFERRED }, deferredAmountNanos: 408n * CENT, lines: { length: 2 } });
     await expectSound(on);
 
     const { settlement: confirmed } = await on.billing.settleHold({ taskId: 'task_1', totalSeconds: 51n, confirmed: true });
 
     expect(confirmed).toMatchObject({ amountNanos: 408n * CENT, basis: Basis.USAGE });
     expect(await books(on)).toEqual({ balance: 9592n * CENT, held: 0n, used: 408n * CENT });
+    expect((await on.billing.getHold({ taskId: 'task_1' })).deferredAmountNanos).toBeUndefined();
     await expectSound(on);
   });
 

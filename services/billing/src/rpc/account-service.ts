@@ -6,7 +6,7 @@ import { creditAccount } from '../operations/credit-account.ts';
 import type { BillingDeps } from '../operations/deps.ts';
 import { findAccount } from '../operations/find-account.ts';
 import { revokeToken } from '../operations/revoke-token.ts';
-import { fromWireTime, limitText, toWireAccount, toWireContract, toWireToken } from './mapping.ts';
+import { fromWireLimits, fromWireTime, limitText, toWireAccount, toWireContract, toWireToken } from './mapping.ts';
 
 const TOKENS_MAX = 10_000;
 
@@ -21,8 +21,8 @@ export function accountService(deps: BillingDeps): Binding {
       });
       return { account: toWireAccount(account) };
     },
-    createToken: async ({ accountId, name, models, limitNanos, expiresAt }) => {
-      const made = await createToken(deps, { accountId, name: limitText(name, 'name'), models, limit: limitNanos, expiresAt: fromWireTime(expiresAt) });
+    createToken: async ({ accountId, name, models, limitNanos, expiresAt, limits }) => {
+      const made = await createToken(deps, { accountId, name: limitText(name, 'name'), models, limit: limitNanos, expiresAt: fromWireTime(expiresAt), limits: fromWireLimits(limits) });
       return { token: toWireToken(made.token), key: made.key.reveal() };
     },
     listTokens: async ({ accountId }) => ({ tokens: (await deps.tokens.list(accountId || undefined, TOKENS_MAX)).map(toWireToken) }),

@@ -30,6 +30,7 @@ export function billingService(deps: BillingDeps): Binding {
         ...(story.state === 'void' ? {} : { hold: toWireHold(story.hold) }),
         ...(settlement === undefined ? {} : { settlement: toWireSettlement(settlement) }),
         lines: lines.map(toWireLine),
+        ...(story.state === 'open' && story.deferral?.wanted !== undefined ? { deferredAmountNanos: story.deferral.wanted } : {}),
       };
     },
   });

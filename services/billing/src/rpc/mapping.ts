@@ -6,11 +6,13 @@ import type { PrincipalSchema } from '@reelgate/proto/billing/v1/billing_service
 import { Basis } from '@reelgate/proto/billing/v1/hold';
 import type { HoldSchema, LedgerLineSchema, SettlementSchema } from '@reelgate/proto/billing/v1/hold';
 import type { PriceContractSchema, PriceFacts as WirePriceFacts, PriceFactsSchema, QuoteSchema } from '@reelgate/proto/billing/v1/price';
+import type { TokenLimits as WireLimits, TokenLimitsSchema } from '@reelgate/proto/billing/v1/token_limits';
 import type { Account } from '../domain/account.ts';
 import type { Hold, Settlement } from '../domain/hold.ts';
 import type { LedgerLine } from '../domain/ledger.ts';
 import type { PriceFacts } from '../domain/price.ts';
-import type { Token } from '../domain/token.ts';
+import { NO_LIMITS } from '../domain/token.ts';
+import type { Token, TokenLimits } from '../domain/token.ts';
 import type { Quote } from '../operations/quote-price.ts';
 import { badField } from '../refusals.ts';
 import type { StoredContract } from '../store/price-store.ts';
@@ -78,17 +80,28 @@ export function toWireContract({ key, version, terms, since, isCurrent }: Stored
   return { key, version, termsJson: JSON.stringify(terms), sinceMs: BigInt(since), current: isCurrent };
 }
 
-export function toWirePrincipal({ id, accountId, models, expiresAt }: Token): MessageInitShape<typeof PrincipalSchema> {
-  return { accountId, tokenId: id, models: [...models], ...optionalTime('expiresAt', expiresAt) };
+/** Zero is the configured number. */
+export function fromWireLimits(limits: WireLimits | undefined): TokenLimits {
+  if (limits === undefined) return NO_LIMITS;
+  const { createsPerMinute, readsPerMinute, callsPerMinute, inFlight } = limits;
+  return { createsPerMinute: createsPerMinute || undefined, readsPerMinute: readsPerMinute || undefined, callsPerMinute: callsPerMinute || undefined, inFlight: inFlight || undefined };
+}
+
+function toWireLimits({ createsPerMinute = 0, readsPerMinute = 0, callsPerMinute = 0, inFlight = 0 }: TokenLimits): MessageInitShape<typeof TokenLimitsSchema> {
+  return { createsPerMinute, readsPerMinute, callsPerMinute, inFlight };
+}
+
+export function toWirePrincipal({ id, accountId, models, expiresAt, limits }: Token): MessageInitShape<typeof PrincipalSchema> {
+  return { accountId, tokenId: id, models: [...models], limits: toWireLimits(limits), ...optionalTime('expiresAt', expiresAt) };
 }
 
 export function toWireAccount({ id, currency, balance, held }: Account): MessageInitShape<typeof AccountSchema> {
   return { id, currency, balanceNanos: balance, heldNanos: held };
 }
 
-export function toWireToken({ id, accountId, name, models, limit, used, createdAt, expiresAt, revokedAt }: Token): MessageInitShape<typeof TokenSchema> {
+export function toWireToken({ id, accountId, name, models, limit, used, createdAt, expiresAt, revokedAt, limits }: Token): MessageInitShape<typeof TokenSchema> {
   return {
-    id, accountId, name, models: [...models], usedNanos: used, createdAt: timestampFromMs(createdAt),
+    id, accountId, name, models: [...models], usedNanos: used, createdAt: timestampFromMs(createdAt), limits: toWireLimits(limits),
     ...(limit === undefined ? {} : { limitNanos: limit }), ...optionalTime('expiresAt', expiresAt), ...optionalTime('revokedAt', revokedAt),
   };
 }

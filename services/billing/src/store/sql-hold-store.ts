@@ -93,7 +93,7 @@ async function end(query: SqlQuery, { taskId, at, termsOf }: Change, decide: (ho
 
 /** The first time stays: since then it has waited for a person. */
 async function defer(query: SqlQuery, { hold, deferral }: OpenStory, amount: Nanos | undefined, at: number): Promise<Outcome> {
-  const since = deferral ?? deferralAt(at);
+  const since = deferralAt(deferral?.at ?? at, amount);
   await query(DEFER, [amount ?? null, since.at, hold.taskId]);
   return { story: { state: 'open', hold, deferral: since }, isNew: deferral === undefined };
 }

@@ -6,10 +6,12 @@ type Whole = number | bigint;
 type TokenRow = {
   id: string; account_id: string; name: string; models: string; limit_nanos: Whole | null; used_nanos: Whole;
   created_at: Whole; expires_at: Whole | null; revoked_at: Whole | null;
+  creates_per_minute: number | null; reads_per_minute: number | null; calls_per_minute: number | null; in_flight: number | null;
 };
 
-const COLUMNS = 'id, account_id, name, models, limit_nanos, used_nanos, created_at, expires_at, revoked_at';
-const INSERT = `INSERT INTO tokens (${COLUMNS}, key_hash, origin) VALUES ($1, $2, $3, $4, $5, 0, $6, $7, NULL, $8, $9) ON CONFLICT DO NOTHING RETURNING id`;
+const COLUMNS = `id, account_id, name, models, limit_nanos, used_nanos, created_at, expires_at, revoked_at,
+  creates_per_minute, reads_per_minute, calls_per_minute, in_flight`;
+const INSERT = `INSERT INTO tokens (${COLUMNS}, key_hash, origin) VALUES ($1, $2, $3, $4, $5, 0, $6, $7, NULL, $8, $9, $10, $11, $12, $13) ON CONFLICT DO NOTHING RETURNING id`;
 // The index is over a keyed hash, so how long the look-up takes says nothing of any key.
 const FIND_BY_KEY_HASH = `SELECT ${COLUMNS} FROM tokens WHERE key_hash = $1`;
 const LIST = `SELECT ${COLUMNS} FROM tokens ORDER BY created_at, id LIMIT $1`;
@@ -19,8 +21,9 @@ const REVOKE = `UPDATE tokens SET revoked_at = COALESCE(revoked_at, $1) WHERE id
 export function sqlTokenStore(sql: Sql): TokenStore {
   return {
     insert: async ({ token, keyHash, origin = null }) => {
-      const { id, accountId, name, models, limit = null, createdAt, expiresAt = null } = token;
-      const made = await sql.write(INSERT, [id, accountId, name, JSON.stringify(models), limit, createdAt, expiresAt, keyHash, origin]);
+      const { id, accountId, name, models, limit = null, createdAt, expiresAt = null, limits } = token;
+      const { createsPerMinute = null, readsPerMinute = null, callsPerMinute = null, inFlight = null } = limits;
+      const made = await sql.write(INSERT, [id, accountId, name, JSON.stringify(models), limit, createdAt, expiresAt, createsPerMinute, readsPerMinute, callsPerMinute, inFlight, keyHash, origin]);
       return made.length > 0;
     },
     findByKeyHash: async (keyHash) => {
@@ -43,6 +46,10 @@ function fromRow(row: TokenRow): Token {
     id: row.id, accountId: row.account_id, name: row.name, models: JSON.parse(row.models) as string[], used: BigInt(row.used_nanos),
     limit: row.limit_nanos === null ? undefined : BigInt(row.limit_nanos), createdAt: Number(row.created_at),
     expiresAt: time(row.expires_at), revokedAt: time(row.revoked_at),
+    limits: {
+      createsPerMinute: row.creates_per_minute ?? undefined, readsPerMinute: row.reads_per_minute ?? undefined,
+      callsPerMinute: row.calls_per_minute ?? undefined, inFlight: row.in_flight ?? undefined,
+    },
   };
 }
 

@@ -2,8 +2,18 @@ import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { Problem } from '@reelgate/platform/problem';
 import type { Client } from '@reelgate/platform/rpc/service';
 import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';
+import type { TokenLimits } from '@reelgate/proto/billing/v1/token_limits';
 
 const DEADLINE_MS = 5000;
+
+/** The limits that a token has of its own; undefined: the configured number. */
+export interface OwnLimits {
+  readonly createsPerMinute: number | undefined;
+  readonly readsPerMinute: number | undefined;
+  readonly callsPerMinute: number | undefined;
+  /** Tasks. */
+  readonly inFlight: number | undefined;
+}
 
 /** Who calls and what they may do. */
 export interface Principal {
@@ -13,6 +23,7 @@ export interface Principal {
   readonly models: readonly string[];
   /** Milliseconds since 1970; undefined: never. */
   readonly expiresAt: number | undefined;
+  readonly limits?: OwnLimits | undefined;
 }
 
 /** Turns a site token into its principal, or refuses it with a Problem. */
@@ -22,7 +33,12 @@ export function billingAuthenticate(billing: Pick<Client<typeof BillingService>,
   return async (key, requestId) => {
     const { principal } = await billing.authenticate({ key }, { timeoutMs: DEADLINE_MS, requestId });
     if (principal === undefined) throw new Problem({ kind: 'internal', reason: 'internal_error', message: 'something went wrong here' });
-    const { accountId, tokenId, models, expiresAt } = principal;
-    return { accountId, tokenId, models, expiresAt: expiresAt === undefined ? undefined : timestampMs(expiresAt) };
+    const { accountId, tokenId, models, expiresAt, limits } = principal;
+    return { accountId, tokenId, models, expiresAt: expiresAt === undefined ? undefined : timestampMs(expiresAt), limits: limits && fromWireLimits(limits) };
   };
+}
+
+/** Zero is the configured number. */
+function fromWireLimits({ createsPerMinute, readsPerMinute, callsPerMinute, inFlight }: TokenLimits): OwnLimits {
+  return { createsPerMinute: createsPerMinute || undefined, readsPerMinute: readsPerMinute || undefined, callsPerMinute: callsPerMinute || undefined, inFlight: inFlight || undefined };
 }

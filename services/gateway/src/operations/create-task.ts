@@ -28,7 +28,7 @@ export interface CreateTask {
 
 /** Has an order accepted, or refused in the client's own words. Bytes are stored only for an order that is right in itself. */
 export async function createTask(deps: CreateTaskDeps, { principal, decoded, requestId, idempotency, onHandOver }: CreateTask): Promise<{ readonly task: Task; readonly replayed: boolean }> {
-  const { accountId, tokenId, models } = principal;
+  const { accountId, tokenId, models, limits } = principal;
   const asked = { accountId, visibleModels: [...models] };
   if (decoded.inline.length > 0) {
     await inWordsOf(decoded, deps.tasks.checkOrder({ ...asked, order: pendingOrder(decoded) }, { timeoutMs: CHECK_DEADLINE_MS, requestId }));
@@ -36,7 +36,7 @@ export async function createTask(deps: CreateTaskDeps, { principal, decoded, req
   const order = await storeInline(deps.media, decoded, accountId);
   onHandOver();
   const { task, replayed } = await inWordsOf(decoded, deps.tasks.createTask(
-    { ...asked, tokenId, order, idempotencyKey: idempotency?.key ?? '', requestFingerprint: idempotency?.fingerprint ?? '' },
+    { ...asked, tokenId, order, idempotencyKey: idempotency?.key ?? '', requestFingerprint: idempotency?.fingerprint ?? '', inFlightLimit: limits?.inFlight ?? 0 },
     { timeoutMs: CREATE_DEADLINE_MS, requestId },
   ));
   if (task === undefined) throw new Error('an answer without a task');

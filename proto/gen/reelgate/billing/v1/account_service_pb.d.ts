@@ -5,6 +5,7 @@
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import type { TokenLimits } from "./token_limits_pb.js";
 import type { PriceContract } from "./price_pb.js";
 
 /**
@@ -121,6 +122,13 @@ export declare type Token = Message<"reelgate.billing.v1.Token"> & {
    * @generated from field: google.protobuf.Timestamp revoked_at = 9;
    */
   revokedAt?: Timestamp | undefined;
+
+  /**
+   * Its own limits; absent: none.
+   *
+   * @generated from field: reelgate.billing.v1.TokenLimits limits = 10;
+   */
+  limits?: TokenLimits | undefined;
 };
 
 /**
@@ -277,6 +285,13 @@ export declare type CreateTokenRequest = Message<"reelgate.billing.v1.CreateToke
    * @generated from field: google.protobuf.Timestamp expires_at = 5;
    */
   expiresAt?: Timestamp | undefined;
+
+  /**
+   * Its own limits; absent: none.
+   *
+   * @generated from field: reelgate.billing.v1.TokenLimits limits = 6;
+   */
+  limits?: TokenLimits | undefined;
 };
 
 /**

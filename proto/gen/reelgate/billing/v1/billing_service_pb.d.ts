@@ -5,6 +5,7 @@
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import type { TokenLimits } from "./token_limits_pb.js";
 import type { PriceFacts, Quote } from "./price_pb.js";
 import type { Hold, LedgerLine, Settlement } from "./hold_pb.js";
 
@@ -66,6 +67,13 @@ export declare type Principal = Message<"reelgate.billing.v1.Principal"> & {
    * @generated from field: google.protobuf.Timestamp expires_at = 4;
    */
   expiresAt?: Timestamp | undefined;
+
+  /**
+   * The token's own limits; absent: none.
+   *
+   * @generated from field: reelgate.billing.v1.TokenLimits limits = 5;
+   */
+  limits?: TokenLimits | undefined;
 };
 
 /**
@@ -403,6 +411,13 @@ export declare type GetHoldResponse = Message<"reelgate.billing.v1.GetHoldRespon
    * @generated from field: repeated reelgate.billing.v1.LedgerLine lines = 3;
    */
   lines: LedgerLine[];
+
+  /**
+   * Of a deferred settlement: what its usage comes to, in billionths; absent where that is more than an amount can be.
+   *
+   * @generated from field: optional int64 deferred_amount_nanos = 4;
+   */
+  deferredAmountNanos?: bigint | undefined;
 };
 
 /**
