@@ -15,7 +15,9 @@ const DEADLINE_MS = 5000;
 /** Calls in one request to billing. */
 const BATCH_MAX = 500;
 /** Requests to billing at one time, of each kind. */
-const BATCHES_AT_ONCE = 4;
+const BATCHES_AT_ONCE = { place: 2, settle: 1 };
+/** Callers wait for the one, and nobody for the other. */
+const TURNS = { place: 1, settle: 8 };
 /** Settlements that wait for billing; beyond it the holds lapse, and are charged as they stand. */
 const WAITING_MAX = 100_000;
 const RETRY_FIRST_MS = 100;
@@ -38,11 +40,11 @@ export interface CallChargesOptions {
 export function billingCallCharges({ billing, clock, log }: CallChargesOptions): CallCharges & { stop(): Promise<void> } {
   const stopping = new AbortController();
   const place = gatherer<WireOrder, PlacedCall>({
-    batchMax: BATCH_MAX, atOnce: BATCHES_AT_ONCE,
+    batchMax: BATCH_MAX, atOnce: BATCHES_AT_ONCE.place, turns: TURNS.place,
     send: async (calls) => (await billing.placeCalls({ calls: [...calls] }, { timeoutMs: DEADLINE_MS })).placed,
   });
   const settle = gatherer<WireEnd, true>({
-    batchMax: BATCH_MAX, atOnce: BATCHES_AT_ONCE,
+    batchMax: BATCH_MAX, atOnce: BATCHES_AT_ONCE.settle, turns: TURNS.settle,
     send: async (ends) => {
       await untilTaken(() => billing.settleCalls({ ends: [...ends] }, { timeoutMs: DEADLINE_MS }), { clock, log, signal: stopping.signal });
       return ends.map(() => true as const);

@@ -2,10 +2,10 @@ import { expect, test } from '@jest/globals';
 import { gatherer } from './gatherer.ts';
 
 /** Sends that a test ends when it likes. */
-function scripted(batchMax = 500, atOnce = 2) {
+function scripted({ batchMax = 500, atOnce = 2, turns = 1 } = {}) {
   const batches: { readonly batch: readonly number[]; readonly end: PromiseWithResolvers<readonly number[]> }[] = [];
   const take = gatherer<number, number>({
-    batchMax, atOnce,
+    batchMax, atOnce, turns,
     send: (batch) => {
       const end = Promise.withResolvers<readonly number[]>();
       batches.push({ batch, end });
@@ -41,8 +41,20 @@ test('while as many batches run as may, the others gather', async () => {
   expect(batches.map(({ batch }) => batch)).toEqual([[1], [2], [3, 4]]);
 });
 
+test('where nobody waits, a batch gathers for a few turns', async () => {
+  const { batches, take } = scripted({ turns: 3 });
+  for (const item of [1, 2, 3]) {
+    void take(item);
+    expect(batches).toEqual([]);
+    await turn();
+  }
+  await turn();
+
+  expect(batches.map(({ batch }) => batch)).toEqual([[1, 2, 3]]);
+});
+
 test('a batch has no more than it may', async () => {
-  const { batches, take } = scripted(2, 9);
+  const { batches, take } = scripted({ batchMax: 2, atOnce: 9 });
   for (const item of [1, 2, 3]) void take(item);
   await turn();
 

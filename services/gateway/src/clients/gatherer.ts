@@ -3,6 +3,8 @@ export interface GathererOptions<In, Out> {
   readonly batchMax: number;
   /** Batches that run at one time. */
   readonly atOnce: number;
+  /** Turns of the event loop for which a batch gathers before it leaves: a few are nothing to an idle program, and many calls to a busy one. */
+  readonly turns: number;
   /** Sends a batch; one answer for each, in their order. */
   readonly send: (batch: readonly In[]) => Promise<readonly Out[]>;
 }
@@ -14,10 +16,10 @@ interface Waiting<In, Out> {
 }
 
 /**
- * Gathers what comes at the same moment into batches. The first one leaves at the end of the turn in which it came, whatever came
- * with it; while as many batches run as may, the others gather, and leave together as soon as one has ended.
+ * Gathers what comes at the same moment into batches. A batch leaves after so many turns of the event loop, with whatever came by then;
+ * while as many batches run as may, the others gather, and leave together once one has ended.
  */
-export function gatherer<In, Out>({ batchMax, atOnce, send }: GathererOptions<In, Out>): (item: In) => Promise<Out> {
+export function gatherer<In, Out>({ batchMax, atOnce, turns, send }: GathererOptions<In, Out>): (item: In) => Promise<Out> {
   let waiting: Waiting<In, Out>[] = [];
   let running = 0;
   let isDue = false;
@@ -35,21 +37,31 @@ export function gatherer<In, Out>({ batchMax, atOnce, send }: GathererOptions<In
       for (const { reject } of batch) reject(error);
     } finally {
       running -= 1;
-      leave();
+      if (waiting.length > 0) leaveIn(turns);
     }
   };
   const leave = (): void => {
-    isDue = false;
     while (waiting.length > 0 && running < atOnce) {
       const batch = waiting.slice(0, batchMax);
       waiting = waiting.slice(batchMax);
       void run(batch);
     }
   };
+  const leaveIn = (left: number): void => {
+    if (isDue) return;
+    isDue = true;
+    const turn = (more: number): void => {
+      if (more > 1) {
+        setImmediate(turn, more - 1);
+        return;
+      }
+      isDue = false;
+      leave();
+    };
+    setImmediate(turn, left);
+  };
   return (item) => new Promise((resolve, reject) => {
     waiting.push({ item, resolve, reject });
-    if (isDue || running >= atOnce) return;
-    isDue = true;
-    setImmediate(leave);
+    if (running < atOnce) leaveIn(turns);
   });
 }

@@ -25,20 +25,31 @@ export interface KoaAppOptions {
   readonly log: Log;
 }
 
+const NO_PARAMS = {};
+
 type Next = () => Promise<unknown>;
 
 /** Every request goes down this list: named and observed, refused in its own envelope, routed, and at the end unknown. */
 export function koaApp(options: KoaAppOptions): Koa<ExchangeState> {
   const app = new Koa<ExchangeState>();
   const router = routerOf(options);
-  const run = router.routes() as unknown as (exchange: Exchange, next: Next) => Promise<void>;
+  const byRouter = router.routes() as unknown as (exchange: Exchange, next: Next) => Promise<void>;
+  const fixed = fixedRoutes(options);
+  const run = async (exchange: Exchange): Promise<void> => {
+    const entry = fixed.get(`${exchange.method} ${exchange.path}`);
+    if (entry !== undefined) {
+      Object.assign(exchange, { params: NO_PARAMS });
+      return take(exchange, entry, options.admission);
+    }
+    return byRouter(exchange, async () => {
+      refuseUnrouted(exchange, router);
+    });
+  };
   app.use(async (context) => {
     const exchange = context as unknown as Exchange;
     begin(exchange, options);
     try {
-      await run(exchange, async () => {
-        refuseUnrouted(exchange, router);
-      });
+      await run(exchange);
     } catch (thrown) {
       refuse(exchange, thrown, options.log);
     }
@@ -54,14 +65,22 @@ function routerOf({ routes, admission }: KoaAppOptions): Router {
   const router = new Router({ sensitive: true });
   for (const entry of routes) {
     const methods = entry.methods === 'all' ? METHODS.filter((method) => method !== 'CONNECT') : [...entry.methods];
-    router.register(routerPath(entry.path), methods, async (context) => {
-      const exchange = context as unknown as Exchange;
-      exchange.state.route = entry.path;
-      await admit(admission, exchange, entry);
-      await entry.handle(exchange);
-    });
+    router.register(routerPath(entry.path), methods, (context) => take(context, entry, admission));
   }
   return router;
+}
+
+/** Paths in which nothing varies are looked up, which costs nothing however many routes there are. */
+function fixedRoutes({ routes }: KoaAppOptions): ReadonlyMap<string, RouteEntry> {
+  const fixed = routes.flatMap((entry) => (entry.methods === 'all' || entry.path.includes('{') ? [] : entry.methods.map((method) => [`${method} ${entry.path}`, entry] as const)));
+  // the first one that matches takes a request, as in the router
+  return new Map(fixed.toReversed());
+}
+
+async function take(exchange: Exchange, entry: RouteEntry, admission: AdmitDeps): Promise<void> {
+  exchange.state.route = entry.path;
+  await admit(admission, exchange, entry);
+  await entry.handle(exchange);
 }
 
 function begin(exchange: Exchange, { newId, observe }: KoaAppOptions): void {
@@ -71,7 +90,7 @@ function begin(exchange: Exchange, { newId, observe }: KoaAppOptions): void {
   });
   const requestId = requestIdOf(exchange.req.headers['x-request-id'], newId);
   Object.assign(exchange.state, { requestId, gone: gone.signal });
-  exchange.set({ 'x-request-id': requestId, 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' });
+  exchange.res.setHeader('x-request-id', requestId).setHeader('x-content-type-options', 'nosniff').setHeader('cache-control', 'no-store');
   if (exchange.path.startsWith('/v1/messages')) exchange.set('request-id', requestId);
   observe(exchange);
 }

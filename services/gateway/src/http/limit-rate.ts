@@ -15,7 +15,7 @@ interface RateDeps {
 /** Counts a request under its token, by the token's own limit where it has one, and says how it stands in the headers; refuses what is too much. */
 export async function limitRate(deps: RateDeps, exchange: Exchange, principal: Principal, counts: Count): Promise<void> {
   await takeRate(deps, principal, counts, (headers) => {
-    exchange.set({ ...headers });
+    for (const name in headers) exchange.res.setHeader(name, headers[name] ?? '');
   });
 }
 

@@ -9,16 +9,16 @@ const CLIENT_GONE = 499;
 
 /** Writes one line and one observation for an exchange, when its answer has ended. Never a query: links carry their right in it. */
 export function observer({ clock, log, metrics }: { readonly clock: Clock; readonly log: Log; readonly metrics: Metrics }): (exchange: Exchange) => void {
-  const requests = metrics.counter('reelgate_gateway_requests_total', 'Requests by route, method and status', ['route', 'method', 'status']);
-  const seconds = metrics.histogram('reelgate_gateway_request_seconds', 'Time from the head of a request to the end of its answer', BUCKETS, ['route']);
+  const requests = metrics.tallies('reelgate_gateway_requests_total', 'Requests by route, method and status', ['route', 'method', 'status']);
+  const seconds = metrics.spreads('reelgate_gateway_request_seconds', 'Time from the head of a request to the end of its answer', BUCKETS, ['route']);
   return (exchange) => {
     const startedAt = clock.now();
     exchange.res.once('close', () => {
       const { requestId, route = 'none', principal, taskId, model } = exchange.state;
       const status = exchange.res.writableFinished ? exchange.res.statusCode : CLIENT_GONE;
       const ms = clock.now() - startedAt;
-      requests.inc({ route, method: exchange.method, status: String(status) });
-      seconds.observe({ route }, ms / 1000);
+      requests.of(route, exchange.method, String(status)).add();
+      seconds.of(route).observe(ms / 1000);
       log.info({ requestId, method: exchange.method, route, status, ms, accountId: principal?.accountId, tokenId: principal?.tokenId, taskId, model }, 'request');
     });
   };

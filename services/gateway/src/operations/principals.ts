@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '@reelgate/platform/clock';
 import { Problem, isProblem } from '@reelgate/platform/problem';
@@ -66,7 +66,7 @@ export function cachedPrincipals(authenticate: Authenticate, clock: Clock): Prin
 
   return {
     of: async (key, requestId) => {
-      const principal = await find(createHash('sha256').update(key).digest('base64'), key, requestId);
+      const principal = await find(hash('sha256', key, 'base64'), key, requestId);
       if (principal.expiresAt === undefined || clock.now() < principal.expiresAt) return principal;
       throw new Problem({ kind: 'forbidden', reason: 'token_disabled', message: 'this token has expired' });
     },

@@ -23,28 +23,28 @@ export interface RelayMeter {
 }
 
 export function relayMeter(metrics: Metrics, clock: Clock, channels: RelayChannels): RelayMeter {
-  const calls = metrics.counter('reelgate_relay_calls_total', 'Calls of synchronous routes by endpoint and how they ended', ['endpoint', 'end']);
-  const firstBytes = metrics.histogram('reelgate_relay_first_byte_seconds', 'Time from the request to the head of the upstream\'s answer', BUCKETS, ['endpoint']);
-  const tokens = metrics.counter('reelgate_relay_tokens_total', 'Tokens that upstreams reported', ['endpoint', 'direction']);
-  const attempts = metrics.counter('reelgate_relay_attempts_total', 'Attempts by channel and how they ended', ['channel', 'end']);
+  const calls = metrics.tallies('reelgate_relay_calls_total', 'Calls of synchronous routes by endpoint and how they ended', ['endpoint', 'end']);
+  const firstBytes = metrics.spreads('reelgate_relay_first_byte_seconds', 'Time from the request to the head of the upstream\'s answer', BUCKETS, ['endpoint']);
+  const tokens = metrics.tallies('reelgate_relay_tokens_total', 'Tokens that upstreams reported', ['endpoint', 'direction']);
+  const attempts = metrics.tallies('reelgate_relay_attempts_total', 'Attempts by channel and how they ended', ['channel', 'end']);
   watchChannels(metrics, channels);
   return {
     begin: ({ endpoint: { name: endpoint } }) => {
       const startedAt = clock.now();
       return {
         firstByte: () => {
-          firstBytes.observe({ endpoint }, (clock.now() - startedAt) / 1000);
+          firstBytes.of(endpoint).observe((clock.now() - startedAt) / 1000);
         },
         end: (tried, charge) => {
-          calls.inc({ endpoint, end: tried === undefined || 'refusal' in tried ? 'refused' : wordFor(tried.end) });
+          calls.of(endpoint, tried === undefined || 'refusal' in tried ? 'refused' : wordFor(tried.end)).add();
           if (charge.basis !== 'usage') return;
-          tokens.inc({ endpoint, direction: 'input' }, charge.usage.inputTokens ?? 0);
-          tokens.inc({ endpoint, direction: 'output' }, charge.usage.outputTokens ?? 0);
+          tokens.of(endpoint, 'input').add(charge.usage.inputTokens ?? 0);
+          tokens.of(endpoint, 'output').add(charge.usage.outputTokens ?? 0);
         },
       };
     },
     attempt: ({ settings }, end) => {
-      attempts.inc({ channel: settings.id, end: wordFor(end) });
+      attempts.of(settings.id, wordFor(end)).add();
     },
   };
 }
