@@ -28,13 +28,13 @@ export interface UpgradeDeps {
 
 /** Whoever may not have a session is answered as any other request, before the connection changes its protocol. */
 export function realtimeUpgrades(deps: UpgradeDeps): Upgrades {
-  const requests = deps.metrics.counter('reelgate_gateway_requests_total', 'Requests by route, method and status', ['route', 'method', 'status']);
+  const requests = deps.metrics.tallies('reelgate_gateway_requests_total', 'Requests by route, method and status', ['route', 'method', 'status']);
   return {
     wants: ({ url = '', headers }) => (url === PATH || url.startsWith(`${PATH}?`)) && headers.upgrade?.toLowerCase() === 'websocket',
     handle: (request, socket, head) => {
       const [requestId, startedAt] = [requestIdOf(request.headers['x-request-id'], deps.newId), deps.clock.now()];
       void admitted(deps, { request, socket, head, requestId }).then((end) => {
-        requests.inc({ route: PATH, method: 'GET', status: String(end.status) });
+        requests.of(PATH, 'GET', String(end.status)).add();
         deps.log.info({ requestId, method: 'GET', route: PATH, ms: deps.clock.now() - startedAt, ...end }, 'request');
       });
     },
