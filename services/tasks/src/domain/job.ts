@@ -37,10 +37,10 @@ export interface Job {
   /** Whether a second call does no harm: then a lost one is made again. */
   readonly repeatable: boolean;
   readonly state: State;
+  /** Its create goes on: it may yet be withdrawn. */
+  readonly isBeingCreated: boolean;
   /** How often its upstream was about to be called. */
   readonly starts: number;
-  /** How many calls billing has settled under its name. */
-  readonly settledCalls: number;
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly finishedAt?: number | undefined;
@@ -54,6 +54,9 @@ export interface JobLease {
   readonly lease: string;
 }
 
+/** The prefix of leases under which jobs are created. */
+export const CREATE_LEASE = 'create';
+
 /** How often a call that does no harm is begun before it is given up. */
 const STARTS_MAX = 5;
 
@@ -61,9 +64,4 @@ const STARTS_MAX = 5;
 export function afterLoss({ state, repeatable, starts }: Pick<Job, 'state' | 'repeatable' | 'starts'>): 'queue' | 'unknown' {
   if (state === 'queued') return 'queue';
   return repeatable && starts < STARTS_MAX ? 'queue' : 'unknown';
-}
-
-/** The first call is named by the job, so that it is held and charged once whatever is repeated; one that follows a settled one has a number. */
-export function callIdOf({ id, settledCalls }: Pick<Job, 'id' | 'settledCalls'>): string {
-  return settledCalls === 0 ? id : `${id}.${String(settledCalls + 1)}`;
 }

@@ -1,4 +1,5 @@
 import { jobScopes } from '../domain/in-flight-scope.ts';
+import { CREATE_LEASE } from '../domain/job.ts';
 import type { Job, JobCall } from '../domain/job.ts';
 import type { NewJob } from '../store/job-store.ts';
 import type { JobDeps } from './job-deps.ts';
@@ -12,19 +13,28 @@ export interface JobRequest {
   readonly requestId: string;
   readonly call: JobCall;
   readonly repeatable: boolean;
+  /** Who gets it under a lease at once, to have it paid for; absent: it is queued. */
+  readonly worker?: string | undefined;
   readonly idempotency?: { readonly key: string; readonly fingerprint: string } | undefined;
 }
 
+export interface CreatedJob {
+  readonly job: Job;
+  readonly replayed: boolean;
+  /** The lease of the worker that was named. */
+  readonly lease?: string | undefined;
+}
+
 /** Accepts a call to be made later: it is durable, counted and under its key before this resolves, or nothing of it is. */
-export async function createJob(deps: JobDeps, request: JobRequest): Promise<{ readonly job: Job; readonly replayed: boolean }> {
+export async function createJob(deps: JobDeps, request: JobRequest): Promise<CreatedJob> {
   const earlier = await findEarlier(deps, request);
   if (earlier !== undefined) return { job: earlier, replayed: true };
   const job = newJob(deps, request);
   const begun = await deps.jobs.beginJob(job);
   if (begun === 'key_taken') return { job: await afterLostRace(deps, request), replayed: true };
   if (begun !== 'begun') throw tooManyJobs();
-  deps.announceQueued(job.id);
-  return { job: await mustFind(deps, job.id), replayed: false };
+  if (job.lease === undefined) deps.announceQueued(job.id);
+  return { job: await mustFind(deps, job.id), replayed: false, lease: job.lease?.name };
 }
 
 async function findEarlier({ jobs, clock }: JobDeps, { accountId, idempotency }: JobRequest): Promise<Job | undefined> {
@@ -32,7 +42,9 @@ async function findEarlier({ jobs, clock }: JobDeps, { accountId, idempotency }:
   const record = await jobs.findKey(accountId, idempotency.key, clock.now());
   if (record === undefined) return undefined;
   if (record.fingerprint !== idempotency.fingerprint) throw keyReused();
-  return jobs.findJob(record.taskId);
+  const job = await jobs.findJob(record.taskId);
+  if (job === undefined || job.isBeingCreated) throw keyInUse();
+  return job;
 }
 
 async function afterLostRace(deps: JobDeps, request: JobRequest): Promise<Job> {
@@ -41,12 +53,13 @@ async function afterLostRace(deps: JobDeps, request: JobRequest): Promise<Job> {
   return earlier;
 }
 
-function newJob({ clock, newId, limits }: JobDeps, { idempotency, ...request }: JobRequest): NewJob {
+function newJob({ clock, newId, limits }: JobDeps, { idempotency, worker, ...request }: JobRequest): NewJob {
   const createdAt = clock.now();
   const [ofToken, total] = jobScopes(request.tokenId);
   return {
     ...request, id: newId('job'), createdAt,
     idempotency: idempotency === undefined ? undefined : { ...idempotency, expiresAt: createdAt + KEY_LIFETIME_MS },
+    lease: worker === undefined ? undefined : { name: newId(CREATE_LEASE), worker, until: createdAt + limits.leaseMs },
     caps: [{ scope: ofToken, limit: limits.perToken }, { scope: total, limit: limits.total }],
   };
 }

@@ -16,7 +16,7 @@ export async function endLost(deps: JobDeps, job: Job, lease: JobLease, why: str
   const { jobs, clock, log, count } = deps;
   const at = clock.now();
   if (afterLoss(job) === 'queue') {
-    const returned = await jobs.requeueJob(lease, { starts: job.starts, at, dueAt: at, settled: false, why });
+    const returned = await jobs.requeueJob(lease, { starts: job.starts, at, dueAt: at, why });
     if (returned) deps.announceQueued(job.id);
     return returned;
   }

@@ -23,7 +23,7 @@ export interface JobLimits {
   readonly total: number;
   /** A worker that has not been heard of for this long is gone. */
   readonly leaseMs: number;
-  /** A job that could not be begun for this long fails. */
+  /** A job that could not be begun for this long is ended by the next worker that has it. */
   readonly deadlineMs: number;
   /** How long ended jobs are kept, and their answers with them. */
   readonly retentionMs: number;

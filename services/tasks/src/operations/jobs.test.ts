@@ -2,16 +2,15 @@ import { describe, expect, test } from '@jest/globals';
 import { aCall, anAnswer } from '../../testing/jobs/new-jobs.ts';
 import { LIMITS, useJobWorlds } from '../../testing/jobs/open-job-world.ts';
 import type { JobWorld } from '../../testing/jobs/open-job-world.ts';
-import { callIdOf } from '../domain/job.ts';
 import type { JobLease } from '../domain/job.ts';
 import { removeOldJobs } from './remove-old-jobs.ts';
 import { sweepJobs } from './sweep-jobs.ts';
-import { finishJob, getJob, leaseJobs, renewLeases, returnJob, startJob } from './work-jobs.ts';
+import { finishJob, getJob, leaseJobs, renewLeases, returnJob, startJob, withdrawJob } from './work-jobs.ts';
 
 const open = useJobWorlds();
 const DAY_MS = 24 * 3_600_000;
 const keyed = (key: string, fingerprint = 'f') => ({ idempotency: { key, fingerprint } });
-const GIVEN_UP = { untouched: false, settled: false, delayMs: 0 };
+const GIVEN_UP = { untouched: false, delayMs: 0 };
 
 async function lease({ deps }: JobWorld): Promise<JobLease> {
   const { taken, lease: name } = await leaseJobs(deps, 'gateway', 1);
@@ -160,17 +159,62 @@ describe('a worker', () => {
     expect(await world.tasks.inFlight('jobs:total')).toBe(waiting === 1 ? 0 : 1);
   });
 
-  test('that returns a job for later has it left alone until then, and its next call named anew once one was settled', async () => {
+  test('that returns a job for later has it left alone until then', async () => {
     const world = await open();
     const own = await started(world);
-    expect(callIdOf((await world.deps.jobs.findJob(own.jobId))!)).toBe(own.jobId);
-
-    await returnJob(world.deps, own, { untouched: true, settled: true, delayMs: 5000 });
+    await returnJob(world.deps, own, { untouched: true, delayMs: 5000 });
 
     expect((await leaseJobs(world.deps, 'gateway', 1)).taken).toEqual([]);
     await world.clock.advance(5000);
-    const [again] = (await leaseJobs(world.deps, 'gateway', 1)).taken;
-    expect(callIdOf(again!.job)).toBe(`${own.jobId}.2`);
+    expect((await leaseJobs(world.deps, 'gateway', 1)).taken).toHaveLength(1);
+  });
+
+  test('is told of a job that has waited for too long', async () => {
+    const world = await open();
+    await world.create();
+    await world.clock.advance(LIMITS.deadlineMs + 1);
+    await world.create();
+
+    expect((await leaseJobs(world.deps, 'gateway', 2)).taken.map(({ overdue }) => overdue)).toEqual([true, false]);
+  });
+});
+
+describe('a create that is to be paid for first', () => {
+  const create = async (world: JobWorld): Promise<JobLease> => {
+    const { job, lease: name } = await world.create({ ...keyed('k'), worker: 'gateway' });
+    return { jobId: job.id, lease: name! };
+  };
+
+  test('wakes nobody, and keeps its key in use, until it is given up', async () => {
+    const world = await open();
+    const own = await create(world);
+    expect(world.announced).toEqual([]);
+    await expect(world.create(keyed('k'))).rejects.toMatchObject({ kind: 'conflict', reason: 'idempotency_key_in_use' });
+
+    await returnJob(world.deps, own, { ...GIVEN_UP, untouched: true });
+
+    expect(world.announced).toEqual([own.jobId]);
+    expect((await world.create(keyed('k'))).job.id).toBe(own.jobId);
+  });
+
+  test('that is withdrawn is as if it had never been', async () => {
+    const world = await open();
+    const own = await create(world);
+
+    expect(await withdrawJob(world.deps, own)).toBe(true);
+
+    expect((await world.create(keyed('k', 'another body'))).replayed).toBe(false);
+    await expect(getJob(world.deps, 'acme', own.jobId)).rejects.toMatchObject({ reason: 'task_not_found' });
+  });
+
+  test('whose creator died is queued like any other', async () => {
+    const world = await open();
+    const own = await create(world);
+    await world.clock.advance(LIMITS.leaseMs);
+    await sweepJobs(world.deps, 0);
+
+    expect((await lease(world)).jobId).toBe(own.jobId);
+    expect((await world.create(keyed('k'))).replayed).toBe(true);
   });
 });
 
@@ -228,21 +272,6 @@ describe('sweepJobs', () => {
     expect(await stateOf(world, own)).toEqual(['in_progress', undefined]);
     await world.clock.advance(1);
     expect(await sweepJobs(world.deps, upSince)).toBe(1);
-  });
-
-  test('ends what could not be begun in time, and nothing that somebody has', async () => {
-    const world = await open();
-    const waiting = (await world.create()).job.id;
-    await world.clock.advance(LIMITS.deadlineMs + 1);
-    const taken = await started(world);
-    await sweepJobs(world.deps, 0);
-
-    expect((await world.deps.jobs.findJob(waiting))?.state).toBe('in_progress');
-    expect(await stateOf(world, { jobId: waiting, lease: '' })).toEqual(await stateOf(world, taken));
-    await returnJob(world.deps, taken, { ...GIVEN_UP, untouched: true });
-    await sweepJobs(world.deps, 0);
-    expect(await stateOf(world, taken)).toEqual(['failed', 'expired']);
-    expect(await attention(world)).toEqual([]);
   });
 });
 

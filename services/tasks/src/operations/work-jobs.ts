@@ -8,12 +8,23 @@ import { jobNotFound, leaseLost } from './refusals.ts';
 const RENEWED_MAX = 1000;
 const TAKEN_MAX = 64;
 
+export interface LeasedJobs {
+  /** `overdue`: it has waited for too long, and is to be ended by its worker, who can give its money back. */
+  readonly taken: readonly (TakenJob & { readonly overdue: boolean })[];
+  readonly lease: string;
+}
+
 /** Hands out jobs that nobody works on, under one new lease. */
-export async function leaseJobs({ jobs, clock, newId, limits }: JobDeps, worker: string, limit: number): Promise<{ readonly taken: readonly TakenJob[]; readonly lease: string }> {
+export async function leaseJobs({ jobs, clock, newId, limits }: JobDeps, worker: string, limit: number): Promise<LeasedJobs> {
   const now = clock.now();
   const lease = newId('lease');
   const taken = await jobs.leaseJobs({ worker, lease, now, until: now + limits.leaseMs, limit: Math.min(Math.max(limit, 1), TAKEN_MAX) });
-  return { taken, lease };
+  return { taken: taken.map((one) => ({ ...one, overdue: one.job.createdAt < now - limits.deadlineMs })), lease };
+}
+
+/** Takes back a job that its creator could not have paid for; says whether the lease still stood. */
+export function withdrawJob({ jobs }: JobDeps, lease: JobLease): Promise<boolean> {
+  return jobs.withdrawJob(lease);
 }
 
 /** Makes leases last anew; gives the jobs whose lease is over. */
@@ -31,17 +42,16 @@ export async function startJob({ jobs, clock }: JobDeps, lease: JobLease): Promi
 export interface GivenUp {
   /** The upstream was surely not called. */
   readonly untouched: boolean;
-  readonly settled: boolean;
   readonly delayMs: number;
 }
 
 /** A worker gives a job up; says whether the lease still stood. */
-export async function returnJob(deps: JobDeps, lease: JobLease, { untouched, settled, delayMs }: GivenUp): Promise<boolean> {
+export async function returnJob(deps: JobDeps, lease: JobLease, { untouched, delayMs }: GivenUp): Promise<boolean> {
   const job = await deps.jobs.findJob(lease.jobId);
   if (job === undefined) return false;
   if (!untouched) return endLost(deps, job, lease, 'its worker gave it up');
   const now = deps.clock.now();
-  const returned = await deps.jobs.requeueJob(lease, { starts: job.starts, at: now, dueAt: now + Math.max(0, delayMs), settled, why: 'its worker gave it up before the call' });
+  const returned = await deps.jobs.requeueJob(lease, { starts: job.starts, at: now, dueAt: now + Math.max(0, delayMs), why: 'its worker gave it up before the call' });
   if (returned && delayMs === 0) deps.announceQueued(job.id);
   return returned;
 }

@@ -1,27 +1,27 @@
 import type { Implementation } from '@reelgate/platform/rpc/service';
 import type { CreateJobRequest, JobService } from '@reelgate/proto/tasks/v1/job_service';
-import { callIdOf } from '../domain/job.ts';
 import { createJob } from '../operations/create-job.ts';
 import type { JobRequest } from '../operations/create-job.ts';
 import type { JobDeps } from '../operations/job-deps.ts';
-import { finishJob, getJob, leaseJobs, renewLeases, returnJob, startJob } from '../operations/work-jobs.ts';
+import { finishJob, getJob, leaseJobs, renewLeases, returnJob, startJob, withdrawJob } from '../operations/work-jobs.ts';
 import { fromWireAnswer, fromWireCall, fromWireLease, toWireCall, toWireJob, toWireNewJob } from './mapping-job.ts';
 
 /** Each method: from the wire, the operation, to the wire. */
 export function jobService(deps: JobDeps): Implementation<typeof JobService> {
   return {
     createJob: async (request, { requestId }) => {
-      const { job, replayed } = await createJob(deps, { ...toCreate(request), requestId });
-      return { job: toWireNewJob(job), replayed };
+      const { job, replayed, lease = '' } = await createJob(deps, { ...toCreate(request), requestId });
+      return { job: toWireNewJob(job), replayed, lease };
     },
+    withdrawJob: async ({ lease }) => ({ withdrawn: await withdrawJob(deps, fromWireLease(lease)) }),
     getJob: async ({ accountId, jobId }) => ({ job: toWireJob(await getJob(deps, accountId, jobId)) }),
     leaseJobs: async ({ worker, limit }) => {
       const { taken, lease } = await leaseJobs(deps, worker, limit);
       return {
         leaseMs: BigInt(deps.limits.leaseMs), keepMs: BigInt(deps.limits.retentionMs),
-        jobs: taken.map(({ job, call }) => ({
+        jobs: taken.map(({ job, call, overdue }) => ({
           lease: { jobId: job.id, lease }, accountId: job.accountId, tokenId: job.tokenId, visibleModels: [...job.visibleModels], requestId: job.requestId,
-          call: toWireCall(call), callId: callIdOf(job),
+          call: toWireCall(call), callId: job.id, overdue,
         })),
       };
     },
@@ -30,7 +30,7 @@ export function jobService(deps: JobDeps): Implementation<typeof JobService> {
       await startJob(deps, fromWireLease(lease));
       return {};
     },
-    returnJob: async ({ lease, untouched, settled, delayMs }) => ({ returned: await returnJob(deps, fromWireLease(lease), { untouched, settled, delayMs: Number(delayMs) }) }),
+    returnJob: async ({ lease, untouched, delayMs }) => ({ returned: await returnJob(deps, fromWireLease(lease), { untouched, delayMs: Number(delayMs) }) }),
     finishJob: async ({ lease, answer, failure }) => ({
       finished: await finishJob(deps, fromWireLease(lease), { answer: fromWireAnswer(answer), failure: failure === undefined ? undefined : { code: failure.code, message: failure.message } }),
     }),
@@ -40,6 +40,7 @@ export function jobService(deps: JobDeps): Implementation<typeof JobService> {
 function toCreate(request: CreateJobRequest): Omit<JobRequest, 'requestId'> {
   return {
     accountId: request.accountId, tokenId: request.tokenId, visibleModels: request.visibleModels, call: fromWireCall(request.call), repeatable: request.repeatable,
+    worker: request.worker === '' ? undefined : request.worker,
     idempotency: request.idempotencyKey === '' ? undefined : { key: request.idempotencyKey, fingerprint: request.requestFingerprint },
   };
 }

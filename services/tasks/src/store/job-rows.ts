@@ -1,10 +1,11 @@
 import type { SqlRow, SqlValue } from '@reelgate/platform/sql';
+import { CREATE_LEASE } from '../domain/job.ts';
 import type { Job, JobAnswer, JobBytes, JobCall } from '../domain/job.ts';
 import type { Failure, State } from '../domain/task.ts';
 import { json, optionalNumber, text } from './rows.ts';
 
 /** The columns of a job row, as fromJobRow reads them. */
-export const JOB_COLUMNS = `id, account_id, token_id, models_json, request_id, endpoint, model, repeatable, state, starts, settled_calls, answer_json, failure_json,
+export const JOB_COLUMNS = `id, account_id, token_id, models_json, request_id, endpoint, model, repeatable, state, lease, starts, answer_json, failure_json,
   created_at, updated_at, finished_at`;
 
 export function fromJobRow(row: SqlRow): Job {
@@ -18,8 +19,8 @@ export function fromJobRow(row: SqlRow): Job {
     model: text(row['model']),
     repeatable: Number(row['repeatable']) === 1,
     state: text(row['state']) as State,
+    isBeingCreated: text(row['lease']).startsWith(`${CREATE_LEASE}_`),
     starts: Number(row['starts']),
-    settledCalls: Number(row['settled_calls']),
     createdAt: Number(row['created_at']),
     updatedAt: Number(row['updated_at']),
     finishedAt: optionalNumber(row['finished_at']),

@@ -3,7 +3,11 @@ import type { Failure } from '../domain/task.ts';
 import type { Begun, NewTask } from './task-store.ts';
 
 /** A job that is about to be accepted. */
-export type NewJob = Pick<Job, 'id' | 'accountId' | 'tokenId' | 'visibleModels' | 'requestId' | 'repeatable' | 'createdAt'> & Pick<NewTask, 'idempotency' | 'caps'> & { readonly call: JobCall };
+export type NewJob = Pick<Job, 'id' | 'accountId' | 'tokenId' | 'visibleModels' | 'requestId' | 'repeatable' | 'createdAt'> & Pick<NewTask, 'idempotency' | 'caps'> & {
+  readonly call: JobCall;
+  /** Of the create itself; until it is given up the job may be withdrawn. */
+  readonly lease?: { readonly name: string; readonly worker: string; readonly until: number } | undefined;
+};
 
 export interface TakenJob {
   readonly job: Job;
@@ -16,8 +20,6 @@ export interface Requeue {
   readonly starts: number;
   readonly at: number;
   readonly dueAt: number;
-  /** Whether billing has settled a call under its name. */
-  readonly settled: boolean;
   /** For people. */
   readonly why: string;
 }
@@ -45,12 +47,10 @@ export interface JobStore {
   requeueJob(lease: JobLease, requeue: Requeue): Promise<boolean>;
   /** Compare-and-set, with the counters in one transaction; what it was asked is forgotten. Says whether it won. */
   finishJob(lease: JobLease, finish: JobFinish): Promise<boolean>;
-  /** The same for a job that nobody works on. */
-  finishWaiting(jobId: string, finish: JobFinish): Promise<boolean>;
+  /** Takes back a job that was never started, with its key and its counters. */
+  withdrawJob(lease: JobLease): Promise<boolean>;
   /** Jobs whose lease ended before this time. */
   lostJobs(now: number, limit: number): Promise<readonly { readonly job: Job; readonly lease: JobLease }[]>;
-  /** Jobs that nobody works on and that were created before this time. */
-  overdueJobs(createdBefore: number, limit: number): Promise<readonly Job[]>;
   listJobs(filter: { readonly accountId?: string | undefined; readonly state?: string | undefined }, page: { readonly limit: number; readonly after?: string | undefined }): Promise<readonly Job[]>;
   /** How many have not ended, by state, and when the oldest of each was created. */
   pendingJobs(): Promise<readonly { readonly state: string; readonly count: number; readonly oldestAt: number }[]>;

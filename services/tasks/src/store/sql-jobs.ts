@@ -2,7 +2,7 @@ import type { NewId } from '@reelgate/platform/ids';
 import type { Sql, SqlQuery, SqlRow } from '@reelgate/platform/sql';
 import { jobScopes } from '../domain/in-flight-scope.ts';
 import { JOB_COLUMNS, fromCallJson, fromJobRow, objectOf } from './job-rows.ts';
-import type { JobFinish, JobRetentionStore, JobStore, NewJob } from './job-store.ts';
+import type { JobRetentionStore, JobStore, NewJob } from './job-store.ts';
 import { places, text, toJson } from './rows.ts';
 import type { Begun } from './task-store.ts';
 import { Undone, takeCaps, takeKey } from './sql-admission.ts';
@@ -19,18 +19,7 @@ export function sqlJobs(sql: Sql, newId: NewId): JobStore & JobRetentionStore {
   return { ...sqlJobCreates(sql, note), ...sqlJobLeases(sql, note), ...sqlJobReads(sql), ...sqlJobRetention(sql) };
 }
 
-function sqlJobCreates(sql: Sql, note: WriteNote): Pick<JobStore, 'beginJob' | 'finishJob' | 'finishWaiting'> {
-  const finish = (where: string, values: readonly string[], jobId: string, finished: JobFinish): Promise<boolean> => sql.transaction(async (query) => {
-    const [row] = await query(
-      `UPDATE jobs SET state = $1, answer_json = $2, answer_object = $3, failure_json = $4, finished_at = $5, updated_at = $5, due_at = NULL, lease = NULL, lease_until = NULL
-       WHERE id = $6 AND ${UNFINISHED} AND ${where} RETURNING token_id`,
-      [finished.state, toJson(finished.answer), objectOf(finished.answer?.body), toJson(finished.failure), finished.at, jobId, ...values]);
-    if (row === undefined) return false;
-    await afterEnd(query, jobId, row);
-    if (finished.attention !== undefined) await raiseIn(query, note, { taskId: jobId, since: finished.at, ...finished.attention });
-    await note(query, jobId, finished.at, { type: finished.state, detail: { ...finished.failure, status: finished.answer?.statusCode } });
-    return true;
-  });
+function sqlJobCreates(sql: Sql, note: WriteNote): Pick<JobStore, 'beginJob' | 'withdrawJob' | 'finishJob'> {
   return {
     beginJob: async (job) => {
       try {
@@ -46,16 +35,33 @@ function sqlJobCreates(sql: Sql, note: WriteNote): Pick<JobStore, 'beginJob' | '
         throw error;
       }
     },
-    finishJob: ({ jobId, lease }, finished) => finish('lease = $7', [lease], jobId, finished),
-    finishWaiting: (jobId, finished) => finish("state = 'queued' AND due_at IS NOT NULL", [], jobId, finished),
+    withdrawJob: ({ jobId, lease }) => sql.transaction(async (query) => {
+      const [row] = await query('DELETE FROM jobs WHERE id = $1 AND lease = $2 AND starts = 0 RETURNING token_id', [jobId, lease]);
+      if (row === undefined) return false;
+      await afterEnd(query, jobId, row);
+      for (const table of ['idempotency_keys', 'task_events']) await query(`DELETE FROM ${table} WHERE task_id = $1`, [jobId]);
+      return true;
+    }),
+    finishJob: ({ jobId, lease }, finished) => sql.transaction(async (query) => {
+      const [row] = await query(
+        `UPDATE jobs SET state = $1, answer_json = $2, answer_object = $3, failure_json = $4, finished_at = $5, updated_at = $5, due_at = NULL, lease = NULL, lease_until = NULL
+         WHERE id = $6 AND lease = $7 AND ${UNFINISHED} RETURNING token_id`,
+        [finished.state, toJson(finished.answer), objectOf(finished.answer?.body), toJson(finished.failure), finished.at, jobId, lease]);
+      if (row === undefined) return false;
+      await afterEnd(query, jobId, row);
+      if (finished.attention !== undefined) await raiseIn(query, note, { taskId: jobId, since: finished.at, ...finished.attention });
+      await note(query, jobId, finished.at, { type: finished.state, detail: { ...finished.failure, status: finished.answer?.statusCode } });
+      return true;
+    }),
   };
 }
 
-async function insertJob(query: SqlQuery, { call, ...job }: NewJob): Promise<void> {
+async function insertJob(query: SqlQuery, { call, lease, ...job }: NewJob): Promise<void> {
   await query(
-    `INSERT INTO jobs (id, account_id, token_id, models_json, request_id, endpoint, model, repeatable, state, due_at, body_object, created_at, updated_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'queued', $9, $10, $9, $9)`,
-    [job.id, job.accountId, job.tokenId, JSON.stringify(job.visibleModels), job.requestId, call.endpoint, call.model, job.repeatable ? 1 : 0, job.createdAt, objectOf(call.body)]);
+    `INSERT INTO jobs (id, account_id, token_id, models_json, request_id, endpoint, model, repeatable, state, due_at, lease, lease_until, worker, body_object, created_at, updated_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'queued', $9, $10, $11, $12, $13, $14, $14)`,
+    [job.id, job.accountId, job.tokenId, JSON.stringify(job.visibleModels), job.requestId, call.endpoint, call.model, job.repeatable ? 1 : 0,
+      lease === undefined ? job.createdAt : null, lease?.name ?? null, lease?.until ?? null, lease?.worker ?? null, objectOf(call.body), job.createdAt]);
   await query('INSERT INTO job_calls (job_id, call_json) VALUES ($1, $2)', [job.id, JSON.stringify(call)]);
 }
 
@@ -97,27 +103,25 @@ function sqlJobLeases(sql: Sql, note: WriteNote): Pick<JobStore, 'leaseJobs' | '
       if (started.length > 0) await note(query, jobId, at, { type: 'started', detail: { worker: started[0]?.['worker'] } });
       return started.length > 0;
     }),
-    requeueJob: ({ jobId, lease }, { starts, at, dueAt, settled, why }) => sql.transaction(async (query) => {
+    requeueJob: ({ jobId, lease }, { starts, at, dueAt, why }) => sql.transaction(async (query) => {
       const back = await query(
-        `UPDATE jobs SET state = 'queued', due_at = $1, lease = NULL, lease_until = NULL, settled_calls = settled_calls + $2, updated_at = $3
-         WHERE id = $4 AND lease = $5 AND starts = $6 AND ${UNFINISHED} RETURNING id`, [dueAt, settled ? 1 : 0, at, jobId, lease, starts]);
+        `UPDATE jobs SET state = 'queued', due_at = $1, lease = NULL, lease_until = NULL, updated_at = $2
+         WHERE id = $3 AND lease = $4 AND starts = $5 AND ${UNFINISHED} RETURNING id`, [dueAt, at, jobId, lease, starts]);
       if (back.length > 0) await note(query, jobId, at, { type: 'returned', detail: { why } });
       return back.length > 0;
     }),
     lostJobs: async (now, limit) => (await sql.read(
-      `SELECT ${JOB_COLUMNS}, lease FROM jobs WHERE lease_until IS NOT NULL AND lease_until <= $1 ORDER BY lease_until LIMIT $2`, [now, limit]))
+      `SELECT ${JOB_COLUMNS} FROM jobs WHERE lease_until IS NOT NULL AND lease_until <= $1 ORDER BY lease_until LIMIT $2`, [now, limit]))
       .map((row) => ({ job: fromJobRow(row), lease: { jobId: text(row['id']), lease: text(row['lease']) } })),
   };
 }
 
-function sqlJobReads(sql: Sql): Pick<JobStore, 'findJob' | 'overdueJobs' | 'listJobs' | 'pendingJobs'> {
+function sqlJobReads(sql: Sql): Pick<JobStore, 'findJob' | 'listJobs' | 'pendingJobs'> {
   return {
     findJob: async (jobId) => {
       const [row] = await sql.read(`SELECT ${JOB_COLUMNS} FROM jobs WHERE id = $1`, [jobId]);
       return row === undefined ? undefined : fromJobRow(row);
     },
-    overdueJobs: async (createdBefore, limit) => (await sql.read(
-      `SELECT ${JOB_COLUMNS} FROM jobs WHERE ${UNFINISHED} AND state = 'queued' AND created_at < $1 AND due_at IS NOT NULL ORDER BY created_at LIMIT $2`, [createdBefore, limit])).map(fromJobRow),
     listJobs: async ({ accountId, state }, { limit, after }) => (await sql.read(
       `SELECT ${JOB_COLUMNS} FROM jobs WHERE ($1 = '' OR account_id = $1) AND ($2 = '' OR state = $2) AND ($3 = '' OR id < $3) ORDER BY id DESC LIMIT $4`,
       [accountId ?? '', state ?? '', after ?? '', limit])).map(fromJobRow),

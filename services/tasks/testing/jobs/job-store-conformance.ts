@@ -63,7 +63,7 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
 
       expect(await jobs.findJob('job_1')).toEqual({
         id: 'job_1', accountId: 'acme', tokenId: 'token_1', visibleModels: ['a', 'b'], requestId: 'req_1', endpoint: 'chat', model: 'some-model', repeatable: true,
-        state: 'queued', starts: 0, settledCalls: 0, createdAt: AT, updatedAt: AT,
+        state: 'queued', isBeingCreated: false, starts: 0, createdAt: AT, updatedAt: AT,
       });
       expect((await jobs.leaseJobs({ worker: 'w', lease: 'l', now: AT, until: UNTIL, limit: 1 }))[0]?.call).toEqual(call);
       expect(await inFlight()).toEqual([1, 1]);
@@ -128,7 +128,7 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
 
     test('gives none before its time', async () => {
       const own = await leased('job_1');
-      await jobs.requeueJob(own, { starts: 0, at: AT, dueAt: AT + 50, settled: false, why: 'busy' });
+      await jobs.requeueJob(own, { starts: 0, at: AT, dueAt: AT + 50, why: 'busy' });
 
       expect(await lease({ now: AT + 49 })).toEqual([]);
       expect(await lease({ now: AT + 50 })).toHaveLength(1);
@@ -160,11 +160,11 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
 
     test('that was given to another changes nothing more', async () => {
       const first = await leased('job_1');
-      await jobs.requeueJob(first, { starts: 0, at: AT, dueAt: AT, settled: false, why: 'gone' });
+      await jobs.requeueJob(first, { starts: 0, at: AT, dueAt: AT, why: 'gone' });
       const [second] = await lease();
 
       expect(await jobs.startJob(first, AT)).toBe(false);
-      expect(await jobs.requeueJob(first, { starts: 0, at: AT, dueAt: AT, settled: false, why: 'gone' })).toBe(false);
+      expect(await jobs.requeueJob(first, { starts: 0, at: AT, dueAt: AT, why: 'gone' })).toBe(false);
       expect(await jobs.finishJob(first, { state: 'completed', at: AT, answer: anAnswer() })).toBe(false);
       expect([...await jobs.renewLeases([first], AT, UNTIL)]).toEqual([]);
       expect(await jobs.startJob(second!, AT)).toBe(true);
@@ -173,9 +173,9 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
     test('does not bring a job back that was started since that was decided', async () => {
       const own = await started('job_1');
 
-      expect(await jobs.requeueJob(own, { starts: 0, at: AT, dueAt: AT, settled: false, why: 'gone' })).toBe(false);
-      expect(await jobs.requeueJob(own, { starts: 1, at: AT, dueAt: AT, settled: true, why: 'untouched' })).toBe(true);
-      expect(await jobs.findJob('job_1')).toMatchObject({ state: 'queued', starts: 1, settledCalls: 1 });
+      expect(await jobs.requeueJob(own, { starts: 0, at: AT, dueAt: AT, why: 'gone' })).toBe(false);
+      expect(await jobs.requeueJob(own, { starts: 1, at: AT, dueAt: AT, why: 'untouched' })).toBe(true);
+      expect(await jobs.findJob('job_1')).toMatchObject({ state: 'queued', starts: 1 });
     });
   });
 
@@ -200,23 +200,46 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
       expect(await tasks.open()).toEqual([{ taskId: 'job_1', reason: 'unknown_outcome', detail: 'lost', since: AT }]);
       expect(await jobs.finishJob(own, { state: 'completed', at: AT, answer: anAnswer() })).toBe(false);
     });
-
-    test('of one that waits needs no lease, and does nothing to one that somebody has', async () => {
-      await leased('job_1');
-      await begun('job_2');
-
-      expect(await jobs.finishWaiting('job_1', { state: 'failed', at: AT, failure: FAILED })).toBe(false);
-      expect(await jobs.finishWaiting('job_2', { state: 'failed', at: AT, failure: FAILED })).toBe(true);
-      expect(await inFlight()).toEqual([1, 1]);
-    });
   });
 
-  test('what waits for too long is what nobody has, from before a time', async () => {
-    await leased('job_leased', { createdAt: AT - 10 });
-    await begun('job_old', { createdAt: AT - 5 });
-    await begun('job_new', { createdAt: AT });
+  describe('a job that is created under a lease', () => {
+    const create = (changes: Parameters<typeof aNewJob>[1] = {}) => begun('job_1', { lease: { name: 'create_1', worker: 'gateway', until: UNTIL }, idempotency: key('k'), ...changes });
+    const own = { jobId: 'job_1', lease: 'create_1' };
 
-    expect((await jobs.overdueJobs(AT, 10)).map(({ id }) => id)).toEqual(['job_old']);
+    test('is nobody else\'s, and queued once it is given up', async () => {
+      await create();
+      expect(await jobs.findJob('job_1')).toMatchObject({ state: 'queued', isBeingCreated: true });
+      expect(await lease()).toEqual([]);
+
+      await jobs.requeueJob(own, { starts: 0, at: AT, dueAt: AT, why: 'paid for' });
+      expect(await jobs.findJob('job_1')).toMatchObject({ state: 'queued', isBeingCreated: false });
+      expect(await lease()).toHaveLength(1);
+      expect(await jobs.withdrawJob(own)).toBe(false);
+    });
+
+    test('is lost like any other when its creator is gone', async () => {
+      await create();
+
+      expect((await jobs.lostJobs(UNTIL, 10)).map((lost) => lost.lease)).toEqual([own]);
+    });
+
+    test('that is withdrawn leaves nothing, its key and its place in the counters neither', async () => {
+      await create();
+      expect(await jobs.withdrawJob({ ...own, lease: 'another' })).toBe(false);
+
+      const withdrawn = await Promise.all([jobs, other, jobs].map((by) => by.withdrawJob(own)));
+
+      expect(withdrawn.filter(Boolean)).toHaveLength(1);
+      for (const table of ['jobs', 'job_calls', 'task_events', 'idempotency_keys']) expect([table, await rows(table)]).toEqual([table, 0]);
+      expect(await inFlight()).toEqual([0, 0]);
+    });
+
+    test('is not withdrawn once it was started', async () => {
+      await create();
+      await jobs.startJob(own, AT);
+
+      expect(await jobs.withdrawJob(own)).toBe(false);
+    });
   });
 
   test('what has not ended is counted by state, with the oldest of each', async () => {

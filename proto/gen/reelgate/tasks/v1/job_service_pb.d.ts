@@ -65,6 +65,13 @@ export declare type CreateJobRequest = Message<"reelgate.tasks.v1.CreateJobReque
    * @generated from field: string request_fingerprint = 7;
    */
   requestFingerprint: string;
+
+  /**
+   * Names a worker that gets the job under a lease at once, to have it paid for before anybody begins it. Empty: it is queued.
+   *
+   * @generated from field: string worker = 8;
+   */
+  worker: string;
 };
 
 /**
@@ -92,6 +99,13 @@ export declare type CreateJobResponse = Message<"reelgate.tasks.v1.CreateJobResp
    * @generated from field: bool replayed = 2;
    */
   replayed: boolean;
+
+  /**
+   * Where a worker was named: the lease. Who dies with it leaves the job to the queue.
+   *
+   * @generated from field: string lease = 3;
+   */
+  lease: string;
 };
 
 /**
@@ -99,6 +113,46 @@ export declare type CreateJobResponse = Message<"reelgate.tasks.v1.CreateJobResp
  * Use `create(CreateJobResponseSchema)` to create a new message.
  */
 export declare const CreateJobResponseSchema: GenMessage<CreateJobResponse>;
+
+/**
+ * WithdrawJobRequest names a job and the lease that it was created under.
+ *
+ * @generated from message reelgate.tasks.v1.WithdrawJobRequest
+ */
+export declare type WithdrawJobRequest = Message<"reelgate.tasks.v1.WithdrawJobRequest"> & {
+  /**
+   * The job and its lease.
+   *
+   * @generated from field: reelgate.tasks.v1.JobLease lease = 1;
+   */
+  lease?: JobLease | undefined;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.WithdrawJobRequest.
+ * Use `create(WithdrawJobRequestSchema)` to create a new message.
+ */
+export declare const WithdrawJobRequestSchema: GenMessage<WithdrawJobRequest>;
+
+/**
+ * WithdrawJobResponse says whether the lease still stood.
+ *
+ * @generated from message reelgate.tasks.v1.WithdrawJobResponse
+ */
+export declare type WithdrawJobResponse = Message<"reelgate.tasks.v1.WithdrawJobResponse"> & {
+  /**
+   * Whether the job is gone.
+   *
+   * @generated from field: bool withdrawn = 1;
+   */
+  withdrawn: boolean;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.WithdrawJobResponse.
+ * Use `create(WithdrawJobResponseSchema)` to create a new message.
+ */
+export declare const WithdrawJobResponseSchema: GenMessage<WithdrawJobResponse>;
 
 /**
  * GetJobRequest names a job and who asks.
@@ -255,6 +309,13 @@ export declare type LeasedJob = Message<"reelgate.tasks.v1.LeasedJob"> & {
    * @generated from field: string call_id = 7;
    */
   callId: string;
+
+  /**
+   * Whether it has waited for too long, and must be ended instead of begun.
+   *
+   * @generated from field: bool overdue = 8;
+   */
+  overdue: boolean;
 };
 
 /**
@@ -392,16 +453,9 @@ export declare type ReturnJobRequest = Message<"reelgate.tasks.v1.ReturnJobReque
   untouched: boolean;
 
   /**
-   * Whether billing has settled the call meanwhile: the next one needs a name of its own.
-   *
-   * @generated from field: bool settled = 3;
-   */
-  settled: boolean;
-
-  /**
    * After how many milliseconds it may be worked on again.
    *
-   * @generated from field: int64 delay_ms = 4;
+   * @generated from field: int64 delay_ms = 3;
    */
   delayMs: bigint;
 };
@@ -502,6 +556,16 @@ export declare const JobService: GenService<{
     methodKind: "unary";
     input: typeof CreateJobRequestSchema;
     output: typeof CreateJobResponseSchema;
+  },
+  /**
+   * WithdrawJob takes back a job that was created under a lease, as if it had never been; its key is free again.
+   *
+   * @generated from rpc reelgate.tasks.v1.JobService.WithdrawJob
+   */
+  withdrawJob: {
+    methodKind: "unary";
+    input: typeof WithdrawJobRequestSchema;
+    output: typeof WithdrawJobResponseSchema;
   },
   /**
    * GetJob gives a job to its owner; to anybody else it does not exist.

@@ -9,7 +9,7 @@ import { file_reelgate_tasks_v1_job } from "./job_pb.js";
  * Describes the file reelgate/tasks/v1/job_service.proto.
  */
 export const file_reelgate_tasks_v1_job_service = /*@__PURE__*/
-  fileDesc("CiNyZWVsZ2F0ZS90YXNrcy92MS9qb2Jfc2VydmljZS5wcm90bxIRcmVlbGdhdGUudGFza3MudjEixAEKEENyZWF0ZUpvYlJlcXVlc3QSEgoKYWNjb3VudF9pZBgBIAEoCRIQCgh0b2tlbl9pZBgCIAEoCRIWCg52aXNpYmxlX21vZGVscxgDIAMoCRIoCgRjYWxsGAQgASgLMhoucmVlbGdhdGUudGFza3MudjEuSm9iQ2FsbBISCgpyZXBlYXRhYmxlGAUgASgIEhcKD2lkZW1wb3RlbmN5X2tleRgGIAEoCRIbChNyZXF1ZXN0X2ZpbmdlcnByaW50GAcgASgJIkoKEUNyZWF0ZUpvYlJlc3BvbnNlEiMKA2pvYhgBIAEoCzIWLnJlZWxnYXRlLnRhc2tzLnYxLkpvYhIQCghyZXBsYXllZBgCIAEoCCIzCg1HZXRKb2JSZXF1ZXN0EhIKCmFjY291bnRfaWQYASABKAkSDgoGam9iX2lkGAIgASgJIjUKDkdldEpvYlJlc3BvbnNlEiMKA2pvYhgBIAEoCzIWLnJlZWxnYXRlLnRhc2tzLnYxLkpvYiIxChBMZWFzZUpvYnNSZXF1ZXN0Eg4KBndvcmtlchgBIAEoCRINCgVsaW1pdBgCIAEoBSIpCghKb2JMZWFzZRIOCgZqb2JfaWQYASABKAkSDQoFbGVhc2UYAiABKAkixAEKCUxlYXNlZEpvYhIqCgVsZWFzZRgBIAEoCzIbLnJlZWxnYXRlLnRhc2tzLnYxLkpvYkxlYXNlEhIKCmFjY291bnRfaWQYAiABKAkSEAoIdG9rZW5faWQYAyABKAkSFgoOdmlzaWJsZV9tb2RlbHMYBCADKAkSEgoKcmVxdWVzdF9pZBgFIAEoCRIoCgRjYWxsGAYgASgLMhoucmVlbGdhdGUudGFza3MudjEuSm9iQ2FsbBIPCgdjYWxsX2lkGAcgASgJImIKEUxlYXNlSm9ic1Jlc3BvbnNlEioKBGpvYnMYASADKAsyHC5yZWVsZ2F0ZS50YXNrcy52MS5MZWFzZWRKb2ISEAoIbGVhc2VfbXMYAiABKAMSDwoHa2VlcF9tcxgDIAEoAyJEChVSZW5ld0pvYkxlYXNlc1JlcXVlc3QSKwoGbGVhc2VzGAEgAygLMhsucmVlbGdhdGUudGFza3MudjEuSm9iTGVhc2UiLgoWUmVuZXdKb2JMZWFzZXNSZXNwb25zZRIUCgxsb3N0X2pvYl9pZHMYASADKAkiQwoVTWFya0pvYlN0YXJ0ZWRSZXF1ZXN0EioKBWxlYXNlGAEgASgLMhsucmVlbGdhdGUudGFza3MudjEuSm9iTGVhc2UiGAoWTWFya0pvYlN0YXJ0ZWRSZXNwb25zZSJ0ChBSZXR1cm5Kb2JSZXF1ZXN0EioKBWxlYXNlGAEgASgLMhsucmVlbGdhdGUudGFza3MudjEuSm9iTGVhc2USEQoJdW50b3VjaGVkGAIgASgIEg8KB3NldHRsZWQYAyABKAgSEAoIZGVsYXlfbXMYBCABKAMiJQoRUmV0dXJuSm9iUmVzcG9uc2USEAoIcmV0dXJuZWQYASABKAginAEKEEZpbmlzaEpvYlJlcXVlc3QSKgoFbGVhc2UYASABKAsyGy5yZWVsZ2F0ZS50YXNrcy52MS5Kb2JMZWFzZRIsCgZhbnN3ZXIYAiABKAsyHC5yZWVsZ2F0ZS50YXNrcy52MS5Kb2JBbnN3ZXISLgoHZmFpbHVyZRgDIAEoCzIdLnJlZWxnYXRlLnRhc2tzLnYxLkpvYkZhaWx1cmUiJQoRRmluaXNoSm9iUmVzcG9uc2USEAoIZmluaXNoZWQYASABKAgyiQUKCkpvYlNlcnZpY2USVgoJQ3JlYXRlSm9iEiMucmVlbGdhdGUudGFza3MudjEuQ3JlYXRlSm9iUmVxdWVzdBokLnJlZWxnYXRlLnRhc2tzLnYxLkNyZWF0ZUpvYlJlc3BvbnNlEk0KBkdldEpvYhIgLnJlZWxnYXRlLnRhc2tzLnYxLkdldEpvYlJlcXVlc3QaIS5yZWVsZ2F0ZS50YXNrcy52MS5HZXRKb2JSZXNwb25zZRJWCglMZWFzZUpvYnMSIy5yZWVsZ2F0ZS50YXNrcy52MS5MZWFzZUpvYnNSZXF1ZXN0GiQucmVlbGdhdGUudGFza3MudjEuTGVhc2VKb2JzUmVzcG9uc2USZQoOUmVuZXdKb2JMZWFzZXMSKC5yZWVsZ2F0ZS50YXNrcy52MS5SZW5ld0pvYkxlYXNlc1JlcXVlc3QaKS5yZWVsZ2F0ZS50YXNrcy52MS5SZW5ld0pvYkxlYXNlc1Jlc3BvbnNlEmUKDk1hcmtKb2JTdGFydGVkEigucmVlbGdhdGUudGFza3MudjEuTWFya0pvYlN0YXJ0ZWRSZXF1ZXN0GikucmVlbGdhdGUudGFza3MudjEuTWFya0pvYlN0YXJ0ZWRSZXNwb25zZRJWCglSZXR1cm5Kb2ISIy5yZWVsZ2F0ZS50YXNrcy52MS5SZXR1cm5Kb2JSZXF1ZXN0GiQucmVlbGdhdGUudGFza3MudjEuUmV0dXJuSm9iUmVzcG9uc2USVgoJRmluaXNoSm9iEiMucmVlbGdhdGUudGFza3MudjEuRmluaXNoSm9iUmVxdWVzdBokLnJlZWxnYXRlLnRhc2tzLnYxLkZpbmlzaEpvYlJlc3BvbnNlYgZwcm90bzM", [file_reelgate_tasks_v1_job]);
+  fileDesc("CiNyZWVsZ2F0ZS90YXNrcy92MS9qb2Jfc2VydmljZS5wcm90bxIRcmVlbGdhdGUudGFza3MudjEi1AEKEENyZWF0ZUpvYlJlcXVlc3QSEgoKYWNjb3VudF9pZBgBIAEoCRIQCgh0b2tlbl9pZBgCIAEoCRIWCg52aXNpYmxlX21vZGVscxgDIAMoCRIoCgRjYWxsGAQgASgLMhoucmVlbGdhdGUudGFza3MudjEuSm9iQ2FsbBISCgpyZXBlYXRhYmxlGAUgASgIEhcKD2lkZW1wb3RlbmN5X2tleRgGIAEoCRIbChNyZXF1ZXN0X2ZpbmdlcnByaW50GAcgASgJEg4KBndvcmtlchgIIAEoCSJZChFDcmVhdGVKb2JSZXNwb25zZRIjCgNqb2IYASABKAsyFi5yZWVsZ2F0ZS50YXNrcy52MS5Kb2ISEAoIcmVwbGF5ZWQYAiABKAgSDQoFbGVhc2UYAyABKAkiQAoSV2l0aGRyYXdKb2JSZXF1ZXN0EioKBWxlYXNlGAEgASgLMhsucmVlbGdhdGUudGFza3MudjEuSm9iTGVhc2UiKAoTV2l0aGRyYXdKb2JSZXNwb25zZRIRCgl3aXRoZHJhd24YASABKAgiMwoNR2V0Sm9iUmVxdWVzdBISCgphY2NvdW50X2lkGAEgASgJEg4KBmpvYl9pZBgCIAEoCSI1Cg5HZXRKb2JSZXNwb25zZRIjCgNqb2IYASABKAsyFi5yZWVsZ2F0ZS50YXNrcy52MS5Kb2IiMQoQTGVhc2VKb2JzUmVxdWVzdBIOCgZ3b3JrZXIYASABKAkSDQoFbGltaXQYAiABKAUiKQoISm9iTGVhc2USDgoGam9iX2lkGAEgASgJEg0KBWxlYXNlGAIgASgJItUBCglMZWFzZWRKb2ISKgoFbGVhc2UYASABKAsyGy5yZWVsZ2F0ZS50YXNrcy52MS5Kb2JMZWFzZRISCgphY2NvdW50X2lkGAIgASgJEhAKCHRva2VuX2lkGAMgASgJEhYKDnZpc2libGVfbW9kZWxzGAQgAygJEhIKCnJlcXVlc3RfaWQYBSABKAkSKAoEY2FsbBgGIAEoCzIaLnJlZWxnYXRlLnRhc2tzLnYxLkpvYkNhbGwSDwoHY2FsbF9pZBgHIAEoCRIPCgdvdmVyZHVlGAggASgIImIKEUxlYXNlSm9ic1Jlc3BvbnNlEioKBGpvYnMYASADKAsyHC5yZWVsZ2F0ZS50YXNrcy52MS5MZWFzZWRKb2ISEAoIbGVhc2VfbXMYAiABKAMSDwoHa2VlcF9tcxgDIAEoAyJEChVSZW5ld0pvYkxlYXNlc1JlcXVlc3QSKwoGbGVhc2VzGAEgAygLMhsucmVlbGdhdGUudGFza3MudjEuSm9iTGVhc2UiLgoWUmVuZXdKb2JMZWFzZXNSZXNwb25zZRIUCgxsb3N0X2pvYl9pZHMYASADKAkiQwoVTWFya0pvYlN0YXJ0ZWRSZXF1ZXN0EioKBWxlYXNlGAEgASgLMhsucmVlbGdhdGUudGFza3MudjEuSm9iTGVhc2UiGAoWTWFya0pvYlN0YXJ0ZWRSZXNwb25zZSJjChBSZXR1cm5Kb2JSZXF1ZXN0EioKBWxlYXNlGAEgASgLMhsucmVlbGdhdGUudGFza3MudjEuSm9iTGVhc2USEQoJdW50b3VjaGVkGAIgASgIEhAKCGRlbGF5X21zGAMgASgDIiUKEVJldHVybkpvYlJlc3BvbnNlEhAKCHJldHVybmVkGAEgASgIIpwBChBGaW5pc2hKb2JSZXF1ZXN0EioKBWxlYXNlGAEgASgLMhsucmVlbGdhdGUudGFza3MudjEuSm9iTGVhc2USLAoGYW5zd2VyGAIgASgLMhwucmVlbGdhdGUudGFza3MudjEuSm9iQW5zd2VyEi4KB2ZhaWx1cmUYAyABKAsyHS5yZWVsZ2F0ZS50YXNrcy52MS5Kb2JGYWlsdXJlIiUKEUZpbmlzaEpvYlJlc3BvbnNlEhAKCGZpbmlzaGVkGAEgASgIMucFCgpKb2JTZXJ2aWNlElYKCUNyZWF0ZUpvYhIjLnJlZWxnYXRlLnRhc2tzLnYxLkNyZWF0ZUpvYlJlcXVlc3QaJC5yZWVsZ2F0ZS50YXNrcy52MS5DcmVhdGVKb2JSZXNwb25zZRJcCgtXaXRoZHJhd0pvYhIlLnJlZWxnYXRlLnRhc2tzLnYxLldpdGhkcmF3Sm9iUmVxdWVzdBomLnJlZWxnYXRlLnRhc2tzLnYxLldpdGhkcmF3Sm9iUmVzcG9uc2USTQoGR2V0Sm9iEiAucmVlbGdhdGUudGFza3MudjEuR2V0Sm9iUmVxdWVzdBohLnJlZWxnYXRlLnRhc2tzLnYxLkdldEpvYlJlc3BvbnNlElYKCUxlYXNlSm9icxIjLnJlZWxnYXRlLnRhc2tzLnYxLkxlYXNlSm9ic1JlcXVlc3QaJC5yZWVsZ2F0ZS50YXNrcy52MS5MZWFzZUpvYnNSZXNwb25zZRJlCg5SZW5ld0pvYkxlYXNlcxIoLnJlZWxnYXRlLnRhc2tzLnYxLlJlbmV3Sm9iTGVhc2VzUmVxdWVzdBopLnJlZWxnYXRlLnRhc2tzLnYxLlJlbmV3Sm9iTGVhc2VzUmVzcG9uc2USZQoOTWFya0pvYlN0YXJ0ZWQSKC5yZWVsZ2F0ZS50YXNrcy52MS5NYXJrSm9iU3RhcnRlZFJlcXVlc3QaKS5yZWVsZ2F0ZS50YXNrcy52MS5NYXJrSm9iU3RhcnRlZFJlc3BvbnNlElYKCVJldHVybkpvYhIjLnJlZWxnYXRlLnRhc2tzLnYxLlJldHVybkpvYlJlcXVlc3QaJC5yZWVsZ2F0ZS50YXNrcy52MS5SZXR1cm5Kb2JSZXNwb25zZRJWCglGaW5pc2hKb2ISIy5yZWVsZ2F0ZS50YXNrcy52MS5GaW5pc2hKb2JSZXF1ZXN0GiQucmVlbGdhdGUudGFza3MudjEuRmluaXNoSm9iUmVzcG9uc2ViBnByb3RvMw", [file_reelgate_tasks_v1_job]);
 
 /**
  * Describes the message reelgate.tasks.v1.CreateJobRequest.
@@ -26,102 +26,116 @@ export const CreateJobResponseSchema = /*@__PURE__*/
   messageDesc(file_reelgate_tasks_v1_job_service, 1);
 
 /**
+ * Describes the message reelgate.tasks.v1.WithdrawJobRequest.
+ * Use `create(WithdrawJobRequestSchema)` to create a new message.
+ */
+export const WithdrawJobRequestSchema = /*@__PURE__*/
+  messageDesc(file_reelgate_tasks_v1_job_service, 2);
+
+/**
+ * Describes the message reelgate.tasks.v1.WithdrawJobResponse.
+ * Use `create(WithdrawJobResponseSchema)` to create a new message.
+ */
+export const WithdrawJobResponseSchema = /*@__PURE__*/
+  messageDesc(file_reelgate_tasks_v1_job_service, 3);
+
+/**
  * Describes the message reelgate.tasks.v1.GetJobRequest.
  * Use `create(GetJobRequestSchema)` to create a new message.
  */
 export const GetJobRequestSchema = /*@__PURE__*/
-  messageDesc(file_reelgate_tasks_v1_job_service, 2);
+  messageDesc(file_reelgate_tasks_v1_job_service, 4);
 
 /**
  * Describes the message reelgate.tasks.v1.GetJobResponse.
  * Use `create(GetJobResponseSchema)` to create a new message.
  */
 export const GetJobResponseSchema = /*@__PURE__*/
-  messageDesc(file_reelgate_tasks_v1_job_service, 3);
+  messageDesc(file_reelgate_tasks_v1_job_service, 5);
 
 /**
  * Describes the message reelgate.tasks.v1.LeaseJobsRequest.
  * Use `create(LeaseJobsRequestSchema)` to create a new message.
  */
 export const LeaseJobsRequestSchema = /*@__PURE__*/
-  messageDesc(file_reelgate_tasks_v1_job_service, 4);
+  messageDesc(file_reelgate_tasks_v1_job_service, 6);
 
 /**
  * Describes the message reelgate.tasks.v1.JobLease.
  * Use `create(JobLeaseSchema)` to create a new message.
  */
 export const JobLeaseSchema = /*@__PURE__*/
-  messageDesc(file_reelgate_tasks_v1_job_service, 5);
+  messageDesc(file_reelgate_tasks_v1_job_service, 7);
 
 /**
  * Describes the message reelgate.tasks.v1.LeasedJob.
  * Use `create(LeasedJobSchema)` to create a new message.
  */
 export const LeasedJobSchema = /*@__PURE__*/
-  messageDesc(file_reelgate_tasks_v1_job_service, 6);
+  messageDesc(file_reelgate_tasks_v1_job_service, 8);
 
 /**
  * Describes the message reelgate.tasks.v1.LeaseJobsResponse.
  * Use `create(LeaseJobsResponseSchema)` to create a new message.
  */
 export const LeaseJobsResponseSchema = /*@__PURE__*/
-  messageDesc(file_reelgate_tasks_v1_job_service, 7);
+  messageDesc(file_reelgate_tasks_v1_job_service, 9);
 
 /**
  * Describes the message reelgate.tasks.v1.RenewJobLeasesRequest.
  * Use `create(RenewJobLeasesRequestSchema)` to create a new message.
  */
 export const RenewJobLeasesRequestSchema = /*@__PURE__*/
-  messageDesc(file_reelgate_tasks_v1_job_service, 8);
+  messageDesc(file_reelgate_tasks_v1_job_service, 10);
 
 /**
  * Describes the message reelgate.tasks.v1.RenewJobLeasesResponse.
  * Use `create(RenewJobLeasesResponseSchema)` to create a new message.
  */
 export const RenewJobLeasesResponseSchema = /*@__PURE__*/
-  messageDesc(file_reelgate_tasks_v1_job_service, 9);
+  messageDesc(file_reelgate_tasks_v1_job_service, 11);
 
 /**
  * Describes the message reelgate.tasks.v1.MarkJobStartedRequest.
  * Use `create(MarkJobStartedRequestSchema)` to create a new message.
  */
 export const MarkJobStartedRequestSchema = /*@__PURE__*/
-  messageDesc(file_reelgate_tasks_v1_job_service, 10);
+  messageDesc(file_reelgate_tasks_v1_job_service, 12);
 
 /**
  * Describes the message reelgate.tasks.v1.MarkJobStartedResponse.
  * Use `create(MarkJobStartedResponseSchema)` to create a new message.
  */
 export const MarkJobStartedResponseSchema = /*@__PURE__*/
-  messageDesc(file_reelgate_tasks_v1_job_service, 11);
+  messageDesc(file_reelgate_tasks_v1_job_service, 13);
 
 /**
  * Describes the message reelgate.tasks.v1.ReturnJobRequest.
  * Use `create(ReturnJobRequestSchema)` to create a new message.
  */
 export const ReturnJobRequestSchema = /*@__PURE__*/
-  messageDesc(file_reelgate_tasks_v1_job_service, 12);
+  messageDesc(file_reelgate_tasks_v1_job_service, 14);
 
 /**
  * Describes the message reelgate.tasks.v1.ReturnJobResponse.
  * Use `create(ReturnJobResponseSchema)` to create a new message.
  */
 export const ReturnJobResponseSchema = /*@__PURE__*/
-  messageDesc(file_reelgate_tasks_v1_job_service, 13);
+  messageDesc(file_reelgate_tasks_v1_job_service, 15);
 
 /**
  * Describes the message reelgate.tasks.v1.FinishJobRequest.
  * Use `create(FinishJobRequestSchema)` to create a new message.
  */
 export const FinishJobRequestSchema = /*@__PURE__*/
-  messageDesc(file_reelgate_tasks_v1_job_service, 14);
+  messageDesc(file_reelgate_tasks_v1_job_service, 16);
 
 /**
  * Describes the message reelgate.tasks.v1.FinishJobResponse.
  * Use `create(FinishJobResponseSchema)` to create a new message.
  */
 export const FinishJobResponseSchema = /*@__PURE__*/
-  messageDesc(file_reelgate_tasks_v1_job_service, 15);
+  messageDesc(file_reelgate_tasks_v1_job_service, 17);
 
 /**
  * JobService keeps calls of synchronous routes that are made later. Workers lease them; a call whose outcome is not known is
