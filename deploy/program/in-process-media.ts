@@ -7,6 +7,8 @@ import type { MediaBytes } from '@reelgate/tasks/app';
 export function inProcessMedia(bytes: OwnedBytes): MediaPort {
   return {
     put: (source, accountId) => bytes.put(source, { accountId }),
+    putPrivate: (source, accountId, privateMs) => bytes.put(source, { accountId, privateMs }),
+    read: async (object) => (await bytes.read(object))?.stream,
     serve: (request, response, wanted) => bytes.serve(request, response, wanted),
     serveLink: async (request, response) => {
       await bytes.serveLink(request, response);

@@ -2,6 +2,7 @@ import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import { CallService } from '@reelgate/proto/billing/v1/call_service';
 import { UsageService } from '@reelgate/proto/billing/v1/usage_service';
 import { MediaService } from '@reelgate/proto/media/v1/media_service';
+import { JobService } from '@reelgate/proto/tasks/v1/job_service';
 import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
 import { startBilling } from '@reelgate/billing/app';
 import { billingConfig } from '@reelgate/billing/config';
@@ -43,7 +44,7 @@ export async function startAll({ config, foundation, lifecycle, identify }: Star
   await openPorts(lifecycle, foundation, media, { ports: ports.media, identify });
   await openPorts(lifecycle, foundation, tasks, { ports: ports.tasks, identify });
   const gateway = keep('gateway', await startGateway(gatewayConfig(value), foundation, {
-    tasks: direct(TaskService, tasks), billing: direct(BillingService, billing), calls: direct(CallService, billing), usage: direct(UsageService, billing),
+    tasks: direct(TaskService, tasks), jobs: direct(JobService, tasks), billing: direct(BillingService, billing), calls: direct(CallService, billing), usage: direct(UsageService, billing),
     media: inProcessMedia(media.bytes),
     ready: async () => (await Promise.all(running.map((service) => service.ready()))).every(Boolean),
   }));

@@ -2,6 +2,7 @@ import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import { CallService } from '@reelgate/proto/billing/v1/call_service';
 import { UsageService } from '@reelgate/proto/billing/v1/usage_service';
 import { MediaService } from '@reelgate/proto/media/v1/media_service';
+import { JobService } from '@reelgate/proto/tasks/v1/job_service';
 import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
 import { startBilling } from '@reelgate/billing/app';
 import { billingConfig } from '@reelgate/billing/config';
@@ -48,7 +49,7 @@ export const START_ONE: Readonly<Record<ServiceName, (starting: Starting) => Pro
     const bytes = httpMedia({ baseUrl: config.services.mediaHttp, key: servicesKey(foundation.signingKey) });
     lifecycle.add('bytes', () => bytes.close());
     const service = await startGateway(gatewayConfig(config.value), foundation, {
-      tasks: tasks.client(TaskService), billing: billing.client(BillingService), calls: billing.client(CallService), usage: billing.client(UsageService),
+      tasks: tasks.client(TaskService), jobs: tasks.client(JobService), billing: billing.client(BillingService), calls: billing.client(CallService), usage: billing.client(UsageService),
       media: bytes,
       ready: () => reachable([tasks, billing, media]),
     });

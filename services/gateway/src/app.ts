@@ -8,10 +8,12 @@ import { deriveSecret } from '@reelgate/platform/secret';
 import type { Client } from '@reelgate/platform/rpc/service';
 import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import type { UsageService } from '@reelgate/proto/billing/v1/usage_service';
+import type { JobService } from '@reelgate/proto/tasks/v1/job_service';
 import { billingAuthenticate } from './clients/billing-client.ts';
 import type { MediaPort } from './clients/media-port.ts';
 import { billingCallCharges } from './clients/call-charges.ts';
 import type { BillingCalls } from './clients/call-charges.ts';
+import { jobsClient } from './clients/jobs-client.ts';
 import { signedLinks } from './clients/signed-links.ts';
 import type { TasksClient } from './clients/tasks-client.ts';
 import { billingUsage } from './clients/usage-client.ts';
@@ -21,6 +23,7 @@ import type { Counters } from './counters/counters.ts';
 import { localCounters } from './counters/local-counters.ts';
 import { openRedisCounters } from './counters/redis-counters.ts';
 import { dialects } from './dialects/index.ts';
+import { onJobQueued } from './events/on-job-queued.ts';
 import { onTaskChanged } from './events/on-task-changed.ts';
 import { onTokenChanged } from './events/on-token-changed.ts';
 import { openBodyBudget } from './http/body-budget.ts';
@@ -30,6 +33,9 @@ import { koaApp } from './http/koa-app.ts';
 import { observer } from './http/observe.ts';
 import { realtimeUpgrades } from './http/realtime-upgrade.ts';
 import { gatewayRoutes } from './http/routes.ts';
+import { thawCall } from './http/thaw-call.ts';
+import { startJobPool } from './jobs/job-pool.ts';
+import { runJob } from './jobs/run-job.ts';
 import { cachedPrincipals } from './operations/principals.ts';
 import { cachedTaskReader } from './operations/read-task.ts';
 import { openTaskChanges } from './operations/task-changes.ts';
@@ -53,6 +59,7 @@ const CALLBACK_KEY_PURPOSE = 'upstream-callbacks';
 
 export interface GatewayClients {
   readonly tasks: TasksClient;
+  readonly jobs: Client<typeof JobService>;
   readonly billing: Pick<Client<typeof BillingService>, 'authenticate'>;
   readonly calls: BillingCalls;
   readonly usage: Pick<Client<typeof UsageService>, 'getUsage'>;
@@ -80,7 +87,7 @@ export async function startGateway(config: GatewayConfig, foundation: Foundation
     const stopping = new AbortController();
     const { relay, channels, realtime } = startRelay(config, foundation, clients, lifecycle);
     const parts: GatewayParts = {
-      clock, counters, reader, relay, changes, stopping: stopping.signal, tasks: clients.tasks, media: clients.media, usage: billingUsage(clients.usage), limits: config.limits, catalogue: () => catalogue,
+      clock, log, counters, reader, relay, changes, jobs: jobsClient(clients.jobs), stopping: stopping.signal, tasks: clients.tasks, media: clients.media, usage: billingUsage(clients.usage), limits: config.limits, catalogue: () => catalogue,
       links: signedLinks(foundation.publicUrl, foundation.signingKey), budget: openBodyBudget(Math.max(BODIES_BYTES_LEAST, 2 * config.limits.bodyBytes)),
       callbackKey: deriveSecret(foundation.signingKey, CALLBACK_KEY_PURPOSE),
     };
@@ -90,6 +97,7 @@ export async function startGateway(config: GatewayConfig, foundation: Foundation
     lifecycle.add('token events', () => tokenEvents.stop());
 
     const admission = { principals, counters, limits: config.limits };
+    await startJobs(config, foundation, parts, lifecycle);
     const app = koaApp({
       routes: gatewayRoutes(dialects, parts, foundation.publicUrl), admission,
       observe: observer({ clock, log, metrics }), clock, newId, log,
@@ -135,6 +143,16 @@ function startRelay({ catalogue, realtime: settings }: GatewayConfig, { clock, n
   lifecycle.add('watch of relayed calls', () => watch.stop());
   const realtime = openRealtime({ clock, newId, log, metrics, channels, charges, settings });
   return { channels, realtime, relay: openRelay({ channels, charges, watch, clock, newId, meter: relayMeter(metrics, clock, channels) }) };
+}
+
+/** The hands that make the calls of the generic asynchronous route. */
+async function startJobs({ jobs: { workers, drainMs }, limits }: GatewayConfig, { clock, newId, log, metrics, bus }: Foundation, { relay, jobs, media }: GatewayParts, lifecycle: Lifecycle): Promise<void> {
+  const deps = { relay, jobs, media, thaw: thawCall, clock, log, bytesMax: limits.bodyBytes };
+  const pool = startJobPool({ jobs, run: (job, options) => runJob(deps, job, options), workers, drainMs, name: newId('gateway'), clock, log });
+  lifecycle.add('job pool', () => pool.stop());
+  metrics.gauge('reelgate_job_workers_busy', 'Asynchronous calls that this process makes', [], (gauge) => { gauge.set(pool.running()); });
+  const queued = await onJobQueued(bus, () => { pool.wake(); });
+  lifecycle.add('job events', () => queued.stop());
 }
 
 /** A number from 0 to 1, exclusive. */

@@ -1,5 +1,5 @@
 import { Secret } from '@reelgate/platform/secret';
-import { parseBytes, parseHostPort } from '@reelgate/platform/units';
+import { parseBytes, parseDuration, parseHostPort } from '@reelgate/platform/units';
 import type { HostPort } from '@reelgate/platform/units';
 import { relayChannelSettings } from './relay/channel-settings.ts';
 import type { CheckedRelayChannel, RelayChannelSettings } from './relay/channel-settings.ts';
@@ -22,6 +22,7 @@ export const gatewaySchema = {
     redis: { type: 'string', pattern: '^rediss?://', description: 'a Redis address such as redis://127.0.0.1:6379' },
     limits: section({ body: { type: 'string', format: 'bytes', default: '64MiB' }, creates_per_minute: count(60), reads_per_minute: count(600), calls_per_minute: count(600) }),
     realtime: section(realtimeProperties),
+    async: section({ workers: { ...count(8), minimum: 0, description: `a whole number from 0 to ${String(COUNT_MAX)}` }, drain: { type: 'string', format: 'duration', default: '20s' } }),
     services: section({ tasks: address('127.0.0.1:9101'), billing: address('127.0.0.1:9102'), media: address('127.0.0.1:9103'), media_http: address('127.0.0.1:9113') }),
   }),
 } as const;
@@ -51,6 +52,8 @@ export interface GatewayConfig {
   readonly redis: Secret | undefined;
   readonly limits: GatewayLimits;
   readonly realtime: RealtimeSettings;
+  /** Who makes the calls of the generic asynchronous route, and how long a stop waits for them. */
+  readonly jobs: { readonly workers: number; readonly drainMs: number };
   /** Where the other services are, for a gateway that runs alone. */
   readonly services: { readonly tasks: string; readonly billing: string; readonly media: string; readonly mediaHttp: string };
   readonly catalogue: Catalogue;
@@ -77,6 +80,7 @@ interface Checked {
     readonly redis?: string;
     readonly limits: { readonly body: string; readonly creates_per_minute: number; readonly reads_per_minute: number; readonly calls_per_minute: number };
     readonly realtime: CheckedRealtime;
+    readonly async: { readonly workers: number; readonly drain: string };
     readonly services: { readonly tasks: string; readonly billing: string; readonly media: string; readonly media_http: string };
   };
   readonly models?: Readonly<Record<string, CheckedModel>>;
@@ -85,13 +89,14 @@ interface Checked {
 
 /** The settings in a value that the program's schema has accepted. */
 export function gatewayConfig(value: unknown): GatewayConfig {
-  const { listen, admin, redis, limits, realtime, services } = (value as Checked).gateway;
+  const { listen, admin, redis, limits, realtime, services, async: jobs } = (value as Checked).gateway;
   return {
     listen: hostPort(listen),
     admin: admin === undefined ? undefined : hostPort(admin),
     redis: redis === undefined ? undefined : new Secret(redis),
     limits: { bodyBytes: parseBytes(limits.body) ?? 0, createsPerMinute: limits.creates_per_minute, readsPerMinute: limits.reads_per_minute, callsPerMinute: limits.calls_per_minute },
     realtime: realtimeSettings(realtime),
+    jobs: { workers: jobs.workers, drainMs: parseDuration(jobs.drain) ?? 0 },
     services: { tasks: services.tasks, billing: services.billing, media: services.media, mediaHttp: services.media_http },
     catalogue: readCatalogue(value),
   };

@@ -142,17 +142,20 @@ export interface FakeMedia {
   readonly port: MediaPort;
   readonly puts: { readonly accountId: string; readonly bytes: Buffer }[];
   readonly served: string[];
+  /** Private objects. */
+  readonly kept: Map<string, { readonly accountId: string; readonly bytes: Buffer; readonly keepMs: number }>;
 }
 
 export function fakeMedia(): FakeMedia {
   const puts: { accountId: string; bytes: Buffer }[] = [];
   const served: string[] = [];
+  const kept: FakeMedia['kept'] = new Map();
   const send = async (response: ServerResponse, text: string): Promise<void> => {
     served.push(text);
     response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': Buffer.byteLength(text) }).end(text);
   };
   return {
-    puts, served,
+    puts, served, kept,
     port: {
       put: async (source, accountId) => {
         const chunks: Buffer[] = [];
@@ -160,6 +163,15 @@ export function fakeMedia(): FakeMedia {
         const bytes = Buffer.concat(chunks);
         puts.push({ accountId, bytes });
         return { object: `obj_${String(puts.length)}`, bytes: bytes.length };
+      },
+      putPrivate: async (bytes, accountId, keepMs) => {
+        const object = `prv_${String(kept.size + 1)}`;
+        kept.set(object, { accountId, bytes, keepMs });
+        return { object };
+      },
+      read: async (object) => {
+        const found = kept.get(object);
+        return found === undefined ? undefined : Readable.from([found.bytes]);
       },
       serve: (_request: IncomingMessage, response, { object, fileName }) => send(response, `${object} ${fileName}`),
       serveLink: (request, response) => send(response, request.url ?? ''),

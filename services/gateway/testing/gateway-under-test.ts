@@ -1,3 +1,5 @@
+import { create } from '@bufbuild/protobuf';
+import { JobQueuedSchema } from '@reelgate/proto/tasks/v1/job_events';
 import { openLocalBus } from '@reelgate/platform/bus-local';
 import type { Bus } from '@reelgate/platform/bus';
 import { newIds } from '@reelgate/platform/ids';
@@ -13,6 +15,8 @@ import { gatewayConfig } from '../src/config.ts';
 import type { CheckedRelayChannel } from '../src/relay/channel-settings.ts';
 import { fakeCalls } from './fake-calls.ts';
 import type { FakeCalls } from './fake-calls.ts';
+import { fakeJobs } from './fake-jobs.ts';
+import type { FakeJobs } from './fake-jobs.ts';
 import { fakeBilling, fakeMedia, fakeTasks } from './fake-services.ts';
 import type { FakeBilling, FakeMedia, FakeTasks } from './fake-services.ts';
 import { fakeUsage } from './fake-usage.ts';
@@ -29,6 +33,7 @@ export interface GatewayUnderTest {
   readonly billing: FakeBilling;
   readonly media: FakeMedia;
   readonly calls: FakeCalls;
+  readonly jobs: FakeJobs;
   /** Resolves once so many calls are settled. */
   settled(count: number): Promise<void>;
   readonly usage: FakeUsage;
@@ -53,6 +58,7 @@ export function checkedConfig({ limits = {}, channels = [], admin, host = '127.0
       listen: `${host}:0`, ...(admin === undefined ? {} : { admin }),
       limits: { body: '64MiB', creates_per_minute: 100_000, reads_per_minute: 100_000, calls_per_minute: 100_000, ...limits },
       realtime: { message: '16MiB', messages_per_second: 200, duration: '60m', ping: '20s', sessions: 2000 },
+      async: { workers: 4, drain: '1s' },
       services: { tasks: '127.0.0.1:9101', billing: '127.0.0.1:9102', media: '127.0.0.1:9103', media_http: '127.0.0.1:9113' },
     },
     models: MODELS,
@@ -64,12 +70,12 @@ export function checkedConfig({ limits = {}, channels = [], admin, host = '127.0
 export async function startGatewayUnderTest(settings: TestSettings = {}): Promise<GatewayUnderTest> {
   const clock = fakeClock();
   const bus = openLocalBus(clock, silentLog);
-  const [tasks, billing, media, calls, usage] = [fakeTasks(), fakeBilling(), fakeMedia(), fakeCalls(), fakeUsage()];
+  const [tasks, billing, media, calls, usage, jobs] = [fakeTasks(), fakeBilling(), fakeMedia(), fakeCalls(), fakeUsage(), fakeJobs((jobId) => { bus.announce(JobQueuedSchema, create(JobQueuedSchema, { jobId })); })];
   const gateway = await startGateway(gatewayConfig(checkedConfig(settings)), {
     clock, bus, log: silentLog, metrics: openMetrics(false), random: () => undefined, newId: newIds(clock), signingKey: new Secret('a key'), publicUrl: PUBLIC_URL, dataDir: '/nowhere',
-  }, { tasks: tasks.client, billing: billing.client, calls: calls.client, usage: usage.client, media: media.port, ready: async () => true });
+  }, { tasks: tasks.client, jobs: jobs.client, billing: billing.client, calls: calls.client, usage: usage.client, media: media.port, ready: async () => true });
   return {
-    gateway, url: gateway.url, clock, bus, tasks, billing, media, calls, usage,
+    gateway, url: gateway.url, clock, bus, tasks, billing, media, calls, usage, jobs,
     settled: (count) => until(() => calls.settled.length >= count),
     stop: async () => {
       await gateway.stop();

@@ -36,6 +36,8 @@ export function httpMedia({ baseUrl, key }: HttpMediaOptions): MediaPort & { clo
   const authorization = `Bearer ${key.reveal()}`;
   return {
     put: (bytes, accountId) => put(bytes, { url: `${baseUrl}/bytes?account=${encodeURIComponent(accountId)}`, authorization, agent }),
+    putPrivate: (bytes, accountId, keepMs) => put(bytes, { url: `${baseUrl}/bytes?account=${encodeURIComponent(accountId)}&private_ms=${String(keepMs)}`, authorization, agent }),
+    read: (object) => read({ url: `${baseUrl}/bytes/${encodeURIComponent(object)}`, authorization, agent }),
     serve: (request, response, { object, fileName }) =>
       pass({ request, response, url: `${baseUrl}/bytes/${encodeURIComponent(object)}`, authorization, fileName }),
     serveLink: (request, response) => pass({ request, response, url: `${baseUrl}${request.url ?? ''}` }),
@@ -49,6 +51,16 @@ async function put(body: Buffer | Readable, { url, authorization, agent }: { rea
   if (answer.statusCode === 413) throw new Problem({ kind: 'invalid', reason: error?.code ?? 'body_too_large', message: error?.message ?? 'too many bytes were sent at once' });
   if (answer.statusCode !== 200 || object === undefined) throw unreachable(new Error(`media answered a put with ${String(answer.statusCode)}`));
   return { object, bytes };
+}
+
+const GONE: ReadonlySet<number> = new Set([404, 410]);
+
+async function read({ url, authorization, agent }: { readonly url: string; readonly authorization: string; readonly agent: Agent }): Promise<Readable | undefined> {
+  const answer = await reach(send(url, { dispatcher: agent, headers: { authorization, 'accept-encoding': 'identity' } }));
+  if (answer.statusCode === 200) return answer.body;
+  await answer.body.dump();
+  if (GONE.has(answer.statusCode)) return undefined;
+  throw unreachable(new Error(`media answered ${String(answer.statusCode)}`));
 }
 
 interface PutAnswer { readonly object?: string; readonly bytes?: number; readonly error?: { readonly code?: string; readonly message?: string } }

@@ -1,44 +1,102 @@
 import { Problem } from '@reelgate/platform/problem';
+import { createJob } from '../jobs/create-job.ts';
+import { resultEnvelope } from '../jobs/result-envelope.ts';
 import { relayEndpoints } from '../relay/endpoints.ts';
 import type { Exchange } from './exchange.ts';
+import { principalOf } from './exchange.ts';
+import { fingerprintOfCall } from './fingerprint.ts';
 import { freezeCall } from './freeze-call.ts';
+import type { CallPlace } from './freeze-call.ts';
 import type { GatewayParts } from './gateway-parts.ts';
+import { idempotencyKeyOf } from './idempotency-key.ts';
+import { pollHints } from './poll-hints.ts';
 import { matchPath } from './route.ts';
 import type { RouteEntry } from './route.ts';
 
+const PREFIX = '/async';
+const JOB_ID = /^job_\w{1,60}$/;
+const STATES = ['queued', 'in_progress', 'completed', 'failed'];
 const ANYTHING = { type: 'object' };
+const CREATED = { title: 'AsyncCall', type: 'object', required: ['id', 'status'], properties: { id: { type: 'string' }, status: { const: 'queued' } } };
+const READ = {
+  title: 'AsyncResult', type: 'object', required: ['id', 'status'],
+  properties: {
+    id: { type: 'string' }, status: { enum: STATES },
+    status_code: { type: 'integer', description: 'Status of the synchronous route\'s answer.' }, content_type: { type: 'string', description: 'Its content type.' },
+    result: { description: 'Its body: the JSON value, a string where it is text, base64 where it is neither.' },
+    encoding: { const: 'base64', description: 'Only where the result is base64.' },
+    error: { type: 'object', description: 'Why it failed.', properties: { code: { type: 'string' }, message: { type: 'string' } } },
+  },
+};
 
 /** The generic asynchronous route in front of the synchronous ones. */
 export function asyncRoutes(parts: GatewayParts): RouteEntry[] {
   return [
     {
-      methods: ['POST'], path: '/async/{+path}', token: { counts: 'creates' }, handle: (exchange) => relayLater(parts, exchange),
-      doc: { tag: 'Generic async', operationId: 'createAsync', summary: 'Queue a call of a synchronous route', json: ANYTHING, answers: { 'application/json': ANYTHING } },
+      methods: ['POST'], path: `${PREFIX}/{+path}`, token: { counts: 'calls' }, handle: (exchange) => create(parts, exchange),
+      doc: {
+        tag: 'Generic async', operationId: 'createAsync', summary: 'Queue a call of a synchronous route', headers: ['Idempotency-Key'],
+        description: 'The path behind `/async` is that of a synchronous route, and so is the body; streams are not taken.', json: ANYTHING, status: 202, answers: { 'application/json': CREATED },
+      },
     },
     {
-      methods: ['GET'], path: '/get-async', token: { counts: 'reads' }, handle: readLater,
+      methods: ['GET'], path: '/get-async', token: { counts: 'reads' }, handle: (exchange) => read(parts, exchange),
       doc: {
         tag: 'Generic async', operationId: 'getAsync', summary: 'Read a queued call', parameters: [{ name: 'id', description: 'Id of the call.', schema: { type: 'string' } }],
-        answers: { 'application/json': ANYTHING },
+        description: 'A call that failed is read with 200: its own status is `status_code`.', answers: { 'application/json': READ },
       },
     },
   ];
 }
 
-/** Nothing queues calls yet, so every model is unknown here; the request is read as far as that takes. */
-async function relayLater(parts: GatewayParts, exchange: Exchange): Promise<void> {
-  const path = exchange.path.slice('/async'.length);
-  for (const endpoint of relayEndpoints) {
+async function create(parts: GatewayParts, exchange: Exchange): Promise<void> {
+  const key = idempotencyKeyOf(exchange.req.headers['idempotency-key']);
+  const call = await freezeCall(parts, exchange, placeOf(exchange.path.slice(PREFIX.length)));
+  exchange.state.model = call.model;
+  if (call.endpoint.protocol.isStream(call.content)) throw noStream(call.endpoint.model === 'path');
+  const idempotency = key === undefined ? undefined : { key, fingerprint: fingerprintOfCall(PREFIX, call) };
+  exchange.state.handedOver = true;
+  const { id, replayed } = await createJob(parts, { call, idempotency });
+  exchange.state.taskId = id;
+  if (replayed) exchange.set('idempotent-replayed', 'true');
+  exchange.set(pollHints({ pollAfterMs: 0n }));
+  exchange.status = 202;
+  exchange.body = { id, status: 'queued' };
+}
+
+function placeOf(path: string): CallPlace {
+  for (const endpoint of relayEndpoints.filter(({ method }) => method === 'POST')) {
     const params = matchPath(endpoint.path, path);
-    if (params === undefined) continue;
-    const { model } = await freezeCall(parts, exchange, { endpoint, path, params });
-    throw new Problem({ kind: 'not_found', reason: 'model_not_found', field: 'model', message: `${JSON.stringify(model.slice(0, 64))} is not a model that this token can use here` });
+    if (params !== undefined) return { endpoint, path, params: decoded(params) };
   }
   throw new Problem({ kind: 'not_found', reason: 'not_found', message: 'there is no synchronous route at the path behind /async' });
 }
 
-function readLater(exchange: Exchange): never {
+function decoded(params: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  try {
+    return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, decodeURIComponent(value)]));
+  } catch {
+    return params;
+  }
+}
+
+function noStream(byPath: boolean): Problem {
+  return new Problem({
+    kind: 'invalid', reason: 'invalid_request', field: byPath ? undefined : 'stream',
+    message: byPath ? 'an asynchronous call cannot be a stream; call :generateContent instead' : 'must be absent or false: an asynchronous call cannot be a stream',
+  });
+}
+
+async function read(parts: GatewayParts, exchange: Exchange): Promise<void> {
   const id = new URLSearchParams(exchange.querystring).get('id') ?? '';
   if (id === '') throw new Problem({ kind: 'invalid', reason: 'invalid_request', field: 'id', message: 'is required: /get-async?id=…' });
-  throw new Problem({ kind: 'not_found', reason: 'task_not_found', message: 'there is no such asynchronous call' });
+  if (!JOB_ID.test(id)) throw new Problem({ kind: 'not_found', reason: 'task_not_found', message: 'there is no such asynchronous call' });
+  exchange.state.taskId = id;
+  const job = await parts.jobs.get(principalOf(exchange).accountId, id, exchange.state.requestId);
+  if (job.state === 'queued' || job.state === 'in_progress') exchange.set(pollHints({ pollAfterMs: 0n }));
+  const body = await resultEnvelope(parts.media, job);
+  if (body === undefined) throw new Problem({ kind: 'gone', reason: 'result_expired', message: 'the result is no longer kept' });
+  exchange.status = 200;
+  exchange.type = 'application/json; charset=utf-8';
+  exchange.body = body;
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Hash } from 'node:crypto';
 import type { ClientBody } from '../dialects/dialect.ts';
+import type { FrozenCall } from '../relay/frozen-call.ts';
 
 export interface Fingerprinted {
   readonly method: string;
@@ -30,6 +31,13 @@ export function fingerprintOf({ method, path, body }: Fingerprinted): string {
     hash.update(digestOf(chunks));
   }
   return hash.digest('base64url');
+}
+
+/** The same for a request of a synchronous route, behind a prefix of ours. */
+export function fingerprintOfCall(prefix: string, { endpoint, path, search, body, parts = [], content: { json } }: FrozenCall): string {
+  const fields = parts.filter(({ isFile }) => !isFile).map(({ name, start, end }) => [name, body.toString('utf8', start, end)] as const);
+  const files = parts.filter(({ isFile }) => isFile).map(({ name, start, end }) => ({ name, mediaType: '', chunks: [body.subarray(start, end)] }));
+  return fingerprintOf({ method: endpoint.method, path: `${prefix}${path}${search}`, body: json === undefined ? { form: { fields, files } } : { json } });
 }
 
 /** The depth of a body is bounded where it is parsed. */

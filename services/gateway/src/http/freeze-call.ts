@@ -26,17 +26,28 @@ export interface CallPlace {
 
 /** Reads a request of a synchronous route and freezes it; refuses what has no model or no readable body. */
 export async function freezeCall(parts: Pick<GatewayParts, 'limits' | 'budget'>, exchange: Exchange, place: CallPlace): Promise<FrozenCall> {
-  const { endpoint, path, params } = place;
   const { req } = exchange;
-  const type = bodyTypeOf(req.headers, endpoint.takesForms);
+  // what is refused by its headers alone is not read
+  bodyTypeOf(req.headers, place.endpoint.takesForms);
   const body = await readRawBody(req, receiveOptions(exchange, parts.budget, parts.limits.bodyBytes));
-  const form = type === 'form' ? readForm(body, req.headers['content-type'] ?? '') : undefined;
+  return frozenCallOf({
+    ...place, body, contentType: req.headers['content-type'], search: searchOf(exchange.search), headers: headersOn(req.rawHeaders, req.headers.connection),
+    requestId: exchange.state.requestId, principal: principalOf(exchange),
+  });
+}
+
+/** A request of a synchronous route with its bytes, not looked into yet. */
+export type RawCall = CallPlace & Pick<FrozenCall, 'search' | 'headers' | 'body' | 'requestId' | 'principal'> & { readonly contentType: string | undefined };
+
+/** Looks into a request as far as the relay needs it. */
+export function frozenCallOf({ endpoint, path, params, contentType, body, ...raw }: RawCall): FrozenCall {
+  const type = bodyTypeOf({ 'content-type': contentType }, endpoint.takesForms);
+  const form = type === 'form' ? readForm(body, contentType ?? '') : undefined;
   const json = form === undefined ? readObject(body) : undefined;
   const fields = form?.fields ?? NO_FIELDS;
   return {
-    endpoint, path, body, parts: form?.parts, search: searchOf(exchange.search),
-    content: { path, json, fields, bodyBytes: body.length }, model: modelOf(endpoint.model === 'path' ? params['model'] : json?.['model'] ?? fields.get('model')),
-    headers: headersOn(req.rawHeaders, req.headers.connection), requestId: exchange.state.requestId, principal: principalOf(exchange),
+    ...raw, endpoint, path, body, parts: form?.parts, content: { path, json, fields, bodyBytes: body.length },
+    model: modelOf(endpoint.model === 'path' ? params['model'] : json?.['model'] ?? fields.get('model')),
   };
 }
 

@@ -1,5 +1,7 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { Secret } from '@reelgate/platform/secret';
+import type { Log } from '@reelgate/platform/log';
+import type { Jobs } from '../clients/jobs-client.ts';
 import type { Catalogue, GatewayLimits } from '../config.ts';
 import type { MediaPort } from '../clients/media-port.ts';
 import type { TasksClient } from '../clients/tasks-client.ts';
@@ -14,6 +16,7 @@ import type { BodyBudget } from './body-budget.ts';
 /** What the routes work with. */
 export interface GatewayParts {
   readonly clock: Clock;
+  readonly log: Log;
   readonly tasks: TasksClient;
   readonly media: MediaPort;
   readonly usage: ReadUsage;
@@ -22,6 +25,7 @@ export interface GatewayParts {
   readonly links: Links;
   readonly limits: GatewayLimits;
   readonly relay: Relay;
+  readonly jobs: Jobs;
   readonly budget: BodyBudget;
   readonly counters: Counters;
   /** Signs the addresses at which upstreams call; the tasks service, which makes them, derives the same. */

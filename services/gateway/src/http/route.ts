@@ -28,6 +28,8 @@ export interface RouteDoc {
   readonly headers?: readonly ('Prefer' | 'Idempotency-Key' | 'Range')[];
   readonly json?: Schema;
   readonly form?: Schema;
+  /** Of a success; 200 where nothing is said. */
+  readonly status?: 200 | 202;
   /** By media type; empty where the answer has no body of its own. */
   readonly answers: Readonly<Record<string, Schema>>;
 }

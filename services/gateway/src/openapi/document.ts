@@ -42,13 +42,13 @@ function operationOf(route: RouteEntry, method: string, many: boolean): object {
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(Object.keys(bodies).length === 0 ? {} : { requestBody: { required: true, content: bodies } }),
     security: token === undefined ? [] : [{ token: [] }],
-    responses: { ...successOf(doc.answers), ...errorResponses(route) },
+    responses: { ...successOf(doc), ...errorResponses(route) },
   };
 }
 
-function successOf(answers: RouteDoc['answers']): object {
+function successOf({ answers, status = 200 }: RouteDoc): object {
   if (Object.keys(answers).length === 0) return {};
-  return { 200: { description: 'Done.', content: Object.fromEntries(Object.entries(answers).map(([type, schema]: [string, Schema]) => [type, { schema }])) } };
+  return { [status]: { description: status === 200 ? 'Done.' : 'Accepted.', content: Object.fromEntries(Object.entries(answers).map(([type, schema]: [string, Schema]) => [type, { schema }])) } };
 }
 
 function pathParameters(path: string): object[] {

@@ -1,7 +1,7 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
 import { Problem } from '@reelgate/platform/problem';
-import type { CallCharges } from './call-charges.ts';
+import type { CallCharges, Charge } from './call-charges.ts';
 import type { CallSink } from './call-sink.ts';
 import { chargeFor } from './charge-for.ts';
 import { ANSWER_MS_MAX } from './forward-call.ts';
@@ -16,6 +16,8 @@ import type { Tried } from './try-channels.ts';
 import type { CallWatch } from './watch-calls.ts';
 
 const EVERY_MODEL = '*';
+const TOO_BUSY = 429;
+const RELEASED: Charge = { basis: 'released' };
 
 /** How a call ended, once its answer has begun. */
 export interface CallEnd {
@@ -25,6 +27,19 @@ export interface CallEnd {
   readonly usage: Usage | undefined;
 }
 
+/**
+ * A call that somebody keeps, and that may take several goes. While nothing was sent, or an upstream was too busy for it, its hold stays
+ * as it is for the next go; whoever keeps it releases it otherwise.
+ */
+export interface KeptCall {
+  /** Names it for billing, however often it is placed. */
+  readonly callId: string;
+  /** Milliseconds since 1970; from then on billing charges the hold by itself. */
+  readonly lapsesAt: number;
+  /** Writes down that it is about to be sent. What it throws ends this go. */
+  readonly starting: () => Promise<void>;
+}
+
 /** The synchronous routes. */
 export interface Relay {
   /**
@@ -32,7 +47,11 @@ export interface Relay {
    * It refuses with a Problem as long as the sink has not begun; `upstream_failed` and `upstream_timeout` mean that it may have
    * been done all the same. Aborting `gone` cancels the upstream's work.
    */
-  call(call: FrozenCall, sink: CallSink, gone: AbortSignal): Promise<CallEnd>;
+  call(call: FrozenCall, sink: CallSink, gone: AbortSignal, kept?: KeptCall): Promise<CallEnd>;
+  /** Holds the money of a kept call before its time; refuses with a Problem. */
+  hold(call: FrozenCall, kept: Pick<KeptCall, 'callId' | 'lapsesAt'>): Promise<void>;
+  /** Gives the money of a kept call back that is not made any more. */
+  release(callId: string): void;
   /** Refuses a call whose model the token does not see, or that no enabled channel has at this endpoint. */
   assertServed(call: Pick<FrozenCall, 'endpoint' | 'model' | 'principal'>): void;
 }
@@ -48,7 +67,13 @@ export interface RelayDeps {
 
 export function openRelay(deps: RelayDeps): Relay {
   return {
-    call: (call, sink, gone) => make(deps, { call, sink, gone }),
+    call: (call, sink, gone, kept) => make(deps, { call, sink, gone, kept }),
+    hold: async (call, kept) => {
+      if (!call.endpoint.isFree) await placed(deps, call, served(deps.channels, call), kept);
+    },
+    release: (callId) => {
+      deps.charges.settle(callId, RELEASED);
+    },
     assertServed: (call) => void served(deps.channels, call),
   };
 }
@@ -57,22 +82,44 @@ interface Making {
   readonly call: FrozenCall;
   readonly sink: CallSink;
   readonly gone: AbortSignal;
+  readonly kept: KeptCall | undefined;
 }
 
-async function make(deps: RelayDeps, { call, sink, gone }: Making): Promise<CallEnd> {
+async function make(deps: RelayDeps, { call, sink, gone, kept }: Making): Promise<CallEnd> {
   const { clock, charges, meter, watch } = deps;
   const channels = served(deps.channels, call);
-  const callId = call.endpoint.isFree ? undefined : await placed(deps, call, channels);
+  const callId = call.endpoint.isFree ? undefined : await placed(deps, call, channels, kept);
   const observed = meter.begin(call);
   let tried: Tried | undefined;
   try {
+    if (kept !== undefined) await kept.starting();
     tried = await tryChannels({ call, channels, sink, gone, clock, watch, onFirstByte: observed.firstByte, onAttempt: meter.attempt });
+    if (kept !== undefined && isTooBusy(tried)) throw busyUpstream();
     return finish(call, sink, tried);
   } finally {
-    const charge = tried !== undefined && 'end' in tried ? chargeFor(call, tried.end) : { basis: 'released' } as const;
-    if (callId !== undefined) charges.settle(callId, charge);
+    const charge = chargeOf(call, tried, kept);
+    if (callId !== undefined && (kept === undefined || !isUndone(tried))) charges.settle(callId, charge);
     observed.end(tried, charge);
   }
+}
+
+/** Nobody leaves a kept call: where it is cut off, that is our doing, and costs nobody anything. */
+function chargeOf(call: FrozenCall, tried: Tried | undefined, kept: KeptCall | undefined): Charge {
+  if (tried === undefined || 'refusal' in tried || (kept !== undefined && tried.end.kind === 'gone')) return RELEASED;
+  return chargeFor(call, tried.end);
+}
+
+/** Surely no upstream has done anything. */
+function isUndone(tried: Tried | undefined): boolean {
+  return tried === undefined || 'refusal' in tried || tried.end.kind === 'unreachable' || isTooBusy(tried);
+}
+
+function isTooBusy(tried: Tried): boolean {
+  return 'end' in tried && tried.end.kind === 'error' && tried.end.answer.status === TOO_BUSY;
+}
+
+function busyUpstream(): Problem {
+  return new Problem({ kind: 'exhausted', reason: 'rate_limit_exceeded', message: 'everything that serves this model is at its limit; try again later' });
 }
 
 /** The channels that a call may go to, in their order. */
@@ -84,12 +131,12 @@ function served(channels: RelayChannels, { endpoint, model, principal }: Pick<Fr
 }
 
 /** Holds the money of a call under the contract of its model at this endpoint, or else of its model; gives its id. */
-async function placed({ charges, newId, clock }: RelayDeps, { endpoint, content, model, principal }: FrozenCall, channels: readonly RelayChannel[]): Promise<string> {
-  const callId = newId('call');
+async function placed({ charges, newId, clock }: RelayDeps, { endpoint, content, model, principal }: FrozenCall, channels: readonly RelayChannel[], kept?: Pick<KeptCall, 'callId' | 'lapsesAt'>): Promise<string> {
+  const callId = kept?.callId ?? newId('call');
   const longest = channels.reduce((most, { settings }) => Math.max(most, settings.firstByteTimeoutMs + settings.idleTimeoutMs), 0);
   await charges.place({
     callId, accountId: principal.accountId, tokenId: principal.tokenId, priceKeys: [`${model}__${endpoint.name.replaceAll('.', '_')}`, model],
-    bound: endpoint.protocol.bound(content), lapsesAt: clock.now() + longest * channels.length + ANSWER_MS_MAX,
+    bound: endpoint.protocol.bound(content), lapsesAt: kept?.lapsesAt ?? clock.now() + longest * channels.length + ANSWER_MS_MAX,
   });
   return callId;
 }

@@ -11,7 +11,7 @@ export function jobService(deps: JobDeps): Implementation<typeof JobService> {
   return {
     createJob: async (request, { requestId }) => {
       const { job, replayed, lease = '' } = await createJob(deps, { ...toCreate(request), requestId });
-      return { job: toWireNewJob(job), replayed, lease };
+      return { job: toWireNewJob(job), replayed, lease, waitMs: BigInt(deps.limits.deadlineMs) };
     },
     withdrawJob: async ({ lease }) => ({ withdrawn: await withdrawJob(deps, fromWireLease(lease)) }),
     getJob: async ({ accountId, jobId }) => ({ job: toWireJob(await getJob(deps, accountId, jobId)) }),

@@ -106,6 +106,13 @@ export declare type CreateJobResponse = Message<"reelgate.tasks.v1.CreateJobResp
    * @generated from field: string lease = 3;
    */
   lease: string;
+
+  /**
+   * For how long it may wait to be begun.
+   *
+   * @generated from field: int64 wait_ms = 4;
+   */
+  waitMs: bigint;
 };
 
 /**

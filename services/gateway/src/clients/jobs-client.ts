@@ -1,0 +1,173 @@
+import { Problem } from '@reelgate/platform/problem';
+import type { Client } from '@reelgate/platform/rpc/service';
+import { JobEncoding as WireEncoding } from '@reelgate/proto/tasks/v1/job';
+import type { Job as WireJob, JobAnswer as WireAnswer } from '@reelgate/proto/tasks/v1/job';
+import type { JobService, LeasedJob as WireLeased } from '@reelgate/proto/tasks/v1/job_service';
+import { TaskState } from '@reelgate/proto/tasks/v1/task';
+
+const DEADLINE_MS = 10_000;
+
+export type JobBytes = { readonly inline: Uint8Array } | { readonly object: string };
+
+/** A request of a synchronous route that is to be made later. */
+export interface JobCall {
+  readonly endpoint: string;
+  readonly model: string;
+  readonly method: string;
+  readonly path: string;
+  /** With its question mark, or nothing. */
+  readonly search: string;
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
+  readonly body: JobBytes;
+}
+
+export type JobEncoding = 'none' | 'json' | 'text' | 'base64';
+
+export interface JobAnswer {
+  readonly statusCode: number;
+  readonly contentType: string;
+  readonly encoding: JobEncoding;
+  readonly size: number;
+  readonly body: JobBytes;
+}
+
+export interface JobFailure {
+  readonly code: string;
+  readonly message: string;
+}
+
+export type JobState = 'queued' | 'in_progress' | 'completed' | 'failed';
+
+export interface Job {
+  readonly id: string;
+  readonly state: JobState;
+  readonly answer: JobAnswer | undefined;
+  readonly failure: JobFailure | undefined;
+}
+
+export interface JobLease {
+  readonly jobId: string;
+  readonly lease: string;
+}
+
+/** A job that this process has, until its lease ends. */
+export interface LeasedJob {
+  readonly lease: JobLease;
+  readonly accountId: string;
+  readonly tokenId: string;
+  readonly visibleModels: readonly string[];
+  readonly requestId: string;
+  readonly call: JobCall;
+  /** Names it for billing. */
+  readonly callId: string;
+  /** It has waited for too long, and is to be ended. */
+  readonly isOverdue: boolean;
+}
+
+export interface NewJob {
+  readonly accountId: string;
+  readonly tokenId: string;
+  readonly visibleModels: readonly string[];
+  readonly call: JobCall;
+  /** A second call does no harm. */
+  readonly isRepeatable: boolean;
+  /** Who has it under a lease until it is paid for; absent: it is queued at once. */
+  readonly worker: string | undefined;
+  readonly idempotency: { readonly key: string; readonly fingerprint: string } | undefined;
+}
+
+/** The jobs of the tasks service, in our words. */
+export interface Jobs {
+  create(job: NewJob, requestId: string): Promise<{ readonly id: string; readonly replayed: boolean; readonly lease: string | undefined; readonly waitMs: number }>;
+  withdraw(lease: JobLease): Promise<void>;
+  get(accountId: string, jobId: string, requestId: string): Promise<Job>;
+  lease(worker: string, limit: number): Promise<{ readonly jobs: readonly LeasedJob[]; readonly leaseMs: number; readonly keepMs: number }>;
+  /** Gives the jobs whose lease is over. */
+  renew(leases: readonly JobLease[]): Promise<readonly string[]>;
+  /** The intent, before the upstream is called; refuses when the lease is over. */
+  start(lease: JobLease): Promise<void>;
+  /** `untouched`: the upstream was surely not called. */
+  giveBack(lease: JobLease, how: { readonly untouched: boolean; readonly delayMs: number }): Promise<void>;
+  finish(lease: JobLease, end: { readonly answer?: JobAnswer | undefined; readonly failure?: JobFailure | undefined }): Promise<void>;
+}
+
+export function jobsClient(rpc: Client<typeof JobService>): Jobs {
+  const bounded = { timeoutMs: DEADLINE_MS };
+  return {
+    create: async ({ call, isRepeatable, worker = '', idempotency, visibleModels, ...who }, requestId) => {
+      const { job, replayed, lease, waitMs } = await rpc.createJob({
+        ...who, visibleModels: [...visibleModels], call: toWireCall(call), repeatable: isRepeatable, worker,
+        idempotencyKey: idempotency?.key ?? '', requestFingerprint: idempotency?.fingerprint ?? '',
+      }, { ...bounded, requestId });
+      return { id: must(job).id, replayed, lease: lease === '' ? undefined : lease, waitMs: Number(waitMs) };
+    },
+    withdraw: async (lease) => {
+      await rpc.withdrawJob({ lease }, bounded);
+    },
+    get: async (accountId, jobId, requestId) => fromWireJob(must((await rpc.getJob({ accountId, jobId }, { ...bounded, requestId })).job)),
+    lease: async (worker, limit) => {
+      const { jobs, leaseMs, keepMs } = await rpc.leaseJobs({ worker, limit }, bounded);
+      return { jobs: jobs.map(fromWireLeased), leaseMs: Number(leaseMs), keepMs: Number(keepMs) };
+    },
+    renew: async (leases) => (await rpc.renewJobLeases({ leases: [...leases] }, bounded)).lostJobIds,
+    start: async (lease) => {
+      await rpc.markJobStarted({ lease }, bounded);
+    },
+    giveBack: async (lease, { untouched, delayMs }) => {
+      await rpc.returnJob({ lease, untouched, delayMs: BigInt(Math.round(delayMs)) }, bounded);
+    },
+    finish: async (lease, { answer, failure }) => {
+      await rpc.finishJob({ lease, ...(answer === undefined ? {} : { answer: toWireAnswer(answer) }), ...(failure === undefined ? {} : { failure }) }, bounded);
+    },
+  };
+}
+
+const ENCODINGS: Readonly<Record<JobEncoding, WireEncoding>> = {
+  none: WireEncoding.UNSPECIFIED, json: WireEncoding.JSON, text: WireEncoding.TEXT, base64: WireEncoding.BASE64,
+};
+const STATES = new Map<TaskState, JobState>([
+  [TaskState.QUEUED, 'queued'], [TaskState.IN_PROGRESS, 'in_progress'], [TaskState.COMPLETED, 'completed'], [TaskState.FAILED, 'failed'],
+]);
+
+function toWireCall({ search, headers, body, ...call }: JobCall) {
+  const pairs = Array.from({ length: Math.floor(headers.length / 2) }, (_, index) => ({ name: headers[2 * index] ?? '', value: headers[2 * index + 1] ?? '' }));
+  return { ...call, query: search.replace(/^\?/, ''), headers: pairs, body: toWireBytes(body) };
+}
+
+function toWireAnswer({ encoding, size, body, ...answer }: JobAnswer) {
+  return { ...answer, encoding: ENCODINGS[encoding], size: BigInt(size), body: toWireBytes(body) };
+}
+
+function toWireBytes(body: JobBytes) {
+  return 'object' in body ? { case: 'object' as const, value: body.object } : { case: 'inline' as const, value: body.inline };
+}
+
+function fromWireBytes(body: WireAnswer['body']): JobBytes {
+  return body.case === 'object' ? { object: body.value } : { inline: body.case === 'inline' ? body.value : new Uint8Array() };
+}
+
+function fromWireJob({ id, state, answer, failure }: WireJob): Job {
+  return {
+    id, state: STATES.get(state) ?? 'in_progress',
+    answer: answer === undefined ? undefined : {
+      statusCode: answer.statusCode, contentType: answer.contentType, size: Number(answer.size), body: fromWireBytes(answer.body),
+      encoding: (Object.keys(ENCODINGS) as JobEncoding[]).find((name) => ENCODINGS[name] === answer.encoding) ?? 'base64',
+    },
+    failure: failure === undefined ? undefined : { code: failure.code, message: failure.message },
+  };
+}
+
+function fromWireLeased({ lease, call, overdue, ...who }: WireLeased): LeasedJob {
+  const { endpoint, model, method, path, query, headers, body } = must(call);
+  return {
+    accountId: who.accountId, tokenId: who.tokenId, visibleModels: who.visibleModels, requestId: who.requestId, callId: who.callId, isOverdue: overdue,
+    lease: { jobId: must(lease).jobId, lease: must(lease).lease },
+    call: { endpoint, model, method, path, search: query === '' ? '' : `?${query}`, headers: headers.flatMap(({ name, value }) => [name, value]), body: fromWireBytes(body) },
+  };
+}
+
+function must<T>(value: T | undefined): T {
+  if (value === undefined) throw new Problem({ kind: 'internal', reason: 'internal_error', message: 'something went wrong here', cause: new Error('the tasks service left something out') });
+  return value;
+}

@@ -1,0 +1,25 @@
+import type { JobBytes } from '../clients/jobs-client.ts';
+import type { MediaPort } from '../clients/media-port.ts';
+
+/** More goes to media, so that messages between services stay small. */
+const INLINE_BYTES_MAX = 32 * 1024;
+
+/** Keeps a request or an answer: a small one beside its job, a larger one as a private object for so long. */
+export async function keepBytes(media: Pick<MediaPort, 'putPrivate'>, bytes: Buffer, { accountId, keepMs }: { readonly accountId: string; readonly keepMs: number }): Promise<JobBytes> {
+  return bytes.length <= INLINE_BYTES_MAX ? { inline: bytes } : { object: (await media.putPrivate(bytes, accountId, keepMs)).object };
+}
+
+/** Reads them again, up to so many; undefined: they are no longer kept. */
+export async function readBytes(media: Pick<MediaPort, 'read'>, body: JobBytes, bytesMax: number): Promise<Buffer | undefined> {
+  if ('inline' in body) return Buffer.from(body.inline);
+  const stream = await media.read(body.object);
+  if (stream === undefined) return undefined;
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of stream) {
+    bytes += (chunk as Buffer).length;
+    if (bytes > bytesMax) throw new Error('a kept request is longer than any may be');
+    chunks.push(chunk as Buffer);
+  }
+  return Buffer.concat(chunks);
+}

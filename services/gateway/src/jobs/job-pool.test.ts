@@ -1,0 +1,132 @@
+import { describe, expect, test } from '@jest/globals';
+import { silentLog } from '@reelgate/platform/log';
+import { TaskState } from '@reelgate/proto/tasks/v1/task';
+import { aJobWorld, answers } from '../../testing/a-job-world.ts';
+import type { JobWorld } from '../../testing/a-job-world.ts';
+import { until } from '../../testing/until.ts';
+import { startJobPool } from './job-pool.ts';
+import type { JobPool } from './job-pool.ts';
+import { runJob } from './run-job.ts';
+
+const DRAIN_MS = 5000;
+
+async function queue({ jobs }: JobWorld, count: number): Promise<void> {
+  for (let at = 0; at < count; at += 1) {
+    await jobs.create({
+      accountId: 'demo', tokenId: 'token_1', visibleModels: ['*'], isRepeatable: false, worker: undefined, idempotency: undefined,
+      call: { endpoint: 'chat', model: 'some-model', method: 'POST', path: '/v1/chat/completions', search: '', headers: [], body: { inline: Buffer.from('{"model":"some-model"}') } },
+    }, 'req_1');
+  }
+}
+
+function pool(world: JobWorld, workers: number): JobPool {
+  const { jobs, clock, deps } = world;
+  return startJobPool({ jobs, run: (job, options) => runJob(deps, job, options), workers, drainMs: DRAIN_MS, name: 'gateway', clock, log: silentLog });
+}
+
+const states = ({ tasks }: JobWorld): TaskState[] => [...tasks.jobs.values()].map(({ state }) => state);
+const isDone = (world: JobWorld) => (): boolean => states(world).every((state) => state === TaskState.COMPLETED);
+
+/** An upstream that holds every call until it is let go. */
+function held(world: JobWorld): { readonly running: () => number; readonly most: () => number; letGo(): void } {
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  let [running, most] = [0, 0];
+  world.relay.upstream = async (sink, gone) => {
+    running += 1;
+    most = Math.max(most, running);
+    const left = Promise.withResolvers<'gone'>();
+    gone.addEventListener('abort', () => { left.resolve('gone'); }, { once: true });
+    const how = await Promise.race([promise, left.promise]);
+    running -= 1;
+    return how === 'gone' ? { status: 0, how, usage: undefined } : answers(200, '{}')(sink, gone);
+  };
+  return { running: () => running, most: () => most, letGo: () => { resolve(undefined); } };
+}
+
+describe('a pool of workers', () => {
+  test('makes every call, and never more at one time than it has hands', async () => {
+    const world = aJobWorld();
+    await queue(world, 20);
+    const upstream = held(world);
+    const hands = pool(world, 3);
+    await until(() => upstream.running() === 3);
+    expect(hands.running()).toBe(3);
+    upstream.letGo();
+    await until(isDone(world));
+
+    expect([upstream.most(), world.relay.reached]).toEqual([3, 20]);
+    await hands.stop();
+  });
+
+  test('looks when it is woken, and now and then when it is not', async () => {
+    const world = aJobWorld();
+    const hands = pool(world, 2);
+    await queue(world, 1);
+    hands.wake();
+    await until(isDone(world));
+    await queue(world, 1);
+    await until(() => {
+      void world.clock.advance(1000);
+      return isDone(world)();
+    });
+    await hands.stop();
+  });
+
+  test('two at once make each call once', async () => {
+    const world = aJobWorld();
+    await queue(world, 40);
+    const both = [pool(world, 3), pool(world, 5)];
+    await until(isDone(world));
+
+    expect(world.relay.reached).toBe(40);
+    expect([...world.tasks.jobs.values()].map(({ starts }) => starts)).toEqual(Array.from({ length: 40 }, () => 1));
+    await Promise.all(both.map((hands) => hands.stop()));
+  });
+
+  test('lets go of a call whose lease it has lost', async () => {
+    const world = aJobWorld();
+    await queue(world, 2);
+    const upstream = held(world);
+    const hands = pool(world, 2);
+    await until(() => upstream.running() === 2);
+    const [lost] = world.tasks.jobs.keys();
+    world.tasks.lost.add(lost!);
+    await world.clock.advance(1000);
+    await until(() => upstream.running() === 1);
+
+    upstream.letGo();
+    await until(() => states(world)[1] === TaskState.COMPLETED);
+    expect(states(world)[0]).toBe(TaskState.IN_PROGRESS);
+    await hands.stop();
+  });
+
+  test('that stops lets what runs end, and begins nothing more', async () => {
+    const world = aJobWorld();
+    await queue(world, 5);
+    const upstream = held(world);
+    const hands = pool(world, 2);
+    await until(() => upstream.running() === 2);
+    const stopped = hands.stop();
+    upstream.letGo();
+    await stopped;
+
+    expect(states(world).toSorted()).toEqual([TaskState.QUEUED, TaskState.QUEUED, TaskState.QUEUED, TaskState.COMPLETED, TaskState.COMPLETED]);
+    expect(world.relay.reached).toBe(2);
+  });
+
+  test('that stops cuts off what does not end in time, and says that its outcome is unknown', async () => {
+    const world = aJobWorld();
+    await queue(world, 1);
+    const upstream = held(world);
+    const hands = pool(world, 2);
+    await until(() => upstream.running() === 1);
+    const stopped = hands.stop();
+    await world.clock.advance(0);
+    await world.clock.advance(DRAIN_MS - 1);
+    expect(upstream.running()).toBe(1);
+    await world.clock.advance(1);
+    await stopped;
+
+    expect([upstream.running(), world.tasks.calls.at(-1)]).toEqual([0, `returnJob unknown 0 ${world.tasks.only().id}`]);
+  });
+});

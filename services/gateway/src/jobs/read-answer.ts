@@ -1,0 +1,56 @@
+import { isUtf8 } from 'node:buffer';
+import type { Problem } from '@reelgate/platform/problem';
+import type { JobEncoding, JobFailure, LeasedJob } from '../clients/jobs-client.ts';
+import { enclose, envelopeOf } from '../problems/envelopes.ts';
+import { errorRowOf } from '../problems/error-table.ts';
+import type { CollectedAnswer } from './collecting-sink.ts';
+
+const MESSAGE_LENGTH_MAX = 2000;
+const CODE = /^[\w.-]{1,100}$/;
+
+/** How an answer is given to whoever reads the job: as JSON where it is JSON, as text where it is text, else as base64. */
+export function encodingOf({ contentType, body }: Pick<CollectedAnswer, 'contentType' | 'body'>): JobEncoding {
+  const type = contentType.toLowerCase().split(';', 1)[0]?.trim() ?? '';
+  if (body.length === 0) return 'none';
+  if (!isUtf8(body)) return 'base64';
+  if (/^application\/([\w.-]+\+)?json$/.test(type) && isJson(body)) return 'json';
+  return type.startsWith('text/') ? 'text' : 'base64';
+}
+
+/** What an answer that is no success says of itself, in whichever dialect. */
+export function failureIn({ status, body }: CollectedAnswer): JobFailure {
+  const error = errorIn(body);
+  const code = [error['code'], error['status'], error['type']].find((word) => typeof word === 'string' && CODE.test(word));
+  const message = error['message'];
+  return {
+    code: typeof code === 'string' ? code : 'request_failed',
+    message: typeof message === 'string' && message !== '' ? message.slice(0, MESSAGE_LENGTH_MAX) : `the call was answered with ${String(status)}`,
+  };
+}
+
+/** A refusal of ours as the synchronous route would have answered it. */
+export function refusalAnswer(problem: Problem, { call: { path }, requestId }: Pick<LeasedJob, 'call' | 'requestId'>): { readonly answer: CollectedAnswer; readonly failure: JobFailure } {
+  const row = errorRowOf(problem);
+  const message = problem.field === undefined ? problem.message : `${problem.field} ${problem.message}`;
+  const failure = { code: row.code ?? problem.reason, message };
+  const body = enclose(envelopeOf(path), { row, requestId, code: failure.code, param: problem.field, message });
+  return { answer: { status: row.status, contentType: 'application/json', body: Buffer.from(JSON.stringify(body)) }, failure };
+}
+
+function errorIn(body: Buffer): Readonly<Record<string, unknown>> {
+  try {
+    const { error } = JSON.parse(body.toString()) as { readonly error?: unknown };
+    return typeof error === 'object' && error !== null ? error as Readonly<Record<string, unknown>> : {};
+  } catch {
+    return {};
+  }
+}
+
+function isJson(body: Buffer): boolean {
+  try {
+    JSON.parse(body.toString());
+    return true;
+  } catch {
+    return false;
+  }
+}

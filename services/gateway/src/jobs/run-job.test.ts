@@ -1,0 +1,188 @@
+import { describe, expect, test } from '@jest/globals';
+import { Problem } from '@reelgate/platform/problem';
+import { TaskState } from '@reelgate/proto/tasks/v1/task';
+import { aJobWorld, answers, refuses } from '../../testing/a-job-world.ts';
+import type { JobWorld, Upstream } from '../../testing/a-job-world.ts';
+import type { LeasedJob } from '../clients/jobs-client.ts';
+import { runJob } from './run-job.ts';
+import type { RunJobDeps } from './run-job.ts';
+
+const never = (): AbortSignal => new AbortController().signal;
+const options = (over: Partial<Parameters<typeof runJob>[2]> = {}) => ({ signal: never(), stopping: never(), keepMs: 1000, ...over });
+/** What the tasks service was told, but for the create. */
+const told = ({ tasks }: JobWorld): string[] => tasks.calls.slice(1).map((call) => call.replace(/ job_\w+/, ''));
+
+const asItIs = (): void => undefined;
+
+async function made(upstream: Upstream, prepare: (world: JobWorld) => void = asItIs): Promise<JobWorld> {
+  const world = aJobWorld();
+  world.relay.upstream = upstream;
+  prepare(world);
+  await runJob(world.deps, await world.leased(), options());
+  return world;
+}
+
+describe('a go at a call', () => {
+  const broken: Upstream = async (sink) => {
+    sink.begin(200, {});
+    sink.broken();
+    return { status: 200, how: 'broken', usage: undefined };
+  };
+  const refusedHold = (kind: Problem['kind'], reason: string) => (world: JobWorld): void => {
+    world.relay.holdRefusal = new Problem({ kind, reason, message: 'no' });
+  };
+
+  test.each<[string, Upstream, readonly string[], string | undefined, number, (world: JobWorld) => void]>([
+    ['is answered', answers(200, '{}'), ['markJobStarted', 'finishJob'], undefined, 0, asItIs],
+    ['is answered with an error', answers(400, '{"error":{"message":"bad","code":"bad_request"}}'), ['markJobStarted', 'finishJob'], 'bad_request', 0, asItIs],
+    ['is broken off', broken, ['markJobStarted', 'finishJob'], 'upstream_failed', 0, asItIs],
+    ['may have been done', refuses('unavailable', 'upstream_timeout'), ['markJobStarted', 'finishJob'], 'upstream_timeout', 0, asItIs],
+    ['finds every channel full', refuses('exhausted', 'rate_limit_exceeded', 7000), ['markJobStarted', 'returnJob untouched 7000'], undefined, 0, asItIs],
+    ['finds every channel full for long', refuses('exhausted', 'rate_limit_exceeded', 900_000), ['markJobStarted', 'returnJob untouched 60000'], undefined, 0, asItIs],
+    ['reaches nobody', refuses('unavailable', 'no_channel_available'), ['markJobStarted', 'returnJob untouched 5000'], undefined, 0, asItIs],
+    ['meets a bug', async () => { throw new TypeError('oops'); }, ['markJobStarted', 'returnJob unknown 0'], undefined, 0, asItIs],
+    ['is paid for by nobody', answers(200, '{}'), ['finishJob'], 'insufficient_quota', 1, refusedHold('exhausted', 'insufficient_quota')],
+    ['has a model that has gone', answers(200, '{}'), ['finishJob'], 'model_not_found', 1, refusedHold('not_found', 'model_not_found')],
+    ['finds billing away', answers(200, '{}'), ['returnJob untouched 5000'], undefined, 0, refusedHold('unavailable', 'service_unavailable')],
+  ])('that %s', async (_what, upstream, calls, code, released, prepare) => {
+    const world = await made(upstream, prepare);
+
+    expect(told(world)).toEqual(calls);
+    expect(world.tasks.only().end?.failure?.code).toBe(code);
+    expect(world.relay.released).toHaveLength(released);
+  });
+
+  test('is not made when the intent could not be written', async () => {
+    const world = await made(answers(200, '{}'), ({ tasks }) => { tasks.fail('markJobStarted'); });
+
+    expect(world.relay.reached).toBe(0);
+    expect(told(world)).toEqual(['markJobStarted', 'returnJob untouched 0']);
+  });
+
+  test('is not made under a lease that is over', async () => {
+    const world = aJobWorld();
+    const job = await world.leased();
+    world.tasks.lost.add(job.lease.jobId);
+    await runJob(world.deps, job, options());
+
+    expect(world.relay.reached).toBe(0);
+    expect(world.tasks.only()).toMatchObject({ state: TaskState.QUEUED, starts: 0 });
+  });
+
+  test('is not begun while the process stops, and cut off when it has to end', async () => {
+    const world = aJobWorld();
+    await runJob(world.deps, await world.leased(), options({ stopping: AbortSignal.abort() }));
+    expect([told(world), world.relay.reached]).toEqual([['returnJob untouched 0'], 0]);
+
+    const over = new AbortController();
+    const second = aJobWorld();
+    second.relay.upstream = async (_sink, gone) => {
+      over.abort();
+      expect(gone.aborted).toBe(true);
+      return { status: 0, how: 'gone', usage: undefined };
+    };
+    await runJob(second.deps, await second.leased(), options({ signal: over.signal }));
+    expect(told(second)).toEqual(['markJobStarted', 'returnJob unknown 0']);
+  });
+
+  test('ends what has waited for too long, and what is no longer kept, and gives the money back', async () => {
+    const world = aJobWorld();
+    const job = { ...await world.leased(), isOverdue: true };
+    await runJob(world.deps, job, options());
+    expect([told(world), world.tasks.only().end?.failure?.code, world.relay.released]).toEqual([['finishJob'], 'expired', [job.callId]]);
+
+    const second = aJobWorld();
+    const gone = await second.leased();
+    await runJob(second.deps, { ...gone, call: { ...gone.call, body: { object: 'prv_gone' } } }, options());
+    expect([second.tasks.only().end?.failure?.code, second.relay.reached, second.relay.released]).toEqual(['internal_error', 0, [gone.callId]]);
+  });
+
+  test('has the request as it came, under the rights of its creation', async () => {
+    const world = aJobWorld();
+    const seen: unknown[] = [];
+    const body = Buffer.from('{"model":"some-model",  "n":1}');
+    const relay = { ...world.deps.relay, call: async (...args: Parameters<RunJobDeps['relay']['call']>) => {
+      seen.push(args[0]);
+      return world.relay.relay.call(...args);
+    } };
+    await runJob({ ...world.deps, relay }, await world.leased(body), options());
+
+    expect(seen).toMatchObject([{ path: '/v1/chat/completions', search: '?a=1', headers: ['Content-Type', 'application/json'], body, model: 'some-model', principal: { accountId: 'demo', tokenId: 'token_1', models: ['*'] } }]);
+  });
+
+  test('whose end is not taken at once writes it again, and does not call again', async () => {
+    const world = aJobWorld();
+    world.tasks.fail('finishJob', 3);
+    const running = runJob(world.deps, await world.leased(), options());
+    for (let step = 0; step < 10; step += 1) await world.clock.advance(500);
+    await running;
+
+    expect(world.tasks.calls.filter((call) => call.startsWith('finishJob'))).toHaveLength(4);
+    expect([world.relay.reached, world.tasks.only().state]).toEqual([1, TaskState.COMPLETED]);
+  });
+
+  test('whose end is never taken leaves it to its lease', async () => {
+    const world = aJobWorld();
+    world.tasks.fail('finishJob', 1000);
+    const running = runJob(world.deps, await world.leased(), options());
+    for (let step = 0; step < 100; step += 1) await world.clock.advance(500);
+    await running;
+
+    expect([world.relay.reached, world.tasks.only().state]).toEqual([1, TaskState.IN_PROGRESS]);
+  });
+});
+
+/** Every call of a port counts as a step; at its death a process makes none and hears of none any more. */
+function mortal(deps: RunJobDeps, step: number, moment: 'before' | 'after'): { readonly deps: RunJobDeps; readonly dead: Promise<unknown>; readonly steps: () => number } {
+  const { promise: dead, resolve } = Promise.withResolvers<undefined>();
+  const forever = new Promise<never>(() => undefined);
+  let made = 0;
+  const wrap = <T extends object>(port: T): T => new Proxy(port, {
+    get: (target, name): unknown => {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== 'function' || name === 'release') return value;
+      return async (...args: unknown[]): Promise<unknown> => {
+        made += 1;
+        if (made > step) return forever;
+        if (made < step) return (value as (...all: unknown[]) => unknown).apply(target, args);
+        if (moment === 'after') await Promise.race([Promise.resolve((value as (...all: unknown[]) => unknown).apply(target, args)).catch(() => undefined), new Promise((over) => setImmediate(over))]);
+        setImmediate(() => { resolve(undefined); });
+        return forever;
+      };
+    },
+  });
+  return { dead, steps: () => made, deps: { ...deps, jobs: wrap(deps.jobs), media: wrap(deps.media), relay: wrap(deps.relay) } };
+}
+
+describe('a process that dies while it makes a call', () => {
+  const large = answers(200, Buffer.alloc(100_000, 1), 'audio/mpeg');
+
+  test.each(['before', 'after'] as const)('%s any of its steps has it paid for once at most, and loses none that was not begun', async (moment) => {
+    const whole = mortal(aJobWorld().deps, Infinity, moment);
+    const first = aJobWorld();
+    first.relay.upstream = large;
+    const counted = mortal(first.deps, Infinity, moment);
+    await runJob(counted.deps, await first.leased(), options());
+    expect(counted.steps()).toBeGreaterThan(2);
+    expect(whole.steps()).toBe(0);
+
+    for (let step = 1; step <= counted.steps(); step += 1) {
+      const world = aJobWorld();
+      world.relay.upstream = large;
+      const dying = mortal(world.deps, step, moment);
+      void runJob(dying.deps, await world.leased(), options());
+      await dying.dead;
+
+      // the tasks service lets a job that was begun be, and gives one that was not to the next worker
+      const job = world.tasks.only();
+      if (job.state === TaskState.QUEUED) {
+        job.lease = '';
+        const { jobs: [again] } = await world.jobs.lease('gateway', 1);
+        await runJob(world.deps, again as LeasedJob, options());
+        expect({ step, moment, state: job.state }).toEqual({ step, moment, state: TaskState.COMPLETED });
+      }
+      expect({ step, moment, reached: world.relay.reached <= 1 }).toEqual({ step, moment, reached: true });
+      if (world.relay.reached > 0) expect({ step, moment, starts: job.starts }).toEqual({ step, moment, starts: 1 });
+    }
+  });
+});

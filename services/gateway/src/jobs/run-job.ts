@@ -1,0 +1,162 @@
+import type { Clock } from '@reelgate/platform/clock';
+import type { Log } from '@reelgate/platform/log';
+import { Problem } from '@reelgate/platform/problem';
+import type { JobFailure, Jobs, LeasedJob } from '../clients/jobs-client.ts';
+import type { MediaPort } from '../clients/media-port.ts';
+import type { FrozenCall } from '../relay/frozen-call.ts';
+import type { Relay } from '../relay/relay.ts';
+import { collectingSink } from './collecting-sink.ts';
+import type { CollectedAnswer, CollectingSink } from './collecting-sink.ts';
+import { keepBytes, readBytes } from './job-bytes.ts';
+import { HOLD_SLACK_MS } from './job-hold.ts';
+import { encodingOf, failureIn, refusalAnswer } from './read-answer.ts';
+
+/** How long what came of a job is written again while the tasks service, or media, is away. */
+const WRITE_FOR_MS = 30_000;
+const WRITE_PAUSE_MS = 500;
+const SUCCESS_BELOW = 300;
+const LATER = { leastMs: 1000, mostMs: 60_000, unknownMs: 5000 };
+
+const EXPIRED: JobFailure = { code: 'expired', message: 'the call could not be begun in time' };
+const LOST: JobFailure = { code: 'internal_error', message: 'the request is no longer kept' };
+const TOO_LARGE: JobFailure = { code: 'result_too_large', message: 'the answer is larger than can be kept' };
+/** It was sent, and may have been done. */
+const MAYBE_DONE: ReadonlySet<string> = new Set(['upstream_failed', 'upstream_timeout']);
+const BROKEN: JobFailure = { code: 'upstream_failed', message: 'the upstream broke off within its answer; it may have done the work all the same' };
+
+export interface RunJobDeps {
+  readonly jobs: Jobs;
+  readonly media: Pick<MediaPort, 'putPrivate' | 'read'>;
+  readonly relay: Relay;
+  /** Looks into a kept request again; refuses one that is none. */
+  readonly thaw: (job: LeasedJob, body: Buffer) => FrozenCall;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Of a request, and of an answer. */
+  readonly bytesMax: number;
+}
+
+export interface RunOptions {
+  /** Aborted when the lease is lost, or nobody waits for the call any longer. */
+  readonly signal: AbortSignal;
+  /** Aborted when nothing new is to be begun. */
+  readonly stopping: AbortSignal;
+  /** How long answers are kept. */
+  readonly keepMs: number;
+}
+
+/** What came of one go. */
+type Outcome =
+  | { readonly kind: 'answered'; readonly answer: CollectedAnswer; readonly failure: JobFailure | undefined }
+  | { readonly kind: 'failed'; readonly failure: JobFailure }
+  /** Nothing was sent. */
+  | { readonly kind: 'later'; readonly delayMs: number }
+  /** It was begun, and what came of it is not known. */
+  | { readonly kind: 'unknown' };
+
+/** The intent could not be written down: nothing was sent. */
+class NotStarted extends Error {
+  override readonly name = 'NotStarted';
+}
+
+/** Makes the call of a job that this process has, and writes down what came of it. It does not reject. */
+export async function runJob(deps: RunJobDeps, job: LeasedJob, options: RunOptions): Promise<void> {
+  try {
+    const outcome = await outcomeOf(deps, job, options);
+    await insist(deps, options.signal, () => WRITE[outcome.kind](deps, job, outcome as never, options));
+  } catch (error) {
+    // Its lease ends by itself, and then it is decided there what becomes of it.
+    deps.log.error({ taskId: job.lease.jobId, err: error }, 'what came of a job could not be written down');
+  }
+}
+
+async function outcomeOf(deps: RunJobDeps, job: LeasedJob, options: RunOptions): Promise<Outcome> {
+  const sink = collectingSink(deps.bytesMax);
+  let isStarted = false;
+  const starting = async (): Promise<void> => {
+    if (options.stopping.aborted || options.signal.aborted) throw new NotStarted('stopping');
+    await deps.jobs.start(job.lease).catch((error: unknown) => {
+      throw new NotStarted('the intent was not written', { cause: error });
+    });
+    isStarted = true;
+  };
+  try {
+    const call = await frozen(deps, job);
+    if (call === undefined || job.isOverdue) return givenUp(deps, job, call === undefined ? LOST : EXPIRED);
+    const kept = { callId: job.callId, lapsesAt: deps.clock.now() + HOLD_SLACK_MS, starting };
+    const { how } = await deps.relay.call(call, sink, AbortSignal.any([options.signal, sink.overflow]), kept);
+    return ENDED[how](sink);
+  } catch (error) {
+    return refused(deps, job, error, isStarted);
+  }
+}
+
+const ENDED: Readonly<Record<'whole' | 'broken' | 'gone', (sink: CollectingSink) => Outcome>> = {
+  whole: (sink) => (sink.overflow.aborted ? { kind: 'failed', failure: TOO_LARGE } : answered(sink.answer())),
+  broken: () => ({ kind: 'failed', failure: BROKEN }),
+  gone: (sink) => (sink.overflow.aborted ? { kind: 'failed', failure: TOO_LARGE } : { kind: 'unknown' }),
+};
+
+function answered(answer: CollectedAnswer): Outcome {
+  return { kind: 'answered', answer, failure: answer.status < SUCCESS_BELOW ? undefined : failureIn(answer) };
+}
+
+async function frozen({ media, thaw, bytesMax }: RunJobDeps, job: LeasedJob): Promise<FrozenCall | undefined> {
+  const body = await readBytes(media, job.call.body, bytesMax);
+  return body === undefined ? undefined : thaw(job, body);
+}
+
+/** What the relay refused. While nothing that could help is there it waits in the queue, with its hold. */
+function refused(deps: RunJobDeps, job: LeasedJob, error: unknown, isStarted: boolean): Outcome {
+  if (error instanceof NotStarted) return { kind: 'later', delayMs: 0 };
+  if (!(error instanceof Problem)) {
+    deps.log.error({ taskId: job.lease.jobId, err: error }, 'a job failed');
+    return isStarted ? { kind: 'unknown' } : { kind: 'later', delayMs: LATER.unknownMs };
+  }
+  if (mayHelpLater(error)) return { kind: 'later', delayMs: Math.min(LATER.mostMs, Math.max(LATER.leastMs, error.retryAfterMs ?? LATER.unknownMs)) };
+  // once it was sent the relay has settled it
+  if (!isStarted) deps.relay.release(job.callId);
+  const { answer, failure } = refusalAnswer(error, job);
+  return { kind: 'answered', answer, failure };
+}
+
+function mayHelpLater(problem: Problem): boolean {
+  return problem.reason === 'rate_limit_exceeded' || (problem.kind === 'unavailable' && !MAYBE_DONE.has(problem.reason));
+}
+
+/** Ends it without a call; what was held for it goes back. */
+function givenUp({ relay }: RunJobDeps, { callId }: LeasedJob, failure: JobFailure): Outcome {
+  relay.release(callId);
+  return { kind: 'failed', failure };
+}
+
+type Write<K extends Outcome['kind']> = (deps: RunJobDeps, job: LeasedJob, outcome: Extract<Outcome, { readonly kind: K }>, options: RunOptions) => Promise<void>;
+
+const WRITE: { readonly [K in Outcome['kind']]: Write<K> } = {
+  answered: async ({ jobs, media }, { lease, accountId }, { answer, failure }, { keepMs }) => {
+    const body = await keepBytes(media, answer.body, { accountId, keepMs });
+    await jobs.finish(lease, {
+      answer: { statusCode: answer.status, contentType: answer.contentType, encoding: encodingOf(answer), size: answer.body.length, body },
+      failure,
+    });
+  },
+  failed: ({ jobs }, { lease }, { failure }) => jobs.finish(lease, { failure }),
+  later: ({ jobs }, { lease }, { delayMs }) => jobs.giveBack(lease, { untouched: true, delayMs }),
+  unknown: ({ jobs }, { lease }) => jobs.giveBack(lease, { untouched: false, delayMs: 0 }),
+};
+
+/** Writes until it is taken, for a while; a refusal is final. */
+async function insist({ clock, log }: RunJobDeps, signal: AbortSignal, write: () => Promise<void>): Promise<void> {
+  const until = clock.now() + WRITE_FOR_MS;
+  for (;;) {
+    try {
+      await write();
+      return;
+    } catch (error) {
+      const isFinal = error instanceof Problem && error.kind !== 'unavailable' && error.kind !== 'internal';
+      if (isFinal || signal.aborted || clock.now() >= until) throw error;
+      log.warn({ err: error }, 'what came of a job was not taken; it is written again');
+      await clock.sleep(WRITE_PAUSE_MS, signal);
+    }
+  }
+}

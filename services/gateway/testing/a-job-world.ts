@@ -1,0 +1,89 @@
+import { silentLog } from '@reelgate/platform/log';
+import { Problem } from '@reelgate/platform/problem';
+import { fakeClock } from '@reelgate/platform/testing/fake-clock';
+import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
+import { jobsClient } from '../src/clients/jobs-client.ts';
+import type { Jobs, LeasedJob } from '../src/clients/jobs-client.ts';
+import { thawCall } from '../src/http/thaw-call.ts';
+import type { RunJobDeps } from '../src/jobs/run-job.ts';
+import type { CallSink } from '../src/relay/call-sink.ts';
+import type { CallEnd, Relay } from '../src/relay/relay.ts';
+import { fakeJobs } from './fake-jobs.ts';
+import type { FakeJobs } from './fake-jobs.ts';
+import { fakeMedia } from './fake-services.ts';
+import type { FakeMedia } from './fake-services.ts';
+
+const WHOLE: CallEnd = { status: 200, how: 'whole', usage: undefined };
+
+/** What the upstream does with a call that reaches it. */
+export type Upstream = (sink: CallSink, gone: AbortSignal) => Promise<CallEnd>;
+
+export const answers = (status: number, body: string | Buffer, type = 'application/json'): Upstream => async (sink) => {
+  sink.begin(status, { 'content-type': type });
+  sink.end(Buffer.from(body), {});
+  return { ...WHOLE, status };
+};
+
+/** A relay whose upstream is the test's; it counts what reaches that, and what is released. */
+export interface FakeRelay {
+  readonly relay: Relay;
+  upstream: Upstream;
+  /** Thrown where money is held. */
+  holdRefusal: Problem | undefined;
+  reached: number;
+  readonly released: string[];
+}
+
+export function fakeRelay(): FakeRelay {
+  const released: string[] = [];
+  const hold = (): void => {
+    if (fake.holdRefusal !== undefined) throw fake.holdRefusal;
+  };
+  const fake: FakeRelay = {
+    upstream: answers(200, '{"ok":true}'), holdRefusal: undefined, reached: 0, released,
+    relay: {
+      assertServed: () => undefined,
+      hold: async () => { hold(); },
+      release: (callId) => void released.push(callId),
+      call: async (_call, sink, gone, kept) => {
+        hold();
+        await kept?.starting();
+        fake.reached += 1;
+        return fake.upstream(sink, gone);
+      },
+    },
+  };
+  return fake;
+}
+
+export const refuses = (kind: Problem['kind'], reason: string, retryAfterMs?: number): Upstream => async () => {
+  throw new Problem({ kind, reason, message: `because of ${reason}`, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
+};
+
+export interface JobWorld {
+  readonly tasks: FakeJobs;
+  readonly jobs: Jobs;
+  readonly media: FakeMedia;
+  readonly relay: FakeRelay;
+  readonly clock: FakeClock;
+  readonly deps: RunJobDeps;
+  /** Queues a chat and takes it. */
+  leased(body?: Buffer): Promise<LeasedJob>;
+}
+
+export function aJobWorld(): JobWorld {
+  const [tasks, media, relay, clock] = [fakeJobs(), fakeMedia(), fakeRelay(), fakeClock()];
+  const jobs = jobsClient(tasks.client);
+  return {
+    tasks, jobs, media, relay, clock,
+    deps: { jobs, media: media.port, relay: relay.relay, thaw: thawCall, clock, log: silentLog, bytesMax: 1_000_000 },
+    leased: async (body = Buffer.from('{"model":"some-model"}')) => {
+      await jobs.create({
+        accountId: 'demo', tokenId: 'token_1', visibleModels: ['*'], isRepeatable: false, worker: undefined, idempotency: undefined,
+        call: { endpoint: 'chat', model: 'some-model', method: 'POST', path: '/v1/chat/completions', search: '?a=1', headers: ['Content-Type', 'application/json'], body: { inline: body } },
+      }, 'req_1');
+      const { jobs: [job] } = await jobs.lease('gateway', 1);
+      return job!;
+    },
+  };
+}
