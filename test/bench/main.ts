@@ -1,3 +1,4 @@
+import { billingBench } from './billing/billing.ts';
 import { createBench, grpcCreateBench } from './create.ts';
 import { mediaBench } from './media/downloads.ts';
 import { pollLagBench } from './poll-lag.ts';
@@ -7,7 +8,7 @@ import { table } from './table.ts';
 import type { Line } from './table.ts';
 
 const BENCHES: Readonly<Record<string, () => Promise<readonly Line[]>>> = {
-  create: createBench, 'create-grpc': grpcCreateBench, 'read-status': readStatusBench, 'poll-lag': pollLagBench, 'poll-pass': pollPassBench, media: mediaBench,
+  create: createBench, 'create-grpc': grpcCreateBench, 'read-status': readStatusBench, 'poll-lag': pollLagBench, 'poll-pass': pollPassBench, media: mediaBench, billing: billingBench,
 };
 
 const asked = process.argv.slice(2);

@@ -45,7 +45,7 @@ export function opener(newPlace: () => Promise<Place>): Open {
   };
 }
 
-async function createDatabase(url: string, name: string): Promise<string> {
+export async function createDatabase(url: string, name: string): Promise<string> {
   const sql = openPostgres(url, 1);
   await sql.write(`CREATE DATABASE ${name}`);
   await sql.close();

@@ -1,10 +1,16 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { fromWireProblem } from '@reelgate/platform/rpc/problems';
+import { Basis } from '@reelgate/proto/billing/v1/hold';
+import { describeWith } from '../../../../test/servers/describe-with.ts';
+import { postgresServer } from '../../../../test/servers/postgres-server.ts';
+import { callOrder } from '../../testing/call-orders.ts';
+import { createDatabase } from '../../testing/describe-on-engines.ts';
 import { openBilling, temporaryPlace } from '../../testing/open-billing.ts';
-import type { TestBilling } from '../../testing/open-billing.ts';
+import type { Place, TestBilling } from '../../testing/open-billing.ts';
 
 /*
- * The service on SQLite against a reference of a few lines, over random sequences of calls. Each sequence has an account and a price
+ * The service on either engine against a reference of a few lines, over random sequences of calls. Each sequence has an account and a price
  * key of its own on one service, and starts from this credit at this price.
  */
 const CREDIT = 100n;
@@ -18,6 +24,7 @@ interface Model {
   balance: bigint;
   price: bigint | undefined;
   readonly tasks: Map<string, ModelTask>;
+  readonly calls: Map<string, ModelTask>;
 }
 
 interface Real {
@@ -29,7 +36,7 @@ interface Real {
 
 type Step = fc.AsyncCommand<Model, Real>;
 
-const heldOf = ({ tasks }: Model): bigint => [...tasks.values()].reduce((sum, { state, amount }) => sum + (state === 'held' ? amount : 0n), 0n);
+const heldOf = ({ tasks, calls }: Model): bigint => [...tasks.values(), ...calls.values()].reduce((sum, { state, amount }) => sum + (state === 'held' ? amount : 0n), 0n);
 const factsOf = ({ account }: Real, seconds: bigint) => ({ priceKey: `price-${account}`, seconds });
 const nameOf = ({ account }: Real, task: string): string => `${account}-${task}`;
 
@@ -93,6 +100,32 @@ const release = (task: string): Step => step(`release(${task})`, (model) => {
   return undefined;
 }, (real) => real.on.billing.releaseHold({ taskId: nameOf(real, task) }));
 
+const placeCall = (call: string, seconds: bigint): Step => step(`placeCall(${call}, ${seconds})`, (model) => {
+  const known = model.calls.get(call);
+  if (known?.state === 'void' || known?.state === 'released') return 'hold_voided';
+  if (known !== undefined) return undefined;
+  if (model.price === undefined) return 'model_price_error';
+  const amount = model.price * seconds;
+  if (model.balance - heldOf(model) < amount) return 'insufficient_quota';
+  model.calls.set(call, { amount, price: model.price, state: 'held', isExtended: false });
+  return undefined;
+}, async (real) => {
+  const { placed } = await real.on.calls.placeCalls({ calls: [callOrder(real.on, nameOf(real, call), { accountId: real.account, tokenId: real.tokenId, priceKeys: [`price-${real.account}`], facts: { seconds } })] });
+  const result = placed[0]?.result;
+  if (result?.case === 'refusal') throw fromWireProblem(result.value);
+});
+
+const endCall = (call: string, seconds: bigint, basis: Basis): Step => step(`endCall(${call}, ${seconds}, ${Basis[basis]})`, (model) => {
+  const known = model.calls.get(call);
+  if (known === undefined && basis === Basis.RELEASED) model.calls.set(call, { amount: 0n, price: 0n, state: 'void', isExtended: false });
+  if (known?.state !== 'held') return undefined;
+  const most = { [Basis.USAGE]: OVERRUN * known.amount, [Basis.ESTIMATE]: known.amount }[basis as Basis.USAGE | Basis.ESTIMATE] ?? 0n;
+  const used = known.price * seconds < most ? known.price * seconds : most;
+  known.state = basis === Basis.RELEASED ? 'released' : 'charged';
+  model.balance -= basis === Basis.RELEASED ? 0n : basis === Basis.HOLD || seconds === 0n ? known.amount : used;
+  return undefined;
+}, (real) => real.on.calls.settleCalls({ ends: [{ callId: nameOf(real, call), basis, usage: { seconds } }] }));
+
 const price = (value: bigint | undefined): Step => step(`price(${value})`, (model) => {
   model.price = value;
   return undefined;
@@ -110,44 +143,53 @@ const steps = fc.commands([
   fc.tuple(task, seconds).map((given) => extend(...given)),
   fc.tuple(task, fc.bigInt({ min: 0n, max: 100n }), fc.boolean()).map((given) => settle(...given)),
   task.map(release),
+  fc.tuple(task, seconds).map((given) => placeCall(...given)),
+  fc.tuple(task, fc.bigInt({ min: 0n, max: 400n }), fc.constantFrom(Basis.USAGE, Basis.ESTIMATE, Basis.HOLD, Basis.RELEASED)).map((given) => endCall(...given)),
   fc.option(fc.bigInt({ min: 0n, max: 4n }), { nil: undefined }).map(price),
   fc.bigInt({ min: -20n, max: 50n }).map(credit),
 ], { maxCommands: 40, size: 'max' });
 
-const place = temporaryPlace();
-let on: TestBilling;
-let runs = 0;
-const accounts: object[] = [];
-const prices: Record<string, object> = {};
+function modelSuite(numRuns: number, newPlace: () => Promise<Place>): void {
+  let place: Place;
+  let on: TestBilling;
+  let runs = 0;
 
-beforeAll(async () => {
-  on = await openBilling(place, { billing: { overrun_factor: Number(OVERRUN) }, prices: {}, accounts: [] });
-});
-afterAll(async () => {
-  await on.stop();
-  place.remove();
-});
+  beforeAll(async () => {
+    place = await newPlace();
+    on = await openBilling(place, { billing: { overrun_factor: Number(OVERRUN) }, prices: {}, accounts: [] });
+  });
+  afterAll(async () => {
+    await on?.stop();
+    place?.remove();
+  });
 
-async function start(): Promise<{ model: Model; real: Real }> {
-  runs += 1;
-  const account = `run-${runs}`;
-  accounts.push({ id: account, currency: 'USD', credit: String(CREDIT), tokens: [] });
-  const setPrice = async (value: bigint | undefined): Promise<void> => {
-    if (value === undefined) Reflect.deleteProperty(prices, `price-${account}`);
-    else prices[`price-${account}`] = { per_second: String(value) };
-    await on.service.reload({ billing: { overrun_factor: 10 }, prices, accounts: accounts.slice(-1) });
+  const start = async (): Promise<{ model: Model; real: Real }> => {
+    runs += 1;
+    const account = `run-${runs}`;
+    const setPrice = (value: bigint | undefined): Promise<void> => on.service.reload({
+      billing: { overrun_factor: Number(OVERRUN) }, prices: value === undefined ? {} : { [`price-${account}`]: { per_second: String(value) } },
+      accounts: [{ id: account, currency: 'USD', credit: String(CREDIT), tokens: [] }],
+    });
+    await setPrice(FIRST_PRICE);
+    const { token } = await on.accounts.createToken({ accountId: account, models: ['*'] });
+    return { model: { balance: CREDIT, price: FIRST_PRICE, tasks: new Map(), calls: new Map() }, real: { on, account, tokenId: token!.id, setPrice } };
   };
-  await setPrice(FIRST_PRICE);
-  const { token } = await on.accounts.createToken({ accountId: account, models: ['*'] });
-  return { model: { balance: CREDIT, price: FIRST_PRICE, tasks: new Map() }, real: { on, account, tokenId: token!.id, setPrice } };
+
+  test('whatever is called in whatever order, the books are those of the reference', async () => {
+    await fc.assert(fc.asyncProperty(steps, async (commands) => {
+      const { model, real } = await start();
+
+      await fc.asyncModelRun(() => ({ model, real }), commands);
+
+      expect(await on.accounts.verifyLedger({})).toMatchObject({ ok: true, faults: [] });
+    }), { numRuns });
+  }, 120_000);
 }
 
-test('whatever is called in whatever order, the books are those of the reference', async () => {
-  await fc.assert(fc.asyncProperty(steps, async (commands) => {
-    const { model, real } = await start();
+describe('with SQLite', () => {
+  modelSuite(100, async () => temporaryPlace());
+});
 
-    await fc.asyncModelRun(() => ({ model, real }), commands);
-
-    expect(await on.accounts.verifyLedger({})).toMatchObject({ ok: true, faults: [] });
-  }), { numRuns: 100 });
-}, 120_000);
+describeWith(postgresServer, 'the ledger', (url) => {
+  modelSuite(40, async () => temporaryPlace(await createDatabase(url(), 'ledger_model')));
+});

@@ -1,12 +1,16 @@
 import { expect, test } from '@jest/globals';
+import { Basis } from '@reelgate/proto/billing/v1/hold';
+import { CHAT_PRICES, HOUR_MS, callOrder, usedTokens } from '../../testing/call-orders.ts';
 import { describeOnEngines } from '../../testing/describe-on-engines.ts';
-import { aConfig, order } from '../../testing/open-billing.ts';
+import { PRICES, aConfig, order } from '../../testing/open-billing.ts';
 import type { Open } from '../../testing/describe-on-engines.ts';
 import type { TestBilling } from '../../testing/open-billing.ts';
 
-/** One hold that is open, one that was charged, one that went back, and a void. */
+/** One hold that is open, one that was charged, one that went back, and a void; of calls the same. */
 async function usedBooks(open: Open): Promise<TestBilling> {
-  const on = await open();
+  const on = await open(aConfig({ prices: { ...PRICES, ...CHAT_PRICES } }));
+  await on.calls.placeCalls({ calls: ['call_1', 'call_2', 'call_3'].map((callId) => callOrder(on, callId)) });
+  await on.calls.settleCalls({ ends: [usedTokens('call_2', 1000n, 0n), { callId: 'call_3', basis: Basis.RELEASED }, { callId: 'call_4', basis: Basis.RELEASED }] });
   for (const taskId of ['task_1', 'task_2', 'task_3']) await on.billing.placeHold(order(on, taskId));
   await on.billing.settleHold({ taskId: 'task_2', totalSeconds: 6n });
   await on.billing.releaseHold({ taskId: 'task_3' });
@@ -18,7 +22,7 @@ describeOnEngines('the audit of the ledger', (open) => {
   test('finds nothing wrong in sound books, and names the open holds', async () => {
     const on = await usedBooks(open);
 
-    expect(await on.accounts.verifyLedger({})).toMatchObject({ ok: true, entries: 13n, sums: { USD: 0n }, faults: [], openHoldTaskIds: ['task_1'] });
+    expect(await on.accounts.verifyLedger({})).toMatchObject({ ok: true, entries: 18n, sums: { USD: 0n }, faults: [], openHoldTaskIds: ['task_1'], openCalls: 1n, overdueCalls: 0n });
   });
 
   test('sums each currency for itself', async () => {
@@ -44,6 +48,11 @@ describeOnEngines('the audit of the ledger', (open) => {
     ['a changed hold', "UPDATE holds SET amount_nanos = amount_nanos + 1 WHERE task_id = 'task_1'", ['the hold of the task task_1 is not what its lines come to']],
     ['a hold that was ended by hand', "UPDATE holds SET state = 'released' WHERE task_id = 'task_1'", ['the hold of the task task_1 is not what its lines come to']],
     ['a changed charge', "UPDATE holds SET charged_nanos = charged_nanos - 1 WHERE task_id = 'task_2'", ['the hold of the task task_2 is not what its lines come to']],
+    ['a changed call', "UPDATE calls SET amount_nanos = amount_nanos + 1 WHERE id = 'call_1'", [expect.stringMatching(/^the calls of the event hold_calls:/), 'what the account demo holds is not what its open holds and calls come to']],
+    ['a changed charge of a call', "UPDATE calls SET charged_nanos = charged_nanos - 1 WHERE id = 'call_2'", [expect.stringMatching(/^the calls of the event settle_calls:/)]],
+    ['a call that was ended by hand', "UPDATE calls SET ended_at = 1, ended_in = 'x', basis = 'released', charged_nanos = 0 WHERE id = 'call_1'", ['what the account demo holds is not what its open holds and calls come to']],
+    ['a call that is gone', "DELETE FROM calls WHERE id = 'call_1'", [expect.stringMatching(/^the calls of the event hold_calls:/), 'what the account demo holds is not what its open holds and calls come to']],
+    ['calls whose lines are gone', "DELETE FROM ledger_lines WHERE event_key LIKE 'hold_calls:%' AND book LIKE 'held:%'", [expect.stringMatching(/^the lines of the event hold_calls:.* do not balance$/)]],
     ['a changed use of a token', 'UPDATE tokens SET used_nanos = used_nanos - 1', [expect.stringMatching(/^what the token token_\w+ has used/)]],
   ])('finds %s', async (_what, tampering, faults) => {
     const on = await usedBooks(open);
@@ -53,6 +62,13 @@ describeOnEngines('the audit of the ledger', (open) => {
 
     expect(proof.ok).toBe(false);
     expect(proof.faults).toEqual(expect.arrayContaining(faults));
+  });
+
+  test('names calls that the sweep has left behind', async () => {
+    const on = await usedBooks(open);
+    await on.sql.write('UPDATE calls SET lapses_at = $1 WHERE ended_at IS NULL', [on.clock.now() - HOUR_MS]);
+
+    expect(await on.accounts.verifyLedger({})).toMatchObject({ ok: true, openCalls: 1n, overdueCalls: 1n });
   });
 
   test('finds no fault in books that change while it looks', async () => {

@@ -43,6 +43,22 @@ describe('placing', () => {
 
     expect(fieldsOf(await refusalOf(charges.place(anOrder())))).toMatchObject({ kind: 'exhausted', reason: 'insufficient_quota', message: 'not enough' });
   });
+  test('of which the answer is lost is released, and nobody is charged for a call that was not made', async () => {
+    const lost = new Problem({ kind: 'unavailable', reason: 'service_unavailable', message: 'no answer' });
+    charges = billingCallCharges({ billing: { ...calls.client, placeCalls: () => Promise.reject(lost) }, clock, log: silentLog });
+
+    expect(await refusalOf(charges.place(anOrder()))).toBe(lost);
+    await until(() => calls.settled.length === 1);
+
+    expect(calls.settled[0]).toMatchObject({ callId: 'call_1', basis: Basis.RELEASED });
+  });
+  test('that is refused is not released: there is nothing', async () => {
+    calls.refusal = new Problem({ kind: 'exhausted', reason: 'insufficient_quota', message: 'not enough' });
+    await refusalOf(charges.place(anOrder()));
+    await clock.advance(60_000);
+
+    expect(calls.settled).toEqual([]);
+  });
 });
 
 describe('settling', () => {

@@ -52,23 +52,32 @@ export function billingCallCharges({ billing, clock, log }: CallChargesOptions):
   });
   let waiting = 0;
   let emptied: (() => void) | undefined;
+  const end = (callId: string, charge: Charge): void => {
+    if (waiting >= WAITING_MAX) {
+      log.error({ callId }, 'too many settlements wait for billing; this hold will lapse');
+      return;
+    }
+    waiting += 1;
+    settle(toWireEnd(callId, charge)).catch((error: unknown) => {
+      log.error({ callId, err: error }, 'a call was not settled; its hold will lapse');
+    }).finally(() => {
+      waiting -= 1;
+      if (waiting === 0) emptied?.();
+    });
+  };
   return {
     place: async (order) => {
-      assertHeld(await place(toWireOrder(order)));
-    },
-    settle: (callId, charge) => {
-      if (waiting >= WAITING_MAX) {
-        log.error({ callId }, 'too many settlements wait for billing; this hold will lapse');
-        return;
+      let placed: PlacedCall;
+      try {
+        placed = await place(toWireOrder(order));
+      } catch (error) {
+        // The hold may stand, or may yet be placed, and nothing will be called under it.
+        end(order.callId, { basis: 'released' });
+        throw error;
       }
-      waiting += 1;
-      settle(toWireEnd(callId, charge)).catch((error: unknown) => {
-        log.error({ callId, err: error }, 'a call was not settled; its hold will lapse');
-      }).finally(() => {
-        waiting -= 1;
-        if (waiting === 0) emptied?.();
-      });
+      assertHeld(placed);
     },
+    settle: end,
     stop: async () => {
       if (waiting > 0) {
         const over = new AbortController();
