@@ -4,11 +4,12 @@ import { mediaBench } from './media/downloads.ts';
 import { pollLagBench } from './poll-lag.ts';
 import { pollPassBench } from './poll-pass.ts';
 import { readStatusBench } from './read-status.ts';
+import { relayBench } from './relay.ts';
 import { table } from './table.ts';
 import type { Line } from './table.ts';
 
 const BENCHES: Readonly<Record<string, () => Promise<readonly Line[]>>> = {
-  create: createBench, 'create-grpc': grpcCreateBench, 'read-status': readStatusBench, 'poll-lag': pollLagBench, 'poll-pass': pollPassBench, media: mediaBench, billing: billingBench,
+  create: createBench, 'create-grpc': grpcCreateBench, 'read-status': readStatusBench, 'poll-lag': pollLagBench, 'poll-pass': pollPassBench, media: mediaBench, billing: billingBench, relay: relayBench,
 };
 
 const asked = process.argv.slice(2);
