@@ -5,6 +5,8 @@ import type { TestConfig } from './test-config.ts';
 const ENDPOINTS = [
   'chat', 'responses', 'messages', 'generate_content', 'embeddings', 'rerank', 'images.generations', 'images.edits', 'audio.speech', 'audio.transcriptions', 'audio.translations', 'realtime',
 ];
+/** The keys between the services come from it, so that a test can ask them. */
+export const RELAY_SIGNING_KEY = 'signing-key-of-the-test-0123456789';
 const PLENTY = 100_000;
 const TOKENS = { per_million_tokens: { input: '1000', output: '2000' } };
 
@@ -53,9 +55,9 @@ export function withRelay({ upstream, nobody, accounts = [], gateway = {} }: Rel
     prices: {
       ...config.prices, ...tokenPrices,
       solo__images_generations: { images: { each: '0.04' } }, solo__images_edits: { images: { each: '0.05' } }, solo__audio_speech: { per_request: '0.03' },
-      solo__audio_transcriptions: { per_second: '0.01' }, solo__audio_translations: { per_second: '0.01' }, solo__rerank: { per_request: '0.002' },
+      solo__audio_transcriptions: { per_second: '0.01', hold: '0.1' }, solo__audio_translations: { per_second: '0.01', hold: '0.1' }, solo__rerank: { per_request: '0.002' },
     } as TestConfig['prices'],
-    internal_callers: [{ name: 'reporting', key: 'reporting-caller-key', accounts: ['demo', 'poor', ...accounts.map((name) => moneyAccount(name).id)] }],
+    signing_key: RELAY_SIGNING_KEY,
     accounts: [
       ...config.accounts.map((account) => ({ ...account, tokens: account.tokens.map((token) => (token.models[0] === '*' ? token : { ...token, models: [...token.models, 'solo'] })) })),
       ...accounts.map((name) => ({ id: moneyAccount(name).id, credit: '10.00', tokens: [{ key: moneyAccount(name).key, models: ['*'] }] })),

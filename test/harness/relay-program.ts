@@ -1,12 +1,18 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { connectGrpc } from '@reelgate/platform/rpc/grpc-client';
+import { Secret } from '@reelgate/platform/secret';
+import { AccountService } from '@reelgate/proto/billing/v1/account_service';
+import { servicesKey } from '../../deploy/program/open-ports.ts';
 import { freePorts } from './free-ports.ts';
 import { newProgram } from './program.ts';
 import type { Program, Shape } from './program.ts';
-import { moneyAccount, withRelay } from './relay-config.ts';
+import { moneyAccount, RELAY_SIGNING_KEY, withRelay } from './relay-config.ts';
 import { startRelayUpstream } from './relay-upstream/relay-upstream.ts';
 import type { RelayUpstream } from './relay-upstream/relay-upstream.ts';
 
 const SETTLE_TIMEOUT_MS = 10_000;
+/** What every account of a test begins with. */
+const CREDIT_NANOS = 10_000_000_000n;
 
 export interface Money {
   /** Billionths. */
@@ -37,12 +43,11 @@ export async function startRelayProgram({ shape = 'one program', ...options }: R
   const [nobody = 0] = await freePorts(1);
   const program = await newProgram(shape, { upstream: upstream.host }, withRelay({ ...options, upstream: upstream.host, nobody: `127.0.0.1:${String(nobody)}` }));
   await program.start();
+  const billing = connectGrpc(program.config.billing.listen, servicesKey(new Secret(RELAY_SIGNING_KEY)));
+  const accounts = billing.client(AccountService);
   const money = async (name: string): Promise<Money> => {
-    const answer = await fetch(`http://${program.config.billing.http}/reelgate.billing.v1.AccountService/GetAccount`, {
-      method: 'POST', headers: { 'content-type': 'application/json', authorization: 'Bearer reporting-caller-key' }, body: JSON.stringify({ id: moneyAccount(name).id }),
-    });
-    const { account } = await answer.json() as { account: { balanceNanos?: string; heldNanos?: string } };
-    return { spent: 10_000_000_000n - BigInt(account.balanceNanos ?? 0), held: BigInt(account.heldNanos ?? 0) };
+    const { account } = await accounts.getAccount({ id: moneyAccount(name).id });
+    return { spent: CREDIT_NANOS - (account?.balanceNanos ?? 0n), held: account?.heldNanos ?? 0n };
   };
   return {
     program, upstream, money,
@@ -55,6 +60,7 @@ export async function startRelayProgram({ shape = 'one program', ...options }: R
       }
     },
     end: async () => {
+      billing.close();
       await program.end();
       await upstream.stop();
     },

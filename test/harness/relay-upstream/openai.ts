@@ -71,7 +71,7 @@ export const embeddings: Answer = (asked) => {
 
 /** A real picture of one pixel. */
 export const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
-export const IMAGE_URL = 'https://images.example/made/1.png';
+const IMAGE_URL = 'https://images.example/made/1.png';
 
 export const images: Answer = (asked) => {
   const field = (name: string): string | undefined => (asked.json as Record<string, unknown> | undefined)?.[name]?.toString() ?? formField(asked, name);
@@ -94,7 +94,7 @@ export const transcription: Answer = (asked) => {
 };
 
 /** The text of a form's field. */
-export function formField({ body, headers }: Received, name: string): string | undefined {
+function formField({ body, headers }: Received, name: string): string | undefined {
   if (headers['content-type']?.startsWith('multipart/form-data') !== true) return undefined;
   return new RegExp(`name="${name}"\\r\\n(?:[^\\r\\n]+\\r\\n)*\\r\\n([^\\r\\n]*)\\r\\n`).exec(body.toString('latin1'))?.[1];
 }

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { IDENTITY_HEADERS, USEFUL_HEADER } from './identities.ts';
@@ -83,7 +82,18 @@ async function write(response: ServerResponse, asked: Received, bytes: Buffer): 
   const PIECE_BYTES = 65_536;
   for (let from = 0; from < bytes.length && !asked.left; from += PIECE_BYTES) {
     const piece = bytes.subarray(from, from + PIECE_BYTES);
-    if (!response.write(piece)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+    if (!response.write(piece)) await room(response);
     asked.sent += piece.length;
   }
+}
+
+/** Until it takes more, or never will. */
+function room(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off('drain', done).off('close', done);
+      resolve();
+    };
+    response.on('drain', done).on('close', done);
+  });
 }

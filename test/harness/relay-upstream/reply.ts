@@ -21,7 +21,7 @@ export const data = (body: object): string => `data: ${JSON.stringify(body)}\n\n
 export const event = (type: string, body: object): string => `event: ${type}\n${data({ type, ...body })}`;
 
 /** What was used, unless the request's `[usage:IN/OUT]` says otherwise. */
-export const USED = { input: 11, output: 7 } as const;
+const USED = { input: 11, output: 7 } as const;
 
 export function usedBy({ words }: Received): { readonly input: number; readonly output: number } {
   const [input, output] = words.text('usage', `${String(USED.input)}/${String(USED.output)}`).split('/').map(Number);
