@@ -51,8 +51,9 @@ import { startCallWatch } from './relay/watch-calls.ts';
 export { httpMedia } from './clients/http-media.ts';
 export type { MediaPort } from './clients/media-port.ts';
 
-/** All bodies together; one of the largest size always fits. */
-const BODIES_BYTES_LEAST = 512 * 1024 * 1024;
+/** All bodies together; two of the largest size always fit. What a body comes to while it is worked on is several times its size. */
+const BODIES_BYTES_LEAST = 256 * 1024 * 1024;
+const BODY_PATIENCE_MS = 60_000;
 
 /** The word under which the tasks service derives the same key. */
 const CALLBACK_KEY_PURPOSE = 'upstream-callbacks';
@@ -88,7 +89,7 @@ export async function startGateway(config: GatewayConfig, foundation: Foundation
     const { relay, channels, realtime } = startRelay(config, foundation, clients, lifecycle);
     const parts: GatewayParts = {
       clock, log, counters, reader, relay, changes, jobs: jobsClient(clients.jobs), stopping: stopping.signal, tasks: clients.tasks, media: clients.media, usage: billingUsage(clients.usage), limits: config.limits, catalogue: () => catalogue,
-      links: signedLinks(foundation.publicUrl, foundation.signingKey), budget: openBodyBudget(Math.max(BODIES_BYTES_LEAST, 2 * config.limits.bodyBytes)),
+      links: signedLinks(foundation.publicUrl, foundation.signingKey), budget: openBodyBudget({ bytesMax: Math.max(BODIES_BYTES_LEAST, 2 * config.limits.bodyBytes), clock: foundation.clock, patienceMs: BODY_PATIENCE_MS }),
       callbackKey: deriveSecret(foundation.signingKey, CALLBACK_KEY_PURPOSE),
     };
     const taskEvents = await onTaskChanged(bus, reader, changes);

@@ -24,7 +24,7 @@ export const mediaSchema = {
     },
     results: section({ lifetime: duration('7d'), max_bytes: bytes('2GiB'), parallel: count(16), total: duration('15m'), redirect: flag(false) }),
     staged: section({ lifetime: duration('8d'), presigned: { type: 'boolean' } }),
-    inline: section({ lifetime: duration('48h'), max_bytes: bytes('64MiB') }),
+    inline: section({ lifetime: duration('48h'), max_bytes: bytes('64MiB'), per_account: bytes('32GiB') }),
     limits: section({ image: bytes('30MiB'), video: bytes('50MiB'), audio: bytes('15MiB'), base_video: bytes('100MiB') }),
     probe: section({ timeout: duration('5s'), heap: bytes('256MiB'), pixels: count(40_000_000), workers: count(2) }),
     fetch: section({
@@ -88,7 +88,7 @@ export interface MediaConfig {
   readonly stagedLifetimeMs: number;
   /** Whether channels get addresses in the bucket; undefined: where it can be reached from outside. */
   readonly stagedPresigned: boolean | undefined;
-  readonly inline: { readonly lifetimeMs: number; readonly bytesMax: number };
+  readonly inline: { readonly lifetimeMs: number; readonly bytesMax: number; readonly accountBytesMax: number };
   readonly bytesMax: Readonly<Record<Category, number>>;
   readonly probe: ProbeConfig;
   readonly fetch: FetchConfig;
@@ -123,7 +123,7 @@ export function mediaConfig(value: unknown): MediaConfig {
     results: { lifetimeMs: ms(media.results.lifetime), bytesMax: size(media.results.max_bytes), parallel: media.results.parallel, totalMs: ms(media.results.total), redirect: media.results.redirect },
     stagedLifetimeMs: ms(media.staged.lifetime),
     stagedPresigned: media.staged.presigned,
-    inline: { lifetimeMs: ms(media.inline['lifetime']), bytesMax: size(media.inline['max_bytes']) },
+    inline: { lifetimeMs: ms(media.inline['lifetime']), bytesMax: size(media.inline['max_bytes']), accountBytesMax: size(media.inline['per_account']) },
     bytesMax: { image: size(media.limits['image']), video: size(media.limits['video']), audio: size(media.limits['audio']), base_video: size(media.limits['base_video']) },
     probe: { timeoutMs: ms(media.probe.timeout), heapBytes: size(media.probe.heap), pixelsMax: media.probe.pixels, workers: media.probe.workers },
     fetch: fetchConfig(media.fetch),

@@ -14,6 +14,7 @@ const HEAD_TIMEOUT_MS = 15_000;
 const PUT_TIMEOUT_MS = 120_000;
 /** Between two chunks of an answer. */
 const IDLE_TIMEOUT_MS = 30_000;
+const QUOTA_RETRY_MS = 3_600_000;
 const ANSWER_BYTES_MAX = 64 * 1024;
 
 const ASKED = ['range', 'if-range', 'if-none-match', 'if-modified-since', 'if-match', 'if-unmodified-since'];
@@ -49,6 +50,7 @@ async function put(body: Buffer | Readable, { url, authorization, agent }: { rea
   const answer = await reach(send(url, { method: 'PUT', body, dispatcher: agent, headers: { authorization, 'content-type': 'application/octet-stream' }, headersTimeout: PUT_TIMEOUT_MS }));
   const { object, bytes = 0, error } = parsePut(await shortText(answer.body));
   if (answer.statusCode === 413) throw new Problem({ kind: 'invalid', reason: error?.code ?? 'body_too_large', message: error?.message ?? 'too many bytes were sent at once' });
+  if (answer.statusCode === 429) throw new Problem({ kind: 'exhausted', reason: error?.code ?? 'rate_limit_exceeded', message: error?.message ?? 'too many bytes were sent within requests', retryAfterMs: QUOTA_RETRY_MS });
   if (answer.statusCode !== 200 || object === undefined) throw unreachable(new Error(`media answered a put with ${String(answer.statusCode)}`));
   return { object, bytes };
 }

@@ -3,9 +3,14 @@ import type { Readable } from 'node:stream';
 import { Problem } from '@reelgate/platform/problem';
 import type { BodyBudget } from './body-budget.ts';
 
+/** A body that says that it is longer waits for its turn before any of it is read. */
+const SHORT_BYTES = 1024 * 1024;
+
 export interface ReceiveOptions {
   readonly bytesMax: number;
   readonly budget: BodyBudget;
+  /** Aborted when the client goes away. */
+  readonly gone: AbortSignal;
   /** Gives back what was taken of the budget once the exchange is over. */
   whenOver(giveBack: () => void): void;
   /** Asks a client that waits for leave to go on (Expect: 100-continue). */
@@ -25,17 +30,31 @@ export async function receiveBody(request: IncomingMessage, options: ReceiveOpti
   const { bytesMax, budget } = options;
   const declared = Number(request.headers['content-length'] ?? Number.NaN);
   if (declared > bytesMax) throw tooLarge(bytesMax);
+  let taken = 0;
   let received = 0;
+  let isOver = false;
   options.whenOver(() => {
-    budget.give(received);
+    isOver = true;
+    budget.give(taken);
   });
+  if (declared > SHORT_BYTES) {
+    if (!(await budget.takeInTurn(declared, options.gone))) throw tooMany();
+    if (isOver) budget.give(declared);
+    else taken = declared;
+  }
   options.goOn();
   for await (const chunk of chunksOf(request)) {
     if (received + chunk.length > bytesMax) throw tooLarge(bytesMax);
-    if (!budget.take(chunk.length)) throw new Problem({ kind: 'unavailable', reason: 'gateway_busy', message: 'too many large bodies at once; try again', retryAfterMs: 1000 });
     received += chunk.length;
+    const more = Math.max(0, received - taken);
+    if (!budget.take(more)) throw tooMany();
+    taken += more;
     await sink(chunk);
   }
+}
+
+function tooMany(): Problem {
+  return new Problem({ kind: 'unavailable', reason: 'gateway_busy', message: 'too many large bodies at once; try again', retryAfterMs: 1000 });
 }
 
 /** Leaving the loop early must not destroy the request: its answer goes over the same socket. */

@@ -25,7 +25,7 @@ export function readRequestBody(exchange: Exchange, { limits, budget }: Pick<Gat
 /** How the body of an exchange is received, up to so many bytes. */
 export function receiveOptions(exchange: Exchange, budget: BodyBudget, bytesMax: number): ReceiveOptions {
   return {
-    budget, bytesMax,
+    budget, bytesMax, gone: exchange.state.gone,
     whenOver: (giveBack) => exchange.res.once('close', giveBack),
     goOn: () => {
       if (waiting.delete(exchange.req)) exchange.res.writeContinue();

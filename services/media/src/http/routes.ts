@@ -80,7 +80,7 @@ async function takeBytes({ bytes, inline }: RouteDeps, request: IncomingMessage,
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }).end(body);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    refuse(request, response, tooLarge(error.message));
+    refuse(request, response, error.kind === 'exhausted' ? { status: 429, code: error.reason, message: error.message, headers: { connection: 'close' } } : tooLarge(error.message));
   }
 }
 

@@ -217,6 +217,18 @@ describe('the port of the other services', () => {
     expect((await ask(`/bytes/${object}`, { method: 'DELETE', headers: authorized() })).status).toBe(404);
   });
 
+  test('takes no more from an account than it may keep, in either way, and from others still', async () => {
+    const narrow = await startMediaUnderTest({ clock, section: { inline: { per_account: '1KiB' } } });
+    const put = (account: string, bytes: number) => fetch(`${narrow.url}/bytes?account=${account}`, { method: 'PUT', headers: { authorization: `Bearer ${narrow.serviceKey}` }, body: Buffer.alloc(bytes, account) });
+
+    expect((await put('demo', 2000)).status).toBe(200);
+    const refused = await put('demo', 1);
+    expect([refused.status, ((await refused.json()) as { error: { code: string } }).error.code]).toEqual([429, 'rate_limit_exceeded']);
+    await expect(narrow.media.bytes.put(Buffer.from('x'), { accountId: 'demo' })).rejects.toMatchObject({ kind: 'exhausted', reason: 'rate_limit_exceeded' });
+    expect((await put('other', 2000)).status).toBe(200);
+    await narrow.close();
+  });
+
   test('an upload that breaks off leaves nothing', async () => {
     const before = under.blobs();
     const request = httpRequest(`${under.url}/bytes?account=demo`, { method: 'PUT', agent: false, headers: { ...authorized(), 'content-length': '5000' } });

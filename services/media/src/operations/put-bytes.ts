@@ -10,9 +10,11 @@ import { keepFile } from './keep-file.ts';
 import type { KeepFileDeps } from './keep-file.ts';
 import { claimed } from './refusals.ts';
 
+const QUOTA_RETRY_MS = 3_600_000;
+
 export interface PutDeps extends KeepFileDeps, ClaimDeps {
   readonly incoming: Incoming;
-  readonly inline: { readonly lifetimeMs: number; readonly bytesMax: number };
+  readonly inline: { readonly lifetimeMs: number; readonly bytesMax: number; readonly accountBytesMax: number };
 }
 
 export interface PutOptions {
@@ -23,6 +25,7 @@ export interface PutOptions {
 
 /** Keeps bytes unseen: what a client sent is found out when it is staged, and what is private is nobody's business here. */
 export async function putBytes(deps: PutDeps, source: Readable | Uint8Array, { accountId, privateMs }: PutOptions): Promise<MediaObject> {
+  await assertWithinQuota(deps, accountId);
   const draft = await deps.incoming.begin(deps.inline.bytesMax);
   try {
     // whoever gave the stream may still want to answer on its connection
@@ -37,4 +40,13 @@ export async function putBytes(deps: PutDeps, source: Readable | Uint8Array, { a
       ? new Problem({ kind: 'invalid', reason: 'body_too_large', message: `at most ${inBytes(error.bytesMax)} can be sent at once`, cause: error })
       : error;
   }
+}
+
+/** Requests of one moment can pass it together by what they bring; they cannot pass it twice. */
+async function assertWithinQuota({ store, clock, inline }: PutDeps, accountId: string): Promise<void> {
+  if ((await store.inlineBytes(accountId, clock.now())) < inline.accountBytesMax) return;
+  throw new Problem({
+    kind: 'exhausted', reason: 'rate_limit_exceeded', retryAfterMs: QUOTA_RETRY_MS,
+    message: `the media that were sent within requests come to ${inBytes(inline.accountBytesMax)}; send addresses instead, or wait until the first of them are forgotten`,
+  });
 }

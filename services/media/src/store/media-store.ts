@@ -39,6 +39,8 @@ export interface MediaStore {
   findResult(taskId: string): Promise<MediaObject | undefined>;
   findPoster(taskId: string): Promise<MediaObject | undefined>;
   findStaged(accountId: string, taskId: string, reference: string): Promise<MediaObject | undefined>;
+  /** What this account has sent within requests and is still kept. */
+  inlineBytes(accountId: string, now: number): Promise<number>;
   noteFacts(sha256: string, facts: MediaFacts): Promise<void>;
   /** The contents that are claimed, in an order that stays, behind this storage key; at most so many. */
   claimedBlobs(after: string, limit: number): Promise<readonly Blob[]>;

@@ -46,6 +46,11 @@ export function sqlMediaStore(sql: Sql): MediaStore {
     findResult: (taskId) => one(sql.read, ...RESULT_OF(taskId)),
     findPoster: (taskId) => one(sql.read, ...POSTER_OF(taskId)),
     findStaged: (accountId, taskId, reference) => one(sql.read, ...STAGED_FOR(accountId, taskId, reference)),
+    inlineBytes: async (accountId, now) => {
+      const [row] = await sql.read<{ bytes: number | null }>(`SELECT CAST(SUM(b.bytes) AS BIGINT) AS bytes FROM objects o JOIN blobs b ON b.sha256 = o.sha256
+        WHERE o.account_id = $1 AND o.purpose = 'inline' AND o.expires_at > $2`, [accountId, now]);
+      return row?.bytes ?? 0;
+    },
     noteFacts: async (sha256, facts) => {
       await sql.write('UPDATE blobs SET facts = $2 WHERE sha256 = $1', [sha256, JSON.stringify(facts)]);
     },
