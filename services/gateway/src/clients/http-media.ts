@@ -49,8 +49,8 @@ export function httpMedia({ baseUrl, key }: HttpMediaOptions): MediaPort & { clo
 async function put(body: Buffer | Readable, { url, authorization, agent }: { readonly url: string; readonly authorization: string; readonly agent: Agent }): Promise<{ object: string; bytes: number }> {
   const answer = await reach(send(url, { method: 'PUT', body, dispatcher: agent, headers: { authorization, 'content-type': 'application/octet-stream' }, headersTimeout: PUT_TIMEOUT_MS }));
   const { object, bytes = 0, error } = parsePut(await shortText(answer.body));
-  if (answer.statusCode === 413) throw new Problem({ kind: 'invalid', reason: error?.code ?? 'body_too_large', message: error?.message ?? 'too many bytes were sent at once' });
-  if (answer.statusCode === 429) throw new Problem({ kind: 'exhausted', reason: error?.code ?? 'rate_limit_exceeded', message: error?.message ?? 'too many bytes were sent within requests', retryAfterMs: QUOTA_RETRY_MS });
+  const refused = PUT_REFUSALS[answer.statusCode];
+  if (refused !== undefined) throw refused(error);
   if (answer.statusCode !== 200 || object === undefined) throw unreachable(new Error(`media answered a put with ${String(answer.statusCode)}`));
   return { object, bytes };
 }
@@ -64,6 +64,12 @@ async function read({ url, authorization, agent }: { readonly url: string; reado
   if (GONE.has(answer.statusCode)) return undefined;
   throw unreachable(new Error(`media answered ${String(answer.statusCode)}`));
 }
+
+type PutFault = PutAnswer['error'];
+const PUT_REFUSALS: Readonly<Record<number, (fault: PutFault) => Problem>> = {
+  413: (fault) => new Problem({ kind: 'invalid', reason: fault?.code ?? 'body_too_large', message: fault?.message ?? 'too many bytes were sent at once' }),
+  429: (fault) => new Problem({ kind: 'exhausted', reason: fault?.code ?? 'rate_limit_exceeded', message: fault?.message ?? 'too many bytes were sent within requests', retryAfterMs: QUOTA_RETRY_MS }),
+};
 
 interface PutAnswer { readonly object?: string; readonly bytes?: number; readonly error?: { readonly code?: string; readonly message?: string } }
 

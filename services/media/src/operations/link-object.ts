@@ -18,7 +18,7 @@ export async function linkObject({ store, blobs, clock, presigned }: LinkObjectD
   if (!presigned) return undefined;
   const found = await store.find(id);
   const now = clock.now();
-  if (found === undefined || !isKept(found, now)) return undefined;
+  if (found?.purpose !== 'staged' || !isKept(found, now)) return undefined;
   const secondsLeft = Math.min(LINK_SECONDS_MAX, Math.max(1, Math.floor((found.expiresAt - now) / 1000)));
   return blobs.linkTo(found.blob.key, { method: 'GET', mediaType: mediaTypeOf(found), fileName: fileNameOf(found), secondsLeft });
 }

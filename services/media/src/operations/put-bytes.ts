@@ -25,7 +25,7 @@ export interface PutOptions {
 
 /** Keeps bytes unseen: what a client sent is found out when it is staged, and what is private is nobody's business here. */
 export async function putBytes(deps: PutDeps, source: Readable | Uint8Array, { accountId, privateMs }: PutOptions): Promise<MediaObject> {
-  await assertWithinQuota(deps, accountId);
+  if (privateMs === undefined) await assertWithinQuota(deps, accountId);
   const draft = await deps.incoming.begin(deps.inline.bytesMax);
   try {
     // whoever gave the stream may still want to answer on its connection

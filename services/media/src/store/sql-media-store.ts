@@ -60,6 +60,13 @@ export function sqlMediaStore(sql: Sql): MediaStore {
       for (const { sha256 } of removed) await query(SETTLE, [sha256, now]);
       return removed.some(({ purpose }) => purpose === 'result');
     }),
+    ...books(sql),
+    ...sweeps(sql),
+  };
+}
+
+function books(sql: Sql): Pick<MediaStore, 'claimedBlobs' | 'claimants' | 'removePrivate'> {
+  return {
     claimedBlobs: async (after, limit) => (await sql.read<BlobRow>(`SELECT sha256, storage_key, bytes, facts FROM blobs
       WHERE storage_key > $1 AND EXISTS (SELECT 1 FROM objects o WHERE o.sha256 = blobs.sha256 AND o.removed_at IS NULL) ORDER BY storage_key LIMIT $2`, [after, limit])).map(fromBlobRow),
     claimants: async (sha256, limit) => (await sql.read<{ id: string; task_id: string }>(
@@ -70,7 +77,6 @@ export function sqlMediaStore(sql: Sql): MediaStore {
         if (removed !== undefined) await query(SETTLE, [removed.sha256, now]);
       }
     }),
-    ...sweeps(sql),
   };
 }
 
