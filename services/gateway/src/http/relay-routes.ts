@@ -7,6 +7,9 @@ import { responseSink } from './response-sink.ts';
 import type { RouteDoc, RouteEntry } from './route.ts';
 
 const ANYTHING = { type: 'object' };
+const TEXT = { type: 'string' };
+const BYTES = { type: 'string', format: 'binary' };
+const DESCRIPTION = 'The body goes to an upstream as it is, but for the name of the model, and its answer comes back as it is. A channel has to adapt';
 
 /** The synchronous capabilities at their own paths. */
 export function relayRoutes(parts: GatewayParts): RouteEntry[] {
@@ -24,10 +27,10 @@ async function relay(parts: GatewayParts, endpoint: RelayEndpoint, exchange: Exc
   exchange.respond = false;
 }
 
-function docOf({ name, path, takesForms, summary }: RelayEndpoint): RouteDoc {
+function docOf({ name, path, takesForms, answersAlso, summary }: RelayEndpoint): RouteDoc {
   const operationId = `relay_${path.replace(/\W+/g, '_').replace(/^_|_$/g, '')}`;
   return {
-    tag: 'Relayed', operationId, summary, description: `Passed through to a channel that adapts ${name}.`, json: ANYTHING, ...(takesForms ? { form: ANYTHING } : {}),
-    answers: { 'application/json': ANYTHING },
+    tag: 'Relayed', operationId, summary, description: `${DESCRIPTION} ${name}.`, isRelayed: true, json: ANYTHING, ...(takesForms ? { form: ANYTHING } : {}),
+    answers: { 'application/json': ANYTHING, ...Object.fromEntries(answersAlso.map((type) => [type, type.startsWith('audio/') ? BYTES : TEXT])) },
   };
 }

@@ -26,6 +26,8 @@ export interface RouteDoc {
   readonly parameters?: readonly QueryParameter[];
   /** Headers of the request that mean something here. */
   readonly headers?: readonly ('Prefer' | 'Idempotency-Key' | 'Range')[];
+  /** Whether an upstream answers it. */
+  readonly isRelayed?: true;
   readonly json?: Schema;
   readonly form?: Schema;
   /** Of a success; 200 where nothing is said. */

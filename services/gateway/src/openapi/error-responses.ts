@@ -22,6 +22,7 @@ export function errorResponses({ path, token, doc, methods }: RouteEntry): objec
     ...(methods === 'all' ? [['501', 'Not implemented.']] as [string, string][] : []),
     ...(doc.json === undefined ? [] : [['400', 'The body or a field of it is wrong; the message names it.'], ['413', 'The body is too large.'], ['415', 'The body is of another type.']] as [string, string][]),
     ...(path.includes('{') || doc.json !== undefined ? [['404', 'No such task, model or path.']] as [string, string][] : []),
+    ...(doc.isRelayed === undefined ? [] : [['502', 'The upstream broke off before it answered; it may have done the work.'], ['503', 'Nothing that serves the model can be reached.'], ['504', 'The upstream did not answer in time; it may have done the work.']] as [string, string][]),
   ];
   return Object.fromEntries(statuses.map(([status, description]) => [status, { description, content }]));
 }
