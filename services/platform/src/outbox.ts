@@ -8,6 +8,8 @@ export interface OutboxEvent {
 }
 
 const BATCH_MAX = 200;
+/** So many texts of statements there are, whatever the number of events. */
+const REMOVALS = [1, 16, BATCH_MAX] as const;
 
 /** Stages an event in the transaction of the fact that it reports: both are kept or neither. */
 export async function stageEvent(query: SqlQuery, event: OutboxEvent, now: number): Promise<void> {
@@ -22,8 +24,15 @@ export async function relayOutbox(sql: Sql, publish: (event: OutboxEvent) => Pro
   const rows = await sql.read<{ id: string; type: string; payload: string }>('SELECT id, type, payload FROM outbox ORDER BY id LIMIT $1', [BATCH_MAX]);
   const outcomes = await Promise.allSettled(rows.map(publish));
   const done = rows.filter((_row, index) => outcomes[index]?.status === 'fulfilled');
-  for (const row of done) await sql.write('DELETE FROM outbox WHERE id = $1', [row.id]);
+  if (done.length > 0) await remove(sql, done.map(({ id }) => id));
   const failed = outcomes.find((outcome) => outcome.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
   return done.length;
+}
+
+/** All with one statement; the last id stands in for those that are missing to its size. */
+async function remove(sql: Sql, ids: readonly string[]): Promise<void> {
+  const size = REMOVALS.find((most) => most >= ids.length) ?? BATCH_MAX;
+  const values = Array.from({ length: size }, (_, index) => ids[index] ?? ids.at(-1) ?? '');
+  await sql.write(`DELETE FROM outbox WHERE id IN (${values.map((_, index) => `$${String(index + 1)}`).join(', ')})`, values);
 }

@@ -1,7 +1,7 @@
 import type { Sql, SqlQuery } from '@reelgate/platform/sql';
 import { channelScope } from '../domain/in-flight-scope.ts';
 import { Undone, takeCaps, takeKey } from './sql-admission.ts';
-import { joinCounter, leaveCounter, leaveCounters, countUp } from './sql-in-flight.ts';
+import { joined, leaveCounter, leaveCounters } from './sql-in-flight.ts';
 import type { WriteNote } from './sql-notes.ts';
 import type { Begun, CreateStore, NewTask } from './task-store.ts';
 
@@ -22,7 +22,7 @@ function sqlBegins(sql: Sql, note: WriteNote): Pick<CreateStore, 'findKey' | 'be
 
     begin: async (task) => {
       try {
-        return await sql.transaction((query) => begin(query, task, note));
+        return await sql.transaction((query) => begin(query, task));
       } catch (error) {
         if (error instanceof Undone) return error.outcome;
         throw error;
@@ -65,16 +65,15 @@ function sqlBegins(sql: Sql, note: WriteNote): Pick<CreateStore, 'findKey' | 'be
 /** The rows of the tries themselves. */
 function sqlAttempts(sql: Sql, note: WriteNote): Pick<CreateStore, 'startAttempt' | 'accept' | 'refuseAttempt' | 'leaveUnknown'> {
   return {
-    startAttempt: (taskId, { number, owner, channel, inFlightMax, at }) => sql.transaction(async (query) => {
-      // The row is taken first: whoever disowns it waits, and then sees the attempt.
-      const own = await query("UPDATE tasks SET updated_at = $1 WHERE id = $2 AND admission = 'submitting' AND owner = $3 RETURNING id", [at, taskId, owner]);
-      if (own.length === 0) throw new Error(`the create of ${taskId} was taken over`);
-      if (!(await countUp(query, channelScope(channel), inFlightMax))) return false;
-      await joinCounter(query, taskId, channelScope(channel));
-      await query("INSERT INTO attempts (task_id, number, channel, outcome, started_at) VALUES ($1, $2, $3, 'started', $4)", [taskId, number, channel, at]);
-      await note(query, taskId, at, { type: 'attempt_started', detail: { number, channel } });
-      return true;
-    }),
+    startAttempt: async (taskId, attempt) => {
+      try {
+        await sql.transaction((query) => startAttempt(query, taskId, attempt));
+        return true;
+      } catch (error) {
+        if (error instanceof Undone) return false;
+        throw error;
+      }
+    },
 
     accept: (taskId, { number, mapping, at, nextPollAt }) => sql.transaction(async (query) => {
       await query("UPDATE attempts SET outcome = 'accepted', upstream_id = $1, ended_at = $2 WHERE task_id = $3 AND number = $4", [mapping.upstreamId ?? null, at, taskId, number]);
@@ -82,7 +81,6 @@ function sqlAttempts(sql: Sql, note: WriteNote): Pick<CreateStore, 'startAttempt
         `UPDATE tasks SET admission = 'accepted', owner = NULL, channel = $1, upstream_account = $2, upstream_id = $3, next_poll_at = $4, updated_at = $5
          WHERE id = $6 AND admission IN ('submitting', 'unknown') AND upstream_id IS NULL`,
         [mapping.channel, mapping.upstreamAccount, mapping.upstreamId ?? null, nextPollAt, at, taskId]);
-      await note(query, taskId, at, { type: 'accepted', detail: { number, channel: mapping.channel, upstreamId: mapping.upstreamId } });
     }),
 
     refuseAttempt: (taskId, { number, channel, error, at }) => sql.transaction(async (query) => {
@@ -102,14 +100,25 @@ function sqlAttempts(sql: Sql, note: WriteNote): Pick<CreateStore, 'startAttempt
   };
 }
 
-async function begin(query: SqlQuery, task: NewTask, note: WriteNote): Promise<Begun> {
+type NewAttempt = Parameters<CreateStore['startAttempt']>[1];
+
+async function startAttempt(query: SqlQuery, taskId: string, { number, owner, channel, inFlightMax, at }: NewAttempt): Promise<void> {
+  const scope = channelScope(channel);
+  // The row is taken first: whoever disowns it waits, and then sees the attempt.
+  const own = await query(`UPDATE tasks SET updated_at = $1, in_flight_json = ${joined('$4')} WHERE id = $2 AND admission = 'submitting' AND owner = $3 RETURNING id`, [at, taskId, owner, JSON.stringify(scope)]);
+  if (own.length === 0) throw new Error(`the create of ${taskId} was taken over`);
+  await query("INSERT INTO attempts (task_id, number, channel, outcome, started_at) VALUES ($1, $2, $3, 'started', $4)", [taskId, number, channel, at]);
+  await takeCaps(query, [{ scope, limit: inFlightMax }]);
+}
+
+async function begin(query: SqlQuery, task: NewTask): Promise<Begun> {
   if (task.idempotency !== undefined) await takeKey(query, task, task.idempotency);
-  await takeCaps(query, task.caps);
   await query(
     `INSERT INTO tasks (id, account_id, token_id, kind, model, order_json, admission, owner, state, seconds, created_at, updated_at, in_flight_json)
      VALUES ($1, $2, $3, $4, $5, $6, 'submitting', $7, 'queued', $8, $9, $9, $10)`,
     [task.id, task.accountId, task.tokenId, task.order.kind, task.order.model, JSON.stringify(task.order), task.owner, task.seconds, task.createdAt,
       JSON.stringify(task.caps.map(({ scope }) => scope))]);
-  await note(query, task.id, task.createdAt, { type: 'created' });
+  // Last, for every create of the token waits at these rows until this one is committed.
+  await takeCaps(query, task.caps);
   return 'begun';
 }

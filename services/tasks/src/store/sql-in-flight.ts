@@ -21,11 +21,9 @@ export async function leaveCounters(query: SqlQuery, taskId: string): Promise<vo
   await query("UPDATE tasks SET in_flight_json = '[]' WHERE id = $1", [taskId]);
 }
 
-/** Puts a task into one more counter, to be left with the others. */
-export async function joinCounter(query: SqlQuery, taskId: string, scope: string): Promise<void> {
-  const [row] = await query<{ in_flight_json: string }>('SELECT in_flight_json FROM tasks WHERE id = $1', [taskId]);
-  const scopes = [...(JSON.parse(row?.in_flight_json ?? '[]') as string[]), scope];
-  await query('UPDATE tasks SET in_flight_json = $1 WHERE id = $2', [JSON.stringify(scopes), taskId]);
+/** The counters of a task with one more, to be left with the others; `$n` stands for its name as JSON. */
+export function joined(parameter: string): string {
+  return `CASE WHEN in_flight_json = '[]' THEN '[' ELSE substr(in_flight_json, 1, length(in_flight_json) - 1) || ',' END || CAST(${parameter} AS TEXT) || ']'`;
 }
 
 export async function leaveCounter(query: SqlQuery, taskId: string, scope: string): Promise<void> {

@@ -1,6 +1,7 @@
 import type { Sql, SqlValue } from '@reelgate/platform/sql';
-import { TASK_COLUMNS, fromTaskRow, optionalNumber, optionalText, places, text } from './rows.ts';
-import type { Attempt, ListFilter, ReadStore, Unsettled } from './task-store.ts';
+import { TASK_COLUMNS, fromTaskRow, places, text } from './rows.ts';
+import { sqlHistory } from './sql-history.ts';
+import type { ListFilter, ReadStore, Unsettled } from './task-store.ts';
 
 /** In words that SQLite can match to the index of such tasks: it does not match a parameter. */
 const UNSURE = { submitting: "admission = 'submitting'", unknown: "admission = 'unknown'" } as const;
@@ -28,12 +29,7 @@ export function sqlReads(sql: Sql): ReadStore {
       const [row] = await sql.read(`SELECT COUNT(*) AS count FROM tasks WHERE ${where}`, values);
       return Number(row?.['count'] ?? 0);
     },
-    attempts: async (taskId) => (await sql.read('SELECT * FROM attempts WHERE task_id = $1 ORDER BY number', [taskId])).map((row): Attempt => ({
-      number: Number(row['number']), channel: text(row['channel']), upstreamId: optionalText(row['upstream_id']), outcome: text(row['outcome']) as Attempt['outcome'],
-      error: optionalText(row['error']), startedAt: Number(row['started_at']), endedAt: optionalNumber(row['ended_at']),
-    })),
-    events: async (taskId) => (await sql.read('SELECT at, type, detail_json FROM task_events WHERE task_id = $1 ORDER BY id', [taskId]))
-      .map((row) => ({ at: Number(row['at']), type: text(row['type']), detailJson: text(row['detail_json']) })),
+    ...sqlHistory(sql),
     inFlight: async (scope) => Number((await sql.read('SELECT count FROM in_flight WHERE scope = $1', [scope]))[0]?.['count'] ?? 0),
     abandoned: (aliveOwners, limit) => tasks(
       `admission = 'submitting' AND ${aliveOwners.length === 0 ? '1 = 1' : `owner NOT IN (${places(aliveOwners.length, 2)})`} ORDER BY id LIMIT $1`, [limit, ...aliveOwners]),
