@@ -22,16 +22,18 @@ interface BenchOptions {
   readonly bus?: string;
   /** Looks at the upstream; the default is that of a new installation. */
   readonly pollsPerMinute?: number;
+  /** Whether the upstream calls back. */
+  readonly callbacks?: boolean;
 }
 
 /** The real program with no limit in the way of a create, and an upstream that answers at once. The poll plan is the one of a new installation. */
-export async function startBenchProgram(shape: Shape, { bus, pollsPerMinute = POLLS_PER_MINUTE }: BenchOptions = {}): Promise<BenchProgram> {
+export async function startBenchProgram(shape: Shape, { bus, pollsPerMinute = POLLS_PER_MINUTE, callbacks = false }: BenchOptions = {}): Promise<BenchProgram> {
   const upstream = await startInstantUpstream();
   const program = await newProgram(shape, { upstream: upstream.host, ...(bus === undefined ? {} : { bus }) }, (config) => ({
     ...config,
     gateway: { ...config.gateway, limits: { ...config.gateway.limits, creates_per_minute: PLENTY, reads_per_minute: PLENTY } },
     tasks: { ...config.tasks, poll: { first: '3s', factor: 1.5, max: '15s' }, in_flight: { per_token: PLENTY, total: PLENTY } },
-    channels: config.channels.map((channel) => ({ ...channel, limits: { requests_per_minute: PLENTY, in_flight: PLENTY, polls_per_minute: pollsPerMinute } })),
+    channels: config.channels.map((channel) => ({ ...channel, callbacks, limits: { requests_per_minute: PLENTY, in_flight: PLENTY, polls_per_minute: pollsPerMinute } })),
     accounts: config.accounts.map((account) => ({ ...account, credit: '1000000000.00' })),
   }));
   await program.start();

@@ -1,23 +1,27 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Agent, request as undici } from 'undici';
 
 /** The vendor's V2 API, answering at once: everything runs until it is told to fail. */
 export interface InstantUpstream {
   readonly host: string;
   /** The upstream's ids in the order in which the creates came. */
   readonly ids: readonly string[];
-  /** Ends this work; the next look shows it. */
+  /** Ends this work; the next look shows it. Where the order named an address, it is called at once. */
   fail(id: string): void;
   /** How many looks there were. */
   looks(): number;
   stop(): Promise<void>;
 }
 
+const ADDRESS = /"callback_url":"([^"]+)"/;
 const QUERY = '/v2/query/video_generation/';
 
 export async function startInstantUpstream(): Promise<InstantUpstream> {
   const ids: string[] = [];
   const failed = new Set<string>();
+  const addresses = new Map<string, string>();
+  const calls = new Agent({ connections: 64 });
   let looked = 0;
   const server = createServer((request, response) => {
     const reply = (body: object): void => {
@@ -25,8 +29,11 @@ export async function startInstantUpstream(): Promise<InstantUpstream> {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }).end(text);
     };
     if (request.method === 'POST') {
-      request.resume().on('end', () => {
+      const parts: Buffer[] = [];
+      request.on('data', (part: Buffer) => void parts.push(part)).on('end', () => {
         const id = `91${String(ids.length).padStart(13, '0')}`;
+        const address = ADDRESS.exec(Buffer.concat(parts).toString('latin1'))?.[1];
+        if (address !== undefined) addresses.set(id, address);
         ids.push(id);
         reply({ task_id: id });
       });
@@ -40,11 +47,21 @@ export async function startInstantUpstream(): Promise<InstantUpstream> {
   return {
     host: `127.0.0.1:${String((server.address() as AddressInfo).port)}`,
     ids,
-    fail: (id) => failed.add(id),
+    fail: (id) => {
+      failed.add(id);
+      const address = addresses.get(id);
+      if (address !== undefined) void call(calls, address, id);
+    },
     looks: () => looked,
     stop: () => new Promise((resolve) => {
+      void calls.close();
       server.close(() => { resolve(); });
       server.closeAllConnections();
     }),
   };
+}
+
+async function call(calls: Agent, address: string, id: string): Promise<void> {
+  const { body } = await undici(address, { dispatcher: calls, method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ task_id: id, status: 'failed' }) });
+  await body.dump();
 }

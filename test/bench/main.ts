@@ -2,7 +2,7 @@ import { billingBench } from './billing/billing.ts';
 import { createBench, grpcCreateBench } from './create.ts';
 import { mediaBench } from './media/downloads.ts';
 import { inlineBodiesBench } from './media/inline-bodies.ts';
-import { pollLagBench } from './poll-lag.ts';
+import { callbackLagBench, pollLagBench } from './poll-lag.ts';
 import { pollPassBench } from './poll-pass.ts';
 import { readStatusBench } from './read-status.ts';
 import { relayBench } from './relay.ts';
@@ -10,7 +10,7 @@ import { table } from './table.ts';
 import type { Line } from './table.ts';
 
 const BENCHES: Readonly<Record<string, () => Promise<readonly Line[]>>> = {
-  create: createBench, 'create-grpc': grpcCreateBench, 'read-status': readStatusBench, 'poll-lag': pollLagBench, 'poll-pass': pollPassBench, media: mediaBench, 'media-inline': inlineBodiesBench, billing: billingBench, relay: relayBench,
+  create: createBench, 'create-grpc': grpcCreateBench, 'read-status': readStatusBench, 'poll-lag': pollLagBench, 'callback-lag': callbackLagBench, 'poll-pass': pollPassBench, media: mediaBench, 'media-inline': inlineBodiesBench, billing: billingBench, relay: relayBench,
 };
 
 const asked = process.argv.slice(2);

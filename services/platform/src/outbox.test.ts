@@ -32,6 +32,16 @@ describeOnEngines('the outbox', (open) => {
     expect(await kept()).toEqual([]);
   });
 
+  test.each([1, 2, 16, 17, 200])('removes all of %d that were published, and nothing beside them', async (count) => {
+    await stage(...Array.from({ length: count }, (_, number) => anEvent(number)), anEvent(999));
+
+    await relayOutbox(sql, async (event) => {
+      if (event.id === 'event_999') throw new Error('the bus is away');
+    }).catch(() => undefined);
+
+    expect(await kept()).toEqual(['event_999']);
+  });
+
   test('hands over exactly what was staged', async () => {
     const taken: OutboxEvent[] = [];
     await stage(anEvent(1));

@@ -37,7 +37,8 @@ describe('a call for a task that goes on', () => {
 
     await Promise.all(Array.from({ length: 50 }, () => heed(tokenOf(world, task), 'up-made-up')));
 
-    expect(await find()).toMatchObject({ nextPollAt: world.clock.now(), state: 'queued', mapping: { upstreamId: 'up-1' } });
+    expect((await find())?.nextPollAt).toBeLessThanOrEqual(world.clock.now());
+    expect(await find()).toMatchObject({ state: 'queued', mapping: { upstreamId: 'up-1' } });
     expect([wakes(world) - woken, looks(world)]).toEqual([1, 0]);
   });
 

@@ -86,7 +86,6 @@ function sqlAttempts(sql: Sql, note: WriteNote): Pick<CreateStore, 'startAttempt
     refuseAttempt: (taskId, { number, channel, error, at }) => sql.transaction(async (query) => {
       await query("UPDATE attempts SET outcome = 'refused', error = $1, ended_at = $2 WHERE task_id = $3 AND number = $4", [error, at, taskId, number]);
       await leaveCounter(query, taskId, channelScope(channel));
-      await note(query, taskId, at, { type: 'attempt_refused', detail: { number, channel, error } });
     }),
 
     leaveUnknown: (taskId, { number, mapping, error, at }) => sql.transaction(async (query) => {

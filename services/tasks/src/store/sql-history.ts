@@ -30,9 +30,10 @@ export function sqlHistory(sql: Sql): Pick<ReadStore, 'attempts' | 'events'> {
   };
 }
 
-function toldBy({ number, channel, upstreamId, outcome, startedAt, endedAt }: Attempt): readonly Happened[] {
+function toldBy({ number, channel, upstreamId, outcome, error, startedAt, endedAt = startedAt }: Attempt): readonly Happened[] {
   const started = happened(startedAt, 'attempt_started', { number, channel });
-  return outcome === 'accepted' && endedAt !== undefined ? [started, happened(endedAt, 'accepted', { number, channel, upstreamId })] : [started];
+  if (outcome === 'accepted') return [started, happened(endedAt, 'accepted', { number, channel, upstreamId })];
+  return outcome === 'refused' ? [started, happened(endedAt, 'attempt_refused', { number, channel, error })] : [started];
 }
 
 function happened(at: number, type: string, detail: object): Happened {

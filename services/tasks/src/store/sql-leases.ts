@@ -4,6 +4,9 @@ import type { MoveStore } from './task-store.ts';
 
 export const UNFINISHED = "state IN ('queued', 'in_progress')";
 
+/** What an upstream called for goes before everything that is due by its time: nothing is late by so much. */
+const AHEAD_MS = 24 * 3600 * 1000;
+
 /** When a task is looked at, and by whom. */
 export function sqlLeases(sql: Sql): Pick<MoveStore, 'claimDue' | 'dropLeases' | 'leasedBy' | 'dropLease' | 'pullIn' | 'makeDue' | 'heed'> {
   return {
@@ -31,8 +34,8 @@ export function sqlLeases(sql: Sql): Pick<MoveStore, 'claimDue' | 'dropLeases' |
     },
     // While a look is under way its time is moved a little and stays past: `progress` sees by it that there is more to see.
     heed: async (taskId, at) => (await sql.write(
-      `UPDATE tasks SET next_poll_at = CASE WHEN next_poll_at > $1 THEN $1 ELSE next_poll_at + 1 END
-       WHERE id = $2 AND next_poll_at IS NOT NULL AND ${UNFINISHED}
-         AND ((next_poll_at > $1 AND (lease_until IS NULL OR lease_until <= $1)) OR (next_poll_at <= $1 AND lease_until > $1)) RETURNING id`, [at, taskId])).length > 0,
+      `UPDATE tasks SET next_poll_at = CASE WHEN lease_until > $1 THEN next_poll_at + 1 ELSE $2 END
+       WHERE id = $3 AND next_poll_at IS NOT NULL AND ${UNFINISHED}
+         AND ((lease_until > $1 AND next_poll_at <= $1) OR ((lease_until IS NULL OR lease_until <= $1) AND next_poll_at > $2)) RETURNING id`, [at, at - AHEAD_MS, taskId])).length > 0,
   };
 }

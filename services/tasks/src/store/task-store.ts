@@ -155,7 +155,7 @@ export interface MoveStore {
   /** Compare-and-set from an unfinished state, with the event, the counters, the end of its attention and the note in one transaction; says whether it won. */
   finish(taskId: string, finish: Finish): Promise<boolean>;
   makeDue(taskId: string, at: number): Promise<void>;
-  /** Something happened to the work: it is looked at now, or once more after the look that is under way. Says whether that was news. */
+  /** Something happened to the work: it is looked at before all others, or once more after the look that is under way. Says whether that was news. */
   heed(taskId: string, at: number): Promise<boolean>;
   markSettled(taskId: string, at: number): Promise<void>;
   /** Its settlement failed: it is asked for again at this time, and others meanwhile. */

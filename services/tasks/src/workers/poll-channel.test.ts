@@ -125,6 +125,26 @@ describe('looks at the same time', () => {
     await poller.idle();
   });
 
+  test('are not held up by results that are being fetched, however long that takes', async () => {
+    const { world, ids, poller } = await withDue(PARALLEL_MAX + 10);
+    for (const id of ids) world.upstream.looks.set(`up-${id}`, succeeded());
+    const gate = Promise.withResolvers<undefined>();
+    world.journal.put(async ({ name }, proceed) => {
+      if (name === 'media.ingest') await gate.promise;
+      return proceed();
+    });
+
+    expect(await poller.pass('main')).toBe(PARALLEL_MAX);
+    await world.clock.advance(0);
+    expect(await poller.pass('main')).toBe(10);
+    await world.clock.advance(0);
+
+    expect(world.journal.names().filter((name) => name === 'main.look')).toHaveLength(ids.length);
+    gate.resolve(undefined);
+    await poller.idle();
+    expect((await world.deps.store.list({ states: ['completed'] }, { limit: 1000 }))).toHaveLength(ids.length);
+  });
+
   test('keep to the polls a minute that the channel allows, the share of a second at once', async () => {
     const { world, poller } = await withDue(10, { channels: [channelSettings({ pollsPerMinute: 4 * 60 })] });
 

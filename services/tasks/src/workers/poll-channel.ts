@@ -1,3 +1,4 @@
+import type { Channel, Look } from '../channels/channel.ts';
 import type { Berth } from '../channels/fleet.ts';
 import { longestInterval } from '../domain/poll-interval.ts';
 import type { Task } from '../domain/task.ts';
@@ -6,6 +7,8 @@ import type { Deps } from '../operations/deps.ts';
 import { postpone } from '../operations/postpone.ts';
 
 const PARALLEL_MAX = 64;
+/** With those whose look is over and whose result is being fetched, which keep nobody waiting until there are so many. */
+const IN_HAND_MAX = 512;
 /** A look and all that follows it, the fetch of a result included, ends within this. */
 const LEASE_MS = 15 * 60_000;
 const PULLED_IN_MAX = 1000;
@@ -17,23 +20,27 @@ export interface ChannelPoller {
   idle(): Promise<void>;
 }
 
-/** Looks that run, by their task; and whether more tasks may be leased to this process, for something could not be written or read. */
+/** Looks that run, with all that follows them, by their task; and whether more tasks may be leased to this process, for something could not be written or read. */
 interface Hand {
   readonly running: Map<string, Promise<void>>;
+  /** How many of those look at the upstream now. */
+  looking: number;
+  /** Resolves when the next of them is over. */
+  freed: PromiseWithResolvers<undefined>;
   unsure: boolean;
 }
 
 /** The looks at one channel: a slow one delays no other. */
 export function channelPoller(deps: Deps, berth: () => Berth | undefined): ChannelPoller {
-  const hand: Hand = { running: new Map(), unsure: false };
+  const hand: Hand = { running: new Map(), looking: 0, freed: Promise.withResolvers(), unsure: false };
   const mendClock = clockMender(deps);
   return {
     pass: async (channelId) => {
       const at = berth();
-      const free = PARALLEL_MAX - hand.running.size;
+      const free = Math.min(PARALLEL_MAX - hand.looking, IN_HAND_MAX - hand.running.size);
       if (at === undefined) return 0;
       if (free <= 0) {
-        await Promise.race(hand.running.values());
+        await Promise.race([hand.freed.promise, ...hand.running.values()]);
         return 1;
       }
       await mendClock(channelId);
@@ -59,7 +66,7 @@ async function take(deps: Deps, berth: Berth, hand: Hand, limit: number): Promis
     // A clock that was set forward ends the leases of looks that run.
     if (hand.running.has(task.id)) continue;
     berth.polls.take();
-    const work = lookAt(deps, berth, task).then((written) => {
+    const work = lookAt(deps, berth, hand, task).then((written) => {
       hand.running.delete(task.id);
       if (!written) hand.unsure = true;
     });
@@ -69,9 +76,9 @@ async function take(deps: Deps, berth: Berth, hand: Hand, limit: number): Promis
 }
 
 /** Says whether what came of it could be written. */
-async function lookAt(deps: Deps, { channel }: Berth, task: Task): Promise<boolean> {
+async function lookAt(deps: Deps, { channel }: Berth, hand: Hand, task: Task): Promise<boolean> {
   try {
-    const look = await channel.look(task.mapping?.upstreamId ?? '', new AbortController().signal);
+    const look = await lookOnce(channel, hand, task);
     deps.count.poll(channel.settings.id, look.found ? look.report.phase : 'error');
     if (look.found) await applyReport(deps, task, look.report);
     else if (look.gone) await postpone(deps, task, 'the upstream says that it does not know this task', 'unknown_upstream_task');
@@ -80,6 +87,17 @@ async function lookAt(deps: Deps, { channel }: Berth, task: Task): Promise<boole
   } catch (error) {
     deps.log.error({ taskId: task.id, err: error }, 'a look at the upstream failed');
     return postpone(deps, task, 'a fault of the service').then(() => true, () => false);
+  }
+}
+
+async function lookOnce(channel: Channel, hand: Hand, task: Task): Promise<Look> {
+  hand.looking += 1;
+  try {
+    return await channel.look(task.mapping?.upstreamId ?? '', new AbortController().signal);
+  } finally {
+    hand.looking -= 1;
+    hand.freed.resolve(undefined);
+    hand.freed = Promise.withResolvers();
   }
 }
 

@@ -190,8 +190,15 @@ export function movesConformance(open: OpenStore): void {
       await accepted(store, 'task_1', { nextPollAt: AT + 5000 });
 
       expect([await store.heed('task_1', AT + 10), await store.heed('task_1', AT + 10), await other.heed('task_1', AT + 20)]).toEqual([true, false, false]);
-      expect(await store.find('task_1')).toMatchObject({ nextPollAt: AT + 10 });
       expect(await claim(store, AT + 20)).toEqual(['task_1']);
+    });
+
+    test('puts it before everything that is due already, the longest called first', async () => {
+      await accepted(store, 'task_due', { nextPollAt: AT - 1000 });
+      for (const id of ['task_2', 'task_1']) await accepted(store, id, { nextPollAt: AT - 10 });
+      expect([await store.heed('task_2', AT), await store.heed('task_1', AT + 1), await store.heed('task_2', AT + 2)]).toEqual([true, true, false]);
+
+      expect([...await claim(store, AT + 10, 1), ...await claim(store, AT + 10, 1), ...await claim(store, AT + 10, 1)]).toEqual(['task_2', 'task_1', 'task_due']);
     });
 
     test('takes no task from the look that is under way, and has one more follow it', async () => {
