@@ -131,6 +131,29 @@ describe('calls at the same time', () => {
     expect(world.upstream.submitted).toHaveLength(1);
   });
 
+  test('of which the first is refused while the second looks it up are two calls', async () => {
+    const world = await open();
+    world.upstream.answer('main', refused('content'));
+    const { reached, letGo } = holdUp(world);
+    const first = create(world);
+    first.catch(() => undefined);
+    await reached;
+    const held = world.journal;
+    held.put(async ({ name }, proceed) => {
+      const given = await proceed();
+      if (name !== 'store.findKey') return given;
+      held.put(async (_call, go) => go());
+      letGo();
+      await first.catch(() => undefined);
+      return given;
+    });
+
+    const second = await create(world);
+
+    await expect(first).rejects.toMatchObject({ reason: 'content_rejected' });
+    expect(second).toMatchObject({ replayed: false, task: { admission: 'accepted' } });
+  });
+
   test('create one task, hold once and submit once, however many they are', async () => {
     const world = await open();
 

@@ -111,6 +111,8 @@ async function findEarlier(deps: Deps, { accountId, idempotency }: CreateRequest
   if (record === undefined) return undefined;
   if (record.fingerprint !== idempotency.fingerprint) throw keyReused();
   const task = await deps.store.find(record.taskId);
+  // It was refused between the two reads: its key is free again.
+  if (task?.admission === 'refused') return undefined;
   if (task === undefined || task.admission === 'submitting') throw keyInUse();
   return task;
 }
