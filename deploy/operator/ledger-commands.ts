@@ -21,6 +21,14 @@ export const ledgerCommands: Readonly<Record<string, Command>> = {
       };
     },
   },
+  'ledger rebuild': {
+    usage: '',
+    run: async ({ accounts }, words) => {
+      noIds(words);
+      const { accountIds, tokenIds } = await accounts.rebuildBalances({});
+      return { answer: { accounts: accountIds, tokens: tokenIds } };
+    },
+  },
   'price list': {
     usage: '',
     run: async ({ accounts }, words) => {

@@ -207,6 +207,19 @@ describeOnEngines('calls', (open) => {
     await expectSound(on);
   });
 
+  test('that many batches settle at once are each charged once, and all are told the same', async () => {
+    const on = await open(chatConfig());
+    const ids = many(on, 100).map(({ callId = '' }) => callId);
+    await on.calls.placeCalls({ calls: many(on, 100) });
+
+    const answers = await Promise.all(Array.from({ length: 12 }, (_, batch) => on.calls.settleCalls({ ends: ids.map((id) => usedTokens(id, BigInt(batch) * 100n, 1n)) })));
+
+    const charged = answers[0]!.settlements.map(({ amountNanos }) => amountNanos);
+    expect(answers.map(({ settlements }) => settlements.map(({ amountNanos }) => amountNanos))).toEqual(Array(12).fill(charged));
+    expect((await books(on)).balance).toBe(100n * DOLLAR - charged.reduce((sum, amount) => sum + amount, 0n));
+    await expectSound(on);
+  });
+
   test('that overlap, beside holds of the same account, are each placed once and charged once', async () => {
     const on = await open({ ...chatConfig(), prices: { ...CHAT_PRICES, 'Alpha-H3': { per_second: '0.08' } } });
     const orders = many(on, 60);

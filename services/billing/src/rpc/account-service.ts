@@ -28,6 +28,11 @@ export function accountService(deps: BillingDeps): Binding {
     listTokens: async ({ accountId }) => ({ tokens: (await deps.tokens.list(accountId || undefined, TOKENS_MAX)).map(toWireToken) }),
     revokeToken: async ({ id }) => ({ token: toWireToken(await revokeToken(deps, id)) }),
     listPrices: async () => ({ contracts: (await deps.prices.list()).map(toWireContract) }),
+    rebuildBalances: async (_request, { caller }) => {
+      const { accountIds, tokenIds } = await deps.audit.rebuild();
+      deps.log.warn({ actor: caller.name, accountIds, tokenIds }, 'the cached sums were computed again from the ledger');
+      return { accountIds: [...accountIds], tokenIds: [...tokenIds] };
+    },
     verifyLedger: async () => {
       const { entries, sums, faults, openHoldTaskIds, calls } = await deps.audit.audit(deps.clock.now());
       return {

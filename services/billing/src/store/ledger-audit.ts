@@ -12,7 +12,15 @@ export interface Audit {
   readonly calls: { readonly open: bigint; readonly overdue: bigint };
 }
 
+/** Whose cached sums were wrong. */
+export interface Rebuilt {
+  readonly accountIds: readonly string[];
+  readonly tokenIds: readonly string[];
+}
+
 export interface LedgerAudit {
   /** Recomputes everything that is cached from the lines; each check sees one moment, so it can run beside the traffic. */
   audit(now: number): Promise<Audit>;
+  /** Computes the cached sums of accounts and tokens again from the lines, beside the traffic too. */
+  rebuild(): Promise<Rebuilt>;
 }

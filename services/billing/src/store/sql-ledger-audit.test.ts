@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
+import { books, expectSound } from '../../testing/books.ts';
 import { CHAT_PRICES, HOUR_MS, callOrder, usedTokens } from '../../testing/call-orders.ts';
 import { describeOnEngines } from '../../testing/describe-on-engines.ts';
 import { PRICES, aConfig, order } from '../../testing/open-billing.ts';
@@ -62,6 +63,35 @@ describeOnEngines('the audit of the ledger', (open) => {
 
     expect(proof.ok).toBe(false);
     expect(proof.faults).toEqual(expect.arrayContaining(faults));
+  });
+
+  test.each([
+    ['a balance', 'UPDATE accounts SET balance_nanos = balance_nanos + 7'], ['a sum of holds', 'UPDATE accounts SET held_nanos = held_nanos - 7'], ['a use of a token', 'UPDATE tokens SET used_nanos = used_nanos + 7'],
+  ])('is satisfied once %s is rebuilt', async (_what, tampering) => {
+    const on = await usedBooks(open);
+    const before = await books(on);
+    await on.sql.write(tampering);
+
+    const { accountIds, tokenIds } = await on.accounts.rebuildBalances({});
+
+    expect([...accountIds, ...tokenIds]).toEqual([tampering.includes('tokens') ? on.tokenId : 'demo']);
+    expect(await books(on)).toEqual(before);
+    await expectSound(on);
+    expect(await on.accounts.rebuildBalances({})).toMatchObject({ accountIds: [], tokenIds: [] });
+  });
+
+  test('finds the sums right that were rebuilt amid the traffic', async () => {
+    const on = await open();
+    const traffic = Array.from({ length: 60 }, async (_, index) => {
+      await on.billing.placeHold(order(on, `task_${index}`));
+      await on.billing.settleHold({ taskId: `task_${index}`, totalSeconds: BigInt(index % 9) });
+    });
+
+    const rebuilt = await Promise.all(Array.from({ length: 8 }, () => on.accounts.rebuildBalances({})));
+    await Promise.all(traffic);
+
+    expect(rebuilt.flatMap(({ accountIds, tokenIds }) => [...accountIds, ...tokenIds])).toEqual([]);
+    await expectSound(on);
   });
 
   test('names calls that the sweep has left behind', async () => {

@@ -1,5 +1,6 @@
 import type { Sql, SqlRow } from '@reelgate/platform/sql';
 import type { Audit, LedgerAudit } from './ledger-audit.ts';
+import { rebuild } from './sql-rebuild.ts';
 
 type Whole = number | bigint;
 
@@ -69,6 +70,7 @@ const CHECKS: readonly { readonly text: string; readonly say: (subject: string) 
 export function sqlLedgerAudit(sql: Sql): LedgerAudit {
   const read = <R extends SqlRow>(text: string, bound?: number): Promise<R[]> => sql.read<R>(text, bound === undefined ? [] : [bound]);
   return {
+    rebuild: () => sql.transaction(rebuild),
     audit: async (now) => {
       const [count] = await read<{ entries: Whole }>(ENTRIES);
       const sums = (await read<{ currency: string; units: Whole; rest: Whole }>(SUMS))

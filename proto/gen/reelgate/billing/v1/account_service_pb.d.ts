@@ -518,6 +518,47 @@ export declare type VerifyLedgerResponse = Message<"reelgate.billing.v1.VerifyLe
 export declare const VerifyLedgerResponseSchema: GenMessage<VerifyLedgerResponse>;
 
 /**
+ * RebuildBalancesRequest is empty.
+ *
+ * @generated from message reelgate.billing.v1.RebuildBalancesRequest
+ */
+export declare type RebuildBalancesRequest = Message<"reelgate.billing.v1.RebuildBalancesRequest"> & {
+};
+
+/**
+ * Describes the message reelgate.billing.v1.RebuildBalancesRequest.
+ * Use `create(RebuildBalancesRequestSchema)` to create a new message.
+ */
+export declare const RebuildBalancesRequestSchema: GenMessage<RebuildBalancesRequest>;
+
+/**
+ * RebuildBalancesResponse says whose cached sums were wrong, and are right now.
+ *
+ * @generated from message reelgate.billing.v1.RebuildBalancesResponse
+ */
+export declare type RebuildBalancesResponse = Message<"reelgate.billing.v1.RebuildBalancesResponse"> & {
+  /**
+   * The accounts.
+   *
+   * @generated from field: repeated string account_ids = 1;
+   */
+  accountIds: string[];
+
+  /**
+   * The tokens.
+   *
+   * @generated from field: repeated string token_ids = 2;
+   */
+  tokenIds: string[];
+};
+
+/**
+ * Describes the message reelgate.billing.v1.RebuildBalancesResponse.
+ * Use `create(RebuildBalancesResponseSchema)` to create a new message.
+ */
+export declare const RebuildBalancesResponseSchema: GenMessage<RebuildBalancesResponse>;
+
+/**
  * AccountService is the operator's side of billing.
  *
  * @generated from service reelgate.billing.v1.AccountService
@@ -592,6 +633,16 @@ export declare const AccountService: GenService<{
     methodKind: "unary";
     input: typeof VerifyLedgerRequestSchema;
     output: typeof VerifyLedgerResponseSchema;
+  },
+  /**
+   * RebuildBalances computes every cached sum of accounts and tokens again from the ledger.
+   *
+   * @generated from rpc reelgate.billing.v1.AccountService.RebuildBalances
+   */
+  rebuildBalances: {
+    methodKind: "unary";
+    input: typeof RebuildBalancesRequestSchema;
+    output: typeof RebuildBalancesResponseSchema;
   },
 }>;
 

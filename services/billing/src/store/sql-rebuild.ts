@@ -1,0 +1,30 @@
+import type { SqlQuery } from '@reelgate/platform/sql';
+import type { Rebuilt } from './ledger-audit.ts';
+
+const TOKEN_IDS = 'SELECT id FROM tokens ORDER BY id';
+const LOCK_TOKEN = 'UPDATE tokens SET used_nanos = used_nanos WHERE id = $1';
+const ACCOUNT_IDS = 'SELECT id FROM accounts ORDER BY id';
+const LOCK_ACCOUNT = 'UPDATE accounts SET held_nanos = held_nanos WHERE id = $1';
+
+const MEND_TOKENS = `UPDATE tokens SET used_nanos = s.nanos FROM (
+    SELECT t.id AS subject, CAST(COALESCE(h.nanos, 0) + COALESCE(c.nanos, 0) AS BIGINT) AS nanos FROM tokens t
+    LEFT JOIN (SELECT token_id, SUM(CASE WHEN state = 'open' THEN amount_nanos ELSE COALESCE(charged_nanos, 0) END) AS nanos FROM holds GROUP BY token_id) h ON h.token_id = t.id
+    LEFT JOIN (SELECT token_id, SUM(CASE WHEN ended_at IS NULL THEN amount_nanos ELSE charged_nanos END) AS nanos FROM calls GROUP BY token_id) c ON c.token_id = t.id) AS s
+  WHERE tokens.id = s.subject AND tokens.used_nanos <> s.nanos RETURNING id`;
+const MEND_ACCOUNTS = `UPDATE accounts SET held_nanos = s.held, balance_nanos = s.balance FROM (
+    SELECT a.id AS subject, CAST(COALESCE(h.nanos, 0) AS BIGINT) AS held, CAST(COALESCE(h.nanos, 0) + COALESCE(v.nanos, 0) AS BIGINT) AS balance FROM accounts a
+    LEFT JOIN (SELECT book, SUM(amount_nanos) AS nanos FROM ledger_lines WHERE book LIKE 'available:%' GROUP BY book) v ON v.book = 'available:' || a.id
+    LEFT JOIN (SELECT book, SUM(amount_nanos) AS nanos FROM ledger_lines WHERE book LIKE 'held:%' GROUP BY book) h ON h.book = 'held:' || a.id) AS s
+  WHERE accounts.id = s.subject AND (accounts.held_nanos <> s.held OR accounts.balance_nanos <> s.balance) RETURNING id`;
+
+/**
+ * Every row is kept to this transaction before anything is summed, in the order in which everybody takes them: whoever has posted lines
+ * and waits for such a row has not committed, so its lines are not in the sums, and it adds to the row when this is done.
+ */
+export async function rebuild(query: SqlQuery): Promise<Rebuilt> {
+  for (const { id } of await query<{ id: string }>(TOKEN_IDS)) await query(LOCK_TOKEN, [id]);
+  for (const { id } of await query<{ id: string }>(ACCOUNT_IDS)) await query(LOCK_ACCOUNT, [id]);
+  const tokens = await query<{ id: string }>(MEND_TOKENS);
+  const accounts = await query<{ id: string }>(MEND_ACCOUNTS);
+  return { accountIds: accounts.map(({ id }) => id), tokenIds: tokens.map(({ id }) => id) };
+}
