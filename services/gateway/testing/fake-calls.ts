@@ -14,7 +14,7 @@ export interface FakeCalls {
   /** Sizes of the batches, in their order. */
   readonly batches: number[];
   /** Calls that are held and not settled yet. */
-  open: number;
+  readonly open: Set<string>;
   /** Why every call is refused, while it is set. */
   refusal: Problem | undefined;
   /** Thrown by that many settlements to come. */
@@ -22,13 +22,13 @@ export interface FakeCalls {
 }
 
 export function fakeCalls(): FakeCalls {
-  const fake: Omit<FakeCalls, 'client'> = { placed: [], settled: [], batches: [], open: 0, refusal: undefined, settleFaults: 0 };
+  const fake: Omit<FakeCalls, 'client'> = { placed: [], settled: [], batches: [], open: new Set(), refusal: undefined, settleFaults: 0 };
   const client = directClient(CallService, bind(CallService, {
     placeCalls: async ({ calls }) => {
       fake.batches.push(calls.length);
       fake.placed.push(...calls);
       const { refusal } = fake;
-      if (refusal === undefined) fake.open += calls.length;
+      if (refusal === undefined) for (const { callId } of calls) fake.open.add(callId);
       return { placed: calls.map(() => (refusal === undefined ? { result: { case: 'held', value: { amountNanos: 1n } } } as const : { result: { case: 'refusal', value: toWireProblem(refusal) } } as const)) };
     },
     settleCalls: async ({ ends }) => {
@@ -37,7 +37,7 @@ export function fakeCalls(): FakeCalls {
         throw new Problem({ kind: 'unavailable', reason: 'service_unavailable', message: 'not now' });
       }
       fake.settled.push(...ends);
-      fake.open -= ends.length;
+      for (const { callId } of ends) fake.open.delete(callId);
       return { settlements: ends.map(() => ({})) };
     },
   }));

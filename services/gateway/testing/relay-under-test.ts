@@ -31,7 +31,7 @@ export function withRelay(settings: Partial<CheckedRelayChannel> = {}): () => Re
       upstream.reply = json({});
     }
     const { calls } = under.gateway;
-    await until(() => calls.open === 0);
+    await until(() => calls.open.size === 0);
     Object.assign(calls, { refusal: undefined, settleFaults: 0 });
     for (const list of [calls.placed, calls.settled, calls.batches]) list.length = 0;
   });

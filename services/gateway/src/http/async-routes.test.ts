@@ -20,7 +20,8 @@ afterAll(async () => {
   await under.stop();
   await upstream.stop();
 });
-beforeEach(() => {
+beforeEach(async () => {
+  await until(() => under.calls.open.size === 0);
   upstream.seen.length = 0;
   upstream.reply = json(CHAT_ANSWER);
   for (const list of [under.calls.placed, under.calls.settled, under.jobs.calls]) list.length = 0;
