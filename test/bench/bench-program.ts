@@ -49,7 +49,7 @@ export async function startBenchProgram(shape: Shape, { bus, pollsPerMinute = PO
 }
 
 /** As Linux counts it, in hundredths of a second; NaN elsewhere. */
-function cpuMsOf(pid: number): number {
+export function cpuMsOf(pid: number): number {
   if (process.platform !== 'linux') return Number.NaN;
   const fields = readFileSync(`/proc/${String(pid)}/stat`, 'utf8').split(') ')[1]!.split(' ');
   return (Number(fields[11]) + Number(fields[12])) * 10;

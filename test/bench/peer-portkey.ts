@@ -34,6 +34,7 @@ Object.defineProperty(Response.prototype, 'headers', { configurable: true, get()
 /** Another relay, side by side: it holds no money, knows no tokens and counts nothing. */
 export interface Portkey {
   readonly port: number;
+  readonly pid: number;
   /** What a request needs beside a client's own headers to reach that upstream. */
   headersTo(upstreamPort: number): readonly string[];
   stop(): void;
@@ -62,7 +63,7 @@ export async function startPortkey(program: string, kind: 'JSON' | 'SSE'): Promi
   const child = spawn(process.execPath, [...imports, program, `--port=${String(port)}`, '--headless'], { stdio: 'ignore' });
   await untilListening(child, port);
   return {
-    port,
+    port, pid: child.pid ?? 0,
     headersTo: (upstreamPort) => ['x-portkey-provider: openai', `x-portkey-custom-host: http://127.0.0.1:${String(upstreamPort)}/v1`],
     stop: () => child.kill('SIGKILL'),
   };

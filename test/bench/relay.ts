@@ -3,6 +3,7 @@ import type { Program } from '../harness/program.ts';
 import { withRelay } from '../harness/relay-config.ts';
 import { KEYS } from '../harness/test-config.ts';
 import type { TestConfig } from '../harness/test-config.ts';
+import { cpuMsOf } from './bench-program.ts';
 import { median, quantile } from './load.ts';
 import { installPortkey, startPortkey } from './peer-portkey.ts';
 import type { Portkey } from './peer-portkey.ts';
@@ -27,6 +28,8 @@ type Kind = (typeof KINDS)[number];
 interface Target {
   readonly port: number;
   readonly request: Buffer;
+  /** Whose processor time is counted. */
+  readonly pids: () => readonly number[];
 }
 
 interface Measured {
@@ -35,6 +38,8 @@ interface Measured {
   readonly p99: number;
   /** To the first byte. */
   readonly firstP50: number;
+  /** Processor time of a call; other work on the machine hardly changes it. */
+  readonly cpuUs: number;
 }
 
 /** Chat through the gateway, with its authentication, hold and settlement, beside a direct call and another relay in the same run. */
@@ -76,8 +81,8 @@ interface Sides {
 async function ofKind(kind: Kind, { upstreamPort, program, portkey: installed }: Sides): Promise<readonly Line[]> {
   const portkey = installed === undefined ? undefined : await startPortkey(installed, kind);
   try {
-    const direct = { port: upstreamPort, request: requestTo(kind, 'vendor-secret-model-2026') };
-    const product = { port: Number(new URL(program.base).port), request: requestTo(kind, 'solo') };
+    const direct = { port: upstreamPort, request: requestTo(kind, 'vendor-secret-model-2026'), pids: () => [] };
+    const product = { port: Number(new URL(program.base).port), request: requestTo(kind, 'solo'), pids: () => program.pids() };
     const other = portkey === undefined ? undefined : peerTarget(kind, portkey, upstreamPort);
     for (const target of [product, ...(other === undefined ? [] : [other])]) await load(target, WARM_UP_IN_FLIGHT, WARM_UP_MS);
     const lines: Line[] = [];
@@ -106,6 +111,7 @@ async function measured(what: string, inFlight: number, { direct, product, other
   return [
     { what: `${what}: direct`, figure: of('direct', 'perSecond'), unit: '/s' },
     { what: `${what}: gateway (baseline: Portkey)`, figure: of('product', 'perSecond'), unit: '/s', ...beside(of('other', 'perSecond')), goal: 'ratio 6' },
+    { what: `${what}: processor time of a call`, figure: of('product', 'cpuUs'), unit: 'us', ...beside(of('other', 'cpuUs')) },
     { what: `${what}: p50 added`, figure: added('product', 'p50'), unit: 'ms', ...beside(added('other', 'p50')), ...(inFlight === 32 ? { goal: 'under 1 ms' } : {}) },
     { what: `${what}: p99 added`, figure: added('product', 'p99'), unit: 'ms', ...beside(added('other', 'p99')) },
     { what: `${what}: first byte p50 added`, figure: added('product', 'firstP50'), unit: 'ms', ...beside(added('other', 'firstP50')) },
@@ -113,9 +119,11 @@ async function measured(what: string, inFlight: number, { direct, product, other
 }
 
 /** So many calls are always under way; any answer but 200 ends the measurement. */
-async function load({ port, request }: Target, inFlight: number, ms: number): Promise<Measured> {
+async function load({ port, request, pids }: Target, inFlight: number, ms: number): Promise<Measured> {
   const lines = await Promise.all(Array.from({ length: inFlight }, () => openRelayLine(port)));
   const calls: Timed[] = [];
+  const cpuMs = (): number => pids().reduce((sum, pid) => sum + cpuMsOf(pid), 0);
+  const cpuBefore = cpuMs();
   const start = performance.now();
   await Promise.all(lines.map(async (line) => {
     while (performance.now() - start < ms) {
@@ -127,7 +135,7 @@ async function load({ port, request }: Target, inFlight: number, ms: number): Pr
   const took = performance.now() - start;
   for (const line of lines) line.close();
   const whole = calls.map(({ wholeMs }) => wholeMs);
-  return { perSecond: (calls.length * 1000) / took, p50: median(whole), p99: quantile(whole, 0.99), firstP50: median(calls.map(({ firstMs }) => firstMs)) };
+  return { perSecond: (calls.length * 1000) / took, p50: median(whole), p99: quantile(whole, 0.99), firstP50: median(calls.map(({ firstMs }) => firstMs)), cpuUs: ((cpuMs() - cpuBefore) * 1000) / calls.length };
 }
 
 function requestTo(kind: Kind, model: string, headers: readonly string[] = []): Buffer {
@@ -136,5 +144,5 @@ function requestTo(kind: Kind, model: string, headers: readonly string[] = []): 
 }
 
 function peerTarget(kind: Kind, portkey: Portkey, upstreamPort: number): Target {
-  return { port: portkey.port, request: requestTo(kind, 'vendor-secret-model-2026', portkey.headersTo(upstreamPort)) };
+  return { port: portkey.port, request: requestTo(kind, 'vendor-secret-model-2026', portkey.headersTo(upstreamPort)), pids: () => [portkey.pid] };
 }
