@@ -3,6 +3,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { moneyAccount } from '../harness/relay-config.ts';
 import { startRelayProgram } from '../harness/relay-program.ts';
 import type { RelayProgram } from '../harness/relay-program.ts';
+import type { Shape } from '../harness/program.ts';
+import { describeWith } from '../servers/describe-with.ts';
+import { natsServer } from '../servers/nats-server.ts';
 
 const START_TIMEOUT_MS = 60_000;
 /** A thousandth for a token read, two for one written; the upstream says eleven and seven. */
@@ -51,61 +54,71 @@ const ROWS: readonly Row[] = [
   row('failed', '/v1/chat/completions', chat('[status:500]'), 0n),
   row('large', '/v1/chat/completions', chat('[huge:3000000]'), USED),
 ];
-const PARTIAL = ['died', 'left', 'left-messages', 'left-early'] as const;
+const PARTIAL = ['died', 'left', 'left-messages'] as const;
 
-let relay: RelayProgram;
-
-beforeAll(async () => {
-  relay = await startRelayProgram({ accounts: [...ROWS.map(({ name }) => name), ...PARTIAL] });
-}, START_TIMEOUT_MS);
-
-afterAll(async () => {
-  await relay?.end();
-}, START_TIMEOUT_MS);
-
-const send = (account: string, path: string, body: object | FormData, signal?: AbortSignal): Promise<Response> => fetch(relay.program.base + path, {
-  method: 'POST', headers: { authorization: `Bearer ${moneyAccount(account).key}`, ...(body instanceof FormData ? {} : { 'content-type': 'application/json' }) },
-  body: body instanceof FormData ? body : JSON.stringify(body), ...(signal === undefined ? {} : { signal }),
+describe('one program', () => {
+  moneySuite('one program');
 });
 
-describe('a call costs what its upstream says that it used, once', () => {
-  test.each(ROWS.map((one) => [one.name, one] as const))('%s', async (name, { path, body, spent }) => {
-    const answer = await send(name, path, body);
-    await answer.arrayBuffer();
-
-    expect(await relay.settled(name)).toEqual({ spent, held: 0n });
-    await wait(30);
-    expect(await relay.money(name)).toEqual({ spent, held: 0n });
-  });
+describeWith(natsServer, 'four processes over gRPC', (bus) => {
+  moneySuite('four processes', bus);
 });
 
-describe('a stream that does not end costs what came of it', () => {
-  test('when the upstream dies', async () => {
-    await (await send('died', '/v1/chat/completions', chat('[die:4]', { stream: true }))).text();
-    const { spent, held } = await relay.settled('died');
+function moneySuite(shape: Shape, bus?: () => string): void {
+  let relay: RelayProgram;
 
-    expect(held).toBe(0n);
-    expect(spent).toBeGreaterThan(0n);
-    expect(spent).toBeLessThan(HOLD);
+  beforeAll(async () => {
+    relay = await startRelayProgram({ shape, bus: bus?.(), accounts: [...ROWS.map(({ name }) => name), ...PARTIAL] });
+  }, START_TIMEOUT_MS);
+
+  afterAll(async () => {
+    await relay?.end();
+  }, START_TIMEOUT_MS);
+
+  const send = (account: string, path: string, body: object | FormData, signal?: AbortSignal): Promise<Response> => fetch(relay.program.base + path, {
+    method: 'POST', headers: { authorization: `Bearer ${moneyAccount(account).key}`, ...(body instanceof FormData ? {} : { 'content-type': 'application/json' }) },
+    body: body instanceof FormData ? body : JSON.stringify(body), ...(signal === undefined ? {} : { signal }),
   });
 
-  test.each([['left', '/v1/chat/completions', {}], ['left-messages', '/v1/messages', { max_tokens: 50 }]])('when the client leaves: %s', async (account, path, over) => {
-    const gone = new AbortController();
-    const answer = await send(account, path, chat(`[mark:${account}][pieces:500][pace:20]`, { stream: true, ...over }), gone.signal);
-    await answer.body!.getReader().read();
-    expect((await relay.money(account)).held).toBeGreaterThan(0n);
-    gone.abort();
-    const { spent, held } = await relay.settled(account);
+  describe('a call costs what its upstream says that it used, once', () => {
+    test.each(ROWS.map((one) => [one.name, one] as const))('%s', async (name, { path, body, spent }) => {
+      const answer = await send(name, path, body);
+      await answer.arrayBuffer();
 
-    expect(held).toBe(0n);
-    expect(spent).toBeGreaterThan(0n);
-    expect(spent).toBeLessThan(HOLD);
-    expect(relay.upstream.marked(account)[0]!.left).toBe(true);
+      expect(await relay.settled(name)).toEqual({ spent, held: 0n });
+      await wait(30);
+      expect(await relay.money(name)).toEqual({ spent, held: 0n });
+    });
   });
-});
 
-test('the ledger adds up afterwards', async () => {
-  const { json } = await relay.program.command('ledger', 'verify');
+  describe('a stream that does not end costs what came of it', () => {
+    test('when the upstream dies', async () => {
+      await (await send('died', '/v1/chat/completions', chat('[die:4]', { stream: true }))).text();
+      const { spent, held } = await relay.settled('died');
 
-  expect(json).toMatchObject({ ok: true });
-});
+      expect(held).toBe(0n);
+      expect(spent).toBeGreaterThan(0n);
+      expect(spent).toBeLessThan(HOLD);
+    });
+
+    test.each([['left', '/v1/chat/completions', {}], ['left-messages', '/v1/messages', { max_tokens: 50 }]])('when the client leaves: %s', async (account, path, over) => {
+      const gone = new AbortController();
+      const answer = await send(account, path, chat(`[mark:${account}][pieces:500][pace:20]`, { stream: true, ...over }), gone.signal);
+      await answer.body!.getReader().read();
+      expect((await relay.money(account)).held).toBeGreaterThan(0n);
+      gone.abort();
+      const { spent, held } = await relay.settled(account);
+
+      expect(held).toBe(0n);
+      expect(spent).toBeGreaterThan(0n);
+      expect(spent).toBeLessThan(HOLD);
+      expect(relay.upstream.marked(account)[0]!.left).toBe(true);
+    });
+  });
+
+  test('the ledger adds up afterwards', async () => {
+    const { json } = await relay.program.command('ledger', 'verify');
+
+    expect(json).toMatchObject({ ok: true });
+  });
+}

@@ -33,15 +33,17 @@ export interface RelayProgram {
 
 export interface RelayProgramOptions {
   readonly shape?: Shape;
+  /** Four processes need one. */
+  readonly bus?: string | undefined;
   readonly accounts?: readonly string[];
   /** Settings of the gateway. */
   readonly gateway?: object;
 }
 
-export async function startRelayProgram({ shape = 'one program', ...options }: RelayProgramOptions = {}): Promise<RelayProgram> {
+export async function startRelayProgram({ shape = 'one program', bus, ...options }: RelayProgramOptions = {}): Promise<RelayProgram> {
   const upstream = await startRelayUpstream();
   const [nobody = 0] = await freePorts(1);
-  const program = await newProgram(shape, { upstream: upstream.host }, withRelay({ ...options, upstream: upstream.host, nobody: `127.0.0.1:${String(nobody)}` }));
+  const program = await newProgram(shape, { upstream: upstream.host, bus }, withRelay({ ...options, upstream: upstream.host, nobody: `127.0.0.1:${String(nobody)}` }));
   await program.start();
   const billing = connectGrpc(program.config.billing.listen, servicesKey(new Secret(RELAY_SIGNING_KEY)));
   const accounts = billing.client(AccountService);
