@@ -37,8 +37,8 @@ export interface Program {
   start(): Promise<void>;
   /** Resolves when every service can serve. */
   ready(): Promise<void>;
-  /** Kills one of four processes and starts it again after so many milliseconds; resolves when it was started. */
-  killOne(service: ServiceProcess, restMs: number): Promise<void>;
+  /** Ends one of four processes, by a kill unless another signal is named, and starts it again after so many milliseconds; resolves when it was started. */
+  killOne(service: ServiceProcess, restMs: number, signal?: NodeJS.Signals): Promise<void>;
   /** Sends the signal to every process and waits until all have ended. */
   stop(signal?: NodeJS.Signals): Promise<void>;
   /** Stops, and removes the data. */
@@ -76,8 +76,8 @@ export async function newProgram(shape: Shape, options: Omit<ConfigOptions, 'dir
       await program.ready();
     },
     ready: () => untilReady(program.base, () => [...children.values()], () => printed),
-    killOne: async (service, restMs) => {
-      await ended(children.get(service)!, 'SIGKILL');
+    killOne: async (service, restMs, signal = 'SIGKILL') => {
+      await ended(children.get(service)!, signal);
       await wait(restMs);
       launch(service);
     },

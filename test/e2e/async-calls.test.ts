@@ -1,0 +1,15 @@
+import { describe } from '@jest/globals';
+import { describeWith } from '../servers/describe-with.ts';
+import { natsServer } from '../servers/nats-server.ts';
+import { redisServer } from '../servers/redis-server.ts';
+import { asyncCallsSuite } from './async-calls.ts';
+
+describe('asynchronous calls in one program', () => {
+  asyncCallsSuite('one program');
+});
+
+describeWith(natsServer, 'asynchronous calls over four processes', (bus) => {
+  describeWith(redisServer, 'with shared counters', (redis) => {
+    asyncCallsSuite('four processes', { bus, redis });
+  });
+});

@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { setTimeout as wait } from 'node:timers/promises';
+import { aChat, untilEnded, withJobs } from '../e2e/async-calls.ts';
+import { httpCaller } from '../harness/client.ts';
+import type { HttpCaller } from '../harness/client.ts';
+import { newProgram } from '../harness/program.ts';
+import type { Program } from '../harness/program.ts';
+import { startRelayUpstream } from '../harness/relay-upstream/relay-upstream.ts';
+import type { RelayUpstream } from '../harness/relay-upstream/relay-upstream.ts';
+import { seeded } from '../harness/seeded.ts';
+import { KEYS } from '../harness/test-config.ts';
+
+const SEED = Number(process.env['REELGATE_SEED'] ?? Math.floor(Math.random() * 1_000_000));
+const KILLS = Number(process.env['REELGATE_KILLS'] ?? 4);
+const CALLS = 60 * KILLS;
+const CLIENTS = 12;
+const TIMEOUT_MS = 120_000 + KILLS * 15_000;
+const END_TIMEOUT_MS = 60_000;
+const TRIES_MAX = 400;
+const RETRY_MS = 100;
+const WORDS = ['', '', '', '[slow:150]', '[slow:400]', '[slow:900]', '[status:400]', '[reset]'];
+
+interface Told {
+  readonly mark: string;
+  readonly words: string;
+  readonly id: string;
+}
+
+interface Ended {
+  readonly status: string;
+  readonly status_code?: number;
+  readonly error?: { readonly code: string };
+}
+
+/** One call under its key, again and again until it is accepted. */
+async function insist(client: HttpCaller, mark: string, words: string): Promise<Told> {
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    const answer = await client.call('POST', '/async/v1/chat/completions', aChat(mark, words), { 'idempotency-key': `key-${mark}` }).catch(() => undefined);
+    if (answer?.status === 202) return { mark, words, id: (answer.json as { id: string }).id };
+    await wait(RETRY_MS);
+  }
+  throw new Error(`${mark} was never accepted`);
+}
+
+describe(`a program that is killed while it makes queued calls (REELGATE_SEED=${String(SEED)})`, () => {
+  let upstream: RelayUpstream;
+  let program: Program;
+  const told: Told[] = [];
+  const ended = new Map<string, Ended>();
+
+  beforeAll(async () => {
+    console.log(`REELGATE_SEED=${String(SEED)} REELGATE_KILLS=${String(KILLS)}`);
+    upstream = await startRelayUpstream();
+    const withRoom = withJobs(upstream.host, { workers: 8 });
+    program = await newProgram('one program', { upstream: upstream.host }, (config) => {
+      const made = withRoom(config);
+      return { ...made, tasks: { ...made.tasks, jobs: { lease: '2s', per_token: 10_000 } } as typeof made.tasks };
+    });
+    await program.start();
+    const client = httpCaller(program.base, KEYS.demo, 5000);
+    const { pick, whole } = seeded(SEED);
+    let next = 0;
+    const clients = Array.from({ length: CLIENTS }, async () => {
+      while (next < CALLS) {
+        next += 1;
+        told.push(await insist(client, `m${String(next)}`, pick(WORDS)));
+        await wait(whole(0, 150));
+      }
+    });
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      await wait(whole(200, 1500));
+      await program.stop('SIGKILL');
+      await wait(whole(0, 300));
+      await program.start();
+    }
+    await Promise.all(clients);
+    for (const { mark, id } of told) ended.set(mark, (await untilEnded(client, id, END_TIMEOUT_MS)).json as Ended);
+    const unknown = [...ended.values()].filter(({ error }) => error?.code === 'outcome_unknown');
+    console.log(`calls ${String(told.length)}, made ${String(upstream.calls.length)}, unknown ${String(unknown.length)}`);
+  }, TIMEOUT_MS);
+
+  afterAll(async () => {
+    await program?.end();
+    await upstream?.stop();
+  }, TIMEOUT_MS);
+
+  test('no call was made twice', () => {
+    const marks = told.map(({ mark }) => mark);
+    expect(marks.filter((mark) => upstream.marked(mark).length > 1)).toEqual([]);
+  });
+
+  test('every call that was accepted has ended, each under an id of its own', () => {
+    expect(ended.size).toBe(CALLS);
+    expect(new Set(told.map(({ id }) => id)).size).toBe(CALLS);
+  });
+
+  test('what is completed was made, and what failed was refused, lost upstream, or is unknown', () => {
+    const wrong = told.filter(({ mark, words }) => {
+      const { status, status_code: code, error } = ended.get(mark)!;
+      if (error?.code === 'outcome_unknown') return false;
+      if (upstream.marked(mark).length !== 1) return true;
+      if (words === '[status:400]') return status !== 'failed' || code !== 400;
+      if (words === '[reset]') return error?.code !== 'upstream_failed';
+      return status !== 'completed' || code !== 200;
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  test('what is unknown is before a person, and nothing else is', async () => {
+    const unknown = told.filter(({ mark }) => ended.get(mark)?.error?.code === 'outcome_unknown').map(({ id }) => id);
+    const waiting = (await program.command('attention', 'list')).json as readonly { id: string; reason: string }[];
+
+    expect(waiting.map(({ id }) => id).toSorted()).toEqual(unknown.toSorted());
+    expect(unknown.length).toBeLessThan(told.length / 2);
+  });
+
+  test('the same key gives the same job after all the deaths, and makes no call', async () => {
+    const before = upstream.calls.length;
+    const client = httpCaller(program.base, KEYS.demo);
+    for (const { mark, words, id } of told.slice(0, 40)) expect((await insist(client, mark, words)).id).toBe(id);
+    expect(upstream.calls.length).toBe(before);
+  });
+
+  test('the ledger is whole', async () => {
+    expect((await program.command('ledger', 'verify')).json).toMatchObject({ ok: true, sums: { USD: '0' } });
+  });
+});
