@@ -1,6 +1,7 @@
 import { Resolution } from '@reelgate/proto/tasks/v1/operator_service';
 import { WrongCall, noIds, oneId } from './command.ts';
 import type { Command } from './command.ts';
+import { shownJob } from './job-commands.ts';
 import { shownTask } from './task-record.ts';
 import { isoTime } from './times.ts';
 
@@ -20,8 +21,8 @@ export const attentionCommands: Readonly<Record<string, Command>> = {
     run: async ({ tasks }, words) => {
       const resolution = RESOLUTIONS[words.options.as ?? ''];
       if (resolution === undefined) throw new WrongCall('say how, with --as completed, failed or retry');
-      const { record } = await tasks.resolveAttention({ taskId: oneId(words, 'task'), resolution, actor: words.options.actor ?? '' });
-      return { answer: record === undefined ? {} : shownTask(record, undefined) };
+      const { record, jobRecord } = await tasks.resolveAttention({ taskId: oneId(words, 'task'), resolution, actor: words.options.actor ?? '' });
+      return { answer: record === undefined ? shownJob(jobRecord) : shownTask(record, undefined) };
     },
   },
 };

@@ -7,6 +7,7 @@ import { channelCommands } from './channel-commands.ts';
 import { WrongCall } from './command.ts';
 import type { Command, Words } from './command.ts';
 import { connectServices } from './connect-services.ts';
+import { jobCommands } from './job-commands.ts';
 import { ledgerCommands } from './ledger-commands.ts';
 import { mediaCommands } from './media-commands.ts';
 import { asText } from './text-table.ts';
@@ -16,7 +17,7 @@ import { usageCommands } from './usage-commands.ts';
 
 /** Every command by its two words. A new one is an entry in the file of its subject. */
 const COMMANDS: Readonly<Record<string, Command>> = {
-  ...accountCommands, ...tokenCommands, ...taskCommands, ...attentionCommands, ...ledgerCommands, ...usageCommands, ...channelCommands, ...mediaCommands,
+  ...accountCommands, ...tokenCommands, ...taskCommands, ...jobCommands, ...attentionCommands, ...ledgerCommands, ...usageCommands, ...channelCommands, ...mediaCommands,
 };
 
 const OPTIONS = {

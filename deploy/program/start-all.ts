@@ -36,7 +36,7 @@ export async function startAll({ config, foundation, lifecycle, identify }: Star
   const billing = keep('billing', await startBilling(billingConfig(value), foundation));
   const media = keep('media', await startMedia(mediaConfig(value), foundation));
   const tasks = keep('tasks', await startTasks(tasksConfig(value, config.publicUrl), foundation, {
-    billing: direct(BillingService, billing), media: direct(MediaService, media), bytes: inProcessMediaBytes(media.bytes),
+    billing: direct(BillingService, billing), calls: direct(CallService, billing), media: direct(MediaService, media), bytes: inProcessMediaBytes(media.bytes),
   }));
   const running = [billing, media, tasks];
   // Before the public port, which alone says that the program is ready.

@@ -38,7 +38,7 @@ export const START_ONE: Readonly<Record<ServiceName, (starting: Starting) => Pro
     const { config, foundation } = starting;
     const [billing, media] = [connect(starting, 'billing'), connect(starting, 'media')];
     const service = await startTasks(tasksConfig(config.value, config.publicUrl), foundation, {
-      billing: billing.client(BillingService), media: media.client(MediaService), bytes: httpMediaBytes(config.services.mediaHttp, servicesKey(foundation.signingKey)),
+      billing: billing.client(BillingService), calls: billing.client(CallService), media: media.client(MediaService), bytes: httpMediaBytes(config.services.mediaHttp, servicesKey(foundation.signingKey)),
     });
     await serve(starting, 'tasks', { ...service, ready: async () => (await service.ready()) && (await reachable([billing, media])) });
     return { services: [service], greeting: [] };

@@ -114,6 +114,18 @@ describe(`a program that is killed while it makes queued calls (REELGATE_SEED=${
     expect(unknown.length).toBeLessThan(told.length / 2);
   });
 
+  test('an operator sees every call, and what a person decided over leaves the queue with its money', async () => {
+    const listed = (await program.command('job', 'list', '--limit', '1000')).json as readonly { id: string; state: string; starts: number }[];
+    expect(new Set(listed.map(({ id }) => id))).toEqual(new Set(told.map(({ id }) => id)));
+    const lost = told.find(({ mark }) => ended.get(mark)?.error?.code === 'outcome_unknown');
+    if (lost === undefined) return;
+
+    expect((await program.command('job', 'show', lost.id)).json).toMatchObject({ id: lost.id, state: 'failed', starts: 1, error: { code: 'outcome_unknown' } });
+    expect((await program.command('attention', 'resolve', lost.id, '--as', 'retry')).code).toBe(1);
+    expect((await program.command('attention', 'resolve', lost.id, '--as', 'failed')).json).toMatchObject({ id: lost.id, state: 'failed' });
+    expect((await program.command('attention', 'list')).json).not.toContainEqual(expect.objectContaining({ id: lost.id }));
+  });
+
   test('the same key gives the same job after all the deaths, and makes no call', async () => {
     const before = upstream.calls.length;
     const client = httpCaller(program.base, KEYS.demo);

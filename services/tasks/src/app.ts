@@ -11,6 +11,7 @@ import { bind } from '@reelgate/platform/rpc/service';
 import type { Client } from '@reelgate/platform/rpc/service';
 import { startWorker } from '@reelgate/platform/worker';
 import type { Worker } from '@reelgate/platform/worker';
+import type { CallService } from '@reelgate/proto/billing/v1/call_service';
 import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import type { MediaService } from '@reelgate/proto/media/v1/media_service';
 import { JobService } from '@reelgate/proto/tasks/v1/job_service';
@@ -20,6 +21,8 @@ import { callbacks } from './callbacks.ts';
 import { ADAPTERS } from './channels/adapters/index.ts';
 import { openFleet } from './channels/fleet.ts';
 import { billingClient } from './clients/billing.ts';
+import { callsClient } from './clients/calls.ts';
+import type { Calls } from './clients/calls.ts';
 import { mediaClient } from './clients/media.ts';
 import type { MediaBytes } from './clients/media-bytes.ts';
 import { tasksConfig } from './config.ts';
@@ -58,6 +61,7 @@ const SWEEP_IDLE_MS = 1000;
 
 export interface TasksPeers {
   readonly billing: Client<typeof BillingService>;
+  readonly calls: Client<typeof CallService>;
   readonly media: Client<typeof MediaService>;
   readonly bytes: MediaBytes;
 }
@@ -89,7 +93,7 @@ export async function startTasks(config: TasksConfig, foundation: Foundation, pe
     count: counts(foundation.metrics),
   };
 
-  const jobs = jobDeps(deps, { sql, bus, config }, foundation.metrics);
+  const jobs = jobDeps(deps, { sql, bus, config, calls: callsClient(peers.calls) }, foundation.metrics);
   const vigil = openVigil(deps, sql.engine === 'sqlite');
   await vigil.recoverAtStart();
   lifecycle.add('process', () => handOver(deps));
@@ -102,7 +106,7 @@ export async function startTasks(config: TasksConfig, foundation: Foundation, pe
   lifecycle.add('polls', () => channels.stop());
 
   return {
-    bindings: [bind(TaskService, taskService(deps)), bind(OperatorService, operatorService(deps)), bind(JobService, jobService(jobs))],
+    bindings: [bind(TaskService, taskService(deps)), bind(OperatorService, operatorService(deps, jobs)), bind(JobService, jobService(jobs))],
     routes: [],
     ready: async () => {
       await sql.read('SELECT 1 AS one');
@@ -148,10 +152,10 @@ function startWorkers({ clock, log }: Deps, passes: readonly Pass[], keep: (name
   for (const [name, idleMs, pass] of passes) keep(name, startWorker({ name, clock, log, idleMs, pass }));
 }
 
-function jobDeps({ store, media, clock, newId, log }: Deps, { sql, bus, config }: WorkerParts, metrics: Metrics): JobDeps {
+function jobDeps({ store, media, clock, newId, log }: Deps, { sql, bus, config, calls }: WorkerParts & { readonly calls: Calls }, metrics: Metrics): JobDeps {
   const jobs: JobDeps['jobs'] = { ...sqlJobs(sql, newId), findKey: (...which) => store.findKey(...which) };
   watchJobs(metrics, jobs, clock);
-  return { jobs, media, clock, newId, log, limits: config.jobs, announceQueued: announceQueued(bus), count: counts(metrics) };
+  return { jobs, media, calls, attention: store, clock, newId, log, limits: config.jobs, announceQueued: announceQueued(bus), count: counts(metrics) };
 }
 
 /** A number from 0 to 1, exclusive, from the injected source. */

@@ -61,6 +61,28 @@ test('an object is passed through with its headers, and asked for with the key o
   expect(seen[0]?.headers).not.toHaveProperty('cookie');
 });
 
+test('private bytes are kept for as long as is asked, and read back', async () => {
+  answer = (response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{"object":"prv_1","bytes":3}');
+  expect(await media.putPrivate(Buffer.from('abc'), 'a b', 5000)).toEqual({ object: 'prv_1', bytes: 3 });
+  expect(seen).toMatchObject([{ method: 'PUT', url: '/bytes?account=a%20b&private_ms=5000', body: 'abc', headers: { authorization: 'Bearer the key' } }]);
+
+  answer = (response) => response.writeHead(200).end('abc');
+  expect(Buffer.concat(await (await media.read('prv_1'))!.toArray() as Buffer[]).toString()).toBe('abc');
+  expect(seen[1]).toMatchObject({ method: 'GET', url: '/bytes/prv_1', headers: { authorization: 'Bearer the key' } });
+});
+
+test.each([[404, undefined], [410, undefined]])('bytes that are not there any more (%i) are nothing, and no fault', async (status, nothing) => {
+  answer = (response) => response.writeHead(status).end('{}');
+
+  expect(await media.read('prv_1')).toBe(nothing);
+});
+
+test('bytes that cannot be read now are a part of the service that is away', async () => {
+  answer = (response) => response.writeHead(500).end('{}');
+
+  await expect(media.read('prv_1')).rejects.toMatchObject({ kind: 'unavailable', reason: 'service_unavailable' });
+});
+
 test('a link is passed through with its query and without the key', async () => {
   await call(frontUrl, 'HEAD', '/ximg/obj_1.mp4?exp=1&sig=x', { token: 'a site token' });
 

@@ -6,7 +6,7 @@ const UNKNOWN = {
   code: 'outcome_unknown',
   message: 'the service stopped while the call was being made; whether it was carried out is not known, and it is not made a second time by itself',
 };
-const DETAIL = 'the upstream may have been called, and no answer is known; the call is not made again. What billing holds for it lapses by itself';
+const DETAIL = 'the upstream may have been called, and no answer is known; the call is not made again. Decide as completed, which charges what is held, or as failed, which gives it back';
 
 /**
  * Decides over a job whose worker is gone. One that was not started is queued again, and so is one whose call does no harm; any other

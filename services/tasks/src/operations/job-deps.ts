@@ -1,14 +1,18 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
+import type { Calls } from '../clients/calls.ts';
 import type { Media } from '../clients/media.ts';
 import type { JobRetentionStore, JobStore } from '../store/job-store.ts';
-import type { CreateStore } from '../store/task-store.ts';
+import type { AttentionStore, CreateStore, ReadStore } from '../store/task-store.ts';
 
 /** What the operations on jobs work with. */
 export interface JobDeps {
   readonly jobs: JobStore & JobRetentionStore & Pick<CreateStore, 'findKey'>;
   readonly media: Pick<Media, 'removePrivate'>;
+  readonly calls: Calls;
+  /** What waits for a person, and what was written down of it. */
+  readonly attention: Pick<AttentionStore, 'waits' | 'resolve'> & Pick<ReadStore, 'events'>;
   readonly clock: Clock;
   readonly newId: NewId;
   readonly log: Log;

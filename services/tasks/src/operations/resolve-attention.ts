@@ -30,7 +30,7 @@ const FINISHED: Readonly<Record<Resolution, (deps: Deps, task: Task) => Promise<
   },
 };
 
-const notWaiting = (): Problem =>
+export const notWaiting = (): Problem =>
   new Problem({ kind: 'conflict', reason: 'not_in_attention', message: 'this task does not wait for a decision; `attention list` shows those that do' });
 
 /** Carries out a person's decision, and writes down whose it was. */

@@ -6,16 +6,18 @@ import { OperatorService, Resolution } from '@reelgate/proto/tasks/v1/operator_s
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import { channelSettings } from '../../testing/channel-settings.ts';
 import { LOST, refused } from '../../testing/fake-upstream.ts';
+import { useJobWorlds } from '../../testing/jobs/open-job-world.ts';
 import { useWorlds } from '../../testing/open-world.ts';
 import { raiseAttention } from '../operations/raise-attention.ts';
 import { operatorService } from './operator-service.ts';
 
 const openWorld = useWorlds();
+const openJobs = useJobWorlds();
 const CHANNELS = [channelSettings({ id: 'first', priority: 1 }), channelSettings({ id: 'second', weight: 2, enabled: true })];
 
 async function open() {
   const world = await openWorld({ channels: CHANNELS });
-  return { world, client: directClient(OperatorService, bind(OperatorService, operatorService(world.deps))) };
+  return { world, client: directClient(OperatorService, bind(OperatorService, operatorService(world.deps, (await openJobs()).deps))) };
 }
 
 describe('ShowTask', () => {

@@ -8,10 +8,13 @@ import { channelScope } from '../domain/in-flight-scope.ts';
 import { isTerminal } from '../domain/task.ts';
 import type { Task } from '../domain/task.ts';
 import type { Deps } from '../operations/deps.ts';
+import type { JobDeps } from '../operations/job-deps.ts';
 import { taskNotFound } from '../operations/refusals.ts';
 import { resolveAttention } from '../operations/resolve-attention.ts';
+import { resolveJob } from '../operations/resolve-job.ts';
 import { nameOf } from './mapping-order.ts';
 import { STATES, toWireTask } from './mapping-task.ts';
+import { jobRecord, operateJobs } from './operate-jobs.ts';
 
 const LIST_LIMIT_MAX = 1000;
 const HOLDS_MAX = 1000;
@@ -19,7 +22,7 @@ const TEST_TIMEOUT_MS = 20_000;
 const RESOLUTIONS = { completed: Resolution.COMPLETED, failed: Resolution.FAILED, retry: Resolution.RETRY } as const;
 
 /** What operators see; the only place where private upstream facts leave this service. */
-export function operatorService(deps: Deps): Implementation<typeof OperatorService> {
+export function operatorService(deps: Deps, jobs: JobDeps): Implementation<typeof OperatorService> {
   const { store, fleet, clock } = deps;
   return {
     showTask: async ({ taskId }) => ({ record: await recordOf(deps, await mustFind(deps, taskId)) }),
@@ -31,10 +34,16 @@ export function operatorService(deps: Deps): Implementation<typeof OperatorServi
       );
       return { records: await Promise.all(tasks.map((task) => recordOf(deps, task))) };
     },
+    ...operateJobs(jobs),
     listAttention: async () => ({ items: (await store.open()).map(({ since, ...item }) => ({ ...item, since: timestampFromMs(since) })) }),
     resolveAttention: async ({ taskId, resolution, actor }) => {
       const decision = nameOf(RESOLUTIONS, resolution);
       if (decision === undefined) throw new Problem({ kind: 'invalid', reason: 'invalid_request', field: 'resolution', message: 'must be completed, failed or retry' });
+      const job = await jobs.jobs.findJob(taskId);
+      if (job !== undefined) {
+        await resolveJob(jobs, job, { resolution: decision, actor });
+        return { jobRecord: jobRecord(job) };
+      }
       return { record: await recordOf(deps, await resolveAttention(deps, taskId, { resolution: decision, actor })) };
     },
     listChannels: async () => ({ channels: await Promise.all(fleet.all().map((berth) => statusOf(deps, berth))) }),

@@ -31,6 +31,8 @@ export interface JobWorld {
   readonly media: FakeMedia;
   readonly announced: readonly string[];
   readonly counted: readonly string[];
+  /** What was decided over the money of calls. */
+  readonly ended: readonly string[];
   create(changes?: Partial<JobRequest>): ReturnType<typeof createJob>;
   /** The same with everything that is durable, as another process finds it. */
   restart(): Promise<JobWorld>;
@@ -65,9 +67,12 @@ async function openJobWorld(outside: Outside, limits: JobLimits, atEnd: (end: ()
   const tasks = sqlTaskStore(sql, newId, () => ({ type: 'finished', payload: '{}' }));
   const announced: string[] = [];
   const counted: string[] = [];
+  const ended: string[] = [];
   const deps: JobDeps = {
     jobs: recorded('store', { ...sqlJobs(sql, newId), findKey: (...which: Parameters<TaskStore['findKey']>) => tasks.findKey(...which) }, journal),
     media: recorded('media', media.port, journal),
+    calls: { end: async (callId, how) => void ended.push(`${how} ${callId}`) },
+    attention: tasks,
     clock, newId, log: silentLog, limits,
     announceQueued: (jobId) => void announced.push(jobId),
     count: { jobEnded: (...words) => void counted.push(words.join(' ')), attention: (reason) => void counted.push(`attention ${reason}`) },
@@ -79,7 +84,7 @@ async function openJobWorld(outside: Outside, limits: JobLimits, atEnd: (end: ()
   };
   atEnd(close);
   return {
-    deps, tasks, journal, clock, media, announced, counted,
+    deps, tasks, journal, clock, media, announced, counted, ended,
     create: (changes = {}) => createJob(deps, { accountId: 'acme', tokenId: 'token_1', visibleModels: ['*'], requestId: 'req_1', call: aCall(), repeatable: false, ...changes }),
     restart: async () => {
       await close();

@@ -6,6 +6,7 @@ import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobu
 import type { Message } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { Task, TaskState } from "./task_pb.js";
+import type { Job } from "./job_pb.js";
 
 /**
  * Describes the file reelgate/tasks/v1/operator_service.proto.
@@ -385,6 +386,13 @@ export declare type ResolveAttentionResponse = Message<"reelgate.tasks.v1.Resolv
    * @generated from field: reelgate.tasks.v1.TaskRecord record = 1;
    */
   record?: TaskRecord | undefined;
+
+  /**
+   * The record, where a job was decided over.
+   *
+   * @generated from field: reelgate.tasks.v1.JobRecord job_record = 2;
+   */
+  jobRecord?: JobRecord | undefined;
 };
 
 /**
@@ -392,6 +400,162 @@ export declare type ResolveAttentionResponse = Message<"reelgate.tasks.v1.Resolv
  * Use `create(ResolveAttentionResponseSchema)` to create a new message.
  */
 export declare const ResolveAttentionResponseSchema: GenMessage<ResolveAttentionResponse>;
+
+/**
+ * JobRecord is a job with its private facts.
+ *
+ * @generated from message reelgate.tasks.v1.JobRecord
+ */
+export declare type JobRecord = Message<"reelgate.tasks.v1.JobRecord"> & {
+  /**
+   * The job as its owner sees it; its answer has no bytes.
+   *
+   * @generated from field: reelgate.tasks.v1.Job job = 1;
+   */
+  job?: Job | undefined;
+
+  /**
+   * The caller's token.
+   *
+   * @generated from field: string token_id = 2;
+   */
+  tokenId: string;
+
+  /**
+   * The endpoint as channels name it.
+   *
+   * @generated from field: string endpoint = 3;
+   */
+  endpoint: string;
+
+  /**
+   * The public id of the model.
+   *
+   * @generated from field: string model = 4;
+   */
+  model: string;
+
+  /**
+   * How often its upstream was about to be called.
+   *
+   * @generated from field: int32 starts = 5;
+   */
+  starts: number;
+
+  /**
+   * Every event.
+   *
+   * @generated from field: repeated reelgate.tasks.v1.TaskEvent events = 6;
+   */
+  events: TaskEvent[];
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.JobRecord.
+ * Use `create(JobRecordSchema)` to create a new message.
+ */
+export declare const JobRecordSchema: GenMessage<JobRecord>;
+
+/**
+ * ShowJobRequest names a job.
+ *
+ * @generated from message reelgate.tasks.v1.ShowJobRequest
+ */
+export declare type ShowJobRequest = Message<"reelgate.tasks.v1.ShowJobRequest"> & {
+  /**
+   * System job id.
+   *
+   * @generated from field: string job_id = 1;
+   */
+  jobId: string;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.ShowJobRequest.
+ * Use `create(ShowJobRequestSchema)` to create a new message.
+ */
+export declare const ShowJobRequestSchema: GenMessage<ShowJobRequest>;
+
+/**
+ * ShowJobResponse carries the record.
+ *
+ * @generated from message reelgate.tasks.v1.ShowJobResponse
+ */
+export declare type ShowJobResponse = Message<"reelgate.tasks.v1.ShowJobResponse"> & {
+  /**
+   * The record.
+   *
+   * @generated from field: reelgate.tasks.v1.JobRecord record = 1;
+   */
+  record?: JobRecord | undefined;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.ShowJobResponse.
+ * Use `create(ShowJobResponseSchema)` to create a new message.
+ */
+export declare const ShowJobResponseSchema: GenMessage<ShowJobResponse>;
+
+/**
+ * ListJobRecordsRequest asks for a page, newest first.
+ *
+ * @generated from message reelgate.tasks.v1.ListJobRecordsRequest
+ */
+export declare type ListJobRecordsRequest = Message<"reelgate.tasks.v1.ListJobRecordsRequest"> & {
+  /**
+   * Only this account; empty is all.
+   *
+   * @generated from field: string account_id = 1;
+   */
+  accountId: string;
+
+  /**
+   * Only this state; unspecified is all.
+   *
+   * @generated from field: reelgate.tasks.v1.TaskState state = 2;
+   */
+  state: TaskState;
+
+  /**
+   * At most this many, 1 to 1000.
+   *
+   * @generated from field: int32 limit = 3;
+   */
+  limit: number;
+
+  /**
+   * Start behind this job.
+   *
+   * @generated from field: string after = 4;
+   */
+  after: string;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.ListJobRecordsRequest.
+ * Use `create(ListJobRecordsRequestSchema)` to create a new message.
+ */
+export declare const ListJobRecordsRequestSchema: GenMessage<ListJobRecordsRequest>;
+
+/**
+ * ListJobRecordsResponse carries the page; the records have no events.
+ *
+ * @generated from message reelgate.tasks.v1.ListJobRecordsResponse
+ */
+export declare type ListJobRecordsResponse = Message<"reelgate.tasks.v1.ListJobRecordsResponse"> & {
+  /**
+   * The records.
+   *
+   * @generated from field: repeated reelgate.tasks.v1.JobRecord records = 1;
+   */
+  records: JobRecord[];
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.ListJobRecordsResponse.
+ * Use `create(ListJobRecordsResponseSchema)` to create a new message.
+ */
+export declare const ListJobRecordsResponseSchema: GenMessage<ListJobRecordsResponse>;
 
 /**
  * ChannelStatus is how a channel is.
@@ -690,6 +854,26 @@ export declare const OperatorService: GenService<{
     methodKind: "unary";
     input: typeof ListTaskRecordsRequestSchema;
     output: typeof ListTaskRecordsResponseSchema;
+  },
+  /**
+   * ShowJob gives everything that is known of a job but its bytes.
+   *
+   * @generated from rpc reelgate.tasks.v1.OperatorService.ShowJob
+   */
+  showJob: {
+    methodKind: "unary";
+    input: typeof ShowJobRequestSchema;
+    output: typeof ShowJobResponseSchema;
+  },
+  /**
+   * ListJobRecords gives a page of records of all accounts.
+   *
+   * @generated from rpc reelgate.tasks.v1.OperatorService.ListJobRecords
+   */
+  listJobRecords: {
+    methodKind: "unary";
+    input: typeof ListJobRecordsRequestSchema;
+    output: typeof ListJobRecordsResponseSchema;
   },
   /**
    * ListAttention gives what waits for a person.
