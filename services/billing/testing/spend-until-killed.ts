@@ -1,8 +1,10 @@
 import { writeSync } from 'node:fs';
+import { Basis } from '@reelgate/proto/billing/v1/hold';
+import { callOrder } from './call-orders.ts';
 import { openBilling, order } from './open-billing.ts';
 
 /*
- * A program for the crash test: on the folder that it is given it holds and settles without end, many tasks at a time, and writes a
+ * A program for the crash test: on the folder that it is given it holds and settles without end, many tasks and calls at a time, and writes a
  * line for everything that it was told is done.
  */
 const [dataDir = '', prefix = ''] = process.argv.slice(2);
@@ -22,4 +24,15 @@ async function spend(line: number): Promise<void> {
   }
 }
 
-await Promise.all(Array.from({ length: 20 }, (_, line) => spend(line)));
+async function call(line: number): Promise<void> {
+  for (let number = 0; ; number += 1) {
+    const ids = Array.from({ length: 5 }, (_, at) => `${prefix}-call-${line}-${number}-${at}`);
+    await on.calls.placeCalls({ calls: ids.map((id) => callOrder(on, id, { priceKeys: ['Alpha-H3__regeneration'], facts: { seconds: 1n } })) });
+    for (const id of ids) say('placed', id);
+    if (number % 3 === 0) continue;
+    await on.calls.settleCalls({ ends: ids.map((callId) => ({ callId, basis: Basis.USAGE, usage: { seconds: 1n } })) });
+    for (const id of ids) say('charged', id);
+  }
+}
+
+await Promise.all(Array.from({ length: 4 }, (_, line) => call(line)).concat(Array.from({ length: 20 }, (_, line) => spend(line))));

@@ -28,8 +28,13 @@ test('a process that is killed loses nothing that it said was done, and leaves s
   const on = await openBilling(place, aConfig());
 
   expect(said.length).toBeGreaterThanOrEqual(2 * WORDS_BEFORE_THE_KILL);
+  expect(new Set(said.map((line) => line.split(' ')[0]))).toEqual(new Set(['held', 'settled', 'placed', 'charged']));
+  const calls = new Map((await on.sql.read<{ id: string; charged_nanos: number | null }>('SELECT id, charged_nanos FROM calls')).map(({ id, charged_nanos: charged }) => [id, charged]));
   for (const line of said) {
     const [word, taskId = ''] = line.split(' ');
+    if (word === 'charged') expect(calls.get(taskId)).toBe(50_000_000);
+    if (word === 'placed') expect(calls.has(taskId)).toBe(true);
+    if (word === 'charged' || word === 'placed') continue;
     const { hold, settlement } = await on.billing.getHold({ taskId });
     expect(hold?.amountNanos).toBe(80_000_000n);
     if (word === 'settled') expect(settlement?.basis).toBe(Basis.USAGE);
