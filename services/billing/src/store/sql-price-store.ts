@@ -1,13 +1,13 @@
 import type { Sql, SqlQuery } from '@reelgate/platform/sql';
-import { isSameTerms, parseTerms } from '../domain/price-terms.ts';
+import { isSameTerms } from '../domain/price-terms.ts';
 import type { TermsEntry } from '../domain/price-terms.ts';
 import type { PriceEntry, PriceStore } from './price-store.ts';
+import { rememberedTerms } from './sql-terms.ts';
 
 type Whole = number | bigint;
 type VersionRow = { version: number; terms: string };
 
-const CURRENT = `SELECT c.version, c.terms FROM price_keys k JOIN price_contracts c ON c.price_key = k.price_key AND c.version = k.current_version
-  WHERE k.price_key = $1`;
+const CURRENT = 'SELECT current_version AS version FROM price_keys WHERE price_key = $1 AND current_version IS NOT NULL';
 const LIST = `SELECT c.price_key, c.version, c.terms, c.since_ms, CASE WHEN c.version = k.current_version THEN 1 ELSE 0 END AS is_current
   FROM price_contracts c JOIN price_keys k ON k.price_key = c.price_key ORDER BY c.price_key, c.version`;
 const CURRENT_KEYS = 'SELECT price_key FROM price_keys WHERE current_version IS NOT NULL';
@@ -19,10 +19,11 @@ const SET_CURRENT = 'UPDATE price_keys SET last_version = $1, current_version = 
 const RETIRE = 'UPDATE price_keys SET current_version = NULL WHERE price_key = $1';
 
 export function sqlPriceStore(sql: Sql): PriceStore {
+  const termsOf = rememberedTerms();
   return {
     current: async (key) => {
-      const [row] = await sql.read<VersionRow>(CURRENT, [key]);
-      return row && { key, version: row.version, terms: parseTerms(JSON.parse(row.terms) as TermsEntry) };
+      const [row] = await sql.read<{ version: number }>(CURRENT, [key]);
+      return row && { key, version: row.version, terms: await termsOf(sql.read, key, row.version) };
     },
     put: (entries, now) => sql.transaction((query) => put(query, entries, now)),
     list: async () => {

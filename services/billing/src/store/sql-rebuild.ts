@@ -1,9 +1,9 @@
 import type { SqlQuery } from '@reelgate/platform/sql';
 import type { Rebuilt } from './ledger-audit.ts';
 
-const TOKEN_IDS = 'SELECT id FROM tokens ORDER BY id';
+const TOKEN_IDS = 'SELECT id FROM tokens';
 const LOCK_TOKEN = 'UPDATE tokens SET used_nanos = used_nanos WHERE id = $1';
-const ACCOUNT_IDS = 'SELECT id FROM accounts ORDER BY id';
+const ACCOUNT_IDS = 'SELECT id FROM accounts';
 const LOCK_ACCOUNT = 'UPDATE accounts SET held_nanos = held_nanos WHERE id = $1';
 
 const MEND_TOKENS = `UPDATE tokens SET used_nanos = s.nanos FROM (
@@ -22,9 +22,14 @@ const MEND_ACCOUNTS = `UPDATE accounts SET held_nanos = s.held, balance_nanos = 
  * and waits for such a row has not committed, so its lines are not in the sums, and it adds to the row when this is done.
  */
 export async function rebuild(query: SqlQuery): Promise<Rebuilt> {
-  for (const { id } of await query<{ id: string }>(TOKEN_IDS)) await query(LOCK_TOKEN, [id]);
-  for (const { id } of await query<{ id: string }>(ACCOUNT_IDS)) await query(LOCK_ACCOUNT, [id]);
+  for (const id of await sortedIds(query, TOKEN_IDS)) await query(LOCK_TOKEN, [id]);
+  for (const id of await sortedIds(query, ACCOUNT_IDS)) await query(LOCK_ACCOUNT, [id]);
   const tokens = await query<{ id: string }>(MEND_TOKENS);
   const accounts = await query<{ id: string }>(MEND_ACCOUNTS);
   return { accountIds: accounts.map(({ id }) => id), tokenIds: tokens.map(({ id }) => id) };
+}
+
+/** By their characters, as the batches sort them: a database may sort by a language. */
+async function sortedIds(query: SqlQuery, text: string): Promise<string[]> {
+  return (await query<{ id: string }>(text)).map(({ id }) => id).sort();
 }
