@@ -7,12 +7,16 @@ export interface CuttableLine {
   /** The server's URL, by this line. */
   readonly url: string;
   cut(): void;
+  /** How many connections go over it now. */
+  connections(): number;
   mend(): void;
+  /** From now on the line leads to this server. */
+  moveTo(server: string): void;
   stop(): Promise<void>;
 }
 
 export async function openCuttableLine(server: string): Promise<CuttableLine> {
-  const { hostname, port } = new URL(server);
+  let { hostname, port } = new URL(server);
   const sockets = new Set<Socket>();
   let isCut = false;
   const keep = (socket: Socket): Socket => {
@@ -38,8 +42,12 @@ export async function openCuttableLine(server: string): Promise<CuttableLine> {
   url.host = `127.0.0.1:${String((line.address() as AddressInfo).port)}`;
   return {
     url: url.href, cut,
+    connections: () => sockets.size / 2,
     mend: () => {
       isCut = false;
+    },
+    moveTo: (other) => {
+      ({ hostname, port } = new URL(other));
     },
     stop: async () => {
       cut();

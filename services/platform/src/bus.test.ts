@@ -3,7 +3,11 @@ import { TokenChangedSchema } from '@reelgate/proto/billing/v1/billing_events';
 import { ProblemSchema } from '@reelgate/proto/problem/v1/problem';
 import { connect } from 'nats';
 import { describeWith } from '../../../test/servers/describe-with.ts';
+import { openCuttableLine } from '../../../test/harness/cuttable-line.ts';
+import { findProgram } from '../../../test/servers/find-program.ts';
 import { natsServer } from '../../../test/servers/nats-server.ts';
+import { newServerFolder } from '../../../test/servers/run-folder.ts';
+import { startProcess } from '../../../test/servers/start-process.ts';
 import { aGate, inTime } from '../testing/bounded-waits.ts';
 import { anEvent, anInbox, busConformance } from '../testing/bus-conformance.ts';
 import { fakeClock } from '../testing/fake-clock.ts';
@@ -156,6 +160,61 @@ describeWith(natsServer, 'a bus', (url) => {
     })());
     await inTime(bus.close());
     expect(bus.ready()).toBe(false);
+  });
+
+  test('delivers an event once whose handler takes longer than the server waits', async () => {
+    const bus = await openNatsBus(url(), silentLog, 600);
+    const inbox = anInbox();
+    await bus.subscribe(ProblemSchema, 'group', async (message) => {
+      await inbox.take(message);
+      if (message.reason === 'long') await systemClock.sleep(2500);
+    });
+    await bus.publish(ProblemSchema, anEvent('long'), 'long');
+    await inbox.until('long');
+    await systemClock.sleep(2500);
+    await bus.publish(ProblemSchema, anEvent('last'), 'last');
+
+    expect(await inbox.until('last')).toEqual(['long', 'last']);
+    await bus.close();
+  });
+
+  test('goes on when its server comes back without its store', async () => {
+    const [first, second] = [await natsServer.start(), await natsServer.start()];
+    const line = await openCuttableLine(first!.url);
+    const bus = await openNatsBus(line.url, silentLog);
+    const inbox = anInbox();
+    await bus.subscribe(ProblemSchema, 'group', inbox.take);
+    await bus.publish(ProblemSchema, anEvent('before'), 'before');
+    await inbox.until('before');
+
+    line.cut();
+    line.moveTo(second!.url);
+    line.mend();
+
+    // Whoever publishes tries again until it succeeds, as the outbox does.
+    await inTime((async () => {
+      while (!(await bus.publish(ProblemSchema, anEvent('after'), 'after').then(() => true, () => false))) await systemClock.sleep(100);
+    })());
+    expect(await inbox.until('after')).toEqual(['before', 'after']);
+    await bus.close();
+    await line.stop();
+    await Promise.all([first!.stop(), second!.stop()]);
+  });
+
+  test('is refused by a server that keeps nothing, and leaves no connection to it', async () => {
+    const folder = newServerFolder('nats');
+    const server = await startProcess({
+      program: findProgram('nats-server') ?? '', folder, args: (port) => ['--addr', '127.0.0.1', '--port', String(port)], ready: /Server is ready/, url: (port) => `nats://127.0.0.1:${port}`,
+    });
+    const line = await openCuttableLine(server.url);
+
+    await expect(openNatsBus(line.url, silentLog)).rejects.toThrow();
+
+    await inTime((async () => {
+      while (line.connections() > 0) await new Promise((resolve) => setImmediate(resolve));
+    })());
+    await line.stop();
+    await server.stop();
   });
 
   test('is an error, not a wait, when there is no server', async () => {

@@ -63,7 +63,8 @@ describe('an answer', () => {
     ['of nothing', { status: 204, text: '' }, { status: 204, body: undefined }],
     ['with seconds to wait', { status: 429, json: {}, headers: { 'retry-after': '7' } }, { status: 429, retryAfterMs: 7000 }],
     ['with no seconds to wait', { status: 429, json: {}, headers: { 'retry-after': '0' } }, { status: 429, retryAfterMs: undefined }],
-    ['with a date to wait for', { status: 429, json: {}, headers: { 'retry-after': 'Fri, 31 Dec 1999 23:59:59 GMT' } }, { retryAfterMs: undefined }],
+    ['with a date to wait for, by the clock of the upstream', { status: 429, json: {}, headers: { date: 'Fri, 31 Dec 1999 23:59:50 GMT', 'retry-after': 'Fri, 31 Dec 1999 23:59:59 GMT' } }, { retryAfterMs: 9000 }],
+    ['with a date that is over', { status: 429, json: {}, headers: { 'retry-after': 'Fri, 31 Dec 1999 23:59:59 GMT' } }, { retryAfterMs: undefined }],
   ])('%s is told with its status', async (_what, scripted, told) => {
     upstream.script(scripted);
 

@@ -42,13 +42,18 @@ export function upstreamHttp(baseUrl: string, headers: () => Readonly<Record<str
           headers: { ...headers(), ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
           ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         });
-        return { kind: 'answer', status: answer.statusCode, body: parse(await readBounded(answer.body)), retryAfterMs: retryAfter(answer.headers) };
+        return await readAnswer(answer);
       } catch (error) {
         return failed(error);
       }
     },
     close: () => pool.destroy(),
   };
+}
+
+/** All of an answer, up to a bound; throws where it breaks off or is longer. */
+export async function readAnswer({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<UpstreamAnswer> {
+  return { kind: 'answer', status: statusCode, body: parse(await readBounded(body)), retryAfterMs: retryAfter(headers) };
 }
 
 async function readBounded(body: Dispatcher.ResponseData['body']): Promise<string> {
@@ -76,7 +81,9 @@ function failed(thrown: unknown): UpstreamAnswer {
   return { kind: typeof code === 'string' && BEFORE_SENDING.has(code) ? 'unreachable' : 'lost', error };
 }
 
+/** In seconds, or as a time by the upstream's own clock, which the answer shows. */
 function retryAfter(headers: Readonly<Record<string, string | string[] | undefined>>): number | undefined {
-  const seconds = Number(headers['retry-after']);
-  return Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : undefined;
+  const header = headers['retry-after'];
+  const wait = /^\d+(\.\d+)?$/.test(String(header)) ? Number(header) * 1000 : Date.parse(String(header)) - Date.parse(String(headers['date']));
+  return Number.isFinite(wait) && wait > 0 ? wait : undefined;
 }

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { Pool } from 'undici';
+import { readAnswer } from '../toolkit.ts';
 import type { UpstreamAnswer } from '../toolkit.ts';
 
-const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
 const CONNECT_TIMEOUT_MS = 5000;
 const CONNECTIONS_MAX = 16;
 
@@ -31,36 +31,11 @@ export function formSender(baseUrl: string, timeoutMs: number, headers: () => Re
           method: 'POST', path: prefix + path, body, signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]), headersTimeout: timeoutMs, bodyTimeout: timeoutMs,
           headers: { ...headers(), 'content-type': encoded.headers.get('content-type') ?? '', 'content-length': String(bytes.length) },
         });
-        const text = await readBounded(answer.body);
-        return { kind: 'answer', status: answer.statusCode, body: parse(text), retryAfterMs: retryAfter(answer.headers['retry-after']) };
+        return await readAnswer(answer);
       } catch (error) {
         return { kind: begun ? 'lost' : 'unreachable', error: String(error) };
       }
     },
     close: () => pool.destroy(),
   };
-}
-
-async function readBounded(body: AsyncIterable<Buffer>): Promise<string> {
-  const parts: Buffer[] = [];
-  let bytes = 0;
-  for await (const part of body) {
-    bytes += part.length;
-    if (bytes > ANSWER_BYTES_MAX) throw new Error('the answer is too long');
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString('utf8');
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
-function retryAfter(header: string | string[] | undefined): number | undefined {
-  const seconds = Number(header);
-  return Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : undefined;
 }
