@@ -24,6 +24,7 @@ import { collectGarbage } from './operations/collect-garbage.ts';
 import { ingestResult } from './operations/ingest-result.ts';
 import { linkObject } from './operations/link-object.ts';
 import { singleFlight } from './operations/single-flight.ts';
+import { makePoster } from './operations/make-poster.ts';
 import { nameOf, stageMedia } from './operations/stage-media.ts';
 import { openProbePool } from './probe/probe-pool.ts';
 import { mediaServiceBinding } from './rpc/media-service.ts';
@@ -67,21 +68,24 @@ function build(config: MediaConfig, foundation: Foundation, { sql, lifecycle }: 
     ...foundation, incoming, policy: addressPolicy(config.fetch), dnsServers: config.fetch.dnsServers, redirectsMax: config.fetch.redirectsMax,
     isOwn: (url) => isOwnHost(url, publicUrl), stopping: stopping.signal,
   }, config);
-  const deps = { ...foundation, ...config, store: sqlMediaStore(sql), blobs, incoming, fetcher, probe: pool.probe };
+  const deps = { ...foundation, ...config, store: sqlMediaStore(sql), blobs, incoming, fetcher, probe: pool.probe, poster: pool.poster, redraw: config.stagedRedraw ? pool.redraw : undefined };
 
   const flights = singleFlight<MediaObject>();
+  const drawing = singleFlight<MediaObject | undefined>();
+  const posterOf = (result: MediaObject): Promise<MediaObject | undefined> => drawing.run(result.id, () => makePoster(deps, result), stopping.signal);
+  lifecycle.add('posters', () => drawing.settled());
   lifecycle.add('transfers', () => flights.settled());
   lifecycle.add('fetches', () => { stopping.abort(); });
   const sweep = startWorker({ name: 'media-sweep', clock, log, idleMs: SWEEP_IDLE_MS, pass: () => collectGarbage(deps) });
   lifecycle.add('sweep', () => sweep.stop());
 
-  const bytes = mediaBytes(deps);
+  const bytes = mediaBytes({ ...deps, posterOf });
   return {
     bytes,
     bindings: [mediaServiceBinding({
       clock, store: deps.store,
       stage: (order, signal) => flights.run(`stage ${order.accountId} ${order.taskId} ${nameOf(order)}`, () => stageMedia(deps, order), signal),
-      ingest: (order, signal) => flights.run(`ingest ${order.taskId}`, () => ingestResult(deps, order), signal),
+      ingest: (order, signal) => flights.run(`ingest ${order.taskId}`, async () => withPoster(await ingestResult(deps, order), posterOf), signal),
       link: (object) => linkObject({ ...deps, presigned: config.stagedPresigned ?? isReachable(config.blobs) }, object),
     }), operatorServiceBinding(deps)],
     routes: mediaRoutes({ bytes, log, inline: config.inline, serviceKey: deriveSecret(signingKey, 'service-calls') }),
@@ -101,6 +105,12 @@ function openBlobs(config: MediaConfig['blobs'], { folder, lifecycle, ...deps }:
   const bucket = openS3Blobs({ ...config, ...deps });
   lifecycle.add('bucket', async () => { bucket.close(); });
   return bucket;
+}
+
+/** A result is complete without its poster, and does not wait for it. */
+function withPoster(result: MediaObject, posterOf: (result: MediaObject) => Promise<unknown>): MediaObject {
+  posterOf(result).catch(() => undefined);
+  return result;
 }
 
 /** Whether others than ourselves can be sent to the bucket: not where its address is a private one. */

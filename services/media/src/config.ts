@@ -23,7 +23,7 @@ export const mediaSchema = {
       properties: { access_key_id: { type: 'string' }, secret_access_key: { type: 'string' }, session_token: { type: 'string' } },
     },
     results: section({ lifetime: duration('7d'), max_bytes: bytes('2GiB'), parallel: count(16), total: duration('15m'), redirect: flag(false) }),
-    staged: section({ lifetime: duration('8d'), presigned: { type: 'boolean' } }),
+    staged: section({ lifetime: duration('8d'), presigned: { type: 'boolean' }, redraw: flag(true) }),
     inline: section({ lifetime: duration('48h'), max_bytes: bytes('64MiB'), per_account: bytes('32GiB') }),
     limits: section({ image: bytes('30MiB'), video: bytes('50MiB'), audio: bytes('15MiB'), base_video: bytes('100MiB') }),
     probe: section({ timeout: duration('5s'), heap: bytes('256MiB'), pixels: count(40_000_000), workers: count(2) }),
@@ -88,6 +88,8 @@ export interface MediaConfig {
   readonly stagedLifetimeMs: number;
   /** Whether channels get addresses in the bucket; undefined: where it can be reached from outside. */
   readonly stagedPresigned: boolean | undefined;
+  /** Whether pictures are drawn anew before a channel gets them. */
+  readonly stagedRedraw: boolean;
   readonly inline: { readonly lifetimeMs: number; readonly bytesMax: number; readonly accountBytesMax: number };
   readonly bytesMax: Readonly<Record<Category, number>>;
   readonly probe: ProbeConfig;
@@ -103,7 +105,7 @@ interface Checked {
   readonly media: {
     readonly listen?: string; readonly http?: string; readonly database?: string; readonly blobs?: string; readonly s3?: CheckedS3;
     readonly results: { readonly lifetime: string; readonly max_bytes: string; readonly parallel: number; readonly total: string; readonly redirect: boolean };
-    readonly staged: { readonly lifetime: string; readonly presigned?: boolean }; readonly inline: Values; readonly limits: Values;
+    readonly staged: { readonly lifetime: string; readonly presigned?: boolean; readonly redraw: boolean }; readonly inline: Values; readonly limits: Values;
     readonly probe: { readonly timeout: string; readonly heap: string; readonly pixels: number; readonly workers: number };
     readonly fetch: {
       readonly allow: readonly string[]; readonly ports: readonly number[]; readonly max_redirects: number; readonly dns_servers: readonly string[];
@@ -123,6 +125,7 @@ export function mediaConfig(value: unknown): MediaConfig {
     results: { lifetimeMs: ms(media.results.lifetime), bytesMax: size(media.results.max_bytes), parallel: media.results.parallel, totalMs: ms(media.results.total), redirect: media.results.redirect },
     stagedLifetimeMs: ms(media.staged.lifetime),
     stagedPresigned: media.staged.presigned,
+    stagedRedraw: media.staged.redraw,
     inline: { lifetimeMs: ms(media.inline['lifetime']), bytesMax: size(media.inline['max_bytes']), accountBytesMax: size(media.inline['per_account']) },
     bytesMax: { image: size(media.limits['image']), video: size(media.limits['video']), audio: size(media.limits['audio']), base_video: size(media.limits['base_video']) },
     probe: { timeoutMs: ms(media.probe.timeout), heapBytes: size(media.probe.heap), pixelsMax: media.probe.pixels, workers: media.probe.workers },

@@ -39,8 +39,8 @@ export function httpMedia({ baseUrl, key }: HttpMediaOptions): MediaPort & { clo
     put: (bytes, accountId) => put(bytes, { url: `${baseUrl}/bytes?account=${encodeURIComponent(accountId)}`, authorization, agent }),
     putPrivate: (bytes, accountId, keepMs) => put(bytes, { url: `${baseUrl}/bytes?account=${encodeURIComponent(accountId)}&private_ms=${String(keepMs)}`, authorization, agent }),
     read: (object) => read({ url: `${baseUrl}/bytes/${encodeURIComponent(object)}`, authorization, agent }),
-    serve: (request, response, { object, fileName }) =>
-      pass({ request, response, url: `${baseUrl}/bytes/${encodeURIComponent(object)}`, authorization, fileName }),
+    serve: (request, response, { object, fileName, variant }) =>
+      pass({ request, response, url: `${baseUrl}/bytes/${encodeURIComponent(object)}${variant === undefined ? '' : `?variant=${variant}`}`, authorization, fileName }),
     serveLink: (request, response) => pass({ request, response, url: `${baseUrl}${request.url ?? ''}` }),
     close: () => agent.close(),
   };
@@ -101,7 +101,7 @@ async function pass({ request, response, url, authorization, fileName }: Passing
   const isLinkRefusal = authorization === undefined && status >= 400 && status < 500;
   if (!PASSED.has(status) && !isLinkRefusal) {
     close();
-    throw refusal(status);
+    throw refusal(status, url.endsWith('?variant=thumbnail'));
   }
   response.writeHead(status, pick(head.headers, ANSWERED));
   try {
@@ -122,7 +122,8 @@ async function reach<T>(call: Promise<T>): Promise<T> {
   }
 }
 
-function refusal(status: number): Problem {
+function refusal(status: number, isThumbnail: boolean): Problem {
+  if (status === 404 && isThumbnail) return new Problem({ kind: 'not_found', reason: 'thumbnail_unavailable', message: 'there is no thumbnail of this video: its codec is not decoded here' });
   if (status === 410) return new Problem({ kind: 'gone', reason: 'result_expired', message: 'the result is no longer kept' });
   if (status >= 400 && status < 500) return new Problem({ kind: 'not_found', reason: 'not_found', message: 'there is nothing at this link' });
   return unreachable(new Error(`media answered ${String(status)}`));

@@ -1,6 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 
+export interface ServedObject {
+  readonly object: string;
+  readonly fileName: string;
+  /** The still picture that stands for a result, rather than the result. */
+  readonly variant?: 'thumbnail' | undefined;
+}
+
 /** The media service as far as the gateway needs it: bytes in, bytes out. In one program it is the service's own object. */
 export interface MediaPort {
   /** Keeps bytes that a client sent within a request, for that account alone. */
@@ -10,7 +17,7 @@ export interface MediaPort {
   /** The bytes of an object; undefined: there is nothing any more. The stream must be read or destroyed. */
   read(object: string): Promise<Readable | undefined>;
   /** Answers GET and HEAD with a stored object: ranges, validators and all. Resolves when the answer has ended. */
-  serve(request: IncomingMessage, response: ServerResponse, what: { readonly object: string; readonly fileName: string }): Promise<unknown>;
+  serve(request: IncomingMessage, response: ServerResponse, what: ServedObject): Promise<unknown>;
   /** Answers GET and HEAD of a signed link under `/ximg/`. */
   serveLink(request: IncomingMessage, response: ServerResponse): Promise<unknown>;
 }

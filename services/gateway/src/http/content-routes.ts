@@ -11,6 +11,7 @@ import { taskIdOf } from './task-id.ts';
 import { isFinal } from '../clients/tasks-client.ts';
 
 const PROMPT = { title: 'EnhancedPrompt', type: 'object', required: ['prompt'], properties: { prompt: { type: 'string' } } };
+const VARIANTS: readonly string[] = ['video', 'thumbnail'];
 const VIDEO = { type: 'string', format: 'binary' };
 
 /** The bytes of results: with a token by the task's id, and without one by a signed link. */
@@ -21,8 +22,8 @@ export function contentRoutes(parts: GatewayParts): RouteEntry[] {
       doc: {
         tag: 'Results', operationId: 'getVideoContent', summary: 'Fetch the result of a completed task',
         description: 'A video, with Range; of a context-IR task the prompt as JSON. 409 until the task is completed, 410 after expires_at.',
-        parameters: [{ name: 'variant', description: 'Only video.', schema: { enum: ['video'] } }],
-        headers: ['Range'], answers: { 'video/mp4': VIDEO, 'application/json': PROMPT },
+        parameters: [{ name: 'variant', description: 'The video, or a picture that stands for it.', schema: { enum: ['video', 'thumbnail'] } }],
+        headers: ['Range'], answers: { 'video/mp4': VIDEO, 'image/jpeg': VIDEO, 'application/json': PROMPT },
       },
     },
     {
@@ -34,7 +35,7 @@ export function contentRoutes(parts: GatewayParts): RouteEntry[] {
 
 async function serveContent(parts: GatewayParts, exchange: Exchange): Promise<void> {
   const variant = new URLSearchParams(exchange.querystring).get('variant') ?? 'video';
-  if (variant !== 'video') throw new Problem({ kind: 'invalid', reason: 'invalid_request', field: 'variant', message: 'must be video; nothing else is kept' });
+  if (!VARIANTS.includes(variant)) throw new Problem({ kind: 'invalid', reason: 'invalid_request', field: 'variant', message: 'must be video or thumbnail; nothing else is kept' });
   const task = await parts.reader.read({ accountId: principalOf(exchange).accountId, taskId: taskIdOf(exchange) }, exchange.state.requestId);
   const { object, prompt } = finishedResult(task, parts.clock.now());
   if (object === '') {
@@ -42,7 +43,8 @@ async function serveContent(parts: GatewayParts, exchange: Exchange): Promise<vo
     exchange.body = { prompt };
     return;
   }
-  await handToMedia(exchange, () => parts.media.serve(exchange.req, exchange.res, { object, fileName: `${task.id}.mp4` }));
+  const what = variant === 'thumbnail' ? { object, fileName: `${task.id}.jpg`, variant: 'thumbnail' as const } : { object, fileName: `${task.id}.mp4` };
+  await handToMedia(exchange, () => parts.media.serve(exchange.req, exchange.res, what));
 }
 
 function finishedResult(task: Task, now: number): NonNullable<Task['result']> {

@@ -166,7 +166,8 @@ describe('content', () => {
   test('is the video and no thumbnail', async () => {
     put(aCompletedTask());
 
-    expect((await get(`${STATUS}/content?variant=thumbnail`)).status).toBe(400);
+    expect((await get(`${STATUS}/content?variant=spritesheet`)).status).toBe(400);
+    expect((await get(`${STATUS}/content?variant=thumbnail`)).status).toBe(200);
     expect((await get(`${STATUS}/content?variant=video`)).status).toBe(200);
   });
   test('that cannot be reached is a fault of ours, without a word of where it lies', async () => {

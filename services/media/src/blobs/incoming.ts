@@ -26,6 +26,8 @@ export interface Draft {
 /** Where bytes are written before it is known what they are. What a crash leaves there is swept at the next start. */
 export interface Incoming {
   begin(bytesMax: number): Promise<Draft>;
+  /** Has a file filled by somebody who is given its path; undefined: it said that it could not. */
+  fill(write: (path: string) => Promise<boolean>): Promise<ReceivedFile | undefined>;
 }
 
 export class TooLarge extends Error {
@@ -42,7 +44,34 @@ export class TooLarge extends Error {
 export function openIncoming(folder: string, newId: NewId): Incoming {
   mkdirSync(folder, { recursive: true });
   for (const name of readdirSync(folder)) rmSync(path.join(folder, name), { force: true });
-  return { begin: (bytesMax) => beginDraft(path.join(folder, newId('in')), bytesMax) };
+  return {
+    begin: (bytesMax) => beginDraft(path.join(folder, newId('in')), bytesMax),
+    fill: (write) => fillFile(path.join(folder, newId('in')), write),
+  };
+}
+
+async function fillFile(file: string, write: (path: string) => Promise<boolean>): Promise<ReceivedFile | undefined> {
+  const discard = (): Promise<void> => rm(file, { force: true });
+  try {
+    await (await open(file, 'wx', 0o600)).close();
+    if (!(await write(file))) {
+      await discard();
+      return undefined;
+    }
+    const handle = await open(file, 'r+');
+    const hash = createHash('sha256');
+    try {
+      await handle.sync();
+      for await (const chunk of handle.createReadStream({ autoClose: false })) hash.update(chunk as Uint8Array);
+      const { size: bytes } = await handle.stat();
+      return { path: file, bytes, sha256: hash.digest('hex'), discard };
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    await discard();
+    throw error;
+  }
 }
 
 async function beginDraft(file: string, bytesMax: number): Promise<Draft> {

@@ -32,7 +32,7 @@ export interface AudioFacts {
 }
 
 /** Why there are no facts. */
-export type ProbeFault = 'unknown_type' | 'broken' | 'too_many_pixels' | 'several_frames' | 'no_video' | 'no_audio' | 'overrun';
+export type ProbeFault = 'unknown_type' | 'broken' | 'too_many_pixels' | 'several_frames' | 'no_video' | 'no_audio' | 'not_decoded' | 'overrun';
 
 /** What is said of it, going on from the item's name. */
 export const PROBE_FAULTS: Readonly<Record<ProbeFault, string>> = {
@@ -42,5 +42,6 @@ export const PROBE_FAULTS: Readonly<Record<ProbeFault, string>> = {
   several_frames: 'must be a still picture; it has several frames or pages',
   no_video: 'must hold a video track; it has none that can be read',
   no_audio: 'must hold sound; it has none that can be read',
+  not_decoded: 'must be of a codec that is decoded here',
   overrun: 'could not be read within the time and memory that a file is given',
 };

@@ -37,6 +37,14 @@ export function isResult(facts: MediaFacts): facts is VideoFacts {
   return facts.family === 'video' && FORMATS[facts.mediaType]?.family === 'video' && facts.durationMs > 0;
 }
 
+/** Codecs whose pictures are decoded here. For the others there is no decoder that could be shipped: see the README. */
+const DECODED = ['vp8'];
+
+/** Whether a still picture of it can be made. */
+export function canDraw(facts: MediaFacts): boolean {
+  return facts.family === 'video' && DECODED.includes(facts.videoCodec);
+}
+
 /** What keeps a medium from being used so, as a predicate that goes on from the item's name; undefined: nothing. */
 export function faultOfMedia(category: Category, facts: MediaFacts): string | undefined {
   const { named, types } = MEDIA_TYPES[FAMILY_OF[category]];

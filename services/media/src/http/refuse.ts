@@ -14,6 +14,7 @@ const OF_THE_BYTES = ['accept-ranges', 'content-disposition', 'content-range', '
 
 export const NOT_FOUND: Refusal = { status: 404, code: 'not_found', message: 'There is nothing at this address.' };
 export const RESULT_EXPIRED: Refusal = { status: 410, code: 'result_expired', message: 'This is no longer kept.' };
+export const NO_THUMBNAIL: Refusal = { status: 404, code: 'thumbnail_unavailable', message: 'There is no thumbnail of this video: its codec is not decoded here.' };
 export const BROKEN: Refusal = { status: 500, code: 'internal_error', message: 'Something went wrong here.' };
 
 /** Answers in OpenAI's envelope, and says nothing of where things lie. After the headers there is nothing left to say. */

@@ -51,7 +51,7 @@ async function handleBytes(deps: RouteDeps, request: IncomingMessage, response: 
   const { pathname, searchParams } = new URL(request.url ?? '', 'http://bytes');
   const object = OBJECT_PATH.exec(pathname)?.[1];
   if (pathname === '/bytes' && request.method === 'PUT') await takeBytes(deps, request, response, searchParams);
-  else if (object !== undefined && READS.has(request.method)) await deps.bytes.serve(request, response, { object, fileName: fileNameOf(request) });
+  else if (object !== undefined && READS.has(request.method)) await deps.bytes.serve(request, response, { object, fileName: fileNameOf(request), variant: searchParams.get('variant') === 'thumbnail' ? 'thumbnail' : undefined });
   else refuse(request, response, NOT_FOUND);
 }
 

@@ -3,7 +3,7 @@ import type { Clock } from '@reelgate/platform/clock';
 import { fileNameOf, isKept, mediaTypeOf } from '../domain/media-object.ts';
 import type { MediaObject } from '../domain/media-object.ts';
 import type { MediaStore } from '../store/media-store.ts';
-import { NOT_FOUND, RESULT_EXPIRED, refuse } from './refuse.ts';
+import { NOT_FOUND, NO_THUMBNAIL, RESULT_EXPIRED, refuse } from './refuse.ts';
 import { sendBlob } from './send-blob.ts';
 import type { SendDeps } from './send-blob.ts';
 
@@ -15,6 +15,8 @@ const FOUND = 302;
 export interface ServeDeps extends SendDeps {
   readonly store: MediaStore;
   readonly clock: Clock;
+  /** Makes the still picture of a result when there is none yet; undefined: it has none. */
+  readonly posterOf: (result: MediaObject) => Promise<MediaObject | undefined>;
   readonly results: {
     /** Results are sent for to the bucket, where there is one. */
     readonly redirect: boolean;
@@ -23,6 +25,8 @@ export interface ServeDeps extends SendDeps {
 
 export interface ServeOrder {
   readonly object: string;
+  /** The still picture that stands for a result, rather than the result. */
+  readonly variant?: 'thumbnail' | undefined;
   /** As a browser saves it; made from the object's id when there is none. */
   readonly fileName?: string | undefined;
   /** Milliseconds since 1970: an end that comes before the object's own. */
@@ -42,14 +46,22 @@ export async function serveObject(deps: ServeDeps, request: IncomingMessage, res
     refuse(request, response, RESULT_EXPIRED);
     return;
   }
-  const served: Served = { found, fileName: fileNameOf(found, order.fileName), secondsLeft: Math.max(1, Math.floor((expiresAt - now) / 1000)) };
+  const shown = order.variant === 'thumbnail' ? await deps.posterOf(found) : found;
+  if (shown === undefined || !isKept(shown, now)) {
+    refuse(request, response, NO_THUMBNAIL);
+    return;
+  }
+  await serveKept(deps, request, response, { found: shown, fileName: fileNameOf(shown, order.fileName), secondsLeft: Math.max(1, Math.floor((expiresAt - now) / 1000)) });
+}
+
+async function serveKept(deps: ServeDeps, request: IncomingMessage, response: ServerResponse, served: Served): Promise<void> {
   const elsewhere = await addressOf(deps, request, served);
   if (elsewhere !== undefined) {
     response.writeHead(FOUND, { location: elsewhere, 'cache-control': 'no-store', 'content-length': '0' }).end();
     return;
   }
   setHeaders(response, served);
-  await sendBlob(deps, found.blob, request, response);
+  await sendBlob(deps, served.found.blob, request, response);
 }
 
 interface Served {

@@ -2,6 +2,7 @@ import { request as httpRequest } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import sharp from 'sharp';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { signPath } from '@reelgate/platform/signed-path';
 import { Secret } from '@reelgate/platform/secret';
@@ -101,6 +102,21 @@ describe('an object that is served', () => {
     const named = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value.replace('ETAG', `"${sha256}"`)]));
 
     expect((await ask(link(), { headers: named })).status).toBe(status);
+  });
+
+  test('has a still picture where its codec is decoded, also of its parts, and says so where it is not', async () => {
+    const headers = { authorization: `Bearer ${under.serviceKey}` };
+    const { result } = await under.client.ingestResult({ accountId: 'demo', taskId: 'task_still', url: origin.url(serves(fixture('clip.webm'))) });
+    const still = await ask(`/bytes/${result!.object}?variant=thumbnail`, { headers });
+    const part = await ask(`/bytes/${result!.object}?variant=thumbnail`, { headers: { ...headers, range: 'bytes=0-1' } });
+
+    expect([still.status, still.headers['content-type'], part.status, part.body.toString('hex')]).toEqual([200, 'image/jpeg', 206, 'ffd8']);
+    expect(await sharp(still.body).metadata()).toMatchObject({ format: 'jpeg', width: 320, height: 256 });
+    const none = await ask(`/bytes/${object}?variant=thumbnail`, { headers });
+    expect([none.status, errorOf(none)]).toEqual([404, expect.objectContaining({ code: 'thumbnail_unavailable' })]);
+
+    await under.client.removeResult({ taskId: 'task_still' });
+    expect((await ask(`/bytes/${result!.object}?variant=thumbnail`, { headers })).status).toBe(410);
   });
 
   test('a client that leaves frees what it held', async () => {

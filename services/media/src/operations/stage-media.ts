@@ -13,7 +13,7 @@ import { classifyReference } from '../domain/reference.ts';
 import type { Reference } from '../domain/reference.ts';
 import { FetchFault } from '../fetch/fetch-fault.ts';
 import type { Fetcher } from '../fetch/fetcher.ts';
-import type { ProbeOutcome, Probe } from '../probe/probe.ts';
+import type { Draw, ProbeOutcome, Probe } from '../probe/probe.ts';
 import { claimBlob } from './claim-blob.ts';
 import type { ClaimDeps } from './claim-blob.ts';
 import { keepFile } from './keep-file.ts';
@@ -25,6 +25,8 @@ export interface StageDeps extends KeepFileDeps, ClaimDeps {
   readonly incoming: Incoming;
   readonly fetcher: Fetcher;
   readonly probe: Probe;
+  /** Undefined: pictures are passed on as they came. */
+  readonly redraw: Draw | undefined;
   readonly publicUrl: string;
   readonly bytesMax: Readonly<Record<Category, number>>;
   readonly stagedLifetimeMs: number;
@@ -40,7 +42,7 @@ export interface StageOrder {
 }
 
 /** New bytes, or bytes that are kept already. */
-type Found = { readonly file: ReceivedFile } | { readonly blob: Blob };
+type Found = { readonly file: ReceivedFile } | { readonly blob: Blob; readonly wasStaged: boolean };
 
 /**
  * Finds or fetches one reference, checks it by its bytes, and freezes it. The same reference is frozen once for a task: whoever stages
@@ -55,9 +57,11 @@ export async function stageMedia(deps: StageDeps, order: StageOrder): Promise<Me
   try {
     const facts = await factsOf(deps, found);
     checkMedia(deps, order, { facts, bytes: 'file' in found ? found.file.bytes : found.blob.bytes });
-    const { sha256 } = 'file' in found ? await keepFile(deps, found.file) : found.blob;
+    const frozen = deps.redraw !== undefined && mayRedraw(found, facts) ? await freezeRedrawn(deps, order, found) : { ...('file' in found ? await keepFile(deps, found.file) : found.blob), facts };
     const { accountId, taskId } = order;
-    return claimed(await claimBlob(deps, { accountId, taskId, purpose: 'staged', reference: taskId === '' ? '' : reference, sha256, facts, lifetimeMs: deps.stagedLifetimeMs }));
+    return claimed(await claimBlob(deps, {
+      accountId, taskId, purpose: 'staged', reference: taskId === '' ? '' : reference, sha256: frozen.sha256, facts: frozen.facts, lifetimeMs: deps.stagedLifetimeMs,
+    }));
   } finally {
     if ('file' in found) await found.file.discard();
   }
@@ -72,7 +76,7 @@ async function findInline(deps: StageDeps, order: StageOrder, { object, declared
   checkDeclared(declaredType, order.category);
   const found = await deps.store.find(object);
   if (found === undefined || found.accountId !== order.accountId || !isKept(found, deps.clock.now())) throw unknownMedia();
-  return { blob: found.blob };
+  return { blob: found.blob, wasStaged: found.purpose === 'staged' };
 }
 
 async function findReference(deps: StageDeps, order: StageOrder, text: string): Promise<Found> {
@@ -95,7 +99,7 @@ const FINDERS: { readonly [K in Reference['kind']]: Finder<K> } = {
 /** Our own are found by who owns them and never by HTTP. */
 function ownBlob(deps: StageDeps, order: StageOrder, found: MediaObject | undefined): Found {
   if (found === undefined || found.accountId !== order.accountId || !isKept(found, deps.clock.now())) throw unknownMedia();
-  return { blob: found.blob };
+  return { blob: found.blob, wasStaged: found.purpose === 'staged' };
 }
 
 async function receiveData({ incoming, bytesMax }: StageDeps, { category }: StageOrder, { declaredType, base64 }: { declaredType: string; base64: string }): Promise<Found> {
@@ -119,6 +123,33 @@ async function fetchRemote({ fetcher, bytesMax, log }: StageDeps, order: StageOr
     if (!(error instanceof FetchFault)) throw error;
     log.info({ taskId, requestId, code: error.code, err: error }, 'a reference was not fetched');
     throw error.code === 'busy' ? mediaBusy(error.said, error) : invalidMedia(error.said, error);
+  }
+}
+
+/** What is not decoded cannot be drawn again, and what was staged once has been. */
+function mayRedraw(found: Found, { mediaType }: MediaFacts): boolean {
+  return REDRAWN.has(mediaType) && !('blob' in found && found.wasStaged);
+}
+
+const REDRAWN: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/webp']);
+
+/** Channels get the pixels of a picture and nothing else that its file may hold. */
+async function freezeRedrawn(deps: StageDeps, order: StageOrder, found: Found): Promise<{ readonly sha256: string; readonly facts: MediaFacts }> {
+  let outcome: ProbeOutcome | undefined;
+  const { redraw, blobs, incoming } = deps;
+  const draw = async (path: string): Promise<ReceivedFile | undefined> => incoming.fill(async (into) => {
+    outcome = await redraw?.(path, into);
+    return outcome !== undefined && 'facts' in outcome;
+  });
+  const file = 'file' in found ? await draw(found.file.path) : await blobs.withFile(found.blob.key, draw);
+  if (file === undefined || outcome === undefined) throw outcome === undefined ? unknownMedia() : invalidMedia(PROBE_FAULTS['fault' in outcome ? outcome.fault : 'broken']);
+  try {
+    const facts = factsIn(outcome);
+    checkMedia(deps, order, { facts, bytes: file.bytes });
+    const { sha256 } = await keepFile(deps, file);
+    return { sha256, facts };
+  } finally {
+    await file.discard();
   }
 }
 

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { Problem } from '@reelgate/platform/problem';
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
-import type { Probe, ProbeJob, ProbeOutcome } from './probe.ts';
+import type { Draw, Probe, ProbeJob, ProbeOutcome, Work } from './probe.ts';
 
 const WORKER = fileURLToPath(new URL('./probe-worker.ts', import.meta.url));
 const WAITING_MAX = 256;
@@ -11,9 +11,15 @@ const MIB = 1024 ** 2;
 const YOUNG_MIB = 32;
 const STACK_MIB = 4;
 const BUSY_RETRY_MS = 1000;
+/** For a worker to load what it needs. */
+const START_MS = 20_000;
+/** Drawing takes longer than looking: every pixel is written too. */
+const DRAW_TIMES = 4;
 
 export interface ProbePool {
   readonly probe: Probe;
+  readonly redraw: Draw;
+  readonly poster: Draw;
   stop(): Promise<void>;
 }
 
@@ -57,11 +63,11 @@ export function openProbePool(options: ProbePoolOptions): ProbePool {
     });
   };
 
-  const probe: Probe = async (path) => {
+  const run = async (job: ProbeJob): Promise<ProbeOutcome> => {
     await enter();
     const taken = worker();
     try {
-      const outcome = await runJob(taken, options, { path, pixelsMax: options.pixelsMax, timeoutMs: options.timeoutMs });
+      const outcome = await runJob(taken, options.clock, job);
       if (outcome !== undefined && !stopped) {
         idle.push(taken);
         return outcome;
@@ -74,13 +80,24 @@ export function openProbePool(options: ProbePoolOptions): ProbePool {
     }
   };
   return {
-    probe,
+    ...asked(run, options),
     stop: async () => {
       stopped = true;
       await Promise.all([...all].map((each) => each.terminate()));
     },
   };
 }
+
+function asked(run: (job: ProbeJob) => Promise<ProbeOutcome>, { pixelsMax, timeoutMs }: ProbePoolOptions): Pick<ProbePool, Work> {
+  return {
+    probe: (path) => run({ work: 'probe', path, into: '', pixelsMax, timeoutMs }),
+    redraw: (path, into) => run({ work: 'redraw', path, into, pixelsMax, timeoutMs: DRAW_TIMES * timeoutMs }),
+    poster: (path, into) => run({ work: 'poster', path, into, pixelsMax, timeoutMs }),
+  };
+}
+
+/** Whether a worker has come up. */
+const started = new WeakMap<Worker, Promise<boolean>>();
 
 function startProbeWorker(heapBytes: number): Worker {
   const worker = new Worker(WORKER, {
@@ -92,23 +109,34 @@ function startProbeWorker(heapBytes: number): Worker {
   // its end is seen by the job that it had
   worker.on('error', () => undefined);
   worker.unref();
+  started.set(worker, new Promise((resolve) => {
+    worker.once('message', () => { resolve(true); }).once('exit', () => { resolve(false); });
+  }));
   return worker;
 }
 
-/** Undefined: the worker answered nothing in time, or died. */
-async function runJob(worker: Worker, { clock, timeoutMs }: ProbePoolOptions, job: ProbeJob): Promise<ProbeOutcome | undefined> {
-  const done = new AbortController();
+/** Undefined: the worker answered nothing in time, or died. The time of a file runs from when its worker can look at it. */
+async function runJob(worker: Worker, clock: Clock, job: ProbeJob): Promise<ProbeOutcome | undefined> {
+  const isUp = await withinTime(clock, START_MS, async () => started.get(worker) ?? false);
+  if (isUp !== true) return undefined;
   const { promise: answered, resolve } = Promise.withResolvers<ProbeOutcome | undefined>();
   const died = (): void => {
     resolve(undefined);
   };
   worker.once('message', resolve).once('exit', died);
   worker.postMessage(job);
-  const late = clock.sleep(timeoutMs, done.signal).then(() => undefined);
   try {
-    return await Promise.race([answered, late]);
+    return await withinTime(clock, job.timeoutMs, () => answered);
+  } finally {
+    worker.off('message', resolve).off('exit', died);
+  }
+}
+
+async function withinTime<T>(clock: Clock, ms: number, work: () => Promise<T>): Promise<T | undefined> {
+  const done = new AbortController();
+  try {
+    return await Promise.race([work(), clock.sleep(ms, done.signal).then(() => undefined)]);
   } finally {
     done.abort();
-    worker.off('message', resolve).off('exit', died);
   }
 }

@@ -1,0 +1,46 @@
+import type { Log } from '@reelgate/platform/log';
+import type { ReceivedFile, Incoming } from '../blobs/incoming.ts';
+import { canDraw } from '../domain/media-rules.ts';
+import type { MediaObject } from '../domain/media-object.ts';
+import type { Draw, ProbeOutcome } from '../probe/probe.ts';
+import { claimBlob } from './claim-blob.ts';
+import type { ClaimDeps } from './claim-blob.ts';
+import { keepFile } from './keep-file.ts';
+import type { KeepFileDeps } from './keep-file.ts';
+
+export interface PosterDeps extends KeepFileDeps, ClaimDeps {
+  readonly log: Log;
+  readonly incoming: Incoming;
+  readonly poster: Draw;
+}
+
+/** The still picture that stands for a result, made when there is none; undefined: none can be made. It never rejects. */
+export async function makePoster(deps: PosterDeps, result: MediaObject): Promise<MediaObject | undefined> {
+  const { taskId, blob } = result;
+  if (blob.facts === undefined || !canDraw(blob.facts)) return undefined;
+  try {
+    return await deps.store.findPoster(taskId) ?? await drawPoster(deps, result);
+  } catch (error) {
+    deps.log.warn({ taskId, err: error }, 'a poster was not made');
+    return undefined;
+  }
+}
+
+async function drawPoster(deps: PosterDeps, { accountId, taskId, blob, expiresAt }: MediaObject): Promise<MediaObject | undefined> {
+  let outcome: ProbeOutcome | undefined;
+  const draw = (path: string): Promise<ReceivedFile | undefined> => deps.incoming.fill(async (into) => {
+    outcome = await deps.poster(path, into);
+    return 'facts' in outcome;
+  });
+  const file = await deps.blobs.withFile(blob.key, draw);
+  if (file === undefined || outcome === undefined || !('facts' in outcome)) {
+    deps.log.info({ taskId, outcome }, 'a result has no poster');
+    return undefined;
+  }
+  try {
+    const { sha256 } = await keepFile(deps, file);
+    return await claimBlob(deps, { accountId, taskId, purpose: 'poster', reference: '', sha256, facts: outcome.facts, lifetimeMs: expiresAt - deps.clock.now() });
+  } finally {
+    await file.discard();
+  }
+}

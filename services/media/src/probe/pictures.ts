@@ -1,0 +1,13 @@
+import sharp from 'sharp';
+import type { Sharp } from 'sharp';
+import type { ProbeJob } from './probe.ts';
+
+sharp.block({ operation: ['VipsForeignLoad'] });
+sharp.unblock({ operation: ['VipsForeignLoadJpeg', 'VipsForeignLoadPng', 'VipsForeignLoadWebp'] });
+sharp.cache(false);
+sharp.concurrency(1);
+
+/** A file or bytes as a picture, of the few types that are read and within the limits of a job. */
+export function openPicture(source: string | Uint8Array, { pixelsMax, timeoutMs }: ProbeJob): Sharp {
+  return sharp(source, { limitInputPixels: pixelsMax, failOn: 'error', pages: -1, sequentialRead: true }).timeout({ seconds: Math.ceil(timeoutMs / 1000) });
+}
