@@ -2,11 +2,12 @@ import type { Problem } from '@reelgate/platform/problem';
 import type { Sql, SqlQuery } from '@reelgate/platform/sql';
 import type { Call, CallStory } from '../domain/call.ts';
 import { callsHeldEvent } from '../domain/ledger.ts';
+import type { FinancialEvent } from '../domain/ledger.ts';
 import { FROZEN_COLUMNS, toFrozenRow } from './call-rows.ts';
 import type { CallStore, PlaceOutcome } from './call-store.ts';
 import { endCalls } from './sql-call-ends.ts';
 import { findCalls } from './sql-call-reads.ts';
-import { recordEvent } from './sql-events.ts';
+import { recordEvent, withdrawEvent } from './sql-events.ts';
 import { byRows, inPieces, parameters, valueRows } from './sql-pieces.ts';
 import { groupsBy, reserveForCalls, sumOf } from './sql-reservations.ts';
 import { rememberedTerms } from './sql-terms.ts';
@@ -30,10 +31,10 @@ export function sqlCallStore(sql: Sql): CallStore {
 async function place(query: SqlQuery, batchId: string, calls: readonly Call[]): Promise<Map<string, PlaceOutcome>> {
   const added = await insert(query, batchId, calls);
   const fresh = calls.filter(({ id }) => added.has(id));
+  const groups = groupsBy(fresh, ({ accountId }) => accountId);
+  for (const group of groups) await post(query, batchId, group);
   const refusals = await reserveForCalls(query, fresh, fresh[0]?.placedAt ?? 0);
-  const held = refusals.size === 0 ? fresh : fresh.filter(({ id }) => !refusals.has(id));
-  for (const piece of inPieces([...refusals.keys()])) await query(REMOVE(piece.length), piece);
-  for (const group of groupsBy(held, ({ accountId }) => accountId)) await post(query, batchId, group);
+  if (refusals.size > 0) await takeBack(query, { batchId, groups, refusals });
   const known = await findCalls(query, calls.filter(({ id }) => !added.has(id)).map(({ id }) => id));
   return new Map(calls.map((call) => [call.id, outcomeOf(call, refusals.get(call.id), known.get(call.id))]));
 }
@@ -49,11 +50,29 @@ async function insert(query: SqlQuery, batchId: string, calls: readonly Call[]):
   return added;
 }
 
+/**
+ * All are posted before the token and the account are asked, so that these rows, where everybody meets, are taken last. Where some are
+ * refused, nobody has seen the event yet, and it is written anew.
+ */
+async function takeBack(query: SqlQuery, { batchId, groups, refusals }: { batchId: string; groups: readonly Call[][]; refusals: ReadonlyMap<string, Problem> }): Promise<void> {
+  for (const piece of inPieces([...refusals.keys()])) await query(REMOVE(piece.length), piece);
+  for (const group of groups) {
+    const held = group.filter(({ id }) => !refusals.has(id));
+    if (held.length === group.length) continue;
+    await withdrawEvent(query, eventOf(batchId, group).key);
+    if (held.length > 0) await post(query, batchId, held);
+  }
+}
+
 /** One event for all the calls of an account. */
 async function post(query: SqlQuery, batchId: string, group: readonly Call[]): Promise<void> {
-  const [{ accountId, currency, placedAt: at } = { accountId: '', currency: '', placedAt: 0 }] = group;
-  const event = callsHeldEvent({ batchId, accountId, currency, at, held: sumOf(group, ({ amount }) => amount) });
+  const event = eventOf(batchId, group);
   if (!(await recordEvent(query, event))) throw new Error(`${event.key} is taken, and its batch is new`);
+}
+
+function eventOf(batchId: string, group: readonly Call[]): FinancialEvent {
+  const [{ accountId, currency, placedAt: at } = { accountId: '', currency: '', placedAt: 0 }] = group;
+  return callsHeldEvent({ batchId, accountId, currency, at, held: sumOf(group, ({ amount }) => amount) });
 }
 
 function outcomeOf(call: Call, refusal: Problem | undefined, known: CallStory | undefined): PlaceOutcome {

@@ -15,6 +15,12 @@ export async function recordEvent(query: SqlQuery, event: FinancialEvent): Promi
   return true;
 }
 
+/** Takes back an event that this transaction has written, as long as nobody else can have seen it. */
+export async function withdrawEvent(query: SqlQuery, key: string): Promise<void> {
+  await query('DELETE FROM ledger_lines WHERE event_key = $1', [key]);
+  await query('DELETE FROM financial_events WHERE event_key = $1', [key]);
+}
+
 /** Takes the key of a hold without moving anything; false when it has been used. */
 export async function recordVoid(query: SqlQuery, { key, taskId, actor, at }: Pick<FinancialEvent, 'key' | 'taskId' | 'actor' | 'at'>): Promise<boolean> {
   return (await query(INSERT_EVENT, [key, 'void', null, taskId ?? null, '', actor, at])).length > 0;
