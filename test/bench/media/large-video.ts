@@ -10,7 +10,7 @@ const BOX_HEAD = 8;
 const PICTURES_BYTES = 107 * 4;
 
 /** A movie of so many bytes, nearly all of them filler behind its pictures. Nothing of it is held in memory. */
-export function* largeVideo(bytes: number): Generator<Buffer> {
+function* largeVideo(bytes: number): Generator<Buffer> {
   const small = mp4();
   const filler = bytes - small.length;
   const head = Buffer.from(small.subarray(0, PICTURES_AT + BOX_HEAD + PICTURES_BYTES));

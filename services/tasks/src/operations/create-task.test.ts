@@ -284,6 +284,14 @@ test('an upstream file goes only to a channel of the account that was granted, a
   expect(world.journal.names().filter((name) => /^(media|links)\./.test(name))).toEqual([]);
 });
 
+test('a base video that an upstream keeps is held for as the longest there is, since nobody here can look at it', async () => {
+  const world = await open({ channels: [channelSettings()], grants: new Map([['acme', ['vendor']]]) });
+
+  await world.create(aRegenerationByContent([aText(), { media: 'video', role: 'base_video', url: 'mm_file://424010985738629' }]));
+
+  expect([...world.billing.holds.values()]).toMatchObject([{ state: 'held', facts: { seconds: 15 } }]);
+});
+
 test('the limit of a token\'s own stands in place of the configured one', async () => {
   const world = await open({ limits: { inFlightPerToken: 1, inFlightTotal: 10 } });
   world.upstream.answer('main', accepted('a'), accepted('b'));

@@ -10,6 +10,8 @@ import type { Deps } from './deps.ts';
 const TOTAL_MS_MAX = 15_000;
 /** Lengths are measured in frames and samples; a fifteen-second file can measure a little more. */
 const TOTAL_MS_TOLERANCE = 500;
+/** What an upstream keeps cannot be probed here: it counts as the longest base video there is, until the usage says better. */
+const UNSEEN_BASE_MS = 15_000;
 
 export interface StagedReferences {
   /** By the item's place in the order's content. */
@@ -28,7 +30,8 @@ export async function stageReferences(deps: Pick<Deps, 'media'>, task: { readonl
       throw new Problem({ kind: 'invalid', reason: 'invalid_media', field: 'content', message: `must hold at most ${String(TOTAL_MS_MAX / 1000)} seconds of ${role} in all; it holds ${String(total(role) / 1000)}` });
     }
   }
-  return { byIndex, probed: { referenceMs: total('reference_video'), baseMs: total('base_video') } };
+  const hasUnseenBase = order.content.some((item) => isMedia(item) && isUpstreamFile(item) && roleOf(item) === 'base_video');
+  return { byIndex, probed: { referenceMs: total('reference_video'), baseMs: hasUnseenBase ? UNSEEN_BASE_MS : total('base_video') } };
 }
 
 async function stageOne({ media }: Pick<Deps, 'media'>, task: { readonly id: string; readonly accountId: string }, item: MediaItem, index: number): Promise<StagedMedia> {
