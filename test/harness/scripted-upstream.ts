@@ -13,10 +13,12 @@ export interface Work {
   readonly id: string;
   /** Whose order it is: the word `[mark:…]` of the prompt. */
   readonly mark: string;
-  readonly order: { readonly model: string; readonly duration: number; readonly resolution: string; readonly ratio?: string };
+  readonly order: { readonly model: string; readonly duration: number; readonly resolution: string; readonly ratio?: string; readonly callback_url?: string };
   readonly words: Words;
   readonly bornAt: number;
   cancelled: boolean;
+  /** Looks that were answered wrongly. */
+  spoiled: number;
   /** What it waits for, besides the time. */
   readonly gate: { open: boolean } | undefined;
 }
@@ -29,7 +31,7 @@ type Words = ReadonlyMap<string, string>;
  * `[throttle]` or `[throttle:SECONDS]` refused with 429, without or with Retry-After; `[error:HTTP]` refused in the vendor's envelope;
  * `[base-resp]` refused inside a 200; `[html]` a page with 200, nothing taken; `[once]` refused so the first time only.
  * Its work by `[queue:MS]` how long it waits first, `[take:MS]` how long it runs, `[gate]` until the gate is opened, `[fail]` how it ends,
- * `[seconds:N]` what it says that it used. A DELETE cancels what waits and, as the vendor's does, removes what has ended.
+ * `[seconds:N]` what it says that it used. `[look:hang]`, `reset`, `html`, `throttle` and `gone` spoil the first looks at it. A DELETE cancels what waits and, as the vendor's does, removes what has ended.
  */
 export interface ScriptedUpstream {
   /** `host:port`. */
@@ -73,7 +75,7 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
     asked.push(mark);
     if (!(again && words.has('once')) && refused(response, words)) return;
     const id = `77${String(Date.now()).slice(-8)}${String(taken.length).padStart(5, '0')}`;
-    const work: Work = { id, mark, order: body, words, bornAt: Date.now(), cancelled: false, gate: words.has('gate') ? gate : undefined };
+    const work: Work = { id, mark, order: body, words, bornAt: Date.now(), cancelled: false, spoiled: 0, gate: words.has('gate') ? gate : undefined };
     works.set(id, work);
     taken.push(work);
     if (words.has('reset')) request.socket.destroy();
@@ -94,7 +96,7 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
   const query = (response: ServerResponse, id: string): void => {
     const work = works.get(id);
     if (work === undefined) refuse(response, 400, 'invalid params, invalid task_id (2013)');
-    else send(response, 200, { task: shown(work) });
+    else if (!spoiled(response, work)) send(response, 200, { task: shown(work) });
   };
   const listed = (asking: URLSearchParams): object => {
     const [page, size] = [Number(asking.get('page_num') ?? 1), Number(asking.get('page_size') ?? 20)];
@@ -127,6 +129,24 @@ function statusOf({ words, bornAt, cancelled, gate }: Work): 'queued' | 'running
   if (age < 0) return 'queued';
   if (age < Number(words.get('take') ?? TAKE_MS) || gate?.open === false) return 'running';
   return words.has('fail') ? 'failed' : 'succeeded';
+}
+
+const SPOILED_LOOKS = 2;
+const SPOILERS: Readonly<Record<string, (response: ServerResponse) => void>> = {
+  hang: () => undefined,
+  reset: (response) => { response.destroy(); },
+  html: (response) => { response.writeHead(502, { 'content-type': 'text/html' }).end('<html>a page</html>'); },
+  throttle: (response) => { refuse(response, 429, 'rate limit (1002)'); },
+  gone: (response) => { refuse(response, 400, 'invalid params, invalid task_id (2013)'); },
+};
+
+/** Answers a look as the words want it; tells whether it did. */
+function spoiled(response: ServerResponse, work: Work): boolean {
+  const spoil = SPOILERS[work.words.get('look') ?? ''];
+  if (spoil === undefined || work.spoiled >= SPOILED_LOOKS) return false;
+  work.spoiled += 1;
+  spoil(response);
+  return true;
 }
 
 function seen(work: Work): object {

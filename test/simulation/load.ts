@@ -10,8 +10,9 @@ const RATIOS = ['21:9', '16:9', '4:3', '1:1', '3:4', '9:16'];
 
 /** What the upstream is told to do with an order, and how often in a hundred. */
 const BEHAVIOURS: readonly (readonly [share: number, words: string])[] = [
-  [40, ''], [14, '[slow:400]'], [6, '[slow:1500]'], [8, '[fail]'], [5, '[take:3000]'], [5, '[hang]'], [5, '[reset]'], [3, '[html]'], [3, '[throttle]'], [3, '[throttle:1]'],
+  [30, ''], [14, '[slow:400]'], [6, '[slow:1500]'], [8, '[fail]'], [5, '[take:3000]'], [5, '[hang]'], [5, '[reset]'], [3, '[html]'], [3, '[throttle]'], [3, '[throttle:1]'],
   [3, '[once] [throttle]'], [2, '[error:500]'], [2, '[once] [base-resp]'], [1, '[once] [error:500]'],
+  [2, '[look:hang]'], [2, '[look:reset]'], [2, '[look:html]'], [2, '[look:throttle]'], [2, '[look:gone]'],
 ];
 
 export interface Order {
