@@ -12,6 +12,7 @@ import { KEYS } from '../harness/test-config.ts';
 const START_TIMEOUT_MS = 60_000;
 const BOUND_MS = 5000;
 const STILL_MS = 400;
+const READ_TIMEOUT_MS = 20_000;
 const MIB = 2 ** 20;
 /** What may stand in the buffers of three sockets and of the gateway. */
 const ON_THE_WAY_MAX = 24 * MIB;
@@ -100,7 +101,7 @@ describe('an upstream goes no faster than its reader', () => {
       got += part.length;
     });
     response.resume();
-    await Promise.race([once(response, 'end'), wait(20_000)]);
+    await once(response, 'end', { signal: AbortSignal.timeout(READ_TIMEOUT_MS) });
     expect(response.complete).toBe(true);
     // The public name of the model is shorter.
     expect(got).toBeGreaterThan(there.sent * 0.7);

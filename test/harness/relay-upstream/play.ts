@@ -1,10 +1,12 @@
 import type { ServerResponse } from 'node:http';
-import { setTimeout as wait } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { IDENTITY_HEADERS, USEFUL_HEADER } from './identities.ts';
 import type { Received } from './received.ts';
 import type { Reply, Vendor } from './reply.ts';
 
 const RETRY_AFTER_S = 7;
+/** A silence that nobody waits for any more keeps no test alive. */
+const wait = (ms: number): Promise<void> => delay(ms, undefined, { ref: false });
 const HEADERS: Readonly<Record<string, string>> = { ...IDENTITY_HEADERS, [USEFUL_HEADER.name]: USEFUL_HEADER.value };
 
 /**

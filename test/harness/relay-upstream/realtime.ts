@@ -50,7 +50,7 @@ export function answerRealtime(server: Server): readonly RealtimeSession[] {
     setTimeout(() => {
       if (status !== 101) refuse(socket, status, asked);
       else sockets.handleUpgrade(request, socket, head, (client) => converse(client, session));
-    }, words.number('slow', 0));
+    }, words.number('slow', 0)).unref();
   });
   return sessions;
 }
