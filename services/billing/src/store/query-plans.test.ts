@@ -1,0 +1,75 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { openSqlite } from '@reelgate/platform/sql-sqlite';
+import type { Sql, SqlQuery, SqlValue } from '@reelgate/platform/sql';
+import path from 'node:path';
+import type { Call, CallEnd } from '../domain/call.ts';
+import { decideCall } from '../domain/call.ts';
+import { openBilling, order, temporaryPlace } from '../../testing/open-billing.ts';
+import type { Place, TestBilling } from '../../testing/open-billing.ts';
+import { sqlCallStore } from './sql-call-store.ts';
+import { sqlTokenStore } from './sql-token-store.ts';
+import { sqlUsageStore } from './sql-usage-store.ts';
+
+const TABLES = 'calls|holds|usage_hours|ledger_lines|financial_events|tokens|accounts';
+const CALLS = 300;
+
+let place: Place;
+let on: TestBilling;
+let asked: Map<string, readonly SqlValue[]>;
+let sql: Sql;
+beforeEach(async () => {
+  place = temporaryPlace();
+  on = await openBilling(place);
+  asked = new Map();
+  const file = openSqlite(path.join(place.dataDir, 'billing.sqlite'));
+  const noted = (query: SqlQuery): SqlQuery => (text, values = []) => {
+    asked.set(text, values);
+    return query(text, values);
+  };
+  sql = { ...file, read: noted(file.read), write: noted(file.write), transaction: (work) => file.transaction((query) => work(noted(query))) };
+});
+afterEach(async () => {
+  await sql.close();
+  await on.stop();
+  place.remove();
+});
+
+/** The steps by which SQLite would walk through a whole table, or a whole index of it. */
+async function scans(): Promise<string[]> {
+  const found: string[] = [];
+  for (const [text, values] of asked) {
+    for (const { detail } of await on.sql.read<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, values)) {
+      if (new RegExp(`^SCAN (${TABLES})\\b`).test(detail)) found.push(`${detail}: ${text.slice(0, 80)}`);
+    }
+  }
+  return found;
+}
+
+const aCall = (id: string): Call => ({
+  id, accountId: 'demo', tokenId: on.tokenId, amount: 1n, currency: 'USD', priceVersion: 1, placedAt: 1, lapsesAt: 2,
+  facts: { priceKey: 'Alpha-H3__regeneration', resolution: '', seconds: 1n, inputVideoSeconds: 0n, images: 0n, inputTokens: 0n, cachedInputTokens: 0n, outputTokens: 0n, characters: 0n },
+});
+
+test('a batch of calls is placed, found again, refused and ended without walking through a table, whatever its size', async () => {
+  const store = sqlCallStore(sql);
+  const calls = Array.from({ length: CALLS }, (_, index) => aCall(`call_${String(index)}`));
+  for (const size of [1, 2, 31, CALLS]) await store.place(`batch_${String(size)}`, calls.slice(0, size));
+  await store.place('batch_refused', [{ ...aCall('call_x'), amount: 10n ** 14n }, aCall('call_y')]);
+  expect(await store.lapsed(3, 10)).toHaveLength(10);
+  for (const size of [1, 2, 31, CALLS]) {
+    const ends = new Map<string, CallEnd>(calls.slice(0, size).map(({ id }) => [id, { basis: 'hold' }]));
+    await store.end({ batchId: `end_${String(size)}`, at: 3, ends: ends.set(`absent_${String(size)}`, { basis: 'released' }), decide: (call, terms, end) => decideCall(call, terms, end, 10) });
+  }
+
+  expect(asked.size).toBeGreaterThan(20);
+  expect(await scans()).toEqual([]);
+});
+
+test('a statement and an authentication read by an index', async () => {
+  await on.billing.placeHold(order(on, 'task_1'));
+  for (const groupBy of ['model', 'day', 'token'] as const) await sqlUsageStore(sql).sums({ accountId: 'demo', from: 1, to: 9_000_000, groupBy });
+  await sqlTokenStore(sql).findByKeyHash('x');
+
+  expect(asked.size).toBe(6);
+  expect(await scans()).toEqual([]);
+});
