@@ -99,6 +99,25 @@ export function videoTaskSuite(shape: Shape, { bus, redis, postgres }: Backing =
     expect(forged.status).toBe(403);
   }, TEST_TIMEOUT_MS);
 
+  test('what is refused of the bytes carries the id of its request, and a thumbnail that cannot be made is clearly none', async () => {
+    const taskId = await demo.create('/v1/videos', compat());
+    const { video_url: link } = (await demo.finish(taskId)).json as { video_url: string };
+    const asked = { 'x-request-id': 'mine-of-the-bytes' };
+    const token = { authorization: `Bearer ${KEYS.demo}` };
+    const content = `${program.base}/v1/videos/${taskId}/content`;
+    const answers = await Promise.all([
+      fetch(link.replace(/sig=./, 'sig=_'), { headers: asked }),
+      fetch(link, { headers: { ...asked, range: 'bytes=999999999-' } }),
+      fetch(content, { headers: { ...asked, ...token, range: 'bytes=999999999-' } }),
+      fetch(`${content}?variant=thumbnail`, { headers: { ...asked, ...token } }),
+      fetch(`${content}?variant=spritesheet`, { headers: { ...asked, ...token } }),
+    ]);
+
+    expect(answers.map(({ status }) => status)).toEqual([403, 416, 416, 404, 400]);
+    expect(answers.map(({ headers }) => headers.get('x-request-id'))).toEqual(answers.map(() => 'mine-of-the-bytes'));
+    expect((JSON.parse(await answers[3].text()) as { error: { code: string } }).error.code).toBe('thumbnail_unavailable');
+  }, TEST_TIMEOUT_MS);
+
   test('context-IR ends with a prompt and no video', async () => {
     const taskId = await demo.create('/v2/h3_context_ir', contextIr());
     const finished = await demo.finish(taskId);

@@ -1,5 +1,8 @@
 import type { ServerResponse } from 'node:http';
 
+/** Nobody takes a byte for so long: whoever asked comes back with a range, or has gone without a word. */
+const STALL_MS = 300_000;
+
 /** The answer was closed before it was whole: whoever asked has gone. */
 export class AnswerClosed extends Error {
   override readonly name = 'AnswerClosed';
@@ -9,13 +12,15 @@ export class AnswerClosed extends Error {
  * Writes pieces into an answer, each once the one before has left, and ends it. A piece may be used again for the next one. Rejects with
  * AnswerClosed when nobody is there any more.
  */
-export async function writeThrough(pieces: AsyncIterable<Uint8Array>, response: ServerResponse): Promise<void> {
+export async function writeThrough(pieces: AsyncIterable<Uint8Array>, response: ServerResponse, stallMs = STALL_MS): Promise<void> {
   const { promise: closed, reject } = Promise.withResolvers<never>();
   closed.catch(() => undefined);
   const leave = (): void => {
     reject(new AnswerClosed('the answer was closed'));
   };
   response.once('close', leave);
+  // the system's own clock of a connection: it stands still only while nothing moves
+  response.setTimeout(stallMs, () => response.destroy());
   const iterator = pieces[Symbol.asyncIterator]();
   try {
     if (response.destroyed) leave();
@@ -30,7 +35,7 @@ export async function writeThrough(pieces: AsyncIterable<Uint8Array>, response: 
     iterator.return?.().catch(() => undefined);
     throw error;
   } finally {
-    response.off('close', leave);
+    response.setTimeout(0).off('close', leave);
   }
 }
 
