@@ -7,6 +7,8 @@ export interface CuttableLine {
   /** The server's URL, by this line. */
   readonly url: string;
   cut(): void;
+  /** What goes over it stays there, and nobody is told. */
+  freeze(): void;
   /** How many connections go over it now. */
   connections(): number;
   mend(): void;
@@ -42,6 +44,9 @@ export async function openCuttableLine(server: string): Promise<CuttableLine> {
   url.host = `127.0.0.1:${String((line.address() as AddressInfo).port)}`;
   return {
     url: url.href, cut,
+    freeze: () => {
+      for (const socket of sockets) socket.unpipe().pause();
+    },
     connections: () => sockets.size / 2,
     mend: () => {
       isCut = false;

@@ -1,3 +1,4 @@
+import { isRecent } from './clock.ts';
 import type { Clock } from './clock.ts';
 
 const FAULTS_TO_OPEN = 5;
@@ -20,20 +21,15 @@ export function newCircuit(clock: Clock): Circuit {
   let faults = 0;
   let openedAt = -Infinity;
   let triedAt = -Infinity;
-  const isRecent = (at: number): boolean => {
-    const age = clock.now() - at;
-    // A clock that was set back makes it old, not recent for hours.
-    return age >= 0 && age < OPEN_MS;
-  };
   const state = (): CircuitState => {
     if (faults < FAULTS_TO_OPEN) return 'closed';
-    return isRecent(openedAt) ? 'open' : 'half_open';
+    return isRecent(clock, openedAt, OPEN_MS) ? 'open' : 'half_open';
   };
   return {
     state,
     mayTry: () => {
       const now = state();
-      if (now === 'open' || (now === 'half_open' && isRecent(triedAt))) return false;
+      if (now === 'open' || (now === 'half_open' && isRecent(clock, triedAt, OPEN_MS))) return false;
       // One that is never heard of again keeps the others out for as long as a fault of its own would have.
       if (now === 'half_open') triedAt = clock.now();
       return true;

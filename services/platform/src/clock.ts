@@ -8,6 +8,12 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** Whether less than so many milliseconds have passed since a time. A clock that was set back makes it old, not recent for hours. */
+export function isRecent(clock: Clock, at: number, ms: number): boolean {
+  const age = clock.now() - at;
+  return age >= 0 && age < ms;
+}
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   sleep: async (ms, signal) => {

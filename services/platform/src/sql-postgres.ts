@@ -5,14 +5,18 @@ import type { Sql, SqlQuery, SqlRow, SqlValue } from './sql.ts';
 const INT8_OID = 20;
 const CONNECT_TIMEOUT_MS = 5000;
 const STATEMENT_TIMEOUT_MS = 30_000;
+/** The server itself ends a statement that takes too long; beyond this it is not there. */
+const SILENCE_MS = 2000;
 
-/** PostgreSQL by its URL, through a pool of so many connections. */
-export function openPostgres(url: string, poolSize = 16): Sql {
+/** PostgreSQL by its URL, through a pool of so many connections. A server that falls silent is given up a little after the time that a statement has. */
+export function openPostgres(url: string, poolSize = 16, statementMs = STATEMENT_TIMEOUT_MS): Sql {
   const pool = new pg.Pool({
     connectionString: url,
     max: poolSize,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
+    statement_timeout: statementMs,
+    query_timeout: statementMs + SILENCE_MS,
+    keepAlive: true,
     types: { getTypeParser: parserOf as pg.CustomTypesConfig['getTypeParser'] },
   });
   // A connection that breaks is replaced at the next use; without a listener it would end the process, idle or not.

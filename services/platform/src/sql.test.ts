@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { describeWith } from '../../../test/servers/describe-with.ts';
+import { openCuttableLine } from '../../../test/harness/cuttable-line.ts';
 import { postgresServer } from '../../../test/servers/postgres-server.ts';
+import { inTime } from '../testing/bounded-waits.ts';
 import { describeOnEngines } from '../testing/describe-on-engines.ts';
 import { sqlConformance } from '../testing/sql-conformance.ts';
 import { openPostgres } from './sql-postgres.ts';
@@ -86,6 +88,20 @@ describeWith(postgresServer, 'connections', (url) => {
 
   const endConnection = 'SELECT pg_terminate_backend($1)';
   const ownProcess = 'SELECT pg_backend_pid() AS pid';
+
+  test('a server that falls silent fails what was asked of it in bounded time, and is used again when it is there', async () => {
+    const line = await openCuttableLine(url());
+    const sql = openPostgres(line.url, 2, 200);
+    await sql.read('SELECT 1 AS one');
+    line.freeze();
+
+    const outcomes = await inTime(Promise.allSettled([sql.read('SELECT 2 AS two'), sql.transaction((query) => query('SELECT 3 AS three'))]));
+
+    expect(outcomes.map(({ status }) => status)).toContain('rejected');
+    expect(await sql.read('SELECT 4 AS four')).toEqual([{ four: 4 }]);
+    await sql.close();
+    await line.stop();
+  });
 
   test('a connection that breaks within a transaction fails that transaction, and nothing else', async () => {
     const sql = openPostgres(url(), 2);

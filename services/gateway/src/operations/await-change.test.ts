@@ -69,6 +69,17 @@ test('it ends when the time is over, and asks in the meantime only then', async 
   expect(tasks.calls).toHaveLength(2);
 });
 
+test('a clock that is set back by hours keeps nobody waiting for hours', async () => {
+  const waiting = wait(20_000);
+  await clock.advance(0);
+  await clock.advance(-5 * 3600 * 1000);
+  change(aTask({ progress: 30 }));
+  await clock.advance(0);
+
+  expect(waiting.done()).toBe(true);
+  expect((await waiting.task).progress).toBe(30);
+});
+
 test('an event that was lost costs the rest of the time and not the answer', async () => {
   const waiting = wait(20_000);
   await clock.advance(1000);

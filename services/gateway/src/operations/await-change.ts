@@ -1,3 +1,4 @@
+import { isRecent } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
 import { isFinal, standingOf } from '../clients/tasks-client.ts';
 import type { Task, TaskRef } from '../clients/tasks-client.ts';
@@ -30,12 +31,12 @@ export async function awaitChange({ clock, reader, changes }: AwaitChangeDeps, {
     nap.abort();
   });
   try {
-    const until = clock.now() + ms;
+    const from = clock.now();
     let task = await reader.read(ref, requestId);
     const standing = standingOf(task);
-    while (!isFinal(task) && standingOf(task) === standing && clock.now() < until && !gone.aborted) {
+    while (!isFinal(task) && standingOf(task) === standing && isRecent(clock, from, ms) && !gone.aborted) {
       nap = new AbortController();
-      if (!missed) await clock.sleep(until - clock.now(), AbortSignal.any([nap.signal, gone]));
+      if (!missed) await clock.sleep(from + ms - clock.now(), AbortSignal.any([nap.signal, gone]));
       missed = false;
       task = await reader.read(ref, requestId);
     }

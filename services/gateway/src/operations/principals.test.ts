@@ -28,6 +28,14 @@ beforeEach(() => {
 });
 
 describe('a known token', () => {
+  test('is asked for again when the clock was set back by hours', async () => {
+    await principals.of('key-1', '');
+    await clock.advance(-5 * 3600 * 1000);
+    await principals.of('key-1', '');
+
+    expect(asked).toHaveLength(2);
+  });
+
   test('is asked for once in ten seconds', async () => {
     await principals.of('key-1', '');
     await clock.advance(9999);

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { isRecent } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
 import { Problem, isProblem } from '@reelgate/platform/problem';
 import type { Authenticate, Principal } from '../clients/billing-client.ts';
@@ -55,9 +56,9 @@ export function cachedPrincipals(authenticate: Authenticate, clock: Clock): Prin
 
   const find = async (digest: string, key: string, requestId: string): Promise<Principal> => {
     const entry = known.get(digest);
-    if (entry !== undefined && clock.now() - entry.askedAt < KNOWN_FRESH_MS) return entry.principal;
+    if (entry !== undefined && isRecent(clock, entry.askedAt, KNOWN_FRESH_MS)) return entry.principal;
     const no = refused.get(digest);
-    if (no !== undefined && clock.now() - no.askedAt < REFUSED_FRESH_MS) throw no.problem;
+    if (no !== undefined && isRecent(clock, no.askedAt, REFUSED_FRESH_MS)) throw no.problem;
     const running = asking.get(digest);
     if (running !== undefined) return running;
     if (entry === undefined && !strangers.take()) throw new Problem({ kind: 'unavailable', reason: 'gateway_busy', message: 'too many new tokens at once; try again', retryAfterMs: 1000 });

@@ -32,6 +32,14 @@ describe('a task that goes on', () => {
     await reader.read(ref, '');
     expect(tasks.calls).toHaveLength(2);
   });
+  test('is read anew when the clock was set back by hours', async () => {
+    await reader.read(ref, '');
+    await clock.advance(-5 * 3600 * 1000);
+    await reader.read(ref, '');
+
+    expect(tasks.calls).toHaveLength(2);
+  });
+
   test('is read anew once it changed', async () => {
     await reader.read(ref, '');
     tasks.tasks.set(`demo/${TASK_ID}`, aTask({ state: TaskState.IN_PROGRESS }));

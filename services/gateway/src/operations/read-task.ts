@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { isRecent } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
 import { isProblem } from '@reelgate/platform/problem';
 import type { Problem } from '@reelgate/platform/problem';
@@ -19,7 +20,7 @@ export interface TaskReader {
   forget(task: TaskRef): void;
 }
 
-type Answer = { readonly task: Task; readonly until: number } | { readonly absent: Problem; readonly until: number };
+type Answer = ({ readonly task: Task } | { readonly absent: Problem }) & { readonly at: number; readonly freshMs: number };
 
 /** Answers a storm of polls from memory: one call for each task, however many ask. */
 export function cachedTaskReader(tasks: Pick<TasksClient, 'getTask'>, clock: Clock): TaskReader {
@@ -30,10 +31,10 @@ export function cachedTaskReader(tasks: Pick<TasksClient, 'getTask'>, clock: Clo
     try {
       const { task } = await tasks.getTask({ accountId, taskId }, { timeoutMs: DEADLINE_MS, requestId });
       if (task === undefined) throw new Error('an answer without a task');
-      return { task, until: clock.now() + (isFinal(task) ? FRESH_MS.final : FRESH_MS.running) };
+      return { task, at: clock.now(), freshMs: isFinal(task) ? FRESH_MS.final : FRESH_MS.running };
     } catch (error) {
       if (!isProblem(error) || error.kind !== 'not_found') throw error;
-      return { absent: error, until: clock.now() + FRESH_MS.absent };
+      return { absent: error, at: clock.now(), freshMs: FRESH_MS.absent };
     }
   };
 
@@ -52,7 +53,7 @@ export function cachedTaskReader(tasks: Pick<TasksClient, 'getTask'>, clock: Clo
   return {
     read: async (ref, requestId) => {
       const remembered = answers.get(keyOf(ref));
-      if (remembered !== undefined && clock.now() < remembered.until) return taskOf(remembered);
+      if (remembered !== undefined && isRecent(clock, remembered.at, remembered.freshMs)) return taskOf(remembered);
       return asking.get(keyOf(ref)) ?? start(ref, requestId);
     },
     forget: (ref) => {
