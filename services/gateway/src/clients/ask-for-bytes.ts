@@ -6,6 +6,8 @@ import type { Socket } from 'node:net';
 const BUFFER_BYTES = 256 * 1024;
 /** Kept for the next one to ask: memory that has been used is many times cheaper than fresh memory. */
 const SPARES_MAX = 64;
+/** An address does not name the port of its own scheme. */
+const HTTP_PORT = 80;
 const HEAD_END = '\r\n\r\n';
 const HEAD_BYTES_MAX = 32 * 1024;
 const spares: Buffer[] = [];
@@ -38,7 +40,7 @@ export function askForBytes(asked: BytesAsked): Promise<BytesAnswer> {
     let before = '';
     let body: Body | undefined;
     const socket = connect({
-      host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port),
+      host: url.hostname.replace(/^\[|\]$/g, ''), port: url.port === '' ? HTTP_PORT : Number(url.port),
       onread: { buffer, callback: (count) => (body === undefined ? takeHead(count) : body.take(buffer.subarray(0, count))) },
     });
     // what the client's parser is not given, it cannot hold on to
