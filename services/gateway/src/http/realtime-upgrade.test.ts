@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { Problem } from '@reelgate/platform/problem';
 import { RELAY_KEYS, UPSTREAM_MODELS } from '../../../../test/harness/relay-upstream/identities.ts';
@@ -82,6 +84,21 @@ test('the handshake tells the client nothing of the upstream', async () => {
 
   expect(leaks(response.rawHeaders)).toEqual([]);
   expect(response.rawHeaders.map((name) => name.toLowerCase())).toContain('x-request-id');
+});
+
+test('a client that is refused and keeps its end open does not keep the connection', async () => {
+  const socket = connect({ port: Number(new URL(under.url).port), host: '127.0.0.1', allowHalfOpen: true });
+  socket.write('GET /v1/realtime?model=voice HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n');
+  const [answer] = await once(socket, 'data') as [Buffer];
+  await once(socket, 'end');
+
+  expect(answer.toString()).toMatch(/^HTTP\/1\.1 401 /);
+  const lost = once(socket, 'error', { signal: AbortSignal.timeout(2000) }).catch((error: unknown) => [error]);
+  for (const more of ['what is sent to nobody', 'is answered by a reset', 'and cannot be sent again']) {
+    socket.write(more);
+    await wait(50);
+  }
+  expect((await lost)[0]).toMatchObject({ code: expect.stringMatching(/ECONNRESET|EPIPE/) });
 });
 
 describe('the next channel is tried', () => {

@@ -90,6 +90,8 @@ function refuse(socket: Duplex, { status, headers, body }: Refused): void {
   }
   const all = Object.entries({ ...headers, 'content-type': 'application/json; charset=utf-8', 'content-length': String(body.length), 'cache-control': 'no-store', connection: 'close' });
   const lines = [`HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}`, ...all.map(([name, value]) => `${name}: ${value}`)];
+  // Whoever keeps its own end open would keep the connection, and nobody else watches it any more.
+  socket.once('finish', () => socket.destroy());
   socket.end(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), body]));
 }
 
