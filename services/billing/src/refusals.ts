@@ -66,7 +66,7 @@ export function insufficientQuota({ of, needed, left, currency }: Shortage): Pro
 const PRICE_FAULTS: Readonly<Record<PriceFault | 'no_contract', string>> = {
   no_contract: 'no price is set for this model and operation',
   no_resolution_price: 'no price is set for this resolution of the model',
-  no_hold: 'the price of this model and operation says nothing of an order whose tokens are not known yet',
+  no_hold: 'the price of this model and operation says nothing of an order whose tokens or seconds are not known yet',
   too_large: 'the amount of this order is out of bounds',
 };
 

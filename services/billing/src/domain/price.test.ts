@@ -34,7 +34,7 @@ describe('the amount of an order', () => {
     ['characters', { per_million_characters: '15' }, { characters: 200n }, '0.003'],
     ['seconds of sound', { per_second: '0.0001', hold: '0.06' }, { seconds: 90n }, '0.009'],
     ['unknown seconds: the hold of the contract', { per_second: '0.0001', hold: '0.06' }, {}, '0.06'],
-    ['unknown seconds without a hold: nothing', { per_second: '0.0001' }, {}, '0'],
+    ['unknown seconds that cost nothing: nothing', { per_second: '0' }, {}, '0'],
     ['known seconds beside unknown tokens: both', { per_second: '1', per_million_tokens: { input: '1', output: '1' }, hold: '0.5' }, { seconds: 2n }, '2.5'],
     ['known tokens beside unknown seconds: the tokens', { per_second: '1', per_million_tokens: { input: '1', output: '1' }, hold: '0.5' }, { inputTokens: 1_000_000n }, '1'],
     ['a request', { per_request: '0.02' }, { seconds: 8n, images: 3n }, '0.02'],
@@ -49,6 +49,7 @@ describe('the amount of an order', () => {
     ['no resolution where several have prices', VIDEO, { seconds: 5n }, 'no_resolution_price'],
     ['a name that every object has', VIDEO, { resolution: 'constructor', seconds: 5n }, 'no_resolution_price'],
     ['unknown tokens, and no hold to stand for them', { per_million_tokens: { input: '1', output: '1' } }, {}, 'no_hold'],
+    ['unknown seconds, and no hold to stand for them', { per_second: '0.0001' }, {}, 'no_hold'],
     ['more than an amount can be', VIDEO, { resolution: '2K', seconds: 2n ** 63n - 1n }, 'too_large'],
   ])('there is none for %s', (_what, entry, facts, fault) => {
     expect(priced(entry, facts)).toBe(fault);

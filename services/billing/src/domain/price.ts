@@ -34,7 +34,7 @@ const MILLION = 1_000_000n;
 export function amountOf(terms: PriceTerms, facts: PriceFacts): Nanos | PriceFault {
   const second = secondPrice(terms, facts.resolution);
   if (second === undefined) return 'no_resolution_price';
-  if (terms.perMillionTokens !== undefined && terms.hold === undefined && !areTokensKnown(facts)) return 'no_hold';
+  if (terms.hold === undefined && !isBounded(terms, second, facts)) return 'no_hold';
   const chargedImages = facts.images > terms.images.free ? facts.images - terms.images.free : 0n;
   const whole = second * facts.seconds
     + (terms.perInputSecond ?? second) * facts.inputVideoSeconds
@@ -58,6 +58,12 @@ function secondPrice({ perSecond }: PriceTerms, resolution: string): Nanos | und
   if ('every' in perSecond) return perSecond.every;
   const { byResolution } = perSecond;
   return resolution === '' && byResolution.size === 1 ? byResolution.values().next().value : byResolution.get(resolution);
+}
+
+/** Whether what the contract charges for is known, so that a hold without its help covers it: one of nothing would make the work free. */
+function isBounded(terms: PriceTerms, second: Nanos, facts: PriceFacts): boolean {
+  if (terms.perMillionTokens !== undefined) return areTokensKnown(facts);
+  return second === 0n || areSecondsKnown(facts);
 }
 
 /** What the contract's hold stands for: the tokens while they are not known, or the seconds where tokens have no price. */
