@@ -18,6 +18,14 @@ test.each(['{"content":"gpt-x is a model"}', '{"content":"\\"model\\":\\"gpt-x\\
   expect(hidden(text)).toBe(text);
 });
 
+test('an id that is written with escaped slashes is hidden as well', () => {
+  expect(modelHider('mine', 'owner/gpt').hide(Buffer.from('{"model":"owner\\/gpt-1","b":{"model":"owner/gpt"}}')).toString()).toBe('{"model":"mine","b":{"model":"mine"}}');
+});
+
+test.each(['{"model":"gpt-x', '{"model":"gpt-x"', '{"model":"gpt-x-2026'])('a value that is cut off waits for its rest: %s', (text) => {
+  expect(hidden(text)).toBe(text);
+});
+
 test('nothing is looked for where both have one name', () => {
   const bytes = Buffer.from('{"model":"mine"}');
 

@@ -6,7 +6,7 @@ const PREFIX = Buffer.from('models/');
 
 /** Puts a model's public id where an answer names the upstream's. */
 export interface ModelHider {
-  /** Of whole JSON, or of whole events. */
+  /** Of whole JSON, of whole events, or of a piece: a value that is cut off at its end stays as it is. */
   hide(bytes: Buffer): Buffer;
 }
 
@@ -16,23 +16,28 @@ export interface ModelHider {
  */
 export function modelHider(publicModel: string, upstreamModel: string): ModelHider {
   if (publicModel === upstreamModel) return { hide: (bytes) => bytes };
-  const needle = Buffer.from(JSON.stringify(upstreamModel).slice(0, -1).slice(1));
+  const name = JSON.stringify(upstreamModel).slice(1, -1);
+  // some writers escape slashes
+  const needles = [...new Set([name, name.replaceAll('/', '\\/')])].map((text) => Buffer.from(text));
   const replacement = Buffer.from(JSON.stringify(publicModel));
-  return {
-    hide: (bytes) => {
-      let at = bytes.indexOf(needle);
-      if (at < 0) return bytes;
-      const parts: Buffer[] = [];
-      let copied = 0;
-      for (; at >= 0; at = bytes.indexOf(needle, at + needle.length)) {
-        const start = startOfValue(bytes, at);
-        if (start === undefined || start < copied) continue;
-        parts.push(bytes.subarray(copied, start), replacement);
-        copied = endOfString(bytes, start);
-      }
-      return copied === 0 ? bytes : Buffer.concat([...parts, bytes.subarray(copied)]);
-    },
-  };
+  return { hide: (bytes) => needles.reduce((left, needle) => withReplaced(left, needle, replacement), bytes) };
+}
+
+function withReplaced(bytes: Buffer, needle: Buffer, replacement: Buffer): Buffer {
+  let at = bytes.indexOf(needle);
+  if (at < 0) return bytes;
+  const parts: Buffer[] = [];
+  let copied = 0;
+  for (; at >= 0; at = bytes.indexOf(needle, at + needle.length)) {
+    const start = startOfValue(bytes, at);
+    if (start === undefined || start < copied) continue;
+    const end = endOfString(bytes, start);
+    // cut off here: it is looked at again with what follows
+    if (end === bytes.length) break;
+    parts.push(bytes.subarray(copied, start), replacement);
+    copied = end;
+  }
+  return copied === 0 ? bytes : Buffer.concat([...parts, bytes.subarray(copied)]);
 }
 
 /** Where the string begins whose text begins here, if it is the value of a member that names a model. */
