@@ -35,6 +35,23 @@ describe('the fields of a form', () => {
   });
 });
 
+describe('a line that only begins like the boundary', () => {
+  const file = { name: 'file', value: Buffer.from(`x\r\n--${BOUNDARY}2\r\nContent-Disposition: form-data; name="model"\r\n\r\ncheap`), file: 'a.wav' };
+  const form = formOf([{ name: 'model', value: Buffer.from('one') }, file]);
+
+  test('is content like any other', () => {
+    const parts = formPartsOf(form, BOUNDARY) ?? [];
+
+    expect(parts.map(({ name, isFile }) => [name, isFile])).toEqual([['model', false], ['file', true]]);
+    expect(form.subarray(parts[1]?.start, parts[1]?.end).equals(file.value)).toBe(true);
+  });
+  test('ends nothing before the first part either, and space behind a boundary is none of it', () => {
+    const body = Buffer.from(`--${BOUNDARY}2\r\n--${BOUNDARY} \t\r\nContent-Disposition: form-data; name=a\r\n\r\nv\r\n--${BOUNDARY}-- `);
+
+    expect(Object.fromEntries(fieldsOf(body, formPartsOf(body, BOUNDARY) ?? []))).toEqual({ a: 'v' });
+  });
+});
+
 test('whatever stands in the other parts, no byte of it changes', () => {
   const bytes = fc.uint8Array({ maxLength: 200 }).map((array) => Buffer.from(array));
   fc.assert(fc.property(bytes, bytes, fc.string({ unit: 'binary', maxLength: 50 }), (before, after, value) => {

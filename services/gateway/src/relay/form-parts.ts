@@ -2,6 +2,8 @@ const PARTS_MAX = 504;
 const HEAD_BYTES_MAX = 16 * 1024;
 /** A longer value of a field is no setting that anybody reads here. */
 const VALUE_BYTES_MAX = 1024 * 1024;
+const LINE_BREAK = '\r\n';
+const [SPACE, TAB] = [0x20, 0x09];
 const HEAD_END = Buffer.from('\r\n\r\n');
 
 /** A part of a multipart body and where its content stands in it. */
@@ -22,18 +24,28 @@ export function boundaryOf(contentType: string): string | undefined {
 export function formPartsOf(bytes: Buffer, boundary: string): readonly FormPart[] | undefined {
   const delimiter = Buffer.from(`--${boundary}`);
   const parts: FormPart[] = [];
-  let at = bytes.indexOf(delimiter);
-  if (at !== 0 && (at < 2 || bytes.toString('latin1', at - 2, at) !== '\r\n')) return undefined;
-  while (parts.length <= PARTS_MAX) {
-    const head = at + delimiter.length;
-    if (bytes.toString('latin1', head, head + 2) === '--') return parts;
-    const headEnd = bytes.indexOf(HEAD_END, head);
-    const end = bytes.indexOf(`\r\n--${boundary}`, Math.max(headEnd + 2, head));
-    if (headEnd < 0 || end < 0 || headEnd - head > HEAD_BYTES_MAX) return undefined;
-    const part = partOf(bytes.toString('utf8', head, headEnd), headEnd + HEAD_END.length, end);
+  let line = delimiterLine(bytes, delimiter, 0);
+  while (line !== undefined && parts.length <= PARTS_MAX) {
+    if (line.isLast) return parts;
+    const headEnd = bytes.indexOf(HEAD_END, line.end);
+    const next = headEnd < 0 || headEnd - line.end > HEAD_BYTES_MAX ? undefined : delimiterLine(bytes, delimiter, headEnd + 2);
+    const part = next === undefined ? undefined : partOf(bytes.toString('utf8', line.end, headEnd), headEnd + HEAD_END.length, next.start - 2);
     if (part === undefined) return undefined;
     parts.push(part);
-    at = end + 2;
+    line = next;
+  }
+  return undefined;
+}
+
+/** The next line that is a delimiter; where it begins, and where it ends but for its line break. One that only begins like it is content. */
+function delimiterLine(bytes: Buffer, delimiter: Buffer, from: number): { readonly start: number; readonly end: number; readonly isLast: boolean } | undefined {
+  for (let at = bytes.indexOf(delimiter, from); at >= 0; at = bytes.indexOf(delimiter, at + 1)) {
+    if (at > 0 && bytes.toString('latin1', at - 2, at) !== LINE_BREAK) continue;
+    const behind = at + delimiter.length;
+    if (bytes.toString('latin1', behind, behind + 2) === '--') return { start: at, end: behind + 2, isLast: true };
+    let end = behind;
+    while (bytes[end] === SPACE || bytes[end] === TAB) end += 1;
+    if (bytes.toString('latin1', end, end + 2) === LINE_BREAK) return { start: at, end, isLast: false };
   }
   return undefined;
 }

@@ -1,6 +1,7 @@
 import type { FrozenCall } from './frozen-call.ts';
 import { withMember } from './body-edits.ts';
 import { withField } from './form-parts.ts';
+import type { FormPart } from './form-parts.ts';
 import type { RelayChannel } from './relay-channels.ts';
 
 export interface UpstreamRequest {
@@ -32,7 +33,7 @@ function pathFor({ endpoint, path, model }: FrozenCall, upstreamModel: string): 
 
 function bodyFor(call: FrozenCall, upstreamModel: string): Buffer {
   const { endpoint, content, parts, body, model } = call;
-  if (parts !== undefined) return model === upstreamModel ? body : withField(body, parts, { name: 'model', value: upstreamModel });
+  if (parts !== undefined) return model === upstreamModel && !isNamedTwice(parts) ? body : withField(body, parts, { name: 'model', value: upstreamModel });
   if (content.json === undefined) return body;
   const inBody = endpoint.model === 'body' && (model !== upstreamModel || isAmbiguous(body));
   const named = inBody ? withMember(body, 'model', JSON.stringify(upstreamModel)) : body;
@@ -44,6 +45,11 @@ function bodyFor(call: FrozenCall, upstreamModel: string): Buffer {
 export function asksUsage({ endpoint: { protocol }, content }: FrozenCall): { readonly name: string; readonly valueJson: string } | undefined {
   if (protocol.stream.askUsage === undefined || content.json === undefined || !protocol.isStream(content)) return undefined;
   return protocol.stream.askUsage(content.json);
+}
+
+/** Whether another reader of the form could take another model. */
+function isNamedTwice(parts: readonly FormPart[]): boolean {
+  return parts.filter(({ name }) => name === 'model').length > 1;
 }
 
 /** Whether the model may be named more than once, and another reader could take another one. */
