@@ -6,15 +6,23 @@ const frame = (data: object, more = ''): Buffer => Buffer.from(`${more}data: ${J
 
 test.each([
   ['an error of its own', { error: { message: 'no secret-model at secret-host', code: 'x' } }, { error: { message: 'no public at ***', code: 'x' } }],
+  ['an error that is a text', { error: 'no secret-model at secret-host', code: 7 }, { error: 'no public at ***', code: 7 }],
   ['an event called so', { type: 'error', message: 'secret-model', request_id: 'req_abcdefgh' }, { type: 'error', message: 'public' }],
   ['a response that failed', { type: 'response.failed', response: { id: 'resp_1', error: { message: 'org-abcdefgh1' } } }, { type: 'response.failed', response: { id: 'resp_1', error: { message: '***' } } }],
 ])('%s is told without identities', (_name, told, expected) => {
-  for (const more of ['', 'event: x\n', ': a comment\r\n']) {
+  for (const more of ['', 'event: x\n', ': a comment\r\n', 'id: data:7\n']) {
     const shown = withoutIdentities(frame(told, more), IDENTITIES);
 
     expect(eventIn(shown)).toEqual(expected);
     expect(shown.toString()).toMatch(new RegExp(`^${more}data:.*\n\n$`));
   }
+});
+
+test.each([
+  ['in several lines', `event: error\ndata: {"error":\ndata:  {"message":"secret-model"}}\nid: 7\n\n`, `event: error\ndata:{"error":{"message":"public"}}\nid: 7\n\n`],
+  ['in no data line', '{"error":{"message":"secret-host"}}\n\n', '{"error":{"message":"***"}}\n\n'],
+])('a fault that is written %s is told without identities', (_name, frameText, expected) => {
+  expect(withoutIdentities(Buffer.from(frameText), IDENTITIES).toString()).toBe(expected);
 });
 
 test.each([

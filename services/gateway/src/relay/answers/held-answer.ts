@@ -1,6 +1,8 @@
 import type { AnswerBody, AnswerContext, Progress } from './answer-body.ts';
+import { tellsOfFault } from './event-data.ts';
 import { passedAnswer } from './passed-answer.ts';
 import { usageInBytes } from './usage-in-bytes.ts';
+import { scrubError } from '../scrub-error.ts';
 
 /** A longer answer is not held; it passes as it comes. */
 const HELD_BYTES_MAX = 1024 * 1024;
@@ -31,7 +33,8 @@ export function heldAnswer(context: AnswerContext): AnswerBody {
       const [first] = chunks;
       const answer = chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
       whole = { begun: true, textBytes: answer.length, usage: usageInBytes(answer, context.call) };
-      const hidden = context.hides ? context.hider.hide(answer) : answer;
+      const told = tellsOfFault(answer) ? scrubError(answer, context.identities) ?? answer : answer;
+      const hidden = context.hides ? context.hider.hide(told) : told;
       context.sink.begin(context.status, { ...context.headers, 'content-length': String(hidden.length) });
       context.sink.end(hidden, trailers);
     },
