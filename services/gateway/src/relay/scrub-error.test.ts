@@ -10,6 +10,8 @@ test.each([
   ['Incorrect API key provided: sk-proj-abc***xyz. See https://platform.up.example/keys.', 'Incorrect API key provided: ***. See ***.'],
   ['connect to api.up.example failed, request req_011CSHoEeqs5C35K2UUqR7Fy', 'connect to *** failed, request ***'],
   ['key-of-the-upstream is wrong', '*** is wrong'],
+  ['no org_AbC123def, no user-0123456789abc and no AIzaSyA1234567', 'no ***, no *** and no ***'],
+  ['skipping a sketchy org_policy_check of the user_message_content', 'skipping a sketchy org_policy_check of the user_message_content'],
   ['max_tokens is too large: 99999', 'max_tokens is too large: 99999'],
 ])('%s', (message, after) => {
   expect(scrubbed({ error: { message, type: 'x', param: null, code: 'c' } })).toEqual({ error: { message: after, type: 'x', param: null, code: 'c' } });
