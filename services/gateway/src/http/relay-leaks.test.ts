@@ -16,6 +16,8 @@ const ANSWERS: Record<string, Reply> = {
   'an answer whose headers name the host': (request, response) => {
     json({ ok: true }, 200, { ...TELLING, 'x-next': `http://${String(request.headers.host)}/next`, 'x-key': 'upstream-secret-key' })(request, response);
   },
+  'an answer whose headers name the model': json({ ok: true }, 200, { ...TELLING, 'x-served-model': 'models/upstream-model-2026-05' }),
+  'an answer that is an error': json({ error: { message: 'no upstream-model-2026 for org-acme-corp with upstream-secret-key' } }, 200, TELLING),
   'a refusal': json({ error: { message: 'no upstream-model-2026 for org-acme-corp with upstream-secret-key', request_id: 'req_0123456789ab', organization: 'acme-corp' } }, 400, TELLING),
   'a fault': json({ error: { message: 'upstream-model-2026 is overloaded at acme-corp.'.replace('acme-corp', 'org-AbCdEf123'), type: 'x' } }, 503, TELLING),
   'a credential that is not taken': json({ error: { message: 'Incorrect API key provided: upstream-secret-key' } }, 401, TELLING),

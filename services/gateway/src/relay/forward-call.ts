@@ -10,7 +10,7 @@ import type { FrozenCall } from './frozen-call.ts';
 import { modelHider } from './hide-model.ts';
 import { headersBack } from './passed-headers.ts';
 import type { RelayChannel } from './relay-channels.ts';
-import { errorIdentities, identitiesOf } from './identities.ts';
+import { errorIdentities, headerIdentities } from './identities.ts';
 import { upstreamRequest } from './upstream-request.ts';
 import type { CallWatch, WatchedCall } from './watch-calls.ts';
 
@@ -98,7 +98,7 @@ function attempt(options: ForwardOptions, finish: (end: AttemptEnd) => void): Di
         end({ kind: 'error', answer: error.answer() });
         return;
       }
-      body?.end(headersBack(trailers, identitiesOf(channel)));
+      body?.end(headersBack(trailers, headerIdentities(channel, call.model)));
       end({ kind: 'answered', status, how: 'whole', progress: body?.progress() ?? NOTHING });
     },
     onResponseError: (_controller, reason) => {
@@ -172,7 +172,7 @@ function answerOf(call: FrozenCall, channel: RelayChannel, headers: IncomingHttp
   const upstreamModel = channel.settings.models[call.model] ?? call.model;
   const length = headers['content-length'];
   return {
-    headers: headersBack(headers, identitiesOf(channel)), contentLength: typeof length === 'string' ? length : undefined,
+    headers: headersBack(headers, headerIdentities(channel, call.model)), contentLength: typeof length === 'string' ? length : undefined,
     hider: modelHider(call.model, upstreamModel), hides: call.model !== upstreamModel, identities: errorIdentities(channel, call.model),
   };
 }

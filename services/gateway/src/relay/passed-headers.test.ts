@@ -16,6 +16,10 @@ describe('of a request', () => {
   });
 });
 
+test('of two types of one body only the one that was read goes on', () => {
+  expect(headersOn(['content-type', 'application/json', 'a', '1', 'Content-Type', 'multipart/form-data; boundary=x'], undefined)).toEqual(['content-type', 'application/json', 'a', '1']);
+});
+
 describe('of an answer', () => {
   test.each(['content-type', 'retry-after', 'x-should-retry', 'cache-control', 'content-disposition', 'content-language', 'etag', 'openai-processing-ms', 'x-cost'])('%s comes back', (name) => {
     expect(headersBack({ [name]: 'v' }, [])).toEqual({ [name]: 'v' });
@@ -23,9 +27,12 @@ describe('of an answer', () => {
   test.each([
     'set-cookie', 'server', 'via', 'date', 'alt-svc', 'nel', 'report-to', 'server-timing', 'strict-transport-security', 'location', 'openai-organization', 'openai-project', 'anthropic-organization-id',
     'x-request-id', 'request-id', 'anthropic-request-id', 'x-ms-request-id', 'cf-ray', 'cf-cache-status', 'x-amzn-requestid', 'x-amz-id-2', 'x-goog-trace', 'x-envoy-upstream-service-time', 'x-ratelimit-limit-requests',
-    'anthropic-ratelimit-tokens-limit', 'x-cache', 'x-served-by', 'x-trace-id', 'content-length', 'transfer-encoding', 'connection', 'openai-model',
+    'anthropic-ratelimit-tokens-limit', 'x-cache', 'x-served-by', 'x-trace-id', 'x-correlation-id', 'x-upstream', 'x-backend-server', 'content-length', 'transfer-encoding', 'connection', 'openai-model',
   ])('%s does not', (name) => {
     expect(headersBack({ [name]: 'v' }, [])).toEqual({});
+  });
+  test('what Connection names does not', () => {
+    expect(headersBack({ connection: 'close, X-Hop', 'x-hop': '1', 'x-end': '2' }, [])).toEqual({ 'x-end': '2' });
   });
   test('what holds the upstream\'s host or key does not, whatever it is called', () => {
     expect(headersBack({ 'x-next': 'https://api.up.example/v1/x', 'x-echo': 'sk-secret', 'x-fine': '1' }, ['api.up.example', 'sk-secret'])).toEqual({ 'x-fine': '1' });

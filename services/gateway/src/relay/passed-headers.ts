@@ -19,7 +19,7 @@ const HIDDEN: ReadonlySet<string> = new Set([
   'content-location', 'link', 'refresh', 'x-powered-by', 'x-cache', 'x-served-by', 'x-content-type-options', 'x-ms-region', 'x-ms-client-request-id', 'azureml-model-session', 'apim-request-id',
   'www-authenticate', 'content-security-policy', 'content-security-policy-report-only', 'access-control-allow-origin', 'access-control-allow-credentials', 'openai-model', 'openai-version',
 ]);
-const HIDDEN_PART = /organi[sz]ation|project|account|request-?id|trace|ratelimit|rate-limit|^cf-|^x-amz|^x-goog-|^x-envoy|^x-vercel|^x-azure|^x-kong|^x-forwarded/;
+const HIDDEN_PART = /organi[sz]ation|project|account|request-?id|trace|ratelimit|rate-limit|correlation|upstream|backend|^cf-|^x-amz|^x-goog-|^x-envoy|^x-vercel|^x-azure|^x-kong|^x-forwarded/;
 
 /** Whether an answer's header comes back, remembered by name: upstreams have few. */
 const shown = new Map<string, boolean>();
@@ -27,12 +27,16 @@ const SHOWN_MAX = 1000;
 
 /** The headers of a request that go on to an upstream, names and values in turn. */
 export function headersOn(rawHeaders: readonly string[], connection: string | undefined): readonly string[] {
-  const named = connection === undefined ? undefined : new Set(connection.toLowerCase().split(',').map((name) => name.trim()));
+  const named = namedIn(connection);
+  let hasType = false;
   const on: string[] = [];
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const [name = '', value = ''] = [rawHeaders[at], rawHeaders[at + 1]];
     const lower = name.toLowerCase();
     if (KEPT.has(lower) || lower.startsWith(KEPT_PREFIX) || named?.has(lower) === true) continue;
+    // a second one could be another reader's first
+    if (lower === 'content-type' && hasType) continue;
+    hasType ||= lower === 'content-type';
     on.push(name, value);
   }
   return on;
@@ -40,13 +44,19 @@ export function headersOn(rawHeaders: readonly string[], connection: string | un
 
 /** The headers of an answer that come back to the client. Of those that pass by name, any that holds an upstream's identity does not. */
 export function headersBack(headers: IncomingHttpHeaders, identities: readonly string[]): AnswerHeaders {
+  const named = namedIn(headers.connection);
   const back: Record<string, string | readonly string[]> = {};
   for (const name in headers) {
     const value = headers[name];
-    if (value === undefined || !comesBack(name) || tells(String(value), identities)) continue;
+    if (value === undefined || !comesBack(name) || named?.has(name.toLowerCase()) === true || tells(String(value), identities)) continue;
     back[name] = value;
   }
   return back;
+}
+
+/** What a connection's own header makes hop-by-hop besides. */
+function namedIn(connection: string | undefined): ReadonlySet<string> | undefined {
+  return connection === undefined ? undefined : new Set(connection.toLowerCase().split(',').map((name) => name.trim()));
 }
 
 function comesBack(name: string): boolean {

@@ -3,7 +3,7 @@ import type { ProblemKind } from '@reelgate/platform/problem';
 import type { CallSink } from './call-sink.ts';
 import type { ErrorAnswer } from './forward-call.ts';
 import type { FrozenCall } from './frozen-call.ts';
-import { errorIdentities } from './identities.ts';
+import { errorIdentities, headerIdentities } from './identities.ts';
 import { headersBack } from './passed-headers.ts';
 import type { RelayChannel } from './relay-channels.ts';
 import { scrubError } from './scrub-error.ts';
@@ -19,7 +19,7 @@ export function showError(sink: CallSink, call: FrozenCall, channel: RelayChanne
   const identities = errorIdentities(channel, call.model);
   const scrubbed = scrubError(body, identities);
   if (scrubbed === undefined) throw inOurWords(status);
-  sink.begin(status, { ...headersBack(headers, identities.hidden), 'content-type': 'application/json', 'content-length': String(scrubbed.length) });
+  sink.begin(status, { ...headersBack(headers, headerIdentities(channel, call.model)), 'content-type': 'application/json', 'content-length': String(scrubbed.length) });
   sink.end(scrubbed, {});
 }
 
