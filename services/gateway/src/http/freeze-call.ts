@@ -13,8 +13,8 @@ import { readRawBody } from './raw-body.ts';
 import { bodyTypeOf } from './read-body.ts';
 import { receiveOptions } from './request-body.ts';
 
+const MODEL = 'model';
 const NO_FIELDS: ReadonlyMap<string, string> = new Map();
-const CREDENTIAL_IN_QUERY = /(?<=[?&])key=[^&]*&?/g;
 
 /** Where a call stands in the request: behind a prefix of ours, or not. */
 export interface CallPlace {
@@ -44,6 +44,7 @@ export function frozenCallOf({ endpoint, path, params, contentType, body, ...raw
   const type = bodyTypeOf({ 'content-type': contentType }, endpoint.takesForms);
   const form = type === 'form' ? readForm(body, contentType ?? '') : undefined;
   const json = form === undefined ? readObject(body) : undefined;
+  if (json !== undefined && endpoint.model === 'body') assertOneSpelling(json);
   const fields = form?.fields ?? NO_FIELDS;
   return {
     ...raw, endpoint, path, body, parts: form?.parts, content: { path, json, fields, bodyBytes: body.length },
@@ -55,6 +56,13 @@ function readObject(body: Buffer): JsonObject {
   const value = parseJson(body);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
   throw new Problem({ kind: 'invalid', reason: 'invalid_request', message: 'the body must be a JSON object' });
+}
+
+/** Some upstreams read names in any case, and would take another model than the one that was looked at here. */
+function assertOneSpelling(json: JsonObject): void {
+  for (const name in json) {
+    if (name.length === MODEL.length && name !== MODEL && name.toLowerCase() === MODEL) throw new Problem({ kind: 'invalid', reason: 'invalid_request', field: name, message: 'is not known; the member is called model, in small letters' });
+  }
 }
 
 function readForm(body: Buffer, contentType: string): { readonly parts: readonly FormPart[]; readonly fields: ReadonlyMap<string, string> } {
@@ -72,6 +80,9 @@ function modelOf(model: unknown): string {
 
 /** The query as it came, but for a credential in Google's spelling. */
 function searchOf(search: string): string {
-  if (!search.includes('key=')) return search;
-  return search.replace(CREDENTIAL_IN_QUERY, '').replace(/[?&]$/, '');
+  if (!search.includes('key=') && !search.includes('%')) return search;
+  const pairs = search.slice(1).split('&');
+  const kept = pairs.filter((pair) => !new URLSearchParams(pair).has('key'));
+  if (kept.length === pairs.length) return search;
+  return kept.length === 0 ? '' : `?${kept.join('&')}`;
 }

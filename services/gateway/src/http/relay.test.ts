@@ -77,6 +77,7 @@ describe('where a model stands in the path', () => {
     ['/v1/models/some-model:generateContent?x=1', '/v1/models/upstream-model-2026:generateContent?x=1'],
     ['/v1beta/models/some-model:streamGenerateContent?alt=sse&key=rg_token-of-demo', '/v1beta/models/upstream-model-2026:streamGenerateContent?alt=sse'],
     ['/v1beta/models/some-model:streamGenerateContent?key=rg_token-of-demo&alt=sse', '/v1beta/models/upstream-model-2026:streamGenerateContent?alt=sse'],
+    ['/v1beta/models/some-model:streamGenerateContent?k%65y=rg_token-of-demo&alt=s%73e', '/v1beta/models/upstream-model-2026:streamGenerateContent?alt=s%73e'],
   ])('%s', async (path, upstream) => {
     relay().first.reply = json({ modelVersion: 'upstream-model-2026', usageMetadata: { promptTokenCount: 4, candidatesTokenCount: 6 } });
     const body = '{"contents": [ ] }';
@@ -131,6 +132,13 @@ describe('a form', () => {
     expect([answer.status, answer.json.error.code]).toEqual([400, code]);
     expect(relay().gateway.calls.placed).toEqual([]);
   });
+});
+
+test.each(['{"model":"some-model","Model":"dear-model"}', '{"MODEL":"dear-model","model":"some-model"}'])('a second model in another spelling is refused, because some upstreams would take it: %s', async (body) => {
+  const answer = await post('/v1/chat/completions', body);
+
+  expect([answer.status, answer.json.error.code]).toEqual([400, 'invalid_request']);
+  expect(relay().first.seen).toEqual([]);
 });
 
 test('bytes come back as they are, and are charged by the characters', async () => {
