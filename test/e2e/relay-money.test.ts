@@ -4,6 +4,7 @@ import { moneyAccount } from '../harness/relay-config.ts';
 import { startRelayProgram } from '../harness/relay-program.ts';
 import type { RelayProgram } from '../harness/relay-program.ts';
 import type { Shape } from '../harness/program.ts';
+import { until } from '../harness/until.ts';
 import { describeWith } from '../servers/describe-with.ts';
 import { natsServer } from '../servers/nats-server.ts';
 
@@ -112,7 +113,7 @@ function moneySuite(shape: Shape, bus?: () => string): void {
       expect(held).toBe(0n);
       expect(spent).toBeGreaterThan(0n);
       expect(spent).toBeLessThan(HOLD);
-      expect(relay.upstream.marked(account)[0]!.left).toBe(true);
+      await until(() => relay.upstream.marked(account)[0]!.left);
     });
   });
 

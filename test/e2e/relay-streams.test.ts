@@ -8,6 +8,7 @@ import type { RelayProgram } from '../harness/relay-program.ts';
 import { NEVER_SEEN } from '../harness/relay-upstream/identities.ts';
 import type { Received } from '../harness/relay-upstream/received.ts';
 import { KEYS } from '../harness/test-config.ts';
+import { until } from '../harness/until.ts';
 
 const START_TIMEOUT_MS = 60_000;
 const BOUND_MS = 5000;
@@ -42,14 +43,6 @@ async function ask(words: string, over: object = { stream: true }): Promise<Aske
   request.end(JSON.stringify({ model: 'solo', messages: [{ role: 'user', content: `[mark:${mark}]${words}` }], ...over }));
   const [response] = await once(request, 'response') as [IncomingMessage];
   return { request, response, there: relay.upstream.marked(mark)[0]! };
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  const deadline = performance.now() + BOUND_MS;
-  while (!condition()) {
-    if (performance.now() > deadline) throw new Error('it did not come to that');
-    await wait(10);
-  }
 }
 
 /** Waits until a figure has not changed for a while. */

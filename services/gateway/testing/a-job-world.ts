@@ -34,7 +34,7 @@ export interface FakeRelay {
   readonly released: string[];
 }
 
-export function fakeRelay(): FakeRelay {
+function fakeRelay(): FakeRelay {
   const released: string[] = [];
   const hold = (): void => {
     if (fake.holdRefusal !== undefined) throw fake.holdRefusal;

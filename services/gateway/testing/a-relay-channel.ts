@@ -1,7 +1,7 @@
 import type { CheckedRelayChannel } from '../src/relay/channel-settings.ts';
 
 /** Every endpoint that the relay has. */
-export const RELAY_ENDPOINTS = [
+const RELAY_ENDPOINTS = [
   'chat', 'responses', 'messages', 'generate_content', 'embeddings', 'rerank', 'images.generations', 'images.edits', 'audio.speech', 'audio.transcriptions', 'audio.translations',
 ];
 

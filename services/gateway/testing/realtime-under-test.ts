@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { setTimeout as wait } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import type { ClientOptions } from 'ws';
 import { newIds } from '@reelgate/platform/ids';
@@ -24,10 +23,10 @@ import type { RelayChannels } from '../src/relay/relay-channels.ts';
 import { openRealtime } from '../src/relay/realtime/realtime.ts';
 import type { Realtime } from '../src/relay/realtime/realtime.ts';
 import type { RealtimeSettings } from '../src/relay/realtime/realtime-settings.ts';
+import { until } from './until.ts';
 
 export const REALTIME_SETTINGS: RealtimeSettings = { messageBytesMax: 1_000_000, messagesPerSecond: 50, durationMaxMs: 600_000, pingMs: 20_000, sessionsMax: 3 };
 export const REALTIME_TOKEN = 'sk-demo-0123456789';
-const BOUND_MS = 5000;
 
 export type DialOptions = ClientOptions & { readonly protocols?: readonly string[] };
 
@@ -140,15 +139,6 @@ function startServer(clock: FakeClock, realtime: Realtime) {
     listen: { host: '127.0.0.1', port: 0 }, ready: async () => true, metrics: undefined, handle: (_, response) => void response.writeHead(418).end(),
     upgrades: realtimeUpgrades({ realtime, admission, clock, newId: newIds(clock), log: silentLog, metrics: openMetrics(false) }),
   });
-}
-
-/** Waits for what the other end of a real connection does, within a bound. */
-export async function until(condition: () => boolean): Promise<void> {
-  const deadline = performance.now() + BOUND_MS;
-  while (!condition()) {
-    if (performance.now() > deadline) throw new Error('it did not come to that');
-    await wait(5);
-  }
 }
 
 export const leaks = (seen: unknown): readonly string[] => NEVER_SEEN.filter((secret) => JSON.stringify(seen).includes(secret));

@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { setTimeout as wait } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { UPSTREAM_MODELS } from '../../../../../test/harness/relay-upstream/identities.ts';
-import { leaks, REALTIME_SETTINGS, startRealtimeUnderTest, until } from '../../../testing/realtime-under-test.ts';
+import { leaks, REALTIME_SETTINGS, startRealtimeUnderTest } from '../../../testing/realtime-under-test.ts';
+import { until } from '../../../testing/until.ts';
 import type { RealtimeUnderTest } from '../../../testing/realtime-under-test.ts';
 import type { Charge } from '../call-charges.ts';
 
