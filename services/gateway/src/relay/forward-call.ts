@@ -5,6 +5,7 @@ import type { AnswerBody, AnswerContext, Progress } from './answers/answer-body.
 import { eventAnswer } from './answers/event-answer.ts';
 import { heldAnswer } from './answers/held-answer.ts';
 import { passedAnswer } from './answers/passed-answer.ts';
+import { unpackedAnswer } from './answers/unpacked-answer.ts';
 import type { CallSink } from './call-sink.ts';
 import type { FrozenCall } from './frozen-call.ts';
 import { modelHider } from './hide-model.ts';
@@ -180,8 +181,9 @@ function answerOf(call: FrozenCall, channel: RelayChannel, headers: IncomingHttp
 function bodyFor(context: AnswerContext, headers: IncomingHttpHeaders): AnswerBody {
   const type = (headers['content-type'] ?? '').toLowerCase();
   const encoding = (headers['content-encoding'] ?? 'identity').toLowerCase();
-  // what came compressed all the same cannot be looked into
-  if (encoding !== 'identity') return passedAnswer(context, false);
+  const isJson = /^application\/([\w.-]+\+)?json/.test(type);
+  // what came compressed all the same is looked into where it is not a stream
+  if (encoding !== 'identity') return isJson ? unpackedAnswer(context, encoding) : passedAnswer(context, false);
   if (type.startsWith('text/event-stream')) return eventAnswer(context);
-  return /^application\/([\w.-]+\+)?json/.test(type) ? heldAnswer(context) : passedAnswer(context, false);
+  return isJson ? heldAnswer(context) : passedAnswer(context, false);
 }

@@ -2,10 +2,12 @@ const [LF, CR] = [0x0a, 0x0d];
 /** A longer one passes as it comes, and is not looked into. */
 export const FRAME_BYTES_MAX = 1024 * 1024;
 
+type OnPiece = (piece: Buffer, endsFrame: boolean) => void;
+
 /** What a piece of a stream holds: whole frames, each with the blank line behind it, and pieces of one that is too long to be held. */
 export interface FrameSplitter {
   /** Calls back in the order of the bytes; no byte is lost or changed. */
-  take(chunk: Buffer, onFrame: (frame: Buffer) => void, onPiece: (piece: Buffer) => void): void;
+  take(chunk: Buffer, onFrame: (frame: Buffer) => void, onPiece: OnPiece): void;
   /** What is left at the end of the stream: a frame without its blank line. */
   rest(): Buffer;
   /** Whether the last byte handed out ended a frame. */
@@ -19,25 +21,25 @@ export function frameSplitter(): FrameSplitter {
   let passing = false;
   const lines = lineReader();
 
-  const give = (piece: Buffer, onFrame: (frame: Buffer) => void, onPiece: (piece: Buffer) => void): void => {
-    if (passing) onPiece(piece);
+  const give = (piece: Buffer, onFrame: (frame: Buffer) => void, onPiece: OnPiece): void => {
+    if (passing) onPiece(piece, true);
     else onFrame(heldBytes === 0 ? piece : Buffer.concat([...held, piece]));
     held = [];
     heldBytes = 0;
     passing = false;
   };
-  const hold = (piece: Buffer, onPiece: (piece: Buffer) => void): void => {
+  const hold = (piece: Buffer, onPiece: OnPiece): void => {
     if (piece.length === 0) return;
     if (!passing && heldBytes + piece.length <= FRAME_BYTES_MAX) {
       held.push(piece);
       heldBytes += piece.length;
       return;
     }
-    for (const earlier of held) onPiece(earlier);
+    for (const earlier of held) onPiece(earlier, false);
     held = [];
     heldBytes = 0;
     passing = true;
-    onPiece(piece);
+    onPiece(piece, false);
   };
   return {
     take: (chunk, onFrame, onPiece) => {

@@ -5,6 +5,7 @@ import { asksUsage } from '../upstream-request.ts';
 import type { Usage } from '../protocols/protocol.ts';
 import type { AnswerBody, AnswerContext } from './answer-body.ts';
 import { eventIn, withoutIdentities } from './event-data.ts';
+import { longEvent, saysUsage } from './long-event.ts';
 
 /** A comment, which every reader of events skips; a frame of its own, because some drop the frame that it stands in. */
 const HEARTBEAT = Buffer.from(': ping\n\n');
@@ -20,23 +21,26 @@ export function eventAnswer(context: AnswerContext): AnswerBody {
   let usage: Usage | undefined;
   let textBytes = 0;
   let out: Buffer[] = [];
-  const saysUsage = (frame: Buffer): boolean => rules.usageMarks.some((mark) => frame.includes(mark));
   const onFrame = (frame: Buffer): void => {
     for (const name of rules.textNames) textBytes += textBytesUnder(frame, name);
-    const event = saysUsage(frame) ? eventIn(frame) : undefined;
+    const event = saysUsage(frame, rules) ? eventIn(frame) : undefined;
     if (event !== undefined) usage = rules.usageAfter(event, usage);
     if (event !== undefined && asked && rules.isOnlyUsage?.(event) === true) return;
     const shown = event !== undefined && asked ? withoutMember(frame, 'usage') : frame;
     const told = withoutIdentities(shown, identities);
     out.push(hides ? hider.hide(told) : told);
   };
-  const onPiece = (piece: Buffer): void => void out.push(piece);
+  const long = longEvent(rules, hides ? hider : undefined);
+  const onPiece = (piece: Buffer, endsFrame: boolean): void => {
+    out.push(long.take(piece, endsFrame));
+    if (endsFrame) usage = long.usageAfter(usage);
+  };
   const write = (): void => {
     const [first] = out;
     if (first === undefined) return;
     const whole = out.length === 1 ? first : Buffer.concat(out);
     out = [];
-    if (!sink.write(whole)) context.pause();
+    if (whole.length > 0 && !sink.write(whole)) context.pause();
   };
   sink.begin(context.status, context.headers);
   return {
@@ -45,10 +49,9 @@ export function eventAnswer(context: AnswerContext): AnswerBody {
       write();
     },
     end: (trailers) => {
-      const isBetween = frames.isBetween();
-      const rest = frames.rest();
+      const [isBetween, rest] = [frames.isBetween(), frames.rest()];
       if (rest.length > 0) onFrame(Buffer.concat([rest, BLANK_LINE]));
-      else if (!isBetween) out.push(BLANK_LINE);
+      else if (!isBetween) out.push(long.rest(), BLANK_LINE);
       sink.end(out.length === 0 ? undefined : Buffer.concat(out), trailers);
     },
     broken: (fault) => {

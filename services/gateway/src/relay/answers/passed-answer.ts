@@ -1,17 +1,16 @@
 import type { AnswerBody, AnswerContext } from './answer-body.ts';
+import { hideInPieces } from './hide-in-pieces.ts';
 import { usageInBytes } from './usage-in-bytes.ts';
 
 /** So much of the end is kept to find the usage in. */
 const TAIL_BYTES = 64 * 1024;
-/** More than any member that names a model takes: it is looked at again with what follows. */
-const OVERLAP_BYTES = 4096;
 
 /** Bytes that pass as they come: sound, pictures, and JSON that is too long to be held. */
 export function passedAnswer(context: AnswerContext, isJson: boolean): AnswerBody {
   const { sink, hider, call, hides } = context;
   const rewrites = isJson && hides;
   let tail: Buffer = Buffer.alloc(0);
-  let back: Buffer = Buffer.alloc(0);
+  const pieces = hideInPieces(hider);
   const write = (bytes: Buffer): void => {
     if (bytes.length > 0 && !sink.write(bytes)) context.pause();
   };
@@ -20,17 +19,11 @@ export function passedAnswer(context: AnswerContext, isJson: boolean): AnswerBod
   return {
     take: (chunk) => {
       if (isJson) tail = lastOf(tail, chunk);
-      if (!rewrites) {
-        write(chunk);
-        return;
-      }
-      const hidden = hider.hide(Buffer.concat([back, chunk]));
-      const ready = Math.max(0, hidden.length - OVERLAP_BYTES);
-      back = hidden.subarray(ready);
-      write(hidden.subarray(0, ready));
+      write(rewrites ? pieces.take(chunk) : chunk);
     },
     end: (trailers) => {
-      sink.end(back.length === 0 ? undefined : back, trailers);
+      const rest = pieces.rest();
+      sink.end(rest.length === 0 ? undefined : rest, trailers);
     },
     broken: () => {
       sink.broken();
@@ -40,7 +33,8 @@ export function passedAnswer(context: AnswerContext, isJson: boolean): AnswerBod
   };
 }
 
-function lastOf(tail: Buffer, chunk: Buffer): Buffer {
+/** The end of all that came. */
+export function lastOf(tail: Buffer, chunk: Buffer): Buffer {
   if (chunk.length >= TAIL_BYTES) return chunk.subarray(chunk.length - TAIL_BYTES);
   const whole = Buffer.concat([tail, chunk]);
   return whole.length <= TAIL_BYTES ? whole : whole.subarray(whole.length - TAIL_BYTES);

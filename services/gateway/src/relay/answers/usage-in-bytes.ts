@@ -25,7 +25,8 @@ function parsed(bytes: Buffer): JsonObject | undefined {
   }
 }
 
-function holdersIn(bytes: Buffer): JsonObject {
+/** The objects that hold usage, as the last of their name in these bytes. */
+export function holdersIn(bytes: Buffer): JsonObject {
   return Object.fromEntries(HOLDERS.flatMap((name) => {
     const value = lastObjectCalled(name, bytes);
     return value === undefined ? [] : [[name, value]];

@@ -1,0 +1,73 @@
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { describe, expect, test } from '@jest/globals';
+import { Basis } from '@reelgate/proto/billing/v1/hold';
+import { call } from '../../testing/http-call.ts';
+import { openStream } from '../../testing/open-stream.ts';
+import { withRelay } from '../../testing/relay-under-test.ts';
+import { events, json } from '../../testing/scripted-relay-upstream.ts';
+import type { Reply } from '../../testing/scripted-relay-upstream.ts';
+
+const relay = withRelay();
+const UPSTREAM_MODEL = 'upstream-model-2026';
+const LONG = 'x'.repeat(1_500_000);
+const ANSWER = { model: UPSTREAM_MODEL, choices: [], usage: { prompt_tokens: 9, completion_tokens: 2 } };
+const charged = async () => {
+  await relay().gateway.settled(1);
+  return relay().gateway.calls.settled;
+};
+const packedAs = (encoding: string, body: Buffer): Reply => (_request, response) => void response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': encoding }).end(body);
+const post = () => call(relay().gateway.url, 'POST', '/v1/chat/completions', { body: { model: 'some-model', messages: [] } });
+
+describe('JSON that comes compressed, though that was not asked for', () => {
+  test.each([['gzip', gzipSync], ['deflate', deflateSync], ['br', brotliCompressSync]])('%s: goes on unpacked, without the upstream\'s model, and is charged by its usage', async (encoding, pack) => {
+    relay().first.reply = packedAs(encoding, pack(JSON.stringify(ANSWER)));
+    const answer = await post();
+
+    expect([answer.status, answer.headers['content-encoding'], answer.json]).toEqual([200, undefined, { ...ANSWER, model: 'some-model' }]);
+    expect(await charged()).toMatchObject([{ basis: Basis.USAGE, usage: { inputTokens: 9n, outputTokens: 2n } }]);
+  });
+  test.each([['gzip', Buffer.from('no gzip')], ['zstd', Buffer.from('whatever')]])('%s that cannot be read passes as it came', async (encoding, body) => {
+    relay().first.reply = packedAs(encoding, body);
+    const answer = await post();
+
+    expect([answer.status, answer.headers['content-encoding'], answer.text]).toEqual([200, encoding, body.toString()]);
+    expect(await charged()).toMatchObject([{ basis: Basis.HOLD }]);
+  });
+});
+
+describe('an event that is too long to be held', () => {
+  const done = (type: string, more: object): string => `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`;
+
+  test('is a whole one for the usage at its end, and hides the model all the same', async () => {
+    const frame = done('response.completed', { response: { output: LONG, model: UPSTREAM_MODEL, usage: { input_tokens: 5, output_tokens: 7 } } });
+    relay().first.reply = events([frame]);
+    const { text } = await (await openStream(relay().gateway.url, '/v1/responses', { model: 'some-model', input: 'x', stream: true })).ended;
+
+    expect(text === frame.replace(UPSTREAM_MODEL, 'some-model')).toBe(true);
+    expect(await charged()).toMatchObject([{ basis: Basis.USAGE, usage: { inputTokens: 5n, outputTokens: 7n } }]);
+  });
+  test('counts as a picture where it is one, and not where it is a part of one', async () => {
+    const frames = [done('image_generation.partial_image', { b64_json: LONG }), done('image_generation.completed', { b64_json: 'short' }), done('image_generation.completed', { b64_json: LONG, usage: { input_tokens: 5 } })];
+    relay().first.reply = events(frames);
+    const { text } = await (await openStream(relay().gateway.url, '/v1/images/generations', { model: 'some-model', prompt: 'x', n: 3, stream: true })).ended;
+
+    expect(text === frames.join('')).toBe(true);
+    expect(await charged()).toMatchObject([{ basis: Basis.USAGE, usage: { images: 2n, inputTokens: 5n } }]);
+  });
+  test('of an answer in one piece leaves the JSON whole wherever its pieces end', async () => {
+    const body = JSON.stringify({ pad: LONG, model: `${UPSTREAM_MODEL}-05`, more: 'y'.repeat(9000) });
+    const cut = body.indexOf(UPSTREAM_MODEL) + UPSTREAM_MODEL.length;
+    relay().first.reply = (_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).write(body.slice(0, cut));
+      setTimeout(() => response.end(body.slice(cut)), 50);
+    };
+
+    expect((await post()).json).toMatchObject({ model: 'some-model' });
+  });
+});
+
+test('a fault that comes as an answer is passed without identities', async () => {
+  relay().first.reply = json({ error: { message: `no ${UPSTREAM_MODEL} for org-AbCdEf123` } });
+
+  expect((await post()).json).toEqual({ error: { message: 'no some-model for ***' } });
+});

@@ -1,0 +1,45 @@
+import type { ModelHider } from '../hide-model.ts';
+import type { StreamRules, Usage } from '../protocols/protocol.ts';
+import { hideInPieces } from './hide-in-pieces.ts';
+import { lastOf } from './passed-answer.ts';
+import { holdersIn } from './usage-in-bytes.ts';
+
+const NOTHING: Buffer = Buffer.alloc(0);
+
+/** An event that is too long to be held: it passes in pieces, its model is hidden, and the usage at its end is read. */
+export interface LongEvent {
+  /** Gives what of it can go out. */
+  take(piece: Buffer, endsEvent: boolean): Buffer;
+  /** What is held back of one that never ended. */
+  rest(): Buffer;
+  /** The event is over; gives what is known now. */
+  usageAfter(before: Usage | undefined): Usage | undefined;
+}
+
+/** A hider is only there where the model has to be hidden. */
+export function longEvent(rules: StreamRules, hider: ModelHider | undefined): LongEvent {
+  const pieces = hider === undefined ? undefined : hideInPieces(hider);
+  let tail = NOTHING;
+  let isMarked = false;
+  const rest = (): Buffer => pieces?.rest() ?? NOTHING;
+  return {
+    take: (piece, endsEvent) => {
+      isMarked ||= saysUsage(piece, rules);
+      tail = lastOf(tail, piece);
+      const ready = pieces?.take(piece) ?? piece;
+      return endsEvent ? Buffer.concat([ready, rest()]) : ready;
+    },
+    rest,
+    usageAfter: (before) => {
+      const holders = holdersIn(tail);
+      const after = isMarked ? rules.usageAfter({ ...holders, response: holders }, before) : before;
+      tail = NOTHING;
+      isMarked = false;
+      return after;
+    },
+  };
+}
+
+export function saysUsage(bytes: Buffer, { usageMarks }: StreamRules): boolean {
+  return usageMarks.some((mark) => bytes.includes(mark));
+}
