@@ -3,6 +3,8 @@ import type { Clock } from './clock.ts';
 
 // RFC 4648's extended hexadecimal alphabet: its letters sort as the bytes do, so ids sort by time.
 const ALPHABET = '0123456789abcdefghijklmnopqrstuv';
+/** Two letters for ten bits: ids are made for every request. */
+const PAIRS = Array.from(ALPHABET, (first) => Array.from(ALPHABET, (second) => first + second)).flat();
 const COUNTER_MAX = 0xfff;
 
 /** Fills bytes with chance; the tests give a seeded one. */
@@ -70,10 +72,15 @@ function base32(bytes: Uint8Array): string {
   for (const byte of bytes) {
     held = (held << 8) | byte;
     bits += 8;
-    while (bits >= 5) {
-      bits -= 5;
-      out += ALPHABET.charAt((held >>> bits) & 31);
+    if (bits >= 10) {
+      bits -= 10;
+      out += PAIRS[held >>> bits] ?? '';
+      held &= (1 << bits) - 1;
     }
+  }
+  if (bits >= 5) {
+    bits -= 5;
+    out += ALPHABET.charAt(held >>> bits);
     held &= (1 << bits) - 1;
   }
   return bits > 0 ? out + ALPHABET.charAt((held << (5 - bits)) & 31) : out;
