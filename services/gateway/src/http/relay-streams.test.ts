@@ -5,11 +5,13 @@ import { describe, expect, test } from '@jest/globals';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
 import { TOKEN } from '../../testing/fake-services.ts';
 import { openStream } from '../../testing/open-stream.ts';
+import type { OpenStream } from '../../testing/open-stream.ts';
 import { withRelay } from '../../testing/relay-under-test.ts';
 import { events, json } from '../../testing/scripted-relay-upstream.ts';
 import { until } from '../../testing/until.ts';
 
 const relay = withRelay({ timeouts: { first_byte: '5s', idle: '400ms' } });
+const patient = withRelay({ limits: { requests_per_minute: 1_000_000, in_flight: 2000 }, timeouts: { first_byte: '60s', idle: '60s' } });
 const chat = { model: 'some-model', messages: [{ role: 'user', content: 'hello there' }], stream: true };
 const open = (path = '/v1/chat/completions', body: unknown = chat) => openStream(relay().gateway.url, path, body);
 const charged = async () => {
@@ -218,4 +220,23 @@ test('a refusal comes before any 200 of a stream', async () => {
 
   expect([response.statusCode, response.headers['content-type']]).toEqual([400, 'application/json']);
   expect(JSON.parse((await ended).text)).toMatchObject({ error: { message: 'bad' } });
+});
+
+test('a thousand streams in which nothing happens take little, and each is told that it goes on', async () => {
+  const STREAMS = 1000;
+  /** Of both ends and what stands between, all of them in this process. */
+  const BYTES_EACH_MAX = 256 * 1024;
+  patient().first.reply = (_request, response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(chunk('one'));
+  const before = process.memoryUsage().rss;
+  const streams: OpenStream[] = [];
+  for (let opened = 0; opened < STREAMS; opened += 100) streams.push(...(await Promise.all(Array.from({ length: 100 }, () => openStream(patient().gateway.url, '/v1/chat/completions', chat)))));
+  await Promise.all(streams.map((stream) => stream.has('one')));
+  const taken = process.memoryUsage().rss - before;
+  for (let second = 0; second < 16; second += 1) await patient().gateway.clock.advance(1000);
+  await Promise.all(streams.map((stream) => stream.has(': ping')));
+
+  expect(taken).toBeLessThan(STREAMS * BYTES_EACH_MAX);
+  for (const stream of streams) stream.leave();
+  await until(() => patient().gateway.calls.settled.length === STREAMS);
+  expect(new Set(patient().gateway.calls.settled.map(({ callId }) => callId)).size).toBe(STREAMS);
 });
