@@ -17,7 +17,7 @@ const BATCH_MAX = 500;
 /** Requests to billing at one time, of each kind. */
 const BATCHES_AT_ONCE = { place: 2, settle: 1 };
 /** Callers wait for the one, and nobody for the other. */
-const TURNS = { place: 1, settle: 8 };
+const TURNS = { place: 1, settle: 16 };
 /** Settlements that wait for billing; beyond it the holds lapse, and are charged as they stand. */
 const WAITING_MAX = 100_000;
 const RETRY_FIRST_MS = 100;
