@@ -66,6 +66,16 @@ describe('an event that is too long to be held', () => {
   });
 });
 
+test.each([[undefined, false], ['text/json', false], [undefined, true]])('an answer of type %s is read as what was asked for (a stream: %s)', async (type, stream) => {
+  relay().first.reply = (_request, response) => {
+    response.writeHead(200, type === undefined ? {} : { 'content-type': type }).end(stream ? `data: ${JSON.stringify(ANSWER)}\n\n` : JSON.stringify(ANSWER));
+  };
+  const answer = await call(relay().gateway.url, 'POST', '/v1/chat/completions', { body: { model: 'some-model', messages: [], stream, stream_options: { include_usage: true } } });
+
+  expect(answer.text).toContain('"model":"some-model"');
+  expect(await charged()).toMatchObject([{ basis: Basis.USAGE, usage: { inputTokens: 9n, outputTokens: 2n } }]);
+});
+
 test('a fault that comes as an answer is passed without identities', async () => {
   relay().first.reply = json({ error: { message: `no ${UPSTREAM_MODEL} for org-AbCdEf123` } });
 

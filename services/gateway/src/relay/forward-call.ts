@@ -181,9 +181,11 @@ function answerOf(call: FrozenCall, channel: RelayChannel, headers: IncomingHttp
 function bodyFor(context: AnswerContext, headers: IncomingHttpHeaders): AnswerBody {
   const type = (headers['content-type'] ?? '').toLowerCase();
   const encoding = (headers['content-encoding'] ?? 'identity').toLowerCase();
-  const isJson = /^application\/([\w.-]+\+)?json/.test(type);
+  const isStream = context.call.endpoint.protocol.isStream(context.call.content);
+  // an answer without a type is what was asked for
+  const isJson = type === '' ? !isStream : /^(application|text)\/([\w.-]+\+)?json/.test(type);
   // what came compressed all the same is looked into where it is not a stream
   if (encoding !== 'identity') return isJson ? unpackedAnswer(context, encoding) : passedAnswer(context, false);
-  if (type.startsWith('text/event-stream')) return eventAnswer(context);
+  if (type.startsWith('text/event-stream') || (type === '' && isStream)) return eventAnswer(context);
   return isJson ? heldAnswer(context) : passedAnswer(context, false);
 }

@@ -33,6 +33,19 @@ test.each([
   expect(withoutIdentities(bytes, IDENTITIES)).toBe(bytes);
 });
 
+test.each([
+  [': served by secret-host\n\n', ': served by ***\n\n'], ['event: error\r\ndata: secret-model is lost\r\n\r\n', 'event: error\r\ndata: public is lost\r\n\r\n'],
+  ['\ufeffdata: {"error":"secret-host"}\n\n', '\ufeffdata:{"error":"***"}\n\n'],
+])('text of the upstream\'s own is told without identities: %j', (before, after) => {
+  expect(withoutIdentities(Buffer.from(before), IDENTITIES).toString()).toBe(after);
+});
+
+test('what a model has written stays as it is behind a comment, too', () => {
+  const bytes = frame({ delta: 'secret-host' }, ': a comment\n');
+
+  expect(withoutIdentities(bytes, IDENTITIES)).toBe(bytes);
+});
+
 test('a frame that is no JSON stays as it is', () => {
   const bytes = Buffer.from('data: {"error"\n\n');
 

@@ -1,10 +1,13 @@
 import type { JsonObject } from '../protocols/protocol.ts';
-import { scrubError } from '../scrub-error.ts';
+import { scrubError, scrubText } from '../scrub-error.ts';
 import type { Identities } from '../scrub-error.ts';
 
 const DATA = Buffer.from('data:');
 const ERROR = Buffer.from('"error"');
-const [LF, CR, OPEN] = [0x0a, 0x0d, 0x7b];
+const ERROR_EVENT = /^event: ?error\r?$/m;
+/** Enough for the line that names an event, where it comes first. */
+const EVENT_BYTES = 32;
+const [LF, CR, COLON, OPEN, MARK_END] = [0x0a, 0x0d, 0x3a, 0x7b, 0xbf];
 
 /** The object in the data of a frame. */
 export function eventIn(frame: Buffer): JsonObject | undefined {
@@ -13,7 +16,8 @@ export function eventIn(frame: Buffer): JsonObject | undefined {
 
 /** A frame in which the upstream tells of a fault, without the upstream's identities; any other frame as it is. */
 export function withoutIdentities(frame: Buffer, identities: Identities): Buffer {
-  if (!frame.includes(ERROR)) return frame;
+  if (frame[0] === COLON && !frame.includes(DATA)) return plainly(frame, identities);
+  if (!frame.includes(ERROR)) return ERROR_EVENT.test(frame.toString('latin1', 0, EVENT_BYTES)) ? plainly(frame, identities) : frame;
   const places = dataIn(frame);
   const data = dataOf(frame, places);
   const scrubbed = tellsOfFault(data) ? scrubError(data, identities) : undefined;
@@ -23,11 +27,21 @@ export function withoutIdentities(frame: Buffer, identities: Identities): Buffer
   return Buffer.concat([frame.subarray(0, first.start), scrubbed, frame.subarray(last.end)]);
 }
 
+/** A comment, or an error that is no JSON: text, and nothing that a model has written. */
+function plainly(frame: Buffer, identities: Identities): Buffer {
+  const text = frame.toString('utf8');
+  const scrubbed = scrubText(text, identities);
+  return scrubbed === text ? frame : Buffer.from(scrubbed);
+}
+
 /** Whether a JSON object says that something failed. */
 export function tellsOfFault(json: Buffer): boolean {
   const event = json.includes(ERROR) ? objectIn(json) : undefined;
   return event !== undefined && (event['type'] === 'error' || isThere(event['error']) || isThere(objectOf(event['response'])?.['error']));
 }
+
+/** What stands before a line: a break, or at the beginning of a stream the last byte of a byte order mark. */
+const LINE_STARTS: ReadonlySet<number | undefined> = new Set([LF, CR, MARK_END]);
 
 interface Place {
   readonly start: number;
@@ -39,7 +53,7 @@ function dataIn(frame: Buffer): readonly Place[] {
   if (frame[0] === OPEN) return [{ start: 0, end: frame.toString('latin1').trimEnd().length }];
   const places: Place[] = [];
   for (let at = frame.indexOf(DATA); at >= 0; at = frame.indexOf(DATA, at + 1)) {
-    if (at > 0 && frame[at - 1] !== LF && frame[at - 1] !== CR) continue;
+    if (at > 0 && !LINE_STARTS.has(frame[at - 1])) continue;
     const start = at + DATA.length;
     const ends = [frame.indexOf(LF, start), frame.indexOf(CR, start)].filter((end) => end >= 0);
     places.push({ start, end: ends.length === 0 ? frame.length : Math.min(...ends) });
