@@ -37,8 +37,8 @@ export function isResult(facts: MediaFacts): facts is VideoFacts {
   return facts.family === 'video' && FORMATS[facts.mediaType]?.family === 'video' && facts.durationMs > 0;
 }
 
-/** Codecs whose pictures are decoded here. For the others there is no decoder that could be shipped: see the README. */
-const DECODED = ['vp8'];
+/** Codecs whose pictures are decoded here: see the README. */
+const DECODED = ['vp8', 'avc'];
 
 /** Whether a still picture of it can be made. */
 export function canDraw(facts: MediaFacts): boolean {

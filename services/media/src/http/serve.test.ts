@@ -104,19 +104,26 @@ describe('an object that is served', () => {
     expect((await ask(link(), { headers: named })).status).toBe(status);
   });
 
-  test('has a still picture where its codec is decoded, also of its parts, and says so where it is not', async () => {
+  test.each([['clip.webm', 320, 256], ['768p.mp4', 1280, 731]])('has a still picture where its codec is decoded, also of its parts: %s', async (name, width, height) => {
     const headers = { authorization: `Bearer ${under.serviceKey}` };
-    const { result } = await under.client.ingestResult({ accountId: 'demo', taskId: 'task_still', url: origin.url(serves(fixture('clip.webm'))) });
+    const { result } = await under.client.ingestResult({ accountId: 'demo', taskId: `task_still_${name}`, url: origin.url(serves(fixture(name))) });
     const still = await ask(`/bytes/${result!.object}?variant=thumbnail`, { headers });
     const part = await ask(`/bytes/${result!.object}?variant=thumbnail`, { headers: { ...headers, range: 'bytes=0-1' } });
 
     expect([still.status, still.headers['content-type'], part.status, part.body.toString('hex')]).toEqual([200, 'image/jpeg', 206, 'ffd8']);
-    expect(await sharp(still.body).metadata()).toMatchObject({ format: 'jpeg', width: 320, height: 256 });
-    const none = await ask(`/bytes/${object}?variant=thumbnail`, { headers });
-    expect([none.status, errorOf(none)]).toEqual([404, expect.objectContaining({ code: 'thumbnail_unavailable' })]);
+    expect(await sharp(still.body).metadata()).toMatchObject({ format: 'jpeg', width, height });
 
-    await under.client.removeResult({ taskId: 'task_still' });
+    await under.client.removeResult({ taskId: `task_still_${name}` });
     expect((await ask(`/bytes/${result!.object}?variant=thumbnail`, { headers })).status).toBe(410);
+  });
+
+  test('says so where a still picture cannot be made', async () => {
+    const headers = { authorization: `Bearer ${under.serviceKey}` };
+    const { result } = await under.client.ingestResult({ accountId: 'demo', taskId: 'task_no_still', url: origin.url(serves(fixture('high-422.mp4'))) });
+    const none = await ask(`/bytes/${result!.object}?variant=thumbnail`, { headers });
+
+    expect([none.status, errorOf(none)]).toEqual([404, expect.objectContaining({ code: 'thumbnail_unavailable' })]);
+    await under.client.removeResult({ taskId: 'task_no_still' });
   });
 
   test('a client that leaves frees what it held', async () => {

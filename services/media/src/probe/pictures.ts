@@ -1,5 +1,6 @@
 import sharp from 'sharp';
 import type { Sharp } from 'sharp';
+import type { RgbPicture } from './h264/colours.ts';
 import type { ProbeJob } from './probe.ts';
 
 sharp.block({ operation: ['VipsForeignLoad'] });
@@ -10,4 +11,9 @@ sharp.concurrency(1);
 /** A file or bytes as a picture, of the few types that are read and within the limits of a job. */
 export function openPicture(source: string | Uint8Array, { pixelsMax, timeoutMs }: ProbeJob): Sharp {
   return sharp(source, { limitInputPixels: pixelsMax, failOn: 'error', pages: -1, sequentialRead: true }).timeout({ seconds: Math.ceil(timeoutMs / 1000) });
+}
+
+/** The same for a picture that is decoded already. */
+export function openColours({ data, width, height }: RgbPicture, { pixelsMax, timeoutMs }: ProbeJob): Sharp {
+  return sharp(data, { raw: { width, height, channels: 3 }, limitInputPixels: pixelsMax }).timeout({ seconds: Math.ceil(timeoutMs / 1000) });
 }

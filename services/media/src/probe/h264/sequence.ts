@@ -1,0 +1,108 @@
+import { readBits, readFlag, readSigned, readUnsigned } from './bits.ts';
+import type { Bits } from './bits.ts';
+import { refuse, within } from './not-decoded.ts';
+import { DEFAULT_LISTS, FLAT_LISTS, readScalingLists } from './scaling-lists.ts';
+import type { ScalingLists } from './scaling-lists.ts';
+
+/** 4096x2304 and the like: the most of level 5.1. */
+const MACROBLOCKS_MAX = 36_864;
+const SIDE_MAX = 1024;
+const CYCLE_MAX = 255;
+const LISTS = 8;
+const EXTENDED_ASPECT = 255;
+const MATRIX_UNKNOWN = 2;
+/** The profiles whose parameter sets say how samples are stored (7.3.2.1.1). */
+const HIGH_PROFILES: ReadonlySet<number> = new Set([100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135]);
+
+/** What is shown of a picture, in luma samples. */
+export interface Crop {
+  readonly left: number;
+  readonly top: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** How samples become colours: matrix_coefficients of Table E-5. */
+export interface Colours {
+  readonly matrix: number;
+  readonly fullRange: boolean;
+}
+
+/** A sequence parameter set, as far as a key picture needs it. */
+export interface Sequence {
+  readonly id: number;
+  readonly lists: ScalingLists | undefined;
+  readonly frameNumberBits: number;
+  readonly orderType: number;
+  readonly orderBits: number;
+  readonly orderDeltas: boolean;
+  readonly framesOnly: boolean;
+  readonly columns: number;
+  readonly rows: number;
+  readonly crop: Crop;
+  readonly colours: Colours;
+}
+
+/** Which weights hold where neither parameter set sends any, and what a picture's own fall back to. */
+export const sequenceLists = ({ lists }: Sequence): ScalingLists => lists ?? FLAT_LISTS;
+export const fallbackLists = ({ lists }: Sequence): ScalingLists => lists ?? DEFAULT_LISTS;
+
+export function readSequence(bits: Bits): Sequence {
+  const profile = readBits(bits, 8);
+  readBits(bits, 16);
+  const id = within(readUnsigned(bits), 0, 31);
+  const lists = HIGH_PROFILES.has(profile) ? readSampleFormat(bits) : undefined;
+  const frameNumberBits = within(readUnsigned(bits) + 4, 4, 16);
+  const order = readOrder(bits);
+  readUnsigned(bits);
+  readFlag(bits);
+  return { id, lists, frameNumberBits, ...order, ...readShape(bits) };
+}
+
+/** Only what every player shows passes: 4:2:0 of eight bits, and never without loss. */
+function readSampleFormat(bits: Bits): ScalingLists | undefined {
+  if (readUnsigned(bits) !== 1) refuse('not 4:2:0');
+  if (readUnsigned(bits) !== 0 || readUnsigned(bits) !== 0) refuse('more than eight bits');
+  if (readFlag(bits)) refuse('lossless');
+  return readFlag(bits) ? readScalingLists(bits, LISTS, DEFAULT_LISTS) : undefined;
+}
+
+function readOrder(bits: Bits): Pick<Sequence, 'orderType' | 'orderBits' | 'orderDeltas'> {
+  const orderType = within(readUnsigned(bits), 0, 2);
+  if (orderType === 0) return { orderType, orderBits: within(readUnsigned(bits) + 4, 4, 16), orderDeltas: false };
+  if (orderType === 2) return { orderType, orderBits: 0, orderDeltas: false };
+  const alwaysZero = readFlag(bits);
+  readSigned(bits);
+  readSigned(bits);
+  const cycle = within(readUnsigned(bits), 0, CYCLE_MAX);
+  for (let index = 0; index < cycle; index += 1) readSigned(bits);
+  return { orderType, orderBits: 0, orderDeltas: !alwaysZero };
+}
+
+function readShape(bits: Bits): Pick<Sequence, 'framesOnly' | 'columns' | 'rows' | 'crop' | 'colours'> {
+  const columns = within(readUnsigned(bits) + 1, 1, SIDE_MAX);
+  const units = within(readUnsigned(bits) + 1, 1, SIDE_MAX);
+  const framesOnly = readFlag(bits);
+  if (!framesOnly && readFlag(bits)) refuse('frames and fields mixed');
+  const unitRows = framesOnly ? 1 : 2;
+  const rows = units * unitRows;
+  within(columns * rows, 1, MACROBLOCKS_MAX);
+  readFlag(bits);
+  const [left, right, top, bottom] = readFlag(bits) ? [readUnsigned(bits), readUnsigned(bits), readUnsigned(bits), readUnsigned(bits)] : [0, 0, 0, 0];
+  const width = within(columns * 16 - 2 * (left + right), 1, columns * 16);
+  const height = within(rows * 16 - 2 * unitRows * (top + bottom), 1, rows * 16);
+  const crop = { left: 2 * left, top: 2 * unitRows * top, width, height };
+  return { framesOnly, columns, rows, crop, colours: readFlag(bits) ? readColours(bits) : { matrix: MATRIX_UNKNOWN, fullRange: false } };
+}
+
+/** The head of the VUI (E.1.1); what follows it is about time. */
+function readColours(bits: Bits): Colours {
+  if (readFlag(bits) && readBits(bits, 8) === EXTENDED_ASPECT) readBits(bits, 32);
+  if (readFlag(bits)) readFlag(bits);
+  if (!readFlag(bits)) return { matrix: MATRIX_UNKNOWN, fullRange: false };
+  readBits(bits, 3);
+  const fullRange = readFlag(bits);
+  if (!readFlag(bits)) return { matrix: MATRIX_UNKNOWN, fullRange };
+  readBits(bits, 16);
+  return { matrix: readBits(bits, 8), fullRange };
+}

@@ -1,0 +1,150 @@
+import { LARGE } from './frame.ts';
+import type { Frame, Grid } from './frame.ts';
+import type { EdgeFilter } from './slice-header.ts';
+import { clip } from './transforms.ts';
+
+/** Tables 8-16 and 8-17 from 16 on; below that nothing is smoothed. */
+const FROM = 16;
+const ALPHA = [4, 4, 5, 6, 7, 8, 9, 10, 12, 13, 15, 17, 20, 22, 25, 28, 32, 36, 40, 45, 50, 56, 63, 71, 80, 90, 101, 113, 127, 144, 162, 182, 203, 226, 255, 255];
+const BETA = [2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 6, 6, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13, 14, 14, 15, 15, 16, 16, 17, 17, 18, 18];
+/** tC0 where the strength is three. */
+const REACH = [0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 6, 6, 7, 8, 9, 10, 11, 13, 14, 16, 18, 20, 23, 25];
+const NONE = 1;
+const WITHIN_SLICE = 2;
+
+/** An edge between samples, all of intra macroblocks: of strength four around a macroblock, three within it. */
+interface Edge {
+  readonly cells: Uint8Array;
+  /** Its first sample behind it, the way along it and the way across it. */
+  readonly at: number;
+  readonly along: number;
+  readonly across: number;
+  readonly length: number;
+  readonly luma: boolean;
+  readonly outer: boolean;
+  readonly alpha: number;
+  readonly beta: number;
+  readonly reach: number;
+}
+
+/** Smooths the edges of all blocks (8.7), macroblock by macroblock. */
+export function smoothEdges(frame: Frame): void {
+  for (let address = 0; address < frame.slices.length; address += 1) {
+    const filter = frame.filters[(frame.slices[address] as number) - 1];
+    if (filter !== undefined && filter.mode !== NONE) smoothMacroblock(frame, address, filter);
+  }
+}
+
+function smoothMacroblock(frame: Frame, address: number, filter: EdgeFilter): void {
+  const { columns, slices } = frame;
+  const open = (other: number): boolean => filter.mode !== WITHIN_SLICE || slices[other] === slices[address];
+  const left = address % columns > 0 && open(address - 1);
+  const above = address >= columns && open(address - columns);
+  for (const plane of [0, 1, 2] as const) {
+    smoothPlane(frame, address, { filter, plane, neighbour: left ? address - 1 : -1, down: false });
+    smoothPlane(frame, address, { filter, plane, neighbour: above ? address - columns : -1, down: true });
+  }
+}
+
+interface Side {
+  readonly filter: EdgeFilter;
+  readonly plane: 0 | 1 | 2;
+  /** The macroblock across the outer edge; below zero when that edge stays. */
+  readonly neighbour: number;
+  readonly down: boolean;
+}
+
+function smoothPlane(frame: Frame, address: number, { filter, plane, neighbour, down }: Side): void {
+  const grid: Grid = frame.planes[plane];
+  const luma = plane === 0;
+  const side = luma ? 16 : 8;
+  const column = address % frame.columns;
+  const at = ((address - column) / frame.columns) * side * grid.stride + column * side;
+  const [along, across] = down ? [1, grid.stride] : [grid.stride, 1];
+  const qps = frame.qps[plane];
+  const step = luma && frame.kinds[address] === LARGE ? 8 : 4;
+  for (let place = neighbour < 0 ? step : 0; place < side; place += step) {
+    const own = qps[address] as number;
+    const qp = place === 0 ? (own + (qps[neighbour] as number) + 1) >> 1 : own;
+    const strength = strengthOf(qp, filter);
+    if (strength.alpha > 0) smoothEdge({ ...strength, cells: grid.cells, at: at + place * across, along, across, length: side, luma, outer: place === 0 });
+  }
+}
+
+function strengthOf(qp: number, { alphaOffset, betaOffset }: EdgeFilter): Pick<Edge, 'alpha' | 'beta' | 'reach'> {
+  const index = Math.min(51, qp + alphaOffset) - FROM;
+  return { alpha: ALPHA[index] ?? 0, beta: BETA[Math.min(51, qp + betaOffset) - FROM] ?? 0, reach: REACH[index] ?? 0 };
+}
+
+function smoothEdge(edge: Edge): void {
+  const { cells, across, alpha, beta } = edge;
+  const end = edge.at + edge.length * edge.along;
+  for (let at = edge.at; at < end; at += edge.along) {
+    const p0 = cells[at - across] as number;
+    const q0 = cells[at] as number;
+    const p1 = cells[at - 2 * across] as number;
+    const q1 = cells[at + across] as number;
+    if (Math.abs(p0 - q0) < alpha && Math.abs(p1 - p0) < beta && Math.abs(q1 - q0) < beta) smoothSample(edge, at);
+  }
+}
+
+function smoothSample(edge: Edge, at: number): void {
+  const { cells, across, luma, outer } = edge;
+  if (outer && luma) {
+    const near = Math.abs((cells[at - across] as number) - (cells[at] as number)) < (edge.alpha >> 2) + 2;
+    const [p0, p1, p2] = strong(edge, at - across, [-across, across], near);
+    const [q0, q1, q2] = strong(edge, at, [across, -across], near);
+    put(cells, at - across, -across, [p0, p1, p2]);
+    put(cells, at, across, [q0, q1, q2]);
+  } else if (outer) {
+    const p0 = cells[at - across] as number;
+    const p1 = cells[at - 2 * across] as number;
+    const q0 = cells[at] as number;
+    const q1 = cells[at + across] as number;
+    cells[at - across] = (2 * p1 + p0 + q1 + 2) >> 2;
+    cells[at] = (2 * q1 + q0 + p1 + 2) >> 2;
+  } else {
+    weak(edge, at);
+  }
+}
+
+/** The new three samples of one side (8.7.2.4), the nearest to the edge first; `away` leads from the edge, `over` across it. */
+function strong({ cells, beta }: Edge, at: number, [away, over]: readonly [number, number], near: boolean): readonly [number, number, number] {
+  const p0 = cells[at] as number;
+  const p1 = cells[at + away] as number;
+  const p2 = cells[at + 2 * away] as number;
+  const p3 = cells[at + 3 * away] as number;
+  const q0 = cells[at + over] as number;
+  const q1 = cells[at + 2 * over] as number;
+  if (!near || Math.abs(p2 - p0) >= beta) return [(2 * p1 + p0 + q1 + 2) >> 2, p1, p2];
+  return [(p2 + 2 * p1 + 2 * p0 + 2 * q0 + q1 + 4) >> 3, (p2 + p1 + p0 + q0 + 2) >> 2, (2 * p3 + 3 * p2 + p1 + p0 + q0 + 4) >> 3];
+}
+
+function put(cells: Uint8Array, at: number, step: number, [first, second, third]: readonly [number, number, number]): void {
+  cells[at] = first;
+  cells[at + step] = second;
+  cells[at + 2 * step] = third;
+}
+
+/** 8.7.2.3. */
+function weak({ cells, across, luma, beta, reach }: Edge, at: number): void {
+  const p0 = cells[at - across] as number;
+  const p1 = cells[at - 2 * across] as number;
+  const p2 = cells[at - 3 * across] as number;
+  const q0 = cells[at] as number;
+  const q1 = cells[at + across] as number;
+  const q2 = cells[at + 2 * across] as number;
+  const before = luma && Math.abs(p2 - p0) < beta;
+  const behind = luma && Math.abs(q2 - q0) < beta;
+  const most = luma ? reach + (before ? 1 : 0) + (behind ? 1 : 0) : reach + 1;
+  const delta = limit((((q0 - p0) << 2) + (p1 - q1) + 4) >> 3, most);
+  const middle = (p0 + q0 + 1) >> 1;
+  if (before) cells[at - 2 * across] = p1 + limit((p2 + middle - 2 * p1) >> 1, reach);
+  if (behind) cells[at + across] = q1 + limit((q2 + middle - 2 * q1) >> 1, reach);
+  cells[at - across] = clip(p0 + delta);
+  cells[at] = clip(q0 - delta);
+}
+
+function limit(value: number, most: number): number {
+  return Math.max(-most, Math.min(most, value));
+}
