@@ -82,6 +82,11 @@ describe('a result', () => {
 });
 
 describe('what is no result', () => {
+  beforeAll(async () => {
+    // no still picture of an earlier result is being drawn any more
+    under = await under.restart();
+  });
+
   test.each<[string, Behaviour]>([
     ['a page', serves(Buffer.from('<html>gateway</html>'))], ['nothing', serves(Buffer.alloc(0))], ['a picture', serves(png(300, 300))], ['half a video', serves(fixture('768p.mp4').subarray(0, 90_000))],
     ['a file that holds the parser up', serves(spinningMp4())], ['more than the bound', serves(Buffer.alloc(300 * 1024 + 1))], ['compressed', serves(fixture('768p.mp4'), { 'content-encoding': 'gzip' })],

@@ -20,8 +20,11 @@ afterAll(async () => {
   await under.close();
   await Promise.all([origin.close(), results.close()]);
 });
-afterEach(() => {
-  expect(under.blobs().filter((name) => name.startsWith('in_'))).toEqual([]);
+const arriving = (): readonly string[] => under.blobs().filter((name) => name.startsWith('in_'));
+afterEach(async () => {
+  // the still picture of a result is drawn beside the test
+  for (let tries = 0; tries < 200 && arriving().length > 0; tries += 1) await new Promise((resolve) => { setTimeout(resolve, 10); });
+  expect(arriving()).toEqual([]);
 });
 
 const newTask = (): string => `task_${String(tasks += 1)}`;
