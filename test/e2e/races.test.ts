@@ -22,7 +22,7 @@ const CANCELS = 60;
 const CROWD = 2000;
 const CROWD_PARALLEL = 64;
 /** Of the whole program, the services and their databases in one process. */
-const MEMORY_MIB_MAX = 700;
+const MEMORY_MIB_MAX = 900;
 
 /** One account that can pay fifty tasks, and one that can pay everything. */
 function forRaces(config: TestConfig): TestConfig {

@@ -22,10 +22,12 @@ import type { MediaBytes } from './http/media-bytes.ts';
 import { mediaRoutes } from './http/routes.ts';
 import { collectGarbage } from './operations/collect-garbage.ts';
 import { ingestResult } from './operations/ingest-result.ts';
+import type { IngestOrder } from './operations/ingest-result.ts';
 import { linkObject } from './operations/link-object.ts';
 import { singleFlight } from './operations/single-flight.ts';
 import { makePoster } from './operations/make-poster.ts';
 import { nameOf, stageMedia } from './operations/stage-media.ts';
+import { withPosters } from './operations/with-posters.ts';
 import { openProbePool } from './probe/probe-pool.ts';
 import { mediaServiceBinding } from './rpc/media-service.ts';
 import { operatorServiceBinding } from './rpc/operator-service.ts';
@@ -73,6 +75,7 @@ function build(config: MediaConfig, foundation: Foundation, { sql, lifecycle }: 
   const flights = singleFlight<MediaObject>();
   const drawing = singleFlight<MediaObject | undefined>();
   const posterOf = (result: MediaObject): Promise<MediaObject | undefined> => drawing.run(result.id, () => makePoster(deps, result), stopping.signal);
+  const ingest = withPosters((order: IngestOrder) => ingestResult(deps, order), posterOf);
   lifecycle.add('posters', () => drawing.settled());
   lifecycle.add('transfers', () => flights.settled());
   lifecycle.add('fetches', () => { stopping.abort(); });
@@ -85,7 +88,7 @@ function build(config: MediaConfig, foundation: Foundation, { sql, lifecycle }: 
     bindings: [mediaServiceBinding({
       clock, store: deps.store,
       stage: (order, signal) => flights.run(`stage ${order.accountId} ${order.taskId} ${nameOf(order)}`, () => stageMedia(deps, order), signal),
-      ingest: (order, signal) => flights.run(`ingest ${order.taskId}`, async () => withPoster(await ingestResult(deps, order), posterOf), signal),
+      ingest: (order, signal) => flights.run(`ingest ${order.taskId}`, () => ingest(order), signal),
       link: (object) => linkObject({ ...deps, presigned: config.stagedPresigned ?? isReachable(config.blobs) }, object),
     }), operatorServiceBinding(deps)],
     routes: mediaRoutes({ bytes, log, inline: config.inline, serviceKey: deriveSecret(signingKey, 'service-calls') }),
@@ -105,12 +108,6 @@ function openBlobs(config: MediaConfig['blobs'], { folder, lifecycle, ...deps }:
   const bucket = openS3Blobs({ ...config, ...deps });
   lifecycle.add('bucket', async () => { bucket.close(); });
   return bucket;
-}
-
-/** A result is complete without its poster, and does not wait for it. */
-function withPoster(result: MediaObject, posterOf: (result: MediaObject) => Promise<unknown>): MediaObject {
-  posterOf(result).catch(() => undefined);
-  return result;
 }
 
 /** Whether others than ourselves can be sent to the bucket: not where its address is a private one. */
