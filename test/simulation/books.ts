@@ -44,12 +44,16 @@ export async function untilSettled(program: Program, account: string, timeoutMs:
   const deadline = performance.now() + timeoutMs;
   for (;;) {
     const tasks = await tasksOf(program, account);
-    // A task and its money are read one after the other: both must say that it is over.
-    const moving = tasks.filter(({ admission, state, settlement }) => admission !== 'unknown' && (settlement === undefined || !ENDED.has(state)));
+    const moving = tasks.filter(isMoving);
     if (moving.length === 0) return tasks;
     if (performance.now() > deadline) throw new Error(`${String(moving.length)} tasks do not end, such as ${JSON.stringify(moving[0])}`);
     await wait(LOOK_MS);
   }
+}
+
+/** A task and its money are read one after the other: both must say that it is over, or that nobody knows; one found in between says neither. */
+function isMoving({ admission, state, settlement }: Shown): boolean {
+  return admission === 'unknown' ? settlement !== undefined : settlement === undefined || !ENDED.has(state);
 }
 
 /** Cents that the work must cost, by what the upstream says it used. */
