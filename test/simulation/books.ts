@@ -43,9 +43,10 @@ export async function tasksOf(program: Program, account: string): Promise<readon
 export async function untilSettled(program: Program, account: string, timeoutMs: number): Promise<readonly Shown[]> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
-    const tasks = await tasksOf(program, account);
-    const moving = tasks.filter(isMoving);
-    if (moving.length === 0) return tasks;
+    // A service that has just been started again may not answer the operator yet.
+    const tasks = await tasksOf(program, account).catch((error: unknown) => error as Error);
+    const moving = tasks instanceof Error ? [tasks.message] : tasks.filter(isMoving);
+    if (!(tasks instanceof Error) && moving.length === 0) return tasks;
     if (performance.now() > deadline) throw new Error(`${String(moving.length)} tasks do not end, such as ${JSON.stringify(moving[0])}`);
     await wait(LOOK_MS);
   }
