@@ -40,7 +40,7 @@ export interface ScriptedUpstream {
   readonly works: readonly Work[];
   /** The marks of all creates, those that were refused too. */
   readonly asked: readonly string[];
-  /** Lets all work end that waits at the gate. */
+  /** Lets all work end that waits at the gate; it is closed again for what comes later. */
   openGate(): void;
   stop(): Promise<void>;
 }
@@ -49,7 +49,7 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
   const works = new Map<string, Work>();
   const taken: Work[] = [];
   const asked: string[] = [];
-  const gate = { open: false };
+  let gate = { open: false };
   const server = createServer((request, response) => {
     void answer(request, response).catch(() => request.socket.destroy());
   });
@@ -110,6 +110,7 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
     host, works: taken, asked,
     openGate: () => {
       gate.open = true;
+      gate = { open: false };
     },
     stop: () => new Promise((resolve) => {
       server.close(() => { resolve(); });
