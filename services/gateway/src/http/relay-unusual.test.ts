@@ -1,11 +1,9 @@
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
 import { call } from '../../testing/http-call.ts';
 import { openStream } from '../../testing/open-stream.ts';
 import { withRelay } from '../../testing/relay-under-test.ts';
 import { events, json } from '../../testing/scripted-relay-upstream.ts';
-import type { Reply } from '../../testing/scripted-relay-upstream.ts';
 
 const relay = withRelay();
 const UPSTREAM_MODEL = 'upstream-model-2026';
@@ -15,25 +13,7 @@ const charged = async () => {
   await relay().gateway.settled(1);
   return relay().gateway.calls.settled;
 };
-const packedAs = (encoding: string, body: Buffer): Reply => (_request, response) => void response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': encoding }).end(body);
 const post = () => call(relay().gateway.url, 'POST', '/v1/chat/completions', { body: { model: 'some-model', messages: [] } });
-
-describe('JSON that comes compressed, though that was not asked for', () => {
-  test.each([['gzip', gzipSync], ['deflate', deflateSync], ['br', brotliCompressSync]])('%s: goes on unpacked, without the upstream\'s model, and is charged by its usage', async (encoding, pack) => {
-    relay().first.reply = packedAs(encoding, pack(JSON.stringify(ANSWER)));
-    const answer = await post();
-
-    expect([answer.status, answer.headers['content-encoding'], answer.json]).toEqual([200, undefined, { ...ANSWER, model: 'some-model' }]);
-    expect(await charged()).toMatchObject([{ basis: Basis.USAGE, usage: { inputTokens: 9n, outputTokens: 2n } }]);
-  });
-  test.each([['gzip', Buffer.from('no gzip')], ['zstd', Buffer.from('whatever')]])('%s that cannot be read passes as it came', async (encoding, body) => {
-    relay().first.reply = packedAs(encoding, body);
-    const answer = await post();
-
-    expect([answer.status, answer.headers['content-encoding'], answer.text]).toEqual([200, encoding, body.toString()]);
-    expect(await charged()).toMatchObject([{ basis: Basis.HOLD }]);
-  });
-});
 
 describe('an event that is too long to be held', () => {
   const done = (type: string, more: object): string => `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`;

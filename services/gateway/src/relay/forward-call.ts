@@ -5,7 +5,7 @@ import type { AnswerBody, AnswerContext, Progress } from './answers/answer-body.
 import { eventAnswer } from './answers/event-answer.ts';
 import { heldAnswer } from './answers/held-answer.ts';
 import { passedAnswer } from './answers/passed-answer.ts';
-import { unpackedAnswer } from './answers/unpacked-answer.ts';
+import { unpacking } from './answers/unpacking.ts';
 import type { CallSink } from './call-sink.ts';
 import type { FrozenCall } from './frozen-call.ts';
 import { modelHider } from './hide-model.ts';
@@ -58,7 +58,7 @@ export function forwardCall(options: ForwardOptions): Promise<AttemptEnd> {
   const { promise, resolve } = Promise.withResolvers<AttemptEnd>();
   if (options.gone.aborted) return Promise.resolve({ kind: 'gone', wasSent: false, progress: undefined });
   const { channel, call } = options;
-  channel.pool.dispatch({ method: call.endpoint.method, ...upstreamRequest(call, channel) }, attempt(options, resolve));
+  channel.pool.dispatch({ method: call.endpoint.method, ...upstreamRequest(call, channel) }, unpacking(attempt(options, resolve)));
   return promise;
 }
 
@@ -78,8 +78,9 @@ function attempt(options: ForwardOptions, finish: (end: AttemptEnd) => void): Di
       controller = started;
       if (gone.aborted) started.abort(GONE);
     },
-    onResponseStart: (_controller, code, headers) => {
+    onResponseStart: (answering, code, headers) => {
       if (code < 200) return;
+      controller = answering;
       status = code;
       onFirstByte();
       if (code >= 300) {
@@ -180,12 +181,11 @@ function answerOf(call: FrozenCall, channel: RelayChannel, headers: IncomingHttp
 
 function bodyFor(context: AnswerContext, headers: IncomingHttpHeaders): AnswerBody {
   const type = (headers['content-type'] ?? '').toLowerCase();
-  const encoding = (headers['content-encoding'] ?? 'identity').toLowerCase();
   const isStream = context.call.endpoint.protocol.isStream(context.call.content);
   // an answer without a type is what was asked for
   const isJson = type === '' ? !isStream : /^(application|text)\/([\w.-]+\+)?json/.test(type);
-  // what came compressed all the same is looked into where it is not a stream
-  if (encoding !== 'identity') return isJson ? unpackedAnswer(context, encoding) : passedAnswer(context, false);
+  // compressed in a way that nobody here reads
+  if ((headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') return passedAnswer(context, false);
   if (type.startsWith('text/event-stream') || (type === '' && isStream)) return eventAnswer(context);
   return isJson ? heldAnswer(context) : passedAnswer(context, false);
 }
