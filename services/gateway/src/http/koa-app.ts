@@ -26,6 +26,8 @@ export interface KoaAppOptions {
 }
 
 const NO_PARAMS = {};
+/** Something to be done with a model, in Google's spelling: one that nobody knows is no other spelling of the model's own path. */
+const VERB = /^\/v1(beta)?\/models\/[^/]+:\w+$/;
 
 type Next = () => Promise<unknown>;
 
@@ -112,7 +114,7 @@ function refuseUnrouted(exchange: Exchange, router: Router): never {
   const { path: known } = router.match(exchange.path, exchange.method);
   const methods = [...new Set(known.flatMap((layer) => layer.methods))].toSorted();
   const shown = exchange.path.slice(0, 200);
-  if (methods.length === 0) throw new Problem({ kind: 'not_found', reason: 'not_found', message: `there is nothing at ${shown}` });
+  if (methods.length === 0 || (exchange.method === 'POST' && VERB.test(exchange.path))) throw new Problem({ kind: 'not_found', reason: 'not_found', message: `there is nothing at ${shown}` });
   exchange.set('allow', methods.join(', '));
   throw new Problem({ kind: 'invalid', reason: 'method_not_allowed', message: `${exchange.method} does not go with ${shown}; it takes ${methods.join(', ')}` });
 }

@@ -27,6 +27,13 @@ describe('a path that nobody knows', () => {
   });
 });
 
+test.each(['/v1beta/models/some-model:embedContent', '/v1beta/models/some-model:xyz', '/v1/models/some-model:batchGenerateContent'])('POST %s is something that nobody does with a model: 404, as Google\'s clients read it', async (path) => {
+  const answer = await call(under.url, 'POST', path, { body: {} });
+
+  expect([answer.status, answer.headers.allow]).toEqual([404, undefined]);
+  expect(answer.json.error).toMatchObject({ code: 404, status: 'NOT_FOUND' });
+});
+
 describe('a method that a path does not take', () => {
   test.each([
     ['PUT', '/v1/videos', 'GET, HEAD, POST'], ['GET', '/v2/video_generation', 'POST'], ['DELETE', '/v2/h3_context_ir', 'POST'], ['PATCH', '/v1/videos/task_1/remix', 'POST'],

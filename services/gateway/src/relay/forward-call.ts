@@ -4,6 +4,7 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { AnswerBody, AnswerContext, Progress } from './answers/answer-body.ts';
 import { eventAnswer } from './answers/event-answer.ts';
 import { heldAnswer } from './answers/held-answer.ts';
+import { listAnswer } from './answers/list-answer.ts';
 import { passedAnswer } from './answers/passed-answer.ts';
 import { unpacking } from './answers/unpacking.ts';
 import type { CallSink } from './call-sink.ts';
@@ -181,11 +182,13 @@ function answerOf(call: FrozenCall, channel: RelayChannel, headers: IncomingHttp
 
 function bodyFor(context: AnswerContext, headers: IncomingHttpHeaders): AnswerBody {
   const type = (headers['content-type'] ?? '').toLowerCase();
-  const isStream = context.call.endpoint.protocol.isStream(context.call.content);
+  const { protocol } = context.call.endpoint;
+  const isStream = protocol.isStream(context.call.content);
   // an answer without a type is what was asked for
   const isJson = type === '' ? !isStream : /^(application|text)\/([\w.-]+\+)?json/.test(type);
   // compressed in a way that nobody here reads
   if ((headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') return passedAnswer(context, false);
   if (type.startsWith('text/event-stream') || (type === '' && isStream)) return eventAnswer(context);
-  return isJson ? heldAnswer(context) : passedAnswer(context, false);
+  if (!isJson) return passedAnswer(context, false);
+  return isStream && protocol.stream.faultElement !== undefined ? listAnswer(context) : heldAnswer(context);
 }

@@ -1,6 +1,6 @@
 import { inputTokensBound, objectIn, outputTokensBound, quantityOf, sumOf, usageOf } from './quantities.ts';
 import { wordsInBytes } from './protocol.ts';
-import type { JsonObject, Protocol, Usage } from './protocol.ts';
+import type { JsonObject, Protocol, StreamFault, Usage } from './protocol.ts';
 
 const STATUS: Readonly<Record<number, string>> = { 429: 'RESOURCE_EXHAUSTED', 502: 'UNAVAILABLE', 503: 'UNAVAILABLE', 504: 'DEADLINE_EXCEEDED' };
 
@@ -11,6 +11,10 @@ function googleUsage(holder: JsonObject): Usage | undefined {
     cachedInputTokens: quantityOf(usage['cachedContentTokenCount']),
     outputTokens: sumOf(usage['candidatesTokenCount'], usage['thoughtsTokenCount']),
   });
+}
+
+function googleFault({ message, status }: StreamFault): string {
+  return JSON.stringify({ error: { code: status, message, status: STATUS[status] ?? 'INTERNAL' } });
 }
 
 export const googleGenerate: Protocol = {
@@ -26,6 +30,7 @@ export const googleGenerate: Protocol = {
     // each event counts anew from the beginning
     usageAfter: (event, before) => ({ ...before, ...googleUsage(event) }),
     textNames: wordsInBytes('text'),
-    faultFrame: ({ message, status }) => `data: ${JSON.stringify({ error: { code: status, message, status: STATUS[status] ?? 'INTERNAL' } })}\n\n`,
+    faultFrame: (fault) => `data: ${googleFault(fault)}\n\n`,
+    faultElement: googleFault,
   },
 };

@@ -46,6 +46,8 @@ export interface StreamRules {
   readonly textNames: readonly Buffer[];
   /** An event of its own that tells the protocol's clients of a fault; ends in a blank line. */
   faultFrame(fault: StreamFault): string;
+  /** The same as an element of a JSON list, where the protocol also streams in one. */
+  faultElement?(fault: StreamFault): string;
   /** What to put into the body so that usage comes, where that takes asking and the client has not asked. */
   askUsage?(json: JsonObject): { readonly name: string; readonly valueJson: string } | undefined;
   /** Whether an event came only because usage was asked for. */

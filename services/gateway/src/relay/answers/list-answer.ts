@@ -1,0 +1,75 @@
+import type { AnswerBody, AnswerContext } from './answer-body.ts';
+import { heldAnswer } from './held-answer.ts';
+import { listElements } from './list-elements.ts';
+import type { ListPlace } from './list-elements.ts';
+import { passingEvents } from './passing-events.ts';
+
+const OPEN_LIST = 0x5b;
+const LEADING_SPACE = /^\s*/;
+const LEADING_SPACE_BYTES_MAX = 64;
+/** Space, which between two elements nobody minds. */
+const HEARTBEAT = Buffer.from('\n');
+
+/** A stream without events: a JSON list whose elements come as they are made. Any other JSON is held as other answers are. */
+export function listAnswer(context: AnswerContext): AnswerBody {
+  let body: AnswerBody | undefined;
+  return {
+    take: (chunk) => {
+      body ??= isListBegun(chunk) ? elementsAnswer(context) : heldAnswer(context);
+      body.take(chunk);
+    },
+    end: (trailers) => {
+      (body ?? heldAnswer(context)).end(trailers);
+    },
+    broken: (fault) => body?.broken(fault),
+    beat: () => body?.beat(),
+    progress: () => body?.progress() ?? { begun: false, usage: undefined, textBytes: 0 },
+  };
+}
+
+function isListBegun(chunk: Buffer): boolean {
+  const [space = ''] = LEADING_SPACE.exec(chunk.toString('latin1', 0, LEADING_SPACE_BYTES_MAX)) ?? [];
+  return chunk[space.length] === OPEN_LIST;
+}
+
+/** Each element leaves as soon as it is whole. */
+function elementsAnswer(context: AnswerContext): AnswerBody {
+  const { call, sink } = context;
+  const elements = listElements();
+  const events = passingEvents(context);
+  const reader = { onBetween: events.pass, onElement: events.onEvent, onPiece: events.onPiece };
+  const write = (bytes: Buffer | undefined): void => {
+    if (bytes !== undefined && !sink.write(bytes)) context.pause();
+  };
+  sink.begin(context.status, context.headers);
+  return {
+    take: (chunk) => {
+      elements.take(chunk, reader);
+      write(events.ready());
+    },
+    end: (trailers) => {
+      const rest = elements.rest();
+      if (rest.length > 0) events.onEvent(rest);
+      sink.end(events.rest(), trailers);
+    },
+    broken: (fault) => {
+      const words = LAST_WORDS[elements.place()];
+      const element = call.endpoint.protocol.stream.faultElement?.(fault);
+      if (words === undefined || element === undefined) sink.broken();
+      else sink.end(Buffer.from(words(element)), {});
+    },
+    beat: () => {
+      if (BETWEEN.has(elements.place())) write(HEARTBEAT);
+    },
+    progress: events.progress,
+  };
+}
+
+const BETWEEN: ReadonlySet<ListPlace> = new Set<ListPlace>(['opened', 'behind_element', 'behind_comma', 'in_held_element']);
+const lastElement = (element: string): string => `${element}]`;
+
+/** How a list ends with one more element; undefined: within an element that was begun it cannot. What is only held of one is not shown. */
+const LAST_WORDS: Readonly<Record<ListPlace, ((element: string) => string) | undefined>> = {
+  before: (element) => `[${element}]`, opened: lastElement, behind_comma: lastElement, in_held_element: lastElement,
+  behind_element: (element) => `,${element}]`, in_passing_element: undefined, closed: () => '',
+};

@@ -1,0 +1,72 @@
+import { withoutMember } from '../body-edits.ts';
+import { endOfString, skipSpace } from '../json-members.ts';
+import type { Usage } from '../protocols/protocol.ts';
+import { asksUsage } from '../upstream-request.ts';
+import type { AnswerContext, Progress } from './answer-body.ts';
+import { eventIn, withoutIdentities } from './event-data.ts';
+import { longEvent, saysUsage } from './long-event.ts';
+
+const [QUOTE, COLON] = [0x22, 0x3a];
+
+/** The events of a stream on their way: read for usage, and shown without what only the gateway asked for and what tells of the upstream. */
+export interface PassingEvents {
+  /** A whole event, with whatever frames it. */
+  readonly onEvent: (event: Buffer) => void;
+  /** A piece of one that is too long to be held. */
+  readonly onPiece: (piece: Buffer, endsEvent: boolean) => void;
+  /** What goes on as it is. */
+  readonly pass: (bytes: Buffer) => void;
+  /** All that can go out by now; undefined: nothing. */
+  readonly ready: () => Buffer | undefined;
+  /** That, and what is held back of a long event that never ended. */
+  readonly rest: () => Buffer | undefined;
+  readonly progress: () => Progress;
+}
+
+export function passingEvents({ call, hider, hides, identities }: AnswerContext): PassingEvents {
+  const rules = call.endpoint.protocol.stream;
+  const asked = asksUsage(call)?.name !== undefined;
+  const long = longEvent(rules, hides ? hider : undefined);
+  let usage: Usage | undefined;
+  let textBytes = 0;
+  let out: Buffer[] = [];
+  const ready = (): Buffer | undefined => {
+    const [first] = out;
+    const whole = out.length > 1 ? Buffer.concat(out) : first;
+    out = [];
+    return whole === undefined || whole.length === 0 ? undefined : whole;
+  };
+  return {
+    onEvent: (raw) => {
+      for (const name of rules.textNames) textBytes += textBytesUnder(raw, name);
+      const event = saysUsage(raw, rules) ? eventIn(raw) : undefined;
+      if (event !== undefined) usage = rules.usageAfter(event, usage);
+      if (event !== undefined && asked && rules.isOnlyUsage?.(event) === true) return;
+      const shown = event !== undefined && asked ? withoutMember(raw, 'usage') : raw;
+      const told = withoutIdentities(shown, identities);
+      out.push(hides ? hider.hide(told) : told);
+    },
+    onPiece: (piece, endsEvent) => {
+      out.push(long.take(piece, endsEvent));
+      if (endsEvent) usage = long.usageAfter(usage);
+    },
+    pass: (bytes) => void out.push(bytes),
+    ready,
+    rest: () => {
+      out.push(long.rest());
+      return ready();
+    },
+    progress: () => ({ begun: true, usage, textBytes }),
+  };
+}
+
+/** Bytes of the texts that stand under this name. */
+function textBytesUnder(event: Buffer, name: Buffer): number {
+  let bytes = 0;
+  for (let at = event.indexOf(name); at >= 0; at = event.indexOf(name, at + name.length)) {
+    const colon = skipSpace(event, at + name.length);
+    const start = skipSpace(event, colon + 1);
+    if (event[colon] === COLON && event[start] === QUOTE) bytes += endOfString(event, start) - start - 2;
+  }
+  return bytes;
+}
