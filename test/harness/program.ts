@@ -11,6 +11,8 @@ const ROOT = path.join(import.meta.dirname, '../..');
 const READY_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 15_000;
 const OUTPUT_KEPT = 20_000;
+/** Of one command: a thousand tasks with their attempts and events are a few of these. */
+const COMMAND_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Everything in one process, or each service in its own. */
 export const SHAPES = { 'one program': [undefined], 'four processes': ['billing', 'media', 'tasks', 'gateway'] } as const;
@@ -66,9 +68,11 @@ export async function newProgram(shape: Shape, options: Omit<ConfigOptions, 'dir
     config,
     pids: () => [...children.values()].flatMap(({ pid }) => (pid === undefined ? [] : [pid])),
     output: () => printed,
-    command: (...args) => new Promise((resolve) => {
-      execFile(process.execPath, ['--disable-warning=ExperimentalWarning', path.join(ROOT, 'deploy/operator/main.ts'), ...args, '--json'], { env: environment }, (error, out, err) => {
-        resolve({ code: typeof error?.code === 'number' ? error.code : error === null ? 0 : 1, out, err, json: parsed(out) });
+    command: (...args) => new Promise((resolve, reject) => {
+      execFile(process.execPath, ['--disable-warning=ExperimentalWarning', path.join(ROOT, 'deploy/operator/main.ts'), ...args, '--json'], { env: environment, maxBuffer: COMMAND_BYTES_MAX }, (error, out, err) => {
+        // An exit code is an answer of the command; anything else, such as more output than is read here, is none.
+        if (error !== null && typeof error.code !== 'number') reject(new Error(`a command did not come to its end: ${error.message}`));
+        else resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err, json: parsed(out) });
       });
     }),
     start: async () => {
