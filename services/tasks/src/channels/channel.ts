@@ -1,3 +1,4 @@
+import type { Clock } from '@reelgate/platform/clock';
 import type { Kind, MediaKind, Order, Role } from '../domain/order.ts';
 import type { Report } from '../domain/report.ts';
 
@@ -95,7 +96,8 @@ export interface Channel {
   close(): Promise<void>;
 }
 
-export type ChannelFactory = (settings: ChannelSettings) => Channel;
+/** The clock is that of its deadlines. */
+export type ChannelFactory = (settings: ChannelSettings, clock: Clock) => Channel;
 
 export const ENDPOINT_OF: Readonly<Record<Kind, Endpoint>> = {
   generation: 'video.generation',

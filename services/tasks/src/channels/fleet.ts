@@ -53,7 +53,7 @@ export function openFleet(settings: readonly ChannelSettings[], { clock, adapter
   const berthOf = (one: ChannelSettings): Berth => {
     const factory = adapters[one.adapter];
     if (factory === undefined) throw new Error(`no adapter is called ${one.adapter}`);
-    return { channel: factory(one), circuit: newCircuit(clock), creates: newRate(clock, one.requestsPerMinute), polls: newRate(clock, one.pollsPerMinute, pollsAtOnce(one.pollsPerMinute)) };
+    return { channel: factory(one, clock), circuit: newCircuit(clock), creates: newRate(clock, one.requestsPerMinute), polls: newRate(clock, one.pollsPerMinute, pollsAtOnce(one.pollsPerMinute)) };
   };
   const current = (): Berth[] => [...berths.values()].filter((entry) => entry.current).map(({ berth }) => berth);
 

@@ -1,10 +1,16 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { systemClock } from '@reelgate/platform/clock';
+import type { Clock } from '@reelgate/platform/clock';
+import { fakeClock } from '@reelgate/platform/testing/fake-clock';
+import { until } from '../../../../test/harness/until.ts';
 import { openScriptedUpstream } from '../../testing/scripted-upstream.ts';
 import type { ScriptedAnswer, ScriptedUpstream } from '../../testing/scripted-upstream.ts';
 import { upstreamHttp } from './toolkit.ts';
 import type { UpstreamAnswer, UpstreamHttp, UpstreamRequest } from './toolkit.ts';
 
 const PATIENT_MS = 10_000;
+/** Longer than any test runs. */
+const LONG_MS = 600_000;
 const ok: ScriptedAnswer = { status: 200, json: { ok: true } };
 const opened: UpstreamHttp[] = [];
 let upstream: ScriptedUpstream;
@@ -17,8 +23,10 @@ afterEach(async () => {
 });
 afterAll(() => upstream.close());
 
-function call(request: Partial<UpstreamRequest> = {}, { prefix = '', origin = upstream.url, signal = new AbortController().signal } = {}): Promise<UpstreamAnswer> {
-  const http = upstreamHttp(origin + prefix, () => ({ authorization: 'Bearer key' }));
+interface Setting { readonly prefix?: string; readonly origin?: string; readonly signal?: AbortSignal; readonly clock?: Clock }
+
+function call(request: Partial<UpstreamRequest> = {}, { prefix = '', origin = upstream.url, signal = new AbortController().signal, clock = systemClock }: Setting = {}): Promise<UpstreamAnswer> {
+  const http = upstreamHttp({ baseUrl: origin + prefix, clock }, () => ({ authorization: 'Bearer key' }));
   opened.push(http);
   return http.call({ method: 'GET', path: '/v2/things?page=1', timeoutMs: PATIENT_MS, ...request }, signal);
 }
@@ -44,7 +52,7 @@ describe('a call', () => {
 
   test('asks for its headers each time', async () => {
     let count = 0;
-    const http = upstreamHttp(upstream.url, () => ({ 'x-count': String(count += 1) }));
+    const http = upstreamHttp({ baseUrl: upstream.url, clock: systemClock }, () => ({ 'x-count': String(count += 1) }));
     opened.push(http);
     upstream.script(ok, ok);
     const request = { method: 'GET', path: '/', timeoutMs: PATIENT_MS } as const;
@@ -95,8 +103,13 @@ describe('no answer', () => {
 
   test('in time is lost', async () => {
     upstream.script('hang');
+    const clock = fakeClock();
 
-    expect(await call({ timeoutMs: 100 })).toEqual({ kind: 'lost', error: expect.stringMatching(/timeout/i) });
+    const answer = call({ timeoutMs: LONG_MS }, { clock });
+    await until(() => upstream.requests.length === 1);
+    await clock.advance(LONG_MS);
+
+    expect(await answer).toEqual({ kind: 'lost', error: expect.stringMatching(/timeout/i) });
   });
 
   test('for a caller that has left is lost', async () => {

@@ -1,3 +1,4 @@
+import type { Clock } from '@reelgate/platform/clock';
 import { Pool } from 'undici';
 import type { Dispatcher } from 'undici';
 
@@ -29,26 +30,37 @@ export interface UpstreamHttp {
   close(): Promise<void>;
 }
 
-export function upstreamHttp(baseUrl: string, headers: () => Readonly<Record<string, string>>): UpstreamHttp {
+export function upstreamHttp({ baseUrl, clock }: { readonly baseUrl: string; readonly clock: Clock }, headers: () => Readonly<Record<string, string>>): UpstreamHttp {
   const { origin, pathname } = new URL(baseUrl);
   const prefix = pathname.replace(/\/$/, '');
   const pool = new Pool(origin, { connections: CONNECTIONS_MAX, connect: { timeout: CONNECT_TIMEOUT_MS } });
   return {
     call: async ({ method, path, body, timeoutMs }, signal) => {
-      const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
       try {
-        const answer = await pool.request({
+        return await withDeadline({ clock, timeoutMs, signal }, async (deadline) => readAnswer(await pool.request({
           method, path: prefix + path, signal: deadline, headersTimeout: timeoutMs, bodyTimeout: timeoutMs,
           headers: { ...headers(), ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
           ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        });
-        return await readAnswer(answer);
+        })));
       } catch (error) {
         return failed(error);
       }
     },
     close: () => pool.destroy(),
   };
+}
+
+/** Gives the work a signal that is aborted with the caller's, or when its time is over. */
+export async function withDeadline<T>({ clock, timeoutMs, signal }: { readonly clock: Clock; readonly timeoutMs: number; readonly signal: AbortSignal }, work: (deadline: AbortSignal) => Promise<T>): Promise<T> {
+  const [late, ended] = [new AbortController(), new AbortController()];
+  void clock.sleep(timeoutMs, ended.signal).then(() => {
+    if (!ended.signal.aborted) late.abort(new DOMException('no answer came in time', 'TimeoutError'));
+  });
+  try {
+    return await work(AbortSignal.any([signal, late.signal]));
+  } finally {
+    ended.abort();
+  }
 }
 
 /** All of an answer, up to a bound; throws where it breaks off or is longer. */

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { systemClock } from '@reelgate/platform/clock';
 import { channelSettings } from '../../../testing/channel-settings.ts';
 import { aContextIr, anOrder } from '../../../testing/orders.ts';
 import { openScriptedUpstream } from '../../../testing/scripted-upstream.ts';
@@ -16,7 +17,7 @@ let upstream: ScriptedUpstream;
 let channel: Channel;
 beforeAll(async () => {
   upstream = await openScriptedUpstream();
-  channel = alphaV2Channel(channelSettings({ baseUrl: upstream.url, submitTimeoutMs: 10_000 }));
+  channel = alphaV2Channel(channelSettings({ baseUrl: upstream.url, submitTimeoutMs: 10_000 }), systemClock);
 });
 afterEach(() => {
   expect(upstream.requests).toHaveLength(1);

@@ -13,8 +13,8 @@ const LIST_PAGE = 20;
 const LIST_PAGES_MAX = 25;
 
 /** The vendor's V2 API (vendor contract §2–§8), read as tolerantly as its §7.3 asks for. */
-export const alphaV2Channel: ChannelFactory = (settings) => {
-  const http = upstreamHttp(settings.baseUrl, () => ({ authorization: `Bearer ${settings.apiKey.reveal()}`, accept: 'application/json' }));
+export const alphaV2Channel: ChannelFactory = (settings, clock) => {
+  const http = upstreamHttp({ baseUrl: settings.baseUrl, clock }, () => ({ authorization: `Bearer ${settings.apiKey.reveal()}`, accept: 'application/json' }));
   const get = (path: string, signal: AbortSignal): Promise<UpstreamAnswer> => http.call({ method: 'GET', path, timeoutMs: settings.pollTimeoutMs }, signal);
   const channel: Channel = {
     settings,

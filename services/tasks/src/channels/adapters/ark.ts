@@ -18,8 +18,8 @@ const LIST_PAGES_MAX = 25;
  * Tested against recorded shapes only, not against a live upstream. The table of error codes does not say whether a failure with 5xx
  * comes before acceptance, so its outcome counts as unknown.
  */
-export const arkChannel: ChannelFactory = (settings) => {
-  const http = upstreamHttp(settings.baseUrl, () => ({ authorization: `Bearer ${settings.apiKey.reveal()}`, accept: 'application/json' }));
+export const arkChannel: ChannelFactory = (settings, clock) => {
+  const http = upstreamHttp({ baseUrl: settings.baseUrl, clock }, () => ({ authorization: `Bearer ${settings.apiKey.reveal()}`, accept: 'application/json' }));
   const { pollTimeoutMs, submitTimeoutMs } = settings;
   const get = (path: string, signal: AbortSignal): Promise<UpstreamAnswer> => http.call({ method: 'GET', path, timeoutMs: pollTimeoutMs }, signal);
   const channel: Channel = {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { systemClock } from '@reelgate/platform/clock';
 import { channelSettings } from '../../../testing/channel-settings.ts';
 import type { Report } from '../../domain/report.ts';
 import type { Channel, Look } from '../channel.ts';
@@ -8,7 +9,7 @@ import { discreet } from './discreet.ts';
 const UPSTREAM_ID = 'cgt-20260606160057-6bbjd';
 
 async function lookOf(look: Look): Promise<Look> {
-  const channel = discreet((settings) => ({ settings, look: async () => look }) as unknown as Channel)(channelSettings());
+  const channel = discreet((settings) => ({ settings, look: async () => look }) as unknown as Channel)(channelSettings(), systemClock);
   return channel.look(UPSTREAM_ID, new AbortController().signal);
 }
 

@@ -22,8 +22,8 @@ const PRIVATE: readonly RegExp[] = [
  * the reason of a failure; here they are taken out of what a look reports, and nothing else is touched.
  */
 export function discreet(factory: ChannelFactory): ChannelFactory {
-  return (settings) => {
-    const channel = factory(settings);
+  return (settings, clock) => {
+    const channel = factory(settings, clock);
     return { ...channel, look: async (upstreamId, signal) => withoutPrivate(await channel.look(upstreamId, signal), upstreamId) };
   };
 }

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
+import type { Clock } from '@reelgate/platform/clock';
 import { Pool } from 'undici';
-import { readAnswer } from '../toolkit.ts';
+import { readAnswer, withDeadline } from '../toolkit.ts';
 import type { UpstreamAnswer } from '../toolkit.ts';
 
 const CONNECT_TIMEOUT_MS = 5000;
@@ -12,7 +13,7 @@ export interface FormSender {
   close(): Promise<void>;
 }
 
-export function formSender(baseUrl: string, timeoutMs: number, headers: () => Readonly<Record<string, string>>): FormSender {
+export function formSender({ baseUrl, clock, timeoutMs }: { readonly baseUrl: string; readonly clock: Clock; readonly timeoutMs: number }, headers: () => Readonly<Record<string, string>>): FormSender {
   const { origin, pathname } = new URL(baseUrl);
   const prefix = pathname.replace(/\/$/, '');
   const pool = new Pool(origin, { connections: CONNECTIONS_MAX, connect: { timeout: CONNECT_TIMEOUT_MS } });
@@ -27,11 +28,10 @@ export function formSender(baseUrl: string, timeoutMs: number, headers: () => Re
         yield bytes;
       })());
       try {
-        const answer = await pool.request({
-          method: 'POST', path: prefix + path, body, signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]), headersTimeout: timeoutMs, bodyTimeout: timeoutMs,
+        return await withDeadline({ clock, timeoutMs, signal }, async (deadline) => readAnswer(await pool.request({
+          method: 'POST', path: prefix + path, body, signal: deadline, headersTimeout: timeoutMs, bodyTimeout: timeoutMs,
           headers: { ...headers(), 'content-type': encoded.headers.get('content-type') ?? '', 'content-length': String(bytes.length) },
-        });
-        return await readAnswer(answer);
+        })));
       } catch (error) {
         return { kind: begun ? 'lost' : 'unreachable', error: String(error) };
       }

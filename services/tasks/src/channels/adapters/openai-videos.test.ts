@@ -1,4 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { systemClock } from '@reelgate/platform/clock';
+import type { Clock } from '@reelgate/platform/clock';
+import { fakeClock } from '@reelgate/platform/testing/fake-clock';
+import { until } from '../../../../../test/harness/until.ts';
 import { channelSettings } from '../../../testing/channel-settings.ts';
 import { anOrder } from '../../../testing/orders.ts';
 import { openScriptedUpstream } from '../../../testing/scripted-upstream.ts';
@@ -7,6 +11,8 @@ import type { Attempt, AttemptItem, Channel, ChannelSettings } from '../channel.
 import { openaiVideosChannel } from './openai-videos.ts';
 import { frameOf, sizeOf } from './openai-videos.size.ts';
 
+/** Longer than any test runs. */
+const LONG_MS = 600_000;
 const FRAME: AttemptItem = { media: 'image', role: 'first_frame', url: 'data:image/png;base64,iVBORw0KGgo=' };
 const attemptOf = (...media: AttemptItem[]): Attempt => ({ kind: 'generation', model: 'up-1', order: anOrder(), content: [{ text: 'a fox' }, ...media] });
 
@@ -21,8 +27,8 @@ afterEach(async () => {
 });
 afterAll(() => upstream.close());
 
-function open(changes: Partial<ChannelSettings> = {}): Channel {
-  const channel = openaiVideosChannel(channelSettings({ baseUrl: upstream.url, submitTimeoutMs: 10_000, ...changes }));
+function open(changes: Partial<ChannelSettings> = {}, clock: Clock = systemClock): Channel {
+  const channel = openaiVideosChannel(channelSettings({ baseUrl: upstream.url, submitTimeoutMs: 10_000, ...changes }), clock);
   opened.push(channel);
   return channel;
 }
@@ -46,10 +52,16 @@ describe('a form', () => {
 
   test('is unknown when no answer comes in time, or when it is given up while it runs', async () => {
     upstream.script('hang', 'hang');
+    const [clock, leaving] = [fakeClock(), new AbortController()];
 
-    expect(await open({ submitTimeoutMs: 100 }).submit(attemptOf(FRAME), signal())).toMatchObject({ outcome: 'unknown' });
-    expect(await open().submit(attemptOf(FRAME), AbortSignal.timeout(100))).toMatchObject({ outcome: 'unknown' });
-    expect(upstream.requests).toHaveLength(2);
+    const late = open({ submitTimeoutMs: LONG_MS }, clock).submit(attemptOf(FRAME), signal());
+    await until(() => upstream.requests.length === 1);
+    await clock.advance(LONG_MS);
+    const left = open().submit(attemptOf(FRAME), leaving.signal);
+    await until(() => upstream.requests.length === 2);
+    leaving.abort();
+
+    expect(await Promise.all([late, left])).toMatchObject([{ outcome: 'unknown' }, { outcome: 'unknown' }]);
   });
 
   test.each(['http://127.0.0.1:1', 'http://upstream.invalid'])('is the fault of the channel where nothing could be sent: %s', async (baseUrl) => {

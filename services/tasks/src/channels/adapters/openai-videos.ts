@@ -18,10 +18,10 @@ const LIST_PAGES_MAX = 25;
  * `openai` (npm 7.55.0, resources/videos) and vendor contract §12–13; `video_url`, `metadata.url`, `usage` and the cancel route are what
  * gateways add, and are read where they are there. Tested against recorded shapes only, not against a live upstream.
  */
-export const openaiVideosChannel: ChannelFactory = (settings) => {
+export const openaiVideosChannel: ChannelFactory = (settings, clock) => {
   const headers = (): Readonly<Record<string, string>> => ({ authorization: `Bearer ${settings.apiKey.reveal()}`, accept: 'application/json' });
-  const http = upstreamHttp(settings.baseUrl, headers);
-  const forms = formSender(settings.baseUrl, settings.submitTimeoutMs, headers);
+  const http = upstreamHttp({ baseUrl: settings.baseUrl, clock }, headers);
+  const forms = formSender({ baseUrl: settings.baseUrl, clock, timeoutMs: settings.submitTimeoutMs }, headers);
   const get = (path: string, signal: AbortSignal): Promise<UpstreamAnswer> => http.call({ method: 'GET', path, timeoutMs: settings.pollTimeoutMs }, signal);
   const channel: Channel = {
     settings,

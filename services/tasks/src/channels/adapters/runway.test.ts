@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { systemClock } from '@reelgate/platform/clock';
 import { channelSettings } from '../../../testing/channel-settings.ts';
 import { anOrder } from '../../../testing/orders.ts';
 import { openScriptedUpstream } from '../../../testing/scripted-upstream.ts';
@@ -17,7 +18,7 @@ let channel: Channel;
 
 beforeAll(async () => {
   upstream = await openScriptedUpstream();
-  channel = runwayChannel(channelSettings({ baseUrl: upstream.url }));
+  channel = runwayChannel(channelSettings({ baseUrl: upstream.url }), systemClock);
 });
 afterEach(() => { upstream.script(); });
 afterAll(async () => {

@@ -18,8 +18,8 @@ const NO_CREDITS = /enough credits/i;
  * issue 28 of runwayml/sdk-node. Tested against recorded shapes only, not against a live upstream. The API has no list: a lost answer is a
  * person's to find.
  */
-export const runwayChannel: ChannelFactory = (settings) => {
-  const http = upstreamHttp(settings.baseUrl, () => ({ authorization: `Bearer ${settings.apiKey.reveal()}`, accept: 'application/json', 'x-runway-version': API_VERSION }));
+export const runwayChannel: ChannelFactory = (settings, clock) => {
+  const http = upstreamHttp({ baseUrl: settings.baseUrl, clock }, () => ({ authorization: `Bearer ${settings.apiKey.reveal()}`, accept: 'application/json', 'x-runway-version': API_VERSION }));
   const { pollTimeoutMs, submitTimeoutMs } = settings;
   const get = (path: string, signal: AbortSignal): Promise<UpstreamAnswer> => http.call({ method: 'GET', path, timeoutMs: pollTimeoutMs }, signal);
   const channel: Channel = {
