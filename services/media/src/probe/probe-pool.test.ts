@@ -5,6 +5,7 @@ import { afterAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { systemClock } from '@reelgate/platform/clock';
 import { silentLog } from '@reelgate/platform/log';
+import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { mp4, spinningMp4 } from '../../testing/mp4.ts';
 import { fixture } from '../../testing/origin.ts';
 import { apng, heic, png, wav } from '../../testing/pictures.ts';
@@ -99,6 +100,20 @@ describe('bombs', () => {
 
     expect(await probe(spinningMp4(), patient)).toEqual({ fault: 'overrun' });
     expect(await probe(fixture('image.png'), patient)).toMatchObject({ facts: { mediaType: 'image/png' } });
+  });
+
+  test('a file is given the time of the processor: a machine that has much else to do refuses none', async () => {
+    const clock = fakeClock();
+    const slow = openProbePool({ ...OPTIONS, clock, workers: 1 });
+    await probe(fixture('image.png'), slow);
+
+    let outcome: ProbeOutcome | undefined;
+    const probing = probe(fixture('768p.mp4'), slow).then((answered) => { outcome = answered; });
+    for (let times = 0; times < 8 && outcome === undefined; times += 1) await clock.advance(OPTIONS.timeoutMs);
+    await probing;
+
+    expect(outcome).toMatchObject({ facts: { mediaType: 'video/mp4' } });
+    await slow.stop();
   });
 
   test('a file that fills the memory ends its worker alone', async () => {

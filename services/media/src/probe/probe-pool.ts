@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { Problem } from '@reelgate/platform/problem';
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
+import { processorTimeUsed } from './processor-time.ts';
 import type { Draw, Probe, ProbeJob, ProbeOutcome, Work } from './probe.ts';
 
 const WORKER = fileURLToPath(new URL('./probe-worker.ts', import.meta.url));
@@ -27,7 +28,7 @@ export interface ProbePoolOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly workers: number;
-  /** For each file. A file that takes longer is not read. */
+  /** Of the processor, for each file. A file that takes longer is not read. */
   readonly timeoutMs: number;
   /** Of JavaScript in each worker. */
   readonly heapBytes: number;
@@ -115,7 +116,7 @@ function startProbeWorker(heapBytes: number): Worker {
   return worker;
 }
 
-/** Undefined: the worker answered nothing in time, or died. The time of a file runs from when its worker can look at it. */
+/** Undefined: the worker answered nothing in its time of the processor, or died. The time of a file runs from when its worker can look at it. */
 async function runJob(worker: Worker, clock: Clock, job: ProbeJob): Promise<ProbeOutcome | undefined> {
   const isUp = await withinTime(clock, START_MS, async () => started.get(worker) ?? false);
   if (isUp !== true) return undefined;
@@ -125,9 +126,11 @@ async function runJob(worker: Worker, clock: Clock, job: ProbeJob): Promise<Prob
   };
   worker.once('message', resolve).once('exit', died);
   worker.postMessage(job);
+  const done = new AbortController();
   try {
-    return await withinTime(clock, job.timeoutMs, () => answered);
+    return await Promise.race([answered, processorTimeUsed(worker, clock, { ms: job.timeoutMs, signal: done.signal }).then(() => undefined)]);
   } finally {
+    done.abort();
     worker.off('message', resolve).off('exit', died);
   }
 }
