@@ -33,7 +33,7 @@ describe('the story of a create', () => {
 
     const { task, replayed } = await world.create();
 
-    expect(world.journal.names()).toEqual(['store.begin', 'billing.placeHold', 'store.startAttempt', 'main.submit', 'store.accept', 'store.find']);
+    expect(world.journal.names()).toEqual(['store.begin', 'billing.placeHold', 'store.startAttempt', 'main.submit', 'store.accept']);
     expect(task).toMatchObject({ accountId: 'acme', tokenId: 'token_1', state: 'queued', admission: 'accepted', progress: 0, seconds: 5, order: anOrder() });
     expect(task.mapping).toEqual({ channel: 'main', upstreamAccount: 'vendor', upstreamId: 'up-1' });
     expect(task.id).toMatch(/^task_[0-9a-v]{26}$/);
@@ -47,7 +47,7 @@ describe('the story of a create', () => {
     await world.create(anOrder({ content: [aText(), anImage('first_frame')] }), { idempotency: { key: 'k', fingerprint: 'f' } });
 
     expect(world.journal.names()).toEqual([
-      'store.findKey', 'store.begin', 'billing.placeHold', 'media.stage', 'store.keepStaged', 'store.startAttempt', 'links.mediaUrl', 'main.submit', 'store.accept', 'store.find',
+      'store.findKey', 'store.begin', 'billing.placeHold', 'media.stage', 'store.keepStaged', 'store.startAttempt', 'links.mediaUrl', 'main.submit', 'store.accept',
     ]);
   });
 
@@ -59,7 +59,7 @@ describe('the story of a create', () => {
 
     expect(world.journal.names()).toEqual([
       'store.begin', 'billing.placeHold', 'media.stage', 'media.stage', 'billing.extendHold', 'store.keepStaged', 'store.startAttempt',
-      'links.mediaUrl', 'links.mediaUrl', 'main.submit', 'store.accept', 'store.find',
+      'links.mediaUrl', 'links.mediaUrl', 'main.submit', 'store.accept',
     ]);
     expect(world.billing.holds.get(task.id)?.facts).toMatchObject({ seconds: 5, inputVideoSeconds: 4 });
   });
@@ -80,7 +80,7 @@ describe('the story of a create', () => {
 
     const { task } = await world.create(aRegeneration({ sourceTaskId }));
 
-    expect(world.journal.names()).toEqual(['store.findOwned', 'store.begin', 'billing.placeHold', 'store.startAttempt', 'main.submit', 'store.accept', 'store.find']);
+    expect(world.journal.names()).toEqual(['store.findOwned', 'store.begin', 'billing.placeHold', 'store.startAttempt', 'main.submit', 'store.accept']);
     expect(task.seconds).toBe(9);
     expect(world.upstream.submitted.at(-1)?.attempt).toMatchObject({ kind: 'regeneration', sourceUpstreamId: 'up-1' });
     expect(world.billing.holds.get(task.id)?.facts?.seconds).toBe(9);

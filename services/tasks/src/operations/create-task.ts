@@ -55,17 +55,19 @@ async function createOwn(deps: Deps, request: CreateRequest, { task, resolved, f
   const begun = await deps.store.begin(task);
   if (begun === 'key_taken') return afterLostRace(deps, request);
   if (begun !== 'begun') return refuseCapped(deps, request, facts);
+  let created: Task | undefined;
   try {
-    await submit(deps, task, resolved, facts);
+    created = await submit(deps, task, resolved, facts);
   } catch (error) {
     // What an upstream may have taken is never given up here: the sweep finds the row.
     if (!(error instanceof UncertainOutcome)) await refuse(deps, task.id, error);
     throw error;
   }
-  return { task: await mustFind(deps, task.id), replayed: false };
+  // Another process may have decided over it meanwhile.
+  return { task: created ?? await mustFind(deps, task.id), replayed: false };
 }
 
-async function submit(deps: Deps, task: NewTask, resolved: ResolvedOrder, facts: PriceFacts): Promise<void> {
+async function submit(deps: Deps, task: NewTask, resolved: ResolvedOrder, facts: PriceFacts): Promise<Task | undefined> {
   await deps.billing.placeHold({ taskId: task.id, accountId: task.accountId, tokenId: task.tokenId, facts });
   const staged = await stageReferences(deps, task, resolved.order);
   const complete = priceFacts(resolved.order, resolved.source?.seconds, staged.probed);
@@ -74,7 +76,7 @@ async function submit(deps: Deps, task: NewTask, resolved: ResolvedOrder, facts:
   // Only a generation can be a source.
   if (resolved.order.kind === 'generation' && staged.byIndex.size > 0) await deps.store.keepStaged(task.id, Object.fromEntries(staged.byIndex));
   const { berths, source } = await withSourceMedia(deps, task, resolved);
-  await submitAttempts(deps, task, { ...resolved, berths }, { byIndex: staged.byIndex, source });
+  return submitAttempts(deps, task, { ...resolved, berths }, { byIndex: staged.byIndex, source });
 }
 
 /** Freezes the source's media where a channel is given them; where they are gone, only the channels that need none are left. */

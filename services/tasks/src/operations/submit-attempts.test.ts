@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { channelSettings } from '../../testing/channel-settings.ts';
-import { LOST, refused } from '../../testing/fake-upstream.ts';
+import { LOST, accepted, refused } from '../../testing/fake-upstream.ts';
 import { useWorlds } from '../../testing/open-world.ts';
 import type { World } from '../../testing/open-world.ts';
 import { aText, anImage, anOrder } from '../../testing/orders.ts';
@@ -15,6 +15,22 @@ const OPEN_MS = 30_000;
 const pair = (changes: Partial<ChannelSettings> = {}): ChannelSettings[] => [channelSettings({ id: 'first', priority: 1, ...changes }), channelSettings({ id: 'second', ...changes })];
 const asked = ({ upstream }: World): string[] => upstream.submitted.map(({ channel }) => channel);
 const holds = ({ billing }: World): string[] => [...billing.holds.values()].map(({ state }) => state);
+
+test('an id that another task has already is no answer: the outcome is unknown at once, the hold stays, and a person is told', async () => {
+  const world = await open({ channels: pair() });
+  world.upstream.answer('first', accepted('up-of-both'), accepted('up-of-both'));
+  const earlier = await world.create();
+
+  const { task } = await world.create();
+
+  expect(task).toMatchObject({ admission: 'unknown', state: 'queued', mapping: { channel: 'first', upstreamAccount: 'vendor' } });
+  expect(task.mapping?.upstreamId).toBeUndefined();
+  expect(asked(world)).toEqual(['first', 'first']);
+  expect(await outcomes(world.deps.store, task.id)).toEqual(['unknown']);
+  expect(await world.deps.store.open()).toMatchObject([{ taskId: task.id, reason: 'unknown_outcome', detail: expect.stringContaining('another task') }]);
+  expect(holds(world)).toEqual(['held', 'held']);
+  expect((await world.deps.store.find(earlier.task.id))?.mapping?.upstreamId).toBe('up-of-both');
+});
 
 describe('a channel\'s own fault', () => {
   test.each<[string, Submission]>([['a fault', refused('channel')], ['a throttle', refused('throttle')]])('%s moves on to the next channel, and is written down', async (_what, submission) => {

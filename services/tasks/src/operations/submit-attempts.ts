@@ -3,10 +3,11 @@ import type { Attempt, Channel, Submission } from '../channels/channel.ts';
 import type { Circuit } from '@reelgate/platform/circuit';
 import type { Berth } from '../channels/fleet.ts';
 import { pollInterval } from '../domain/poll-interval.ts';
-import type { StagedMedia } from '../domain/task.ts';
+import type { StagedMedia, Task } from '../domain/task.ts';
 import type { NewTask } from '../store/task-store.ts';
 import type { Deps } from './deps.ts';
 import { planAttempt } from './plan-attempt.ts';
+import { raiseAttention } from './raise-attention.ts';
 import { contentRejected, noChannel, orderRejected, throttled, unfit } from './refusals.ts';
 import type { ResolvedOrder } from './resolve-order.ts';
 import type { SourceMedia } from './stage-source.ts';
@@ -15,6 +16,7 @@ const THROTTLE_RETRY_MS = 2000;
 const ATTEMPTS_MAX = 16;
 const RECORD_TRIES_MAX = 60;
 const RECORD_RETRY_MS = 500;
+const ID_KNOWN = 'the upstream answered with the id of work that another task has';
 
 /** What a refusal says of the channel: an upstream that answers works, and one that was not asked has shown nothing. */
 const CIRCUIT_AFTER: Readonly<Record<Fault, (circuit: Circuit) => void>> = {
@@ -41,11 +43,17 @@ type Fault = Extract<Submission, { outcome: 'refused' }>['fault'];
 /** Why a channel did not take an order, when another may. */
 type Passed = { readonly why: 'fault' | 'unfit' } | { readonly why: 'limit'; readonly retryAfterMs: number };
 
+/** What an attempt came to, and the task as its outcome left it; undefined where somebody else has decided over it. */
+interface Tried {
+  readonly submission: Submission;
+  readonly task: Task | undefined;
+}
+
 /**
  * Tries the channels in turn until one takes the order. Ends quietly when one did, or when an answer was lost: then the task lives on
- * with an unknown outcome. A refusal of the order itself ends it; so does the last channel.
+ * with an unknown outcome. A refusal of the order itself ends it; so does the last channel. Gives the task as it was then written.
  */
-export async function submitAttempts(deps: Deps, task: NewTask, resolved: ResolvedOrder, staged: AllMedia): Promise<void> {
+export async function submitAttempts(deps: Deps, task: NewTask, resolved: ResolvedOrder, staged: AllMedia): Promise<Task | undefined> {
   const passed: Passed[] = [];
   let number = 0;
   for (const berth of resolved.berths.slice(0, ATTEMPTS_MAX)) {
@@ -55,8 +63,8 @@ export async function submitAttempts(deps: Deps, task: NewTask, resolved: Resolv
       continue;
     }
     number += 1;
-    const submission = await tryChannel(deps, task, { berth, resolved, staged, number });
-    if (submission.outcome !== 'refused') return;
+    const { submission, task: left } = await tryChannel(deps, task, { berth, resolved, staged, number });
+    if (submission.outcome !== 'refused') return left;
     if (submission.fault === 'content') throw contentRejected();
     if (submission.fault === 'order') throw orderRejected();
     if (submission.fault === 'throttle') passed.push({ why: 'limit', retryAfterMs: submission.retryAfterMs ?? THROTTLE_RETRY_MS });
@@ -93,7 +101,7 @@ interface Try {
   readonly number: number;
 }
 
-async function tryChannel(deps: Deps, task: NewTask, { berth, resolved, staged, number }: Try): Promise<Submission> {
+async function tryChannel(deps: Deps, task: NewTask, { berth, resolved, staged, number }: Try): Promise<Tried> {
   const { channel } = berth;
   const { settings } = channel;
   // The client may leave: work that was begun is finished all the same. The channel's own deadline bounds the call.
@@ -110,8 +118,7 @@ async function tryChannel(deps: Deps, task: NewTask, { berth, resolved, staged, 
   deps.count.attempt(settings.id, submission.outcome);
   judge(berth.circuit, submission);
   if (submission.outcome !== 'accepted') deps.log.warn({ taskId: task.id, channel: settings.id, number, outcome: submission.outcome, error: submission.error }, 'an attempt was not accepted');
-  await recordSurely(deps, task, { berth, number }, submission);
-  return submission;
+  return { submission, task: await recordSurely(deps, task, { berth, number }, submission) };
 }
 
 /** Once for each submission, whatever becomes of writing it down. A hanging channel is left alone: each order given to it needs to be found, or a person. */
@@ -131,11 +138,10 @@ async function submitSurely(channel: Channel, attempt: Attempt, signal: AbortSig
 }
 
 /** Writes the outcome down through a while without the database; what was refused may be given up, what was not may not. */
-async function recordSurely(deps: Deps, task: NewTask, at: Pick<Try, 'berth' | 'number'>, submission: Submission): Promise<void> {
+async function recordSurely(deps: Deps, task: NewTask, at: Pick<Try, 'berth' | 'number'>, submission: Submission): Promise<Task | undefined> {
   for (let tries = 1; ; tries += 1) {
     try {
-      await record(deps, task, at, submission);
-      return;
+      return await record(deps, task, at, submission);
     } catch (error) {
       deps.log.error({ taskId: task.id, tries, err: error }, 'the outcome of an attempt could not be written');
       if (tries >= RECORD_TRIES_MAX) throw submission.outcome === 'refused' ? error : new UncertainOutcome('the outcome of an attempt could not be written', { cause: error });
@@ -144,17 +150,19 @@ async function recordSurely(deps: Deps, task: NewTask, at: Pick<Try, 'berth' | '
   }
 }
 
-async function record(deps: Deps, task: NewTask, { berth, number }: Pick<Try, 'berth' | 'number'>, submission: Submission): Promise<void> {
+async function record(deps: Deps, task: NewTask, { berth, number }: Pick<Try, 'berth' | 'number'>, submission: Submission): Promise<Task | undefined> {
   const { id: channel, upstreamAccount } = berth.channel.settings;
   const at = deps.clock.now();
-  if (submission.outcome === 'accepted') {
-    const nextPollAt = at + pollInterval(deps.pollPlan, 0, deps.chance());
-    await deps.store.accept(task.id, { number, mapping: { channel, upstreamAccount, upstreamId: submission.upstreamId }, at, nextPollAt });
-    return;
+  const leaveUnknown = (error: string): Promise<Task | undefined> => deps.store.leaveUnknown(task.id, { number, mapping: { channel, upstreamAccount }, error, at });
+  if (submission.outcome === 'unknown') return leaveUnknown(submission.error);
+  if (submission.outcome === 'refused') {
+    await deps.store.refuseAttempt(task.id, { number, channel, error: submission.error, at });
+    return undefined;
   }
-  if (submission.outcome === 'unknown') {
-    await deps.store.leaveUnknown(task.id, { number, mapping: { channel, upstreamAccount }, error: submission.error, at });
-    return;
-  }
-  await deps.store.refuseAttempt(task.id, { number, channel, error: submission.error, at });
+  const nextPollAt = at + pollInterval(deps.pollPlan, 0, deps.chance());
+  const taken = await deps.store.accept(task.id, { number, mapping: { channel, upstreamAccount, upstreamId: submission.upstreamId }, at, nextPollAt });
+  if (taken !== 'id_known') return taken;
+  const left = await leaveUnknown(ID_KNOWN);
+  await raiseAttention(deps, task, 'unknown_outcome', ID_KNOWN);
+  return left;
 }

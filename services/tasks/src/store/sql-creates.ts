@@ -1,5 +1,6 @@
 import type { Sql, SqlQuery } from '@reelgate/platform/sql';
 import { channelScope } from '../domain/in-flight-scope.ts';
+import { TASK_COLUMNS, fromTaskRow } from './rows.ts';
 import { Undone, takeCaps, takeKey } from './sql-admission.ts';
 import { joined, leaveCounter, leaveCounters } from './sql-in-flight.ts';
 import type { WriteNote } from './sql-notes.ts';
@@ -76,11 +77,14 @@ function sqlAttempts(sql: Sql, note: WriteNote): Pick<CreateStore, 'startAttempt
     },
 
     accept: (taskId, { number, mapping, at, nextPollAt }) => sql.transaction(async (query) => {
+      const others = await query('SELECT id FROM tasks WHERE upstream_account = $1 AND upstream_id = $2 AND id <> $3', [mapping.upstreamAccount, mapping.upstreamId ?? null, taskId]);
+      if (others.length > 0) return 'id_known';
       await query("UPDATE attempts SET outcome = 'accepted', upstream_id = $1, ended_at = $2 WHERE task_id = $3 AND number = $4", [mapping.upstreamId ?? null, at, taskId, number]);
-      await query(
+      const [row] = await query(
         `UPDATE tasks SET admission = 'accepted', owner = NULL, channel = $1, upstream_account = $2, upstream_id = $3, next_poll_at = $4, updated_at = $5
-         WHERE id = $6 AND admission IN ('submitting', 'unknown') AND upstream_id IS NULL`,
+         WHERE id = $6 AND admission IN ('submitting', 'unknown') AND upstream_id IS NULL RETURNING ${TASK_COLUMNS}`,
         [mapping.channel, mapping.upstreamAccount, mapping.upstreamId ?? null, nextPollAt, at, taskId]);
+      return row === undefined ? undefined : fromTaskRow(row);
     }),
 
     refuseAttempt: (taskId, { number, channel, error, at }) => sql.transaction(async (query) => {
@@ -89,12 +93,13 @@ function sqlAttempts(sql: Sql, note: WriteNote): Pick<CreateStore, 'startAttempt
     }),
 
     leaveUnknown: (taskId, { number, mapping, error, at }) => sql.transaction(async (query) => {
-      const left = await query(
-        "UPDATE tasks SET admission = 'unknown', owner = NULL, channel = $1, upstream_account = $2, updated_at = $3 WHERE id = $4 AND admission = 'submitting' RETURNING id",
+      const [row] = await query(
+        `UPDATE tasks SET admission = 'unknown', owner = NULL, channel = $1, upstream_account = $2, updated_at = $3 WHERE id = $4 AND admission = 'submitting' RETURNING ${TASK_COLUMNS}`,
         [mapping.channel, mapping.upstreamAccount, at, taskId]);
-      if (left.length === 0) return;
+      if (row === undefined) return undefined;
       await query("UPDATE attempts SET outcome = 'unknown', error = $1, ended_at = $2 WHERE task_id = $3 AND number = $4", [error, at, taskId, number]);
       await note(query, taskId, at, { type: 'outcome_unknown', detail: { number, channel: mapping.channel, error } });
+      return fromTaskRow(row);
     }),
   };
 }

@@ -78,11 +78,12 @@ export interface CreateStore {
    * the create is no longer this owner's: another process took it for dead, and has decided over it.
    */
   startAttempt(taskId: string, attempt: { readonly number: number; readonly owner: string; readonly channel: string; readonly inFlightMax: number; readonly at: number }): Promise<boolean>;
-  accept(taskId: string, attempt: { readonly number: number; readonly mapping: Required<Mapping>; readonly at: number; readonly nextPollAt: number }): Promise<void>;
+  /** Gives the task as it then stands, where this changed it. `id_known`: another task has that work upstream, and nothing was written. */
+  accept(taskId: string, attempt: { readonly number: number; readonly mapping: Required<Mapping>; readonly at: number; readonly nextPollAt: number }): Promise<Task | 'id_known' | undefined>;
   /** This attempt did not succeed; the task may go on to another. */
   refuseAttempt(taskId: string, attempt: { readonly number: number; readonly channel: string; readonly error: string; readonly at: number }): Promise<void>;
-  /** The answer was lost: the task lives on, and is never submitted again by itself. */
-  leaveUnknown(taskId: string, attempt: { readonly number: number; readonly mapping: Mapping; readonly error: string; readonly at: number }): Promise<void>;
+  /** The answer was lost: the task lives on, and is never submitted again by itself. Gives it where this changed it. */
+  leaveUnknown(taskId: string, attempt: { readonly number: number; readonly mapping: Mapping; readonly error: string; readonly at: number }): Promise<Task | undefined>;
   /** No upstream took it: hidden for ever, its key free again, its counters down. Says whether it was still being created. */
   refuse(taskId: string, failure: Failure, at: number): Promise<boolean>;
   /** Takes a create from the process that works on it, which can start no further attempt; says whether it was still being created. */
@@ -189,8 +190,8 @@ export interface AttentionStore {
   /** Puts a task before a person; one that already waits keeps its place. Says whether it did not wait yet. */
   raise(item: AttentionItem): Promise<boolean>;
   waits(taskId: string): Promise<boolean>;
-  /** Takes it away again, by a person or because it mended itself; says whether it waited. */
-  resolve(taskId: string, by: { readonly resolution: string; readonly actor: string; readonly at: number }): Promise<boolean>;
+  /** Takes it away again, by a person or because it mended itself, for any reason or for this one; says whether it waited. */
+  resolve(taskId: string, by: { readonly resolution: string; readonly actor: string; readonly at: number; readonly reason?: string | undefined }): Promise<boolean>;
   open(): Promise<readonly AttentionItem[]>;
 }
 

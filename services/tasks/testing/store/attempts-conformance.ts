@@ -63,9 +63,10 @@ export function attemptsConformance(open: OpenStore): void {
     test('shows the task to its owner, keeps the mapping and puts it into the due-queue', async () => {
       await started(store, 'task_1');
 
-      await store.accept('task_1', { number: 1, mapping: MAPPING, at: AT + 1, nextPollAt: AT + 3000 });
+      const taken = await store.accept('task_1', { number: 1, mapping: MAPPING, at: AT + 1, nextPollAt: AT + 3000 });
 
-      expect(await store.findOwned('acme', 'task_1')).toMatchObject({ admission: 'accepted', state: 'queued', mapping: MAPPING, nextPollAt: AT + 3000 });
+      expect(taken).toMatchObject({ admission: 'accepted', state: 'queued', mapping: MAPPING, nextPollAt: AT + 3000 });
+      expect(await store.findOwned('acme', 'task_1')).toEqual(taken);
       expect(await store.attempts('task_1')).toMatchObject([{ outcome: 'accepted', upstreamId: 'up-1', endedAt: AT + 1 }]);
       expect(await eventTypes(store, 'task_1')).toEqual(['created', 'attempt_started', 'accepted']);
     });
@@ -87,6 +88,27 @@ export function attemptsConformance(open: OpenStore): void {
 
       expect(await store.find('task_1')).toMatchObject({ state: 'failed', finishedAt: AT });
       expect(await store.claimDue('main', { now: AT + 10_000, leaseUntil: AT + 20_000, limit: 10, owner: 'proc_1' })).toEqual([]);
+    });
+  });
+
+  describe('accept of an id that another task has', () => {
+    test('says so and writes nothing, once and again', async () => {
+      await accepted(store, 'task_0');
+      await started(store, 'task_1');
+      const known = { number: 1, mapping: { ...MAPPING, upstreamId: 'up-task_0' }, at: AT + 1, nextPollAt: AT + 3000 };
+
+      expect([await store.accept('task_1', known), await store.accept('task_1', known)]).toEqual(['id_known', 'id_known']);
+
+      expect(await store.find('task_1')).toMatchObject({ admission: 'submitting' });
+      expect(await outcomes(store, 'task_1')).toEqual(['started']);
+      expect((await store.find('task_0'))?.mapping?.upstreamId).toBe('up-task_0');
+    });
+
+    test('is no matter where the account is another one', async () => {
+      await accepted(store, 'task_0');
+      await started(store, 'task_1');
+
+      expect(await store.accept('task_1', { number: 1, mapping: { ...MAPPING, upstreamAccount: 'other', upstreamId: 'up-task_0' }, at: AT + 1, nextPollAt: AT + 3000 })).toMatchObject({ id: 'task_1' });
     });
   });
 
