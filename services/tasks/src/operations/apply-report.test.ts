@@ -6,6 +6,7 @@ import { eventTypes } from '../../testing/store/opened-store.ts';
 import type { Report } from '../domain/report.ts';
 import type { Task } from '../domain/task.ts';
 import { applyReport } from './apply-report.ts';
+import { postpone } from './postpone.ts';
 
 const open = useWorlds();
 const queued: Report = { phase: 'queued', status: 'queued' };
@@ -29,6 +30,41 @@ async function withTask(...reports: readonly Report[]) {
 
 const reasons = async ({ deps }: World): Promise<string[]> => (await deps.store.open()).map(({ reason }) => reason);
 const outboxOf = ({ sql }: World): Promise<readonly object[]> => sql.read('SELECT id, type FROM outbox');
+
+describe('a task before a person because its upstream did not know it', () => {
+  const withDoubt = async () => {
+    const all = await withTask();
+    for (let look = 0; look < 5; look += 1) await postpone(all.world.deps, await all.now(), 'no such task', 'unknown_upstream_task');
+    expect(await reasons(all.world)).toEqual(['unknown_upstream_task']);
+    return all;
+  };
+
+  test.each([queued, running(20)])('waits for nobody once it is known again: $phase', async (report) => {
+    const { world, apply } = await withDoubt();
+
+    await apply(report);
+
+    expect(await reasons(world)).toEqual([]);
+  });
+
+  test('waits for another reason when it then says a word that nobody knows', async () => {
+    const { world, apply } = await withDoubt();
+
+    await apply(paused);
+
+    expect(await reasons(world)).toEqual(['unknown_status']);
+  });
+
+  test('waits on where a deadline has passed too', async () => {
+    const { world, id, apply } = await withTask();
+    await postpone(world.deps, (await world.deps.store.find(id))!, 'no such task', 'unknown_upstream_task');
+    await world.deps.store.raise({ taskId: id, reason: 'hard_deadline', detail: 'it takes too long', since: 1 });
+
+    await apply(running(20));
+
+    expect(await reasons(world)).toEqual(['hard_deadline']);
+  });
+});
 
 describe('work that waits', () => {
   test('stays queued, and is looked at again after the interval of its age', async () => {

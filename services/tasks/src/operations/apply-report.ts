@@ -1,7 +1,7 @@
 import { move } from '../domain/transition.ts';
 import { pollInterval } from '../domain/poll-interval.ts';
 import type { Report } from '../domain/report.ts';
-import type { Task } from '../domain/task.ts';
+import type { Doubt, Task } from '../domain/task.ts';
 import type { Note, Progress } from '../store/task-store.ts';
 import { completeTask } from './complete-task.ts';
 import type { Deps } from './deps.ts';
@@ -26,8 +26,19 @@ const APPLY: { readonly [P in Report['phase']]: Apply<P> } = {
   },
 };
 
+/** The doubts that a report ends; whatever ends the task ends all of them. */
+const DISPELS: Readonly<Record<Report['phase'], ReadonlySet<Doubt['reason']>>> = {
+  queued: new Set(['unknown_upstream_task', 'no_result', 'result_unavailable']),
+  running: new Set(['unknown_upstream_task', 'no_result', 'result_unavailable']),
+  unrecognised: new Set(['unknown_upstream_task', 'no_result', 'result_unavailable']),
+  succeeded: new Set(['unknown_upstream_task']),
+  failed: new Set(),
+};
+
 /** Writes what a look at the upstream found. A task that has ended meanwhile stays as it ended. */
 export async function applyReport(deps: Deps, task: Task, report: Report): Promise<void> {
+  const doubt = task.doubt?.reason;
+  if (doubt !== undefined && DISPELS[report.phase].has(doubt)) await deps.store.resolve(task.id, { ...MENDED, at: deps.clock.now(), reason: doubt });
   const apply = APPLY[report.phase] as Apply<Report['phase']>;
   await apply(deps, task, report);
 }

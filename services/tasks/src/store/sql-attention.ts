@@ -26,9 +26,9 @@ export async function raiseIn(query: SqlQuery, note: WriteNote, { taskId, reason
 }
 
 /** Says whether it waited. */
-export async function resolveAttention(query: SqlQuery, note: WriteNote, taskId: string, { resolution, actor, at }: Parameters<AttentionStore['resolve']>[1]): Promise<boolean> {
+export async function resolveAttention(query: SqlQuery, note: WriteNote, taskId: string, { resolution, actor, at, reason }: Parameters<AttentionStore['resolve']>[1]): Promise<boolean> {
   const rows = await query(
-    'UPDATE attention SET resolved_at = $1, resolution = $2, actor = $3 WHERE task_id = $4 AND resolved_at IS NULL RETURNING task_id', [at, resolution, actor, taskId]);
+    'UPDATE attention SET resolved_at = $1, resolution = $2, actor = $3 WHERE task_id = $4 AND resolved_at IS NULL AND reason = COALESCE($5, reason) RETURNING task_id', [at, resolution, actor, taskId, reason ?? null]);
   if (rows.length > 0) await note(query, taskId, at, { type: 'attention_resolved', detail: { resolution, actor } });
   return rows.length > 0;
 }

@@ -50,6 +50,14 @@ export function attentionConformance(open: OpenStore): void {
       expect(await store.open()).toEqual([{ ...item('task_1', AT + 9), reason: 'no_result' }]);
     });
 
+    test('for one reason is not resolved with another', async () => {
+      await store.raise(item('task_1'));
+      const by = { resolution: 'mended', actor: 'service', at: AT };
+
+      expect(await store.resolve('task_1', { ...by, reason: 'no_result' })).toBe(false);
+      expect(await store.resolve('task_1', { ...by, reason: 'unknown_status' })).toBe(true);
+    });
+
     test('that nobody raised is not resolved', async () => {
       expect(await store.resolve('task_1', { resolution: 'retry', actor: 'ann', at: AT })).toBe(false);
       expect(await store.waits('task_1')).toBe(false);
