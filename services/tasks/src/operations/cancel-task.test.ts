@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { channelSettings } from '../../testing/channel-settings.ts';
 import { LOST, succeeded } from '../../testing/fake-upstream.ts';
 import { useWorlds } from '../../testing/open-world.ts';
 import type { World } from '../../testing/open-world.ts';
@@ -64,6 +65,21 @@ describe('cancel', () => {
 
     expect(world.journal.names()).not.toContain('main.cancel');
     expect(await world.deps.store.find(task.id)).toMatchObject({ state: 'queued', nextPollAt: world.clock.now() });
+  });
+
+  test('counts its look among those of the channel, and is to be asked again when there is none left', async () => {
+    const world = await open({ channels: [channelSettings({ pollsPerMinute: 1 })] });
+    world.upstream.looks.set('up-1', { found: true, report: { phase: 'queued', status: 'queued' } });
+    world.upstream.cancels = false;
+    const { task } = await world.create();
+    await expect(cancel(world, task)).rejects.toMatchObject(refusal);
+
+    await expect(cancel(world, task)).rejects.toMatchObject({ kind: 'exhausted', reason: 'rate_limit_exceeded', retryAfterMs: 60_000 });
+    expect(world.journal.names().filter((name) => name === 'main.look')).toHaveLength(1);
+
+    await world.clock.advance(60_000);
+    world.upstream.cancels = true;
+    expect(await cancel(world, task)).toMatchObject({ failure: { code: 'cancelled' } });
   });
 
   test('does not ask for a task whose submission is unknown', async () => {

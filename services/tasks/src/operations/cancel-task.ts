@@ -3,7 +3,7 @@ import type { Task } from '../domain/task.ts';
 import type { Deps } from './deps.ts';
 import { endTask } from './end-task.ts';
 import { getTask } from './read-tasks.ts';
-import { notCancellable } from './refusals.ts';
+import { notCancellable, throttled } from './refusals.ts';
 
 const CANCELLED = { code: 'cancelled', message: 'the task was cancelled before it began' };
 
@@ -29,6 +29,7 @@ async function isCancelled(deps: Deps, { mapping }: Task, signal: AbortSignal): 
   const berth = deps.fleet.find(mapping?.channel ?? '');
   const upstreamId = mapping?.upstreamId;
   if (berth === undefined || upstreamId === undefined) return false;
+  if (!berth.polls.take()) throw throttled(berth.polls.waitMs());
   const look = await berth.channel.look(upstreamId, signal);
   return look.found && look.report.phase === 'queued' && berth.channel.cancel(upstreamId, signal);
 }
