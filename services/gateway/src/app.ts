@@ -143,7 +143,7 @@ function startRelay({ catalogue, realtime: settings }: GatewayConfig, { clock, n
   const watch = startCallWatch(clock, log);
   lifecycle.add('watch of relayed calls', () => watch.stop());
   const realtime = openRealtime({ clock, newId, log, metrics, channels, charges, settings });
-  return { channels, realtime, relay: openRelay({ channels, charges, watch, clock, newId, meter: relayMeter(metrics, clock, channels) }) };
+  return { channels, realtime, relay: openRelay({ channels, charges, watch, clock, newId, log, meter: relayMeter(metrics, clock, channels) }) };
 }
 
 /** The hands that make the calls of the generic asynchronous route. */

@@ -4,6 +4,7 @@ import { openLocalBus } from '@reelgate/platform/bus-local';
 import type { Bus } from '@reelgate/platform/bus';
 import { newIds } from '@reelgate/platform/ids';
 import { silentLog } from '@reelgate/platform/log';
+import type { Log } from '@reelgate/platform/log';
 import { openMetrics } from '@reelgate/platform/metrics';
 import { Secret } from '@reelgate/platform/secret';
 import { until } from './until.ts';
@@ -37,6 +38,8 @@ export interface GatewayUnderTest {
   /** Resolves once so many calls are settled. */
   settled(count: number): Promise<void>;
   readonly usage: FakeUsage;
+  /** What the operator was warned of. */
+  readonly warnings: { readonly fields: object; readonly message: string }[];
   stop(): Promise<void>;
 }
 
@@ -69,13 +72,15 @@ export function checkedConfig({ limits = {}, channels = [], admin, host = '127.0
 /** The whole gateway on a free port, with everything beyond it played. */
 export async function startGatewayUnderTest(settings: TestSettings = {}): Promise<GatewayUnderTest> {
   const clock = fakeClock();
+  const warnings: { readonly fields: object; readonly message: string }[] = [];
+  const log: Log = { ...silentLog, warn: (fields, message) => void warnings.push({ fields, message }) };
   const bus = openLocalBus(clock, silentLog);
   const [tasks, billing, media, calls, usage, jobs] = [fakeTasks(), fakeBilling(), fakeMedia(), fakeCalls(), fakeUsage(), fakeJobs((jobId) => { bus.announce(JobQueuedSchema, create(JobQueuedSchema, { jobId })); })];
   const gateway = await startGateway(gatewayConfig(checkedConfig(settings)), {
-    clock, bus, log: silentLog, metrics: openMetrics(false), random: () => undefined, newId: newIds(clock), signingKey: new Secret('a key'), publicUrl: PUBLIC_URL, dataDir: '/nowhere',
+    clock, bus, log, metrics: openMetrics(false), random: () => undefined, newId: newIds(clock), signingKey: new Secret('a key'), publicUrl: PUBLIC_URL, dataDir: '/nowhere',
   }, { tasks: tasks.client, jobs: jobs.client, billing: billing.client, calls: calls.client, usage: usage.client, media: media.port, ready: async () => true });
   return {
-    gateway, url: gateway.url, clock, bus, tasks, billing, media, calls, usage, jobs,
+    gateway, url: gateway.url, clock, bus, tasks, billing, media, calls, usage, jobs, warnings,
     settled: (count) => until(() => calls.settled.length >= count),
     stop: async () => {
       await gateway.stop();

@@ -33,6 +33,7 @@ export function withRelay(settings: Partial<CheckedRelayChannel> = {}): () => Re
     const { calls } = under.gateway;
     await until(() => calls.open.size === 0);
     Object.assign(calls, { refusal: undefined, settleFaults: 0 });
+    under.gateway.warnings.length = 0;
     for (const list of [calls.placed, calls.settled, calls.batches]) list.length = 0;
   });
   afterAll(async () => {

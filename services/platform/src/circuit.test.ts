@@ -57,6 +57,20 @@ describe('an open circuit', () => {
     expect([circuit.mayTry(), circuit.mayTry(), circuit.mayTry()]).toEqual([true, false, false]);
   });
 
+  test('lets one at a time try all the same where there is nothing else, and the next one when that has failed or shown nothing', async () => {
+    const { clock, circuit } = opened();
+
+    expect([circuit.mayTryAnyway(), circuit.mayTryAnyway(), circuit.mayTry()]).toEqual([true, false, false]);
+    circuit.failed();
+    expect([circuit.state(), circuit.mayTryAnyway(), circuit.mayTryAnyway()]).toEqual(['open', true, false]);
+    circuit.undecided();
+    expect(circuit.mayTryAnyway()).toBe(true);
+    await clock.advance(OPEN_MS - 1);
+    expect(circuit.mayTryAnyway()).toBe(false);
+    circuit.worked();
+    expect([circuit.state(), circuit.mayTryAnyway(), circuit.mayTryAnyway()]).toEqual(['closed', true, true]);
+  });
+
   test('closes when the one that tried worked', async () => {
     const { clock, circuit } = opened();
     await clock.advance(OPEN_MS);

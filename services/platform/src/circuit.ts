@@ -11,6 +11,8 @@ export interface Circuit {
   state(): CircuitState;
   /** Whether a call may try it now; half open, only the first that asks may. */
   mayTry(): boolean;
+  /** The same for a caller that has nowhere else to go: one at a time may, however lately it failed. */
+  mayTryAnyway(): boolean;
   worked(): void;
   failed(): void;
   /** The one that was let through has shown nothing: it met another limit, or had nothing to send. */
@@ -25,15 +27,16 @@ export function newCircuit(clock: Clock): Circuit {
     if (faults < FAULTS_TO_OPEN) return 'closed';
     return isRecent(clock, openedAt, OPEN_MS) ? 'open' : 'half_open';
   };
+  const mayTryAnyway = (): boolean => {
+    if (state() === 'closed') return true;
+    // One that is never heard of again keeps the others out for as long as a fault of its own would have.
+    if (isRecent(clock, triedAt, OPEN_MS)) return false;
+    triedAt = clock.now();
+    return true;
+  };
   return {
-    state,
-    mayTry: () => {
-      const now = state();
-      if (now === 'open' || (now === 'half_open' && isRecent(clock, triedAt, OPEN_MS))) return false;
-      // One that is never heard of again keeps the others out for as long as a fault of its own would have.
-      if (now === 'half_open') triedAt = clock.now();
-      return true;
-    },
+    state, mayTryAnyway,
+    mayTry: () => state() !== 'open' && mayTryAnyway(),
     worked: () => {
       faults = 0;
       triedAt = -Infinity;

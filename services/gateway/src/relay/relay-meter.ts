@@ -50,7 +50,7 @@ export function relayMeter(metrics: Metrics, clock: Clock, channels: RelayChanne
 }
 
 /** A status, or a word where there is none. */
-function wordFor(end: AttemptEnd): string {
+export function wordFor(end: AttemptEnd): string {
   if (end.kind === 'error') return String(end.answer.status);
   if (end.kind === 'answered') return end.how === 'whole' ? String(end.status) : 'broken';
   return end.kind === 'unknown' ? end.why : end.kind;

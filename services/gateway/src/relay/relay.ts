@@ -1,5 +1,6 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
+import type { Log } from '@reelgate/platform/log';
 import { Problem } from '@reelgate/platform/problem';
 import type { CallCharges, Charge } from './call-charges.ts';
 import type { CallSink } from './call-sink.ts';
@@ -7,6 +8,7 @@ import { chargeFor } from './charge-for.ts';
 import { ANSWER_MS_MAX } from './forward-call.ts';
 import type { AttemptEnd } from './forward-call.ts';
 import type { FrozenCall } from './frozen-call.ts';
+import { logAttempt } from './log-attempt.ts';
 import type { Usage } from './protocols/protocol.ts';
 import type { RelayChannel, RelayChannels } from './relay-channels.ts';
 import type { RelayMeter } from './relay-meter.ts';
@@ -63,6 +65,7 @@ export interface RelayDeps {
   readonly meter: RelayMeter;
   readonly clock: Clock;
   readonly newId: NewId;
+  readonly log: Log;
 }
 
 export function openRelay(deps: RelayDeps): Relay {
@@ -86,14 +89,18 @@ interface Making {
 }
 
 async function make(deps: RelayDeps, { call, sink, gone, kept }: Making): Promise<CallEnd> {
-  const { clock, charges, meter, watch } = deps;
+  const { clock, charges, meter, watch, log } = deps;
   const channels = served(deps.channels, call);
   const callId = call.endpoint.isFree ? undefined : await placed(deps, call, channels, kept);
   const observed = meter.begin(call);
   let tried: Tried | undefined;
+  const onAttempt = (channel: RelayChannel, end: AttemptEnd, ms: number): void => {
+    meter.attempt(channel, end);
+    logAttempt(log, call, channel, { end, ms });
+  };
   try {
     if (kept !== undefined) await kept.starting();
-    tried = await tryChannels({ call, channels, sink, gone, clock, watch, onFirstByte: observed.firstByte, onAttempt: meter.attempt });
+    tried = await tryChannels({ call, channels, sink, gone, clock, watch, onFirstByte: observed.firstByte, onAttempt });
     if (kept !== undefined && isTooBusy(tried)) throw busyUpstream();
     return finish(call, sink, tried);
   } finally {

@@ -1,21 +1,14 @@
 import type { Clock } from '@reelgate/platform/clock';
 import { Problem } from '@reelgate/platform/problem';
+import { admission, lastResort } from './admission.ts';
+import type { Admission } from './admission.ts';
 import type { CallSink } from './call-sink.ts';
+import { blamesChannel, isForClients, saysNothing } from './channel-faults.ts';
 import { forwardCall } from './forward-call.ts';
-import type { AttemptEnd, ErrorAnswer } from './forward-call.ts';
+import type { AttemptEnd } from './forward-call.ts';
 import type { FrozenCall } from './frozen-call.ts';
 import type { RelayChannel } from './relay-channels.ts';
 import type { CallWatch } from './watch-calls.ts';
-
-/** A channel that is full says when it is not by nobody's clock. */
-const FULL_RETRY_MS = 1000;
-
-/** Answers that blame the channel, not the request: another channel may do better. */
-const CHANNEL_FAULTS: ReadonlySet<number> = new Set([401, 402, 403, 404, 408, 429]);
-/** Of those, the ones that say something of us and nothing that the client should know. */
-const OURS: ReadonlySet<number> = new Set([401, 402, 403]);
-/** Say nothing of whether the channel works. */
-const UNDECIDED: ReadonlySet<number> = new Set([404, 408, 429]);
 
 export interface TryOptions {
   readonly call: FrozenCall;
@@ -26,67 +19,81 @@ export interface TryOptions {
   readonly watch: CallWatch;
   readonly onFirstByte: () => void;
   /** Told how each attempt ended. */
-  readonly onAttempt: (channel: RelayChannel, end: AttemptEnd) => void;
+  readonly onAttempt: (channel: RelayChannel, end: AttemptEnd, ms: number) => void;
 }
 
 /** How a call ended on the channels: an attempt that decided it, or the refusal of all. */
 export type Tried = { readonly end: AttemptEnd; readonly channel: RelayChannel } | { readonly refusal: Problem };
 
-/** Tries the channels in turn: the next one only before the first byte, and only for a fault of the channel. */
+/**
+ * Tries the channels in turn: the next one only before the first byte, and only for a fault of the channel. Where all are left alone
+ * because they have failed, one call at a time tries them all the same: there is nothing better to be had.
+ */
 export async function tryChannels(options: TryOptions): Promise<Tried> {
-  let last: { readonly end: AttemptEnd; readonly channel: RelayChannel } | undefined;
+  const first = await tryEach(options, admission);
+  const { decided, last, waitMs } = first.areAllDown ? await tryEach(options, lastResort) : first;
+  return decided ?? last ?? { refusal: waitMs < Infinity ? busy(waitMs) : unavailable() };
+}
+
+interface Round {
+  readonly decided?: Tried;
+  /** The last answer that a client may see. */
+  readonly last?: Tried;
+  /** After how long a channel may be tried, where only limits stand in the way. */
+  readonly waitMs: number;
+  readonly areAllDown: boolean;
+}
+
+async function tryEach(options: TryOptions, admit: Admission): Promise<Round> {
+  let last: Tried | undefined;
   let waitMs = Infinity;
   let wasTried = false;
   for (const channel of options.channels) {
-    const wait = admission(channel);
-    if (wait !== 'may') {
-      if (wait !== 'down') waitMs = Math.min(waitMs, wait);
+    const wait = admit(channel);
+    if (wait > 0) {
+      waitMs = Math.min(waitMs, wait);
       continue;
     }
     wasTried = true;
     const end = await onChannel(options, channel);
-    if (!movesOn(end)) return { end, channel };
-    if (end.kind === 'error' && isForClients(end.answer)) last = { end, channel };
+    if (!blamesItsChannel(end)) return { decided: { end, channel }, waitMs, areAllDown: false };
+    if (end.kind === 'error' && isForClients(end.answer.status)) last = { end, channel };
   }
-  if (last !== undefined) return last;
-  return { refusal: waitMs < Infinity && !wasTried ? busy(waitMs) : unavailable() };
+  return { ...(last === undefined ? {} : { last }), waitMs: wasTried ? Infinity : waitMs, areAllDown: !wasTried && waitMs === Infinity };
 }
 
 async function onChannel({ call, sink, gone, clock, watch, onFirstByte, onAttempt }: TryOptions, channel: RelayChannel): Promise<AttemptEnd> {
   channel.inFlight += 1;
+  const startedAt = clock.now();
+  const onHead = (): void => {
+    // whoever tries a channel that was down does not keep the others out for as long as its answer takes
+    channel.circuit.undecided();
+    onFirstByte();
+  };
   try {
-    const end = await forwardCall({ call, channel, sink, gone, clock, watch, onFirstByte });
+    const end = await forwardCall({ call, channel, sink, gone, clock, watch, onFirstByte: onHead });
     tellCircuit(channel, end);
-    onAttempt(channel, end);
+    onAttempt(channel, end, clock.now() - startedAt);
     return end;
   } finally {
     channel.inFlight -= 1;
   }
 }
 
-/** Whether a channel may be tried now; if not, that it is down or after how long it may. */
-function admission({ inFlight, settings, circuit, rate }: RelayChannel): 'may' | 'down' | number {
-  if (inFlight >= settings.inFlightMax) return FULL_RETRY_MS;
-  if (!circuit.mayTry()) return 'down';
-  if (rate.take()) return 'may';
-  circuit.undecided();
-  return rate.waitMs();
-}
-
-function movesOn(end: AttemptEnd): boolean {
-  if (end.kind === 'unreachable') return true;
-  return end.kind === 'error' && (end.answer.status < 400 || end.answer.status >= 500 || CHANNEL_FAULTS.has(end.answer.status));
-}
-
-function isForClients({ status }: ErrorAnswer): boolean {
-  return status >= 400 && !OURS.has(status);
+/** Whether another channel may do better. */
+function blamesItsChannel(end: AttemptEnd): boolean {
+  return end.kind === 'unreachable' || (end.kind === 'error' && blamesChannel(end.answer.status));
 }
 
 function tellCircuit({ circuit }: RelayChannel, end: AttemptEnd): void {
-  if (end.kind === 'gone') circuit.undecided();
-  else if (end.kind === 'error' && UNDECIDED.has(end.answer.status)) circuit.undecided();
-  else if (movesOn(end) || end.kind === 'unknown' || (end.kind === 'answered' && end.how === 'broken')) circuit.failed();
+  if (end.kind === 'gone' || (end.kind === 'error' && saysNothing(end.answer.status))) circuit.undecided();
+  else if (isFault(end)) circuit.failed();
   else circuit.worked();
+}
+
+/** Whether a channel has failed, whoever may do better. */
+export function isFault(end: AttemptEnd): boolean {
+  return blamesItsChannel(end) || end.kind === 'unknown' || (end.kind === 'answered' && end.how === 'broken');
 }
 
 function busy(retryAfterMs: number): Problem {

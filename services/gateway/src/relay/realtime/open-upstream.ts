@@ -1,19 +1,14 @@
 import type { WebSocket } from 'ws';
 import { Problem } from '@reelgate/platform/problem';
+import { admission, lastResort } from '../admission.ts';
+import type { Admission } from '../admission.ts';
+import { blamesChannel, isForClients, saysNothing } from '../channel-faults.ts';
 import { errorIdentities } from '../identities.ts';
 import type { RelayChannel } from '../relay-channels.ts';
 import type { Identities } from '../scrub-error.ts';
 import { dialUpstream } from './dial-upstream.ts';
 import type { Dialled, UpstreamRefusal } from './dial-upstream.ts';
 import type { Handshake } from './handshake.ts';
-
-/** Answers that blame the channel, not the request: another channel may do better. */
-const CHANNEL_FAULTS: ReadonlySet<number> = new Set([401, 402, 403, 404, 408, 429]);
-/** Of those, the ones that say something of us and nothing that the client should know. */
-const OURS: ReadonlySet<number> = new Set([401, 402, 403]);
-/** Say nothing of whether the channel works. */
-const UNDECIDED: ReadonlySet<number> = new Set([404, 408, 429]);
-const FULL_RETRY_MS = 1000;
 
 /** An upstream that has taken the session; it is not read yet. Whoever gets it ends it with `leave`. */
 export interface OpenUpstream {
@@ -26,31 +21,58 @@ export interface OpenOptions {
   readonly messageBytesMax: number;
   /** Aborted when the client has left. */
   readonly gone: AbortSignal;
+  /** Told of each channel that did not take it, and how that ended. */
+  readonly onFailed: (channel: RelayChannel, end: string) => void;
 }
 
 /** Tries the channels in turn until one takes the session, which then counts there like any call. */
 export async function openUpstream(channels: readonly RelayChannel[], handshake: Handshake, options: OpenOptions): Promise<OpenUpstream | UpstreamRefusal> {
+  const first = await tryEach(channels, handshake, { ...options, admit: admission });
+  const { decided, last, waitMs } = first.areAllDown ? await tryEach(channels, handshake, { ...options, admit: lastResort }) : first;
+  const found = decided ?? last;
+  if (found !== undefined) return found;
+  if (waitMs < Infinity) throw new Problem({ kind: 'exhausted', reason: 'rate_limit_exceeded', retryAfterMs: waitMs, message: 'everything that serves this model is at its limit; try again later' });
+  throw new Problem({ kind: 'unavailable', reason: 'no_channel_available', message: 'nothing that serves this model can be reached at the moment; try again later' });
+}
+
+interface Round {
+  readonly decided?: OpenUpstream | UpstreamRefusal;
+  /** The last refusal that a client may see. */
+  readonly last?: UpstreamRefusal;
+  /** After how long a channel may be tried, where only limits stand in the way. */
+  readonly waitMs: number;
+  readonly areAllDown: boolean;
+}
+
+async function tryEach(channels: readonly RelayChannel[], handshake: Handshake, { admit, ...options }: OpenOptions & { readonly admit: Admission }): Promise<Round> {
   let last: UpstreamRefusal | undefined;
   let waitMs = Infinity;
+  let wasTried = false;
   for (const channel of channels) {
-    const wait = admission(channel);
-    if (wait !== 0) {
+    const wait = admit(channel);
+    if (wait > 0) {
       waitMs = Math.min(waitMs, wait);
       continue;
     }
-    const identities = errorIdentities(channel, handshake.model);
-    channel.inFlight += 1;
-    const dialled = await dialUpstream(channel, handshake, { ...options, identities });
-    tellCircuit(channel, dialled);
-    if (dialled.kind === 'open') return { channel, socket: dialled.socket, identities };
-    leave(channel);
+    wasTried = true;
+    const { dialled, upstream } = await onChannel(channel, handshake, options);
+    if (upstream !== undefined) return { decided: upstream, waitMs, areAllDown: false };
     if (dialled.kind === 'gone') break;
-    if (dialled.kind === 'refused' && !movesOn(dialled.refusal)) return dialled.refusal;
-    if (dialled.kind === 'refused' && isForClients(dialled.refusal)) last = dialled.refusal;
+    if (dialled.kind === 'refused' && !blamesChannel(dialled.refusal.status)) return { decided: dialled.refusal, waitMs, areAllDown: false };
+    if (dialled.kind === 'refused' && isForClients(dialled.refusal.status)) last = dialled.refusal;
   }
-  if (last !== undefined) return last;
-  if (waitMs < Infinity) throw new Problem({ kind: 'exhausted', reason: 'rate_limit_exceeded', retryAfterMs: waitMs, message: 'everything that serves this model is at its limit; try again later' });
-  throw new Problem({ kind: 'unavailable', reason: 'no_channel_available', message: 'nothing that serves this model can be reached at the moment; try again later' });
+  return { ...(last === undefined ? {} : { last }), waitMs: wasTried ? Infinity : waitMs, areAllDown: !wasTried && waitMs === Infinity };
+}
+
+async function onChannel(channel: RelayChannel, handshake: Handshake, { onFailed, ...options }: OpenOptions): Promise<{ readonly dialled: Dialled; readonly upstream?: OpenUpstream }> {
+  const identities = errorIdentities(channel, handshake.model);
+  channel.inFlight += 1;
+  const dialled = await dialUpstream(channel, handshake, { ...options, identities });
+  tellCircuit(channel, dialled);
+  if (dialled.kind === 'open') return { dialled, upstream: { channel, socket: dialled.socket, identities } };
+  leave(channel);
+  if (dialled.kind !== 'gone') onFailed(channel, dialled.kind === 'refused' ? String(dialled.refusal.status) : 'unreachable');
+  return { dialled };
 }
 
 /** Gives a session's place on its channel back. */
@@ -58,25 +80,8 @@ export function leave(channel: RelayChannel): void {
   channel.inFlight -= 1;
 }
 
-/** After how many milliseconds a channel may be tried; infinite for one that is down. */
-function admission({ inFlight, settings, circuit, rate }: RelayChannel): number {
-  if (inFlight >= settings.inFlightMax) return FULL_RETRY_MS;
-  if (!circuit.mayTry()) return Infinity;
-  if (rate.take()) return 0;
-  circuit.undecided();
-  return rate.waitMs();
-}
-
 function tellCircuit({ circuit }: RelayChannel, dialled: Dialled): void {
-  if (dialled.kind === 'gone' || (dialled.kind === 'refused' && UNDECIDED.has(dialled.refusal.status))) circuit.undecided();
-  else if (dialled.kind === 'failed' || (dialled.kind === 'refused' && movesOn(dialled.refusal))) circuit.failed();
+  if (dialled.kind === 'gone' || (dialled.kind === 'refused' && saysNothing(dialled.refusal.status))) circuit.undecided();
+  else if (dialled.kind === 'failed' || (dialled.kind === 'refused' && blamesChannel(dialled.refusal.status))) circuit.failed();
   else circuit.worked();
-}
-
-function movesOn({ status }: UpstreamRefusal): boolean {
-  return status < 400 || status >= 500 || CHANNEL_FAULTS.has(status);
-}
-
-function isForClients({ status }: UpstreamRefusal): boolean {
-  return status >= 400 && !OURS.has(status);
 }

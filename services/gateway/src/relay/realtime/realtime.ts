@@ -9,7 +9,8 @@ import type { Metrics } from '@reelgate/platform/metrics';
 import { Problem } from '@reelgate/platform/problem';
 import type { Principal } from '../../clients/billing-client.ts';
 import type { CallCharges, Charge } from '../call-charges.ts';
-import type { RelayChannels } from '../relay-channels.ts';
+import type { RelayChannel, RelayChannels } from '../relay-channels.ts';
+import { CLOSE } from './close-codes.ts';
 import type { UpstreamRefusal } from './dial-upstream.ts';
 import type { Handshake } from './handshake.ts';
 import { leave, openUpstream } from './open-upstream.ts';
@@ -76,7 +77,7 @@ export function openRealtime(deps: RealtimeDeps): Realtime {
     await charges.place(order);
     const usage = openSessionUsage();
     try {
-      const upstream = await openUpstream(channels.serving(ENDPOINT, model), opening.handshake, { messageBytesMax: settings.messageBytesMax, gone: opening.gone });
+      const upstream = await openUpstream(channels.serving(ENDPOINT, model), opening.handshake, { messageBytesMax: settings.messageBytesMax, gone: opening.gone, onFailed: refusalLog(deps, opening) });
       if (!('socket' in upstream)) return upstream;
       try {
         return await between(deps, opening, { upstream, usage, stopping: stopping.signal, accept: () => accept(server, accepted, opening, upstream) });
@@ -118,16 +119,28 @@ interface Between {
 }
 
 /** From here on the client's connection is a WebSocket, and a fault can only end it. */
-async function between({ clock, settings, log }: RealtimeDeps, { requestId }: Opening, { upstream, usage, stopping, accept: open }: Between): Promise<SessionEnd> {
+async function between({ clock, settings, log }: RealtimeDeps, { requestId, handshake: { model } }: Opening, { upstream, usage, stopping, accept: open }: Between): Promise<SessionEnd> {
   const client = await open();
   if (client === undefined) return { by: 'client', code: 1006 };
   try {
-    return await runSession(client, upstream, { clock, settings, usage, stopping });
+    const startedAt = clock.now();
+    const end = await runSession(client, upstream, { clock, settings, usage, stopping });
+    if (end.by === 'upstream' && end.code === CLOSE.internal) log.warn({ requestId, channel: upstream.channel.settings.id, model, end: 'broken', ms: clock.now() - startedAt }, 'a channel broke a realtime session off');
+    return end;
   } catch (error) {
     log.error({ requestId, err: error }, 'a realtime session failed');
     client.terminate();
     return { by: 'gateway', code: 1011 };
   }
+}
+
+/** Tells the operator of each channel that did not take a session, and how long that took. */
+function refusalLog({ clock, log }: RealtimeDeps, { requestId, handshake: { model } }: Opening): (channel: RelayChannel, end: string) => void {
+  let since = clock.now();
+  return ({ settings: { id: channel } }, end) => {
+    log.warn({ requestId, channel, model, end, ms: clock.now() - since }, 'a channel did not take a realtime session');
+    since = clock.now();
+  };
 }
 
 function newServer({ messageBytesMax }: RealtimeSettings, accepted: WeakMap<IncomingMessage, Accepted>): WebSocketServer {

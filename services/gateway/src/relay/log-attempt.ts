@@ -1,0 +1,16 @@
+import type { Log } from '@reelgate/platform/log';
+import type { AttemptEnd } from './forward-call.ts';
+import type { RelayChannel } from './relay-channels.ts';
+import { wordFor } from './relay-meter.ts';
+import { isFault } from './try-channels.ts';
+
+/** Tells the operator of an attempt that failed: the client may never see that there was one. */
+export function logAttempt(log: Log, { requestId, model }: { readonly requestId: string; readonly model: string }, { settings: { id: channel } }: RelayChannel, attempt: { readonly end: AttemptEnd; readonly ms: number }): void {
+  const { end, ms } = attempt;
+  if (isFault(end)) log.warn({ requestId, channel, model, end: wordFor(end), ms, ...('error' in end ? { fault: faultOf(end.error) } : {}) }, 'a channel failed');
+}
+
+/** A code says enough: a message may quote what was sent. */
+function faultOf(error: Error): string {
+  return (error as { readonly code?: string }).code ?? error.name;
+}
