@@ -52,7 +52,7 @@ test('the default configuration starts everything, prints a token once, and make
     const printed = await first.ready;
     const [, base = ''] = /^ready: (\S+)$/m.exec(printed) ?? [];
     const [, token = ''] = /^token: (rg_\S+)$/m.exec(printed) ?? [];
-    expect(printed.match(/^ {2}curl /gm)).toHaveLength(3);
+    expect(printed.match(/^ {2}curl /gm)).toHaveLength(4);
 
     const caller = httpCaller(base, token);
     const taskId = await caller.create('/v1/videos', { model: 'Alpha-H3', prompt: 'a red boat at dawn', seconds: '4', size: '1280x720' });
@@ -61,6 +61,11 @@ test('the default configuration starts everything, prints a token once, and make
     const bytes = Buffer.from(await video.arrayBuffer());
     expect(bytes.subarray(4, 8).toString()).toBe('ftyp');
     expect(bytes.length).toBeGreaterThan(50_000);
+
+    const chat = await fetch(`${base}/v1/chat/completions`, {
+      method: 'POST', headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' }, body: JSON.stringify({ model: 'sandbox-chat', messages: [{ role: 'user', content: 'hello' }], stream: true }),
+    });
+    expect(await chat.text()).toMatch(/"model":"sandbox-chat"[^]*"hello\\"[^]*data: \[DONE\]\n\n$/);
 
     await stop(first.child);
     const second = start(file);

@@ -31,10 +31,14 @@ export function deadline(clock: Clock, delayMs: number, stopped: AbortSignal): {
 /** Resolves after the delay, or at once when everything stops. */
 export function pause(clock: Clock, delayMs: number, stopped: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const forget = clock.after(delayMs, resolve);
+    const over = new AbortController();
+    const forget = clock.after(delayMs, () => {
+      over.abort();
+      resolve();
+    });
     stopped.addEventListener('abort', () => {
       forget();
       resolve();
-    }, { once: true });
+    }, { once: true, signal: over.signal });
   });
 }

@@ -26,6 +26,8 @@ export const rendersWaitingMax = 64;
 export const renderMsMax = 300 * second;
 export const renderedBytesMax = 128 * mebibyte;
 
+export const wordMs = 30;
+
 export const steeredMsMax = 24 * hour;
 export const queuedMsDefault = second;
 export const runningMsDefault = second;

@@ -3,6 +3,7 @@ import type { Answer } from '../http/answer.ts';
 import { readBody } from '../http/read-body.ts';
 import { internalError, Refusal, refusalBy } from '../refusal.ts';
 import type { SandboxParts } from '../sandbox-parts.ts';
+import { completeChat } from './complete-chat.ts';
 import { createTask } from './create-task.ts';
 import { deleteTask } from './delete-task.ts';
 import { listTasks } from './list-tasks.ts';
@@ -19,6 +20,7 @@ const routes: readonly Route[] = [
   { methods: ['GET'], path: /^\/v2\/query\/video_generation$/, handle: listTasks },
   { methods: ['GET'], path: /^\/v2\/query\/video_generation\/([^/]+)$/, handle: queryTask },
   { methods: ['DELETE'], path: /^\/v2\/video_generation\/([^/]+)$/, handle: deleteTask },
+  { methods: ['POST'], path: /^\/v1\/chat\/completions$/, handle: completeChat },
   // Result links carry their own signature instead of the key.
   { methods: ['GET', 'HEAD'], path: /^\/cdn\/([^/]+)\/output\.mp4$/, open: true, handle: resultBytes },
 ];

@@ -1,0 +1,41 @@
+import { newToken } from '../chance.ts';
+import type { ChatOrder } from './chat-order.ts';
+
+const quotedCodePointsMax = 500;
+const lettersAToken = 4;
+
+/** A chat completion before it is written down, whole or in pieces. */
+export type ChatAnswer = {
+  readonly head: { readonly id: string; readonly created: number; readonly model: string };
+  /** A word each, with the space behind it. */
+  readonly words: readonly string[];
+  readonly finish: 'stop' | 'length';
+  readonly usage: { readonly prompt_tokens: number; readonly completion_tokens: number; readonly total_tokens: number };
+};
+
+/** Says again what was asked: enough to see a stream and a bill. A word counts as a token. */
+export function chatAnswer({ model, text, tokensMax }: ChatOrder, nowMs: number): ChatAnswer {
+  const quote = Array.from(text).slice(0, quotedCodePointsMax).join('').trim();
+  const all = `This is the sandbox, and you said: "${quote}". A model would have more to say.`.match(/\S+\s*/g) ?? [];
+  const words = all.slice(0, tokensMax);
+  const promptTokens = Math.ceil(text.length / lettersAToken) + 1;
+  return {
+    words, head: { id: `chatcmpl-${newToken()}`, created: Math.floor(nowMs / 1000), model }, finish: words.length < all.length ? 'length' : 'stop',
+    usage: { prompt_tokens: promptTokens, completion_tokens: words.length, total_tokens: promptTokens + words.length },
+  };
+}
+
+export function wholeChat({ head, words, finish, usage }: ChatAnswer): unknown {
+  const message = { role: 'assistant', content: words.join(''), refusal: null };
+  return { ...head, object: 'chat.completion', choices: [{ index: 0, message, logprobs: null, finish_reason: finish }], usage };
+}
+
+/** The same as events, each a line of data. */
+export function chatEvents({ head, words, finish, usage }: ChatAnswer, showsUsage: boolean): readonly string[] {
+  const event = (choices: readonly object[], more: object = {}): string => `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', choices, ...more })}\n\n`;
+  const delta = (piece: object, reason: string | null): string => event([{ index: 0, delta: piece, logprobs: null, finish_reason: reason }], showsUsage ? { usage: null } : {});
+  return [
+    delta({ role: 'assistant', content: '' }, null), ...words.map((word) => delta({ content: word }, null)), delta({}, finish),
+    ...(showsUsage ? [event([], { usage })] : []), 'data: [DONE]\n\n',
+  ];
+}

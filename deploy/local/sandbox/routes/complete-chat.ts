@@ -1,0 +1,22 @@
+import { chatAnswer, chatEvents, wholeChat } from '../chat/chat-answer.ts';
+import { readChatOrder } from '../chat/chat-order.ts';
+import { pause, type Clock } from '../clock.ts';
+import { json, type Answer } from '../http/answer.ts';
+import { wordMs } from '../limits.ts';
+import type { RouteHandler } from './route.ts';
+
+/** A chat completion in the shape that most vendors of text share. */
+export const completeChat: RouteHandler = ({ body }, { clock, stopped }): Answer => {
+  const order = readChatOrder(body);
+  if (typeof order === 'string') return { as: 'json', status: 400, body: { error: { message: order, type: 'invalid_request_error', param: null, code: 'invalid_request' } } };
+  const answer = chatAnswer(order, clock.now());
+  return order.stream ? { as: 'events', events: spoken(chatEvents(answer, order.showsUsage), clock, stopped) } : json(wholeChat(answer));
+};
+
+/** One event after the other, as fast as somebody speaks. */
+async function* spoken(events: readonly string[], clock: Clock, stopped: AbortSignal): AsyncGenerator<string> {
+  for (const event of events) {
+    yield event;
+    await pause(clock, wordMs, stopped);
+  }
+}
