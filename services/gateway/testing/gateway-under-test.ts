@@ -60,7 +60,7 @@ export function checkedConfig({ limits = {}, channels = [], admin, host = '127.0
     gateway: {
       listen: `${host}:0`, ...(admin === undefined ? {} : { admin }),
       limits: { body: '64MiB', creates_per_minute: 100_000, reads_per_minute: 100_000, calls_per_minute: 100_000, ...limits },
-      realtime: { message: '16MiB', messages_per_second: 200, duration: '60m', ping: '20s', sessions: 2000 },
+      realtime: { message: '16MiB', messages_per_second: 200, duration: '60m', ping: '20s', sessions: 2000, sessions_per_token: 100 },
       async: { workers: 4, drain: '1s' },
       services: { tasks: '127.0.0.1:9101', billing: '127.0.0.1:9102', media: '127.0.0.1:9103', media_http: '127.0.0.1:9113' },
     },

@@ -25,8 +25,9 @@ import type { Realtime } from '../src/relay/realtime/realtime.ts';
 import type { RealtimeSettings } from '../src/relay/realtime/realtime-settings.ts';
 import { until } from './until.ts';
 
-export const REALTIME_SETTINGS: RealtimeSettings = { messageBytesMax: 1_000_000, messagesPerSecond: 50, durationMaxMs: 600_000, pingMs: 20_000, sessionsMax: 3 };
+export const REALTIME_SETTINGS: RealtimeSettings = { messageBytesMax: 1_000_000, messagesPerSecond: 50, durationMaxMs: 600_000, pingMs: 20_000, sessionsMax: 3, sessionsPerTokenMax: 2 };
 export const REALTIME_TOKEN = 'sk-demo-0123456789';
+export const OTHER_TOKEN = 'sk-demo-9876543210';
 
 export type DialOptions = ClientOptions & { readonly protocols?: readonly string[] };
 
@@ -59,6 +60,8 @@ export interface RealtimeUnderTest {
   readonly orders: readonly CallOrder[];
   readonly settled: readonly { readonly callId: string; readonly charge: Charge }[];
   channel(id: keyof typeof UPSTREAM_MODELS, more?: Partial<RelayChannelSettings>): RelayChannelSettings;
+  /** From now on the token is refused so, or not. */
+  refuseToken(problem: Problem | undefined): void;
   /** No money is held from now on. */
   refuseMoney(problem: Problem): void;
   dial(query?: string, options?: DialOptions): WebSocket;
@@ -88,7 +91,8 @@ export async function startRealtimeUnderTest(): Promise<RealtimeUnderTest> {
   });
   const channels = openRelayChannels([channel('main'), channel('spare'), channel('main', { id: 'text', endpoints: ['chat'], models: { text: 'text' } })], { clock, chance: () => 0.5 });
   const realtime = openRealtime({ clock, newId: newIds(clock), log: silentLog, metrics: openMetrics(false), channels, charges, settings: REALTIME_SETTINGS });
-  const server = await startServer(clock, realtime);
+  let noToken: Problem | undefined;
+  const server = await startServer(clock, realtime, () => noToken);
   const url = `127.0.0.1:${String(server.port)}`;
   const dial: RealtimeUnderTest['dial'] = (query = 'model=voice', { protocols = [], ...options } = {}) => {
     const socket = new WebSocket(`ws://${url}/v1/realtime?${query}`, [...protocols], { headers: { authorization: `Bearer ${REALTIME_TOKEN}` }, ...options });
@@ -98,6 +102,9 @@ export async function startRealtimeUnderTest(): Promise<RealtimeUnderTest> {
   };
   return {
     clock, url: `http://${url}`, upstream, channels, realtime, orders, settled, channel, dial,
+    refuseToken: (problem) => {
+      noToken = problem;
+    },
     refuseMoney: (problem) => {
       refused = problem;
     },
@@ -126,11 +133,13 @@ export async function startRealtimeUnderTest(): Promise<RealtimeUnderTest> {
   };
 }
 
-function startServer(clock: FakeClock, realtime: Realtime) {
+function startServer(clock: FakeClock, realtime: Realtime, refused: () => Problem | undefined) {
   const principals = {
     of: async (key: string) => {
-      if (key !== REALTIME_TOKEN) throw new Problem({ kind: 'unauthenticated', reason: 'invalid_api_key', message: 'no such token' });
-      return { accountId: 'demo', tokenId: 'token', models: ['voice', 'text'], expiresAt: undefined };
+      if (key !== REALTIME_TOKEN && key !== OTHER_TOKEN) throw new Problem({ kind: 'unauthenticated', reason: 'invalid_api_key', message: 'no such token' });
+      const problem = refused();
+      if (problem !== undefined) throw problem;
+      return { accountId: 'demo', tokenId: key === OTHER_TOKEN ? 'other' : 'token', models: ['voice', 'text'], expiresAt: undefined };
     },
     drop: () => undefined,
   };

@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { Problem } from '@reelgate/platform/problem';
 import { RELAY_KEYS, UPSTREAM_MODELS } from '../../../../test/harness/relay-upstream/identities.ts';
-import { leaks, REALTIME_TOKEN, startRealtimeUnderTest } from '../../testing/realtime-under-test.ts';
+import { leaks, OTHER_TOKEN, REALTIME_TOKEN, startRealtimeUnderTest } from '../../testing/realtime-under-test.ts';
 import type { DialOptions, RealtimeUnderTest } from '../../testing/realtime-under-test.ts';
 
 let under: RealtimeUnderTest;
@@ -53,9 +53,9 @@ describe('who may not have a session is told so in HTTP, and no upstream is dial
   test('more sessions than the gateway takes', async () => {
     await under.session();
     await under.session();
-    await under.session();
+    await under.session(undefined, { headers: { authorization: `Bearer ${OTHER_TOKEN}` } });
 
-    expect(await under.refusal()).toMatchObject({ status: 503, json: { error: { code: 'gateway_busy' } } });
+    expect(await under.refusal(undefined, { headers: { authorization: `Bearer ${OTHER_TOKEN}` } })).toMatchObject({ status: 503, json: { error: { code: 'gateway_busy' } } });
     expect(under.upstream.sessions).toHaveLength(3);
   });
 });

@@ -5,6 +5,7 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
 import type { Metrics } from '@reelgate/platform/metrics';
+import type { Principal } from '../clients/billing-client.ts';
 import type { Realtime } from '../relay/realtime/realtime.ts';
 import { readHandshake } from '../relay/realtime/handshake.ts';
 import type { AdmitDeps } from './admit.ts';
@@ -60,10 +61,12 @@ async function admitted({ realtime, admission, log }: UpgradeDeps, knock: Knock)
   socket.once('close', () => gone.abort());
   socket.on('error', () => gone.abort());
   try {
-    const principal = await admission.principals.of(tokenOf(request.headers), requestId);
+    const token = tokenOf(request.headers);
+    const principalNow = (): Promise<Principal> => admission.principals.of(token, requestId);
+    const principal = await principalNow();
     await takeRate(admission, principal, 'calls');
     const handshake = readHandshake(request);
-    const end = await realtime.serve({ ...knock, handshake, principal, gone: gone.signal });
+    const end = await realtime.serve({ ...knock, handshake, principal, principalNow, gone: gone.signal });
     const who = { accountId: principal.accountId, tokenId: principal.tokenId, model: handshake.model };
     if ('by' in end) return { status: SWITCHED, ...who, endedBy: end.by, code: end.code };
     refuse(socket, { status: end.status, headers: { 'x-request-id': requestId, ...(end.retryAfter === undefined ? {} : { 'retry-after': end.retryAfter }) }, body: end.body ?? bodyless(end.status) });

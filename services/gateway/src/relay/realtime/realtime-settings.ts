@@ -11,6 +11,7 @@ export interface RealtimeSettings {
   readonly pingMs: number;
   /** At the same moment, of this gateway. */
   readonly sessionsMax: number;
+  readonly sessionsPerTokenMax: number;
 }
 
 export interface CheckedRealtime {
@@ -19,6 +20,7 @@ export interface CheckedRealtime {
   readonly duration: string;
   readonly ping: string;
   readonly sessions: number;
+  readonly sessions_per_token: number;
 }
 
 /** JSON Schema of `gateway.realtime`. */
@@ -28,8 +30,9 @@ export const realtimeProperties = {
   duration: { type: 'string', format: 'duration', default: '60m' },
   ping: { type: 'string', format: 'duration', default: '20s' },
   sessions: { type: 'integer', minimum: 1, maximum: 1_000_000, default: 2000, description: 'a whole number from 1 to 1000000' },
+  sessions_per_token: { type: 'integer', minimum: 1, maximum: 1_000_000, default: 100, description: 'a whole number from 1 to 1000000' },
 } as const;
 
-export function realtimeSettings({ message, messages_per_second: messagesPerSecond, duration, ping, sessions: sessionsMax }: CheckedRealtime): RealtimeSettings {
-  return { messageBytesMax: parseBytes(message) ?? 0, messagesPerSecond, durationMaxMs: parseDuration(duration) ?? 0, pingMs: parseDuration(ping) ?? 0, sessionsMax };
+export function realtimeSettings({ message, messages_per_second: messagesPerSecond, duration, ping, sessions: sessionsMax, sessions_per_token: sessionsPerTokenMax }: CheckedRealtime): RealtimeSettings {
+  return { messageBytesMax: parseBytes(message) ?? 0, messagesPerSecond, durationMaxMs: parseDuration(duration) ?? 0, pingMs: parseDuration(ping) ?? 0, sessionsMax, sessionsPerTokenMax };
 }

@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { setTimeout as wait } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { UPSTREAM_MODELS } from '../../../../../test/harness/relay-upstream/identities.ts';
-import { leaks, REALTIME_SETTINGS, startRealtimeUnderTest } from '../../../testing/realtime-under-test.ts';
+import { Problem } from '@reelgate/platform/problem';
+import { leaks, OTHER_TOKEN, REALTIME_SETTINGS, startRealtimeUnderTest } from '../../../testing/realtime-under-test.ts';
 import { until } from '../../../testing/until.ts';
 import type { RealtimeUnderTest } from '../../../testing/realtime-under-test.ts';
 import type { Charge } from '../call-charges.ts';
@@ -123,7 +124,9 @@ describe('a session ends', () => {
   });
 
   test('when it has lasted as long as it may', async () => {
-    const { got, closed } = await under.session();
+    const { got, closed, there } = await under.session();
+    await until(() => there.pings > 0);
+    await wait(50);
     await under.clock.advance(REALTIME_SETTINGS.durationMaxMs);
 
     expect((await closed).code).toBe(1001);
@@ -140,6 +143,20 @@ describe('a session ends', () => {
     expect((await under.refusal()).status).toBe(503);
   });
 
+  test.each([['forbidden', 'token_disabled'], ['unauthenticated', 'invalid_api_key']] as const)('when its token is refused as %s, and not while nobody can say', async (kind, reason) => {
+    const { got, closed, there, client } = await under.session();
+    under.refuseToken(new Problem({ kind: 'unavailable', reason: 'internal_error', message: 'billing is away' }));
+    for (let check = 0; check < 4; check += 1) await under.clock.advance(2000);
+    await wait(50);
+    expect(client.readyState).toBe(WebSocket.OPEN);
+
+    under.refuseToken(new Problem({ kind, reason, message: 'no longer' }));
+    await under.clock.advance(2000);
+    await until(() => there.closed !== undefined);
+    expect((await closed).code).toBe(1008);
+    expect(JSON.parse(got.at(-1) as string)).toMatchObject({ type: 'error', error: { code: reason } });
+  });
+
   test('when the client no longer answers pings; one that answers stays', async () => {
     const [deaf, well] = [await under.session('model=voice', { autoPong: false }), await under.session()];
     await until(() => deaf.there.pings > 0 && well.there.pings > 0);
@@ -152,6 +169,20 @@ describe('a session ends', () => {
     expect((await deaf.closed).code).toBe(1006);
     expect(well.client.readyState).toBe(WebSocket.OPEN);
   });
+});
+
+test('a token has so many sessions at the same time, and gets a place back when one has ended; another token has its own', async () => {
+  const [one] = [await under.session(), await under.session()];
+  const { status, headers, json } = await under.refusal();
+
+  expect([status, headers['retry-after'], json.error.code]).toEqual([429, '1', 'rate_limit_exceeded']);
+  expect(under.orders).toHaveLength(2);
+  await under.session(undefined, { headers: { authorization: `Bearer ${OTHER_TOKEN}` } });
+  expect((await under.refusal(undefined, { headers: { authorization: `Bearer ${OTHER_TOKEN}` } })).status).toBe(503);
+  one.client.close();
+  await one.closed;
+  await until(() => under.settled.length === 1);
+  await under.session();
 });
 
 describe('money is held before the upstream is dialled, and settled once', () => {

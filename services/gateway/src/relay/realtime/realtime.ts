@@ -18,6 +18,7 @@ import type { OpenUpstream } from './open-upstream.ts';
 import type { RealtimeSettings } from './realtime-settings.ts';
 import { runSession } from './run-session.ts';
 import type { SessionEnd } from './run-session.ts';
+import { busy, sessionPlaces } from './session-places.ts';
 import { openSessionUsage } from './session-usage.ts';
 
 const ENDPOINT = 'realtime';
@@ -29,6 +30,8 @@ const EVERY = '*';
 export interface Opening {
   readonly handshake: Handshake;
   readonly principal: Principal;
+  /** Who holds the token by now; refuses with a Problem. */
+  readonly principalNow: () => Promise<Principal>;
   readonly requestId: string;
   readonly request: IncomingMessage;
   readonly socket: Duplex;
@@ -67,8 +70,9 @@ export function openRealtime(deps: RealtimeDeps): Realtime {
   const accepted = new WeakMap<IncomingMessage, Accepted>();
   const server = newServer(settings, accepted);
   const running = new Set<Promise<unknown>>();
+  const places = sessionPlaces(settings);
   const stopping = new AbortController();
-  metrics.gauge('reelgate_relay_realtime_sessions', 'Realtime sessions that are open or being opened', [], (gauge) => gauge.set(running.size));
+  metrics.gauge('reelgate_relay_realtime_sessions', 'Realtime sessions that are open or being opened', [], (gauge) => gauge.set(places.taken()));
 
   const begin = async (opening: Opening): Promise<UpstreamRefusal | SessionEnd> => {
     const { handshake: { model }, principal: { accountId, tokenId } } = opening;
@@ -93,14 +97,17 @@ export function openRealtime(deps: RealtimeDeps): Realtime {
   return {
     serve: async (opening) => {
       const { handshake: { model }, principal } = opening;
-      if (!(principal.models.includes(EVERY) || principal.models.includes(model)) || channels.serving(ENDPOINT, model).length === 0) throw unknownModel(model);
-      if (stopping.signal.aborted || running.size >= settings.sessionsMax) throw new Problem({ kind: 'unavailable', reason: 'gateway_busy', message: 'no further session can be opened here at this moment', retryAfterMs: 1000 });
+      assertSees(principal, model);
+      if (channels.serving(ENDPOINT, model).length === 0) throw unknownModel(model);
+      if (stopping.signal.aborted) throw busy();
+      const place = places.take(principal.tokenId);
       const session = begin(opening);
       running.add(session);
       try {
         return await session;
       } finally {
         running.delete(session);
+        place.giveBack();
       }
     },
     stop: async () => {
@@ -119,12 +126,12 @@ interface Between {
 }
 
 /** From here on the client's connection is a WebSocket, and a fault can only end it. */
-async function between({ clock, settings, log }: RealtimeDeps, { requestId, handshake: { model } }: Opening, { upstream, usage, stopping, accept: open }: Between): Promise<SessionEnd> {
+async function between({ clock, settings, log }: RealtimeDeps, { requestId, principalNow, handshake: { model } }: Opening, { upstream, usage, stopping, accept: open }: Between): Promise<SessionEnd> {
   const client = await open();
   if (client === undefined) return { by: 'client', code: 1006 };
   try {
     const startedAt = clock.now();
-    const end = await runSession(client, upstream, { clock, settings, usage, stopping });
+    const end = await runSession(client, upstream, { clock, settings, usage, stopping, mayGoOn: async () => { assertSees(await principalNow(), model); } });
     if (end.by === 'upstream' && end.code === CLOSE.internal) log.warn({ requestId, channel: upstream.channel.settings.id, model, end: 'broken', ms: clock.now() - startedAt }, 'a channel broke a realtime session off');
     return end;
   } catch (error) {
@@ -166,6 +173,10 @@ function accept(server: WebSocketServer, accepted: WeakMap<IncomingMessage, Acce
       resolve(client);
     });
   });
+}
+
+function assertSees({ models }: Principal, model: string): void {
+  if (!models.includes(EVERY) && !models.includes(model)) throw unknownModel(model);
 }
 
 function unknownModel(model: string): Problem {

@@ -9,6 +9,7 @@ import { pump } from './pump.ts';
 import type { RealtimeSettings } from './realtime-settings.ts';
 import type { SessionUsage } from './session-usage.ts';
 import { watchSide } from './watch-side.ts';
+import { watchToken } from './watch-token.ts';
 
 /** How long the sides have to say that they close too. */
 const CLOSING_MS = 5000;
@@ -25,6 +26,8 @@ export interface SessionOptions {
   readonly clock: Clock;
   readonly settings: RealtimeSettings;
   readonly usage: SessionUsage;
+  /** Refuses with a Problem once the token may not have the session any more. */
+  readonly mayGoOn: () => Promise<void>;
   /** Aborted when the gateway stops. */
   readonly stopping: AbortSignal;
 }
@@ -36,7 +39,7 @@ interface Ending extends SessionEnd {
 }
 
 /** Passes messages between two open sides until one of them ends or a bound is met; resolves when both have closed. */
-export async function runSession(client: WebSocket, { socket: upstream, identities }: OpenUpstream, { clock, settings, usage, stopping }: SessionOptions): Promise<SessionEnd> {
+export async function runSession(client: WebSocket, { socket: upstream, identities }: OpenUpstream, { clock, settings, usage, mayGoOn, stopping }: SessionOptions): Promise<SessionEnd> {
   const over = new AbortController();
   const ended = Promise.withResolvers<Ending>();
   const end = (ending: Ending): void => {
@@ -65,6 +68,7 @@ export async function runSession(client: WebSocket, { socket: upstream, identiti
   const watch = { clock, pingMs: settings.pingMs, over: over.signal };
   void watchSide(client, watch);
   void watchSide(upstream, watch);
+  void watchToken(mayGoOn, { clock, over: over.signal, onRefused: ({ reason, message }) => end({ ...REVOKED, event: { code: reason, message } }) });
   void clock.sleep(settings.durationMaxMs, over.signal).then(() => end(EXPIRED));
   upstream.resume();
   const ending = await ended.promise;
@@ -74,6 +78,7 @@ export async function runSession(client: WebSocket, { socket: upstream, identiti
 
 const LOST: Ending = { by: 'upstream', code: CLOSE.internal, reason: 'the connection was lost', event: { code: 'upstream_failed', message: 'the connection to the model was lost' } };
 const STOPPING: Ending = { by: 'gateway', code: CLOSE.goingAway, reason: 'the server stops' };
+const REVOKED: Ending = { by: 'gateway', code: CLOSE.policy, reason: 'the token may not have this session any more' };
 const EXPIRED: Ending = { by: 'gateway', code: CLOSE.goingAway, reason: 'the session has lasted as long as it may', event: { code: 'session_expired', message: 'the session has lasted as long as it may; open another one' } };
 
 /** The side that has ended it is closed already, and closing it again does nothing. */
