@@ -1,5 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
-
 /** Where time comes from. Only this file and the tests' clock know another source. */
 export interface Clock {
   /** Milliseconds since 1970. */
@@ -16,11 +14,18 @@ export function isRecent(clock: Clock, at: number, ms: number): boolean {
 
 export const systemClock: Clock = {
   now: () => Date.now(),
-  sleep: async (ms, signal) => {
-    try {
-      await wait(ms, undefined, signal === undefined ? {} : { signal });
-    } catch {
-      // An aborted wait is over; that is all the caller asked for.
+  // Most sleeps are deadlines that are given up: the promise of node:timers would make an error with its stack for each.
+  sleep: (ms, signal) => new Promise((resolve) => {
+    if (signal?.aborted === true) {
+      resolve();
+      return;
     }
-  },
+    const over = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', over);
+      resolve();
+    };
+    const timer = setTimeout(over, ms);
+    signal?.addEventListener('abort', over, { once: true });
+  }),
 };

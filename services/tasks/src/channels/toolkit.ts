@@ -5,6 +5,8 @@ import type { Dispatcher } from 'undici';
 const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
 const CONNECT_TIMEOUT_MS = 5000;
 const CONNECTIONS_MAX = 64;
+/** Why a deadline is given up: without a reason of ours an exception is made for each. */
+const ENDED = 'ended';
 /** Failures that are certain to come before the upstream read a byte of the request. */
 const BEFORE_SENDING = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT', 'CERT_HAS_EXPIRED', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'ERR_TLS_CERT_ALTNAME_INVALID']);
 
@@ -59,7 +61,7 @@ export async function withDeadline<T>({ clock, timeoutMs, signal }: { readonly c
   try {
     return await work(AbortSignal.any([signal, late.signal]));
   } finally {
-    ended.abort();
+    ended.abort(ENDED);
   }
 }
 
