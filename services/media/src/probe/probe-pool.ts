@@ -9,7 +9,7 @@ import type { Draw, Probe, ProbeJob, ProbeOutcome, Work } from './probe.ts';
 const WORKER = fileURLToPath(new URL('./probe-worker.ts', import.meta.url));
 const WAITING_MAX = 256;
 const MIB = 1024 ** 2;
-const YOUNG_MIB = 32;
+const YOUNG_MIB = 4;
 const STACK_MIB = 4;
 const BUSY_RETRY_MS = 1000;
 /** For a worker to load what it needs. */
