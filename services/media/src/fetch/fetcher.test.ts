@@ -8,6 +8,7 @@ import { newIds } from '@reelgate/platform/ids';
 import { silentLog } from '@reelgate/platform/log';
 import { openMetrics } from '@reelgate/platform/metrics';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
+import { until } from '../../../../test/harness/until.ts';
 import { mediaConfigOf } from '../../testing/media-under-test.ts';
 import { startOrigin } from '../../testing/origin.ts';
 import type { Origin } from '../../testing/origin.ts';
@@ -81,10 +82,30 @@ describe('fetches at once', () => {
     expect(await mostAtOnce(many(8, (turn) => fetcher.fetchReference(order(holding(turn % 2), String(turn)))))).toBe(3);
   });
 
+  test('of results leave no more files behind than are dealt with: the next is fetched when one was used', async () => {
+    const fetcher = fetcherOf({ results: { parallel: 1 } });
+    const url = origins[0]!.url((_request, response) => { response.end('x'); });
+    const used = Promise.withResolvers<undefined>();
+    const before = origins[0]!.hits.length;
+
+    const first = fetcher.withResult(url, undefined, async (file) => {
+      await used.promise;
+      await file.discard();
+    });
+    const others = Array.from({ length: 300 }, () => fetcher.withResult(url, undefined, (file) => file.discard()));
+    await until(() => origins[0]!.hits.length > before);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(origins[0]!.hits.length).toBe(before + 1);
+
+    used.resolve(undefined);
+    await Promise.all([first, ...others]);
+    expect(origins[0]!.hits.length).toBe(before + 301);
+  });
+
   test('of results have places of their own, and none by host', async () => {
     const fetcher = fetcherOf({ results: { parallel: 6 }, fetch: { in_flight: { total: 1, per_account: 1, per_host: 1 } } });
 
-    expect(await mostAtOnce(many(9, () => fetcher.fetchResult(holding(0))))).toBe(6);
+    expect(await mostAtOnce(many(9, () => fetcher.withResult(holding(0), undefined, async (file) => file)))).toBe(6);
   });
 });
 
@@ -106,7 +127,7 @@ test('whoever waits too long for a place is told so, and the places are not lost
 test('every fetch is counted by how it ended', async () => {
   const fetcher = fetcherOf({});
   await fetcher.fetchReference(order(origins[0]!.url((_request, response) => { response.end('x'); }), 'one'));
-  await expect(fetcher.fetchResult('http://10.0.0.1/')).rejects.toMatchObject({ code: 'address' });
+  await expect(fetcher.withResult('http://10.0.0.1/', undefined, async (file) => file)).rejects.toMatchObject({ code: 'address' });
 
   expect(await metrics.text()).toMatch(/media_fetches_total\{what="reference",outcome="ok"\} \d+/);
   expect(await metrics.text()).toMatch(/media_fetches_total\{what="result",outcome="address"\} 1/);

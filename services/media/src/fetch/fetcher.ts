@@ -12,6 +12,9 @@ import type { FetchOrder, GuardedFetchDeps } from './guarded-fetch.ts';
 import { openKeyedSlots, openSlots } from './slots.ts';
 import type { TransferLimits } from './transfer-watch.ts';
 
+/** The tasks service asks for hundreds of results at once for each of its channels, and each that is sent away is looked for again. */
+const RESULTS_WAITING_MAX = 4096;
+
 export interface ReferenceOrder {
   readonly url: string;
   readonly accountId: string;
@@ -20,10 +23,11 @@ export interface ReferenceOrder {
   readonly bytesMax: number;
 }
 
-/** The two ways in from outside, each with places of its own. Both reject with a FetchFault. */
+/** The two ways in from outside, each with places of its own. Both reject with a FetchFault where nothing was fetched. */
 export interface Fetcher {
   fetchReference(order: ReferenceOrder): Promise<ReceivedFile>;
-  fetchResult(url: string, authorization?: Secret): Promise<ReceivedFile>;
+  /** The place is kept while the file is used: no more are fetched than can be dealt with. */
+  withResult<T>(url: string, authorization: Secret | undefined, use: (file: ReceivedFile) => Promise<T>): Promise<T>;
 }
 
 export interface FetcherDeps extends GuardedFetchDeps {
@@ -35,7 +39,7 @@ export interface FetcherDeps extends GuardedFetchDeps {
 export function openFetcher(deps: FetcherDeps, { fetch, results }: Pick<MediaConfig, 'fetch' | 'results'>): Fetcher {
   const { timeouts, inFlight } = fetch;
   const total = openSlots(inFlight.total);
-  const resultSlots = openSlots(results.parallel);
+  const resultSlots = openSlots(results.parallel, RESULTS_WAITING_MAX);
   const byAccount = openKeyedSlots(inFlight.perAccount);
   const byHost = openKeyedSlots(inFlight.perHost);
   const fetches = deps.metrics.counter('media_fetches_total', 'Fetches of media from outside, by what they were for and how they ended.', ['what', 'outcome']);
@@ -60,9 +64,9 @@ export function openFetcher(deps: FetcherDeps, { fetch, results }: Pick<MediaCon
         url, bytesMax, limits: limitsOf(fetch, totalMs), resume: false, acceptType: (declared) => { acceptFamily(declared, family); },
       }));
     },
-    fetchResult: (url, authorization) => withPlaces(deps, timeouts.queueMs, [(signal) => resultSlots.take(signal)], () => counted('result', {
+    withResult: (url, authorization, use) => withPlaces(deps, timeouts.queueMs, [(signal) => resultSlots.take(signal)], async () => use(await counted('result', {
       url, authorization, bytesMax: results.bytesMax, limits: limitsOf(fetch, results.totalMs), resume: true, acceptType: acceptAny,
-    })),
+    }))),
   };
 }
 

@@ -5,14 +5,14 @@ export type Release = () => void;
 const WAITING_MAX = 256;
 const BUSY = 'could not be fetched now: too many transfers are under way; try again';
 
-/** So many at once; the others wait in line, up to a number, and until their signal is aborted. */
+/** So many at once; the others wait in line, up to a number of them, and until their signal is aborted. */
 export interface Slots {
   take(signal: AbortSignal): Promise<Release>;
   /** Nobody has one or waits for one. */
   idle(): boolean;
 }
 
-export function openSlots(atOnceMax: number): Slots {
+export function openSlots(atOnceMax: number, waitingMax = WAITING_MAX): Slots {
   const waiting: (() => void)[] = [];
   let taken = 0;
 
@@ -35,7 +35,7 @@ export function openSlots(atOnceMax: number): Slots {
         taken += 1;
         return release();
       }
-      if (waiting.length >= WAITING_MAX) throw new FetchFault('busy', BUSY);
+      if (waiting.length >= waitingMax) throw new FetchFault('busy', BUSY);
       await new Promise<void>((resolve, reject) => {
         const leave = (): void => {
           waiting.splice(waiting.indexOf(enter), 1);

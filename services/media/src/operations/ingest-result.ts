@@ -13,7 +13,7 @@ import { claimBlob } from './claim-blob.ts';
 import type { ClaimDeps } from './claim-blob.ts';
 import { keepFile } from './keep-file.ts';
 import type { KeepFileDeps } from './keep-file.ts';
-import { claimed } from './refusals.ts';
+import { claimed, mediaBusy } from './refusals.ts';
 
 const RETRY_MS = 5000;
 
@@ -38,16 +38,17 @@ export async function ingestResult(deps: IngestDeps, order: IngestOrder): Promis
   const before = await deps.store.findResult(taskId);
   if (before !== undefined) return stillKept(before, deps.clock.now());
 
-  const file = await fetchResult(deps, order);
-  try {
-    const facts = await videoIn(deps, file);
-    const { sha256 } = await keepFile(deps, file);
-    const result = claimed(await claimBlob(deps, { accountId, taskId, purpose: 'result', reference: '', sha256, facts, lifetimeMs: deps.results.lifetimeMs }));
-    deps.log.info({ taskId, object: result.id, bytes: file.bytes }, 'a result was stored');
-    return stillKept(result, deps.clock.now());
-  } finally {
-    await file.discard();
-  }
+  return withResult(deps, order, async (file) => {
+    try {
+      const facts = await videoIn(deps, file);
+      const { sha256 } = await keepFile(deps, file);
+      const result = claimed(await claimBlob(deps, { accountId, taskId, purpose: 'result', reference: '', sha256, facts, lifetimeMs: deps.results.lifetimeMs }));
+      deps.log.info({ taskId, object: result.id, bytes: file.bytes }, 'a result was stored');
+      return stillKept(result, deps.clock.now());
+    } finally {
+      await file.discard();
+    }
+  });
 }
 
 /** A result is not brought back once it ended. */
@@ -56,11 +57,12 @@ function stillKept(result: MediaObject, now: number): MediaObject {
   throw new Problem({ kind: 'gone', reason: 'result_expired', message: 'the result of this task is no longer kept' });
 }
 
-async function fetchResult({ fetcher, log }: IngestDeps, { taskId, url, authorization }: IngestOrder): Promise<ReceivedFile> {
+async function withResult<T>({ fetcher, log }: IngestDeps, { taskId, url, authorization }: IngestOrder, use: (file: ReceivedFile) => Promise<T>): Promise<T> {
   try {
-    return await fetcher.fetchResult(url, authorization);
+    return await fetcher.withResult(url, authorization, use);
   } catch (error) {
     if (!(error instanceof FetchFault)) throw error;
+    if (error.code === 'busy') throw mediaBusy(error.said, error);
     log.warn({ taskId, code: error.code, err: error }, 'a result was not fetched');
     throw mayPass(error)
       ? new Problem({ kind: 'unavailable', reason: 'result_unreachable', message: `the result ${error.said}`, retryAfterMs: RETRY_MS, cause: error })

@@ -13,6 +13,7 @@ type Success = Extract<Report, { phase: 'succeeded' }>;
 
 const open = useWorlds();
 const TO_ATTENTION = 5;
+const BUSY = new Problem({ kind: 'unavailable', reason: 'media_busy', message: 'the result could not be fetched now', retryAfterMs: 1000 });
 const GONE = new Problem({ kind: 'invalid', reason: 'invalid_media', message: 'it could not be fetched' });
 const success = (changes: Partial<Success> = {}): Success => ({ phase: 'succeeded', status: 'succeeded', url: 'https://cdn.vendor.example/1', ...changes });
 
@@ -47,6 +48,21 @@ describe('a video that succeeded', () => {
     });
     expect(JSON.stringify(task.result)).not.toContain('cdn.vendor.example');
     expect(await world.sql.read('SELECT id FROM outbox')).toEqual([{ id }]);
+  });
+
+  test('that media has no time for now waits its usual interval, and however often: nothing speaks against it', async () => {
+    const { world, id, succeed } = await withTask();
+    for (let look = 0; look < TO_ATTENTION + 2; look += 1) {
+      world.journal.fail('media.ingest', BUSY);
+      await world.clock.advance(10_000);
+      const task = await succeed();
+      expect(task).toMatchObject({ state: 'queued', pollErrors: 0 });
+      expect(task.nextPollAt! - world.clock.now()).toBeLessThanOrEqual(15_000);
+      expect(task.doubt).toBeUndefined();
+    }
+
+    expect(await waiting(world)).toEqual([]);
+    expect(await succeed()).toMatchObject({ state: 'completed', result: { object: `res-${id}` } });
   });
 
   test('whose bytes cannot be had is not completed, and is asked for a fresh link', async () => {

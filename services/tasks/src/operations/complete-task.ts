@@ -3,7 +3,7 @@ import type { Report } from '../domain/report.ts';
 import type { Task } from '../domain/task.ts';
 import type { Deps } from './deps.ts';
 import { endTask } from './end-task.ts';
-import { postpone } from './postpone.ts';
+import { postpone, waitOn } from './postpone.ts';
 
 type Success = Extract<Report, { phase: 'succeeded' }>;
 
@@ -25,6 +25,10 @@ export async function completeTask(deps: Deps, task: Task, report: Success): Pro
     const { result, expiresAt } = await deps.media.ingest({ accountId: task.accountId, taskId: task.id, url: report.url, credential: report.credential });
     await end(deps, task, report, { result, expiresAt });
   } catch (error) {
+    if (isProblem(error, 'media_busy')) {
+      await waitOn(deps, task);
+      return;
+    }
     const detail = isProblem(error) ? error.message : 'a fault of the service';
     deps.log.warn({ taskId: task.id, err: error }, 'a result could not be kept');
     await postpone(deps, task, `the result could not be kept: ${detail}`, 'result_unavailable');

@@ -1,4 +1,4 @@
-import { errorBackoff } from '../domain/poll-interval.ts';
+import { errorBackoff, pollInterval } from '../domain/poll-interval.ts';
 import type { Doubt, Task } from '../domain/task.ts';
 import type { Deps } from './deps.ts';
 import { raiseAttention } from './raise-attention.ts';
@@ -18,4 +18,13 @@ export async function postpone(deps: Pick<Deps, 'store' | 'clock' | 'pollPlan' |
     nextPollAt: at + errorBackoff(deps.pollPlan, errors),
   }, errors === 1 ? { type: 'look_failed', detail: { error } } : undefined);
   if (doubt !== undefined && (doubted?.looks ?? 0) >= LOOKS_TO_ATTENTION) await raiseAttention(deps, task, doubt, error);
+}
+
+/** Something of our own had no time for the task: nothing speaks against it, and it is looked at again as if nothing had been asked. */
+export async function waitOn(deps: Pick<Deps, 'store' | 'clock' | 'pollPlan' | 'chance'>, task: Task): Promise<void> {
+  const at = deps.clock.now();
+  await deps.store.progress(task.id, task.state, {
+    state: task.state, upstreamStatus: task.upstreamStatus, unrecognised: task.unrecognised, progress: task.progress, pollErrors: task.pollErrors, doubt: task.doubt, at,
+    wasDueAt: task.nextPollAt, nextPollAt: at + pollInterval(deps.pollPlan, at - task.createdAt, deps.chance()),
+  });
 }
