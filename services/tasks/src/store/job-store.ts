@@ -38,7 +38,7 @@ export interface JobStore {
   /** Writes the job, its call, its key and its counters, or nothing. */
   beginJob(job: NewJob): Promise<Begun>;
   findJob(jobId: string): Promise<Job | undefined>;
-  /** Takes due jobs, the one that has waited longest first; until the lease ends nobody else takes them. */
+  /** Takes due jobs: the tokens share alike, and of a token the one that has waited longest goes first. Until the lease ends nobody else takes them. */
   leaseJobs(options: { readonly worker: string; readonly lease: string; readonly now: number; readonly until: number; readonly limit: number }): Promise<readonly TakenJob[]>;
   /** Gives the jobs whose leases stand, and last until then from now on. */
   renewLeases(leases: readonly JobLease[], now: number, until: number): Promise<ReadonlySet<string>>;
