@@ -23,6 +23,7 @@ import type { Counters } from './counters/counters.ts';
 import { localCounters } from './counters/local-counters.ts';
 import { openRedisCounters } from './counters/redis-counters.ts';
 import { dialects } from './dialects/index.ts';
+import { onJobEnded } from './events/on-job-ended.ts';
 import { onJobQueued } from './events/on-job-queued.ts';
 import { onTaskChanged } from './events/on-task-changed.ts';
 import { onTokenChanged } from './events/on-token-changed.ts';
@@ -147,13 +148,15 @@ function startRelay({ catalogue, realtime: settings }: GatewayConfig, { clock, n
 }
 
 /** The hands that make the calls of the generic asynchronous route. */
-async function startJobs({ jobs: { workers, drainMs }, limits }: GatewayConfig, { clock, newId, log, metrics, bus }: Foundation, { relay, jobs, media }: GatewayParts, lifecycle: Lifecycle): Promise<void> {
+async function startJobs({ jobs: { workers, drainMs }, limits }: GatewayConfig, { clock, newId, log, metrics, bus }: Foundation, { relay, jobs, media, changes }: GatewayParts, lifecycle: Lifecycle): Promise<void> {
   const deps = { relay, jobs, media, thaw: thawCall, clock, log, bytesMax: limits.bodyBytes };
   const pool = startJobPool({ jobs, run: (job, options) => runJob(deps, job, options), workers, drainMs, name: newId('gateway'), clock, log });
   lifecycle.add('job pool', () => pool.stop());
   metrics.gauge('reelgate_job_workers_busy', 'Asynchronous calls that this process makes', [], (gauge) => { gauge.set(pool.running()); });
   const queued = await onJobQueued(bus, () => { pool.wake(); });
   lifecycle.add('job events', () => queued.stop());
+  const ended = await onJobEnded(bus, changes);
+  lifecycle.add('ended jobs', () => ended.stop());
 }
 
 /** A number from 0 to 1, exclusive. */

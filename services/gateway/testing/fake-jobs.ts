@@ -33,8 +33,8 @@ export interface FakeJobs {
 const KEEP_MS = 90n * 24n * 3_600_000n;
 const LEASE_MS = 3000n;
 
-/** `onQueued` hears of each job that a worker may have. */
-export function fakeJobs(onQueued: (jobId: string) => void = () => undefined): FakeJobs {
+/** `onQueued` hears of each job that a worker may have, `onEnded` of each that has its outcome. */
+export function fakeJobs(onQueued: (jobId: string) => void = () => undefined, onEnded: (job: { readonly jobId: string; readonly accountId: string }) => void = () => undefined): FakeJobs {
   const calls: string[] = [];
   const jobs = new Map<string, FakeJob>();
   const overdue = new Set<string>();
@@ -114,6 +114,7 @@ export function fakeJobs(onQueued: (jobId: string) => void = () => undefined): F
       if (job === undefined) return { finished: false };
       job.state = request.failure === undefined ? TaskState.COMPLETED : TaskState.FAILED;
       job.end = request;
+      onEnded({ jobId: job.id, accountId: job.request.accountId });
       return { finished: true };
     },
   }));

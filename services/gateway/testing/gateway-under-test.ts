@@ -1,5 +1,5 @@
 import { create } from '@bufbuild/protobuf';
-import { JobQueuedSchema } from '@reelgate/proto/tasks/v1/job_events';
+import { JobEndedSchema, JobQueuedSchema } from '@reelgate/proto/tasks/v1/job_events';
 import { openLocalBus } from '@reelgate/platform/bus-local';
 import type { Bus } from '@reelgate/platform/bus';
 import { newIds } from '@reelgate/platform/ids';
@@ -75,7 +75,7 @@ export async function startGatewayUnderTest(settings: TestSettings = {}): Promis
   const warnings: { readonly fields: object; readonly message: string }[] = [];
   const log: Log = { ...silentLog, warn: (fields, message) => void warnings.push({ fields, message }) };
   const bus = openLocalBus(clock, silentLog);
-  const [tasks, billing, media, calls, usage, jobs] = [fakeTasks(), fakeBilling(), fakeMedia(), fakeCalls(), fakeUsage(), fakeJobs((jobId) => { bus.announce(JobQueuedSchema, create(JobQueuedSchema, { jobId })); })];
+  const [tasks, billing, media, calls, usage, jobs] = [fakeTasks(), fakeBilling(), fakeMedia(), fakeCalls(), fakeUsage(), fakeJobs((jobId) => { bus.announce(JobQueuedSchema, create(JobQueuedSchema, { jobId })); }, (job) => { bus.announce(JobEndedSchema, create(JobEndedSchema, job)); })];
   const gateway = await startGateway(gatewayConfig(checkedConfig(settings)), {
     clock, bus, log, metrics: openMetrics(false), random: () => undefined, newId: newIds(clock), signingKey: new Secret('a key'), publicUrl: PUBLIC_URL, dataDir: '/nowhere',
   }, { tasks: tasks.client, jobs: jobs.client, billing: billing.client, calls: calls.client, usage: usage.client, media: media.port, ready: async () => true });

@@ -28,7 +28,7 @@ import type { MediaBytes } from './clients/media-bytes.ts';
 import { tasksConfig } from './config.ts';
 import type { TasksConfig } from './config.ts';
 import { counts, watchCircuits, watchJobs } from './counts.ts';
-import { announceQueued } from './events/job-events.ts';
+import { announceEnded, announceQueued } from './events/job-events.ts';
 import { announceChanged, finishedEvent, publishFinished } from './events/task-events.ts';
 import { mediaUrls } from './media-url.ts';
 import type { Deps } from './operations/deps.ts';
@@ -155,7 +155,7 @@ function startWorkers({ clock, log }: Deps, passes: readonly Pass[], keep: (name
 function jobDeps({ store, media, clock, newId, log }: Deps, { sql, bus, config, calls }: WorkerParts & { readonly calls: Calls }, metrics: Metrics): JobDeps {
   const jobs: JobDeps['jobs'] = { ...sqlJobs(sql, newId), findKey: (...which) => store.findKey(...which) };
   watchJobs(metrics, jobs, clock);
-  return { jobs, media, calls, attention: store, clock, newId, log, limits: config.jobs, announceQueued: announceQueued(bus), count: counts(metrics) };
+  return { jobs, media, calls, attention: store, clock, newId, log, limits: config.jobs, announceQueued: announceQueued(bus), announceEnded: announceEnded(bus), count: counts(metrics) };
 }
 
 /** A number from 0 to 1, exclusive, from the injected source. */

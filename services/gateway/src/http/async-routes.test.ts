@@ -82,6 +82,36 @@ describe('a call that is queued', () => {
     await until(() => upstream.left() > 0);
   });
 
+  test('is waited for by whoever asks to wait, and read at once when it has ended', async () => {
+    let answer = (): void => undefined;
+    upstream.reply = (request, response) => {
+      answer = () => { json(CHAT_ANSWER)(request, response); };
+    };
+    const { json: { id } } = await queue();
+    await until(() => upstream.seen.length === 1);
+    const waiting = call(under.url, 'GET', `/get-async?id=${id}`, { headers: { prefer: 'wait=60' } });
+    await until(() => under.jobs.calls.includes(`getJob ${id}`));
+    answer();
+    const read = await waiting;
+
+    expect([read.json.status, read.headers['preference-applied'], read.headers['retry-after']]).toEqual(['completed', 'wait=60', undefined]);
+    expect(under.jobs.calls.filter((name) => name.startsWith('getJob'))).toHaveLength(2);
+  });
+  test('is read as it stands when the time to wait is over', async () => {
+    let answer = (): void => undefined;
+    upstream.reply = (request, response) => {
+      answer = () => { json(CHAT_ANSWER)(request, response); };
+    };
+    const { json: { id } } = await queue();
+    await until(() => upstream.seen.length === 1);
+    const waiting = call(under.url, 'GET', `/get-async?id=${id}`, { headers: { prefer: 'wait=3' } });
+    await until(() => under.jobs.calls.includes(`getJob ${id}`));
+    for (let second = 0; second < 4; second += 1) await under.clock.advance(1000);
+
+    expect((await waiting).json).toEqual({ id, status: 'in_progress' });
+    answer();
+    await ended(id);
+  });
   test('does not exist for anybody else, and neither does a task here or a job there', async () => {
     under.billing.tokens.set('rg_token-of-a-rival', { accountId: 'rival' });
     const { json: { id } } = await queue();

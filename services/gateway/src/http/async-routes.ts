@@ -1,6 +1,8 @@
 import { Problem } from '@reelgate/platform/problem';
 import { createJob } from '../jobs/create-job.ts';
 import { resultEnvelope } from '../jobs/result-envelope.ts';
+import type { Job } from '../clients/jobs-client.ts';
+import { awaitJob, isOpen } from '../operations/await-job.ts';
 import { relayEndpoints } from '../relay/endpoints.ts';
 import type { Exchange } from './exchange.ts';
 import { principalOf } from './exchange.ts';
@@ -11,7 +13,10 @@ import type { GatewayParts } from './gateway-parts.ts';
 import { idempotencyKeyOf } from './idempotency-key.ts';
 import { pollHints } from './poll-hints.ts';
 import { matchPath } from './route.ts';
+import { preferredWait } from './prefer.ts';
 import type { RouteEntry } from './route.ts';
+import { openWaitingRoom } from './waiting-room.ts';
+import type { WaitingRoom } from './waiting-room.ts';
 
 const PREFIX = '/async';
 const JOB_ID = /^job_\w{1,60}$/;
@@ -31,6 +36,7 @@ const READ = {
 
 /** The generic asynchronous route in front of the synchronous ones. */
 export function asyncRoutes(parts: GatewayParts): RouteEntry[] {
+  const room = openWaitingRoom();
   return [
     {
       methods: ['POST'], path: `${PREFIX}/{+path}`, token: { counts: 'calls' }, handle: (exchange) => create(parts, exchange),
@@ -40,9 +46,9 @@ export function asyncRoutes(parts: GatewayParts): RouteEntry[] {
       },
     },
     {
-      methods: ['GET'], path: '/get-async', token: { counts: 'reads' }, handle: (exchange) => read(parts, exchange),
+      methods: ['GET'], path: '/get-async', token: { counts: 'reads' }, handle: (exchange) => read(parts, room, exchange),
       doc: {
-        tag: 'Generic async', operationId: 'getAsync', summary: 'Read a queued call', parameters: [{ name: 'id', description: 'Id of the call.', schema: { type: 'string' } }],
+        tag: 'Generic async', operationId: 'getAsync', summary: 'Read a queued call', headers: ['Prefer'], parameters: [{ name: 'id', description: 'Id of the call.', schema: { type: 'string' } }],
         description: 'A call that failed is read with 200: its own status is `status_code`.', answers: { 'application/json': READ },
       },
     },
@@ -87,16 +93,29 @@ function noStream(byPath: boolean): Problem {
   });
 }
 
-async function read(parts: GatewayParts, exchange: Exchange): Promise<void> {
+async function read(parts: GatewayParts, room: WaitingRoom, exchange: Exchange): Promise<void> {
   const id = new URLSearchParams(exchange.querystring).get('id') ?? '';
   if (id === '') throw new Problem({ kind: 'invalid', reason: 'invalid_request', field: 'id', message: 'is required: /get-async?id=…' });
   if (!JOB_ID.test(id)) throw new Problem({ kind: 'not_found', reason: 'task_not_found', message: 'there is no such asynchronous call' });
   exchange.state.taskId = id;
-  const job = await parts.jobs.get(principalOf(exchange).accountId, id, exchange.state.requestId);
-  if (job.state === 'queued' || job.state === 'in_progress') exchange.set(pollHints({ pollAfterMs: 0n }));
+  const job = await readOrWait(parts, room, exchange, id);
+  if (isOpen(job)) exchange.set(pollHints({ pollAfterMs: 0n }));
   const body = await resultEnvelope(parts.media, job);
   if (body === undefined) throw new Problem({ kind: 'gone', reason: 'result_expired', message: 'the result is no longer kept' });
   exchange.status = 200;
   exchange.type = 'application/json; charset=utf-8';
   exchange.body = body;
+}
+
+async function readOrWait(parts: GatewayParts, room: WaitingRoom, exchange: Exchange, jobId: string): Promise<Job> {
+  const { accountId } = principalOf(exchange);
+  const { requestId, gone } = exchange.state;
+  const seconds = preferredWait(exchange.req.headers['prefer']);
+  if (seconds === undefined || !room.enter()) return parts.jobs.get(accountId, jobId, requestId);
+  try {
+    exchange.set('preference-applied', `wait=${String(seconds)}`);
+    return await awaitJob(parts, { accountId, jobId, ms: seconds * 1000, requestId, gone: AbortSignal.any([gone, parts.stopping]) });
+  } finally {
+    room.leave();
+  }
 }

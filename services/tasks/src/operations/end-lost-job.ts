@@ -21,6 +21,7 @@ export async function endLost(deps: JobDeps, job: Job, lease: JobLease, why: str
     return returned;
   }
   if (!(await jobs.finishJob(lease, { state: 'failed', at, failure: UNKNOWN, attention: { reason: 'unknown_outcome', detail: DETAIL } }))) return false;
+  deps.announceEnded(job);
   count.jobEnded(job.endpoint, UNKNOWN.code);
   count.attention('unknown_outcome');
   log.error({ taskId: job.id, endpoint: job.endpoint }, 'the outcome of a job is unknown');

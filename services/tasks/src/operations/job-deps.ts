@@ -3,6 +3,7 @@ import type { NewId } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
 import type { Calls } from '../clients/calls.ts';
 import type { Media } from '../clients/media.ts';
+import type { Job } from '../domain/job.ts';
 import type { JobRetentionStore, JobStore } from '../store/job-store.ts';
 import type { AttentionStore, CreateStore, ReadStore } from '../store/task-store.ts';
 
@@ -19,6 +20,8 @@ export interface JobDeps {
   readonly limits: JobLimits;
   /** Tells workers that there is work. */
   readonly announceQueued: (jobId: string) => void;
+  /** Tells those who wait for a job that it has ended. */
+  readonly announceEnded: (job: Pick<Job, 'id' | 'accountId'>) => void;
   readonly count: JobCounts;
 }
 

@@ -95,6 +95,7 @@ describe('createJob', () => {
     const own = await lease(world);
     await startJob(world.deps, own);
     await finishJob(world.deps, own, { answer: anAnswer() });
+    expect(world.endings).toEqual([`acme ${own.jobId}`]);
     await world.create();
     await expect(world.create()).rejects.toMatchObject({ reason: 'too_many_tasks' });
   });

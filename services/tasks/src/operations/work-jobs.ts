@@ -57,10 +57,11 @@ export async function returnJob(deps: JobDeps, lease: JobLease, { untouched, del
 }
 
 /** Ends a job, once; says whether this call did. */
-export async function finishJob({ jobs, clock, count }: JobDeps, lease: JobLease, end: { readonly answer?: JobAnswer | undefined; readonly failure?: Failure | undefined }): Promise<boolean> {
+export async function finishJob({ jobs, clock, count, announceEnded }: JobDeps, lease: JobLease, end: { readonly answer?: JobAnswer | undefined; readonly failure?: Failure | undefined }): Promise<boolean> {
   const state = end.failure === undefined ? 'completed' : 'failed';
   if (!(await jobs.finishJob(lease, { state, at: clock.now(), ...end }))) return false;
   const job = await jobs.findJob(lease.jobId);
+  if (job !== undefined) announceEnded(job);
   count.jobEnded(job?.endpoint ?? '', state);
   return true;
 }

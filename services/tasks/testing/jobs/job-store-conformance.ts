@@ -126,18 +126,6 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
       expect((await lease({ limit: 2 })).map(({ jobId }) => jobId)).toEqual(['job_c', 'job_b']);
     });
 
-    test('gives each token as many as the others, counting what it has running, and leaves nobody idle', async () => {
-      const tokenOf = async (owns: readonly JobLease[]): Promise<(string | undefined)[]> => Promise.all(owns.map(async ({ jobId }) => (await jobs.findJob(jobId))?.tokenId));
-      for (const [index, id] of numbered(20).entries()) await begun(id, { ...ROOMY, createdAt: AT - 100 + index });
-      expect(await lease({ limit: 4 })).toHaveLength(4);
-      for (const id of ['job_x', 'job_y', 'job_z']) await begun(id, { ...ROOMY, tokenId: 'token_2' });
-      await begun('job_w', { ...ROOMY, tokenId: 'token_3' });
-
-      expect((await tokenOf(await lease({ limit: 4 }))).toSorted()).toEqual(['token_2', 'token_2', 'token_2', 'token_3']);
-      expect(await tokenOf(await lease({ limit: 4 }))).toEqual(Array.from({ length: 4 }, () => 'token_1'));
-      expect(await lease({ limit: 64 })).toHaveLength(12);
-    });
-
     test('gives none before its time', async () => {
       const own = await leased('job_1');
       await jobs.requeueJob(own, { starts: 0, at: AT, dueAt: AT + 50, why: 'busy' });

@@ -30,6 +30,8 @@ export interface JobWorld {
   readonly clock: FakeClock;
   readonly media: FakeMedia;
   readonly announced: readonly string[];
+  /** Owners and jobs whose end was announced. */
+  readonly endings: readonly string[];
   readonly counted: readonly string[];
   /** What was decided over the money of calls. */
   readonly ended: readonly string[];
@@ -66,6 +68,7 @@ async function openJobWorld(outside: Outside, limits: JobLimits, atEnd: (end: ()
   const newId = newIds(clock);
   const tasks = sqlTaskStore(sql, newId, () => ({ type: 'finished', payload: '{}' }));
   const announced: string[] = [];
+  const endings: string[] = [];
   const counted: string[] = [];
   const ended: string[] = [];
   const deps: JobDeps = {
@@ -74,7 +77,7 @@ async function openJobWorld(outside: Outside, limits: JobLimits, atEnd: (end: ()
     calls: { end: async (callId, how) => void ended.push(`${how} ${callId}`) },
     attention: tasks,
     clock, newId, log: silentLog, limits,
-    announceQueued: (jobId) => void announced.push(jobId),
+    announceQueued: (jobId) => void announced.push(jobId), announceEnded: ({ id, accountId }) => void endings.push(`${accountId} ${id}`),
     count: { jobEnded: (...words) => void counted.push(words.join(' ')), attention: (reason) => void counted.push(`attention ${reason}`) },
   };
   let isOpen = true;
@@ -84,7 +87,7 @@ async function openJobWorld(outside: Outside, limits: JobLimits, atEnd: (end: ()
   };
   atEnd(close);
   return {
-    deps, tasks, journal, clock, media, announced, counted, ended,
+    deps, tasks, journal, clock, media, announced, endings, counted, ended,
     create: (changes = {}) => createJob(deps, { accountId: 'acme', tokenId: 'token_1', visibleModels: ['*'], requestId: 'req_1', call: aCall(), repeatable: false, ...changes }),
     restart: async () => {
       await close();

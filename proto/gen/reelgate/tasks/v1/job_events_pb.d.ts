@@ -30,3 +30,30 @@ export declare type JobQueued = Message<"reelgate.tasks.v1.JobQueued"> & {
  */
 export declare const JobQueuedSchema: GenMessage<JobQueued>;
 
+/**
+ * JobEnded says that a job has its outcome. It may be lost: it only makes those quick who wait for it.
+ *
+ * @generated from message reelgate.tasks.v1.JobEnded
+ */
+export declare type JobEnded = Message<"reelgate.tasks.v1.JobEnded"> & {
+  /**
+   * System job id.
+   *
+   * @generated from field: string job_id = 1;
+   */
+  jobId: string;
+
+  /**
+   * Whose job it is.
+   *
+   * @generated from field: string account_id = 2;
+   */
+  accountId: string;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.JobEnded.
+ * Use `create(JobEndedSchema)` to create a new message.
+ */
+export declare const JobEndedSchema: GenMessage<JobEnded>;
+

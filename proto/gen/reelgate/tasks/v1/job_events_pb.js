@@ -8,7 +8,7 @@ import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
  * Describes the file reelgate/tasks/v1/job_events.proto.
  */
 export const file_reelgate_tasks_v1_job_events = /*@__PURE__*/
-  fileDesc("CiJyZWVsZ2F0ZS90YXNrcy92MS9qb2JfZXZlbnRzLnByb3RvEhFyZWVsZ2F0ZS50YXNrcy52MSIbCglKb2JRdWV1ZWQSDgoGam9iX2lkGAEgASgJYgZwcm90bzM");
+  fileDesc("CiJyZWVsZ2F0ZS90YXNrcy92MS9qb2JfZXZlbnRzLnByb3RvEhFyZWVsZ2F0ZS50YXNrcy52MSIbCglKb2JRdWV1ZWQSDgoGam9iX2lkGAEgASgJIi4KCEpvYkVuZGVkEg4KBmpvYl9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJYgZwcm90bzM");
 
 /**
  * Describes the message reelgate.tasks.v1.JobQueued.
@@ -16,4 +16,11 @@ export const file_reelgate_tasks_v1_job_events = /*@__PURE__*/
  */
 export const JobQueuedSchema = /*@__PURE__*/
   messageDesc(file_reelgate_tasks_v1_job_events, 0);
+
+/**
+ * Describes the message reelgate.tasks.v1.JobEnded.
+ * Use `create(JobEndedSchema)` to create a new message.
+ */
+export const JobEndedSchema = /*@__PURE__*/
+  messageDesc(file_reelgate_tasks_v1_job_events, 1);
 
