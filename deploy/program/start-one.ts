@@ -17,6 +17,7 @@ import { httpMediaBytes, startTasks } from '@reelgate/tasks/app';
 import { tasksConfig } from '@reelgate/tasks/config';
 import type { ServiceName } from './config.ts';
 import { greeting } from './greeting.ts';
+import { linger } from './linger.ts';
 import { openPorts, servicesKey } from './open-ports.ts';
 import type { Started, Starting } from './starting.ts';
 
@@ -61,6 +62,7 @@ export const START_ONE: Readonly<Record<ServiceName, (starting: Starting) => Pro
 async function serve({ config, foundation, lifecycle, identify }: Starting, name: 'tasks' | 'billing' | 'media', service: RunningService): Promise<void> {
   lifecycle.add(name, () => service.stop());
   await openPorts(lifecycle, foundation, service, { ports: config.ports[name], identify });
+  lifecycle.add('work of others', () => linger(service, foundation));
 }
 
 function connect({ config, foundation, lifecycle }: Starting, name: 'tasks' | 'billing' | 'media'): GrpcConnection {

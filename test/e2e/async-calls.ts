@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { setTimeout as wait } from 'node:timers/promises';
 import { httpCaller } from '../harness/client.ts';
 import type { Answer, HttpCaller } from '../harness/client.ts';
+import { newDatabases } from '../harness/databases.ts';
 import { newProgram } from '../harness/program.ts';
 import type { Program, Shape } from '../harness/program.ts';
 import { withRelay } from '../harness/relay-config.ts';
@@ -35,7 +36,7 @@ export async function untilEnded(client: HttpCaller, id: string, timeoutMs = END
 }
 
 /** What the generic asynchronous route does in the real program, whatever its shape. */
-export function asyncCallsSuite(shape: Shape, servers: { readonly bus?: () => string; readonly redis?: () => string } = {}): void {
+export function asyncCallsSuite(shape: Shape, servers: { readonly bus?: () => string; readonly redis?: () => string; readonly postgres?: () => string } = {}): void {
   let upstream: RelayUpstream;
   let program: Program;
   let client: HttpCaller;
@@ -53,7 +54,8 @@ export function asyncCallsSuite(shape: Shape, servers: { readonly bus?: () => st
 
   beforeAll(async () => {
     upstream = await startRelayUpstream();
-    program = await newProgram(shape, { upstream: upstream.host, bus: servers.bus?.(), redis: servers.redis?.() }, withJobs(upstream.host));
+    const databases = servers.postgres === undefined ? undefined : await newDatabases(servers.postgres());
+    program = await newProgram(shape, { upstream: upstream.host, bus: servers.bus?.(), redis: servers.redis?.(), databases }, withJobs(upstream.host));
     await program.start();
     client = httpCaller(program.base, KEYS.demo);
   }, TIMEOUT_MS);
@@ -130,6 +132,16 @@ export function asyncCallsSuite(shape: Shape, servers: { readonly bus?: () => st
       expect([again.text, again.headers.get('idempotent-replayed')]).toEqual([slow.text, 'true']);
     }, TIMEOUT_MS);
   });
+
+  test('a call that runs is let end and paid for by what it used, also where everything is told to stop at the same moment', async () => {
+    const { id } = (await queue('/v1/chat/completions', aChat('together', '[slow:1500]'))).json as { id: string };
+    while (upstream.marked('together').length === 0) await wait(20);
+    await program.stop('SIGTERM');
+    await program.start();
+
+    expect((await untilEnded(client, id)).json).toMatchObject({ status: 'completed' });
+    expect(upstream.marked('together')).toHaveLength(1);
+  }, TIMEOUT_MS);
 
   test('in the end the ledger is whole', async () => {
     expect((await program.command('ledger', 'verify')).json).toMatchObject({ ok: true, sums: { USD: '0' } });

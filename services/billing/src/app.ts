@@ -60,6 +60,8 @@ export async function startBilling(config: BillingConfig, foundation: Foundation
         await deps.prices.put(prices, clock.now());
         await putAccounts(deps, accounts, { makeKeys: false });
       },
+      // a call that cannot be settled is charged its whole hold
+      isNeeded: () => deps.calls.areOpen(clock.now()),
       stop: () => lifecycle.stop(),
     };
   } catch (error) {

@@ -33,5 +33,7 @@ export interface RunningService {
   readonly ready: ReadyCheck;
   /** Takes the parts of a new configuration that can change while it runs. */
   reload(config: unknown): Promise<void>;
+  /** Whether others have work under way that they can only finish with it; absent: never. */
+  isNeeded?: () => Promise<boolean>;
   stop(): Promise<void>;
 }

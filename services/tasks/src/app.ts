@@ -68,14 +68,14 @@ export interface TasksPeers {
 
 /** Starts the tasks service. What a crash cut off is settled before this resolves. */
 export async function startTasks(config: TasksConfig, foundation: Foundation, peers: TasksPeers): Promise<RunningService> {
-  const { clock, log, bus, newId, random } = foundation;
+  const { clock, log, bus, newId } = foundation;
   const lifecycle = openLifecycle(log);
   const sql = await openSql({ url: config.database, dataDir: foundation.dataDir, name: 'tasks', migrations: path.join(import.meta.dirname, '../migrations') });
   lifecycle.add('database', () => sql.close());
 
   let current = config;
   const workers = new Map<string, Worker>();
-  const chance = chanceFrom(random);
+  const chance = chanceFrom(foundation.random);
   const fleet = openFleet(config.channels, { clock, adapters: ADAPTERS, chance });
   lifecycle.add('channels', () => fleet.close());
   watchCircuits(foundation.metrics, fleet);
@@ -108,15 +108,14 @@ export async function startTasks(config: TasksConfig, foundation: Foundation, pe
   return {
     bindings: [bind(TaskService, taskService(deps)), bind(OperatorService, operatorService(deps, jobs)), bind(JobService, jobService(jobs))],
     routes: [],
-    ready: async () => {
-      await sql.read('SELECT 1 AS one');
-      return bus.ready();
-    },
+    ready: async () => (await sql.read('SELECT 1 AS one')).length === 1 && bus.ready(),
     reload: async (value) => {
       current = tasksConfig(value, foundation.publicUrl);
       fleet.replace(current.channels);
       channels.renew();
     },
+    // how a call ended can only be written down here
+    isNeeded: async () => (await jobs.jobs.pendingJobs()).some(({ state }) => state === 'in_progress'),
     stop: () => lifecycle.stop(),
   };
 }

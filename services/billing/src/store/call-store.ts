@@ -29,4 +29,6 @@ export interface CallStore {
   find(ids: readonly string[]): Promise<ReadonlyMap<string, CallStory>>;
   /** Open calls whose time is over, the oldest first. */
   lapsed(now: number, limit: number): Promise<readonly string[]>;
+  /** Whether a call is open whose time is not over. */
+  areOpen(now: number): Promise<boolean>;
 }

@@ -16,6 +16,7 @@ const PLACED_BEFORE_ROWS = 2;
 const INSERT = byRows((rows) => `INSERT INTO calls (${FROZEN_COLUMNS.join(', ')}, placed_at, placed_in)
   VALUES ${valueRows(rows, FROZEN_COLUMNS.length, { first: PLACED_BEFORE_ROWS + 1, rest: ', $1, $2' })} ON CONFLICT (id) DO NOTHING RETURNING id`);
 const REMOVE = byRows((rows) => `DELETE FROM calls WHERE id IN (${parameters(rows)})`);
+const OPEN = 'SELECT id FROM calls WHERE ended_at IS NULL AND lapses_at > $1 LIMIT 1';
 const LAPSED = 'SELECT id FROM calls WHERE ended_at IS NULL AND lapses_at <= $1 ORDER BY lapses_at, id LIMIT $2';
 
 export function sqlCallStore(sql: Sql): CallStore {
@@ -25,6 +26,7 @@ export function sqlCallStore(sql: Sql): CallStore {
     end: (batch) => sql.transaction((query) => endCalls(query, batch, termsOf)),
     find: (ids) => findCalls(sql.read, ids),
     lapsed: async (now, limit) => (await sql.read<{ id: string }>(LAPSED, [now, limit])).map(({ id }) => id),
+    areOpen: async (now) => (await sql.read(OPEN, [now])).length > 0,
   };
 }
 
