@@ -3,6 +3,9 @@ export const URL_CHARACTERS_MAX = 4096;
 const WELL_FORMED = /^https?:\/\/[^/\\]/i;
 /** White space, controls and backslashes. */
 const UNWELCOME = /[\u0000-\u0020\u007f-\u00a0\\]|\s/u;
+/** The parser forgets a user's name that is empty, as in `http://@host/`. */
+const USER = /^[^/]*\/\/[^/?#]*@/;
+const WITH_USER = { fault: 'must have an address without a user name or password in it' };
 
 export type ParsedUrl = { readonly url: URL } | { readonly fault: string };
 
@@ -10,6 +13,7 @@ export type ParsedUrl = { readonly url: URL } | { readonly fault: string };
 export function parseRemoteUrl(text: string): ParsedUrl {
   if (text.length > URL_CHARACTERS_MAX) return { fault: `must have an address of at most ${String(URL_CHARACTERS_MAX)} characters` };
   if (!WELL_FORMED.test(text) || UNWELCOME.test(text)) return { fault: 'must have an address of the form https://host/path, without white space or backslashes' };
+  if (USER.test(text)) return WITH_USER;
   const url = URL.parse(text);
   if (url === null) return { fault: 'must have a valid http or https address' };
   return checkRemoteUrl(url);
@@ -19,6 +23,6 @@ export function parseRemoteUrl(text: string): ParsedUrl {
 export function checkRemoteUrl(url: URL): ParsedUrl {
   if (url.href.length > URL_CHARACTERS_MAX) return { fault: `must have an address of at most ${String(URL_CHARACTERS_MAX)} characters` };
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return { fault: 'must have an http or https address' };
-  if (url.username !== '' || url.password !== '') return { fault: 'must have an address without a user name or password in it' };
+  if (url.username !== '' || url.password !== '') return WITH_USER;
   return { url };
 }

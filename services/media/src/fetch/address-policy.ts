@@ -41,6 +41,8 @@ function isGlobalUnicast6(parts: readonly number[]): boolean {
 export interface AddressPolicy {
   permits(address: string, port: number): boolean;
   permitsPort(port: number): boolean;
+  /** Those that everybody may know of. */
+  readonly ports: readonly number[];
   /** Whether some exception names this port, so that the address decides. */
   hasExceptionOn(port: number): boolean;
 }
@@ -57,6 +59,7 @@ export function addressPolicy({ allow, ports }: AddressPolicyOptions): AddressPo
   return {
     permits: (address, port) => isIP(address) !== 0 && (exceptions.has(endpoint(address, port)) || isPublicAddress(address)),
     permitsPort: (port) => ports.includes(port) || excepted.has(port),
+    ports,
     hasExceptionOn: (port) => excepted.has(port),
   };
 }

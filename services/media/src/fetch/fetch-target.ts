@@ -13,7 +13,7 @@ const HTTPS_PORT = 443;
 export function checkTarget(url: URL, policy: AddressPolicy): void {
   const checked = checkRemoteUrl(url);
   if ('fault' in checked) throw new FetchFault('url', checked.fault);
-  if (!policy.permitsPort(portOf(url))) throw new FetchFault('url', 'must have an address on a port that is dialled: 80 or 443');
+  if (!policy.permitsPort(portOf(url))) throw new FetchFault('url', `must have an address on a port that is dialled (${policy.ports.join(', ')})`);
   const host = hostOf(url);
   if (isIP(host) !== 0) {
     if (!policy.permits(host, portOf(url))) throw addressFault(`the address ${host} is not dialled`);
@@ -40,6 +40,7 @@ function portOf(url: URL): number {
 }
 
 function isPublicName(host: string): boolean {
+  if (host.includes('..')) return false;
   const name = host.replace(/\.$/, '').toLowerCase();
-  return name.includes('.') && !name.startsWith('.') && !name.includes('..') && !PRIVATE_NAMES.some((suffix) => name.endsWith(`.${suffix}`));
+  return name.includes('.') && !name.startsWith('.') && !PRIVATE_NAMES.some((suffix) => name.endsWith(`.${suffix}`));
 }
