@@ -67,7 +67,7 @@ function build(config: MediaConfig, foundation: Foundation, { sql, lifecycle }: 
   const pool = openProbePool({ clock, log, ...config.probe });
   lifecycle.add('parsers', () => pool.stop());
   const fetcher = openFetcher({
-    ...foundation, incoming, policy: addressPolicy(config.fetch), dnsServers: config.fetch.dnsServers, redirectsMax: config.fetch.redirectsMax,
+    ...foundation, incoming, policy: addressPolicy(config.fetch), dnsServers: config.fetch.dnsServers, redirectsMax: config.fetch.redirectsMax, headerBytesMax: config.fetch.headerBytesMax,
     isOwn: (url) => isOwnHost(url, publicUrl), stopping: stopping.signal,
   }, config);
   const deps = { ...foundation, ...config, store: sqlMediaStore(sql), blobs, incoming, fetcher, probe: pool.probe, poster: pool.poster, redraw: config.stagedRedraw ? pool.redraw : undefined };

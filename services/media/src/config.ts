@@ -4,6 +4,7 @@ import { Secret } from '@reelgate/platform/secret';
 import { S3_PATTERN, parseS3Address } from './blobs/s3-address.ts';
 import type { S3Address, S3Credentials } from './blobs/s3-address.ts';
 import type { Category } from './domain/media-rules.ts';
+import { URL_CHARACTERS_MAX } from './domain/remote-url.ts';
 
 const duration = (fallback: string) => ({ type: 'string', format: 'duration', default: fallback });
 const bytes = (fallback: string) => ({ type: 'string', format: 'bytes', default: fallback });
@@ -39,7 +40,7 @@ export const mediaSchema = {
         items: { type: 'string', pattern: '^(\\d{1,3}(\\.\\d{1,3}){3}|\\[[0-9a-fA-F:.]+\\])(:\\d{1,5})?$', description: 'the address of a DNS server such as 10.0.0.2, 10.0.0.2:53 or [fd00::2]:53; none: those of the system' },
       },
       in_flight: section({ total: count(16), per_account: count(4), per_host: count(4) }),
-      least_speed: bytes('16KiB'),
+      least_speed: bytes('16KiB'), speed_window: duration('15s'), header_bytes: bytes('16KiB'), url_characters: count(URL_CHARACTERS_MAX),
       timeouts: section({
         dns: duration('5s'), connect: duration('5s'), headers: duration('10s'), idle: duration('10s'),
         image_total: duration('30s'), video_total: duration('120s'), queue: duration('60s'),
@@ -57,7 +58,11 @@ export interface FetchConfig {
   /** Empty: the system's. */
   readonly dnsServers: readonly string[];
   readonly inFlight: { readonly total: number; readonly perAccount: number; readonly perHost: number };
+  /** Over every window of a body. */
   readonly leastBytesPerSecond: number;
+  readonly speedWindowMs: number;
+  readonly headerBytesMax: number;
+  readonly urlCharactersMax: number;
   readonly timeouts: {
     readonly dnsMs: number; readonly connectMs: number; readonly headersMs: number; readonly idleMs: number;
     /** Pictures and sound, then video. */
@@ -109,7 +114,7 @@ interface Checked {
     readonly probe: { readonly timeout: string; readonly heap: string; readonly pixels: number; readonly workers: number };
     readonly fetch: {
       readonly allow: readonly string[]; readonly ports: readonly number[]; readonly max_redirects: number; readonly dns_servers: readonly string[];
-      readonly in_flight: Numbers; readonly least_speed: string; readonly timeouts: Values;
+      readonly in_flight: Numbers; readonly least_speed: string; readonly speed_window: string; readonly header_bytes: string; readonly url_characters: number; readonly timeouts: Values;
     };
   };
 }
@@ -150,6 +155,9 @@ function fetchConfig(fetch: Checked['media']['fetch']): FetchConfig {
     dnsServers: fetch.dns_servers,
     inFlight: { total: number(fetch.in_flight['total']), perAccount: number(fetch.in_flight['per_account']), perHost: number(fetch.in_flight['per_host']) },
     leastBytesPerSecond: size(fetch.least_speed),
+    speedWindowMs: ms(fetch.speed_window),
+    headerBytesMax: size(fetch.header_bytes),
+    urlCharactersMax: fetch.url_characters,
     timeouts: {
       dnsMs: ms(fetch.timeouts['dns']), connectMs: ms(fetch.timeouts['connect']), headersMs: ms(fetch.timeouts['headers']), idleMs: ms(fetch.timeouts['idle']),
       imageTotalMs: ms(fetch.timeouts['image_total']), videoTotalMs: ms(fetch.timeouts['video_total']), queueMs: ms(fetch.timeouts['queue']),

@@ -1,75 +1,94 @@
 import { createSocket } from 'node:dgram';
+import type { RemoteInfo, Socket as UdpSocket } from 'node:dgram';
+import { createServer } from 'node:net';
+import type { Server, Socket } from 'node:net';
+import { questionOf, replyTo } from './dns-messages.ts';
+import type { OddAnswer } from './dns-messages.ts';
 
-const TYPE_A = 1;
 const TYPE_AAAA = 28;
-const HEADER_BYTES = 12;
-const REFUSED_NAME = 3;
+/** What a resolver says that it takes in one packet. */
+const PACKET_BYTES_MAX = 1232;
+const PORT_TRIES_MAX = 20;
 
+export type Answer = readonly string[] | 'silence' | OddAnswer | { readonly four: Answer; readonly six: Answer };
 /** What a name is answered with, asked for the first time, the second time and so on; the last one stays. `silence`: no answer. */
-export type Answers = readonly (readonly string[] | 'silence')[];
+export type Answers = readonly Answer[];
 
 export interface FakeDns {
   /** `127.0.0.1:port` */
   readonly address: string;
   answer(name: string, ...answers: Answers): void;
+  /** One for every question, of both kinds of address. */
   readonly asked: readonly string[];
   close(): Promise<void>;
 }
 
-/** A DNS server that says what the test wants; IPv6 addresses are written whole (eight groups). */
+/** A DNS server that says what the test wants, by packet and by stream; IPv6 addresses are written whole (eight groups). */
 export async function startFakeDns(): Promise<FakeDns> {
-  const names = new Map<string, (readonly string[] | 'silence')[]>();
+  const names = new Map<string, Answers>();
   const turns = new Map<string, number>();
   const asked: string[] = [];
-  const socket = createSocket('udp4');
-  socket.on('message', (query, from) => {
-    const { name, type, end } = questionOf(query);
+  const answerTo = (query: Buffer): Exclude<Answer, { four: Answer }> | undefined => {
+    const { name, type } = questionOf(query);
     asked.push(name);
     const turn = turns.get(`${name} ${String(type)}`) ?? 0;
     turns.set(`${name} ${String(type)}`, turn + 1);
     const answers = names.get(name);
-    const now = answers?.[Math.min(turn, answers.length - 1)];
+    let now = answers?.[Math.min(turn, answers.length - 1)];
+    while (now !== undefined && typeof now === 'object' && 'four' in now) now = type === TYPE_AAAA ? now.six : now.four;
+    return now;
+  };
+
+  const { packets, streams } = await onePort();
+  const elsewhere = createSocket('udp4');
+  packets.on('message', (query: Buffer, from: RemoteInfo) => {
+    const now = answerTo(query);
     if (now === 'silence') return;
-    const records = (now ?? []).filter((address) => address.includes(':') === (type === TYPE_AAAA) && (type === TYPE_A || type === TYPE_AAAA)).map(toBytes);
-    socket.send(replyTo(query, { type, end, records, known: answers !== undefined }), from.port, from.address);
+    const isOdd = now !== undefined && 'forged' in now;
+    if (isOdd && now.forged !== undefined) {
+      packets.send(replyTo(query, { addresses: now.forged, fault: 'wrong id' }), from.port, from.address);
+      elsewhere.send(replyTo(query, { addresses: now.forged }), from.port, from.address);
+    }
+    const reply = replyTo(query, now);
+    packets.send(reply.byteLength > PACKET_BYTES_MAX ? replyTo(query, { fault: 'truncated' }) : reply, from.port, from.address);
   });
-  await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
+  streams.on('connection', (socket: Socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', (query) => {
+      const now = answerTo(query.subarray(2));
+      if (now === 'silence') return;
+      const reply = replyTo(query.subarray(2), now);
+      const length = Buffer.alloc(2);
+      length.writeUInt16BE(reply.byteLength);
+      socket.end(Buffer.concat([length, reply]));
+    });
+  });
+  await new Promise<void>((resolve) => elsewhere.bind(0, '127.0.0.1', resolve));
   return {
-    address: `127.0.0.1:${String(socket.address().port)}`,
-    answer: (name, ...answers) => { names.set(name, [...answers]); },
+    address: `127.0.0.1:${String(packets.address().port)}`,
+    answer: (name, ...answers) => {
+      names.set(name, answers);
+      for (const key of turns.keys()) if (key.startsWith(`${name} `)) turns.delete(key);
+    },
     asked,
-    close: () => new Promise((resolve) => socket.close(() => { resolve(); })),
+    close: async () => {
+      await Promise.all([packets, elsewhere].map((socket) => new Promise<void>((resolve) => socket.close(() => { resolve(); }))));
+      await new Promise((resolve) => streams.close(resolve));
+    },
   };
 }
 
-function questionOf(query: Buffer): { name: string; type: number; end: number } {
-  const labels: string[] = [];
-  let at = HEADER_BYTES;
-  for (let length = query[at] ?? 0; length > 0; length = query[at] ?? 0) {
-    labels.push(query.toString('latin1', at + 1, at + 1 + length).toLowerCase());
-    at += length + 1;
+/** A free port for packets may be taken for streams: then another is tried. */
+async function onePort(): Promise<{ readonly packets: UdpSocket; readonly streams: Server }> {
+  for (let tries = 0; tries < PORT_TRIES_MAX; tries += 1) {
+    const packets = createSocket('udp4');
+    const streams = createServer();
+    await new Promise<void>((resolve) => packets.bind(0, '127.0.0.1', resolve));
+    const isFree = await new Promise<boolean>((resolve) => {
+      streams.once('error', () => { resolve(false); }).listen(packets.address().port, '127.0.0.1', () => { resolve(true); });
+    });
+    if (isFree) return { packets, streams };
+    await new Promise<void>((resolve) => packets.close(() => { resolve(); }));
   }
-  return { name: labels.join('.'), type: query.readUInt16BE(at + 1), end: at + 5 };
-}
-
-function replyTo(query: Buffer, { type, end, records, known }: { type: number; end: number; records: Buffer[]; known: boolean }): Buffer {
-  const header = Buffer.from(query.subarray(0, HEADER_BYTES));
-  header.writeUInt16BE(0x8180 | (known ? 0 : REFUSED_NAME), 2);
-  header.writeUInt16BE(1, 4);
-  header.writeUInt16BE(records.length, 6);
-  header.writeUInt32BE(0, 8);
-  const answers = records.map((record) => {
-    const start = Buffer.alloc(12);
-    start.writeUInt16BE(0xc00c, 0);
-    start.writeUInt16BE(type, 2);
-    start.writeUInt16BE(1, 4);
-    start.writeUInt16BE(record.byteLength, 10);
-    return Buffer.concat([start, record]);
-  });
-  return Buffer.concat([header, query.subarray(HEADER_BYTES, end), ...answers]);
-}
-
-function toBytes(address: string): Buffer {
-  if (!address.includes(':')) return Buffer.from(address.split('.').map(Number));
-  return Buffer.concat(address.split(':').map((group) => Buffer.from(group.padStart(4, '0'), 'hex')));
+  throw new Error('no port is free for packets and streams');
 }

@@ -13,11 +13,11 @@ const CONTENT_PATH = /^\/v1\/videos\/([A-Za-z0-9_-]{1,64})\/content$/;
 const LINK_PATH = /^\/ximg\/([A-Za-z0-9_-]{1,64})\.[a-z0-9]{1,8}$/;
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' };
 
-export function classifyReference(text: string, publicUrl: string): Reference {
+export function classifyReference(text: string, publicUrl: string, urlCharactersMax?: number): Reference {
   if (isDataUrl(text)) return classifyDataUrl(text);
   if (/^\/(?!\/)/.test(text)) return ownReference(text.split(/[?#]/, 1)[0] ?? '');
   if (!/^https?:/i.test(text)) return { kind: 'refused', fault: 'must be an http or https address, a data URL, or the address of a result of this service' };
-  const parsed = parseRemoteUrl(text);
+  const parsed = parseRemoteUrl(text, urlCharactersMax);
   if ('fault' in parsed) return { kind: 'refused', fault: parsed.fault };
   const base = new URL(publicUrl);
   if (!isOwnHost(parsed.url, publicUrl)) return { kind: 'remote', url: parsed.url.href };

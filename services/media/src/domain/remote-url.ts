@@ -1,4 +1,5 @@
 export const URL_CHARACTERS_MAX = 4096;
+const tooLong = (charactersMax: number) => ({ fault: `must have an address of at most ${String(charactersMax)} characters` });
 /** The parser would repair anything else: a missing slash, a backslash, a tab. What needs repair is refused. */
 const WELL_FORMED = /^https?:\/\/[^/\\]/i;
 /** White space, controls and backslashes. */
@@ -10,18 +11,18 @@ const WITH_USER = { fault: 'must have an address without a user name or password
 export type ParsedUrl = { readonly url: URL } | { readonly fault: string };
 
 /** Reads an http(s) address as strictly as it can be read. It judges no host: that is done where the connection is made. */
-export function parseRemoteUrl(text: string): ParsedUrl {
-  if (text.length > URL_CHARACTERS_MAX) return { fault: `must have an address of at most ${String(URL_CHARACTERS_MAX)} characters` };
+export function parseRemoteUrl(text: string, charactersMax = URL_CHARACTERS_MAX): ParsedUrl {
+  if (text.length > charactersMax) return tooLong(charactersMax);
   if (!WELL_FORMED.test(text) || UNWELCOME.test(text)) return { fault: 'must have an address of the form https://host/path, without white space or backslashes' };
   if (USER.test(text)) return WITH_USER;
   const url = URL.parse(text);
   if (url === null) return { fault: 'must have a valid http or https address' };
-  return checkRemoteUrl(url);
+  return checkRemoteUrl(url, charactersMax);
 }
 
 /** What holds for the address of a redirect too. */
-export function checkRemoteUrl(url: URL): ParsedUrl {
-  if (url.href.length > URL_CHARACTERS_MAX) return { fault: `must have an address of at most ${String(URL_CHARACTERS_MAX)} characters` };
+export function checkRemoteUrl(url: URL, charactersMax = URL_CHARACTERS_MAX): ParsedUrl {
+  if (url.href.length > charactersMax) return tooLong(charactersMax);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return { fault: 'must have an http or https address' };
   if (url.username !== '' || url.password !== '') return WITH_USER;
   return { url };

@@ -1,5 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { URL_CHARACTERS_MAX } from '../domain/remote-url.ts';
 
 /** IANA's special-purpose registries, and what clouds answer on inside: an address must be in none of these. */
 const SPECIAL: readonly (readonly [string, number])[] = [
@@ -18,12 +19,17 @@ for (const [address, bits] of SPECIAL) BLOCKED.addSubnet(address, bits, family(a
 /** Whether an address is one of the public internet: global unicast, and no carrier of an address inside another. */
 export function isPublicAddress(text: string): boolean {
   if (isIP(text) === 0 || text.includes('%')) return false;
-  const address = ipaddr.process(canonical(text));
+  const address = unwrapped(text);
   const plain = address.toString();
   // Neither list alone is enough: each is a few ranges short of the registries.
   if (BLOCKED.check(plain, family(plain)) || address.range() !== 'unicast') return false;
   return address.kind() === 'ipv4' || isGlobalUnicast6((address as ipaddr.IPv6).parts);
 }
+
+const unwrapped = (text: string): ipaddr.IPv4 | ipaddr.IPv6 => ipaddr.process(canonical(text));
+
+/** The address that is reached: an IPv4 one when it was mapped into IPv6. */
+export const plainAddress = (text: string): string => unwrapped(text).toString();
 
 /** IPv6 without dotted parts: the library takes `::8.8.8.8` for a mapped address, which it is not. */
 function canonical(text: string): string {
@@ -43,6 +49,7 @@ export interface AddressPolicy {
   permitsPort(port: number): boolean;
   /** Those that everybody may know of. */
   readonly ports: readonly number[];
+  readonly urlCharactersMax: number;
   /** Whether some exception names this port, so that the address decides. */
   hasExceptionOn(port: number): boolean;
 }
@@ -51,15 +58,17 @@ export interface AddressPolicyOptions {
   /** Exact exceptions to the rule that only public addresses are dialled. */
   readonly allow: readonly { readonly host: string; readonly port: number }[];
   readonly ports: readonly number[];
+  readonly urlCharactersMax?: number;
 }
 
-export function addressPolicy({ allow, ports }: AddressPolicyOptions): AddressPolicy {
+export function addressPolicy({ allow, ports, urlCharactersMax = URL_CHARACTERS_MAX }: AddressPolicyOptions): AddressPolicy {
   const exceptions = new Set(allow.filter(({ host }) => isIP(host) !== 0).map(({ host, port }) => endpoint(host, port)));
   const excepted = new Set(allow.map(({ port }) => port));
   return {
     permits: (address, port) => isIP(address) !== 0 && (exceptions.has(endpoint(address, port)) || isPublicAddress(address)),
     permitsPort: (port) => ports.includes(port) || excepted.has(port),
     ports,
+    urlCharactersMax,
     hasExceptionOn: (port) => excepted.has(port),
   };
 }

@@ -26,6 +26,12 @@ export function addressFault(detail: string): FetchFault {
   return new FetchFault('address', NOT_REACHED, detail);
 }
 
+/** What the network threw; a fault of ours that came by the same way stays what it is. */
+export function networkFault(error: unknown): FetchFault {
+  if (error instanceof FetchFault) return error;
+  return new FetchFault('network', NOT_REACHED, error instanceof Error ? error.message : String(error), error);
+}
+
 /** Whether trying the same address again later can help. */
 export function mayPass(fault: FetchFault): boolean {
   return PASSING.has(fault.code);

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { checkRemoteUrl, parseRemoteUrl } from '../domain/remote-url.ts';
-import { isPublicAddress } from './address-policy.ts';
+import { isPublicAddress, plainAddress } from './address-policy.ts';
 import type { AddressPolicy } from './address-policy.ts';
 import { FetchFault, addressFault } from './fetch-fault.ts';
 
@@ -11,7 +11,7 @@ const HTTPS_PORT = 443;
 
 /** Refuses an address before anything is resolved or dialled. What it lets pass is judged again, by the socket. */
 export function checkTarget(url: URL, policy: AddressPolicy): void {
-  const checked = checkRemoteUrl(url);
+  const checked = checkRemoteUrl(url, policy.urlCharactersMax);
   if ('fault' in checked) throw new FetchFault('url', checked.fault);
   if (!policy.permitsPort(portOf(url))) throw new FetchFault('url', `must have an address on a port that is dialled (${policy.ports.join(', ')})`);
   const host = hostOf(url);
@@ -26,10 +26,16 @@ export function isPublicHost(url: URL): boolean {
   return isIP(host) !== 0 ? isPublicAddress(host) : isPublicName(host);
 }
 
+/** One for every way of writing the same host, and for every port of it. */
+export function hostKeyOf(url: URL): string {
+  const host = hostOf(url);
+  return isIP(host) === 0 ? host.replace(/\.$/, '') : plainAddress(host);
+}
+
 const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '');
 
-export function parseTarget(text: string): URL {
-  const parsed = parseRemoteUrl(text);
+export function parseTarget(text: string, { urlCharactersMax }: Pick<AddressPolicy, 'urlCharactersMax'>): URL {
+  const parsed = parseRemoteUrl(text, urlCharactersMax);
   if ('fault' in parsed) throw new FetchFault('url', parsed.fault);
   return parsed.url;
 }

@@ -35,7 +35,7 @@ afterAll(async () => {
 function fetcherOf(section: object, clock: Clock = systemClock): Fetcher {
   const config = mediaConfigOf({ ...section, fetch: { ...(section as { fetch?: object }).fetch, allow: origins.map(({ host }) => host) } });
   return openFetcher({
-    clock, metrics, log: silentLog, incoming: openIncoming(path.join(folder, String(Math.random())), newIds(systemClock)), policy: addressPolicy(config.fetch), dnsServers: [], redirectsMax: 3,
+    clock, metrics, log: silentLog, incoming: openIncoming(path.join(folder, String(Math.random())), newIds(systemClock)), policy: addressPolicy(config.fetch), dnsServers: [], redirectsMax: 3, headerBytesMax: 16 * 1024,
     isOwn: () => false, stopping: stopping.signal,
   }, config);
 }

@@ -1,4 +1,3 @@
-import type { Clock } from '@reelgate/platform/clock';
 import type { Metrics } from '@reelgate/platform/metrics';
 import type { Secret } from '@reelgate/platform/secret';
 import type { ReceivedFile } from '../blobs/incoming.ts';
@@ -6,9 +5,11 @@ import type { FetchConfig, MediaConfig } from '../config.ts';
 import { mayDeclare } from '../domain/formats.ts';
 import type { Family } from '../domain/formats.ts';
 import { FetchFault } from './fetch-fault.ts';
-import { parseTarget } from './fetch-target.ts';
+import { hostKeyOf, parseTarget } from './fetch-target.ts';
 import { guardedFetch } from './guarded-fetch.ts';
 import type { FetchOrder, GuardedFetchDeps } from './guarded-fetch.ts';
+import { openPlaces } from './places.ts';
+import type { Places } from './places.ts';
 import { openKeyedSlots, openSlots } from './slots.ts';
 import type { TransferLimits } from './transfer-watch.ts';
 
@@ -44,9 +45,11 @@ export function openFetcher(deps: FetcherDeps, { fetch, results }: Pick<MediaCon
   const byHost = openKeyedSlots(inFlight.perHost);
   const fetches = deps.metrics.counter('media_fetches_total', 'Fetches of media from outside, by what they were for and how they ended.', ['what', 'outcome']);
 
-  const counted = async (what: string, order: Omit<FetchOrder, 'signal'>): Promise<ReceivedFile> => {
+  const counted = async (what: string, order: Omit<FetchOrder, 'signal' | 'enterHost'>, places: Places): Promise<ReceivedFile> => {
     try {
-      const file = await guardedFetch(deps, { ...order, signal: deps.stopping });
+      const enterHost = (url: URL): Promise<void> => places.enterHost(hostKeyOf(url));
+      await enterHost(parseTarget(order.url, deps.policy));
+      const file = await guardedFetch(deps, { ...order, enterHost, signal: deps.stopping });
       fetches.inc({ what, outcome: 'ok' });
       return file;
     } catch (error) {
@@ -54,44 +57,31 @@ export function openFetcher(deps: FetcherDeps, { fetch, results }: Pick<MediaCon
       throw error;
     }
   };
+  const within = async <T>(places: Places, work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } finally {
+      places.release();
+    }
+  };
+  const queue = { clock: deps.clock, stopping: deps.stopping, queueMs: timeouts.queueMs };
   return {
-    fetchReference: async ({ url, accountId, family, bytesMax }) => {
+    fetchReference: ({ url, accountId, family, bytesMax }) => {
       const totalMs = family === 'video' ? timeouts.videoTotalMs : timeouts.imageTotalMs;
-      const host = parseTarget(url).host;
-      // the narrowest first, so that nobody holds a place of all while waiting for one of its own
-      const places: readonly Take[] = [(signal) => byAccount.take(accountId, signal), (signal) => byHost.take(host, signal), (signal) => total.take(signal)];
-      return withPlaces(deps, timeouts.queueMs, places, () => counted('reference', {
-        url, bytesMax, limits: limitsOf(fetch, totalMs), resume: false, acceptType: (declared) => { acceptFamily(declared, family); },
-      }));
+      const places = openPlaces({ ...queue, kept: [(signal) => byAccount.take(accountId, signal)], ofHost: (host) => [(signal) => byHost.take(host, signal), (signal) => total.take(signal)] });
+      const order = { url, bytesMax, limits: limitsOf(fetch, totalMs), resume: false, acceptType: (declared: string | undefined) => { acceptFamily(declared, family); } };
+      return within(places, () => counted('reference', order, places));
     },
-    withResult: (url, authorization, use) => withPlaces(deps, timeouts.queueMs, [(signal) => resultSlots.take(signal)], async () => use(await counted('result', {
-      url, authorization, bytesMax: results.bytesMax, limits: limitsOf(fetch, results.totalMs), resume: true, acceptType: acceptAny,
-    }))),
+    withResult: (url, authorization, use) => {
+      const places = openPlaces({ ...queue, kept: [(signal) => resultSlots.take(signal)], ofHost: () => [] });
+      const order = { url, authorization, bytesMax: results.bytesMax, limits: limitsOf(fetch, results.totalMs), resume: true, acceptType: acceptAny };
+      return within(places, async () => use(await counted('result', order, places)));
+    },
   };
 }
 
-type Take = (signal: AbortSignal) => Promise<() => void>;
-
-async function withPlaces<T>({ clock, stopping }: { clock: Clock; stopping: AbortSignal }, queueMs: number, takes: readonly Take[], work: () => Promise<T>): Promise<T> {
-  const patience = new AbortController();
-  const waited = new AbortController();
-  void clock.sleep(queueMs, waited.signal).then(() => {
-    patience.abort();
-  });
-  const signal = AbortSignal.any([patience.signal, stopping]);
-  const places: (() => void)[] = [];
-  try {
-    for (const take of takes) places.push(await take(signal));
-    waited.abort();
-    return await work();
-  } finally {
-    waited.abort();
-    for (const release of places.toReversed()) release();
-  }
-}
-
-function limitsOf({ timeouts, leastBytesPerSecond }: FetchConfig, totalMs: number): TransferLimits {
-  return { totalMs, leastBytesPerSecond, stagesMs: { resolve: timeouts.dnsMs, connect: timeouts.connectMs, headers: timeouts.headersMs, body: timeouts.idleMs } };
+function limitsOf({ timeouts, leastBytesPerSecond, speedWindowMs }: FetchConfig, totalMs: number): TransferLimits {
+  return { totalMs, leastBytesPerSecond, speedWindowMs, stagesMs: { resolve: timeouts.dnsMs, connect: timeouts.connectMs, headers: timeouts.headersMs, body: timeouts.idleMs } };
 }
 
 function acceptFamily(declared: string | undefined, family: Family): void {

@@ -39,16 +39,6 @@ describe('what is fetched', () => {
     expect(asked).toMatch(/^\/\d+\?q=1$/);
     expect(headers).toEqual({ host: origin.host, accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'reelgate-media/1', connection: 'close' });
   });
-
-  test('no proxy of the environment is asked', async () => {
-    const before = { ...process.env };
-    Object.assign(process.env, { NODE_USE_ENV_PROXY: '1', HTTP_PROXY: `http://${forbidden.host}`, http_proxy: `http://${forbidden.host}`, NODE_TLS_REJECT_UNAUTHORIZED: '0' });
-    try {
-      expect(await fetchOf(origin.url(serves(BYTES)))).toEqual({ bytes: BYTES });
-    } finally {
-      process.env = before;
-    }
-  });
 });
 
 describe('addresses', () => {

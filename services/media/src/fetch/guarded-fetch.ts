@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import { Agent } from 'undici';
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
@@ -7,7 +8,7 @@ import { TooLarge } from '../blobs/incoming.ts';
 import type { Draft, Incoming, ReceivedFile } from '../blobs/incoming.ts';
 import { inBytes } from '../domain/media-rules.ts';
 import type { AddressPolicy } from './address-policy.ts';
-import { FetchFault, NOT_REACHED } from './fetch-fault.ts';
+import { FetchFault, NOT_REACHED, networkFault } from './fetch-fault.ts';
 import { parseTarget } from './fetch-target.ts';
 import { guardedConnector } from './guarded-connector.ts';
 import { requestFollowing } from './redirects.ts';
@@ -15,7 +16,6 @@ import type { Answer, Continuation } from './redirects.ts';
 import { watchTransfer } from './transfer-watch.ts';
 import type { TransferLimits, TransferWatch } from './transfer-watch.ts';
 
-const HEADER_BYTES_MAX = 16 * 1024;
 const RESUMES_MAX = 3;
 
 export interface GuardedFetchDeps {
@@ -25,7 +25,8 @@ export interface GuardedFetchDeps {
   readonly policy: AddressPolicy;
   readonly dnsServers: readonly string[];
   readonly redirectsMax: number;
-  /** Whether an address leads to ourselves: no redirect may. */
+  readonly headerBytesMax: number;
+  /** Whether an address leads to ourselves: none that is fetched may. */
   readonly isOwn: (url: URL) => boolean;
 }
 
@@ -39,26 +40,37 @@ export interface FetchOrder {
   readonly acceptType: (declared: string | undefined) => void;
   /** Whether a transfer that breaks off may go on where it was, when the origin can do that. */
   readonly resume: boolean;
+  /** Told of each host before it is asked; what it takes to wait is not the transfer's time. */
+  readonly enterHost: (url: URL) => Promise<void>;
   /** Ends the transfer. */
   readonly signal: AbortSignal;
 }
 
 /**
  * Fetches one address that came from outside into a file of ours: no connection but to a permitted address, no wait without a limit,
- * nothing of ours sent along, no more bytes than the bound. Rejects with a FetchFault, and then leaves nothing behind.
+ * nothing of ours sent along, no more bytes than the bound. Rejects with a FetchFault, or with what our own disk threw, and then leaves
+ * nothing behind.
  */
 export async function guardedFetch(deps: GuardedFetchDeps, order: FetchOrder): Promise<ReceivedFile> {
-  const url = parseTarget(order.url);
-  const watch = watchTransfer(deps.clock, order.limits);
-  const sockets = new Set<Socket>();
-  const agent = openAgent(deps, order.limits, { watch, sockets });
+  const url = parseTarget(order.url, deps.policy);
   const draft = await deps.incoming.begin(order.bytesMax);
+  const sockets = new Set<Socket>();
+  const broken: Error[] = [];
+  const watch = watchTransfer(deps.clock, order.limits, () => bytesThrough(sockets));
+  const opened = (socket: Socket): void => {
+    sockets.add(socket.on('error', (error) => {
+      // the client ends its connections with errors of its own
+      if ('syscall' in error) broken.push(error);
+    }));
+  };
+  const agent = openAgent(deps, order.limits, { watch, opened });
   const end = (): void => {
     watch.stop(new FetchFault('busy', 'could not be fetched now: the service is stopping; try again'));
   };
   order.signal.addEventListener('abort', end, { once: true });
+  if (order.signal.aborted) end();
   try {
-    await receive({ ...deps, agent, watch }, order, { url, draft });
+    await receive({ ...deps, ...order, agent, watch, broken }, order, { url, draft });
     return await draft.finish();
   } catch (error) {
     await draft.discard();
@@ -71,57 +83,73 @@ export async function guardedFetch(deps: GuardedFetchDeps, order: FetchOrder): P
   }
 }
 
-interface Transfer { readonly agent: Agent; readonly watch: TransferWatch }
+/** Of the connections themselves, whatever is spoken on them. */
+function bytesThrough(sockets: ReadonlySet<Socket>): number {
+  return sockets.values().reduce((total, socket) => total + (socket instanceof TLSSocket ? 0 : socket.bytesRead), 0);
+}
+
+interface Transfer {
+  readonly agent: Agent;
+  readonly watch: TransferWatch;
+  /** What its connections broke with. */
+  readonly broken: readonly Error[];
+}
 
 interface Target { readonly url: URL; readonly draft: Draft }
 
-async function receive(deps: GuardedFetchDeps & Transfer, order: FetchOrder, { url, draft }: Target): Promise<void> {
+async function receive(deps: GuardedFetchDeps & Transfer & FetchOrder, order: FetchOrder, { url, draft }: Target): Promise<void> {
   let continuation: Continuation | undefined;
   for (let resumes = 0; ; resumes += 1) {
-    const answer = await requestFollowing({ ...deps, authorization: order.authorization }, url, continuation);
+    const answer = await requestFollowing(deps, url, continuation);
     order.acceptType(answer.declaredType);
     if (draft.bytes + (answer.length ?? 0) > order.bytesMax) throw tooLarge(order.bytesMax);
     try {
-      await takeBody(answer, draft, deps.watch);
+      await takeBody(answer, draft, deps);
       return;
     } catch (error) {
       continuation = continuationOf(answer, draft, continuation);
-      const mayGoOn = order.resume && resumes < RESUMES_MAX && !(error instanceof TooLarge) && !deps.watch.signal.aborted;
+      const mayGoOn = order.resume && resumes < RESUMES_MAX && error instanceof FetchFault && !deps.watch.signal.aborted;
       if (continuation === undefined || !mayGoOn) throw error;
       deps.log.info({ host: url.hostname, from: draft.bytes, err: error }, 'a transfer broke off and goes on');
     }
   }
 }
 
-async function takeBody(answer: Answer, draft: Draft, watch: TransferWatch): Promise<void> {
-  const before = draft.bytes;
+/** A reset looks like the end to whoever reads the body, unless a length was given. */
+async function takeBody(answer: Answer, draft: Draft, { watch, broken }: Transfer): Promise<void> {
+  const [bytesBefore, brokenBefore] = [draft.bytes, broken.length];
   await draft.append(watched(answer, watch));
-  const came = draft.bytes - before;
+  const came = draft.bytes - bytesBefore;
+  if (answer.length === undefined && broken.length > brokenBefore) throw networkFault(broken.at(-1));
   if (answer.length !== undefined && came !== answer.length) throw new FetchFault('network', NOT_REACHED, `${String(came)} bytes came of ${String(answer.length)}`);
 }
 
 function continuationOf(answer: Answer, draft: Draft, before: Continuation | undefined): Continuation | undefined {
   const validator = before?.validator ?? answer.validator;
-  return validator === undefined ? undefined : { from: draft.bytes, validator };
+  return validator === undefined ? undefined : { from: draft.bytes, validator, whole: before?.whole ?? answer.whole };
 }
 
 async function* watched(answer: Answer, watch: TransferWatch): AsyncGenerator<Uint8Array> {
   watch.enter('body');
-  for await (const chunk of answer.body) {
-    watch.received(chunk.byteLength);
-    yield chunk;
+  try {
+    for await (const chunk of answer.body) {
+      watch.received(chunk.byteLength);
+      yield chunk;
+    }
+  } catch (error) {
+    throw networkFault(error);
   }
 }
 
 /** An agent of its own for each fetch: no connection, proxy or credential is shared with anything. */
-function openAgent({ policy, dnsServers }: GuardedFetchDeps, limits: TransferLimits, { watch, sockets }: { watch: TransferWatch; sockets: Set<Socket> }): Agent {
+function openAgent({ policy, dnsServers, headerBytesMax }: GuardedFetchDeps, limits: TransferLimits, { watch, opened }: { watch: TransferWatch; opened: (socket: Socket) => void }): Agent {
   return new Agent({
     connect: guardedConnector({
       policy, dnsServers, dnsMs: limits.stagesMs.resolve, signal: watch.signal,
       enter: (stage) => { watch.enter(stage); },
-      opened: (socket) => { sockets.add(socket); },
+      opened,
     }),
-    pipelining: 0, allowH2: false, maxHeaderSize: HEADER_BYTES_MAX, headersTimeout: 0, bodyTimeout: 0,
+    pipelining: 0, allowH2: false, maxHeaderSize: headerBytesMax, headersTimeout: 0, bodyTimeout: 0,
   });
 }
 
@@ -129,8 +157,7 @@ function tooLarge(bytesMax: number, cause?: unknown): FetchFault {
   return new FetchFault('too_large', `must have at most ${inBytes(bytesMax)}`, `more than ${String(bytesMax)} bytes`, cause);
 }
 
-function faultOf(error: unknown): FetchFault {
-  if (error instanceof FetchFault) return error;
-  if (error instanceof TooLarge) return tooLarge(error.bytesMax, error);
-  return new FetchFault('network', NOT_REACHED, error instanceof Error ? error.message : String(error), error);
+/** What the network threw is a FetchFault by now; anything else is our own trouble, and nobody else's fault. */
+function faultOf(error: unknown): unknown {
+  return error instanceof TooLarge ? tooLarge(error.bytesMax, error) : error;
 }

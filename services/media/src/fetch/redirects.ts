@@ -1,15 +1,16 @@
 import type { Agent, Dispatcher } from 'undici';
 import type { Secret } from '@reelgate/platform/secret';
-import { URL_CHARACTERS_MAX } from '../domain/remote-url.ts';
 import type { AddressPolicy } from './address-policy.ts';
-import { FetchFault, NOT_REACHED, addressFault } from './fetch-fault.ts';
+import { FetchFault, NOT_REACHED, addressFault, networkFault } from './fetch-fault.ts';
 import { checkTarget } from './fetch-target.ts';
 import type { TransferWatch } from './transfer-watch.ts';
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const OK = 200;
 const PARTIAL = 206;
-const CONTENT_RANGE = /^bytes (\d+)-(\d+)\/(\d+)$/;
+const CONTENT_RANGE = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/;
+/** Nothing but the bytes themselves, whole or in pieces. */
+const PLAIN = { 'content-encoding': new Set(['', 'identity']), 'transfer-encoding': new Set(['', 'identity', 'chunked']) } as const;
 const USER_AGENT = 'reelgate-media/1';
 
 export interface RequestDeps {
@@ -18,6 +19,8 @@ export interface RequestDeps {
   readonly policy: AddressPolicy;
   readonly redirectsMax: number;
   readonly isOwn: (url: URL) => boolean;
+  /** Waits until one more may ask this host. */
+  readonly enterHost: (url: URL) => Promise<void>;
   /** Shown to the first address's own origin, and to no other that it redirects to. */
   readonly authorization?: Secret | undefined;
 }
@@ -27,12 +30,16 @@ export interface Continuation {
   readonly from: number;
   /** What the first answer called its bytes: others are not joined to them. */
   readonly validator: string;
+  /** How many it said that there are; undefined: it did not say. */
+  readonly whole: number | undefined;
 }
 
 export interface Answer {
   readonly body: AsyncIterable<Uint8Array>;
   /** Of this body; undefined: not said. */
   readonly length: number | undefined;
+  /** Of all of the file. */
+  readonly whole: number | undefined;
   readonly declaredType: string | undefined;
   /** A strong ETag of an origin that takes ranges; undefined: it cannot be gone on with. */
   readonly validator: string | undefined;
@@ -43,12 +50,14 @@ export async function requestFollowing(deps: RequestDeps, first: URL, continuati
   let url = first;
   for (let redirects = 0; redirects <= deps.redirectsMax; redirects += 1) {
     checkTarget(url, deps.policy);
+    if (deps.isOwn(url)) throw addressFault(`${first.hostname} leads to ourselves`);
+    deps.watch.enter('queue');
+    await deps.enterHost(url);
     deps.watch.enter('connect');
     const response = await ask(deps, url, { continuation, authorization: url.origin === first.origin ? deps.authorization : undefined });
     if (!REDIRECTS.has(response.statusCode)) return answerOf(response, continuation);
     response.body.destroy();
-    url = targetOf(response, url);
-    if (deps.isOwn(url)) throw addressFault(`${first.hostname} redirects to ourselves`);
+    url = targetOf(response, url, deps.policy.urlCharactersMax);
   }
   throw new FetchFault('redirects', `could not be fetched: it redirects more than ${String(deps.redirectsMax)} times`);
 }
@@ -62,18 +71,22 @@ interface Asked {
 async function ask({ agent, watch }: RequestDeps, url: URL, { continuation, authorization }: Asked): Promise<Dispatcher.ResponseData> {
   const credential = authorization === undefined ? {} : { authorization: authorization.reveal() };
   const range = continuation === undefined ? {} : { range: `bytes=${String(continuation.from)}-`, 'if-range': continuation.validator };
-  const response = await agent.request({
-    origin: url.origin, path: url.pathname + url.search, method: 'GET', signal: watch.signal,
-    headers: { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': USER_AGENT, ...range, ...credential },
-  });
-  // a body that nobody reads must not end the process when it breaks
-  response.body.on('error', () => undefined);
-  return response;
+  try {
+    const response = await agent.request({
+      origin: url.origin, path: url.pathname + url.search, method: 'GET', signal: watch.signal,
+      headers: { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': USER_AGENT, ...range, ...credential },
+    });
+    // a body that nobody reads must not end the process when it breaks
+    response.body.on('error', () => undefined);
+    return response;
+  } catch (error) {
+    throw networkFault(error);
+  }
 }
 
-function targetOf(response: Dispatcher.ResponseData, from: URL): URL {
-  const location = header(response, 'location');
-  const url = location === undefined || location.length > URL_CHARACTERS_MAX ? null : URL.parse(location, from.href);
+function targetOf(response: Dispatcher.ResponseData, from: URL, charactersMax: number): URL {
+  const { location } = response.headers;
+  const url = typeof location !== 'string' || location.length > charactersMax ? null : URL.parse(location, from.href);
   if (url === null) throw new FetchFault('redirects', 'could not be fetched: it redirects to no valid address');
   return url;
 }
@@ -83,21 +96,40 @@ function answerOf(response: Dispatcher.ResponseData, continuation: Continuation 
     response.body.destroy();
     throw fault;
   };
-  if (continuation !== undefined && !continues(response, continuation)) refuse(new FetchFault('network', NOT_REACHED, 'the rest of a transfer that broke off was not given'));
   if (continuation === undefined && response.statusCode !== OK) refuse(new FetchFault('status', `could not be fetched: the server answered ${String(response.statusCode)} where ${String(OK)} is needed`));
-  const encoding = header(response, 'content-encoding') ?? 'identity';
-  if (encoding.trim().toLowerCase() !== 'identity') refuse(new FetchFault('encoding', 'could not be fetched: the server sends it compressed, though it was asked not to'));
-  return { body: response.body, length: lengthOf(response), declaredType: header(response, 'content-type'), validator: validatorOf(response) };
+  const twice = SINGLE.find((name) => Array.isArray(response.headers[name]));
+  if (twice !== undefined) refuse(new FetchFault('network', NOT_REACHED, `the header ${twice} came twice`));
+  if (!isPlain(response, 'content-encoding') || !isPlain(response, 'transfer-encoding')) refuse(new FetchFault('encoding', 'could not be fetched: the server sends it compressed, though it was asked not to'));
+  const length = lengthOf(response);
+  const said = { body: response.body, declaredType: header(response, 'content-type'), validator: validatorOf(response) };
+  if (continuation === undefined) return { ...said, length, whole: length };
+  const rest = restIn(response, continuation);
+  if (rest === undefined) return refuse(new FetchFault('network', NOT_REACHED, 'the rest of a transfer that broke off was not given'));
+  return { ...said, length: rest, whole: continuation.from + rest };
 }
 
-/** Another version of the file is answered whole (200), since the range was asked for on the condition that it is the same. */
-function continues(response: Dispatcher.ResponseData, { from }: Continuation): boolean {
-  return response.statusCode === PARTIAL && Number(CONTENT_RANGE.exec(header(response, 'content-range') ?? '')?.[1]) === from;
+/** Two of these contradict each other, whatever they say. */
+const SINGLE = ['content-length', 'content-type', 'content-encoding', 'transfer-encoding', 'content-range', 'etag'];
+
+function isPlain(response: Dispatcher.ResponseData, name: keyof typeof PLAIN): boolean {
+  return PLAIN[name].has((header(response, name) ?? '').trim().toLowerCase());
+}
+
+/**
+ * How many bytes are left: all that there are, of the same file. Another version of it is answered whole (200), since the range was
+ * asked for on the condition that it is the same.
+ */
+function restIn(response: Dispatcher.ResponseData, { from, validator, whole }: Continuation): number | undefined {
+  const [, first, last, total] = (CONTENT_RANGE.exec(header(response, 'content-range') ?? '') ?? []).map(Number);
+  const rest = Number(total) - from;
+  const isTheRest = response.statusCode === PARTIAL && first === from && Number(last) + 1 === total && total === (whole ?? total);
+  const isTheSame = (header(response, 'etag') ?? validator) === validator && (lengthOf(response) ?? rest) === rest;
+  return isTheRest && isTheSame ? rest : undefined;
 }
 
 function lengthOf(response: Dispatcher.ResponseData): number | undefined {
   const text = header(response, 'content-length');
-  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+  return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
 }
 
 function validatorOf(response: Dispatcher.ResponseData): string | undefined {
@@ -105,7 +137,6 @@ function validatorOf(response: Dispatcher.ResponseData): string | undefined {
   return header(response, 'accept-ranges') !== 'none' && etag?.startsWith('"') === true ? etag : undefined;
 }
 
-/** The value of a header that must come once; twice is as bad as a wrong one. */
 function header(response: Dispatcher.ResponseData, name: string): string | undefined {
   const value = response.headers[name];
   return Array.isArray(value) ? value.join(', ') : value;

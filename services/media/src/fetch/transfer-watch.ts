@@ -1,41 +1,47 @@
 import type { Clock } from '@reelgate/platform/clock';
-import { FetchFault } from './fetch-fault.ts';
+import { FetchFault, NOT_REACHED } from './fetch-fault.ts';
 
 const TICK_MS = 100;
-const SPEED_WINDOW_MS = 15_000;
+/** Of heads, frames and what is behind redirects, besides as much again as the body has: what sends more sends it for its own sake. */
+const OVERHEAD_BYTES_MAX = 1024 * 1024;
 
 export type Stage = 'resolve' | 'connect' | 'headers' | 'body';
 
 export interface TransferLimits {
   readonly stagesMs: Readonly<Record<Stage, number>>;
   readonly totalMs: number;
-  /** Over any 15 seconds of a body. */
+  /** Of a body, over every window of so long. */
   readonly leastBytesPerSecond: number;
+  readonly speedWindowMs: number;
 }
 
 /** Watches one transfer, whose every wait has a limit. */
 export interface TransferWatch {
   /** Aborted with a FetchFault when a limit is passed, or for the reason that `stop` was given. */
   readonly signal: AbortSignal;
-  enter(stage: Stage): void;
+  /** In the queue for a place no time of the transfer passes: that has its own bound. */
+  enter(stage: Stage | 'queue'): void;
   received(bytes: number): void;
   stop(reason?: unknown): void;
 }
 
-export function watchTransfer(clock: Clock, limits: TransferLimits): TransferWatch {
+/** `bytesThrough`: all that the connections have received so far. */
+export function watchTransfer(clock: Clock, limits: TransferLimits, bytesThrough: () => number): TransferWatch {
   const abort = new AbortController();
   const stopped = new AbortController();
-  const startedAt = clock.now();
-  let stage: Stage = 'connect';
+  let startedAt = clock.now();
+  let stage: Stage | 'queue' = 'connect';
   let movedAt = startedAt;
   let total = 0;
   let window = { from: startedAt, total: 0 };
 
   const faultAt = (now: number): FetchFault | undefined => {
+    if (stage === 'queue') return undefined;
+    if (bytesThrough() - 2 * total > OVERHEAD_BYTES_MAX) return new FetchFault('network', NOT_REACHED, `far more bytes came than the ${String(total)} of its body`);
     if (now - startedAt >= limits.totalMs) return tooSlow(`it took longer than ${seconds(limits.totalMs)}`);
     if (now - movedAt >= limits.stagesMs[stage]) return tooSlow(`${SILENCES[stage]} within ${seconds(limits.stagesMs[stage])}`);
-    if (stage !== 'body' || now - window.from < SPEED_WINDOW_MS) return undefined;
-    if (total - window.total < limits.leastBytesPerSecond * SPEED_WINDOW_MS / 1000) return tooSlow('it came too slowly');
+    if (stage !== 'body' || now - window.from < limits.speedWindowMs) return undefined;
+    if (total - window.total < limits.leastBytesPerSecond * limits.speedWindowMs / 1000) return tooSlow('it came too slowly');
     window = { from: now, total };
     return undefined;
   };
@@ -53,8 +59,10 @@ export function watchTransfer(clock: Clock, limits: TransferLimits): TransferWat
   return {
     signal: abort.signal,
     enter: (next) => {
+      const now = clock.now();
+      if (stage === 'queue') startedAt += now - movedAt;
       stage = next;
-      movedAt = clock.now();
+      movedAt = now;
       window = { from: movedAt, total };
     },
     received: (bytes) => {

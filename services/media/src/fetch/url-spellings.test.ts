@@ -10,7 +10,7 @@ const POLICY = addressPolicy({ allow: [], ports: [80, 443] });
 /** The host that would be asked for, or the code of the refusal. Nothing is looked up or dialled for it. */
 function judged(text: string): { readonly host: string } | { readonly code: string; readonly said: string } {
   try {
-    const url = parseTarget(text);
+    const url = parseTarget(text, POLICY);
     checkTarget(url, POLICY);
     return { host: url.host };
   } catch (error) {

@@ -28,6 +28,7 @@ export interface StageDeps extends KeepFileDeps, ClaimDeps {
   /** Undefined: pictures are passed on as they came. */
   readonly redraw: Draw | undefined;
   readonly publicUrl: string;
+  readonly fetch: { readonly urlCharactersMax: number };
   readonly bytesMax: Readonly<Record<Category, number>>;
   readonly stagedLifetimeMs: number;
 }
@@ -80,7 +81,7 @@ async function findInline(deps: StageDeps, order: StageOrder, { object, declared
 }
 
 async function findReference(deps: StageDeps, order: StageOrder, text: string): Promise<Found> {
-  const reference = classifyReference(text, deps.publicUrl);
+  const reference = classifyReference(text, deps.publicUrl, deps.fetch.urlCharactersMax);
   return FINDERS[reference.kind](deps, order, reference as never);
 }
 
