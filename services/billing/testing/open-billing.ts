@@ -15,6 +15,7 @@ import { Secret } from '@reelgate/platform/secret';
 import { openPostgres } from '@reelgate/platform/sql-postgres';
 import { openSqlite } from '@reelgate/platform/sql-sqlite';
 import type { Sql } from '@reelgate/platform/sql';
+import { inTime } from '@reelgate/platform/testing/bounded-waits';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
 import { AccountService } from '@reelgate/proto/billing/v1/account_service';
@@ -97,7 +98,14 @@ export function temporaryPlace(url?: string): Place {
 
 /** A service on a real database. */
 export async function openBilling(place: Place, value: ConfigValue = aConfig(), clock: FakeClock = fakeClock()): Promise<TestBilling> {
-  const bus = openLocalBus(clock, silentLog);
+  const local = openLocalBus(clock, silentLog);
+  let handled = Promise.withResolvers<undefined>();
+  const bus: Bus = {
+    ...local,
+    subscribe: (schema, group, handle) => local.subscribe(schema, group, (message) => handle(message).finally(() => {
+      handled.resolve(undefined);
+    })),
+  };
   const metrics = openMetrics(false);
   const config = billingConfig({ ...value, billing: { ...value.billing, ...(place.url === undefined ? {} : { database: place.url }) } });
   const service = await startBilling(config, {
@@ -116,8 +124,9 @@ export async function openBilling(place: Place, value: ConfigValue = aConfig(), 
   return {
     billing, accounts: directClient(AccountService, accountBinding!), calls: directClient(CallService, callBinding!), usage: directClient(UsageService, usageBinding!), service, sql, clock, bus, metrics, tokenId: known?.principal?.tokenId ?? '', stop,
     finish: async (event) => {
+      handled = Promise.withResolvers();
       await bus.publish(TaskFinishedSchema, create(TaskFinishedSchema, event), String(clock.now() + Math.random()));
-      for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+      await inTime(handled.promise);
     },
     restart: async (again = value) => {
       await stop();

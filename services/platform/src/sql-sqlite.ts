@@ -1,5 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { StatementSync } from 'node:sqlite';
+import { durabilityOf, openLogSync } from './sqlite-log-sync.ts';
+import type { Durability, LogSync } from './sqlite-log-sync.ts';
 import { runWork } from './sql-work.ts';
 import type { Sql, SqlQuery, SqlRow, SqlValue } from './sql.ts';
 
@@ -13,14 +15,18 @@ interface Job {
 }
 
 /**
- * SQLite in a file, in WAL mode with `synchronous=FULL`. The transactions that wait at the same moment share one commit, and so one
- * fsync: each runs in a savepoint of its own, one after another, and none is told that it succeeded before the commit did. Reads have
- * a connection of their own, so they never see a transaction that may yet be rolled back.
+ * SQLite in a file, in WAL mode. The transactions that wait at the same moment share one commit: each runs in a savepoint of its own, one
+ * after another. SQLite writes the commit to its log and does not wait for the disk (`synchronous=NORMAL`); the log is synced beside the
+ * event loop, one sync for all, while the next transactions gather. None is told that it succeeded before its sync has ended. Reads have a
+ * connection of their own, so they never see a transaction that may yet be rolled back, and what they have seen is durable once they tell
+ * it. Where a sync fails, nobody knows what the disk has: from then on everything is refused.
  */
-export function openSqlite(file: string): Sql {
+export function openSqlite(file: string, openSync: (file: string) => Promise<LogSync> = openLogSync): Sql {
   const writer = open(file);
   const reader = open(file);
   const onWriter = statements(writer);
+  const onReader = statements(reader);
+  const durability = durabilityOf(openSync(file));
   const queue: Job[] = [];
   let draining: Promise<void> | undefined;
   let closing: Promise<void> | undefined;
@@ -29,7 +35,7 @@ export function openSqlite(file: string): Sql {
     await new Promise((resolve) => setImmediate(resolve));
     while (queue.length > 0) {
       const batch = queue.splice(0, BATCH_MAX);
-      settleAll(batch, await commitBatch(writer, batch));
+      settleAll(batch, await commitDurably(writer, durability, batch));
     }
     draining = undefined;
   };
@@ -48,26 +54,44 @@ export function openSqlite(file: string): Sql {
       });
       draining ??= drain();
     });
-  const closeBoth = async (): Promise<void> => {
+  const closeAll = async (): Promise<void> => {
     await draining;
-    reader.close();
-    writer.close();
+    for (const database of [reader, writer]) database.close();
+    await durability.close();
   };
 
   return {
     engine: 'sqlite',
     skipLocked: '',
-    read: statements(reader),
+    read: async <R extends SqlRow>(text: string, values?: readonly SqlValue[]) => {
+      const rows = await onReader<R>(text, values);
+      await durability.last();
+      return rows;
+    },
     write: (text, values) => transaction((query) => query(text, values)),
     transaction,
-    close: () => (closing ??= closeBoth()),
+    close: () => (closing ??= closeAll()),
   };
 }
 
 function open(file: string): DatabaseSync {
   const database = new DatabaseSync(file);
-  database.exec(`PRAGMA busy_timeout = ${String(BUSY_TIMEOUT_MS)}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;`);
+  database.exec(`PRAGMA busy_timeout = ${String(BUSY_TIMEOUT_MS)}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;`);
+  // makes the log, where there is none yet
+  database.prepare('SELECT count(*) FROM sqlite_schema').all();
   return database;
+}
+
+/** Gives each job's own failure, or the one that all share, once the disk has what did not fail. */
+async function commitDurably(writer: DatabaseSync, durability: Durability, batch: readonly Job[]): Promise<readonly (Error | undefined)[]> {
+  try {
+    await durability.last();
+    const failures = await commitBatch(writer, batch);
+    if (failures.includes(undefined)) await durability.sync();
+    return failures;
+  } catch (error) {
+    return batch.map(() => toError(error));
+  }
 }
 
 /** Runs the jobs in one transaction; gives each job's own failure, or the commit's for all. */

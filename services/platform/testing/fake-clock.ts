@@ -1,8 +1,14 @@
 import type { Clock } from '../src/clock.ts';
 
+/** Turns of the event loop in which what was woken runs. */
+const TURNS = 5;
+/** So long at the most it waits for a disk. */
+const DISK_MS_MAX = 5000;
+const DISK_WORK: ReadonlySet<string> = new Set(['FSReqPromise', 'FSReqCallback']);
+
 /** A clock that moves when the test says so. */
 export interface FakeClock extends Clock {
-  /** Moves time on and lets everything that slept until then run. */
+  /** Moves time on and lets everything that slept until then run, with what it writes to the disk. */
   advance(ms: number): Promise<void>;
 }
 
@@ -10,7 +16,11 @@ export function fakeClock(start = Date.UTC(2026, 0, 1)): FakeClock {
   let now = start;
   let sleepers: { until: number; wake: () => void }[] = [];
   const settle = async (): Promise<void> => {
-    for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    const deadline = performance.now() + DISK_MS_MAX;
+    for (let quiet = 0; quiet < TURNS; quiet += 1) {
+      await new Promise((resolve) => setImmediate(resolve));
+      if (process.getActiveResourcesInfo().some((name) => DISK_WORK.has(name)) && performance.now() < deadline) quiet = -1;
+    }
   };
   return {
     now: () => now,

@@ -1,9 +1,10 @@
 import type { SqlQuery } from '@reelgate/platform/sql';
-import type { Call, CallCharge } from '../domain/call.ts';
+import type { Call, CallCharge, CallStory } from '../domain/call.ts';
 import { callsSettledEvent } from '../domain/ledger.ts';
 import { quantitiesOf } from '../domain/usage.ts';
 import { END_COLUMNS, END_TYPES, toEndRow } from './call-rows.ts';
 import type { EndBatch, EndOutcome } from './call-store.ts';
+import type { OpenCalls } from './open-calls.ts';
 import { changeAccount, changeToken } from './sql-balances.ts';
 import { findCalls } from './sql-call-reads.ts';
 import { recordEvent } from './sql-events.ts';
@@ -29,12 +30,19 @@ const PRECLUDE = byRows((rows) => `INSERT INTO calls (id, account_id, token_id, 
 
 interface Ended { readonly call: Call; readonly charge: CallCharge }
 
-export async function endCalls(query: SqlQuery, batch: EndBatch, termsOf: TermsOf): Promise<Map<string, EndOutcome>> {
+/** What needs no look into the database. */
+export interface Remembered {
+  readonly termsOf: TermsOf;
+  readonly known: OpenCalls;
+}
+
+export async function endCalls(query: SqlQuery, batch: EndBatch, remembered: Remembered): Promise<Map<string, EndOutcome>> {
   const outcomes = new Map<string, EndOutcome>();
   const ended: Ended[] = [];
   let waiting = [...batch.ends.keys()].sort();
   for (let look = 0; look < LOOKS_MAX && waiting.length > 0; look += 1) {
-    for (const one of await endOpen(query, { batch, termsOf, ids: waiting }, outcomes)) ended.push(one);
+    const found = await storiesOf(query, waiting, look === 0 ? remembered.known : undefined);
+    for (const one of await endOpen(query, { batch, termsOf: remembered.termsOf, ids: waiting, found }, outcomes)) ended.push(one);
     waiting = waiting.filter((id) => !outcomes.has(id));
   }
   if (waiting.length > 0) throw new Error(`what became of the call ${String(waiting[0])} cannot be read`);
@@ -42,9 +50,28 @@ export async function endCalls(query: SqlQuery, batch: EndBatch, termsOf: TermsO
   return outcomes;
 }
 
+/** A call that is remembered is taken to be open; where it is not, the update finds none, and the next look reads it. */
+async function storiesOf(query: SqlQuery, ids: readonly string[], known: OpenCalls | undefined): Promise<Map<string, CallStory>> {
+  if (known === undefined) return findCalls(query, ids);
+  const stories = new Map<string, CallStory>();
+  for (const id of ids) {
+    const call = known.get(id);
+    if (call !== undefined) stories.set(id, { call, settlement: undefined });
+  }
+  if (stories.size === ids.length) return stories;
+  for (const [id, story] of await findCalls(query, ids.filter((one) => !stories.has(one)))) stories.set(id, story);
+  return stories;
+}
+
+interface Looking {
+  readonly batch: EndBatch;
+  readonly termsOf: TermsOf;
+  readonly ids: readonly string[];
+  readonly found: ReadonlyMap<string, CallStory>;
+}
+
 /** One look: ends those that are open, and tells of those that had ended or are not there. Whatever changes meanwhile has no outcome yet. */
-async function endOpen(query: SqlQuery, { batch, termsOf, ids }: { batch: EndBatch; termsOf: TermsOf; ids: readonly string[] }, outcomes: Map<string, EndOutcome>): Promise<Ended[]> {
-  const found = await findCalls(query, ids);
+async function endOpen(query: SqlQuery, { batch, termsOf, ids, found }: Looking, outcomes: Map<string, EndOutcome>): Promise<Ended[]> {
   const open: Ended[] = [];
   const absent: string[] = [];
   for (const id of ids) {

@@ -5,6 +5,7 @@ import { callsHeldEvent } from '../domain/ledger.ts';
 import type { FinancialEvent } from '../domain/ledger.ts';
 import { FROZEN_COLUMNS, toFrozenRow } from './call-rows.ts';
 import type { CallStore, PlaceOutcome } from './call-store.ts';
+import { openCalls } from './open-calls.ts';
 import { endCalls } from './sql-call-ends.ts';
 import { findCalls } from './sql-call-reads.ts';
 import { recordEvent, withdrawEvent } from './sql-events.ts';
@@ -21,9 +22,18 @@ const LAPSED = 'SELECT id FROM calls WHERE ended_at IS NULL AND lapses_at <= $1 
 
 export function sqlCallStore(sql: Sql): CallStore {
   const termsOf = rememberedTerms();
+  const known = openCalls();
   return {
-    place: (batchId, calls) => sql.transaction((query) => place(query, batchId, calls)),
-    end: (batch) => sql.transaction((query) => endCalls(query, batch, termsOf)),
+    place: async (batchId, calls) => {
+      const outcomes = await sql.transaction((query) => place(query, batchId, calls));
+      known.add([...outcomes.values()].flatMap((outcome) => ('story' in outcome && outcome.isNew ? [outcome.story.call] : [])));
+      return outcomes;
+    },
+    end: async (batch) => {
+      const outcomes = await sql.transaction((query) => endCalls(query, batch, { termsOf, known }));
+      known.remove(batch.ends.keys());
+      return outcomes;
+    },
     find: (ids) => findCalls(sql.read, ids),
     lapsed: async (now, limit) => (await sql.read<{ id: string }>(LAPSED, [now, limit])).map(({ id }) => id),
     areOpen: async (now) => (await sql.read(OPEN, [now])).length > 0,

@@ -4,7 +4,7 @@ import { gatherer } from './gatherer.ts';
 /** Sends that a test ends when it likes. */
 function scripted({ batchMax = 500, atOnce = 2, turns = 1 } = {}) {
   const batches: { readonly batch: readonly number[]; readonly end: PromiseWithResolvers<readonly number[]> }[] = [];
-  const take = gatherer<number, number>({
+  const { take, leave } = gatherer<number, number>({
     batchMax, atOnce, turns,
     send: (batch) => {
       const end = Promise.withResolvers<readonly number[]>();
@@ -12,7 +12,7 @@ function scripted({ batchMax = 500, atOnce = 2, turns = 1 } = {}) {
       return end.promise;
     },
   });
-  return { batches, take };
+  return { batches, take, leave };
 }
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
@@ -51,6 +51,14 @@ test('where nobody waits, a batch gathers for a few turns', async () => {
   await turn();
 
   expect(batches.map(({ batch }) => batch)).toEqual([[1, 2, 3]]);
+});
+
+test('nobody who waits in a hurry waits for company', () => {
+  const { batches, take, leave } = scripted({ turns: 60 });
+  void take(1);
+  leave();
+
+  expect(batches.map(({ batch }) => batch)).toEqual([[1]]);
 });
 
 test('a batch has no more than it may', async () => {

@@ -15,11 +15,17 @@ interface Waiting<In, Out> {
   readonly reject: (error: unknown) => void;
 }
 
+export interface Gatherer<In, Out> {
+  take(item: In): Promise<Out>;
+  /** Whatever waits leaves now, as far as batches may run. */
+  leave(): void;
+}
+
 /**
  * Gathers what comes at the same moment into batches. A batch leaves after so many turns of the event loop, with whatever came by then;
  * while as many batches run as may, the others gather, and leave together once one has ended.
  */
-export function gatherer<In, Out>({ batchMax, atOnce, turns, send }: GathererOptions<In, Out>): (item: In) => Promise<Out> {
+export function gatherer<In, Out>({ batchMax, atOnce, turns, send }: GathererOptions<In, Out>): Gatherer<In, Out> {
   let waiting: Waiting<In, Out>[] = [];
   let running = 0;
   let isDue = false;
@@ -60,8 +66,11 @@ export function gatherer<In, Out>({ batchMax, atOnce, turns, send }: GathererOpt
     };
     setImmediate(turn, left);
   };
-  return (item) => new Promise((resolve, reject) => {
-    waiting.push({ item, resolve, reject });
-    if (running < atOnce) leaveIn(turns);
-  });
+  return {
+    take: (item) => new Promise((resolve, reject) => {
+      waiting.push({ item, resolve, reject });
+      if (running < atOnce) leaveIn(turns);
+    }),
+    leave,
+  };
 }
