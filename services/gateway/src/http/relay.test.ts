@@ -181,7 +181,7 @@ test('settlements that billing does not take are sent again', async () => {
   relay().first.reply = json(CHAT_ANSWER);
   relay().gateway.calls.settleFaults = 2;
   await post('/v1/chat/completions');
-  for (let pause = 0; pause < 10 && relay().gateway.calls.settled.length === 0; pause += 1) await relay().gateway.clock.advance(1000);
+  for (let pause = 0; pause < 30 && relay().gateway.calls.settled.length === 0; pause += 1) await relay().gateway.clock.advance(1000);
 
   expect(relay().gateway.calls.settled).toMatchObject([{ basis: Basis.USAGE }]);
 });
