@@ -1,6 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
+/** What a body has in it whose answer takes as long as a quick model does; without it an answer comes at once. */
+export const UNHURRIED = 'take your time';
+const UNHURRIED_MS = 10;
+
 /** The least that an upstream can be: chat of a kilobyte, whole or in fifty events that each leave by themselves. */
 const PROGRAM = `
 import { createServer } from 'node:http';
@@ -16,7 +20,11 @@ const events = [
 const server = createServer((request, response) => {
   const parts = [];
   request.on('data', (part) => parts.push(part)).on('end', () => {
-    if (!Buffer.concat(parts).includes('"stream":true')) return response.writeHead(200, { 'content-type': 'application/json', 'content-length': whole.length }).end(whole);
+    const body = Buffer.concat(parts);
+    if (!body.includes('"stream":true')) {
+      const answer = () => response.writeHead(200, { 'content-type': 'application/json', 'content-length': whole.length }).end(whole);
+      return body.includes('${UNHURRIED}') ? setTimeout(answer, ${String(UNHURRIED_MS)}) : answer();
+    }
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     let at = 0;
     const next = () => {

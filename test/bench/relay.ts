@@ -7,14 +7,15 @@ import { cpuMsOf } from './bench-program.ts';
 import { median, quantile } from './load.ts';
 import { installPortkey, startPortkey } from './peer-portkey.ts';
 import type { Portkey } from './peer-portkey.ts';
-import { startRelayBaseline } from './relay-baseline.ts';
+import { UNHURRIED, startRelayBaseline } from './relay-baseline.ts';
 import { openRelayLine } from './relay-line.ts';
 import type { Timed } from './relay-line.ts';
 import type { Line } from './table.ts';
 import { requestOf } from './wire.ts';
 
 const PLENTY = 2 ** 31 - 1;
-const KINDS = ['JSON', 'SSE'] as const;
+/** One of an upstream that answers at once, where added time is time in our queue, and one of an upstream that takes 10 ms. */
+const KINDS = ['JSON', 'JSON after 10 ms', 'SSE'] as const;
 const IN_FLIGHT = [1, 32, 128] as const;
 const ROUNDS = 3;
 const ROUND_MS = 1500;
@@ -79,7 +80,7 @@ interface Sides {
 }
 
 async function ofKind(kind: Kind, { upstreamPort, program, portkey: installed }: Sides): Promise<readonly Line[]> {
-  const portkey = installed === undefined ? undefined : await startPortkey(installed, kind);
+  const portkey = installed === undefined ? undefined : await startPortkey(installed, kind === 'SSE' ? 'SSE' : 'JSON');
   try {
     const direct = { port: upstreamPort, request: requestTo(kind, 'vendor-secret-model-2026'), pids: () => [] };
     const product = { port: Number(new URL(program.base).port), request: requestTo(kind, 'solo'), pids: () => program.pids() };
@@ -139,7 +140,7 @@ async function load({ port, request, pids }: Target, inFlight: number, ms: numbe
 }
 
 function requestTo(kind: Kind, model: string, headers: readonly string[] = []): Buffer {
-  const messages = [{ role: 'user', content: `a red boat at dawn; ${'the camera glides over the water. '.repeat(20)}` }];
+  const messages = [{ role: 'user', content: `${kind === 'JSON after 10 ms' ? UNHURRIED : 'a red boat at dawn'}; ${'the camera glides over the water. '.repeat(20)}` }];
   return requestOf({ method: 'POST', target: PATH, token: KEYS.demo, headers, body: { model, messages, max_tokens: 100, ...(kind === 'SSE' ? { stream: true } : {}) } });
 }
 
