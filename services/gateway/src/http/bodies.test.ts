@@ -197,6 +197,20 @@ describe('a form that is no form', () => {
     expect([answer.status, answer.json.error.code]).toEqual([400, 'invalid_request']);
     expect(under.tasks.calls).toEqual([]);
   });
+  test.each([
+    ['without a name', 'name="input_reference"', 'image/png', '(image/png)'], ['without a type, as Python\'s requests sends it', 'name="input_reference"; filename="a.png"', undefined, '()'],
+    ['of bytes and no more', 'name="input_reference"', 'application/octet-stream', '()'], ['with a type in capitals', 'name="input_reference"; filename="a.png"', 'IMAGE/PNG', '(image/png)'],
+    ['with a name that leads elsewhere', 'name="input_reference"; filename="../../etc/passwd"', 'image/png', '(image/png)'],
+  ])('a file %s is a file', async (_what, disposition, type, said) => {
+    const bytes = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0xff, 0x00, 0xc3, 0x28]);
+    const file = [`--b\r\nContent-Disposition: form-data; ${disposition}\r\n${type === undefined ? '' : `Content-Type: ${type}\r\n`}\r\n`, bytes, '\r\n--b--\r\n'];
+    const body = Buffer.concat([part('model', 'Alpha-H3'), part('prompt', 'a boat'), ...file].map((piece) => Buffer.from(piece)));
+    const answer = await call(under.url, 'POST', '/v1/videos', { body, headers: { 'content-type': 'multipart/form-data; boundary=b' } });
+
+    expect(answer.status).toBe(200);
+    expect(under.media.puts).toEqual([{ accountId: 'demo', bytes }]);
+    expect(brief(under.tasks.creates[0]!.order!)).toMatchObject({ content: ['a boat', { image: said, role: 'first_frame' }] });
+  });
   test('is as large as any other body', async () => {
     const answer = await post(`${part('prompt', 'x'.repeat(2 * LIMIT))}--b--\r\n`);
 

@@ -8,6 +8,13 @@ const LIMITS = { fieldNameSize: 200, fields: 500, files: 4, parts: 504, headerPa
 
 type Parser = InstanceType<typeof Busboy>;
 
+const OF_FILES = /^(application\/octet-stream|image\/.*|video\/.*|audio\/.*)$/i;
+
+/** A part without a file's name is a file all the same when its type says so. */
+function isPartAFile(_name: string | undefined, mediaType: string | undefined, fileName: string | undefined): boolean {
+  return fileName !== undefined || OF_FILES.test(mediaType ?? '');
+}
+
 /** Takes a multipart body apart as it comes in; the bytes of its files are kept, not copied. */
 export function multipartParser(headers: IncomingHttpHeaders, bytesMax: number): { readonly sink: Sink; end(): Promise<Form> } {
   const parser = newParser(headers, bytesMax);
@@ -79,7 +86,7 @@ function ending(parser: Parser, refuse: (message: string) => void): Promise<void
 
 function newParser(headers: IncomingHttpHeaders, bytesMax: number): Parser {
   try {
-    return new Busboy({ headers: { ...headers, 'content-type': headers['content-type'] ?? '' }, limits: { ...LIMITS, fieldSize: bytesMax, fileSize: bytesMax } });
+    return new Busboy({ headers: { ...headers, 'content-type': headers['content-type'] ?? '' }, limits: { ...LIMITS, fieldSize: bytesMax, fileSize: bytesMax }, isPartAFile });
   } catch {
     throw invalidForm('the form needs a boundary in its content-type');
   }

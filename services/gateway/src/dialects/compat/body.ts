@@ -25,7 +25,7 @@ const fields = {
   action: { type: 'string', description: 'generation or regeneration; it must agree with the rest of the body.' },
   content: contentSchema,
   input_reference: {
-    description: 'Address of the first frame; a form can carry the file itself.',
+    description: 'The first frame: its address, a data URL, or its bytes as base64; a form can carry the file itself.',
     anyOf: [{ type: 'string', minLength: 1 }, { type: 'object', required: ['image_url'], additionalProperties: false, properties: { image_url: { type: 'string', minLength: 1 } } }],
   },
   resolution: { type: 'string', description: 'On regeneration 2K, which is also what its absence means.', examples: ['2K'] },

@@ -111,7 +111,13 @@ test('the bytes of data URLs stand beside the order, not in it', () => {
   const decoded = decode({ model: 'Alpha-H3', prompt: 'a boat', content: [{ type: 'video_url', role: 'reference_video', video_url: { url: 'DATA:video/MP4;codecs=x;base64,AAAA' } }] });
 
   expect(brief(decoded.order)).toMatchObject({ content: ['a boat', { video: '(video/mp4)', role: 'reference_video' }] });
-  expect(decoded.inline).toEqual([{ item: 1, field: 'content[0]', declaredType: 'video/mp4', bytes: { base64: 'AAAA' } }]);
+  expect(decoded.inline).toEqual([{ item: 1, field: 'content[0].video_url.url', declaredType: 'video/mp4', bytes: { base64: 'AAAA' } }]);
+});
+
+test('the first frame may be its bytes as base64 alone', () => {
+  const bare = 'iVBOR'.repeat(120);
+
+  expect(decode({ model: 'Alpha-H3', prompt: 'a boat', input_reference: bare }).inline).toEqual([{ item: 1, field: 'input_reference', declaredType: '', bytes: { base64: bare } }]);
 });
 
 test('a remix without its fields is told what to send, names spelled as they are', () => {

@@ -13,6 +13,8 @@ import { classify } from './classify.ts';
 
 const REGENERATION_RESOLUTION = '2K';
 const FIRST_FRAME = 'input_reference';
+/** The second is what a form's part is taken for whose sender wrote no type, as `requests` of Python does: then the bytes alone count. */
+const SAYS_NOTHING: ReadonlySet<string> = new Set(['application/octet-stream', 'text/plain']);
 
 /** `POST /v1/videos`: the body decides whether it is a generation or a regeneration. */
 export function decodeCreate(body: ClientBody, { models }: DecodeContext): Decoded {
@@ -50,12 +52,12 @@ function readFirstFrame(address: CompatBody['input_reference'], file: FormFile |
   if (file !== undefined) return [readFile(file)];
   if (address === undefined) return [];
   const url = typeof address === 'string' ? address : address.image_url;
-  return [readMedia({ kind: MediaKind.IMAGE, role: 'first_frame', url, field: FIRST_FRAME })];
+  return [readMedia({ kind: MediaKind.IMAGE, role: 'first_frame', url, field: FIRST_FRAME, bare: true })];
 }
 
 function readFile({ mediaType, chunks }: FormFile): ReadItem {
   if (chunks.length === 0) throw invalidMedia(FIRST_FRAME, 'must not be an empty file');
-  const declaredType = mediaType === 'application/octet-stream' ? '' : mediaType;
+  const declaredType = SAYS_NOTHING.has(mediaType) ? '' : mediaType;
   if (declaredType !== '') assertDeclared(declaredType, MediaKind.IMAGE, FIRST_FRAME);
-  return { item: mediaInit(MediaKind.IMAGE, 'first_frame', { declaredType }), field: FIRST_FRAME, inline: { declaredType, bytes: { chunks } } };
+  return { item: mediaInit(MediaKind.IMAGE, 'first_frame', { declaredType }), field: FIRST_FRAME, inline: { field: FIRST_FRAME, declaredType, bytes: { chunks } } };
 }

@@ -19,12 +19,12 @@ export interface GenerationsBody extends FlatFields {
 
 const IMAGES_MAX = 16;
 const SIDE = { type: 'integer', minimum: 1, maximum: 99_999 };
-const image: Schema = { type: 'string', minLength: 1, description: 'Address or data URL of an image.' };
+const image: Schema = { type: 'string', minLength: 1, description: 'Address, data URL or base64 of an image.' };
 
 const fields = {
   model: { type: 'string', description: 'Id of the model, such as Alpha-H3.' },
   prompt: { type: 'string', description: 'The words for the video.' },
-  image: { ...image, description: 'The first frame: its address or a data URL.' },
+  image: { ...image, description: 'The first frame: its address, a data URL, or its bytes as base64.' },
   images: { type: 'array', maxItems: IMAGES_MAX, items: image, description: 'One is the first frame, several are references.' },
   duration: { type: ['integer', 'string'], description: 'Length in whole seconds.', examples: [5] },
   seconds: { type: ['integer', 'string'], description: 'The same as duration.' },

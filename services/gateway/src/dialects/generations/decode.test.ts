@@ -52,3 +52,21 @@ test('a field of the order is spelled as the client wrote it', () => {
 
   expect(['duration', 'ratio', 'resolution', 'content[0].text', 'content[2].role'].map((field) => decoded.spell(field))).toEqual(['seconds', 'width', 'width', 'prompt', 'images[1]']);
 });
+
+describe('base64 without the head of a data URL', () => {
+  // as a JPEG begins, which looks like a path
+  const bare = `/9j/${'A'.repeat(600)}==`;
+
+  test.each([['image', { image: bare }], ['images[0]', { images: [bare] }]])('is the bytes of %s', (field, over) => {
+    const decoded = decode({ ...whole, ...over });
+
+    expect(brief(decoded.order)).toMatchObject({ content: ['a boat', { image: '()', role: 'first_frame' }] });
+    expect(decoded.inline).toEqual([{ item: 1, field, declaredType: '', bytes: { base64: bare } }]);
+  });
+  test.each([['an address', `https://x.example/${'a'.repeat(600)}`], ['a path of ours', '/v1/videos/task_06gvprm4elo012tj6bkdc1f4n8/content'], ['a short word', 'image'], ['a file name', `${'a'.repeat(600)}.png`]])('is not what %s is taken for', (_what, image) => {
+    const decoded = decode({ ...whole, image });
+
+    expect(decoded.inline).toEqual([]);
+    expect(brief(decoded.order)).toMatchObject({ content: ['a boat', { image, role: 'first_frame' }] });
+  });
+});

@@ -24,7 +24,7 @@ export function decodeGenerations(body: ClientBody, { models }: DecodeContext): 
 function readImages({ image, images = [] }: GenerationsBody): ReadItem[] {
   const all = [...(image === undefined ? [] : [{ url: image, field: 'image' }]), ...images.map((url, index) => ({ url, field: `images[${String(index)}]` }))];
   const role = all.length === 1 ? 'first_frame' : 'reference_image';
-  return all.map(({ url, field }) => readMedia({ kind: MediaKind.IMAGE, role, url, field }));
+  return all.map(({ url, field }) => readMedia({ kind: MediaKind.IMAGE, role, url, field, bare: true }));
 }
 
 function dimensionsOf({ width, height, size }: GenerationsBody): FrameSize | undefined {

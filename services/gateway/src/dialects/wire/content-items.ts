@@ -2,7 +2,7 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import { MediaKind, MediaRole } from '@reelgate/proto/tasks/v1/order';
 import type { ContentItemSchema } from '@reelgate/proto/tasks/v1/order';
 import type { InlineMedia, Schema } from '../dialect.ts';
-import { readDataUrl } from './reference.ts';
+import { isBareBase64, readDataUrl } from './reference.ts';
 import { invalid } from './shape.ts';
 
 /** A bound of the edge; how many of which make sense is judged with the order. */
@@ -32,7 +32,7 @@ export type ContentItemInit = MessageInitShape<typeof ContentItemSchema>;
 export interface ReadItem {
   readonly item: ContentItemInit;
   readonly field: string;
-  readonly inline?: Pick<InlineMedia, 'declaredType' | 'bytes'>;
+  readonly inline?: Pick<InlineMedia, 'field' | 'declaredType' | 'bytes'>;
 }
 
 const LOCATED: Schema = {
@@ -82,13 +82,16 @@ export interface MediaReference {
   readonly field: string;
   /** Where the address itself stands, when that is deeper. */
   readonly urlField?: string;
+  /** Whether base64 may stand there without the head of a data URL. */
+  readonly bare?: boolean;
 }
 
 /** A medium by its address, or by the bytes of a data URL. */
-export function readMedia({ kind, role, url, field, urlField = field }: MediaReference): ReadItem {
-  const data = readDataUrl(url, kind, urlField);
+export function readMedia({ kind, role, url, field, urlField = field, bare = false }: MediaReference): ReadItem {
+  const data = bare && isBareBase64(url) ? { declaredType: '', base64: url } : readDataUrl(url, kind, urlField);
   if (data === undefined) return { item: mediaInit(kind, role, { url }), field };
-  return { item: mediaInit(kind, role, { declaredType: data.declaredType }), field, inline: { declaredType: data.declaredType, bytes: { base64: data.base64 } } };
+  const { declaredType, base64 } = data;
+  return { item: mediaInit(kind, role, { declaredType }), field, inline: { field: urlField, declaredType, bytes: { base64 } } };
 }
 
 export function mediaInit(kind: MediaKind, role: Role | undefined, place: { readonly url?: string; readonly declaredType?: string }): ContentItemInit {

@@ -18,7 +18,7 @@ export interface DecodedParts {
 export function toDecoded({ order, items, names = {} }: DecodedParts): Decoded {
   const decoded = {
     order: create(OrderSchema, { ...order, content: items.map(({ item }) => item) }),
-    inline: items.flatMap(({ inline, field }, item) => (inline === undefined ? [] : [{ ...inline, item, field }])),
+    inline: items.flatMap(({ inline }, item) => (inline === undefined ? [] : [{ ...inline, item }])),
     spell: (field: string) => spell(field, names, items),
   };
   assertFits(decoded, items);

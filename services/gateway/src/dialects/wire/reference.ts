@@ -22,6 +22,15 @@ export function readDataUrl(url: string, kind: MediaKind, field: string): DataUr
   return { declaredType: declaredType.toLowerCase(), base64: url.slice(head.length) };
 }
 
+/** Longer than any address of ours, which have no other characters either. */
+const BARE_CHARACTERS_MIN = 512;
+const NOT_BARE = /[^A-Za-z0-9+/=\s]/;
+
+/** Whether it is the bytes alone, in base64, without the head of a data URL. */
+export function isBareBase64(text: string): boolean {
+  return text.length >= BARE_CHARACTERS_MIN && !NOT_BARE.test(text);
+}
+
 /** Refuses a declared type of another family; the bytes themselves are looked at where media are kept. */
 export function assertDeclared(declaredType: string, kind: MediaKind, field: string): void {
   const family = FAMILIES[kind] ?? '';
