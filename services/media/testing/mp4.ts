@@ -1,3 +1,5 @@
+import { ascii, box, u16, u32 } from './boxes.ts';
+
 /** How a made-up movie lies. Whatever is left out is as in a clip of 107 frames at 24 a second. */
 export interface Mp4Options {
   readonly width?: number; readonly height?: number;
@@ -10,12 +12,22 @@ export interface Mp4Options {
   readonly eachSize?: boolean;
   readonly sampleBytes?: number;
   readonly dataBytes?: number;
+  /** Of the sample table, in the place of those that the numbers above give: by the name of the box. */
+  readonly tables?: Readonly<Record<string, Buffer>>;
+  /** Within the track, before its media: an edit list. */
+  readonly edits?: Buffer;
+  readonly tracks?: number;
+  readonly handler?: string;
+  /** Within the movie box, before its tracks. */
+  readonly inMovie?: Buffer;
+  /** Behind the movie box. */
+  readonly after?: Buffer;
 }
 
 /** An MP4 with one H.264 track and no pictures in it, as small as can be. */
 export function mp4(options: Mp4Options = {}): Buffer {
   const { dataBytes = 107 * (options.sampleBytes ?? 4) } = options;
-  return Buffer.concat([box('ftyp', ascii('isom'), u32(512), ascii('isomavc1')), box('mdat', Buffer.alloc(dataBytes, 1)), movie(options)]);
+  return Buffer.concat([box('ftyp', ascii('isom'), u32(512), ascii('isomavc1')), box('mdat', Buffer.alloc(dataBytes, 1)), movie(options), options.after ?? NOTHING]);
 }
 
 /** 689 bytes or so that keep a parser busy for minutes: every chunk is said to hold four thousand million samples. */
@@ -23,44 +35,41 @@ export function spinningMp4(): Buffer {
   return mp4({ samples: 2, eachSize: true, samplesPerChunk: 0xffff_ffff, dataBytes: 16 });
 }
 
-function movie({ width = 1344, height = 768, timescale = 24, samples = 107, duration = samples, ...table }: Mp4Options): Buffer {
+function movie(options: Mp4Options): Buffer {
+  const { timescale = 24, samples = 107, duration = samples, tracks = 1, inMovie = NOTHING } = options;
   const header = box('mvhd', u32(0, 0, 0, timescale, duration, 0x1_0000), u16(0x100, 0), u32(0, 0), MATRIX, u32(0, 0, 0, 0, 0, 0, 2));
-  const track = box('tkhd', u32(3, 0, 0, 1, 0, duration, 0, 0), u16(0, 0, 0, 0), MATRIX, u32(width * 0x1_0000, height * 0x1_0000));
-  const media = box('mdhd', u32(0, 0, 0, timescale, duration), u16(0x55c4, 0));
-  const handler = box('hdlr', u32(0, 0), ascii('vide'), u32(0, 0, 0), ascii('v\0'));
-  const reference = box('dinf', box('dref', u32(0, 1), box('url ', u32(1))));
-  const information = box('minf', box('vmhd', u32(1), u16(0, 0, 0, 0)), reference, sampleTable({ width, height, samples, ...table }));
-  return box('moov', header, box('trak', track, box('mdia', media, handler, information)));
+  return box('moov', header, inMovie, ...Array.from({ length: tracks }, (_, index) => trackOf(index + 1, options)));
 }
 
-function sampleTable({ width = 0, height = 0, samples = 0, delta = 1, samplesPerChunk = samples, eachSize = false, sampleBytes = 4 }: Mp4Options): Buffer {
+function trackOf(id: number, options: Mp4Options): Buffer {
+  const { width = 1344, height = 768, timescale = 24, samples = 107, duration = samples, edits = NOTHING } = options;
+  const track = box('tkhd', u32(3, 0, 0, id, 0, duration, 0, 0), u16(0, 0, 0, 0), MATRIX, u32(width * 0x1_0000, height * 0x1_0000));
+  const media = box('mdhd', u32(0, 0, 0, timescale, duration), u16(0x55c4, 0));
+  const handler = box('hdlr', u32(0, 0), ascii(options.handler ?? 'vide'), u32(0, 0, 0), ascii('v\0'));
+  const reference = box('dinf', box('dref', u32(0, 1), box('url ', u32(1))));
+  const information = box('minf', box('vmhd', u32(1), u16(0, 0, 0, 0)), reference, sampleTable({ ...options, width, height, samples }));
+  return box('trak', track, edits, box('mdia', media, handler, information));
+}
+
+function sampleTable({ width = 0, height = 0, samples = 0, delta = 1, samplesPerChunk = samples, eachSize = false, sampleBytes = 4, tables = {} }: Mp4Options): Buffer {
   const coded = box('avc1', Buffer.alloc(6), u16(1), Buffer.alloc(16), u16(width, height), u32(0x48_0000, 0x48_0000, 0), u16(1), Buffer.alloc(32), u16(24, 0xffff), box('avcC', H264));
   const sizes = eachSize ? Buffer.concat([u32(0, 0, samples), Buffer.alloc(4 * samples, u32(sampleBytes))]) : u32(0, sampleBytes, samples);
-  return box('stbl', box('stsd', u32(0, 1), coded), box('stts', u32(0, 1, samples, delta)), box('stsc', u32(0, 1, 1, samplesPerChunk, 1)), box('stsz', sizes), box('stco', u32(0, 1, FIRST_SAMPLE_AT)));
+  const all = { stsd: Buffer.concat([u32(0, 1), coded]), stts: u32(0, 1, samples, delta), stsc: u32(0, 1, 1, samplesPerChunk, 1), stsz: sizes, stco: u32(0, 1, FIRST_SAMPLE_AT), ...tables };
+  return box('stbl', ...Object.entries(all).map(([name, bytes]) => box(name, bytes)));
 }
 
 /** Behind the first box of 28 bytes and the head of the second. */
 const FIRST_SAMPLE_AT = 36;
 const H264 = Buffer.from('0142c01effe1000e6742c01e95a0150067e7010110a001000468ce3c80', 'hex');
+const NOTHING = Buffer.alloc(0);
 const MATRIX = u32(0x1_0000, 0, 0, 0, 0x1_0000, 0, 0, 0, 0x4000_0000);
 
-function box(type: string, ...parts: readonly Buffer[]): Buffer {
-  const body = Buffer.concat(parts);
-  return Buffer.concat([u32(body.byteLength + 8), ascii(type), body]);
-}
-
-function u32(...values: readonly number[]): Buffer {
-  const bytes = Buffer.alloc(4 * values.length);
-  values.forEach((value, index) => bytes.writeUInt32BE(value, 4 * index));
-  return bytes;
-}
-
-function u16(...values: readonly number[]): Buffer {
-  const bytes = Buffer.alloc(2 * values.length);
-  values.forEach((value, index) => bytes.writeUInt16BE(value, 2 * index));
-  return bytes;
-}
-
-function ascii(text: string): Buffer {
-  return Buffer.from(text, 'latin1');
+/** The samples of a movie whose own tables are empty, in fragments behind it; each may say that it holds more than there is. */
+export function fragmentedMp4(fragments: number, samplesInEach: number, sampleBytes = 4): Buffer {
+  const trackRun = samplesInEach < 0 ? Buffer.alloc(0) : box('trun', u32(0, samplesInEach));
+  const fragment = Buffer.concat([box('moof', box('mfhd', u32(0, 1)), box('traf', box('tfhd', u32(0x02_0000, 1)), trackRun)), box('mdat', Buffer.alloc(4))]);
+  return mp4({
+    samples: 0, tables: { stts: u32(0, 0), stsc: u32(0, 0), stsz: u32(0, 0, 0), stco: u32(0, 0) },
+    inMovie: box('mvex', box('trex', u32(0, 1, 1, 1, sampleBytes, 0))), after: Buffer.concat(Array.from({ length: fragments }, () => fragment)),
+  });
 }

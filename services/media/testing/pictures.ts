@@ -17,9 +17,9 @@ export function apng(width: number, height: number): Buffer {
   return Buffer.concat([still.subarray(0, headEnd), chunk('acTL', Buffer.from([0, 0, 0, 2, 0, 0, 0, 0])), still.subarray(headEnd)]);
 }
 
-const PNG_SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');
+export const PNG_SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');
 
-function chunk(type: string, data: Buffer): Buffer {
+export function chunk(type: string, data: Buffer): Buffer {
   const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
   const bytes = Buffer.alloc(8 + body.byteLength);
   bytes.writeUInt32BE(data.byteLength, 0);

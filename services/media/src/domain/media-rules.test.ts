@@ -46,7 +46,8 @@ describe('a base video', () => {
   });
 
   test.each<[Partial<VideoFacts>, RegExp]>([
-    [{ width: 2560, height: 1440 }, /1032192 pixels \(768P\)/], [{ width: 1350 }, /multiples of 32/], [{ frameRate: 30 }, /24 frames a second/], [{ frames: 106 }, /107 to 362 frames/], [{ frames: 363 }, /107 to 362 frames/],
+    [{ width: 2560, height: 1440 }, /1032192 pixels \(768P\)/], [{ width: 1350 }, /multiples of 32/], [{ frameRate: 30 }, /24 frames a second/], [{ frames: 106 }, /107 to 362 frames/], [{ frames: 363, durationMs: 15_125 }, /107 to 362 frames/],
+    [{ frames: 362, durationMs: 1000 }, /must last as long as its frames do.*362 and lasts 1 s/], [{ durationMs: 89_478_489_792 }, /must last as long as its frames do/],
     [{ audioCodec: undefined }, /must have sound/], [{ mediaType: 'video/webm' }, /MP4 or MOV/],
   ])('%j is refused', (over, said) => {
     expect(faultOfMedia('base_video', video(over))).toMatch(said);
@@ -65,7 +66,8 @@ describe('sound', () => {
   });
 });
 
-test.each([[video(), true], [video({ mediaType: 'video/webm', width: 7000 }), true], [video({ durationMs: 0 }), false], [image(), false], [audio(), false]])('%j is a result: %s', (facts, expected) => {
+test.each([[video(), true], [video({ mediaType: 'video/webm', width: 7000 }), true], [video({ durationMs: 0 }), false], [video({ durationMs: 86_400_001 }), false], [video({ durationMs: 3_600_000, frames: 1000 }), true],
+  [video({ width: 0, height: 0 }), false], [video({ width: 65_535 }), false], [video({ width: 8192, height: 4320 }), true], [image(), false], [audio(), false]])('%j is a result: %s', (facts, expected) => {
   expect(isResult(facts)).toBe(expected);
 });
 

@@ -23,6 +23,8 @@ const BASE_FRAME_RATE_TOLERANCE = 0.05;
 const BASE_SIDE_STEP = 32;
 const BASE_AREA_MAX = 768 * 1344;
 const BASE_FRAMES: Range = { min: 107, max: 362 };
+/** What an edit list may take off an honest file: a few frames at its beginning. */
+const BASE_LENGTH_TOLERANCE_MS = 500;
 
 const MEDIA_TYPES: Readonly<Record<Family, { readonly named: string; readonly types: readonly string[] }>> = {
   image: { named: 'a picture (JPEG, PNG, WebP, HEIC or HEIF)', types: ['image/jpeg', 'image/png', 'image/webp', 'image/heic', 'image/heif'] },
@@ -32,10 +34,17 @@ const MEDIA_TYPES: Readonly<Record<Family, { readonly named: string; readonly ty
 const VIDEO_CODECS = ['avc', 'hevc'];
 const SOUND_CODECS = ['aac', 'mp3'];
 
-/** The containers that a result may come in. */
+/** What is beyond these was never drawn: its tables lie. */
+const RESULT_SIDE: Range = { min: 1, max: 16_384 };
+const RESULT_MS: Range = { min: 1, max: 24 * 3_600_000 };
+
+/** The containers that a result may come in, and the bounds of what can be shown at all. */
 export function isResult(facts: MediaFacts): facts is VideoFacts {
-  return facts.family === 'video' && FORMATS[facts.mediaType]?.family === 'video' && facts.durationMs > 0;
+  return facts.family === 'video' && FORMATS[facts.mediaType]?.family === 'video'
+    && isWithin(RESULT_MS, facts.durationMs) && isWithin(RESULT_SIDE, facts.width) && isWithin(RESULT_SIDE, facts.height);
 }
+
+const isWithin = ({ min, max }: Range, value: number): boolean => value >= min && value <= max;
 
 /** Codecs whose pictures are decoded here: see the README. */
 const DECODED = ['vp8', 'avc'];
@@ -60,13 +69,13 @@ const CHECKS: Readonly<Record<Category, (facts: never) => string | undefined>> =
 };
 
 function faultOfSides({ width, height }: { width: number; height: number }): string | undefined {
-  if ([width, height].every((side) => side >= SIDE.min && side <= SIDE.max)) return undefined;
+  if ([width, height].every((side) => isWithin(SIDE, side))) return undefined;
   return `must have sides from ${String(SIDE.min)} to ${String(SIDE.max)} pixels; it has ${String(width)}×${String(height)}`;
 }
 
 function faultOfAspect({ width, height }: { width: number; height: number }): string | undefined {
   const aspect = width / height;
-  if (aspect >= ASPECT.min && aspect <= ASPECT.max) return undefined;
+  if (isWithin(ASPECT, aspect)) return undefined;
   return `must be from ${String(ASPECT.min)} to ${String(ASPECT.max)} times as wide as high; it is ${String(width)}×${String(height)}`;
 }
 
@@ -87,12 +96,14 @@ function faultOfCodecs({ videoCodec, audioCodec }: VideoFacts): string | undefin
 }
 
 /** Only what meets the 768P output can be rendered again in 2K. */
-function faultOfBase({ width, height, frameRate, frames, audioCodec }: VideoFacts): string | undefined {
+function faultOfBase({ width, height, durationMs, frameRate, frames, audioCodec }: VideoFacts): string | undefined {
   const size = `${String(width)}×${String(height)}`;
   if (width % BASE_SIDE_STEP !== 0 || height % BASE_SIDE_STEP !== 0) return `must have sides that are multiples of ${String(BASE_SIDE_STEP)} pixels to be a base video; it has ${size}`;
   if (width * height > BASE_AREA_MAX) return `must have at most ${String(BASE_AREA_MAX)} pixels (768P) to be a base video; it has ${size}`;
   if (Math.abs(frameRate - BASE_FRAME_RATE) > BASE_FRAME_RATE_TOLERANCE) return `must have ${String(BASE_FRAME_RATE)} frames a second to be a base video; it has ${decimal(frameRate)}`;
-  if (frames < BASE_FRAMES.min || frames > BASE_FRAMES.max) return `must have from ${String(BASE_FRAMES.min)} to ${String(BASE_FRAMES.max)} frames to be a base video; it has ${frames > BASE_FRAMES.max ? 'more' : String(frames)}`;
+  if (!isWithin(BASE_FRAMES, frames)) return `must have from ${String(BASE_FRAMES.min)} to ${String(BASE_FRAMES.max)} frames to be a base video; it has ${frames > BASE_FRAMES.max ? 'more' : String(frames)}`;
+  // its length is what is charged
+  if (Math.abs(durationMs - frames / frameRate * 1000) > BASE_LENGTH_TOLERANCE_MS) return `must last as long as its frames do to be a base video; it has ${String(frames)} and lasts ${seconds(durationMs)}`;
   if (audioCodec === undefined) return 'must have sound to be a base video; it has none';
   return undefined;
 }

@@ -8,6 +8,9 @@ import type { Refusal } from './refuse.ts';
 
 const OPTIONS = { cacheControl: false, etag: false, lastModified: false } as const;
 
+const ALL = 'bytes=0-';
+const SUFFIX = /^bytes=\s*-(\d+)\s*$/;
+
 export interface SendDeps {
   readonly blobs: BlobStore;
   readonly log: Log;
@@ -25,6 +28,7 @@ export interface SentBlob {
 export async function sendBlob(deps: SendDeps, { key, bytes }: SentBlob, request: IncomingMessage, response: ServerResponse): Promise<void> {
   // who asked may have gone while the object was looked for
   if (response.closed || response.destroyed) return;
+  if (isLongSuffix(request.headers.range, bytes)) request.headers.range = ALL;
   await new Promise<void>((resolve) => {
     response.once('close', () => { resolve(); });
     const sender = send(request, '/', OPTIONS).on('error', (error: SendError) => {
@@ -36,6 +40,11 @@ export async function sendBlob(deps: SendDeps, { key, bytes }: SentBlob, request
     };
     Object.assign(sender, { res: response, stream }).send('/', sizeOnly(bytes));
   });
+}
+
+/** The last so many bytes of a file that has fewer are all of it (RFC 9110, 14.1.2); the package would answer that there are none. */
+function isLongSuffix(range: string | undefined, bytes: number): boolean {
+  return Number(SUFFIX.exec(range ?? '')?.[1] ?? 0) > bytes;
 }
 
 /** Of what the package would read of a file, it needs no more for an answer without dates of its own. */

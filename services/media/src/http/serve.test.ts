@@ -68,7 +68,7 @@ describe('an object that is served', () => {
   });
 
   test.each<[string, number, number, number]>([
-    ['bytes=0-9', 206, 0, 10], ['bytes=100-299', 206, 100, 300], ['bytes=0-0', 206, 0, 1], [`bytes=${String(SIZE - 1)}-`, 206, SIZE - 1, SIZE], ['bytes=5-', 206, 5, SIZE], ['bytes=-5', 206, SIZE - 5, SIZE],
+    ['bytes=0-9', 206, 0, 10], ['bytes=100-299', 206, 100, 300], ['bytes=0-0', 206, 0, 1], [`bytes=${String(SIZE - 1)}-`, 206, SIZE - 1, SIZE], ['bytes=5-', 206, 5, SIZE], ['bytes=-5', 206, SIZE - 5, SIZE], [`bytes=-${String(SIZE)}`, 206, 0, SIZE], [`bytes=-${String(SIZE + 1)}`, 206, 0, SIZE], ['bytes=-99999999999999999999', 206, 0, SIZE],
     [`bytes=0-${String(SIZE * 2)}`, 206, 0, SIZE], ['bytes=0-9,20-29', 200, 0, SIZE], ['bytes=a-b', 200, 0, SIZE], ['items=0-9', 200, 0, SIZE], ['', 200, 0, SIZE],
   ])('Range: %s gives %i', async (range, status, from, to) => {
     const answer = await ask(link(), { headers: { range } });
@@ -79,8 +79,7 @@ describe('an object that is served', () => {
     expect(answer.headers['content-range']).toBe(status === 206 ? `bytes ${String(from)}-${String(to - 1)}/${String(SIZE)}` : undefined);
   });
 
-  // the last two are so by the package that serves them, which takes no suffix longer than the file
-  test.each([`bytes=${String(SIZE)}-`, `bytes=${String(SIZE + 5)}-${String(SIZE + 9)}`, 'bytes=9-0', `bytes=-${String(SIZE + 1)}`])('Range: %s lies outside', async (range) => {
+  test.each([`bytes=${String(SIZE)}-`, `bytes=${String(SIZE + 5)}-${String(SIZE + 9)}`, 'bytes=9-0', 'bytes=-0', 'bytes=99999999999999999999-'])('Range: %s lies outside', async (range) => {
     const answer = await ask(link(), { headers: { range } });
 
     expect([answer.status, answer.headers['content-range'], errorOf(answer)]).toEqual([416, `bytes */${String(SIZE)}`, expect.objectContaining({ code: 'range_not_satisfiable' })]);

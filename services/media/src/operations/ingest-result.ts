@@ -73,7 +73,7 @@ async function withResult<T>({ fetcher, log }: IngestDeps, { taskId, url, author
 async function videoIn({ probe }: IngestDeps, { path }: ReceivedFile): Promise<VideoFacts> {
   const outcome = await probe(path);
   if ('fault' in outcome) throw refused(`is no video that can be read (${outcome.fault})`);
-  if (!isResult(outcome.facts)) throw refused(`must be a video; it is ${outcome.facts.mediaType}`);
+  if (!isResult(outcome.facts)) throw refused(`must be a video that can be shown; it is ${outcome.facts.mediaType}`);
   return outcome.facts;
 }
 

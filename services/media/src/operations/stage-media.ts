@@ -99,7 +99,7 @@ const FINDERS: { readonly [K in Reference['kind']]: Finder<K> } = {
 
 /** Our own are found by who owns them and never by HTTP. */
 function ownBlob(deps: StageDeps, order: StageOrder, found: MediaObject | undefined): Found {
-  if (found === undefined || found.accountId !== order.accountId || !isKept(found, deps.clock.now())) throw unknownMedia();
+  if (found === undefined || found.accountId !== order.accountId || found.purpose === 'private' || !isKept(found, deps.clock.now())) throw unknownMedia();
   return { blob: found.blob, wasStaged: found.purpose === 'staged' };
 }
 

@@ -1,8 +1,9 @@
 import { open } from 'node:fs/promises';
 import { CustomSource } from 'mediabunny';
 
-/** More than the tables of hours of film, and more than any one picture of it. */
-const READ_BYTES_MAX = 32 * 1024 * 1024;
+/** More than the tables of hours of film, and more than any one picture of it. A table is read in one piece, with a little around it. */
+const MOVIE_BYTES_MAX = 8 * 1024 * 1024;
+const AROUND_BYTES = 512 * 1024;
 const CACHE_BYTES = 8 * 1024 * 1024;
 
 export interface BoundedSource {
@@ -16,7 +17,7 @@ export async function openBoundedSource(path: string): Promise<BoundedSource> {
   const source = new CustomSource({
     getSize: async () => (await handle.stat()).size,
     read: async (start, end) => {
-      if (end - start > READ_BYTES_MAX) throw new Error('too much of the file is asked for at once');
+      if (end - start > MOVIE_BYTES_MAX + AROUND_BYTES) throw new Error('too much of the file is asked for at once');
       return (await handle.read(new Uint8Array(end - start), 0, end - start, start)).buffer;
     },
     maxCacheSize: CACHE_BYTES, prefetchProfile: 'fileSystem', handleUnhandledError: () => undefined,

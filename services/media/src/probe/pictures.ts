@@ -8,9 +8,12 @@ sharp.unblock({ operation: ['VipsForeignLoadJpeg', 'VipsForeignLoadPng', 'VipsFo
 sharp.cache(false);
 sharp.concurrency(1);
 
-/** A file or bytes as a picture, of the few types that are read and within the limits of a job. */
-export function openPicture(source: string | Uint8Array, { pixelsMax, timeoutMs }: ProbeJob): Sharp {
-  return sharp(source, { limitInputPixels: pixelsMax, failOn: 'error', pages: -1, sequentialRead: true }).timeout({ seconds: Math.ceil(timeoutMs / 1000) });
+/**
+ * A file or bytes as a picture, of the few types that are read and within the limits of a job. A JPEG that ends before its rows do, or has
+ * fewer than its header says, is only warned of; whoever looks at one for the first time fails on that too.
+ */
+export function openPicture(source: string | Uint8Array, { pixelsMax, timeoutMs }: ProbeJob, failOn: 'error' | 'warning' = 'error'): Sharp {
+  return sharp(source, { limitInputPixels: pixelsMax, failOn, pages: -1, sequentialRead: true }).timeout({ seconds: Math.ceil(timeoutMs / 1000) });
 }
 
 /** The same for a picture that is decoded already. */

@@ -6,11 +6,13 @@ import type { ProbeJob, ProbeOutcome } from './probe.ts';
 const QUALITY = 92;
 /** Noise does not get smaller by more effort. */
 const PNG_EFFORT = 3;
+/** Half the time of the default, and files of the same size. */
+const WEBP_EFFORT = 2;
 
 const WRITERS: Readonly<Record<string, (picture: Sharp) => Sharp>> = {
   jpeg: (picture) => picture.jpeg({ quality: QUALITY }),
   png: (picture) => picture.png({ compressionLevel: PNG_EFFORT }),
-  webp: (picture) => picture.webp({ quality: QUALITY, alphaQuality: 100 }),
+  webp: (picture) => picture.webp({ quality: QUALITY, alphaQuality: 100, effort: WEBP_EFFORT }),
 };
 
 /**

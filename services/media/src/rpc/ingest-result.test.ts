@@ -81,6 +81,58 @@ describe('a result', () => {
   });
 });
 
+describe('an origin whose transfer broke off', () => {
+  const whole = fixture('768p.mp4');
+  const SIZE = whole.byteLength;
+  const HALF = 100_000;
+  const other = Buffer.from(whole).fill(7, 150_000, 150_100);
+  /** The still pictures of earlier results are drawn by then. */
+  const settled = async (): Promise<readonly string[]> => {
+    for (let tries = 0; tries < 500 && under.blobs().some((name) => name.startsWith('in_')); tries += 1) await new Promise((resolve) => { setTimeout(resolve, 10); });
+    return under.blobs();
+  };
+  beforeAll(async () => {
+    // the still picture of the video that the others succeed with is kept by then
+    await ingest(origin.url(video));
+    under = await under.restart();
+  });
+  const range = (from: number, to: number, size: number): Record<string, string> => ({ 'content-range': `bytes ${String(from)}-${String(to)}/${String(size)}` });
+  const breaking = (rest: Behaviour, headers: Record<string, string> = { etag: '"1"' }): Behaviour => (request, response) => {
+    if (request.headers.range !== undefined) rest(request, response);
+    else response.writeHead(200, { ...headers, 'content-length': String(SIZE) }).write(whole.subarray(0, HALF), () => response.socket?.end());
+  };
+
+  test.each<[string, Behaviour]>([
+    ['other bytes under another name, though it was asked not to', (_request, response) => { response.writeHead(206, { etag: '"2"', ...range(HALF, SIZE - 1, SIZE) }).end(other.subarray(HALF)); }],
+    ['the whole of another', serves(other, { etag: '"2"' })],
+    ['the rest of a longer one', (_request, response) => { response.writeHead(206, range(HALF, SIZE, SIZE + 1)).end(Buffer.concat([whole.subarray(HALF), Buffer.alloc(1)])); }],
+    ['another part', (_request, response) => { response.writeHead(206, range(0, HALF - 1, SIZE)).end(whole.subarray(0, HALF)); }],
+    ['a part of the rest', (_request, response) => { response.writeHead(206, range(HALF, SIZE - 10, SIZE)).end(whole.subarray(HALF, SIZE - 9)); }],
+    ['less than it says', (_request, response) => { response.writeHead(206, { ...range(HALF, SIZE - 1, SIZE), connection: 'close', 'transfer-encoding': 'identity' }).end(whole.subarray(HALF, SIZE - 9)); }],
+    ['no range', (_request, response) => { response.writeHead(206).end(whole.subarray(HALF)); }],
+    ['that the range is not there', (_request, response) => { response.writeHead(416).end(); }],
+    ['that the link is over', (_request, response) => { response.writeHead(403).end(); }],
+  ])('and that then gives %s is not believed, nothing is left, and the next try is whole', async (_what, rest) => {
+    const taskId = newTask();
+    const before = await settled();
+
+    await expect(ingest(origin.url(breaking(rest)), taskId)).rejects.toMatchObject({ kind: 'unavailable', reason: 'result_unreachable' });
+    expect(await settled()).toEqual(before);
+    expect((await ingest(origin.url(video), taskId)).bytes).toBe(BigInt(SIZE));
+  });
+
+  test.each<[string, Record<string, string>]>([['names no version', {}], ['names a weak version', { etag: 'W/"1"' }], ['takes no ranges', { etag: '"1"', 'accept-ranges': 'none' }]])('and that %s is not asked for the rest', async (_what, headers) => {
+    const ranges: unknown[] = [];
+    const url = origin.url((request, response) => {
+      ranges.push(request.headers.range);
+      breaking(video, headers)(request, response);
+    });
+
+    await expect(ingest(url)).rejects.toMatchObject({ reason: 'result_unreachable' });
+    expect(ranges).toEqual([undefined]);
+  });
+});
+
 describe('what is no result', () => {
   beforeAll(async () => {
     // no still picture of an earlier result is being drawn any more

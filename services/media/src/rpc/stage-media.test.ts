@@ -214,6 +214,12 @@ describe('our own', () => {
     expect(await stage(`/ximg/${object}.mp4`, Category.VIDEO, { accountId: 'other' })).toMatchObject({ mediaType: 'video/mp4' });
   });
 
+  test('private bytes have no reference, though they are of the account', async () => {
+    const { object } = await under.media.bytes.put(fixture('image.png'), { accountId: 'demo', privateMs: 60_000 });
+
+    expect(await refusal(`/ximg/${object}.png`)).toBe(await refusal('/ximg/prv_unknown.png'));
+  });
+
   test('other addresses of ours, and references that are nobody\'s here, are refused', async () => {
     for (const url of ['https://gate.example/v1/models', '/v1/models', 'asset://asset-1', 'mm_file://1', 'file:///etc/hostname', 'image.png']) await refusal(url);
   });

@@ -32,7 +32,7 @@ export interface MediaStore {
   pinBlob(blob: NewBlob, until: number): Promise<Blob>;
   /**
    * Adds a claim to content that is kept; facts that are given are noted. A result of the same task, or the same reference staged for
-   * the same task, is there once: a second one gives the first. Undefined: the content is there no more.
+   * the same task, is there once: a second one gives the first. Undefined: the content is there no more, or the result that a poster is for.
    */
   addObject(object: NewObject, facts: MediaFacts | undefined): Promise<MediaObject | undefined>;
   find(id: string): Promise<MediaObject | undefined>;

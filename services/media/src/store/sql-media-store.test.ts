@@ -66,6 +66,22 @@ function suite(url: () => string | undefined): void {
     expect(await store.findResult('task_1')).toEqual(first);
   });
 
+  test('a poster stands beside a result that is kept, and beside no other: at the same moment as a removal it goes too', async () => {
+    await pin('aa');
+    await pin('bb');
+    const poster = anObject({ id: 'pic_1', purpose: 'poster', sha256: 'bb', reference: '' });
+    expect(await store.addObject(poster, facts)).toBeUndefined();
+
+    for (let round = 0; round < 10; round += 1) {
+      const taskId = `task_${String(round)}`;
+      await store.addObject(anObject({ id: `vid_${taskId}`, purpose: 'result', reference: '', taskId }), facts);
+      await Promise.all([store.addObject({ ...poster, id: `pic_${taskId}`, taskId }, facts), store.removeResult(taskId, NOW)]);
+      expect((await store.findPoster(taskId))?.removedAt ?? NOW).toBe(NOW);
+      expect(await store.addObject({ ...poster, id: `pic_${taskId}_2`, taskId }, facts).then((added) => added?.removedAt ?? NOW)).toBe(NOW);
+    }
+    expect((await store.claimedBlobs('', 10)).map(({ sha256 }) => sha256)).toEqual([]);
+  });
+
   test('a reference is frozen once for a task, and anew when its time is over', async () => {
     await pin('aa');
     await pin('bb');

@@ -37,7 +37,7 @@ export function sqlMediaStore(sql: Sql): MediaStore {
       // takes the row, so that it cannot become garbage meanwhile
       const text = facts === undefined ? null : JSON.stringify(facts);
       const blobs = await query('UPDATE blobs SET facts = COALESCE($2, facts) WHERE sha256 = $1 RETURNING sha256', [object.sha256, text]);
-      if (blobs.length === 0) return undefined;
+      if (blobs.length === 0 || (object.purpose === 'poster' && !(await holdResult(query, object.taskId)))) return undefined;
       await insertObject(query, object);
       await query(SETTLE, [object.sha256, object.createdAt]);
       return one(query, ...identityOf(object));
@@ -55,14 +55,23 @@ export function sqlMediaStore(sql: Sql): MediaStore {
       await sql.write('UPDATE blobs SET facts = $2 WHERE sha256 = $1', [sha256, JSON.stringify(facts)]);
     },
     removeResult: (taskId, now) => sql.transaction(async (query) => {
-      const removed = await query<{ sha256: string; purpose: string }>(
-        "UPDATE objects SET removed_at = $2 WHERE task_id = $1 AND purpose IN ('result', 'poster') AND removed_at IS NULL RETURNING sha256, purpose", [taskId, now]);
-      for (const { sha256 } of removed) await query(SETTLE, [sha256, now]);
-      return removed.some(({ purpose }) => purpose === 'result');
+      // in this order: a poster that is being added meanwhile is there for the second, or does not come any more
+      const [result] = await endOf(query, 'result', taskId, now);
+      for (const { sha256 } of [...(result === undefined ? [] : [result]), ...await endOf(query, 'poster', taskId, now)]) await query(SETTLE, [sha256, now]);
+      return result !== undefined;
     }),
     ...books(sql),
     ...sweeps(sql),
   };
+}
+
+function endOf(query: SqlQuery, purpose: Purpose, taskId: string, now: number): Promise<{ sha256: string }[]> {
+  return query<{ sha256: string }>('UPDATE objects SET removed_at = $3 WHERE task_id = $1 AND purpose = $2 AND removed_at IS NULL RETURNING sha256', [taskId, purpose, now]);
+}
+
+/** Takes the row of a result, so that it cannot be removed meanwhile; false: it is not there any more. */
+async function holdResult(query: SqlQuery, taskId: string): Promise<boolean> {
+  return (await query("UPDATE objects SET task_id = task_id WHERE task_id = $1 AND purpose = 'result' AND removed_at IS NULL RETURNING id", [taskId])).length > 0;
 }
 
 function books(sql: Sql): Pick<MediaStore, 'claimedBlobs' | 'claimants' | 'removePrivate'> {
