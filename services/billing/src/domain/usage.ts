@@ -22,7 +22,7 @@ export const DAY_MS = 24 * HOUR_MS;
 export const NOTHING_USED: Quantities = { requests: 0n, charged: 0n, seconds: 0n, inputTokens: 0n, cachedInputTokens: 0n, outputTokens: 0n, images: 0n, characters: 0n };
 
 /** No count of one request is taken for more: an hour of them always fits 64 bits. */
-const COUNT_MAX = 1_000_000_000n;
+export const COUNT_MAX = 1_000_000_000n;
 
 /** One request: what the upstream reported, and in its place the frozen facts where it did not. What was measured in tokens has no seconds of its own. */
 export function quantitiesOf(charged: Nanos, facts: PriceFacts, usage: Partial<Usage> | undefined): Quantities {

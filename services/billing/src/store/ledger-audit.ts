@@ -12,7 +12,7 @@ export interface Audit {
   readonly calls: { readonly open: bigint; readonly overdue: bigint };
 }
 
-/** Whose cached sums were wrong. */
+/** Whose cached sums were wrong, hours of usage among those of accounts. */
 export interface Rebuilt {
   readonly accountIds: readonly string[];
   readonly tokenIds: readonly string[];
@@ -21,6 +21,6 @@ export interface Rebuilt {
 export interface LedgerAudit {
   /** Recomputes everything that is cached from the lines; each check sees one moment, so it can run beside the traffic. */
   audit(now: number): Promise<Audit>;
-  /** Computes the cached sums of accounts and tokens again from the lines, beside the traffic too. */
+  /** Computes the cached sums again, of accounts from the lines, of tokens and hours from holds and calls, beside the traffic too. */
   rebuild(): Promise<Rebuilt>;
 }

@@ -19,6 +19,8 @@ async function usedBooks(open: Open): Promise<TestBilling> {
   return on;
 }
 
+const hoursOf = ({ sql }: TestBilling): Promise<readonly object[]> => sql.read('SELECT * FROM usage_hours ORDER BY account_id, hour, token_id, price_key');
+
 describeOnEngines('the audit of the ledger', (open) => {
   test('finds nothing wrong in sound books, and names the open holds', async () => {
     const on = await usedBooks(open);
@@ -67,17 +69,41 @@ describeOnEngines('the audit of the ledger', (open) => {
 
   test.each([
     ['a balance', 'UPDATE accounts SET balance_nanos = balance_nanos + 7'], ['a sum of holds', 'UPDATE accounts SET held_nanos = held_nanos - 7'], ['a use of a token', 'UPDATE tokens SET used_nanos = used_nanos + 7'],
+    ['an hour of usage', 'UPDATE usage_hours SET charged_nanos = charged_nanos + 7'], ['an hour\'s count', 'UPDATE usage_hours SET seconds = seconds - 1, requests = requests + 1'],
+    ['an hour that is gone', 'DELETE FROM usage_hours'], ['an hour too many', 'UPDATE usage_hours SET hour = hour + 3600000'],
   ])('is satisfied once %s is rebuilt', async (_what, tampering) => {
     const on = await usedBooks(open);
     const before = await books(on);
+    const hours = await hoursOf(on);
     await on.sql.write(tampering);
 
     const { accountIds, tokenIds } = await on.accounts.rebuildBalances({});
 
     expect([...accountIds, ...tokenIds]).toEqual([tampering.includes('tokens') ? on.tokenId : 'demo']);
     expect(await books(on)).toEqual(before);
+    expect(await hoursOf(on)).toEqual(hours);
     await expectSound(on);
     expect(await on.accounts.rebuildBalances({})).toMatchObject({ accountIds: [], tokenIds: [] });
+  });
+
+  test('counts an hour again as the settlements did, whatever was reported', async () => {
+    const on = await open(aConfig({ prices: { ...PRICES, ...CHAT_PRICES } }));
+    const billions = 5_000_000_000n;
+    const usages = [{}, { totalSeconds: 6n }, { totalSeconds: billions }, { promptTokens: 7n }, { completionTokens: 9n, totalSeconds: 3n }, { promptTokens: billions, completionTokens: billions }];
+    const callIds = ['call_1', 'call_2', 'call_3', 'call_4', 'call_5'];
+    await on.calls.placeCalls({ calls: callIds.map((callId) => callOrder(on, callId)) });
+    for (const at of usages.keys()) await on.billing.placeHold(order(on, `task_${at}`, { images: BigInt(at), inputVideoSeconds: BigInt(at) }));
+    for (const [at, usage] of usages.entries()) await on.billing.settleHold({ taskId: `task_${at}`, confirmed: true, ...usage });
+    await on.clock.advance(HOUR_MS);
+    await on.calls.settleCalls({ ends: [usedTokens('call_1', 1000n, 0n), usedTokens('call_2', 0n, 0n), usedTokens('call_3', 10n, 20n), { callId: 'call_4', basis: Basis.HOLD }, { callId: 'call_5', basis: Basis.RELEASED }] });
+    const hours = await hoursOf(on);
+
+    expect(await on.accounts.rebuildBalances({})).toMatchObject({ accountIds: [], tokenIds: [] });
+    await on.sql.write('DELETE FROM usage_hours');
+    expect(await on.accounts.rebuildBalances({})).toMatchObject({ accountIds: ['demo'], tokenIds: [] });
+
+    expect(hours.length).toBeGreaterThan(1);
+    expect(await hoursOf(on)).toEqual(hours);
   });
 
   test('finds the sums right that were rebuilt amid the traffic', async () => {

@@ -70,7 +70,7 @@ const CHECKS: readonly { readonly text: string; readonly say: (subject: string) 
 export function sqlLedgerAudit(sql: Sql): LedgerAudit {
   const read = <R extends SqlRow>(text: string, bound?: number): Promise<R[]> => sql.read<R>(text, bound === undefined ? [] : [bound]);
   return {
-    rebuild: () => sql.transaction(rebuild),
+    rebuild: () => sql.transaction((query) => rebuild(query, sql.engine)),
     audit: async (now) => {
       const [count] = await read<{ entries: Whole }>(ENTRIES);
       const sums = (await read<{ currency: string; units: Whole; rest: Whole }>(SUMS))

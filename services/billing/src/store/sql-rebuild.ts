@@ -1,5 +1,6 @@
-import type { SqlQuery } from '@reelgate/platform/sql';
+import type { Sql, SqlQuery } from '@reelgate/platform/sql';
 import type { Rebuilt } from './ledger-audit.ts';
+import { rebuildUsage } from './sql-rebuild-usage.ts';
 
 const TOKEN_IDS = 'SELECT id FROM tokens';
 const LOCK_TOKEN = 'UPDATE tokens SET used_nanos = used_nanos WHERE id = $1';
@@ -18,15 +19,16 @@ const MEND_ACCOUNTS = `UPDATE accounts SET held_nanos = s.held, balance_nanos = 
   WHERE accounts.id = s.subject AND (accounts.held_nanos <> s.held OR accounts.balance_nanos <> s.balance) RETURNING id`;
 
 /**
- * Every row is kept to this transaction before anything is summed, in the order in which everybody takes them: whoever has posted lines
+ * Every row of tokens and accounts is kept to this transaction before they are summed, in the order in which everybody takes them: whoever has posted lines
  * and waits for such a row has not committed, so its lines are not in the sums, and it adds to the row when this is done.
  */
-export async function rebuild(query: SqlQuery): Promise<Rebuilt> {
+export async function rebuild(query: SqlQuery, engine: Sql['engine']): Promise<Rebuilt> {
+  const used = await rebuildUsage(query, engine);
   for (const id of await sortedIds(query, TOKEN_IDS)) await query(LOCK_TOKEN, [id]);
   for (const id of await sortedIds(query, ACCOUNT_IDS)) await query(LOCK_ACCOUNT, [id]);
   const tokens = await query<{ id: string }>(MEND_TOKENS);
   const accounts = await query<{ id: string }>(MEND_ACCOUNTS);
-  return { accountIds: accounts.map(({ id }) => id), tokenIds: tokens.map(({ id }) => id) };
+  return { accountIds: [...new Set([...used, ...accounts.map(({ id }) => id)])].sort(), tokenIds: tokens.map(({ id }) => id) };
 }
 
 /** By their characters, as the batches sort them: a database may sort by a language. */
