@@ -43,7 +43,8 @@ export async function startBilling(config: BillingConfig, foundation: Foundation
   try {
     const sql = await openSql({ url: config.database?.reveal(), dataDir, name: 'billing', migrations: MIGRATIONS });
     lifecycle.add('database', () => sql.close());
-    const deps = depsOn(sql, config, foundation);
+    let { models } = config;
+    const deps = depsOn(sql, { ...config, modelsNow: () => models }, foundation);
     await deps.prices.put(config.prices, clock.now());
     const newKeys = await putAccounts(deps, config.accounts, { makeKeys: true });
     const subscription = await bus.subscribe(TaskFinishedSchema, GROUP, onTaskFinished(deps));
@@ -56,7 +57,8 @@ export async function startBilling(config: BillingConfig, foundation: Foundation
       newKeys,
       ready: async () => bus.ready() && (await sql.read('SELECT 1 AS alive')).length === 1,
       reload: async (value) => {
-        const { prices, accounts } = billingConfig(value);
+        const { prices, accounts, models: renewed } = billingConfig(value);
+        models = renewed;
         await deps.prices.put(prices, clock.now());
         await putAccounts(deps, accounts, { makeKeys: false });
       },
@@ -70,7 +72,7 @@ export async function startBilling(config: BillingConfig, foundation: Foundation
   }
 }
 
-function depsOn(sql: Sql, { overrunFactor }: BillingConfig, { bus, clock, log, metrics, newId, random, signingKey }: Foundation): BillingDeps {
+function depsOn(sql: Sql, { overrunFactor, modelsNow }: BillingConfig & { readonly modelsNow: BillingDeps['models'] }, { bus, clock, log, metrics, newId, random, signingKey }: Foundation): BillingDeps {
   return {
     accounts: sqlAccountStore(sql),
     tokens: sqlTokenStore(sql),
@@ -84,6 +86,7 @@ function depsOn(sql: Sql, { overrunFactor }: BillingConfig, { bus, clock, log, m
       bus.announce(TokenChangedSchema, create(TokenChangedSchema, { tokenId }));
     },
     measures: billingMeasures(metrics),
+    models: modelsNow,
     overrunFactor, clock, log, newId, random,
   };
 }

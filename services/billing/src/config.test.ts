@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { readConfigFile } from '@reelgate/platform/config-file';
+import { aConfig } from '../testing/open-billing.ts';
 import { billingConfig, billingSchema } from './config.ts';
 import type { BillingConfig } from './config.ts';
 
@@ -62,8 +63,19 @@ describe('the configuration', () => {
     expect(JSON.stringify(config, (_key, value) => (typeof value === 'bigint' ? String(value) : value))).not.toMatch(/pass|sk-/);
   });
 
+  test('knows the models of the list and of the channels', () => {
+    expect(billingConfig({ ...aConfig(), models: { 'Alpha-H3': {} }, channels: [{ models: { 'my__chat-model': 'up', my_other: 'up' } }] }).models).toEqual(new Set(['Alpha-H3', 'my__chat-model', 'my_other']));
+  });
+
+  test.each([
+    [{ a: {}, a__b: {} }, [], 'models.a__b: expected a name that does not begin with a__'],
+    [{ a: {} }, [{ models: { c: 'up' } }, { models: { a__chat: 'up' } }], 'channels.1.models.a__chat: expected a name that does not begin with a__'],
+  ])('is refused with a model under whose name an operation of another is priced', (models, channels, message) => {
+    expect(() => billingConfig({ ...aConfig(), models, channels })).toThrow(message);
+  });
+
   test('may be empty', () => {
-    expect(read('{}')).toEqual({ database: undefined, overrunFactor: 10, prices: [], accounts: [] });
+    expect(read('{}')).toEqual({ database: undefined, overrunFactor: 10, prices: [], accounts: [], models: new Set() });
   });
 
   test.each([

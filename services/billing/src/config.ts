@@ -2,6 +2,7 @@ import { ConfigError } from '@reelgate/platform/config-file';
 import { Secret } from '@reelgate/platform/secret';
 import { parseAmount } from './domain/money.ts';
 import type { Nanos } from './domain/money.ts';
+import { isKeyOf } from './domain/usage.ts';
 import type { TermsEntry } from './domain/price-terms.ts';
 import type { AccountEntry, TokenEntry } from './operations/put-accounts.ts';
 import type { PriceEntry } from './store/price-store.ts';
@@ -15,6 +16,8 @@ export interface BillingConfig {
   readonly overrunFactor: number;
   readonly prices: readonly PriceEntry[];
   readonly accounts: readonly AccountEntry[];
+  /** The public ids of all models, those of channels too. */
+  readonly models: ReadonlySet<string>;
 }
 
 /** What the schema lets through. */
@@ -22,6 +25,8 @@ interface Checked {
   readonly billing: { readonly database?: string; readonly overrun_factor: number };
   readonly prices: Readonly<Record<string, TermsEntry>>;
   readonly accounts: readonly CheckedAccount[];
+  readonly models?: Readonly<Record<string, unknown>>;
+  readonly channels?: readonly { readonly models: Readonly<Record<string, string>> }[];
 }
 
 interface CheckedAccount {
@@ -44,7 +49,9 @@ type Path = readonly (string | number)[];
 
 /** The checked value as billing uses it. Finds what no schema can say: amounts out of bounds, days that do not exist, doubled ids and keys. */
 export function billingConfig(value: unknown): BillingConfig {
-  const { billing, prices, accounts } = value as Checked;
+  const { billing, prices, accounts, models = {}, channels = [] } = value as Checked;
+  const named = [...pathsOf(models, ['models']), ...channels.flatMap((channel, at) => pathsOf(channel.models, ['channels', at, 'models']))];
+  assertApart(named);
   for (const [key, entry] of Object.entries(prices)) {
     assertAmounts(entry, ['prices', key]);
     assertHoldStands(entry, ['prices', key]);
@@ -61,6 +68,7 @@ export function billingConfig(value: unknown): BillingConfig {
     accounts: accounts.map(({ id, currency, credit, tokens }, at) => ({
       id, currency, credit: amount(credit, ['accounts', at, 'credit']), tokens: tokens.map((token, index) => tokenEntry(token, ['accounts', at, 'tokens', index])),
     })),
+    models: new Set(named.map(({ model }) => model)),
   };
 }
 
@@ -71,6 +79,20 @@ function tokenEntry({ key, models, name = '', limit, expires, limits = {} }: Che
     expiresAt: expires === undefined ? undefined : time(expires, [...path, 'expires']),
     limits: { createsPerMinute: limits.creates_per_minute, readsPerMinute: limits.reads_per_minute, callsPerMinute: limits.calls_per_minute, inFlight: limits.in_flight },
   };
+}
+
+interface NamedModel { readonly model: string; readonly path: Path }
+
+function pathsOf(models: Readonly<Record<string, unknown>>, path: Path): readonly NamedModel[] {
+  return Object.keys(models).map((model) => ({ model, path: [...path, model] }));
+}
+
+/** Two underscores end a model's name in a key: the prices, and the statements, of two models must not stand under one. */
+function assertApart(models: readonly NamedModel[]): void {
+  for (const { model, path } of models) {
+    const other = models.find((one) => isKeyOf(one.model, model));
+    if (other !== undefined) throw fault(path, `expected a name that does not begin with ${other.model}__, under which operations of ${other.model} are priced`);
+  }
 }
 
 /** Every string of a price is a decimal. */

@@ -33,6 +33,8 @@ export interface ConfigValue {
   readonly billing: { readonly database?: string; readonly overrun_factor: number };
   readonly prices: Readonly<Record<string, object>>;
   readonly accounts: readonly object[];
+  readonly models?: Readonly<Record<string, object>>;
+  readonly channels?: readonly { readonly models: Readonly<Record<string, string>> }[];
 }
 
 export const KEY = 'sk-a-key-of-the-tests';

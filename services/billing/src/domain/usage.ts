@@ -45,10 +45,21 @@ export function addQuantities(left: Quantities, right: Quantities): Quantities {
   };
 }
 
-/** `Alpha-H3__regeneration` and `Alpha-H3` are both of the model Alpha-H3. */
-export function modelOfKey(priceKey: string): string {
-  const [model = priceKey] = priceKey.split('__', 1);
-  return model;
+const OPERATION = '__';
+
+/** `Alpha-H3__regeneration` and `Alpha-H3` are both of the model Alpha-H3: of those known the longest, or what stands before the last two underscores. */
+export function modelOfKey(priceKey: string, known: ReadonlySet<string>): string {
+  if (known.has(priceKey)) return priceKey;
+  const first = priceKey.lastIndexOf(OPERATION);
+  for (let end = first; end > 0; end = priceKey.lastIndexOf(OPERATION, end - 1)) {
+    if (known.has(priceKey.slice(0, end))) return priceKey.slice(0, end);
+  }
+  return first > 0 ? priceKey.slice(0, first) : priceKey;
+}
+
+/** Whether the price of an operation of one model would stand under the name of the other. */
+export function isKeyOf(model: string, other: string): boolean {
+  return other.startsWith(model + OPERATION);
 }
 
 export function hourOf(ms: number): number {

@@ -24,6 +24,8 @@ export interface BillingDeps {
   /** Tells whoever keeps principals that a token has changed; it may be lost. */
   readonly announceToken: (tokenId: string) => void;
   readonly measures: Measures;
+  /** The public ids of the configuration as it stands. */
+  readonly models: () => ReadonlySet<string>;
   /** Usage up to this many times the hold is charged in full. */
   readonly overrunFactor: number;
   readonly clock: Clock;

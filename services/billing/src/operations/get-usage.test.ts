@@ -50,6 +50,17 @@ describeOnEngines('a statement', (open) => {
     await expectSound(on);
   });
 
+  test('knows a model by its name in the configuration, underscores and all; one that is gone by what stands before the last two', async () => {
+    const prices = Object.fromEntries(['my__model', 'my__model__regeneration', 'plain', 'plain__regeneration', 'old__one__regeneration'].map((key) => [key, PRICES['Alpha-H3__regeneration']]));
+    const on = await open({ ...aConfig({ prices }), models: { my__model: {} }, channels: [{ models: { plain: 'upstream-plain' } }] });
+    for (const [at, priceKey] of Object.keys(prices).entries()) {
+      await on.billing.placeHold(order(on, `task_${at}`, { priceKey, resolution: '' }));
+      await on.billing.settleHold({ taskId: `task_${at}` });
+    }
+
+    expect((await statement(on, UsageGroup.MODEL)).groups.map(({ key, requests }) => [key, requests])).toEqual([['my__model', 2n], ['old__one', 1n], ['plain', 2n]]);
+  });
+
   test('is grouped by the day of the settlement, and by token with its name', async () => {
     const on = await open(config);
     const other = await aStory(on);

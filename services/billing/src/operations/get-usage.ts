@@ -28,7 +28,7 @@ export interface Statement {
   readonly isTruncated: boolean;
 }
 
-type Deps = Pick<BillingDeps, 'accounts' | 'tokens' | 'usage' | 'clock'>;
+type Deps = Pick<BillingDeps, 'accounts' | 'tokens' | 'usage' | 'models' | 'clock'>;
 
 /** What the account was charged in a time, tasks and calls together; the time of settlement decides, in UTC. */
 export async function getUsage(deps: Deps, query: UsageQuery): Promise<Statement> {
@@ -49,15 +49,16 @@ function assertBounds({ from, to }: UsageQuery): void {
 
 async function linesOf(deps: Deps, { accountId, groupBy }: UsageQuery, sums: ReadonlyMap<string, Quantities>): Promise<UsageLine[]> {
   const names = groupBy === 'token' ? new Map((await deps.tokens.list(accountId, TOKENS_MAX)).map(({ id, name }) => [id, name])) : new Map<string, string>();
+  const models = deps.models();
   const byKey = new Map<string, Quantities>();
   for (const [group, sum] of sums) {
-    const key = KEYS[groupBy](group);
+    const key = KEYS[groupBy](group, models);
     byKey.set(key, addQuantities(byKey.get(key) ?? NOTHING_USED, sum));
   }
   return [...byKey].sort(([left], [right]) => (left < right ? -1 : 1)).map(([key, sum]) => ({ key, name: names.get(key) ?? '', sum }));
 }
 
-const KEYS: Readonly<Record<UsageGroup, (group: string) => string>> = {
+const KEYS: Readonly<Record<UsageGroup, (group: string, models: ReadonlySet<string>) => string>> = {
   model: modelOfKey,
   token: (id) => id,
   day: (ms) => new Date(Number(ms)).toISOString().slice(0, 'yyyy-mm-dd'.length),
