@@ -7,7 +7,7 @@ import { silentLog } from '@reelgate/platform/log';
 import type { Log } from '@reelgate/platform/log';
 import { openMetrics } from '@reelgate/platform/metrics';
 import { Secret } from '@reelgate/platform/secret';
-import { until } from './until.ts';
+import { untilAfter } from './until.ts';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
 import { startGateway } from '../src/app.ts';
@@ -81,7 +81,7 @@ export async function startGatewayUnderTest(settings: TestSettings = {}): Promis
   }, { tasks: tasks.client, jobs: jobs.client, billing: billing.client, calls: calls.client, usage: usage.client, media: media.port, ready: async () => true });
   return {
     gateway, url: gateway.url, clock, bus, tasks, billing, media, calls, usage, jobs, warnings,
-    settled: (count) => until(() => calls.settled.length >= count),
+    settled: (count) => untilAfter(clock, () => calls.settled.length >= count),
     stop: async () => {
       await gateway.stop();
       await bus.close();

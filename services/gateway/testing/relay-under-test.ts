@@ -3,7 +3,7 @@ import type { CheckedRelayChannel } from '../src/relay/channel-settings.ts';
 import { aRelayChannel } from './a-relay-channel.ts';
 import { startGatewayUnderTest } from './gateway-under-test.ts';
 import type { GatewayUnderTest } from './gateway-under-test.ts';
-import { until } from './until.ts';
+import { untilAfter } from './until.ts';
 import { json, startRelayUpstream } from './scripted-relay-upstream.ts';
 import type { RelayUpstream } from './scripted-relay-upstream.ts';
 
@@ -31,7 +31,7 @@ export function withRelay(settings: Partial<CheckedRelayChannel> = {}): () => Re
       upstream.reply = json({});
     }
     const { calls } = under.gateway;
-    await until(() => calls.open.size === 0);
+    await untilAfter(under.gateway.clock, () => calls.open.size === 0);
     Object.assign(calls, { refusal: undefined, settleFaults: 0 });
     under.gateway.warnings.length = 0;
     for (const list of [calls.placed, calls.settled, calls.batches]) list.length = 0;

@@ -7,7 +7,7 @@ import { fieldsOf, refusalOf } from '@reelgate/platform/testing/refusals';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
 import { fakeCalls } from '../../testing/fake-calls.ts';
 import type { FakeCalls } from '../../testing/fake-calls.ts';
-import { until } from '../../testing/until.ts';
+import { untilAfter } from '../../testing/until.ts';
 import type { CallCharges, CallOrder } from '../relay/call-charges.ts';
 import { billingCallCharges } from './call-charges.ts';
 
@@ -48,7 +48,7 @@ describe('placing', () => {
     charges = billingCallCharges({ billing: { ...calls.client, placeCalls: () => Promise.reject(lost) }, clock, log: silentLog });
 
     expect(await refusalOf(charges.place(anOrder()))).toBe(lost);
-    await until(() => calls.settled.length === 1);
+    await untilAfter(clock, () => calls.settled.length === 1);
 
     expect(calls.settled[0]).toMatchObject({ callId: 'call_1', basis: Basis.RELEASED });
   });
@@ -68,7 +68,7 @@ describe('settling', () => {
     [{ basis: 'hold' }, { basis: Basis.HOLD }], [{ basis: 'released' }, { basis: Basis.RELEASED }],
   ] as const)('%j', async (charge, end) => {
     charges.settle('call_1', charge);
-    await until(() => calls.settled.length === 1);
+    await untilAfter(clock, () => calls.settled.length === 1);
 
     expect(calls.settled[0]).toMatchObject({ callId: 'call_1', ...end });
   });

@@ -9,15 +9,17 @@ import { Basis } from '@reelgate/proto/billing/v1/hold';
 import type { CallEndSchema, CallOrderSchema, CallService, PlacedCall } from '@reelgate/proto/billing/v1/call_service';
 import type { CallCharges, CallOrder, Charge } from '../relay/call-charges.ts';
 import type { Bound, Usage } from '../relay/protocols/protocol.ts';
-import { gatherer } from './gatherer.ts';
+import { gatherer, turns } from './gatherer.ts';
 
 const DEADLINE_MS = 5000;
 /** Calls in one request to billing. */
 const BATCH_MAX = 500;
 /** Requests to billing at one time, of each kind. */
 const BATCHES_AT_ONCE = { place: 2, settle: 1 };
-/** Callers wait for the one, and nobody for the other. In a program that has nothing else to do a turn takes microseconds. */
-const TURNS = { place: 6, settle: 64 };
+/** Callers wait for a hold. In a program that has nothing else to do this takes microseconds. */
+const PLACE_TURNS = 6;
+/** Nobody waits for a settlement, and a batch costs nearly the same however many are in it. What a crash cuts off here is charged as it is held. */
+const SETTLE_GATHER_MS = 20;
 /** Settlements that wait for billing; beyond it the holds lapse, and are charged as they stand. */
 const WAITING_MAX = 100_000;
 const RETRY_FIRST_MS = 100;
@@ -40,11 +42,11 @@ export interface CallChargesOptions {
 export function billingCallCharges({ billing, clock, log }: CallChargesOptions): CallCharges & { stop(): Promise<void> } {
   const stopping = new AbortController();
   const place = gatherer<WireOrder, PlacedCall>({
-    batchMax: BATCH_MAX, atOnce: BATCHES_AT_ONCE.place, turns: TURNS.place,
+    batchMax: BATCH_MAX, atOnce: BATCHES_AT_ONCE.place, gathered: () => turns(PLACE_TURNS),
     send: async (calls) => (await billing.placeCalls({ calls: [...calls] }, { timeoutMs: DEADLINE_MS })).placed,
   });
   const settle = gatherer<WireEnd, true>({
-    batchMax: BATCH_MAX, atOnce: BATCHES_AT_ONCE.settle, turns: TURNS.settle,
+    batchMax: BATCH_MAX, atOnce: BATCHES_AT_ONCE.settle, gathered: () => clock.sleep(SETTLE_GATHER_MS),
     send: async (ends) => {
       await untilTaken(() => billing.settleCalls({ ends: [...ends] }, { timeoutMs: DEADLINE_MS }), { clock, log, signal: stopping.signal });
       return ends.map(() => true as const);

@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
-import { gatherer } from './gatherer.ts';
+import { gatherer, turns } from './gatherer.ts';
 
 /** Sends that a test ends when it likes. */
-function scripted({ batchMax = 500, atOnce = 2, turns = 1 } = {}) {
+function scripted({ batchMax = 500, atOnce = 2, count = 1 } = {}) {
   const batches: { readonly batch: readonly number[]; readonly end: PromiseWithResolvers<readonly number[]> }[] = [];
   const { take, leave } = gatherer<number, number>({
-    batchMax, atOnce, turns,
+    batchMax, atOnce, gathered: () => turns(count),
     send: (batch) => {
       const end = Promise.withResolvers<readonly number[]>();
       batches.push({ batch, end });
@@ -42,7 +42,7 @@ test('while as many batches run as may, the others gather', async () => {
 });
 
 test('where nobody waits, a batch gathers for a few turns', async () => {
-  const { batches, take } = scripted({ turns: 3 });
+  const { batches, take } = scripted({ count: 3 });
   for (const item of [1, 2, 3]) {
     void take(item);
     expect(batches).toEqual([]);
@@ -54,7 +54,7 @@ test('where nobody waits, a batch gathers for a few turns', async () => {
 });
 
 test('nobody who waits in a hurry waits for company', () => {
-  const { batches, take, leave } = scripted({ turns: 60 });
+  const { batches, take, leave } = scripted({ count: 60 });
   void take(1);
   leave();
 

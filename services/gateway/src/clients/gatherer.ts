@@ -3,8 +3,8 @@ export interface GathererOptions<In, Out> {
   readonly batchMax: number;
   /** Batches that run at one time. */
   readonly atOnce: number;
-  /** Turns of the event loop for which a batch gathers before it leaves: a few are nothing to an idle program, and many calls to a busy one. */
-  readonly turns: number;
+  /** Resolves when a batch that begins to gather now is to leave. */
+  readonly gathered: () => Promise<unknown>;
   /** Sends a batch; one answer for each, in their order. */
   readonly send: (batch: readonly In[]) => Promise<readonly Out[]>;
 }
@@ -21,11 +21,16 @@ export interface Gatherer<In, Out> {
   leave(): void;
 }
 
+/** Turns of the event loop: a few are nothing to an idle program, and many calls to a busy one. */
+export async function turns(count: number): Promise<void> {
+  for (let left = count; left > 0; left -= 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
 /**
- * Gathers what comes at the same moment into batches. A batch leaves after so many turns of the event loop, with whatever came by then;
- * while as many batches run as may, the others gather, and leave together once one has ended.
+ * Gathers what comes at the same moment into batches. A batch leaves when it has gathered for its time or is full; while as many batches
+ * run as may, the others gather, and leave together once one has ended.
  */
-export function gatherer<In, Out>({ batchMax, atOnce, turns, send }: GathererOptions<In, Out>): Gatherer<In, Out> {
+export function gatherer<In, Out>({ batchMax, atOnce, gathered, send }: GathererOptions<In, Out>): Gatherer<In, Out> {
   let waiting: Waiting<In, Out>[] = [];
   let running = 0;
   let isDue = false;
@@ -43,7 +48,7 @@ export function gatherer<In, Out>({ batchMax, atOnce, turns, send }: GathererOpt
       for (const { reject } of batch) reject(error);
     } finally {
       running -= 1;
-      if (waiting.length > 0) leaveIn(turns);
+      if (waiting.length > 0) leaveInTime();
     }
   };
   const leave = (): void => {
@@ -53,23 +58,19 @@ export function gatherer<In, Out>({ batchMax, atOnce, turns, send }: GathererOpt
       void run(batch);
     }
   };
-  const leaveIn = (left: number): void => {
+  const leaveInTime = (): void => {
     if (isDue) return;
     isDue = true;
-    const turn = (more: number): void => {
-      if (more > 1) {
-        setImmediate(turn, more - 1);
-        return;
-      }
+    void gathered().then(() => {
       isDue = false;
       leave();
-    };
-    setImmediate(turn, left);
+    });
   };
   return {
     take: (item) => new Promise((resolve, reject) => {
       waiting.push({ item, resolve, reject });
-      if (running < atOnce) leaveIn(turns);
+      if (waiting.length >= batchMax) leave();
+      else if (running < atOnce) leaveInTime();
     }),
     leave,
   };

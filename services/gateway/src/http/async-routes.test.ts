@@ -8,7 +8,7 @@ import { call } from '../../testing/http-call.ts';
 import type { Answer } from '../../testing/http-call.ts';
 import { json, startRelayUpstream } from '../../testing/scripted-relay-upstream.ts';
 import type { RelayUpstream, Reply } from '../../testing/scripted-relay-upstream.ts';
-import { until } from '../../testing/until.ts';
+import { until, untilAfter } from '../../testing/until.ts';
 
 let under: GatewayUnderTest;
 let upstream: RelayUpstream;
@@ -21,7 +21,7 @@ afterAll(async () => {
   await upstream.stop();
 });
 beforeEach(async () => {
-  await until(() => under.calls.open.size === 0);
+  await untilAfter(under.clock, () => under.calls.open.size === 0);
   upstream.seen.length = 0;
   upstream.reply = json(CHAT_ANSWER);
   for (const list of [under.calls.placed, under.calls.settled, under.jobs.calls]) list.length = 0;

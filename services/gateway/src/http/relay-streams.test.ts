@@ -237,6 +237,6 @@ test('a thousand streams in which nothing happens take little, and each is told 
 
   expect(taken).toBeLessThan(STREAMS * BYTES_EACH_MAX);
   for (const stream of streams) stream.leave();
-  await until(() => patient().gateway.calls.settled.length === STREAMS);
+  await patient().gateway.settled(STREAMS);
   expect(new Set(patient().gateway.calls.settled.map(({ callId }) => callId)).size).toBe(STREAMS);
 });
