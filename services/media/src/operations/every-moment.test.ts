@@ -1,0 +1,133 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, expect, test } from '@jest/globals';
+import { systemClock } from '@reelgate/platform/clock';
+import { newIds, systemRandom } from '@reelgate/platform/ids';
+import { silentLog } from '@reelgate/platform/log';
+import { openSql } from '@reelgate/platform/open-sql';
+import type { Sql } from '@reelgate/platform/sql';
+import { fakeClock } from '@reelgate/platform/testing/fake-clock';
+import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
+import { lifeUntil } from '../../testing/mortal.ts';
+import type { Life } from '../../testing/mortal.ts';
+import { fixture } from '../../testing/origin.ts';
+import { openDiskBlobs } from '../blobs/disk-blobs.ts';
+import { openIncoming } from '../blobs/incoming.ts';
+import type { Incoming, ReceivedFile } from '../blobs/incoming.ts';
+import type { MediaObject } from '../domain/media-object.ts';
+import { openProbePool } from '../probe/probe-pool.ts';
+import { sqlMediaStore } from '../store/sql-media-store.ts';
+import { collectGarbage } from './collect-garbage.ts';
+import { ingestResult } from './ingest-result.ts';
+import { makePoster } from './make-poster.ts';
+import { putBytes } from './put-bytes.ts';
+import { stageMedia } from './stage-media.ts';
+import { verifyBlobs } from './verify-blobs.ts';
+
+const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));
+const MIB = 1024 ** 2;
+const DAY_MS = 86_400_000;
+const MOMENTS_MAX = 200;
+const TEST_MS = 120_000;
+const VIDEO = fixture('768p.mp4');
+const PICTURE = fixture('image.png');
+const BYTES_MAX = { image: 30 * MIB, video: 50 * MIB, audio: 15 * MIB, base_video: 100 * MIB };
+const pool = openProbePool({ clock: systemClock, log: silentLog, workers: 1, timeoutMs: 5000, heapBytes: 256 * MIB, pixelsMax: 40_000_000 });
+const folders: string[] = [];
+
+afterAll(async () => {
+  await pool.stop();
+  for (const folder of folders) rmSync(folder, { recursive: true });
+});
+
+interface Place { readonly folder: string; readonly sql: Sql; readonly clock: FakeClock }
+
+async function newPlace(): Promise<Place> {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'media-moments-'));
+  folders.push(folder);
+  return { folder, clock: fakeClock(), sql: await openSql({ url: undefined, dataDir: folder, name: 'media', migrations: MIGRATIONS }) };
+}
+
+/** What the service is made of, from what lies there, as at a start. */
+function living({ folder, sql, clock }: Place, life: Life) {
+  const { mortal } = life;
+  const incoming = mortal(openIncoming(path.join(folder, 'blobs', 'incoming'), newIds(clock)));
+  return {
+    clock, incoming, random: systemRandom, newId: newIds(clock), log: silentLog, publicUrl: 'https://gate.example', bytesMax: BYTES_MAX, stagedLifetimeMs: DAY_MS, results: { lifetimeMs: DAY_MS },
+    inline: { lifetimeMs: DAY_MS, bytesMax: MIB, accountBytesMax: MIB }, store: mortal(sqlMediaStore(sql)), blobs: mortal(openDiskBlobs(path.join(folder, 'blobs'))),
+    fetch: { urlCharactersMax: 4096 },
+    fetcher: {
+      fetchReference: () => received(incoming, PICTURE),
+      withResult: async <T>(_url: string, _authorization: unknown, use: (file: ReceivedFile) => Promise<T>) => use(await received(incoming, VIDEO)),
+    },
+    probe: mortal(pool.probe), redraw: mortal(pool.redraw), poster: mortal(pool.poster),
+  };
+}
+type Living = ReturnType<typeof living>;
+
+async function received(incoming: Incoming, bytes: Buffer): Promise<ReceivedFile> {
+  const draft = await incoming.begin(bytes.byteLength);
+  await draft.append([bytes.subarray(0, bytes.byteLength / 2)]);
+  await draft.append([bytes.subarray(bytes.byteLength / 2)]);
+  return draft.finish();
+}
+
+const order = { accountId: 'demo', taskId: 'task_1', requestId: 'req_1' };
+const RESULT = { ...order, url: 'https://origin.example/v.mp4' };
+const staged = (source: { url: string } | { object: string; declaredType: string }) => (deps: Living) => stageMedia(deps, { ...order, category: 'image', source });
+
+test.each<[string, (deps: Living) => Promise<MediaObject | undefined>, Buffer | undefined]>([
+  ['a result is taken in', (deps) => ingestResult(deps, RESULT), VIDEO],
+  ['a poster is made', async (deps) => makePoster(deps, await ingestResult(deps, RESULT)), undefined],
+  ['an external address is staged', staged({ url: 'https://origin.example/i.png' }), undefined],
+  ['a data URL is staged', staged({ url: `data:image/png;base64,${PICTURE.toString('base64')}` }), undefined],
+  ['a result of our own is staged', async (deps) => {
+    await ingestResult(deps, RESULT);
+    return stageMedia(deps, { ...order, category: 'video', source: { url: '/v1/videos/task_1/content' } });
+  }, VIDEO],
+  ['bytes of a client are kept and staged', async (deps) => {
+    const { id } = await putBytes(deps, PICTURE, { accountId: 'demo' });
+    return staged({ object: id, declaredType: '' })(deps);
+  }, undefined],
+])('%s: whenever the process dies, nothing half is left, and the next one does it once', async (_what, work, bytes) => {
+  let survived = false;
+  let moment = 1;
+  for (; moment <= MOMENTS_MAX && !survived; moment += 1) {
+    const place = await newPlace();
+    const life = lifeUntil(moment);
+    survived = await Promise.race([work(living(place, life)).then(() => true), life.ended.then(() => false)]);
+    await expectSound(place, work, bytes);
+    await place.sql.close();
+  }
+
+  expect(survived).toBe(true);
+  expect(moment).toBeGreaterThan(15);
+}, TEST_MS);
+
+/** Starts anew on what is left, does the work, and lets the time of all of it pass. */
+async function expectSound(place: Place, work: (deps: Living) => Promise<MediaObject | undefined>, bytes: Buffer | undefined): Promise<void> {
+  const deps = living(place, lifeUntil(Number.POSITIVE_INFINITY));
+  expect(filesIn(place, 'incoming')).toEqual([]);
+  await collectGarbage(deps);
+  const object = await work(deps);
+  const again = await work(deps);
+  expect(object).toBeDefined();
+  expect([again?.blob.key, filesIn(place, 'incoming')]).toEqual([object?.blob.key, []]);
+  const stored = Buffer.concat(await (await deps.blobs.open(object?.blob.key ?? ''))?.toArray() as Buffer[]);
+  expect(stored.byteLength).toBe(object?.blob.bytes);
+  if (bytes !== undefined) expect(stored.equals(bytes)).toBe(true);
+
+  const rows = (await place.sql.read<{ storage_key: string }>('SELECT storage_key FROM blobs')).map(({ storage_key: key }) => key);
+  expect(filesIn(place).filter((key) => !rows.includes(key))).toEqual([]);
+  expect((await verifyBlobs(deps, { after: '', limit: 100, sizesOnly: false }, new AbortController().signal)).faults).toEqual([]);
+
+  await place.clock.advance(2 * DAY_MS);
+  while (await collectGarbage(deps) > 0);
+  expect([filesIn(place), await place.sql.read('SELECT sha256 FROM blobs'), await place.sql.read('SELECT storage_key FROM garbage')]).toEqual([[], [], []]);
+}
+
+function filesIn({ folder }: Place, below = ''): string[] {
+  return readdirSync(path.join(folder, 'blobs', below), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).map(({ name }) => name);
+}
