@@ -28,6 +28,8 @@ export interface SentBlob {
 export async function sendBlob(deps: SendDeps, { key, bytes }: SentBlob, request: IncomingMessage, response: ServerResponse): Promise<void> {
   // who asked may have gone while the object was looked for
   if (response.closed || response.destroyed) return;
+  // `no-cache`, which fetch adds to every condition, is for caches on the way; here the condition itself is what counts
+  delete request.headers['cache-control'];
   if (isLongSuffix(request.headers.range, bytes)) request.headers.range = ALL;
   await new Promise<void>((resolve) => {
     response.once('close', () => { resolve(); });

@@ -95,7 +95,8 @@ describe('an object that is served', () => {
   });
 
   test.each<[Record<string, string>, number]>([
-    [{ 'if-none-match': 'ETAG' }, 304], [{ 'if-none-match': 'W/ETAG' }, 304], [{ 'if-none-match': '*' }, 304], [{ 'if-none-match': '"x"' }, 200], [{ 'if-match': 'ETAG' }, 200], [{ 'if-match': '"x"' }, 412],
+    [{ 'if-none-match': 'ETAG' }, 304], [{ 'if-none-match': 'W/ETAG' }, 304], [{ 'if-none-match': '*' }, 304], [{ 'if-none-match': '"x", ETAG' }, 304], [{ 'if-none-match': 'ETAG', 'cache-control': 'no-cache' }, 304], [{ 'if-none-match': '"x"', 'if-modified-since': 'Fri, 01 Jan 2100 00:00:00 GMT' }, 200], [{ 'if-modified-since': 'yesterday' }, 200],
+    [{ 'if-none-match': 'ETAG', range: 'bytes=0-9' }, 304], [{ 'if-match': '"x"', range: 'bytes=0-9' }, 412], [{ 'if-none-match': '"x"' }, 200], [{ 'if-match': 'ETAG' }, 200], [{ 'if-match': '"x"' }, 412],
     [{ 'if-modified-since': 'Fri, 01 Jan 2100 00:00:00 GMT' }, 304], [{ 'if-modified-since': 'Fri, 01 Jan 2010 00:00:00 GMT' }, 200], [{ 'if-unmodified-since': 'Fri, 01 Jan 2010 00:00:00 GMT' }, 412],
   ])('%j gives %i', async (headers, status) => {
     const named = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value.replace('ETAG', `"${sha256}"`)]));
