@@ -56,6 +56,25 @@ test.each([[undefined, false], ['text/json', false], [undefined, true]])('an ans
   expect(await charged()).toMatchObject([{ basis: Basis.USAGE, usage: { inputTokens: 9n, outputTokens: 2n } }]);
 });
 
+test('an answer that names its type twice is read by the first', async () => {
+  relay().first.reply = (_request, response) => void response.writeHead(200, ['content-type', 'application/json', 'content-type', 'text/plain']).end(JSON.stringify(ANSWER));
+
+  expect((await post()).json).toEqual({ ...ANSWER, model: 'some-model' });
+  expect(await charged()).toMatchObject([{ basis: Basis.USAGE }]);
+});
+
+test('a page for people is no answer: the next channel is asked, and when there is none nobody sees it or pays for it', async () => {
+  relay().first.reply = (_request, response) => void response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(`<html>sign in to ${UPSTREAM_MODEL}</html>`);
+  relay().second.reply = json(ANSWER);
+  expect((await post()).json).toEqual({ ...ANSWER, model: 'some-model' });
+  expect(relay().second.seen).toHaveLength(1);
+
+  relay().second.reply = relay().first.reply;
+  expect(await post()).toMatchObject({ status: 503, json: { error: { code: 'no_channel_available' } } });
+  await relay().gateway.settled(2);
+  expect(relay().gateway.calls.settled.map(({ basis }) => basis)).toEqual([Basis.USAGE, Basis.RELEASED]);
+});
+
 test('a fault that comes as an answer is passed without identities', async () => {
   relay().first.reply = json({ error: { message: `no ${UPSTREAM_MODEL} for org-AbCdEf123` } });
 

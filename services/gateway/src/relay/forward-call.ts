@@ -84,7 +84,7 @@ function attempt(options: ForwardOptions, finish: (end: AttemptEnd) => void): Di
       controller = answering;
       status = code;
       onFirstByte();
-      if (code >= 300) {
+      if (code >= 300 || isPage(headers)) {
         error = errorCollector(code, headers);
         return;
       }
@@ -180,14 +180,24 @@ function answerOf(call: FrozenCall, channel: RelayChannel, headers: IncomingHttp
   };
 }
 
+/** A header that one value is expected of, in small letters; some send it twice. */
+function wordIn(headers: IncomingHttpHeaders, name: string, otherwise: string): string {
+  return String([headers[name] ?? otherwise].flat()[0]).toLowerCase();
+}
+
+/** A page for people, from whoever stands in the way: no endpoint answers with one. */
+function isPage(headers: IncomingHttpHeaders): boolean {
+  return wordIn(headers, 'content-type', '').startsWith('text/html');
+}
+
 function bodyFor(context: AnswerContext, headers: IncomingHttpHeaders): AnswerBody {
-  const type = (headers['content-type'] ?? '').toLowerCase();
+  const type = wordIn(headers, 'content-type', '');
   const { protocol } = context.call.endpoint;
   const isStream = protocol.isStream(context.call.content);
   // an answer without a type is what was asked for
   const isJson = type === '' ? !isStream : /^(application|text)\/([\w.-]+\+)?json/.test(type);
   // compressed in a way that nobody here reads
-  if ((headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') return passedAnswer(context, false);
+  if (wordIn(headers, 'content-encoding', 'identity') !== 'identity') return passedAnswer(context, false);
   if (type.startsWith('text/event-stream') || (type === '' && isStream)) return eventAnswer(context);
   if (!isJson) return passedAnswer(context, false);
   return isStream && protocol.stream.faultElement !== undefined ? listAnswer(context) : heldAnswer(context);
