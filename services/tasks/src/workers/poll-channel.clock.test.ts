@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { until } from '../../../../test/harness/until.ts';
 import { channelSettings } from '../../testing/channel-settings.ts';
 import { succeeded } from '../../testing/fake-upstream.ts';
 import { useWorlds } from '../../testing/open-world.ts';
@@ -25,6 +26,28 @@ async function passAndWait({ poller }: { readonly world: World; readonly poller:
   await poller.idle();
   return taken;
 }
+
+test('what falls due again before its look has heard that it was written is looked at as soon as it has, not when the lease ends', async () => {
+  const { world, poller } = await withDue(1);
+  const looks = (): number => world.journal.names().filter((name) => name === 'main.look').length;
+  const heard = Promise.withResolvers<undefined>();
+  world.journal.put(async ({ name }, proceed) => {
+    const written = await proceed();
+    if (name === 'store.progress') await heard.promise;
+    return written;
+  });
+  await poller.pass('main');
+  await until(() => world.journal.names().includes('store.progress'));
+  await world.clock.advance(20_000);
+
+  expect(await poller.pass('main')).toBe(1);
+  expect(looks()).toBe(1);
+  heard.resolve(undefined);
+  await poller.idle();
+  expect(await passAndWait({ world, poller })).toBe(1);
+
+  expect(looks()).toBe(2);
+});
 
 describe('a clock that jumps', () => {
   test('back by hours delays no look by hours', async () => {

@@ -63,8 +63,11 @@ async function take(deps: Deps, berth: Berth, hand: Hand, limit: number): Promis
     throw error;
   });
   for (const task of due) {
-    // A clock that was set forward ends the leases of looks that run.
-    if (hand.running.has(task.id)) continue;
+    const running = hand.running.get(task.id);
+    if (running !== undefined) {
+      takeLater(hand, running);
+      continue;
+    }
     berth.polls.take();
     const work = lookAt(deps, berth, hand, task).then((written) => {
       hand.running.delete(task.id);
@@ -73,6 +76,14 @@ async function take(deps: Deps, berth: Berth, hand: Hand, limit: number): Promis
     hand.running.set(task.id, work);
   }
   return due.length;
+}
+
+/**
+ * Its look has not ended here: a clock that was set forward ended the lease, or the look was written, and due again before that was heard.
+ * The row is leased to this process all the same; where the look does not end the lease, nobody else would for a long time.
+ */
+function takeLater(hand: Hand, running: Promise<void>): void {
+  void running.then(() => { hand.unsure = true; });
 }
 
 /** Says whether what came of it could be written. */
