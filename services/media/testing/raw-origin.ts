@@ -19,9 +19,15 @@ export interface RawOrigin {
   close(): Promise<void>;
 }
 
-interface RawOptions { readonly tls?: TlsOptions; readonly address?: string; readonly port?: number }
+interface RawOptions {
+  readonly tls?: TlsOptions;
+  readonly address?: string;
+  readonly port?: number;
+  /** What is said whatever is asked, in HTTP or not. */
+  readonly always?: Raw;
+}
 
-export async function startRawOrigin({ tls, address = '127.0.0.1', port: fixed = 0 }: RawOptions = {}): Promise<RawOrigin> {
+export async function startRawOrigin({ tls, address = '127.0.0.1', port: fixed = 0, always }: RawOptions = {}): Promise<RawOrigin> {
   const said: Raw[] = [];
   const open = new Set<Socket>();
   let connections = 0;
@@ -34,7 +40,7 @@ export async function startRawOrigin({ tls, address = '127.0.0.1', port: fixed =
     socket.on('error', () => undefined);
     socket.on('data', (bytes) => { received += bytes.byteLength; });
     socket.once('data', (bytes) => {
-      const raw = said[Number(/^GET \/(\d+)/.exec(bytes.toString('latin1'))?.[1])];
+      const raw = always ?? said[Number(/^GET \/(\d+)/.exec(bytes.toString('latin1'))?.[1])];
       if (typeof raw === 'function') raw(socket);
       else socket.end(raw ?? 'HTTP/1.1 404 No\r\ncontent-length: 0\r\n\r\n', 'latin1');
     });

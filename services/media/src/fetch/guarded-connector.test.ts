@@ -29,13 +29,13 @@ afterAll(async () => {
 });
 
 /** As the client of HTTP calls it: behind all checks of the address as it was written. */
-async function connect(hostname: string, protocol: string, policy: AddressPolicy, port = target.port): Promise<Error | Socket> {
+async function connect(hostname: string, protocol: string, policy: AddressPolicy, { port = target.port, signal = new AbortController().signal } = {}): Promise<Error | Socket> {
   const sockets: Socket[] = [];
-  const connector = guardedConnector({ policy, dnsServers: [world.dns.address], dnsMs: 1000, signal: new AbortController().signal, enter: () => undefined, opened: (socket) => { sockets.push(socket); } });
+  const connector = guardedConnector({ policy, dnsServers: [world.dns.address], dnsMs: 1000, signal, enter: () => undefined, opened: (socket) => { sockets.push(socket); } });
   const outcome = await new Promise<Error | Socket>((resolve) => {
     connector({ hostname, host: `${hostname}:${String(port)}`, protocol, port: String(port) }, (error, socket) => { resolve(error ?? socket); });
   });
-  for (const socket of sockets) socket.destroy();
+  for (const socket of sockets.toReversed()) socket.destroy();
   return outcome;
 }
 
@@ -66,6 +66,37 @@ describe.each(['http:', 'https:'])('a connection for %s', (protocol) => {
 
     expect(await connect('media.example', protocol, mistaken)).toMatchObject({ code: 'ERR_IP_BLOCKED' });
     expect(target.connections()).toBe(before);
+  });
+});
+
+describe.each(['http:', 'https:'])('a connection that is being made for %s', (protocol) => {
+  const open = () => addressPolicy({ allow: [{ host: '127.0.0.1', port: target.port }], ports: [] });
+
+  test.each(['127.0.0.1', 'media.example', 'silent.example'])('to %s ends at once when it is given up', async (hostname) => {
+    world.dns.answer('silent.example', 'silence');
+    for (const isAborted of [true, false]) {
+      const giving = new AbortController();
+      const reason = new FetchFault('busy', 'given up');
+      if (isAborted) giving.abort(reason);
+      const outcome = connect(hostname, protocol, open(), { signal: giving.signal });
+      giving.abort(reason);
+
+      expect(await outcome).toBeInstanceOf(Error);
+    }
+    expect(target.received()).toBe(0);
+  });
+
+  test('is told nothing of a signal that comes after it was made', async () => {
+    const giving = new AbortController();
+    const server = await startRawOrigin({ tls: { key: pem('key'), cert: pem('good') } });
+    const made = await connect('127.0.0.1', protocol, addressPolicy({ allow: [{ host: '127.0.0.1', port: server.port }], ports: [] }), { port: server.port, signal: giving.signal }) as Socket;
+    const errors: unknown[] = [];
+    made.on('error', (error) => errors.push(error));
+    giving.abort(new Error('too late'));
+    await new Promise((resolve) => setImmediate(resolve));
+    await server.close();
+
+    expect(errors).toEqual([]);
   });
 });
 

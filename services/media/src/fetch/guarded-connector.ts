@@ -25,10 +25,25 @@ type Connect = (options: buildConnector.Options, callback: buildConnector.Callba
  * sent. TLS is added on top of that socket; a block list would be ignored there.
  */
 export function guardedConnector(options: ConnectorOptions): buildConnector.connector {
-  const { policy, enter, opened } = options;
+  const { policy, enter, opened, signal } = options;
   const secure = buildConnector({ rejectUnauthorized: true, allowH2: false, maxCachedSessions: 0, timeout: 0 }) as unknown as Connect;
 
-  return (target, callback) => {
+  return (target, settle) => {
+    let making: Socket | undefined;
+    // the client waits for a connection to its end, whatever was aborted meanwhile
+    const giveUp = (): void => {
+      making?.destroy(signal.reason as Error);
+    };
+    const callback: buildConnector.Callback = (...outcome) => {
+      signal.removeEventListener('abort', giveUp);
+      settle(...outcome);
+    };
+    const begun = (socket: Socket): void => {
+      making = socket;
+      opened(socket);
+      if (signal.aborted) giveUp();
+    };
+    signal.addEventListener('abort', giveUp, { once: true });
     const port = target.port === '' ? (target.protocol === 'https:' ? HTTPS_PORT : HTTP_PORT) : Number(target.port);
     const isLiteral = isIP(target.hostname) !== 0;
     if (isLiteral && !policy.permits(target.hostname, port)) {
@@ -42,7 +57,7 @@ export function guardedConnector(options: ConnectorOptions): buildConnector.conn
       lookup: policyLookup(options, port, () => { enter('connect'); }),
       ...(policy.hasExceptionOn(port) ? {} : { blockList: BLOCKED }),
     }) as unknown as Connect;
-    const connecting = plain({ ...target, protocol: 'http:', port: String(port) }, (error, socket) => {
+    begun(plain({ ...target, protocol: 'http:', port: String(port) }, (error, socket) => {
       if (error !== null) {
         callback(error, null);
         return;
@@ -56,9 +71,8 @@ export function guardedConnector(options: ConnectorOptions): buildConnector.conn
         enter('headers');
         callback(...outcome);
       };
-      if (target.protocol === 'https:') opened(secure({ ...target, httpSocket: socket }, ready));
+      if (target.protocol === 'https:') begun(secure({ ...target, httpSocket: socket }, ready));
       else ready(null, socket);
-    });
-    opened(connecting);
+    }));
   };
 }

@@ -78,7 +78,8 @@ export async function guardedFetch(deps: GuardedFetchDeps, order: FetchOrder): P
   } finally {
     order.signal.removeEventListener('abort', end);
     watch.stop();
-    for (const socket of sockets) socket.destroy();
+    // TLS before what it runs on: the process dies when that goes from under it
+    for (const socket of [...sockets].toReversed()) socket.destroy();
     void agent.destroy();
   }
 }
