@@ -86,6 +86,19 @@ test('clients that leave never make a channel look broken', async () => {
   expect(under.warnings).toEqual([]);
 });
 
+test('neither do answers that last for longer than any may: whoever does not read one makes it so', async () => {
+  upstream.reply = (_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: {"x":1}\n\n');
+  };
+  const streams = await Promise.all(Array.from({ length: 6 }, stream));
+  await Promise.all(streams.map((one) => one.has('x')));
+  await under.clock.advance(3_700_000);
+  for (const one of streams) expect((await one.ended).text).toContain('upstream_timeout');
+  upstream.reply = GOOD;
+
+  expect((await Promise.all([post(), post(), post()])).map(({ status }) => status)).toEqual([200, 200, 200]);
+});
+
 describe('the operator is told of each attempt that failed', () => {
   test.each<[string, Reply, object]>([
     ['an answer that is the channel\'s fault', json({}, 503), { end: '503' }],

@@ -36,7 +36,8 @@ export type AttemptEnd =
   | { readonly kind: 'error'; readonly answer: ErrorAnswer }
   /** It was sent, nothing of an answer was shown, and none will come. */
   | { readonly kind: 'unknown'; readonly why: 'upstream_failed' | 'upstream_timeout'; readonly error: Error }
-  | { readonly kind: 'answered'; readonly status: number; readonly how: 'whole' | 'broken'; readonly progress: Progress }
+  /** Overrun: it was we who broke it off, after the longest that an answer may take; whose fault that was is not known. */
+  | { readonly kind: 'answered'; readonly status: number; readonly how: 'whole' | 'broken'; readonly progress: Progress; readonly isOverrun?: boolean }
   | { readonly kind: 'gone'; readonly wasSent: boolean; readonly progress: Progress | undefined };
 
 export interface ForwardOptions {
@@ -164,7 +165,7 @@ function endOf(error: Error, { wasSent, isGone, status, body, errorAnswer }: Bro
   const why = TIMEOUTS.has(codeOf(error)) || error === OVERRUN ? 'upstream_timeout' : 'upstream_failed';
   if (body === undefined || progress?.begun !== true) return { kind: 'unknown', why, error };
   body.broken(why === 'upstream_timeout' ? { status: 504, code: why, message: 'the upstream has fallen silent' } : { status: 502, code: why, message: 'the upstream broke off' });
-  return { kind: 'answered', status, how: 'broken', progress };
+  return { kind: 'answered', status, how: 'broken', progress, isOverrun: error === OVERRUN };
 }
 
 function codeOf(error: Error): string {

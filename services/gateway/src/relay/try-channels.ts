@@ -93,7 +93,7 @@ function tellCircuit({ circuit }: RelayChannel, end: AttemptEnd): void {
 
 /** Whether a channel has failed, whoever may do better. */
 export function isFault(end: AttemptEnd): boolean {
-  return blamesItsChannel(end) || end.kind === 'unknown' || (end.kind === 'answered' && end.how === 'broken');
+  return blamesItsChannel(end) || end.kind === 'unknown' || (end.kind === 'answered' && end.how === 'broken' && end.isOverrun !== true);
 }
 
 function busy(retryAfterMs: number): Problem {
