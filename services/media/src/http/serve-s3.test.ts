@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { systemClock } from '@reelgate/platform/clock';
+import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { signPath } from '@reelgate/platform/signed-path';
 import { Category } from '@reelgate/proto/media/v1/media_service';
 import { SIGNING_KEY, startMediaUnderTest } from '../../testing/media-under-test.ts';
@@ -100,6 +101,22 @@ describe('a result may be sent for to the bucket', () => {
     await answer.arrayBuffer();
   });
 });
+
+test('a result that has expired, and its thumbnail, leave the bucket too', async () => {
+  const clock = fakeClock(systemClock.now());
+  const brief = await startMediaUnderTest({ clock, section: { ...bucketSection(), blobs: `s3://${server.bucket}/brief?endpoint=${server.endpoint}`, results: { lifetime: '3s' } } });
+  const left = async (): Promise<number> => ((await (await fetch(`${server.endpoint}/${server.bucket}?prefix=brief/`)).text()).match(/<Key>/g) ?? []).length;
+  const link = await resultOf(brief);
+  expect(await left()).toBeGreaterThan(0);
+
+  await clock.advance(3000);
+  expect((await fetch(link)).status).toBe(410);
+  // past the pin of the upload, and then until the sweep has come by
+  await clock.advance(3_600_000);
+  for (let tries = 0; tries < 500 && await left() > 0; tries += 1) await clock.advance(30_000);
+  expect(await left()).toBe(0);
+  await brief.close();
+}, 60_000);
 
 describe('an address for a channel', () => {
   const staged = async (under: MediaUnderTest): Promise<string> => {
