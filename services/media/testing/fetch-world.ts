@@ -22,7 +22,7 @@ export type Over = Partial<FetchOrder & GuardedFetchDeps>;
 export const LIMITS = { totalMs: 30_000, leastBytesPerSecond: 16, speedWindowMs: 15_000, stagesMs: { resolve: 5000, connect: 5000, headers: 10_000, body: 10_000 } };
 
 /** Addresses, names, ports of servers that were made up, and the words of resolvers, sockets, parsers and servers. */
-const TELLING = /\d+\.\d+\.\d+|[0-9a-f]*::|:\d{2,5}|localhost|\.example|\.internal|\.local|\b[A-Z]{3,}_|E[A-Z]{4,}|query|socket|certificate|TLS|SSL|HTTP\/|parse|banner|elsewhere|undefined|\bat \S+:\d+/;
+export const TELLING = /\d+\.\d+\.\d+|[0-9a-f]*::|:\d{2,5}|localhost|\.example|\.internal|\.local|\b[A-Z]{3,}_|E[A-Z]{4,}|query|socket|certificate|TLS|SSL|HTTP\/|parse|banner|elsewhere|undefined|\bat \S+:\d+/;
 
 /** Servers on loopback: two that may be dialled, one that may not, and the DNS that leads to them. */
 export interface FetchWorld {
