@@ -130,6 +130,16 @@ test.each([['a data URL', dataUrl('image/jpeg', JPEG)], ['base64 alone', JPEG.to
   expect(isJpeg(sentBytes())).toBe(true);
 });
 
+test.each(['dead', 'html', 'torn'])('a result whose link is %s is asked for again, and is stored and paid once', async (what) => {
+  const taskId = await demo.create('/v1/videos', { model: 'Alpha-H3', prompt: `[mark:${what}] [link:${what}] a boat`, seconds: '4', size: '1280x720' });
+  const { json } = await demo.finish(taskId);
+  const bytes = await fetch((json as { video_url: string }).video_url).then((response) => response.arrayBuffer());
+
+  expect(Buffer.from(bytes).equals(VIDEO)).toBe(true);
+  expect(upstream.works.filter(({ mark }) => mark === what).map(({ links }) => links > 1)).toEqual([true]);
+  expect((await program.command('task', 'show', taskId)).json).toMatchObject({ state: 'completed', attempts: [{ number: 1 }], settlement: { basis: 'usage' } });
+}, 60_000);
+
 describe('the bytes of a result', () => {
   const token = { authorization: `Bearer ${KEYS.demo}` };
   const ask = (how: string, headers: Readonly<Record<string, string>> = {}, method = 'GET'): Promise<Response> =>

@@ -19,6 +19,8 @@ export interface Work {
   cancelled: boolean;
   /** Looks that were answered wrongly. */
   spoiled: number;
+  /** Links to its result that were given. */
+  links: number;
   /** What it waits for, besides the time. */
   readonly gate: { open: boolean } | undefined;
 }
@@ -31,7 +33,7 @@ type Words = ReadonlyMap<string, string>;
  * `[throttle]` or `[throttle:SECONDS]` refused with 429, without or with Retry-After; `[error:HTTP]` refused in the vendor's envelope;
  * `[base-resp]` refused inside a 200; `[html]` a page with 200, nothing taken; `[once]` refused so the first time only.
  * Its work by `[queue:MS]` how long it waits first, `[take:MS]` how long it runs, `[gate]` until the gate is opened, `[fail]` how it ends,
- * `[seconds:N]` what it says that it used. `[look:hang]`, `reset`, `html`, `throttle` and `gone` spoil the first looks at it. A DELETE cancels what waits and, as the vendor's does, removes what has ended.
+ * `[link:dead]`, `html` or `torn` what its first link leads to, where each look gives a new one, `[seconds:N]` what it says that it used. `[look:hang]`, `reset`, `html`, `throttle` and `gone` spoil the first looks at it. A DELETE cancels what waits and, as the vendor's does, removes what has ended.
  */
 export interface ScriptedUpstream {
   /** `host:port`. */
@@ -56,7 +58,7 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const url = new URL(request.url ?? '/', 'http://upstream');
     if (url.pathname.startsWith('/files/')) {
-      response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': VIDEO.length }).end(VIDEO);
+      giveFile(response, works.get(url.pathname.split('/')[2] ?? ''), url.searchParams.get('link'));
       return;
     }
     if (request.headers.authorization !== `Bearer ${UPSTREAM_KEY}`) {
@@ -75,7 +77,7 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
     asked.push(mark);
     if (!(again && words.has('once')) && refused(response, words)) return;
     const id = `77${String(Date.now()).slice(-8)}${String(taken.length).padStart(5, '0')}`;
-    const work: Work = { id, mark, order: body, words, bornAt: Date.now(), cancelled: false, spoiled: 0, gate: words.has('gate') ? gate : undefined };
+    const work: Work = { id, mark, order: body, words, bornAt: Date.now(), cancelled: false, spoiled: 0, links: 0, gate: words.has('gate') ? gate : undefined };
     works.set(id, work);
     taken.push(work);
     if (words.has('reset')) request.socket.destroy();
@@ -102,7 +104,11 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
     const [page, size] = [Number(asking.get('page_num') ?? 1), Number(asking.get('page_size') ?? 20)];
     return { items: taken.toReversed().slice((page - 1) * size, page * size).map(shown), total: taken.length };
   };
-  const shown = (work: Work): object => ({ ...seen(work), ...(statusOf(work) === 'succeeded' ? { content: { url: `http://${host}/files/${work.id}.mp4` } } : {}) });
+  const shown = (work: Work): object => {
+    if (statusOf(work) !== 'succeeded') return seen(work);
+    work.links += 1;
+    return { ...seen(work), content: { url: `http://${host}/files/${work.id}/video.mp4?link=${String(work.links)}` } };
+  };
 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const host = `127.0.0.1:${String((server.address() as AddressInfo).port)}`;
@@ -130,6 +136,20 @@ function statusOf({ words, bornAt, cancelled, gate }: Work): 'queued' | 'running
   if (age < 0) return 'queued';
   if (age < Number(words.get('take') ?? TAKE_MS) || gate?.open === false) return 'running';
   return words.has('fail') ? 'failed' : 'succeeded';
+}
+
+const WORTHLESS: Readonly<Record<string, (response: ServerResponse) => void>> = {
+  dead: (response) => { response.writeHead(403, { 'content-type': 'application/xml' }).end('<Error><Code>AccessDenied</Code></Error>'); },
+  html: (response) => { response.writeHead(200, { 'content-type': 'video/mp4' }).end('<html>sign in</html>'); },
+  torn: (response) => {
+    response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': VIDEO.length }).write(VIDEO.subarray(0, VIDEO.length / 2), () => response.destroy());
+  },
+};
+
+function giveFile(response: ServerResponse, work: Work | undefined, link: string | null): void {
+  const worthless = link === '1' ? WORTHLESS[work?.words.get('link') ?? ''] : undefined;
+  if (worthless === undefined) response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': VIDEO.length }).end(VIDEO);
+  else worthless(response);
 }
 
 const SPOILED_LOOKS = 2;
