@@ -53,7 +53,7 @@ test('bytes are not stored for an order that is wrong in itself', async () => {
 test('broken base64 is refused by name, and no order leaves', async () => {
   const { tasks, create, handedOver } = world();
 
-  await expect(create(decode({ content: [item('AAAA'), item('!!!!')] }))).rejects.toMatchObject({ reason: 'invalid_media', field: 'content[1]' });
+  await expect(create(decode({ content: [item('AAAA'), item('!!!!')] }))).rejects.toMatchObject({ reason: 'invalid_media', field: 'content[1].image_url.url' });
   expect(tasks.calls).toEqual(['checkOrder']);
   expect(handedOver()).toBe(false);
 });
@@ -64,7 +64,7 @@ test('what media refuses is refused where the client wrote it', async () => {
     throw new Problem({ kind: 'invalid', reason: 'invalid_media', message: 'is too large' });
   };
 
-  await expect(create(withTwoImages())).rejects.toMatchObject({ reason: 'invalid_media', field: 'content[0]' });
+  await expect(create(withTwoImages())).rejects.toMatchObject({ reason: 'invalid_media', field: 'content[0].image_url.url' });
 });
 
 test('a refusal of the order names the field as the client wrote it', async () => {
