@@ -1,3 +1,5 @@
+import { isIP } from 'node:net';
+import { ConfigError } from '@reelgate/platform/config-file';
 import { parseBytes, parseDuration, parseHostPort } from '@reelgate/platform/units';
 import type { HostPort } from '@reelgate/platform/units';
 import { Secret } from '@reelgate/platform/secret';
@@ -6,6 +8,7 @@ import type { S3Address, S3Credentials } from './blobs/s3-address.ts';
 import type { Category } from './domain/media-rules.ts';
 import { URL_CHARACTERS_MAX } from './domain/remote-url.ts';
 
+const ADDRESS_AND_PORT = 'an address and a port such as 127.0.0.1:9000 or [::1]:9000';
 const duration = (fallback: string) => ({ type: 'string', format: 'duration', default: fallback });
 const bytes = (fallback: string) => ({ type: 'string', format: 'bytes', default: fallback });
 const count = (fallback: number, minimum = 1) => ({ type: 'integer', minimum, maximum: 2 ** 31 - 1, default: fallback, description: `a whole number from ${String(minimum)} up` });
@@ -31,7 +34,7 @@ export const mediaSchema = {
     fetch: section({
       allow: {
         type: 'array', default: [],
-        items: { type: 'string', pattern: '^(\\d{1,3}(\\.\\d{1,3}){3}|\\[[0-9a-fA-F:.]+\\]):\\d{1,5}$', description: 'an address and a port such as 127.0.0.1:9000 or [::1]:9000' },
+        items: { type: 'string', pattern: '^(\\d{1,3}(\\.\\d{1,3}){3}|\\[[0-9a-fA-F:.]+\\]):\\d{1,5}$', description: ADDRESS_AND_PORT },
       },
       ports: { type: 'array', default: [80, 443], items: { type: 'integer', minimum: 1, maximum: 65_535, description: 'a port' } },
       max_redirects: count(3, 0),
@@ -147,9 +150,16 @@ function s3Credentials({ access_key_id: id, secret_access_key: key, session_toke
   return { accessKeyId: new Secret(id), secretAccessKey: new Secret(key), sessionToken: token === undefined ? undefined : new Secret(token) };
 }
 
+/** What looks like an address and is none would be an exception that nobody has. */
+function exception(entry: string, at: number): HostPort {
+  const parsed = parseHostPort(entry);
+  if (parsed === undefined || isIP(parsed.host) === 0) throw new ConfigError(`media.fetch.allow.${String(at)}: expected ${ADDRESS_AND_PORT}`);
+  return parsed;
+}
+
 function fetchConfig(fetch: Checked['media']['fetch']): FetchConfig {
   return {
-    allow: fetch.allow.map((entry) => hostPort(entry)).filter((entry) => entry !== undefined),
+    allow: fetch.allow.map(exception),
     ports: fetch.ports,
     redirectsMax: fetch.max_redirects,
     dnsServers: fetch.dns_servers,
