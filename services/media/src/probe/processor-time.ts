@@ -3,13 +3,13 @@ import type { Clock } from '@reelgate/platform/clock';
 
 const US_A_MS = 1000;
 /** Where the machine has much else to do, work goes on for so many times the time that it may use. */
-const TIMES_MAX = 10;
+const TIMES_MAX = 4;
 /** Between two looks at what was used. */
 const LOOK_MS = 20;
 
 /**
  * Resolves when a worker has used so much of the processor from now on, whatever else the machine does meanwhile; at the latest after
- * ten times as long, as for one that waits for what never comes, and at once when the signal is aborted.
+ * four times as long, as for one that waits for what never comes, and at once when the signal is aborted.
  */
 export async function processorTimeUsed(worker: Worker, clock: Clock, { ms, signal }: { readonly ms: number; readonly signal: AbortSignal }): Promise<void> {
   const before = await usedMs(worker);
