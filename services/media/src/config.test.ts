@@ -45,6 +45,8 @@ describe('the media section', () => {
     [{ fetch: { allow: ['store.internal:80'] } }, /media\.fetch\.allow\.0/],
     [{ fetch: { allow: ['127.0.0.1:9000', '127.0.0.1:70000'] } }, /media\.fetch\.allow\.1: expected an address and a port/],
     [{ fetch: { allow: ['999.1.1.1:80'] } }, /media\.fetch\.allow\.0: expected an address and a port/],
+    [{ fetch: { dns_servers: ['10.0.0.2', '999.1.1.1'] } }, /media\.fetch\.dns_servers\.1: expected the address of a DNS server/],
+    [{ fetch: { dns_servers: ['[::1::]:53'] } }, /media\.fetch\.dns_servers\.0/],
     [{ fetch: { allow: ['[::ffff:127.0.0.1]:80'] } }, /media\.fetch\.allow\.0: expected an address and a port/],
     [{ fetch: { timeouts: { dns: 'soon' } } }, /media\.fetch\.timeouts\.dns: expected a duration/],
     [{ fetch: { proxy: 'x' } }, /media\.fetch\.proxy: no such key/],

@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import { ConfigError } from '@reelgate/platform/config-file';
 import { parseBytes, parseDuration, parseHostPort } from '@reelgate/platform/units';
 import type { HostPort } from '@reelgate/platform/units';
@@ -7,8 +6,11 @@ import { S3_PATTERN, parseS3Address } from './blobs/s3-address.ts';
 import type { S3Address, S3Credentials } from './blobs/s3-address.ts';
 import type { Category } from './domain/media-rules.ts';
 import { URL_CHARACTERS_MAX } from './domain/remote-url.ts';
+import { isAddress } from './fetch/address-policy.ts';
 
 const ADDRESS_AND_PORT = 'an address and a port such as 127.0.0.1:9000 or [::1]:9000';
+const DNS_SERVER = 'the address of a DNS server such as 10.0.0.2, 10.0.0.2:53 or [fd00::2]:53';
+const DNS_PORT = 53;
 const duration = (fallback: string) => ({ type: 'string', format: 'duration', default: fallback });
 const bytes = (fallback: string) => ({ type: 'string', format: 'bytes', default: fallback });
 const count = (fallback: number, minimum = 1) => ({ type: 'integer', minimum, maximum: 2 ** 31 - 1, default: fallback, description: `a whole number from ${String(minimum)} up` });
@@ -40,7 +42,7 @@ export const mediaSchema = {
       max_redirects: count(3, 0),
       dns_servers: {
         type: 'array', default: [],
-        items: { type: 'string', pattern: '^(\\d{1,3}(\\.\\d{1,3}){3}|\\[[0-9a-fA-F:.]+\\])(:\\d{1,5})?$', description: 'the address of a DNS server such as 10.0.0.2, 10.0.0.2:53 or [fd00::2]:53; none: those of the system' },
+        items: { type: 'string', pattern: '^(\\d{1,3}(\\.\\d{1,3}){3}|\\[[0-9a-fA-F:.]+\\])(:\\d{1,5})?$', description: `${DNS_SERVER}; none: those of the system` },
       },
       in_flight: section({ total: count(16), per_account: count(4), per_host: count(4) }),
       least_speed: bytes('16KiB'), speed_window: duration('15s'), header_bytes: bytes('16KiB'), url_characters: count(URL_CHARACTERS_MAX),
@@ -153,8 +155,15 @@ function s3Credentials({ access_key_id: id, secret_access_key: key, session_toke
 /** What looks like an address and is none would be an exception that nobody has. */
 function exception(entry: string, at: number): HostPort {
   const parsed = parseHostPort(entry);
-  if (parsed === undefined || isIP(parsed.host) === 0) throw new ConfigError(`media.fetch.allow.${String(at)}: expected ${ADDRESS_AND_PORT}`);
+  if (parsed === undefined || !isAddress(parsed.host)) throw new ConfigError(`media.fetch.allow.${String(at)}: expected ${ADDRESS_AND_PORT}`);
   return parsed;
+}
+
+/** Every lookup would fail at what looks like an address and is none. */
+function dnsServer(entry: string, at: number): string {
+  const parsed = parseHostPort(entry) ?? parseHostPort(`${entry}:${String(DNS_PORT)}`);
+  if (parsed === undefined || !isAddress(parsed.host)) throw new ConfigError(`media.fetch.dns_servers.${String(at)}: expected ${DNS_SERVER}`);
+  return entry;
 }
 
 function fetchConfig(fetch: Checked['media']['fetch']): FetchConfig {
@@ -162,7 +171,7 @@ function fetchConfig(fetch: Checked['media']['fetch']): FetchConfig {
     allow: fetch.allow.map(exception),
     ports: fetch.ports,
     redirectsMax: fetch.max_redirects,
-    dnsServers: fetch.dns_servers,
+    dnsServers: fetch.dns_servers.map(dnsServer),
     inFlight: { total: number(fetch.in_flight['total']), perAccount: number(fetch.in_flight['per_account']), perHost: number(fetch.in_flight['per_host']) },
     leastBytesPerSecond: size(fetch.least_speed),
     speedWindowMs: ms(fetch.speed_window),

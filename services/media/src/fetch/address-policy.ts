@@ -16,9 +16,12 @@ const family = (address: string): 'ipv4' | 'ipv6' => (address.includes(':') ? 'i
 export const BLOCKED = new BlockList();
 for (const [address, bits] of SPECIAL) BLOCKED.addSubnet(address, bits, family(address));
 
+/** Whether this is the spelling of an address, and so no name. */
+export const isAddress = (text: string): boolean => isIP(text) !== 0;
+
 /** Whether an address is one of the public internet: global unicast, and no carrier of an address inside another. */
 export function isPublicAddress(text: string): boolean {
-  if (isIP(text) === 0 || text.includes('%')) return false;
+  if (!isAddress(text) || text.includes('%')) return false;
   const address = unwrapped(text);
   const plain = address.toString();
   // Neither list alone is enough: each is a few ranges short of the registries.
@@ -62,10 +65,10 @@ export interface AddressPolicyOptions {
 }
 
 export function addressPolicy({ allow, ports, urlCharactersMax = URL_CHARACTERS_MAX }: AddressPolicyOptions): AddressPolicy {
-  const exceptions = new Set(allow.filter(({ host }) => isIP(host) !== 0).map(({ host, port }) => endpoint(host, port)));
+  const exceptions = new Set(allow.filter(({ host }) => isAddress(host)).map(({ host, port }) => endpoint(host, port)));
   const excepted = new Set(allow.map(({ port }) => port));
   return {
-    permits: (address, port) => isIP(address) !== 0 && (exceptions.has(endpoint(address, port)) || isPublicAddress(address)),
+    permits: (address, port) => isAddress(address) && (exceptions.has(endpoint(address, port)) || isPublicAddress(address)),
     permitsPort: (port) => ports.includes(port) || excepted.has(port),
     ports,
     urlCharactersMax,
