@@ -1,27 +1,28 @@
 import type { Call } from '../domain/call.ts';
 
-/** Some 300 bytes each. */
-const KNOWN_MAX = 50_000;
+/** Some 300 bytes each; there are two generations of this size. */
+const GENERATION_MAX = 20_000;
 
-/** Calls that this process has placed and not ended: what is frozen of them need not be read back. Whether they are open the database says. */
+/** The calls that this process has placed last: what is frozen of them need not be read back. Whether they are still open the database says. */
 export interface OpenCalls {
   get(id: string): Call | undefined;
   add(calls: Iterable<Call>): void;
-  remove(ids: Iterable<string>): void;
 }
 
+/** A generation is dropped whole: to take each out when it ends costs more, and lets the collector keep what was taken out (see `roster`). */
 export function openCalls(): OpenCalls {
-  const known = new Map<string, Call>();
+  let newest = new Map<string, Call>();
+  let older = new Map<string, Call>();
   return {
-    get: (id) => known.get(id),
+    get: (id) => newest.get(id) ?? older.get(id),
     add: (calls) => {
       for (const call of calls) {
-        if (known.size >= KNOWN_MAX) return;
-        known.set(call.id, call);
+        if (newest.size >= GENERATION_MAX) {
+          older = newest;
+          newest = new Map();
+        }
+        newest.set(call.id, call);
       }
-    },
-    remove: (ids) => {
-      for (const id of ids) known.delete(id);
     },
   };
 }

@@ -29,11 +29,7 @@ export function sqlCallStore(sql: Sql): CallStore {
       known.add([...outcomes.values()].flatMap((outcome) => ('story' in outcome && outcome.isNew ? [outcome.story.call] : [])));
       return outcomes;
     },
-    end: async (batch) => {
-      const outcomes = await sql.transaction((query) => endCalls(query, batch, { termsOf, known }));
-      known.remove(batch.ends.keys());
-      return outcomes;
-    },
+    end: (batch) => sql.transaction((query) => endCalls(query, batch, { termsOf, known })),
     find: (ids) => findCalls(sql.read, ids),
     lapsed: async (now, limit) => (await sql.read<{ id: string }>(LAPSED, [now, limit])).map(({ id }) => id),
     areOpen: async (now) => (await sql.read(OPEN, [now])).length > 0,

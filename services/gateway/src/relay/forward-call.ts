@@ -119,12 +119,12 @@ function watch({ channel, clock, gone, watch: calls }: ForwardOptions, { beat, a
     abort(GONE);
   };
   gone.addEventListener('abort', leave, { once: true });
-  calls.add(call);
+  const unwatch = calls.add(call);
   return {
     call,
     stop: () => {
       gone.removeEventListener('abort', leave);
-      calls.remove(call);
+      unwatch();
     },
   };
 }

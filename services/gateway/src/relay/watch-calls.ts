@@ -1,5 +1,6 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
+import { roster } from '@reelgate/platform/roster';
 import { startWorker } from '@reelgate/platform/worker';
 
 const LOOK_EVERY_MS = 1000;
@@ -19,18 +20,18 @@ export interface WatchedCall {
 
 /** Looks at all calls that run, once a second: one timer for however many there are. */
 export interface CallWatch {
-  add(call: WatchedCall): void;
-  remove(call: WatchedCall): void;
+  /** Looks at it until what is returned is called. */
+  add(call: WatchedCall): () => void;
   stop(): Promise<void>;
 }
 
 export function startCallWatch(clock: Clock, log: Log): CallWatch {
-  const calls = new Set<WatchedCall>();
+  const calls = roster<WatchedCall>();
   const worker = startWorker({
     name: 'watch of relayed calls', clock, log, idleMs: LOOK_EVERY_MS,
     pass: async () => {
       const now = clock.now();
-      for (const call of calls) {
+      for (const call of calls.all()) {
         if (now >= call.endsBy) call.overrun();
         else if (now - call.saidAt >= SILENCE_MS) {
           call.saidAt = now;
@@ -40,5 +41,5 @@ export function startCallWatch(clock: Clock, log: Log): CallWatch {
       return 0;
     },
   });
-  return { add: (call) => void calls.add(call), remove: (call) => void calls.delete(call), stop: () => worker.stop() };
+  return { add: (call) => calls.add(call), stop: () => worker.stop() };
 }
