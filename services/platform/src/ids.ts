@@ -2,10 +2,9 @@ import { randomFillSync } from 'node:crypto';
 import type { Clock } from './clock.ts';
 
 // RFC 4648's extended hexadecimal alphabet: its letters sort as the bytes do, so ids sort by time.
-const ALPHABET = '0123456789abcdefghijklmnopqrstuv';
-/** Two letters for ten bits: ids are made for every request. */
-const PAIRS = Array.from(ALPHABET, (first) => Array.from(ALPHABET, (second) => first + second)).flat();
+const LETTERS = Buffer.from('0123456789abcdefghijklmnopqrstuv');
 const COUNTER_MAX = 0xfff;
+const UUID_BYTES = 16;
 
 /** Fills bytes with chance; the tests give a seeded one. */
 export type Random = (bytes: Uint8Array) => void;
@@ -24,17 +23,19 @@ export const systemRandom: Random = (bytes) => {
     randomFillSync(pool);
     used = 0;
   }
-  const end = used + bytes.length;
-  bytes.set(pool.subarray(used, end));
-  // What may become a key is kept nowhere else.
-  pool.fill(0, used, end);
-  used = end;
+  for (let at = 0; at < bytes.length; at += 1) {
+    bytes[at] = pool[used + at] ?? 0;
+    // what may become a key is kept nowhere else
+    pool[used + at] = 0;
+  }
+  used += bytes.length;
 };
 
 /** Makes ids: a prefix and 26 characters, the lower-case base32 of a UUIDv7, ordered by time within one process. */
 export type NewId = (prefix: string) => string;
 
 export function newIds(clock: Clock, random: Random = systemRandom): NewId {
+  const bytes = new Uint8Array(UUID_BYTES);
   let last = 0;
   let counter = 0;
   return (prefix) => {
@@ -42,7 +43,9 @@ export function newIds(clock: Clock, random: Random = systemRandom): NewId {
     counter = now === last ? counter + 1 : 0;
     last = counter > COUNTER_MAX ? now + 1 : now;
     if (counter > COUNTER_MAX) counter = 0;
-    return `${prefix}_${base32(uuidV7(last, counter, random))}`;
+    random(bytes);
+    writeUuidV7(bytes, last, counter);
+    return `${prefix}_${base32(bytes)}`;
   };
 }
 
@@ -53,35 +56,34 @@ export function newKey(prefix: string, bytes: number, random: Random = systemRan
   return `${prefix}_${base32(raw)}`;
 }
 
-/** RFC 9562: 48 bits of milliseconds, version, 12 bits that count within a millisecond, variant, 62 random bits. */
-function uuidV7(ms: number, counter: number, random: Random): Uint8Array {
-  const bytes = new Uint8Array(16);
-  random(bytes);
-  const view = new DataView(bytes.buffer);
-  view.setUint32(0, Math.floor(ms / 0x1_0000));
-  view.setUint16(4, ms % 0x1_0000);
-  view.setUint16(6, 0x7000 | counter);
-  view.setUint8(8, 0x80 | (view.getUint8(8) & 0x3f));
-  return bytes;
+/** RFC 9562, over random bytes: 48 bits of milliseconds, version, 12 bits that count within a millisecond, variant; 62 stay as they are. */
+function writeUuidV7(bytes: Uint8Array, ms: number, counter: number): void {
+  const high = Math.floor(ms / 0x1_0000);
+  bytes[0] = high >>> 24;
+  bytes[1] = high >>> 16;
+  bytes[2] = high >>> 8;
+  bytes[3] = high;
+  bytes[4] = ms >>> 8;
+  bytes[5] = ms;
+  bytes[6] = 0x70 | (counter >>> 8);
+  bytes[7] = counter;
+  bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f);
 }
 
 function base32(bytes: Uint8Array): string {
-  let out = '';
+  const out = Buffer.allocUnsafe(Math.ceil((bytes.length * 8) / 5));
+  let written = 0;
   let bits = 0;
   let held = 0;
   for (const byte of bytes) {
-    held = (held << 8) | byte;
+    held = ((held << 8) | byte) & 0xfff;
     bits += 8;
-    if (bits >= 10) {
-      bits -= 10;
-      out += PAIRS[held >>> bits] ?? '';
-      held &= (1 << bits) - 1;
+    while (bits >= 5) {
+      bits -= 5;
+      out[written] = LETTERS[(held >>> bits) & 31] ?? 0;
+      written += 1;
     }
   }
-  if (bits >= 5) {
-    bits -= 5;
-    out += ALPHABET.charAt(held >>> bits);
-    held &= (1 << bits) - 1;
-  }
-  return bits > 0 ? out + ALPHABET.charAt((held << (5 - bits)) & 31) : out;
+  if (bits > 0) out[written] = LETTERS[(held << (5 - bits)) & 31] ?? 0;
+  return out.toString('latin1');
 }

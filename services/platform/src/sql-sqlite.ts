@@ -130,8 +130,8 @@ interface Prepared {
   readonly statement: StatementSync;
   /** How many values it takes; SQLite alone would take a missing one for null. */
   readonly parameters: number;
-  /** Which value stands at each place; to look places up by name takes as long as the statement itself. */
-  readonly places: readonly number[];
+  /** Which value stands at each place, unless they stand in their order; to look places up by name takes as long as the statement itself. */
+  readonly places: readonly number[] | undefined;
 }
 
 /** Prepared once for each text; the texts are constants of the program, so there are only so many. */
@@ -145,7 +145,9 @@ function statements(database: DatabaseSync): SqlQuery {
     }
     const { statement, parameters, places } = prepared;
     if (values.length !== parameters) throw new Error(`the statement takes ${String(parameters)} values and was given ${String(values.length)}`);
-    return statement.all(...places.map((place) => values[place] as SqlValue)).map((row) => narrow(row as Record<string, SqlValue>)) as R[];
+    const rows = places === undefined ? statement.all(...values) : statement.all(...placed(values, places));
+    for (const row of rows) narrow(row as Record<string, SqlValue>);
+    return rows as R[];
   };
 }
 
@@ -153,15 +155,22 @@ function prepare(database: DatabaseSync, text: string): Prepared {
   const statement = database.prepare(text.replace(PARAMETER, '?'));
   statement.setReadBigInts(true);
   const places = [...text.matchAll(PARAMETER)].map(([, number]) => Number(number) - 1);
-  return { statement, places, parameters: new Set(places).size };
+  const isInOrder = places.every((place, at) => place === at);
+  return { statement, places: isInOrder ? undefined : places, parameters: new Set(places).size };
 }
 
-function narrow(row: Record<string, SqlValue>): SqlRow {
+function placed(values: readonly SqlValue[], places: readonly number[]): SqlValue[] {
+  const out: SqlValue[] = [];
+  for (const place of places) out.push(values[place] as SqlValue);
+  return out;
+}
+
+/** Whole numbers that a number can hold come as numbers. */
+function narrow(row: Record<string, SqlValue>): void {
   for (const name in row) {
     const value = row[name];
     if (typeof value === 'bigint' && value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER) row[name] = Number(value);
   }
-  return row;
 }
 
 function toError(thrown: unknown): Error {

@@ -40,38 +40,69 @@ export interface FamilyInit {
  */
 
 export function tallies(init: FamilyInit): Family<Tally> & RegisteredMetric {
-  const counts = new Map<string, { readonly labels: Sample['labels']; value: number; readonly tally: Tally }>();
+  const counts = byLabels((labels) => newCount(named(init, labels)));
   return {
     ...init,
-    of: (...labels) => {
-      const key = labels.join('\u0000');
-      let entry = counts.get(key);
-      if (entry === undefined) {
-        const made = { labels: named(init, labels), value: 0, tally: { add: (count = 1) => { made.value += count; } } };
-        entry = made;
-        counts.set(key, entry);
-      }
-      return entry.tally;
-    },
-    get: async () => ({ ...shown(init), type: 'counter', values: [...counts.values()].map(({ labels, value }) => ({ labels, value })) }),
+    of: (...labels) => counts.of(labels).tally,
+    get: async () => ({ ...shown(init), type: 'counter', values: counts.all().map(({ labels, value }) => ({ labels, value })) }),
     reset: () => { counts.clear(); },
   };
 }
 
+interface Count {
+  readonly labels: Sample['labels'];
+  value: number;
+  readonly tally: Tally;
+}
+
+function newCount(labels: Sample['labels']): Count {
+  const made: Count = { labels, value: 0, tally: { add: (count = 1) => { made.value += count; } } };
+  return made;
+}
+
 export function spreads(init: FamilyInit, buckets: readonly number[]): Family<Spread> & RegisteredMetric {
-  const counted = new Map<string, Counted>();
+  const counted = byLabels((labels) => newCounted(named(init, labels), buckets));
   return {
     ...init,
-    of: (...labels) => {
-      const key = labels.join('\u0000');
-      const known = counted.get(key);
-      if (known !== undefined) return known.spread;
-      const made = newCounted(named(init, labels), buckets);
-      counted.set(key, made);
-      return made.spread;
-    },
-    get: async () => ({ ...shown(init), type: 'histogram', values: [...counted.values()].flatMap((one) => samplesOf(one, init.name, buckets)) }),
+    of: (...labels) => counted.of(labels).spread,
+    get: async () => ({ ...shown(init), type: 'histogram', values: counted.all().flatMap((one) => samplesOf(one, init.name, buckets)) }),
     reset: () => { counted.clear(); },
+  };
+}
+
+interface ByLabels<T> {
+  of(labels: readonly string[]): T;
+  /** In the order in which they were first asked for. */
+  all(): readonly T[];
+  clear(): void;
+}
+
+/** One branch for each value of a label: to look values up one by one makes no new text, which would have to be hashed each time. */
+interface Branch<T> {
+  readonly branches: Map<string, Branch<T>>;
+  leaf: T | undefined;
+}
+
+function byLabels<T>(make: (labels: readonly string[]) => T): ByLabels<T> {
+  const root: Branch<T> = { branches: new Map(), leaf: undefined };
+  let all: T[] = [];
+  return {
+    of: (labels) => {
+      let branch = root;
+      for (const label of labels) {
+        let next = branch.branches.get(label);
+        if (next === undefined) branch.branches.set(label, next = { branches: new Map(), leaf: undefined });
+        branch = next;
+      }
+      if (branch.leaf === undefined) all.push(branch.leaf = make(labels));
+      return branch.leaf;
+    },
+    all: () => all,
+    clear: () => {
+      root.branches.clear();
+      root.leaf = undefined;
+      all = [];
+    },
   };
 }
 

@@ -1,11 +1,12 @@
-import type { MessageInitShape } from '@bufbuild/protobuf';
+import { create } from '@bufbuild/protobuf';
 import { isProblem } from '@reelgate/platform/problem';
 import type { Problem } from '@reelgate/platform/problem';
 import { toWireProblem } from '@reelgate/platform/rpc/problems';
 import { bind } from '@reelgate/platform/rpc/service';
 import type { Binding } from '@reelgate/platform/rpc/service';
 import { CallService } from '@reelgate/proto/billing/v1/call_service';
-import type { CallOrder, PlacedCallSchema } from '@reelgate/proto/billing/v1/call_service';
+import type { CallOrder, PlacedCall } from '@reelgate/proto/billing/v1/call_service';
+import { SettlementSchema } from '@reelgate/proto/billing/v1/hold';
 import { BATCH_CALLS_MAX } from '../domain/call.ts';
 import type { BillingDeps } from '../operations/deps.ts';
 import { placeCalls } from '../operations/place-calls.ts';
@@ -14,6 +15,8 @@ import { settleCalls } from '../operations/settle-calls.ts';
 import { badField } from '../refusals.ts';
 import { fromWireEnd, fromWireOrder } from './mapping-calls.ts';
 import { toWireQuote, toWireSettlement } from './mapping.ts';
+
+const NO_SETTLEMENT = create(SettlementSchema);
 
 /** From wire, operation, to wire. */
 export function callService(deps: BillingDeps): Binding {
@@ -31,7 +34,7 @@ export function callService(deps: BillingDeps): Binding {
       return {
         settlements: ends.map(({ callId }) => {
           const settlement = settled.get(callId);
-          return settlement === undefined ? {} : toWireSettlement(settlement);
+          return settlement === undefined ? NO_SETTLEMENT : toWireSettlement(settlement);
         }),
       };
     },
@@ -48,9 +51,10 @@ function readOrder(order: CallOrder): CallRequest | { readonly refusal: Problem 
   }
 }
 
-function toWirePlaced(placed: Placed | undefined): MessageInitShape<typeof PlacedCallSchema> {
+/** A whole message: there are thousands of these a second. */
+function toWirePlaced(placed: Placed | undefined): PlacedCall {
   if (placed === undefined) throw new Error('a call was left without an answer');
-  return { result: 'held' in placed ? { case: 'held', value: toWireQuote(placed.held) } : { case: 'refusal', value: toWireProblem(placed.refusal) } };
+  return { $typeName: 'reelgate.billing.v1.PlacedCall', result: 'held' in placed ? { case: 'held', value: toWireQuote(placed.held) } : { case: 'refusal', value: toWireProblem(placed.refusal) } };
 }
 
 function assertBatch(batch: readonly unknown[], field: string): void {

@@ -4,8 +4,8 @@ import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import type { AccountSchema, TokenSchema } from '@reelgate/proto/billing/v1/account_service';
 import type { PrincipalSchema } from '@reelgate/proto/billing/v1/billing_service';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
-import type { HoldSchema, LedgerLineSchema, SettlementSchema } from '@reelgate/proto/billing/v1/hold';
-import type { PriceContractSchema, PriceFacts as WirePriceFacts, PriceFactsSchema, QuoteSchema } from '@reelgate/proto/billing/v1/price';
+import type { HoldSchema, LedgerLineSchema, Settlement as WireSettlement } from '@reelgate/proto/billing/v1/hold';
+import type { PriceContractSchema, PriceFacts as WirePriceFacts, PriceFactsSchema, Quote as WireQuote } from '@reelgate/proto/billing/v1/price';
 import type { TokenLimits as WireLimits, TokenLimitsSchema } from '@reelgate/proto/billing/v1/token_limits';
 import type { Account } from '../domain/account.ts';
 import type { Hold, Settlement } from '../domain/hold.ts';
@@ -42,13 +42,20 @@ export function limitText(text: string, field: string): string {
 export function fromWireFacts(wire: WirePriceFacts | undefined): PriceFacts {
   if (wire === undefined) throw badField('facts', 'must be there');
   const { seconds, inputVideoSeconds, images, inputTokens, outputTokens, characters } = wire;
-  for (const [name, count] of Object.entries({ seconds, input_video_seconds: inputVideoSeconds, images, input_tokens: inputTokens, output_tokens: outputTokens, characters })) {
-    if (count < 0n) throw badField(`facts.${name}`, `must not be negative; it is ${count}`);
-  }
+  assertCount(seconds, 'seconds');
+  assertCount(inputVideoSeconds, 'input_video_seconds');
+  assertCount(images, 'images');
+  assertCount(inputTokens, 'input_tokens');
+  assertCount(outputTokens, 'output_tokens');
+  assertCount(characters, 'characters');
   return {
     priceKey: limitText(wire.priceKey, 'facts.price_key'), resolution: limitText(wire.resolution, 'facts.resolution'),
     seconds, inputVideoSeconds, images, inputTokens, cachedInputTokens: 0n, outputTokens, characters,
   };
+}
+
+function assertCount(count: bigint, name: string): void {
+  if (count < 0n) throw badField(`facts.${name}`, `must not be negative; it is ${count}`);
 }
 
 function toWireFacts({ cachedInputTokens: _unknown, ...facts }: PriceFacts): MessageInitShape<typeof PriceFactsSchema> {
@@ -64,16 +71,16 @@ export function toWireHold(hold: Hold): MessageInitShape<typeof HoldSchema> {
   return { taskId, accountId, tokenId, amountNanos: amount, currency, contract: facts.priceKey, version: priceVersion, facts: toWireFacts(facts), placedAt: timestampFromMs(placedAt) };
 }
 
-export function toWireSettlement({ amount, basis, at }: Settlement): MessageInitShape<typeof SettlementSchema> {
-  return { amountNanos: amount, basis: BASES[basis], settledAt: timestampFromMs(at) };
+export function toWireSettlement({ amount, basis, at }: Settlement): WireSettlement {
+  return { $typeName: 'reelgate.billing.v1.Settlement', amountNanos: amount, basis: BASES[basis], settledAt: timestampFromMs(at) };
 }
 
 export function toWireLine({ eventKey, book, amount, at }: LedgerLine): MessageInitShape<typeof LedgerLineSchema> {
   return { eventKey, book, amountNanos: amount, at: timestampFromMs(at) };
 }
 
-export function toWireQuote({ amount, ...quote }: Quote): MessageInitShape<typeof QuoteSchema> {
-  return { ...quote, amountNanos: amount };
+export function toWireQuote({ amount, currency, contract, version }: Quote): WireQuote {
+  return { $typeName: 'reelgate.billing.v1.Quote', amountNanos: amount, currency, contract, version };
 }
 
 export function toWireContract({ key, version, terms, since, isCurrent }: StoredContract): MessageInitShape<typeof PriceContractSchema> {

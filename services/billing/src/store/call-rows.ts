@@ -1,6 +1,6 @@
 import type { SqlValue } from '@reelgate/platform/sql';
 import type { Call, CallCharge, CallStory } from '../domain/call.ts';
-import type { Settlement } from '../domain/hold.ts';
+import type { Settlement, Usage } from '../domain/hold.ts';
 
 type Whole = number | bigint;
 
@@ -26,10 +26,12 @@ export const END_COLUMNS = ['id', 'basis', 'charged_nanos', 'uncharged_nanos', '
   'used_output_tokens', 'used_characters'] as const;
 export const END_TYPES = END_COLUMNS.map((_, at) => (at < 2 ? 'TEXT' : 'BIGINT'));
 
+const NOTHING_REPORTED: Usage = { seconds: undefined, inputTokens: undefined, outputTokens: undefined };
+
 /** In the order of END_COLUMNS. */
-export function toEndRow(id: string, { amount, basis, uncharged, usage }: CallCharge): SqlValue[] {
-  const reported = [usage?.seconds, usage?.images, usage?.inputTokens, usage?.cachedInputTokens, usage?.outputTokens, usage?.characters];
-  return [id, basis, amount, uncharged, ...reported.map((count) => count ?? null)];
+export function toEndRow(id: string, { amount, basis, uncharged, usage = NOTHING_REPORTED }: CallCharge): SqlValue[] {
+  const { seconds = null, images = null, inputTokens = null, cachedInputTokens = null, outputTokens = null, characters = null } = usage;
+  return [id, basis, amount, uncharged, seconds, images, inputTokens, cachedInputTokens, outputTokens, characters];
 }
 
 export function storyOf(row: CallRow): CallStory {

@@ -8,7 +8,7 @@ import type { OpenCalls } from './open-calls.ts';
 import { changeAccount, changeToken } from './sql-balances.ts';
 import { findCalls } from './sql-call-reads.ts';
 import { recordEvent } from './sql-events.ts';
-import { byRows, inPieces, valueRows } from './sql-pieces.ts';
+import { byRows, inPieces, rowValues, valueRows } from './sql-pieces.ts';
 import { groupsBy, sumOf } from './sql-reservations.ts';
 import type { TermsOf } from './sql-terms.ts';
 import { countUsage } from './sql-usage.ts';
@@ -93,7 +93,7 @@ async function endOpen(query: SqlQuery, { batch, termsOf, ids, found }: Looking,
 async function write(query: SqlQuery, { at, batchId }: EndBatch, open: readonly Ended[]): Promise<Set<string>> {
   const won = new Set<string>();
   for (const piece of inPieces(open)) {
-    const rows = await query<{ id: string }>(END(piece.length), [at, batchId, ...piece.flatMap(({ call, charge }) => toEndRow(call.id, charge))]);
+    const rows = await query<{ id: string }>(END(piece.length), rowValues([at, batchId], piece, ({ call, charge }) => toEndRow(call.id, charge)));
     for (const { id } of rows) won.add(id);
   }
   return won;

@@ -9,7 +9,7 @@ import { openCalls } from './open-calls.ts';
 import { endCalls } from './sql-call-ends.ts';
 import { findCalls } from './sql-call-reads.ts';
 import { recordEvent, withdrawEvent } from './sql-events.ts';
-import { byRows, inPieces, parameters, valueRows } from './sql-pieces.ts';
+import { byRows, inPieces, parameters, rowValues, valueRows } from './sql-pieces.ts';
 import { groupsBy, reserveForCalls, sumOf } from './sql-reservations.ts';
 import { rememberedTerms } from './sql-terms.ts';
 
@@ -52,7 +52,7 @@ async function insert(query: SqlQuery, batchId: string, calls: readonly Call[]):
   const added = new Set<string>();
   const ordered = [...calls].sort((left, right) => (left.id < right.id ? -1 : 1));
   for (const piece of inPieces(ordered)) {
-    const rows = await query<{ id: string }>(INSERT(piece.length), [piece[0]?.placedAt ?? 0, batchId, ...piece.flatMap(toFrozenRow)]);
+    const rows = await query<{ id: string }>(INSERT(piece.length), rowValues([piece[0]?.placedAt ?? 0, batchId], piece, toFrozenRow));
     for (const { id } of rows) added.add(id);
   }
   return added;

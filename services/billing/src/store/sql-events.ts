@@ -1,9 +1,13 @@
-import type { SqlQuery, SqlValue } from '@reelgate/platform/sql';
+import type { SqlQuery } from '@reelgate/platform/sql';
 import { isBalanced } from '../domain/ledger.ts';
 import type { FinancialEvent } from '../domain/ledger.ts';
+import { byRows, rowValues, valueRows } from './sql-pieces.ts';
 
 const INSERT_EVENT = `INSERT INTO financial_events (event_key, kind, account_id, task_id, reason, actor, occurred_at)
   VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (event_key) DO NOTHING RETURNING event_key`;
+
+const LINE_COLUMNS = 4;
+const INSERT_LINES = byRows((rows) => `INSERT INTO ledger_lines (event_key, book, currency, amount_nanos) VALUES ${valueRows(rows, LINE_COLUMNS)}`);
 
 /** Writes the event with its lines; false, and nothing written, when its key has been used. */
 export async function recordEvent(query: SqlQuery, event: FinancialEvent): Promise<boolean> {
@@ -11,7 +15,7 @@ export async function recordEvent(query: SqlQuery, event: FinancialEvent): Promi
   const { key, kind, accountId, taskId = null, currency, reason, actor, at } = event;
   const written = await query(INSERT_EVENT, [key, kind, accountId, taskId, reason, actor, at]);
   if (written.length === 0) return false;
-  await query(insertLines(event.postings.length), event.postings.flatMap(({ book, amount }): SqlValue[] => [key, book, currency, amount]));
+  await query(INSERT_LINES(event.postings.length), rowValues([], event.postings, ({ book, amount }) => [key, book, currency, amount]));
   return true;
 }
 
@@ -24,9 +28,4 @@ export async function withdrawEvent(query: SqlQuery, key: string): Promise<void>
 /** Takes the key of a hold without moving anything; false when it has been used. */
 export async function recordVoid(query: SqlQuery, { key, taskId, actor, at }: Pick<FinancialEvent, 'key' | 'taskId' | 'actor' | 'at'>): Promise<boolean> {
   return (await query(INSERT_EVENT, [key, 'void', null, taskId ?? null, '', actor, at])).length > 0;
-}
-
-function insertLines(count: number): string {
-  const rows = Array.from({ length: count }, (_, row) => `(${[1, 2, 3, 4].map((column) => `$${String(row * 4 + column)}`).join(', ')})`);
-  return `INSERT INTO ledger_lines (event_key, book, currency, amount_nanos) VALUES ${rows.join(', ')}`;
 }

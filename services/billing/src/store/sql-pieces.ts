@@ -1,3 +1,5 @@
+import type { SqlValue } from '@reelgate/platform/sql';
+
 /*
  * Statements over many rows at once. A statement's text is kept prepared for ever, so there is one only for each of these numbers of rows;
  * what lies between is filled up by repeating the last row, which none of the statements minds.
@@ -39,6 +41,13 @@ export function valueRows(rows: number, columns: number, { first = 1, rest = '',
     });
     return `(${cells.join(', ')}${rest})`;
   }).join(', ');
+}
+
+/** The values of a statement over many rows: those before, then each row's in their order. */
+export function rowValues<T>(before: readonly SqlValue[], items: readonly T[], rowOf: (item: T) => readonly SqlValue[]): SqlValue[] {
+  const values = [...before];
+  for (const item of items) values.push(...rowOf(item));
+  return values;
 }
 
 /** `$1, $2, $3` */

@@ -9,10 +9,9 @@ import { passedAnswer } from './answers/passed-answer.ts';
 import { unpacking } from './answers/unpacking.ts';
 import type { CallSink } from './call-sink.ts';
 import type { FrozenCall } from './frozen-call.ts';
-import { modelHider } from './hide-model.ts';
 import { headersBack } from './passed-headers.ts';
 import type { RelayChannel } from './relay-channels.ts';
-import { errorIdentities, headerIdentities } from './identities.ts';
+import { identitiesOf } from './identities.ts';
 import { upstreamRequest } from './upstream-request.ts';
 import type { CallWatch, WatchedCall } from './watch-calls.ts';
 
@@ -102,7 +101,7 @@ function attempt(options: ForwardOptions, finish: (end: AttemptEnd) => void): Di
         end({ kind: 'error', answer: error.answer() });
         return;
       }
-      body?.end(headersBack(trailers, headerIdentities(channel, call.model)));
+      body?.end(headersBack(trailers, identitiesOf(channel, call.model).inHeaders));
       end({ kind: 'answered', status, how: 'whole', progress: body?.progress() ?? NOTHING });
     },
     onResponseError: (_controller, reason) => {
@@ -173,17 +172,18 @@ function codeOf(error: Error): string {
 }
 
 function answerOf(call: FrozenCall, channel: RelayChannel, headers: IncomingHttpHeaders): Pick<AnswerContext, 'headers' | 'contentLength' | 'hider' | 'hides' | 'identities'> {
-  const upstreamModel = channel.settings.models[call.model] ?? call.model;
+  const { inHeaders, inErrors, hider, upstreamModel } = identitiesOf(channel, call.model);
   const length = headers['content-length'];
   return {
-    headers: headersBack(headers, headerIdentities(channel, call.model)), contentLength: typeof length === 'string' ? length : undefined,
-    hider: modelHider(call.model, upstreamModel), hides: call.model !== upstreamModel, identities: errorIdentities(channel, call.model),
+    headers: headersBack(headers, inHeaders), contentLength: typeof length === 'string' ? length : undefined,
+    hider, hides: call.model !== upstreamModel, identities: inErrors,
   };
 }
 
 /** A header that one value is expected of, in small letters; some send it twice. */
 function wordIn(headers: IncomingHttpHeaders, name: string, otherwise: string): string {
-  return String([headers[name] ?? otherwise].flat()[0]).toLowerCase();
+  const value = headers[name] ?? otherwise;
+  return (typeof value === 'string' ? value : String(value[0])).toLowerCase();
 }
 
 /** A page for people, from whoever stands in the way: no endpoint answers with one. */

@@ -18,10 +18,15 @@ export function* membersOf(bytes: Buffer): Generator<Member> {
     const nameEnd = endOfString(bytes, at);
     const valueStart = skipSpace(bytes, bytes.indexOf(COLON, nameEnd) + 1);
     const valueEnd = endOfValue(bytes, valueStart);
-    yield { name: JSON.parse(bytes.toString('utf8', start, nameEnd)) as string, start, valueStart, valueEnd };
+    yield { name: nameIn(bytes.toString('utf8', start, nameEnd)), start, valueStart, valueEnd };
     at = skipSpace(bytes, valueEnd);
     if (bytes[at] !== COMMA) return;
   }
+}
+
+/** Few names have an escape in them. */
+function nameIn(quoted: string): string {
+  return quoted.includes('\\') ? JSON.parse(quoted) as string : quoted.slice(1, -1);
 }
 
 /** Just behind the string that begins here; the end of the bytes if it does not end. */

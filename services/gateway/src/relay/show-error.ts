@@ -3,7 +3,7 @@ import type { ProblemKind } from '@reelgate/platform/problem';
 import type { CallSink } from './call-sink.ts';
 import type { ErrorAnswer } from './forward-call.ts';
 import type { FrozenCall } from './frozen-call.ts';
-import { errorIdentities, headerIdentities } from './identities.ts';
+import { identitiesOf } from './identities.ts';
 import { headersBack } from './passed-headers.ts';
 import type { RelayChannel } from './relay-channels.ts';
 import { scrubError } from './scrub-error.ts';
@@ -16,10 +16,10 @@ const KINDS: Readonly<Record<number, readonly [ProblemKind, string]>> = {
 
 /** Shows a client an upstream's error, without a word of who the upstream is; one that cannot be read is refused in our own words. */
 export function showError(sink: CallSink, call: FrozenCall, channel: RelayChannel, { status, headers, body }: ErrorAnswer): void {
-  const identities = errorIdentities(channel, call.model);
-  const scrubbed = scrubError(body, identities);
+  const { inErrors, inHeaders } = identitiesOf(channel, call.model);
+  const scrubbed = scrubError(body, inErrors);
   if (scrubbed === undefined) throw inOurWords(status);
-  sink.begin(status, { ...headersBack(headers, headerIdentities(channel, call.model)), 'content-type': 'application/json', 'content-length': String(scrubbed.length) });
+  sink.begin(status, { ...headersBack(headers, inHeaders), 'content-type': 'application/json', 'content-length': String(scrubbed.length) });
   sink.end(scrubbed, {});
 }
 

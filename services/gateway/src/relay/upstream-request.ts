@@ -1,5 +1,6 @@
 import type { FrozenCall } from './frozen-call.ts';
-import { withMember } from './body-edits.ts';
+import { withMember, withString } from './body-edits.ts';
+import { identitiesOf } from './identities.ts';
 import { withField } from './form-parts.ts';
 import type { FormPart } from './form-parts.ts';
 import type { RelayChannel } from './relay-channels.ts';
@@ -10,14 +11,14 @@ export interface UpstreamRequest {
   readonly body: Buffer;
 }
 
-const MODEL = '"model"';
+const MODEL = Buffer.from('"model"');
 /** How a name can be written otherwise: with its letters as escapes. */
-const ESCAPED_LETTER = '\\u006';
+const ESCAPED_LETTER = Buffer.from('\\u006');
 
 /** What one channel is sent: made anew from the frozen call, with nothing of an attempt before. */
 export function upstreamRequest(call: FrozenCall, channel: RelayChannel): UpstreamRequest {
   const { name, value } = channel.credential;
-  const upstreamModel = channel.settings.models[call.model] ?? call.model;
+  const { upstreamModel } = identitiesOf(channel, call.model);
   return {
     path: channel.pathOf(pathFor(call, upstreamModel)) + call.search,
     headers: [...call.headers, name, value, 'accept-encoding', 'identity'],
@@ -35,8 +36,7 @@ function bodyFor(call: FrozenCall, upstreamModel: string): Buffer {
   const { endpoint, content, parts, body, model } = call;
   if (parts !== undefined) return model === upstreamModel && !isNamedTwice(parts) ? body : withField(body, parts, { name: 'model', value: upstreamModel });
   if (content.json === undefined) return body;
-  const inBody = endpoint.model === 'body' && (model !== upstreamModel || isAmbiguous(body));
-  const named = inBody ? withMember(body, 'model', JSON.stringify(upstreamModel)) : body;
+  const named = endpoint.model === 'body' ? withModel(body, model, upstreamModel) : body;
   const asked = asksUsage(call);
   return asked === undefined ? named : withMember(named, asked.name, asked.valueJson);
 }
@@ -52,7 +52,11 @@ function isNamedTwice(parts: readonly FormPart[]): boolean {
   return parts.filter(({ name }) => name === 'model').length > 1;
 }
 
-/** Whether the model may be named more than once, and another reader could take another one. */
-function isAmbiguous(body: Buffer): boolean {
-  return body.indexOf(MODEL) !== body.lastIndexOf(MODEL) || body.includes(ESCAPED_LETTER);
+/** Names the upstream's model in a JSON body that has a member called so, everywhere where another reader could look for it. */
+function withModel(body: Buffer, model: string, upstreamModel: string): Buffer {
+  const at = body.indexOf(MODEL);
+  // within a text its quotes would be escaped: what is there once is the member
+  const isOnce = at >= 0 && body.indexOf(MODEL, at + MODEL.length) < 0 && !body.includes(ESCAPED_LETTER);
+  if (!isOnce) return withMember(body, 'model', JSON.stringify(upstreamModel));
+  return model === upstreamModel ? body : withString(body, at + MODEL.length, upstreamModel);
 }

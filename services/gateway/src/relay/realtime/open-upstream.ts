@@ -3,7 +3,7 @@ import { Problem } from '@reelgate/platform/problem';
 import { admission, lastResort } from '../admission.ts';
 import type { Admission } from '../admission.ts';
 import { blamesChannel, isForClients, saysNothing } from '../channel-faults.ts';
-import { errorIdentities } from '../identities.ts';
+import { identitiesOf } from '../identities.ts';
 import type { RelayChannel } from '../relay-channels.ts';
 import type { Identities } from '../scrub-error.ts';
 import { dialUpstream } from './dial-upstream.ts';
@@ -65,7 +65,7 @@ async function tryEach(channels: readonly RelayChannel[], handshake: Handshake, 
 }
 
 async function onChannel(channel: RelayChannel, handshake: Handshake, { onFailed, ...options }: OpenOptions): Promise<{ readonly dialled: Dialled; readonly upstream?: OpenUpstream }> {
-  const identities = errorIdentities(channel, handshake.model);
+  const identities = identitiesOf(channel, handshake.model).inErrors;
   channel.inFlight += 1;
   const dialled = await dialUpstream(channel, handshake, { ...options, identities });
   tellCircuit(channel, dialled);
