@@ -43,12 +43,20 @@ function withReplaced(bytes: Buffer, needle: Buffer, replacement: Buffer): Buffe
 /** Where the string begins whose text begins here, if it is the value of a member that names a model. */
 function startOfValue(bytes: Buffer, textAt: number): number | undefined {
   const prefixed = textAt - PREFIX.length;
-  const start = (prefixed > 0 && bytes.compare(PREFIX, 0, PREFIX.length, prefixed, textAt) === 0 ? prefixed : textAt) - 1;
+  const start = (prefixed > 0 && endsIn(bytes, textAt, PREFIX) ? prefixed : textAt) - 1;
   if (bytes[start] !== QUOTE) return undefined;
   const colon = backOverSpace(bytes, start - 1);
   if (bytes[colon] !== COLON) return undefined;
   const nameEnd = backOverSpace(bytes, colon - 1) + 1;
-  return NAMES.some((name) => nameEnd >= name.length && bytes.compare(name, 0, name.length, nameEnd - name.length, nameEnd) === 0) ? start : undefined;
+  return NAMES.some((name) => endsIn(bytes, nameEnd, name)) ? start : undefined;
+}
+
+/** Whether the bytes up to there end in this word; it is short, and a call into the runtime takes longer than to look. */
+function endsIn(bytes: Buffer, end: number, word: Buffer): boolean {
+  const start = end - word.length;
+  if (start < 0) return false;
+  for (let at = 0; at < word.length; at += 1) if (bytes[start + at] !== word[at]) return false;
+  return true;
 }
 
 function backOverSpace(bytes: Buffer, start: number): number {

@@ -7,11 +7,29 @@ const PARSED_BYTES_MAX = 64 * 1024;
 /** The members that hold usage in any of the protocols. */
 const HOLDERS = ['usage', 'usageMetadata', 'meta'];
 const [COLON, OPEN] = [0x3a, 0x7b];
+const USAGE = Buffer.from('"usage"');
+/** Members with plain values, and the end of the object. */
+const TAIL = /^(\s*,\s*"[^"\\]*"\s*:\s*("[^"\\]*"|[\w.+-]+))*\s*\}\s*$/;
+const TAIL_BYTES_MAX = 512;
 
 /** What a JSON answer, or its end, says of usage. */
 export function usageInBytes(bytes: Buffer, { endpoint: { protocol }, content }: FrozenCall): Usage | undefined {
-  const answer = bytes.length <= PARSED_BYTES_MAX ? parsed(bytes) : undefined;
+  const answer = (protocol.readsOnlyUsage === true ? atTheEnd(bytes) : undefined) ?? (bytes.length <= PARSED_BYTES_MAX ? parsed(bytes) : undefined);
   return protocol.usageIn(answer ?? holdersIn(bytes), content);
+}
+
+/**
+ * The usage of an answer that ends in it, or in a few short members behind it, as most do: the object that is closed there is the outermost
+ * one, so the rest need not be parsed.
+ */
+function atTheEnd(bytes: Buffer): JsonObject | undefined {
+  const at = bytes.lastIndexOf(USAGE);
+  if (at < 0 || bytes[0] !== OPEN) return undefined;
+  const open = skipSpace(bytes, skipSpace(bytes, at + USAGE.length) + 1);
+  if (bytes[open] !== OPEN) return undefined;
+  const end = endOfObject(bytes, open);
+  const usage = bytes.length - end <= TAIL_BYTES_MAX && TAIL.test(bytes.toString('latin1', end)) ? parsed(bytes.subarray(open, end)) : undefined;
+  return usage === undefined ? undefined : { usage };
 }
 
 /** The object that bytes are, if they are one. A list stands for its last object: that is how a stream without events comes. */

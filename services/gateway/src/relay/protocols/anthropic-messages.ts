@@ -19,6 +19,7 @@ export const anthropicMessages: Protocol = {
   isStream: ({ json }) => json?.['stream'] === true,
   bound: (content) => ({ inputTokens: inputTokensBound(content), ...outputTokensBound(content.json?.['max_tokens']) }),
   usageIn: anthropicUsage,
+  readsOnlyUsage: true,
   stream: {
     usageMarks: wordsInBytes('message_start', 'message_delta'),
     // the first event has what was read, the last one what was written; some upstreams repeat both there

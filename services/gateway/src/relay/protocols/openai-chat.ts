@@ -10,6 +10,7 @@ export const openaiChat: Protocol = {
     inputTokens: inputTokensBound(content), ...outputTokensBound(content.json?.['max_completion_tokens'] ?? content.json?.['max_tokens'], content.json?.['n']),
   }),
   usageIn: openaiUsage,
+  readsOnlyUsage: true,
   stream: {
     usageMarks: wordsInBytes('usage'),
     usageAfter: (event, before) => openaiUsage(event) ?? before,

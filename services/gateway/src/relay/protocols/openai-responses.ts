@@ -8,6 +8,7 @@ export const openaiResponses: Protocol = {
   isStream: ({ json }) => json?.['stream'] === true,
   bound: (content) => ({ inputTokens: inputTokensBound(content), ...outputTokensBound(content.json?.['max_output_tokens']) }),
   usageIn: openaiUsage,
+  readsOnlyUsage: true,
   stream: {
     // it stands in the event that ends the response, whichever that is
     usageMarks: wordsInBytes('response.completed', 'response.incomplete', 'response.failed'),

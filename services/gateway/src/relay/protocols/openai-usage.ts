@@ -4,10 +4,9 @@ import type { JsonObject, StreamFault, Usage } from './protocol.ts';
 /** The `usage` of OpenAI's routes and of those that are made like them: two spellings, and audio by its seconds. */
 export function openaiUsage(holder: JsonObject): Usage | undefined {
   const usage = objectIn(holder, 'usage');
-  const details = { ...objectIn(usage, 'prompt_tokens_details'), ...objectIn(usage, 'input_tokens_details') };
   return usageOf({
     inputTokens: quantityOf(usage['prompt_tokens'], usage['input_tokens'], usage['total_tokens']),
-    cachedInputTokens: quantityOf(details['cached_tokens']),
+    cachedInputTokens: quantityOf(objectIn(usage, 'input_tokens_details')['cached_tokens'], objectIn(usage, 'prompt_tokens_details')['cached_tokens']),
     outputTokens: quantityOf(usage['completion_tokens'], usage['output_tokens']),
     seconds: quantityOf(usage['seconds']),
   });

@@ -12,7 +12,7 @@ const EVENTS: StreamRules = {
 };
 
 export const embeddings: Protocol = {
-  name: 'embeddings', stream: EVENTS,
+  name: 'embeddings', stream: EVENTS, readsOnlyUsage: true,
   isStream: () => false,
   bound: (content) => ({ inputTokens: inputTokensBound(content), outputTokens: 0 }),
   usageIn: (answer) => {

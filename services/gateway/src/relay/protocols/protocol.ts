@@ -62,6 +62,8 @@ export interface Protocol {
   bound(content: CallContent): Bound;
   /** In a whole JSON answer. */
   usageIn(answer: JsonObject, content: CallContent): Usage | undefined;
+  /** Whether that looks at no member but `usage`, so that the others need not be parsed. */
+  readonly readsOnlyUsage?: true;
   /** What an answer that came whole has used, where it does not say so itself. */
   usageOfWhole?(content: CallContent): Usage | undefined;
   readonly stream: StreamRules;

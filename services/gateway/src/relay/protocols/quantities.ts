@@ -8,10 +8,13 @@ const INLINE_MEDIUM_TOKENS = 2000;
 const BASE64 = /^(data:[\w.+/-]{0,100}(;[\w=.+-]{1,100})*,)?[A-Za-z0-9+/_-]{1024}/;
 const DEPTH_MAX = 64;
 
+const NAMES = ['inputTokens', 'cachedInputTokens', 'outputTokens', 'seconds', 'images', 'characters'] as const satisfies readonly (keyof Usage)[];
+const NOTHING: JsonObject = {};
+
 /** A member that is an object; an empty one where it is not. */
 export function objectIn(holder: JsonObject | undefined, name: string): JsonObject {
   const value = holder?.[name];
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value as JsonObject : {};
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value as JsonObject : NOTHING;
 }
 
 export function listIn(holder: JsonObject | undefined, name: string): readonly unknown[] {
@@ -35,8 +38,12 @@ export function sumOf(...values: readonly unknown[]): number | undefined {
 
 /** A usage without the quantities that are not known; undefined when none is. */
 export function usageOf(quantities: { readonly [name in keyof Usage]: Usage[name] | undefined }): Usage | undefined {
-  const known = Object.entries(quantities).filter(([, value]) => value !== undefined);
-  return known.length === 0 ? undefined : Object.fromEntries(known);
+  let known: { -readonly [name in keyof Usage]: Usage[name] } | undefined;
+  for (const name of NAMES) {
+    const quantity = quantities[name];
+    if (quantity !== undefined) (known ??= {})[name] = quantity;
+  }
+  return known;
 }
 
 /** No text has more tokens than bytes; a medium within the body counts as one, and not by its bytes. */

@@ -1,0 +1,40 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { FrozenCall } from '../frozen-call.ts';
+import { openaiChat } from '../protocols/openai-chat.ts';
+import { usageInBytes } from './usage-in-bytes.ts';
+
+const call = { endpoint: { protocol: openaiChat }, content: {} } as unknown as FrozenCall;
+const read = (text: string) => usageInBytes(Buffer.from(text), call);
+const USAGE = '{"prompt_tokens":3,"completion_tokens":4}';
+const KNOWN = { inputTokens: 3, outputTokens: 4 };
+
+describe('the usage of a JSON answer is that of the answer itself, wherever it stands', () => {
+  test.each([
+    `{"usage":${USAGE}}`,
+    `{"choices":[{"text":"a } and a \\" and \\"usage\\":{}"}],"usage" : ${USAGE} }\n`,
+    `{"usage":${USAGE},"service_tier":"default","system_fingerprint":null, "n": -1.5e3}`,
+    `{"usage":${USAGE},"choices":[{"usage":{"prompt_tokens":99}}]}`,
+    `{"usage":${USAGE},"more":{"usage":{"prompt_tokens":99}}}`,
+    `{"usage":{"prompt_tokens":99},"usage":${USAGE}}`,
+    `{"us\\u0061ge":${USAGE}}`,
+    `[{"usage":{"prompt_tokens":99}},{"usage":${USAGE}}]`,
+    `{"usage":${USAGE},"text":"ends in \\\\"}`,
+  ])('%s', (text) => {
+    expect(read(text)).toEqual(KNOWN);
+  });
+  test.each([
+    '{}', '', 'usage', '{"usage":null}', '{"usage":[]}', `{"more":{"usage":${USAGE}}}`, `{"choices":[{"usage":${USAGE}}]}`, `{"text":"\\"usage\\":${USAGE.replaceAll('"', '\\"')}"}`,
+  ])('and what else is called so is none: %s', (text) => {
+    expect(read(text)).toBeUndefined();
+  });
+  test('of any answer it is the same as if all of it had been parsed', () => {
+    const usage = fc.record({ prompt_tokens: fc.nat(), completion_tokens: fc.nat() }, { requiredKeys: [] });
+    const members = fc.array(fc.tuple(fc.oneof(fc.constantFrom('usage', 'choices', 'x"usage"'), fc.string()), fc.oneof(usage, fc.jsonValue({ maxDepth: 3 }), fc.record({ usage }))), { maxLength: 5 });
+    fc.assert(fc.property(members, fc.constantFrom(undefined, 1), (pairs, spacing) => {
+      const answer: unknown = JSON.parse(JSON.stringify(Object.fromEntries(pairs)));
+
+      expect(read(JSON.stringify(answer, undefined, spacing))).toEqual(openaiChat.usageIn(answer as Record<string, unknown>, call.content));
+    }), { numRuns: 2000 });
+  });
+});
