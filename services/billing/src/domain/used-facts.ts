@@ -5,8 +5,11 @@ import type { PriceTerms } from './price-terms.ts';
 
 /** The frozen facts with the measured ones in their place; undefined when nothing that the contract prices was measured. */
 export function usedFacts(facts: PriceFacts, terms: PriceTerms, usage: Usage): PriceFacts | undefined {
-  const measured = [measuredSeconds(facts, terms, usage), measuredTokens(terms, usage), measuredImages(terms, usage), measuredCharacters(terms, usage)];
-  return measured.every((some) => some === undefined) ? undefined : Object.assign({}, facts, ...measured) as PriceFacts;
+  let used: PriceFacts | undefined;
+  for (const measured of [measuredSeconds(facts, terms, usage), measuredTokens(terms, usage), measuredImages(terms, usage), measuredCharacters(terms, usage)]) {
+    if (measured !== undefined) used = { ...used ?? facts, ...measured };
+  }
+  return used;
 }
 
 /** Whether all that the contract prices was known when the hold was computed. */

@@ -16,7 +16,8 @@ export const FROZEN_COLUMNS = ['id', 'account_id', 'token_id', 'amount_nanos', '
 export const CALL_COLUMNS = [...FROZEN_COLUMNS, 'placed_at', 'basis', 'charged_nanos', 'ended_at'].join(', ');
 
 /** In the order of FROZEN_COLUMNS. */
-export function toFrozenRow({ facts, ...call }: Call): SqlValue[] {
+export function toFrozenRow(call: Call): SqlValue[] {
+  const { facts } = call;
   return [call.id, call.accountId, call.tokenId, call.amount, call.currency, facts.priceKey, call.priceVersion, facts.seconds, facts.images, facts.inputTokens,
     facts.outputTokens, facts.characters, call.lapsesAt];
 }
