@@ -3,6 +3,8 @@ import type { Program } from '../harness/program.ts';
 import { withRelay } from '../harness/relay-config.ts';
 import { KEYS } from '../harness/test-config.ts';
 import type { TestConfig } from '../harness/test-config.ts';
+import { startBareRelay } from './bare-relay.ts';
+import type { BareRelay } from './bare-relay.ts';
 import { cpuMsOf } from './bench-program.ts';
 import { median, quantile } from './load.ts';
 import { installPortkey, startPortkey } from './peer-portkey.ts';
@@ -43,18 +45,20 @@ interface Measured {
   readonly cpuUs: number;
 }
 
-/** Chat through the gateway, with its authentication, hold and settlement, beside a direct call and another relay in the same run. */
+/** Chat through the gateway, with its authentication, hold and settlement, beside a direct call, another relay and the least that a relay can be, in the same run. */
 export async function relayBench(): Promise<readonly Line[]> {
   const upstream = await startRelayBaseline();
+  const bare = await startBareRelay(upstream.port);
   const program = await newProgram('one program', { upstream: '127.0.0.1:1' }, configured(upstream.port));
   try {
     await program.start();
     const portkey = await installPortkey();
     const lines: Line[] = [];
-    for (const kind of KINDS) lines.push(...(await ofKind(kind, { upstreamPort: upstream.port, program, portkey })));
+    for (const kind of KINDS) lines.push(...(await ofKind(kind, { upstreamPort: upstream.port, program, bare, portkey })));
     return lines;
   } finally {
     await program.end();
+    bare.stop();
     upstream.stop();
   }
 }
@@ -76,18 +80,20 @@ function configured(upstreamPort: number): (config: TestConfig) => TestConfig {
 interface Sides {
   readonly upstreamPort: number;
   readonly program: Program;
+  readonly bare: BareRelay;
   readonly portkey: string | undefined;
 }
 
-async function ofKind(kind: Kind, { upstreamPort, program, portkey: installed }: Sides): Promise<readonly Line[]> {
+async function ofKind(kind: Kind, { upstreamPort, program, bare, portkey: installed }: Sides): Promise<readonly Line[]> {
   const portkey = installed === undefined ? undefined : await startPortkey(installed, kind === 'SSE' ? 'SSE' : 'JSON');
   try {
     const direct = { port: upstreamPort, request: requestTo(kind, 'vendor-secret-model-2026'), pids: () => [] };
     const product = { port: Number(new URL(program.base).port), request: requestTo(kind, 'solo'), pids: () => program.pids() };
+    const least = { port: bare.port, request: requestTo(kind, 'vendor-secret-model-2026'), pids: () => [bare.pid] };
     const other = portkey === undefined ? undefined : peerTarget(kind, portkey, upstreamPort);
-    for (const target of [product, ...(other === undefined ? [] : [other])]) await load(target, WARM_UP_IN_FLIGHT, WARM_UP_MS);
+    for (const target of [product, least, ...(other === undefined ? [] : [other])]) await load(target, WARM_UP_IN_FLIGHT, WARM_UP_MS);
     const lines: Line[] = [];
-    for (const inFlight of IN_FLIGHT) lines.push(...(await measured(`${kind}, ${String(inFlight)} in flight`, inFlight, { direct, product, other })));
+    for (const inFlight of IN_FLIGHT) lines.push(...(await measured(`${kind}, ${String(inFlight)} in flight`, inFlight, { direct, product, least, other })));
     return other === undefined ? [...lines, { what: `${kind} through the other relay`, skipped: 'it could not be installed' }] : lines;
   } finally {
     portkey?.stop();
@@ -97,21 +103,26 @@ async function ofKind(kind: Kind, { upstreamPort, program, portkey: installed }:
 interface Targets {
   readonly direct: Target;
   readonly product: Target;
+  readonly least: Target;
   readonly other: Target | undefined;
 }
 
 /** By turns, so that all meet the same weather; medians of the rounds. */
-async function measured(what: string, inFlight: number, { direct, product, other }: Targets): Promise<readonly Line[]> {
-  const rounds: { readonly direct: Measured; readonly product: Measured; readonly other: Measured | undefined }[] = [];
+async function measured(what: string, inFlight: number, { direct, product, least, other }: Targets): Promise<readonly Line[]> {
+  const rounds: { readonly [side in keyof Targets]: Measured | undefined }[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    rounds.push({ direct: await load(direct, inFlight, ROUND_MS), product: await load(product, inFlight, ROUND_MS), other: other === undefined ? undefined : await load(other, inFlight, ROUND_MS) });
+    rounds.push({
+      direct: await load(direct, inFlight, ROUND_MS), product: await load(product, inFlight, ROUND_MS), least: await load(least, inFlight, ROUND_MS),
+      other: other === undefined ? undefined : await load(other, inFlight, ROUND_MS),
+    });
   }
   const of = (side: keyof Targets, figure: keyof Measured): number => median(rounds.map((round) => round[side]?.[figure] ?? Number.NaN));
-  const added = (side: 'product' | 'other', figure: 'p50' | 'p99' | 'firstP50'): number => median(rounds.map((round) => (round[side]?.[figure] ?? Number.NaN) - round.direct[figure]));
+  const added = (side: 'product' | 'other', figure: 'p50' | 'p99' | 'firstP50'): number => median(rounds.map((round) => (round[side]?.[figure] ?? Number.NaN) - (round.direct?.[figure] ?? Number.NaN)));
   const beside = (figure: number): { readonly baseline?: number } => (other === undefined ? {} : { baseline: figure });
   return [
     { what: `${what}: direct`, figure: of('direct', 'perSecond'), unit: '/s' },
     { what: `${what}: gateway (baseline: Portkey)`, figure: of('product', 'perSecond'), unit: '/s', ...beside(of('other', 'perSecond')), goal: 'ratio 6' },
+    { what: `${what}: gateway (baseline: a bare relay)`, figure: of('product', 'perSecond'), unit: '/s', baseline: of('least', 'perSecond') },
     { what: `${what}: processor time of a call`, figure: of('product', 'cpuUs'), unit: 'us', ...beside(of('other', 'cpuUs')) },
     { what: `${what}: p50 added`, figure: added('product', 'p50'), unit: 'ms', ...beside(added('other', 'p50')), ...(inFlight === 32 ? { goal: 'under 1 ms' } : {}) },
     { what: `${what}: p99 added`, figure: added('product', 'p99'), unit: 'ms', ...beside(added('other', 'p99')) },

@@ -16,7 +16,7 @@ interface Job {
 
 /**
  * SQLite in a file, in WAL mode. The transactions that wait at the same moment share one commit: each runs in a savepoint of its own, one
- * after another. SQLite writes the commit to its log and does not wait for the disk (`synchronous=NORMAL`); the log is synced beside the
+ * after another; one that is alone needs none. SQLite writes the commit to its log and does not wait for the disk (`synchronous=NORMAL`); the log is synced beside the
  * event loop, one sync for all, while the next transactions gather. None is told that it succeeded before its sync has ended. Reads have a
  * connection of their own, so they never see a transaction that may yet be rolled back, and what they have seen is durable once they tell
  * it. Where a sync fails, nobody knows what the disk has: from then on everything is refused.
@@ -98,14 +98,25 @@ async function commitDurably(writer: DatabaseSync, durability: Durability, batch
 async function commitBatch(writer: DatabaseSync, batch: readonly Job[]): Promise<(Error | undefined)[]> {
   try {
     writer.exec('BEGIN IMMEDIATE');
-    const failures: (Error | undefined)[] = [];
-    for (const job of batch) failures.push(await runInSavepoint(writer, job));
+    const failures = await runAll(writer, batch);
     writer.exec('COMMIT');
     return failures;
   } catch (error) {
     if (writer.isTransaction) writer.exec('ROLLBACK');
     return batch.map(() => toError(error));
   }
+}
+
+/** Gives each job's own failure. What the only one throws undoes all there is, without a savepoint, which would keep a copy of each page that changes. */
+async function runAll(writer: DatabaseSync, batch: readonly Job[]): Promise<(Error | undefined)[]> {
+  const [only] = batch;
+  if (batch.length === 1 && only !== undefined) {
+    await only.run();
+    return [undefined];
+  }
+  const failures: (Error | undefined)[] = [];
+  for (const job of batch) failures.push(await runInSavepoint(writer, job));
+  return failures;
 }
 
 async function runInSavepoint(writer: DatabaseSync, job: Job): Promise<Error | undefined> {
