@@ -76,7 +76,7 @@ function depsOn(sql: Sql, { overrunFactor, modelsNow }: BillingConfig & { readon
   return {
     accounts: sqlAccountStore(sql),
     tokens: sqlTokenStore(sql),
-    prices: sqlPriceStore(sql),
+    prices: sqlPriceStore(sql, clock),
     holds: sqlHoldStore(sql),
     calls: sqlCallStore(sql),
     usage: sqlUsageStore(sql),

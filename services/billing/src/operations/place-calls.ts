@@ -26,7 +26,7 @@ type Deps = Pick<BillingDeps, 'accounts' | 'prices' | 'calls' | 'clock' | 'newId
 type Draft = { readonly call: Call } | { readonly refusal: Problem };
 
 interface Today {
-  readonly currencies: ReadonlyMap<string, string>;
+  readonly currencies: ReadonlyMap<string, string | undefined>;
   readonly contracts: ReadonlyMap<string, PriceContract>;
   readonly now: number;
 }
@@ -47,9 +47,9 @@ export async function placeCalls(deps: Deps, requests: readonly CallRequest[]): 
 async function readToday({ accounts, prices, clock }: Deps, requests: readonly CallRequest[]): Promise<Today> {
   const accountIds = [...new Set(requests.map(({ accountId }) => accountId))];
   const keys = [...new Set(requests.flatMap(({ priceKeys }) => priceKeys))];
-  const [owners, contracts] = await Promise.all([Promise.all(accountIds.map((id) => accounts.find(id))), Promise.all(keys.map((key) => prices.current(key)))]);
+  const [currencies, contracts] = await Promise.all([Promise.all(accountIds.map(async (id) => [id, await accounts.currencyOf(id)] as const)), Promise.all(keys.map((key) => prices.current(key)))]);
   return {
-    currencies: new Map(owners.flatMap((account) => (account === undefined ? [] : [[account.id, account.currency] as const]))),
+    currencies: new Map(currencies),
     contracts: new Map(contracts.flatMap((contract) => (contract === undefined ? [] : [[contract.key, contract] as const]))),
     now: clock.now(),
   };

@@ -3,6 +3,7 @@ import { CENT } from '../../testing/books.ts';
 import { describeOnEngines } from '../../testing/describe-on-engines.ts';
 import { PRICES, aConfig, facts, order } from '../../testing/open-billing.ts';
 import type { TestBilling } from '../../testing/open-billing.ts';
+import { sqlPriceStore } from '../store/sql-price-store.ts';
 
 const put = ({ service }: TestBilling, prices: Record<string, object>): Promise<void> => service.reload(aConfig({ prices }));
 
@@ -69,6 +70,19 @@ describeOnEngines('a price contract', (open) => {
     await Promise.all(Array.from({ length: 5 }, () => put(on, prices)));
 
     expect(await versions(on)).toEqual(Object.keys(prices).sort().map((key) => `${key} 1 current`));
+  });
+
+  test('that another process has changed is asked for within a second, and a change of this one at once', async () => {
+    const on = await open(aConfig({ prices: { 'Alpha-H3': { per_second: '1' } } }));
+    const elsewhere = sqlPriceStore(on.sql, on.clock);
+    const version = async () => (await on.billing.quotePrice({ accountId: 'demo', facts: facts() })).quote?.version;
+
+    expect(await version()).toBe(1);
+    await elsewhere.put([{ key: 'Alpha-H3', terms: { per_second: '2' } }], on.clock.now());
+    await on.clock.advance(1000);
+    expect(await version()).toBe(2);
+    await put(on, { 'Alpha-H3': { per_second: '3' } });
+    expect(await version()).toBe(3);
   });
 
   test('is frozen in its holds', async () => {

@@ -4,6 +4,8 @@ import type { Nanos } from '../domain/money.ts';
 
 export interface AccountStore {
   find(id: string): Promise<Account | undefined>;
+  /** The currency never changes, so once it is known it is not read again; undefined when there is no such account. */
+  currencyOf(id: string): Promise<string | undefined>;
   /** Makes the account with its first credit, unless there is one by this id; says whether it did. */
   create(credit: Credit): Promise<boolean>;
   /**

@@ -14,7 +14,7 @@ export interface StoredContract extends PriceEntry {
 }
 
 export interface PriceStore {
-  /** What today's orders are priced by; undefined when no price is set. */
+  /** What today's orders are priced by; undefined when no price is set. A change by another process is seen within a second. */
   current(key: string): Promise<PriceContract | undefined>;
   /**
    * Makes these the prices of today: a changed entry becomes a new version, an unchanged one stays, and what is not among them is no

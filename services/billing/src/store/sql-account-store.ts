@@ -11,6 +11,8 @@ import { recordEvent } from './sql-events.ts';
 type Whole = number | bigint;
 type AccountRow = { id: string; currency: string; balance_nanos: Whole; held_nanos: Whole };
 
+const CURRENCIES_KNOWN_MAX = 20_000;
+
 const COLUMNS = 'id, currency, balance_nanos, held_nanos';
 const FIND = `SELECT ${COLUMNS} FROM accounts WHERE id = $1`;
 const INSERT = 'INSERT INTO accounts (id, currency, balance_nanos, held_nanos, created_at) VALUES ($1, $2, $3, 0, $4) ON CONFLICT (id) DO NOTHING RETURNING id';
@@ -19,8 +21,17 @@ const ADD = `UPDATE accounts SET balance_nanos = balance_nanos + $1
 const AMOUNT_OF_EVENT = 'SELECT amount_nanos FROM ledger_lines WHERE event_key = $1 AND book = $2';
 
 export function sqlAccountStore(sql: Sql): AccountStore {
+  const currencies = new Map<string, string>();
   return {
     find: (id) => find(sql.read, id),
+    currencyOf: async (id) => {
+      const known = currencies.get(id);
+      if (known !== undefined) return known;
+      const account = await find(sql.read, id);
+      if (currencies.size >= CURRENCIES_KNOWN_MAX) currencies.clear();
+      if (account !== undefined) currencies.set(id, account.currency);
+      return account?.currency;
+    },
     create: (credit) => sql.transaction(async (query) => {
       const made = await query(INSERT, [credit.accountId, credit.currency, credit.amount, credit.at]);
       if (made.length === 0) return false;

@@ -1,4 +1,7 @@
+import { isRecent } from '@reelgate/platform/clock';
+import type { Clock } from '@reelgate/platform/clock';
 import type { Sql, SqlQuery } from '@reelgate/platform/sql';
+import type { PriceContract } from '../domain/price.ts';
 import { isSameTerms } from '../domain/price-terms.ts';
 import type { TermsEntry } from '../domain/price-terms.ts';
 import type { PriceEntry, PriceStore } from './price-store.ts';
@@ -6,6 +9,10 @@ import { rememberedTerms } from './sql-terms.ts';
 
 type Whole = number | bigint;
 type VersionRow = { version: number; terms: string };
+
+/** Every order asks for a price, and there are few of them. */
+const KNOWN_MAX = 10_000;
+const KNOWN_FRESH_MS = 1000;
 
 const CURRENT = 'SELECT current_version AS version FROM price_keys WHERE price_key = $1 AND current_version IS NOT NULL';
 const LIST = `SELECT c.price_key, c.version, c.terms, c.since_ms, CASE WHEN c.version = k.current_version THEN 1 ELSE 0 END AS is_current
@@ -18,14 +25,33 @@ const ADD_VERSION = 'INSERT INTO price_contracts (price_key, version, terms, sin
 const SET_CURRENT = 'UPDATE price_keys SET last_version = $1, current_version = $1 WHERE price_key = $2';
 const RETIRE = 'UPDATE price_keys SET current_version = NULL WHERE price_key = $1';
 
-export function sqlPriceStore(sql: Sql): PriceStore {
+export function sqlPriceStore(sql: Sql, clock: Clock): PriceStore {
   const termsOf = rememberedTerms();
+  const read = async (key: string): Promise<PriceContract | undefined> => {
+    const [row] = await sql.read<{ version: number }>(CURRENT, [key]);
+    return row && { key, version: row.version, terms: await termsOf(sql.read, key, row.version) };
+  };
+  const known = new Map<string, { readonly contract: PriceContract | undefined; readonly readAt: number }>();
+  /** Grows with every change, so that what was read before one is not remembered after it. */
+  let changes = 0;
   return {
     current: async (key) => {
-      const [row] = await sql.read<{ version: number }>(CURRENT, [key]);
-      return row && { key, version: row.version, terms: await termsOf(sql.read, key, row.version) };
+      const remembered = known.get(key);
+      if (remembered !== undefined && isRecent(clock, remembered.readAt, KNOWN_FRESH_MS)) return remembered.contract;
+      const [before, readAt] = [changes, clock.now()];
+      const contract = await read(key);
+      if (known.size >= KNOWN_MAX) known.clear();
+      if (before === changes) known.set(key, { contract, readAt });
+      return contract;
     },
-    put: (entries, now) => sql.transaction((query) => put(query, entries, now)),
+    put: async (entries, now) => {
+      try {
+        return await sql.transaction((query) => put(query, entries, now));
+      } finally {
+        changes += 1;
+        known.clear();
+      }
+    },
     list: async () => {
       const rows = await sql.read<VersionRow & { price_key: string; since_ms: Whole; is_current: number }>(LIST);
       return rows.map((row) => ({
