@@ -176,7 +176,7 @@ function placed(values: readonly SqlValue[], places: readonly number[]): SqlValu
   return out;
 }
 
-/** Whole numbers that a number can hold come as numbers. */
+/** Whole numbers come as numbers where those are exact. */
 function narrow(row: Record<string, SqlValue>): void {
   for (const name in row) {
     const value = row[name];

@@ -18,6 +18,18 @@ async function reasons({ calls }: TestBilling, orders: ReturnType<typeof callOrd
 }
 
 describeOnEngines('calls', (open) => {
+  test('are told of by their refusals alone, where no more is asked for', async () => {
+    const on = await open(chatConfig({ credit: '0.01' }));
+    const orders = [...many(on, 3), callOrder(on, 'call_x', { priceKeys: ['no-price'] }), callOrder(on, '')];
+
+    const { placed, refused, held } = await on.calls.placeCalls({ calls: orders, refusalsOnly: true });
+
+    expect([placed, held]).toEqual([[], 2]);
+    expect(refused.map(({ callId, refusal }) => [callId, refusal?.reason])).toEqual([[nameOf(2), 'insufficient_quota'], ['call_x', 'model_price_error'], ['', 'invalid_request']]);
+    expect((await on.calls.settleCalls({ ends: [usedTokens(nameOf(0), 1n, 0n)], withoutSettlements: true })).settlements).toEqual([]);
+    expect((await on.calls.settleCalls({ ends: [usedTokens(nameOf(0), 9n, 9n)] })).settlements).toMatchObject([{ basis: Basis.USAGE }]);
+  });
+
   test('are held under the first of their keys that has a contract, and charged by their usage', async () => {
     const on = await open(chatConfig());
 

@@ -1,12 +1,11 @@
-import { create } from '@bufbuild/protobuf';
+import type { MessageInitShape } from '@bufbuild/protobuf';
 import { isProblem } from '@reelgate/platform/problem';
 import type { Problem } from '@reelgate/platform/problem';
 import { toWireProblem } from '@reelgate/platform/rpc/problems';
 import { bind } from '@reelgate/platform/rpc/service';
 import type { Binding } from '@reelgate/platform/rpc/service';
 import { CallService } from '@reelgate/proto/billing/v1/call_service';
-import type { CallOrder, PlacedCall } from '@reelgate/proto/billing/v1/call_service';
-import { SettlementSchema } from '@reelgate/proto/billing/v1/hold';
+import type { CallOrder, PlacedCallSchema, RefusedCallSchema } from '@reelgate/proto/billing/v1/call_service';
 import { BATCH_CALLS_MAX } from '../domain/call.ts';
 import type { BillingDeps } from '../operations/deps.ts';
 import { placeCalls } from '../operations/place-calls.ts';
@@ -16,25 +15,28 @@ import { badField } from '../refusals.ts';
 import { fromWireEnd, fromWireOrder } from './mapping-calls.ts';
 import { toWireQuote, toWireSettlement } from './mapping.ts';
 
-const NO_SETTLEMENT = create(SettlementSchema);
+const LEFT_OUT = 'a call was left without an answer';
 
 /** From wire, operation, to wire. */
 export function callService(deps: BillingDeps): Binding {
   return bind(CallService, {
-    placeCalls: async ({ calls }) => {
+    placeCalls: async ({ calls, refusalsOnly }) => {
       assertBatch(calls, 'calls');
       const orders = calls.map(readOrder);
       const sound = orders.flatMap((order) => ('refusal' in order ? [] : [order]));
-      const placed = (sound.length === 0 ? [] : await placeCalls(deps, sound)).values();
-      return { placed: orders.map((order) => toWirePlaced('refusal' in order ? order : placed.next().value)) };
+      const answers = (sound.length === 0 ? [] : await placeCalls(deps, sound)).values();
+      const placed = orders.map((order) => ('refusal' in order ? order : answers.next().value));
+      const refused = placed.flatMap((one, at) => toWireRefused(calls[at]?.callId ?? '', one));
+      const held = placed.length - refused.length;
+      return refusalsOnly ? { held, refused } : { held, placed: placed.map(toWirePlaced) };
     },
-    settleCalls: async ({ ends }) => {
+    settleCalls: async ({ ends, withoutSettlements }) => {
       assertBatch(ends, 'ends');
       const settled = await settleCalls(deps, firstOfEach(ends.map(fromWireEnd)));
-      return {
+      return withoutSettlements ? {} : {
         settlements: ends.map(({ callId }) => {
           const settlement = settled.get(callId);
-          return settlement === undefined ? NO_SETTLEMENT : toWireSettlement(settlement);
+          return settlement === undefined ? {} : toWireSettlement(settlement);
         }),
       };
     },
@@ -51,10 +53,14 @@ function readOrder(order: CallOrder): CallRequest | { readonly refusal: Problem 
   }
 }
 
-/** A whole message: there are thousands of these a second. */
-function toWirePlaced(placed: Placed | undefined): PlacedCall {
-  if (placed === undefined) throw new Error('a call was left without an answer');
-  return { $typeName: 'reelgate.billing.v1.PlacedCall', result: 'held' in placed ? { case: 'held', value: toWireQuote(placed.held) } : { case: 'refusal', value: toWireProblem(placed.refusal) } };
+function toWirePlaced(placed: Placed | undefined): MessageInitShape<typeof PlacedCallSchema> {
+  if (placed === undefined) throw new Error(LEFT_OUT);
+  return { result: 'held' in placed ? { case: 'held', value: toWireQuote(placed.held) } : { case: 'refusal', value: toWireProblem(placed.refusal) } };
+}
+
+function toWireRefused(callId: string, placed: Placed | undefined): MessageInitShape<typeof RefusedCallSchema>[] {
+  if (placed === undefined) throw new Error(LEFT_OUT);
+  return 'held' in placed ? [] : [{ callId, refusal: toWireProblem(placed.refusal) }];
 }
 
 function assertBatch(batch: readonly unknown[], field: string): void {

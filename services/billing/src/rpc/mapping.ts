@@ -4,8 +4,8 @@ import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import type { AccountSchema, TokenSchema } from '@reelgate/proto/billing/v1/account_service';
 import type { PrincipalSchema } from '@reelgate/proto/billing/v1/billing_service';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
-import type { HoldSchema, LedgerLineSchema, Settlement as WireSettlement } from '@reelgate/proto/billing/v1/hold';
-import type { PriceContractSchema, PriceFacts as WirePriceFacts, PriceFactsSchema, Quote as WireQuote } from '@reelgate/proto/billing/v1/price';
+import type { HoldSchema, LedgerLineSchema, SettlementSchema } from '@reelgate/proto/billing/v1/hold';
+import type { PriceContractSchema, PriceFacts as WirePriceFacts, PriceFactsSchema, QuoteSchema } from '@reelgate/proto/billing/v1/price';
 import type { TokenLimits as WireLimits, TokenLimitsSchema } from '@reelgate/proto/billing/v1/token_limits';
 import type { Account } from '../domain/account.ts';
 import type { Hold, Settlement } from '../domain/hold.ts';
@@ -71,16 +71,16 @@ export function toWireHold(hold: Hold): MessageInitShape<typeof HoldSchema> {
   return { taskId, accountId, tokenId, amountNanos: amount, currency, contract: facts.priceKey, version: priceVersion, facts: toWireFacts(facts), placedAt: timestampFromMs(placedAt) };
 }
 
-export function toWireSettlement({ amount, basis, at }: Settlement): WireSettlement {
-  return { $typeName: 'reelgate.billing.v1.Settlement', amountNanos: amount, basis: BASES[basis], settledAt: timestampFromMs(at) };
+export function toWireSettlement({ amount, basis, at }: Settlement): MessageInitShape<typeof SettlementSchema> {
+  return { amountNanos: amount, basis: BASES[basis], settledAt: timestampFromMs(at) };
 }
 
 export function toWireLine({ eventKey, book, amount, at }: LedgerLine): MessageInitShape<typeof LedgerLineSchema> {
   return { eventKey, book, amountNanos: amount, at: timestampFromMs(at) };
 }
 
-export function toWireQuote({ amount, currency, contract, version }: Quote): WireQuote {
-  return { $typeName: 'reelgate.billing.v1.Quote', amountNanos: amount, currency, contract, version };
+export function toWireQuote({ amount, currency, contract, version }: Quote): MessageInitShape<typeof QuoteSchema> {
+  return { amountNanos: amount, currency, contract, version };
 }
 
 export function toWireContract({ key, version, terms, since, isCurrent }: StoredContract): MessageInitShape<typeof PriceContractSchema> {

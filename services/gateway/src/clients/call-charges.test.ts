@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { create } from '@bufbuild/protobuf';
+import { PlaceCallsResponseSchema } from '@reelgate/proto/billing/v1/call_service';
 import { silentLog } from '@reelgate/platform/log';
 import { Problem } from '@reelgate/platform/problem';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
@@ -38,10 +40,17 @@ describe('placing', () => {
 
     expect(calls.placed[0]?.facts).toMatchObject(facts);
   });
-  test('a refusal comes back as billing said it', async () => {
+  test.each([false, true])('a refusal comes back as billing said it, also by a billing that tells of every call: %s', async (isOld) => {
+    calls.isOld = isOld;
+    await charges.place(anOrder());
     calls.refusal = new Problem({ kind: 'exhausted', reason: 'insufficient_quota', message: 'not enough' });
 
     expect(fieldsOf(await refusalOf(charges.place(anOrder())))).toMatchObject({ kind: 'exhausted', reason: 'insufficient_quota', message: 'not enough' });
+  });
+  test('is refused where billing does not say that it is held', async () => {
+    charges = billingCallCharges({ billing: { ...calls.client, placeCalls: async () => create(PlaceCallsResponseSchema, {}) }, clock, log: silentLog });
+
+    expect(fieldsOf(await refusalOf(charges.place(anOrder())))).toMatchObject({ kind: 'internal', reason: 'internal_error' });
   });
   test('of which the answer is lost is released, and nobody is charged for a call that was not made', async () => {
     const lost = new Problem({ kind: 'unavailable', reason: 'service_unavailable', message: 'no answer' });

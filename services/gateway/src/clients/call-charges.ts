@@ -2,11 +2,12 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
 import { Problem, isProblem } from '@reelgate/platform/problem';
-import { fromWireProblem } from '@reelgate/platform/rpc/problems';
+import { fromWireProblem, toWireProblem } from '@reelgate/platform/rpc/problems';
 import type { Client } from '@reelgate/platform/rpc/service';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
-import type { CallEnd as WireEnd, CallOrder as WireOrder, CallService, CallUsage, PlacedCall } from '@reelgate/proto/billing/v1/call_service';
+import type { CallEnd as WireEnd, CallOrder as WireOrder, CallService, CallUsage } from '@reelgate/proto/billing/v1/call_service';
 import type { PriceFacts } from '@reelgate/proto/billing/v1/price';
+import type { Problem as WireProblem } from '@reelgate/proto/problem/v1/problem';
 import type { CallCharges, CallOrder, Charge } from '../relay/call-charges.ts';
 import type { Bound, Usage } from '../relay/protocols/protocol.ts';
 import { gatherer, turns } from './gatherer.ts';
@@ -39,14 +40,14 @@ export interface CallChargesOptions {
 /** Charges by billing's batches: what waits at the same moment goes in one request, and nothing waits for company. */
 export function billingCallCharges({ billing, clock, log }: CallChargesOptions): CallCharges & { stop(): Promise<void> } {
   const stopping = new AbortController();
-  const place = gatherer<WireOrder, PlacedCall>({
+  const place = gatherer<WireOrder, Placed>({
     batchMax: BATCH_MAX, atOnce: BATCHES_AT_ONCE.place, gathered: () => turns(PLACE_TURNS),
-    send: async (calls) => (await billing.placeCalls({ calls: [...calls] }, { timeoutMs: DEADLINE_MS })).placed,
+    send: (calls) => sendOrders(billing, calls),
   });
   const settle = gatherer<WireEnd, true>({
     batchMax: BATCH_MAX, atOnce: BATCHES_AT_ONCE.settle, gathered: () => clock.sleep(SETTLE_GATHER_MS),
     send: async (ends) => {
-      await untilTaken(() => billing.settleCalls({ ends: [...ends] }, { timeoutMs: DEADLINE_MS }), { clock, log, signal: stopping.signal });
+      await untilTaken(() => billing.settleCalls({ ends: [...ends], withoutSettlements: true }, { timeoutMs: DEADLINE_MS }), { clock, log, signal: stopping.signal });
       return ends.map(() => true as const);
     },
   });
@@ -86,10 +87,27 @@ export function billingCallCharges({ billing, clock, log }: CallChargesOptions):
   };
 }
 
-function assertHeld({ result }: PlacedCall): void {
-  if (result.case === 'held') return;
-  if (result.case === 'refusal') throw fromWireProblem(result.value);
-  throw new Problem({ kind: 'internal', reason: 'internal_error', message: 'something went wrong here' });
+/** What became of an order. */
+interface Placed {
+  readonly refusal: WireProblem | undefined;
+}
+
+const HELD: Placed = { refusal: undefined };
+
+/** A billing that is older than this program tells of every call. */
+async function sendOrders(billing: BillingCalls, calls: readonly WireOrder[]): Promise<readonly Placed[]> {
+  const { placed, refused, held } = await billing.placeCalls({ calls: [...calls], refusalsOnly: true }, { timeoutMs: DEADLINE_MS });
+  if (placed.length > 0) return placed.map(({ result }) => (result.case === 'held' ? HELD : { refusal: result.value ?? NO_ANSWER }));
+  if (held + refused.length !== calls.length) throw new Problem({ kind: 'internal', reason: 'internal_error', message: 'something went wrong here' });
+  if (refused.length === 0) return calls.map(() => HELD);
+  const refusals = new Map(refused.map(({ callId, refusal = NO_ANSWER }) => [callId, { refusal }]));
+  return calls.map(({ callId }) => refusals.get(callId) ?? HELD);
+}
+
+const NO_ANSWER = toWireProblem(new Problem({ kind: 'internal', reason: 'internal_error', message: 'something went wrong here' }));
+
+function assertHeld({ refusal }: Placed): void {
+  if (refusal !== undefined) throw fromWireProblem(refusal);
 }
 
 /** Settling twice is harmless, so it is tried until billing has answered. */

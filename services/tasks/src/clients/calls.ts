@@ -13,7 +13,7 @@ const BASES = { charged: Basis.HOLD, released: Basis.RELEASED } as const;
 export function callsClient(rpc: Client<typeof CallService>): Calls {
   return {
     end: async (callId, how) => {
-      await rpc.settleCalls({ ends: [{ callId, basis: BASES[how] }] });
+      await rpc.settleCalls({ ends: [{ callId, basis: BASES[how] }], withoutSettlements: true });
     },
   };
 }

@@ -117,6 +117,13 @@ export declare type PlaceCallsRequest = Message<"reelgate.billing.v1.PlaceCallsR
    * @generated from field: repeated reelgate.billing.v1.CallOrder calls = 1;
    */
   calls: CallOrder[];
+
+  /**
+   * Whether the answer names only the calls that are refused, for callers that need to know no more of the others.
+   *
+   * @generated from field: bool refusals_only = 2;
+   */
+  refusalsOnly: boolean;
 };
 
 /**
@@ -126,17 +133,58 @@ export declare type PlaceCallsRequest = Message<"reelgate.billing.v1.PlaceCallsR
 export declare const PlaceCallsRequestSchema: GenMessage<PlaceCallsRequest>;
 
 /**
+ * RefusedCall is a call that may not be made.
+ *
+ * @generated from message reelgate.billing.v1.RefusedCall
+ */
+export declare type RefusedCall = Message<"reelgate.billing.v1.RefusedCall"> & {
+  /**
+   * The call's id.
+   *
+   * @generated from field: string call_id = 1;
+   */
+  callId: string;
+
+  /**
+   * Why.
+   *
+   * @generated from field: reelgate.problem.v1.Problem refusal = 2;
+   */
+  refusal?: Problem | undefined;
+};
+
+/**
+ * Describes the message reelgate.billing.v1.RefusedCall.
+ * Use `create(RefusedCallSchema)` to create a new message.
+ */
+export declare const RefusedCallSchema: GenMessage<RefusedCall>;
+
+/**
  * PlaceCallsResponse carries what became of each, in the order of the request.
  *
  * @generated from message reelgate.billing.v1.PlaceCallsResponse
  */
 export declare type PlaceCallsResponse = Message<"reelgate.billing.v1.PlaceCallsResponse"> & {
   /**
-   * One for each call.
+   * One for each call; none where only refusals were asked for.
    *
    * @generated from field: repeated reelgate.billing.v1.PlacedCall placed = 1;
    */
   placed: PlacedCall[];
+
+  /**
+   * Where only refusals were asked for: those. Every other call is held.
+   *
+   * @generated from field: repeated reelgate.billing.v1.RefusedCall refused = 2;
+   */
+  refused: RefusedCall[];
+
+  /**
+   * How many of the calls are held.
+   *
+   * @generated from field: int32 held = 3;
+   */
+  held: number;
 };
 
 /**
@@ -247,6 +295,13 @@ export declare type SettleCallsRequest = Message<"reelgate.billing.v1.SettleCall
    * @generated from field: repeated reelgate.billing.v1.CallEnd ends = 1;
    */
   ends: CallEnd[];
+
+  /**
+   * Whether the answer leaves the settlements out, for callers that need to know no more than that it is done.
+   *
+   * @generated from field: bool without_settlements = 2;
+   */
+  withoutSettlements: boolean;
 };
 
 /**
@@ -262,7 +317,7 @@ export declare const SettleCallsRequestSchema: GenMessage<SettleCallsRequest>;
  */
 export declare type SettleCallsResponse = Message<"reelgate.billing.v1.SettleCallsResponse"> & {
   /**
-   * One for each call; one that was never placed has an unspecified basis, unless this released it.
+   * One for each call, unless they are left out; one that was never placed has an unspecified basis, unless this released it.
    *
    * @generated from field: repeated reelgate.billing.v1.Settlement settlements = 1;
    */
