@@ -2,30 +2,34 @@ import { expect, test } from '@jest/globals';
 import { roster } from './roster.ts';
 
 test('holds those who came and have not left, however they leave', () => {
-  const here = roster<number>();
-  const leave = Array.from({ length: 100 }, (_, member) => here.add(member));
+  const here = roster<{ readonly id: number }>();
+  const leave = Array.from({ length: 100 }, (_, id) => here.add({ id }));
   const left = [0, 99, 1, 98, 50, 51, 2, 97];
-  for (const member of left) leave[member]?.();
+  for (const id of left) leave[id]?.();
+  for (const id of [100, 101]) here.add({ id });
 
-  expect([...here.all()].toSorted((one, other) => one - other)).toEqual(Array.from({ length: 100 }, (_, member) => member).filter((member) => !left.includes(member)));
+  const ids = Array.from({ length: 102 }, (_, id) => id).filter((id) => !left.includes(id));
+  expect(here.all().map(({ id }) => id).toSorted((one, other) => one - other)).toEqual(ids);
 });
 
 test('who leaves twice takes nobody else out', () => {
-  const here = roster<string>();
-  const leaveFirst = here.add('first');
+  const here = roster<{ readonly name: string }>();
+  const leaveFirst = here.add({ name: 'first' });
   leaveFirst();
-  here.add('second');
+  here.add({ name: 'second' });
   leaveFirst();
 
-  expect(here.all()).toEqual(['second']);
+  expect(here.all()).toEqual([{ name: 'second' }]);
 });
 
 test('the same one can be in twice, and leaves once at a time', () => {
-  const here = roster<string>();
-  const [leave] = [here.add('one'), here.add('one')];
+  const here = roster<object>();
+  const one = {};
+  const [leave] = [here.add(one), here.add(one)];
+  leave();
   leave();
 
-  expect(here.all()).toEqual(['one']);
+  expect(here.all()).toEqual([one]);
 });
 
 test('those who are asked may leave meanwhile', () => {

@@ -6,30 +6,27 @@ export interface Roster<T> {
   all(): readonly T[];
 }
 
-interface Entry<T> {
-  readonly member: T;
-  at: number;
-}
-
 /**
- * For thousands that come and go each second, where a Set is a trap: V8 links each table that a Set or a Map has outgrown to the next one,
- * so once one of them is in the old generation, all that were ever in the later ones survive every minor collection until a major one.
- * Measured: a third of the processor time of the relay.
+ * For thousands that come and go each second, where a Set is a trap. When a Set, a Map or an array has outgrown its table, V8 leaves the
+ * old table as it was. Once that is in the old generation, all that it points to survives every minor collection until a major one, and
+ * the table of a Set even points to its successor, and so on. Measured: a third of the processor time of the relay. Here one list of
+ * places grows to the most that were ever in, eight bytes each, and never shrinks; a place that somebody has left is the next one's.
  */
-export function roster<T>(): Roster<T> {
-  const entries: Entry<T>[] = [];
+export function roster<T extends object>(): Roster<T> {
+  const places: (T | undefined)[] = [];
+  const free: number[] = [];
   return {
     add: (member) => {
-      const entry = { member, at: entries.length };
-      entries.push(entry);
+      const place = free.pop() ?? places.length;
+      places[place] = member;
+      let isIn = true;
       return () => {
-        if (entries[entry.at] !== entry) return;
-        const last = entries.pop() as Entry<T>;
-        if (last === entry) return;
-        entries[entry.at] = last;
-        last.at = entry.at;
+        if (!isIn) return;
+        isIn = false;
+        places[place] = undefined;
+        free.push(place);
       };
     },
-    all: () => entries.map(({ member }) => member),
+    all: () => places.filter((member) => member !== undefined),
   };
 }
