@@ -85,5 +85,8 @@ function base32(bytes: Uint8Array): string {
     }
   }
   if (bits > 0) out[written] = LETTERS[(held << (5 - bits)) & 31] ?? 0;
-  return out.toString('latin1');
+  const text = out.toString('latin1');
+  // its bytes go back to the pool of all buffers, and what was written may be a key
+  out.fill(0);
+  return text;
 }
