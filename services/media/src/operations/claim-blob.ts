@@ -3,7 +3,7 @@ import { newKey } from '@reelgate/platform/ids';
 import type { Random } from '@reelgate/platform/ids';
 import type { MediaFacts } from '../domain/media-facts.ts';
 import type { MediaObject, Purpose } from '../domain/media-object.ts';
-import type { MediaStore } from '../store/media-store.ts';
+import type { MediaStore, StoredUnder } from '../store/media-store.ts';
 
 const ID_BYTES = 20;
 /** What the ids of each begin with. */
@@ -20,7 +20,7 @@ export interface Claim {
   readonly taskId: string;
   readonly purpose: Purpose;
   readonly reference: string;
-  readonly sha256: string;
+  readonly blob: StoredUnder;
   readonly facts: MediaFacts | undefined;
   readonly lifetimeMs: number;
 }

@@ -41,8 +41,8 @@ export async function ingestResult(deps: IngestDeps, order: IngestOrder): Promis
   return withResult(deps, order, async (file) => {
     try {
       const facts = await videoIn(deps, file);
-      const { sha256 } = await keepFile(deps, file);
-      const result = claimed(await claimBlob(deps, { accountId, taskId, purpose: 'result', reference: '', sha256, facts, lifetimeMs: deps.results.lifetimeMs }));
+      const blob = await keepFile(deps, file);
+      const result = claimed(await claimBlob(deps, { accountId, taskId, purpose: 'result', reference: '', blob, facts, lifetimeMs: deps.results.lifetimeMs }));
       deps.log.info({ taskId, object: result.id, bytes: file.bytes }, 'a result was stored');
       return stillKept(result, deps.clock.now());
     } finally {

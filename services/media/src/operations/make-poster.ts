@@ -38,8 +38,8 @@ async function drawPoster(deps: PosterDeps, { accountId, taskId, blob, expiresAt
     return undefined;
   }
   try {
-    const { sha256 } = await keepFile(deps, file);
-    return await claimBlob(deps, { accountId, taskId, purpose: 'poster', reference: '', sha256, facts: outcome.facts, lifetimeMs: expiresAt - deps.clock.now() });
+    const kept = await keepFile(deps, file);
+    return await claimBlob(deps, { accountId, taskId, purpose: 'poster', reference: '', blob: kept, facts: outcome.facts, lifetimeMs: expiresAt - deps.clock.now() });
   } finally {
     await file.discard();
   }

@@ -31,9 +31,9 @@ export async function putBytes(deps: PutDeps, source: Readable | Uint8Array, { a
     // whoever gave the stream may still want to answer on its connection
     await draft.append(source instanceof Readable ? source.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array> : [source]);
     const file = await draft.finish();
-    const { sha256 } = await keepFile(deps, file);
+    const blob = await keepFile(deps, file);
     const kept = privateMs === undefined ? { purpose: 'inline' as const, lifetimeMs: deps.inline.lifetimeMs } : { purpose: 'private' as const, lifetimeMs: privateMs };
-    return claimed(await claimBlob(deps, { accountId, taskId: '', reference: '', sha256, facts: undefined, ...kept }));
+    return claimed(await claimBlob(deps, { accountId, taskId: '', reference: '', blob, facts: undefined, ...kept }));
   } catch (error) {
     await draft.discard();
     throw error instanceof TooLarge

@@ -58,10 +58,10 @@ export async function stageMedia(deps: StageDeps, order: StageOrder): Promise<Me
   try {
     const facts = await factsOf(deps, found);
     checkMedia(deps, order, { facts, bytes: 'file' in found ? found.file.bytes : found.blob.bytes });
-    const frozen = deps.redraw !== undefined && mayRedraw(found, facts) ? await freezeRedrawn(deps, order, found) : { ...('file' in found ? await keepFile(deps, found.file) : found.blob), facts };
+    const frozen = deps.redraw !== undefined && mayRedraw(found, facts) ? await freezeRedrawn(deps, order, found) : { blob: 'file' in found ? await keepFile(deps, found.file) : found.blob, facts };
     const { accountId, taskId } = order;
     return claimed(await claimBlob(deps, {
-      accountId, taskId, purpose: 'staged', reference: taskId === '' ? '' : reference, sha256: frozen.sha256, facts: frozen.facts, lifetimeMs: deps.stagedLifetimeMs,
+      accountId, taskId, purpose: 'staged', reference: taskId === '' ? '' : reference, ...frozen, lifetimeMs: deps.stagedLifetimeMs,
     }));
   } finally {
     if ('file' in found) await found.file.discard();
@@ -135,7 +135,7 @@ function mayRedraw(found: Found, { mediaType }: MediaFacts): boolean {
 const REDRAWN: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/webp']);
 
 /** Channels get the pixels of a picture and nothing else that its file may hold. */
-async function freezeRedrawn(deps: StageDeps, order: StageOrder, found: Found): Promise<{ readonly sha256: string; readonly facts: MediaFacts }> {
+async function freezeRedrawn(deps: StageDeps, order: StageOrder, found: Found): Promise<{ readonly blob: Blob; readonly facts: MediaFacts }> {
   let outcome: ProbeOutcome | undefined;
   const { redraw, blobs, incoming } = deps;
   const draw = async (path: string): Promise<ReceivedFile | undefined> => incoming.fill(async (into) => {
@@ -147,8 +147,7 @@ async function freezeRedrawn(deps: StageDeps, order: StageOrder, found: Found): 
   try {
     const facts = factsIn(outcome);
     checkMedia(deps, order, { facts, bytes: file.bytes });
-    const { sha256 } = await keepFile(deps, file);
-    return { sha256, facts };
+    return { blob: await keepFile(deps, file), facts };
   } finally {
     await file.discard();
   }

@@ -8,12 +8,15 @@ export interface NewBlob {
   readonly key: string;
 }
 
+/** Content, and where it was put. The same content has another key when it was swept and brought again. */
+export type StoredUnder = Pick<Blob, 'sha256' | 'key'>;
+
 export interface NewObject {
   readonly id: string;
   readonly accountId: string;
   readonly taskId: string;
   readonly purpose: Purpose;
-  readonly sha256: string;
+  readonly blob: StoredUnder;
   /** What was staged, within the task; the same one is staged once. Empty: it does not matter. */
   readonly reference: string;
   readonly createdAt: number;
@@ -30,9 +33,12 @@ export interface Claimant {
 export interface MediaStore {
   /** Protects content from becoming garbage until then, and says under which key it is or is to be. */
   pinBlob(blob: NewBlob, until: number): Promise<Blob>;
+  /** Pins again what lies under its key by now; false: it was swept meanwhile, and what lies there is garbage from here on. */
+  renewPin(blob: StoredUnder, until: number): Promise<boolean>;
   /**
    * Adds a claim to content that is kept; facts that are given are noted. A result of the same task, or the same reference staged for
-   * the same task, is there once: a second one gives the first. Undefined: the content is there no more, or the result that a poster is for.
+   * the same task, is there once: a second one gives the first. Undefined: the content is there no more or under another key, or the
+   * result that a poster is for is gone.
    */
   addObject(object: NewObject, facts: MediaFacts | undefined): Promise<MediaObject | undefined>;
   find(id: string): Promise<MediaObject | undefined>;

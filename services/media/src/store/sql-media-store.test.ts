@@ -14,7 +14,8 @@ import { sqlMediaStore } from './sql-media-store.ts';
 const migrations = fileURLToPath(new URL('../../migrations', import.meta.url));
 const NOW = 1_800_000_000_000;
 const facts: MediaFacts = { family: 'image', mediaType: 'image/png', width: 640, height: 360 };
-const anObject = (over: Partial<NewObject> = {}): NewObject => ({ id: 'med_1', accountId: 'demo', taskId: 'task_1', purpose: 'staged', sha256: 'aa', reference: 'r1', createdAt: NOW, expiresAt: NOW + 1000, ...over });
+const aBlob = (sha256: string, key = `${sha256}-1`) => ({ sha256, key });
+const anObject = (over: Partial<NewObject> = {}): NewObject => ({ id: 'med_1', accountId: 'demo', taskId: 'task_1', purpose: 'staged', blob: aBlob('aa'), reference: 'r1', createdAt: NOW, expiresAt: NOW + 1000, ...over });
 
 function suite(url: () => string | undefined): void {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'media-store-'));
@@ -59,7 +60,7 @@ function suite(url: () => string | undefined): void {
   test('of two results of a task at the same moment there is one, for both', async () => {
     await pin('aa');
     await pin('bb');
-    const [first, second] = await Promise.all(['aa', 'bb'].map((sha256) => store.addObject(anObject({ id: `vid_${sha256}`, purpose: 'result', sha256, reference: '' }), facts)));
+    const [first, second] = await Promise.all(['aa', 'bb'].map((sha256) => store.addObject(anObject({ id: `vid_${sha256}`, purpose: 'result', blob: aBlob(sha256), reference: '' }), facts)));
 
     expect(first).toBeDefined();
     expect(second).toEqual(first);
@@ -69,7 +70,7 @@ function suite(url: () => string | undefined): void {
   test('a poster stands beside a result that is kept, and beside no other: at the same moment as a removal it goes too', async () => {
     await pin('aa');
     await pin('bb');
-    const poster = anObject({ id: 'pic_1', purpose: 'poster', sha256: 'bb', reference: '' });
+    const poster = anObject({ id: 'pic_1', purpose: 'poster', blob: aBlob('bb'), reference: '' });
     expect(await store.addObject(poster, facts)).toBeUndefined();
 
     for (let round = 0; round < 10; round += 1) {
@@ -87,9 +88,9 @@ function suite(url: () => string | undefined): void {
     await pin('bb');
     await store.addObject(anObject(), facts);
 
-    expect((await store.addObject(anObject({ id: 'med_2', sha256: 'bb' }), facts))?.id).toBe('med_1');
-    expect((await store.addObject(anObject({ id: 'med_3', sha256: 'bb', taskId: 'task_2' }), facts))?.id).toBe('med_3');
-    expect((await store.addObject(anObject({ id: 'med_4', sha256: 'bb', createdAt: NOW + 1000, expiresAt: NOW + 2000 }), facts))?.id).toBe('med_4');
+    expect((await store.addObject(anObject({ id: 'med_2', blob: aBlob('bb') }), facts))?.id).toBe('med_1');
+    expect((await store.addObject(anObject({ id: 'med_3', blob: aBlob('bb'), taskId: 'task_2' }), facts))?.id).toBe('med_3');
+    expect((await store.addObject(anObject({ id: 'med_4', blob: aBlob('bb'), createdAt: NOW + 1000, expiresAt: NOW + 2000 }), facts))?.id).toBe('med_4');
   });
 
   test('facts that are noted later stay', async () => {
@@ -132,7 +133,7 @@ function suite(url: () => string | undefined): void {
     await pin('bb');
     await store.addObject(anObject({ id: 'prv_1', purpose: 'private', reference: '' }), undefined);
     await store.addObject(anObject({ id: 'prv_2', purpose: 'private', reference: '' }), undefined);
-    await store.addObject(anObject({ id: 'prv_3', purpose: 'private', reference: '', sha256: 'bb' }), undefined);
+    await store.addObject(anObject({ id: 'prv_3', purpose: 'private', reference: '', blob: aBlob('bb') }), undefined);
 
     await store.removePrivate(['prv_1', 'prv_9'], NOW + 1);
     expect([await store.find('prv_1'), (await store.find('prv_2'))?.purpose]).toEqual([undefined, 'private']);

@@ -33,13 +33,18 @@ export function sqlMediaStore(sql: Sql): MediaStore {
       if (row === undefined) throw new Error('an upsert gave no row');
       return fromBlobRow(row);
     },
+    renewPin: ({ sha256, key }, until) => sql.transaction(async (query) => {
+      const renewed = await query('UPDATE blobs SET pinned_until = CASE WHEN pinned_until > $3 THEN pinned_until ELSE $3 END WHERE sha256 = $1 AND storage_key = $2 RETURNING sha256', [sha256, key, until]);
+      if (renewed.length === 0) await query('INSERT INTO garbage (storage_key) VALUES ($1) ON CONFLICT DO NOTHING', [key]);
+      return renewed.length > 0;
+    }),
     addObject: (object, facts) => sql.transaction(async (query) => {
       // takes the row, so that it cannot become garbage meanwhile
       const text = facts === undefined ? null : JSON.stringify(facts);
-      const blobs = await query('UPDATE blobs SET facts = COALESCE($2, facts) WHERE sha256 = $1 RETURNING sha256', [object.sha256, text]);
+      const blobs = await query('UPDATE blobs SET facts = COALESCE($2, facts) WHERE sha256 = $1 AND storage_key = $3 RETURNING sha256', [object.blob.sha256, text, object.blob.key]);
       if (blobs.length === 0 || (object.purpose === 'poster' && !(await holdResult(query, object.taskId)))) return undefined;
       await insertObject(query, object);
-      await query(SETTLE, [object.sha256, object.createdAt]);
+      await query(SETTLE, [object.blob.sha256, object.createdAt]);
       return one(query, ...identityOf(object));
     }),
     find: (id) => one(sql.read, 'o.id = $1', [id]),
@@ -102,11 +107,11 @@ function identityOf({ id, purpose, accountId, taskId, reference }: NewObject): W
 }
 
 async function insertObject(query: SqlQuery, object: NewObject): Promise<void> {
-  const { id, accountId, taskId, purpose, sha256, reference, createdAt, expiresAt } = object;
+  const { id, accountId, taskId, purpose, blob, reference, createdAt, expiresAt } = object;
   // one whose time is over, and that no sweep has met yet, must not stand in the way
   if (purpose === 'staged') await query("DELETE FROM objects WHERE account_id = $1 AND task_id = $2 AND reference = $3 AND purpose = 'staged' AND expires_at <= $4", [accountId, taskId, reference, createdAt]);
   await query(`INSERT INTO objects (id, account_id, task_id, purpose, sha256, reference, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-    ON CONFLICT DO NOTHING`, [id, accountId, taskId, purpose, sha256, reference === '' ? null : reference, createdAt, expiresAt]);
+    ON CONFLICT DO NOTHING`, [id, accountId, taskId, purpose, blob.sha256, reference === '' ? null : reference, createdAt, expiresAt]);
 }
 
 function sweeps(sql: Sql): Pick<MediaStore, 'expireObjects' | 'forgetObjects' | 'takeGarbage' | 'forgetGarbage'> {
