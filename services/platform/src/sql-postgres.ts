@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { runWork } from './sql-work.ts';
-import type { Sql, SqlQuery, SqlRow, SqlValue } from './sql.ts';
+import type { Sql, SqlQuery, SqlRow, SqlValue, SqlWork } from './sql.ts';
 
 const INT8_OID = 20;
 const CONNECT_TIMEOUT_MS = 5000;
@@ -50,7 +50,7 @@ export function openPostgres(url: string, poolSize = 16, statementMs = STATEMENT
   };
 }
 
-async function transaction<T>(pool: pg.Pool, work: (query: SqlQuery) => Promise<T>): Promise<T> {
+async function transaction<T>(pool: pg.Pool, work: (query: SqlWork) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
   try {
@@ -68,11 +68,11 @@ async function transaction<T>(pool: pg.Pool, work: (query: SqlQuery) => Promise<
   }
 }
 
-function queryOn(on: pg.Pool | pg.PoolClient): SqlQuery {
-  return async <R extends SqlRow>(text: string, values: readonly SqlValue[] = []): Promise<R[]> => {
-    const result = await on.query<R>(text, [...values]);
-    return result.rows;
-  };
+function queryOn(on: pg.Pool | pg.PoolClient): SqlWork {
+  return Object.assign(
+    async <R extends SqlRow>(text: string, values: readonly SqlValue[] = []) => (await on.query<R>(text, [...values])).rows,
+    { changes: async (text: string, values: readonly SqlValue[] = []) => (await on.query(text, [...values])).rowCount ?? 0 },
+  );
 }
 
 /** Whole numbers of eight bytes come as text by default. */

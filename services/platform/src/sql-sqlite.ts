@@ -3,7 +3,7 @@ import type { StatementSync } from 'node:sqlite';
 import { durabilityOf, openLogSync } from './sqlite-log-sync.ts';
 import type { Durability, LogSync } from './sqlite-log-sync.ts';
 import { runWork } from './sql-work.ts';
-import type { Sql, SqlQuery, SqlRow, SqlValue } from './sql.ts';
+import type { Sql, SqlRow, SqlValue, SqlWork } from './sql.ts';
 
 const BATCH_MAX = 256;
 const BUSY_TIMEOUT_MS = 10_000;
@@ -39,7 +39,7 @@ export function openSqlite(file: string, openSync: (file: string) => Promise<Log
     }
     draining = undefined;
   };
-  const transaction = <T>(work: (query: SqlQuery) => Promise<T>): Promise<T> =>
+  const transaction = <T>(work: (query: SqlWork) => Promise<T>): Promise<T> =>
     new Promise((resolve, reject) => {
       if (closing !== undefined) throw new Error('the database is closed');
       let result: T;
@@ -146,9 +146,9 @@ interface Prepared {
 }
 
 /** Prepared once for each text; the texts are constants of the program, so there are only so many. */
-function statements(database: DatabaseSync): SqlQuery {
+function statements(database: DatabaseSync): SqlWork {
   const known = new Map<string, Prepared>();
-  return async <R extends SqlRow>(text: string, values: readonly SqlValue[] = []): Promise<R[]> => {
+  const find = (text: string, values: readonly SqlValue[]): { readonly statement: StatementSync; readonly bound: readonly SqlValue[] } => {
     let prepared = known.get(text);
     if (prepared === undefined) {
       prepared = prepare(database, text);
@@ -156,10 +156,19 @@ function statements(database: DatabaseSync): SqlQuery {
     }
     const { statement, parameters, places } = prepared;
     if (values.length !== parameters) throw new Error(`the statement takes ${String(parameters)} values and was given ${String(values.length)}`);
-    const rows = places === undefined ? statement.all(...values) : statement.all(...placed(values, places));
+    return { statement, bound: places === undefined ? values : placed(values, places) };
+  };
+  return Object.assign(async <R extends SqlRow>(text: string, values: readonly SqlValue[] = []): Promise<R[]> => {
+    const { statement, bound } = find(text, values);
+    const rows = statement.all(...bound);
     for (const row of rows) narrow(row as Record<string, SqlValue>);
     return rows as R[];
-  };
+  }, {
+    changes: async (text: string, values: readonly SqlValue[] = []): Promise<number> => {
+      const { statement, bound } = find(text, values);
+      return Number(statement.run(...bound).changes);
+    },
+  });
 }
 
 function prepare(database: DatabaseSync, text: string): Prepared {

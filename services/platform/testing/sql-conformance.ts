@@ -77,6 +77,16 @@ export function sqlConformance(open: OpenSql): void {
       expect(await sql.write('DELETE FROM things WHERE id = $1 RETURNING id', ['none'])).toEqual([]);
     });
 
+    test('says how many rows it changed, each of them once', async () => {
+      const changes = (text: string, values: SqlValue[] = []): Promise<number> => sql.transaction((query) => query.changes(text, values));
+      await add(3);
+
+      expect(await changes("INSERT INTO things (id, held) VALUES ('a', 0), ('thing_000', 0), ('b', 0), ('b', 0) ON CONFLICT (id) DO NOTHING")).toBe(2);
+      expect(await changes("UPDATE things SET held = v.column2 FROM (VALUES ('a', $1), ('b', 2), ('b', 2), ('none', 3)) AS v WHERE id = v.column1 AND held = 0", [1])).toBe(2);
+      expect(await changes('DELETE FROM things WHERE id = $1', ['none'])).toBe(0);
+      await expect(changes('INSERT INTO things (id, held) VALUES ($1, 0)', ['a'])).rejects.toThrow();
+    });
+
     test('with ON CONFLICT says by its rows whether it wrote', async () => {
       const once = `${insert} ON CONFLICT (id) DO NOTHING RETURNING id`;
 

@@ -22,11 +22,12 @@ beforeEach(async () => {
   on = await openBilling(place);
   asked = new Map();
   const file = openSqlite(path.join(place.dataDir, 'billing.sqlite'));
-  const noted = (query: SqlQuery): SqlQuery => (text, values = []) => {
+  const note = <T>(run: (text: string, values?: readonly SqlValue[]) => T) => (text: string, values: readonly SqlValue[] = []): T => {
     asked.set(text, values);
-    return query(text, values);
+    return run(text, values);
   };
-  sql = { ...file, read: noted(file.read), write: noted(file.write), transaction: (work) => file.transaction((query) => work(noted(query))) };
+  const noted = (query: SqlQuery): SqlQuery => note(query) as SqlQuery;
+  sql = { ...file, read: noted(file.read), write: noted(file.write), transaction: (work) => file.transaction((query) => work(Object.assign(noted(query), { changes: note(query.changes) }))) };
 });
 afterEach(async () => {
   await sql.close();

@@ -1,4 +1,4 @@
-import type { SqlQuery } from '@reelgate/platform/sql';
+import type { SqlQuery, SqlWork } from '@reelgate/platform/sql';
 import type { Call, CallCharge, CallStory } from '../domain/call.ts';
 import { callsSettledEvent } from '../domain/ledger.ts';
 import { quantitiesOf } from '../domain/usage.ts';
@@ -8,7 +8,7 @@ import type { OpenCalls } from './open-calls.ts';
 import { changeAccount, changeToken } from './sql-balances.ts';
 import { findCalls } from './sql-call-reads.ts';
 import { recordEvent } from './sql-events.ts';
-import { byRows, inPieces, rowValues, valueRows } from './sql-pieces.ts';
+import { byRows, inPieces, parameters, rowValues, valueRows } from './sql-pieces.ts';
 import { groupsBy, sumOf } from './sql-reservations.ts';
 import type { TermsOf } from './sql-terms.ts';
 import { countUsage } from './sql-usage.ts';
@@ -21,7 +21,8 @@ const SETTERS = END_COLUMNS.slice(1).map((column, at) => `${column} = v.column${
 // The plus keeps SQLite from walking through all open calls instead of looking up each row by its id.
 const END = byRows((rows) => `UPDATE calls SET ended_at = $1, ended_in = $2, ${SETTERS}
   FROM (VALUES ${valueRows(rows, END_COLUMNS.length, { first: END_BEFORE_ROWS + 1, casts: END_TYPES })}) AS v
-  WHERE calls.id = v.column1 AND +calls.ended_at IS NULL RETURNING id`);
+  WHERE calls.id = v.column1 AND +calls.ended_at IS NULL`);
+const WON = byRows((rows) => `SELECT id FROM calls WHERE ended_in = $1 AND id IN (${parameters(rows, 2)})`);
 /** Stands where a call could be placed, and keeps it out. */
 const PRECLUDE = byRows((rows) => `INSERT INTO calls (id, account_id, token_id, amount_nanos, currency, price_key, price_version, seconds, images, input_tokens,
     output_tokens, characters, placed_at, lapses_at, placed_in, basis, charged_nanos, ended_at, ended_in)
@@ -36,7 +37,7 @@ export interface Remembered {
   readonly known: OpenCalls;
 }
 
-export async function endCalls(query: SqlQuery, batch: EndBatch, remembered: Remembered): Promise<Map<string, EndOutcome>> {
+export async function endCalls(query: SqlWork, batch: EndBatch, remembered: Remembered): Promise<Map<string, EndOutcome>> {
   const outcomes = new Map<string, EndOutcome>();
   const ended: Ended[] = [];
   let waiting = [...batch.ends.keys()].sort();
@@ -71,7 +72,7 @@ interface Looking {
 }
 
 /** One look: ends those that are open, and tells of those that had ended or are not there. Whatever changes meanwhile has no outcome yet. */
-async function endOpen(query: SqlQuery, { batch, termsOf, ids, found }: Looking, outcomes: Map<string, EndOutcome>): Promise<Ended[]> {
+async function endOpen(query: SqlWork, { batch, termsOf, ids, found }: Looking, outcomes: Map<string, EndOutcome>): Promise<readonly Ended[]> {
   const open: Ended[] = [];
   const absent: string[] = [];
   for (const id of ids) {
@@ -83,20 +84,19 @@ async function endOpen(query: SqlQuery, { batch, termsOf, ids, found }: Looking,
     else open.push({ call: story.call, charge: batch.decide(story.call, await termsOf(query, story.call.facts.priceKey, story.call.priceVersion), end) });
   }
   for (const id of await preclude(query, batch, absent)) outcomes.set(id, { story: undefined, charge: undefined });
-  const won = await write(query, batch, open);
-  const mine = open.filter(({ call }) => won.has(call.id));
+  const mine = await write(query, batch, open);
   for (const { call, charge } of mine) outcomes.set(call.id, { story: { call, settlement: { amount: charge.amount, basis: charge.basis, at: batch.at } }, charge });
   return mine;
 }
 
 /** Gives those that were still open. */
-async function write(query: SqlQuery, { at, batchId }: EndBatch, open: readonly Ended[]): Promise<Set<string>> {
+async function write(query: SqlWork, { at, batchId }: EndBatch, open: readonly Ended[]): Promise<readonly Ended[]> {
+  let count = 0;
+  for (const piece of inPieces(open)) count += await query.changes(END(piece.length), rowValues([at, batchId], piece, ({ call, charge }) => toEndRow(call.id, charge)));
+  if (count === open.length) return open;
   const won = new Set<string>();
-  for (const piece of inPieces(open)) {
-    const rows = await query<{ id: string }>(END(piece.length), rowValues([at, batchId], piece, ({ call, charge }) => toEndRow(call.id, charge)));
-    for (const { id } of rows) won.add(id);
-  }
-  return won;
+  for (const piece of inPieces(open.map(({ call }) => call.id))) for (const { id } of await query<{ id: string }>(WON(piece.length), [batchId, ...piece])) won.add(id);
+  return open.filter(({ call }) => won.has(call.id));
 }
 
 async function preclude(query: SqlQuery, { at }: EndBatch, ids: readonly string[]): Promise<string[]> {

@@ -1,5 +1,5 @@
 import type { Problem } from '@reelgate/platform/problem';
-import type { Sql, SqlQuery } from '@reelgate/platform/sql';
+import type { Sql, SqlQuery, SqlWork } from '@reelgate/platform/sql';
 import type { Call, CallStory } from '../domain/call.ts';
 import { callsHeldEvent } from '../domain/ledger.ts';
 import type { FinancialEvent } from '../domain/ledger.ts';
@@ -15,7 +15,8 @@ import { rememberedTerms } from './sql-terms.ts';
 
 const PLACED_BEFORE_ROWS = 2;
 const INSERT = byRows((rows) => `INSERT INTO calls (${FROZEN_COLUMNS.join(', ')}, placed_at, placed_in)
-  VALUES ${valueRows(rows, FROZEN_COLUMNS.length, { first: PLACED_BEFORE_ROWS + 1, rest: ', $1, $2' })} ON CONFLICT (id) DO NOTHING RETURNING id`);
+  VALUES ${valueRows(rows, FROZEN_COLUMNS.length, { first: PLACED_BEFORE_ROWS + 1, rest: ', $1, $2' })} ON CONFLICT (id) DO NOTHING`);
+const ADDED = byRows((rows) => `SELECT id FROM calls WHERE placed_in = $1 AND id IN (${parameters(rows, 2)})`);
 const REMOVE = byRows((rows) => `DELETE FROM calls WHERE id IN (${parameters(rows)})`);
 const OPEN = 'SELECT id FROM calls WHERE ended_at IS NULL AND lapses_at > $1 LIMIT 1';
 const LAPSED = 'SELECT id FROM calls WHERE ended_at IS NULL AND lapses_at <= $1 ORDER BY lapses_at, id LIMIT $2';
@@ -36,26 +37,34 @@ export function sqlCallStore(sql: Sql): CallStore {
   };
 }
 
-async function place(query: SqlQuery, batchId: string, calls: readonly Call[]): Promise<Map<string, PlaceOutcome>> {
-  const added = await insert(query, batchId, calls);
-  const fresh = calls.filter(({ id }) => added.has(id));
+async function place(query: SqlWork, batchId: string, calls: readonly Call[]): Promise<Map<string, PlaceOutcome>> {
+  const fresh = await insert(query, batchId, calls);
   const groups = groupsBy(fresh, ({ accountId }) => accountId);
   for (const group of groups) await post(query, batchId, group);
   const refusals = await reserveForCalls(query, fresh, fresh[0]?.placedAt ?? 0);
   if (refusals.size > 0) await takeBack(query, { batchId, groups, refusals });
-  const known = await findCalls(query, calls.filter(({ id }) => !added.has(id)).map(({ id }) => id));
+  const known = fresh === calls ? NONE_KNOWN : await findCalls(query, without(calls, fresh));
   return new Map(calls.map((call) => [call.id, outcomeOf(call, refusals.get(call.id), known.get(call.id))]));
 }
 
+const NONE_KNOWN: ReadonlyMap<string, CallStory> = new Map();
+
+/** The ids of those that are not among the others. */
+function without(calls: readonly Call[], others: readonly Call[]): string[] {
+  const left = new Set(calls.map(({ id }) => id));
+  for (const { id } of others) left.delete(id);
+  return [...left];
+}
+
 /** In the order of their ids, so that two batches with the same calls wait for each other in a line. Gives those that were not there. */
-async function insert(query: SqlQuery, batchId: string, calls: readonly Call[]): Promise<Set<string>> {
-  const added = new Set<string>();
+async function insert(query: SqlWork, batchId: string, calls: readonly Call[]): Promise<readonly Call[]> {
   const ordered = [...calls].sort((left, right) => (left.id < right.id ? -1 : 1));
-  for (const piece of inPieces(ordered)) {
-    const rows = await query<{ id: string }>(INSERT(piece.length), rowValues([piece[0]?.placedAt ?? 0, batchId], piece, toFrozenRow));
-    for (const { id } of rows) added.add(id);
-  }
-  return added;
+  let count = 0;
+  for (const piece of inPieces(ordered)) count += await query.changes(INSERT(piece.length), rowValues([piece[0]?.placedAt ?? 0, batchId], piece, toFrozenRow));
+  if (count === calls.length) return calls;
+  const added = new Set<string>();
+  for (const piece of inPieces(ordered.map(({ id }) => id))) for (const { id } of await query<{ id: string }>(ADDED(piece.length), [batchId, ...piece])) added.add(id);
+  return calls.filter(({ id }) => added.has(id));
 }
 
 /**

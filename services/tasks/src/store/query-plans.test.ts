@@ -32,7 +32,7 @@ async function plansOf(call: (store: TaskStore, jobs: JobStore & JobRetentionSto
     plans.push(...steps.map(({ detail }) => detail));
     return query<R>(text, values);
   };
-  const watched: Sql = { ...sql, read: explained(sql.read), write: explained(sql.write), transaction: (work) => sql.transaction((query) => work(explained(query))) };
+  const watched: Sql = { ...sql, read: explained(sql.read), write: explained(sql.write), transaction: (work) => sql.transaction((query) => work(Object.assign(explained(query), { changes: query.changes }))) };
   const newId = newIds(fakeClock());
   await call(sqlTaskStore(watched, newId, () => ({ type: 'finished', payload: '{}' })), sqlJobs(watched, newId));
   return plans;
