@@ -20,9 +20,9 @@ export type Count = (outcome: string, times?: number) => void;
 
 export function billingMeasures(metrics: Metrics): Measures {
   const counting = (name: string, help: string): Count => {
-    const counter = metrics.counter(name, help, ['outcome']);
+    const tallies = metrics.tallies(name, help, ['outcome']);
     return (outcome, times = 1) => {
-      counter.inc({ outcome }, times);
+      tallies.of(outcome).add(times);
     };
   };
   const total = (name: string, help: string): ((times?: number) => void) => {

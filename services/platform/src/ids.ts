@@ -70,8 +70,12 @@ function writeUuidV7(bytes: Uint8Array, ms: number, counter: number): void {
   bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f);
 }
 
+/** Where letters stand until they are a text; longer ones are written elsewhere. */
+const scratch = Buffer.alloc(128);
+
 function base32(bytes: Uint8Array): string {
-  const out = Buffer.allocUnsafe(Math.ceil((bytes.length * 8) / 5));
+  const length = Math.ceil((bytes.length * 8) / 5);
+  const out = length > scratch.length ? Buffer.alloc(length) : scratch;
   let written = 0;
   let bits = 0;
   let held = 0;
@@ -85,8 +89,8 @@ function base32(bytes: Uint8Array): string {
     }
   }
   if (bits > 0) out[written] = LETTERS[(held << (5 - bits)) & 31] ?? 0;
-  const text = out.toString('latin1');
-  // its bytes go back to the pool of all buffers, and what was written may be a key
-  out.fill(0);
+  const text = out.toString('latin1', 0, length);
+  // what was written may be a key
+  for (let at = 0; at < length; at += 1) out[at] = 0;
   return text;
 }

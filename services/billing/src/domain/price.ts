@@ -45,7 +45,7 @@ export function amountOf(terms: PriceTerms, facts: PriceFacts): Nanos | PriceFau
   return amount > AMOUNT_NANOS_MAX ? 'too_large' : amount;
 }
 
-export function areTokensKnown(facts: PriceFacts): boolean {
+export function areTokensKnown(facts: Pick<PriceFacts, 'inputTokens' | 'outputTokens'>): boolean {
   return facts.inputTokens > 0n || facts.outputTokens > 0n;
 }
 

@@ -27,7 +27,7 @@ export const COUNT_MAX = 1_000_000_000n;
 /** One request: what the upstream reported, and in its place the frozen facts where it did not. What was measured in tokens has no seconds of its own. */
 export function quantitiesOf(charged: Nanos, facts: PriceFacts, usage: Partial<Usage> | undefined): Quantities {
   const reported = { inputTokens: count(usage?.inputTokens), outputTokens: count(usage?.outputTokens) };
-  const isMeasured = areTokensKnown({ ...facts, ...reported });
+  const isMeasured = areTokensKnown(reported);
   const tokens = isMeasured ? reported : { inputTokens: count(facts.inputTokens), outputTokens: count(facts.outputTokens) };
   const seconds = count(usage?.seconds);
   return {

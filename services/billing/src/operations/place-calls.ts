@@ -70,10 +70,15 @@ function draft({ callId: id, accountId, tokenId, priceKeys, facts, lapsesAt }: C
 
 /** The price or the account may have gone since a call was placed; then its hold stands all the same. */
 async function place({ calls, newId }: Deps, drafts: ReadonlyMap<string, Draft>): Promise<ReadonlyMap<string, PlaceOutcome>> {
-  const ready = [...drafts.values()].flatMap((one) => ('call' in one ? [one.call] : []));
-  const refused = [...drafts].flatMap(([id, one]) => ('refusal' in one ? [[id, one.refusal] as const] : []));
-  const outcomes = new Map(ready.length === 0 ? [] : await calls.place(newId('batch'), ready));
-  if (refused.length === 0) return outcomes;
+  const ready: Call[] = [];
+  const refused: (readonly [string, Problem])[] = [];
+  for (const [id, one] of drafts) {
+    if ('call' in one) ready.push(one.call);
+    else refused.push([id, one.refusal]);
+  }
+  const placed: ReadonlyMap<string, PlaceOutcome> = ready.length === 0 ? new Map() : await calls.place(newId('batch'), ready);
+  if (refused.length === 0) return placed;
+  const outcomes = new Map(placed);
   const known = await calls.find(refused.map(([id]) => id));
   for (const [id, refusal] of refused) {
     const story = known.get(id);

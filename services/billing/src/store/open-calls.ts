@@ -6,7 +6,7 @@ const GENERATION_MAX = 20_000;
 /** The calls that this process has placed last: what is frozen of them need not be read back. Whether they are still open the database says. */
 export interface OpenCalls {
   get(id: string): Call | undefined;
-  add(calls: Iterable<Call>): void;
+  add(call: Call): void;
 }
 
 /** A generation is dropped whole: to take each out when it ends costs more, and lets the collector keep what was taken out (see `roster`). */
@@ -15,14 +15,12 @@ export function openCalls(): OpenCalls {
   let older = new Map<string, Call>();
   return {
     get: (id) => newest.get(id) ?? older.get(id),
-    add: (calls) => {
-      for (const call of calls) {
-        if (newest.size >= GENERATION_MAX) {
-          older = newest;
-          newest = new Map();
-        }
-        newest.set(call.id, call);
+    add: (call) => {
+      if (newest.size >= GENERATION_MAX) {
+        older = newest;
+        newest = new Map();
       }
+      newest.set(call.id, call);
     },
   };
 }

@@ -27,7 +27,7 @@ export function sqlCallStore(sql: Sql): CallStore {
   return {
     place: async (batchId, calls) => {
       const outcomes = await sql.transaction((query) => place(query, batchId, calls));
-      known.add([...outcomes.values()].flatMap((outcome) => ('story' in outcome && outcome.isNew ? [outcome.story.call] : [])));
+      for (const outcome of outcomes.values()) if ('story' in outcome && outcome.isNew) known.add(outcome.story.call);
       return outcomes;
     },
     end: (batch) => sql.transaction((query) => endCalls(query, batch, { termsOf, known })),

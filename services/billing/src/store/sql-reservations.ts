@@ -26,10 +26,16 @@ const CHANGE_ACCOUNT = 'UPDATE accounts SET held_nanos = held_nanos + $1 WHERE i
 /** Holds what each of the calls needs, or says why not. */
 export async function reserveForCalls(query: SqlQuery, calls: readonly Call[], now: number): Promise<ReadonlyMap<string, Problem>> {
   const refusals = new Map<string, Problem>();
-  for (const group of groupsBy(calls, ({ tokenId, accountId }) => `${tokenId} ${accountId}`)) await reserveOfToken(query, group, { now, refusals });
+  for (const group of byToken(calls)) await reserveOfToken(query, group, { now, refusals });
   const covered = calls.filter(({ id }) => !refusals.has(id));
   for (const group of groupsBy(covered, ({ accountId }) => accountId)) await reserveOfAccount(query, group, refusals);
   return refusals;
+}
+
+/** By token and account, which are the caller's word, in the order of the tokens. */
+function byToken(calls: readonly Call[]): Call[][] {
+  const groups = groupsBy(calls, ({ accountId }) => accountId).flatMap((group) => groupsBy(group, ({ tokenId }) => tokenId));
+  return groups.sort(([left], [right]) => ((left?.tokenId ?? '') < (right?.tokenId ?? '') ? -1 : 1));
 }
 
 /** Groups in the order of their names; within each the order of the calls. */

@@ -26,12 +26,27 @@ function toRow(sum: Quantities): bigint[] {
 /** Adds what was charged to its hour, before tokens and accounts are touched and in one order, so that nobody waits in a circle. */
 export async function countUsage(query: SqlQuery, charges: Iterable<Charged>, at: number): Promise<void> {
   const sums = new Map<string, Charged>();
-  for (const charge of charges) {
-    const name = `${charge.accountId} ${charge.tokenId} ${charge.priceKey}`;
+  for (const run of runsOf(charges)) {
+    const name = `${run.accountId} ${run.tokenId} ${run.priceKey}`;
     const sum = sums.get(name);
-    sums.set(name, sum === undefined ? charge : { ...sum, quantities: addQuantities(sum.quantities, charge.quantities) });
+    sums.set(name, sum === undefined ? run : withMore(sum, run));
   }
   for (const [, { accountId, tokenId, priceKey, quantities }] of [...sums].sort(([left], [right]) => (left < right ? -1 : 1))) {
     await query(COUNT, [accountId, hourOf(at), tokenId, priceKey, ...toRow(quantities)]);
   }
+}
+
+/** Charges of one owner that follow one another, as one: a batch has thousands and few owners. */
+function* runsOf(charges: Iterable<Charged>): Generator<Charged> {
+  let run: Charged | undefined;
+  for (const charge of charges) {
+    const isSame = run !== undefined && run.tokenId === charge.tokenId && run.priceKey === charge.priceKey && run.accountId === charge.accountId;
+    if (run !== undefined && !isSame) yield run;
+    run = run !== undefined && isSame ? withMore(run, charge) : charge;
+  }
+  if (run !== undefined) yield run;
+}
+
+function withMore({ accountId, tokenId, priceKey, quantities }: Charged, more: Charged): Charged {
+  return { accountId, tokenId, priceKey, quantities: addQuantities(quantities, more.quantities) };
 }

@@ -31,7 +31,7 @@ export async function freezeCall(parts: Pick<GatewayParts, 'limits' | 'budget'>,
   bodyTypeOf(req.headers, place.endpoint.takesForms);
   const body = await readRawBody(req, receiveOptions(exchange, parts.budget, parts.limits.bodyBytes));
   return frozenCallOf({
-    ...place, body, contentType: req.headers['content-type'], search: searchOf(exchange.search), headers: headersOn(req.rawHeaders, req.headers.connection),
+    endpoint: place.endpoint, path: place.path, params: place.params, body, contentType: req.headers['content-type'], search: searchOf(exchange.search), headers: headersOn(req.rawHeaders, req.headers.connection),
     requestId: exchange.state.requestId, principal: principalOf(exchange),
   });
 }
@@ -40,14 +40,14 @@ export async function freezeCall(parts: Pick<GatewayParts, 'limits' | 'budget'>,
 export type RawCall = CallPlace & Pick<FrozenCall, 'search' | 'headers' | 'body' | 'requestId' | 'principal'> & { readonly contentType: string | undefined };
 
 /** Looks into a request as far as the relay needs it. */
-export function frozenCallOf({ endpoint, path, params, contentType, body, ...raw }: RawCall): FrozenCall {
+export function frozenCallOf({ endpoint, path, params, contentType, body, search, headers, requestId, principal }: RawCall): FrozenCall {
   const type = bodyTypeOf({ 'content-type': contentType }, endpoint.takesForms);
   const form = type === 'form' ? readForm(body, contentType ?? '') : undefined;
   const json = form === undefined ? readObject(body) : undefined;
   if (json !== undefined && endpoint.model === 'body') assertOneSpelling(json);
   const fields = form?.fields ?? NO_FIELDS;
   return {
-    ...raw, endpoint, path, body, parts: form?.parts, content: { path, json, fields, bodyBytes: body.length },
+    endpoint, path, search, headers, body, requestId, principal, parts: form?.parts, content: { path, json, fields, bodyBytes: body.length },
     model: modelOf(endpoint.model === 'path' ? params['model'] : json?.['model'] ?? fields.get('model')),
   };
 }

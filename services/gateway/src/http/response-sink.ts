@@ -5,6 +5,19 @@ const SHORT_BYTES = 16 * 1024;
 
 /** A client's connection as the place where an answer goes. */
 export function responseSink(response: ServerResponse): CallSink {
+  let isFull = false;
+  let resume: (() => void) | undefined;
+  const write = (chunk: Buffer): boolean => {
+    if (response.destroyed || response.write(chunk)) return true;
+    if (!isFull) {
+      isFull = true;
+      response.once('drain', () => {
+        isFull = false;
+        resume?.();
+      });
+    }
+    return false;
+  };
   return {
     begin: (status, headers) => {
       response.statusCode = status;
@@ -12,8 +25,8 @@ export function responseSink(response: ServerResponse): CallSink {
       // a stream's head leaves before its first event does; any other leaves with its first bytes
       if (headers['content-length'] === undefined) response.flushHeaders();
     },
-    write: (chunk) => response.destroyed || response.write(chunk),
-    onDrain: (resume) => void response.on('drain', resume),
+    write,
+    onDrain: (next) => { resume = next; },
     end: (chunk, trailers) => {
       if (response.destroyed) return;
       if (Object.keys(trailers).length > 0) response.addTrailers(trailers as Record<string, string>);

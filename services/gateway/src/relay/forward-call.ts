@@ -59,7 +59,8 @@ export function forwardCall(options: ForwardOptions): Promise<AttemptEnd> {
   const { promise, resolve } = Promise.withResolvers<AttemptEnd>();
   if (options.gone.aborted) return Promise.resolve({ kind: 'gone', wasSent: false, progress: undefined });
   const { channel, call } = options;
-  channel.pool.dispatch({ method: call.endpoint.method, ...upstreamRequest(call, channel) }, unpacking(attempt(options, resolve)));
+  const { path, headers, body } = upstreamRequest(call, channel);
+  channel.pool.dispatch({ method: call.endpoint.method, path, headers, body }, unpacking(attempt(options, resolve)));
   return promise;
 }
 
@@ -84,12 +85,14 @@ function attempt(options: ForwardOptions, finish: (end: AttemptEnd) => void): Di
       controller = answering;
       status = code;
       onFirstByte();
-      if (code >= 300 || isPage(headers)) {
+      const type = wordIn(headers, 'content-type', '');
+      // a page for people is from whoever stands in the way: no endpoint answers with one
+      if (code >= 300 || type.startsWith('text/html')) {
         error = errorCollector(code, headers);
         return;
       }
       sink.onDrain(() => controller?.resume());
-      body = bodyFor({ call, sink, status, ...answerOf(call, channel, headers), pause: () => controller?.pause() }, headers);
+      body = bodyFor(contextOf(options, code, headers, () => controller?.pause()), type, headers);
     },
     onResponseData: (_controller, chunk) => {
       watched.call.saidAt = clock.now();
@@ -171,28 +174,23 @@ function codeOf(error: Error): string {
   return (error as { readonly code?: string }).code ?? '';
 }
 
-function answerOf(call: FrozenCall, channel: RelayChannel, headers: IncomingHttpHeaders): Pick<AnswerContext, 'headers' | 'contentLength' | 'hider' | 'hides' | 'identities'> {
+function contextOf({ call, channel, sink }: ForwardOptions, status: number, headers: IncomingHttpHeaders, pause: () => void): AnswerContext {
   const { inHeaders, inErrors, hider, upstreamModel } = identitiesOf(channel, call.model);
   const length = headers['content-length'];
   return {
-    headers: headersBack(headers, inHeaders), contentLength: typeof length === 'string' ? length : undefined,
+    call, sink, status, pause, headers: headersBack(headers, inHeaders), contentLength: typeof length === 'string' ? length : undefined,
     hider, hides: call.model !== upstreamModel, identities: inErrors,
   };
 }
 
 /** A header that one value is expected of, in small letters; some send it twice. */
 function wordIn(headers: IncomingHttpHeaders, name: string, otherwise: string): string {
-  const value = headers[name] ?? otherwise;
+  const value = headers[name];
+  if (value === undefined) return otherwise;
   return (typeof value === 'string' ? value : String(value[0])).toLowerCase();
 }
 
-/** A page for people, from whoever stands in the way: no endpoint answers with one. */
-function isPage(headers: IncomingHttpHeaders): boolean {
-  return wordIn(headers, 'content-type', '').startsWith('text/html');
-}
-
-function bodyFor(context: AnswerContext, headers: IncomingHttpHeaders): AnswerBody {
-  const type = wordIn(headers, 'content-type', '');
+function bodyFor(context: AnswerContext, type: string, headers: IncomingHttpHeaders): AnswerBody {
   const { protocol } = context.call.endpoint;
   const isStream = protocol.isStream(context.call.content);
   // an answer without a type is what was asked for

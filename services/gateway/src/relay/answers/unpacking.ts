@@ -27,7 +27,8 @@ export function unpacking(handler: Dispatcher.DispatchHandler): Dispatcher.Dispa
   return {
     onRequestStart: (controller, context) => handler.onRequestStart?.(controller, context),
     onResponseStart: (controller, status, headers, message) => {
-      const open = OPEN.get(String(headers['content-encoding'] ?? '').trim().toLowerCase());
+      const { 'content-encoding': encoding } = headers;
+      const open = encoding === undefined ? undefined : OPEN.get(String(encoding).trim().toLowerCase());
       if (open !== undefined) unpacker = newUnpacker(open, controller, handler);
       handler.onResponseStart?.(unpacker?.controller ?? controller, status, unpacker === undefined ? headers : plain(headers), message);
     },
