@@ -70,27 +70,30 @@ function writeUuidV7(bytes: Uint8Array, ms: number, counter: number): void {
   bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f);
 }
 
+const GROUP_LETTERS = 8;
 /** Where letters stand until they are a text; longer ones are written elsewhere. */
 const scratch = Buffer.alloc(128);
 
+/** Five bytes as eight letters; bytes that are not there count as zero, and what they come to lies behind the text. */
+function writeGroup(out: Uint8Array, to: number, bytes: Uint8Array, from: number): void {
+  const third = bytes[from + 2] ?? 0;
+  writeFour(out, to, ((bytes[from] ?? 0) << 12) | ((bytes[from + 1] ?? 0) << 4) | (third >>> 4));
+  writeFour(out, to + 4, ((third & 15) << 16) | ((bytes[from + 3] ?? 0) << 8) | (bytes[from + 4] ?? 0));
+}
+
+function writeFour(out: Uint8Array, to: number, bits: number): void {
+  out[to] = LETTERS[bits >>> 15] ?? 0;
+  out[to + 1] = LETTERS[(bits >>> 10) & 31] ?? 0;
+  out[to + 2] = LETTERS[(bits >>> 5) & 31] ?? 0;
+  out[to + 3] = LETTERS[bits & 31] ?? 0;
+}
+
 function base32(bytes: Uint8Array): string {
   const length = Math.ceil((bytes.length * 8) / 5);
-  const out = length > scratch.length ? Buffer.alloc(length) : scratch;
-  let written = 0;
-  let bits = 0;
-  let held = 0;
-  for (const byte of bytes) {
-    held = ((held << 8) | byte) & 0xfff;
-    bits += 8;
-    while (bits >= 5) {
-      bits -= 5;
-      out[written] = LETTERS[(held >>> bits) & 31] ?? 0;
-      written += 1;
-    }
-  }
-  if (bits > 0) out[written] = LETTERS[(held << (5 - bits)) & 31] ?? 0;
+  const out = length + GROUP_LETTERS > scratch.length ? Buffer.alloc(length + GROUP_LETTERS) : scratch;
+  for (let at = 0, written = 0; at < bytes.length; at += 5, written += 8) writeGroup(out, written, bytes, at);
   const text = out.toString('latin1', 0, length);
   // what was written may be a key
-  for (let at = 0; at < length; at += 1) out[at] = 0;
+  for (let at = 0; at < length + GROUP_LETTERS; at += 1) out[at] = 0;
   return text;
 }

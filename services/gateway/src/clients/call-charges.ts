@@ -149,13 +149,13 @@ function toWireEnd(callId: string, charge: Charge): WireEnd {
   return 'usage' in charge ? { $typeName: 'reelgate.billing.v1.CallEnd', callId, basis, usage: toWireUsage(charge.usage) } : { $typeName: 'reelgate.billing.v1.CallEnd', callId, basis };
 }
 
-const QUANTITIES = ['inputTokens', 'outputTokens', 'seconds', 'images', 'cachedInputTokens', 'characters'] as const satisfies readonly (keyof Usage)[];
-
-function toWireUsage(usage: Usage): CallUsage {
+function toWireUsage({ inputTokens, outputTokens, seconds, images, cachedInputTokens, characters }: Usage): CallUsage {
   const wire: CallUsage = { $typeName: 'reelgate.billing.v1.CallUsage' };
-  for (const name of QUANTITIES) {
-    const quantity = usage[name];
-    if (quantity !== undefined) wire[name] = BigInt(quantity);
-  }
+  if (inputTokens !== undefined) wire.inputTokens = BigInt(inputTokens);
+  if (outputTokens !== undefined) wire.outputTokens = BigInt(outputTokens);
+  if (seconds !== undefined) wire.seconds = BigInt(seconds);
+  if (images !== undefined) wire.images = BigInt(images);
+  if (cachedInputTokens !== undefined) wire.cachedInputTokens = BigInt(cachedInputTokens);
+  if (characters !== undefined) wire.characters = BigInt(characters);
   return wire;
 }

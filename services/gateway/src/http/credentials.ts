@@ -3,15 +3,22 @@ import { Problem } from '@reelgate/platform/problem';
 
 const KEY = /^[\x21-\x7e]{8,256}$/;
 const BEARER = /^bearer +(\S+) *$/i;
+const USUAL = 'Bearer ';
 const GOOGLE_ROUTE = /^\/v1beta\/|^\/v1\/models\/[^/]+:\w+$/;
 /** How a browser's realtime client has to send its token. */
 const SUBPROTOCOL = /(?:^|,\s*)openai-insecure-api-key\.([\w.~+/-]+)/;
 
 /** The site token of a request, whichever way its client spells it; refuses what cannot be one. */
 export function tokenOf(headers: IncomingHttpHeaders, url = ''): string {
-  const key = headers.authorization === undefined ? otherSpelling(headers) ?? inQuery(url) : BEARER.exec(headers.authorization)?.[1];
+  const key = headers.authorization === undefined ? otherSpelling(headers) ?? inQuery(url) : inBearer(headers.authorization);
   if (key !== undefined && KEY.test(key)) return key;
   throw new Problem({ kind: 'unauthenticated', reason: 'invalid_api_key', message: 'no valid token; send your site token as the header Authorization: Bearer <token>' });
+}
+
+/** As nearly everybody writes it, or in any of the ways that are allowed. */
+function inBearer(authorization: string): string | undefined {
+  const usual = authorization.startsWith(USUAL) ? authorization.slice(USUAL.length) : '';
+  return KEY.test(usual) ? usual : BEARER.exec(authorization)?.[1];
 }
 
 /** Google's routes take it in the query too. */

@@ -13,12 +13,22 @@ export interface ExchangeState {
   model?: string;
   /** Set once a create has left this service: from then on its outcome can be uncertain. */
   handedOver?: boolean;
+  /** Headers that every answer here has, names and values in turn; undefined once they are in the answer. */
+  head: string[] | undefined;
   /** Aborted when the client goes away before it has its answer. */
   readonly gone: AbortSignal;
 }
 
 /** One request and its answer. */
 export type Exchange = ParameterizedContext<ExchangeState> & { readonly params: Readonly<Record<string, string>> };
+
+/** Puts the headers that every answer has into this one. A route that writes its head in one piece takes them itself. */
+export function putHead({ res, state }: Exchange): void {
+  const { head } = state;
+  if (head === undefined) return;
+  state.head = undefined;
+  for (let at = 0; at < head.length; at += 2) res.setHeader(head[at] ?? '', head[at + 1] ?? '');
+}
 
 /** Who calls, on a route that asks for a token. */
 export function principalOf({ state }: Exchange): Principal {

@@ -8,6 +8,7 @@ import { Problem } from '@reelgate/platform/problem';
 import { admit } from './admit.ts';
 import type { AdmitDeps } from './admit.ts';
 import { answerProblem, toProblem } from './answer-problem.ts';
+import { putHead } from './exchange.ts';
 import type { Exchange, ExchangeState } from './exchange.ts';
 import { ClientGone } from './receive-body.ts';
 import { requestIdOf } from './request-id.ts';
@@ -37,10 +38,10 @@ export function koaApp(options: KoaAppOptions): Koa<ExchangeState> {
   const router = routerOf(options);
   const byRouter = router.routes() as unknown as (exchange: Exchange, next: Next) => Promise<void>;
   const fixed = fixedRoutes(options);
-  const run = async (exchange: Exchange): Promise<void> => {
-    const entry = fixed.get(`${exchange.method} ${exchange.path}`);
+  const run = (exchange: Exchange): Promise<void> => {
+    const entry = fixed.get(exchange.path)?.get(exchange.method);
     if (entry !== undefined) {
-      Object.assign(exchange, { params: NO_PARAMS });
+      (exchange as { params: Exchange['params'] }).params = NO_PARAMS;
       return take(exchange, entry, options.admission);
     }
     return byRouter(exchange, async () => {
@@ -73,15 +74,22 @@ function routerOf({ routes, admission }: KoaAppOptions): Router {
 }
 
 /** Paths in which nothing varies are looked up, which costs nothing however many routes there are. */
-function fixedRoutes({ routes }: KoaAppOptions): ReadonlyMap<string, RouteEntry> {
-  const fixed = routes.flatMap((entry) => (entry.methods === 'all' || entry.path.includes('{') ? [] : entry.methods.map((method) => [`${method} ${entry.path}`, entry] as const)));
-  // the first one that matches takes a request, as in the router
-  return new Map(fixed.toReversed());
+function fixedRoutes({ routes }: KoaAppOptions): ReadonlyMap<string, ReadonlyMap<string, RouteEntry>> {
+  const fixed = new Map<string, Map<string, RouteEntry>>();
+  for (const entry of routes) {
+    if (entry.methods === 'all' || entry.path.includes('{')) continue;
+    const byMethod = fixed.get(entry.path) ?? new Map<string, RouteEntry>();
+    fixed.set(entry.path, byMethod);
+    // the first one that matches takes a request, as in the router
+    for (const method of entry.methods) if (!byMethod.has(method)) byMethod.set(method, entry);
+  }
+  return fixed;
 }
 
 async function take(exchange: Exchange, entry: RouteEntry, admission: AdmitDeps): Promise<void> {
   exchange.state.route = entry.path;
   await admit(admission, exchange, entry);
+  if (entry.writesHead !== true) putHead(exchange);
   await entry.handle(exchange);
 }
 
@@ -91,9 +99,9 @@ function begin(exchange: Exchange, { newId, observe }: KoaAppOptions): void {
     if (!exchange.res.writableFinished) gone.abort();
   });
   const requestId = requestIdOf(exchange.req.headers['x-request-id'], newId);
-  Object.assign(exchange.state, { requestId, gone: gone.signal });
-  exchange.res.setHeader('x-request-id', requestId).setHeader('x-content-type-options', 'nosniff').setHeader('cache-control', 'no-store');
-  if (exchange.path.startsWith('/v1/messages')) exchange.set('request-id', requestId);
+  const head = ['x-request-id', requestId, 'x-content-type-options', 'nosniff', 'cache-control', 'no-store'];
+  if (exchange.path.startsWith('/v1/messages')) head.push('request-id', requestId);
+  exchange.state = { requestId, head, gone: gone.signal };
   observe(exchange);
 }
 
@@ -103,6 +111,7 @@ function refuse(exchange: Exchange, thrown: unknown, log: Log): void {
     exchange.res.destroy();
     return;
   }
+  putHead(exchange);
   const problem = toProblem(thrown);
   const fields = { requestId: exchange.state.requestId, route: exchange.state.route, err: thrown };
   if (problem.kind === 'internal') log.error(fields, 'a request failed');

@@ -2,6 +2,7 @@ import type { Counters } from '../counters/counters.ts';
 import { Problem } from '@reelgate/platform/problem';
 import type { OwnLimits, Principal } from '../clients/billing-client.ts';
 import type { GatewayLimits } from '../config.ts';
+import type { Verdict } from '../domain/sliding-window.ts';
 import type { Exchange } from './exchange.ts';
 import type { Count } from './route.ts';
 
@@ -13,20 +14,16 @@ interface RateDeps {
 }
 
 /** Counts a request under its token, by the token's own limit where it has one, and says how it stands in the headers; refuses what is too much. */
-export async function limitRate(deps: RateDeps, exchange: Exchange, principal: Principal, counts: Count): Promise<void> {
-  await takeRate(deps, principal, counts, (headers) => {
-    for (const name in headers) exchange.res.setHeader(name, headers[name] ?? '');
+export function limitRate(deps: RateDeps, { state }: Exchange, principal: Principal, counts: Count): Promise<void> {
+  return takeRate(deps, principal, counts, ({ limit, remaining, resetMs }) => {
+    state.head?.push('x-ratelimit-limit', String(limit), 'x-ratelimit-remaining', String(remaining), 'x-ratelimit-reset', String(Math.ceil(resetMs / 1000)));
   });
 }
 
-/** The same for a request that has no exchange; `say` is given the headers, also when it is refused. */
-export async function takeRate({ counters, limits }: RateDeps, principal: Principal, counts: Count, say?: (headers: Readonly<Record<string, string>>) => void): Promise<void> {
+/** The same for a request that has no exchange; `say` is told how it stands, also when it is refused. */
+export async function takeRate({ counters, limits }: RateDeps, principal: Principal, counts: Count, say?: (verdict: Verdict) => void): Promise<void> {
   const verdict = await counters.take(`${counts}:${principal.tokenId}`, principal.limits?.[LIMIT_OF[counts]] ?? limits[LIMIT_OF[counts]]);
-  say?.({
-    'x-ratelimit-limit': String(verdict.limit),
-    'x-ratelimit-remaining': String(verdict.remaining),
-    'x-ratelimit-reset': String(Math.ceil(verdict.resetMs / 1000)),
-  });
+  say?.(verdict);
   if (verdict.allowed) return;
   throw new Problem({
     kind: 'exhausted', reason: 'rate_limit_exceeded', retryAfterMs: verdict.retryAfterMs,

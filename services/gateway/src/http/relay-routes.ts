@@ -14,7 +14,7 @@ const DESCRIPTION = 'The body goes to an upstream as it is, but for the name of 
 /** The synchronous capabilities at their own paths. */
 export function relayRoutes(parts: GatewayParts): RouteEntry[] {
   return relayEndpoints.map((endpoint): RouteEntry => ({
-    methods: [endpoint.method], path: endpoint.path, token: { counts: 'calls' },
+    methods: [endpoint.method], path: endpoint.path, token: { counts: 'calls' }, writesHead: true,
     handle: (exchange) => relay(parts, endpoint, exchange), doc: docOf(endpoint),
   }));
 }
@@ -23,7 +23,7 @@ export function relayRoutes(parts: GatewayParts): RouteEntry[] {
 async function relay(parts: GatewayParts, endpoint: RelayEndpoint, exchange: Exchange): Promise<void> {
   const call = await freezeCall(parts, exchange, { endpoint, path: exchange.path, params: exchange.params });
   exchange.state.model = call.model;
-  await parts.relay.call(call, responseSink(exchange.res), exchange.state.gone);
+  await parts.relay.call(call, responseSink(exchange.res, exchange.state.head), exchange.state.gone);
   exchange.respond = false;
 }
 

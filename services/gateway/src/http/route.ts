@@ -13,6 +13,8 @@ export interface RouteEntry {
   readonly path: string;
   /** Absent: open to all, or its link carries the right. */
   readonly token?: { readonly counts: Count };
+  /** Whether it writes its head in one piece, with what every answer has (`Exchange.state.head`). */
+  readonly writesHead?: true;
   readonly doc: RouteDoc;
   handle(exchange: Exchange): Promise<void> | void;
 }

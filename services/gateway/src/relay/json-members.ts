@@ -29,8 +29,17 @@ function nameIn(quoted: string): string {
   return quoted.includes('\\') ? JSON.parse(quoted) as string : quoted.slice(1, -1);
 }
 
+/** Most names and values are shorter, and to look at so few bytes here is quicker than to have them searched. */
+const SHORT_BYTES = 24;
+
 /** Just behind the string that begins here; the end of the bytes if it does not end. */
 export function endOfString(bytes: Buffer, start: number): number {
+  const near = Math.min(bytes.length, start + SHORT_BYTES);
+  for (let at = start + 1; at < near; at += 1) {
+    const byte = bytes[at];
+    if (byte === QUOTE) return at + 1;
+    if (byte === BACKSLASH) break;
+  }
   for (let quote = bytes.indexOf(QUOTE, start + 1); quote >= 0; quote = bytes.indexOf(QUOTE, quote + 1)) {
     let backslashes = 0;
     while (bytes[quote - 1 - backslashes] === BACKSLASH) backslashes += 1;

@@ -5,7 +5,7 @@ import type { AnswerHeaders } from './call-sink.ts';
 const HOP_BY_HOP = ['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'content-length'];
 
 /** What stays here of a request: credentials, whose it is, where it came from, and what this hop decides by itself. */
-const KEPT: ReadonlySet<string> = new Set([
+const KEPT = byLength([
   ...HOP_BY_HOP, 'host', 'expect', 'accept-encoding', 'authorization', 'x-api-key', 'api-key', 'x-goog-api-key', 'cookie', 'forwarded', 'via', 'x-real-ip', 'x-client-ip', 'true-client-ip',
   'cf-connecting-ip', 'x-request-id', 'openai-organization', 'openai-project', 'x-goog-user-project',
   // an upstream keeps these under our credential, where two clients' keys could meet
@@ -33,7 +33,7 @@ export function headersOn(rawHeaders: readonly string[], connection: string | un
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const [name = '', value = ''] = [rawHeaders[at], rawHeaders[at + 1]];
     const lower = name.toLowerCase();
-    if (KEPT.has(lower) || lower.startsWith(KEPT_PREFIX) || named?.has(lower) === true) continue;
+    if (KEPT[lower.length]?.includes(lower) === true || lower.startsWith(KEPT_PREFIX) || named?.has(lower) === true) continue;
     // a second one could be another reader's first
     if (lower === 'content-type' && hasType) continue;
     hasType ||= lower === 'content-type';
@@ -54,9 +54,19 @@ export function headersBack(headers: IncomingHttpHeaders, identities: readonly s
   return back;
 }
 
+/** Names as they come are new each time: to compare a few is quicker than to hash each. */
+function byLength(names: readonly string[]): readonly (readonly string[] | undefined)[] {
+  const found: string[][] = [];
+  for (const name of names) (found[name.length] ??= []).push(name);
+  return found;
+}
+
+/** What most of them say, which names nothing. */
+const PLAIN: ReadonlySet<string> = new Set(['keep-alive', 'close', 'Keep-Alive']);
+
 /** What a connection's own header makes hop-by-hop besides. */
 function namedIn(connection: string | undefined): ReadonlySet<string> | undefined {
-  return connection === undefined ? undefined : new Set(connection.toLowerCase().split(',').map((name) => name.trim()));
+  return connection === undefined || PLAIN.has(connection) ? undefined : new Set(connection.toLowerCase().split(',').map((name) => name.trim()));
 }
 
 function comesBack(name: string): boolean {

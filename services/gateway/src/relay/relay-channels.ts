@@ -44,7 +44,7 @@ export interface RelayChannelsOptions {
 export function openRelayChannels(settings: readonly RelayChannelSettings[], { clock, chance }: RelayChannelsOptions): RelayChannels {
   let current = new Map<string, { readonly channel: RelayChannel; readonly made: string }>();
   /** Channels by endpoint and model, so that a call looks them up once. */
-  let index = new Map<string, readonly RelayChannel[]>();
+  let index: Index = new Map();
   const leaving = new Set<Promise<void>>();
   const leave = ({ pool }: RelayChannel): void => {
     const closed: Promise<void> = pool.close().catch(() => undefined).finally(() => leaving.delete(closed));
@@ -64,7 +64,7 @@ export function openRelayChannels(settings: readonly RelayChannelSettings[], { c
   return {
     all: () => [...current.values()].map(({ channel }) => channel),
     serving: (endpoint, model) => {
-      const channels = index.get(keyOf(endpoint, model)) ?? [];
+      const channels = index.get(endpoint)?.get(model) ?? [];
       return channels.length < 2 ? channels : inTurn(channels, chance);
     },
     replace,
@@ -93,21 +93,19 @@ const CREDENTIALS: Readonly<Record<RelayAuth, (key: string) => RelayChannel['cre
   'x-goog-api-key': (key) => ({ name: 'x-goog-api-key', value: key }),
 };
 
-function indexOf(channels: readonly RelayChannel[]): Map<string, readonly RelayChannel[]> {
-  const index = new Map<string, RelayChannel[]>();
+/** By endpoint, then by model. */
+type Index = ReadonlyMap<string, ReadonlyMap<string, readonly RelayChannel[]>>;
+
+function indexOf(channels: readonly RelayChannel[]): Index {
+  const index = new Map<string, Map<string, RelayChannel[]>>();
   for (const channel of channels.filter(({ settings }) => settings.enabled)) {
     for (const endpoint of channel.settings.endpoints) {
-      for (const model of Object.keys(channel.settings.models)) {
-        const key = keyOf(endpoint, model);
-        index.set(key, [...index.get(key) ?? [], channel]);
-      }
+      const byModel = index.get(endpoint) ?? new Map<string, RelayChannel[]>();
+      index.set(endpoint, byModel);
+      for (const model of Object.keys(channel.settings.models)) byModel.set(model, [...byModel.get(model) ?? [], channel]);
     }
   }
   return index;
-}
-
-function keyOf(endpoint: string, model: string): string {
-  return `${endpoint} ${model}`;
 }
 
 /** By priority; among equals by weighted lot, each channel once. */

@@ -12,6 +12,7 @@ import { logAttempt } from './log-attempt.ts';
 import type { Usage } from './protocols/protocol.ts';
 import type { RelayChannel, RelayChannels } from './relay-channels.ts';
 import type { RelayMeter } from './relay-meter.ts';
+import { priceKeysOf } from './price-keys.ts';
 import { showError } from './show-error.ts';
 import { tryChannels } from './try-channels.ts';
 import type { Tried } from './try-channels.ts';
@@ -142,7 +143,7 @@ async function placed({ charges, newId, clock }: RelayDeps, { endpoint, content,
   const callId = kept?.callId ?? newId('call');
   const longest = channels.reduce((most, { settings }) => Math.max(most, settings.firstByteTimeoutMs + settings.idleTimeoutMs), 0);
   await charges.place({
-    callId, accountId: principal.accountId, tokenId: principal.tokenId, priceKeys: [`${model}__${endpoint.name.replaceAll('.', '_')}`, model],
+    callId, accountId: principal.accountId, tokenId: principal.tokenId, priceKeys: priceKeysOf(endpoint, model),
     bound: endpoint.protocol.bound(content), lapsesAt: kept?.lapsesAt ?? clock.now() + longest * channels.length + ANSWER_MS_MAX,
   });
   return callId;
