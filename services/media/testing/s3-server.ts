@@ -4,6 +4,7 @@ import path from 'node:path';
 import S3rver from 's3rver';
 import { Secret } from '@reelgate/platform/secret';
 import type { S3Credentials } from '../src/blobs/s3-address.ts';
+import { keepWhole } from './whole-objects.ts';
 
 /** An S3 server of its own on loopback, with one bucket. It knows one pair of keys. */
 export interface S3Server {
@@ -20,7 +21,9 @@ export const S3_KEYS = { access_key_id: 'S3RVER', secret_access_key: 'S3RVER' } 
 
 export async function startS3Server(): Promise<S3Server> {
   const directory = mkdtempSync(path.join(os.tmpdir(), 'media-s3-'));
+  const scratch = mkdtempSync(path.join(os.tmpdir(), 'media-s3-incoming-'));
   const server = new S3rver({ directory, address: '127.0.0.1', port: 0, silent: true, configureBuckets: [{ name: BUCKET }] });
+  keepWhole(server.store, scratch);
   const { port } = await server.run();
   return {
     endpoint: `http://127.0.0.1:${String(port)}`,
@@ -29,7 +32,7 @@ export async function startS3Server(): Promise<S3Server> {
     close: async () => {
       server.httpServer.closeAllConnections();
       await server.close();
-      rmSync(directory, { recursive: true, force: true });
+      for (const folder of [directory, scratch]) rmSync(folder, { recursive: true, force: true });
     },
   };
 }
