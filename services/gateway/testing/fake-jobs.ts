@@ -27,7 +27,7 @@ export interface FakeJobs {
   readonly lost: Set<string>;
   /** Thrown by the next so many calls of that method. */
   fail(method: string, times?: number, problem?: Error): void;
-  only(): FakeJob;
+  single(): FakeJob;
 }
 
 const KEEP_MS = 90n * 24n * 3_600_000n;
@@ -123,7 +123,7 @@ export function fakeJobs(onQueued: (jobId: string) => void = () => undefined, on
     fail: (method, times = 1, problem = new Problem({ kind: 'unavailable', reason: 'service_unavailable', message: 'not now' })) => {
       failures.set(method, { left: times, problem });
     },
-    only: () => {
+    single: () => {
       const [job, ...more] = jobs.values();
       if (job === undefined || more.length > 0) throw new Error(`there are ${String(jobs.size)} jobs`);
       return job;

@@ -47,7 +47,7 @@ describe('a call that is queued', () => {
     const created = await queue({ body: '{ "model" : "some-model",  "n":1 }', headers: { 'x-stainless-lang': 'js' } }, `${CHAT}?beta=1&key=secret`);
 
     expect(created.status).toBe(202);
-    expect(created.json).toEqual({ id: under.jobs.only().id, status: 'queued' });
+    expect(created.json).toEqual({ id: under.jobs.single().id, status: 'queued' });
     expect(created.headers).toMatchObject({ 'retry-after': '2', 'openai-poll-after-ms': '2000' });
     const done = await ended(created.json.id);
     expect(upstream.seen).toHaveLength(1);
@@ -172,7 +172,7 @@ describe('an answer', () => {
   ])('that is %s', async (_what, body, type, shown) => {
     const { json: answer } = await answered(body, type);
 
-    expect(answer).toEqual({ id: under.jobs.only().id, status: 'completed', status_code: 200, content_type: type, ...shown });
+    expect(answer).toEqual({ id: under.jobs.single().id, status: 'completed', status_code: 200, content_type: type, ...shown });
   });
 
   test('keeps the digits of its numbers', async () => {
@@ -205,7 +205,7 @@ describe('an answer', () => {
     const small = await startGatewayUnderTest({ channels: [aRelayChannel({ base_url: `${upstream.url}/v1` })], limits: { body: '1KiB' } });
     upstream.reply = bytes(Buffer.alloc(2000), 'audio/mpeg');
     const { json: { id } } = await call(small.url, 'POST', '/async/v1/audio/speech', { body: { model: 'some-model', input: 'x' } });
-    await until(() => small.jobs.only().end !== undefined);
+    await until(() => small.jobs.single().end !== undefined);
 
     expect((await call(small.url, 'GET', `/get-async?id=${String(id)}`)).json).toMatchObject({ status: 'failed', error: { code: 'result_too_large' } });
     await small.stop();

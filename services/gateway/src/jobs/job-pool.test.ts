@@ -127,6 +127,6 @@ describe('a pool of workers', () => {
     await world.clock.advance(1);
     await stopped;
 
-    expect([upstream.running(), world.tasks.calls.at(-1)]).toEqual([0, `returnJob unknown 0 ${world.tasks.only().id}`]);
+    expect([upstream.running(), world.tasks.calls.at(-1)]).toEqual([0, `returnJob unknown 0 ${world.tasks.single().id}`]);
   });
 });

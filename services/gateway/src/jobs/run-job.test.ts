@@ -48,7 +48,7 @@ describe('a go at a call', () => {
     const world = await made(upstream, prepare);
 
     expect(told(world)).toEqual(calls);
-    expect(world.tasks.only().end?.failure?.code).toBe(code);
+    expect(world.tasks.single().end?.failure?.code).toBe(code);
     expect(world.relay.released).toHaveLength(released);
   });
 
@@ -66,7 +66,7 @@ describe('a go at a call', () => {
     await runJob(world.deps, job, options());
 
     expect(world.relay.reached).toBe(0);
-    expect(world.tasks.only()).toMatchObject({ state: TaskState.QUEUED, starts: 0 });
+    expect(world.tasks.single()).toMatchObject({ state: TaskState.QUEUED, starts: 0 });
   });
 
   test('is not begun while the process stops, and cut off when it has to end', async () => {
@@ -89,12 +89,12 @@ describe('a go at a call', () => {
     const world = aJobWorld();
     const job = { ...await world.leased(), isOverdue: true };
     await runJob(world.deps, job, options());
-    expect([told(world), world.tasks.only().end?.failure?.code, world.relay.released]).toEqual([['finishJob'], 'expired', [job.callId]]);
+    expect([told(world), world.tasks.single().end?.failure?.code, world.relay.released]).toEqual([['finishJob'], 'expired', [job.callId]]);
 
     const second = aJobWorld();
     const gone = await second.leased();
     await runJob(second.deps, { ...gone, call: { ...gone.call, body: { object: 'prv_gone' } } }, options());
-    expect([second.tasks.only().end?.failure?.code, second.relay.reached, second.relay.released]).toEqual(['internal_error', 0, [gone.callId]]);
+    expect([second.tasks.single().end?.failure?.code, second.relay.reached, second.relay.released]).toEqual(['internal_error', 0, [gone.callId]]);
   });
 
   test('has the request as it came, under the rights of its creation', async () => {
@@ -118,7 +118,7 @@ describe('a go at a call', () => {
     await running;
 
     expect(world.tasks.calls.filter((call) => call.startsWith('finishJob'))).toHaveLength(4);
-    expect([world.relay.reached, world.tasks.only().state]).toEqual([1, TaskState.COMPLETED]);
+    expect([world.relay.reached, world.tasks.single().state]).toEqual([1, TaskState.COMPLETED]);
   });
 
   test('whose end is never taken leaves it to its lease', async () => {
@@ -128,7 +128,7 @@ describe('a go at a call', () => {
     for (let step = 0; step < 100; step += 1) await world.clock.advance(500);
     await running;
 
-    expect([world.relay.reached, world.tasks.only().state]).toEqual([1, TaskState.IN_PROGRESS]);
+    expect([world.relay.reached, world.tasks.single().state]).toEqual([1, TaskState.IN_PROGRESS]);
   });
 });
 
@@ -174,7 +174,7 @@ describe('a process that dies while it makes a call', () => {
       await dying.dead;
 
       // the tasks service lets a job that was begun be, and gives one that was not to the next worker
-      const job = world.tasks.only();
+      const job = world.tasks.single();
       if (job.state === TaskState.QUEUED) {
         job.lease = '';
         const { jobs: [again] } = await world.jobs.lease('gateway', 1);
