@@ -143,7 +143,7 @@ async function placed({ charges, newId, clock }: RelayDeps, { endpoint, content,
   const callId = kept?.callId ?? newId('call');
   const longest = channels.reduce((most, { settings }) => Math.max(most, settings.firstByteTimeoutMs + settings.idleTimeoutMs), 0);
   await charges.place({
-    callId, accountId: principal.accountId, tokenId: principal.tokenId, priceKeys: priceKeysOf(endpoint, model),
+    callId, accountId: principal.accountId, tokenId: principal.tokenId, priceKeys: priceKeysOf(endpoint.name, model),
     bound: endpoint.protocol.bound(content), lapsesAt: kept?.lapsesAt ?? clock.now() + longest * channels.length + ANSWER_MS_MAX,
   });
   return callId;

@@ -10,6 +10,7 @@ import { Problem } from '@reelgate/platform/problem';
 import type { Principal } from '../../clients/billing-client.ts';
 import type { CallCharges, Charge } from '../call-charges.ts';
 import type { RelayChannel, RelayChannels } from '../relay-channels.ts';
+import { priceKeysOf } from '../price-keys.ts';
 import { CLOSE } from './close-codes.ts';
 import type { UpstreamRefusal } from './dial-upstream.ts';
 import type { Handshake } from './handshake.ts';
@@ -77,7 +78,7 @@ export function openRealtime(deps: RealtimeDeps): Realtime {
   const begin = async (opening: Opening): Promise<UpstreamRefusal | SessionEnd> => {
     const { handshake: { model }, principal: { accountId, tokenId } } = opening;
     const callId = newId('call');
-    const order = { callId, accountId, tokenId, priceKeys: [`${model}__${ENDPOINT}`, model], bound: {}, lapsesAt: clock.now() + settings.durationMaxMs + LAPSE_MARGIN_MS };
+    const order = { callId, accountId, tokenId, priceKeys: priceKeysOf(ENDPOINT, model), bound: {}, lapsesAt: clock.now() + settings.durationMaxMs + LAPSE_MARGIN_MS };
     await charges.place(order);
     const usage = openSessionUsage();
     try {
