@@ -124,6 +124,15 @@ describe.each(DIALECTS)('a reference in %s', (_route, body) => {
   });
 });
 
+test.each<[string, Item]>([
+  ['zeros as a picture', image(dataUrl('image/png', Buffer.alloc(31 * 1024 ** 2)))],
+  ['a picture with much behind it', image(dataUrl('image/png', Buffer.concat([PNG, Buffer.alloc(31 * 1024 ** 2)])))],
+])('%s of too many bytes is told its size, whatever its bytes are', async (_what, item) => {
+  const answer = await demo.call('POST', ...compat([item]));
+
+  expect([answer.status, (answer.json as { error: { message: string } }).error.message]).toEqual([400, expect.stringMatching(/at most 30 MiB/)]);
+});
+
 test.each([['a data URL', dataUrl('image/jpeg', JPEG)], ['base64 alone', JPEG.toString('base64')]])('the image of /v1/video/generations may be %s', async (_what, bytes) => {
   await demo.create('/v1/video/generations', { model: 'Alpha-H3', prompt: 'a boat', duration: 4, image: bytes });
 

@@ -56,8 +56,9 @@ export async function stageMedia(deps: StageDeps, order: StageOrder): Promise<Me
 
   const found = 'object' in order.source ? await findInline(deps, order, order.source) : await findReference(deps, order, order.source.url);
   try {
+    checkSize(deps, order, 'file' in found ? found.file.bytes : found.blob.bytes);
     const facts = await factsOf(deps, found);
-    checkMedia(deps, order, { facts, bytes: 'file' in found ? found.file.bytes : found.blob.bytes });
+    checkFacts(order, facts);
     const frozen = deps.redraw !== undefined && mayRedraw(found, facts) ? await freezeRedrawn(deps, order, found) : { blob: 'file' in found ? await keepFile(deps, found.file) : found.blob, facts };
     const { accountId, taskId } = order;
     return claimed(await claimBlob(deps, {
@@ -74,9 +75,10 @@ export function nameOf({ category, source }: StageOrder): string {
 }
 
 async function findInline(deps: StageDeps, order: StageOrder, { object, declaredType }: { object: string; declaredType: string }): Promise<Found> {
-  checkDeclared(declaredType, order.category);
   const found = await deps.store.find(object);
   if (found === undefined || found.accountId !== order.accountId || !isKept(found, deps.clock.now())) throw unknownMedia();
+  checkSize(deps, order, found.blob.bytes);
+  checkDeclared(declaredType, order.category);
   return { blob: found.blob, wasStaged: found.purpose === 'staged' };
 }
 
@@ -103,10 +105,10 @@ function ownBlob(deps: StageDeps, order: StageOrder, found: MediaObject | undefi
   return { blob: found.blob, wasStaged: found.purpose === 'staged' };
 }
 
-async function receiveData({ incoming, bytesMax }: StageDeps, { category }: StageOrder, { declaredType, base64 }: { declaredType: string; base64: string }): Promise<Found> {
-  checkDeclared(declaredType, category);
-  if (decodedBytes(base64) > bytesMax[category]) throw invalidMedia(tooLarge(bytesMax[category]));
-  const draft = await incoming.begin(bytesMax[category]);
+async function receiveData(deps: StageDeps, order: StageOrder, { declaredType, base64 }: { declaredType: string; base64: string }): Promise<Found> {
+  checkSize(deps, order, decodedBytes(base64));
+  checkDeclared(declaredType, order.category);
+  const draft = await deps.incoming.begin(deps.bytesMax[order.category]);
   try {
     await draft.append([Buffer.from(base64, 'base64')]);
     return { file: await draft.finish() };
@@ -146,7 +148,8 @@ async function freezeRedrawn(deps: StageDeps, order: StageOrder, found: Found): 
   if (file === undefined || outcome === undefined) throw outcome === undefined ? unknownMedia() : invalidMedia(PROBE_FAULTS['fault' in outcome ? outcome.fault : 'broken']);
   try {
     const facts = factsIn(outcome);
-    checkMedia(deps, order, { facts, bytes: file.bytes });
+    checkFacts(order, facts);
+    checkSize(deps, order, file.bytes);
     return { blob: await keepFile(deps, file), facts };
   } finally {
     await file.discard();
@@ -169,14 +172,17 @@ function factsIn(outcome: ProbeOutcome): MediaFacts {
   return outcome.facts;
 }
 
-function checkMedia({ bytesMax }: StageDeps, { category }: StageOrder, { facts, bytes }: { facts: MediaFacts; bytes: number }): void {
-  const fault = faultOfMedia(category, facts) ?? (bytes > bytesMax[category] ? tooLarge(bytesMax[category]) : undefined);
+function checkFacts({ category }: StageOrder, facts: MediaFacts): void {
+  const fault = faultOfMedia(category, facts);
   if (fault !== undefined) throw invalidMedia(fault);
+}
+
+/** Before anything that the bytes say: what is too large is told so, whatever it is, and is not parsed. */
+function checkSize({ bytesMax }: StageDeps, { category }: StageOrder, bytes: number): void {
+  if (bytes > bytesMax[category]) throw invalidMedia(`must have at most ${inBytes(bytesMax[category])}`);
 }
 
 function checkDeclared(declaredType: string, category: Category): void {
   const family = FAMILY_OF[category];
   if (!mayDeclare(declaredType, family)) throw invalidMedia(`must be declared as ${family}/…; it is declared as ${declaredType}`);
 }
-
-const tooLarge = (bytesMax: number): string => `must have at most ${inBytes(bytesMax)}`;
