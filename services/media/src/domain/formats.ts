@@ -21,12 +21,27 @@ export const FORMATS: Readonly<Record<string, Format>> = {
 };
 
 /** What servers say of bytes that they know nothing about. */
-const SAYS_NOTHING: ReadonlySet<string> = new Set(['', 'application/octet-stream', 'binary/octet-stream', 'application/binary']);
+const SAYS_NOTHING: ReadonlySet<string> = new Set(['application/octet-stream', 'binary/octet-stream', 'application/binary']);
 const OTHER_NAMES: Readonly<Record<string, Family>> = { 'application/mp4': 'video' };
 
-/** Whether a declared type (a header, a data URL) may stand over bytes of this family. Parameters and case do not matter. */
+/** A type, a subtype and parameters. A comma may stand in quotes alone: outside of them it begins a second type. */
+const MEDIA_TYPE = /^([\w!#$%&'*+.^`|~-]+)\/[\w!#$%&'*+.^`|~-]+[ \t]*(?:;(?:[^",;]|"(?:[^"\\]|\\.)*")*)*$/;
+const QUOTED = /"(?:[^"\\]|\\.)*"/g;
+
+/**
+ * Whether a declared type (a header, a data URL) may stand over bytes of this family. What is not one media type is
+ * none of any family. Parameters and case do not matter.
+ */
 export function mayDeclare(declared: string | undefined, family: Family): boolean {
-  const type = (declared ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
-  if (SAYS_NOTHING.has(type)) return true;
-  return (OTHER_NAMES[type] ?? type.split('/', 1)[0]) === family;
+  const text = (declared ?? '').trim().toLowerCase();
+  if (text === '') return true;
+  const named = MEDIA_TYPE.exec(text)?.[1];
+  if (named === undefined) return false;
+  const type = text.split(';', 1)[0]?.trimEnd() ?? '';
+  return SAYS_NOTHING.has(type) || (OTHER_NAMES[type] ?? named) === family;
+}
+
+/** Whether a header names several values where it may have one. */
+export function isList(header: string): boolean {
+  return header.replace(QUOTED, '').includes(',');
 }

@@ -73,7 +73,22 @@ test.each([[video(), true], [video({ mediaType: 'video/webm', width: 7000 }), tr
 
 test.each([
   ['image/png', 'image', true], ['IMAGE/JPEG; charset=x', 'image', true], [undefined, 'image', true], ['', 'video', true], ['application/octet-stream', 'audio', true], ['application/mp4', 'video', true],
+  ['image/png; a="b, text/html"', 'image', true], [' image/png ;', 'image', true],
+  ['image/png; charset=', 'image', true], ['application/octet-stream; a=b', 'video', true],
+  ['image/png, text/html', 'image', false], ['image/png,text/html', 'image', false],
+  ['text/html, image/png', 'image', false], ['image/png, image/png', 'image', false], ['image/png,', 'image', false],
+  [', image/png', 'image', false], ['image/png; a=b, text/html', 'image', false],
+  ['image/png; a="b", text/html', 'image', false], ['image/png; a="b, text/html', 'image', false],
+  ['image/png; a="b\\", text/html; c="d"', 'image', false], ['application/octet-stream, text/html', 'image', false],
+  ['image', 'image', false], ['image/', 'image', false], ['/png', 'image', false],
+  ['image/png text/html', 'image', false], ['image/png/gif', 'image', false], ['image /png', 'image', false],
+  ['"image/png"', 'image', false], [';', 'image', false], ['; charset=x', 'image', false],
   ['text/html', 'image', false], ['video/mp4', 'image', false], ['image/png', 'video', false], ['application/json', 'image', false], ['images/png', 'image', false],
 ] as const)('%s may be declared over %s: %s', (declared, family, expected) => {
   expect(mayDeclare(declared, family)).toBe(expected);
+});
+
+test('a declared type of any length is judged at once', () => {
+  for (const piece of [';', '"', '\\', ' ', '; ', '";', '; a="b"', ',']) mayDeclare(`image/png;${piece.repeat(16_384 / piece.length)}\u0001`, 'image');
+  expect(mayDeclare(`image/png${'; a="b"'.repeat(2000)}, text/html`, 'image')).toBe(false);
 });

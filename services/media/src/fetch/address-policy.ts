@@ -50,7 +50,7 @@ function isGlobalUnicast6(parts: readonly number[]): boolean {
 export interface AddressPolicy {
   permits(address: string, port: number): boolean;
   permitsPort(port: number): boolean;
-  /** Those that everybody may know of. */
+  /** Those of any address, without the exceptions'. */
   readonly ports: readonly number[];
   readonly urlCharactersMax: number;
   /** Whether some exception names this port, so that the address decides. */

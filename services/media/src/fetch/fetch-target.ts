@@ -13,11 +13,17 @@ const HTTPS_PORT = 443;
 export function checkTarget(url: URL, policy: AddressPolicy): void {
   const checked = checkRemoteUrl(url, policy.urlCharactersMax);
   if ('fault' in checked) throw new FetchFault('url', checked.fault);
-  if (!policy.permitsPort(portOf(url))) throw new FetchFault('url', `must have an address on a port that is dialled (${policy.ports.join(', ')})`);
+  if (!policy.permitsPort(portOf(url))) throw new FetchFault('url', wrongPort(policy));
   const host = hostOf(url);
   if (isIP(host) !== 0) {
     if (!policy.permits(host, portOf(url))) throw addressFault(`the address ${host} is not dialled`);
   } else if (!isPublicName(host)) throw addressFault(`the name ${host} is not resolved`);
+}
+
+/** Names the ports of the web alone: which others an operator dials is no affair of a client's. */
+function wrongPort({ ports }: AddressPolicy): string {
+  const known = [HTTP_PORT, HTTPS_PORT].filter((port) => ports.includes(port));
+  return `must have an address on ${known.length === 0 ? 'another port' : `port ${known.join(' or ')}`}`;
 }
 
 /** Whether an address names a host that the public internet could know. Nothing is resolved for it. */

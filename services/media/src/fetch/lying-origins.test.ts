@@ -17,6 +17,10 @@ afterEach(() => {
 
 const OK = '200 OK';
 const LONG = 'x'.repeat(17_000);
+const TWO_TYPES = [
+  'image/png, text/html', 'text/html, image/png', 'image/png,text/html', 'image/png, image/png', 'image/png,', ', image/png',
+  'image/png; a=b, text/html', 'image/png; a="b", text/html', 'image/png; a="b, text/html',
+];
 
 /** Once what it said has been read. */
 const resets = (said: string): Raw => (socket) => { socket.write(said, () => { setTimeout(() => socket.resetAndDestroy(), 20); }); };
@@ -37,6 +41,7 @@ describe('an answer that is no file is refused:', () => {
     ...['gzip', 'br', 'deflate', 'zstd', 'compress', 'x-gzip', 'GZIP', ' gzip ', 'gzip, identity', 'identity, gzip', 'identity,identity', 'aws-chunked', 'exi', '*'].map((coding): [string, string, Raw] => [`content-encoding: ${coding}`, 'encoding', answer([OK, `content-encoding: ${coding}`, 'content-length: 3'], 'abc')]),
     ...['gzip', 'deflate', 'gzip, chunked', 'chunked, chunked', 'compress, chunked', 'x'].map((coding): [string, string, Raw] => [`transfer-encoding: ${coding}`, 'encoding', answer([OK, `transfer-encoding: ${coding}`], '3\r\nabc\r\n0\r\n\r\n')]),
     ['two encodings', 'network', answer([OK, 'content-encoding: identity', 'content-encoding: gzip', 'content-length: 3'], 'abc')], ['two types', 'network', answer([OK, 'content-type: image/png', 'content-type: text/html', 'content-length: 3'], 'abc')],
+    ...TWO_TYPES.map((type): [string, string, Raw] => [`the types ${type}`, 'network', answer([OK, `content-type: ${type}`, 'content-length: 3'], 'abc')]),
     // states
     ...[201, 202, 203, 204, 205, 206, 226, 300, 304, 305, 306, 400, 401, 402, 403, 404, 407, 410, 416, 418, 421, 426, 429, 451, 500, 502, 503, 504, 511, 599, 600, 999].map((status): [string, string, Raw] => [`the state ${String(status)}`, 'status', answer([`${String(status)} X`, 'content-length: 3'], 'abc')]),
     ['a part that is the whole', 'status', answer(['206 Partial', 'content-range: bytes 0-2/3', 'content-length: 3'], 'abc')], ['an upgrade', 'network', answer(['101 Switching', 'upgrade: h2c', 'connection: upgrade'], 'abc')], ['a request to go on', 'network', answer(['100 Continue'], answer([OK, 'content-length: 3'], 'abc'))],
@@ -57,6 +62,7 @@ describe('an answer that is no file is refused:', () => {
 
 describe('an answer is taken, as it is:', () => {
   test.each<[string, Raw]>([
+    ['with a comma in a quoted word', answer([OK, 'content-type: image/png; a="b, c"', 'content-length: 3'], 'abc')],
     ['with a length', answer([OK, 'content-length: 3'], 'abc')], ['with more behind it than its length', answer([OK, 'content-length: 3'], 'abcdef')], ['with another answer behind it', answer([OK, 'content-length: 3'], `abc${answer([OK, 'content-length: 3'], 'def')}`)], ['until the connection ends', answer([OK], 'abc')], ['of the older version', 'HTTP/1.0 200 OK\r\n\r\nabc'],
     ['in pieces', answer([OK, 'transfer-encoding: chunked'], '1\r\na\r\n2;x=y\r\nbc\r\n0\r\nx: y\r\n\r\n')], ['with an empty encoding', answer([OK, 'content-encoding: ', 'content-length: 3'], 'abc')], ['said to be not encoded', answer([OK, 'content-encoding: Identity', 'content-length: 3'], 'abc')], ['after hints', answer(['103 Early', 'link: </x>'], answer(['102 Wait'], answer([OK, 'content-length: 3'], 'abc')))], ['under a hundred lines', answer([OK, ...Array<string>(100).fill('set-cookie: a=b'), 'content-length: 3'], 'abc')],
   ])('%s', async (_what, said) => {

@@ -1,5 +1,6 @@
 import type { Agent, Dispatcher } from 'undici';
 import type { Secret } from '@reelgate/platform/secret';
+import { isList } from '../domain/formats.ts';
 import type { AddressPolicy } from './address-policy.ts';
 import { FetchFault, NOT_REACHED, addressFault, networkFault } from './fetch-fault.ts';
 import { checkTarget } from './fetch-target.ts';
@@ -99,9 +100,11 @@ function answerOf(response: Dispatcher.ResponseData, continuation: Continuation 
   if (continuation === undefined && response.statusCode !== OK) refuse(new FetchFault('status', `could not be fetched: the server answered ${String(response.statusCode)} where ${String(OK)} is needed`));
   const twice = SINGLE.find((name) => Array.isArray(response.headers[name]));
   if (twice !== undefined) refuse(new FetchFault('network', NOT_REACHED, `the header ${twice} came twice`));
+  const declaredType = header(response, 'content-type');
+  if (isList(declaredType ?? '')) refuse(new FetchFault('network', NOT_REACHED, 'the header content-type names several types'));
   if (!isPlain(response, 'content-encoding') || !isPlain(response, 'transfer-encoding')) refuse(new FetchFault('encoding', 'could not be fetched: the server sends it compressed, though it was asked not to'));
   const length = lengthOf(response);
-  const said = { body: response.body, declaredType: header(response, 'content-type'), validator: validatorOf(response) };
+  const said = { body: response.body, declaredType, validator: validatorOf(response) };
   if (continuation === undefined) return { ...said, length, whole: length };
   const rest = restIn(response, continuation);
   if (rest === undefined) return refuse(new FetchFault('network', NOT_REACHED, 'the rest of a transfer that broke off was not given'));
