@@ -153,6 +153,15 @@ export function videoTaskSuite(shape: Shape, { bus, redis, postgres }: Backing =
     await expect(client.videos.retrieve(UNKNOWN)).rejects.toMatchObject({ status: 404, code: 'task_not_found' });
   }, TEST_TIMEOUT_MS);
 
+  test('the official SDK polls the remix that it was given', async () => {
+    const client = new OpenAI({ apiKey: KEYS.demo, baseURL: `${program.base}/v1` });
+    const source = await demo.create('/v2/video_generation', generation());
+    await demo.finish(source);
+    const remixed = await client.videos.remix(source, { model: 'Alpha-H3', resolution: '2K' } as never);
+    await demo.finish(remixed.id);
+    expect(await client.videos.retrieve(remixed.id)).toMatchObject({ id: remixed.id, status: 'completed', remixed_from_video_id: source });
+  }, TEST_TIMEOUT_MS);
+
   test('a failed task says why on a normal read, and its hold goes back in full', async () => {
     const poor = await balance('other');
     const other = httpCaller(program.base, KEYS.other);

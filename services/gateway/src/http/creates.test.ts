@@ -40,6 +40,19 @@ describe('a create is one call with the order that the body means', () => {
     expect(answer.headers['idempotent-replayed']).toBeUndefined();
   });
 
+  test.each<[string, object]>([
+    ['/v1/videos', compat], ['/v1/videos/task_abc/remix', { model: 'Alpha-H3', resolution: '2K' }], ['/v1/video/generations', compat],
+  ])('POST %s answers the id under both of its names, and a replay is the same bytes', async (path, body) => {
+    const key = { 'idempotency-key': `both-names${path}` };
+    const [first, again] = [await post(path, body, key), await post(path, body, key)];
+
+    expect(first.json).toMatchObject({ id: first.json.task_id, task_id: expect.stringMatching(/^task_/) });
+    expect([again.text, again.headers['idempotent-replayed']]).toEqual([first.text, 'true']);
+  });
+  test('a vendor path answers task_id and nothing else', async () => {
+    expect(Object.keys((await post('/v2/video_generation', generation)).json)).toEqual(['task_id']);
+  });
+
   test('a body without a named type is read as JSON', async () => {
     const answer = await call(under.url, 'POST', '/v1/videos', { body: JSON.stringify(compat), headers: { 'content-type': '' } });
 

@@ -1,8 +1,13 @@
 import { TaskKind } from '@reelgate/proto/tasks/v1/order';
 import type { CreateRoute, Schema } from '../dialect.ts';
-import { createdTaskSchema, encodeCreatedTask } from '../wire/created-task.ts';
 import { toDecoded } from '../wire/decoded.ts';
 import { shapeOf } from '../wire/shape.ts';
+
+/** The id under both of its names: OpenAI's clients poll what they find as `id`. */
+const remixedSchema: Schema = {
+  title: 'RemixedVideo', type: 'object', required: ['id', 'task_id'], additionalProperties: false,
+  properties: { id: { type: 'string' }, task_id: { type: 'string', description: 'The same as id.' } },
+};
 
 interface RemixBody { readonly model: string; readonly resolution: string }
 
@@ -13,7 +18,7 @@ const remixSchema: Schema = {
 
 const shape = shapeOf<RemixBody>(remixSchema, '; send {"model": "Alpha-H3", "resolution": "2K"}');
 
-/** Renders an earlier video again at 2K; the answer is that of an official create. */
+/** Renders an earlier video again at 2K; the answer is that of an official create, with the id under its compatibility name too. */
 export const remixVideo: CreateRoute = {
   path: '/v1/videos/{video_id}/remix', operationId: 'remixVideo', summary: 'Render an earlier 768P video again at 2K',
   body: remixSchema,
@@ -24,5 +29,5 @@ export const remixVideo: CreateRoute = {
       items: [], names: { source_task_id: 'video_id' },
     });
   },
-  answer: createdTaskSchema, encode: encodeCreatedTask,
+  answer: remixedSchema, encode: ({ id }) => ({ id, task_id: id }),
 };
