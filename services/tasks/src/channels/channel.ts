@@ -1,6 +1,7 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { Kind, MediaKind, Order, Role } from '../domain/order.ts';
 import type { Report } from '../domain/report.ts';
+import type { ExtraValue } from './extra-fields.ts';
 
 export type Endpoint = 'video.generation' | 'video.regeneration' | 'video.context_ir';
 
@@ -53,6 +54,8 @@ export interface Attempt {
   readonly sourceUpstreamId?: string | undefined;
   /** Our own address for this attempt, where the channel is to call back and the client named none. */
   readonly callbackUrl?: string | undefined;
+  /** The client's fields that this service does not know and the adapter has declared, checked. */
+  readonly extra?: Readonly<Record<string, ExtraValue>> | undefined;
 }
 
 /**

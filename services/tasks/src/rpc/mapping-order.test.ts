@@ -22,7 +22,7 @@ const orders = fc.record({
   kind: fc.constantFrom<Kind[]>('generation', 'regeneration', 'context_ir'),
   model: fc.string(), content: fc.array(items, { maxLength: 5 }),
   duration: optional(fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 })), resolution: optional(fc.string()), ratio: optional(fc.string()), sourceTaskId: optional(words),
-  aigcWatermark: optional(fc.boolean()), callbackUrl: optional(fc.string()), size: optional(fc.string()), extraJson: optional(fc.json()),
+  aigcWatermark: optional(fc.boolean()), callbackUrl: optional(fc.string()), size: optional(fc.string()), extraJson: optional(fc.dictionary(fc.string(), fc.jsonValue()).map((extra) => JSON.stringify(extra))),
 }) as fc.Arbitrary<Order>;
 
 test('an order is the same after it went over the wire, and has no key that holds nothing', () => {
@@ -55,6 +55,10 @@ describe('what is no order', () => {
     const content = [{ item: { case: 'text' as const, value: 'a fox' } }, item];
 
     expect(() => fromWireOrder(create(OrderSchema, { kind: TaskKind.GENERATION, content }))).toThrow(expect.objectContaining({ reason: 'invalid_content', field: 'content[1]' }));
+  });
+
+  test.each(['no JSON', '[]', 'null', '"a text"', '{'])('unknown fields that are no JSON object are refused: %s', (extraJson) => {
+    expect(() => fromWireOrder(create(OrderSchema, { kind: TaskKind.GENERATION, extraJson }))).toThrow(expect.objectContaining({ reason: 'invalid_request', field: 'order.extra_json' }));
   });
 
   test('but a role that nobody knows is as if none was given', () => {

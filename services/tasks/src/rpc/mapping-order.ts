@@ -32,8 +32,26 @@ export function fromWireOrder(wire: WireOrder | undefined): Order {
     aigcWatermark: wire.aigcWatermark,
     callbackUrl: wire.callbackUrl,
     size: wire.size,
-    extraJson: wire.extraJson === '' ? undefined : wire.extraJson,
+    extraJson: fromWireExtra(wire.extraJson),
   });
+}
+
+/** Frozen orders are read for as long as their tasks live, so a text that is no object is refused at the door. */
+function fromWireExtra(json: string): string | undefined {
+  if (json === '') return undefined;
+  if (!isObject(json)) {
+    throw new Problem({ kind: 'invalid', reason: 'invalid_request', field: 'order.extra_json', message: 'must be a JSON object' });
+  }
+  return json;
+}
+
+function isObject(json: string): boolean {
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
 }
 
 function fromWireItem({ item }: WireItem, index: number): ContentItem {

@@ -1,5 +1,3 @@
-import { objectOf } from '../answer.ts';
-import type { Order } from '../../domain/order.ts';
 import type { Attempt } from '../channel.ts';
 import { sizeOf } from './openai-videos.size.ts';
 
@@ -8,16 +6,13 @@ export type VideoRequest = { readonly json: object } | { readonly form: FormData
 
 const DATA_URL = /^data:([\w.+-]{1,64}\/[\w.+-]{1,64});base64,/;
 
-/** What decides over cost, or where something is sent or taken from, is never the client's to add. */
-const NOT_PASSED_ON: ReadonlySet<string> = new Set(['n', 'callback_url', 'webhook_url', 'webhook', 'user_id', 'input_reference', 'image', 'images', 'video', 'videos', 'source_task_id', 'content', 'action', '__proto__']);
-
-export function requestOf({ model, order, content }: Attempt): VideoRequest {
+export function requestOf({ model, order, content, extra }: Attempt): VideoRequest {
   const media = content.flatMap((item) => ('media' in item ? [item] : []));
   const [frame, second] = media;
   if (second !== undefined || (frame !== undefined && frame.role !== 'first_frame')) return { unfit: 'the videos API takes one first frame and no other medium' };
   const size = sizeOf(order);
   const fields = {
-    ...extraOf(order),
+    ...extra,
     model,
     prompt: content.flatMap((item) => ('text' in item ? [item.text] : [])).join('\n'),
     ...(order.duration === undefined ? {} : { seconds: String(order.duration) }),
@@ -26,12 +21,6 @@ export function requestOf({ model, order, content }: Attempt): VideoRequest {
   if (frame === undefined) return { json: fields };
   const type = DATA_URL.exec(frame.url);
   return type === null ? { json: { ...fields, input_reference: { image_url: frame.url } } } : { form: formOf(fields, { type: type[1] ?? '', base64: frame.url.slice(type[0].length) }) };
-}
-
-/** The client's fields that this service does not know: the gateway behind may. */
-function extraOf({ extraJson }: Order): Readonly<Record<string, unknown>> {
-  const extra = extraJson === undefined ? {} : objectOf(JSON.parse(extraJson));
-  return Object.fromEntries(Object.entries(extra).filter(([name]) => !NOT_PASSED_ON.has(name)));
 }
 
 function formOf(fields: Readonly<Record<string, unknown>>, { type, base64 }: { readonly type: string; readonly base64: string }): FormData {

@@ -1,0 +1,55 @@
+import { objectOf } from './answer.ts';
+
+/** A value that can be passed on. It has no inner structure in which an address could hide. */
+export type ExtraValue = string | number | boolean;
+
+/** Reads the client's value of a field, or gives undefined for a value that is not passed on. */
+export type ExtraField = (value: unknown) => ExtraValue | undefined;
+
+/** The unknown fields of an open dialect that one upstream takes, by name. */
+export type ExtraFields = Readonly<Record<string, ExtraField>>;
+
+/** Media reach an upstream through the protected path alone, so a text that could be read as an address is not passed on. */
+const LIKE_AN_ADDRESS = /:\/\/|^\s*[/\\]{2}|^\s*data:|;base64,|\/ximg\/|^\s*www\./i;
+const WHOLE = /^-?\d{1,15}$/;
+const DECIMAL = /^-?\d{1,15}(\.\d{1,15})?$/;
+
+/** A form has texts only, so a text of digits is a number too. */
+export const wholeExtra = (least: number, most: number): ExtraField => (value) => within(numberOf(value, WHOLE), least, most, Number.isSafeInteger);
+export const numberExtra = (least: number, most: number): ExtraField => (value) => within(numberOf(value, DECIMAL), least, most, Number.isFinite);
+export const flagExtra: ExtraField = (value) => (value === true || value === 'true' ? true : value === false || value === 'false' ? false : undefined);
+export const textExtra = (charactersMax: number): ExtraField => (value) => {
+  const text = textIn(value);
+  return text === '' || text.length > charactersMax || LIKE_AN_ADDRESS.test(text) ? undefined : text;
+};
+
+/** The declared fields of the client's JSON, each with its checked value; every other field is left out. */
+export function extraOf(json: string | undefined, fields: ExtraFields): Readonly<Record<string, ExtraValue>> {
+  if (json === undefined) return {};
+  const sent = objectOf(parsed(json));
+  return Object.fromEntries(Object.entries(fields).flatMap(([name, read]) => {
+    const value = Object.hasOwn(sent, name) ? read(sent[name]) : undefined;
+    return value === undefined ? [] : [[name, value]];
+  }));
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
+
+function numberOf(value: unknown, form: RegExp): number {
+  if (typeof value === 'number') return value;
+  return typeof value === 'string' && form.test(value) ? Number(value) : Number.NaN;
+}
+
+function within(value: number, least: number, most: number, isOne: (value: number) => boolean): number | undefined {
+  return isOne(value) && value >= least && value <= most ? value : undefined;
+}
+
+function textIn(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
