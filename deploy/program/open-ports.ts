@@ -1,5 +1,6 @@
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import { healthRoutes } from '@reelgate/platform/health';
+import type { ReadyCheck } from '@reelgate/platform/readiness';
 import type { Lifecycle } from '@reelgate/platform/lifecycle';
 import { callersByKey } from '@reelgate/platform/rpc/callers';
 import type { IdentifyCaller } from '@reelgate/platform/rpc/callers';
@@ -23,13 +24,19 @@ export function knownCallers(config: Pick<ProgramConfig, 'internalCallers'>, sig
 export async function openPorts(lifecycle: Lifecycle, foundation: Foundation, service: RunningService, at: { readonly ports: Ports; readonly identify: IdentifyCaller }): Promise<void> {
   const { ports: { rpc, http }, identify } = at;
   const { log, metrics } = foundation;
+  const isReady = untilStopping(lifecycle, service.ready);
   if (rpc !== undefined) {
-    const server = await startGrpcServer({ listen: rpc, bindings: service.bindings, identify, log });
+    const server = await startGrpcServer({ listen: rpc, bindings: service.bindings, identify, log, readiness: { isReady, stopping: lifecycle.stopping } });
     lifecycle.add('gRPC port', () => server.stop());
   }
   if (http !== undefined) {
-    const routes = [healthRoutes(service.ready, metrics), ...service.routes];
+    const routes = [healthRoutes(isReady, metrics), ...service.routes];
     const server = await startConnectServer({ listen: http, bindings: service.bindings, identify, log, routes });
     lifecycle.add('HTTP port', () => server.stop());
   }
+}
+
+/** A program that stops takes no new work, whatever it could still do. */
+export function untilStopping({ stopping }: Pick<Lifecycle, 'stopping'>, isReady: ReadyCheck): ReadyCheck {
+  return async () => !stopping.aborted && isReady();
 }

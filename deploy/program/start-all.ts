@@ -19,7 +19,7 @@ import { tasksConfig } from '@reelgate/tasks/config';
 import { startSandbox } from '../local/sandbox/sandbox.ts';
 import { greeting } from './greeting.ts';
 import { inProcessMedia, inProcessMediaBytes } from './in-process-media.ts';
-import { openPorts } from './open-ports.ts';
+import { openPorts, untilStopping } from './open-ports.ts';
 import type { Started, Starting } from './starting.ts';
 
 /** All four services in this process, calling one another directly; and the sandbox upstream, when it is configured. */
@@ -46,7 +46,7 @@ export async function startAll({ config, foundation, lifecycle, identify }: Star
   const gateway = keep('gateway', await startGateway(gatewayConfig(value), foundation, {
     tasks: direct(TaskService, tasks), jobs: direct(JobService, tasks), billing: direct(BillingService, billing), calls: direct(CallService, billing), usage: direct(UsageService, billing),
     media: inProcessMedia(media.bytes),
-    ready: async () => (await Promise.all(running.map((service) => service.ready()))).every(Boolean),
+    ready: untilStopping(lifecycle, async () => (await Promise.all(running.map((service) => service.ready()))).every(Boolean)),
   }));
   return { services: [...running, gateway], greeting: greeting(config.publicUrl, billing.newKeys) };
 }

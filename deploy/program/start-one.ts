@@ -18,7 +18,7 @@ import { tasksConfig } from '@reelgate/tasks/config';
 import type { ServiceName } from './config.ts';
 import { greeting } from './greeting.ts';
 import { linger } from './linger.ts';
-import { openPorts, servicesKey } from './open-ports.ts';
+import { openPorts, servicesKey, untilStopping } from './open-ports.ts';
 import type { Started, Starting } from './starting.ts';
 
 const READY_TIMEOUT_MS = 1000;
@@ -52,7 +52,7 @@ export const START_ONE: Readonly<Record<ServiceName, (starting: Starting) => Pro
     const service = await startGateway(gatewayConfig(config.value), foundation, {
       tasks: tasks.client(TaskService), jobs: tasks.client(JobService), billing: billing.client(BillingService), calls: billing.client(CallService), usage: billing.client(UsageService),
       media: bytes,
-      ready: () => reachable([tasks, billing, media]),
+      ready: untilStopping(lifecycle, () => reachable([tasks, billing, media])),
     });
     lifecycle.add('gateway', () => service.stop());
     return { services: [service], greeting: greeting(config.publicUrl, []) };

@@ -3,7 +3,7 @@ import type { Lifecycle } from '@reelgate/platform/lifecycle';
 import type { Metrics } from '@reelgate/platform/metrics';
 import type { Random } from '@reelgate/platform/ids';
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
-import type { ReadyCheck } from '@reelgate/platform/health';
+import type { ReadyCheck } from '@reelgate/platform/readiness';
 import { deriveSecret } from '@reelgate/platform/secret';
 import type { Client } from '@reelgate/platform/rpc/service';
 import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';

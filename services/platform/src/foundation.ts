@@ -3,7 +3,7 @@ import type { Clock } from './clock.ts';
 import type { NewId, Random } from './ids.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
-import type { ReadyCheck } from './health.ts';
+import type { ReadyCheck } from './readiness.ts';
 import type { HttpRoute } from './rpc/connect-server.ts';
 import type { Binding } from './rpc/service.ts';
 import type { Secret } from './secret.ts';

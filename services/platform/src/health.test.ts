@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { healthRoutes } from './health.ts';
-import type { ReadyCheck } from './health.ts';
+import type { ReadyCheck } from './readiness.ts';
 import { openMetrics } from './metrics.ts';
 import type { Metrics } from './metrics.ts';
 import { stopHttp } from './rpc/connect-server.ts';

@@ -1,8 +1,6 @@
 import type { Metrics } from './metrics.ts';
+import type { ReadyCheck } from './readiness.ts';
 import type { HttpRoute } from './rpc/connect-server.ts';
-
-/** Whether a part can serve: stores, bus, peers. */
-export type ReadyCheck = () => Promise<boolean>;
 
 /** `/healthz` and `/readyz`, and `/metrics` where they are given. */
 export function healthRoutes(ready: ReadyCheck, metrics?: Metrics): HttpRoute {

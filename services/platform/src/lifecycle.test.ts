@@ -31,6 +31,16 @@ test('each part is stopped once, however often and from wherever it is asked', a
   expect(stops).toBe(1);
 });
 
+test('a stop is announced before the first part stops', async () => {
+  const lifecycle = openLifecycle(silentLog);
+  const announced: boolean[] = [lifecycle.stopping.aborted];
+  lifecycle.add('server', () => void announced.push(lifecycle.stopping.aborted));
+
+  await lifecycle.stop();
+
+  expect(announced).toEqual([false, true]);
+});
+
 test('a part that does not stop cleanly keeps no other from stopping, and is named in the log', async () => {
   const stopped: string[] = [];
   const logged: object[] = [];

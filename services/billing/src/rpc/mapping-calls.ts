@@ -12,7 +12,7 @@ const COUNT_MAX = 10n ** 15n;
 
 export function fromWireOrder({ callId, accountId, tokenId, priceKeys, facts, lapsesAt }: CallOrder): CallRequest {
   const time = fromWireTime(lapsesAt);
-  if (time === undefined) throw badField('lapses_at', 'must be there');
+  if (time === undefined) throw badField('lapses_at', 'is required');
   if (priceKeys.length === 0 || priceKeys.length > PRICE_KEYS_MAX) throw badField('price_keys', `must have 1 to ${String(PRICE_KEYS_MAX)} keys`);
   return {
     callId: requireText(callId, 'call_id'), accountId: requireText(accountId, 'account_id'), tokenId: requireText(tokenId, 'token_id'),

@@ -29,7 +29,7 @@ const TEXT_MAX = 256;
 
 /** A text that must be there. */
 export function requireText(text: string, field: string): string {
-  if (text === '') throw badField(field, 'must not be empty');
+  if (text === '') throw badField(field, 'is required');
   return limitText(text, field);
 }
 
@@ -40,7 +40,7 @@ export function limitText(text: string, field: string): string {
 }
 
 export function fromWireFacts(wire: WirePriceFacts | undefined): PriceFacts {
-  if (wire === undefined) throw badField('facts', 'must be there');
+  if (wire === undefined) throw badField('facts', 'is required');
   const { seconds, inputVideoSeconds, images, inputTokens, outputTokens, characters } = wire;
   assertCount(seconds, 'seconds');
   assertCount(inputVideoSeconds, 'input_video_seconds');

@@ -19,7 +19,7 @@ export function usageService(deps: BillingDeps): Binding {
     getUsage: async ({ accountId, from, to, groupBy }) => {
       const group = GROUPS[groupBy];
       const [begin, end] = [fromWireTime(from), fromWireTime(to)];
-      if (begin === undefined || end === undefined) throw badField(begin === undefined ? 'from' : 'to', 'must be there');
+      if (begin === undefined || end === undefined) throw badField(begin === undefined ? 'from' : 'to', 'is required');
       if (group === undefined) throw badField('group_by', 'must be model, day or token');
       const { lines, total, currency, isTruncated } = await getUsage(deps, { accountId: requireText(accountId, 'account_id'), from: begin, to: end, groupBy: group });
       return { groups: lines.map(({ key, name, sum }) => toWireUsage(sum, { key, name })), total: toWireUsage(total), currency, truncated: isTruncated };

@@ -3,7 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { healthRoutes } from '@reelgate/platform/health';
-import type { ReadyCheck } from '@reelgate/platform/health';
+import type { ReadyCheck } from '@reelgate/platform/readiness';
 import type { Metrics } from '@reelgate/platform/metrics';
 import type { HttpRoute } from '@reelgate/platform/rpc/connect-server';
 import { stopHttp } from '@reelgate/platform/rpc/connect-server';

@@ -17,7 +17,7 @@ const CATEGORIES = new Map<WireCategory, Category>([
 export function fromWireStage({ accountId, taskId, category, url, object, declaredType }: StageMediaRequest, requestId: string): StageOrder {
   const known = CATEGORIES.get(category);
   if (known === undefined) throw invalid('category', 'must say what the medium holds');
-  if ((url === '') === (object === '')) throw invalid('url', 'must be given, or an object, and not both');
+  if ((url === '') === (object === '')) throw invalid('url', 'is required, or object, and not both');
   return { accountId: required('account_id', accountId), taskId, category: known, requestId, source: object === '' ? { url } : { object, declaredType } };
 }
 
@@ -29,7 +29,7 @@ export function fromWireIngest({ accountId, taskId, url, authorization }: Ingest
 }
 
 export function required(field: string, value: string): string {
-  if (value === '') throw invalid(field, 'must be given');
+  if (value === '') throw invalid(field, 'is required');
   return value;
 }
 

@@ -19,7 +19,7 @@ const media = bind(MediaService, {
   stageMedia: async () => { throw new Problem({ kind: 'exhausted', reason: 'too_many', message: 'wait a while', field: 'url', retryAfterMs: 2000 }); },
   ingestResult: async () => { throw new Error('password=hunter2'); },
   removeResult: async () => ({ removed: true }),
-  linkObject: async () => ({}),
+  linkObject: async () => { throw new Problem({ kind: 'invalid', reason: 'invalid_request', field: 'object', message: 'is required' }); },
   removePrivate: async () => ({}),
 });
 
@@ -53,9 +53,15 @@ describe('JSON with curl', () => {
 
     expect(response.status).toBe(429);
     expect(await response.json()).toMatchObject({
-      code: 'resource_exhausted', message: 'wait a while',
+      code: 'resource_exhausted', message: 'url wait a while',
       details: [{ type: 'reelgate.problem.v1.Problem', debug: { kind: 'KIND_EXHAUSTED', reason: 'too_many', field: 'url', retryAfterMs: '2000' } }],
     });
+  });
+
+  test('names the field of a refusal in its message', async () => {
+    const response = await call('LinkObject', '{}');
+
+    expect(await response.json()).toMatchObject({ code: 'invalid_argument', message: 'object is required' });
   });
 
   test('shows nothing of a fault', async () => {

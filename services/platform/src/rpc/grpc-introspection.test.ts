@@ -10,8 +10,6 @@ import type { Opened } from '../../testing/rpc-transports.ts';
 import { bind } from './service.ts';
 
 const BUF = path.resolve(import.meta.dirname, '../../../../node_modules/.bin/buf');
-const SERVING = 1;
-const NOT_FOUND = 5;
 
 let server: Opened;
 beforeAll(async () => {
@@ -21,38 +19,45 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** As any health probe asks: field 1 of the request is the service, field 1 of the answer its state. */
-async function health(service: string): Promise<number> {
+/** Asks by hand: field 4 of a request is a symbol, 7 asks for the services; the answer is compared as bytes. */
+function reflect(version: string, field: number, text: string): Promise<string> {
   const client = new Client(`127.0.0.1:${server.port}`, credentials.createInsecure());
-  const request = Buffer.concat([Buffer.from([0x0a, service.length]), Buffer.from(service)]);
-  try {
-    return await inTime(new Promise<number>((resolve, reject) => {
-      client.makeUnaryRequest('/grpc.health.v1.Health/Check', (bytes: Buffer) => bytes, (bytes: Buffer) => bytes.readUInt8(1), request, (error, state) => {
-        if (error === null) resolve(state!);
-        else reject(error);
-      });
-    }));
-  } finally {
+  const stream = client.makeBidiStreamRequest(`/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`, (bytes: Buffer) => bytes, (bytes: Buffer) => bytes.toString('latin1'));
+  const answer = new Promise<string>((resolve, reject) => {
+    stream.on('data', resolve).on('error', reject);
+  });
+  stream.write(Buffer.concat([Buffer.from([field * 8 + 2, text.length]), Buffer.from(text)]));
+  stream.end();
+  return inTime(answer).finally(() => {
     client.close();
-  }
+  });
 }
-
-describe('health', () => {
-  test.each(['', 'reelgate.media.v1.MediaService'])('of %p is: serving, without a key', async (service) => {
-    expect(await health(service)).toBe(SERVING);
-  });
-
-  test('of a service that is not here is: not found', async () => {
-    await expect(health('reelgate.none.v1.None')).rejects.toMatchObject({ code: NOT_FOUND });
-  });
-});
 
 describe('reflection', () => {
   const curl = (...args: readonly string[]) => promisify(execFile)(BUF, ['curl', '--protocol', 'grpc', '--http2-prior-knowledge', ...args], { timeout: 20_000 });
   const url = (): string => `http://127.0.0.1:${server.port}`;
 
   test('names the services', async () => {
-    expect((await curl('--list-services', url())).stdout.trim().split('\n')).toEqual(['reelgate.media.v1.MediaService']);
+    expect((await curl('--list-services', url())).stdout.trim().split('\n')).toEqual(['grpc.health.v1.Health', 'reelgate.media.v1.MediaService']);
+  });
+
+  test.each(['v1', 'v1alpha'])('in %s lists health beside the services', async (version) => {
+    const answer = await reflect(version, 7, '*');
+
+    expect(answer).toContain('grpc.health.v1.Health');
+    expect(answer).toContain('reelgate.media.v1.MediaService');
+  });
+
+  test.each(['v1', 'v1alpha'])('in %s resolves the detail of a refusal and the messages of health', async (version) => {
+    expect(await reflect(version, 4, 'reelgate.problem.v1.Problem')).toContain('retry_after_ms');
+    expect(await reflect(version, 4, 'reelgate.problem.v1.Kind')).toContain('KIND_EXHAUSTED');
+    expect(await reflect(version, 4, 'grpc.health.v1.HealthCheckResponse')).toContain('NOT_SERVING');
+  });
+
+  test('lets a stranger’s client ask for the health by its name', async () => {
+    const { stdout } = await curl('-d', '{"service":"reelgate.media.v1.MediaService"}', `${url()}/grpc.health.v1.Health/Check`);
+
+    expect(JSON.parse(stdout)).toEqual({ status: 'SERVING' });
   });
 
   test('lets a stranger’s client call a method by its name', async () => {

@@ -3,20 +3,15 @@ import type { DescFile } from '@bufbuild/protobuf';
 import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
 import type { Server } from '@grpc/grpc-js';
 import { ReflectionService } from '@grpc/reflection';
-import { HealthImplementation } from 'grpc-health-check';
+import { ProblemSchema } from '@reelgate/proto/problem/v1/problem';
+import { healthFile } from './health-descriptor.ts';
 import type { Binding } from './service.ts';
 
-/** Answers `grpc.health.v1`: a server that listens serves all that it has. */
-export function addHealth(server: Server, bindings: readonly Binding[]): void {
-  const serving = Object.fromEntries(['', ...bindings.map(({ service }) => service.typeName)].map((name) => [name, 'SERVING' as const]));
-  new HealthImplementation(serving).addToServer(server);
-}
-
-/** Answers server reflection from the generated descriptors. */
+/** Answers server reflection from the descriptors: the services, health, and the detail that a refusal carries, which no method names. */
 export function addReflection(server: Server, bindings: readonly Binding[]): void {
   const files = new Set<DescFile>();
-  for (const { service } of bindings) collect(service.file, files);
-  const fileDescriptorProtos = [...files].map((file) => Buffer.from(toBinary(FileDescriptorProtoSchema, file.proto)));
+  for (const file of [ProblemSchema.file, ...bindings.map(({ service }) => service.file)]) collect(file, files);
+  const fileDescriptorProtos = [healthFile, ...[...files].map(({ proto }) => proto)].map((proto) => Buffer.from(toBinary(FileDescriptorProtoSchema, proto)));
   new ReflectionService({ reelgate: { format: 'Protocol Buffer 3 DescriptorProto', type: {}, fileDescriptorProtos } as never }).addToServer(server);
 }
 

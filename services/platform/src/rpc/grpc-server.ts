@@ -4,13 +4,17 @@ import { Metadata, Server, ServerCredentials } from '@grpc/grpc-js';
 import type { ServerUnaryCall, ServiceDefinition, UntypedServiceImplementation, handleUnaryCall, sendUnaryData, status } from '@grpc/grpc-js';
 import type { Log } from '../log.ts';
 import { Problem } from '../problem.ts';
+import { ALWAYS_READY } from '../readiness.ts';
+import type { Readiness } from '../readiness.ts';
 import type { HostPort } from '../units.ts';
 import { assertMayCall } from './callers.ts';
 import type { IdentifyCaller } from './callers.ts';
-import { addHealth, addReflection } from './grpc-introspection.ts';
+import { addReflection } from './grpc-introspection.ts';
 import { statusDetailsOf } from './grpc-status.ts';
 import { toConnectError } from './problems.ts';
 import type { Binding } from './service.ts';
+import { serveStatus } from './serving-status.ts';
+import type { ServingStatus } from './serving-status.ts';
 
 const MESSAGE_BYTES_MAX = 8 * 1024 * 1024;
 const CONNECTION_AGE_MS = 10 * 60_000;
@@ -22,6 +26,8 @@ export interface GrpcServerOptions {
   readonly bindings: readonly Binding[];
   readonly identify: IdentifyCaller;
   readonly log: Log;
+  /** What its health says; absent: it serves for as long as it listens. */
+  readonly readiness?: Readiness | undefined;
 }
 
 export interface RpcServer {
@@ -30,14 +36,14 @@ export interface RpcServer {
 }
 
 /** A gRPC server with health and reflection. Old connections are closed from time to time, so that callers find new replicas. */
-export async function startGrpcServer({ listen, bindings, identify, log }: GrpcServerOptions): Promise<RpcServer> {
+export async function startGrpcServer({ listen, bindings, identify, log, readiness = ALWAYS_READY }: GrpcServerOptions): Promise<RpcServer> {
   const server = new Server({
     'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
     'grpc.max_connection_age_ms': CONNECTION_AGE_MS,
     'grpc.max_connection_age_grace_ms': CONNECTION_GRACE_MS,
   });
   for (const binding of bindings) server.addService(definitionOf(binding), handlersOf(binding, identify, log));
-  addHealth(server, bindings);
+  const health = await serveStatus(server, bindings.map(({ service }) => service.typeName), readiness);
   addReflection(server, bindings);
   const host = listen.host.includes(':') ? `[${listen.host}]` : listen.host;
   const port = await new Promise<number>((resolve, reject) => {
@@ -45,8 +51,11 @@ export async function startGrpcServer({ listen, bindings, identify, log }: GrpcS
       if (error === null) resolve(bound);
       else reject(error);
     });
+  }).catch((error: unknown) => {
+    health.close();
+    throw error;
   });
-  return { port, stop: () => stop(server) };
+  return { port, stop: () => stop(server, health) };
 }
 
 function definitionOf({ service }: Binding): ServiceDefinition {
@@ -103,7 +112,8 @@ function first(metadata: Metadata, name: string): string | undefined {
   return metadata.get(name)[0]?.toString();
 }
 
-function stop(server: Server): Promise<void> {
+function stop(server: Server, health: ServingStatus): Promise<void> {
+  health.close();
   return new Promise((resolve) => {
     const force = setTimeout(() => {
       server.forceShutdown();

@@ -33,6 +33,18 @@ describe('a Problem as a status', () => {
     expect(KindSchema.values.map(({ localName }) => localName.toLowerCase()).filter((name) => name !== 'unspecified').toSorted()).toEqual(EVERY_KIND.toSorted());
   });
 
+  test.each([
+    ['account_id', 'is required', 'account_id is required'],
+    ['content[0].url', 'must be an http address', 'content[0].url must be an http address'],
+    [undefined, 'no such task', 'no such task'],
+    ['', 'no such task', 'no such task'],
+  ])('of the field %p that %s says in its message: %s', (field, message, said) => {
+    const problem = new Problem({ kind: 'invalid', reason: 'a_reason', message, field });
+
+    expect(toConnectError(problem).rawMessage).toBe(said);
+    expect(overTheWire(problem)).toMatchObject({ message, field: field === '' ? undefined : field });
+  });
+
   test('is read again as it was, whatever it says', () => {
     const line = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 60 });
     fc.assert(fc.property(fc.constantFrom(...EVERY_KIND), line, line, fc.option(line, { nil: undefined }), fc.option(fc.integer({ min: 1, max: 1e12 }), { nil: undefined }), (kind, reason, message, field, retryAfterMs) => {

@@ -45,11 +45,16 @@ export function serviceUnavailable(cause: unknown): Problem {
   return new Problem({ kind: 'unavailable', reason: 'service_unavailable', message: 'a part of the service cannot be reached; try again', cause });
 }
 
-/** What was thrown as a status with its detail. */
+/** What was thrown as a status with its detail. The status is all that many clients show, so it names the field too. */
 export function toConnectError(thrown: unknown): ConnectError {
   const problem = problemOf(thrown);
   const detail = toWireProblem(problem);
-  return new ConnectError(detail.message, CODES[problem.kind], undefined, [{ desc: ProblemSchema, value: detail }]);
+  return new ConnectError(statusMessage(problem), CODES[problem.kind], undefined, [{ desc: ProblemSchema, value: detail }]);
+}
+
+/** The message with its subject: a sentence of a Problem goes on from the name of its field. */
+function statusMessage({ field, message }: Problem): string {
+  return sendable(field === undefined || field === '' ? message : `${field} ${message}`);
 }
 
 /** A refusal as a message: the detail of a status, or one answer among several. */

@@ -1,0 +1,43 @@
+import { once } from 'node:events';
+import { connect } from 'node:http2';
+import type { ClientHttp2Session } from 'node:http2';
+import { expect, test } from '@jest/globals';
+import type { Foundation, RunningService } from '@reelgate/platform/foundation';
+import { openLifecycle } from '@reelgate/platform/lifecycle';
+import { silentLog } from '@reelgate/platform/log';
+import { openMetrics } from '@reelgate/platform/metrics';
+import { callersByKey } from '@reelgate/platform/rpc/callers';
+import { aGate, inTime } from '@reelgate/platform/testing/bounded-waits';
+import { freePorts } from '../../test/harness/free-ports.ts';
+import { openPorts } from './open-ports.ts';
+
+const [SERVING, NOT_SERVING] = [1, 2];
+
+/** An empty request, as a probe of Kubernetes makes it; the state is the last byte of the answer. */
+async function healthOf(session: ClientHttp2Session): Promise<number | undefined> {
+  const stream = session.request({ ':method': 'POST', ':path': '/grpc.health.v1.Health/Check', 'content-type': 'application/grpc', te: 'trailers' });
+  stream.end(Buffer.alloc(5));
+  const [answer] = await inTime(once(stream, 'data')) as [Buffer];
+  return answer.at(-1);
+}
+
+test('a program that stops says so on both ports of a service before it closes them', async () => {
+  const [rpc, http] = await freePorts(2);
+  const lifecycle = openLifecycle(silentLog);
+  const foundation = { log: silentLog, metrics: openMetrics(false) } as unknown as Foundation;
+  const service = { bindings: [], routes: [], ready: async () => true } as unknown as RunningService;
+  await openPorts(lifecycle, foundation, service, { ports: { rpc: { host: '127.0.0.1', port: rpc! }, http: { host: '127.0.0.1', port: http! } }, identify: callersByKey([]) });
+  const gate = aGate();
+  // stops before the ports do, as work that others wait for
+  lifecycle.add('work', () => gate.opened.then(() => undefined));
+  const session = connect(`http://127.0.0.1:${String(rpc)}`);
+  const readyz = async (): Promise<number> => (await fetch(`http://127.0.0.1:${String(http)}/readyz`)).status;
+  expect([await healthOf(session), await readyz()]).toEqual([SERVING, 200]);
+
+  const stopped = lifecycle.stop();
+  expect([await healthOf(session), await readyz()]).toEqual([NOT_SERVING, 503]);
+
+  gate.open();
+  await inTime(stopped);
+  expect(session.closed).toBe(true);
+});

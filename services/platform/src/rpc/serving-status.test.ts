@@ -1,0 +1,130 @@
+import { Client, credentials, status } from '@grpc/grpc-js';
+import type { ClientReadableStream } from '@grpc/grpc-js';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { MediaService } from '@reelgate/proto/media/v1/media_service';
+import { inTime } from '../../testing/bounded-waits.ts';
+import { CALLERS } from '../../testing/rpc-transports.ts';
+import { silentLog } from '../log.ts';
+import { callersByKey } from './callers.ts';
+import { startGrpcServer } from './grpc-server.ts';
+import { bind } from './service.ts';
+
+const [SERVING, NOT_SERVING, SERVICE_UNKNOWN] = [1, 2, 3];
+const MEDIA = 'reelgate.media.v1.MediaService';
+/** How long a stop waits for calls that run. */
+const STOP_GRACE_MS = 5000;
+
+const media = bind(MediaService, { stageMedia: async () => ({}), ingestResult: async () => ({}), removeResult: async () => ({}), linkObject: async () => ({}), removePrivate: async () => ({}) });
+
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).toReversed()) await end();
+});
+
+async function open(isReady: () => Promise<boolean>) {
+  const stopping = new AbortController();
+  const server = await startGrpcServer({
+    listen: { host: '127.0.0.1', port: 0 }, bindings: [media], identify: callersByKey(CALLERS), log: silentLog, readiness: { isReady, stopping: stopping.signal },
+  });
+  ends.push(() => server.stop());
+  const client = new Client(`127.0.0.1:${server.port}`, credentials.createInsecure());
+  ends.push(() => { client.close(); });
+  return { stopping, server, client };
+}
+
+/** As any probe asks: field 1 of the request is the service, field 1 of the answer its state. */
+const requestFor = (service: string): Buffer => Buffer.concat([Buffer.from([0x0a, service.length]), Buffer.from(service)]);
+const asIs = (bytes: Buffer): Buffer => bytes;
+const stateIn = (bytes: Buffer): number => bytes.readUInt8(1);
+
+const check = (client: Client, service: string): Promise<number | undefined> => inTime(new Promise((resolve, reject) => {
+  client.makeUnaryRequest('/grpc.health.v1.Health/Check', asIs, stateIn, requestFor(service), (error, state) => {
+    if (error === null) resolve(state);
+    else reject(error);
+  });
+}));
+
+function watch(client: Client, service: string): { readonly stream: ClientReadableStream<number>; next(): Promise<number>; readonly ended: Promise<number> } {
+  const stream = client.makeServerStreamRequest('/grpc.health.v1.Health/Watch', asIs, stateIn, requestFor(service));
+  const states = stream[Symbol.asyncIterator]() as AsyncIterator<number>;
+  const ended = new Promise<number>((resolve) => stream.on('status', ({ code }) => { resolve(code); }));
+  stream.on('error', () => undefined);
+  return { stream, ended, next: async () => (await inTime(states.next())).value as number };
+}
+
+describe('the health of a server', () => {
+  test.each(['', MEDIA])('of %p is serving, without a key', async (service) => {
+    const { client } = await open(async () => true);
+
+    expect(await check(client, service)).toBe(SERVING);
+  });
+
+  test('of a service that is not here is not found, and unknown to who watches', async () => {
+    const { client } = await open(async () => true);
+
+    await expect(check(client, 'reelgate.none.v1.None')).rejects.toMatchObject({ code: status.NOT_FOUND });
+    expect(await watch(client, 'reelgate.none.v1.None').next()).toBe(SERVICE_UNKNOWN);
+  });
+
+  test.each([
+    ['says no', async () => false],
+    ['fails', async () => { throw new Error('no database'); }],
+  ])('is not serving from the first moment where the check %s', async (_what, isReady) => {
+    const { client } = await open(isReady);
+
+    expect([await check(client, ''), await check(client, MEDIA)]).toEqual([NOT_SERVING, NOT_SERVING]);
+  });
+
+  test('follows the check, and tells who watches each change once', async () => {
+    let isReady = false;
+    const { client } = await open(async () => isReady);
+    const [server, service] = [watch(client, ''), watch(client, MEDIA)];
+    expect([await server.next(), await service.next()]).toEqual([NOT_SERVING, NOT_SERVING]);
+
+    isReady = true;
+    expect([await server.next(), await service.next()]).toEqual([SERVING, SERVING]);
+    expect(await check(client, MEDIA)).toBe(SERVING);
+
+    isReady = false;
+    expect([await server.next(), await service.next()]).toEqual([NOT_SERVING, NOT_SERVING]);
+  });
+
+  test('is not serving from the moment at which the program stops, while calls are still answered', async () => {
+    const { client, stopping } = await open(async () => true);
+    const watched = watch(client, MEDIA);
+    expect(await watched.next()).toBe(SERVING);
+
+    stopping.abort();
+
+    expect(await watched.next()).toBe(NOT_SERVING);
+    expect([await check(client, ''), await check(client, MEDIA)]).toEqual([NOT_SERVING, NOT_SERVING]);
+  });
+
+  test('does not hold up the stop for those who watch', async () => {
+    const { client, server } = await open(async () => true);
+    const watched = watch(client, '');
+    expect(await watched.next()).toBe(SERVING);
+    const asked = performance.now();
+
+    const stopped = server.stop();
+
+    expect(await watched.next()).toBe(NOT_SERVING);
+    expect(await inTime(watched.ended)).toBe(status.OK);
+    await inTime(stopped);
+    expect(performance.now() - asked).toBeLessThan(STOP_GRACE_MS);
+  });
+
+  test('is watched by a bounded number, and by others again when one has left', async () => {
+    const { client } = await open(async () => true);
+    const watches = Array.from({ length: 256 }, () => watch(client, ''));
+    await Promise.all(watches.map((one) => one.next()));
+
+    const refused = watch(client, '');
+    expect(await inTime(refused.ended)).toBe(status.RESOURCE_EXHAUSTED);
+
+    watches[0]!.stream.cancel();
+    await inTime(watches[0]!.ended);
+    const taken = async (): Promise<number> => watch(client, '').next().catch(taken);
+    expect(await inTime(taken())).toBe(SERVING);
+  });
+});

@@ -1,0 +1,107 @@
+import { status } from '@grpc/grpc-js';
+import type { Server, ServerUnaryCall, ServerWritableStream, UntypedServiceImplementation, sendUnaryData } from '@grpc/grpc-js';
+import { service as healthDefinition } from 'grpc-health-check';
+import type { Readiness, ReadyCheck } from '../readiness.ts';
+
+const LOOK_EVERY_MS = 1000;
+const READY_TIMEOUT_MS = 2000;
+/** A probe needs no stream, a client that balances by health one for each connection. */
+const WATCHES_MAX = 256;
+
+/** What a server answers to those who ask for its health. */
+export interface ServingStatus {
+  /** From now on it does not serve. Ends the streams that watch it, for which a server that stops would wait. */
+  close(): void;
+}
+
+interface Request { readonly service: string }
+interface Answer { readonly status: 'SERVING' | 'NOT_SERVING' | 'SERVICE_UNKNOWN' }
+type Watch = ServerWritableStream<Request, Answer>;
+
+/**
+ * Answers `grpc.health.v1` for each of the services, and with an empty name for the server, and keeps the answer true. The
+ * implementation that comes with the definition keeps a watcher for every name that it is asked for, and ends none.
+ */
+export async function serveStatus(server: Server, services: readonly string[], readiness: Readiness): Promise<ServingStatus> {
+  const names = new Set(['', ...services]);
+  const watches = new Set<Watch>();
+  let serves = false;
+  const answer = (): Answer => ({ status: serves ? 'SERVING' : 'NOT_SERVING' });
+  const answerFor = ({ request: { service } }: Watch): Answer => (names.has(service) ? answer() : { status: 'SERVICE_UNKNOWN' });
+  server.addService(healthDefinition, healthMethods(names, watches, { answer, answerFor }));
+
+  const tell = (now: boolean): void => {
+    if (now === serves) return;
+    serves = now;
+    for (const watch of watches) if (names.has(watch.request.service)) watch.write(answer());
+  };
+  const stopLooking = await keepLooking(readiness, tell);
+  return {
+    close: () => {
+      stopLooking();
+      tell(false);
+      for (const watch of watches) watch.end();
+    },
+  };
+}
+
+interface Answers {
+  readonly answer: () => Answer;
+  readonly answerFor: (watch: Watch) => Answer;
+}
+
+function healthMethods(names: ReadonlySet<string>, watches: Set<Watch>, { answer, answerFor }: Answers): UntypedServiceImplementation {
+  return {
+    check: ({ request: { service } }: ServerUnaryCall<Request, Answer>, done: sendUnaryData<Answer>) => {
+      if (names.has(service)) done(null, answer());
+      else done({ code: status.NOT_FOUND, details: 'service must be empty or one of those that reflection lists' });
+    },
+    list: (_call: ServerUnaryCall<object, object>, done: sendUnaryData<object>) => {
+      done(null, { statuses: Object.fromEntries([...names].map((name) => [name, answer()])) });
+    },
+    watch: (watch: Watch) => {
+      if (watches.size >= WATCHES_MAX) {
+        watch.emit('error', { code: status.RESOURCE_EXHAUSTED, details: 'too many streams watch this server; use Check' });
+        return;
+      }
+      watches.add(watch);
+      watch.on('cancelled', () => watches.delete(watch));
+      watch.write(answerFor(watch));
+    },
+  };
+}
+
+/** Tells again and again whether the program serves; the first look is over when this resolves. Gives how it ends. */
+async function keepLooking({ isReady, stopping }: Readiness, tell: (serves: boolean) => void): Promise<() => void> {
+  let isLooking = false;
+  let isOver = false;
+  const look = async (): Promise<void> => {
+    if (isLooking || stopping.aborted) return;
+    isLooking = true;
+    const ready = await inTime(isReady);
+    isLooking = false;
+    if (!isOver) tell(ready && !stopping.aborted);
+  };
+  const onStopping = (): void => {
+    tell(false);
+  };
+  stopping.addEventListener('abort', onStopping, { once: true });
+  await look();
+  const timer = setInterval(() => void look(), LOOK_EVERY_MS);
+  return () => {
+    isOver = true;
+    clearInterval(timer);
+    stopping.removeEventListener('abort', onStopping);
+  };
+}
+
+/** A check that fails or hangs says no. */
+async function inTime(isReady: ReadyCheck): Promise<boolean> {
+  const { promise: late, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(resolve, READY_TIMEOUT_MS, false);
+  try {
+    return await Promise.race([isReady().catch(() => false), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
