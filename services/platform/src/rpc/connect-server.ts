@@ -3,13 +3,15 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { create } from '@bufbuild/protobuf';
 import { connectNodeAdapter } from '@connectrpc/connect-node';
 import type { ConnectRouter, HandlerContext } from '@connectrpc/connect';
+import { systemClock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import { Problem } from '../problem.ts';
 import type { HostPort } from '../units.ts';
 import { assertMayCall } from './callers.ts';
 import type { IdentifyCaller } from './callers.ts';
+import { openRunningCalls } from './call-bounds.ts';
+import type { CallBounds, RunningCalls } from './call-bounds.ts';
 import type { RpcServer } from './grpc-server.ts';
-import { toConnectError } from './problems.ts';
+import { isFault, toConnectError } from './problems.ts';
 import type { Binding } from './service.ts';
 
 const MESSAGE_BYTES_MAX = 8 * 1024 * 1024;
@@ -30,32 +32,52 @@ export interface ConnectServerOptions {
 
 /** The second port of a service: Connect, gRPC-web and JSON of the same RPCs, and its plain HTTP routes. */
 export async function startConnectServer({ listen, bindings, identify, log, routes }: ConnectServerOptions): Promise<RpcServer> {
-  const rpc = connectNodeAdapter({ routes: (router) => { mount(router, bindings, identify, log); }, readMaxBytes: MESSAGE_BYTES_MAX });
+  const calls = openRunningCalls(log);
+  const rpc = connectNodeAdapter({ routes: (router) => { mount(router, bindings, { identify, log, calls }); }, readMaxBytes: MESSAGE_BYTES_MAX });
   const server = createServer((request, response) => {
     if (!routes.some((route) => route(request, response))) rpc(request, response);
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(listen.port, listen.host, resolve);
   });
-  return { port: (server.address() as { port: number }).port, stop: () => stopHttp(server) };
+  return {
+    port: (server.address() as { port: number }).port,
+    stop: async () => {
+      await stopHttp(server);
+      await calls.settled(STOP_GRACE_MS);
+    },
+  };
 }
 
-function mount(router: ConnectRouter, bindings: readonly Binding[], identify: IdentifyCaller, log: Log): void {
+interface Serving {
+  readonly identify: IdentifyCaller;
+  readonly log: Log;
+  readonly calls: RunningCalls;
+}
+
+function mount(router: ConnectRouter, bindings: readonly Binding[], { identify, log, calls }: Serving): void {
   for (const { service, methods } of bindings) {
     const handlers = service.methods.map((method) => [method.localName, async (request: object, context: HandlerContext) => {
       try {
-        const caller = identify(context.requestHeader.get('authorization') ?? undefined);
-        assertMayCall(caller, request);
-        const requestId = context.requestHeader.get('x-request-id') ?? '';
-        const answer = await methods[method.localName]?.(request as never, { caller, signal: context.signal, requestId });
-        return create(method.output, answer as Record<string, unknown>);
+        return await calls.run(method.name, boundsOf(context), async (signal) => {
+          const caller = identify(context.requestHeader.get('authorization') ?? undefined);
+          assertMayCall(caller, request);
+          const requestId = context.requestHeader.get('x-request-id') ?? '';
+          const answer = await methods[method.localName]?.(request as never, { caller, signal, requestId });
+          return create(method.output, answer as Record<string, unknown>);
+        });
       } catch (thrown) {
-        if (!(thrown instanceof Problem)) log.error({ method: method.name, err: thrown }, 'a call failed');
+        if (isFault(thrown)) log.error({ method: method.name, err: thrown }, 'a call failed');
         throw toConnectError(thrown);
       }
     }]);
     router.service(service, Object.fromEntries(handlers) as never);
   }
+}
+
+function boundsOf({ signal, timeoutMs }: HandlerContext): CallBounds {
+  const left = timeoutMs();
+  return { deadline: left === undefined ? undefined : systemClock.now() + left, gone: signal };
 }
 
 /** Lets what runs end, for a while, then cuts what is left. A connection that falls idle meanwhile is not waited for. */

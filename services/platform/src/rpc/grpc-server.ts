@@ -1,17 +1,17 @@
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
-import type { DescMethod } from '@bufbuild/protobuf';
 import { Metadata, Server, ServerCredentials } from '@grpc/grpc-js';
 import type { ServerUnaryCall, ServiceDefinition, UntypedServiceImplementation, handleUnaryCall, sendUnaryData, status } from '@grpc/grpc-js';
 import type { Log } from '../log.ts';
-import { Problem } from '../problem.ts';
 import { ALWAYS_READY } from '../readiness.ts';
 import type { Readiness } from '../readiness.ts';
 import type { HostPort } from '../units.ts';
 import { assertMayCall } from './callers.ts';
 import type { IdentifyCaller } from './callers.ts';
+import { openRunningCalls } from './call-bounds.ts';
+import type { CallBounds, RunningCalls } from './call-bounds.ts';
 import { addReflection } from './grpc-introspection.ts';
 import { statusDetailsOf } from './grpc-status.ts';
-import { toConnectError } from './problems.ts';
+import { isFault, toConnectError } from './problems.ts';
 import type { Binding } from './service.ts';
 import { serveStatus } from './serving-status.ts';
 import type { ServingStatus } from './serving-status.ts';
@@ -42,7 +42,8 @@ export async function startGrpcServer({ listen, bindings, identify, log, readine
     'grpc.max_connection_age_ms': CONNECTION_AGE_MS,
     'grpc.max_connection_age_grace_ms': CONNECTION_GRACE_MS,
   });
-  for (const binding of bindings) server.addService(definitionOf(binding), handlersOf(binding, identify, log));
+  const calls = openRunningCalls(log);
+  for (const binding of bindings) server.addService(definitionOf(binding), handlersOf(binding, { identify, log, calls }));
   const health = await serveStatus(server, bindings.map(({ service }) => service.typeName), readiness);
   addReflection(server, bindings);
   const host = listen.host.includes(':') ? `[${listen.host}]` : listen.host;
@@ -55,7 +56,13 @@ export async function startGrpcServer({ listen, bindings, identify, log, readine
     health.close();
     throw error;
   });
-  return { port, stop: () => stop(server, health) };
+  return {
+    port,
+    stop: async () => {
+      await stop(server, health);
+      await calls.settled(STOP_GRACE_MS);
+    },
+  };
 }
 
 function definitionOf({ service }: Binding): ServiceDefinition {
@@ -70,21 +77,28 @@ function definitionOf({ service }: Binding): ServiceDefinition {
   }]));
 }
 
-function handlersOf({ service, methods }: Binding, identify: IdentifyCaller, log: Log): UntypedServiceImplementation {
+interface Serving {
+  readonly identify: IdentifyCaller;
+  readonly log: Log;
+  readonly calls: RunningCalls;
+}
+
+function handlersOf({ service, methods }: Binding, { identify, log, calls }: Serving): UntypedServiceImplementation {
   return Object.fromEntries(service.methods.map((method) => {
     const run = methods[method.localName];
     if (run === undefined) throw new Error(`${service.typeName} has no ${method.name}`);
     const handle: handleUnaryCall<never, unknown> = (call: ServerUnaryCall<never, unknown>, done: sendUnaryData<unknown>) => {
-      answer(call, method, async (signal) => {
+      calls.run(method.name, boundsOf(call), async (signal) => {
         const caller = identify(first(call.metadata, 'authorization'));
         assertMayCall(caller, call.request);
-        return run(call.request, { caller, signal, requestId: first(call.metadata, 'x-request-id') ?? '' });
+        const answer = await run(call.request, { caller, signal, requestId: first(call.metadata, 'x-request-id') ?? '' });
+        return create(method.output, answer as Record<string, unknown>);
       }).then(
         (message) => {
           done(null, message);
         },
         (thrown: unknown) => {
-          if (!(thrown instanceof Problem)) log.error({ method: method.name, err: thrown }, 'a call failed');
+          if (isFault(thrown)) log.error({ method: method.name, err: thrown }, 'a call failed');
           done(failureOf(thrown));
         },
       );
@@ -93,18 +107,20 @@ function handlersOf({ service, methods }: Binding, identify: IdentifyCaller, log
   })) as UntypedServiceImplementation;
 }
 
-async function answer(call: ServerUnaryCall<never, unknown>, method: DescMethod, run: (signal: AbortSignal) => Promise<unknown>): Promise<unknown> {
+function boundsOf(call: ServerUnaryCall<never, unknown>): CallBounds {
   const gone = new AbortController();
-  call.on('cancelled', () => {
+  const leave = (): void => {
     gone.abort();
-  });
-  return create(method.output, (await run(gone.signal)) as Record<string, unknown>);
+  };
+  if (call.cancelled) leave();
+  else call.on('cancelled', leave);
+  return { deadline: Number(call.getDeadline()), gone: gone.signal };
 }
 
 function failureOf(thrown: unknown): { code: status; details: string; metadata: Metadata } {
   const error = toConnectError(thrown);
   const metadata = new Metadata();
-  metadata.set('grpc-status-details-bin', statusDetailsOf(error));
+  if (error.details.length > 0) metadata.set('grpc-status-details-bin', statusDetailsOf(error));
   return { code: error.code as unknown as status, details: error.rawMessage, metadata };
 }
 

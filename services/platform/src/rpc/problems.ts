@@ -4,6 +4,7 @@ import { Kind, ProblemSchema } from '@reelgate/proto/problem/v1/problem';
 import type { Problem as WireProblem } from '@reelgate/proto/problem/v1/problem';
 import { Problem } from '../problem.ts';
 import type { ProblemKind } from '../problem.ts';
+import { CallEnded } from './call-ended.ts';
 
 const TEXT_LENGTH_MAX = 2000;
 
@@ -20,6 +21,8 @@ const CODES: Readonly<Record<ProblemKind, Code>> = {
   internal: Code.Internal,
 };
 
+const ENDED_CODES: Readonly<Record<CallEnded['why'], Code>> = { deadline_exceeded: Code.DeadlineExceeded, cancelled: Code.Canceled };
+
 const KINDS: Readonly<Record<ProblemKind, Kind>> = {
   invalid: Kind.INVALID,
   unauthenticated: Kind.UNAUTHENTICATED,
@@ -35,8 +38,14 @@ const KINDS: Readonly<Record<ProblemKind, Kind>> = {
 
 const KIND_NAMES = new Map(Object.entries(KINDS).map(([name, kind]) => [kind, name as ProblemKind]));
 
-/** A Problem as it is; anything else as `internal`, without a word of what it was. */
+/** Whether something is wrong here, for the log; a refusal and a call that nobody waits for are not. */
+export function isFault(thrown: unknown): boolean {
+  return !(thrown instanceof Problem) && !(thrown instanceof CallEnded);
+}
+
+/** A Problem as it is; a call that ended too early as one that was not answered; anything else as `internal`, without a word of what it was. */
 export function problemOf(thrown: unknown): Problem {
+  if (thrown instanceof CallEnded) return serviceUnavailable(thrown);
   return thrown instanceof Problem ? thrown : new Problem({ kind: 'internal', reason: 'internal_error', message: 'something went wrong here', cause: thrown });
 }
 
@@ -47,6 +56,7 @@ export function serviceUnavailable(cause: unknown): Problem {
 
 /** What was thrown as a status with its detail. The status is all that many clients show, so it names the field too. */
 export function toConnectError(thrown: unknown): ConnectError {
+  if (thrown instanceof CallEnded) return new ConnectError(thrown.message, ENDED_CODES[thrown.why]);
   const problem = problemOf(thrown);
   const detail = toWireProblem(problem);
   return new ConnectError(statusMessage(problem), CODES[problem.kind], undefined, [{ desc: ProblemSchema, value: detail }]);

@@ -1,0 +1,180 @@
+import { connect } from 'node:http2';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { MediaService } from '@reelgate/proto/media/v1/media_service';
+import { aGate, inTime } from '../../testing/bounded-waits.ts';
+import { closingTransports, openConnect, openGrpc } from '../../testing/rpc-transports.ts';
+import { systemClock } from '../clock.ts';
+import { silentLog } from '../log.ts';
+import { Problem } from '../problem.ts';
+import { openRunningCalls, withinBounds } from './call-bounds.ts';
+import { bind } from './service.ts';
+import type { Binding, CallContext } from './service.ts';
+
+const DEADLINE_EXCEEDED = '4';
+/** A deadline is kept when the answer comes this soon after it, on a busy machine. */
+const LATE_MS_MAX = 1500;
+
+const openFor = closingTransports();
+const ends: (() => void)[] = [];
+afterEach(() => {
+  for (const end of ends.splice(0)) end();
+});
+
+const serving = (removeResult: (request: unknown, context: CallContext) => Promise<object>): Binding =>
+  bind(MediaService, { stageMedia: async () => ({}), ingestResult: async () => ({}), linkObject: async () => ({}), removePrivate: async () => ({}), removeResult });
+
+/** A client that says its deadline and then waits for as long as it takes: what it sees is what the server does. */
+async function overGrpc(port: number, timeout: string): Promise<string> {
+  const session = connect(`http://127.0.0.1:${String(port)}`);
+  ends.push(() => { session.destroy(); });
+  const stream = session.request({
+    ':method': 'POST', ':path': '/reelgate.media.v1.MediaService/RemoveResult', 'content-type': 'application/grpc', te: 'trailers',
+    authorization: 'Bearer key-of-the-program', 'grpc-timeout': timeout,
+  });
+  const statusIn = (headers: object): string | undefined => (headers as Readonly<Record<string, string | undefined>>)['grpc-status'];
+  const status = new Promise<string>((resolve) => {
+    for (const event of ['response', 'trailers']) stream.on(event, (headers: object) => { resolve(statusIn(headers) ?? 'none'); });
+  });
+  stream.resume().end(Buffer.alloc(5));
+  return inTime(status);
+}
+
+const overConnect = async (port: number, timeoutMs: string): Promise<Response> => inTime(fetch(`http://127.0.0.1:${String(port)}/reelgate.media.v1.MediaService/RemoveResult`, {
+  method: 'POST', body: '{}', headers: { 'content-type': 'application/json', authorization: 'Bearer key-of-the-program', 'connect-timeout-ms': timeoutMs },
+}));
+
+describe('a deadline that the caller says', () => {
+  test('is answered when it passes, over gRPC, while the method goes on and knows', async () => {
+    const [gate, told] = [aGate(), aGate()];
+    const { port } = await openFor(openGrpc, serving(async (_request, { signal }) => {
+      signal.addEventListener('abort', told.open);
+      await gate.opened;
+      return {};
+    }));
+    const begun = performance.now();
+
+    expect(await overGrpc(port, '300m')).toBe(DEADLINE_EXCEEDED);
+
+    expect(performance.now() - begun).toBeLessThan(300 + LATE_MS_MAX);
+    await inTime(told.opened);
+    gate.open();
+  });
+
+  test('is answered when it passes, over Connect, while the method goes on and knows', async () => {
+    const [gate, told] = [aGate(), aGate()];
+    const { port } = await openFor(openConnect, serving(async (_request, { signal }) => {
+      signal.addEventListener('abort', told.open);
+      await gate.opened;
+      return {};
+    }));
+    const begun = performance.now();
+
+    const response = await overConnect(port, '300');
+
+    expect([response.status, (await response.json() as { code: string }).code]).toEqual([504, 'deadline_exceeded']);
+    expect(performance.now() - begun).toBeLessThan(300 + LATE_MS_MAX);
+    await inTime(told.opened);
+    gate.open();
+  });
+
+  test('that has passed when the call comes leaves the method alone', async () => {
+    let calls = 0;
+    const binding = serving(async () => {
+      calls += 1;
+      return {};
+    });
+
+    expect(await overGrpc((await openFor(openGrpc, binding)).port, '1n')).toBe(DEADLINE_EXCEEDED);
+    expect((await overConnect((await openFor(openConnect, binding)).port, '0')).status).toBe(504);
+    expect(calls).toBe(0);
+  });
+});
+
+describe('the signal of a method', () => {
+  const bounds = (ms: number) => ({ deadline: systemClock.now() + ms, gone: undefined });
+
+  test('answers by the clock where its timer could not run yet', async () => {
+    const call = withinBounds(bounds(5), async (signal) => {
+      const until = systemClock.now() + 6;
+      while (systemClock.now() < until);
+      expect(signal.aborted).toBe(false);
+      signal.throwIfAborted();
+    });
+
+    await expect(call).rejects.toMatchObject({ name: 'CallEnded', why: 'deadline_exceeded' });
+  });
+
+  test('says that the caller left where it left, and nothing while there is time', async () => {
+    const gone = new AbortController();
+    const call = withinBounds({ deadline: undefined, gone: gone.signal }, async (signal) => {
+      signal.throwIfAborted();
+      gone.abort();
+      expect(signal.reason).toMatchObject({ why: 'cancelled' });
+      signal.throwIfAborted();
+    });
+
+    await expect(call).rejects.toMatchObject({ why: 'cancelled' });
+    await expect(withinBounds(bounds(60_000), async (signal) => { signal.throwIfAborted(); return 'done'; })).resolves.toBe('done');
+  });
+
+  test('is not aborted for a deadline that is further away than a timer reaches', async () => {
+    const gate = aGate();
+    const call = withinBounds({ deadline: systemClock.now() + 2 ** 40, gone: undefined }, async (signal) => {
+      await gate.opened;
+      return signal.aborted;
+    });
+    setTimeout(gate.open, 5);
+
+    expect(await inTime(call)).toBe(false);
+  });
+});
+
+describe('the calls of a server', () => {
+  test('are waited for at a stop, those that nobody waits for too', async () => {
+    const gate = aGate();
+    let isDone = false;
+    const calls = openRunningCalls(silentLog);
+    const call = calls.run('RemoveResult', { deadline: systemClock.now() + 10, gone: undefined }, async () => {
+      await gate.opened;
+      isDone = true;
+    });
+    await expect(call).rejects.toMatchObject({ why: 'deadline_exceeded' });
+
+    const settled = calls.settled(5000);
+    gate.open();
+    await inTime(settled);
+
+    expect(isDone).toBe(true);
+  });
+
+  test('are waited for no longer than they may be', async () => {
+    const calls = openRunningCalls(silentLog);
+    const gone = new AbortController();
+    const call = calls.run('RemoveResult', { deadline: undefined, gone: gone.signal }, () => new Promise(() => undefined));
+    gone.abort();
+    await expect(call).rejects.toMatchObject({ why: 'cancelled' });
+
+    await inTime(calls.settled(10));
+  });
+
+  test.each([
+    ['a fault', new TypeError('undefined is not a function'), 1],
+    ['a refusal', new Problem({ kind: 'invalid', reason: 'a_reason', message: 'no' }), 0],
+  ])('that end in %s after their caller has left are logged %#', async (_what, thrown, lines) => {
+    const logged: object[] = [];
+    const calls = openRunningCalls({ ...silentLog, error: (fields) => void logged.push(fields) });
+    const gate = aGate();
+    const gone = new AbortController();
+    const call = calls.run('RemoveResult', { deadline: undefined, gone: gone.signal }, async () => {
+      await gate.opened;
+      throw thrown;
+    });
+    gone.abort();
+    await expect(call).rejects.toMatchObject({ why: 'cancelled' });
+
+    gate.open();
+    await inTime(calls.settled(5000));
+
+    expect(logged).toHaveLength(lines);
+  });
+});

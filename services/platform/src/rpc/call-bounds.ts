@@ -1,0 +1,88 @@
+import { Code, ConnectError } from '@connectrpc/connect';
+import { systemClock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import { CallEnded } from './call-ended.ts';
+import { isFault } from './problems.ts';
+
+/** The longest that a timer of Node can be set to; the clock is asked all the same. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
+/** How long a caller waits for an answer. */
+export interface CallBounds {
+  /** Milliseconds since 1970; undefined: for as long as it takes. */
+  readonly deadline: number | undefined;
+  /** Aborted when the caller leaves. */
+  readonly gone: AbortSignal | undefined;
+}
+
+/**
+ * What a method gives, or a CallEnded at the deadline or when the caller leaves; then the method goes on alone, and its signal has told
+ * it so. A method that would begin what cannot be taken back asks `signal.throwIfAborted()` right before it: a timer runs late in a busy
+ * process, so the clock answers there.
+ */
+export async function withinBounds<T>({ deadline = Infinity, gone }: CallBounds, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const isLate = (): boolean => systemClock.now() >= deadline;
+  const whyOver = (): CallEnded | undefined => {
+    if (isLate() || isDeadline(gone?.reason)) return new CallEnded('deadline_exceeded');
+    return gone?.aborted === true ? new CallEnded('cancelled', gone.reason) : undefined;
+  };
+  const early = whyOver();
+  if (early !== undefined) throw early;
+  const ending = new AbortController();
+  const { promise: over, reject } = Promise.withResolvers<never>();
+  const end = (): void => {
+    const ended = whyOver() ?? new CallEnded('deadline_exceeded');
+    reject(ended);
+    ending.abort(ended);
+  };
+  const timer = deadline === Infinity ? undefined : setTimeout(end, Math.min(deadline - systemClock.now(), TIMER_MS_MAX));
+  gone?.addEventListener('abort', end, { once: true });
+  try {
+    return await Promise.race([over, run(askingTheClock(ending.signal, () => {
+      if (isLate()) end();
+    }))]);
+  } finally {
+    clearTimeout(timer);
+    gone?.removeEventListener('abort', end);
+  }
+}
+
+/** Connect aborts the signal of a call at its deadline too. */
+function isDeadline(reason: unknown): boolean {
+  return reason instanceof ConnectError && reason.code === Code.DeadlineExceeded;
+}
+
+function askingTheClock(signal: AbortSignal, ask: () => void): AbortSignal {
+  return Object.assign(signal, {
+    throwIfAborted: () => {
+      ask();
+      AbortSignal.prototype.throwIfAborted.call(signal);
+    },
+  });
+}
+
+/** The calls of a server. A method that outlives its caller is waited for when the server stops. */
+export interface RunningCalls {
+  run<T>(method: string, bounds: CallBounds, call: (signal: AbortSignal) => Promise<T>): Promise<T>;
+  /** Resolves when no method runs any more, or after so long. */
+  settled(withinMs: number): Promise<void>;
+}
+
+export function openRunningCalls(log: Log): RunningCalls {
+  const running = new Set<Promise<unknown>>();
+  const keep = <T>(method: string, signal: AbortSignal, work: Promise<T>): Promise<T> => {
+    running.add(work);
+    void work.catch((thrown: unknown) => {
+      if (signal.aborted && isFault(thrown)) log.error({ method, err: thrown }, 'a call failed after its caller had left');
+    }).finally(() => running.delete(work));
+    return work;
+  };
+  return {
+    run: (method, bounds, call) => withinBounds(bounds, (signal) => keep(method, signal, call(signal))),
+    settled: async (withinMs) => {
+      const over = new AbortController();
+      await Promise.race([Promise.allSettled(running), systemClock.sleep(withinMs, over.signal)]);
+      over.abort();
+    },
+  };
+}
