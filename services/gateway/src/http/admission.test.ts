@@ -28,7 +28,7 @@ describe('a token', () => {
     ['too long', { authorization: `Bearer ${'x'.repeat(257)}` }], ['two', { authorization: `Bearer ${TOKEN} ${TOKEN}` }], ['hidden behind a wrong one', { authorization: 'Basic x', 'x-api-key': TOKEN }],
     ['as a subprotocol without an upgrade', { 'sec-websocket-protocol': `openai-insecure-api-key.${TOKEN}` }],
   ] as [string, Record<string, string>][])('%s is none, and nobody is asked', async (_what, headers) => {
-    const answer = await models(headers);
+    const answer = await call(under.url, 'GET', '/v1/videos', { headers, token: null });
 
     expect([answer.status, answer.json.error.code, answer.headers['www-authenticate']]).toEqual([401, 'invalid_api_key', 'Bearer']);
     expect(under.billing.asked).toEqual([]);

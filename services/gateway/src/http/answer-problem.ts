@@ -2,6 +2,8 @@ import { Problem } from '@reelgate/platform/problem';
 import { enclose, envelopeOf } from '../problems/envelopes.ts';
 import { errorRowOf } from '../problems/error-table.ts';
 import type { ErrorRow } from '../problems/error-table.ts';
+import { askingFamily } from './asking-family.ts';
+import type { Family } from './asking-family.ts';
 import type { Exchange } from './exchange.ts';
 
 export interface Answer {
@@ -10,21 +12,30 @@ export interface Answer {
   readonly body: object;
 }
 
-/** Puts a refusal into the answer, in the envelope of the path that was asked for. */
+export interface AskedAt {
+  readonly path: string;
+  /** Whose client asks, where the path alone does not say it. */
+  readonly family?: Family | undefined;
+  readonly requestId: string;
+  readonly handedOver?: boolean;
+}
+
+/** Puts a refusal into the answer, in the envelope of the client that asks. */
 export function answerProblem(exchange: Exchange, problem: Problem): void {
-  const { status, headers, body } = answerTo(problem, { path: exchange.path, ...exchange.state });
+  const { status, headers, body } = answerTo(problem, { path: exchange.path, family: askingFamily(exchange), ...exchange.state });
   exchange.status = status;
   exchange.set(headers);
   exchange.body = body;
 }
 
-/** A refusal as an answer, in the envelope of the path that was asked for. */
-export function answerTo(problem: Problem, { path, requestId, handedOver = false }: { readonly path: string; readonly requestId: string; readonly handedOver?: boolean }): Answer {
+/** A refusal as an answer, in the envelope of the client that asks. */
+export function answerTo(problem: Problem, { path, family, requestId, handedOver = false }: AskedAt): Answer {
   const row = errorRowOf(problem);
+  const byPath = envelopeOf(path);
   return {
     status: row.status,
     headers: headersOf(row, problem, handedOver),
-    body: enclose(envelopeOf(path), {
+    body: enclose(byPath === 'openai' ? family ?? byPath : byPath, {
       row, requestId, code: row.code ?? problem.reason, param: problem.field, message: problem.field === undefined ? problem.message : `${problem.field} ${problem.message}`,
     }),
   };

@@ -4,7 +4,7 @@ import { Problem } from '@reelgate/platform/problem';
 const KEY = /^[\x21-\x7e]{8,256}$/;
 const BEARER = /^bearer +(\S+) *$/i;
 const USUAL = 'Bearer ';
-const GOOGLE_ROUTE = /^\/v1beta\/|^\/v1\/models\/[^/]+:\w+$/;
+const GOOGLE_ROUTE = /^\/v1beta\/|^\/v1\/models(\/[^/]+)?$/;
 /** How a browser's realtime client has to send its token. */
 const SUBPROTOCOL = /(?:^|,\s*)openai-insecure-api-key\.([\w.~+/-]+)/;
 

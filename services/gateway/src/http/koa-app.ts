@@ -10,6 +10,7 @@ import type { AdmitDeps } from './admit.ts';
 import { answerProblem, toProblem } from './answer-problem.ts';
 import { putHead } from './exchange.ts';
 import type { Exchange, ExchangeState } from './exchange.ts';
+import { meansOther } from './other-meanings.ts';
 import { ClientGone } from './receive-body.ts';
 import { requestIdOf } from './request-id.ts';
 import { waitsForLeave } from './request-body.ts';
@@ -27,16 +28,24 @@ export interface KoaAppOptions {
 }
 
 const NO_PARAMS = {};
-/** Something to be done with a model, in Google's spelling: one that nobody knows is no other spelling of the model's own path. */
+/** Something to be done with a model, in Google's spelling: at one that is not known here there is nothing but the model of that name. */
 const VERB = /^\/v1(beta)?\/models\/[^/]+:\w+$/;
 
 type Next = () => Promise<unknown>;
 
+type Layer = ReturnType<Router['match']>['path'][number];
+
+interface Routing {
+  readonly router: Router;
+  /** The methods that a path takes, in their order; none where there is nothing. */
+  methodsAt(path: string): readonly string[];
+}
+
 /** Every request goes down this list: named and observed, refused in its own envelope, routed, and at the end unknown. */
 export function koaApp(options: KoaAppOptions): Koa<ExchangeState> {
   const app = new Koa<ExchangeState>();
-  const router = routerOf(options);
-  const byRouter = router.routes() as unknown as (exchange: Exchange, next: Next) => Promise<void>;
+  const routing = routingOf(options);
+  const byRouter = routing.router.routes() as unknown as (exchange: Exchange, next: Next) => Promise<void>;
   const fixed = fixedRoutes(options);
   const run = (exchange: Exchange): Promise<void> => {
     const entry = fixed.get(exchange.path)?.get(exchange.method);
@@ -45,7 +54,7 @@ export function koaApp(options: KoaAppOptions): Koa<ExchangeState> {
       return take(exchange, entry, options.admission);
     }
     return byRouter(exchange, async () => {
-      refuseUnrouted(exchange, router);
+      refuseUnrouted(exchange, routing);
     });
   };
   app.use(async (context) => {
@@ -64,13 +73,19 @@ export function koaApp(options: KoaAppOptions): Koa<ExchangeState> {
   return app;
 }
 
-function routerOf({ routes, admission }: KoaAppOptions): Router {
+function routingOf({ routes, admission }: KoaAppOptions): Routing {
   const router = new Router({ sensitive: true });
+  const entries = new Map<unknown, RouteEntry>();
   for (const entry of routes) {
     const methods = entry.methods === 'all' ? METHODS.filter((method) => method !== 'CONNECT') : [...entry.methods];
-    router.register(routerPath(entry.path), methods, (context) => take(context, entry, admission));
+    const layer = router.register(routerPath(entry.path), methods, (context, next) => (meansOther(entry, context.params) ? next() : take(context, entry, admission)));
+    entries.set(layer, entry);
   }
-  return router;
+  const isMeant = (layer: Layer, path: string): boolean => {
+    const entry = entries.get(layer);
+    return entry !== undefined && !meansOther(entry, layer.params(path, layer.captures(path)));
+  };
+  return { router, methodsAt: (path) => [...new Set(router.match(path, '').path.filter((layer) => isMeant(layer, path)).flatMap((layer) => layer.methods))].toSorted() };
 }
 
 /** Paths in which nothing varies are looked up, which costs nothing however many routes there are. */
@@ -100,7 +115,7 @@ function begin(exchange: Exchange, { newId, observe }: KoaAppOptions): void {
   });
   const requestId = requestIdOf(exchange.req.headers['x-request-id'], newId);
   const head = ['x-request-id', requestId, 'x-content-type-options', 'nosniff', 'cache-control', 'no-store'];
-  if (exchange.path.startsWith('/v1/messages')) head.push('request-id', requestId);
+  if (exchange.req.headers['anthropic-version'] !== undefined || exchange.path.startsWith('/v1/messages')) head.push('request-id', requestId);
   exchange.state = { requestId, head, gone: gone.signal };
   observe(exchange);
 }
@@ -119,11 +134,10 @@ function refuse(exchange: Exchange, thrown: unknown, log: Log): void {
   answerProblem(exchange, problem);
 }
 
-function refuseUnrouted(exchange: Exchange, router: Router): never {
-  const { path: known } = router.match(exchange.path, exchange.method);
-  const methods = [...new Set(known.flatMap((layer) => layer.methods))].toSorted();
+function refuseUnrouted(exchange: Exchange, routing: Routing): never {
+  const methods = routing.methodsAt(exchange.path);
   const shown = exchange.path.slice(0, 200);
-  if (methods.length === 0 || (exchange.method === 'POST' && VERB.test(exchange.path))) throw new Problem({ kind: 'not_found', reason: 'not_found', message: `there is nothing at ${shown}` });
+  if (methods.length === 0 || (VERB.test(exchange.path) && !methods.includes('POST'))) throw new Problem({ kind: 'not_found', reason: 'not_found', message: `there is nothing at ${shown}` });
   exchange.set('allow', methods.join(', '));
   throw new Problem({ kind: 'invalid', reason: 'method_not_allowed', message: `${exchange.method} does not go with ${shown}; it takes ${methods.join(', ')}` });
 }

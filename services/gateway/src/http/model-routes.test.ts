@@ -1,11 +1,16 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import Anthropic from '@anthropic-ai/sdk';
+import { GoogleGenAI } from '@google/genai';
 import OpenAI from 'openai';
+import { Agent, setGlobalDispatcher } from 'undici';
 import { aRelayChannel } from '../../testing/a-relay-channel.ts';
 import { TOKEN } from '../../testing/fake-services.ts';
 import { checkedConfig, startGatewayUnderTest } from '../../testing/gateway-under-test.ts';
 import type { GatewayUnderTest } from '../../testing/gateway-under-test.ts';
 import { call } from '../../testing/http-call.ts';
+
+// Google's SDK dials through the dispatcher that it finds among the globals; those of a test are not those of the process.
+setGlobalDispatcher(new Agent());
 
 async function withGateway(run: (under: GatewayUnderTest) => Promise<void>): Promise<void> {
   const channels = [
@@ -20,17 +25,52 @@ async function withGateway(run: (under: GatewayUnderTest) => Promise<void>): Pro
   }
 }
 
-test('the models of every enabled channel are listed, each for the clients that ask', () => withGateway(async ({ url }) => {
-  const openai = new OpenAI({ apiKey: TOKEN, baseURL: `${url}/v1` });
-  const anthropic = new Anthropic({ apiKey: null, authToken: TOKEN, baseURL: url });
+const ALL = ['Alpha-H3', 'Beta-V1', 'some-model', 'gem', 'vectors'];
+const google = (url: string, apiVersion: string, headers: Record<string, string> = {}) => new GoogleGenAI({ apiKey: TOKEN, httpOptions: { baseUrl: url, apiVersion, headers } });
 
-  expect((await openai.models.list()).data.map(({ id }) => id)).toEqual(['Alpha-H3', 'Beta-V1', 'some-model', 'gem', 'vectors']);
-  expect(await openai.models.retrieve('vectors')).toMatchObject({ id: 'vectors', object: 'model' });
-  expect((await anthropic.models.list()).data.map(({ id, type }) => [id, type])).toContainEqual(['some-model', 'model']);
-  expect(await anthropic.models.retrieve('gem')).toMatchObject({ id: 'gem', type: 'model', display_name: 'gem' });
-  expect((await call(url, 'GET', '/v1beta/models', { token: null, headers: { 'x-goog-api-key': TOKEN } })).json.models).toMatchObject([{ name: 'models/some-model' }, { name: 'models/gem' }]);
-  expect((await call(url, 'GET', '/v1beta/models/gem')).json).toMatchObject({ name: 'models/gem', supportedGenerationMethods: ['generateContent', 'streamGenerateContent'] });
-}));
+describe('the models of every enabled channel are listed and read, each in the shape of the client that asks', () => {
+  test('OpenAI', () => withGateway(async ({ url }) => {
+    const openai = new OpenAI({ apiKey: TOKEN, baseURL: `${url}/v1` });
+
+    expect((await openai.models.list()).data.map(({ id }) => id)).toEqual(ALL);
+    expect(await openai.models.retrieve('vectors')).toMatchObject({ id: 'vectors', object: 'model' });
+    await expect(openai.models.retrieve('hidden')).rejects.toMatchObject({ status: 404, code: 'model_not_found' });
+  }));
+  test('Anthropic, by its version and by its key', () => withGateway(async ({ url }) => {
+    const anthropic = new Anthropic({ apiKey: null, authToken: TOKEN, baseURL: url });
+    const ids = [];
+    for await (const { id } of anthropic.models.list({ limit: 2 })) ids.push(id);
+
+    expect(ids).toEqual(ALL);
+    expect((await anthropic.models.list()).data[0]).toMatchObject({ type: 'model', lifecycle: 'active', capabilities: null });
+    expect(await anthropic.models.retrieve('gem')).toMatchObject({ id: 'gem', type: 'model', display_name: 'gem' });
+    await expect(anthropic.models.retrieve('hidden')).rejects.toMatchObject({ status: 404, type: 'not_found_error' });
+    expect((await call(url, 'GET', '/v1/models', { token: null, headers: { 'x-api-key': TOKEN } })).json).toMatchObject({ has_more: false, first_id: 'Alpha-H3', last_id: 'vectors' });
+  }));
+  test('Google at v1, by its key', () => withGateway(async ({ url }) => {
+    const client = google(url, 'v1');
+    const names = [];
+    for await (const { name } of await client.models.list({ config: { pageSize: 2 } })) names.push(name);
+
+    expect(names).toEqual(ALL.map((id) => `models/${id}`));
+    expect(await client.models.get({ model: 'gem' })).toMatchObject({ name: 'models/gem', supportedActions: ['generateContent', 'streamGenerateContent'] });
+    expect((await client.models.get({ model: 'vectors' })).supportedActions).toEqual([]);
+    await expect(client.models.get({ model: 'hidden' })).rejects.toMatchObject({ status: 404, message: expect.stringContaining('NOT_FOUND') });
+  }));
+  test('Google at v1beta, where only what generates content is listed', () => withGateway(async ({ url }) => {
+    const client = google(url, 'v1beta', { authorization: `Bearer ${TOKEN}` });
+    const names = [];
+    for await (const { name } of await client.models.list()) names.push(name);
+
+    expect(names).toEqual(['models/some-model', 'models/gem']);
+    expect(await client.models.get({ model: 'gem' })).toMatchObject({ name: 'models/gem', displayName: 'gem' });
+  }));
+  test.each([['/v1/models'], ['/v1beta/models']])('Google, by a key in the query: %s', (path) => withGateway(async ({ url }) => {
+    expect((await call(url, 'GET', `${path}?key=${TOKEN}`, { token: null })).json.models).toContainEqual(expect.objectContaining({ name: 'models/gem' }));
+    expect((await call(url, 'GET', `${path}/gem?key=${TOKEN}`, { token: null })).json).toMatchObject({ name: 'models/gem' });
+    expect((await call(url, 'GET', `${path}?key=wrong-token`, { token: null })).json.error).toMatchObject({ code: 401, status: 'UNAUTHENTICATED' });
+  }));
+});
 
 test('what the token does not see, or nobody serves, is not there', () => withGateway(async ({ url, billing }) => {
   billing.tokens.set('rg_narrow-token', { models: ['gem', 'hidden'] });

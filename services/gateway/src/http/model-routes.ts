@@ -1,10 +1,12 @@
 import { Problem } from '@reelgate/platform/problem';
 import { visibleModels } from '../operations/visible-models.ts';
+import type { Schema } from '../dialects/dialect.ts';
+import { askingFamily } from './asking-family.ts';
 import type { Exchange } from './exchange.ts';
 import { principalOf } from './exchange.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 import { MODEL_SHAPES } from './model-shapes.ts';
-import type { ModelShape } from './model-shapes.ts';
+import type { ListedModel, ModelShape } from './model-shapes.ts';
 import type { RouteDoc, RouteEntry } from './route.ts';
 
 type Parts = Pick<GatewayParts, 'catalogue'>;
@@ -17,33 +19,37 @@ export function modelRoutes(parts: Parts): RouteEntry[] {
       exchange.body = answer(exchange);
     },
   });
-  const { openai, google } = MODEL_SHAPES;
+  const { google } = MODEL_SHAPES;
+  const models = (exchange: Exchange): readonly ListedModel[] => listed(parts, exchange);
+  const generating = (exchange: Exchange): readonly ListedModel[] => models(exchange).filter(({ generates }) => generates);
   return [
-    entry('/v1/models', docOf('listModels', 'List the models that the token sees', openai.pageSchema), (exchange) => shapeFor(exchange).page(visible(parts, exchange))),
-    entry('/v1/models/{model}', docOf('getModel', 'Read a model that the token sees', openai.schema), (exchange) => shapeFor(exchange).one(named(exchange, visible(parts, exchange)))),
-    entry('/v1beta/models', docOf('listGenerateContentModels', 'List the models that the token sees and that generate content', google.pageSchema), (exchange) => google.page(generating(parts, exchange))),
-    entry('/v1beta/models/{model}', docOf('getGenerateContentModel', 'Read a model that generates content', google.schema), (exchange) => google.one(named(exchange, generating(parts, exchange)))),
+    entry('/v1/models', docOf('listModels', 'List the models that the token sees', anyOf('pageSchema')), (exchange) => shapeFor(exchange).page(models(exchange))),
+    entry('/v1/models/{model}', docOf('getModel', 'Read a model that the token sees', anyOf('schema')), (exchange) => shapeFor(exchange).one(named(exchange, models(exchange)))),
+    entry('/v1beta/models', docOf('listGenerateContentModels', 'List the models that the token sees and that generate content', google.pageSchema), (exchange) => google.page(generating(exchange))),
+    entry('/v1beta/models/{model}', docOf('getGenerateContentModel', 'Read a model that generates content', google.schema), (exchange) => google.one(named(exchange, generating(exchange)))),
   ];
 }
 
-/** Anthropic's clients ask at the same path, and always name their version. */
-function shapeFor({ req }: Exchange): ModelShape {
-  return req.headers['anthropic-version'] === undefined ? MODEL_SHAPES.openai : MODEL_SHAPES.anthropic;
+/** Every family asks at the same path, and reads only its own shape. */
+function shapeFor(exchange: Exchange): ModelShape {
+  return MODEL_SHAPES[askingFamily(exchange) ?? 'openai'];
 }
 
-function visible({ catalogue }: Parts, exchange: Exchange): readonly string[] {
-  return visibleModels(principalOf(exchange), catalogue());
+function anyOf(which: 'schema' | 'pageSchema'): Schema {
+  return { description: 'In the shape of the client that asks: of Anthropic\'s with anthropic-version or x-api-key, of Google\'s with x-goog-api-key or ?key=, else of OpenAI\'s.', anyOf: Object.values(MODEL_SHAPES).map((shape) => shape[which]) };
 }
 
-function generating(parts: Parts, exchange: Exchange): readonly string[] {
-  const serving = parts.catalogue().relay.filter(({ enabled, endpoints }) => enabled && endpoints.includes('generate_content'));
-  const models = new Set(serving.flatMap((channel) => Object.keys(channel.models)));
-  return visible(parts, exchange).filter((model) => models.has(model));
+function listed({ catalogue }: Parts, exchange: Exchange): readonly ListedModel[] {
+  const current = catalogue();
+  const serving = current.relay.filter(({ enabled, endpoints }) => enabled && endpoints.includes('generate_content'));
+  const generating = new Set(serving.flatMap((channel) => Object.keys(channel.models)));
+  return visibleModels(principalOf(exchange), current).map((id) => ({ id, generates: generating.has(id) }));
 }
 
-function named({ params }: Exchange, models: readonly string[]): string {
+function named({ params }: Exchange, models: readonly ListedModel[]): ListedModel {
   const id = params['model'] ?? '';
-  if (models.includes(id)) return id;
+  const found = models.find((model) => model.id === id);
+  if (found !== undefined) return found;
   throw new Problem({ kind: 'not_found', reason: 'model_not_found', field: 'model', message: `${JSON.stringify(id.slice(0, 64))} is not a model that this token can use here; GET /v1/models lists those that it can` });
 }
 

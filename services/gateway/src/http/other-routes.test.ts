@@ -37,18 +37,13 @@ test.each(['/v1beta/models/some-model:embedContent', '/v1beta/models/some-model:
 describe('a method that a path does not take', () => {
   test.each([
     ['PUT', '/v1/videos', 'GET, HEAD, POST'], ['GET', '/v2/video_generation', 'POST'], ['DELETE', '/v2/h3_context_ir', 'POST'], ['PATCH', '/v1/videos/task_1/remix', 'POST'],
-    ['POST', '/v2/query/video_generation/task_1', 'GET, HEAD'], ['DELETE', '/v1/models', 'GET, HEAD'], ['POST', '/v1/videos/edits', 'DELETE, GET, HEAD'], ['GET', '/v1/chat/completions', 'POST'], ['POST', '/ximg/a.mp4', 'GET, HEAD'],
+    ['POST', '/v2/query/video_generation/task_1', 'GET, HEAD'], ['DELETE', '/v1/models', 'GET, HEAD'], ['GET', '/v1/chat/completions', 'POST'], ['POST', '/ximg/a.mp4', 'GET, HEAD'],
   ])('%s %s is 405', async (method, path, allow) => {
     const answer = await call(under.url, method, path);
 
     expect([answer.status, answer.headers.allow]).toEqual([405, allow]);
     expect(answer.json.error.message).toContain(allow);
   });
-});
-
-test.each(['edits', 'extensions', 'characters', 'estimate'])('%s is no task', async (word) => {
-  for (const path of [`/v1/videos/${word}`, `/v1/videos/${word}/content`]) expect((await call(under.url, 'GET', path)).json.error.code).toBe('not_found');
-  expect((await call(under.url, 'DELETE', `/v1/videos/${word}`)).status).toBe(404);
 });
 
 describe('a route that is not implemented', () => {

@@ -1,14 +1,11 @@
 import { Problem } from '@reelgate/platform/problem';
 import type { Exchange } from './exchange.ts';
 
-/** Words that SDKs put in the place of an id for things that this service does not have. */
-const RESERVED: ReadonlySet<string> = new Set(['edits', 'extensions', 'characters', 'estimate']);
 const PLAUSIBLE = /^[\w-]{1,64}$/;
 
 /** The task that a path names. What cannot be an id is unknown without anybody being asked. */
 export function taskIdOf(exchange: Exchange, name = 'task_id'): string {
   const taskId = exchange.params[name] ?? '';
-  if (RESERVED.has(taskId)) throw new Problem({ kind: 'not_found', reason: 'not_found', message: `there is nothing at ${exchange.path}` });
   if (!PLAUSIBLE.test(taskId)) throw new Problem({ kind: 'not_found', reason: 'task_not_found', message: 'no such task' });
   exchange.state.taskId = taskId;
   return taskId;
