@@ -12,8 +12,8 @@ export interface Mp4Options {
   readonly eachSize?: boolean;
   readonly sampleBytes?: number;
   readonly dataBytes?: number;
-  /** Of the sample table, in the place of those that the numbers above give: by the name of the box. */
-  readonly tables?: Readonly<Record<string, Buffer>>;
+  /** Of the sample table, in the place of those that the numbers above give: by the name of the box; undefined: without it. */
+  readonly tables?: Readonly<Record<string, Buffer | undefined>>;
   /** Within the track, before its media: an edit list. */
   readonly edits?: Buffer;
   readonly tracks?: number;
@@ -30,7 +30,12 @@ export function mp4(options: Mp4Options = {}): Buffer {
   return Buffer.concat([box('ftyp', ascii('isom'), u32(512), ascii('isomavc1')), box('mdat', Buffer.alloc(dataBytes, 1)), movie(options), options.after ?? NOTHING]);
 }
 
-/** 689 bytes or so that keep a parser busy for minutes: every chunk is said to hold four thousand million samples. */
+/** A million samples of one byte, all of which are there: each becomes an object in the parser's memory. */
+export function heavyMp4(): Buffer {
+  return Buffer.concat([fragmentedMp4(1, 1_000_000, 1), box('free', Buffer.alloc(1_000_000))]);
+}
+
+/** 689 bytes or so that would keep a parser busy for minutes: every chunk is said to hold four thousand million samples. */
 export function spinningMp4(): Buffer {
   return mp4({ samples: 2, eachSize: true, samplesPerChunk: 0xffff_ffff, dataBytes: 16 });
 }
@@ -54,8 +59,8 @@ function trackOf(id: number, options: Mp4Options): Buffer {
 function sampleTable({ width = 0, height = 0, samples = 0, delta = 1, samplesPerChunk = samples, eachSize = false, sampleBytes = 4, tables = {} }: Mp4Options): Buffer {
   const coded = box('avc1', Buffer.alloc(6), u16(1), Buffer.alloc(16), u16(width, height), u32(0x48_0000, 0x48_0000, 0), u16(1), Buffer.alloc(32), u16(24, 0xffff), box('avcC', H264));
   const sizes = eachSize ? Buffer.concat([u32(0, 0, samples), Buffer.alloc(4 * samples, u32(sampleBytes))]) : u32(0, sampleBytes, samples);
-  const all = { stsd: Buffer.concat([u32(0, 1), coded]), stts: u32(0, 1, samples, delta), stsc: u32(0, 1, 1, samplesPerChunk, 1), stsz: sizes, stco: u32(0, 1, FIRST_SAMPLE_AT), ...tables };
-  return box('stbl', ...Object.entries(all).map(([name, bytes]) => box(name, bytes)));
+  const all: Mp4Options['tables'] & object = { stsd: Buffer.concat([u32(0, 1), coded]), stts: u32(0, 1, samples, delta), stsc: u32(0, 1, 1, samplesPerChunk, 1), stsz: sizes, stco: u32(0, 1, FIRST_SAMPLE_AT), ...tables };
+  return box('stbl', ...Object.entries(all).flatMap(([name, bytes]) => (bytes === undefined ? [] : [box(name, bytes)])));
 }
 
 /** Behind the first box of 28 bytes and the head of the second. */

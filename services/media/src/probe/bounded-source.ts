@@ -1,8 +1,8 @@
 import { open } from 'node:fs/promises';
 import { CustomSource } from 'mediabunny';
+import { MOVIE_BYTES_MAX } from './claims/movie-claims.ts';
 
-/** More than the tables of hours of film, and more than any one picture of it. A table is read in one piece, with a little around it. */
-const MOVIE_BYTES_MAX = 8 * 1024 * 1024;
+/** The movie box is read in one piece, with a little around it; no one picture of a film is larger. */
 const AROUND_BYTES = 512 * 1024;
 const CACHE_BYTES = 8 * 1024 * 1024;
 

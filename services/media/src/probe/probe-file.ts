@@ -1,6 +1,7 @@
 import { fileTypeFromBuffer } from 'file-type';
 import { FORMATS } from '../domain/formats.ts';
 import type { Family } from '../domain/formats.ts';
+import { claimsFit } from './claims/check-claims.ts';
 import { firstBytes } from './first-bytes.ts';
 import type { ProbeJob, ProbeOutcome } from './probe.ts';
 
@@ -25,6 +26,7 @@ export async function probeFile(job: ProbeJob): Promise<ProbeOutcome> {
   if (family === undefined) return { fault: 'unknown_type' };
   const read = await READERS[family]();
   try {
+    if (!claimsFit(job.path, mediaType)) return { fault: 'broken' };
     return await read(job, mediaType);
   } catch {
     return { fault: 'broken' };

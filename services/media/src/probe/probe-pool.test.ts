@@ -6,7 +6,8 @@ import fc from 'fast-check';
 import { systemClock } from '@reelgate/platform/clock';
 import { silentLog } from '@reelgate/platform/log';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
-import { fragmentedMp4, mp4, spinningMp4 } from '../../testing/mp4.ts';
+import { endlessMp3 } from '../../testing/movie-bombs.ts';
+import { heavyMp4, mp4 } from '../../testing/mp4.ts';
 import { fixture } from '../../testing/origin.ts';
 import { apng, heic, png, wav } from '../../testing/pictures.ts';
 import { openProbePool } from './probe-pool.ts';
@@ -98,7 +99,7 @@ describe('bombs', () => {
   test('a file that holds the parser up is given up, and the next one is read', async () => {
     await probe(fixture('image.png'), patient);
 
-    expect(await probe(spinningMp4(), patient)).toEqual({ fault: 'overrun' });
+    expect(await probe(endlessMp3(), patient)).toEqual({ fault: 'overrun' });
     expect(await probe(fixture('image.png'), patient)).toMatchObject({ facts: { mediaType: 'image/png' } });
   });
 
@@ -119,7 +120,7 @@ describe('bombs', () => {
   test('a file that fills the memory ends its worker alone', async () => {
     const small = openProbePool({ ...OPTIONS, workers: 1, heapBytes: 32 * 1024 ** 2 });
     
-    const outcomes = [await probe(fragmentedMp4(1, 0x0fff_ffff), small), await probe(fixture('image.png'), small)];
+    const outcomes = [await probe(heavyMp4(), small), await probe(fixture('image.png'), small)];
     await small.stop();
 
     expect(outcomes).toEqual([{ fault: 'overrun' }, { facts: expect.objectContaining({ mediaType: 'image/png' }) }]);

@@ -141,7 +141,7 @@ describe('what is no result', () => {
 
   test.each<[string, Behaviour]>([
     ['a page', serves(Buffer.from('<html>gateway</html>'))], ['nothing', serves(Buffer.alloc(0))], ['a picture', serves(png(300, 300))], ['half a video', serves(fixture('768p.mp4').subarray(0, 90_000))],
-    ['a file that holds the parser up', serves(spinningMp4())], ['more than the bound', serves(Buffer.alloc(300 * 1024 + 1))], ['compressed', serves(fixture('768p.mp4'), { 'content-encoding': 'gzip' })],
+    ['a file that says more than it holds', serves(spinningMp4())], ['more than the bound', serves(Buffer.alloc(300 * 1024 + 1))], ['compressed', serves(fixture('768p.mp4'), { 'content-encoding': 'gzip' })],
     ['a redirect inside', (_request, response) => { response.writeHead(302, { location: 'http://169.254.169.254/' }).end(); }],
   ])('%s is refused, and leaves nothing', async (_what, behaviour) => {
     const before = under.blobs();

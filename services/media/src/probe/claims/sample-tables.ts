@@ -1,0 +1,117 @@
+import type { Box } from './boxes.ts';
+import { claim } from './false-claim.ts';
+import type { FileBytes } from './file-bytes.ts';
+
+/** Writers differ on what the last chunk and the last time hold; none is wrong by more than this. */
+const SAMPLES_TOLERATED = 64;
+/** QuickTime counts packed sound in the samples that come out of it, and gives each a size of one. */
+const SOUND_SAMPLES_PER_BYTE = 64;
+const SOUND_SIZE = 1;
+/** Of a size in the compact table. */
+const FIELD_BITS: ReadonlySet<number> = new Set([4, 8, 16]);
+/** Where the number of entries stands in a table, behind its head, and the bytes of each entry. */
+interface Layout { readonly countAt: number; readonly entryBytes: number }
+const four = (entryBytes: number): Layout => ({ countAt: 4, entryBytes });
+/** By name; of version 0. Tables that grow with their version are laid out below. */
+const LAYOUTS: Readonly<Record<string, Layout>> = {
+  stsd: four(8), stts: four(8), ctts: four(8), stsc: four(12), stco: four(4), co64: four(8), stss: four(4), stps: four(4), dref: four(8), elst: four(12), sbgp: { countAt: 8, entryBytes: 8 },
+};
+const LATER_LAYOUTS: Readonly<Record<string, Layout>> = { elst: four(20), sbgp: { countAt: 12, entryBytes: 8 } };
+
+/** By which a track finds its samples. The parser adds up two of a kind. */
+const OF_ONE_TRACK: Readonly<Record<string, string>> = { stsd: 'stsd', stts: 'stts', ctts: 'ctts', stsc: 'stsc', stsz: 'sizes', stz2: 'sizes', stco: 'chunks', co64: 'chunks', stss: 'stss' };
+
+/** Every entry that a table says it has must be in it. Gives their number and where the first one stands. */
+export function entriesOf(bytes: FileBytes, { name, start, end }: Box): { readonly count: number; readonly at: number } | undefined {
+  const layout = (bytes.u8(start) > 0 ? LATER_LAYOUTS[name] : undefined) ?? LAYOUTS[name];
+  if (layout === undefined) return undefined;
+  const count = bytes.u32(start + layout.countAt);
+  const at = start + layout.countAt + 4;
+  claim(count * layout.entryBytes <= end - at, `has a table ${name} with more entries than bytes`);
+  return { count, at };
+}
+
+/** What the tables of one track say; they must agree with one another and with the size of the file. */
+export class SampleTables {
+  readonly #tables = new Map<string, Box>();
+  readonly #bytes: FileBytes;
+
+  constructor(bytes: FileBytes) {
+    this.#bytes = bytes;
+  }
+
+  add(box: Box): void {
+    entriesOf(this.#bytes, box);
+    const kind = OF_ONE_TRACK[box.name];
+    if (kind === undefined) return;
+    claim(!this.#tables.has(kind), `has two tables ${box.name} for one track`);
+    this.#tables.set(kind, box);
+  }
+
+  check(handler: string): void {
+    const samples = this.#checkSizes(handler === 'soun');
+    const most = 2 * samples + SAMPLES_TOLERATED;
+    for (const name of ['stts', 'ctts']) {
+      claim(this.#sum(name, 8, (at) => this.#bytes.u32(at)) <= most, `has a table ${name} of more samples than there are`);
+    }
+    claim((this.#entries('stss')?.count ?? 0) <= most, 'has more key samples than samples');
+    claim(this.#samplesInChunks() <= most, 'has chunks of more samples than there are');
+  }
+
+  /** The number of samples; together they are no larger than the file. */
+  #checkSizes(isSound: boolean): number {
+    const table = this.#tables.get('sizes');
+    if (table === undefined) return 0;
+    if (table.name === 'stz2') return this.#checkCompactSizes(table);
+    const size = this.#bytes.u32(table.start + 4);
+    const count = this.#bytes.u32(table.start + 8);
+    if (size > 0) {
+      const perByte = isSound && size === SOUND_SIZE ? SOUND_SAMPLES_PER_BYTE : 1;
+      claim(count * size <= perByte * this.#bytes.size, 'has samples that are larger than the file');
+      return count;
+    }
+    const first = table.start + 12;
+    claim(4 * count <= table.end - first, 'has a table stsz with more entries than bytes');
+    claim(this.#total(first, count, 4, (at) => this.#bytes.u32(at)) <= this.#bytes.size, 'has samples that are larger than the file');
+    return count;
+  }
+
+  #checkCompactSizes({ start, end }: Box): number {
+    const bits = this.#bytes.u8(start + 7);
+    const count = this.#bytes.u32(start + 8);
+    claim(FIELD_BITS.has(bits), 'has sizes of a width that there is not');
+    claim(count * bits <= 8 * (end - start - 12), 'has a table stz2 with more entries than bytes');
+    return count;
+  }
+
+  #samplesInChunks(): number {
+    const runs = this.#entries('stsc');
+    const chunks = this.#entries('chunks')?.count ?? 0;
+    if (runs === undefined) return 0;
+    let samples = 0;
+    for (let run = 0; run < runs.count; run += 1) {
+      const at = runs.at + 12 * run;
+      const first = this.#bytes.u32(at);
+      const next = run + 1 < runs.count ? this.#bytes.u32(at + 12) : Math.max(first, chunks) + 1;
+      claim(first >= 1 && next > first, 'has runs of chunks that are out of order');
+      samples += (next - first) * this.#bytes.u32(at + 4);
+    }
+    return samples;
+  }
+
+  #entries(name: string): { readonly count: number; readonly at: number } | undefined {
+    const table = this.#tables.get(name);
+    return table === undefined ? undefined : entriesOf(this.#bytes, table);
+  }
+
+  #sum(name: string, entryBytes: number, read: (at: number) => number): number {
+    const entries = this.#entries(name);
+    return entries === undefined ? 0 : this.#total(entries.at, entries.count, entryBytes, read);
+  }
+
+  #total(from: number, count: number, entryBytes: number, read: (at: number) => number): number {
+    let sum = 0;
+    for (let entry = 0; entry < count; entry += 1) sum += read(from + entryBytes * entry);
+    return sum;
+  }
+}

@@ -1,0 +1,73 @@
+import { claim } from './false-claim.ts';
+import type { FileBytes } from './file-bytes.ts';
+
+const RIFF_HEAD_BYTES = 12;
+const CHUNK_HEAD_BYTES = 8;
+/** Of one file; a WAV has a handful. */
+const CHUNKS_MAX = 4096;
+const FORMAT_BYTES_MIN = 16;
+/** Those whose numbers have the smallest byte first. */
+const RIFF: ReadonlySet<string> = new Set(['RIFF', 'RF64']);
+
+const TAG_HEAD_BYTES = 10;
+/** Of one file; a tag that stands behind another is rare, and a third one is nobody's. */
+const TAGS_MAX = 16;
+/** How far behind the tags a first frame is looked for. */
+const FRAME_WITHIN_BYTES = 4096;
+/** Of the lowest rate that there is. */
+const FRAME_BYTES_MIN = 24;
+/** How far behind the beginning of the first frame its claims may stand: by version and channels, and in the other way to write them. */
+const XING_OFFSETS = [4 + 9, 4 + 17, 4 + 32];
+const XING_NAMES: ReadonlySet<string> = new Set(['Xing', 'Info']);
+const XING_HAS_FRAMES = 1;
+const VBRI_OFFSET = 4 + 32;
+const VBRI_FRAMES_AT = 14;
+
+/** Throws a `FalseClaim` where a WAV says that it holds more than it can. Only its sound may be said to be longer: what is written while it is heard says so. */
+export function checkWave(bytes: FileBytes): void {
+  if (bytes.size < RIFF_HEAD_BYTES || !RIFF.has(bytes.name(0))) return;
+  let chunks = 0;
+  for (let at = RIFF_HEAD_BYTES; at + CHUNK_HEAD_BYTES <= bytes.size; chunks += 1) {
+    claim(chunks < CHUNKS_MAX, 'has too many chunks');
+    const name = bytes.name(at);
+    const size = bytes.u32le(at + 4);
+    const start = at + CHUNK_HEAD_BYTES;
+    if (name === 'data' && start + size > bytes.size) return;
+    claim(start + size <= bytes.size, `has a chunk ${name} that ends behind the file`);
+    if (name === 'fmt ') checkFormat(bytes, start, size);
+    at = start + size + size % 2;
+  }
+}
+
+function checkFormat(bytes: FileBytes, start: number, size: number): void {
+  claim(size >= FORMAT_BYTES_MIN, 'has a format that is cut off');
+  const [channels, rate, block] = [bytes.u16le(start + 2), bytes.u32le(start + 4), bytes.u16le(start + 12)];
+  claim(channels > 0 && rate > 0 && block > 0, 'has sound of no bytes');
+}
+
+/** Throws a `FalseClaim` where an MP3 says that it has tags or frames for which it is too short. */
+export function checkMp3(bytes: FileBytes): void {
+  let at = 0;
+  for (let tags = 0; at + TAG_HEAD_BYTES <= bytes.size && isTag(bytes, at); tags += 1) {
+    claim(tags < TAGS_MAX, 'has too many tags');
+    at += TAG_HEAD_BYTES + tagBytes(bytes, at + 6);
+    claim(at <= bytes.size, 'has a tag that ends behind the file');
+  }
+  const last = Math.min(bytes.size - VBRI_OFFSET - VBRI_FRAMES_AT - 4, at + FRAME_WITHIN_BYTES);
+  while (at < last && !isFrame(bytes, at)) at += 1;
+  if (at < last) claim(framesSaid(bytes, at) * FRAME_BYTES_MIN <= bytes.size, 'has more frames than bytes');
+}
+
+const isTag = (bytes: FileBytes, at: number): boolean => bytes.u24(at) === 0x494433;
+const isFrame = (bytes: FileBytes, at: number): boolean => bytes.u8(at) === 0xff && (bytes.u8(at + 1) & 0xe0) === 0xe0;
+
+/** Seven bits of each byte. */
+function tagBytes(bytes: FileBytes, at: number): number {
+  return [0, 1, 2, 3].reduce((sum, next) => sum * 0x80 + (bytes.u8(at + next) & 0x7f), 0);
+}
+
+function framesSaid(bytes: FileBytes, frameAt: number): number {
+  if (bytes.name(frameAt + VBRI_OFFSET) === 'VBRI') return bytes.u32(frameAt + VBRI_OFFSET + VBRI_FRAMES_AT);
+  const xing = XING_OFFSETS.map((offset) => frameAt + offset).find((at) => XING_NAMES.has(bytes.name(at)));
+  return xing === undefined || (bytes.u32(xing + 4) & XING_HAS_FRAMES) === 0 ? 0 : bytes.u32(xing + 8);
+}

@@ -1,0 +1,134 @@
+import { ElementReader, vintAt } from './elements.ts';
+import type { Element } from './elements.ts';
+import { claim } from './false-claim.ts';
+import type { FileBytes } from './file-bytes.ts';
+
+const SEGMENT = 0x18538067;
+const CLUSTER = 0x1f43b675;
+const CUES = 0x1c53bb6b;
+const CUE_POINT = 0xbb;
+const CUE_POSITIONS = 0xb7;
+const CUE_CLUSTER_AT = 0xf1;
+const SIMPLE_BLOCK = 0xa3;
+const BLOCK_GROUP = 0xa0;
+const BLOCK = 0xa1;
+/** What a segment holds, and what may end a cluster of unknown length: heads, seeks, information, clusters, tracks, cues, attachments, chapters, tags. */
+const IN_SEGMENT: ReadonlySet<number> = new Set([0x1a45dfa3, 0x114d9b74, 0x1549a966, CLUSTER, 0x1654ae6b, CUES, 0x1941a469, 0x1043a770, 0x1254c367]);
+/** More than the index of hours of film, in one piece. */
+const PART_BYTES_MAX = 8 * 1024 * 1024;
+const UINT_BYTES_MAX = 8;
+/** Behind the number of the track: a time of two bytes, and the flags. */
+const BLOCK_TIME_BYTES = 2;
+
+type Known = Element & { readonly end: number };
+
+/** Throws a `FalseClaim` where a WebM says that it holds more than it can. */
+export function checkWebm(bytes: FileBytes): void {
+  const reader = new ElementReader(bytes);
+  for (let at = 0; at < bytes.size;) {
+    const element = reader.at(at);
+    const end = Math.min(element.end ?? bytes.size, bytes.size);
+    if (element.id === SEGMENT) checkSegment(reader, { ...element, end });
+    at = end;
+  }
+}
+
+function checkSegment(reader: ElementReader, segment: Known): void {
+  for (let at = segment.start; at < segment.end;) {
+    const element = reader.at(at);
+    claim(element.id !== SEGMENT, 'has a segment in a segment');
+    if (element.id === CLUSTER) {
+      at = checkCluster(reader, element, segment.end);
+      continue;
+    }
+    claim(element.end !== undefined && element.end <= segment.end, 'has an element that ends behind its segment');
+    const known = { ...element, end: element.end ?? segment.end };
+    if (IN_SEGMENT.has(element.id)) claim(known.end - known.start <= PART_BYTES_MAX, 'has an index that is too large');
+    if (element.id === CUES) checkCues(reader, known, segment.start);
+    at = known.end;
+  }
+}
+
+/** Gives where it ends: for one of unknown length, where the next part of the segment begins. The last one may be cut off. */
+function checkCluster(reader: ElementReader, cluster: Element, segmentEnd: number): number {
+  const end = Math.min(cluster.end ?? segmentEnd, segmentEnd);
+  for (let at = cluster.start; at < end;) {
+    const element = reader.at(at);
+    if (cluster.end === undefined && IN_SEGMENT.has(element.id)) return at;
+    claim(element.end !== undefined, 'has a block without an end');
+    const known = { ...element, end: element.end ?? end };
+    if (known.end > end) {
+      claim(end === reader.bytes.size, 'has a block that ends behind its cluster');
+      return end;
+    }
+    checkBlocks(reader, known);
+    at = known.end;
+  }
+  return end;
+}
+
+function checkBlocks(reader: ElementReader, element: Known): void {
+  if (element.id === SIMPLE_BLOCK || element.id === BLOCK) checkLacing(reader.bytes, element);
+  if (element.id !== BLOCK_GROUP) return;
+  for (const part of reader.within(element)) if (part.id === BLOCK) checkLacing(reader.bytes, part);
+}
+
+/** How the frames of a block are told apart, by two bits of its flags: not at all, or in one of three ways. Gives what their sizes and they take. */
+const LACINGS: readonly (((bytes: FileBytes, at: number, frames: number) => number) | undefined)[] = [
+  undefined,
+  (bytes, at, frames) => {
+    let [taken, sum] = [0, 0];
+    for (let frame = 1; frame < frames; taken += 1) {
+      const byte = bytes.u8(at + taken);
+      sum += byte;
+      if (byte < 0xff) frame += 1;
+    }
+    return taken + sum;
+  },
+  (_bytes, _at, frames) => frames,
+  (bytes, at, frames) => {
+    let { value: size, length: taken } = vintAt(bytes, at);
+    let sum = size;
+    for (let frame = 2; frame < frames; frame += 1) {
+      const change = vintAt(bytes, at + taken);
+      size += change.value - (2 ** (7 * change.length - 1) - 1);
+      taken += change.length;
+      claim(size >= 0, 'has a frame of less than nothing');
+      sum += size;
+    }
+    return taken + sum;
+  },
+];
+
+function checkLacing(bytes: FileBytes, { start, end }: Known): void {
+  const flagsAt = start + vintAt(bytes, start).length + BLOCK_TIME_BYTES;
+  claim(flagsAt < end, 'has a block without a head');
+  const lacing = LACINGS[bytes.u8(flagsAt) >> 1 & 3];
+  if (lacing === undefined) return;
+  claim(flagsAt + 1 < end, 'has a block without its number of frames');
+  const frames = bytes.u8(flagsAt + 1) + 1;
+  const left = end - flagsAt - 2;
+  claim(frames <= left && (frames === 1 || lacing(bytes, flagsAt + 2, frames) <= left), 'has a block of more frames than bytes');
+}
+
+function checkCues(reader: ElementReader, cues: Known, segmentStart: number): void {
+  for (const point of reader.within(cues)) {
+    if (point.id !== CUE_POINT) continue;
+    for (const positions of reader.within(point)) {
+      if (positions.id === CUE_POSITIONS) checkCuePositions(reader, positions, segmentStart);
+    }
+  }
+}
+
+function checkCuePositions(reader: ElementReader, positions: Known, segmentStart: number): void {
+  for (const field of reader.within(positions)) {
+    if (field.id === CUE_CLUSTER_AT) claim(segmentStart + uint(reader.bytes, field) < reader.bytes.size, 'has an index of clusters that are not there');
+  }
+}
+
+function uint(bytes: FileBytes, { start, end }: Known): number {
+  claim(end - start <= UINT_BYTES_MAX, 'has a number that is too long');
+  let value = 0;
+  for (let at = start; at < end; at += 1) value = value * 0x100 + bytes.u8(at);
+  return value;
+}
