@@ -15,12 +15,13 @@ export type TokenRequest = Pick<Token, 'accountId' | 'name' | 'models' | 'limit'
 type Deps = Pick<BillingDeps, 'accounts' | 'tokens' | 'hashKey' | 'clock' | 'newId' | 'random'>;
 
 /** Makes a token. Its key is in this answer, and nowhere else. */
-export async function createToken(deps: Deps, request: TokenRequest): Promise<{ readonly token: Token; readonly key: Secret }> {
+export async function createToken(deps: Deps, request: TokenRequest, signal?: AbortSignal): Promise<{ readonly token: Token; readonly key: Secret }> {
   const now = deps.clock.now();
   assertSound(request, now);
   await findAccount(deps, request.accountId, 'account_id');
   const key = newKey(KEY_PREFIX, KEY_BYTES, deps.random);
   const token: Token = { ...request, id: deps.newId('token'), used: 0n, createdAt: now, revokedAt: undefined };
+  signal?.throwIfAborted();
   const isMade = await deps.tokens.insert({ token, keyHash: deps.hashKey(key), origin: undefined });
   if (!isMade) throw new Error('a fresh key was taken: the source of chance is broken');
   return { token, key: new Secret(key) };

@@ -32,9 +32,10 @@ interface Today {
 }
 
 /** Reserves the upper bound of each call under today's contract, all of them in one transaction. A call that is known keeps the hold that it has. */
-export async function placeCalls(deps: Deps, requests: readonly CallRequest[]): Promise<readonly Placed[]> {
+export async function placeCalls(deps: Deps, requests: readonly CallRequest[], signal?: AbortSignal): Promise<readonly Placed[]> {
   const today = await readToday(deps, requests);
   const drafts = new Map(requests.map((request) => [request.callId, draft(request, today)]));
+  signal?.throwIfAborted();
   const outcomes = await place(deps, drafts);
   return requests.map(({ callId, accountId }) => {
     const { placed, word } = answer(outcomes.get(callId), accountId);

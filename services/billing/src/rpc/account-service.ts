@@ -14,15 +14,15 @@ const TOKENS_MAX = 10_000;
 export function accountService(deps: BillingDeps): Binding {
   return bind(AccountService, {
     getAccount: async ({ id }) => ({ account: toWireAccount(await findAccount(deps, id, 'id')) }),
-    creditAccount: async ({ id, amountNanos, reason, actor, requestId }, { caller }) => {
+    creditAccount: async ({ id, amountNanos, reason, actor, requestId }, { caller, signal }) => {
       const account = await creditAccount(deps, {
         accountId: id, amount: amountNanos, reason: limitText(reason, 'reason'), actor: limitText(actor, 'actor') || caller.name,
         requestId: limitText(requestId, 'request_id') || undefined,
-      });
+      }, signal);
       return { account: toWireAccount(account) };
     },
-    createToken: async ({ accountId, name, models, limitNanos, expiresAt, limits }) => {
-      const made = await createToken(deps, { accountId, name: limitText(name, 'name'), models, limit: limitNanos, expiresAt: fromWireTime(expiresAt), limits: fromWireLimits(limits) });
+    createToken: async ({ accountId, name, models, limitNanos, expiresAt, limits }, { signal }) => {
+      const made = await createToken(deps, { accountId, name: limitText(name, 'name'), models, limit: limitNanos, expiresAt: fromWireTime(expiresAt), limits: fromWireLimits(limits) }, signal);
       return { token: toWireToken(made.token), key: made.key.reveal() };
     },
     listTokens: async ({ accountId }) => ({ tokens: (await deps.tokens.list(accountId || undefined, TOKENS_MAX)).map(toWireToken) }),

@@ -17,8 +17,8 @@ export function billingService(deps: BillingDeps): Binding {
   return bind(BillingService, {
     authenticate: async ({ key }) => ({ principal: toWirePrincipal(await authenticate(deps, key)) }),
     quotePrice: async ({ accountId, facts }) => ({ quote: toWireQuote(await quotePrice(deps, accountId, fromWireFacts(facts))) }),
-    placeHold: async ({ taskId, accountId, tokenId, facts }) =>
-      ({ hold: toWireHold(await placeHold(deps, { taskId: requireText(taskId, 'task_id'), accountId, tokenId, facts: fromWireFacts(facts) })) }),
+    placeHold: async ({ taskId, accountId, tokenId, facts }, { signal }) =>
+      ({ hold: toWireHold(await placeHold(deps, { taskId: requireText(taskId, 'task_id'), accountId, tokenId, facts: fromWireFacts(facts) }, signal)) }),
     extendHold: async ({ taskId, facts }) => ({ hold: toWireHold(await extendHold(deps, requireText(taskId, 'task_id'), fromWireFacts(facts))) }),
     releaseHold: async ({ taskId }) => ({ settlement: toWireSettlement(await releaseHold(deps, requireText(taskId, 'task_id'))) }),
     settleHold: async ({ taskId, totalSeconds, inputTokens, outputTokens, confirmed }) =>

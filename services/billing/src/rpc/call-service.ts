@@ -20,11 +20,11 @@ const LEFT_OUT = 'a call was left without an answer';
 /** From wire, operation, to wire. */
 export function callService(deps: BillingDeps): Binding {
   return bind(CallService, {
-    placeCalls: async ({ calls, refusalsOnly }) => {
+    placeCalls: async ({ calls, refusalsOnly }, { signal }) => {
       assertBatch(calls, 'calls');
       const orders = calls.map(readOrder);
       const sound = orders.flatMap((order) => ('refusal' in order ? [] : [order]));
-      const answers = (sound.length === 0 ? [] : await placeCalls(deps, sound)).values();
+      const answers = (sound.length === 0 ? [] : await placeCalls(deps, sound, signal)).values();
       const placed = orders.map((order) => ('refusal' in order ? order : answers.next().value));
       const refused = placed.flatMap((one, at) => toWireRefused(calls[at]?.callId ?? '', one));
       const held = placed.length - refused.length;

@@ -10,7 +10,7 @@ export interface AccountStore {
   create(credit: Credit): Promise<boolean>;
   /**
    * Writes the credit unless its key has been used; either way gives the account and the amount under that key.
-   * Refuses what would take the account's total out of bounds.
+   * Refuses what would take the account's total out of bounds. Writes nothing once the signal is aborted.
    */
-  credit(credit: Credit): Promise<{ readonly account: Account; readonly amount: Nanos }>;
+  credit(credit: Credit, signal?: AbortSignal): Promise<{ readonly account: Account; readonly amount: Nanos }>;
 }

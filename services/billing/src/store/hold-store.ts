@@ -21,8 +21,8 @@ export interface Outcome {
  * decides on is the locked hold; a decision that throws leaves nothing behind.
  */
 export interface HoldStore {
-  /** Places the hold unless the task has a story. Refuses when the token or the account does not cover it, or the token has ended. */
-  place(hold: Hold): Promise<Outcome>;
+  /** Places the hold unless the task has a story. Refuses when the token or the account does not cover it, or the token has ended. Writes nothing once the signal is aborted. */
+  place(hold: Hold, signal?: AbortSignal): Promise<Outcome>;
   /** Prices the hold again, once. Refuses as placing does, and then the hold stays as it was. Undefined: there is no hold. */
   extend(taskId: string, at: number, reprice: (hold: Hold, terms: PriceTerms) => Repricing): Promise<Outcome | undefined>;
   /** Ends the hold, or records that it is deferred. Undefined: the task has no story. */

@@ -1,4 +1,5 @@
 import type { Sql, SqlQuery } from '@reelgate/platform/sql';
+import { whileAwaited } from '@reelgate/platform/while-awaited';
 import type { Account } from '../domain/account.ts';
 import { creditEvent } from '../domain/ledger.ts';
 import type { Credit } from '../domain/ledger.ts';
@@ -38,7 +39,7 @@ export function sqlAccountStore(sql: Sql): AccountStore {
       if (!(await recordEvent(query, creditEvent(credit)))) throw new Error(`${credit.key} is taken, and its account is new`);
       return true;
     }),
-    credit: (credit) => sql.transaction((query) => addCredit(query, credit)),
+    credit: (credit, signal) => sql.transaction((query) => whileAwaited(signal, () => addCredit(query, credit))),
   };
 }
 

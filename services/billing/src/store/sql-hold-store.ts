@@ -1,4 +1,5 @@
 import type { Sql, SqlQuery } from '@reelgate/platform/sql';
+import { whileAwaited } from '@reelgate/platform/while-awaited';
 import type { Hold, HoldStory } from '../domain/hold.ts';
 import { SERVICE_ACTOR, extendEvent, holdEvent, holdKey, releaseEvent, settleEvent } from '../domain/ledger.ts';
 import type { FinancialEvent } from '../domain/ledger.ts';
@@ -34,7 +35,7 @@ const LINES = `SELECT e.event_key, l.book, l.amount_nanos, e.occurred_at FROM fi
 export function sqlHoldStore(sql: Sql): HoldStore {
   const termsOf = rememberedTerms();
   return {
-    place: (hold) => sql.transaction((query) => place(query, hold)),
+    place: (hold, signal) => sql.transaction((query) => whileAwaited(signal, () => place(query, hold))),
     extend: (taskId, at, reprice) => sql.transaction((query) => extend(query, { taskId, at, termsOf }, reprice)),
     end: (taskId, at, decide) => sql.transaction((query) => end(query, { taskId, at, termsOf }, decide)),
     preclude: (taskId, at) => sql.transaction((query) => recordVoid(query, { key: holdKey(taskId), taskId, actor: SERVICE_ACTOR, at })),

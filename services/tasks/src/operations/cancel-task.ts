@@ -31,7 +31,10 @@ async function isCancelled(deps: Deps, { mapping }: Task, signal: AbortSignal): 
   if (berth === undefined || upstreamId === undefined) return false;
   if (!berth.polls.take()) throw throttled(berth.polls.waitMs());
   const look = await berth.channel.look(upstreamId, signal);
-  return look.found && look.report.phase === 'queued' && berth.channel.cancel(upstreamId, signal);
+  if (!look.found || look.report.phase !== 'queued') return false;
+  signal.throwIfAborted();
+  // What was asked is heard out: the channel's own deadline bounds the call.
+  return berth.channel.cancel(upstreamId, new AbortController().signal);
 }
 
 function obstacle(task: Task): string | undefined {

@@ -25,12 +25,12 @@ export interface CreatedJob {
   readonly lease?: string | undefined;
 }
 
-/** Accepts a call to be made later: it is durable, counted and under its key before this resolves, or nothing of it is. */
-export async function createJob(deps: JobDeps, request: JobRequest): Promise<CreatedJob> {
+/** Accepts a call to be made later: it is durable, counted and under its key before this resolves, or nothing of it is. The latter, too, for a caller who leaves before. */
+export async function createJob(deps: JobDeps, request: JobRequest, signal?: AbortSignal): Promise<CreatedJob> {
   const earlier = await findEarlier(deps, request);
   if (earlier !== undefined) return { job: earlier, replayed: true };
   const job = newJob(deps, request);
-  const begun = await deps.jobs.beginJob(job);
+  const begun = await deps.jobs.beginJob(job, signal);
   if (begun === 'key_taken') return { job: await afterLostRace(deps, request), replayed: true };
   if (begun !== 'begun') throw tooManyJobs();
   if (job.lease === undefined) deps.announceQueued(job.id);

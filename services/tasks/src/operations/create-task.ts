@@ -33,9 +33,10 @@ export interface Created {
 
 /**
  * Accepts an order, or refuses it. Each step is durable before the next leaves the process: the task and its key, then the hold, then
- * each attempt as `started`. A death in between leaves a row that the next start finds.
+ * each attempt as `started`. A death in between leaves a row that the next start finds. A caller who leaves before the task is durable
+ * leaves nothing behind; after that the work is finished, and the key gives its answer.
  */
-export async function createTask(deps: Deps, request: CreateRequest): Promise<Created> {
+export async function createTask(deps: Deps, request: CreateRequest, signal?: AbortSignal): Promise<Created> {
   assertOrder(deps, request, request.order);
   const earlier = await findEarlier(deps, request);
   if (earlier !== undefined) return { task: earlier, replayed: true };
@@ -45,14 +46,21 @@ export async function createTask(deps: Deps, request: CreateRequest): Promise<Cr
   const task = newTask(deps, request, facts);
   deps.creating.set(task.id, 'working');
   try {
-    return await createOwn(deps, request, { task, resolved, facts });
+    return await createOwn(deps, request, { task, resolved, facts, signal });
   } finally {
     if (deps.creating.get(task.id) === 'working') deps.creating.delete(task.id);
   }
 }
 
-async function createOwn(deps: Deps, request: CreateRequest, { task, resolved, facts }: { readonly task: NewTask; readonly resolved: ResolvedOrder; readonly facts: PriceFacts }): Promise<Created> {
-  const begun = await deps.store.begin(task);
+interface Own {
+  readonly task: NewTask;
+  readonly resolved: ResolvedOrder;
+  readonly facts: PriceFacts;
+  readonly signal: AbortSignal | undefined;
+}
+
+async function createOwn(deps: Deps, request: CreateRequest, { task, resolved, facts, signal }: Own): Promise<Created> {
+  const begun = await deps.store.begin(task, signal);
   if (begun === 'key_taken') return afterLostRace(deps, request);
   if (begun !== 'begun') return refuseCapped(deps, request, facts);
   let created: Task | undefined;

@@ -4,9 +4,10 @@ import { getTask } from './read-tasks.ts';
 import { notFinished } from './refusals.ts';
 
 /** Removes a finished task from its owner's sight, and its result for good. Money and audit stay. */
-export async function deleteTask(deps: Deps, accountId: string, taskId: string): Promise<number> {
+export async function deleteTask(deps: Deps, accountId: string, taskId: string, signal?: AbortSignal): Promise<number> {
   const task = await getTask(deps, accountId, taskId);
   if (!isTerminal(task.state)) throw notFinished();
+  signal?.throwIfAborted();
   const at = deps.clock.now();
   await deps.media.remove(taskId);
   await deps.store.remove(taskId, at);

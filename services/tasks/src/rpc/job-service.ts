@@ -9,8 +9,8 @@ import { fromWireAnswer, fromWireCall, fromWireLease, toWireCall, toWireJob, toW
 /** Each method: from the wire, the operation, to the wire. */
 export function jobService(deps: JobDeps): Implementation<typeof JobService> {
   return {
-    createJob: async (request, { requestId }) => {
-      const { job, replayed, lease = '' } = await createJob(deps, { ...toCreate(request), requestId });
+    createJob: async (request, { requestId, signal }) => {
+      const { job, replayed, lease = '' } = await createJob(deps, { ...toCreate(request), requestId }, signal);
       return { job: toWireNewJob(job), replayed, lease, waitMs: BigInt(deps.limits.deadlineMs) };
     },
     withdrawJob: async ({ lease }) => ({ withdrawn: await withdrawJob(deps, fromWireLease(lease)) }),

@@ -31,8 +31,8 @@ export function taskService(deps: Deps): Implementation<typeof TaskService> {
       const { quote, facts } = await estimateOrder(deps, request, fromWireOrder(request.order));
       return { ...quote, facts: { seconds: BigInt(facts.seconds), input_video_seconds: BigInt(facts.inputVideoSeconds), images: BigInt(facts.images) } };
     },
-    createTask: async (request) => {
-      const { task, replayed } = await createTask(deps, toCreate(request));
+    createTask: async (request, { signal }) => {
+      const { task, replayed } = await createTask(deps, toCreate(request), signal);
       return { task: toWireCreated(task), replayed };
     },
     getTask: async ({ accountId, taskId }) => ({ task: toWireTask(await getTask(deps, accountId, taskId), now()) }),
@@ -41,7 +41,7 @@ export function taskService(deps: Deps): Implementation<typeof TaskService> {
       return { tasks: tasks.map((task) => toWireTask(task, now())), hasMore, total: BigInt(total ?? 0) };
     },
     cancelTask: async ({ accountId, taskId }, { signal }: CallContext) => ({ task: toWireTask(await cancelTask(deps, accountId, taskId, signal), now()) }),
-    deleteTask: async ({ accountId, taskId }) => ({ deletedAt: timestampFromMs(await deleteTask(deps, accountId, taskId)) }),
+    deleteTask: async ({ accountId, taskId }, { signal }) => ({ deletedAt: timestampFromMs(await deleteTask(deps, accountId, taskId, signal)) }),
     heedCallback: async ({ token, upstreamTaskId }) => {
       await heed(token, upstreamTaskId);
       return {};

@@ -35,8 +35,8 @@ export interface JobFinish {
 
 /** Jobs, each changed by whoever can name its lease, and ended once. */
 export interface JobStore {
-  /** Writes the job, its call, its key and its counters, or nothing. */
-  beginJob(job: NewJob): Promise<Begun>;
+  /** Writes the job, its call, its key and its counters, or nothing; nothing either, and it throws, once the signal is aborted. */
+  beginJob(job: NewJob, signal?: AbortSignal): Promise<Begun>;
   findJob(jobId: string): Promise<Job | undefined>;
   /** Takes due jobs: the tokens share alike, and of a token the one that has waited longest goes first. Until the lease ends nobody else takes them. */
   leaseJobs(options: { readonly worker: string; readonly lease: string; readonly now: number; readonly until: number; readonly limit: number }): Promise<readonly TakenJob[]>;

@@ -1,4 +1,5 @@
 import type { Sql, SqlQuery } from '@reelgate/platform/sql';
+import { whileAwaited } from '@reelgate/platform/while-awaited';
 import { channelScope } from '../domain/in-flight-scope.ts';
 import { TASK_COLUMNS, fromTaskRow } from './rows.ts';
 import { Undone, takeCaps, takeKey } from './sql-admission.ts';
@@ -21,9 +22,9 @@ function sqlBegins(sql: Sql, note: WriteNote): Pick<CreateStore, 'findKey' | 'be
       return row === undefined ? undefined : { fingerprint: row.fingerprint, taskId: row.task_id };
     },
 
-    begin: async (task) => {
+    begin: async (task, signal) => {
       try {
-        return await sql.transaction((query) => begin(query, task));
+        return await sql.transaction((query) => whileAwaited(signal, () => begin(query, task)));
       } catch (error) {
         if (error instanceof Undone) return error.outcome;
         throw error;

@@ -1,5 +1,6 @@
 import type { NewId } from '@reelgate/platform/ids';
 import type { Sql, SqlQuery, SqlRow } from '@reelgate/platform/sql';
+import { whileAwaited } from '@reelgate/platform/while-awaited';
 import { jobScopes } from '../domain/in-flight-scope.ts';
 import { JOB_COLUMNS, fromCallJson, fromJobRow, objectOf } from './job-rows.ts';
 import type { JobRetentionStore, JobStore, NewJob } from './job-store.ts';
@@ -39,15 +40,15 @@ export function sqlJobs(sql: Sql, newId: NewId): JobStore & JobRetentionStore {
 
 function sqlJobCreates(sql: Sql, note: WriteNote): Pick<JobStore, 'beginJob' | 'withdrawJob' | 'finishJob'> {
   return {
-    beginJob: async (job) => {
+    beginJob: async (job, signal) => {
       try {
-        return await sql.transaction<Begun>(async (query) => {
+        return await sql.transaction((query) => whileAwaited<Begun>(signal, async () => {
           if (job.idempotency !== undefined) await takeKey(query, job, job.idempotency);
           await takeCaps(query, job.caps);
           await insertJob(query, job);
           await note(query, job.id, job.createdAt, { type: 'created' });
           return 'begun';
-        });
+        }));
       } catch (error) {
         if (error instanceof Undone) return error.outcome;
         throw error;

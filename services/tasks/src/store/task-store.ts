@@ -67,8 +67,8 @@ export interface Progress {
 /** Creates: what is durable before and after each call that leaves the process. */
 export interface CreateStore {
   findKey(accountId: string, key: string, now: number): Promise<KeyRecord | undefined>;
-  /** Writes the task, its key and its counters, or nothing. */
-  begin(task: NewTask): Promise<Begun>;
+  /** Writes the task, its key and its counters, or nothing; nothing either, and it throws, once the signal is aborted. */
+  begin(task: NewTask, signal?: AbortSignal): Promise<Begun>;
   /** The order's measure, once its videos were probed. */
   measure(taskId: string, seconds: number): Promise<void>;
   /** What the order's media were frozen as, by the place of each in its content. */

@@ -57,6 +57,23 @@ export function createsConformance(open: OpenStore): void {
     });
   });
 
+  describe('a create whose caller has left', () => {
+    test.each([
+      ['before it begins', (signal: AbortController) => { signal.abort(new Error('left')); }],
+      ['while it is written', (signal: AbortController) => { queueMicrotask(() => { signal.abort(new Error('left')); }); }],
+    ])('%s writes nothing, its key and its counters neither', async (_when, leave) => {
+      const caller = new AbortController();
+      leave(caller);
+
+      await expect(store.begin(aNewTask('task_1', { idempotency: key('k') }), caller.signal)).rejects.toThrow('left');
+
+      expect(await store.find('task_1')).toBeUndefined();
+      expect(await store.findKey('acme', 'k', AT)).toBeUndefined();
+      expect(await inFlight(store, ...SCOPES)).toEqual([0, 0]);
+      expect(await store.begin(aNewTask('task_1', { idempotency: key('k') }), new AbortController().signal)).toBe('begun');
+    });
+  });
+
   describe('an idempotency key', () => {
     test('names the call that took it', async () => {
       await begun(store, 'task_1', { idempotency: key('k') });

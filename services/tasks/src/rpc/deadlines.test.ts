@@ -1,0 +1,176 @@
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { bind } from '@reelgate/platform/rpc/service';
+import type { CallContext, Implementation } from '@reelgate/platform/rpc/service';
+import { aGate, inTime } from '@reelgate/platform/testing/bounded-waits';
+import { TRANSPORTS, closingTransports } from '@reelgate/platform/testing/rpc-transports';
+import { JobService } from '@reelgate/proto/tasks/v1/job_service';
+import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
+import { useJobWorlds } from '../../testing/jobs/open-job-world.ts';
+import { useWorlds } from '../../testing/open-world.ts';
+import type { World } from '../../testing/open-world.ts';
+import { anOrder } from '../../testing/orders.ts';
+import { jobService } from './job-service.ts';
+import { toWireOrder } from './mapping-order.ts';
+import { taskService } from './task-service.ts';
+
+const REQUEST = { accountId: 'acme', tokenId: 'token_1', visibleModels: ['*'], order: toWireOrder(anOrder()), idempotencyKey: 'k', requestFingerprint: 'f' };
+const CALL = { endpoint: 'audio.speech', model: 'a-voice', method: 'POST', path: '/v1/audio/speech' };
+const NOT_ANSWERED = { kind: 'unavailable', reason: 'service_unavailable' };
+
+const openWorld = useWorlds();
+const openJobWorld = useJobWorlds();
+const openFor = closingTransports();
+
+beforeAll(() => {
+  // Connect prints here that it could not answer a caller who left
+  jest.spyOn(console, 'error').mockImplementation(() => undefined);
+});
+
+/** Calls of a seam wait from now on until they are let go; tells when the first has come, and when each has gone through. */
+function holdUp({ journal }: Pick<World, 'journal'>, seam: string) {
+  const [reached, gate] = [aGate(), aGate()];
+  journal.put(async ({ name }, proceed) => {
+    if (name !== seam) return proceed();
+    reached.open();
+    await gate.opened;
+    return proceed();
+  });
+  return { reached: reached.opened, letGo: gate.open };
+}
+
+type Method = (request: unknown, context: CallContext) => Promise<unknown>;
+
+/** The same methods; `told` resolves when one of them was told that its caller has left, `idle` when all that were called have ended. */
+function watched<I extends object>(implementation: I) {
+  const running: Promise<unknown>[] = [];
+  const left = aGate();
+  const wrapped = Object.entries(implementation).map(([name, method]: [string, Method]) => [name, (request: unknown, context: CallContext) => {
+    context.signal.addEventListener('abort', left.open);
+    const work = method(request, context);
+    running.push(work.catch(() => undefined));
+    return work;
+  }]);
+  return { methods: Object.fromEntries(wrapped) as I, told: () => inTime(left.opened), idle: () => inTime(Promise.all(running)) };
+}
+
+async function written({ deps, billing, upstream }: World) {
+  return { tasks: await deps.store.count({ hidden: true }), holds: billing.holds.size, submitted: upstream.submitted.length };
+}
+
+const NOTHING = { tasks: 0, holds: 0, submitted: 0 };
+
+describe.each(TRANSPORTS)('over %s', (_name, open) => {
+  async function aService() {
+    const world = await openWorld();
+    const { methods, told, idle } = watched<Implementation<typeof TaskService>>(taskService(world.deps));
+    const client = (await openFor(open, bind(TaskService, methods))).client(TaskService);
+    // a call that came is known of once another was answered
+    const settled = async (): Promise<void> => {
+      await client.listTasks({ accountId: 'acme', limit: 1 });
+      await idle();
+    };
+    await settled();
+    return { world, client, told, settled };
+  }
+
+  test.each([1, 3, 10, 300])('a create with a deadline of %i ms, which passes before the task is durable, leaves nothing behind', async (timeoutMs) => {
+    const { world, client, settled } = await aService();
+    const { letGo } = holdUp(world, 'store.findKey');
+
+    await expect(client.createTask(REQUEST, { timeoutMs })).rejects.toMatchObject(NOT_ANSWERED);
+    await client.listTasks({ accountId: 'acme', limit: 1 });
+    letGo();
+    await settled();
+
+    expect(await written(world)).toEqual(NOTHING);
+    expect((await client.createTask(REQUEST)).replayed).toBe(false);
+    expect(await written(world)).toEqual({ tasks: 1, holds: 1, submitted: 1 });
+  });
+
+  test.each([1, 3, 10, 300])('a create with a deadline of %i ms against a slow upstream leaves nothing, or a task that the key gives', async (timeoutMs) => {
+    const { world, client, settled } = await aService();
+    const { letGo } = holdUp(world, 'main.submit');
+
+    await expect(client.createTask(REQUEST, { timeoutMs })).rejects.toMatchObject(NOT_ANSWERED);
+    await client.listTasks({ accountId: 'acme', limit: 1 });
+    letGo();
+    await settled();
+
+    const { tasks, ...rest } = await written(world);
+    expect(rest).toEqual({ holds: tasks, submitted: tasks });
+    const { task, replayed } = await client.createTask(REQUEST);
+    expect([replayed, task?.id]).toEqual([tasks === 1, (await world.deps.store.list({}, { limit: 1 }))[0]?.id]);
+    expect(await written(world)).toEqual({ tasks: 1, holds: 1, submitted: 1 });
+  });
+
+  test('a create whose caller leaves while its hold is placed is finished', async () => {
+    const { world, client, told, settled } = await aService();
+    const { reached, letGo } = holdUp(world, 'billing.placeHold');
+    const caller = new AbortController();
+
+    const call = client.createTask(REQUEST, { signal: caller.signal });
+    await inTime(reached);
+    caller.abort();
+    await expect(call).rejects.toMatchObject(NOT_ANSWERED);
+    await told();
+    letGo();
+    await settled();
+
+    expect(await written(world)).toEqual({ tasks: 1, holds: 1, submitted: 1 });
+    expect((await client.createTask(REQUEST)).replayed).toBe(true);
+  });
+
+  test('a create whose caller leaves before the task is durable leaves nothing behind', async () => {
+    const { world, client, told, settled } = await aService();
+    const { reached, letGo } = holdUp(world, 'store.begin');
+    const caller = new AbortController();
+
+    const call = client.createTask(REQUEST, { signal: caller.signal });
+    await inTime(reached);
+    caller.abort();
+    await expect(call).rejects.toMatchObject(NOT_ANSWERED);
+    await told();
+    letGo();
+    await settled();
+
+    expect(await written(world)).toEqual(NOTHING);
+  });
+
+  test('a job whose caller leaves before it is durable is not written', async () => {
+    const world = await openJobWorld();
+    const { methods, told, idle } = watched<Implementation<typeof JobService>>(jobService(world.deps));
+    const client = (await openFor(open, bind(JobService, methods))).client(JobService);
+    const { reached, letGo } = holdUp(world, 'store.findKey');
+    const caller = new AbortController();
+
+    const call = client.createJob({ accountId: 'acme', tokenId: 'token_1', visibleModels: ['a-voice'], call: CALL, idempotencyKey: 'k' }, { signal: caller.signal });
+    await inTime(reached);
+    caller.abort();
+    await expect(call).rejects.toMatchObject(NOT_ANSWERED);
+    await told();
+    letGo();
+    await idle();
+
+    expect(await world.deps.jobs.listJobs({}, { limit: 10 })).toEqual([]);
+    expect(world.announced).toEqual([]);
+  });
+
+  test('a cancellation whose caller leaves while the upstream is looked at is not asked of the upstream', async () => {
+    const { world, client, told, settled } = await aService();
+    const { id } = (await client.createTask(REQUEST)).task!;
+    world.upstream.looks.set('up-1', { found: true, report: { phase: 'queued', status: 'queued' } });
+    const { reached, letGo } = holdUp(world, 'main.look');
+    const caller = new AbortController();
+
+    const call = client.cancelTask({ accountId: 'acme', taskId: id }, { signal: caller.signal });
+    await inTime(reached);
+    caller.abort();
+    await expect(call).rejects.toMatchObject(NOT_ANSWERED);
+    await told();
+    letGo();
+    await settled();
+
+    expect(world.journal.names()).not.toContain('main.cancel');
+    expect(await world.deps.store.find(id)).toMatchObject({ state: 'queued' });
+  });
+});
