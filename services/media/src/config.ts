@@ -44,7 +44,7 @@ export const mediaSchema = {
         type: 'array', default: [],
         items: { type: 'string', pattern: '^(\\d{1,3}(\\.\\d{1,3}){3}|\\[[0-9a-fA-F:.]+\\])(:\\d{1,5})?$', description: `${DNS_SERVER}; none: those of the system` },
       },
-      in_flight: section({ total: count(16), per_account: count(4), per_host: count(4) }),
+      in_flight: section({ total: count(16), per_account: count(4), per_host: count(4) }), yield_after: duration('2s'),
       least_speed: bytes('16KiB'), speed_window: duration('15s'), header_bytes: bytes('16KiB'), url_characters: count(URL_CHARACTERS_MAX),
       timeouts: section({
         dns: duration('5s'), connect: duration('5s'), headers: duration('10s'), idle: duration('10s'),
@@ -63,6 +63,8 @@ export interface FetchConfig {
   /** Empty: the system's. */
   readonly dnsServers: readonly string[];
   readonly inFlight: { readonly total: number; readonly perAccount: number; readonly perHost: number };
+  /** How long a transfer has its permits for certain; then it may have to yield to another account. */
+  readonly yieldAfterMs: number;
   /** Over every window of a body. */
   readonly leastBytesPerSecond: number;
   readonly speedWindowMs: number;
@@ -119,7 +121,7 @@ interface Checked {
     readonly probe: { readonly timeout: string; readonly heap: string; readonly pixels: number; readonly workers: number };
     readonly fetch: {
       readonly allow: readonly string[]; readonly ports: readonly number[]; readonly max_redirects: number; readonly dns_servers: readonly string[];
-      readonly in_flight: Numbers; readonly least_speed: string; readonly speed_window: string; readonly header_bytes: string; readonly url_characters: number; readonly timeouts: Values;
+      readonly in_flight: Numbers; readonly yield_after: string; readonly least_speed: string; readonly speed_window: string; readonly header_bytes: string; readonly url_characters: number; readonly timeouts: Values;
     };
   };
 }
@@ -173,6 +175,7 @@ function fetchConfig(fetch: Checked['media']['fetch']): FetchConfig {
     redirectsMax: fetch.max_redirects,
     dnsServers: fetch.dns_servers.map(dnsServer),
     inFlight: { total: number(fetch.in_flight['total']), perAccount: number(fetch.in_flight['per_account']), perHost: number(fetch.in_flight['per_host']) },
+    yieldAfterMs: ms(fetch.yield_after),
     leastBytesPerSecond: size(fetch.least_speed),
     speedWindowMs: ms(fetch.speed_window),
     headerBytesMax: size(fetch.header_bytes),

@@ -8,6 +8,7 @@ import { parseHostPort } from '@reelgate/platform/units';
 import { openIncoming } from '../src/blobs/incoming.ts';
 import { addressPolicy } from '../src/fetch/address-policy.ts';
 import { guardedFetch } from '../src/fetch/guarded-fetch.ts';
+import { anyPermits } from './any-permits.ts';
 
 /*
  * Fetches addresses in a process of its own, so that its environment is what the test has set from the start: it prints, for each, the
@@ -23,7 +24,7 @@ const deps = {
 
 async function outcomeOf(url: string): Promise<string> {
   try {
-    const file = await guardedFetch(deps, { url, bytesMax: 1000, limits: LIMITS, resume: false, acceptType: () => undefined, enterHost: async () => undefined, signal: new AbortController().signal });
+    const file = await guardedFetch(deps, { url, bytesMax: 1000, limits: LIMITS, resume: false, acceptType: () => undefined, permits: anyPermits() });
     return readFileSync(file.path, 'utf8');
   } catch (error) {
     return (error as { code: string }).code;

@@ -10,6 +10,7 @@ import { addressPolicy } from '../src/fetch/address-policy.ts';
 import { FetchFault } from '../src/fetch/fetch-fault.ts';
 import { guardedFetch } from '../src/fetch/guarded-fetch.ts';
 import type { FetchOrder, GuardedFetchDeps } from '../src/fetch/guarded-fetch.ts';
+import { anyPermits } from './any-permits.ts';
 import { startFakeDns } from './fake-dns.ts';
 import type { FakeDns } from './fake-dns.ts';
 import { startRawOrigin } from './raw-origin.ts';
@@ -53,7 +54,7 @@ export async function openFetchWorld(): Promise<FetchWorld> {
       policy: addressPolicy({ allow: [origin, secure, raw].map(({ port }) => ({ host: '127.0.0.1', port })), ports: [80, 443, forbidden.port] }), ...over,
     };
     try {
-      const file = await guardedFetch(deps, { url, bytesMax: 1000, limits: LIMITS, resume: false, acceptType: () => undefined, enterHost: async () => undefined, signal: new AbortController().signal, ...over });
+      const file = await guardedFetch(deps, { url, bytesMax: 1000, limits: LIMITS, resume: false, acceptType: () => undefined, permits: anyPermits(), ...over });
       const bytes = readFileSync(file.path);
       await file.discard();
       return { bytes };

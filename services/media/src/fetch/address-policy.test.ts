@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { addressPolicy, isPublicAddress } from './address-policy.ts';
+import { addressKeyOf, addressPolicy, isPublicAddress } from './address-policy.ts';
 
 const refused: readonly (readonly [string, string])[] = [
   ['0.0.0.0', 'this network'], ['0.1.2.3', 'this network'], ['10.0.0.1', 'private'], ['10.255.255.255', 'private'], ['100.64.0.1', 'carrier NAT'], ['100.127.255.255', 'carrier NAT'],
@@ -59,5 +59,17 @@ describe('addressPolicy', () => {
 
   test.each([[80, true], [443, true], [9000, true], [22, false], [8080, false]])('port %i may be dialled: %s', (port, expected) => {
     expect(policy.permitsPort(port)).toBe(expected);
+  });
+});
+
+describe('permits are counted for', () => {
+  test.each([
+    ['8.8.8.8', '::ffff:8.8.8.8'], ['8.8.8.8', '::ffff:808:808'], ['2600::1', '2600:0:0:0:ffff::9'], ['2600:1:2:3::', '2600:1:2:3:ffff:ffff:ffff:ffff'],
+  ])('%s and %s together', (one, other) => {
+    expect(addressKeyOf(one)).toBe(addressKeyOf(other));
+  });
+
+  test.each([['8.8.8.8', '8.8.8.9'], ['2600:1:2:3::1', '2600:1:2:4::1'], ['2600::1', '8.8.8.8']])('%s and %s each', (one, other) => {
+    expect(addressKeyOf(one)).not.toBe(addressKeyOf(other));
   });
 });

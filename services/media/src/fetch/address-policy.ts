@@ -10,6 +10,8 @@ const SPECIAL: readonly (readonly [string, number])[] = [
   ['::', 96], ['::ffff:0:0:0', 96], ['64:ff9b::', 96], ['64:ff9b:1::', 48], ['100::', 64], ['100:0:0:1::', 64], ['2001::', 23], ['2001:db8::', 32],
   ['2002::', 16], ['2620:4f:8000::', 48], ['3fff::', 20], ['4000::', 2], ['8000::', 1],
 ];
+/** Of sixteen bits each. */
+const SITE_GROUPS = 4;
 const family = (address: string): 'ipv4' | 'ipv6' => (address.includes(':') ? 'ipv6' : 'ipv4');
 
 /** Handed to sockets as a second wall. It never holds ::ffff:0:0/96: that rule would block all of IPv4. */
@@ -33,6 +35,12 @@ const unwrapped = (text: string): ipaddr.IPv4 | ipaddr.IPv6 => ipaddr.process(ca
 
 /** The address that is reached: an IPv4 one when it was mapped into IPv6. */
 export const plainAddress = (text: string): string => unwrapped(text).toString();
+
+/** One for all addresses that one site has as a rule: an IPv4 address alone, and a /64 of IPv6. */
+export function addressKeyOf(text: string): string {
+  const address = unwrapped(text);
+  return address.kind() === 'ipv4' ? address.toString() : (address as ipaddr.IPv6).parts.slice(0, SITE_GROUPS).join(':');
+}
 
 /** IPv6 without dotted parts: the library takes `::8.8.8.8` for a mapped address, which it is not. */
 function canonical(text: string): string {

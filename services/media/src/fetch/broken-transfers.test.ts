@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
+import { anyPermits } from '../../testing/any-permits.ts';
 import { openFetchWorld } from '../../testing/fetch-world.ts';
 import type { FetchWorld } from '../../testing/fetch-world.ts';
 import { answer } from '../../testing/raw-origin.ts';
@@ -79,7 +80,7 @@ describe('what is not the sender\'s fault', () => {
     const stopping = new AbortController();
     stopping.abort();
 
-    const fault = await world.faultOf(good(), { signal: stopping.signal });
+    const fault = await world.faultOf(good(), { permits: anyPermits(stopping.signal) });
     expect(fault).toBeInstanceOf(FetchFault);
     expect(fault.code).toBe('busy');
     expect(world.raw.connections()).toBe(before);

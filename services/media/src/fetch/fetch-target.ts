@@ -32,10 +32,15 @@ export function isPublicHost(url: URL): boolean {
   return isIP(host) !== 0 ? isPublicAddress(host) : isPublicName(host);
 }
 
+/** The address that a URL names, written in one way; undefined: it has a name. */
+export function addressIn(url: URL): string | undefined {
+  const host = hostOf(url);
+  return isIP(host) === 0 ? undefined : plainAddress(host);
+}
+
 /** One for every way of writing the same host, and for every port of it. */
 export function hostKeyOf(url: URL): string {
-  const host = hostOf(url);
-  return isIP(host) === 0 ? host.replace(/\.$/, '') : plainAddress(host);
+  return addressIn(url) ?? hostOf(url).replace(/\.$/, '');
 }
 
 const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '');

@@ -50,6 +50,8 @@ function fetcherOf(section: object, clock: Clock = systemClock, over: Partial<Fe
 const holding = (index: number): string => origins[index]!.url((_request, response) => { held.push(() => { response.end('x'); }); });
 const order = (url: string, accountId: string) => ({ url, accountId, family: 'image' as const, bytesMax: 100 });
 
+const resultOf = (url: string, accountId = 'one') => ({ url, accountId });
+
 /** Lets go of what is held until all has ended; gives how many were under way at once at the most. */
 async function mostAtOnce(fetches: readonly Promise<{ discard(): Promise<void> }>[]): Promise<number> {
   let most = 0;
@@ -95,11 +97,11 @@ describe('fetches at once', () => {
     const used = Promise.withResolvers<undefined>();
     const before = origins[0]!.hits.length;
 
-    const first = fetcher.withResult(url, undefined, async (file) => {
+    const first = fetcher.withResult(resultOf(url), async (file) => {
       await used.promise;
       await file.discard();
     });
-    const others = Array.from({ length: 300 }, () => fetcher.withResult(url, undefined, (file) => file.discard()));
+    const others = Array.from({ length: 300 }, () => fetcher.withResult(resultOf(url), (file) => file.discard()));
     await until(() => origins[0]!.hits.length > before);
     await new Promise((resolve) => setImmediate(resolve));
     expect(origins[0]!.hits.length).toBe(before + 1);
@@ -112,7 +114,7 @@ describe('fetches at once', () => {
   test('of results have places of their own, and none by host', async () => {
     const fetcher = fetcherOf({ results: { parallel: 6 }, fetch: { in_flight: { total: 1, per_account: 1, per_host: 1 } } });
 
-    expect(await mostAtOnce(many(9, () => fetcher.withResult(holding(0), undefined, async (file) => file)))).toBe(6);
+    expect(await mostAtOnce(many(9, () => fetcher.withResult(resultOf(holding(0)), async (file) => file)))).toBe(6);
   });
 });
 
@@ -163,11 +165,11 @@ describe('places are free again', () => {
     for (let turn = 0; turn < 3; turn += 1) {
       await expect(fetcher.fetchReference(order(bad(), 'one'))).rejects.toBeInstanceOf(FetchFault);
       // of a result the declared type does not count
-      await fetcher.withResult(bad(), undefined, (file) => file.discard()).catch((error: unknown) => { expect(error).toBeInstanceOf(FetchFault); });
+      await fetcher.withResult(resultOf(bad()), (file) => file.discard()).catch((error: unknown) => { expect(error).toBeInstanceOf(FetchFault); });
       expect(readdirSync(files)).toEqual([]);
     }
     await (await fetcher.fetchReference(order(good, 'one'))).discard();
-    await fetcher.withResult(good, undefined, (file) => file.discard());
+    await fetcher.withResult(resultOf(good), (file) => file.discard());
     expect(readdirSync(files)).toEqual([]);
     await dns.close();
   });
@@ -212,7 +214,7 @@ test('whoever waits too long for a place is told so, and the places are not lost
 test('every fetch is counted by how it ended', async () => {
   const fetcher = fetcherOf({});
   await fetcher.fetchReference(order(origins[0]!.url((_request, response) => { response.end('x'); }), 'one'));
-  await expect(fetcher.withResult('http://10.0.0.1/', undefined, async (file) => file)).rejects.toMatchObject({ code: 'address' });
+  await expect(fetcher.withResult(resultOf('http://10.0.0.1/'), async (file) => file)).rejects.toMatchObject({ code: 'address' });
 
   expect(await metrics.text()).toMatch(/media_fetches_total\{what="reference",outcome="ok"\} \d+/);
   expect(await metrics.text()).toMatch(/media_fetches_total\{what="result",outcome="address"\} 1/);

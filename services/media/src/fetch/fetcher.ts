@@ -4,15 +4,20 @@ import type { ReceivedFile } from '../blobs/incoming.ts';
 import type { FetchConfig, MediaConfig } from '../config.ts';
 import { mayDeclare } from '../domain/formats.ts';
 import type { Family } from '../domain/formats.ts';
+import { openFairSemaphore } from './fair-semaphore.ts';
 import { FetchFault } from './fetch-fault.ts';
-import { hostKeyOf, parseTarget } from './fetch-target.ts';
+import { parseTarget } from './fetch-target.ts';
 import { guardedFetch } from './guarded-fetch.ts';
 import type { FetchOrder, GuardedFetchDeps } from './guarded-fetch.ts';
-import { openPlaces } from './places.ts';
-import type { Places } from './places.ts';
-import { openKeyedSlots, openSlots } from './slots.ts';
+import { openKeyedPermits } from './keyed-permits.ts';
+import { openTransferPermits } from './transfer-permits.ts';
+import type { TransferPermitsDeps } from './transfer-permits.ts';
 import type { TransferLimits } from './transfer-watch.ts';
 
+/** For one host, one address, or all. */
+const WAITING_MAX = 256;
+/** A few large orders at once. */
+const ACCOUNT_WAITING_MAX = 128;
 /** The tasks service asks for hundreds of results at once for each of its channels, and each that is sent away is looked for again. */
 const RESULTS_WAITING_MAX = 4096;
 
@@ -24,11 +29,18 @@ export interface ReferenceOrder {
   readonly bytesMax: number;
 }
 
-/** The two ways in from outside, each with places of its own. Both reject with a FetchFault where nothing was fetched. */
+export interface ResultOrder {
+  readonly url: string;
+  readonly accountId: string;
+  /** What the address's own origin wants to see. */
+  readonly authorization?: Secret | undefined;
+}
+
+/** The two ways in from outside, each with permits of its own. Both reject with a FetchFault where nothing came. */
 export interface Fetcher {
   fetchReference(order: ReferenceOrder): Promise<ReceivedFile>;
-  /** The place is kept while the file is used: no more are fetched than can be dealt with. */
-  withResult<T>(url: string, authorization: Secret | undefined, use: (file: ReceivedFile) => Promise<T>): Promise<T>;
+  /** The permit is kept while the file is used: no more are fetched than can be dealt with. */
+  withResult<T>(order: ResultOrder, use: (file: ReceivedFile) => Promise<T>): Promise<T>;
 }
 
 export interface FetcherDeps extends GuardedFetchDeps {
@@ -38,18 +50,14 @@ export interface FetcherDeps extends GuardedFetchDeps {
 }
 
 export function openFetcher(deps: FetcherDeps, { fetch, results }: Pick<MediaConfig, 'fetch' | 'results'>): Fetcher {
-  const { timeouts, inFlight } = fetch;
-  const total = openSlots(inFlight.total);
-  const resultSlots = openSlots(results.parallel, RESULTS_WAITING_MAX);
-  const byAccount = openKeyedSlots(inFlight.perAccount);
-  const byHost = openKeyedSlots(inFlight.perHost);
+  const { timeouts } = fetch;
+  const { ofReferences, ofResults } = openPermits(deps, { fetch, results });
   const fetches = deps.metrics.counter('media_fetches_total', 'Fetches of media from outside, by what they were for and how they ended.', ['what', 'outcome']);
 
-  const counted = async (what: string, order: Omit<FetchOrder, 'signal' | 'enterHost'>, places: Places): Promise<ReceivedFile> => {
+  const counted = async (what: string, order: FetchOrder): Promise<ReceivedFile> => {
     try {
-      const enterHost = (url: URL): Promise<void> => places.enterHost(hostKeyOf(url));
-      await enterHost(parseTarget(order.url, deps.policy));
-      const file = await guardedFetch(deps, { ...order, enterHost, signal: deps.stopping });
+      await order.permits.enterHost(parseTarget(order.url, deps.policy));
+      const file = await guardedFetch(deps, order);
       fetches.inc({ what, outcome: 'ok' });
       return file;
     } catch (error) {
@@ -57,25 +65,54 @@ export function openFetcher(deps: FetcherDeps, { fetch, results }: Pick<MediaCon
       throw error;
     }
   };
-  const within = async <T>(places: Places, work: () => Promise<T>): Promise<T> => {
-    try {
-      return await work();
-    } finally {
-      places.release();
-    }
-  };
-  const queue = { clock: deps.clock, stopping: deps.stopping, queueMs: timeouts.queueMs };
   return {
-    fetchReference: ({ url, accountId, family, bytesMax }) => {
+    fetchReference: async ({ url, accountId, family, bytesMax }) => {
       const totalMs = family === 'video' ? timeouts.videoTotalMs : timeouts.imageTotalMs;
-      const places = openPlaces({ ...queue, kept: [(signal) => byAccount.take(accountId, signal)], ofHost: (host) => [(signal) => byHost.take(host, signal), (signal) => total.take(signal)] });
-      const order = { url, bytesMax, limits: limitsOf(fetch, totalMs), resume: false, acceptType: (declared: string | undefined) => { acceptFamily(declared, family); } };
-      return within(places, () => counted('reference', order, places));
+      const permits = openTransferPermits(ofReferences, accountId);
+      const acceptType = (declared: string | undefined): void => { acceptFamily(declared, family); };
+      const order = { url, bytesMax, permits, limits: limitsOf(fetch, totalMs), resume: false, acceptType };
+      try {
+        return await counted('reference', order);
+      } finally {
+        permits.release();
+      }
     },
-    withResult: (url, authorization, use) => {
-      const places = openPlaces({ ...queue, kept: [(signal) => resultSlots.take(signal)], ofHost: () => [] });
-      const order = { url, authorization, bytesMax: results.bytesMax, limits: limitsOf(fetch, results.totalMs), resume: true, acceptType: acceptAny };
-      return within(places, async () => use(await counted('result', order, places)));
+    withResult: async ({ url, accountId, authorization }, use) => {
+      const permits = openTransferPermits(ofResults, accountId);
+      const limits = limitsOf(fetch, results.totalMs);
+      const order = { url, authorization, bytesMax: results.bytesMax, permits, limits, resume: true, acceptType: acceptAny };
+      try {
+        const file = await counted('result', order);
+        permits.arrived();
+        return await use(file);
+      } finally {
+        permits.release();
+      }
+    },
+  };
+}
+
+/** References and results have permits of their own, each shared by account. */
+function openPermits(
+  { clock, stopping }: FetcherDeps,
+  { fetch, results }: Pick<MediaConfig, 'fetch' | 'results'>,
+): Readonly<Record<'ofReferences' | 'ofResults', TransferPermitsDeps>> {
+  const { inFlight, yieldAfterMs, timeouts: { queueMs } } = fetch;
+  const kind = { clock, yieldAfterMs, waitingMax: WAITING_MAX, keepsLast: false };
+  return {
+    ofReferences: {
+      clock, stopping, queueMs,
+      total: openFairSemaphore({ ...kind, permits: inFlight.total }),
+      narrow: {
+        accounts: openKeyedPermits({ ...kind, permits: inFlight.perAccount, waitingMax: ACCOUNT_WAITING_MAX }),
+        names: openKeyedPermits({ ...kind, permits: inFlight.perHost }),
+        addresses: openKeyedPermits({ ...kind, permits: inFlight.perHost }),
+      },
+    },
+    // a result that yields is fetched again from its beginning: the last one of an account is left to finish
+    ofResults: {
+      clock, stopping, queueMs, narrow: undefined,
+      total: openFairSemaphore({ ...kind, permits: results.parallel, waitingMax: RESULTS_WAITING_MAX, keepsLast: true }),
     },
   };
 }

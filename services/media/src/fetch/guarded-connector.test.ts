@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import tls from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { anyPermits } from '../../testing/any-permits.ts';
 import { openFetchWorld } from '../../testing/fetch-world.ts';
 import type { FetchWorld } from '../../testing/fetch-world.ts';
 import { answer, startRawOrigin } from '../../testing/raw-origin.ts';
@@ -31,7 +32,7 @@ afterAll(async () => {
 /** As the client of HTTP calls it: behind all checks of the address as it was written. */
 async function connect(hostname: string, protocol: string, policy: AddressPolicy, { port = target.port, signal = new AbortController().signal } = {}): Promise<Error | Socket> {
   const sockets: Socket[] = [];
-  const connector = guardedConnector({ policy, dnsServers: [world.dns.address], dnsMs: 1000, signal, enter: () => undefined, opened: (socket) => { sockets.push(socket); } });
+  const connector = guardedConnector({ policy, dnsServers: [world.dns.address], dnsMs: 1000, signal, enter: () => undefined, permits: anyPermits(), opened: (socket) => { sockets.push(socket); } });
   const outcome = await new Promise<Error | Socket>((resolve) => {
     connector({ hostname, host: `${hostname}:${String(port)}`, protocol, port: String(port) }, (error, socket) => { resolve(error ?? socket); });
   });

@@ -5,13 +5,16 @@ import { BLOCKED } from './address-policy.ts';
 import { addressFault } from './fetch-fault.ts';
 import { policyLookup } from './policy-lookup.ts';
 import type { LookupSettings } from './policy-lookup.ts';
+import type { TransferPermits } from './transfer-permits.ts';
 
 const HTTP_PORT = 80;
 const HTTPS_PORT = 443;
 
 export interface ConnectorOptions extends LookupSettings {
   /** Told as a connection proceeds, so that each part can have its own time. */
-  readonly enter: (stage: 'resolve' | 'connect' | 'headers') => void;
+  readonly enter: (stage: 'resolve' | 'queue' | 'connect' | 'headers') => void;
+  /** For the addresses of a name; those of an address were taken with its host. */
+  readonly permits: Pick<TransferPermits, 'admit' | 'reached'>;
   /** Told of every socket, so that none outlives its fetch. */
   readonly opened: (socket: Socket) => void;
 }
@@ -25,7 +28,7 @@ type Connect = (options: buildConnector.Options, callback: buildConnector.Callba
  * sent. TLS is added on top of that socket; a block list would be ignored there.
  */
 export function guardedConnector(options: ConnectorOptions): buildConnector.connector {
-  const { policy, enter, opened, signal } = options;
+  const { policy, permits, enter, opened, signal } = options;
   const secure = buildConnector({ rejectUnauthorized: true, allowH2: false, maxCachedSessions: 0, timeout: 0 }) as unknown as Connect;
 
   return (target, settle) => {
@@ -44,7 +47,7 @@ export function guardedConnector(options: ConnectorOptions): buildConnector.conn
       if (signal.aborted) giveUp();
     };
     signal.addEventListener('abort', giveUp, { once: true });
-    const port = target.port === '' ? (target.protocol === 'https:' ? HTTPS_PORT : HTTP_PORT) : Number(target.port);
+    const port = portOf(target);
     const isLiteral = isIP(target.hostname) !== 0;
     if (isLiteral && !policy.permits(target.hostname, port)) {
       callback(addressFault(`the address ${target.hostname} is not dialled`), null);
@@ -52,9 +55,8 @@ export function guardedConnector(options: ConnectorOptions): buildConnector.conn
     }
     enter(isLiteral ? 'connect' : 'resolve');
     const plain = buildConnector({
-      timeout: 0,
-      autoSelectFamily: true,
-      lookup: policyLookup(options, port, () => { enter('connect'); }),
+      timeout: 0, autoSelectFamily: true,
+      lookup: admittingLookup(options, port),
       ...(policy.hasExceptionOn(port) ? {} : { blockList: BLOCKED }),
     }) as unknown as Connect;
     begun(plain({ ...target, protocol: 'http:', port: String(port) }, (error, socket) => {
@@ -67,6 +69,7 @@ export function guardedConnector(options: ConnectorOptions): buildConnector.conn
         callback(addressFault(`${target.hostname} led to ${socket.remoteAddress ?? 'nowhere'}, which is not dialled`), null);
         return;
       }
+      if (!isLiteral) permits.reached(socket.remoteAddress ?? '');
       const ready: buildConnector.Callback = (...outcome) => {
         enter('headers');
         callback(...outcome);
@@ -75,4 +78,20 @@ export function guardedConnector(options: ConnectorOptions): buildConnector.conn
       else ready(null, socket);
     }));
   };
+}
+
+/** The addresses of a name are waited for in the queue's time, and then dialled in their own. */
+function admittingLookup(options: ConnectorOptions, port: number): ReturnType<typeof policyLookup> {
+  const { enter, permits } = options;
+  return policyLookup(options, port, async (found) => {
+    enter('queue');
+    const admitted = await permits.admit(found);
+    enter('connect');
+    return admitted;
+  });
+}
+
+function portOf({ port, protocol }: buildConnector.Options): number {
+  if (port !== '') return Number(port);
+  return protocol === 'https:' ? HTTPS_PORT : HTTP_PORT;
 }

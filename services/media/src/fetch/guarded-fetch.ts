@@ -13,6 +13,7 @@ import { parseTarget } from './fetch-target.ts';
 import { guardedConnector } from './guarded-connector.ts';
 import { requestFollowing } from './redirects.ts';
 import type { Answer, Continuation } from './redirects.ts';
+import type { TransferPermits } from './transfer-permits.ts';
 import { watchTransfer } from './transfer-watch.ts';
 import type { TransferLimits, TransferWatch } from './transfer-watch.ts';
 
@@ -40,10 +41,8 @@ export interface FetchOrder {
   readonly acceptType: (declared: string | undefined) => void;
   /** Whether a transfer that breaks off may go on where it was, when the origin can do that. */
   readonly resume: boolean;
-  /** Told of each host before it is asked; what it takes to wait is not the transfer's time. */
-  readonly enterHost: (url: URL) => Promise<void>;
-  /** Ends the transfer. */
-  readonly signal: AbortSignal;
+  /** What it takes to wait for them is not the transfer's time. Their signal ends it. */
+  readonly permits: TransferPermits;
 }
 
 /**
@@ -63,12 +62,14 @@ export async function guardedFetch(deps: GuardedFetchDeps, order: FetchOrder): P
       if ('syscall' in error) broken.push(error);
     }));
   };
-  const agent = openAgent(deps, order.limits, { watch, opened });
+  const agent = openAgent(deps, order, { watch, opened });
+  const { signal, measure } = order.permits;
   const end = (): void => {
-    watch.stop(new FetchFault('busy', 'could not be fetched now: the service is stopping; try again'));
+    watch.stop(signal.reason);
   };
-  order.signal.addEventListener('abort', end, { once: true });
-  if (order.signal.aborted) end();
+  measure(() => watch.speed());
+  signal.addEventListener('abort', end, { once: true });
+  if (signal.aborted) end();
   try {
     await receive({ ...deps, ...order, agent, watch, broken }, order, { url, draft });
     return await draft.finish();
@@ -76,7 +77,7 @@ export async function guardedFetch(deps: GuardedFetchDeps, order: FetchOrder): P
     await draft.discard();
     throw faultOf(watch.signal.aborted ? watch.signal.reason : error);
   } finally {
-    order.signal.removeEventListener('abort', end);
+    signal.removeEventListener('abort', end);
     watch.stop();
     // TLS before what it runs on: the process dies when that goes from under it
     for (const socket of [...sockets].toReversed()) socket.destroy();
@@ -143,10 +144,10 @@ async function* watched(answer: Answer, watch: TransferWatch): AsyncGenerator<Ui
 }
 
 /** An agent of its own for each fetch: no connection, proxy or credential is shared with anything. */
-function openAgent({ policy, dnsServers, headerBytesMax }: GuardedFetchDeps, limits: TransferLimits, { watch, opened }: { watch: TransferWatch; opened: (socket: Socket) => void }): Agent {
+function openAgent({ policy, dnsServers, headerBytesMax }: GuardedFetchDeps, { limits, permits }: FetchOrder, { watch, opened }: { watch: TransferWatch; opened: (socket: Socket) => void }): Agent {
   return new Agent({
     connect: guardedConnector({
-      policy, dnsServers, dnsMs: limits.stagesMs.resolve, signal: watch.signal,
+      policy, permits, dnsServers, dnsMs: limits.stagesMs.resolve, signal: watch.signal,
       enter: (stage) => { watch.enter(stage); },
       opened,
     }),

@@ -45,14 +45,13 @@ function reasonOf(answer: PromiseSettledResult<string[]>): unknown {
 
 type LookupCallback = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
 
-/** As a socket asks for it. */
-export function policyLookup(settings: LookupSettings, port: number, done: () => void) {
+/** As a socket asks for it. `admit` waits until some of what was found may be dialled. */
+export function policyLookup(settings: LookupSettings, port: number, admit: (found: readonly LookupAddress[]) => Promise<readonly LookupAddress[]>) {
   return (name: string, options: LookupOptions, callback: LookupCallback): void => {
-    lookUp(settings, name, port).then(
+    lookUp(settings, name, port).then(admit).then(
       (found) => {
-        done();
         const [first] = found;
-        if (options.all === true || first === undefined) callback(null, found);
+        if (options.all === true || first === undefined) callback(null, [...found]);
         else callback(null, first.address, first.family);
       },
       (error: unknown) => {

@@ -4,6 +4,7 @@ import { isList } from '../domain/formats.ts';
 import type { AddressPolicy } from './address-policy.ts';
 import { FetchFault, NOT_REACHED, addressFault, networkFault } from './fetch-fault.ts';
 import { checkTarget } from './fetch-target.ts';
+import type { TransferPermits } from './transfer-permits.ts';
 import type { TransferWatch } from './transfer-watch.ts';
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
@@ -20,8 +21,7 @@ export interface RequestDeps {
   readonly policy: AddressPolicy;
   readonly redirectsMax: number;
   readonly isOwn: (url: URL) => boolean;
-  /** Waits until one more may ask this host. */
-  readonly enterHost: (url: URL) => Promise<void>;
+  readonly permits: Pick<TransferPermits, 'enterHost'>;
   /** Shown to the first address's own origin, and to no other that it redirects to. */
   readonly authorization?: Secret | undefined;
 }
@@ -53,7 +53,7 @@ export async function requestFollowing(deps: RequestDeps, first: URL, continuati
     checkTarget(url, deps.policy);
     if (deps.isOwn(url)) throw addressFault(`${first.hostname} leads to ourselves`);
     deps.watch.enter('queue');
-    await deps.enterHost(url);
+    await deps.permits.enterHost(url);
     deps.watch.enter('connect');
     const response = await ask(deps, url, { continuation, authorization: url.origin === first.origin ? deps.authorization : undefined });
     if (!REDIRECTS.has(response.statusCode)) return answerOf(response, continuation);

@@ -1,5 +1,6 @@
 import type { Clock } from '@reelgate/platform/clock';
 import { FetchFault, NOT_REACHED } from './fetch-fault.ts';
+import { recentSpeed } from './recent-speed.ts';
 
 const TICK_MS = 100;
 /** Of heads, frames and what is behind redirects, besides as much again as the body has: what sends more sends it for its own sake. */
@@ -22,6 +23,8 @@ export interface TransferWatch {
   /** In the queue for a place no time of the transfer passes: that has its own bound. */
   enter(stage: Stage | 'queue'): void;
   received(bytes: number): void;
+  /** Bytes of bodies a second, lately. */
+  speed(): number;
   stop(reason?: unknown): void;
 }
 
@@ -34,6 +37,7 @@ export function watchTransfer(clock: Clock, limits: TransferLimits, bytesThrough
   let movedAt = startedAt;
   let total = 0;
   let window = { from: startedAt, total: 0 };
+  const speed = recentSpeed(clock);
 
   const faultAt = (now: number): FetchFault | undefined => {
     if (stage === 'queue') return undefined;
@@ -68,7 +72,9 @@ export function watchTransfer(clock: Clock, limits: TransferLimits, bytesThrough
     received: (bytes) => {
       total += bytes;
       movedAt = clock.now();
+      speed.received(bytes);
     },
+    speed: () => speed.now(),
     stop: (reason) => {
       stopped.abort();
       abort.abort(reason);

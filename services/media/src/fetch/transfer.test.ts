@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
+import { anyPermits } from '../../testing/any-permits.ts';
 import { LIMITS, openFetchWorld } from '../../testing/fetch-world.ts';
 import type { FetchWorld, Over } from '../../testing/fetch-world.ts';
 import type { FakeDns } from '../../testing/fake-dns.ts';
@@ -136,7 +137,7 @@ describe('time', () => {
     const stopping = new AbortController();
     const url = origin.url(() => { stopping.abort(); });
 
-    expect((await faultOf(url, { signal: stopping.signal })).code).toBe('busy');
+    expect((await faultOf(url, { permits: anyPermits(stopping.signal) })).code).toBe('busy');
   });
 });
 

@@ -60,7 +60,7 @@ function living({ folder, sql, clock }: Place, life: Life) {
     fetch: { urlCharactersMax: 4096 },
     fetcher: {
       fetchReference: () => received(incoming, PICTURE),
-      withResult: async <T>(_url: string, _authorization: unknown, use: (file: ReceivedFile) => Promise<T>) => use(await received(incoming, VIDEO)),
+      withResult: async <T>(_order: unknown, use: (file: ReceivedFile) => Promise<T>) => use(await received(incoming, VIDEO)),
     },
     probe: mortal(pool.probe), redraw: mortal(pool.redraw), poster: mortal(pool.poster),
   };

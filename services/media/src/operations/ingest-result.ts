@@ -57,13 +57,13 @@ function stillKept(result: MediaObject, now: number): MediaObject {
   throw new Problem({ kind: 'gone', reason: 'result_expired', message: 'the result of this task is no longer kept' });
 }
 
-async function withResult<T>({ fetcher, log }: IngestDeps, { taskId, url, authorization }: IngestOrder, use: (file: ReceivedFile) => Promise<T>): Promise<T> {
+async function withResult<T>({ fetcher, log }: IngestDeps, order: IngestOrder, use: (file: ReceivedFile) => Promise<T>): Promise<T> {
   try {
-    return await fetcher.withResult(url, authorization, use);
+    return await fetcher.withResult(order, use);
   } catch (error) {
     if (!(error instanceof FetchFault)) throw error;
     if (error.code === 'busy') throw mediaBusy(error.said, error);
-    log.warn({ taskId, code: error.code, err: error }, 'a result was not fetched');
+    log.warn({ taskId: order.taskId, code: error.code, err: error }, 'a result was not fetched');
     throw mayPass(error)
       ? new Problem({ kind: 'unavailable', reason: 'result_unreachable', message: `the result ${error.said}`, retryAfterMs: RETRY_MS, cause: error })
       : refused(error.said, error);

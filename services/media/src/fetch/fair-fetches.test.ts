@@ -1,0 +1,232 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { newIds } from '@reelgate/platform/ids';
+import { silentLog } from '@reelgate/platform/log';
+import { openMetrics } from '@reelgate/platform/metrics';
+import { inTime } from '@reelgate/platform/testing/bounded-waits';
+import { fakeClock } from '@reelgate/platform/testing/fake-clock';
+import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
+import { until } from '../../../../test/harness/until.ts';
+import { startFakeDns } from '../../testing/fake-dns.ts';
+import type { FakeDns } from '../../testing/fake-dns.ts';
+import { mediaConfigOf } from '../../testing/media-under-test.ts';
+import { fixture, redirects, serves, startOrigin } from '../../testing/origin.ts';
+import type { Origin } from '../../testing/origin.ts';
+import { answer, startRawOrigin } from '../../testing/raw-origin.ts';
+import { openIncoming } from '../blobs/incoming.ts';
+import { addressPolicy } from './address-policy.ts';
+import { openFetcher } from './fetcher.ts';
+import type { Fetcher } from './fetcher.ts';
+
+const LEAST_BYTES = 16 * 1024;
+const YIELD_MS = 2000;
+const TICK_MS = 100;
+const NAMES = ['a', 'b', 'c', 'd', 'e', 'f'].map((letter) => `${letter}.example`);
+const PNG = fixture('small.png');
+const folder = mkdtempSync(path.join(os.tmpdir(), 'media-fair-'));
+
+let origins: Origin[];
+let dns: FakeDns;
+let clock: FakeClock;
+/** Bodies that come at the least speed. */
+let trickling: Set<ServerResponse>;
+let stopping: AbortController;
+let outcomes: Promise<string>[];
+
+beforeAll(async () => {
+  dns = await startFakeDns();
+  origins = await Promise.all(['127.0.0.2', '127.0.0.3'].map((address) => startOrigin({ address })));
+  for (const name of NAMES) dns.answer(name, ['127.0.0.2']);
+  dns.answer('both.example', ['127.0.0.2', '127.0.0.3']);
+});
+afterAll(async () => {
+  await Promise.all([dns, ...origins].map((server) => server.close()));
+  rmSync(folder, { recursive: true });
+});
+beforeEach(() => {
+  [clock, trickling, stopping, outcomes] = [fakeClock(), new Set(), new AbortController(), []];
+});
+afterEach(async () => {
+  stopping.abort();
+  await inTime(Promise.all(outcomes));
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+interface Section {
+  readonly in_flight?: object;
+  readonly results?: object;
+  readonly allowed?: readonly string[];
+}
+
+function fetcherOf({ results = {}, allowed = [], ...fetch }: Section = {}): Fetcher {
+  const allow = [...origins.map(({ host }) => host), ...allowed];
+  const config = mediaConfigOf({ results, fetch: { allow, ...fetch } });
+  return openFetcher({
+    clock, stopping: stopping.signal, metrics: openMetrics(false), log: silentLog,
+    incoming: openIncoming(folder, newIds(clock)), isOwn: () => false,
+    policy: addressPolicy(config.fetch), dnsServers: [dns.address], redirectsMax: 3, headerBytesMax: 16 * 1024,
+  }, config);
+}
+
+const trickle = (origin: Origin): string => origin.url((_request, response) => {
+  trickling.add(response.on('close', () => trickling.delete(response)));
+  response.write(Buffer.alloc(LEAST_BYTES));
+});
+const named = (url: string, name: string): string => url.replace(/127\.0\.0\.\d/, name);
+const account = (number: number): string => `account ${String(number)}`;
+
+const codeOf = (error: unknown): string => (error as { readonly code: string }).code;
+
+function reference(fetcher: Fetcher, url: string, accountId: string): Promise<string> {
+  const outcome = fetcher.fetchReference({ url, accountId, family: 'video', bytesMax: 50 * 1024 ** 2 })
+    .then(async (file) => {
+      await file.discard();
+      return `${String(file.bytes)} bytes`;
+    })
+    .catch(codeOf);
+  outcomes.push(outcome);
+  return outcome;
+}
+
+function result(fetcher: Fetcher, url: string, accountId: string): Promise<string> {
+  const outcome = fetcher.withResult({ url, accountId }, async (file) => {
+    await file.discard();
+    return `${String(file.bytes)} bytes`;
+  }).catch(codeOf);
+  outcomes.push(outcome);
+  return outcome;
+}
+
+/** So many seconds of the least speed. */
+async function pass(seconds: number): Promise<void> {
+  for (let second = 0; second < seconds; second += 1) {
+    await Promise.all([...trickling].map((response) => new Promise<void>((resolve) => {
+      response.write(Buffer.alloc(LEAST_BYTES), () => { resolve(); });
+    })));
+    for (let tick = 0; tick < 1000 / TICK_MS; tick += 1) await clock.advance(TICK_MS);
+  }
+}
+
+/** Fetches that trickle, until all permits are taken. */
+async function attack(fetcher: Fetcher, accounts: number, fetches: number): Promise<{ attacks: Promise<string>[] }> {
+  const urls = Array.from({ length: fetches }, () => trickle(origins[0]!));
+  const attacks = urls.map((url, turn) => reference(fetcher, url, account(turn % accounts)));
+  await until(() => trickling.size === 16);
+  return { attacks };
+}
+
+/** What has ended, without waiting for it. */
+const soFar = (promise: Promise<string>): Promise<string> => Promise.race([promise, Promise.resolve('going on')]);
+
+const OF_A_PNG = `${String(PNG.byteLength)} bytes`;
+const healthy = (origin: Origin): string => origin.url(serves(PNG));
+
+describe('while accounts trickle on all permits, another gets its picture within the time to yield,', () => {
+  test.each([[4, 4], [8, 2], [16, 1], [40, 4]])('where %i accounts have %i fetches each', async (accounts, each) => {
+    const fetcher = fetcherOf({ in_flight: { per_host: 999 } });
+    await attack(fetcher, accounts, accounts * each);
+    await pass(10);
+
+    const honest = reference(fetcher, healthy(origins[1]!), 'honest');
+    await pass(YIELD_MS / 1000);
+
+    expect(await inTime(honest)).toBe(OF_A_PNG);
+  });
+
+  test('where they are on the host that it asks, by another name', async () => {
+    const fetcher = fetcherOf();
+    for (const name of NAMES.slice(0, 4)) void reference(fetcher, named(trickle(origins[0]!), name), account(1));
+    await until(() => trickling.size === 4);
+    await pass(10);
+
+    const honest = reference(fetcher, named(healthy(origins[0]!), NAMES[4]!), 'honest');
+    await pass(YIELD_MS / 1000);
+
+    expect(await inTime(honest)).toBe(OF_A_PNG);
+  });
+
+  test('and each of the pictures of one order', async () => {
+    const fetcher = fetcherOf({ in_flight: { per_host: 999 } });
+    await attack(fetcher, 4, 16);
+    await pass(10);
+
+    const order = Array.from({ length: 9 }, () => reference(fetcher, healthy(origins[1]!), 'honest'));
+    await pass(YIELD_MS / 1000);
+
+    expect(new Set(await inTime(Promise.all(order)))).toEqual(new Set([OF_A_PNG]));
+  });
+});
+
+test('a transfer that yields is told that it may be tried again, and only one yields for each that waits', async () => {
+  const fetcher = fetcherOf({ in_flight: { per_host: 999 } });
+  const { attacks } = await attack(fetcher, 4, 16);
+  await pass(3);
+  expect(await inTime(reference(fetcher, healthy(origins[1]!), 'honest'))).toBe(OF_A_PNG);
+  expect(await inTime(Promise.race(attacks))).toBe('busy');
+  expect(trickling.size).toBe(15);
+
+  stopping.abort();
+
+  await until(() => trickling.size === 0);
+  expect(new Set(await Promise.all(attacks))).toEqual(new Set(['busy']));
+});
+
+test('no transfer yields to its own account: all permits are used, and the account waits for itself', async () => {
+  const fetcher = fetcherOf({ in_flight: { per_host: 999 } });
+  await attack(fetcher, 4, 16);
+  const more = reference(fetcher, healthy(origins[1]!), account(1));
+  await pass(20);
+
+  expect([trickling.size, await soFar(more)]).toEqual([16, 'going on']);
+});
+
+describe('permits by host count addresses:', () => {
+  const atOnce = async (urls: readonly string[], expected: number): Promise<void> => {
+    const fetcher = fetcherOf();
+    for (const [turn, url] of urls.entries()) void reference(fetcher, url, account(turn));
+    await until(() => trickling.size >= expected);
+    await clock.advance(1500);
+    expect(trickling.size).toBe(expected);
+  };
+
+  test('many names of one address share its own', async () => {
+    await atOnce([...NAMES, ...NAMES].map((name) => named(trickle(origins[0]!), name)), 4);
+  });
+
+  test('an address and its names too', async () => {
+    await atOnce(NAMES.flatMap((name) => [named(trickle(origins[0]!), name), trickle(origins[0]!)]), 4);
+  });
+
+  test('whatever redirects to it', async () => {
+    await atOnce(NAMES.map((name) => origins[1]!.url(redirects(named(trickle(origins[0]!), name)))), 4);
+  });
+
+  test('a name whose first address has none left is asked at its next', async () => {
+    const always = answer(['200 OK', 'content-length: 3'], 'abc');
+    const second = await startRawOrigin({ address: '127.0.0.3', port: origins[0]!.port, always });
+    const fetcher = fetcherOf({ allowed: [second.host] });
+    for (let turn = 0; turn < 4; turn += 1) void reference(fetcher, trickle(origins[0]!), account(turn));
+    await until(() => trickling.size === 4);
+
+    expect(await inTime(reference(fetcher, named(healthy(origins[0]!), 'both.example'), 'another'))).toBe('3 bytes');
+    await second.close();
+  });
+});
+
+test('results are shared by account: sixteen trickling ones of one do not keep another\'s out', async () => {
+  const fetcher = fetcherOf({ results: { parallel: 4 } });
+  const greedy = Array.from({ length: 16 }, () => result(fetcher, trickle(origins[0]!), 'greedy'));
+  await until(() => trickling.size === 4);
+  await pass(10);
+
+  const others = ['one', 'two', 'three'].map((name) => result(fetcher, healthy(origins[1]!), name));
+  await pass(YIELD_MS / 1000);
+  expect(await inTime(Promise.all(others))).toEqual([OF_A_PNG, OF_A_PNG, OF_A_PNG]);
+
+  // what yielded is asked for again later; the permits of the others are used again by what waited
+  expect(new Set(await Promise.all(greedy.map(soFar)))).toEqual(new Set(['busy', 'going on']));
+  expect(trickling.size).toBe(4);
+});
