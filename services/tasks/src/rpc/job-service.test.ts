@@ -52,6 +52,17 @@ test('a replay gives the job as it was created, whatever has become of it', asyn
   expect((await client.getJob({ accountId: 'acme', jobId: first.job!.id })).job).toMatchObject({ state: TaskState.FAILED, failure: { code: 'x', message: 'y' } });
 });
 
+test('a key without a fingerprint gives the job for the same call, and refuses another call', async () => {
+  const { client } = await aService();
+  const first = await client.createJob(create({ idempotencyKey: 'k' }));
+
+  const again = await client.createJob(create({ idempotencyKey: 'k' }));
+  expect([again.replayed, again.job?.id]).toEqual([true, first.job?.id]);
+
+  const other = { ...CALL, body: { case: 'inline' as const, value: Buffer.from([0]) } };
+  await expect(client.createJob(create({ idempotencyKey: 'k', call: other }))).rejects.toMatchObject({ kind: 'unprocessable', reason: 'idempotency_key_reused' });
+});
+
 test.each([
   ['no call', create({ call: undefined }), 'call'],
   ['no endpoint', create({ call: { ...CALL, endpoint: '' } }), 'call.endpoint'],

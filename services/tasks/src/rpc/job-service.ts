@@ -3,6 +3,7 @@ import type { CreateJobRequest, JobService } from '@reelgate/proto/tasks/v1/job_
 import { createJob } from '../operations/create-job.ts';
 import type { JobRequest } from '../operations/create-job.ts';
 import type { JobDeps } from '../operations/job-deps.ts';
+import { callDigest } from '../operations/request-digest.ts';
 import { finishJob, getJob, leaseJobs, renewLeases, returnJob, startJob, withdrawJob } from '../operations/work-jobs.ts';
 import { fromWireAnswer, fromWireCall, fromWireLease, toWireCall, toWireJob, toWireNewJob } from './mapping-job.ts';
 
@@ -38,9 +39,10 @@ export function jobService(deps: JobDeps): Implementation<typeof JobService> {
 }
 
 function toCreate(request: CreateJobRequest): Omit<JobRequest, 'requestId'> {
+  const call = fromWireCall(request.call);
   return {
-    accountId: request.accountId, tokenId: request.tokenId, visibleModels: request.visibleModels, call: fromWireCall(request.call), repeatable: request.repeatable,
+    accountId: request.accountId, tokenId: request.tokenId, visibleModels: request.visibleModels, call, repeatable: request.repeatable,
     worker: request.worker === '' ? undefined : request.worker,
-    idempotency: request.idempotencyKey === '' ? undefined : { key: request.idempotencyKey, fingerprint: request.requestFingerprint },
+    idempotency: request.idempotencyKey === '' ? undefined : { key: request.idempotencyKey, fingerprint: request.requestFingerprint || callDigest(call, request.repeatable) },
   };
 }

@@ -2,31 +2,15 @@ import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { MediaKind, MediaRole, OrderSchema, TaskKind } from '@reelgate/proto/tasks/v1/order';
+import { anyOrder } from '../../testing/any-order.ts';
 import { anOrder, aText, anImage } from '../../testing/orders.ts';
-import type { ContentItem, Kind, Order } from '../domain/order.ts';
 import { KINDS, fromWireOrder, nameOf, toWireOrder } from './mapping-order.ts';
 
 /** A number of no enum. */
 const UNHEARD_OF = 77 as never;
-const words = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 });
-const optional = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
-const items: fc.Arbitrary<ContentItem> = fc.oneof(
-  fc.record({ text: fc.string({ unit: 'grapheme' }) }),
-  fc.record({
-    media: fc.constantFrom('image', 'video', 'audio'),
-    role: optional(fc.constantFrom('first_frame', 'last_frame', 'reference_image', 'reference_video', 'reference_audio', 'base_video')),
-    url: optional(words), object: optional(words), declaredType: optional(words),
-  }) as fc.Arbitrary<ContentItem>,
-);
-const orders = fc.record({
-  kind: fc.constantFrom<Kind[]>('generation', 'regeneration', 'context_ir'),
-  model: fc.string(), content: fc.array(items, { maxLength: 5 }),
-  duration: optional(fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 })), resolution: optional(fc.string()), ratio: optional(fc.string()), sourceTaskId: optional(words),
-  aigcWatermark: optional(fc.boolean()), callbackUrl: optional(fc.string()), size: optional(fc.string()), extraJson: optional(fc.dictionary(fc.string(), fc.jsonValue()).map((extra) => JSON.stringify(extra))),
-}) as fc.Arbitrary<Order>;
 
 test('an order is the same after it went over the wire, and has no key that holds nothing', () => {
-  fc.assert(fc.property(orders, (order) => {
+  fc.assert(fc.property(anyOrder, (order) => {
     const wire = create(OrderSchema, toWireOrder(order));
     const back = fromWireOrder(fromBinary(OrderSchema, toBinary(OrderSchema, wire)));
 

@@ -58,6 +58,35 @@ describe('CreateTask', () => {
     expect(toBinary(TaskSchema, again.task!)).toEqual(toBinary(TaskSchema, first.task!));
   });
 
+  test('with a key and no fingerprint gives the task for the same order, and refuses another order', async () => {
+    const { world, client } = await open();
+    const first = await client.createTask(aRequest({ idempotencyKey: 'k', order: anOrder({ extraJson: '{"seed":7,"style":"x"}' }) }));
+
+    const again = await client.createTask(aRequest({ idempotencyKey: 'k', order: anOrder({ extraJson: '{"style":"x", "seed":7}' }), inFlightLimit: 7 }));
+    expect([again.replayed, again.task?.id]).toEqual([true, first.task?.id]);
+
+    await expect(client.createTask(aRequest({ idempotencyKey: 'k', order: anOrder({ extraJson: '{"seed":8,"style":"x"}' }) }))).rejects.toMatchObject({ kind: 'unprocessable', reason: 'idempotency_key_reused' });
+    await expect(client.createTask(aRequest({ idempotencyKey: 'k', order: aContextIr() }))).rejects.toMatchObject({ reason: 'idempotency_key_reused' });
+    expect([await world.deps.store.count({ hidden: true }), world.billing.holds.size, world.upstream.submitted.length]).toEqual([1, 1, 1]);
+  });
+
+  test.each([['a fingerprint', 'f', ''], ['none', '', 'f']])('whose key was used with %s is refused where it is compared in the other way', async (_what, first, second) => {
+    const { client } = await open();
+    await client.createTask(aRequest({ idempotencyKey: 'k', requestFingerprint: first }));
+
+    await expect(client.createTask(aRequest({ idempotencyKey: 'k', requestFingerprint: second }))).rejects.toMatchObject({ reason: 'idempotency_key_reused' });
+  });
+
+  test('with a fingerprint is compared by it alone', async () => {
+    const { client } = await open();
+    const inline = (object: string) => anOrder({ content: [aText('a fox'), { media: 'image', role: 'first_frame', object }] });
+    const first = await client.createTask(aRequest({ idempotencyKey: 'k', requestFingerprint: 'f', order: inline('obj_1') }));
+
+    const again = await client.createTask(aRequest({ idempotencyKey: 'k', requestFingerprint: 'f', order: inline('obj_2') }));
+
+    expect([again.replayed, again.task?.id]).toEqual([true, first.task?.id]);
+  });
+
   test('whose answer was lost gives a task like any other', async () => {
     const { world, client } = await open();
     world.upstream.answer('main', LOST);

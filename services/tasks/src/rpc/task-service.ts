@@ -11,6 +11,7 @@ import type { Deps } from '../operations/deps.ts';
 import { estimateOrder } from '../operations/estimate-order.ts';
 import { callbackHeeder } from '../operations/heed-callback.ts';
 import { getTask, listTasks } from '../operations/read-tasks.ts';
+import { orderDigest } from '../operations/request-digest.ts';
 import { KINDS, fromWireOrder, nameOf } from './mapping-order.ts';
 import { STATES, toWireCreated, toWireTask } from './mapping-task.ts';
 
@@ -50,12 +51,13 @@ export function taskService(deps: Deps): Implementation<typeof TaskService> {
 }
 
 function toCreate(request: CreateTaskRequest): CreateRequest {
+  const order = fromWireOrder(request.order);
   return {
     accountId: request.accountId,
     tokenId: request.tokenId,
     visibleModels: request.visibleModels,
-    order: fromWireOrder(request.order),
-    idempotency: request.idempotencyKey === '' ? undefined : { key: request.idempotencyKey, fingerprint: request.requestFingerprint },
+    order,
+    idempotency: request.idempotencyKey === '' ? undefined : { key: request.idempotencyKey, fingerprint: request.requestFingerprint || orderDigest(order) },
     inFlightLimit: request.inFlightLimit > 0 ? request.inFlightLimit : undefined,
   };
 }

@@ -53,14 +53,15 @@ export declare type CreateJobRequest = Message<"reelgate.tasks.v1.CreateJobReque
   repeatable: boolean;
 
   /**
-   * Names this call: the same key with the same fingerprint gives the same job for 24 hours. Empty: none.
+   * Names this call: the same key with the same request gives the same job for 24 hours, and with another one is refused. Empty: none.
    *
    * @generated from field: string idempotency_key = 6;
    */
   idempotencyKey: string;
 
   /**
-   * Digest of method, path and body, compared when a key is seen again.
+   * Digest of method, path and body, compared when a key is seen again. Empty: the service's own digest of the call is compared, in which
+   * media and bodies that are stored objects count by their ids.
    *
    * @generated from field: string request_fingerprint = 7;
    */
