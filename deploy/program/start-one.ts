@@ -47,7 +47,7 @@ export const START_ONE: Readonly<Record<ServiceName, (starting: Starting) => Pro
   gateway: async (starting) => {
     const { config, foundation, lifecycle } = starting;
     const [tasks, billing, media] = [connect(starting, 'tasks'), connect(starting, 'billing'), connect(starting, 'media')];
-    const bytes = httpMedia({ baseUrl: config.services.mediaHttp, key: servicesKey(foundation.signingKey) });
+    const bytes = httpMedia({ baseUrl: config.services.mediaHttp, key: servicesKey(foundation.signingKey), clock: foundation.clock });
     lifecycle.add('bytes', () => bytes.close());
     const service = await startGateway(gatewayConfig(config.value), foundation, {
       tasks: tasks.client(TaskService), jobs: tasks.client(JobService), billing: billing.client(BillingService), calls: billing.client(CallService), usage: billing.client(UsageService),

@@ -1,7 +1,14 @@
 import type { ServerResponse } from 'node:http';
+import type { Clock } from './clock.ts';
 
-/** Nobody takes a byte for so long: whoever asked comes back with a range, or has gone without a word. */
-const STALL_MS = 300_000;
+/** For one piece. A client that is slower comes back with a range, or has gone without a word. */
+const PIECE_MS = 300_000;
+
+export interface WriteOptions {
+  readonly clock: Clock;
+  /** How long a piece may take to be made and to leave. */
+  readonly pieceMs?: number;
+}
 
 /** The answer was closed before it was whole: whoever asked has gone. */
 export class AnswerClosed extends Error {
@@ -9,18 +16,18 @@ export class AnswerClosed extends Error {
 }
 
 /**
- * Writes pieces into an answer, each once the one before has left, and ends it. A piece may be used again for the next one. Rejects with
- * AnswerClosed when nobody is there any more.
+ * Writes pieces into an answer, each once the one before has left, and ends it. A piece may be used again for the next
+ * one. Rejects with AnswerClosed when the client has gone, or has not taken a piece in its time: a socket's own timeout
+ * begins anew with every byte, so that it never ends a client that takes one now and then.
  */
-export async function writeThrough(pieces: AsyncIterable<Uint8Array>, response: ServerResponse, stallMs = STALL_MS): Promise<void> {
+export async function writeThrough(pieces: AsyncIterable<Uint8Array>, response: ServerResponse, { clock, pieceMs = PIECE_MS }: WriteOptions): Promise<void> {
   const { promise: closed, reject } = Promise.withResolvers<never>();
   closed.catch(() => undefined);
   const leave = (): void => {
     reject(new AnswerClosed('the answer was closed'));
   };
   response.once('close', leave);
-  // the system's own clock of a connection: it stands still only while nothing moves
-  response.setTimeout(stallMs, () => response.destroy());
+  const deadline = watchPieces(clock, pieceMs, () => response.destroy());
   const iterator = pieces[Symbol.asyncIterator]();
   try {
     if (response.destroyed) leave();
@@ -28,6 +35,7 @@ export async function writeThrough(pieces: AsyncIterable<Uint8Array>, response: 
       const next: IteratorResult<Uint8Array, unknown> = await Promise.race([closed, iterator.next()]);
       if (next.done === true) break;
       await Promise.race([closed, written(response, next.value)]);
+      deadline.next();
     }
     response.off('close', leave).end();
   } catch (error) {
@@ -35,7 +43,8 @@ export async function writeThrough(pieces: AsyncIterable<Uint8Array>, response: 
     iterator.return?.().catch(() => undefined);
     throw error;
   } finally {
-    response.setTimeout(0).off('close', leave);
+    deadline.stop();
+    response.off('close', leave);
   }
 }
 
@@ -46,4 +55,26 @@ function written(response: ServerResponse, piece: Uint8Array): Promise<void> {
       else reject(new AnswerClosed('the answer was closed', { cause: error }));
     });
   });
+}
+
+/** One timer for all pieces of an answer: a timer for each would cost more than the piece. */
+function watchPieces(clock: Clock, pieceMs: number, late: () => void): { next(): void; stop(): void } {
+  const over = new AbortController();
+  let since = clock.now();
+  const watch = async (): Promise<void> => {
+    for (let left = pieceMs; left > 0; left = since + pieceMs - clock.now()) {
+      await clock.sleep(left, over.signal);
+      if (over.signal.aborted) return;
+    }
+    late();
+  };
+  void watch();
+  return {
+    next: () => {
+      since = clock.now();
+    },
+    stop: () => {
+      over.abort();
+    },
+  };
 }

@@ -3,6 +3,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { systemClock } from '@reelgate/platform/clock';
 import { Secret } from '@reelgate/platform/secret';
 import { call } from '../../testing/http-call.ts';
 import { httpMedia } from './http-media.ts';
@@ -35,7 +36,7 @@ beforeEach(async () => {
       answer(response);
     });
   });
-  media = httpMedia({ baseUrl: await listen(upstream), key: new Secret('the key') });
+  media = httpMedia({ baseUrl: await listen(upstream), key: new Secret('the key'), clock: systemClock });
   front = http.createServer((request, response) => {
     const serve = request.url?.startsWith('/ximg/') === true ? media.serveLink(request, response) : media.serve(request, response, { object: 'obj_1', fileName: 'task_1.mp4' });
     serve.catch((error: unknown) => {
@@ -147,7 +148,7 @@ describe('bytes that a client sent', () => {
 });
 
 test('a service that is not there is unavailable', async () => {
-  const nowhere = httpMedia({ baseUrl: 'http://127.0.0.1:1', key: new Secret('k') });
+  const nowhere = httpMedia({ baseUrl: 'http://127.0.0.1:1', key: new Secret('k'), clock: systemClock });
 
   await expect(nowhere.put(Buffer.from('x'), 'demo')).rejects.toMatchObject({ kind: 'unavailable', reason: 'service_unavailable' });
   await nowhere.close();

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { Agent, request as send } from 'undici';
+import type { Clock } from '@reelgate/platform/clock';
 import { Problem } from '@reelgate/platform/problem';
 import type { Secret } from '@reelgate/platform/secret';
 import { AnswerClosed, writeThrough } from '@reelgate/platform/write-through';
@@ -29,10 +30,11 @@ export interface HttpMediaOptions {
   readonly baseUrl: string;
   /** The key between our own services. */
   readonly key: Secret;
+  readonly clock: Clock;
 }
 
 /** The media service over its HTTP port, for a gateway that runs alone. Bytes pass through, and are never gathered here. */
-export function httpMedia({ baseUrl, key }: HttpMediaOptions): MediaPort & { close(): Promise<void> } {
+export function httpMedia({ baseUrl, key, clock }: HttpMediaOptions): MediaPort & { close(): Promise<void> } {
   const agent = new Agent({ connections: CONNECTIONS_MAX, connect: { timeout: CONNECT_TIMEOUT_MS }, headersTimeout: HEAD_TIMEOUT_MS, bodyTimeout: IDLE_TIMEOUT_MS });
   const authorization = `Bearer ${key.reveal()}`;
   return {
@@ -40,8 +42,8 @@ export function httpMedia({ baseUrl, key }: HttpMediaOptions): MediaPort & { clo
     putPrivate: (bytes, accountId, keepMs) => put(bytes, { url: `${baseUrl}/bytes?account=${encodeURIComponent(accountId)}&private_ms=${String(keepMs)}`, authorization, agent }),
     read: (object) => read({ url: `${baseUrl}/bytes/${encodeURIComponent(object)}`, authorization, agent }),
     serve: (request, response, { object, fileName, variant }) =>
-      pass({ request, response, url: `${baseUrl}/bytes/${encodeURIComponent(object)}${variant === undefined ? '' : `?variant=${variant}`}`, authorization, fileName }),
-    serveLink: (request, response) => pass({ request, response, url: `${baseUrl}${request.url ?? ''}` }),
+      pass({ request, response, clock, url: `${baseUrl}/bytes/${encodeURIComponent(object)}${variant === undefined ? '' : `?variant=${variant}`}`, authorization, fileName }),
+    serveLink: (request, response) => pass({ request, response, clock, url: `${baseUrl}${request.url ?? ''}` }),
     close: () => agent.close(),
   };
 }
@@ -84,13 +86,14 @@ function parsePut(text: string): PutAnswer {
 interface Passing {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
+  readonly clock: Clock;
   readonly url: string;
   /** Absent for links, which carry their right in them. */
   readonly authorization?: string;
   readonly fileName?: string;
 }
 
-async function pass({ request, response, url, authorization, fileName }: Passing): Promise<void> {
+async function pass({ request, response, clock, url, authorization, fileName }: Passing): Promise<void> {
   const headers = {
     ...pick(request.headers, ASKED), 'accept-encoding': 'identity', ...(authorization === undefined ? {} : { authorization }), ...(fileName === undefined ? {} : { 'x-file-name': fileName }),
   };
@@ -105,7 +108,7 @@ async function pass({ request, response, url, authorization, fileName }: Passing
   }
   response.writeHead(status, pick(head.headers, ANSWERED));
   try {
-    await writeThrough(pieces, response);
+    await writeThrough(pieces, response, { clock });
   } catch (error) {
     response.destroy();
     if (!(error instanceof AnswerClosed)) throw error;

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import send from 'send';
+import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
 import { AnswerClosed, writeThrough } from '@reelgate/platform/write-through';
 import type { BlobStore, ByteRange } from '../blobs/blob-store.ts';
@@ -14,6 +15,7 @@ const SUFFIX = /^bytes=\s*-(\d+)\s*$/;
 export interface SendDeps {
   readonly blobs: BlobStore;
   readonly log: Log;
+  readonly clock: Clock;
 }
 
 export interface SentBlob {
@@ -65,13 +67,13 @@ const REFUSALS: Readonly<Record<number, Refusal>> = {
   416: { status: 416, code: 'range_not_satisfiable', message: 'The range lies outside of the bytes.' },
 };
 
-async function pump({ blobs, log }: SendDeps, { key, range }: { readonly key: string; readonly range: ByteRange | undefined }, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function pump({ blobs, log, clock }: SendDeps, { key, range }: { readonly key: string; readonly range: ByteRange | undefined }, request: IncomingMessage, response: ServerResponse): Promise<void> {
   try {
     const pieces = await blobs.pieces(key, range);
     if (pieces === undefined) {
       log.error({ key }, 'the bytes of an object are not there');
       refuse(request, response, NOT_FOUND);
-    } else await writeThrough(pieces, response);
+    } else await writeThrough(pieces, response, { clock });
   } catch (error) {
     if (error instanceof AnswerClosed) return;
     log.error({ key, err: error }, 'the bytes of an object could not be read');

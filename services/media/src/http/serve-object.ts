@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Clock } from '@reelgate/platform/clock';
 import { fileNameOf, isKept, mediaTypeOf } from '../domain/media-object.ts';
 import type { MediaObject } from '../domain/media-object.ts';
 import type { MediaStore } from '../store/media-store.ts';
@@ -14,7 +13,6 @@ const FOUND = 302;
 
 export interface ServeDeps extends SendDeps {
   readonly store: MediaStore;
-  readonly clock: Clock;
   /** Makes the still picture of a result when there is none yet; undefined: it has none. */
   readonly posterOf: (result: MediaObject) => Promise<MediaObject | undefined>;
   readonly results: {
