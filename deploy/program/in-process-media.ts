@@ -6,8 +6,9 @@ import type { MediaBytes } from '@reelgate/tasks/app';
 /** The media service of the same process, as the gateway calls it. */
 export function inProcessMedia(bytes: OwnedBytes): MediaPort {
   return {
-    put: (source, accountId) => bytes.put(source, { accountId }),
-    putPrivate: (source, accountId, privateMs) => bytes.put(source, { accountId, privateMs }),
+    put: (source, options) => bytes.put(source, options),
+    putPrivate: (source, { accountId, keepMs, object }) => bytes.put(source, { accountId, privateMs: keepMs, object }),
+    remove: (objects) => bytes.remove(objects),
     read: async (object) => (await bytes.read(object))?.stream,
     serve: (request, response, wanted) => bytes.serve(request, response, wanted),
     serveLink: async (request, response) => {

@@ -31,7 +31,7 @@ type Words = ReadonlyMap<string, string>;
  * The vendor's V2 API, as a test wants it. A create is steered by words in its prompt:
  * `[hang]` taken, never answered; `[reset]` taken, and the connection cut; `[slow:MS]` taken, answered late;
  * `[throttle]` or `[throttle:SECONDS]` refused with 429, without or with Retry-After; `[error:HTTP]` refused in the vendor's envelope;
- * `[base-resp]` refused inside a 200; `[html]` a page with 200, nothing taken; `[once]` refused so the first time only.
+ * `[reject]` refused for its content; `[base-resp]` refused inside a 200; `[html]` a page with 200, nothing taken; `[once]` refused so the first time only.
  * Its work by `[queue:MS]` how long it waits first, `[take:MS]` how long it runs, `[gate]` until the gate is opened, `[fail]` how it ends,
  * `[link:dead]`, `html` or `torn` what its first link leads to, where each look gives a new one, `[seconds:N]` what it says that it used. `[look:hang]`, `reset`, `html`, `throttle` and `gone` spoil the first looks at it. A DELETE cancels what waits and, as the vendor's does, removes what has ended.
  */
@@ -187,6 +187,7 @@ function refused(response: ServerResponse, words: Words): boolean {
   const wait = words.get('throttle');
   if (wait !== undefined) refuse(response, 429, 'rate limit (1002)', wait === '' ? {} : { 'retry-after': wait });
   else if (error !== undefined) refuse(response, Number(error), 'internal error (1000)');
+  else if (words.has('reject')) refuse(response, 422, 'input contains sensitive content (1026)');
   else if (words.has('base-resp')) send(response, 200, { base_resp: { status_code: 1008, status_msg: 'insufficient balance' } });
   else if (words.has('html')) response.writeHead(200, { 'content-type': 'text/html' }).end('<html>a page</html>');
   else return false;

@@ -89,7 +89,7 @@ export async function startGateway(config: GatewayConfig, foundation: Foundation
     const stopping = new AbortController();
     const { relay, channels, realtime } = startRelay(config, foundation, clients, lifecycle);
     const parts: GatewayParts = {
-      clock, log, counters, reader, relay, changes, jobs: jobsClient(clients.jobs), stopping: stopping.signal, tasks: clients.tasks, media: clients.media, usage: billingUsage(clients.usage), limits: config.limits, catalogue: () => catalogue,
+      clock, newId, log, counters, reader, relay, changes, jobs: jobsClient(clients.jobs), stopping: stopping.signal, tasks: clients.tasks, media: clients.media, usage: billingUsage(clients.usage), limits: config.limits, catalogue: () => catalogue,
       links: signedLinks(foundation.publicUrl, foundation.signingKey), budget: openBodyBudget({ bytesMax: Math.max(BODIES_BYTES_LEAST, 2 * config.limits.bodyBytes), clock: foundation.clock, patienceMs: BODY_PATIENCE_MS }),
       callbackKey: deriveSecret(foundation.signingKey, CALLBACK_KEY_PURPOSE),
     };

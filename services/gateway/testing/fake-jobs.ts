@@ -21,6 +21,8 @@ export interface FakeJobs {
   /** Each call, with the job that it was about. */
   readonly calls: string[];
   readonly jobs: Map<string, FakeJob>;
+  /** How often leases were renewed. */
+  readonly renewed: number;
   /** Jobs that are told to be overdue. */
   readonly overdue: Set<string>;
   /** Leases that are over. */
@@ -49,6 +51,7 @@ export function fakeJobs(onQueued: (jobId: string) => void = () => undefined, on
   };
   let leases = 0;
   let made = 0;
+  let renewed = 0;
   const held = ({ jobId = '', lease = '' }: { jobId?: string; lease?: string } = {}): FakeJob | undefined => {
     const job = jobs.get(jobId);
     return job?.lease === lease && !lost.has(jobId) ? job : undefined;
@@ -89,6 +92,7 @@ export function fakeJobs(onQueued: (jobId: string) => void = () => undefined, on
     },
     renewJobLeases: async (request) => {
       called('renewJobLeases');
+      renewed += 1;
       return { lostJobIds: request.leases.filter((lease) => held(lease) === undefined).map(({ jobId }) => jobId) };
     },
     markJobStarted: async ({ lease }) => {
@@ -120,6 +124,9 @@ export function fakeJobs(onQueued: (jobId: string) => void = () => undefined, on
   }));
   return {
     client, calls, jobs, overdue, lost,
+    get renewed() {
+      return renewed;
+    },
     fail: (method, times = 1, problem = new Problem({ kind: 'unavailable', reason: 'service_unavailable', message: 'not now' })) => {
       failures.set(method, { left: times, problem });
     },

@@ -11,7 +11,7 @@ import { TokenLimitsSchema } from '@reelgate/proto/billing/v1/token_limits';
 import type { Order } from '@reelgate/proto/tasks/v1/order';
 import type { Task } from '@reelgate/proto/tasks/v1/task';
 import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
-import type { CreateTaskRequest, ListTasksRequest } from '@reelgate/proto/tasks/v1/task_service';
+import type { CheckOrderRequest, CreateTaskRequest, ListTasksRequest } from '@reelgate/proto/tasks/v1/task_service';
 import type { MediaPort } from '../src/clients/media-port.ts';
 import { aTask } from './a-task.ts';
 
@@ -21,6 +21,8 @@ export interface FakeTasks {
   readonly calls: string[];
   readonly creates: CreateTaskRequest[];
   readonly checked: Order[];
+  /** All that was asked before bytes were stored. */
+  readonly checks: CheckOrderRequest[];
   readonly lists: ListTasksRequest[];
   /** Callbacks that were passed on. */
   readonly heeded: readonly { readonly token: string; readonly upstreamTaskId: string }[];
@@ -34,6 +36,7 @@ export function fakeTasks(): FakeTasks {
   const calls: string[] = [];
   const creates: CreateTaskRequest[] = [];
   const checked: Order[] = [];
+  const checks: CheckOrderRequest[] = [];
   const lists: ListTasksRequest[] = [];
   const heeded: { token: string; upstreamTaskId: string }[] = [];
   const tasks = new Map<string, Task>();
@@ -50,11 +53,18 @@ export function fakeTasks(): FakeTasks {
     if (task === undefined) throw new Problem({ kind: 'not_found', reason: 'task_not_found', message: 'no such task' });
     return task;
   };
+  const earlierOf = ({ accountId, idempotencyKey, requestFingerprint }: Pick<CreateTaskRequest, 'accountId' | 'idempotencyKey' | 'requestFingerprint'>): Task | undefined => {
+    const earlier = idempotencyKey === '' ? undefined : byKey.get(`${accountId} ${idempotencyKey}`);
+    if (earlier !== undefined && earlier.fingerprint !== requestFingerprint) throw new Problem({ kind: 'unprocessable', reason: 'idempotency_key_reused', message: 'this key was used with another body' });
+    return earlier?.task;
+  };
   const implementation: Implementation<typeof TaskService> = {
-    checkOrder: async ({ order }) => {
+    checkOrder: async (request) => {
+      checks.push(request);
       called('checkOrder');
-      if (order !== undefined) checked.push(order);
-      return {};
+      if (request.order !== undefined) checked.push(request.order);
+      const earlier = earlierOf(request);
+      return earlier === undefined ? {} : { task: earlier };
     },
     estimateOrder: async ({ order }) => {
       called('estimateOrder');
@@ -64,11 +74,8 @@ export function fakeTasks(): FakeTasks {
     createTask: async (request) => {
       called('createTask');
       creates.push(request);
-      const earlier = byKey.get(`${request.accountId} ${request.idempotencyKey}`);
-      if (request.idempotencyKey !== '' && earlier !== undefined) {
-        if (earlier.fingerprint !== request.requestFingerprint) throw new Problem({ kind: 'unprocessable', reason: 'idempotency_key_reused', message: 'this key was used with another body' });
-        return { task: earlier.task, replayed: true };
-      }
+      const earlier = earlierOf(request);
+      if (earlier !== undefined) return { task: earlier, replayed: true };
       const task = aTask({ id: `task_${String(creates.length).padStart(26, '0')}`, accountId: request.accountId, ...(request.order === undefined ? {} : { order: request.order }) });
       tasks.set(`${request.accountId}/${task.id}`, task);
       byKey.set(`${request.accountId} ${request.idempotencyKey}`, { fingerprint: request.requestFingerprint, task });
@@ -100,7 +107,7 @@ export function fakeTasks(): FakeTasks {
     },
   };
   return {
-    client: directClient(TaskService, bind(TaskService, implementation)), calls, creates, checked, lists, heeded, tasks,
+    client: directClient(TaskService, bind(TaskService, implementation)), calls, creates, checked, checks, lists, heeded, tasks,
     refuse: (method, problem) => {
       refusals.set(method, problem);
     },
@@ -141,6 +148,8 @@ export function fakeBilling(): FakeBilling {
 export interface FakeMedia {
   readonly port: MediaPort;
   readonly puts: { readonly accountId: string; readonly bytes: Buffer }[];
+  /** Objects that were removed again, in their order. */
+  readonly removed: string[];
   readonly served: string[];
   /** Private objects. */
   readonly kept: Map<string, { readonly accountId: string; readonly bytes: Buffer; readonly keepMs: number }>;
@@ -149,25 +158,30 @@ export interface FakeMedia {
 export function fakeMedia(): FakeMedia {
   const puts: { accountId: string; bytes: Buffer }[] = [];
   const served: string[] = [];
+  const removed: string[] = [];
   const kept: FakeMedia['kept'] = new Map();
   const send = async (response: ServerResponse, text: string): Promise<void> => {
     served.push(text);
     response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': Buffer.byteLength(text) }).end(text);
   };
   return {
-    puts, served, kept,
+    puts, served, kept, removed,
     port: {
-      put: async (source, accountId) => {
+      put: async (source, { accountId, bytesMax }) => {
         const chunks: Buffer[] = [];
         for await (const chunk of Buffer.isBuffer(source) ? Readable.from([source]) : source) chunks.push(chunk as Buffer);
         const bytes = Buffer.concat(chunks);
+        if (bytes.length > bytesMax) throw new Error('more bytes came than were announced');
         puts.push({ accountId, bytes });
         return { object: `obj_${String(puts.length)}`, bytes: bytes.length };
       },
-      putPrivate: async (bytes, accountId, keepMs) => {
-        const object = `prv_${String(kept.size + 1)}`;
+      putPrivate: async (bytes, { accountId, keepMs, object = `prv_${String(kept.size + 1)}` }) => {
         kept.set(object, { accountId, bytes, keepMs });
         return { object };
+      },
+      remove: async (objects) => {
+        removed.push(...objects);
+        for (const object of objects) kept.delete(object);
       },
       read: async (object) => {
         const found = kept.get(object);

@@ -86,7 +86,7 @@ function build(config: MediaConfig, foundation: Foundation, { sql, lifecycle }: 
   return {
     bytes,
     bindings: [mediaServiceBinding({
-      clock, store: deps.store,
+      clock, store: deps.store, blobs,
       stage: (order, signal) => flights.run(`stage ${order.accountId} ${order.taskId} ${nameOf(order)}`, () => stageMedia(deps, order), signal),
       ingest: (order, signal) => flights.run(`ingest ${order.taskId}`, () => ingest(order), signal),
       link: (object) => linkObject({ ...deps, presigned: config.stagedPresigned ?? isReachable(config.blobs) }, object),

@@ -30,7 +30,7 @@ export const mediaSchema = {
     },
     results: section({ lifetime: duration('7d'), max_bytes: bytes('2GiB'), parallel: count(16), total: duration('15m'), redirect: flag(false) }),
     staged: section({ lifetime: duration('8d'), presigned: { type: 'boolean' }, redraw: flag(true) }),
-    inline: section({ lifetime: duration('48h'), max_bytes: bytes('64MiB'), per_account: bytes('32GiB') }),
+    inline: section({ lifetime: duration('1h'), max_bytes: bytes('64MiB'), per_account: bytes('512MiB') }),
     limits: section({ image: bytes('30MiB'), video: bytes('50MiB'), audio: bytes('15MiB'), base_video: bytes('100MiB') }),
     probe: section({ timeout: duration('5s'), heap: bytes('256MiB'), pixels: count(40_000_000), workers: count(2) }),
     fetch: section({
@@ -138,11 +138,17 @@ export function mediaConfig(value: unknown): MediaConfig {
     stagedLifetimeMs: ms(media.staged.lifetime),
     stagedPresigned: media.staged.presigned,
     stagedRedraw: media.staged.redraw,
-    inline: { lifetimeMs: ms(media.inline['lifetime']), bytesMax: size(media.inline['max_bytes']), accountBytesMax: size(media.inline['per_account']) },
+    inline: inlineConfig(media.inline),
     bytesMax: { image: size(media.limits['image']), video: size(media.limits['video']), audio: size(media.limits['audio']), base_video: size(media.limits['base_video']) },
     probe: { timeoutMs: ms(media.probe.timeout), heapBytes: size(media.probe.heap), pixelsMax: media.probe.pixels, workers: media.probe.workers },
     fetch: fetchConfig(media.fetch),
   };
+}
+
+function inlineConfig(inline: Values): MediaConfig['inline'] {
+  const config = { lifetimeMs: ms(inline['lifetime']), bytesMax: size(inline['max_bytes']), accountBytesMax: size(inline['per_account']) };
+  if (config.accountBytesMax < config.bytesMax) throw new ConfigError('media.inline.per_account: expected at least media.inline.max_bytes');
+  return config;
 }
 
 function blobsConfig({ blobs, s3 }: Checked['media']): BlobsConfig {

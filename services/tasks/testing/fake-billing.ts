@@ -36,6 +36,10 @@ export function fakeBilling(): FakeBilling {
         assertPriced(facts);
         return { amountNanos: BigInt(facts.seconds) * 80_000_000n, currency: 'USD', contract: facts.priceKey, version: 1 };
       },
+      checkHold: async ({ facts }) => {
+        assertPriced(facts);
+        if (!billing.funded) throw NO_QUOTA;
+      },
       placeHold: async ({ taskId, facts }) => {
         assertPriced(facts);
         if (!billing.funded) throw NO_QUOTA;

@@ -10,6 +10,8 @@ export interface FakeMedia {
   /** The address of every result that was fetched. */
   readonly ingested: readonly string[];
   readonly removed: readonly string[];
+  /** Tasks whose staged media were removed. */
+  readonly unstaged: readonly string[];
   /** Objects that are no longer kept. */
   readonly gone: Set<string>;
   /** How long every video and sound is. */
@@ -22,13 +24,17 @@ export function fakeMedia(): FakeMedia {
   const staged: StageRequest[] = [];
   const ingested: string[] = [];
   const removed: string[] = [];
+  const unstaged: string[] = [];
   const media: FakeMedia = {
-    staged, ingested, removed, gone: new Set(), durationMs: 4000,
+    staged, ingested, removed, unstaged, gone: new Set(), durationMs: 4000,
     port: {
       stage: async (request) => {
         if (media.gone.has(request.object ?? '')) throw new Problem({ kind: 'invalid', reason: 'invalid_media', message: 'must be a result of this account that is still kept' });
         staged.push(request);
         return { object: `obj-${request.taskId}-${staged.length}`, mediaType: TYPES[request.category], durationMs: request.category === 'image' ? 0 : media.durationMs };
+      },
+      removeStaged: async ({ taskId }) => {
+        unstaged.push(taskId);
       },
       ingest: async ({ taskId, url }) => {
         ingested.push(url);

@@ -2,6 +2,7 @@ import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import { bind } from '@reelgate/platform/rpc/service';
 import type { Binding } from '@reelgate/platform/rpc/service';
 import { authenticate } from '../operations/authenticate.ts';
+import { checkHold } from '../operations/check-hold.ts';
 import type { BillingDeps } from '../operations/deps.ts';
 import { extendHold } from '../operations/extend-hold.ts';
 import { getHold } from '../operations/get-hold.ts';
@@ -17,6 +18,10 @@ export function billingService(deps: BillingDeps): Binding {
   return bind(BillingService, {
     authenticate: async ({ key }) => ({ principal: toWirePrincipal(await authenticate(deps, key)) }),
     quotePrice: async ({ accountId, facts }) => ({ quote: toWireQuote(await quotePrice(deps, accountId, fromWireFacts(facts))) }),
+    checkHold: async ({ accountId, tokenId, facts }) => {
+      await checkHold(deps, { accountId, tokenId, facts: fromWireFacts(facts) });
+      return {};
+    },
     placeHold: async ({ taskId, accountId, tokenId, facts }, { signal }) =>
       ({ hold: toWireHold(await placeHold(deps, { taskId: requireText(taskId, 'task_id'), accountId, tokenId, facts: fromWireFacts(facts) }, signal)) }),
     extendHold: async ({ taskId, facts }) => ({ hold: toWireHold(await extendHold(deps, requireText(taskId, 'task_id'), fromWireFacts(facts))) }),

@@ -23,6 +23,8 @@ export interface Outcome {
 export interface HoldStore {
   /** Places the hold unless the task has a story. Refuses when the token or the account does not cover it, or the token has ended. Writes nothing once the signal is aborted. */
   place(hold: Hold, signal?: AbortSignal): Promise<Outcome>;
+  /** Refuses what placing a hold of this amount would refuse now. Reads and changes nothing. */
+  assertCovered(owner: Pick<Hold, 'accountId' | 'tokenId' | 'currency'>, amount: Nanos, now: number): Promise<void>;
   /** Prices the hold again, once. Refuses as placing does, and then the hold stays as it was. Undefined: there is no hold. */
   extend(taskId: string, at: number, reprice: (hold: Hold, terms: PriceTerms) => Repricing): Promise<Outcome | undefined>;
   /** Ends the hold, or records that it is deferred. Undefined: the task has no story. */

@@ -10,7 +10,7 @@ import { quantitiesOf } from '../domain/usage.ts';
 import { HOLD_COLUMNS, INSERT_HOLD, deferralAt, releasedAt, storyOf, toHoldRow } from './hold-rows.ts';
 import type { HoldRow } from './hold-rows.ts';
 import type { HoldStore, Outcome, Repricing } from './hold-store.ts';
-import { change, reserveForNew, reserveMore } from './sql-balances.ts';
+import { assertCovered, change, reserveForNew, reserveMore } from './sql-balances.ts';
 import { recordEvent, recordVoid } from './sql-events.ts';
 import { rememberedTerms } from './sql-terms.ts';
 import type { TermsOf } from './sql-terms.ts';
@@ -36,6 +36,7 @@ export function sqlHoldStore(sql: Sql): HoldStore {
   const termsOf = rememberedTerms();
   return {
     place: (hold, signal) => sql.transaction((query) => whileAwaited(signal, () => place(query, hold))),
+    assertCovered: (owner, amount, now) => assertCovered(sql.read, owner, { amount, now }),
     extend: (taskId, at, reprice) => sql.transaction((query) => extend(query, { taskId, at, termsOf }, reprice)),
     end: (taskId, at, decide) => sql.transaction((query) => end(query, { taskId, at, termsOf }, decide)),
     preclude: (taskId, at) => sql.transaction((query) => recordVoid(query, { key: holdKey(taskId), taskId, actor: SERVICE_ACTOR, at })),

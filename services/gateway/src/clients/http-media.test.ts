@@ -64,8 +64,11 @@ test('an object is passed through with its headers, and asked for with the key o
 
 test('private bytes are kept for as long as is asked, and read back', async () => {
   answer = (response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{"object":"prv_1","bytes":3}');
-  expect(await media.putPrivate(Buffer.from('abc'), 'a b', 5000)).toEqual({ object: 'prv_1', bytes: 3 });
+  expect(await media.putPrivate(Buffer.from('abc'), { accountId: 'a b', keepMs: 5000 })).toEqual({ object: 'prv_1', bytes: 3 });
   expect(seen).toMatchObject([{ method: 'PUT', url: '/bytes?account=a%20b&private_ms=5000', body: 'abc', headers: { authorization: 'Bearer the key' } }]);
+
+  await media.putPrivate(Buffer.from('abc'), { accountId: 'demo', keepMs: 1, object: 'prv_mine' });
+  expect(seen.pop()).toMatchObject({ url: '/bytes?account=demo&private_ms=1&object=prv_mine' });
 
   answer = (response) => response.writeHead(200).end('abc');
   expect(Buffer.concat(await (await media.read('prv_1'))!.toArray() as Buffer[]).toString()).toBe('abc');
@@ -127,22 +130,35 @@ describe('bytes that a client sent', () => {
   });
 
   test('are put as they come, for the account', async () => {
-    expect(await media.put(Readable.from([Buffer.from('abc'), Buffer.from('def')]), 'a&b')).toEqual({ object: 'obj_9', bytes: 6 });
-    expect(await media.put(Buffer.from('abcdef'), 'demo')).toEqual({ object: 'obj_9', bytes: 6 });
-    expect(seen).toMatchObject([{ method: 'PUT', url: '/bytes?account=a%26b', body: 'abcdef', headers: { authorization: 'Bearer the key' } }, { url: '/bytes?account=demo', body: 'abcdef' }]);
+    expect(await media.put(Readable.from([Buffer.from('abc'), Buffer.from('def')]), { accountId: 'a&b', bytesMax: 9 })).toEqual({ object: 'obj_9', bytes: 6 });
+    expect(await media.put(Buffer.from('abcdef'), { accountId: 'demo', bytesMax: 9 })).toEqual({ object: 'obj_9', bytes: 6 });
+    expect(seen).toMatchObject([{ method: 'PUT', url: '/bytes?account=a%26b&bytes_max=9', body: 'abcdef', headers: { authorization: 'Bearer the key' } }, { url: '/bytes?account=demo&bytes_max=9', body: 'abcdef' }]);
   });
   test('that are too many are refused', async () => {
     answer = (response) => response.writeHead(413, { 'content-type': 'application/json' }).end('{"error":{"code":"body_too_large","message":"at most 64 MiB"}}');
 
-    await expect(media.put(Buffer.from('x'), 'demo')).rejects.toMatchObject({ kind: 'invalid', reason: 'body_too_large', message: 'at most 64 MiB' });
+    await expect(media.put(Buffer.from('x'), { accountId: 'demo', bytesMax: 9 })).rejects.toMatchObject({ kind: 'invalid', reason: 'body_too_large', message: 'at most 64 MiB' });
   });
   test.each([[401, '{"error":{"code":"invalid_caller_key"}}'], [500, 'oops'], [200, 'oops']])('that were not taken (%i %s) may be sent again', async (status, body) => {
     answer = (response) => response.writeHead(status).end(body);
 
-    await expect(media.put(Buffer.from('x'), 'demo')).rejects.toMatchObject({ kind: 'unavailable', reason: 'service_unavailable' });
+    await expect(media.put(Buffer.from('x'), { accountId: 'demo', bytesMax: 9 })).rejects.toMatchObject({ kind: 'unavailable', reason: 'service_unavailable' });
+  });
+  test('that are too many for the account are refused for as long as media says', async () => {
+    answer = (response) => response.writeHead(429, { 'content-type': 'application/json', 'retry-after': '7' }).end('{"error":{"code":"rate_limit_exceeded","message":"at most 512 MiB"}}');
+
+    await expect(media.put(Buffer.from('x'), { accountId: 'demo', bytesMax: 1 })).rejects.toMatchObject({ kind: 'exhausted', reason: 'rate_limit_exceeded', retryAfterMs: 7000 });
+  });
+  test('are removed one by one, and a removal that fails is a fault', async () => {
+    answer = (response) => response.writeHead(204).end();
+    await media.remove(['inl_1', 'a/b']);
+    expect(seen).toMatchObject([{ method: 'DELETE', url: '/bytes/inl_1', headers: { authorization: 'Bearer the key' } }, { method: 'DELETE', url: '/bytes/a%2Fb' }]);
+
+    answer = (response) => response.writeHead(500).end();
+    await expect(media.remove(['inl_1'])).rejects.toMatchObject({ kind: 'unavailable' });
   });
   test('that break off are not put', async () => {
-    await expect(media.put(new Readable({ read() { this.destroy(new Error('no base64')); } }), 'demo')).rejects.toMatchObject({ kind: 'unavailable' });
+    await expect(media.put(new Readable({ read() { this.destroy(new Error('no base64')); } }), { accountId: 'demo', bytesMax: 9 })).rejects.toMatchObject({ kind: 'unavailable' });
     expect(seen).toEqual([]);
   });
 });
@@ -150,6 +166,6 @@ describe('bytes that a client sent', () => {
 test('a service that is not there is unavailable', async () => {
   const nowhere = httpMedia({ baseUrl: 'http://127.0.0.1:1', key: new Secret('k'), clock: systemClock });
 
-  await expect(nowhere.put(Buffer.from('x'), 'demo')).rejects.toMatchObject({ kind: 'unavailable', reason: 'service_unavailable' });
+  await expect(nowhere.put(Buffer.from('x'), { accountId: 'demo', bytesMax: 9 })).rejects.toMatchObject({ kind: 'unavailable', reason: 'service_unavailable' });
   await nowhere.close();
 });

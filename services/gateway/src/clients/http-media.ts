@@ -15,7 +15,8 @@ const HEAD_TIMEOUT_MS = 15_000;
 const PUT_TIMEOUT_MS = 120_000;
 /** Between two chunks of an answer. */
 const IDLE_TIMEOUT_MS = 30_000;
-const QUOTA_RETRY_MS = 3_600_000;
+/** Where media names no time. */
+const QUOTA_RETRY_S = 5;
 const ANSWER_BYTES_MAX = 64 * 1024;
 
 const ASKED = ['range', 'if-range', 'if-none-match', 'if-modified-since', 'if-match', 'if-unmodified-since'];
@@ -38,8 +39,11 @@ export function httpMedia({ baseUrl, key, clock }: HttpMediaOptions): MediaPort 
   const agent = new Agent({ connections: CONNECTIONS_MAX, connect: { timeout: CONNECT_TIMEOUT_MS }, headersTimeout: HEAD_TIMEOUT_MS, bodyTimeout: IDLE_TIMEOUT_MS });
   const authorization = `Bearer ${key.reveal()}`;
   return {
-    put: (bytes, accountId) => put(bytes, { url: `${baseUrl}/bytes?account=${encodeURIComponent(accountId)}`, authorization, agent }),
-    putPrivate: (bytes, accountId, keepMs) => put(bytes, { url: `${baseUrl}/bytes?account=${encodeURIComponent(accountId)}&private_ms=${String(keepMs)}`, authorization, agent }),
+    put: (bytes, { accountId, bytesMax }) => put(bytes, { url: urlOf(baseUrl, { account: accountId, bytes_max: bytesMax }), authorization, agent }),
+    putPrivate: (bytes, { accountId, keepMs, object }) => put(bytes, { url: urlOf(baseUrl, { account: accountId, private_ms: keepMs, object }), authorization, agent }),
+    remove: async (objects) => {
+      for (const object of objects) await remove({ url: `${baseUrl}/bytes/${encodeURIComponent(object)}`, authorization, agent });
+    },
     read: (object) => read({ url: `${baseUrl}/bytes/${encodeURIComponent(object)}`, authorization, agent }),
     serve: (request, response, { object, fileName, variant }) =>
       pass({ request, response, clock, url: `${baseUrl}/bytes/${encodeURIComponent(object)}${variant === undefined ? '' : `?variant=${variant}`}`, authorization, fileName }),
@@ -48,18 +52,35 @@ export function httpMedia({ baseUrl, key, clock }: HttpMediaOptions): MediaPort 
   };
 }
 
-async function put(body: Buffer | Readable, { url, authorization, agent }: { readonly url: string; readonly authorization: string; readonly agent: Agent }): Promise<{ object: string; bytes: number }> {
+interface Sending {
+  readonly url: string;
+  readonly authorization: string;
+  readonly agent: Agent;
+}
+
+function urlOf(baseUrl: string, query: Readonly<Record<string, string | number | undefined>>): string {
+  const pairs = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`]));
+  return `${baseUrl}/bytes?${pairs.join('&')}`;
+}
+
+async function put(body: Buffer | Readable, { url, authorization, agent }: Sending): Promise<{ object: string; bytes: number }> {
   const answer = await reach(send(url, { method: 'PUT', body, dispatcher: agent, headers: { authorization, 'content-type': 'application/octet-stream' }, headersTimeout: PUT_TIMEOUT_MS }));
   const { object, bytes = 0, error } = parsePut(await shortText(answer.body));
   const refused = PUT_REFUSALS[answer.statusCode];
-  if (refused !== undefined) throw refused(error);
+  if (refused !== undefined) throw refused(error, answer.headers['retry-after']);
   if (answer.statusCode !== 200 || object === undefined) throw unreachable(new Error(`media answered a put with ${String(answer.statusCode)}`));
   return { object, bytes };
 }
 
 const GONE: ReadonlySet<number> = new Set([404, 410]);
 
-async function read({ url, authorization, agent }: { readonly url: string; readonly authorization: string; readonly agent: Agent }): Promise<Readable | undefined> {
+async function remove({ url, authorization, agent }: Sending): Promise<void> {
+  const answer = await reach(send(url, { method: 'DELETE', dispatcher: agent, headers: { authorization } }));
+  await answer.body.dump();
+  if (answer.statusCode !== 204) throw unreachable(new Error(`media answered a removal with ${String(answer.statusCode)}`));
+}
+
+async function read({ url, authorization, agent }: Sending): Promise<Readable | undefined> {
   const answer = await reach(send(url, { dispatcher: agent, headers: { authorization, 'accept-encoding': 'identity' } }));
   if (answer.statusCode === 200) return answer.body;
   await answer.body.dump();
@@ -68,9 +89,9 @@ async function read({ url, authorization, agent }: { readonly url: string; reado
 }
 
 type PutFault = PutAnswer['error'];
-const PUT_REFUSALS: Readonly<Record<number, (fault: PutFault) => Problem>> = {
+const PUT_REFUSALS: Readonly<Record<number, (fault: PutFault, retryAfter: unknown) => Problem>> = {
   413: (fault) => new Problem({ kind: 'invalid', reason: fault?.code ?? 'body_too_large', message: fault?.message ?? 'too many bytes were sent at once' }),
-  429: (fault) => new Problem({ kind: 'exhausted', reason: fault?.code ?? 'rate_limit_exceeded', message: fault?.message ?? 'too many bytes were sent within requests', retryAfterMs: QUOTA_RETRY_MS }),
+  429: (fault, retryAfter) => new Problem({ kind: 'exhausted', reason: fault?.code ?? 'rate_limit_exceeded', message: fault?.message ?? 'too many bytes were sent within requests', retryAfterMs: (Number(retryAfter) || QUOTA_RETRY_S) * 1000 }),
 };
 
 interface PutAnswer { readonly object?: string; readonly bytes?: number; readonly error?: { readonly code?: string; readonly message?: string } }

@@ -1,6 +1,6 @@
 import { Problem } from '@reelgate/platform/problem';
 import { enclose, envelopeOf } from '../problems/envelopes.ts';
-import { errorRowOf } from '../problems/error-table.ts';
+import { errorRowOf, isUncertain } from '../problems/error-table.ts';
 import type { ErrorRow } from '../problems/error-table.ts';
 import { askingFamily } from './asking-family.ts';
 import type { Family } from './asking-family.ts';
@@ -51,7 +51,7 @@ export function toProblem(thrown: unknown): Problem {
 
 /** A create that was handed over and ended in a fault may have been done all the same: it must not be repeated blindly. */
 function headersOf(row: ErrorRow, { retryAfterMs }: Problem, handedOver: boolean): Record<string, string> {
-  const uncertain = handedOver && row.status >= 500 && row.untouched !== true;
+  const uncertain = handedOver && isUncertain(row);
   const silent = uncertain || row.type === 'insufficient_quota';
   const seconds = silent ? undefined : wholeSeconds(retryAfterMs) ?? row.retryAfterS;
   return {

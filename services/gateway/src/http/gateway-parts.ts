@@ -1,5 +1,6 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { Secret } from '@reelgate/platform/secret';
+import type { NewId } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
 import type { Jobs } from '../clients/jobs-client.ts';
 import type { Catalogue, GatewayLimits } from '../config.ts';
@@ -16,6 +17,7 @@ import type { BodyBudget } from './body-budget.ts';
 /** What the routes work with. */
 export interface GatewayParts {
   readonly clock: Clock;
+  readonly newId: NewId;
   readonly log: Log;
   readonly tasks: TasksClient;
   readonly media: MediaPort;

@@ -1,21 +1,25 @@
 import type { Clock } from '@reelgate/platform/clock';
+import type { NewId } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
-import type { Jobs } from '../clients/jobs-client.ts';
+import type { JobBytes, JobLease, Jobs } from '../clients/jobs-client.ts';
 import type { MediaPort } from '../clients/media-port.ts';
 import type { FrozenCall } from '../relay/frozen-call.ts';
 import type { Relay } from '../relay/relay.ts';
-import { keepBytes } from './job-bytes.ts';
+import { areSmall } from './job-bytes.ts';
 import { HOLD_SLACK_MS } from './job-hold.ts';
 
 /** Longer than any job may wait; it goes sooner when the job has ended. */
 const BODY_KEEP_MS = 8 * 24 * 3_600_000;
 const CREATOR = 'create';
+/** While its bytes are on their way; well below the shortest lease. */
+const RENEW_MS = 300;
 
 export interface CreateJobDeps {
-  readonly jobs: Pick<Jobs, 'create' | 'withdraw' | 'giveBack'>;
-  readonly media: Pick<MediaPort, 'putPrivate'>;
+  readonly jobs: Pick<Jobs, 'create' | 'withdraw' | 'giveBack' | 'renew'>;
+  readonly media: Pick<MediaPort, 'putPrivate' | 'remove'>;
   readonly relay: Pick<Relay, 'assertServed' | 'hold' | 'release'>;
   readonly clock: Clock;
+  readonly newId: NewId;
   readonly log: Log;
 }
 
@@ -25,33 +29,36 @@ export interface CreateJob {
 }
 
 /**
- * Queues a call, or refuses it as the call itself would be. Its bytes are kept first, then its row, under a lease; then its money is
- * held, and only then it is anybody's to make. A death on the way leaves bytes that go with their time, or a job that a worker has paid
- * for before it makes it.
+ * Queues a call, or refuses it as the call itself would be. Its row comes first, under a lease and with the name that its bytes will have;
+ * then its money is held, then its bytes are kept, and only then a worker may make it: a call that is refused has stored none of them. A
+ * death on the way leaves a job that a worker pays for before it makes it, or ends where its bytes never came.
  */
 export async function createJob(deps: CreateJobDeps, { call, idempotency }: CreateJob): Promise<{ readonly id: string; readonly replayed: boolean }> {
   const { endpoint, model, path, search, headers, principal: { accountId, tokenId, models }, requestId } = call;
   deps.relay.assertServed(call);
-  const body = await keepBytes(deps.media, call.body, { accountId, keepMs: BODY_KEEP_MS });
+  const body: JobBytes = areSmall(call.body) ? { inline: call.body } : { object: deps.newId('prv') };
   const { id, replayed, lease, waitMs } = await deps.jobs.create({
-    accountId, tokenId, visibleModels: models, isRepeatable: endpoint.isFree, worker: endpoint.isFree ? undefined : CREATOR, idempotency,
+    accountId, tokenId, visibleModels: models, isRepeatable: endpoint.isFree, worker: endpoint.isFree && 'inline' in body ? undefined : CREATOR, idempotency,
     call: { endpoint: endpoint.name, model, method: endpoint.method, path, search, headers, body },
   }, requestId);
-  if (lease !== undefined) await payFor(deps, call, { lease: { jobId: id, lease }, waitMs });
+  if (lease !== undefined) await complete(deps, call, { lease: { jobId: id, lease }, waitMs, body });
   return { id, replayed };
 }
 
 interface Created {
-  readonly lease: { readonly jobId: string; readonly lease: string };
+  readonly lease: JobLease;
   readonly waitMs: number;
+  readonly body: JobBytes;
 }
 
-async function payFor({ relay, jobs, clock, log }: CreateJobDeps, call: FrozenCall, { lease, waitMs }: Created): Promise<void> {
+async function complete(deps: CreateJobDeps, call: FrozenCall, { lease, waitMs, body }: Created): Promise<void> {
+  const { relay, jobs, clock, log } = deps;
   try {
     await relay.hold(call, { callId: lease.jobId, lapsesAt: clock.now() + waitMs + HOLD_SLACK_MS });
+    if ('object' in body) await whileLeased(deps, lease, () => storeBody(deps, call, body.object));
   } catch (error) {
     // Billing may have held it all the same.
-    relay.release(lease.jobId);
+    if (!call.endpoint.isFree) relay.release(lease.jobId);
     await jobs.withdraw(lease);
     throw error;
   }
@@ -59,4 +66,37 @@ async function payFor({ relay, jobs, clock, log }: CreateJobDeps, call: FrozenCa
   await jobs.giveBack(lease, { untouched: true, delayMs: 0 }).catch((error: unknown) => {
     log.warn({ taskId: lease.jobId, err: error }, 'a job waits for the lease of its create to end');
   });
+}
+
+/** Media may have kept bytes whose answer was lost. */
+async function storeBody({ media, log }: CreateJobDeps, { body, principal: { accountId } }: FrozenCall, object: string): Promise<void> {
+  try {
+    await media.putPrivate(body, { accountId, keepMs: BODY_KEEP_MS, object });
+  } catch (error) {
+    await media.remove([object]).catch((failure: unknown) => {
+      log.warn({ err: failure }, 'the bytes of a job could not be removed; they end with their time');
+    });
+    throw error;
+  }
+}
+
+/** Large bytes can take longer than a lease, and without it a worker would end the job for want of them. */
+async function whileLeased({ jobs, clock }: CreateJobDeps, lease: JobLease, work: () => Promise<void>): Promise<void> {
+  const over = new AbortController();
+  const renewing = async (): Promise<void> => {
+    for (;;) {
+      await clock.sleep(RENEW_MS, over.signal);
+      if (over.signal.aborted) return;
+      await jobs.renew([lease]).catch(() => {
+        // the next one may be heard
+      });
+    }
+  };
+  const renewed = renewing();
+  try {
+    await work();
+  } finally {
+    over.abort();
+    await renewed;
+  }
 }

@@ -4,9 +4,14 @@ import type { MediaPort } from '../clients/media-port.ts';
 /** More goes to media, so that messages between services stay small. */
 const INLINE_BYTES_MAX = 32 * 1024;
 
-/** Keeps a request or an answer: a small one beside its job, a larger one as a private object for so long. */
+/** Whether bytes are kept beside their job, rather than as a private object. */
+export function areSmall(bytes: Buffer): boolean {
+  return bytes.length <= INLINE_BYTES_MAX;
+}
+
+/** Keeps an answer: a small one beside its job, a larger one as a private object for so long. */
 export async function keepBytes(media: Pick<MediaPort, 'putPrivate'>, bytes: Buffer, { accountId, keepMs }: { readonly accountId: string; readonly keepMs: number }): Promise<JobBytes> {
-  return bytes.length <= INLINE_BYTES_MAX ? { inline: bytes } : { object: (await media.putPrivate(bytes, accountId, keepMs)).object };
+  return areSmall(bytes) ? { inline: bytes } : { object: (await media.putPrivate(bytes, { accountId, keepMs })).object };
 }
 
 /** Reads them again, up to so many; undefined: they are no longer kept. */

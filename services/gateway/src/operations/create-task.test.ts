@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { silentLog } from '@reelgate/platform/log';
 import { Problem } from '@reelgate/platform/problem';
 import { fakeMedia, fakeTasks } from '../../testing/fake-services.ts';
 import { decodeCreate } from '../dialects/compat/decode.ts';
@@ -13,8 +14,8 @@ const withTwoImages = () => decode({ content: [item('AAAA'), item('AAEC')] });
 function world() {
   const [tasks, media] = [fakeTasks(), fakeMedia()];
   let handedOver = false;
-  const create = (decoded: Decoded) => createTask({ tasks: tasks.client, media: media.port }, {
-    principal, decoded, requestId: 'req_1', idempotency: undefined, onHandOver: () => {
+  const create = (decoded: Decoded, idempotency?: { readonly key: string; readonly fingerprint: string }) => createTask({ tasks: tasks.client, media: media.port, log: silentLog }, {
+    principal, decoded, requestId: 'req_1', idempotency, onHandOver: () => {
       handedOver = true;
     },
   });
@@ -83,4 +84,49 @@ test('a refusal without a field, and a fault, come through as they are', async (
   await expect(create(decode())).rejects.toMatchObject({ kind: 'internal', field: undefined });
 
   expect(handedOver()).toBe(true);
+});
+
+const problem = (kind: Problem['kind'], reason: string) => new Problem({ kind, reason, message: 'no' });
+
+test('everything that can refuse without the bytes is asked before they are stored, by what the create itself is asked with', async () => {
+  const { tasks, create, media } = world();
+  tasks.refuse('checkOrder', problem('exhausted', 'insufficient_quota'));
+
+  await expect(create(withTwoImages(), { key: 'k', fingerprint: 'f' })).rejects.toMatchObject({ reason: 'insufficient_quota' });
+  expect(tasks.checks).toMatchObject([{ accountId: 'demo', tokenId: 'token-1', visibleModels: ['*'], idempotencyKey: 'k', requestFingerprint: 'f', inFlightLimit: 0 }]);
+  expect([tasks.calls, media.puts]).toEqual([['checkOrder'], []]);
+});
+
+test('a replay stores nothing, and is answered with the first task', async () => {
+  const { tasks, create, media } = world();
+  const idempotency = { key: 'k', fingerprint: 'f' };
+  const first = await create(withTwoImages(), idempotency);
+  const second = await create(withTwoImages(), idempotency);
+
+  expect([second.task.id, second.replayed, first.replayed]).toEqual([first.task.id, true, false]);
+  expect([tasks.calls, media.puts.length]).toEqual([['checkOrder', 'createTask', 'checkOrder'], 2]);
+});
+
+test.each<[string, Error | undefined, readonly string[]]>([
+  ['was taken', undefined, ['obj_1', 'obj_2']],
+  ['was refused', problem('invalid', 'invalid_media'), ['obj_1', 'obj_2']],
+  ['found no channel', problem('unavailable', 'no_channel_available'), ['obj_1', 'obj_2']],
+  ['met media that were busy', problem('unavailable', 'media_busy'), ['obj_1', 'obj_2']],
+  ['was answered by nobody', problem('unavailable', 'service_unavailable'), []],
+  ['met a fault', new TypeError('a fault'), []],
+])('the bytes of a create that %s are removed as soon as nothing can need them', async (_what, fault, removed) => {
+  const { tasks, create, media } = world();
+  if (fault !== undefined) tasks.refuse('createTask', fault);
+
+  await create(withTwoImages()).catch(() => undefined);
+  expect(media.removed).toEqual(removed);
+});
+
+test('where the second bytes cannot be stored the first are removed, and a removal that fails changes no answer', async () => {
+  const { create, media } = world();
+  await expect(create(decode({ content: [item('AAAA'), item('!!!!')] }))).rejects.toMatchObject({ reason: 'invalid_media' });
+  expect(media.removed).toEqual(['obj_1']);
+
+  media.port.remove = async () => Promise.reject(new Error('media is away'));
+  await expect(create(withTwoImages())).resolves.toMatchObject({ replayed: false });
 });

@@ -1,8 +1,10 @@
+import type { Log } from '@reelgate/platform/log';
 import { Problem } from '@reelgate/platform/problem';
 import type { MediaPort } from '../clients/media-port.ts';
 import type { Principal } from '../clients/billing-client.ts';
 import type { Order, Task, TasksClient } from '../clients/tasks-client.ts';
 import type { Decoded } from '../dialects/dialect.ts';
+import { errorRowOf, isUncertain } from '../problems/error-table.ts';
 import { streamOf } from './inline-bytes.ts';
 
 const CHECK_DEADLINE_MS = 10_000;
@@ -13,7 +15,8 @@ const PENDING_OBJECT = 'pending';
 
 export interface CreateTaskDeps {
   readonly tasks: Pick<TasksClient, 'checkOrder' | 'createTask'>;
-  readonly media: Pick<MediaPort, 'put'>;
+  readonly media: Pick<MediaPort, 'put' | 'remove'>;
+  readonly log: Log;
 }
 
 export interface CreateTask {
@@ -26,21 +29,63 @@ export interface CreateTask {
   readonly onHandOver: () => void;
 }
 
-/** Has an order accepted, or refused in the client's own words. Bytes are stored only for an order that is right in itself. */
-export async function createTask(deps: CreateTaskDeps, { principal, decoded, requestId, idempotency, onHandOver }: CreateTask): Promise<{ readonly task: Task; readonly replayed: boolean }> {
-  const { accountId, tokenId, models, limits } = principal;
-  const asked = { accountId, visibleModels: [...models] };
-  if (decoded.inline.length > 0) {
-    await inWordsOf(decoded, deps.tasks.checkOrder({ ...asked, order: pendingOrder(decoded) }, { timeoutMs: CHECK_DEADLINE_MS, requestId }));
+export interface CreatedTask {
+  readonly task: Task;
+  readonly replayed: boolean;
+}
+
+/**
+ * Has an order accepted, or refused in the client's own words. Bytes are stored only for an order that would be taken now, and go once it
+ * was taken or refused: what the task needs of them is frozen by then. Where the answer was lost they stay until their time is over.
+ */
+export async function createTask(deps: CreateTaskDeps, create: CreateTask): Promise<CreatedTask> {
+  const { decoded, requestId } = create;
+  if (decoded.inline.length === 0) return handOver(deps, create, decoded.order);
+
+  const { task: earlier } = await inWordsOf(decoded, deps.tasks.checkOrder(asked(create, pendingOrder(decoded)), { timeoutMs: CHECK_DEADLINE_MS, requestId }));
+  if (earlier !== undefined) return { task: earlier, replayed: true };
+  const stored = new Map<number, string>();
+  let isLeft = false;
+  try {
+    await storeInline(deps.media, create, stored);
+    isLeft = true;
+    const created = await handOver(deps, create, withObjects(decoded.order, stored));
+    isLeft = false;
+    return created;
+  } catch (error) {
+    isLeft &&= mayBeDone(error);
+    throw error;
+  } finally {
+    if (!isLeft) await removeStored(deps, [...stored.values()]);
   }
-  const order = await storeInline(deps.media, decoded, accountId);
-  onHandOver();
-  const { task, replayed } = await inWordsOf(decoded, deps.tasks.createTask(
-    { ...asked, tokenId, order, idempotencyKey: idempotency?.key ?? '', requestFingerprint: idempotency?.fingerprint ?? '', inFlightLimit: limits?.inFlight ?? 0 },
-    { timeoutMs: CREATE_DEADLINE_MS, requestId },
-  ));
+}
+
+async function handOver({ tasks }: Pick<CreateTaskDeps, 'tasks'>, create: CreateTask, order: Order): Promise<CreatedTask> {
+  create.onHandOver();
+  const { task, replayed } = await inWordsOf(create.decoded, tasks.createTask(asked(create, order), { timeoutMs: CREATE_DEADLINE_MS, requestId: create.requestId }));
   if (task === undefined) throw new Error('an answer without a task');
   return { task, replayed };
+}
+
+function asked({ principal: { accountId, tokenId, models, limits }, idempotency }: CreateTask, order: Order) {
+  return {
+    accountId, tokenId, visibleModels: [...models], order,
+    idempotencyKey: idempotency?.key ?? '', requestFingerprint: idempotency?.fingerprint ?? '', inFlightLimit: limits?.inFlight ?? 0,
+  };
+}
+
+/** The tasks service may still be at work, with the bytes. */
+function mayBeDone(error: unknown): boolean {
+  return !(error instanceof Problem) || isUncertain(errorRowOf(error));
+}
+
+async function removeStored({ media, log }: CreateTaskDeps, objects: readonly string[]): Promise<void> {
+  if (objects.length === 0) return;
+  try {
+    await media.remove(objects);
+  } catch (error) {
+    log.warn({ err: error }, 'the bytes of a create could not be removed; they end with their time');
+  }
 }
 
 /** The order as it can be judged before its bytes are stored. */
@@ -60,20 +105,18 @@ export async function inWordsOf<T>({ spell }: Pick<Decoded, 'spell'>, call: Prom
 }
 
 /** One after another: together they could take the memory of many bodies. */
-async function storeInline(media: Pick<MediaPort, 'put'>, { order, inline }: Decoded, accountId: string): Promise<Order> {
-  const objects = new Map<number, string>();
-  for (const medium of inline) {
-    const { stream, fault } = streamOf(medium);
+async function storeInline(media: Pick<MediaPort, 'put'>, { decoded, principal: { accountId } }: CreateTask, stored: Map<number, string>): Promise<void> {
+  for (const medium of decoded.inline) {
+    const { stream, bytesMax, fault } = streamOf(medium);
     try {
-      const { object } = await media.put(stream, accountId);
-      objects.set(medium.item, object);
+      const { object } = await media.put(stream, { accountId, bytesMax });
+      stored.set(medium.item, object);
     } catch (error) {
       throw fault() ?? withField(error, medium.field);
     } finally {
       stream.destroy();
     }
   }
-  return withObjects(order, objects);
 }
 
 function withField(error: unknown, field: string): unknown {

@@ -10,16 +10,20 @@ const WHITE_SPACES = /[\t\n\f\r ]+/g;
 
 export interface InlineStream {
   readonly stream: Readable;
+  /** At most so many come. */
+  readonly bytesMax: number;
   /** Set once the text has turned out to be no base64, which ends the stream with an error. */
   readonly fault: () => Problem | undefined;
 }
 
 /** The bytes of an inline medium, decoded as fast as they are taken. */
 export function streamOf({ bytes, field }: InlineMedia): InlineStream {
-  if ('chunks' in bytes) return { stream: Readable.from(bytes.chunks, { objectMode: false }), fault: () => undefined };
+  if ('chunks' in bytes) {
+    return { stream: Readable.from(bytes.chunks, { objectMode: false }), bytesMax: bytes.chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0), fault: () => undefined };
+  }
   let fault: Problem | undefined;
   const refuse = (message: string): Problem => (fault = new Problem({ kind: 'invalid', reason: 'invalid_media', field, message }));
-  return { stream: Readable.from(decode(bytes.base64, refuse), { objectMode: false }), fault: () => fault };
+  return { stream: Readable.from(decode(bytes.base64, refuse), { objectMode: false }), bytesMax: Math.ceil(bytes.base64.length / 4) * 3, fault: () => fault };
 }
 
 /** White space within base64 is let pass, as browsers do. */

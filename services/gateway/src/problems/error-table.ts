@@ -69,10 +69,17 @@ const BY_REASON: Readonly<Record<string, ErrorRow>> = {
   // whoever sends the call again may pay for it twice
   upstream_failed: row(502, VENDOR.server, { final: true }),
   upstream_timeout: row(504, VENDOR.server, { final: true }),
+  // media are staged before anything is submitted
+  media_busy: row(503, VENDOR.server, { retryAfterS: 1, untouched: true }),
   gateway_busy: row(503, VENDOR.server, { retryAfterS: 1, untouched: true }),
 };
 
 /** The one place that says how a refusal is answered. A reason that is not named goes by its kind. */
 export function errorRowOf({ kind, reason }: { readonly kind: ProblemKind; readonly reason: string }): ErrorRow {
   return (Object.hasOwn(BY_REASON, reason) ? BY_REASON[reason] : undefined) ?? BY_KIND[kind];
+}
+
+/** Whether a create that was handed over and was answered so may have been done all the same. */
+export function isUncertain({ status, untouched }: ErrorRow): boolean {
+  return status >= 500 && untouched !== true;
 }

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { isKept, mediaTypeOf } from '../domain/media-object.ts';
 import { putBytes } from '../operations/put-bytes.ts';
 import type { PutDeps, PutOptions } from '../operations/put-bytes.ts';
+import { removeBytes } from '../operations/remove-bytes.ts';
 import { serveLink } from './link.ts';
 import type { LinkDeps } from './link.ts';
 import { serveObject } from './serve-object.ts';
@@ -10,8 +11,10 @@ import type { ServeOrder } from './serve-object.ts';
 
 /** The bytes of media, for whoever runs in the same process; for the others the routes are the same. */
 export interface MediaBytes {
-  /** Keeps what a client sent inline, for a day at least, or private bytes for so long; refuses more than its bound with `body_too_large`. */
+  /** Keeps what a client sent inline while its request is worked on, or private bytes for so long; refuses more than its bound with `body_too_large`. */
   put(source: Readable | Uint8Array, options: PutOptions): Promise<{ readonly object: string; readonly bytes: number }>;
+  /** Removes inline and private bytes before their time, and no others; those that are gone already are no fault. */
+  remove(objects: readonly string[]): Promise<void>;
   /** Undefined: there is nothing, or nothing any more. The stream must be read or destroyed. */
   read(object: string): Promise<{ readonly stream: Readable; readonly bytes: number; readonly mediaType: string } | undefined>;
   /** Answers a GET or HEAD, or refuses in OpenAI's envelope. Who may ask has been decided before. */
@@ -25,6 +28,9 @@ export function mediaBytes(deps: PutDeps & LinkDeps): MediaBytes {
     put: async (source, options) => {
       const { id, blob } = await putBytes(deps, source, options);
       return { object: id, bytes: blob.bytes };
+    },
+    remove: async (objects) => {
+      await removeBytes(deps, await deps.store.removeObjects(objects, ['inline', 'private'], deps.clock.now()));
     },
     read: async (object) => {
       const found = await deps.store.find(object);

@@ -10,9 +10,12 @@ import { BROKEN, NOT_FOUND, refuse } from './refuse.ts';
 import type { Refusal } from './refuse.ts';
 
 const OBJECT_PATH = /^\/bytes\/([A-Za-z0-9_-]{1,64})$/;
+/** The names that other services give to private bytes. */
+const PRIVATE_NAME = /^prv_[A-Za-z0-9_-]{20,60}$/;
 const READS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD']);
 const UNKNOWN_CALLER: Refusal = { status: 401, code: 'invalid_caller_key', message: 'Send the key of the services as `authorization: Bearer …`.' };
 const NO_LIFETIME: Refusal = { status: 400, code: 'invalid_request', message: 'Say for how many milliseconds private bytes are kept, as ?private_ms=….' };
+const NO_NAME: Refusal = { status: 400, code: 'invalid_request', message: 'A name is for private bytes alone; give it as ?private_ms=…&object=prv_….' };
 const NO_ACCOUNT: Refusal = { status: 400, code: 'invalid_request', message: 'Name the account as ?account=….' };
 
 export interface RouteDeps {
@@ -23,7 +26,7 @@ export interface RouteDeps {
   readonly log: Log;
 }
 
-/** `/ximg/…` for everybody who has a link; `PUT /bytes` and `GET|HEAD /bytes/{object}` for the other services. */
+/** `/ximg/…` for everybody who has a link; `PUT /bytes` and `GET|HEAD|DELETE /bytes/{object}` for the other services. */
 export function mediaRoutes(deps: RouteDeps): readonly HttpRoute[] {
   const route = (takes: (path: string) => boolean, handle: Handler): HttpRoute => (request, response) => {
     if (!takes((request.url ?? '').split('?', 1)[0] ?? '')) return false;
@@ -52,7 +55,13 @@ async function handleBytes(deps: RouteDeps, request: IncomingMessage, response: 
   const object = OBJECT_PATH.exec(pathname)?.[1];
   if (pathname === '/bytes' && request.method === 'PUT') await takeBytes(deps, request, response, searchParams);
   else if (object !== undefined && READS.has(request.method)) await deps.bytes.serve(request, response, { object, fileName: fileNameOf(request), variant: searchParams.get('variant') === 'thumbnail' ? 'thumbnail' : undefined });
+  else if (object !== undefined && request.method === 'DELETE') await removeObject(deps, response, object);
   else refuse(request, response, NOT_FOUND);
+}
+
+async function removeObject({ bytes }: RouteDeps, response: ServerResponse, object: string): Promise<void> {
+  await bytes.remove([object]);
+  response.writeHead(204).end();
 }
 
 function fileNameOf({ headers }: IncomingMessage): string | undefined {
@@ -63,12 +72,10 @@ function fileNameOf({ headers }: IncomingMessage): string | undefined {
 async function takeBytes({ bytes, inline }: RouteDeps, request: IncomingMessage, response: ServerResponse, query: URLSearchParams): Promise<void> {
   const accountId = query.get('account') ?? '';
   const privateMs = query.has('private_ms') ? Number(query.get('private_ms')) : undefined;
-  if (privateMs !== undefined && !(Number.isSafeInteger(privateMs) && privateMs > 0)) {
-    refuse(request, response, NO_LIFETIME);
-    return;
-  }
-  if (accountId === '') {
-    refuse(request, response, NO_ACCOUNT);
+  const object = query.get('object') ?? undefined;
+  const fault = faultOf({ accountId, privateMs, object });
+  if (fault !== undefined) {
+    refuse(request, response, fault);
     return;
   }
   if (Number(request.headers['content-length'] ?? 0) > inline.bytesMax) {
@@ -76,12 +83,23 @@ async function takeBytes({ bytes, inline }: RouteDeps, request: IncomingMessage,
     return;
   }
   try {
-    const body = JSON.stringify(await bytes.put(request, { accountId, privateMs }));
+    const bytesMax = Number(query.get('bytes_max') ?? NaN);
+    const body = JSON.stringify(await bytes.put(request, { accountId, privateMs, object, bytesMax: Number.isSafeInteger(bytesMax) ? bytesMax : undefined }));
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }).end(body);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    refuse(request, response, error.kind === 'exhausted' ? { status: 429, code: error.reason, message: error.message, headers: { connection: 'close' } } : tooLarge(error.message));
+    refuse(request, response, error.kind === 'exhausted' ? tooMany(error) : tooLarge(error.message));
   }
+}
+
+function faultOf({ accountId, privateMs, object }: { readonly accountId: string; readonly privateMs: number | undefined; readonly object: string | undefined }): Refusal | undefined {
+  if (privateMs !== undefined && !(Number.isSafeInteger(privateMs) && privateMs > 0)) return NO_LIFETIME;
+  if (object !== undefined && !(privateMs !== undefined && PRIVATE_NAME.test(object))) return NO_NAME;
+  return accountId === '' ? NO_ACCOUNT : undefined;
+}
+
+function tooMany({ reason, message, retryAfterMs = 1000 }: Problem): Refusal {
+  return { status: 429, code: reason, message, headers: { connection: 'close', 'retry-after': String(Math.ceil(retryAfterMs / 1000)) } };
 }
 
 /** What is still being sent is not read. */

@@ -237,17 +237,20 @@ describe('the port of the other services', () => {
     expect((await ask('/bytes?account=demo', { method: 'PUT', headers: { ...authorized(), 'transfer-encoding': 'chunked' }, body: Buffer.alloc(3 * 1024 ** 2) })).status).toBe(413);
     expect((await ask('/bytes/inl_unknown', { headers: authorized() })).status).toBe(404);
     expect((await ask('/bytes/a/b', { headers: authorized() })).status).toBe(404);
-    expect((await ask(`/bytes/${object}`, { method: 'DELETE', headers: authorized() })).status).toBe(404);
+    expect((await ask('/bytes?account=demo&object=prv_aaaaaaaaaaaaaaaaaaaaaaaa', { method: 'PUT', headers: authorized(), body: Buffer.from('x') })).status).toBe(400);
+    expect((await ask('/bytes?account=demo&private_ms=1000&object=inl_aaaaaaaaaaaaaaaaaaaaaaaa', { method: 'PUT', headers: authorized(), body: Buffer.from('x') })).status).toBe(400);
+    expect((await ask('/bytes?account=demo&bytes_max=3', { method: 'PUT', headers: { ...authorized(), 'transfer-encoding': 'chunked' }, body: Buffer.from('four') })).status).toBe(413);
   });
 
   test('takes no more from an account than it may keep, in either way, and from others still', async () => {
-    const narrow = await startMediaUnderTest({ clock, section: { inline: { per_account: '1KiB' } } });
-    const put = (account: string, bytes: number) => fetch(`${narrow.url}/bytes?account=${account}`, { method: 'PUT', headers: { authorization: `Bearer ${narrow.serviceKey}` }, body: Buffer.alloc(bytes, account) });
+    const narrow = await startMediaUnderTest({ clock, section: { inline: { per_account: '3KiB', max_bytes: '2KiB' } } });
+    const put = (account: string, bytes: number) => fetch(`${narrow.url}/bytes?account=${account}&bytes_max=${String(bytes)}`, { method: 'PUT', headers: { authorization: `Bearer ${narrow.serviceKey}` }, body: Buffer.alloc(bytes, account) });
 
     expect((await put('demo', 2000)).status).toBe(200);
-    const refused = await put('demo', 1);
-    expect([refused.status, ((await refused.json()) as { error: { code: string } }).error.code]).toEqual([429, 'rate_limit_exceeded']);
-    await expect(narrow.media.bytes.put(Buffer.from('x'), { accountId: 'demo' })).rejects.toMatchObject({ kind: 'exhausted', reason: 'rate_limit_exceeded' });
+    const refused = await put('demo', 1500);
+    expect([refused.status, refused.headers.get('retry-after'), ((await refused.json()) as { error: { code: string } }).error.code]).toEqual([429, '5', 'rate_limit_exceeded']);
+    expect((await put('demo', 1000)).status).toBe(200);
+    await expect(narrow.media.bytes.put(Buffer.alloc(100), { accountId: 'demo' })).rejects.toMatchObject({ kind: 'exhausted', reason: 'rate_limit_exceeded' });
     expect((await put('other', 2000)).status).toBe(200);
     await narrow.close();
   });

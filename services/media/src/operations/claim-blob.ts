@@ -23,10 +23,15 @@ export interface Claim {
   readonly blob: StoredUnder;
   readonly facts: MediaFacts | undefined;
   readonly lifetimeMs: number;
+  /** The pin and the reservation whose place the claim takes. */
+  readonly pin?: string | undefined;
+  readonly upload?: string | undefined;
+  /** A name that the caller gave it; absent: one that cannot be guessed. */
+  readonly id?: string | undefined;
 }
 
 /** Makes an object of content that is kept. Links carry its id, so it is a secret of 160 bits rather than a hash that others could know. */
-export async function claimBlob({ store, clock, random }: ClaimDeps, { facts, lifetimeMs, ...claim }: Claim): Promise<MediaObject | undefined> {
+export async function claimBlob({ store, clock, random }: ClaimDeps, { facts, lifetimeMs, id, ...claim }: Claim): Promise<MediaObject | undefined> {
   const now = clock.now();
-  return store.addObject({ ...claim, id: newKey(PREFIXES[claim.purpose], ID_BYTES, random), createdAt: now, expiresAt: now + lifetimeMs }, facts);
+  return store.addObject({ ...claim, id: id ?? newKey(PREFIXES[claim.purpose], ID_BYTES, random), createdAt: now, expiresAt: now + lifetimeMs }, facts);
 }

@@ -9,9 +9,8 @@ import type { VideoFacts } from '../domain/media-facts.ts';
 import { FetchFault, mayPass } from '../fetch/fetch-fault.ts';
 import type { Fetcher } from '../fetch/fetcher.ts';
 import type { Probe } from '../probe/probe.ts';
-import { claimBlob } from './claim-blob.ts';
 import type { ClaimDeps } from './claim-blob.ts';
-import { keepFile } from './keep-file.ts';
+import { claimFile } from './claim-file.ts';
 import type { KeepFileDeps } from './keep-file.ts';
 import { claimed, mediaBusy } from './refusals.ts';
 
@@ -41,8 +40,7 @@ export async function ingestResult(deps: IngestDeps, order: IngestOrder): Promis
   return withResult(deps, order, async (file) => {
     try {
       const facts = await videoIn(deps, file);
-      const blob = await keepFile(deps, file);
-      const result = claimed(await claimBlob(deps, { accountId, taskId, purpose: 'result', reference: '', blob, facts, lifetimeMs: deps.results.lifetimeMs }));
+      const result = claimed(await claimFile(deps, file, { accountId, taskId, purpose: 'result', reference: '', facts, lifetimeMs: deps.results.lifetimeMs }));
       deps.log.info({ taskId, object: result.id, bytes: file.bytes }, 'a result was stored');
       return stillKept(result, deps.clock.now());
     } finally {

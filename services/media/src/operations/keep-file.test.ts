@@ -16,6 +16,7 @@ import { sqlMediaStore } from '../store/sql-media-store.ts';
 import { collectGarbage } from './collect-garbage.ts';
 import { putBytes } from './put-bytes.ts';
 import type { PutDeps } from './put-bytes.ts';
+import { removeBytes } from './remove-bytes.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));
 const HOUR_MS = 3_600_000;
@@ -128,4 +129,32 @@ test('a claim is to the bytes that were stored, not to others of the same conten
   };
 
   await expect(put({ store })).rejects.toMatchObject({ reason: 'media_busy' });
+});
+
+test('bytes that cannot be stored, or that no claim comes to, are removed at once, however long they were protected', async () => {
+  const broken: BlobStore = { ...deps.blobs, keep: async () => Promise.reject(new Error('the disk is full')) };
+  await expect(put({ blobs: broken })).rejects.toThrow('the disk is full');
+  await expect(put({ store: { ...deps.store, addObject: async () => undefined } })).rejects.toMatchObject({ reason: 'media_busy' });
+  await expect(put({ store: { ...deps.store, addObject: async () => Promise.reject(new Error('the database is away')) } })).rejects.toThrow('the database is away');
+
+  expect([filesIn('blobs'), filesIn('incoming')]).toEqual([[], []]);
+  for (const table of ['blobs', 'pins', 'uploads', 'garbage']) expect(await sql.read(`SELECT * FROM ${table}`)).toEqual([]);
+});
+
+test('bytes that are removed go at once, and those of the same content that are on their way stay', async () => {
+  const first = await put();
+  const second = await put({
+    blobs: {
+      ...deps.blobs,
+      sizeOf: async (key) => {
+        // the second upload finds the bytes there, and keeps none of its own
+        await removeBytes(deps, await deps.store.removeObjects([first.id], ['inline'], clock.now()));
+        return deps.blobs.sizeOf(key);
+      },
+    },
+  });
+  expect(filesIn('blobs')).toEqual([second.blob.key]);
+
+  await removeBytes(deps, await deps.store.removeObjects([second.id], ['inline'], clock.now()));
+  expect(filesIn('blobs')).toEqual([]);
 });

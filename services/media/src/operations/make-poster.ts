@@ -3,9 +3,8 @@ import type { ReceivedFile, Incoming } from '../blobs/incoming.ts';
 import { canDraw } from '../domain/media-rules.ts';
 import type { MediaObject } from '../domain/media-object.ts';
 import type { Draw, ProbeOutcome } from '../probe/probe.ts';
-import { claimBlob } from './claim-blob.ts';
 import type { ClaimDeps } from './claim-blob.ts';
-import { keepFile } from './keep-file.ts';
+import { claimFile } from './claim-file.ts';
 import type { KeepFileDeps } from './keep-file.ts';
 
 export interface PosterDeps extends KeepFileDeps, ClaimDeps {
@@ -38,8 +37,7 @@ async function drawPoster(deps: PosterDeps, { accountId, taskId, blob, expiresAt
     return undefined;
   }
   try {
-    const kept = await keepFile(deps, file);
-    return await claimBlob(deps, { accountId, taskId, purpose: 'poster', reference: '', blob: kept, facts: outcome.facts, lifetimeMs: expiresAt - deps.clock.now() });
+    return await claimFile(deps, file, { accountId, taskId, purpose: 'poster', reference: '', facts: outcome.facts, lifetimeMs: expiresAt - deps.clock.now() });
   } finally {
     await file.discard();
   }

@@ -1,39 +1,68 @@
 import { Readable } from 'node:stream';
+import type { NewId } from '@reelgate/platform/ids';
 import { Problem } from '@reelgate/platform/problem';
 import { TooLarge } from '../blobs/incoming.ts';
 import type { Incoming } from '../blobs/incoming.ts';
 import type { MediaObject } from '../domain/media-object.ts';
 import { inBytes } from '../domain/media-rules.ts';
-import { claimBlob } from './claim-blob.ts';
 import type { ClaimDeps } from './claim-blob.ts';
-import { keepFile } from './keep-file.ts';
+import { claimFile } from './claim-file.ts';
 import type { KeepFileDeps } from './keep-file.ts';
 import { claimed } from './refusals.ts';
 
-const QUOTA_RETRY_MS = 3_600_000;
+/** Creates of the account that run at this moment give their bytes back within seconds. */
+const QUOTA_RETRY_MS = 5000;
+/** Longer than an upload takes. One that is never heard of again is counted for so long. */
+const UPLOAD_MS = 600_000;
 
 export interface PutDeps extends KeepFileDeps, ClaimDeps {
   readonly incoming: Incoming;
+  readonly newId: NewId;
   readonly inline: { readonly lifetimeMs: number; readonly bytesMax: number; readonly accountBytesMax: number };
 }
 
 export interface PutOptions {
   readonly accountId: string;
+  /** At most so many bytes come; absent: as many as may be sent at once. */
+  readonly bytesMax?: number | undefined;
   /** For the other services alone, and for so long; absent: what a client sent inline. */
   readonly privateMs?: number | undefined;
+  /** The name of private bytes, where the caller has given it already. */
+  readonly object?: string | undefined;
 }
 
 /** Keeps bytes unseen: what a client sent is found out when it is staged, and what is private is nobody's business here. */
-export async function putBytes(deps: PutDeps, source: Readable | Uint8Array, { accountId, privateMs }: PutOptions): Promise<MediaObject> {
-  if (privateMs === undefined) await assertWithinQuota(deps, accountId);
-  const draft = await deps.incoming.begin(deps.inline.bytesMax);
+export async function putBytes(deps: PutDeps, source: Readable | Uint8Array, options: PutOptions): Promise<MediaObject> {
+  const known = source instanceof Readable ? options.bytesMax : source.byteLength;
+  const bytesMax = Math.min(known ?? Infinity, deps.inline.bytesMax);
+  if (options.privateMs !== undefined) return receive(deps, source, { ...options, bytesMax, purpose: 'private', lifetimeMs: options.privateMs });
+  const upload = await beginUpload(deps, options.accountId, bytesMax);
+  try {
+    return await receive(deps, source, { ...options, bytesMax, purpose: 'inline', lifetimeMs: deps.inline.lifetimeMs, upload });
+  } catch (error) {
+    await deps.store.endUpload(upload).catch(() => {
+      // it ends by itself
+    });
+    throw error;
+  }
+}
+
+interface Receiving extends PutOptions {
+  readonly bytesMax: number;
+  readonly purpose: 'private' | 'inline';
+  readonly lifetimeMs: number;
+  readonly upload?: string | undefined;
+}
+
+async function receive(deps: PutDeps, source: Readable | Uint8Array, { accountId, object: id, bytesMax, purpose, lifetimeMs, upload }: Receiving): Promise<MediaObject> {
+  const draft = await deps.incoming.begin(bytesMax);
   try {
     // whoever gave the stream may still want to answer on its connection
     await draft.append(source instanceof Readable ? source.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array> : [source]);
     const file = await draft.finish();
-    const blob = await keepFile(deps, file);
-    const kept = privateMs === undefined ? { purpose: 'inline' as const, lifetimeMs: deps.inline.lifetimeMs } : { purpose: 'private' as const, lifetimeMs: privateMs };
-    return claimed(await claimBlob(deps, { accountId, taskId: '', reference: '', blob, facts: undefined, ...kept }));
+    const object = claimed(await claimFile(deps, file, { accountId, taskId: '', reference: '', facts: undefined, purpose, lifetimeMs, upload, id }));
+    if (object.blob.sha256 !== file.sha256 || object.accountId !== accountId) throw new Error(`the name ${object.id} was given to other bytes before`);
+    return object;
   } catch (error) {
     await draft.discard();
     throw error instanceof TooLarge
@@ -42,11 +71,13 @@ export async function putBytes(deps: PutDeps, source: Readable | Uint8Array, { a
   }
 }
 
-/** Requests of one moment can pass it together by what they bring; they cannot pass it twice. */
-async function assertWithinQuota({ store, clock, inline }: PutDeps, accountId: string): Promise<void> {
-  if ((await store.inlineBytes(accountId, clock.now())) < inline.accountBytesMax) return;
+/** Counts the bytes before the first of them is written: requests of one moment cannot pass the bound together. */
+async function beginUpload({ store, clock, inline, newId }: PutDeps, accountId: string, bytes: number): Promise<string> {
+  const now = clock.now();
+  const upload = { id: newId('up'), accountId, bytes, expiresAt: now + UPLOAD_MS };
+  if (await store.beginUpload(upload, now, inline.accountBytesMax)) return upload.id;
   throw new Problem({
     kind: 'exhausted', reason: 'rate_limit_exceeded', retryAfterMs: QUOTA_RETRY_MS,
-    message: `the media that were sent within requests come to ${inBytes(inline.accountBytesMax)}; send addresses instead, or wait until the first of them are forgotten`,
+    message: `the media within this account's unanswered requests come to ${inBytes(inline.accountBytesMax)}; send addresses instead, or try again once one is answered`,
   });
 }

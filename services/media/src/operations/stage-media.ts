@@ -15,8 +15,8 @@ import { FetchFault } from '../fetch/fetch-fault.ts';
 import type { Fetcher } from '../fetch/fetcher.ts';
 import type { Draw, ProbeOutcome, Probe } from '../probe/probe.ts';
 import { claimBlob } from './claim-blob.ts';
-import type { ClaimDeps } from './claim-blob.ts';
-import { keepFile } from './keep-file.ts';
+import type { Claim, ClaimDeps } from './claim-blob.ts';
+import { claimFile } from './claim-file.ts';
 import type { KeepFileDeps } from './keep-file.ts';
 import { claimed, invalidMedia, mediaBusy, unknownMedia } from './refusals.ts';
 
@@ -59,11 +59,11 @@ export async function stageMedia(deps: StageDeps, order: StageOrder): Promise<Me
     checkSize(deps, order, 'file' in found ? found.file.bytes : found.blob.bytes);
     const facts = await factsOf(deps, found);
     checkFacts(order, facts);
-    const frozen = deps.redraw !== undefined && mayRedraw(found, facts) ? await freezeRedrawn(deps, order, found) : { blob: 'file' in found ? await keepFile(deps, found.file) : found.blob, facts };
     const { accountId, taskId } = order;
-    return claimed(await claimBlob(deps, {
-      accountId, taskId, purpose: 'staged', reference: taskId === '' ? '' : reference, ...frozen, lifetimeMs: deps.stagedLifetimeMs,
-    }));
+    const freeze = (content: Content): Promise<MediaObject> => claimContent(deps, content, {
+      accountId, taskId, purpose: 'staged', reference: taskId === '' ? '' : reference, lifetimeMs: deps.stagedLifetimeMs,
+    });
+    return await (deps.redraw !== undefined && mayRedraw(found, facts) ? withRedrawn(deps, order, found, freeze) : freeze({ found, facts }));
   } finally {
     if ('file' in found) await found.file.discard();
   }
@@ -136,8 +136,18 @@ function mayRedraw(found: Found, { mediaType }: MediaFacts): boolean {
 
 const REDRAWN: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/webp']);
 
+interface Content {
+  readonly found: Found;
+  readonly facts: MediaFacts;
+}
+
+async function claimContent(deps: StageDeps, { found, facts }: Content, claim: Omit<Claim, 'blob' | 'facts'>): Promise<MediaObject> {
+  const object = 'file' in found ? await claimFile(deps, found.file, { ...claim, facts }) : await claimBlob(deps, { ...claim, facts, blob: found.blob });
+  return claimed(object);
+}
+
 /** Channels get the pixels of a picture and nothing else that its file may hold. */
-async function freezeRedrawn(deps: StageDeps, order: StageOrder, found: Found): Promise<{ readonly blob: Blob; readonly facts: MediaFacts }> {
+async function withRedrawn<T>(deps: StageDeps, order: StageOrder, found: Found, use: (drawn: Content) => Promise<T>): Promise<T> {
   let outcome: ProbeOutcome | undefined;
   const { redraw, blobs, incoming } = deps;
   const draw = async (path: string): Promise<ReceivedFile | undefined> => incoming.fill(async (into) => {
@@ -150,7 +160,7 @@ async function freezeRedrawn(deps: StageDeps, order: StageOrder, found: Found): 
     const facts = factsIn(outcome);
     checkFacts(order, facts);
     checkSize(deps, order, file.bytes);
-    return { blob: await keepFile(deps, file), facts };
+    return await use({ found: { file }, facts });
   } finally {
     await file.discard();
   }

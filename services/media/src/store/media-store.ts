@@ -4,7 +4,7 @@ import type { Blob, MediaObject, Purpose } from '../domain/media-object.ts';
 export interface NewBlob {
   readonly sha256: string;
   readonly bytes: number;
-  /** Used when the content is not known yet. */
+  /** Used when the content is not known yet. It names the pin of this upload in any case. */
   readonly key: string;
 }
 
@@ -21,6 +21,19 @@ export interface NewObject {
   readonly reference: string;
   readonly createdAt: number;
   readonly expiresAt: number;
+  /** The pin that protected the content until now; the claim takes its place. */
+  readonly pin?: string | undefined;
+  /** The reservation that the bytes came under; the claim takes its place. */
+  readonly upload?: string | undefined;
+}
+
+/** Bytes that are to come for an account, counted against what it may keep. */
+export interface Upload {
+  readonly id: string;
+  readonly accountId: string;
+  /** At most so many come. */
+  readonly bytes: number;
+  readonly expiresAt: number;
 }
 
 /** Who loses something when bytes are gone. */
@@ -34,29 +47,39 @@ export interface MediaStore {
   /** Protects content from becoming garbage until then, and says under which key it is or is to be. */
   pinBlob(blob: NewBlob, until: number): Promise<Blob>;
   /** Pins again what lies under its key by now; false: it was swept meanwhile, and what lies there is garbage from here on. */
-  renewPin(blob: StoredUnder, until: number): Promise<boolean>;
+  renewPin(blob: StoredUnder, pin: string, until: number): Promise<boolean>;
+  /** Ends the pin of an upload that nothing claims. Gives the key of the bytes where nothing else protects them: it is garbage now. */
+  dropPin(pin: string, now: number): Promise<string | undefined>;
   /**
    * Adds a claim to content that is kept; facts that are given are noted. A result of the same task, or the same reference staged for
-   * the same task, is there once: a second one gives the first. Undefined: the content is there no more or under another key, or the
-   * result that a poster is for is gone.
+   * the same task, is there once: a second one gives the first. Undefined: the content is there no more or under another key, the
+   * result that a poster is for is gone, or the staging of the task has ended.
    */
   addObject(object: NewObject, facts: MediaFacts | undefined): Promise<MediaObject | undefined>;
   find(id: string): Promise<MediaObject | undefined>;
   findResult(taskId: string): Promise<MediaObject | undefined>;
   findPoster(taskId: string): Promise<MediaObject | undefined>;
   findStaged(accountId: string, taskId: string, reference: string): Promise<MediaObject | undefined>;
-  /** What this account has sent within requests and is still kept. */
-  inlineBytes(accountId: string, now: number): Promise<number>;
+  /** Counts bytes that are to come, beside the inline bytes of the account and its other uploads; false: that would be more than so many. */
+  beginUpload(upload: Upload, now: number, bytesMax: number): Promise<boolean>;
+  endUpload(id: string): Promise<void>;
   noteFacts(sha256: string, facts: MediaFacts): Promise<void>;
   /** The contents that are claimed, in an order that stays, behind this storage key; at most so many. */
   claimedBlobs(after: string, limit: number): Promise<readonly Blob[]>;
   claimants(sha256: string, limit: number): Promise<readonly Claimant[]>;
   /** Whether there was one; its poster goes with it. */
   removeResult(taskId: string, now: number): Promise<boolean>;
-  /** Ends private claims, and no others. */
-  removePrivate(ids: readonly string[], now: number): Promise<void>;
+  /** Ends claims of these purposes, and no others. Gives the keys of bytes that nothing protects any more: they are garbage now. */
+  removeObjects(ids: readonly string[], purposes: readonly Purpose[], now: number): Promise<readonly string[]>;
+  /**
+   * Ends what was staged for a task, and lets nothing be staged for it any more, for so long; gives the same. An object that is being
+   * added at the same moment is ended, or not added.
+   */
+  endStaging(task: { readonly accountId: string; readonly taskId: string }, now: number, forgetAt: number): Promise<readonly string[]>;
   /** Ends claims whose time is over; gives how many. */
   expireObjects(now: number, limit: number): Promise<number>;
+  /** Forgets pins, uploads and stagings whose time is over; gives how many. */
+  forgetSpent(now: number, limit: number): Promise<number>;
   /** Forgets results that ended before then; gives how many. */
   forgetObjects(before: number, limit: number): Promise<number>;
   /** Takes unclaimed content out of the books; gives the keys of all that is still to be removed. */

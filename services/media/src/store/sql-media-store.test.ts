@@ -30,7 +30,7 @@ function suite(url: () => string | undefined): void {
     rmSync(folder, { recursive: true });
   });
   beforeEach(async () => {
-    for (const table of ['blobs', 'objects', 'garbage']) await sql.write(`DELETE FROM ${table}`);
+    for (const table of ['blobs', 'objects', 'garbage', 'pins', 'stagings', 'uploads']) await sql.write(`DELETE FROM ${table}`);
   });
   const pin = (sha256: string, until = NOW) => store.pinBlob({ sha256, bytes: 3, key: `${sha256}-1` }, until);
 
@@ -135,10 +135,10 @@ function suite(url: () => string | undefined): void {
     await store.addObject(anObject({ id: 'prv_2', purpose: 'private', reference: '' }), undefined);
     await store.addObject(anObject({ id: 'prv_3', purpose: 'private', reference: '', blob: aBlob('bb') }), undefined);
 
-    await store.removePrivate(['prv_1', 'prv_9'], NOW + 1);
+    expect(await store.removeObjects(['prv_1', 'prv_9'], ['private'], NOW + 1)).toEqual([]);
     expect([await store.find('prv_1'), (await store.find('prv_2'))?.purpose]).toEqual([undefined, 'private']);
     expect(await store.takeGarbage(NOW + 1, 10)).toEqual([]);
-    await store.removePrivate(['prv_2', 'prv_1'], NOW + 1);
+    expect(await store.removeObjects(['prv_2', 'prv_1'], ['private'], NOW + 1)).toEqual(['aa-1']);
     expect(await store.takeGarbage(NOW + 1, 10)).toEqual(['aa-1']);
 
     await store.expireObjects(NOW + 1000, 10);
@@ -150,7 +150,7 @@ function suite(url: () => string | undefined): void {
     await store.addObject(anObject(), facts);
     await store.addObject(anObject({ id: 'vid_1', purpose: 'result' }), facts);
 
-    await store.removePrivate(['med_1', 'vid_1'], NOW);
+    expect(await store.removeObjects(['med_1', 'vid_1'], ['inline', 'private'], NOW)).toEqual([]);
     expect([(await store.find('med_1'))?.removedAt, (await store.find('vid_1'))?.removedAt]).toEqual([undefined, undefined]);
     expect(await store.find('med_1')).toBeDefined();
   });
@@ -165,6 +165,92 @@ function suite(url: () => string | undefined): void {
     await store.removeResult('task_1', NOW + 1500);
     expect(await store.takeGarbage(NOW + 1500, 10)).toEqual(['aa-1']);
     expect((await store.find('vid_1'))?.blob).toMatchObject({ sha256: 'aa', key: '' });
+  });
+
+  test('content is given up with its last claim although its upload was to protect it for longer, and not while another upload does', async () => {
+    const inline = (id: string, pin: string) => anObject({ id, purpose: 'inline', reference: '', taskId: '', pin });
+    await store.pinBlob({ sha256: 'aa', bytes: 3, key: 'aa-1' }, NOW + 9000);
+    await store.addObject(inline('inl_1', 'aa-1'), undefined);
+    await store.pinBlob({ sha256: 'aa', bytes: 3, key: 'aa-2' }, NOW + 9000);
+
+    expect(await store.removeObjects(['inl_1'], ['inline'], NOW)).toEqual([]);
+    expect(await store.takeGarbage(NOW, 10)).toEqual([]);
+    expect((await store.addObject(inline('inl_2', 'aa-2'), undefined))?.blob.key).toBe('aa-1');
+    expect(await store.removeObjects(['inl_2'], ['inline'], NOW)).toEqual(['aa-1']);
+    expect(await store.addObject(inline('inl_3', 'aa-2'), undefined)).toBeUndefined();
+  });
+
+  test('an upload that is given up takes its content along where nothing else protects it', async () => {
+    await store.pinBlob({ sha256: 'aa', bytes: 3, key: 'aa-1' }, NOW + 9000);
+    await store.pinBlob({ sha256: 'aa', bytes: 3, key: 'aa-2' }, NOW + 9000);
+
+    expect(await store.dropPin('aa-2', NOW)).toBeUndefined();
+    expect(await store.dropPin('aa-2', NOW)).toBeUndefined();
+    expect(await store.dropPin('aa-1', NOW)).toBe('aa-1');
+    await store.pinBlob({ sha256: 'aa', bytes: 3, key: 'aa-3' }, NOW + 9000);
+    await store.addObject(anObject({ blob: aBlob('aa', 'aa-3'), pin: 'aa-3' }), undefined);
+    await store.pinBlob({ sha256: 'bb', bytes: 3, key: 'bb-1' }, NOW + 9000);
+    // the same reference is there already, with other content
+    expect((await store.addObject(anObject({ id: 'med_2', blob: aBlob('bb'), pin: 'bb-1' }), undefined))?.id).toBe('med_1');
+    expect(await store.dropPin('bb-1', NOW)).toBe('bb-1');
+  });
+
+  test('claims, removals and uploads of the same content at one moment leave what is claimed, and nothing else', async () => {
+    const round = async (turn: number): Promise<void> => {
+      const pin = `aa-${String(turn)}`;
+      const { key } = await store.pinBlob({ sha256: 'aa', bytes: 3, key: pin }, NOW + 9000);
+      const id = `inl_${String(turn)}`;
+      const object = await store.addObject(anObject({ id, purpose: 'inline', reference: '', taskId: '', blob: aBlob('aa', key), pin }), undefined);
+      expect([object?.id, object?.blob.key]).toEqual([id, key]);
+      for (const removed of await store.removeObjects([id], ['inline'], NOW)) await store.forgetGarbage(removed);
+    };
+    for (let turn = 0; turn < 10; turn += 1) await Promise.all(Array.from({ length: 4 }, (_, actor) => round(turn * 10 + actor)));
+
+    expect([await sql.read('SELECT sha256 FROM blobs'), await sql.read('SELECT id FROM pins'), await sql.read('SELECT storage_key FROM garbage')]).toEqual([[], [], []]);
+  });
+
+  test('nothing is staged for a task once its staging has ended, and what is staged at that moment goes too', async () => {
+    const task = (turn: number) => ({ accountId: 'demo', taskId: `task_${String(turn)}` });
+    for (let turn = 0; turn < 10; turn += 1) {
+      const stage = async (reference: string): Promise<string | undefined> => {
+        const pin = `${reference}-${String(turn)}`;
+        const blob = await store.pinBlob({ sha256: reference, bytes: 3, key: pin }, NOW + 9000);
+        const added = await store.addObject(anObject({ id: `med_${pin}`, taskId: task(turn).taskId, reference, blob, pin }), undefined);
+        return added === undefined ? store.dropPin(pin, NOW) : undefined;
+      };
+      await stage('r0');
+      const keys = await Promise.all([stage('r1'), stage('r2'), store.endStaging(task(turn), NOW, NOW + 1000), stage('r3')]);
+      expect(await stage('r4')).toBe(`r4-${String(turn)}`);
+      for (const key of keys.flat()) if (key !== undefined) await store.forgetGarbage(key);
+      expect(await sql.read('SELECT id FROM objects')).toEqual([]);
+      expect((await store.takeGarbage(NOW, 10)).filter((key) => !key.startsWith('r4'))).toEqual([]);
+    }
+    expect(await store.endStaging(task(99), NOW, NOW + 1000)).toEqual([]);
+  });
+
+  test('an account reserves what it will send, no more than it may keep, however many ask at one moment', async () => {
+    const upload = (id: string, bytes: number, accountId = 'demo') => ({ id, accountId, bytes, expiresAt: NOW + 1000 });
+    const taken = await Promise.all(Array.from({ length: 12 }, (_, turn) => store.beginUpload(upload(`up_${String(turn)}`, 30), NOW, 100)));
+    expect(taken.filter(Boolean)).toHaveLength(3);
+    expect(await store.beginUpload(upload('up_other', 100, 'other'), NOW, 100)).toBe(true);
+
+    await store.pinBlob({ sha256: 'aa', bytes: 25, key: 'aa-1' }, NOW + 9000);
+    const first = `up_${String(taken.indexOf(true))}`;
+    await store.addObject(anObject({ id: 'inl_1', purpose: 'inline', reference: '', taskId: '', pin: 'aa-1', upload: first }), undefined);
+    expect(await store.beginUpload(upload('up_20', 16), NOW, 100)).toBe(false);
+    expect(await store.beginUpload(upload('up_21', 15), NOW, 100)).toBe(true);
+    await store.endUpload('up_21');
+    expect(await store.beginUpload(upload('up_22', 15), NOW, 100)).toBe(true);
+    expect(await store.beginUpload({ ...upload('up_23', 100), expiresAt: NOW + 2000 }, NOW + 1000, 100)).toBe(true);
+  });
+
+  test('pins, uploads and stagings are forgotten with their time', async () => {
+    await store.pinBlob({ sha256: 'aa', bytes: 3, key: 'aa-1' }, NOW + 10);
+    await store.beginUpload({ id: 'up_1', accountId: 'demo', bytes: 1, expiresAt: NOW + 10 }, NOW, 100);
+    await store.endStaging({ accountId: 'demo', taskId: 'task_1' }, NOW, NOW + 10);
+
+    expect(await store.forgetSpent(NOW + 9, 10)).toBe(0);
+    expect(await store.forgetSpent(NOW + 10, 10)).toBe(3);
   });
 
   test('an upload that was pinned and never claimed becomes garbage after its pin', async () => {

@@ -2,6 +2,8 @@ import type { Sql, SqlQuery, SqlRow } from '@reelgate/platform/sql';
 import type { MediaFacts } from '../domain/media-facts.ts';
 import type { Blob, MediaObject, Purpose } from '../domain/media-object.ts';
 import type { MediaStore, NewObject } from './media-store.ts';
+import { SETTLE, sqlRemovals } from './sql-removals.ts';
+import { sqlUploads } from './sql-uploads.ts';
 
 interface BlobRow extends SqlRow {
   readonly sha256: string; readonly storage_key: string; readonly bytes: number; readonly facts: string | null;
@@ -16,9 +18,11 @@ const SELECT = `SELECT o.id, o.account_id, o.task_id, o.purpose, o.created_at, o
   COALESCE(b.storage_key, '') AS storage_key, COALESCE(b.bytes, 0) AS bytes, b.facts
   FROM objects o LEFT JOIN blobs b ON b.sha256 = o.sha256`;
 
-/** Until when content is claimed, worked out from the claims that are left. */
-const SETTLE = `UPDATE blobs SET keep_until = COALESCE((SELECT MAX(o.expires_at) FROM objects o WHERE o.sha256 = blobs.sha256 AND o.removed_at IS NULL), $2)
-  WHERE sha256 = $1`;
+/** How long a task is known to be staging; a row that was forgotten meanwhile is written anew. */
+const STAGING_MS = 3_600_000;
+
+const PIN = `INSERT INTO pins (id, sha256, pinned_until) VALUES ($1, $2, $3)
+  ON CONFLICT (id) DO UPDATE SET pinned_until = CASE WHEN pins.pinned_until > $3 THEN pins.pinned_until ELSE $3 END`;
 
 export function sqlMediaStore(sql: Sql): MediaStore {
   const one = async (query: SqlQuery, where: string, values: readonly (string | number)[]): Promise<MediaObject | undefined> => {
@@ -26,36 +30,37 @@ export function sqlMediaStore(sql: Sql): MediaStore {
     return row === undefined ? undefined : fromObjectRow(row);
   };
   return {
-    pinBlob: async ({ sha256, bytes, key }, until) => {
-      const [row] = await sql.write<BlobRow>(`INSERT INTO blobs (sha256, storage_key, bytes, pinned_until, keep_until) VALUES ($1, $2, $3, $4, 0)
+    pinBlob: ({ sha256, bytes, key }, until) => sql.transaction(async (query) => {
+      const [row] = await query<BlobRow>(`INSERT INTO blobs (sha256, storage_key, bytes, pinned_until, keep_until) VALUES ($1, $2, $3, $4, 0)
         ON CONFLICT (sha256) DO UPDATE SET pinned_until = CASE WHEN blobs.pinned_until > $4 THEN blobs.pinned_until ELSE $4 END
         RETURNING sha256, storage_key, bytes, facts`, [sha256, key, bytes, until]);
       if (row === undefined) throw new Error('an upsert gave no row');
+      await query(PIN, [key, sha256, until]);
       return fromBlobRow(row);
-    },
-    renewPin: ({ sha256, key }, until) => sql.transaction(async (query) => {
+    }),
+    renewPin: ({ sha256, key }, pin, until) => sql.transaction(async (query) => {
       const renewed = await query('UPDATE blobs SET pinned_until = CASE WHEN pinned_until > $3 THEN pinned_until ELSE $3 END WHERE sha256 = $1 AND storage_key = $2 RETURNING sha256', [sha256, key, until]);
-      if (renewed.length === 0) await query('INSERT INTO garbage (storage_key) VALUES ($1) ON CONFLICT DO NOTHING', [key]);
+      if (renewed.length > 0) await query(PIN, [pin, sha256, until]);
+      else await query('INSERT INTO garbage (storage_key) VALUES ($1) ON CONFLICT DO NOTHING', [key]);
       return renewed.length > 0;
     }),
     addObject: (object, facts) => sql.transaction(async (query) => {
       // takes the row, so that it cannot become garbage meanwhile
       const text = facts === undefined ? null : JSON.stringify(facts);
       const blobs = await query('UPDATE blobs SET facts = COALESCE($2, facts) WHERE sha256 = $1 AND storage_key = $3 RETURNING sha256', [object.blob.sha256, text, object.blob.key]);
-      if (blobs.length === 0 || (object.purpose === 'poster' && !(await holdResult(query, object.taskId)))) return undefined;
+      if (blobs.length === 0 || !(await mayAdd(query, object))) return undefined;
       await insertObject(query, object);
+      const added = await one(query, ...identityOf(object));
+      // an object that was there before may be of other content, and then the pin is its upload's to end
+      if (added?.blob.sha256 === object.blob.sha256) await query('DELETE FROM pins WHERE id = $1', [object.pin ?? '']);
+      await query('DELETE FROM uploads WHERE id = $1', [object.upload ?? '']);
       await query(SETTLE, [object.blob.sha256, object.createdAt]);
-      return one(query, ...identityOf(object));
+      return added;
     }),
     find: (id) => one(sql.read, 'o.id = $1', [id]),
     findResult: (taskId) => one(sql.read, ...RESULT_OF(taskId)),
     findPoster: (taskId) => one(sql.read, ...POSTER_OF(taskId)),
     findStaged: (accountId, taskId, reference) => one(sql.read, ...STAGED_FOR(accountId, taskId, reference)),
-    inlineBytes: async (accountId, now) => {
-      const [row] = await sql.read<{ bytes: number | null }>(`SELECT CAST(SUM(b.bytes) AS BIGINT) AS bytes FROM objects o JOIN blobs b ON b.sha256 = o.sha256
-        WHERE o.account_id = $1 AND o.purpose = 'inline' AND o.expires_at > $2`, [accountId, now]);
-      return row?.bytes ?? 0;
-    },
     noteFacts: async (sha256, facts) => {
       await sql.write('UPDATE blobs SET facts = $2 WHERE sha256 = $1', [sha256, JSON.stringify(facts)]);
     },
@@ -66,6 +71,8 @@ export function sqlMediaStore(sql: Sql): MediaStore {
       return result !== undefined;
     }),
     ...books(sql),
+    ...sqlRemovals(sql),
+    ...sqlUploads(sql),
     ...sweeps(sql),
   };
 }
@@ -74,23 +81,26 @@ function endOf(query: SqlQuery, purpose: Purpose, taskId: string, now: number): 
   return query<{ sha256: string }>('UPDATE objects SET removed_at = $3 WHERE task_id = $1 AND purpose = $2 AND removed_at IS NULL RETURNING sha256', [taskId, purpose, now]);
 }
 
+async function mayAdd(query: SqlQuery, { purpose, accountId, taskId, createdAt }: NewObject): Promise<boolean> {
+  if (purpose === 'poster') return holdResult(query, taskId);
+  if (purpose !== 'staged' || taskId === '') return true;
+  // takes the row of the task: what ends its staging at the same moment waits, and then finds the object
+  const open = await query(`INSERT INTO stagings (account_id, task_id, ended, forget_at) VALUES ($1, $2, 0, $3)
+    ON CONFLICT (account_id, task_id) DO UPDATE SET forget_at = $3 WHERE stagings.ended = 0 RETURNING task_id`, [accountId, taskId, createdAt + STAGING_MS]);
+  return open.length > 0;
+}
+
 /** Takes the row of a result, so that it cannot be removed meanwhile; false: it is not there any more. */
 async function holdResult(query: SqlQuery, taskId: string): Promise<boolean> {
   return (await query("UPDATE objects SET task_id = task_id WHERE task_id = $1 AND purpose = 'result' AND removed_at IS NULL RETURNING id", [taskId])).length > 0;
 }
 
-function books(sql: Sql): Pick<MediaStore, 'claimedBlobs' | 'claimants' | 'removePrivate'> {
+function books(sql: Sql): Pick<MediaStore, 'claimedBlobs' | 'claimants'> {
   return {
     claimedBlobs: async (after, limit) => (await sql.read<BlobRow>(`SELECT sha256, storage_key, bytes, facts FROM blobs
       WHERE storage_key > $1 AND EXISTS (SELECT 1 FROM objects o WHERE o.sha256 = blobs.sha256 AND o.removed_at IS NULL) ORDER BY storage_key LIMIT $2`, [after, limit])).map(fromBlobRow),
     claimants: async (sha256, limit) => (await sql.read<{ id: string; task_id: string }>(
       'SELECT id, task_id FROM objects WHERE sha256 = $1 AND removed_at IS NULL ORDER BY id LIMIT $2', [sha256, limit])).map(({ id, task_id: taskId }) => ({ id, taskId })),
-    removePrivate: (ids, now) => sql.transaction(async (query) => {
-      for (const id of ids) {
-        const [removed] = await query<BlobRow>("DELETE FROM objects WHERE id = $1 AND purpose = 'private' RETURNING sha256", [id]);
-        if (removed !== undefined) await query(SETTLE, [removed.sha256, now]);
-      }
-    }),
   };
 }
 
@@ -114,7 +124,10 @@ async function insertObject(query: SqlQuery, object: NewObject): Promise<void> {
     ON CONFLICT DO NOTHING`, [id, accountId, taskId, purpose, blob.sha256, reference === '' ? null : reference, createdAt, expiresAt]);
 }
 
-function sweeps(sql: Sql): Pick<MediaStore, 'expireObjects' | 'forgetObjects' | 'takeGarbage' | 'forgetGarbage'> {
+/** Tables whose rows end by themselves, with their key and their time. */
+const SPENT = [['pins', 'id', 'pinned_until'], ['uploads', 'id', 'expires_at'], ['stagings', 'task_id', 'forget_at']] as const;
+
+function sweeps(sql: Sql): Pick<MediaStore, 'expireObjects' | 'forgetSpent' | 'forgetObjects' | 'takeGarbage' | 'forgetGarbage'> {
   return {
     // a result is remembered, so that its link says what became of it
     expireObjects: (now, limit) => sql.transaction(async (query) => {
@@ -125,6 +138,13 @@ function sweeps(sql: Sql): Pick<MediaStore, 'expireObjects' | 'forgetObjects' | 
       }
       return due.length;
     }),
+    forgetSpent: async (now, limit) => {
+      let forgotten = 0;
+      for (const [table, id, end] of SPENT) {
+        forgotten += (await sql.write(`DELETE FROM ${table} WHERE ${id} IN (SELECT ${id} FROM ${table} WHERE ${end} <= $1 ORDER BY ${end} LIMIT $2) AND ${end} <= $1 RETURNING ${id}`, [now, limit])).length;
+      }
+      return forgotten;
+    },
     forgetObjects: async (before, limit) => (await sql.write(
       'DELETE FROM objects WHERE id IN (SELECT id FROM objects WHERE removed_at <= $1 ORDER BY removed_at LIMIT $2) RETURNING id', [before, limit])).length,
     takeGarbage: (now, limit) => sql.transaction(async (query) => {

@@ -21,7 +21,7 @@ afterEach(() => {
 });
 
 const serving = (removeResult: (request: unknown, context: CallContext) => Promise<object>): Binding =>
-  bind(MediaService, { stageMedia: async () => ({}), ingestResult: async () => ({}), linkObject: async () => ({}), removePrivate: async () => ({}), removeResult });
+  bind(MediaService, { stageMedia: async () => ({}), ingestResult: async () => ({}), linkObject: async () => ({}), removePrivate: async () => ({}), removeStaged: async () => ({}), removeResult });
 
 /** A client that says its deadline and then waits for as long as it takes: what it sees is what the server does. */
 async function overGrpc(port: number, timeout: string): Promise<string> {

@@ -20,7 +20,7 @@ const media = bind(MediaService, {
   ingestResult: async () => { throw new Error('password=hunter2'); },
   removeResult: async () => ({ removed: true }),
   linkObject: async () => { throw new Problem({ kind: 'invalid', reason: 'invalid_request', field: 'object', message: 'is required' }); },
-  removePrivate: async () => ({}),
+  removePrivate: async () => ({}), removeStaged: async () => ({}),
 });
 
 let server: RpcServer;

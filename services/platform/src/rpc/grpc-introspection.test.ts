@@ -13,7 +13,7 @@ const BUF = path.resolve(import.meta.dirname, '../../../../node_modules/.bin/buf
 
 let server: Opened;
 beforeAll(async () => {
-  server = await openGrpc(bind(MediaService, { stageMedia: async () => ({}), ingestResult: async () => ({}), removeResult: async ({ taskId }) => ({ removed: taskId === 'task_1' }), linkObject: async () => ({}), removePrivate: async () => ({}) }));
+  server = await openGrpc(bind(MediaService, { stageMedia: async () => ({}), ingestResult: async () => ({}), removeResult: async ({ taskId }) => ({ removed: taskId === 'task_1' }), linkObject: async () => ({}), removePrivate: async () => ({}), removeStaged: async () => ({}) }));
 });
 afterAll(async () => {
   await server.stop();

@@ -21,7 +21,7 @@ beforeAll(() => {
 
 /** A service whose one interesting method does what the test says, and a client of it. */
 async function opened(open: OpenTransport, stageMedia: Stage): Promise<Opened & { readonly media: Client<typeof MediaService> }> {
-  const transport = await openFor(open, bind(MediaService, { stageMedia, ingestResult: async () => ({}), removeResult: async () => ({}), linkObject: async () => ({}), removePrivate: async () => ({}) }));
+  const transport = await openFor(open, bind(MediaService, { stageMedia, ingestResult: async () => ({}), removeResult: async () => ({}), linkObject: async () => ({}), removePrivate: async () => ({}), removeStaged: async () => ({}) }));
   return { ...transport, media: transport.client(MediaService) };
 }
 

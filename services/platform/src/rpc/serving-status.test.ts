@@ -14,7 +14,7 @@ const MEDIA = 'reelgate.media.v1.MediaService';
 /** How long a stop waits for calls that run. */
 const STOP_GRACE_MS = 5000;
 
-const media = bind(MediaService, { stageMedia: async () => ({}), ingestResult: async () => ({}), removeResult: async () => ({}), linkObject: async () => ({}), removePrivate: async () => ({}) });
+const media = bind(MediaService, { stageMedia: async () => ({}), ingestResult: async () => ({}), removeResult: async () => ({}), linkObject: async () => ({}), removePrivate: async () => ({}), removeStaged: async () => ({}) });
 
 const ends: (() => unknown)[] = [];
 afterEach(async () => {

@@ -11,10 +11,20 @@ export interface Quote {
   readonly version: number;
 }
 
+/** A hold as it is asked for. */
+export interface HoldOrder {
+  readonly taskId: string;
+  readonly accountId: string;
+  readonly tokenId: string;
+  readonly facts: PriceFacts;
+}
+
 /** What this service needs of billing, in its own words. Each call is named by the task: repeating it is harmless. */
 export interface Billing {
   quote(accountId: string, facts: PriceFacts): Promise<Quote>;
-  placeHold(hold: { readonly taskId: string; readonly accountId: string; readonly tokenId: string; readonly facts: PriceFacts }): Promise<void>;
+  /** Refuses what placing a hold would refuse now; moves nothing. */
+  checkHold(hold: Omit<HoldOrder, 'taskId'>): Promise<void>;
+  placeHold(hold: HoldOrder): Promise<void>;
   extendHold(taskId: string, facts: PriceFacts): Promise<void>;
   releaseHold(taskId: string): Promise<void>;
   /** `deferred`: the usage is far above the hold, nothing was charged, and a person must decide. */
@@ -26,6 +36,9 @@ export function billingClient(rpc: Client<typeof BillingService>): Billing {
     quote: async (accountId, facts) => {
       const { quote } = await rpc.quotePrice({ accountId, facts: toWireFacts(facts) });
       return { amountNanos: quote?.amountNanos ?? 0n, currency: quote?.currency ?? '', contract: quote?.contract ?? '', version: quote?.version ?? 0 };
+    },
+    checkHold: async ({ accountId, tokenId, facts }) => {
+      await rpc.checkHold({ accountId, tokenId, facts: toWireFacts(facts) });
     },
     placeHold: async ({ taskId, accountId, tokenId, facts }) => {
       await rpc.placeHold({ taskId, accountId, tokenId, facts: toWireFacts(facts) });

@@ -27,6 +27,8 @@ export interface IngestRequest {
 /** What this service needs of media. */
 export interface Media {
   stage(request: StageRequest, signal?: AbortSignal): Promise<StagedMedia>;
+  /** Removes what was staged for a task that was refused, and lets nothing be staged for it any more. Repeating it is harmless. */
+  removeStaged(task: { readonly accountId: string; readonly taskId: string }): Promise<void>;
   /** Fetches and keeps a result; the task names it, so repeating gives the one that is kept. */
   ingest(result: IngestRequest): Promise<{ readonly result: Result; readonly expiresAt: number }>;
   remove(taskId: string): Promise<void>;
@@ -50,6 +52,9 @@ export function mediaClient(rpc: Client<typeof MediaService>): Media {
       const { media } = await rpc.stageMedia({ accountId, taskId, category: CATEGORIES[category], url, object, declaredType }, { timeoutMs: STAGE_TIMEOUT_MS, signal });
       if (media === undefined) throw new Error('media staged nothing and did not say why');
       return { object: media.object, mediaType: media.mediaType, durationMs: Number(media.durationMs) };
+    },
+    removeStaged: async ({ accountId, taskId }) => {
+      await rpc.removeStaged({ accountId, taskId });
     },
     ingest: async ({ accountId, taskId, url, credential }) => {
       const { result } = await rpc.ingestResult({ accountId, taskId, url, authorization: credential?.reveal() ?? '' }, { timeoutMs: INGEST_TIMEOUT_MS });

@@ -39,6 +39,7 @@ const STORIES: readonly Story[] = [
     },
   },
   { name: 'the content is refused', order: anOrder(), prepare: ({ upstream }) => { upstream.answer('first', refused('content')); } },
+  { name: 'its media are staged, and its content is refused', order: anOrder({ content: [aText(), anImage('first_frame')] }), prepare: ({ upstream }) => { upstream.answer('first', refused('content')); } },
   { name: 'the answer is lost', order: anOrder(), prepare: ({ upstream }) => { upstream.answer('first', LOST); } },
   { name: 'the balance does not cover it', order: anOrder(), prepare: ({ billing }) => { billing.funded = false; } },
 ];
@@ -89,6 +90,9 @@ async function assertKept(world: World, at: string): Promise<void> {
   expect(fact(task === undefined || (alive ? ['accepted', 'unknown'] : ['refused']).includes(task.admission))).toEqual(fact(true));
   // a hold stands with a living task, and with no other
   expect(fact([...billing.holds].filter(([, { state }]) => state === 'held').map(([id]) => id))).toEqual(fact(alive ? [task?.id] : []));
+  // nothing stays staged for a task that is hidden, and everything for one that lives
+  const removed = new Set(world.media.unstaged);
+  expect(fact([...new Set(world.media.staged.map(({ taskId }) => taskId))].filter((id) => removed.has(id)))).toEqual(fact(alive || world.media.staged.length === 0 ? [] : [task?.id]));
   // it is counted where it is in flight, and nowhere else
   const channel = attempts.at(-1)?.channel;
   const counted = SCOPES.filter((scope) => alive && (!scope.startsWith('channel:') || scope === `channel:${channel ?? ''}`));

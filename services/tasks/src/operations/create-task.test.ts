@@ -16,6 +16,8 @@ const open = useWorlds();
 
 /** Which seams were crossed, in order. */
 const REFUSED_AND_RELEASED = ['store.refuse', 'billing.releaseHold', 'store.markSettled'];
+/** The same once media may have been staged. */
+const REFUSED_AND_REMOVED = ['store.refuse', 'billing.releaseHold', 'media.removeStaged', 'store.markSettled'];
 
 /** A world with a completed 768P generation of acme's, and nothing in its journal. */
 async function withSource(options: WorldOptions = {}): Promise<{ readonly world: World; readonly sourceTaskId: string }> {
@@ -151,15 +153,15 @@ describe('a create that is refused', () => {
     ['for a medium that cannot be staged', async (world) => {
       world.journal.fail('media.stage', new Problem({ kind: 'invalid', reason: 'invalid_media', message: 'is no image' }));
       return world.create(image);
-    }, { reason: 'invalid_media', field: 'content[1].image_url', message: 'is no image' }, ['store.begin', 'billing.placeHold', 'media.stage', ...REFUSED_AND_RELEASED]],
+    }, { reason: 'invalid_media', field: 'content[1].image_url', message: 'is no image' }, ['store.begin', 'billing.placeHold', 'media.stage', ...REFUSED_AND_REMOVED]],
     ['for too much reference video in all', async (world) => {
       world.media.durationMs = 7800;
       return world.create(video);
-    }, { reason: 'invalid_media', field: 'content', message: expect.stringMatching(/at most 15 seconds/) }, ['store.begin', 'billing.placeHold', 'media.stage', 'media.stage', ...REFUSED_AND_RELEASED]],
+    }, { reason: 'invalid_media', field: 'content', message: expect.stringMatching(/at most 15 seconds/) }, ['store.begin', 'billing.placeHold', 'media.stage', 'media.stage', ...REFUSED_AND_REMOVED]],
     ['when its hold cannot be extended', async (world) => {
       world.journal.fail('billing.extendHold', new Problem({ kind: 'exhausted', reason: 'insufficient_quota', message: 'no' }));
       return world.create(video);
-    }, { reason: 'insufficient_quota' }, ['store.begin', 'billing.placeHold', 'media.stage', 'media.stage', 'billing.extendHold', ...REFUSED_AND_RELEASED]],
+    }, { reason: 'insufficient_quota' }, ['store.begin', 'billing.placeHold', 'media.stage', 'media.stage', 'billing.extendHold', ...REFUSED_AND_REMOVED]],
   ])('%s crosses no seam that it need not', async (_what, refuse, problem, calls) => {
     const world = await open();
 

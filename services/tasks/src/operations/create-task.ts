@@ -15,7 +15,8 @@ import type { ResolvedOrder } from './resolve-order.ts';
 import { stageReferences } from './stage-references.ts';
 import { stageSource } from './stage-source.ts';
 import type { SourceMedia } from './stage-source.ts';
-import { UncertainOutcome, submitAttempts } from './submit-attempts.ts';
+import { giveBack } from './settle-task.ts';
+import { UncertainOutcome, assertOpenChannel, submitAttempts } from './submit-attempts.ts';
 
 export interface CreateRequest extends Asker {
   readonly tokenId: string;
@@ -37,19 +38,48 @@ export interface Created {
  * leaves nothing behind; after that the work is finished, and the key gives its answer.
  */
 export async function createTask(deps: Deps, request: CreateRequest, signal?: AbortSignal): Promise<Created> {
-  assertOrder(deps, request, request.order);
-  const earlier = await findEarlier(deps, request);
-  if (earlier !== undefined) return { task: earlier, replayed: true };
-
-  const resolved = await resolveOrder(deps, request, request.order);
-  const facts = priceFacts(request.order, resolved.source?.seconds);
-  const task = newTask(deps, request, facts);
+  const admitted = await admit(deps, request);
+  if ('earlier' in admitted) return { task: admitted.earlier, replayed: true };
+  const task = newTask(deps, request, admitted.facts);
   deps.creating.set(task.id, 'working');
   try {
-    return await createOwn(deps, request, { task, resolved, facts, signal });
+    return await createOwn(deps, request, { task, ...admitted, signal });
   } finally {
     if (deps.creating.get(task.id) === 'working') deps.creating.delete(task.id);
   }
+}
+
+/**
+ * Refuses what `createTask` would refuse now for any reason that the bytes of the order's media have no part in, in the same order and
+ * words; gives the task that it would answer again. It changes nothing, so the create itself asks everything once more.
+ */
+export async function checkCreate(deps: Deps, request: CreateRequest): Promise<Task | undefined> {
+  const admitted = await admit(deps, request);
+  if ('earlier' in admitted) return admitted.earlier;
+  const { accountId, tokenId } = request;
+  const { facts, resolved } = admitted;
+  if (await isCapped(deps, capsOf(deps, request))) return refuseCapped(deps, request, facts);
+  await deps.billing.checkHold({ accountId, tokenId, facts });
+  await assertOpenChannel(deps, resolved.berths);
+  return undefined;
+}
+
+type Admitted = { readonly earlier: Task } | { readonly resolved: ResolvedOrder; readonly facts: PriceFacts };
+
+/** What is judged before anything is written: the order, its key, then what it names. */
+async function admit(deps: Deps, request: CreateRequest): Promise<Admitted> {
+  assertOrder(deps, request, request.order);
+  const earlier = await findEarlier(deps, request);
+  if (earlier !== undefined) return { earlier };
+  const resolved = await resolveOrder(deps, request, request.order);
+  return { resolved, facts: priceFacts(request.order, resolved.source?.seconds) };
+}
+
+async function isCapped({ store }: Deps, caps: NewTask['caps']): Promise<boolean> {
+  for (const { scope, limit } of caps) {
+    if ((await store.inFlight(scope)) >= limit) return true;
+  }
+  return false;
 }
 
 interface Own {
@@ -64,11 +94,14 @@ async function createOwn(deps: Deps, request: CreateRequest, { task, resolved, f
   if (begun === 'key_taken') return afterLostRace(deps, request);
   if (begun !== 'begun') return refuseCapped(deps, request, facts);
   let created: Task | undefined;
+  let isHeld = false;
   try {
+    await deps.billing.placeHold({ taskId: task.id, accountId: task.accountId, tokenId: task.tokenId, facts });
+    isHeld = true;
     created = await submit(deps, task, resolved, facts);
   } catch (error) {
     // What an upstream may have taken is never given up here: the sweep finds the row.
-    if (!(error instanceof UncertainOutcome)) await refuse(deps, task.id, error);
+    if (!(error instanceof UncertainOutcome)) await refuse(deps, task, { error, isHeld });
     throw error;
   }
   // Another process may have decided over it meanwhile.
@@ -76,7 +109,6 @@ async function createOwn(deps: Deps, request: CreateRequest, { task, resolved, f
 }
 
 async function submit(deps: Deps, task: NewTask, resolved: ResolvedOrder, facts: PriceFacts): Promise<Task | undefined> {
-  await deps.billing.placeHold({ taskId: task.id, accountId: task.accountId, tokenId: task.tokenId, facts });
   const staged = await stageReferences(deps, task, resolved.order);
   const complete = priceFacts(resolved.order, resolved.source?.seconds, staged.probed);
   if (complete.seconds !== facts.seconds || complete.inputVideoSeconds !== facts.inputVideoSeconds) await deps.billing.extendHold(task.id, complete);
@@ -96,8 +128,9 @@ async function withSourceMedia(deps: Deps, task: NewTask, { source, berths }: Re
   return { berths: media === undefined ? byTask : berths, source: media };
 }
 
-/** Hides a create that no upstream took, and gives its money back; what cannot be done now the sweep does. */
-async function refuse(deps: Deps, taskId: string, error: unknown): Promise<void> {
+/** Hides a create that no upstream took, and gives back its money and what was staged for it; what cannot be done now the sweep does. */
+async function refuse(deps: Deps, task: NewTask, { error, isHeld }: { readonly error: unknown; readonly isHeld: boolean }): Promise<void> {
+  const { id: taskId } = task;
   const problem = error instanceof Problem ? error : undefined;
   const failure = { code: problem?.reason ?? 'internal_error', message: problem?.message ?? 'a fault of the service' };
   // While the database is away only this process knows that nothing was submitted, or not taken.
@@ -107,10 +140,12 @@ async function refuse(deps: Deps, taskId: string, error: unknown): Promise<void>
   // Another process may have decided over it, and kept the task with its hold.
   if (!refused) return;
   try {
-    await deps.billing.releaseHold(taskId);
+    // nothing is staged before the money is held, which billing may have done all the same
+    if (isHeld) await giveBack(deps, task);
+    else await deps.billing.releaseHold(taskId);
     await deps.store.markSettled(taskId, deps.clock.now());
   } catch (failure) {
-    deps.log.warn({ taskId, err: failure }, 'a hold could not be released at once');
+    deps.log.warn({ taskId, err: failure }, 'the hold and the media of a refused create could not be given back at once');
   }
 }
 
@@ -149,11 +184,12 @@ function newTask(deps: Deps, { accountId, tokenId, order, idempotency, inFlightL
     id: deps.newId('task'), accountId, tokenId, order, createdAt, owner: deps.processId,
     seconds: facts.seconds,
     idempotency: idempotency === undefined ? undefined : { ...idempotency, expiresAt: createdAt + KEY_LIFETIME_MS },
-    caps: [
-      { scope: tokenScope(tokenId), limit: inFlightLimit ?? deps.limits.inFlightPerToken },
-      { scope: TOTAL_SCOPE, limit: deps.limits.inFlightTotal },
-    ],
+    caps: capsOf(deps, { tokenId, inFlightLimit }),
   };
+}
+
+function capsOf({ limits }: Deps, { tokenId, inFlightLimit }: Pick<CreateRequest, 'tokenId' | 'inFlightLimit'>): NewTask['caps'] {
+  return [{ scope: tokenScope(tokenId), limit: inFlightLimit ?? limits.inFlightPerToken }, { scope: TOTAL_SCOPE, limit: limits.inFlightTotal }];
 }
 
 async function mustFind(deps: Deps, taskId: string): Promise<Task> {

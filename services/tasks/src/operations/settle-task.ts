@@ -1,3 +1,4 @@
+import { isMedia } from '../domain/order.ts';
 import type { Task } from '../domain/task.ts';
 import type { Deps } from './deps.ts';
 import { raiseAttention } from './raise-attention.ts';
@@ -12,6 +13,14 @@ export async function settleTask(deps: Deps, task: Task): Promise<void> {
 }
 
 async function release(deps: Deps, task: Task): Promise<'settled'> {
-  await deps.billing.releaseHold(task.id);
+  if (task.admission === 'refused') await giveBack(deps, task);
+  else await deps.billing.releaseHold(task.id);
   return 'settled';
+}
+
+/** What a refused create had: its money first, then what was staged for it. Repeating it is harmless. */
+export async function giveBack({ billing, media }: Pick<Deps, 'billing' | 'media'>, { id, accountId, order }: Pick<Task, 'id' | 'accountId' | 'order'>): Promise<void> {
+  await billing.releaseHold(id);
+  // a regeneration stages the media of its source
+  if (order.sourceTaskId !== undefined || order.content.some(isMedia)) await media.removeStaged({ accountId, taskId: id });
 }

@@ -2,6 +2,7 @@ import type { Problem } from '@reelgate/platform/problem';
 import type { Attempt, Channel, Submission } from '../channels/channel.ts';
 import type { Circuit } from '@reelgate/platform/circuit';
 import type { Berth } from '../channels/fleet.ts';
+import { channelScope } from '../domain/in-flight-scope.ts';
 import { pollInterval } from '../domain/poll-interval.ts';
 import type { StagedMedia, Task } from '../domain/task.ts';
 import type { NewTask } from '../store/task-store.ts';
@@ -71,6 +72,25 @@ export async function submitAttempts(deps: Deps, task: NewTask, resolved: Resolv
     else passed.push({ why: submission.fault === 'unfit' ? 'unfit' : 'fault' });
   }
   throw nobodyTook(passed);
+}
+
+/** Refuses, as the attempts would, an order whose every channel is left alone now or at its limit. It takes none of the limits. */
+export async function assertOpenChannel(deps: Pick<Deps, 'store'>, berths: readonly Berth[]): Promise<void> {
+  const passed: Passed[] = [];
+  for (const berth of berths.slice(0, ATTEMPTS_MAX)) {
+    const shut = await metNow(deps, berth);
+    if (shut === undefined) return;
+    passed.push(shut);
+  }
+  throw nobodyTook(passed);
+}
+
+/** What an attempt at this channel would meet before anything is sent; half open, it may be let through. */
+async function metNow({ store }: Pick<Deps, 'store'>, { circuit, creates, channel: { settings } }: Berth): Promise<Passed | undefined> {
+  if (circuit.state() === 'open') return { why: 'fault' };
+  const waitMs = creates.waitMs();
+  if (waitMs > 0) return { why: 'limit', retryAfterMs: waitMs };
+  return (await store.inFlight(channelScope(settings.id))) < settings.inFlightMax ? undefined : { why: 'limit', retryAfterMs: THROTTLE_RETRY_MS };
 }
 
 /** A channel that may take the order another time is worth another try; only where none ever would is the order itself at fault. */

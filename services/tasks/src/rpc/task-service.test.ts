@@ -5,7 +5,7 @@ import { directClient } from '@reelgate/platform/rpc/direct-client';
 import { bind } from '@reelgate/platform/rpc/service';
 import { TaskKind } from '@reelgate/proto/tasks/v1/order';
 import { TaskSchema, TaskState } from '@reelgate/proto/tasks/v1/task';
-import { CreateTaskRequestSchema, TaskService } from '@reelgate/proto/tasks/v1/task_service';
+import { CheckOrderRequestSchema, CreateTaskRequestSchema, TaskService } from '@reelgate/proto/tasks/v1/task_service';
 import type { CreateTaskRequest } from '@reelgate/proto/tasks/v1/task_service';
 import { LOST, succeeded } from '../../testing/fake-upstream.ts';
 import { useWorlds } from '../../testing/open-world.ts';
@@ -27,6 +27,8 @@ function aRequest(changes: { readonly order?: Order } & Partial<Omit<CreateTaskR
   const { order = anOrder(), ...rest } = changes;
   return create(CreateTaskRequestSchema, { accountId: 'acme', tokenId: 'token_1', visibleModels: ['*'], order: toWireOrder(order), ...rest });
 }
+
+const aCheck = ({ idempotencyKey = '', requestFingerprint = '' } = {}) => create(CheckOrderRequestSchema, { accountId: 'acme', tokenId: 'token_1', visibleModels: ['*'], order: toWireOrder(anOrder()), idempotencyKey, requestFingerprint });
 
 async function complete(world: World, taskId: string): Promise<void> {
   const look = succeeded();
@@ -121,6 +123,26 @@ describe('CheckOrder', () => {
     await expect(client.checkOrder({ ...asker, order: toWireOrder(anOrder({ resolution: '8K' })) })).rejects.toMatchObject({ reason: 'invalid_resolution' });
 
     expect(world.journal.names()).toEqual([]);
+  });
+});
+
+describe('CheckOrder with a token', () => {
+  test('refuses what CreateTask would refuse now, and writes nothing', async () => {
+    const { world, client } = await open();
+    world.billing.funded = false;
+
+    await expect(client.checkOrder(aCheck())).rejects.toMatchObject({ reason: 'insufficient_quota' });
+    expect(world.journal.names().filter((name) => name !== 'store.inFlight')).toEqual(['billing.checkHold']);
+  });
+
+  test('gives the task that CreateTask would answer again', async () => {
+    const { client } = await open();
+    const keyed = { idempotencyKey: 'k', requestFingerprint: 'f' };
+    expect((await client.checkOrder(aCheck(keyed))).task).toBeUndefined();
+    const { task } = await client.createTask(aRequest(keyed));
+
+    expect(toBinary(TaskSchema, (await client.checkOrder(aCheck(keyed))).task!)).toEqual(toBinary(TaskSchema, task!));
+    await expect(client.checkOrder(aCheck({ ...keyed, requestFingerprint: 'other' }))).rejects.toMatchObject({ reason: 'idempotency_key_reused' });
   });
 });
 

@@ -4,7 +4,7 @@ import { TaskKind } from '@reelgate/proto/tasks/v1/order';
 import type { CreateTaskRequest, ListTasksRequest, TaskService } from '@reelgate/proto/tasks/v1/task_service';
 import { cancelTask } from '../operations/cancel-task.ts';
 import { assertOrder } from '../operations/check-order.ts';
-import { createTask } from '../operations/create-task.ts';
+import { checkCreate, createTask } from '../operations/create-task.ts';
 import type { CreateRequest } from '../operations/create-task.ts';
 import { deleteTask } from '../operations/delete-task.ts';
 import type { Deps } from '../operations/deps.ts';
@@ -25,8 +25,12 @@ export function taskService(deps: Deps): Implementation<typeof TaskService> {
   const now = (): number => deps.clock.now();
   return {
     checkOrder: async (request) => {
-      assertOrder(deps, request, fromWireOrder(request.order));
-      return {};
+      if (request.tokenId === '') {
+        assertOrder(deps, request, fromWireOrder(request.order));
+        return {};
+      }
+      const earlier = await checkCreate(deps, toCreate(request));
+      return earlier === undefined ? {} : { task: toWireCreated(earlier) };
     },
     estimateOrder: async (request) => {
       const { quote, facts } = await estimateOrder(deps, request, fromWireOrder(request.order));
@@ -50,7 +54,7 @@ export function taskService(deps: Deps): Implementation<typeof TaskService> {
   };
 }
 
-function toCreate(request: CreateTaskRequest): CreateRequest {
+function toCreate(request: Omit<CreateTaskRequest, '$typeName'>): CreateRequest {
   const order = fromWireOrder(request.order);
   return {
     accountId: request.accountId,

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { refused } from '../../testing/fake-upstream.ts';
 import { useWorlds } from '../../testing/open-world.ts';
 import type { World } from '../../testing/open-world.ts';
+import { aText, anImage, anOrder } from '../../testing/orders.ts';
 import { completed, numbered } from '../../testing/store/opened-store.ts';
 import type { Task, Usage } from '../domain/task.ts';
 import { settleFinished } from './settle-finished.ts';
@@ -143,4 +144,20 @@ test('a clock that is set back by hours keeps no money waiting for hours', async
 
   expect(await settleFinished(world.deps)).toBe(1);
   expect(holdOf(world, task)?.state).toBe('settled');
+});
+
+test('the media of a refused create that could not be removed at once are removed with its settlement, and its money is back before', async () => {
+  const world = await open();
+  world.upstream.answer('main', refused('content'));
+  world.journal.fail('media.removeStaged', new Error('media is away'), 2);
+  await expect(world.create(anOrder({ content: [aText(), anImage('first_frame')] }))).rejects.toMatchObject({ reason: 'content_rejected' });
+  const [task] = await world.deps.store.list({ hidden: true }, { limit: 1 });
+  expect([holdOf(world, task!)?.state, world.media.unstaged]).toEqual(['released', []]);
+
+  const settled: number[] = [];
+  for (let pass = 0; pass < 3; pass += 1) {
+    await world.clock.advance(60_000);
+    settled.push(await settleFinished(world.deps));
+  }
+  expect([settled, world.media.unstaged]).toEqual([[0, 1, 0], [task!.id]]);
 });

@@ -150,6 +150,54 @@ export declare type QuotePriceResponse = Message<"reelgate.billing.v1.QuotePrice
 export declare const QuotePriceResponseSchema: GenMessage<QuotePriceResponse>;
 
 /**
+ * CheckHoldRequest carries the facts of a task that does not exist yet.
+ *
+ * @generated from message reelgate.billing.v1.CheckHoldRequest
+ */
+export declare type CheckHoldRequest = Message<"reelgate.billing.v1.CheckHoldRequest"> & {
+  /**
+   * Whose money.
+   *
+   * @generated from field: string account_id = 1;
+   */
+  accountId: string;
+
+  /**
+   * Whose limit.
+   *
+   * @generated from field: string token_id = 2;
+   */
+  tokenId: string;
+
+  /**
+   * The facts.
+   *
+   * @generated from field: reelgate.billing.v1.PriceFacts facts = 3;
+   */
+  facts?: PriceFacts | undefined;
+};
+
+/**
+ * Describes the message reelgate.billing.v1.CheckHoldRequest.
+ * Use `create(CheckHoldRequestSchema)` to create a new message.
+ */
+export declare const CheckHoldRequestSchema: GenMessage<CheckHoldRequest>;
+
+/**
+ * CheckHoldResponse is empty: it would be held.
+ *
+ * @generated from message reelgate.billing.v1.CheckHoldResponse
+ */
+export declare type CheckHoldResponse = Message<"reelgate.billing.v1.CheckHoldResponse"> & {
+};
+
+/**
+ * Describes the message reelgate.billing.v1.CheckHoldResponse.
+ * Use `create(CheckHoldResponseSchema)` to create a new message.
+ */
+export declare const CheckHoldResponseSchema: GenMessage<CheckHoldResponse>;
+
+/**
  * PlaceHoldRequest carries the frozen facts of a task.
  *
  * @generated from message reelgate.billing.v1.PlaceHoldRequest
@@ -451,6 +499,16 @@ export declare const BillingService: GenService<{
     methodKind: "unary";
     input: typeof QuotePriceRequestSchema;
     output: typeof QuotePriceResponseSchema;
+  },
+  /**
+   * CheckHold refuses what PlaceHold would refuse now, for want of a price, of the token's limit or of the balance; it moves nothing.
+   *
+   * @generated from rpc reelgate.billing.v1.BillingService.CheckHold
+   */
+  checkHold: {
+    methodKind: "unary";
+    input: typeof CheckHoldRequestSchema;
+    output: typeof CheckHoldResponseSchema;
   },
   /**
    * PlaceHold reserves the amount of the facts. The task id names it: repeating the call is harmless.

@@ -156,6 +156,47 @@ export declare type StageMediaResponse = Message<"reelgate.media.v1.StageMediaRe
 export declare const StageMediaResponseSchema: GenMessage<StageMediaResponse>;
 
 /**
+ * RemoveStagedRequest names a task.
+ *
+ * @generated from message reelgate.media.v1.RemoveStagedRequest
+ */
+export declare type RemoveStagedRequest = Message<"reelgate.media.v1.RemoveStagedRequest"> & {
+  /**
+   * Whose it is.
+   *
+   * @generated from field: string account_id = 1;
+   */
+  accountId: string;
+
+  /**
+   * The task.
+   *
+   * @generated from field: string task_id = 2;
+   */
+  taskId: string;
+};
+
+/**
+ * Describes the message reelgate.media.v1.RemoveStagedRequest.
+ * Use `create(RemoveStagedRequestSchema)` to create a new message.
+ */
+export declare const RemoveStagedRequestSchema: GenMessage<RemoveStagedRequest>;
+
+/**
+ * RemoveStagedResponse is empty: they are gone.
+ *
+ * @generated from message reelgate.media.v1.RemoveStagedResponse
+ */
+export declare type RemoveStagedResponse = Message<"reelgate.media.v1.RemoveStagedResponse"> & {
+};
+
+/**
+ * Describes the message reelgate.media.v1.RemoveStagedResponse.
+ * Use `create(RemoveStagedResponseSchema)` to create a new message.
+ */
+export declare const RemoveStagedResponseSchema: GenMessage<RemoveStagedResponse>;
+
+/**
  * IngestResultRequest names a result where the upstream says it is.
  *
  * @generated from message reelgate.media.v1.IngestResultRequest
@@ -468,6 +509,16 @@ export declare const MediaService: GenService<{
     methodKind: "unary";
     input: typeof StageMediaRequestSchema;
     output: typeof StageMediaResponseSchema;
+  },
+  /**
+   * RemoveStaged removes what was staged for a task that was never begun, and lets nothing be staged for it any more. Repeating is harmless.
+   *
+   * @generated from rpc reelgate.media.v1.MediaService.RemoveStaged
+   */
+  removeStaged: {
+    methodKind: "unary";
+    input: typeof RemoveStagedRequestSchema;
+    output: typeof RemoveStagedResponseSchema;
   },
   /**
    * IngestResult fetches a finished video and stores it. The task id names it: repeating the call gives the stored one.

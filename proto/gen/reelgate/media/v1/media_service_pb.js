@@ -9,7 +9,7 @@ import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
  * Describes the file reelgate/media/v1/media_service.proto.
  */
 export const file_reelgate_media_v1_media_service = /*@__PURE__*/
-  fileDesc("CiVyZWVsZ2F0ZS9tZWRpYS92MS9tZWRpYV9zZXJ2aWNlLnByb3RvEhFyZWVsZ2F0ZS5tZWRpYS52MSKbAQoRU3RhZ2VNZWRpYVJlcXVlc3QSEgoKYWNjb3VudF9pZBgBIAEoCRIPCgd0YXNrX2lkGAIgASgJEi0KCGNhdGVnb3J5GAMgASgOMhsucmVlbGdhdGUubWVkaWEudjEuQ2F0ZWdvcnkSCwoDdXJsGAQgASgJEg4KBm9iamVjdBgFIAEoCRIVCg1kZWNsYXJlZF90eXBlGAYgASgJIpsBCgtTdGFnZWRNZWRpYRIOCgZvYmplY3QYASABKAkSEgoKbWVkaWFfdHlwZRgCIAEoCRINCgVieXRlcxgDIAEoAxINCgV3aWR0aBgEIAEoBRIOCgZoZWlnaHQYBSABKAUSEwoLZHVyYXRpb25fbXMYBiABKAMSEgoKZnJhbWVfcmF0ZRgHIAEoARIRCgloYXNfYXVkaW8YCCABKAgiQwoSU3RhZ2VNZWRpYVJlc3BvbnNlEi0KBW1lZGlhGAEgASgLMh4ucmVlbGdhdGUubWVkaWEudjEuU3RhZ2VkTWVkaWEiXgoTSW5nZXN0UmVzdWx0UmVxdWVzdBISCgphY2NvdW50X2lkGAEgASgJEg8KB3Rhc2tfaWQYAiABKAkSCwoDdXJsGAMgASgJEhUKDWF1dGhvcml6YXRpb24YBCABKAkiyQEKDFN0b3JlZFJlc3VsdBIOCgZvYmplY3QYASABKAkSEgoKbWVkaWFfdHlwZRgCIAEoCRINCgVieXRlcxgDIAEoAxIOCgZzaGEyNTYYBCABKAkSDQoFd2lkdGgYBSABKAUSDgoGaGVpZ2h0GAYgASgFEhMKC2R1cmF0aW9uX21zGAcgASgDEhIKCmZyYW1lX3JhdGUYCCABKAESLgoKZXhwaXJlc19hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiRwoUSW5nZXN0UmVzdWx0UmVzcG9uc2USLwoGcmVzdWx0GAEgASgLMh8ucmVlbGdhdGUubWVkaWEudjEuU3RvcmVkUmVzdWx0IiYKE1JlbW92ZVJlc3VsdFJlcXVlc3QSDwoHdGFza19pZBgBIAEoCSInChRSZW1vdmVSZXN1bHRSZXNwb25zZRIPCgdyZW1vdmVkGAEgASgIIiMKEUxpbmtPYmplY3RSZXF1ZXN0Eg4KBm9iamVjdBgBIAEoCSIhChJMaW5rT2JqZWN0UmVzcG9uc2USCwoDdXJsGAEgASgJIicKFFJlbW92ZVByaXZhdGVSZXF1ZXN0Eg8KB29iamVjdHMYASADKAkiFwoVUmVtb3ZlUHJpdmF0ZVJlc3BvbnNlKnkKCENhdGVnb3J5EhgKFENBVEVHT1JZX1VOU1BFQ0lGSUVEEAASEgoOQ0FURUdPUllfSU1BR0UQARISCg5DQVRFR09SWV9WSURFTxACEhIKDkNBVEVHT1JZX0FVRElPEAMSFwoTQ0FURUdPUllfQkFTRV9WSURFTxAEMuoDCgxNZWRpYVNlcnZpY2USWQoKU3RhZ2VNZWRpYRIkLnJlZWxnYXRlLm1lZGlhLnYxLlN0YWdlTWVkaWFSZXF1ZXN0GiUucmVlbGdhdGUubWVkaWEudjEuU3RhZ2VNZWRpYVJlc3BvbnNlEl8KDEluZ2VzdFJlc3VsdBImLnJlZWxnYXRlLm1lZGlhLnYxLkluZ2VzdFJlc3VsdFJlcXVlc3QaJy5yZWVsZ2F0ZS5tZWRpYS52MS5Jbmdlc3RSZXN1bHRSZXNwb25zZRJfCgxSZW1vdmVSZXN1bHQSJi5yZWVsZ2F0ZS5tZWRpYS52MS5SZW1vdmVSZXN1bHRSZXF1ZXN0GicucmVlbGdhdGUubWVkaWEudjEuUmVtb3ZlUmVzdWx0UmVzcG9uc2USWQoKTGlua09iamVjdBIkLnJlZWxnYXRlLm1lZGlhLnYxLkxpbmtPYmplY3RSZXF1ZXN0GiUucmVlbGdhdGUubWVkaWEudjEuTGlua09iamVjdFJlc3BvbnNlEmIKDVJlbW92ZVByaXZhdGUSJy5yZWVsZ2F0ZS5tZWRpYS52MS5SZW1vdmVQcml2YXRlUmVxdWVzdBooLnJlZWxnYXRlLm1lZGlhLnYxLlJlbW92ZVByaXZhdGVSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_timestamp]);
+  fileDesc("CiVyZWVsZ2F0ZS9tZWRpYS92MS9tZWRpYV9zZXJ2aWNlLnByb3RvEhFyZWVsZ2F0ZS5tZWRpYS52MSKbAQoRU3RhZ2VNZWRpYVJlcXVlc3QSEgoKYWNjb3VudF9pZBgBIAEoCRIPCgd0YXNrX2lkGAIgASgJEi0KCGNhdGVnb3J5GAMgASgOMhsucmVlbGdhdGUubWVkaWEudjEuQ2F0ZWdvcnkSCwoDdXJsGAQgASgJEg4KBm9iamVjdBgFIAEoCRIVCg1kZWNsYXJlZF90eXBlGAYgASgJIpsBCgtTdGFnZWRNZWRpYRIOCgZvYmplY3QYASABKAkSEgoKbWVkaWFfdHlwZRgCIAEoCRINCgVieXRlcxgDIAEoAxINCgV3aWR0aBgEIAEoBRIOCgZoZWlnaHQYBSABKAUSEwoLZHVyYXRpb25fbXMYBiABKAMSEgoKZnJhbWVfcmF0ZRgHIAEoARIRCgloYXNfYXVkaW8YCCABKAgiQwoSU3RhZ2VNZWRpYVJlc3BvbnNlEi0KBW1lZGlhGAEgASgLMh4ucmVlbGdhdGUubWVkaWEudjEuU3RhZ2VkTWVkaWEiOgoTUmVtb3ZlU3RhZ2VkUmVxdWVzdBISCgphY2NvdW50X2lkGAEgASgJEg8KB3Rhc2tfaWQYAiABKAkiFgoUUmVtb3ZlU3RhZ2VkUmVzcG9uc2UiXgoTSW5nZXN0UmVzdWx0UmVxdWVzdBISCgphY2NvdW50X2lkGAEgASgJEg8KB3Rhc2tfaWQYAiABKAkSCwoDdXJsGAMgASgJEhUKDWF1dGhvcml6YXRpb24YBCABKAkiyQEKDFN0b3JlZFJlc3VsdBIOCgZvYmplY3QYASABKAkSEgoKbWVkaWFfdHlwZRgCIAEoCRINCgVieXRlcxgDIAEoAxIOCgZzaGEyNTYYBCABKAkSDQoFd2lkdGgYBSABKAUSDgoGaGVpZ2h0GAYgASgFEhMKC2R1cmF0aW9uX21zGAcgASgDEhIKCmZyYW1lX3JhdGUYCCABKAESLgoKZXhwaXJlc19hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiRwoUSW5nZXN0UmVzdWx0UmVzcG9uc2USLwoGcmVzdWx0GAEgASgLMh8ucmVlbGdhdGUubWVkaWEudjEuU3RvcmVkUmVzdWx0IiYKE1JlbW92ZVJlc3VsdFJlcXVlc3QSDwoHdGFza19pZBgBIAEoCSInChRSZW1vdmVSZXN1bHRSZXNwb25zZRIPCgdyZW1vdmVkGAEgASgIIiMKEUxpbmtPYmplY3RSZXF1ZXN0Eg4KBm9iamVjdBgBIAEoCSIhChJMaW5rT2JqZWN0UmVzcG9uc2USCwoDdXJsGAEgASgJIicKFFJlbW92ZVByaXZhdGVSZXF1ZXN0Eg8KB29iamVjdHMYASADKAkiFwoVUmVtb3ZlUHJpdmF0ZVJlc3BvbnNlKnkKCENhdGVnb3J5EhgKFENBVEVHT1JZX1VOU1BFQ0lGSUVEEAASEgoOQ0FURUdPUllfSU1BR0UQARISCg5DQVRFR09SWV9WSURFTxACEhIKDkNBVEVHT1JZX0FVRElPEAMSFwoTQ0FURUdPUllfQkFTRV9WSURFTxAEMssECgxNZWRpYVNlcnZpY2USWQoKU3RhZ2VNZWRpYRIkLnJlZWxnYXRlLm1lZGlhLnYxLlN0YWdlTWVkaWFSZXF1ZXN0GiUucmVlbGdhdGUubWVkaWEudjEuU3RhZ2VNZWRpYVJlc3BvbnNlEl8KDFJlbW92ZVN0YWdlZBImLnJlZWxnYXRlLm1lZGlhLnYxLlJlbW92ZVN0YWdlZFJlcXVlc3QaJy5yZWVsZ2F0ZS5tZWRpYS52MS5SZW1vdmVTdGFnZWRSZXNwb25zZRJfCgxJbmdlc3RSZXN1bHQSJi5yZWVsZ2F0ZS5tZWRpYS52MS5Jbmdlc3RSZXN1bHRSZXF1ZXN0GicucmVlbGdhdGUubWVkaWEudjEuSW5nZXN0UmVzdWx0UmVzcG9uc2USXwoMUmVtb3ZlUmVzdWx0EiYucmVlbGdhdGUubWVkaWEudjEuUmVtb3ZlUmVzdWx0UmVxdWVzdBonLnJlZWxnYXRlLm1lZGlhLnYxLlJlbW92ZVJlc3VsdFJlc3BvbnNlElkKCkxpbmtPYmplY3QSJC5yZWVsZ2F0ZS5tZWRpYS52MS5MaW5rT2JqZWN0UmVxdWVzdBolLnJlZWxnYXRlLm1lZGlhLnYxLkxpbmtPYmplY3RSZXNwb25zZRJiCg1SZW1vdmVQcml2YXRlEicucmVlbGdhdGUubWVkaWEudjEuUmVtb3ZlUHJpdmF0ZVJlcXVlc3QaKC5yZWVsZ2F0ZS5tZWRpYS52MS5SZW1vdmVQcml2YXRlUmVzcG9uc2ViBnByb3RvMw", [file_google_protobuf_timestamp]);
 
 /**
  * Describes the message reelgate.media.v1.StageMediaRequest.
@@ -33,67 +33,81 @@ export const StageMediaResponseSchema = /*@__PURE__*/
   messageDesc(file_reelgate_media_v1_media_service, 2);
 
 /**
+ * Describes the message reelgate.media.v1.RemoveStagedRequest.
+ * Use `create(RemoveStagedRequestSchema)` to create a new message.
+ */
+export const RemoveStagedRequestSchema = /*@__PURE__*/
+  messageDesc(file_reelgate_media_v1_media_service, 3);
+
+/**
+ * Describes the message reelgate.media.v1.RemoveStagedResponse.
+ * Use `create(RemoveStagedResponseSchema)` to create a new message.
+ */
+export const RemoveStagedResponseSchema = /*@__PURE__*/
+  messageDesc(file_reelgate_media_v1_media_service, 4);
+
+/**
  * Describes the message reelgate.media.v1.IngestResultRequest.
  * Use `create(IngestResultRequestSchema)` to create a new message.
  */
 export const IngestResultRequestSchema = /*@__PURE__*/
-  messageDesc(file_reelgate_media_v1_media_service, 3);
+  messageDesc(file_reelgate_media_v1_media_service, 5);
 
 /**
  * Describes the message reelgate.media.v1.StoredResult.
  * Use `create(StoredResultSchema)` to create a new message.
  */
 export const StoredResultSchema = /*@__PURE__*/
-  messageDesc(file_reelgate_media_v1_media_service, 4);
+  messageDesc(file_reelgate_media_v1_media_service, 6);
 
 /**
  * Describes the message reelgate.media.v1.IngestResultResponse.
  * Use `create(IngestResultResponseSchema)` to create a new message.
  */
 export const IngestResultResponseSchema = /*@__PURE__*/
-  messageDesc(file_reelgate_media_v1_media_service, 5);
+  messageDesc(file_reelgate_media_v1_media_service, 7);
 
 /**
  * Describes the message reelgate.media.v1.RemoveResultRequest.
  * Use `create(RemoveResultRequestSchema)` to create a new message.
  */
 export const RemoveResultRequestSchema = /*@__PURE__*/
-  messageDesc(file_reelgate_media_v1_media_service, 6);
+  messageDesc(file_reelgate_media_v1_media_service, 8);
 
 /**
  * Describes the message reelgate.media.v1.RemoveResultResponse.
  * Use `create(RemoveResultResponseSchema)` to create a new message.
  */
 export const RemoveResultResponseSchema = /*@__PURE__*/
-  messageDesc(file_reelgate_media_v1_media_service, 7);
+  messageDesc(file_reelgate_media_v1_media_service, 9);
 
 /**
  * Describes the message reelgate.media.v1.LinkObjectRequest.
  * Use `create(LinkObjectRequestSchema)` to create a new message.
  */
 export const LinkObjectRequestSchema = /*@__PURE__*/
-  messageDesc(file_reelgate_media_v1_media_service, 8);
+  messageDesc(file_reelgate_media_v1_media_service, 10);
 
 /**
  * Describes the message reelgate.media.v1.LinkObjectResponse.
  * Use `create(LinkObjectResponseSchema)` to create a new message.
  */
 export const LinkObjectResponseSchema = /*@__PURE__*/
-  messageDesc(file_reelgate_media_v1_media_service, 9);
+  messageDesc(file_reelgate_media_v1_media_service, 11);
 
 /**
  * Describes the message reelgate.media.v1.RemovePrivateRequest.
  * Use `create(RemovePrivateRequestSchema)` to create a new message.
  */
 export const RemovePrivateRequestSchema = /*@__PURE__*/
-  messageDesc(file_reelgate_media_v1_media_service, 10);
+  messageDesc(file_reelgate_media_v1_media_service, 12);
 
 /**
  * Describes the message reelgate.media.v1.RemovePrivateResponse.
  * Use `create(RemovePrivateResponseSchema)` to create a new message.
  */
 export const RemovePrivateResponseSchema = /*@__PURE__*/
-  messageDesc(file_reelgate_media_v1_media_service, 11);
+  messageDesc(file_reelgate_media_v1_media_service, 13);
 
 /**
  * Describes the enum reelgate.media.v1.Category.

@@ -39,6 +39,34 @@ export declare type CheckOrderRequest = Message<"reelgate.tasks.v1.CheckOrderReq
    * @generated from field: reelgate.tasks.v1.Order order = 3;
    */
   order?: Order | undefined;
+
+  /**
+   * The caller's token.
+   *
+   * @generated from field: string token_id = 4;
+   */
+  tokenId: string;
+
+  /**
+   * As in CreateTask.
+   *
+   * @generated from field: string idempotency_key = 5;
+   */
+  idempotencyKey: string;
+
+  /**
+   * As in CreateTask.
+   *
+   * @generated from field: string request_fingerprint = 6;
+   */
+  requestFingerprint: string;
+
+  /**
+   * As in CreateTask.
+   *
+   * @generated from field: int32 in_flight_limit = 7;
+   */
+  inFlightLimit: number;
 };
 
 /**
@@ -48,11 +76,17 @@ export declare type CheckOrderRequest = Message<"reelgate.tasks.v1.CheckOrderReq
 export declare const CheckOrderRequestSchema: GenMessage<CheckOrderRequest>;
 
 /**
- * CheckOrderResponse is empty: the order passed.
+ * CheckOrderResponse says that the order passed.
  *
  * @generated from message reelgate.tasks.v1.CheckOrderResponse
  */
 export declare type CheckOrderResponse = Message<"reelgate.tasks.v1.CheckOrderResponse"> & {
+  /**
+   * The task that an earlier call with this key made, which CreateTask would answer again.
+   *
+   * @generated from field: reelgate.tasks.v1.Task task = 1;
+   */
+  task?: Task | undefined;
 };
 
 /**
@@ -539,7 +573,8 @@ export declare const HeedCallbackResponseSchema: GenMessage<HeedCallbackResponse
  */
 export declare const TaskService: GenService<{
   /**
-   * CheckOrder applies the rules that need no look-up; it reads and writes nothing.
+   * CheckOrder says whether CreateTask would refuse the order now, as far as that needs no bytes of its media; it writes nothing. Without a
+   * token it applies the rules that need no look-up, and nothing else.
    *
    * @generated from rpc reelgate.tasks.v1.TaskService.CheckOrder
    */

@@ -1,0 +1,102 @@
+import { expect, test } from '@jest/globals';
+import { newIds } from '@reelgate/platform/ids';
+import { silentLog } from '@reelgate/platform/log';
+import { Problem } from '@reelgate/platform/problem';
+import { aGate } from '@reelgate/platform/testing/bounded-waits';
+import { aJobWorld } from '../../testing/a-job-world.ts';
+import type { JobWorld } from '../../testing/a-job-world.ts';
+import { until } from '../../testing/until.ts';
+import { frozenCallOf } from '../http/freeze-call.ts';
+import { relayEndpoints } from '../relay/endpoints.ts';
+import { createJob } from './create-job.ts';
+
+const principal = { accountId: 'demo', tokenId: 'token-1', models: ['*'], expiresAt: undefined };
+const SMALL = 10;
+const LARGE = 100_000;
+
+/** A chat of so many characters; or the count of its tokens, which is free. */
+function callOf(length: number, path = '/v1/chat/completions') {
+  const body = Buffer.from(JSON.stringify({ model: 'some-model', messages: [{ role: 'user', content: 'x'.repeat(length) }] }));
+  const endpoint = relayEndpoints.find((one) => one.path === path)!;
+  return frozenCallOf({ endpoint, path, params: {}, contentType: 'application/json', body, search: '', headers: [], requestId: 'req_1', principal });
+}
+
+const queue = (world: JobWorld, call = callOf(LARGE), idempotency?: { readonly key: string; readonly fingerprint: string }) =>
+  createJob({ ...world.deps, media: world.media.port, newId: newIds(world.clock), log: silentLog }, { call, idempotency });
+
+test('a large body is kept once the call is queued and paid for, under the name that its job has', async () => {
+  const world = aJobWorld();
+  const seen: string[] = [];
+  const { hold } = world.relay.relay;
+  world.relay.relay.hold = async (...args) => {
+    seen.push(`held, ${String(world.tasks.jobs.size)} jobs, ${String(world.media.kept.size)} kept`);
+    return hold(...args);
+  };
+  const { id } = await queue(world);
+
+  expect(seen).toEqual(['held, 1 jobs, 0 kept']);
+  expect(world.tasks.calls).toEqual(['createJob', `returnJob untouched 0 ${id}`]);
+  expect(world.tasks.single().request.call?.body).toEqual({ case: 'object', value: [...world.media.kept.keys()][0] });
+});
+
+test.each<[string, (world: JobWorld) => unknown, string]>([
+  ['money', (world) => { world.relay.holdRefusal = new Problem({ kind: 'exhausted', reason: 'insufficient_quota', message: 'no' }); }, 'insufficient_quota'],
+  ['a place', (world) => { world.tasks.fail('createJob', 1, new Problem({ kind: 'exhausted', reason: 'too_many_tasks', message: 'no' })); }, 'too_many_tasks'],
+  ['a key of its own', (world) => queue(world, callOf(SMALL), { key: 'k', fingerprint: 'other' }), 'idempotency_key_reused'],
+])('a large call that is refused for want of %s has stored nothing', async (_what, prepare, reason) => {
+  const world = aJobWorld();
+  await prepare(world);
+  let puts = 0;
+  const { putPrivate } = world.media.port;
+  world.media.port.putPrivate = async (...args) => {
+    puts += 1;
+    return putPrivate(...args);
+  };
+
+  await expect(queue(world, callOf(LARGE), { key: 'k', fingerprint: 'f' })).rejects.toMatchObject({ reason });
+  expect([puts, world.media.kept.size]).toEqual([0, 0]);
+});
+
+test('a replay stores nothing', async () => {
+  const world = aJobWorld();
+  const first = await queue(world, callOf(LARGE), { key: 'k', fingerprint: 'f' });
+
+  expect(await queue(world, callOf(LARGE), { key: 'k', fingerprint: 'f' })).toEqual({ id: first.id, replayed: true });
+  expect(world.media.kept.size).toBe(1);
+});
+
+test('a call whose bytes cannot be kept is withdrawn, its money goes back, and what media may have kept is removed', async () => {
+  const world = aJobWorld();
+  const { putPrivate } = world.media.port;
+  world.media.port.putPrivate = async (...args) => {
+    await putPrivate(...args);
+    throw new Problem({ kind: 'unavailable', reason: 'service_unavailable', message: 'the answer was lost' });
+  };
+
+  await expect(queue(world)).rejects.toMatchObject({ reason: 'service_unavailable' });
+  expect([world.tasks.jobs.size, world.media.kept.size, world.relay.released.length, world.media.removed.length]).toEqual([0, 0, 1, 1]);
+});
+
+test('a large call that is free is given to no worker before its bytes are there, and one whose bytes are small at once', async () => {
+  const world = aJobWorld();
+  const gate = aGate();
+  const { putPrivate } = world.media.port;
+  world.media.port.putPrivate = async (...args) => {
+    await gate.opened;
+    return putPrivate(...args);
+  };
+  const creating = queue(world, callOf(LARGE, '/v1/messages/count_tokens'));
+  await until(() => world.tasks.jobs.size === 1);
+  expect((await world.jobs.lease('gateway', 1)).jobs).toEqual([]);
+
+  // its lease lasts for as long as that takes
+  for (let seconds = 0; seconds < 60; seconds += 1) await world.clock.advance(1000);
+  await until(() => world.tasks.renewed > 30);
+  gate.open();
+  const { id } = await creating;
+  expect((await world.jobs.lease('gateway', 1)).jobs.map(({ lease }) => lease.jobId)).toEqual([id]);
+  expect(world.relay.released).toEqual([]);
+
+  const small = await queue(world, callOf(SMALL, '/v1/messages/count_tokens'));
+  expect((await world.jobs.lease('gateway', 1)).jobs.map(({ lease }) => lease.jobId)).toEqual([small.id]);
+});

@@ -1,0 +1,19 @@
+import type { BlobStore } from '../blobs/blob-store.ts';
+import type { Clock } from '@reelgate/platform/clock';
+import type { MediaStore } from '../store/media-store.ts';
+import { removeBytes } from './remove-bytes.ts';
+
+/** Longer than the work of any staging that has begun, a fetch that waits for its place among them. */
+const ENDED_MS = 3_600_000;
+
+export interface RemoveDeps {
+  readonly store: MediaStore;
+  readonly blobs: BlobStore;
+  readonly clock: Clock;
+}
+
+/** Removes what was staged for a task that was refused. Work on it that still goes on finds its task ended, and keeps nothing. */
+export async function removeStaged(deps: RemoveDeps, task: { readonly accountId: string; readonly taskId: string }): Promise<void> {
+  const now = deps.clock.now();
+  await removeBytes(deps, await deps.store.endStaging(task, now, now + ENDED_MS));
+}

@@ -1,0 +1,58 @@
+import type { Sql, SqlQuery } from '@reelgate/platform/sql';
+import type { MediaStore } from './media-store.ts';
+
+type Removals = Pick<MediaStore, 'dropPin' | 'removeObjects' | 'endStaging'>;
+
+/** Until when content is claimed and pinned, worked out from the claims and pins that are left. The row of the content is locked before it. */
+export const SETTLE = `UPDATE blobs SET
+    keep_until = COALESCE((SELECT MAX(o.expires_at) FROM objects o WHERE o.sha256 = blobs.sha256 AND o.removed_at IS NULL), $2),
+    pinned_until = COALESCE((SELECT MAX(p.pinned_until) FROM pins p WHERE p.sha256 = blobs.sha256), 0)
+  WHERE sha256 = $1`;
+/** Keeps the row to this transaction: what waits for it then reads what this one wrote. */
+const LOCK = 'UPDATE blobs SET sha256 = sha256 WHERE sha256 = $1';
+const TAKE_FREE = `DELETE FROM blobs WHERE sha256 = $1 AND pinned_until <= $2 AND keep_until <= $2
+  AND NOT EXISTS (SELECT 1 FROM objects o WHERE o.sha256 = blobs.sha256 AND o.removed_at IS NULL) RETURNING storage_key`;
+
+/** Ends of pins and claims. Content that nothing protects after one becomes garbage in the same transaction. */
+export function sqlRemovals(sql: Sql): Removals {
+  const removeOne = (id: string, purposes: string, now: number): Promise<string | undefined> => sql.transaction(async (query) => {
+    const [found] = await query<{ sha256: string }>(`SELECT sha256 FROM objects WHERE id = $1 AND purpose IN (${purposes})`, [id]);
+    if (found === undefined) return undefined;
+    // the content's row is always locked before its objects are changed: so no two transactions wait for each other in a circle
+    await query(LOCK, [found.sha256]);
+    await query('DELETE FROM objects WHERE id = $1', [id]);
+    return freeIn(query, found.sha256, now);
+  });
+  const removeObjects: Removals['removeObjects'] = async (ids, purposes, now) => {
+    const keys: string[] = [];
+    for (const id of ids) {
+      const key = await removeOne(id, purposes.map((purpose) => `'${purpose}'`).join(', '), now);
+      if (key !== undefined) keys.push(key);
+    }
+    return keys;
+  };
+  return {
+    removeObjects,
+    dropPin: (pin, now) => sql.transaction(async (query) => {
+      const [dropped] = await query<{ sha256: string }>('DELETE FROM pins WHERE id = $1 RETURNING sha256', [pin]);
+      if (dropped === undefined) return undefined;
+      await query(LOCK, [dropped.sha256]);
+      return freeIn(query, dropped.sha256, now);
+    }),
+    endStaging: async ({ accountId, taskId }, now, forgetAt) => {
+      // committed by itself: from here on nothing is added, and what was added before is found below
+      await sql.write(`INSERT INTO stagings (account_id, task_id, ended, forget_at) VALUES ($1, $2, 1, $3)
+        ON CONFLICT (account_id, task_id) DO UPDATE SET ended = 1, forget_at = $3`, [accountId, taskId, forgetAt]);
+      const staged = await sql.read<{ id: string }>("SELECT id FROM objects WHERE account_id = $1 AND task_id = $2 AND purpose = 'staged'", [accountId, taskId]);
+      return removeObjects(staged.map(({ id }) => id), ['staged'], now);
+    },
+  };
+}
+
+async function freeIn(query: SqlQuery, sha256: string, now: number): Promise<string | undefined> {
+  await query(SETTLE, [sha256, now]);
+  const [free] = await query<{ storage_key: string }>(TAKE_FREE, [sha256, now]);
+  if (free === undefined) return undefined;
+  await query('INSERT INTO garbage (storage_key) VALUES ($1)', [free.storage_key]);
+  return free.storage_key;
+}

@@ -1,0 +1,28 @@
+import type { Sql } from '@reelgate/platform/sql';
+import type { MediaStore } from './media-store.ts';
+
+type Whole = number | bigint;
+
+/** What an account has inline: bytes that are kept, and bytes that are to come. */
+const IN_USE = `SELECT
+  (SELECT COALESCE(SUM(b.bytes), 0) FROM objects o JOIN blobs b ON b.sha256 = o.sha256
+    WHERE o.account_id = $1 AND o.purpose = 'inline' AND o.expires_at > $2)
+  + (SELECT COALESCE(SUM(u.bytes), 0) FROM uploads u WHERE u.account_id = $1 AND u.expires_at > $2) AS bytes`;
+const INSERT = 'INSERT INTO uploads (id, account_id, bytes, expires_at) VALUES ($1, $2, $3, $4)';
+/** Uploads of one account wait for each other at this row, so that each counts those before it. */
+const LOCK = 'INSERT INTO uploaders (account_id) VALUES ($1) ON CONFLICT (account_id) DO UPDATE SET account_id = $1';
+
+export function sqlUploads(sql: Sql): Pick<MediaStore, 'beginUpload' | 'endUpload'> {
+  return {
+    beginUpload: ({ id, accountId, bytes, expiresAt }, now, bytesMax) => sql.transaction(async (query) => {
+      await query(LOCK, [accountId]);
+      const [used] = await query<{ bytes: Whole }>(IN_USE, [accountId, now]);
+      if (Number(used?.bytes ?? 0) + bytes > bytesMax) return false;
+      await query(INSERT, [id, accountId, bytes, expiresAt]);
+      return true;
+    }),
+    endUpload: async (id) => {
+      await sql.write('DELETE FROM uploads WHERE id = $1', [id]);
+    },
+  };
+}
