@@ -5,7 +5,8 @@ import { endLost } from './end-lost-job.ts';
 import type { JobDeps } from './job-deps.ts';
 import { jobNotFound, leaseLost } from './refusals.ts';
 
-const RENEWED_MAX = 1000;
+/** What one call renews. */
+export const RENEWED_MAX = 1000;
 const TAKEN_MAX = 64;
 
 export interface LeasedJobs {
@@ -30,7 +31,7 @@ export function withdrawJob({ jobs }: JobDeps, lease: JobLease): Promise<boolean
 /** Makes leases last anew; gives the jobs whose lease is over. */
 export async function renewLeases({ jobs, clock, limits }: JobDeps, leases: readonly JobLease[]): Promise<readonly string[]> {
   const now = clock.now();
-  const kept = await jobs.renewLeases(leases.slice(0, RENEWED_MAX), now, now + limits.leaseMs);
+  const kept = await jobs.renewLeases(leases, now, now + limits.leaseMs);
   return leases.map(({ jobId }) => jobId).filter((jobId) => !kept.has(jobId));
 }
 

@@ -74,6 +74,12 @@ test.each([
   expect(world.journal.names()).toEqual([]);
 });
 
+test('more leases than one call renews are refused, for those left out would look lost', async () => {
+  const { client } = await aService();
+
+  await expect(client.renewJobLeases({ leases: Array.from({ length: 1001 }, () => ({ jobId: 'job_1', lease: 'lease_1' })) })).rejects.toMatchObject({ kind: 'invalid', field: 'leases' });
+});
+
 test('a lease that is not named, or not known, changes nothing', async () => {
   const { client } = await aService();
 

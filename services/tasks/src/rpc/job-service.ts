@@ -4,7 +4,8 @@ import { createJob } from '../operations/create-job.ts';
 import type { JobRequest } from '../operations/create-job.ts';
 import type { JobDeps } from '../operations/job-deps.ts';
 import { callDigest } from '../operations/request-digest.ts';
-import { finishJob, getJob, leaseJobs, renewLeases, returnJob, startJob, withdrawJob } from '../operations/work-jobs.ts';
+import { RENEWED_MAX, finishJob, getJob, leaseJobs, renewLeases, returnJob, startJob, withdrawJob } from '../operations/work-jobs.ts';
+import { atMost } from './list-request.ts';
 import { fromWireAnswer, fromWireCall, fromWireLease, toWireCall, toWireJob, toWireNewJob } from './mapping-job.ts';
 
 /** Each method: from the wire, the operation, to the wire. */
@@ -26,7 +27,7 @@ export function jobService(deps: JobDeps): Implementation<typeof JobService> {
         })),
       };
     },
-    renewJobLeases: async ({ leases }) => ({ lostJobIds: [...await renewLeases(deps, leases.map(fromWireLease))] }),
+    renewJobLeases: async ({ leases }) => ({ lostJobIds: [...await renewLeases(deps, atMost(leases, RENEWED_MAX, 'leases').map(fromWireLease))] }),
     markJobStarted: async ({ lease }) => {
       await startJob(deps, fromWireLease(lease));
       return {};

@@ -57,6 +57,7 @@ test('jobs are listed newest first, of an account or a state where one is named'
   expect(await ids({ limit: 10, accountId: 'rival' })).toEqual([job.id]);
   expect(await ids({ limit: 10, state: TaskState.IN_PROGRESS })).toEqual([own.jobId]);
   expect(await ids({ limit: 1, after: job.id })).toEqual([own.jobId]);
+  await expect(ids({ accountId: 'acme', after: job.id })).rejects.toMatchObject({ kind: 'invalid', field: 'after' });
 });
 
 describe('a decision over a job whose outcome is unknown', () => {

@@ -3,12 +3,12 @@ import type { Implementation } from '@reelgate/platform/rpc/service';
 import type { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import type { Job } from '../domain/job.ts';
 import type { JobDeps } from '../operations/job-deps.ts';
+import { assertPosition } from '../operations/assert-position.ts';
 import { jobNotFound } from '../operations/refusals.ts';
+import { readLimit, readStateFilter } from './list-request.ts';
 import { toWireJob } from './mapping-job.ts';
-import { nameOf } from './mapping-order.ts';
-import { STATES } from './mapping-task.ts';
 
-const LIST_LIMIT_MAX = 1000;
+const LIST_LIMIT = { max: 1000, otherwise: 100 };
 
 /** Jobs as operators see them: everything but what was asked and answered. */
 export function operateJobs({ jobs, attention }: JobDeps): Pick<Implementation<typeof OperatorService>, 'showJob' | 'listJobRecords'> {
@@ -19,7 +19,10 @@ export function operateJobs({ jobs, attention }: JobDeps): Pick<Implementation<t
       return { record: { ...jobRecord(job), events: (await attention.events(jobId)).map(({ at, type, detailJson }) => ({ at: timestampFromMs(at), type, detailJson })) } };
     },
     listJobRecords: async ({ accountId, state, limit, after }) => {
-      const found = await jobs.listJobs({ accountId, state: nameOf(STATES, state) }, { limit: Math.min(Math.max(limit, 1), LIST_LIMIT_MAX), after });
+      const page = { limit: readLimit(limit, LIST_LIMIT), after };
+      const filter = { accountId, state: readStateFilter(state) };
+      if (after !== '') assertPosition(await jobs.findJob(after), accountId, 'job');
+      const found = await jobs.listJobs(filter, page);
       return { records: found.map(jobRecord) };
     },
   };

@@ -118,11 +118,29 @@ describe('channels', () => {
   });
 });
 
-test('ClassifyHolds says nothing of ids beyond the thousand that it takes', async () => {
+test('ClassifyHolds takes a thousand ids, and refuses more', async () => {
   const { client } = await open();
   const taskIds = Array.from({ length: 1001 }, (_, index) => `task_none_${index}`);
 
-  expect(await client.classifyHolds({ taskIds })).toMatchObject({ finished: [], unknown: taskIds.slice(0, 1000) });
+  expect(await client.classifyHolds({ taskIds: taskIds.slice(1) })).toMatchObject({ finished: [], unknown: taskIds.slice(1) });
+  await expect(client.classifyHolds({ taskIds })).rejects.toMatchObject({ kind: 'invalid', field: 'task_ids' });
+});
+
+describe.each(['listTaskRecords', 'listJobRecords'] as const)('%s', (method) => {
+  test.each([
+    ['a negative limit', 'limit', { limit: -1 }], ['a limit beyond the most', 'limit', { limit: 1001 }],
+    ['a state of no name', 'state', { state: 77 as never }], ['a place of nobody', 'after', { after: 'task_none' }],
+  ])('refuses %s by the name of its field, %s', async (_what, field, request) => {
+    const { client } = await open();
+
+    await expect(client[method](request)).rejects.toMatchObject({ kind: 'invalid', reason: 'invalid_request', field });
+  });
+
+  test('gives a page without a limit, of every state', async () => {
+    const { client } = await open();
+
+    expect((await client[method]({})).records).toEqual([]);
+  });
 });
 
 test('ClassifyHolds tells which tasks have ended and which do not exist; those that live are in neither list', async () => {

@@ -7,16 +7,18 @@ import type { Berth } from '../channels/fleet.ts';
 import { channelScope } from '../domain/in-flight-scope.ts';
 import { isTerminal } from '../domain/task.ts';
 import type { Task } from '../domain/task.ts';
+import { assertPosition } from '../operations/assert-position.ts';
 import type { Deps } from '../operations/deps.ts';
 import type { JobDeps } from '../operations/job-deps.ts';
 import { taskNotFound } from '../operations/refusals.ts';
 import { resolveAttention } from '../operations/resolve-attention.ts';
 import { resolveJob } from '../operations/resolve-job.ts';
+import { atMost, readLimit, readStateFilter } from './list-request.ts';
 import { nameOf } from './mapping-order.ts';
-import { STATES, toWireTask } from './mapping-task.ts';
+import { toWireTask } from './mapping-task.ts';
 import { jobRecord, operateJobs } from './operate-jobs.ts';
 
-const LIST_LIMIT_MAX = 1000;
+const LIST_LIMIT = { max: 1000, otherwise: 100 };
 const HOLDS_MAX = 1000;
 const TEST_TIMEOUT_MS = 20_000;
 const RESOLUTIONS = { completed: Resolution.COMPLETED, failed: Resolution.FAILED, retry: Resolution.RETRY } as const;
@@ -27,11 +29,10 @@ export function operatorService(deps: Deps, jobs: JobDeps): Implementation<typeo
   return {
     showTask: async ({ taskId }) => ({ record: await recordOf(deps, await mustFind(deps, taskId)) }),
     listTaskRecords: async ({ accountId, state, limit, after }) => {
-      const named = nameOf(STATES, state);
-      const tasks = await store.list(
-        { hidden: true, accountId: accountId === '' ? undefined : accountId, states: named === undefined ? [] : [named] },
-        { limit: Math.min(Math.max(limit, 1), LIST_LIMIT_MAX), after: after === '' ? undefined : after },
-      );
+      const named = readStateFilter(state);
+      const page = { limit: readLimit(limit, LIST_LIMIT), after: after === '' ? undefined : after };
+      if (after !== '') assertPosition(await store.find(after), accountId, 'task');
+      const tasks = await store.list({ hidden: true, accountId: accountId === '' ? undefined : accountId, states: named === undefined ? [] : [named] }, page);
       return { records: await Promise.all(tasks.map((task) => recordOf(deps, task))) };
     },
     ...operateJobs(jobs),
@@ -55,7 +56,7 @@ export function operatorService(deps: Deps, jobs: JobDeps): Implementation<typeo
       return { ok, detail, tookMs: BigInt(clock.now() - begun) };
     },
     classifyHolds: async (request) => {
-      const taskIds = request.taskIds.slice(0, HOLDS_MAX);
+      const taskIds = atMost(request.taskIds, HOLDS_MAX, 'task_ids');
       const found = new Map((await store.list({ hidden: true, taskIds }, { limit: HOLDS_MAX })).map((task) => [task.id, task]));
       return {
         finished: taskIds.filter((id) => endedSeen(found.get(id))),

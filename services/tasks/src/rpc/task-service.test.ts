@@ -3,6 +3,7 @@ import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { describe, expect, test } from '@jest/globals';
 import { directClient } from '@reelgate/platform/rpc/direct-client';
 import { bind } from '@reelgate/platform/rpc/service';
+import { fieldsOf, refusalOf } from '@reelgate/platform/testing/refusals';
 import { TaskKind } from '@reelgate/proto/tasks/v1/order';
 import { TaskSchema, TaskState } from '@reelgate/proto/tasks/v1/task';
 import { CheckOrderRequestSchema, CreateTaskRequestSchema, TaskService } from '@reelgate/proto/tasks/v1/task_service';
@@ -222,11 +223,58 @@ describe('ListTasks', () => {
     expect(await list({})).toEqual([prompt, video]);
   });
 
-  test.each([[0, 1], [-5, 1], [2 ** 31 - 1, 3]])('with a limit of %i gives %i of three tasks', async (limit, given) => {
+  test('without a limit gives twenty', async () => {
     const { client } = await open();
-    for (let count = 0; count < 3; count += 1) await client.createTask(aRequest());
+    for (let count = 0; count < 21; count += 1) await client.createTask(aRequest({ inFlightLimit: 100 }));
 
-    expect((await client.listTasks({ accountId: 'acme', limit })).tasks).toHaveLength(given);
+    for (const request of [{}, { limit: 0 }]) {
+      const { tasks, hasMore } = await client.listTasks({ accountId: 'acme', ...request });
+      expect([tasks.length, hasMore]).toEqual([20, true]);
+    }
+    expect((await client.listTasks({ accountId: 'acme', limit: 100 })).tasks).toHaveLength(21);
+  });
+
+  test.each<[string, string, object]>([
+    ['a negative limit', 'limit', { limit: -5 }],
+    ['a limit beyond the most', 'limit', { limit: 101 }],
+    ['a negative offset', 'offset', { offset: -1 }],
+    ['an offset beyond the most', 'offset', { offset: 100_001 }],
+    ['no account', 'account_id', { accountId: '' }],
+    ['a state of none', 'states[1]', { states: [TaskState.QUEUED, TaskState.UNSPECIFIED] }],
+    ['a state of no name', 'states[0]', { states: [77] }],
+    ['a kind of no name', 'kind', { kind: 77 }],
+    ['too many ids', 'task_ids', { taskIds: Array.from({ length: 101 }, (_, index) => `task_${index}`) }],
+    ['a place of nobody', 'after', { after: 'task_06byh4ptrbv0000000000000000' }],
+    ['a place that is no id', 'after', { after: 'first' }],
+    ['a place that no text can be', 'after', { after: '\0' }],
+  ])('refuses %s by the name of its field, %s', async (_what, field, request) => {
+    const { client } = await open();
+    await client.createTask(aRequest());
+
+    await expect(client.listTasks({ accountId: 'acme', limit: 10, ...request })).rejects.toMatchObject({ kind: 'invalid', reason: 'invalid_request', field });
+  });
+
+  test('refuses a place of another account as it does one of nobody', async () => {
+    const { client } = await open();
+    const rivals = (await client.createTask(aRequest({ accountId: 'rival' }))).task!.id;
+
+    const [other, nobodys] = await Promise.all([rivals, 'task_none'].map(async (after) => fieldsOf(await refusalOf(client.listTasks({ accountId: 'acme', after })))));
+    expect(other).toEqual(nobodys);
+    expect(other).toMatchObject({ field: 'after' });
+  });
+
+  test('goes on behind a task that was removed meanwhile', async () => {
+    const { world, client } = await open();
+    const ids: string[] = [];
+    for (let count = 0; count < 4; count += 1) ids.unshift((await client.createTask(aRequest())).task!.id);
+    const first = await client.listTasks({ accountId: 'acme', limit: 2 });
+    const last = first.tasks.at(-1)!.id;
+    await complete(world, last);
+    await client.deleteTask({ accountId: 'acme', taskId: last });
+
+    const next = await client.listTasks({ accountId: 'acme', limit: 2, after: last });
+
+    expect([...first.tasks, ...next.tasks].map(({ id }) => id)).toEqual(ids);
   });
 });
 

@@ -2,6 +2,7 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { CallContext, Implementation } from '@reelgate/platform/rpc/service';
 import { TaskKind } from '@reelgate/proto/tasks/v1/order';
 import type { CreateTaskRequest, ListTasksRequest, TaskService } from '@reelgate/proto/tasks/v1/task_service';
+import type { Kind } from '../domain/order.ts';
 import { cancelTask } from '../operations/cancel-task.ts';
 import { assertOrder } from '../operations/check-order.ts';
 import { checkCreate, createTask } from '../operations/create-task.ts';
@@ -12,10 +13,11 @@ import { estimateOrder } from '../operations/estimate-order.ts';
 import { callbackHeeder } from '../operations/heed-callback.ts';
 import { getTask, listTasks } from '../operations/read-tasks.ts';
 import { orderDigest } from '../operations/request-digest.ts';
+import { atMost, badField, readLimit, readOffset, readState } from './list-request.ts';
 import { KINDS, fromWireOrder, nameOf } from './mapping-order.ts';
-import { STATES, toWireCreated, toWireTask } from './mapping-task.ts';
+import { toWireCreated, toWireTask } from './mapping-task.ts';
 
-const LIST_LIMIT_MAX = 100;
+const LIST_LIMIT = { max: 100, otherwise: 20 };
 const LIST_OFFSET_MAX = 100_000;
 const LIST_IDS_MAX = 100;
 
@@ -67,20 +69,27 @@ function toCreate(request: Omit<CreateTaskRequest, '$typeName'>): CreateRequest 
 }
 
 function toFilter(request: ListTasksRequest) {
+  if (request.accountId === '') throw badField('account_id', 'is required');
   return {
     accountId: request.accountId,
-    states: request.states.flatMap((state) => nameOf(STATES, state) ?? []),
-    taskIds: request.taskIds.slice(0, LIST_IDS_MAX),
+    states: request.states.map((state, index) => readState(state, `states[${String(index)}]`)),
+    taskIds: atMost(request.taskIds, LIST_IDS_MAX, 'task_ids'),
     model: request.model === '' ? undefined : request.model,
-    kind: request.kind === TaskKind.UNSPECIFIED ? undefined : nameOf(KINDS, request.kind),
+    kind: readKind(request.kind),
   };
+}
+
+function readKind(kind: TaskKind): Kind | undefined {
+  const known = nameOf(KINDS, kind);
+  if (known === undefined && kind !== TaskKind.UNSPECIFIED) throw badField('kind', `must be one of ${Object.keys(KINDS).join(', ')}`);
+  return known;
 }
 
 function toPage({ limit, after, offset, ascending }: ListTasksRequest) {
   return {
-    limit: Math.min(Math.max(limit, 1), LIST_LIMIT_MAX),
+    limit: readLimit(limit, LIST_LIMIT),
     after: after === '' ? undefined : after,
-    offset: Math.min(Math.max(offset, 0), LIST_OFFSET_MAX),
+    offset: readOffset(offset, LIST_OFFSET_MAX),
     ascending,
   };
 }

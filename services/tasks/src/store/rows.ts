@@ -52,6 +52,11 @@ export function text(value: SqlValue | undefined): string {
   return String(value ?? '');
 }
 
+/** A text to look for. PostgreSQL takes none with a zero character, and nothing that is stored has what stands for it here. */
+export function sought(text: string): string {
+  return text.replaceAll('\0', '\ufffd');
+}
+
 export function optionalText(value: SqlValue | undefined): string | undefined {
   return value === null || value === undefined ? undefined : String(value);
 }

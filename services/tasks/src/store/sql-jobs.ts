@@ -4,7 +4,7 @@ import { whileAwaited } from '@reelgate/platform/while-awaited';
 import { jobScopes } from '../domain/in-flight-scope.ts';
 import { JOB_COLUMNS, fromCallJson, fromJobRow, objectOf } from './job-rows.ts';
 import type { JobRetentionStore, JobStore, NewJob } from './job-store.ts';
-import { places, text, toJson } from './rows.ts';
+import { places, sought, text, toJson } from './rows.ts';
 import type { Begun } from './task-store.ts';
 import { Undone, takeCaps, takeKey } from './sql-admission.ts';
 import { raiseIn } from './sql-attention.ts';
@@ -137,12 +137,12 @@ function sqlJobLeases(sql: Sql, note: WriteNote): Pick<JobStore, 'leaseJobs' | '
 function sqlJobReads(sql: Sql): Pick<JobStore, 'findJob' | 'listJobs' | 'pendingJobs'> {
   return {
     findJob: async (jobId) => {
-      const [row] = await sql.read(`SELECT ${JOB_COLUMNS} FROM jobs WHERE id = $1`, [jobId]);
+      const [row] = await sql.read(`SELECT ${JOB_COLUMNS} FROM jobs WHERE id = $1`, [sought(jobId)]);
       return row === undefined ? undefined : fromJobRow(row);
     },
     listJobs: async ({ accountId, state }, { limit, after }) => (await sql.read(
       `SELECT ${JOB_COLUMNS} FROM jobs WHERE ($1 = '' OR account_id = $1) AND ($2 = '' OR state = $2) AND ($3 = '' OR id < $3) ORDER BY id DESC LIMIT $4`,
-      [accountId ?? '', state ?? '', after ?? '', limit])).map(fromJobRow),
+      [sought(accountId ?? ''), state ?? '', after ?? '', limit])).map(fromJobRow),
     pendingJobs: async () => (await sql.read(
       `SELECT state, COUNT(*) AS count, MIN(created_at) AS oldest_at FROM jobs WHERE ${UNFINISHED} GROUP BY state`))
       .map((row) => ({ state: text(row['state']), count: Number(row['count']), oldestAt: Number(row['oldest_at']) })),

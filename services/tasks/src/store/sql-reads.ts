@@ -1,5 +1,5 @@
 import type { Sql, SqlValue } from '@reelgate/platform/sql';
-import { TASK_COLUMNS, fromTaskRow, places, text } from './rows.ts';
+import { TASK_COLUMNS, fromTaskRow, places, sought, text } from './rows.ts';
 import { sqlHistory } from './sql-history.ts';
 import type { ListFilter, ReadStore, Unsettled } from './task-store.ts';
 
@@ -15,8 +15,8 @@ export function sqlReads(sql: Sql): ReadStore {
     `SELECT ${TASK_COLUMNS}, settle_failures FROM tasks WHERE finished_at IS NOT NULL AND settled_at IS NULL AND ${when} ORDER BY settle_at LIMIT $2`, values))
     .map((row) => ({ ...fromTaskRow(row), settleFailures: Number(row['settle_failures']) }));
   return {
-    find: async (taskId) => (await tasks('id = $1', [taskId]))[0],
-    findOwned: async (accountId, taskId) => (await tasks(`id = $1 AND account_id = $2 AND ${VISIBLE}`, [taskId, accountId]))[0],
+    find: async (taskId) => (await tasks('id = $1', [sought(taskId)]))[0],
+    findOwned: async (accountId, taskId) => (await tasks(`id = $1 AND account_id = $2 AND ${VISIBLE}`, [sought(taskId), sought(accountId)]))[0],
     list: (filter, { limit, after, offset = 0, ascending = false }) => {
       const { where, values } = conditions(filter);
       if (after !== undefined) values.push(after);
@@ -50,7 +50,7 @@ function conditions(filter: ListFilter): { where: string; values: SqlValue[] } {
   const add = (column: string, some: readonly string[] | undefined): void => {
     if (some === undefined || some.length === 0) return;
     parts.push(`${column} IN (${places(some.length, values.length + 1)})`);
-    values.push(...some);
+    values.push(...some.map(sought));
   };
   add('account_id', filter.accountId === undefined ? undefined : [filter.accountId]);
   add('state', filter.states);

@@ -24,7 +24,7 @@ export declare type VerifyBlobsRequest = Message<"reelgate.media.v1.VerifyBlobsR
   after: string;
 
   /**
-   * How many blobs at most; 0: as many as one call may look at.
+   * How many blobs at most, 1 to 500; 0: as many as one call may look at. Another number is refused.
    *
    * @generated from field: int32 limit = 2;
    */

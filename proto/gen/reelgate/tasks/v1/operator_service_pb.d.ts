@@ -218,21 +218,21 @@ export declare type ListTaskRecordsRequest = Message<"reelgate.tasks.v1.ListTask
   accountId: string;
 
   /**
-   * Only this state; unspecified is all.
+   * Only this state; unspecified is all. One that is not known is refused.
    *
    * @generated from field: reelgate.tasks.v1.TaskState state = 2;
    */
   state: TaskState;
 
   /**
-   * At most this many, 1 to 1000.
+   * At most this many, 1 to 1000; zero is 100. Another number is refused.
    *
    * @generated from field: int32 limit = 3;
    */
   limit: number;
 
   /**
-   * Start behind this task.
+   * Start behind this task. One that is not known is refused. Empty: from the beginning.
    *
    * @generated from field: string after = 4;
    */
@@ -510,21 +510,21 @@ export declare type ListJobRecordsRequest = Message<"reelgate.tasks.v1.ListJobRe
   accountId: string;
 
   /**
-   * Only this state; unspecified is all.
+   * Only this state; unspecified is all. One that is not known is refused.
    *
    * @generated from field: reelgate.tasks.v1.TaskState state = 2;
    */
   state: TaskState;
 
   /**
-   * At most this many, 1 to 1000.
+   * At most this many, 1 to 1000; zero is 100. Another number is refused.
    *
    * @generated from field: int32 limit = 3;
    */
   limit: number;
 
   /**
-   * Start behind this job.
+   * Start behind this job. One that is not known is refused. Empty: from the beginning.
    *
    * @generated from field: string after = 4;
    */

@@ -328,14 +328,14 @@ export declare type ListTasksRequest = Message<"reelgate.tasks.v1.ListTasksReque
   accountId: string;
 
   /**
-   * At most this many, 1 to 100.
+   * At most this many, 1 to 100; zero is 20. Another number is refused.
    *
    * @generated from field: int32 limit = 2;
    */
   limit: number;
 
   /**
-   * Start behind this task.
+   * Start behind this task of the account, which may have been removed meanwhile. One that is not known is refused. Empty: from the beginning.
    *
    * @generated from field: string after = 3;
    */
@@ -349,21 +349,21 @@ export declare type ListTasksRequest = Message<"reelgate.tasks.v1.ListTasksReque
   ascending: boolean;
 
   /**
-   * Leave out this many tasks first; for dialects that count pages.
+   * Leave out this many tasks first, at most 100000; for dialects that count pages.
    *
    * @generated from field: int32 offset = 5;
    */
   offset: number;
 
   /**
-   * Only these states; empty is all.
+   * Only these states; empty is all. One that is not known is refused.
    *
    * @generated from field: repeated reelgate.tasks.v1.TaskState states = 6;
    */
   states: TaskState[];
 
   /**
-   * Only these tasks; empty is all.
+   * Only these tasks, at most 100; empty is all.
    *
    * @generated from field: repeated string task_ids = 7;
    */
@@ -377,7 +377,7 @@ export declare type ListTasksRequest = Message<"reelgate.tasks.v1.ListTasksReque
   model: string;
 
   /**
-   * Only this kind; unspecified is all.
+   * Only this kind; unspecified is all. One that is not known is refused.
    *
    * @generated from field: reelgate.tasks.v1.TaskKind kind = 9;
    */
