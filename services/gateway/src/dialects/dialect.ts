@@ -2,7 +2,7 @@ import type { Order, TaskKind } from '@reelgate/proto/tasks/v1/order';
 import type { Task, TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { Models } from '../domain/model.ts';
 
-/** A JSON Schema: the one that checks a body is the one that describes it. */
+/** A JSON Schema. */
 export type Schema = Readonly<Record<string, unknown>>;
 
 /** A part of a form that came with bytes. */
@@ -66,6 +66,7 @@ interface Documented {
 }
 
 export interface CreateRoute extends Documented {
+  /** What is taken, as far as a schema can say it: names, types, and what holds for every model. A generated test holds it against what the routes take. */
   readonly body: Schema;
   /** Set where the body can also be a multipart form. */
   readonly form?: Schema;
@@ -81,6 +82,7 @@ export interface ReadRoute extends Documented {
 
 export interface QueryParameter {
   readonly name: string;
+  readonly required?: true;
   readonly description: string;
   readonly schema: Schema;
 }

@@ -22,15 +22,15 @@ const PREFIX = '/async';
 const JOB_ID = /^job_\w{1,60}$/;
 const STATES = ['queued', 'in_progress', 'completed', 'failed'];
 const ANYTHING = { type: 'object' };
-const CREATED = { title: 'AsyncCall', type: 'object', required: ['id', 'status'], properties: { id: { type: 'string' }, status: { const: 'queued' } } };
+const CREATED = { title: 'AsyncCall', type: 'object', required: ['id', 'status'], additionalProperties: false, properties: { id: { type: 'string' }, status: { const: 'queued' } } };
 const READ = {
-  title: 'AsyncResult', type: 'object', required: ['id', 'status'],
+  title: 'AsyncResult', type: 'object', required: ['id', 'status'], additionalProperties: false,
   properties: {
     id: { type: 'string' }, status: { enum: STATES },
     status_code: { type: 'integer', description: 'Status of the synchronous route\'s answer.' }, content_type: { type: 'string', description: 'Its content type.' },
     result: { description: 'Its body: the JSON value, a string where it is text, base64 where it is neither.' },
     encoding: { const: 'base64', description: 'Only where the result is base64.' },
-    error: { type: 'object', description: 'Why it failed.', properties: { code: { type: 'string' }, message: { type: 'string' } } },
+    error: { type: 'object', description: 'Why it failed.', required: ['code', 'message'], additionalProperties: false, properties: { code: { type: 'string' }, message: { type: 'string' } } },
   },
 };
 
@@ -43,12 +43,14 @@ export function asyncRoutes(parts: GatewayParts): RouteEntry[] {
       doc: {
         tag: 'Generic async', operationId: 'createAsync', summary: 'Queue a call of a synchronous route', headers: ['Idempotency-Key'],
         description: 'The path behind `/async` is that of a synchronous route, and so is the body; streams are not taken.', json: ANYTHING, status: 202, answers: { 'application/json': CREATED },
+        answerHeaders: ['idempotent-replayed', 'openai-poll-after-ms', 'retry-after'], refuses: [404, 409, 422],
       },
     },
     {
       methods: ['GET'], path: '/get-async', token: { counts: 'reads' }, handle: (exchange) => read(parts, room, exchange),
       doc: {
-        tag: 'Generic async', operationId: 'getAsync', summary: 'Read a queued call', headers: ['Prefer'], parameters: [{ name: 'id', description: 'Id of the call.', schema: { type: 'string' } }],
+        tag: 'Generic async', operationId: 'getAsync', summary: 'Read a queued call', headers: ['Prefer'],
+        parameters: [{ name: 'id', required: true, description: 'Id of the call.', schema: { type: 'string', minLength: 1 } }], refuses: [400, 404, 410], answerHeaders: ['openai-poll-after-ms', 'retry-after', 'preference-applied'],
         description: 'A call that failed is read with 200: its own status is `status_code`.', answers: { 'application/json': READ },
       },
     },

@@ -6,13 +6,19 @@ import type { Exchange } from './exchange.ts';
 import { principalOf } from './exchange.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 import { pollHints } from './poll-hints.ts';
-import type { RouteEntry } from './route.ts';
+import type { RouteDoc, RouteEntry } from './route.ts';
 import { taskIdOf } from './task-id.ts';
 import { isFinal } from '../clients/tasks-client.ts';
 
-const PROMPT = { title: 'EnhancedPrompt', type: 'object', required: ['prompt'], properties: { prompt: { type: 'string' } } };
+const PROMPT = { title: 'EnhancedPrompt', type: 'object', required: ['prompt'], additionalProperties: false, properties: { prompt: { type: 'string' } } };
 const VARIANTS: readonly string[] = ['video', 'thumbnail'];
 const VIDEO = { type: 'string', format: 'binary' };
+const BYTE_HEADERS = ['accept-ranges', 'content-disposition'] as const;
+/** How the bytes themselves are answered, besides 200. */
+const otherAnswers = (types: readonly string[]): NonNullable<RouteDoc['also']> => ({
+  206: { description: 'The part that was asked for.', headers: [...BYTE_HEADERS, 'content-range'], types }, 302: { description: 'The bytes are in a bucket.', headers: ['location'] },
+  304: { description: 'Not changed since it was fetched.' },
+});
 
 /** The bytes of results: with a token by the task's id, and without one by a signed link. */
 export function contentRoutes(parts: GatewayParts): RouteEntry[] {
@@ -24,11 +30,15 @@ export function contentRoutes(parts: GatewayParts): RouteEntry[] {
         description: 'A video, with Range; of a context-IR task the prompt as JSON. 409 until the task is completed, 410 after expires_at.',
         parameters: [{ name: 'variant', description: 'The video, or a picture that stands for it.', schema: { enum: ['video', 'thumbnail'] } }],
         headers: ['Range'], answers: { 'video/mp4': VIDEO, 'image/jpeg': VIDEO, 'application/json': PROMPT },
+        answerHeaders: BYTE_HEADERS, also: otherAnswers(['video/mp4', 'image/jpeg']), refuses: [400, 404, 409, 410, 412, 416],
       },
     },
     {
       methods: ['GET'], path: '/ximg/{+link}', handle: (exchange) => handToMedia(exchange, () => parts.media.serveLink(exchange.req, exchange.res)),
-      doc: { tag: 'Results', operationId: 'getLinkedVideo', summary: 'Fetch a result by its signed link, without a token', headers: ['Range'], answers: { 'video/mp4': VIDEO } },
+      doc: {
+        tag: 'Results', operationId: 'getLinkedVideo', summary: 'Fetch a result by its signed link, without a token', headers: ['Range'], answers: { 'video/mp4': VIDEO },
+        answerHeaders: BYTE_HEADERS, also: otherAnswers(['video/mp4']), refuses: [403, 404, 410, 412, 416],
+      },
     },
   ];
 }

@@ -15,15 +15,17 @@ const DEFAULT_PATH = '/v1/videos';
 /** What a create would cost, by the same decoding as the create itself. */
 export function estimateRoute(creates: readonly CreateRoute[], parts: GatewayParts): RouteEntry {
   const byPath = new Map(creates.filter(({ path }) => !path.includes('{')).map((route) => [route.path, route]));
+  const form = byPath.get(DEFAULT_PATH)?.form;
   return {
     methods: ['POST'], path: '/v1/videos/estimate', token: { counts: 'reads' }, handle: (exchange) => estimate(byPath, parts, exchange),
     doc: {
       tag: 'Videos (compatibility)', operationId: 'estimateVideo', summary: 'Say what a create would cost; nothing is created',
       parameters: [{ name: 'path', description: 'The path that the body is meant for.', schema: { enum: [...byPath.keys()], default: DEFAULT_PATH } }],
-      json: { title: 'AnyCreate', type: 'object', description: 'The body of the create.' },
+      json: { title: 'AnyCreate', description: 'The body of the create that `path` names.', anyOf: [...byPath.values()].map(({ body }) => body) },
+      ...(form === undefined ? {} : { form }), refuses: [404],
       answers: {
         'application/json': {
-          title: 'Estimate', type: 'object', required: ['model', 'operation', 'amount', 'currency', 'contract', 'version', 'facts'],
+          title: 'Estimate', type: 'object', required: ['model', 'operation', 'amount', 'currency', 'contract', 'version', 'facts'], additionalProperties: false,
           properties: {
             model: { type: 'string' }, operation: { enum: ['generation', 'regeneration', 'context_ir'] }, amount: { type: 'string', description: 'A decimal.' }, currency: { type: 'string' },
             contract: { type: 'string' }, version: { type: 'integer' }, facts: { type: 'object', additionalProperties: { type: 'integer' } },

@@ -23,10 +23,10 @@ export function modelRoutes(parts: Parts): RouteEntry[] {
   const models = (exchange: Exchange): readonly ListedModel[] => listed(parts, exchange);
   const generating = (exchange: Exchange): readonly ListedModel[] => models(exchange).filter(({ generates }) => generates);
   return [
-    entry('/v1/models', docOf('listModels', 'List the models that the token sees', anyOf('pageSchema')), (exchange) => shapeFor(exchange).page(models(exchange))),
-    entry('/v1/models/{model}', docOf('getModel', 'Read a model that the token sees', anyOf('schema')), (exchange) => shapeFor(exchange).one(named(exchange, models(exchange)))),
+    entry('/v1/models', shared(docOf('listModels', 'List the models that the token sees', anyOf('pageSchema'))), (exchange) => shapeFor(exchange).page(models(exchange))),
+    entry('/v1/models/{model}', shared(one(docOf('getModel', 'Read a model that the token sees', anyOf('schema')))), (exchange) => shapeFor(exchange).one(named(exchange, models(exchange)))),
     entry('/v1beta/models', docOf('listGenerateContentModels', 'List the models that the token sees and that generate content', google.pageSchema), (exchange) => google.page(generating(exchange))),
-    entry('/v1beta/models/{model}', docOf('getGenerateContentModel', 'Read a model that generates content', google.schema), (exchange) => google.one(named(exchange, generating(exchange)))),
+    entry('/v1beta/models/{model}', one(docOf('getGenerateContentModel', 'Read a model that generates content', google.schema)), (exchange) => google.one(named(exchange, generating(exchange)))),
   ];
 }
 
@@ -52,6 +52,10 @@ function named({ params }: Exchange, models: readonly ListedModel[]): ListedMode
   if (found !== undefined) return found;
   throw new Problem({ kind: 'not_found', reason: 'model_not_found', field: 'model', message: `${JSON.stringify(id.slice(0, 64))} is not a model that this token can use here; GET /v1/models lists those that it can` });
 }
+
+/** At a path that families share, each is answered and refused in its own shape. */
+const shared = (doc: RouteDoc): RouteDoc => ({ ...doc, headers: ['anthropic-version'], envelopes: ['openai', 'anthropic', 'google'] });
+const one = (doc: RouteDoc): RouteDoc => ({ ...doc, refuses: [404] });
 
 function docOf(operationId: string, summary: string, answer: RouteDoc['answers'][string]): RouteDoc {
   return { tag: 'Models', operationId, summary, answers: { 'application/json': answer } };

@@ -1,9 +1,11 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { dialects } from '../dialects/index.ts';
 import { startGatewayUnderTest } from '../../testing/gateway-under-test.ts';
 import type { GatewayUnderTest } from '../../testing/gateway-under-test.ts';
 import { expectGolden } from '../../testing/golden.ts';
 import { call } from '../../testing/http-call.ts';
+import { gatewayRoutes } from './routes.ts';
 
 let under: GatewayUnderTest;
 beforeAll(async () => {
@@ -29,7 +31,7 @@ describe('the OpenAPI document', () => {
   });
   test('has schemas that a validator takes, and that take what the examples of the contract are', async () => {
     const document = (await get('/openapi.json')).json;
-    const ajv = new Ajv2020({ strict: false, discriminator: true, allErrors: true, formats: { binary: true } });
+    const ajv = new Ajv2020({ strict: false, discriminator: true, allErrors: true, formats: { binary: true, date: true, 'date-time': true } });
     ajv.addSchema(document, 'openapi');
     for (const name of Object.keys(document.components.schemas)) expect(ajv.getSchema(`openapi#/components/schemas/${name}`)).toBeDefined();
     const check = (name: string, value: unknown): boolean => ajv.getSchema(`openapi#/components/schemas/${name}`)!(value) as boolean;
@@ -37,12 +39,29 @@ describe('the OpenAPI document', () => {
     expect(check('VideoGeneration', { model: 'Alpha-H3', content: [{ type: 'text', text: 'x' }], duration: 5, resolution: '768P', ratio: '16:9' })).toBe(true);
     expect(check('VideoGeneration', { model: 'Alpha-H3', content: [{ type: 'text', text: 'x' }], duration: 5, resolution: '768P', prompt: 'x' })).toBe(false);
     expect(check('VideoCreate', { model: 'Alpha-H3', prompt: 'x', anything: 1 })).toBe(true);
+    for (const nothing of [{}, { model: 'Alpha-H3' }, { model: 'Alpha-H3', prompt: ' ' }, { prompt: 'x' }]) expect(check('VideoCreate', nothing)).toBe(false);
     expect(check('Error', { error: { message: 'x', type: 'y', param: null, code: 'z' } })).toBe(true);
   });
   test('points to nothing that is not there', async () => {
     const { text, json } = await get('/openapi.json');
 
-    for (const [, name] of text.matchAll(/"#\/components\/schemas\/(\w+)"/g)) expect(json.components.schemas).toHaveProperty(name!);
+    for (const [, kind, name] of text.matchAll(/"#\/components\/(\w+)\/(\w+)"/g)) expect(json.components[kind!]).toHaveProperty(name!);
+  });
+  test('has every route that is mounted, but for its own pages and the addresses of upstreams, and no other', async () => {
+    const { paths } = (await get('/openapi.json')).json as { paths: Record<string, Record<string, object>> };
+    const named = Object.entries(paths).flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`));
+    const mounted = gatewayRoutes(dialects, {} as never, under.url).filter(({ doc }) => doc.tag !== 'About' && doc.tag !== 'Internal')
+      .flatMap(({ methods, path }) => (methods === 'all' ? ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'] : methods).map((method) => `${method} ${path.replace('{+', '{')}`));
+
+    expect(named.toSorted()).toEqual(mounted.toSorted());
+  });
+  test('names for every operation what every operation can answer', async () => {
+    const { paths } = (await get('/openapi.json')).json as { paths: Record<string, Record<string, { security: object[]; requestBody?: object; responses: object }>> };
+
+    for (const { security, requestBody, responses } of Object.values(paths).flatMap((methods) => Object.values(methods))) {
+      const expected = ['500', '503', ...(security.length === 0 ? [] : ['401', '403', '429']), ...(requestBody === undefined ? [] : ['400', '413', '415'])];
+      expect(Object.keys(responses)).toEqual(expect.arrayContaining(expected));
+    }
   });
 });
 

@@ -11,7 +11,8 @@ export function realtimeRoute(): RouteEntry {
     },
     doc: {
       tag: 'Relayed', operationId: 'relay_v1_realtime', summary: 'Realtime over a WebSocket', description: 'Messages pass in both directions between the client and a channel that adapts realtime.',
-      parameters: [{ name: 'model', description: 'Id of the model.', schema: { type: 'string' } }], answers: { 'application/json': { type: 'object' } },
+      parameters: [{ name: 'model', description: 'Id of the model.', schema: { type: 'string' } }], answers: {},
+      also: { 101: { description: 'The connection is a WebSocket from here on.' } }, refuses: [400, 404, 426, 502, 504],
     },
   };
 }

@@ -100,5 +100,5 @@ function refuse(socket: Duplex, { status, headers, body }: Refused): void {
 
 /** For an upstream's refusal that nobody can read. */
 function bodyless(status: number): Buffer {
-  return Buffer.from(JSON.stringify({ error: { message: `the model answered ${String(status)}`, type: status >= 500 ? 'server_error' : 'invalid_request_error', param: null, code: null } }));
+  return Buffer.from(JSON.stringify({ error: { message: `the model answered ${String(status)}`, type: status >= 500 ? 'server_error' : 'invalid_request_error', param: null, code: 'upstream_refused' } }));
 }

@@ -27,10 +27,15 @@ async function relay(parts: GatewayParts, endpoint: RelayEndpoint, exchange: Exc
   exchange.respond = false;
 }
 
-function docOf({ name, path, takesForms, answersAlso, summary }: RelayEndpoint): RouteDoc {
+/** What the gateway itself asks of a body; the rest is between the client and the upstream. */
+const WITH_MODEL = { type: 'object', required: ['model'], properties: { model: { type: 'string', minLength: 1, description: 'Id of the model.' } } };
+const FORM_WITH_MODEL = { ...WITH_MODEL, properties: { ...WITH_MODEL.properties, file: BYTES, image: BYTES } };
+
+function docOf({ name, path, model, takesForms, answersAlso, summary }: RelayEndpoint): RouteDoc {
+  const json = model === 'body' ? WITH_MODEL : ANYTHING;
   const operationId = `relay_${path.replace(/\W+/g, '_').replace(/^_|_$/g, '')}`;
   return {
-    tag: 'Relayed', operationId, summary, description: `${DESCRIPTION} ${name}.`, isRelayed: true, json: ANYTHING, ...(takesForms ? { form: ANYTHING } : {}),
+    tag: 'Relayed', operationId, summary, description: `${DESCRIPTION} ${name}.`, isRelayed: true, json, ...(takesForms ? { form: FORM_WITH_MODEL } : {}),
     answers: { 'application/json': ANYTHING, ...Object.fromEntries(answersAlso.map((type) => [type, type.startsWith('audio/') ? BYTES : TEXT])) },
   };
 }

@@ -1,4 +1,7 @@
 import type { QueryParameter, Schema } from '../dialects/dialect.ts';
+import type { ResponseHeader } from '../openapi/response-headers.ts';
+import type { EnvelopeName } from '../problems/envelopes.ts';
+import type { ErrorStatus } from '../problems/error-table.ts';
 import type { Exchange } from './exchange.ts';
 
 export type Method = 'GET' | 'POST' | 'DELETE';
@@ -19,6 +22,16 @@ export interface RouteEntry {
   handle(exchange: Exchange): Promise<void> | void;
 }
 
+/** The two at the end are the words of those who serve bytes. */
+export type RefusedStatus = ErrorStatus | 412 | 416;
+
+/** Another answer that is no refusal, with bodies of these types of `answers`. */
+export interface OtherAnswer {
+  readonly description: string;
+  readonly headers?: readonly ResponseHeader[];
+  readonly types?: readonly string[];
+}
+
 /** What OpenAPI says of a route. */
 export interface RouteDoc {
   readonly tag: string;
@@ -27,7 +40,7 @@ export interface RouteDoc {
   readonly description?: string;
   readonly parameters?: readonly QueryParameter[];
   /** Headers of the request that mean something here. */
-  readonly headers?: readonly ('Prefer' | 'Idempotency-Key' | 'Range')[];
+  readonly headers?: readonly ('Prefer' | 'Idempotency-Key' | 'Range' | 'anthropic-version')[];
   /** Whether an upstream answers it. */
   readonly isRelayed?: true;
   readonly json?: Schema;
@@ -36,6 +49,13 @@ export interface RouteDoc {
   readonly status?: 200 | 202;
   /** By media type; empty where the answer has no body of its own. */
   readonly answers: Readonly<Record<string, Schema>>;
+  readonly answerHeaders?: readonly ResponseHeader[];
+  /** By status. */
+  readonly also?: Readonly<Partial<Record<101 | 206 | 302 | 304, OtherAnswer>>>;
+  /** Beyond those of every route that has a token, a body or an upstream. */
+  readonly refuses?: readonly RefusedStatus[];
+  /** Where the path alone does not say in which envelope it refuses. */
+  readonly envelopes?: readonly EnvelopeName[];
 }
 
 /** The same path for the router. */

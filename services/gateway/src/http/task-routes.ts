@@ -25,18 +25,19 @@ export function taskRoutes(dialects: readonly Dialect[], parts: GatewayParts): R
   return dialects.flatMap((dialect) => [
     ...dialect.creates.map((route): RouteEntry => ({
       methods: ['POST'], path: route.path, token: { counts: 'creates' }, handle: (exchange) => create(parts, route, exchange),
-      doc: { ...docOf(dialect, route), headers: ['Idempotency-Key'], json: route.body, ...(route.form === undefined ? {} : { form: route.form }) },
+      doc: { ...docOf(dialect, route), headers: ['Idempotency-Key'], answerHeaders: ['idempotent-replayed'], refuses: [404, 409, 422], json: route.body, ...(route.form === undefined ? {} : { form: route.form }) },
     })),
     ...dialect.reads.map((route): RouteEntry => ({
       methods: ['GET'], path: route.path, token: { counts: 'reads' }, handle: (exchange) => read(parts, room, route, exchange),
-      doc: { ...docOf(dialect, route), headers: ['Prefer'] },
+      doc: { ...docOf(dialect, route), headers: ['Prefer'], answerHeaders: ['openai-poll-after-ms', 'retry-after', 'preference-applied'], refuses: [404] },
     })),
     ...dialect.lists.map((route): RouteEntry => ({
       methods: ['GET'], path: route.path, token: { counts: 'reads' }, handle: (exchange) => list(parts, route, exchange),
-      doc: { ...docOf(dialect, route), parameters: route.parameters },
+      doc: { ...docOf(dialect, route), parameters: route.parameters, refuses: [400] },
     })),
     ...dialect.ends.map((route): RouteEntry => ({
-      methods: [route.method], path: route.path, token: { counts: 'reads' }, handle: (exchange) => end(parts, route, exchange), doc: docOf(dialect, route),
+      methods: [route.method], path: route.path, token: { counts: 'reads' }, handle: (exchange) => end(parts, route, exchange),
+      doc: { ...docOf(dialect, route), refuses: [404, 409] },
     })),
   ]);
 }

@@ -19,6 +19,6 @@ function entry(path: string, operationId: string): RouteEntry {
         message: 'this route is not implemented; send files to the route that uses them, as a URL, base64, a data URL or a form',
       });
     },
-    doc: { tag: 'Not implemented', operationId: `unsupported${operationId}`, summary: 'Answers 501', answers: {} },
+    doc: { tag: 'Not implemented', operationId: `unsupported${operationId}`, summary: 'Answers 501', answers: {}, refuses: [501] },
   };
 }

@@ -17,6 +17,7 @@ const FORMATS = { json: 'json', csv: 'csv' } as const;
 
 const count = { type: 'integer' };
 const SUM = { amount: { type: 'string', description: 'A decimal.' }, ...Object.fromEntries(USAGE_COUNTS.map((name) => [name, count])) };
+const moment = { type: 'string', anyOf: [{ format: 'date' }, { format: 'date-time' }, { pattern: '^([0-9]{1,11})?$' }] };
 const MOMENT = 'A day (UTC), an RFC 3339 time or unix seconds.';
 
 /** What the account of the token was charged, tasks and calls together. */
@@ -39,19 +40,20 @@ export function usageRoute({ clock, usage }: Pick<GatewayParts, 'clock' | 'usage
       tag: 'Usage', operationId: 'getUsage', summary: 'Say what the account was charged, tasks and calls together',
       description: 'The time of settlement decides where a charge belongs, in UTC. At most 366 days and 1000 groups.',
       parameters: [
-        { name: 'from', description: `${MOMENT} Default: 30 days ago.`, schema: { type: 'string', examples: ['2026-11-01'] } },
-        { name: 'to', description: `${MOMENT} A day is part of the time, a moment is not. Default: now.`, schema: { type: 'string', examples: ['2026-11-30'] } },
+        { name: 'from', description: `${MOMENT} Default: 30 days ago.`, schema: { ...moment, examples: ['2026-11-01'] } },
+        { name: 'to', description: `${MOMENT} A day is part of the time, a moment is not. Default: now.`, schema: { ...moment, examples: ['2026-11-30'] } },
         { name: 'group_by', description: 'What a line is for.', schema: { enum: Object.keys(GROUPINGS), default: 'day' } },
         { name: 'format', description: '`Accept: text/csv` does the same.', schema: { enum: Object.keys(FORMATS), default: 'json' } },
       ],
+      refuses: [400],
       answers: {
         'application/json': {
-          title: 'UsageStatement', type: 'object', required: ['object', 'account', 'currency', 'from', 'to', 'group_by', 'data', 'total', 'has_more'],
+          title: 'UsageStatement', type: 'object', required: ['object', 'account', 'currency', 'from', 'to', 'group_by', 'data', 'total', 'has_more'], additionalProperties: false,
           properties: {
             object: { const: 'usage' }, account: { type: 'string' }, currency: { type: 'string' }, from: { type: 'string', format: 'date-time' },
             to: { type: 'string', format: 'date-time', description: 'Not part of the time.' }, group_by: { enum: Object.keys(GROUPINGS) },
-            data: { type: 'array', items: { type: 'object', description: 'Has its group as `model`, `day`, or `token` and `name`.', properties: { model: { type: 'string' }, day: { type: 'string', format: 'date' }, token: { type: 'string' }, name: { type: 'string' }, ...SUM } } },
-            total: { type: 'object', properties: SUM }, has_more: { type: 'boolean', description: 'There are more groups; the total covers them.' },
+            data: { type: 'array', items: { type: 'object', required: Object.keys(SUM), additionalProperties: false, description: 'Has its group as `model`, `day`, or `token` and `name`.', properties: { model: { type: 'string' }, day: { type: 'string', format: 'date' }, token: { type: 'string' }, name: { type: 'string' }, ...SUM } } },
+            total: { type: 'object', required: Object.keys(SUM), additionalProperties: false, properties: SUM }, has_more: { type: 'boolean', description: 'There are more groups; the total covers them.' },
           },
         },
         'text/csv': { type: 'string' },

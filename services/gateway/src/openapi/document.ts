@@ -1,24 +1,34 @@
 import { dialects } from '../dialects/index.ts';
 import type { QueryParameter, Schema } from '../dialects/dialect.ts';
-import type { RouteDoc, RouteEntry } from '../http/route.ts';
-import { hoist } from './hoist.ts';
+import type { Method, RouteDoc, RouteEntry } from '../http/route.ts';
 import { errorResponses } from './error-responses.ts';
+import { hoist } from './hoist.ts';
+import { LIMIT_HEADERS, headerComponents, headersOf } from './response-headers.ts';
+import type { ResponseHeader } from './response-headers.ts';
 
 type HeaderName = NonNullable<RouteDoc['headers']>[number];
 
 const HEADERS: Readonly<Record<HeaderName, Omit<QueryParameter, 'name'>>> = {
   Prefer: { description: '`wait=N`: hold the answer until the status changes or N seconds (1 to 60) pass.', schema: { type: 'string', examples: ['wait=20'] } },
-  'Idempotency-Key': { description: '1 to 255 visible ASCII characters. The same key with the same body gives the first answer again for 24 hours.', schema: { type: 'string', minLength: 1, maxLength: 255 } },
+  'Idempotency-Key': {
+    description: '1 to 255 visible ASCII characters. The same key with the same body gives the first answer again for 24 hours.', schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
+  },
   Range: { description: 'A part of the bytes.', schema: { type: 'string', examples: ['bytes=0-1023'] } },
+  'anthropic-version': { description: 'Sent by Anthropic\'s clients, which are answered in their own shape.', schema: { type: 'string', examples: ['2023-06-01'] } },
 };
 
-/** The OpenAPI document of the routes that are mounted, with the schemas that check their bodies. */
+/** What a part of a path looks like, by its name. */
+const PATH_SCHEMAS: Readonly<Record<string, Schema>> = { task_id: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' }, video_id: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' } };
+/** Every method that a document can name. */
+const ALL_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'] as const;
+
+/** The OpenAPI document of the routes that are mounted. */
 export function openApiDocument(routes: readonly RouteEntry[], publicUrl: string): object {
   const paths: Record<string, Record<string, object>> = {};
   for (const route of routes) {
-    for (const method of route.methods === 'all' ? ['get', 'post', 'delete'] as const : route.methods) {
+    for (const method of route.methods === 'all' ? ALL_METHODS : route.methods) {
       const name = route.path.replace('{+', '{');
-      paths[name] = { ...paths[name], [method.toLowerCase()]: operationOf(route, method, route.methods === 'all') };
+      paths[name] = { ...paths[name], [method.toLowerCase()]: operationOf(route, method) };
     }
   }
   const { document, schemas } = hoist(paths);
@@ -28,31 +38,36 @@ export function openApiDocument(routes: readonly RouteEntry[], publicUrl: string
     servers: [{ url: publicUrl }],
     tags: tagsOf(routes).map((name) => ({ name })),
     paths: document,
-    components: { schemas, securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'The site token.' } } },
+    components: { schemas, headers: headerComponents, securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'The site token. It is also taken as x-api-key or x-goog-api-key.' } } },
   };
 }
 
-function operationOf(route: RouteEntry, method: string, many: boolean): object {
-  const { doc, path, token } = route;
+function operationOf(route: RouteEntry, method: Method | (typeof ALL_METHODS)[number]): object {
+  const { doc, path, token, methods } = route;
   const parameters = [...pathParameters(path), ...(doc.parameters ?? []).map((parameter) => ({ in: 'query', ...parameter })), ...(doc.headers ?? []).map((name) => ({ in: 'header', name, ...HEADERS[name] }))];
   const bodies = { ...(doc.json === undefined ? {} : { 'application/json': { schema: doc.json } }), ...(doc.form === undefined ? {} : { 'multipart/form-data': { schema: doc.form } }) };
   return {
-    tags: [doc.tag], operationId: many ? `${doc.operationId}_${method.toLowerCase()}` : doc.operationId, summary: doc.summary,
+    tags: [doc.tag], operationId: methods === 'all' ? `${doc.operationId}_${method.toLowerCase()}` : doc.operationId, summary: doc.summary,
     ...(doc.description === undefined ? {} : { description: doc.description }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(Object.keys(bodies).length === 0 ? {} : { requestBody: { required: true, content: bodies } }),
     security: token === undefined ? [] : [{ token: [] }],
-    responses: { ...successOf(doc), ...errorResponses(route) },
+    responses: { ...successOf(route), ...errorResponses(route) },
   };
 }
 
-function successOf({ answers, status = 200 }: RouteDoc): object {
-  if (Object.keys(answers).length === 0) return {};
-  return { [status]: { description: status === 200 ? 'Done.' : 'Accepted.', content: Object.fromEntries(Object.entries(answers).map(([type, schema]: [string, Schema]) => [type, { schema }])) } };
+function successOf({ doc, token }: RouteEntry): object {
+  const { answers, status = 200, answerHeaders = [], also = {} } = doc;
+  const headers = (more: readonly ResponseHeader[]): object => headersOf(['x-request-id', ...(token === undefined ? [] : LIMIT_HEADERS), ...more]);
+  const content = Object.fromEntries(Object.entries(answers).map(([type, schema]: [string, Schema]) => [type, { schema }]));
+  const first = Object.keys(answers).length === 0 ? {} : { [status]: { description: status === 200 ? 'Done.' : 'Accepted.', headers: headers(answerHeaders), content } };
+  const others = Object.entries(also).map(([code, { description, headers: more = [], types = [] }]): [string, object] =>
+    [code, { description, headers: headers(more), ...(types.length === 0 ? {} : { content: Object.fromEntries(types.map((type) => [type, { schema: answers[type] }])) }) }]);
+  return { ...first, ...Object.fromEntries(others) };
 }
 
 function pathParameters(path: string): object[] {
-  return [...path.matchAll(/\{\+?(\w+)\}/g)].map(([, name]) => ({ in: 'path', name, required: true, schema: { type: 'string' } }));
+  return [...path.matchAll(/\{\+?(\w+)\}/g)].map(([, name = '']) => ({ in: 'path', name, required: true, schema: PATH_SCHEMAS[name] ?? { type: 'string', minLength: 1 } }));
 }
 
 /** Dialects first, in their order. */

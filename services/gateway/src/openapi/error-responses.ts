@@ -1,28 +1,76 @@
 import type { Schema } from '../dialects/dialect.ts';
 import { envelopeOf } from '../problems/envelopes.ts';
 import type { EnvelopeName } from '../problems/envelopes.ts';
-import type { RouteEntry } from '../http/route.ts';
+import type { ErrorStatus } from '../problems/error-table.ts';
+import type { RefusedStatus, RouteEntry } from '../http/route.ts';
+import { LIMIT_HEADERS, headersOf } from './response-headers.ts';
+import type { ResponseHeader } from './response-headers.ts';
 
 const text = { type: 'string' };
-const envelope = (title: string, error: Readonly<Record<string, unknown>>, beside: Readonly<Record<string, unknown>> = {}): Schema =>
-  ({ title, type: 'object', required: ['error'], properties: { ...beside, error: { type: 'object', properties: error } } });
+const strict = (properties: Readonly<Record<string, unknown>>): object => ({ type: 'object', required: Object.keys(properties), additionalProperties: false, properties });
+const envelope = (title: string, error: Readonly<Record<string, unknown>>, beside: Readonly<Record<string, unknown>> = {}): Schema => ({ title, ...strict({ ...beside, error: strict(error) }) });
 
 const SCHEMAS: Readonly<Record<EnvelopeName, Schema>> = {
   openai: envelope('Error', { message: text, type: text, param: { type: ['string', 'null'] }, code: text }),
-  vendor: envelope('VendorError', { type: text, message: { ...text, description: 'Ends in the vendor\'s number.' }, http_code: text }, { type: { const: 'error' }, request_id: text }),
+  vendor: envelope('VendorError', { type: text, message: { ...text, description: 'Ends in the vendor\'s number.', pattern: '\\([0-9]+\\)$' }, http_code: { ...text, pattern: '^[45][0-9]{2}$' } }, { type: { const: 'error' }, request_id: text }),
   anthropic: envelope('MessagesError', { type: text, message: text }, { type: { const: 'error' }, request_id: text }),
   google: envelope('GoogleError', { code: { type: 'integer' }, message: text, status: text }),
 };
+const UPSTREAM: Schema = { title: 'UpstreamError', type: ['object', 'array'], description: 'The upstream\'s own words, without a word of who it is.' };
 
-/** The refusals that a route can answer with. */
-export function errorResponses({ path, token, doc, methods }: RouteEntry): object {
-  const content = { 'application/json': { schema: SCHEMAS[envelopeOf(path)] } };
-  const statuses: [string, string][] = [
-    ...(token === undefined ? [] : [['401', 'No token, or an unknown one.'], ['403', 'The token is disabled or has expired.'], ['429', 'A rate, a cap or a balance is used up.']] as [string, string][]),
-    ...(methods === 'all' ? [['501', 'Not implemented.']] as [string, string][] : []),
-    ...(doc.json === undefined ? [] : [['400', 'The body or a field of it is wrong; the message names it.'], ['413', 'The body is too large.'], ['415', 'The body is of another type.']] as [string, string][]),
-    ...(path.includes('{') || doc.json !== undefined ? [['404', 'No such task, model or path.']] as [string, string][] : []),
-    ...(doc.isRelayed === undefined ? [] : [['502', 'The upstream broke off before it answered; it may have done the work.'], ['503', 'Nothing that serves the model can be reached.'], ['504', 'The upstream did not answer in time; it may have done the work.']] as [string, string][]),
-  ];
-  return Object.fromEntries(statuses.map(([status, description]) => [status, { description, content }]));
+const DESCRIPTIONS: Readonly<Record<RefusedStatus, string>> = {
+  400: 'The request is wrong in itself; the message names the field.',
+  401: 'No token, or an unknown one.',
+  403: 'The token is disabled or has expired, or a link is not valid.',
+  404: 'No such task, model or path, or one that the token does not see.',
+  405: 'The path does not take this method.',
+  409: 'It cannot be done at this moment, or the idempotency key is in use.',
+  410: 'The result is no longer kept.',
+  412: 'A condition of the request does not hold.',
+  413: 'The body is too large.',
+  415: 'The body is of another type.',
+  416: 'The range lies outside of the bytes.',
+  422: 'The content is refused, or the idempotency key belongs to another body.',
+  426: 'The request does not ask for a WebSocket.',
+  429: 'A rate, a cap or a balance is used up.',
+  500: 'Something went wrong here.',
+  501: 'Not implemented.',
+  502: 'The upstream broke off before it answered; it may have done the work.',
+  503: 'A part of the service, or all that serves the model, cannot be reached.',
+  504: 'The upstream did not answer in time; it may have done the work.',
+};
+
+const MORE_HEADERS: Readonly<Partial<Record<RefusedStatus, readonly ResponseHeader[]>>> = {
+  401: ['www-authenticate'], 409: ['retry-after', 'x-should-retry'], 416: ['content-range'], 426: ['upgrade'], 429: ['retry-after', 'x-should-retry'],
+  500: ['x-should-retry'], 501: ['x-should-retry'], 502: ['retry-after', 'x-should-retry'], 503: ['retry-after', 'x-should-retry'], 504: ['retry-after', 'x-should-retry'],
+};
+
+const WITH_TOKEN: readonly ErrorStatus[] = [401, 403, 429];
+const WITH_BODY: readonly ErrorStatus[] = [400, 413, 415];
+const RELAYED: readonly ErrorStatus[] = [404, 502, 504];
+const ANY_ROUTE: readonly ErrorStatus[] = [500, 503];
+/** Those of a relayed call that no upstream answers. */
+const OWN: ReadonlySet<number> = new Set(WITH_TOKEN.filter((status) => status !== 429));
+
+/** The refusals that a route can answer with, by status; an upstream's own are any of 4xx. */
+export function errorResponses(entry: RouteEntry): object {
+  const { token, doc } = entry;
+  const statuses = new Set<RefusedStatus>([
+    ...(token === undefined ? [] : WITH_TOKEN), ...(doc.json === undefined ? [] : WITH_BODY), ...(doc.isRelayed === true ? RELAYED : []), ...ANY_ROUTE, ...(doc.refuses ?? []),
+  ]);
+  const named = [...statuses].toSorted((one, other) => one - other).map((status): [string, object] => [String(status), responseOf(entry, status, schemaOf(entry, status))]);
+  const ranges: [string, object][] = doc.isRelayed === true ? [['4XX', { ...responseOf(entry, 400, UPSTREAM), description: 'Refused by the upstream.' }]] : [];
+  return Object.fromEntries([...named, ...ranges]);
+}
+
+function responseOf({ token }: RouteEntry, status: RefusedStatus, schema: Schema): object {
+  const names: ResponseHeader[] = ['x-request-id', ...(token === undefined || status === 401 ? [] : LIMIT_HEADERS), ...(MORE_HEADERS[status] ?? [])];
+  return { description: DESCRIPTIONS[status], headers: headersOf(names), content: { 'application/json': { schema } } };
+}
+
+function schemaOf({ path, doc }: RouteEntry, status: RefusedStatus): Schema {
+  const families = doc.envelopes ?? [envelopeOf(path)];
+  const all = [...families.map((name) => SCHEMAS[name]), ...(doc.isRelayed === true && !OWN.has(status) ? [UPSTREAM] : [])];
+  const [only] = all;
+  return all.length === 1 && only !== undefined ? only : { anyOf: all };
 }

@@ -23,5 +23,5 @@ export function hoist(value: object): { readonly document: unknown; readonly sch
 
 /** A schema, as opposed to a property that happens to be called title. */
 function isTitled(node: Json): boolean {
-  return typeof node['title'] === 'string' && ('type' in node || 'oneOf' in node);
+  return typeof node['title'] === 'string' && ('type' in node || 'oneOf' in node || 'anyOf' in node);
 }

@@ -34,13 +34,8 @@ const fields = {
   aigc_watermark: { type: 'boolean', description: 'On regeneration: whether the result carries the watermark.' },
 } as const satisfies Readonly<Record<keyof CompatBody, Schema>>;
 
-/** Other fields are passed on to a channel that knows them. */
-export const createSchema: Schema = { title: 'VideoCreate', type: 'object', required: ['model'], properties: fields };
-
-export const formSchema: Schema = {
-  title: 'VideoCreateForm', type: 'object', required: ['model'],
-  properties: { ...fields, content: { type: 'string', description: 'The content array as JSON; content[][type]… fields are taken too.' }, input_reference: { type: 'string', format: 'binary', description: 'The first frame, as a file or by its address.' } },
-};
+/** Names and types alone; other fields are passed on to a channel that knows them. */
+const createSchema: Schema = { type: 'object', required: ['model'], properties: fields };
 
 export const KNOWN_FIELDS: readonly string[] = Object.keys(fields);
 

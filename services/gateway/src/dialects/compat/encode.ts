@@ -6,13 +6,13 @@ import { errorSchema, failureOf, isCompleted, kindOf, present, secondsOf, status
 const UNIX = { type: 'integer', description: 'Unix seconds.' };
 
 export const videoSchema: Schema = {
-  title: 'Video', type: 'object', required: ['id', 'task_id', 'object', 'model', 'status', 'progress', 'created_at'],
+  title: 'Video', type: 'object', required: ['id', 'task_id', 'object', 'model', 'status', 'progress', 'created_at'], additionalProperties: false,
   properties: {
     id: { type: 'string' }, task_id: { type: 'string', description: 'The same as id.' }, object: { const: 'video' }, model: { type: 'string' }, status: statusSchema,
     progress: { type: 'integer', minimum: 0, maximum: 100, description: 'Percent; 100 only when completed.' },
     created_at: UNIX, completed_at: UNIX, expires_at: { ...UNIX, description: 'Unix seconds, after which the result is no longer kept.' },
     seconds: { type: 'string' }, size: { type: 'string' }, video_url: { type: 'string', description: 'Plays without a token, until expires_at.' },
-    metadata: { type: 'object', properties: { url: { type: 'string' }, prompt: { type: 'string', description: 'What a context-IR task made.' } } },
+    metadata: { type: 'object', additionalProperties: false, properties: { url: { type: 'string' }, prompt: { type: 'string', description: 'What a context-IR task made.' } } },
     remixed_from_video_id: { type: 'string' }, error: errorSchema, usage: usageSchema,
   },
 };

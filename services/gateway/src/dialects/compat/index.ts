@@ -1,6 +1,6 @@
 import type { Dialect } from '../dialect.ts';
-import { createSchema, formSchema } from './body.ts';
 import { decodeCreate } from './decode.ts';
+import { createBody, createForm } from './documented-create.ts';
 import { encodeVideo, videoSchema } from './encode.ts';
 import { listVideos } from './list.ts';
 import { remixVideo } from './remix.ts';
@@ -12,7 +12,7 @@ export const compat: Dialect = {
     {
       path: '/v1/videos', operationId: 'createVideo', summary: 'Create a video task',
       description: 'A non-empty source_task_id or exactly one base_video item makes it a regeneration; anything else is a generation.',
-      body: createSchema, form: formSchema, decode: decodeCreate, answer: videoSchema, encode: encodeVideo,
+      body: createBody, form: createForm, decode: decodeCreate, answer: videoSchema, encode: encodeVideo,
     },
     remixVideo,
   ],
@@ -25,7 +25,7 @@ export const compat: Dialect = {
     },
     {
       method: 'DELETE', path: '/v1/videos/{task_id}', operationId: 'deleteVideo', summary: 'Remove a finished task and its result', ends: 'delete',
-      answer: { title: 'DeletedVideo', type: 'object', properties: { id: { type: 'string' }, object: { const: 'video.deleted' }, deleted: { const: true } } },
+      answer: { title: 'DeletedVideo', type: 'object', required: ['id', 'object', 'deleted'], additionalProperties: false, properties: { id: { type: 'string' }, object: { const: 'video.deleted' }, deleted: { const: true } } },
       encode: (ending) => ({ id: ending.action === 'deleted' ? ending.taskId : ending.task.id, object: 'video.deleted', deleted: true }),
     },
   ],

@@ -7,7 +7,7 @@ const LIMIT = { min: 1, max: 100, otherwise: 20 };
 const TASK_ID_CHARACTERS_MAX = 64;
 
 const pageSchema: Schema = {
-  title: 'VideoPage', type: 'object', required: ['object', 'data', 'has_more'],
+  title: 'VideoPage', type: 'object', required: ['object', 'data', 'first_id', 'last_id', 'has_more'], additionalProperties: false,
   properties: { object: { const: 'list' }, data: { type: 'array', items: videoSchema }, first_id: { type: ['string', 'null'] }, last_id: { type: ['string', 'null'] }, has_more: { type: 'boolean' } },
 };
 

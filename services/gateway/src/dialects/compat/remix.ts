@@ -1,6 +1,7 @@
 import { TaskKind } from '@reelgate/proto/tasks/v1/order';
 import type { CreateRoute, Schema } from '../dialect.ts';
 import { toDecoded } from '../wire/decoded.ts';
+import { ALPHA, REGENERATED } from '../wire/documented-content.ts';
 import { shapeOf } from '../wire/shape.ts';
 
 /** The id under both of its names: OpenAI's clients poll what they find as `id`. */
@@ -12,8 +13,12 @@ const remixedSchema: Schema = {
 interface RemixBody { readonly model: string; readonly resolution: string }
 
 const remixSchema: Schema = {
-  title: 'VideoRemix', type: 'object', required: ['model', 'resolution'], additionalProperties: false,
+  type: 'object', required: ['model', 'resolution'], additionalProperties: false,
   properties: { model: { type: 'string', description: 'Alpha-H3.', examples: ['Alpha-H3'] }, resolution: { type: 'string', description: '2K.', examples: ['2K'] } },
+};
+
+const documentedRemix: Schema = {
+  title: 'VideoRemix', type: 'object', required: ['model', 'resolution'], additionalProperties: false, properties: { model: ALPHA, resolution: REGENERATED },
 };
 
 const shape = shapeOf<RemixBody>(remixSchema, '; send {"model": "Alpha-H3", "resolution": "2K"}');
@@ -21,7 +26,7 @@ const shape = shapeOf<RemixBody>(remixSchema, '; send {"model": "Alpha-H3", "res
 /** Renders an earlier video again at 2K; the answer is that of an official create, with the id under its compatibility name too. */
 export const remixVideo: CreateRoute = {
   path: '/v1/videos/{video_id}/remix', operationId: 'remixVideo', summary: 'Render an earlier 768P video again at 2K',
-  body: remixSchema,
+  body: documentedRemix,
   decode: (body, { params }) => {
     const { model, resolution } = shape('json' in body ? body.json : undefined);
     return toDecoded({

@@ -39,7 +39,7 @@ const fields = {
 } as const satisfies Readonly<Record<keyof GenerationsBody, Schema>>;
 
 /** Other fields, such as seed, fps or metadata, are passed on to a channel that knows them. */
-export const generationsSchema: Schema = { title: 'VideoGenerationsCreate', type: 'object', required: ['model'], properties: fields };
+const generationsSchema: Schema = { type: 'object', required: ['model'], properties: fields };
 
 export const KNOWN_FIELDS: readonly string[] = Object.keys(fields);
 

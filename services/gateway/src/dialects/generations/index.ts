@@ -1,18 +1,18 @@
 import type { Task } from '@reelgate/proto/tasks/v1/task';
 import type { Dialect, Links, Schema } from '../dialect.ts';
 import { errorSchema, failureOf, isCompleted, present, statusSchema, statusWord } from '../wire/task-words.ts';
-import { generationsSchema } from './body.ts';
 import { decodeGenerations } from './decode.ts';
+import { generationsBody } from './documented-body.ts';
 
 const id = { type: 'string' };
 
-const createdSchema: Schema = { title: 'GenerationsCreated', type: 'object', required: ['task_id', 'id', 'status'], properties: { task_id: id, id, status: { const: 'queued' } } };
+const createdSchema: Schema = { title: 'GenerationsCreated', type: 'object', required: ['task_id', 'id', 'status'], additionalProperties: false, properties: { task_id: id, id, status: { const: 'queued' } } };
 
 const taskSchema: Schema = {
-  title: 'GenerationsTask', type: 'object', required: ['task_id', 'id', 'status'],
+  title: 'GenerationsTask', type: 'object', required: ['task_id', 'id', 'status'], additionalProperties: false,
   properties: {
     task_id: id, id, status: statusSchema, url: { type: 'string', description: 'Plays without a token.' }, format: { const: 'mp4' },
-    metadata: { type: 'object', properties: { duration: { type: 'number', description: 'Seconds.' }, fps: { type: 'number' }, width: { type: 'integer' }, height: { type: 'integer' }, prompt: { type: 'string' } } },
+    metadata: { type: 'object', additionalProperties: false, properties: { duration: { type: 'number', description: 'Seconds.' }, fps: { type: 'number' }, width: { type: 'integer' }, height: { type: 'integer' }, prompt: { type: 'string' } } },
     error: errorSchema,
   },
 };
@@ -22,7 +22,7 @@ export const generations: Dialect = {
   name: 'Video generations',
   creates: [{
     path: '/v1/video/generations', operationId: 'createGeneration', summary: 'Create a generation from flat fields',
-    body: generationsSchema, decode: decodeGenerations, answer: createdSchema,
+    body: generationsBody, decode: decodeGenerations, answer: createdSchema,
     encode: (task) => ({ task_id: task.id, id: task.id, status: 'queued' }),
   }],
   reads: [{ path: '/v1/video/generations/{task_id}', operationId: 'getGeneration', summary: 'Read a task', answer: taskSchema, encode: encodeTask }],

@@ -3,8 +3,7 @@ import { contentSchema } from '../wire/content-items.ts';
 import type { WireItem } from '../wire/content-items.ts';
 import { shapeOf } from '../wire/shape.ts';
 
-const strict = (title: string, required: readonly string[], properties: Readonly<Record<string, Schema>>): Schema =>
-  ({ title, type: 'object', required, additionalProperties: false, properties });
+const strict = (required: readonly string[], properties: Readonly<Record<string, Schema>>): Schema => ({ type: 'object', required, additionalProperties: false, properties });
 
 const model: Schema = { type: 'string', description: 'Id of the model.', examples: ['Alpha-H3'] };
 const alpha: Schema = { type: 'string', description: 'Exactly Alpha-H3.', examples: ['Alpha-H3'] };
@@ -20,7 +19,7 @@ export interface GenerationBody {
   readonly ratio?: string;
 }
 
-export const generationSchema = strict('VideoGeneration', ['model', 'content', 'duration', 'resolution'], { model, content: contentSchema, duration, resolution, ratio });
+const generationSchema = strict(['model', 'content', 'duration', 'resolution'], { model, content: contentSchema, duration, resolution, ratio });
 export const readGeneration = shapeOf<GenerationBody>(generationSchema);
 
 export interface RegenerationBody {
@@ -31,7 +30,7 @@ export interface RegenerationBody {
   readonly aigc_watermark?: boolean;
 }
 
-export const regenerationSchema = strict('VideoRegeneration', ['model', 'resolution'], {
+const regenerationSchema = strict(['model', 'resolution'], {
   model: alpha,
   resolution: { type: 'string', description: 'Exactly 2K.', examples: ['2K'] },
   source_task_id: { type: 'string', description: 'Mode A: id of a finished 768P task.' },
@@ -48,7 +47,7 @@ export interface ContextIrBody {
   readonly callback_url?: string;
 }
 
-export const contextIrSchema = strict('ContextIr', ['model', 'content', 'duration'], {
+const contextIrSchema = strict(['model', 'content', 'duration'], {
   model: alpha, content: contentSchema, duration: { ...duration, description: 'Whole seconds from 4 to 15.' }, ratio,
   callback_url: { type: 'string', description: 'Handed to the generator as it is, which then reports there by itself.' },
 });

@@ -24,19 +24,19 @@ const TYPE_OF: Readonly<Record<TaskKind, string>> = {
 };
 
 export const vendorTaskSchema: Schema = {
-  title: 'VendorTask', type: 'object', required: ['id', 'model', 'status', 'created_at', 'updated_at', 'usage', 'task_type'],
+  title: 'VendorTask', type: 'object', required: ['id', 'model', 'status', 'created_at', 'updated_at', 'usage', 'task_type', 'modality', 'ratio'], additionalProperties: false,
   properties: {
     id: { type: 'string' }, model: { type: 'string' },
     status: { type: 'string', description: 'queued, running, succeeded or failed; any other word is the generator\'s own, and is not final.', examples: ['running'] },
     error: errorSchema, created_at: { type: 'integer' }, updated_at: { type: 'integer' },
-    content: { type: 'object', properties: { url: { type: 'string', description: 'Of a video task; plays without a token.' }, prompt: { type: 'string', description: 'Of a context-IR task.' } } },
+    content: { type: 'object', additionalProperties: false, properties: { url: { type: 'string', description: 'Of a video task; plays without a token.' }, prompt: { type: 'string', description: 'Of a context-IR task.' } } },
     resolution: { type: 'string' }, duration: { type: 'integer' }, usage: usageSchema, ratio: { type: 'string' },
     task_type: { enum: Object.keys(TASK_TYPES) }, modality: { enum: ['video', 'text'] },
   },
 };
 
 export const queryAnswerSchema: Schema = {
-  title: 'VendorQueryAnswer', type: 'object', required: ['task_id', 'status', 'task'],
+  title: 'VendorQueryAnswer', type: 'object', required: ['task_id', 'status', 'task'], additionalProperties: false,
   properties: { task_id: { type: 'string' }, status: statusSchema, task: vendorTaskSchema },
 };
 

@@ -1,7 +1,7 @@
 import type { CreateRoute, Dialect, Ending } from '../dialect.ts';
 import { createdTaskSchema, encodeCreatedTask } from '../wire/created-task.ts';
-import { contextIrSchema, generationSchema, regenerationSchema } from './bodies.ts';
 import { decodeContextIr, decodeGeneration, decodeRegeneration } from './decode.ts';
+import { contextIrBody, generationBody, regenerationBody } from './documented-bodies.ts';
 import { encodeQuery, queryAnswerSchema } from './encode.ts';
 import { listTasks } from './list.ts';
 
@@ -12,15 +12,15 @@ const official = (path: string, operationId: string, summary: string, rest: Pick
 export const vendor: Dialect = {
   name: 'Video tasks (vendor shape)',
   creates: [
-    official('/v2/video_generation', 'generateVideo', 'Create a generation', { body: generationSchema, decode: decodeGeneration }),
-    official('/v2/video_regeneration', 'regenerateVideo', 'Render a 768P video again at 2K', { body: regenerationSchema, decode: decodeRegeneration }),
-    official('/v2/h3_context_ir', 'enhancePrompt', 'Create an enhanced prompt', { body: contextIrSchema, decode: decodeContextIr }),
+    official('/v2/video_generation', 'generateVideo', 'Create a generation', { body: generationBody, decode: decodeGeneration }),
+    official('/v2/video_regeneration', 'regenerateVideo', 'Render a 768P video again at 2K', { body: regenerationBody, decode: decodeRegeneration }),
+    official('/v2/h3_context_ir', 'enhancePrompt', 'Create an enhanced prompt', { body: contextIrBody, decode: decodeContextIr }),
   ],
   reads: [{ path: '/v2/query/video_generation/{task_id}', operationId: 'queryVideoTask', summary: 'Read a task', answer: queryAnswerSchema, encode: encodeQuery }],
   lists: [listTasks],
   ends: [{
     method: 'DELETE', path: '/v2/video_generation/{task_id}', operationId: 'cancelVideoTask', summary: 'Cancel a queued task', ends: 'cancel',
-    answer: { title: 'CancelledTask', type: 'object', properties: { task_id: { type: 'string' }, action: { enum: ['cancelled'] }, status: { enum: ['cancelled'] } } },
+    answer: { title: 'CancelledTask', type: 'object', required: ['task_id', 'action', 'status'], additionalProperties: false, properties: { task_id: { type: 'string' }, action: { enum: ['cancelled'] }, status: { enum: ['cancelled'] } } },
     encode: (ending) => ({ task_id: idOf(ending), action: ending.action, status: ending.action }),
   }],
 };

@@ -21,7 +21,7 @@ export const listTasks: ListRoute = {
     { name: 'filter.model', description: 'Only tasks of this model.', schema: { type: 'string' } },
     { name: 'filter.task_type', description: 'Only tasks of this type.', schema: { enum: Object.keys(TASK_TYPES) } },
   ],
-  answer: { title: 'VendorPage', type: 'object', required: ['items', 'total'], properties: { items: { type: 'array', items: vendorTaskSchema }, total: { type: 'integer' } } },
+  answer: { title: 'VendorPage', type: 'object', required: ['items', 'total'], additionalProperties: false, properties: { items: { type: 'array', items: vendorTaskSchema }, total: { type: 'integer' } } },
   decode: (query) => {
     const limit = wholeNumber(query, 'page_size', PAGE_SIZE);
     const state = wordOf(query, 'filter.status', STATES);

@@ -40,14 +40,20 @@ const LOCATED: Schema = {
   properties: { url: { type: 'string', minLength: 1, description: 'A public http(s) address, a data URL, or a link of a result of this service.' } },
 };
 
-const textItem: Schema = {
-  title: 'TextItem', type: 'object', required: ['type', 'text'], additionalProperties: false,
-  properties: { type: { const: 'text' }, text: { type: 'string', description: 'Words for the model.' } },
-};
-
-function mediaItem(type: MediaType, title: string, roles: readonly Role[]): Schema {
-  return { title, type: 'object', required: ['type', type], additionalProperties: false, properties: { type: { const: type }, role: { enum: roles }, [type]: LOCATED } };
+/** A text of at most so many characters. */
+export function textItemOf(title: string, maxLength: number): Schema {
+  return { title, type: 'object', required: ['type', 'text'], additionalProperties: false, properties: { type: { const: 'text' }, text: { type: 'string', maxLength, description: 'Words for the model.' } } };
 }
+
+/** A medium for one of these purposes. */
+export function mediaItem(type: MediaType, title: string, roles: readonly Role[], needsRole = false): Schema {
+  const properties = { type: { const: type }, role: { enum: roles }, [type]: LOCATED };
+  return { title, type: 'object', required: ['type', ...(needsRole ? ['role'] : []), type], additionalProperties: false, properties };
+}
+
+const textItem: Schema = {
+  type: 'object', required: ['type', 'text'], additionalProperties: false, properties: { type: { const: 'text' }, text: { type: 'string' } },
+};
 
 const contentItem: Schema = {
   title: 'ContentItem', type: 'object', required: ['type'], discriminator: { propertyName: 'type' },
@@ -59,7 +65,7 @@ const contentItem: Schema = {
   ],
 };
 
-/** The content array, which two dialects spell alike. */
+/** The names and types of the content array, which two dialects spell alike; what else holds for it is judged with the order. */
 export const contentSchema: Schema = { type: 'array', maxItems: ITEMS_MAX, items: contentItem, description: 'Texts and media for the model.' };
 
 export function readContent(items: readonly WireItem[]): ReadItem[] {
