@@ -10,6 +10,7 @@ export interface ProblemInit {
   /** What was wrong and what would be right, safe to show. With a field, the sentence goes on from the field's name. */
   readonly message: string;
   readonly field?: string | undefined;
+  /** When a repeat can succeed. A refusal of the kind `unavailable` that names it says that nothing was begun. */
   readonly retryAfterMs?: number | undefined;
   /** For the log alone. */
   readonly cause?: unknown;

@@ -1,6 +1,8 @@
 import pg from 'pg';
+import { postgresFault } from './postgres-faults.ts';
 import { runWork } from './sql-work.ts';
-import type { Sql, SqlQuery, SqlRow, SqlValue, SqlWork } from './sql.ts';
+import type { Sql, SqlRow, SqlValue, SqlWork } from './sql.ts';
+import { StoreUnavailable } from './store-unavailable.ts';
 
 const INT8_OID = 20;
 const CONNECT_TIMEOUT_MS = 5000;
@@ -25,7 +27,7 @@ export function openPostgres(url: string, poolSize = 16, statementMs = STATEMENT
   const running = new Set<Promise<unknown>>();
   let closing: Promise<unknown> | undefined;
   const tracked = async <T>(begin: () => Promise<T>): Promise<T> => {
-    if (closing !== undefined) throw new Error('the database is closed');
+    if (closing !== undefined) throw new StoreUnavailable('the database is closed');
     const work = begin();
     running.add(work);
     try {
@@ -35,12 +37,11 @@ export function openPostgres(url: string, poolSize = 16, statementMs = STATEMENT
     }
   };
   const query = queryOn(pool);
-  const one: SqlQuery = (text, values) => tracked(() => query(text, values));
   return {
     engine: 'postgres',
     skipLocked: 'FOR UPDATE SKIP LOCKED',
-    read: one,
-    write: one,
+    read: <R extends SqlRow>(text: string, values?: readonly SqlValue[]) => tracked(() => query<R>(text, values)),
+    write: <R extends SqlRow>(text: string, values?: readonly SqlValue[]) => tracked(() => write<R>(pool, text, values)),
     transaction: (work) => tracked(() => transaction(pool, work)),
     // the pool would leave those without an answer that wait for a connection when it ends
     close: async () => {
@@ -50,13 +51,27 @@ export function openPostgres(url: string, poolSize = 16, statementMs = STATEMENT
   };
 }
 
-async function transaction<T>(pool: pg.Pool, work: (query: SqlWork) => Promise<T>): Promise<T> {
-  const client = await pool.connect();
+/** Takes a connection first: a fault before the statement is sent tells for sure that nothing was written. */
+async function write<R extends SqlRow>(pool: pg.Pool, text: string, values?: readonly SqlValue[]): Promise<R[]> {
+  const client = await pool.connect().catch(throwFault(false));
   let broken: Error | undefined;
   try {
-    await client.query('BEGIN');
+    return await queryOn(client, true)<R>(text, values);
+  } catch (error) {
+    broken = error instanceof StoreUnavailable ? error : undefined;
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+async function transaction<T>(pool: pg.Pool, work: (query: SqlWork) => Promise<T>): Promise<T> {
+  const client = await pool.connect().catch(throwFault(false));
+  let broken: Error | undefined;
+  try {
+    await client.query('BEGIN').catch(throwFault(false));
     const result = await runWork(work, queryOn(client));
-    await client.query('COMMIT');
+    await client.query('COMMIT').catch(throwFault(true));
     return result;
   } catch (error) {
     await client.query('ROLLBACK').catch((failure: unknown) => {
@@ -68,10 +83,18 @@ async function transaction<T>(pool: pg.Pool, work: (query: SqlWork) => Promise<T
   }
 }
 
-function queryOn(on: pg.Pool | pg.PoolClient): SqlWork {
+function throwFault(mayBeDone: boolean): (error: unknown) => never {
+  return (error) => {
+    throw postgresFault(error, mayBeDone);
+  };
+}
+
+/** `isDurable`: each statement is a transaction of its own. */
+function queryOn(on: pg.Pool | pg.PoolClient, isDurable = false): SqlWork {
+  const fail = throwFault(isDurable);
   return Object.assign(
-    async <R extends SqlRow>(text: string, values: readonly SqlValue[] = []) => (await on.query<R>(text, [...values])).rows,
-    { changes: async (text: string, values: readonly SqlValue[] = []) => (await on.query(text, [...values])).rowCount ?? 0 },
+    async <R extends SqlRow>(text: string, values: readonly SqlValue[] = []) => (await on.query<R>(text, [...values]).catch(fail)).rows,
+    { changes: async (text: string, values: readonly SqlValue[] = []) => (await on.query(text, [...values]).catch(fail)).rowCount ?? 0 },
   );
 }
 

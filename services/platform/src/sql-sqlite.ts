@@ -4,9 +4,12 @@ import { durabilityOf, openLogSync } from './sqlite-log-sync.ts';
 import type { Durability, LogSync } from './sqlite-log-sync.ts';
 import { runWork } from './sql-work.ts';
 import type { Sql, SqlRow, SqlValue, SqlWork } from './sql.ts';
+import { sqliteFault } from './sqlite-faults.ts';
+import { StoreUnavailable } from './store-unavailable.ts';
 
 const BATCH_MAX = 256;
 const BUSY_TIMEOUT_MS = 10_000;
+const CLOSED = 'the database is closed';
 const PARAMETER = /\$(\d+)/g;
 
 interface Job {
@@ -24,8 +27,7 @@ interface Job {
 export function openSqlite(file: string, openSync: (file: string) => Promise<LogSync> = openLogSync): Sql {
   const writer = open(file);
   const reader = open(file);
-  const onWriter = statements(writer);
-  const onReader = statements(reader);
+  const [onWriter, onReader] = [statements(writer), statements(reader)];
   const durability = durabilityOf(openSync(file));
   const queue: Job[] = [];
   let draining: Promise<void> | undefined;
@@ -41,7 +43,7 @@ export function openSqlite(file: string, openSync: (file: string) => Promise<Log
   };
   const transaction = <T>(work: (query: SqlWork) => Promise<T>): Promise<T> =>
     new Promise((resolve, reject) => {
-      if (closing !== undefined) throw new Error('the database is closed');
+      if (closing !== undefined) throw new StoreUnavailable(CLOSED);
       let result: T;
       queue.push({
         run: async () => {
@@ -64,8 +66,9 @@ export function openSqlite(file: string, openSync: (file: string) => Promise<Log
     engine: 'sqlite',
     skipLocked: '',
     read: async <R extends SqlRow>(text: string, values?: readonly SqlValue[]) => {
-      const rows = await onReader<R>(text, values);
-      await durability.last();
+      if (closing !== undefined) throw new StoreUnavailable(CLOSED);
+      const rows = await onReader<R>(text, values).catch(throwFault);
+      await durability.last().catch(throwUnsynced(false));
       return rows;
     },
     write: (text, values) => transaction((query) => query(text, values)),
@@ -85,13 +88,24 @@ function open(file: string): DatabaseSync {
 /** Gives each job's own failure, or the one that all share, once the disk has what did not fail. */
 async function commitDurably(writer: DatabaseSync, durability: Durability, batch: readonly Job[]): Promise<readonly (Error | undefined)[]> {
   try {
-    await durability.last();
+    await durability.last().catch(throwUnsynced(false));
     const failures = await commitBatch(writer, batch);
-    if (failures.includes(undefined)) await durability.sync();
+    if (failures.includes(undefined)) await durability.sync().catch(throwUnsynced(true));
     return failures;
   } catch (error) {
     return batch.map(() => toError(error));
   }
+}
+
+function throwFault(error: unknown): never {
+  throw toError(error);
+}
+
+/** The disk did not take the log. What was committed before that may be there after the next start. */
+function throwUnsynced(maybeWritten: boolean): (error: unknown) => never {
+  return (error) => {
+    throw new StoreUnavailable(error, { maybeWritten });
+  };
 }
 
 /** Runs the jobs in one transaction; gives each job's own failure, or the commit's for all. */
@@ -126,6 +140,8 @@ async function runInSavepoint(writer: DatabaseSync, job: Job): Promise<Error | u
     writer.exec('RELEASE job');
     return undefined;
   } catch (error) {
+    // a full disk ends the whole transaction, and the savepoints with it
+    if (!writer.isTransaction) throw error;
     writer.exec('ROLLBACK TO job; RELEASE job');
     return toError(error);
   }
@@ -193,6 +209,8 @@ function narrow(row: Record<string, SqlValue>): void {
   }
 }
 
+/** What was thrown as an error of its own kind: one of SQLite's as StoreUnavailable, where it is no bug. */
 function toError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error(String(thrown));
+  const fault = sqliteFault(thrown);
+  return fault instanceof Error ? fault : new Error(String(fault));
 }

@@ -1,4 +1,6 @@
 import { Problem } from '@reelgate/platform/problem';
+import { nothingBegun } from '@reelgate/platform/service-unavailable';
+import { StoreUnavailable } from '@reelgate/platform/store-unavailable';
 import { enclose, envelopeOf } from '../problems/envelopes.ts';
 import { errorRowOf, isUncertain } from '../problems/error-table.ts';
 import type { ErrorRow } from '../problems/error-table.ts';
@@ -46,14 +48,19 @@ const OURS: ReadonlySet<string> = new Set(['invalid_caller_key', 'account_not_al
 
 /** What was thrown as a Problem; a fault of ours tells nothing of itself. */
 export function toProblem(thrown: unknown): Problem {
+  // of a service that runs in this process
+  if (thrown instanceof StoreUnavailable) return nothingBegun(thrown);
   return thrown instanceof Problem && !OURS.has(thrown.reason) ? thrown : new Problem({ kind: 'internal', reason: 'internal_error', message: 'something went wrong here; it has been written down', cause: thrown });
 }
 
-/** A create that was handed over and ended in a fault may have been done all the same: it must not be repeated blindly. */
-function headersOf(row: ErrorRow, { retryAfterMs }: Problem, handedOver: boolean): Record<string, string> {
-  const uncertain = handedOver && isUncertain(row);
+/**
+ * A create that was handed over and ended in a fault may have been done all the same: it must not be repeated blindly, unless the service that
+ * failed says that nothing was begun.
+ */
+function headersOf(row: ErrorRow, problem: Problem, handedOver: boolean): Record<string, string> {
+  const uncertain = handedOver && isUncertain(problem);
   const silent = uncertain || row.type === 'insufficient_quota';
-  const seconds = silent ? undefined : wholeSeconds(retryAfterMs) ?? row.retryAfterS;
+  const seconds = silent ? undefined : wholeSeconds(problem.retryAfterMs) ?? row.retryAfterS;
   return {
     ...(row.final === true || uncertain ? { 'x-should-retry': 'false' } : {}),
     ...(seconds === undefined ? {} : { 'retry-after': String(seconds) }),

@@ -1,6 +1,7 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
+import { maybeBegun, nothingBegun } from '@reelgate/platform/service-unavailable';
 import type { JobBytes, JobLease, Jobs } from '../clients/jobs-client.ts';
 import type { MediaPort } from '../clients/media-port.ts';
 import type { FrozenCall } from '../relay/frozen-call.ts';
@@ -59,8 +60,11 @@ async function complete(deps: CreateJobDeps, call: FrozenCall, { lease, waitMs, 
   } catch (error) {
     // Billing may have held it all the same.
     if (!call.endpoint.isFree) relay.release(lease.jobId);
-    await jobs.withdraw(lease);
-    throw error;
+    // A job that stays is paid for and made by a worker.
+    await jobs.withdraw(lease).catch((failure: unknown) => {
+      throw maybeBegun(failure);
+    });
+    throw nothingBegun(error);
   }
   // The job is there and paid for; a lease that is not given up ends by itself.
   await jobs.giveBack(lease, { untouched: true, delayMs: 0 }).catch((error: unknown) => {

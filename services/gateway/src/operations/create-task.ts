@@ -4,7 +4,7 @@ import type { MediaPort } from '../clients/media-port.ts';
 import type { Principal } from '../clients/billing-client.ts';
 import type { Order, Task, TasksClient } from '../clients/tasks-client.ts';
 import type { Decoded } from '../dialects/dialect.ts';
-import { errorRowOf, isUncertain } from '../problems/error-table.ts';
+import { isUncertain } from '../problems/error-table.ts';
 import { streamOf } from './inline-bytes.ts';
 
 const CHECK_DEADLINE_MS = 10_000;
@@ -76,7 +76,7 @@ function asked({ principal: { accountId, tokenId, models, limits }, idempotency 
 
 /** The tasks service may still be at work, with the bytes. */
 function mayBeDone(error: unknown): boolean {
-  return !(error instanceof Problem) || isUncertain(errorRowOf(error));
+  return !(error instanceof Problem) || isUncertain(error);
 }
 
 async function removeStored({ media, log }: CreateTaskDeps, objects: readonly string[]): Promise<void> {

@@ -80,6 +80,8 @@ export function errorRowOf({ kind, reason }: { readonly kind: ProblemKind; reado
 }
 
 /** Whether a create that was handed over and was answered so may have been done all the same. */
-export function isUncertain({ status, untouched }: ErrorRow): boolean {
-  return status >= 500 && untouched !== true;
+export function isUncertain(problem: { readonly kind: ProblemKind; readonly reason: string; readonly retryAfterMs: number | undefined }): boolean {
+  const { status, untouched } = errorRowOf(problem);
+  const nothingBegun = untouched === true || (problem.kind === 'unavailable' && problem.retryAfterMs !== undefined);
+  return status >= 500 && !nothingBegun;
 }

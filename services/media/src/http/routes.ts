@@ -4,9 +4,10 @@ import { Problem } from '@reelgate/platform/problem';
 import type { HttpRoute } from '@reelgate/platform/rpc/connect-server';
 import { sameSecret } from '@reelgate/platform/secret';
 import type { Secret } from '@reelgate/platform/secret';
+import { StoreUnavailable } from '@reelgate/platform/store-unavailable';
 import { inBytes } from '../domain/media-rules.ts';
 import type { MediaBytes } from './media-bytes.ts';
-import { BROKEN, NOT_FOUND, refuse } from './refuse.ts';
+import { AWAY, BROKEN, NOT_FOUND, refuse } from './refuse.ts';
 import type { Refusal } from './refuse.ts';
 
 const OBJECT_PATH = /^\/bytes\/([A-Za-z0-9_-]{1,64})$/;
@@ -32,7 +33,7 @@ export function mediaRoutes(deps: RouteDeps): readonly HttpRoute[] {
     if (!takes((request.url ?? '').split('?', 1)[0] ?? '')) return false;
     handle(deps, request, response).catch((error: unknown) => {
       deps.log.error({ err: error }, 'bytes were not served');
-      refuse(request, response, BROKEN);
+      refuse(request, response, error instanceof StoreUnavailable ? AWAY : BROKEN);
     });
     return true;
   };

@@ -4,8 +4,9 @@ import { Client as GrpcClient, Metadata, credentials } from '@grpc/grpc-js';
 import type { ServiceError } from '@grpc/grpc-js';
 import type { Problem } from '../problem.ts';
 import type { Secret } from '../secret.ts';
+import { serviceUnavailable } from '../service-unavailable.ts';
 import { errorOfStatus } from './grpc-status.ts';
-import { fromConnectError, serviceUnavailable } from './problems.ts';
+import { fromConnectError } from './problems.ts';
 import { DEADLINE_MS } from './service.ts';
 import type { CallOptions, Client } from './service.ts';
 

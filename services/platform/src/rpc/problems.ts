@@ -4,6 +4,8 @@ import { Kind, ProblemSchema } from '@reelgate/proto/problem/v1/problem';
 import type { Problem as WireProblem } from '@reelgate/proto/problem/v1/problem';
 import { Problem } from '../problem.ts';
 import type { ProblemKind } from '../problem.ts';
+import { nothingBegun, serviceUnavailable } from '../service-unavailable.ts';
+import { StoreUnavailable } from '../store-unavailable.ts';
 import { CallEnded } from './call-ended.ts';
 
 const TEXT_LENGTH_MAX = 2000;
@@ -43,15 +45,11 @@ export function isFault(thrown: unknown): boolean {
   return !(thrown instanceof Problem) && !(thrown instanceof CallEnded);
 }
 
-/** A Problem as it is; a call that ended too early as one that was not answered; anything else as `internal`, without a word of what it was. */
+/** A Problem as it is; a call that ended too early, or a store that is away, as `service_unavailable`; anything else as `internal`, without a word of what it was. */
 export function problemOf(thrown: unknown): Problem {
   if (thrown instanceof CallEnded) return serviceUnavailable(thrown);
+  if (thrown instanceof StoreUnavailable) return thrown.maybeWritten ? serviceUnavailable(thrown) : nothingBegun(thrown);
   return thrown instanceof Problem ? thrown : new Problem({ kind: 'internal', reason: 'internal_error', message: 'something went wrong here', cause: thrown });
-}
-
-/** The other side could not be used, or did not answer in time. */
-export function serviceUnavailable(cause: unknown): Problem {
-  return new Problem({ kind: 'unavailable', reason: 'service_unavailable', message: 'a part of the service cannot be reached; try again', cause });
 }
 
 /** What was thrown as a status with its detail. The status is all that many clients show, so it names the field too. */

@@ -1,3 +1,4 @@
+import { maybeBegun } from '@reelgate/platform/service-unavailable';
 import { jobScopes } from '../domain/in-flight-scope.ts';
 import { CREATE_LEASE } from '../domain/job.ts';
 import type { Job, JobCall } from '../domain/job.ts';
@@ -65,7 +66,9 @@ function newJob({ clock, newId, limits }: JobDeps, { idempotency, worker, ...req
 }
 
 async function mustFind({ jobs }: JobDeps, jobId: string): Promise<Job> {
-  const job = await jobs.findJob(jobId);
+  const job = await jobs.findJob(jobId).catch((error: unknown) => {
+    throw maybeBegun(error);
+  });
   if (job === undefined) throw new Error(`job ${jobId} was written and is not there`);
   return job;
 }

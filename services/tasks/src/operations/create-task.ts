@@ -1,4 +1,5 @@
 import { Problem, isProblem } from '@reelgate/platform/problem';
+import { maybeBegun, nothingBegun } from '@reelgate/platform/service-unavailable';
 import { TOTAL_SCOPE, tokenScope } from '../domain/in-flight-scope.ts';
 import type { Order } from '../domain/order.ts';
 import { priceFacts } from '../domain/price-facts.ts';
@@ -90,7 +91,7 @@ interface Own {
 }
 
 async function createOwn(deps: Deps, request: CreateRequest, { task, resolved, facts, signal }: Own): Promise<Created> {
-  const begun = await deps.store.begin(task, signal);
+  const begun = await begin(deps, task, signal);
   if (begun === 'key_taken') return afterLostRace(deps, request);
   if (begun !== 'begun') return refuseCapped(deps, request, facts);
   let created: Task | undefined;
@@ -101,11 +102,21 @@ async function createOwn(deps: Deps, request: CreateRequest, { task, resolved, f
     created = await submit(deps, task, resolved, facts);
   } catch (error) {
     // What an upstream may have taken is never given up here: the sweep finds the row.
-    if (!(error instanceof UncertainOutcome)) await refuse(deps, task, { error, isHeld });
-    throw error;
+    if (error instanceof UncertainOutcome) throw error;
+    await refuse(deps, task, { error, isHeld });
+    throw nothingBegun(error);
   }
   // Another process may have decided over it meanwhile.
   return { task: created ?? await mustFind(deps, task.id), replayed: false };
+}
+
+/** A row that a failing database has written all the same has no attempt: the sweep refuses it. */
+async function begin({ store }: Deps, task: NewTask, signal: AbortSignal | undefined): ReturnType<Deps['store']['begin']> {
+  try {
+    return await store.begin(task, signal);
+  } catch (error) {
+    throw nothingBegun(error);
+  }
 }
 
 async function submit(deps: Deps, task: NewTask, resolved: ResolvedOrder, facts: PriceFacts): Promise<Task | undefined> {
@@ -135,7 +146,9 @@ async function refuse(deps: Deps, task: NewTask, { error, isHeld }: { readonly e
   const failure = { code: problem?.reason ?? 'internal_error', message: problem?.message ?? 'a fault of the service' };
   // While the database is away only this process knows that nothing was submitted, or not taken.
   deps.creating.set(taskId, 'given_up');
-  const refused = await deps.store.refuse(taskId, failure, deps.clock.now());
+  const refused = await deps.store.refuse(taskId, failure, deps.clock.now()).catch((fault: unknown) => {
+    throw nothingBegun(fault);
+  });
   deps.creating.delete(taskId);
   // Another process may have decided over it, and kept the task with its hold.
   if (!refused) return;
@@ -193,7 +206,9 @@ function capsOf({ limits }: Deps, { tokenId, inFlightLimit }: Pick<CreateRequest
 }
 
 async function mustFind(deps: Deps, taskId: string): Promise<Task> {
-  const task = await deps.store.find(taskId);
+  const task = await deps.store.find(taskId).catch((error: unknown) => {
+    throw maybeBegun(error);
+  });
   if (task === undefined) throw new Error(`task ${taskId} was written and is not there`);
   return task;
 }

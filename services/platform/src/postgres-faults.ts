@@ -1,0 +1,29 @@
+import { StoreUnavailable } from './store-unavailable.ts';
+
+/** No connection, or one that broke. Node's codes. */
+const NETWORK: ReadonlySet<string> = new Set([
+  'ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN', 'EADDRNOTAVAIL', 'ENOTFOUND',
+  'EAI_AGAIN', 'EMFILE', 'ENFILE', 'ENOBUFS',
+]);
+/** The driver's own words for a connection that it has given up; they carry no code. */
+const GIVEN_UP = /^(Connection terminated|Connection ended|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed|Client is closed)/;
+const SQLSTATE = /^[0-9A-Z]{5}$/;
+/** The server is ending the connection: connection exceptions, shutdown, crash, and the limits of an idle session. */
+const ENDING = /^(08|57P0[1-5]|25P0[34])/;
+/** The server answers that it did not do it and could later: resources, locks, timeouts, conflicts, its disk, its users, a standby. */
+const LATER = /^(53|58|28|40001|40P01|55P03|57014|25006)/;
+
+/**
+ * What PostgreSQL or the way to it failed with: as StoreUnavailable where waiting can mend it, otherwise as it is. `mayBeDone` says that the
+ * statement was sent, and would have made something durable.
+ */
+export function postgresFault(error: unknown, mayBeDone: boolean): unknown {
+  if (typeof error !== 'object' || error === null) return error;
+  const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
+  const said = typeof code === 'string' ? code : '';
+  if (SQLSTATE.test(said) && !NETWORK.has(said)) {
+    if (LATER.test(said)) return new StoreUnavailable(error);
+    return ENDING.test(said) ? new StoreUnavailable(error, { maybeWritten: mayBeDone }) : error;
+  }
+  return NETWORK.has(said) || GIVEN_UP.test(String(message)) ? new StoreUnavailable(error, { maybeWritten: mayBeDone }) : error;
+}
