@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { connectGrpc } from '@reelgate/platform/rpc/grpc-client';
 import { Secret } from '@reelgate/platform/secret';
@@ -7,12 +8,16 @@ import { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
 import { startSandbox } from '../../deploy/local/sandbox/sandbox.ts';
 import type { Sandbox } from '../../deploy/local/sandbox/sandbox.ts';
+import { httpCaller } from '../harness/client.ts';
 import { newProgram } from '../harness/program.ts';
 import type { Program } from '../harness/program.ts';
-import { UPSTREAM_KEY } from '../harness/test-config.ts';
+import { KEYS, UPSTREAM_KEY } from '../harness/test-config.ts';
 
 const START_TIMEOUT_MS = 60_000;
 const CALLER_KEY = 'reporting-caller-key';
+/** How long the upstream takes to answer a create that says so. */
+const LATE_UPSTREAM_MS = 2000;
+const ASK_EVERY_MS = 100;
 
 let sandbox: Sandbox;
 let program: Program;
@@ -62,5 +67,53 @@ describe('an internal team calls the services over gRPC', () => {
     });
     expect((await call(CALLER_KEY)).status).toBe(200);
     expect(await (await call('nobody')).json()).toMatchObject({ code: 'unauthenticated' });
+  });
+});
+
+async function aToken(): Promise<string> {
+  const [token] = (await program.command('token', 'list', '--account', 'demo')).json as { token_id: string }[];
+  return token!.token_id;
+}
+
+describe('a caller that stops waiting', () => {
+  test.each([1, 3, 10, 300])('after %i ms is answered then, and finds nothing or the task of its key', async (timeoutMs) => {
+    const tasks = `http://${program.config.tasks.http}/reelgate.tasks.v1.TaskService`;
+    const call = async (method: string, body: object, headers: Record<string, string> = {}) => {
+      const response = await fetch(`${tasks}/${method}`, {
+        method: 'POST', headers: { 'content-type': 'application/json', authorization: `Bearer ${CALLER_KEY}`, ...headers }, body: JSON.stringify(body),
+      });
+      return { status: response.status, json: await response.json() as { code?: string; replayed?: boolean; task?: { id: string }; tasks?: { id: string }[] } };
+    };
+    const list = async () => (await call('ListTasks', { accountId: 'demo' })).json.tasks?.map(({ id }) => id) ?? [];
+    const slow = { kind: 'TASK_KIND_GENERATION', model: 'Alpha-H3', content: [{ text: 'a red boat [late:2s] [never]' }], duration: 5, resolution: '768P', ratio: '16:9' };
+    const request = { accountId: 'demo', tokenId: await aToken(), visibleModels: ['*'], order: slow, idempotencyKey: `waits-${String(timeoutMs)}` };
+    const before = await list();
+    const asked = performance.now();
+
+    const left = await call('CreateTask', request, { 'connect-timeout-ms': String(timeoutMs) });
+
+    expect(left).toMatchObject({ status: 504, json: { code: 'deadline_exceeded' } });
+    expect(performance.now() - asked).toBeLessThan(LATE_UPSTREAM_MS);
+    // what was begun holds the key until its answer is known
+    let again = await call('CreateTask', request);
+    const bound = performance.now() + 4 * LATE_UPSTREAM_MS;
+    for (; again.json.code === 'failed_precondition' && performance.now() < bound; again = await call('CreateTask', request)) await wait(ASK_EVERY_MS);
+    expect(again.status).toBe(200);
+    expect((await list()).filter((id) => !before.includes(id))).toEqual([again.json.task?.id]);
+  });
+});
+
+describe('a list', () => {
+  test('goes on only from a task of the account, over HTTP and over gRPC', async () => {
+    const demo = httpCaller(program.base, KEYS.demo);
+    const connection = connectGrpc(program.config.tasks.listen, new Secret(CALLER_KEY));
+    try {
+      for (const after of ['task_06byh4ptrbv0000000000000000', 'first']) {
+        expect(await demo.call('GET', `/v1/videos?after=${after}`)).toMatchObject({ status: 400, json: { error: { code: 'invalid_request', param: 'after' } } });
+        await expect(connection.client(TaskService).listTasks({ accountId: 'demo', after })).rejects.toMatchObject({ kind: 'invalid', field: 'after' });
+      }
+    } finally {
+      connection.close();
+    }
   });
 });
