@@ -28,7 +28,7 @@ import { singleFlight } from './operations/single-flight.ts';
 import { makePoster } from './operations/make-poster.ts';
 import { nameOf, stageMedia } from './operations/stage-media.ts';
 import { withPosters } from './operations/with-posters.ts';
-import { openProbePool } from './probe/probe-pool.ts';
+import { openProbePools } from './probe/probe-pools.ts';
 import { mediaServiceBinding } from './rpc/media-service.ts';
 import { operatorServiceBinding } from './rpc/operator-service.ts';
 import { sqlMediaStore } from './store/sql-media-store.ts';
@@ -42,7 +42,7 @@ export interface RunningMedia extends RunningService {
   readonly bytes: MediaBytes;
 }
 
-/** Builds the media service. The parsers are loaded when the first file comes. */
+/** Builds the media service. Beside it one process comes up in which the files of clients are parsed, and others when they are needed. */
 export async function startMedia(config: MediaConfig, foundation: Foundation): Promise<RunningMedia> {
   const lifecycle = openLifecycle(foundation.log);
   const sql = await openSql({ url: config.database?.reveal(), dataDir: foundation.dataDir, name: 'media', migrations: MIGRATIONS });
@@ -64,18 +64,18 @@ function build(config: MediaConfig, foundation: Foundation, { sql, lifecycle }: 
   const scratch = path.join(folder, 'incoming');
   const incoming = openIncoming(scratch, newId);
   const blobs = openBlobs(config.blobs, { folder, scratch, ...foundation, lifecycle });
-  const pool = openProbePool({ clock, log, ...config.probe });
-  lifecycle.add('parsers', () => pool.stop());
+  const pools = openProbePools({ clock, log, newId, folder: path.join(folder, 'parsing'), ...config.probe });
+  lifecycle.add('parsers', () => pools.stop());
   const fetcher = openFetcher({
     ...foundation, incoming, policy: addressPolicy(config.fetch), dnsServers: config.fetch.dnsServers, redirectsMax: config.fetch.redirectsMax, headerBytesMax: config.fetch.headerBytesMax,
     isOwn: (url) => isOwnHost(url, publicUrl), stopping: stopping.signal,
   }, config);
-  const deps = { ...foundation, ...config, store: sqlMediaStore(sql), blobs, incoming, fetcher, probe: pool.probe, poster: pool.poster, redraw: config.stagedRedraw ? pool.redraw : undefined };
+  const deps = { ...foundation, ...config, store: sqlMediaStore(sql), blobs, incoming, fetcher, probe: pools.references.probe, poster: pools.posters.poster, redraw: config.stagedRedraw ? pools.references.redraw : undefined };
 
   const flights = singleFlight<MediaObject>();
   const drawing = singleFlight<MediaObject | undefined>();
   const posterOf = (result: MediaObject): Promise<MediaObject | undefined> => drawing.run(result.id, () => makePoster(deps, result), stopping.signal);
-  const ingest = withPosters((order: IngestOrder) => ingestResult(deps, order), posterOf);
+  const ingest = withPosters((order: IngestOrder) => ingestResult({ ...deps, probe: pools.results.probe }, order), posterOf);
   lifecycle.add('posters', () => drawing.settled());
   lifecycle.add('transfers', () => flights.settled());
   lifecycle.add('fetches', () => { stopping.abort(); });
@@ -87,7 +87,7 @@ function build(config: MediaConfig, foundation: Foundation, { sql, lifecycle }: 
     bytes,
     bindings: [mediaServiceBinding({
       clock, store: deps.store, blobs,
-      stage: (order, signal) => flights.run(`stage ${order.accountId} ${order.taskId} ${nameOf(order)}`, () => stageMedia(deps, order), signal),
+      stage: (order, signal) => flights.run(`stage ${order.accountId} ${order.taskId} ${nameOf(order)}`, (left) => stageMedia(deps, { ...order, signal: left }), signal),
       ingest: (order, signal) => flights.run(`ingest ${order.taskId}`, () => ingest(order), signal),
       link: (object) => linkObject({ ...deps, presigned: config.stagedPresigned ?? isReachable(config.blobs) }, object),
     }), operatorServiceBinding(deps)],

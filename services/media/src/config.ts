@@ -32,7 +32,10 @@ export const mediaSchema = {
     staged: section({ lifetime: duration('8d'), presigned: { type: 'boolean' }, redraw: flag(true) }),
     inline: section({ lifetime: duration('1h'), max_bytes: bytes('64MiB'), per_account: bytes('512MiB') }),
     limits: section({ image: bytes('30MiB'), video: bytes('50MiB'), audio: bytes('15MiB'), base_video: bytes('100MiB') }),
-    probe: section({ timeout: duration('5s'), heap: bytes('256MiB'), pixels: count(40_000_000), workers: count(2) }),
+    probe: section({
+      timeout: duration('5s'), heap: bytes('256MiB'), memory: bytes('1GiB'), pixels: count(40_000_000),
+      workers: count(3), result_workers: count(2), queue: count(256), queue_per_account: count(32),
+    }),
     fetch: section({
       allow: {
         type: 'array', default: [],
@@ -82,8 +85,15 @@ export interface FetchConfig {
 export interface ProbeConfig {
   readonly timeoutMs: number;
   readonly heapBytes: number;
+  /** Of a parser's process, JavaScript and all. */
+  readonly memoryBytes: number;
   readonly pixelsMax: number;
+  /** For references, and for results. */
   readonly workers: number;
+  readonly resultWorkers: number;
+  /** Files that wait for a worker. */
+  readonly queueMax: number;
+  readonly queuePerAccountMax: number;
 }
 
 /** An absolute path, or nothing for a folder in the data folder; or a bucket. */
@@ -118,7 +128,10 @@ interface Checked {
     readonly listen?: string; readonly http?: string; readonly database?: string; readonly blobs?: string; readonly s3?: CheckedS3;
     readonly results: { readonly lifetime: string; readonly max_bytes: string; readonly parallel: number; readonly total: string; readonly redirect: boolean };
     readonly staged: { readonly lifetime: string; readonly presigned?: boolean; readonly redraw: boolean }; readonly inline: Values; readonly limits: Values;
-    readonly probe: { readonly timeout: string; readonly heap: string; readonly pixels: number; readonly workers: number };
+    readonly probe: {
+      readonly timeout: string; readonly heap: string; readonly memory: string; readonly pixels: number;
+      readonly workers: number; readonly result_workers: number; readonly queue: number; readonly queue_per_account: number;
+    };
     readonly fetch: {
       readonly allow: readonly string[]; readonly ports: readonly number[]; readonly max_redirects: number; readonly dns_servers: readonly string[];
       readonly in_flight: Numbers; readonly yield_after: string; readonly least_speed: string; readonly speed_window: string; readonly header_bytes: string; readonly url_characters: number; readonly timeouts: Values;
@@ -140,7 +153,7 @@ export function mediaConfig(value: unknown): MediaConfig {
     stagedRedraw: media.staged.redraw,
     inline: inlineConfig(media.inline),
     bytesMax: { image: size(media.limits['image']), video: size(media.limits['video']), audio: size(media.limits['audio']), base_video: size(media.limits['base_video']) },
-    probe: { timeoutMs: ms(media.probe.timeout), heapBytes: size(media.probe.heap), pixelsMax: media.probe.pixels, workers: media.probe.workers },
+    probe: probeConfig(media.probe),
     fetch: fetchConfig(media.fetch),
   };
 }
@@ -149,6 +162,13 @@ function inlineConfig(inline: Values): MediaConfig['inline'] {
   const config = { lifetimeMs: ms(inline['lifetime']), bytesMax: size(inline['max_bytes']), accountBytesMax: size(inline['per_account']) };
   if (config.accountBytesMax < config.bytesMax) throw new ConfigError('media.inline.per_account: expected at least media.inline.max_bytes');
   return config;
+}
+
+function probeConfig(probe: Checked['media']['probe']): ProbeConfig {
+  return {
+    timeoutMs: ms(probe.timeout), heapBytes: size(probe.heap), memoryBytes: size(probe.memory), pixelsMax: probe.pixels,
+    workers: probe.workers, resultWorkers: probe.result_workers, queueMax: probe.queue, queuePerAccountMax: probe.queue_per_account,
+  };
 }
 
 function blobsConfig({ blobs, s3 }: Checked['media']): BlobsConfig {

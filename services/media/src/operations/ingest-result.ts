@@ -39,7 +39,7 @@ export async function ingestResult(deps: IngestDeps, order: IngestOrder): Promis
 
   return withResult(deps, order, async (file) => {
     try {
-      const facts = await videoIn(deps, file);
+      const facts = await videoIn(deps, accountId, file);
       const result = claimed(await claimFile(deps, file, { accountId, taskId, purpose: 'result', reference: '', facts, lifetimeMs: deps.results.lifetimeMs }));
       deps.log.info({ taskId, object: result.id, bytes: file.bytes }, 'a result was stored');
       return stillKept(result, deps.clock.now());
@@ -68,8 +68,8 @@ async function withResult<T>({ fetcher, log }: IngestDeps, order: IngestOrder, u
   }
 }
 
-async function videoIn({ probe }: IngestDeps, { path }: ReceivedFile): Promise<VideoFacts> {
-  const outcome = await probe(path);
+async function videoIn({ probe }: IngestDeps, accountId: string, { path }: ReceivedFile): Promise<VideoFacts> {
+  const outcome = await probe(path, { accountId });
   if ('fault' in outcome) throw refused(`is no video that can be read (${outcome.fault})`);
   if (!isResult(outcome.facts)) throw refused(`must be a video that can be shown; it is ${outcome.facts.mediaType}`);
   return outcome.facts;

@@ -28,7 +28,7 @@ export async function makePoster(deps: PosterDeps, result: MediaObject): Promise
 async function drawPoster(deps: PosterDeps, { accountId, taskId, blob, expiresAt }: MediaObject): Promise<MediaObject | undefined> {
   let outcome: ProbeOutcome | undefined;
   const draw = (path: string): Promise<ReceivedFile | undefined> => deps.incoming.fill(async (into) => {
-    outcome = await deps.poster(path, into);
+    outcome = await deps.poster(path, into, { accountId });
     return 'facts' in outcome;
   });
   const file = await deps.blobs.withFile(blob.key, draw);

@@ -31,6 +31,48 @@ test('whoever leaves is let go, and the work goes on', async () => {
   await flight.settled();
 });
 
+test('work is told when the last who waited has left, and not before', async () => {
+  const flight = singleFlight<string>();
+  const [one, two] = [new AbortController(), new AbortController()];
+  const { promise, resolve } = Promise.withResolvers<string>();
+  let left: AbortSignal | undefined;
+  const work = (told: AbortSignal): Promise<string> => {
+    left = told;
+    return promise;
+  };
+  const callers = [flight.run('a', work, one.signal), flight.run('a', work, two.signal)].map((caller) => caller.catch(() => 'left'));
+
+  one.abort(new Error('gone'));
+  await callers[0];
+  expect(left?.aborted).toBe(false);
+  two.abort(new Error('gone'));
+  await callers[1];
+  expect(left?.aborted).toBe(true);
+  resolve('done');
+  await flight.settled();
+});
+
+test('whoever asks while work gives up has it begun anew', async () => {
+  const flight = singleFlight<string>();
+  const leaving = new AbortController();
+  const { promise: over, resolve: end } = Promise.withResolvers<undefined>();
+  let runs = 0;
+  const work = async (left: AbortSignal): Promise<string> => {
+    runs += 1;
+    if (runs > 1) return 'done';
+    await over;
+    throw left.reason as Error;
+  };
+  const left = flight.run('a', work, leaving.signal).catch(() => 'left');
+  leaving.abort(new Error('gone'));
+  await left;
+
+  const asked = flight.run('a', work, never);
+  end(undefined);
+  expect(await asked).toBe('done');
+  expect(runs).toBe(2);
+});
+
 test('a failure is told to all and not kept', async () => {
   const flight = singleFlight<string>();
   const fail = (): Promise<string> => Promise.reject(new Error('no'));

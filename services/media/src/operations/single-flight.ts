@@ -1,28 +1,56 @@
 /**
  * Work under a name is done once however many ask for it at the same moment. It goes on when they leave, since it has bounds of its own
- * and whoever asks next finds it done.
+ * and whoever asks next finds it done; it is told when all of them have left, and may give up what it has not begun. Whoever asks while it
+ * gives up has it begun anew.
  */
 export interface SingleFlight<T> {
   /** Rejects with the signal's reason when the signal is aborted first. */
-  run(name: string, work: () => Promise<T>, signal: AbortSignal): Promise<T>;
+  run(name: string, work: (left: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T>;
   /** Resolves when nothing runs any more. */
   settled(): Promise<void>;
 }
 
 export function singleFlight<T>(): SingleFlight<T> {
-  const running = new Map<string, Promise<T>>();
+  const running = new Map<string, Flight<T>>();
 
-  const start = (name: string, work: () => Promise<T>): Promise<T> => {
-    const started = work().finally(() => running.delete(name));
-    running.set(name, started);
-    return started;
+  const start = (name: string, work: (left: AbortSignal) => Promise<T>): Flight<T> => {
+    const leaving = new AbortController();
+    const flight = { callers: 0, leaving, done: work(leaving.signal).finally(() => running.delete(name)) };
+    // it may end when everybody has left
+    flight.done.catch(() => undefined);
+    running.set(name, flight);
+    return flight;
+  };
+  const run: SingleFlight<T>['run'] = async (name, work, signal) => {
+    const flight = running.get(name) ?? start(name, work);
+    flight.callers += 1;
+    try {
+      return await orAborted(flight.done, signal);
+    } catch (error) {
+      if (error instanceof AllLeft && !signal.aborted) return await run(name, work, signal);
+      throw error;
+    } finally {
+      flight.callers -= 1;
+      if (flight.callers === 0) flight.leaving.abort(new AllLeft());
+    }
   };
   return {
-    run: (name, work, signal) => orAborted(running.get(name) ?? start(name, work), signal),
+    run,
     settled: async () => {
-      await Promise.allSettled(running.values());
+      await Promise.allSettled([...running.values()].map(({ done }) => done));
     },
   };
+}
+
+interface Flight<T> {
+  callers: number;
+  readonly leaving: AbortController;
+  readonly done: Promise<T>;
+}
+
+/** Why work gives up: nobody waits for it. */
+class AllLeft extends Error {
+  override readonly name = 'AllLeft';
 }
 
 function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -40,6 +40,8 @@ export interface StageOrder {
   /** What the client wrote, or what its bytes were put into and the type that it gave them. */
   readonly source: { readonly url: string } | { readonly object: string; readonly declaredType: string };
   readonly requestId: string;
+  /** Aborted when nobody waits for it any more: what is not being looked at yet is then left. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** New bytes, or bytes that are kept already. */
@@ -57,7 +59,7 @@ export async function stageMedia(deps: StageDeps, order: StageOrder): Promise<Me
   const found = 'object' in order.source ? await findInline(deps, order, order.source) : await findReference(deps, order, order.source.url);
   try {
     checkSize(deps, order, 'file' in found ? found.file.bytes : found.blob.bytes);
-    const facts = await factsOf(deps, found);
+    const facts = await factsOf(deps, order, found);
     checkFacts(order, facts);
     const { accountId, taskId } = order;
     const freeze = (content: Content): Promise<MediaObject> => claimContent(deps, content, {
@@ -151,7 +153,7 @@ async function withRedrawn<T>(deps: StageDeps, order: StageOrder, found: Found, 
   let outcome: ProbeOutcome | undefined;
   const { redraw, blobs, incoming } = deps;
   const draw = async (path: string): Promise<ReceivedFile | undefined> => incoming.fill(async (into) => {
-    outcome = await redraw?.(path, into);
+    outcome = await redraw?.(path, into, order);
     return outcome !== undefined && 'facts' in outcome;
   });
   const file = 'file' in found ? await draw(found.file.path) : await blobs.withFile(found.blob.key, draw);
@@ -166,11 +168,11 @@ async function withRedrawn<T>(deps: StageDeps, order: StageOrder, found: Found, 
   }
 }
 
-async function factsOf({ blobs, store, probe }: StageDeps, found: Found): Promise<MediaFacts> {
-  if ('file' in found) return factsIn(await probe(found.file.path));
+async function factsOf({ blobs, store, probe }: StageDeps, order: StageOrder, found: Found): Promise<MediaFacts> {
+  if ('file' in found) return factsIn(await probe(found.file.path, order));
   const { blob } = found;
   if (blob.facts !== undefined) return blob.facts;
-  const outcome = await blobs.withFile(blob.key, probe);
+  const outcome = await blobs.withFile(blob.key, (path) => probe(path, order));
   if (outcome === undefined) throw unknownMedia();
   const facts = factsIn(outcome);
   await store.noteFacts(blob.sha256, facts);

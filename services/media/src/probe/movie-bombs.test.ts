@@ -2,11 +2,9 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { systemClock } from '@reelgate/platform/clock';
-import { silentLog } from '@reelgate/platform/log';
 import { MP4_BOMBS, SOUND_BOMBS, WEBM_BOMBS } from '../../testing/movie-bombs.ts';
 import { fixture } from '../../testing/origin.ts';
-import { openProbePool } from './probe-pool.ts';
+import { ANYBODY, startProbePool } from '../../testing/probe-pool-under-test.ts';
 
 const TIMEOUT_MS = 1500;
 /** For the rest: to end a worker and to have another in its place, beside whatever else the machine does. */
@@ -14,13 +12,13 @@ const TEST_MS = 40_000;
 const HEAP_BYTES = 128 * 1024 ** 2;
 const GROWTH_BYTES_MAX = 700 * 1024 ** 2;
 const folder = mkdtempSync(path.join(os.tmpdir(), 'media-movies-'));
-const pool = openProbePool({ clock: systemClock, log: silentLog, workers: 1, timeoutMs: TIMEOUT_MS, heapBytes: HEAP_BYTES, pixelsMax: 40_000_000 });
+const pool = startProbePool({ timeoutMs: TIMEOUT_MS, heapBytes: HEAP_BYTES });
 const [file, good] = [path.join(folder, 'file'), path.join(folder, 'good')] as const;
 let baseBytes = 0;
 
 beforeAll(async () => {
   writeFileSync(good, fixture('768p.mp4'));
-  await pool.probe(good);
+  await pool.probe(good, ANYBODY);
   baseBytes = process.memoryUsage.rss();
 });
 afterAll(async () => {
@@ -30,11 +28,11 @@ afterAll(async () => {
 
 test.each([...MP4_BOMBS, ...WEBM_BOMBS, ...SOUND_BOMBS])('%s: there is an answer in time, within the memory of one worker, and the next file is read', async (_what, make, verdict) => {
   writeFileSync(file, make());
-  const outcome = await pool.probe(file);
+  const outcome = await pool.probe(file, ANYBODY);
   const grownBytes = process.memoryUsage.rss() - baseBytes;
 
   expect(outcome).toEqual(typeof verdict === 'string' ? { fault: verdict } : { facts: expect.objectContaining(verdict) });
   expect(grownBytes).toBeLessThan(GROWTH_BYTES_MAX);
-  expect(await pool.probe(good)).toMatchObject({ facts: { mediaType: 'video/mp4', durationMs: 4458 } });
+  expect(await pool.probe(good, ANYBODY)).toMatchObject({ facts: { mediaType: 'video/mp4', durationMs: 4458 } });
   expect(readdirSync(folder).sort()).toEqual(['file', 'good']);
 }, TEST_MS);

@@ -2,19 +2,17 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
-import { systemClock } from '@reelgate/platform/clock';
-import { silentLog } from '@reelgate/platform/log';
 import { mp4 } from '../../testing/mp4.ts';
 import { fixture } from '../../testing/origin.ts';
 import { heic, wav } from '../../testing/pictures.ts';
-import { openProbePool } from './probe-pool.ts';
+import { ANYBODY, startProbePool } from '../../testing/probe-pool-under-test.ts';
 
 const FILES = 40;
 const TEST_MS = 120_000;
 /** What readers of tables stumble over. */
 const NUMBERS = [0, 1, 0xff, 0x7fff, 0xffff, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff];
 const folder = mkdtempSync(path.join(os.tmpdir(), 'media-mutated-'));
-const pool = openProbePool({ clock: systemClock, log: silentLog, workers: 1, timeoutMs: 700, heapBytes: 256 * 1024 ** 2, pixelsMax: 40_000_000 });
+const pool = startProbePool({ timeoutMs: 700, heapBytes: 256 * 1024 ** 2 });
 const [file, into, good] = ['file', 'into', 'good'].map((name) => path.join(folder, name)) as [string, string, string];
 writeFileSync(good, fixture('image.png'));
 
@@ -59,18 +57,18 @@ test.each<[string, Buffer]>([
   const next = chance(name.length);
   for (let count = 0; count < FILES; count += 1) {
     writeFileSync(file, mutated(original, next));
-    const outcome = await pool.probe(file);
+    const outcome = await pool.probe(file, ANYBODY);
     if (!('facts' in outcome)) {
       expect(outcome.fault).toMatch(/^[a-z_]+$/);
       continue;
     }
     writeFileSync(into, '');
     const draw = { image: pool.redraw, video: pool.poster, audio: undefined }[outcome.facts.family];
-    const drawn = await draw?.(file, into);
+    const drawn = await draw?.(file, into, ANYBODY);
     if (drawn !== undefined && 'facts' in drawn && drawn.facts.family === 'image') expect(drawn.facts.width * drawn.facts.height).toBeLessThanOrEqual(40_000_000);
   }
   rmSync(into, { force: true });
 
-  expect(await pool.probe(good)).toMatchObject({ facts: { mediaType: 'image/png', width: 640 } });
+  expect(await pool.probe(good, ANYBODY)).toMatchObject({ facts: { mediaType: 'image/png', width: 640 } });
   expect(readdirSync(folder).sort()).toEqual(['file', 'good']);
 }, TEST_MS);

@@ -3,21 +3,18 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { systemClock } from '@reelgate/platform/clock';
-import { silentLog } from '@reelgate/platform/log';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { endlessMp3 } from '../../testing/movie-bombs.ts';
 import { heavyMp4, mp4 } from '../../testing/mp4.ts';
 import { fixture } from '../../testing/origin.ts';
 import { apng, heic, png, wav } from '../../testing/pictures.ts';
-import { openProbePool } from './probe-pool.ts';
-import type { ProbePoolOptions } from './probe-pool.ts';
+import { ANYBODY, startProbePool } from '../../testing/probe-pool-under-test.ts';
 import type { ProbeOutcome } from './probe.ts';
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'media-probe-'));
-const OPTIONS: ProbePoolOptions = { clock: systemClock, log: silentLog, workers: 2, timeoutMs: 5000, heapBytes: 256 * 1024 ** 2, pixelsMax: 40_000_000 };
-const pool = openProbePool(OPTIONS);
-const patient = openProbePool({ ...OPTIONS, workers: 1, timeoutMs: 700 });
+const TIMEOUT_MS = 5000;
+const pool = startProbePool({ workers: 2 });
+const patient = startProbePool({ timeoutMs: 700 });
 let files = 0;
 
 afterAll(async () => {
@@ -30,7 +27,7 @@ function probe(bytes: Uint8Array, by = pool): Promise<ProbeOutcome> {
   files += 1;
   const file = path.join(folder, String(files));
   writeFileSync(file, bytes);
-  return by.probe(file);
+  return by.probe(file, ANYBODY);
 }
 
 describe('facts', () => {
@@ -105,12 +102,12 @@ describe('bombs', () => {
 
   test('a file is given the time of the processor: a machine that has much else to do refuses none', async () => {
     const clock = fakeClock();
-    const slow = openProbePool({ ...OPTIONS, clock, workers: 1 });
+    const slow = startProbePool({ clock, timeoutMs: TIMEOUT_MS });
     await probe(fixture('image.png'), slow);
 
     let outcome: ProbeOutcome | undefined;
     const probing = probe(fixture('768p.mp4'), slow).then((answered) => { outcome = answered; });
-    for (let times = 0; times < 3 && outcome === undefined; times += 1) await clock.advance(OPTIONS.timeoutMs);
+    for (let times = 0; times < 3 && outcome === undefined; times += 1) await clock.advance(TIMEOUT_MS);
     await probing;
 
     expect(outcome).toMatchObject({ facts: { mediaType: 'video/mp4' } });
@@ -118,7 +115,7 @@ describe('bombs', () => {
   });
 
   test('a file that fills the memory ends its worker alone', async () => {
-    const small = openProbePool({ ...OPTIONS, workers: 1, heapBytes: 32 * 1024 ** 2 });
+    const small = startProbePool({ heapBytes: 32 * 1024 ** 2 });
     
     const outcomes = [await probe(heavyMp4(), small), await probe(fixture('image.png'), small)];
     await small.stop();
@@ -141,8 +138,8 @@ describe('bombs', () => {
 });
 
 test('a pool that was stopped takes nothing', async () => {
-  const stopped = openProbePool(OPTIONS);
+  const stopped = startProbePool();
   await stopped.stop();
 
-  await expect(stopped.probe('/nowhere')).rejects.toMatchObject({ reason: 'media_busy' });
+  await expect(stopped.probe('/nowhere', ANYBODY)).rejects.toMatchObject({ reason: 'media_busy' });
 });

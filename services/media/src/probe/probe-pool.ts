@@ -1,19 +1,10 @@
-import { fileURLToPath } from 'node:url';
-import { Worker } from 'node:worker_threads';
-import { Problem } from '@reelgate/platform/problem';
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
-import { processorTimeUsed } from './processor-time.ts';
-import type { Draw, Probe, ProbeJob, ProbeOutcome, Work } from './probe.ts';
+import { openCrew } from './pool/crew.ts';
+import { openFairQueue } from './pool/fair-queue.ts';
+import type { Parsers } from './pool/parsers.ts';
+import type { Draw, Probe, ProbeJob, ProbeOrder, ProbeOutcome, Work } from './probe.ts';
 
-const WORKER = fileURLToPath(new URL('./probe-worker.ts', import.meta.url));
-const WAITING_MAX = 256;
-const MIB = 1024 ** 2;
-const YOUNG_MIB = 4;
-const STACK_MIB = 4;
-const BUSY_RETRY_MS = 1000;
-/** For a worker to load what it needs. */
-const START_MS = 20_000;
 /** Drawing takes longer than looking: every pixel is written too. */
 const DRAW_TIMES = 4;
 
@@ -21,125 +12,57 @@ export interface ProbePool {
   readonly probe: Probe;
   readonly redraw: Draw;
   readonly poster: Draw;
+  /** Starts the processes that are kept warm. */
+  warm(): void;
   stop(): Promise<void>;
 }
 
 export interface ProbePoolOptions {
   readonly clock: Clock;
   readonly log: Log;
+  readonly parsers: Parsers;
   readonly workers: number;
+  /** Processes that wait for a file even when none comes. */
+  readonly warm: number;
+  /** Files that wait, over all and of one account. */
+  readonly queueMax: number;
+  readonly queuePerAccountMax: number;
   /** Of the processor, for each file. A file that takes longer is not read. */
   readonly timeoutMs: number;
-  /** Of JavaScript in each worker. */
+  /** Of JavaScript, and of all that a process holds. */
   readonly heapBytes: number;
+  readonly memoryBytes: number;
   readonly pixelsMax: number;
 }
 
-/** A few workers, made when they are needed and used again; one that a file holds up or fills is ended, and another takes its place. */
+/** A few child processes, started when they are needed and used again; one that a file holds up, fills or ends is replaced. Accounts share them. */
 export function openProbePool(options: ProbePoolOptions): ProbePool {
-  const idle: Worker[] = [];
-  const all = new Set<Worker>();
-  const waiting: (() => void)[] = [];
-  let busy = 0;
-  let stopped = false;
+  const { clock, log, memoryBytes, timeoutMs, pixelsMax } = options;
+  const queue = openFairQueue({ clock, workers: options.workers, perAccountMax: options.queuePerAccountMax, totalMax: options.queueMax });
+  const crew = openCrew({ ...options, jobProcessorMs: DRAW_TIMES * timeoutMs });
 
-  const enter = async (): Promise<void> => {
-    if (stopped || waiting.length >= WAITING_MAX) throw new Problem({ kind: 'unavailable', reason: 'media_busy', message: 'cannot be looked at now: too many files wait; try again', retryAfterMs: BUSY_RETRY_MS });
-    if (busy < options.workers) busy += 1;
-    else await new Promise<void>((resolve) => { waiting.push(resolve); });
-  };
-  const leave = (): void => {
-    const next = waiting.shift();
-    if (next === undefined) busy -= 1;
-    else next();
-  };
-  const worker = (): Worker => {
-    const found = idle.pop();
-    if (found !== undefined) return found;
-    const made = startProbeWorker(options.heapBytes);
-    all.add(made);
-    return made.once('exit', () => {
-      all.delete(made);
-      if (idle.includes(made)) idle.splice(idle.indexOf(made), 1);
-    });
-  };
-
-  const run = async (job: ProbeJob): Promise<ProbeOutcome> => {
-    await enter();
-    const taken = worker();
+  const run = async (job: ProbeJob, { accountId, signal }: ProbeOrder): Promise<ProbeOutcome> => {
+    const turn = await queue.enter({ account: accountId, isContinued: job.work === 'redraw', signal });
+    let used = 0;
     try {
-      const outcome = await runJob(taken, options.clock, job);
-      if (outcome !== undefined && !stopped) {
-        idle.push(taken);
-        return outcome;
-      }
-      await taken.terminate();
-      if (outcome === undefined) options.log.warn({}, 'a file held up or filled the parser; its worker was ended');
+      const parser = await crew.take();
+      const { outcome, usedMs } = await parser.run({ ...job, clock, memoryBytes }).finally(() => { crew.giveBack(parser); });
+      used = usedMs;
+      if (outcome === undefined) log.warn({ accountId, usedMs }, 'a file held up, filled or ended its parser; the process was ended');
       return outcome ?? { fault: 'overrun' };
     } finally {
-      leave();
+      turn.end(used);
     }
   };
+  const draw = (work: Work, ms: number): Draw => (path, into, order) => run({ work, path, into, pixelsMax, timeoutMs: ms }, order);
   return {
-    ...asked(run, options),
+    probe: (path, order) => run({ work: 'probe', path, into: '', pixelsMax, timeoutMs }, order),
+    redraw: draw('redraw', DRAW_TIMES * timeoutMs),
+    poster: draw('poster', timeoutMs),
+    warm: () => { crew.warm(); },
     stop: async () => {
-      stopped = true;
-      await Promise.all([...all].map((each) => each.terminate()));
+      queue.stop();
+      await crew.stop();
     },
   };
-}
-
-function asked(run: (job: ProbeJob) => Promise<ProbeOutcome>, { pixelsMax, timeoutMs }: ProbePoolOptions): Pick<ProbePool, Work> {
-  return {
-    probe: (path) => run({ work: 'probe', path, into: '', pixelsMax, timeoutMs }),
-    redraw: (path, into) => run({ work: 'redraw', path, into, pixelsMax, timeoutMs: DRAW_TIMES * timeoutMs }),
-    poster: (path, into) => run({ work: 'poster', path, into, pixelsMax, timeoutMs }),
-  };
-}
-
-/** Whether a worker has come up. */
-const started = new WeakMap<Worker, Promise<boolean>>();
-
-function startProbeWorker(heapBytes: number): Worker {
-  const worker = new Worker(WORKER, {
-    env: {}, execArgv: [], stdout: true, stderr: true,
-    resourceLimits: { maxOldGenerationSizeMb: Math.ceil(heapBytes / MIB), maxYoungGenerationSizeMb: YOUNG_MIB, stackSizeMb: STACK_MIB },
-  });
-  worker.stdout.resume();
-  worker.stderr.resume();
-  // its end is seen by the job that it had
-  worker.on('error', () => undefined);
-  worker.unref();
-  started.set(worker, new Promise((resolve) => {
-    worker.once('message', () => { resolve(true); }).once('exit', () => { resolve(false); });
-  }));
-  return worker;
-}
-
-/** Undefined: the worker answered nothing in its time of the processor, or died. The time of a file runs from when its worker can look at it. */
-async function runJob(worker: Worker, clock: Clock, job: ProbeJob): Promise<ProbeOutcome | undefined> {
-  const isUp = await withinTime(clock, START_MS, async () => started.get(worker) ?? false);
-  if (isUp !== true) return undefined;
-  const { promise: answered, resolve } = Promise.withResolvers<ProbeOutcome | undefined>();
-  const died = (): void => {
-    resolve(undefined);
-  };
-  worker.once('message', resolve).once('exit', died);
-  worker.postMessage(job);
-  const done = new AbortController();
-  try {
-    return await Promise.race([answered, processorTimeUsed(worker, clock, { ms: job.timeoutMs, signal: done.signal }).then(() => undefined)]);
-  } finally {
-    done.abort();
-    worker.off('message', resolve).off('exit', died);
-  }
-}
-
-async function withinTime<T>(clock: Clock, ms: number, work: () => Promise<T>): Promise<T | undefined> {
-  const done = new AbortController();
-  try {
-    return await Promise.race([work(), clock.sleep(ms, done.signal).then(() => undefined)]);
-  } finally {
-    done.abort();
-  }
 }

@@ -1,0 +1,30 @@
+/* The program of the child process in which files are parsed: a job a line comes in, an answer a line goes out. */
+import './close-world.ts';
+import type { ProbeJob, ProbeOutcome, Work } from '../probe.ts';
+
+// loaded before the first file, whose time does not run meanwhile, and behind the closing of the world
+const [{ probeFile }, { redrawImage }, { posterImage }] = await Promise.all([
+  import('../probe-file.ts'), import('../redraw-image.ts'), import('../poster-image.ts'), import('../probe-image.ts'), import('../probe-container.ts'),
+]);
+
+const WORKS: Readonly<Record<Work, (job: ProbeJob) => Promise<ProbeOutcome>>> = { probe: probeFile, redraw: redrawImage, poster: posterImage };
+
+async function answer(job: ProbeJob): Promise<ProbeOutcome> {
+  try {
+    return await WORKS[job.work](job);
+  } catch {
+    return { fault: 'broken' };
+  }
+}
+
+let received = '';
+process.stdin.setEncoding('utf8').on('data', (chunk: string) => {
+  received += chunk;
+  const end = received.indexOf('\n');
+  if (end < 0) return;
+  const job = JSON.parse(received.slice(0, end)) as ProbeJob;
+  received = received.slice(end + 1);
+  void answer(job).then((outcome) => process.stdout.write(`${JSON.stringify(outcome)}\n`));
+});
+// the end of the input is the end of whoever asks, and with it of this process: nothing else keeps it
+process.stdout.write('{"ready":true}\n');

@@ -1,0 +1,94 @@
+import { Problem } from '@reelgate/platform/problem';
+import type { Clock } from '@reelgate/platform/clock';
+import { newShares } from './account-shares.ts';
+import type { AccountShare, AccountShares, Turn } from './account-shares.ts';
+
+const RETRY_MS_MIN = 1000;
+const RETRY_MS_MAX = 60_000;
+
+export interface QueueOptions {
+  readonly clock: Clock;
+  /** Work that goes on at once. */
+  readonly workers: number;
+  /** Jobs that wait, of one account and over all. */
+  readonly perAccountMax: number;
+  readonly totalMax: number;
+}
+
+export interface QueueOrder {
+  readonly account: string;
+  /** The rest of what has begun already: it goes before what else the account has waiting, and is never too much. */
+  readonly isContinued: boolean;
+  /** Whoever waits leaves the queue when it is aborted. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface FairQueue {
+  enter(order: QueueOrder): Promise<Turn>;
+  stop(): void;
+}
+
+export function openFairQueue(options: QueueOptions): FairQueue {
+  const shares = newShares(options);
+  let stopped = false;
+
+  const turnOf = (share: AccountShare): Turn => ({
+    end: (usedMs) => {
+      shares.end(share, usedMs);
+      serve();
+    },
+  });
+  const serve = (): void => {
+    for (let next = shares.next(); next !== undefined && !stopped; next = shares.next()) {
+      const share = next;
+      const waiter = share.waiting.shift();
+      shares.begin(share);
+      waiter?.begin(turnOf(share));
+    }
+  };
+  const wait = (share: AccountShare, { isContinued, signal }: QueueOrder): Promise<Turn> => new Promise((resolve, reject) => {
+    const leave = (): void => {
+      share.waiting.splice(share.waiting.indexOf(waiter), 1);
+      reject(signal?.reason as Error);
+    };
+    const done = (): void => { signal?.removeEventListener('abort', leave); };
+    const waiter = {
+      begin: (turn: Turn) => { done(); resolve(turn); },
+      refuse: () => { done(); reject(busy(RETRY_MS_MIN)); },
+    };
+    if (isContinued) share.waiting.unshift(waiter);
+    else share.waiting.push(waiter);
+    signal?.addEventListener('abort', leave, { once: true });
+    if (signal?.aborted === true) leave();
+    else serve();
+  });
+  return {
+    enter: async (order) => {
+      if (stopped) throw busy(RETRY_MS_MIN);
+      const share = shares.of(order.account);
+      const fault = order.isContinued ? undefined : tooMany(options, shares, share);
+      if (fault !== undefined) throw fault;
+      return wait(share, order);
+    },
+    stop: () => {
+      stopped = true;
+      for (const { waiting } of shares.all()) for (const waiter of waiting.splice(0)) waiter.refuse();
+    },
+  };
+}
+
+/** The refusal says when there will be room: when what waits has been worked on. */
+function tooMany({ workers, perAccountMax, totalMax }: QueueOptions, shares: AccountShares, share: AccountShare): Problem | undefined {
+  if (share.waiting.length >= perAccountMax) return busy(share.waiting.length * share.meanMs);
+  const waiting = shares.all().reduce((sum, other) => sum + other.waiting.length, 0);
+  if (waiting < totalMax) return undefined;
+  const work = shares.all().reduce((sum, other) => sum + other.waiting.length * other.meanMs, 0);
+  return busy(work / Math.min(workers, shares.all().length));
+}
+
+function busy(waitMs: number): Problem {
+  return new Problem({
+    kind: 'unavailable', reason: 'media_busy', message: 'cannot be looked at now: too many files wait; try again',
+    retryAfterMs: Math.round(Math.min(RETRY_MS_MAX, Math.max(RETRY_MS_MIN, waitMs))),
+  });
+}

@@ -1,0 +1,41 @@
+import { fileURLToPath } from 'node:url';
+import type { NewId } from '@reelgate/platform/ids';
+import type { Log } from '@reelgate/platform/log';
+import { findConfinement } from './confinement.ts';
+import type { Confinement } from './confinement.ts';
+import { parserCommand } from './parser-command.ts';
+import type { ParserLimits } from './parser-command.ts';
+import { makeParserFolder, sweepParserFolders } from './parser-folder.ts';
+import { startParser } from './parser-process.ts';
+import type { Parser } from './parser-process.ts';
+import { readableCode } from './readable-code.ts';
+
+const SCRIPT = fileURLToPath(new URL('../child/parse-files.ts', import.meta.url));
+
+/** Starts child processes that parse, as confined as this machine allows. */
+export interface Parsers {
+  start(limits: ParserLimits): Promise<Parser>;
+}
+
+export interface ParsersOptions {
+  readonly log: Log;
+  readonly newId: NewId;
+  /** Where the processes find their files: on the disk on which those lie, so that they can be linked. It belongs to one process. */
+  readonly folder: string;
+  /** Of the process; that of the parsers where nothing else is said. */
+  readonly script?: string;
+}
+
+export function openParsers({ log, newId, folder, script = SCRIPT }: ParsersOptions): Parsers {
+  sweepParserFolders(folder);
+  let found: Promise<Confinement> | undefined;
+  let code: readonly string[] | undefined;
+  return {
+    start: async (limits) => {
+      const confinement = await (found ??= findConfinement(log));
+      code ??= readableCode();
+      const own = makeParserFolder(folder, newId('parser'));
+      return startParser(parserCommand({ ...limits, confinement, script, readable: [...code, script, own.readable], writable: own.writable }), own);
+    },
+  };
+}

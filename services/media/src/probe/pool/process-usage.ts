@@ -1,0 +1,26 @@
+import { readFile } from 'node:fs/promises';
+
+/** Linux counts the time of processes in hundredths of a second, whatever its own clock. */
+const TICK_MS = 10;
+const PAGE_BYTES = 4096;
+/** Behind the name of the program, which may hold anything and ends with the last bracket. */
+const USER_TICKS = 11;
+const SYSTEM_TICKS = 12;
+const RESIDENT_PAGES = 21;
+
+export interface ProcessUsage {
+  readonly processorMs: number;
+  readonly residentBytes: number;
+}
+
+/** What a process has used of the processor and holds of the memory, as the kernel counts it; undefined where it does not say. */
+export async function usageOf(pid: number): Promise<ProcessUsage | undefined> {
+  try {
+    const stat = await readFile(`/proc/${String(pid)}/stat`, 'latin1');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ').map(Number);
+    const [user = 0, system = 0, pages = 0] = [fields[USER_TICKS], fields[SYSTEM_TICKS], fields[RESIDENT_PAGES]];
+    return { processorMs: (user + system) * TICK_MS, residentBytes: pages * PAGE_BYTES };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,33 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** What the parsers are made of besides the code of this folder. */
+const PACKAGES = ['sharp', 'file-type', 'mediabunny', 'probe-image-size'];
+const OWN = ['../', '../../domain/', '../../../package.json'];
+/** Far more than there are. */
+const PACKAGES_MAX = 500;
+
+interface Manifest { readonly dependencies?: Readonly<Record<string, string>>; readonly optionalDependencies?: Readonly<Record<string, string>> }
+
+/** The paths that the child process must read to run: its own code, and the packages that it loads with all that they load. */
+export function readableCode(): readonly string[] {
+  const found = new Set<string>();
+  const wanted = PACKAGES.map((name) => ({ name, from: fileURLToPath(import.meta.url) }));
+  for (let next = wanted.pop(); next !== undefined && found.size < PACKAGES_MAX; next = wanted.pop()) {
+    const folder = folderOf(next.name, path.dirname(next.from));
+    if (folder === undefined || found.has(folder)) continue;
+    found.add(folder);
+    const { dependencies, optionalDependencies } = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')) as Manifest;
+    wanted.push(...Object.keys({ ...dependencies, ...optionalDependencies }).map((name) => ({ name, from: path.join(folder, 'package.json') })));
+  }
+  return [...OWN.map((own) => fileURLToPath(new URL(own, import.meta.url))), ...found];
+}
+
+/** As Node looks for it: in this folder's packages, then in those of the one above. Undefined: it is for another machine, and not installed. */
+function folderOf(name: string, from: string): string | undefined {
+  const folder = path.join(from, 'node_modules', name);
+  if (existsSync(path.join(folder, 'package.json'))) return folder;
+  const above = path.dirname(from);
+  return above === from ? undefined : folderOf(name, above);
+}

@@ -1,0 +1,33 @@
+import { openParsers } from './pool/parsers.ts';
+import type { ParsersOptions } from './pool/parsers.ts';
+import { openProbePool } from './probe-pool.ts';
+import type { ProbePool, ProbePoolOptions } from './probe-pool.ts';
+
+export interface ProbePoolsOptions extends ParsersOptions, Omit<ProbePoolOptions, 'parsers' | 'warm'> {
+  /** Those that look at results. */
+  readonly resultWorkers: number;
+}
+
+/** What clients send never delays what they are owed, nor does a poster delay a result: each of the three has processes of its own. */
+export interface ProbePools {
+  readonly references: ProbePool;
+  readonly results: ProbePool;
+  readonly posters: ProbePool;
+  stop(): Promise<void>;
+}
+
+export function openProbePools(options: ProbePoolsOptions): ProbePools {
+  const parsers = openParsers(options);
+  const pools = {
+    references: openProbePool({ ...options, parsers, warm: 1 }),
+    results: openProbePool({ ...options, parsers, workers: options.resultWorkers, warm: 0 }),
+    posters: openProbePool({ ...options, parsers, workers: 1, warm: 0 }),
+  };
+  pools.references.warm();
+  return {
+    ...pools,
+    stop: async () => {
+      await Promise.all(Object.values(pools).map((pool) => pool.stop()));
+    },
+  };
+}

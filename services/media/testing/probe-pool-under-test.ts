@@ -1,0 +1,30 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { systemClock } from '@reelgate/platform/clock';
+import { newIds } from '@reelgate/platform/ids';
+import { silentLog } from '@reelgate/platform/log';
+import { openParsers } from '../src/probe/pool/parsers.ts';
+import { openProbePool } from '../src/probe/probe-pool.ts';
+import type { ProbePool, ProbePoolOptions } from '../src/probe/probe-pool.ts';
+
+/** A pool as the service opens it, with its processes' folders in a folder that goes with it. */
+export function startProbePool(options: Partial<ProbePoolOptions> & { readonly script?: string } = {}): ProbePool & { readonly folder: string } {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'media-parsing-'));
+  const { script, ...others } = options;
+  const parsers = openParsers({ log: silentLog, newId: newIds(systemClock), folder, ...(script === undefined ? {} : { script }) });
+  const pool = openProbePool({
+    clock: systemClock, log: silentLog, parsers, workers: 1, warm: 0, queueMax: 256, queuePerAccountMax: 256,
+    timeoutMs: 5000, heapBytes: 256 * 1024 ** 2, memoryBytes: 1024 ** 3, pixelsMax: 40_000_000, ...others,
+  });
+  return {
+    ...pool, folder,
+    stop: async () => {
+      await pool.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Who asks, where it is nobody in particular. */
+export const ANYBODY = { accountId: 'demo' };
