@@ -3,6 +3,7 @@ import sharp from 'sharp';
 import { Category } from '@reelgate/proto/media/v1/media_service';
 import { startMediaUnderTest } from '../../testing/media-under-test.ts';
 import type { MediaUnderTest } from '../../testing/media-under-test.ts';
+import { endlessMp3 } from '../../testing/movie-bombs.ts';
 import { fixture, redirects, serves, startOrigin } from '../../testing/origin.ts';
 import type { Behaviour, Origin } from '../../testing/origin.ts';
 import { png, wav } from '../../testing/pictures.ts';
@@ -229,4 +230,24 @@ test.each([
   [{ category: Category.UNSPECIFIED }, 'category'], [{ url: '' }, 'url'], [{ object: 'inl_1' }, 'url'], [{ accountId: '' }, 'account_id'],
 ])('a call with %j is refused by its field', async (over, field) => {
   await expect(under.client.stageMedia({ accountId: 'demo', taskId: 't', category: Category.IMAGE, url: 'https://a.example/', ...over })).rejects.toMatchObject({ kind: 'invalid', reason: 'invalid_request', field });
+});
+
+describe('a reference that nobody waits for any more', () => {
+  test('is not parsed when its turn has not come, and is staged anew for whoever asks again', async () => {
+    const one = await startMediaUnderTest({ section: { probe: { workers: 1, timeout: '1s' }, limits: { audio: '100MiB' }, inline: { max_bytes: '128MiB', per_account: '256MiB' } } });
+    const order = (taskId: string, url: string, category = Category.IMAGE) => ({ accountId: 'demo', taskId, category, url });
+    const held = one.client.stageMedia(order('task_held', dataUrl('audio/mpeg', endlessMp3()), Category.AUDIO)).catch((error: unknown) => error);
+    const leaving = new AbortController();
+    const left = one.client.stageMedia(order('task_left', dataUrl('image/png', png(300, 300))), { signal: leaving.signal }).catch(() => 'left');
+    await new Promise((resolve) => { setImmediate(resolve); });
+    leaving.abort();
+    expect(await left).toBe('left');
+
+    const { media } = await one.client.stageMedia(order('task_next', dataUrl('image/png', png(301, 301))));
+    expect(await held).toMatchObject({ reason: 'invalid_media' });
+    expect(media).toMatchObject({ width: 301 });
+    expect(one.blobs()).toHaveLength(1);
+    expect((await one.client.stageMedia(order('task_left', dataUrl('image/png', png(300, 300))))).media).toMatchObject({ width: 300 });
+    await one.close();
+  }, 60_000);
 });
