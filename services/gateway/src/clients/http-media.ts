@@ -13,6 +13,8 @@ const CONNECT_TIMEOUT_MS = 2000;
 /** Until the head of an answer; a put is answered once its bytes are safe. */
 const HEAD_TIMEOUT_MS = 15_000;
 const PUT_TIMEOUT_MS = 120_000;
+/** A client waits for it; what is not removed in time ends by itself. */
+const REMOVE_TIMEOUT_MS = 5000;
 /** Between two chunks of an answer. */
 const IDLE_TIMEOUT_MS = 30_000;
 /** Where media names no time. */
@@ -75,7 +77,7 @@ async function put(body: Buffer | Readable, { url, authorization, agent }: Sendi
 const GONE: ReadonlySet<number> = new Set([404, 410]);
 
 async function remove({ url, authorization, agent }: Sending): Promise<void> {
-  const answer = await reach(send(url, { method: 'DELETE', dispatcher: agent, headers: { authorization } }));
+  const answer = await reach(send(url, { method: 'DELETE', dispatcher: agent, headers: { authorization }, headersTimeout: REMOVE_TIMEOUT_MS }));
   await answer.body.dump();
   if (answer.statusCode !== 204) throw unreachable(new Error(`media answered a removal with ${String(answer.statusCode)}`));
 }

@@ -22,12 +22,15 @@ import { collectGarbage } from './collect-garbage.ts';
 import { ingestResult } from './ingest-result.ts';
 import { makePoster } from './make-poster.ts';
 import { putBytes } from './put-bytes.ts';
+import { removeBytes } from './remove-bytes.ts';
+import { removeStaged } from './remove-staged.ts';
 import { stageMedia } from './stage-media.ts';
 import { verifyBlobs } from './verify-blobs.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));
 const MIB = 1024 ** 2;
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const MOMENTS_MAX = 200;
 const TEST_MS = 120_000;
 const VIDEO = fixture('768p.mp4');
@@ -55,7 +58,7 @@ function living({ folder, sql, clock }: Place, life: Life) {
   const incoming = mortal(openIncoming(path.join(folder, 'blobs', 'incoming'), newIds(clock)));
   return {
     clock, incoming, random: systemRandom, newId: newIds(clock), log: silentLog, publicUrl: 'https://gate.example', bytesMax: BYTES_MAX, stagedLifetimeMs: DAY_MS, results: { lifetimeMs: DAY_MS },
-    inline: { lifetimeMs: DAY_MS, bytesMax: MIB, accountBytesMax: MIB }, store: mortal(sqlMediaStore(sql)), blobs: mortal(openDiskBlobs(path.join(folder, 'blobs'))),
+    inline: { lifetimeMs: HOUR_MS, bytesMax: MIB, accountBytesMax: MIB }, store: mortal(sqlMediaStore(sql)), blobs: mortal(openDiskBlobs(path.join(folder, 'blobs'))),
     fetch: { urlCharactersMax: 4096 },
     fetcher: {
       fetchReference: () => received(incoming, PICTURE),
@@ -104,6 +107,37 @@ test.each<[string, (deps: Living) => Promise<MediaObject | undefined>, Buffer | 
   expect(survived).toBe(true);
   expect(moment).toBeGreaterThan(15);
 }, TEST_MS);
+
+test('bytes of a create that is refused: whenever a process dies, what tasks repeats and an hour leave nothing of them', async () => {
+  let survived = false;
+  let moment = 1;
+  for (; moment <= MOMENTS_MAX && !survived; moment += 1) {
+    const place = await newPlace();
+    const life = lifeUntil(moment);
+    const dying = { ...living(place, life), stagedLifetimeMs: 8 * DAY_MS };
+    survived = await Promise.race([refusedCreate(dying).then(() => true), life.ended.then(() => false)]);
+    if (survived) expect(filesIn(place)).toEqual([]);
+
+    const deps = living(place, lifeUntil(Number.POSITIVE_INFINITY));
+    await removeStaged(deps, order);
+    await place.clock.advance(HOUR_MS);
+    while (await collectGarbage(deps) > 0);
+    const left = await Promise.all(['blobs', 'objects', 'garbage', 'pins', 'uploads', 'stagings'].map((table) => place.sql.read(`SELECT * FROM ${table}`)));
+    expect([filesIn(place), ...left.flat()]).toEqual([[]]);
+    await place.sql.close();
+  }
+
+  expect(survived).toBe(true);
+  expect(moment).toBeGreaterThan(30);
+}, TEST_MS);
+
+async function refusedCreate(deps: Living): Promise<void> {
+  const { id } = await putBytes(deps, PICTURE, { accountId: 'demo' });
+  await staged({ object: id, declaredType: '' })(deps);
+  await staged({ url: 'https://origin.example/i.png' })(deps);
+  await removeStaged(deps, order);
+  await removeBytes(deps, await deps.store.removeObjects([id], ['inline'], deps.clock.now()));
+}
 
 /** Starts anew on what is left, does the work, and lets the time of all of it pass. */
 async function expectSound(place: Place, work: (deps: Living) => Promise<MediaObject | undefined>, bytes: Buffer | undefined): Promise<void> {
