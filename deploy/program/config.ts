@@ -8,6 +8,8 @@ import { billingConfig, billingSchema } from '@reelgate/billing/config';
 import { gatewaySchema } from '@reelgate/gateway/config';
 import { mediaSchema } from '@reelgate/media/config';
 import { tasksSchema } from '@reelgate/tasks/config';
+import { findingsIn } from './config-findings.ts';
+import type { ComparedConfig } from './config-findings.ts';
 
 const DEFAULT_FILE = path.join(import.meta.dirname, '../local/reelgate.yaml');
 const CALLER_KEY_LENGTH_MIN = 8;
@@ -67,21 +69,23 @@ export interface ProgramConfig {
   readonly sandbox: HostPort | undefined;
   /** The credential of the channel that points at the sandbox. */
   readonly sandboxKey: string;
+  /** Ids of the channels that point at the sandbox. */
+  readonly sandboxChannels: readonly string[];
+  /** What is of no use in it: each with file, line, key and what would be right. */
+  readonly warnings: readonly string[];
 }
 
-interface Checked {
-  readonly public_url: string;
+interface Checked extends ComparedConfig {
   readonly data_dir: string;
   readonly signing_key?: string;
   readonly bus?: string;
-  readonly internal_callers: readonly { readonly name: string; readonly key: string; readonly accounts: readonly string[] }[];
+  readonly internal_callers: readonly (ComparedConfig['internal_callers'][number] & { readonly accounts: readonly string[] })[];
   readonly sandbox?: { readonly listen: string };
   readonly gateway: { readonly services: { readonly tasks: string; readonly billing: string; readonly media: string; readonly media_http?: string } };
-  readonly tasks: Listening;
+  readonly tasks: Listening & ComparedConfig['tasks'];
   readonly billing: Listening;
   readonly media: Listening & { readonly blobs?: string };
-  readonly models: Readonly<Record<string, unknown>>;
-  readonly channels: readonly { readonly id: string; readonly adapter: string; readonly base_url: string; readonly api_key: string; readonly models: Readonly<Record<string, string>> }[];
+  readonly channels: readonly (ComparedConfig['channels'][number] & { readonly id: string; readonly base_url: string; readonly api_key: string })[];
 }
 
 interface Listening {
@@ -94,7 +98,8 @@ export function readProgramConfig(environment: Readonly<Record<string, string | 
   const named = environment['REELGATE_CONFIG'];
   const file = readConfigFile(path.resolve(named === undefined || named === '' ? DEFAULT_FILE : named), SCHEMA, environment);
   const checked = file.value as Checked;
-  checkLists(file, checked);
+  const warnings = checkLists(file, checked);
+  const sandboxed = checked.channels.filter(({ base_url }) => base_url.endsWith(checked.sandbox?.listen ?? '//'));
   const resolved = (relative: string): string => path.resolve(path.dirname(file.file), relative);
   return {
     file,
@@ -107,12 +112,15 @@ export function readProgramConfig(environment: Readonly<Record<string, string | 
     services: servicesOf(checked),
     internalCallers: checked.internal_callers.map(({ name, key, accounts }) => ({ name, key: new Secret(key), accounts })),
     sandbox: checked.sandbox === undefined ? undefined : parseHostPort(checked.sandbox.listen),
-    sandboxKey: checked.channels.find(({ base_url }) => base_url.endsWith(checked.sandbox?.listen ?? '//'))?.api_key ?? 'sandbox',
+    sandboxKey: sandboxed[0]?.api_key ?? 'sandbox',
+    sandboxChannels: sandboxed.map(({ id }) => id),
+    warnings,
   };
 }
 
-/** What no schema can say: that amounts and dates exist, and that the lists agree with one another. */
-function checkLists(file: ConfigFile, { models, channels }: Checked): void {
+/** What no schema can say: that amounts and dates exist, and that the lists agree with one another. Gives what is to be warned of. */
+function checkLists(file: ConfigFile, checked: Checked): readonly string[] {
+  const { models, channels } = checked;
   try {
     billingConfig(file.value);
   } catch (error) {
@@ -127,6 +135,10 @@ function checkLists(file: ConfigFile, { models, channels }: Checked): void {
       if (!Object.hasOwn(models, model)) throw file.fault(['channels', index, 'models', model], `no such model; expected one of those under models: ${Object.keys(models).join(', ')}`);
     }
   }
+  const findings = findingsIn(checked);
+  const refused = findings.find((finding) => finding.refused);
+  if (refused !== undefined) throw file.fault(refused.keys, refused.message);
+  return findings.map(({ keys, message }) => file.fault(keys, message).message);
 }
 
 function portsOf({ listen, http }: Listening): Ports {

@@ -8,6 +8,7 @@ import { openFoundation } from './foundation.ts';
 import { knownCallers } from './open-ports.ts';
 import { startAll } from './start-all.ts';
 import { START_ONE } from './start-one.ts';
+import { checkStandAlone } from './stand-alone.ts';
 import type { Starting } from './starting.ts';
 
 const LEVELS: readonly string[] = ['debug', 'info', 'warn', 'error', 'silent'];
@@ -21,22 +22,24 @@ export async function run([name]: readonly string[], environment: Environment): 
     console.error(USAGE);
     return 2;
   }
-  let config: ProgramConfig;
+  const service = name as ServiceName | undefined;
+  let read: ReadConfig;
   try {
-    config = readProgramConfig(environment);
-    if (name !== undefined && config.bus === undefined) throw config.file.fault(['bus'], 'services that run apart need one: expected nats://…, for example from NATS_URL');
+    read = readConfig(environment, service);
   } catch (error) {
     return refuse(error);
   }
+  const { config, warnings } = read;
   const foundation = await openFoundation(config, name ?? 'reelgate', levelOf(environment, name));
+  warnOf(foundation, warnings);
   const lifecycle = openLifecycle(foundation.log);
   lifecycle.add('bus', () => foundation.bus.close());
   const stopped = untilStopped();
   try {
     const starting: Starting = { config, foundation, lifecycle, identify: knownCallers(config, foundation.signingKey) };
-    const started = name === undefined ? await startAll(starting) : await START_ONE[name as ServiceName](starting);
+    const started = service === undefined ? await startAll(starting) : await START_ONE[service](starting);
     if (started.greeting.length > 0) console.log(started.greeting.join('\n'));
-    onHangUp(() => reload(environment, foundation, started.services));
+    onHangUp(() => reload(() => readConfig(environment, service), foundation, started.services));
     await stopped;
     return 0;
   } catch (error) {
@@ -52,11 +55,28 @@ function refuse(error: unknown): number {
   return 1;
 }
 
+interface ReadConfig {
+  readonly config: ProgramConfig;
+  readonly warnings: readonly string[];
+}
+
+/** The file as it stands, checked for what runs here: all services, or the one. */
+function readConfig(environment: Environment, service: ServiceName | undefined): ReadConfig {
+  const config = readProgramConfig(environment);
+  return { config, warnings: [...config.warnings, ...(service === undefined ? [] : checkStandAlone(config, service))] };
+}
+
+function warnOf({ log }: Foundation, warnings: readonly string[]): void {
+  for (const warning of warnings) log.warn({ warning }, 'the configuration has something that is of no use');
+}
+
 /** A new file is taken whole or not at all. */
-async function reload(environment: Environment, { log }: Foundation, services: readonly RunningService[]): Promise<void> {
+async function reload(read: () => ReadConfig, foundation: Foundation, services: readonly RunningService[]): Promise<void> {
+  const { log } = foundation;
   try {
-    const { value } = readProgramConfig(environment);
-    for (const service of services) await service.reload(value);
+    const { config, warnings } = read();
+    warnOf(foundation, warnings);
+    for (const service of services) await service.reload(config.value);
     log.warn({}, 'the configuration was read again');
   } catch (error) {
     log.error({ reason: error instanceof Error ? error.message : String(error) }, 'the new configuration was refused; the old one stays');

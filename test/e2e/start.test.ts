@@ -84,6 +84,7 @@ test.each([
   ['a wrong value', 'gateway:\n  limits: { creates_per_minute: many }\n', /:2: gateway\.limits\.creates_per_minute: expected a whole number/],
   ['a bad duration', 'tasks:\n  poll:\n    max: 15 seconds\n', /:3: tasks\.poll\.max: expected a duration such as/],
   ['a model that is not there', `models: {}\nchannels:\n  - { id: a, adapter: alpha-v2, base_url: "http://x", api_key: k1, upstream_account: u, endpoints: [video.generation], models: { Nope: n } }\n`, /:3: channels\.0\.models\.Nope: no such model/],
+  ['a price that no order can have', 'prices:\n  Beta__regeneration: { per_second: "1" }\n', /:2: prices\.Beta__regeneration: only Alpha-H3__regeneration can be priced/],
   ['an unset variable', `signing_key: $\{SURELY_NOT_SET_ANYWHERE}\n`, /:1: \$\{SURELY_NOT_SET_ANYWHERE\} is not set/],
   ['no YAML', 'gateway: {\n', /not YAML/],
 ])('%s stops the start with the file, the line, the key and what was expected', async (_name, text, expected) => {

@@ -158,10 +158,16 @@ const EXPECTED: Readonly<Record<string, (error: ErrorObject, params: Readonly<Re
     const known = Object.keys((error.parentSchema as { properties?: object } | undefined)?.properties ?? {});
     return [String(params['additionalProperty']), `no such key${known.length > 0 ? `; expected one of: ${known.join(', ')}` : ''}`];
   },
-  required: (_error, params) => [undefined, `the key ${String(params['missingProperty'])} is missing`],
+  required: (error, params) => [undefined, `the key ${String(params['missingProperty'])} is missing${described(error, '; expected ')}`],
   format: (_error, params) => [undefined, `expected ${FORMAT_WORDS[String(params['format'])] ?? String(params['format'])}`],
-  enum: (_error, params) => [undefined, `expected one of: ${(params['allowedValues'] as unknown[]).join(', ')}`],
+  enum: (error, params) => [undefined, `expected ${described(error) || `one of: ${(params['allowedValues'] as unknown[]).join(', ')}`}`],
 };
+
+/** What the schema says of the place, after these words; nothing where it says nothing. */
+function described({ parentSchema }: ErrorObject, before = ''): string {
+  const { description } = (parentSchema ?? {}) as { readonly description?: string };
+  return description === undefined ? '' : before + description;
+}
 
 function otherwise(error: ErrorObject): [undefined, string] {
   const { description, format } = (error.parentSchema ?? {}) as { readonly description?: string; readonly format?: string };

@@ -7,6 +7,8 @@ import type { PollPlan } from './domain/poll-interval.ts';
 import type { Limits } from './operations/deps.ts';
 import type { JobLimits } from './operations/job-deps.ts';
 
+export { ALPHA } from './domain/model.ts';
+
 const WHOLE_MAX = 2 ** 31 - 1;
 const whole = (least: number, byDefault: number): object => ({ type: 'integer', minimum: least, maximum: WHOLE_MAX, default: byDefault, description: `a whole number from ${String(least)}` });
 const duration = (byDefault: string): object => ({ type: 'string', format: 'duration', default: byDefault });
@@ -21,6 +23,12 @@ const RELAY_ENDPOINTS = [
   'chat', 'responses', 'messages', 'generate_content', 'embeddings', 'rerank', 'images.generations', 'images.edits', 'audio.speech',
   'audio.transcriptions', 'audio.translations', 'realtime',
 ];
+/** What each adapter can serve, by the name that the configuration calls it. */
+const ENDPOINTS_BY_ADAPTER: Readonly<Record<keyof typeof ADAPTERS | typeof RELAY, readonly string[]>> = {
+  'alpha-v2': VIDEO_ENDPOINTS, ark: ['video.generation'], 'openai-videos': ['video.generation'], runway: ['video.generation'], relay: RELAY_ENDPOINTS,
+};
+/** Adapters whose upstream can be given an address of ours. */
+const CALLING_BACK: ReadonlySet<string> = new Set<keyof typeof ADAPTERS>(['alpha-v2']);
 /** A shorter lease would end between two renewals. */
 const LEASE_LEAST_MS = 1000;
 const POLL_DEFAULTS = { first: '3s', factor: 1.5, max: '15s', soft_deadline: '30m', hard_deadline: '24h' };
@@ -49,12 +57,12 @@ export const tasksSchema = {
     type: 'object',
     default: {},
     additionalProperties: closed({
-      kind: { enum: ['video'] },
+      kind: { enum: ['video'], description: 'video; a model of a relay channel needs no entry under models' },
       duration: { type: 'array', items: { type: 'integer', minimum: 1, maximum: 3600 }, minItems: 2, maxItems: 2, description: 'two whole numbers of seconds, the least and the most' },
       resolutions: names,
       ratios: names,
       defaults: { ...closed({ duration: { type: 'integer', minimum: 1 }, resolution: name, ratio: name }), default: {} },
-    }, ['kind', 'duration', 'resolutions', 'ratios']),
+    }, ['kind', 'duration', 'resolutions', 'ratios'], { description: 'a video model with kind, duration, resolutions and ratios; a model of a relay channel needs no entry: remove it' }),
   },
   channels: {
     type: 'array',
@@ -128,8 +136,16 @@ function channelSettings(channel: CheckedChannel, references: 'inline' | 'url'):
   };
 }
 
+export function adapterEndpoints(adapter: string): readonly string[] {
+  return ENDPOINTS_BY_ADAPTER[adapter as keyof typeof ENDPOINTS_BY_ADAPTER];
+}
+
+export function takesCallbacks(adapter: string): boolean {
+  return CALLING_BACK.has(adapter);
+}
+
 /** An address that an upstream elsewhere cannot reach. Names are taken to be public, but for localhost. */
-function isPrivate(publicUrl: string): boolean {
+export function isPrivate(publicUrl: string): boolean {
   const host = new URL(publicUrl).hostname;
   return host === 'localhost' || host.startsWith('[') || /^(127|10|0)\.|^192\.168\.|^172\.(1[6-9]|2\d|3[01])\.|^169\.254\./.test(host);
 }
