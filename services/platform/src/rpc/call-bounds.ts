@@ -1,7 +1,7 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import { systemClock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import { CallEnded } from './call-ended.ts';
+import { CallEnded } from '../call-ended.ts';
 import { isFault } from './problems.ts';
 
 /** The longest that a timer of Node can be set to; the clock is asked all the same. */

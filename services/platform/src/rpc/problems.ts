@@ -6,7 +6,7 @@ import { Problem } from '../problem.ts';
 import type { ProblemKind } from '../problem.ts';
 import { nothingBegun, serviceUnavailable } from '../service-unavailable.ts';
 import { StoreUnavailable } from '../store-unavailable.ts';
-import { CallEnded } from './call-ended.ts';
+import { CallEnded } from '../call-ended.ts';
 
 const TEXT_LENGTH_MAX = 2000;
 

@@ -1,10 +1,11 @@
 import { Problem, isProblem } from '@reelgate/platform/problem';
+import { CallEnded } from '@reelgate/platform/call-ended';
 import { maybeBegun, nothingBegun } from '@reelgate/platform/service-unavailable';
 import { TOTAL_SCOPE, tokenScope } from '../domain/in-flight-scope.ts';
 import type { Order } from '../domain/order.ts';
 import { priceFacts } from '../domain/price-facts.ts';
 import type { PriceFacts } from '../domain/price-facts.ts';
-import type { Task } from '../domain/task.ts';
+import type { Failure, Task } from '../domain/task.ts';
 import type { NewTask } from '../store/task-store.ts';
 import { assertOrder } from './check-order.ts';
 import type { Asker } from './check-order.ts';
@@ -36,7 +37,8 @@ export interface Created {
 /**
  * Accepts an order, or refuses it. Each step is durable before the next leaves the process: the task and its key, then the hold, then
  * each attempt as `started`. A death in between leaves a row that the next start finds. A caller who leaves before the task is durable
- * leaves nothing behind; after that the work is finished, and the key gives its answer.
+ * leaves nothing behind. After that the work is finished, and the key gives its answer; without a key nobody could ask for it, so the
+ * create is given up until its order is submitted.
  */
 export async function createTask(deps: Deps, request: CreateRequest, signal?: AbortSignal): Promise<Created> {
   const admitted = await admit(deps, request);
@@ -90,7 +92,8 @@ interface Own {
   readonly signal: AbortSignal | undefined;
 }
 
-async function createOwn(deps: Deps, request: CreateRequest, { task, resolved, facts, signal }: Own): Promise<Created> {
+async function createOwn(deps: Deps, request: CreateRequest, own: Own): Promise<Created> {
+  const { task, facts, signal } = own;
   const begun = await begin(deps, task, signal);
   if (begun === 'key_taken') return afterLostRace(deps, request);
   if (begun !== 'begun') return refuseCapped(deps, request, facts);
@@ -99,7 +102,7 @@ async function createOwn(deps: Deps, request: CreateRequest, { task, resolved, f
   try {
     await deps.billing.placeHold({ taskId: task.id, accountId: task.accountId, tokenId: task.tokenId, facts });
     isHeld = true;
-    created = await submit(deps, task, resolved, facts);
+    created = await submit(deps, { ...own, signal: request.idempotency === undefined ? signal : undefined });
   } catch (error) {
     // What an upstream may have taken is never given up here: the sweep finds the row.
     if (error instanceof UncertainOutcome) throw error;
@@ -119,7 +122,8 @@ async function begin({ store }: Deps, task: NewTask, signal: AbortSignal | undef
   }
 }
 
-async function submit(deps: Deps, task: NewTask, resolved: ResolvedOrder, facts: PriceFacts): Promise<Task | undefined> {
+async function submit(deps: Deps, { task, resolved, facts, signal }: Own): Promise<Task | undefined> {
+  signal?.throwIfAborted();
   const staged = await stageReferences(deps, task, resolved.order);
   const complete = priceFacts(resolved.order, resolved.source?.seconds, staged.probed);
   if (complete.seconds !== facts.seconds || complete.inputVideoSeconds !== facts.inputVideoSeconds) await deps.billing.extendHold(task.id, complete);
@@ -127,6 +131,7 @@ async function submit(deps: Deps, task: NewTask, resolved: ResolvedOrder, facts:
   // Only a generation can be a source.
   if (resolved.order.kind === 'generation' && staged.byIndex.size > 0) await deps.store.keepStaged(task.id, Object.fromEntries(staged.byIndex));
   const { berths, source } = await withSourceMedia(deps, task, resolved);
+  signal?.throwIfAborted();
   return submitAttempts(deps, task, { ...resolved, berths }, { byIndex: staged.byIndex, source });
 }
 
@@ -142,8 +147,7 @@ async function withSourceMedia(deps: Deps, task: NewTask, { source, berths }: Re
 /** Hides a create that no upstream took, and gives back its money and what was staged for it; what cannot be done now the sweep does. */
 async function refuse(deps: Deps, task: NewTask, { error, isHeld }: { readonly error: unknown; readonly isHeld: boolean }): Promise<void> {
   const { id: taskId } = task;
-  const problem = error instanceof Problem ? error : undefined;
-  const failure = { code: problem?.reason ?? 'internal_error', message: problem?.message ?? 'a fault of the service' };
+  const failure = failureOf(error);
   // While the database is away only this process knows that nothing was submitted, or not taken.
   deps.creating.set(taskId, 'given_up');
   const refused = await deps.store.refuse(taskId, failure, deps.clock.now()).catch((fault: unknown) => {
@@ -160,6 +164,12 @@ async function refuse(deps: Deps, task: NewTask, { error, isHeld }: { readonly e
   } catch (failure) {
     deps.log.warn({ taskId, err: failure }, 'the hold and the media of a refused create could not be given back at once');
   }
+}
+
+function failureOf(error: unknown): Failure {
+  if (error instanceof CallEnded) return { code: 'caller_left', message: 'its caller no longer waited, and had no key to ask for it by' };
+  const problem = error instanceof Problem ? error : undefined;
+  return { code: problem?.reason ?? 'internal_error', message: problem?.message ?? 'a fault of the service' };
 }
 
 /** The earlier answer to the same call, if there was one. */

@@ -8,7 +8,7 @@ import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
 import { useJobWorlds } from '../../testing/jobs/open-job-world.ts';
 import { useWorlds } from '../../testing/open-world.ts';
 import type { World } from '../../testing/open-world.ts';
-import { anOrder } from '../../testing/orders.ts';
+import { aText, anImage, anOrder } from '../../testing/orders.ts';
 import { jobService } from './job-service.ts';
 import { toWireOrder } from './mapping-order.ts';
 import { taskService } from './task-service.ts';
@@ -118,6 +118,28 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
 
     expect(await written(world)).toEqual({ tasks: 1, holds: 1, submitted: 1 });
     expect((await client.createTask(REQUEST)).replayed).toBe(true);
+  });
+
+  test.each(['billing.placeHold', 'media.stage'])('a create without a key, whose caller leaves at %s, is given up: nobody could ask for it', async (seam) => {
+    const { world, client, told, settled } = await aService();
+    const { reached, letGo } = holdUp(world, seam);
+    const caller = new AbortController();
+    const order = toWireOrder(anOrder({ content: [aText(), anImage('first_frame')] }));
+
+    const call = client.createTask({ ...REQUEST, order, idempotencyKey: '', requestFingerprint: '' }, { signal: caller.signal });
+    await inTime(reached);
+    caller.abort();
+    await expect(call).rejects.toMatchObject(NOT_ANSWERED);
+    await told();
+    letGo();
+    await settled();
+
+    expect((await client.listTasks({ accountId: 'acme' })).tasks).toEqual([]);
+    expect(world.upstream.submitted).toEqual([]);
+    const [task] = await world.deps.store.list({ hidden: true }, { limit: 1 });
+    expect(task).toMatchObject({ admission: 'refused', failure: { code: 'caller_left' } });
+    expect([...world.billing.holds.values()].map(({ state }) => state)).toEqual(['released']);
+    expect(await world.deps.store.inFlight('total')).toBe(0);
   });
 
   test('a create whose caller leaves before the task is durable leaves nothing behind', async () => {
