@@ -9,8 +9,11 @@ import type { Sql } from '@reelgate/platform/sql';
 import { startWorker } from '@reelgate/platform/worker';
 import type { BlobStore } from './blobs/blob-store.ts';
 import { openDiskBlobs } from './blobs/disk-blobs.ts';
+import { guardedBlobs } from './blobs/guarded-blobs.ts';
+import { guardedIncoming } from './blobs/guarded-incoming.ts';
 import { openIncoming } from './blobs/incoming.ts';
 import { openS3Blobs } from './blobs/s3-blobs.ts';
+import { storageFaults } from './blobs/storage-faults.ts';
 import type { MediaConfig } from './config.ts';
 import type { MediaObject } from './domain/media-object.ts';
 import { isOwnHost } from './domain/reference.ts';
@@ -62,8 +65,9 @@ function build(config: MediaConfig, foundation: Foundation, { sql, lifecycle }: 
   const stopping = new AbortController();
   const folder = config.blobs.kind === 'folder' && config.blobs.path !== undefined ? config.blobs.path : path.join(foundation.dataDir, 'blobs');
   const scratch = path.join(folder, 'incoming');
-  const incoming = openIncoming(scratch, newId);
-  const blobs = openBlobs(config.blobs, { folder, scratch, ...foundation, lifecycle });
+  const faults = storageFaults(log);
+  const incoming = guardedIncoming(openIncoming(scratch, newId), faults);
+  const blobs = guardedBlobs(openBlobs(config.blobs, { folder, scratch, ...foundation, lifecycle }), faults);
   const pools = openProbePools({ clock, log, newId, folder: path.join(folder, 'parsing'), ...config.probe });
   lifecycle.add('parsers', () => pools.stop());
   const fetcher = openFetcher({

@@ -19,6 +19,7 @@ const REMOVE_TIMEOUT_MS = 5000;
 const IDLE_TIMEOUT_MS = 30_000;
 /** Where media names no time. */
 const QUOTA_RETRY_S = 5;
+const STORAGE_RETRY_S = 5;
 const ANSWER_BYTES_MAX = 64 * 1024;
 
 const ASKED = ['range', 'if-range', 'if-none-match', 'if-modified-since', 'if-match', 'if-unmodified-since'];
@@ -93,6 +94,10 @@ async function read({ url, authorization, agent }: Sending): Promise<Readable | 
 type PutFault = PutAnswer['error'];
 const PUT_REFUSALS: Readonly<Record<number, (fault: PutFault, retryAfter: unknown) => Problem>> = {
   413: (fault) => new Problem({ kind: 'invalid', reason: fault?.code ?? 'body_too_large', message: fault?.message ?? 'too many bytes were sent at once' }),
+  503: (fault, retryAfter) => new Problem({
+    kind: 'unavailable', reason: fault?.code ?? 'service_unavailable', message: fault?.message ?? 'media cannot be stored now; try again',
+    retryAfterMs: (Number(retryAfter) || STORAGE_RETRY_S) * 1000,
+  }),
   429: (fault, retryAfter) => new Problem({ kind: 'exhausted', reason: fault?.code ?? 'rate_limit_exceeded', message: fault?.message ?? 'too many bytes were sent within requests', retryAfterMs: (Number(retryAfter) || QUOTA_RETRY_S) * 1000 }),
 };
 

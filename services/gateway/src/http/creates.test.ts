@@ -115,6 +115,8 @@ describe('what an SDK makes of a refusal', () => {
     ['a store that is away, before anything was begun: again', problem('unavailable', 'service_unavailable', 2000), 503, undefined, '2'],
     ['a busy part, before anything was begun: again', problem('unavailable', 'media_busy', 3000), 503, undefined, '3'],
     ['a refusal between our own services: a fault', problem('unauthenticated', 'invalid_caller_key'), 500, 'false', undefined],
+    ['media that cannot be fetched now: nothing was sent, so again', problem('unavailable', 'media_busy'), 503, undefined, '1'],
+    ['a disk that is full: nothing was sent, so later', problem('unavailable', 'storage_unavailable', 5000), 503, undefined, '5'],
     ['a fault: perhaps it was done', new TypeError('a secret of ours'), 500, 'false', undefined],
     ['a key in use: in a moment', problem('conflict', 'idempotency_key_in_use'), 409, undefined, '1'],
     ['refused content: never', problem('unprocessable', 'content_rejected'), 422, undefined, undefined],

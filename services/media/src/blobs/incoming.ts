@@ -4,6 +4,8 @@ import { open, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { NewId } from '@reelgate/platform/ids';
 
+const ROOM_BYTES = 64 * 1024;
+
 /** A whole file on this machine, flushed to the disk, that nothing refers to yet. */
 export interface ReceivedFile {
   readonly path: string;
@@ -55,6 +57,7 @@ async function fillFile(file: string, write: (path: string) => Promise<boolean>)
   try {
     await (await open(file, 'wx', 0o600)).close();
     if (!(await write(file))) {
+      await assertRoom(file);
       await discard();
       return undefined;
     }
@@ -74,13 +77,27 @@ async function fillFile(file: string, write: (path: string) => Promise<boolean>)
   }
 }
 
+/** A file that could not be written says nothing of the picture when the disk takes no more: then this rejects. */
+async function assertRoom(file: string): Promise<void> {
+  const handle = await open(file, 'a');
+  try {
+    await handle.appendFile(Buffer.alloc(ROOM_BYTES));
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
 async function beginDraft(file: string, bytesMax: number): Promise<Draft> {
   const handle = await open(file, 'wx', 0o600);
   const hash = createHash('sha256');
   let bytes = 0;
   const discard = async (): Promise<void> => {
-    await handle.close();
-    await rm(file, { force: true });
+    try {
+      await handle.close();
+    } finally {
+      await rm(file, { force: true });
+    }
   };
   return {
     get bytes() {

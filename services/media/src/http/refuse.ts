@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Problem } from '@reelgate/platform/problem';
 
 export interface Refusal {
   readonly status: number;
@@ -16,9 +17,11 @@ export const NOT_FOUND: Refusal = { status: 404, code: 'not_found', message: 'Th
 export const RESULT_EXPIRED: Refusal = { status: 410, code: 'result_expired', message: 'This is no longer kept.' };
 export const NO_THUMBNAIL: Refusal = { status: 404, code: 'thumbnail_unavailable', message: 'There is no thumbnail of this video: its codec is not decoded here.' };
 export const BROKEN: Refusal = { status: 500, code: 'internal_error', message: 'Something went wrong here.' };
-export const AWAY: Refusal = {
-  status: 503, code: 'service_unavailable', message: 'a part of the service cannot be reached; try again', headers: { 'retry-after': '2' },
-};
+
+/** Nothing is wrong with what was asked for: our storage cannot give or take it now. */
+export function unavailable({ reason, message, retryAfterMs = 1000 }: Problem): Refusal {
+  return { status: 503, code: reason, message, headers: { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) } };
+}
 
 /** Answers in OpenAI's envelope, and says nothing of where things lie. After the headers there is nothing left to say. */
 export function refuse(request: IncomingMessage, response: ServerResponse, { status, code, message, headers = {} }: Refusal): void {

@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Log } from '@reelgate/platform/log';
 import { Problem } from '@reelgate/platform/problem';
+import { problemOf } from '@reelgate/platform/rpc/problems';
 import type { HttpRoute } from '@reelgate/platform/rpc/connect-server';
 import { sameSecret } from '@reelgate/platform/secret';
 import type { Secret } from '@reelgate/platform/secret';
-import { StoreUnavailable } from '@reelgate/platform/store-unavailable';
 import { inBytes } from '../domain/media-rules.ts';
 import type { MediaBytes } from './media-bytes.ts';
-import { AWAY, BROKEN, NOT_FOUND, refuse } from './refuse.ts';
+import { BROKEN, NOT_FOUND, refuse, unavailable } from './refuse.ts';
 import type { Refusal } from './refuse.ts';
 
 const OBJECT_PATH = /^\/bytes\/([A-Za-z0-9_-]{1,64})$/;
@@ -33,7 +33,8 @@ export function mediaRoutes(deps: RouteDeps): readonly HttpRoute[] {
     if (!takes((request.url ?? '').split('?', 1)[0] ?? '')) return false;
     handle(deps, request, response).catch((error: unknown) => {
       deps.log.error({ err: error }, 'bytes were not served');
-      refuse(request, response, error instanceof StoreUnavailable ? AWAY : BROKEN);
+      const problem = problemOf(error);
+      refuse(request, response, problem.kind === 'unavailable' ? unavailable(problem) : BROKEN);
     });
     return true;
   };
@@ -88,9 +89,14 @@ async function takeBytes({ bytes, inline }: RouteDeps, request: IncomingMessage,
     const body = JSON.stringify(await bytes.put(request, { accountId, privateMs, object, bytesMax: Number.isSafeInteger(bytesMax) ? bytesMax : undefined }));
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }).end(body);
   } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    refuse(request, response, error.kind === 'exhausted' ? tooMany(error) : tooLarge(error.message));
+    refuse(request, response, refusalOfPut(error));
   }
+}
+
+/** Rethrows what is no refusal of these bytes. */
+function refusalOfPut(error: unknown): Refusal {
+  if (!(error instanceof Problem) || error.kind === 'unavailable') throw error;
+  return error.kind === 'exhausted' ? tooMany(error) : tooLarge(error.message);
 }
 
 function faultOf({ accountId, privateMs, object }: { readonly accountId: string; readonly privateMs: number | undefined; readonly object: string | undefined }): Refusal | undefined {

@@ -4,7 +4,8 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
 import { AnswerClosed, writeThrough } from '@reelgate/platform/write-through';
 import type { BlobStore, ByteRange } from '../blobs/blob-store.ts';
-import { BROKEN, NOT_FOUND, refuse } from './refuse.ts';
+import { storageUnavailable } from '../blobs/storage-faults.ts';
+import { BROKEN, NOT_FOUND, refuse, unavailable } from './refuse.ts';
 import type { Refusal } from './refuse.ts';
 
 const OPTIONS = { cacheControl: false, etag: false, lastModified: false } as const;
@@ -77,6 +78,6 @@ async function pump({ blobs, log, clock }: SendDeps, { key, range }: { readonly 
   } catch (error) {
     if (error instanceof AnswerClosed) return;
     log.error({ key, err: error }, 'the bytes of an object could not be read');
-    refuse(request, response, BROKEN);
+    refuse(request, response, unavailable(storageUnavailable(error)));
   }
 }

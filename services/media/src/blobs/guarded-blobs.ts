@@ -1,0 +1,18 @@
+import type { BlobStore } from './blob-store.ts';
+import { ofOthers } from './storage-faults.ts';
+import type { StorageFaults } from './storage-faults.ts';
+
+/** A blob store whose faults are refusals that may be tried again. What is thrown by work on a file stays as it is. */
+export function guardedBlobs(blobs: BlobStore, { guard }: StorageFaults): BlobStore {
+  return {
+    keep: (key, file) => guard(() => blobs.keep(key, file)),
+    sizeOf: (key) => guard(() => blobs.sizeOf(key)),
+    open: (key, range) => guard(() => blobs.open(key, range)),
+    pieces: (key, range) => guard(() => blobs.pieces(key, range)),
+    withFile: (key, work) => guard(() => blobs.withFile(key, (path) => ofOthers(() => work(path)))),
+    linkTo: (key, options) => guard(() => blobs.linkTo(key, options)),
+    list: (after, limit) => guard(() => blobs.list(after, limit)),
+    remove: (key) => guard(() => blobs.remove(key)),
+    check: () => blobs.check(),
+  };
+}

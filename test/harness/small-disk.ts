@@ -1,0 +1,56 @@
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, mkdtempSync, rmSync, truncateSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+
+const PIECE = Buffer.alloc(64 * 1024);
+
+/** A disk of its own that is soon full. */
+export interface SmallDisk {
+  readonly folder: string;
+  /** Until no more than so many bytes fit; a page of memory is the least that it tells apart. */
+  fill(bytesLeft?: number): void;
+  /** Makes room again. */
+  empty(): void;
+  close(): void;
+}
+
+/** Undefined, and a word of it: a file system takes more rights than the tests have here. */
+export function smallDisk(): SmallDisk | undefined {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'reelgate-small-disk-'));
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', folder], { stdio: 'ignore' });
+  } catch {
+    rmSync(folder, { recursive: true });
+    process.stderr.write('skipped: a full disk: no file system can be mounted here\n');
+    return undefined;
+  }
+  const filler = path.join(folder, 'filler');
+  return {
+    folder,
+    fill: (bytesLeft = 0) => {
+      truncateSync(filler, fillWhole(filler) - bytesLeft);
+    },
+    empty: () => {
+      rmSync(filler, { force: true });
+    },
+    close: () => {
+      execFileSync('umount', [folder]);
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+/** How many bytes it holds once not one more fits. */
+function fillWhole(file: string): number {
+  let held = 0;
+  for (let bytes = PIECE.byteLength; bytes > 0;) {
+    try {
+      appendFileSync(file, PIECE.subarray(0, bytes));
+      held += bytes;
+    } catch {
+      bytes = Math.floor(bytes / 2);
+    }
+  }
+  return held;
+}
