@@ -46,8 +46,8 @@ export async function verifyBlobs(deps: VerifyDeps, { after, limit, sizesOnly }:
   for (const blob of page) {
     signal.throwIfAborted();
     const wrong = await faultOf(deps.blobs, blob, sizesOnly);
-    const claimants = wrong === undefined ? [] : await deps.store.claimants(blob.sha256, CLAIMANTS_SHOWN);
-    // what was given up meanwhile is missing with good reason
+    const claimants = wrong === undefined ? [] : await deps.store.claimants(blob, CLAIMANTS_SHOWN);
+    // what was given up meanwhile is missing with good reason, also where the same content came again under another key
     if (wrong !== undefined && claimants.length > 0) faults.push({ blob, claimants, ...wrong });
     checked += 1;
     bytes += blob.bytes;

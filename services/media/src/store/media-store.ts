@@ -66,7 +66,8 @@ export interface MediaStore {
   noteFacts(sha256: string, facts: MediaFacts): Promise<void>;
   /** The contents that are claimed, in an order that stays, behind this storage key; at most so many. */
   claimedBlobs(after: string, limit: number): Promise<readonly Blob[]>;
-  claimants(sha256: string, limit: number): Promise<readonly Claimant[]>;
+  /** Those of content that still lies under this key. */
+  claimants(blob: StoredUnder, limit: number): Promise<readonly Claimant[]>;
   /** Whether there was one; its poster goes with it. */
   removeResult(taskId: string, now: number): Promise<boolean>;
   /** Ends claims of these purposes, and no others. Gives the keys of bytes that nothing protects any more: they are garbage now. */
