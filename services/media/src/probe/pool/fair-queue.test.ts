@@ -117,6 +117,18 @@ describe('what waits is bounded', () => {
     await enter('other');
   });
 
+  test('by the time that the files of an account take', async () => {
+    const { enter, settle, end } = aQueue();
+    for (let count = 0; count < 20; count += 1) {
+      void enter('flood');
+      await end('flood', 10_000);
+    }
+    for (let count = 0; count < 8; count += 1) void enter('flood');
+    await settle();
+
+    await expect(enter('flood')).rejects.toMatchObject({ reason: 'media_busy', retryAfterMs: 60_000 });
+  });
+
   test('over all', async () => {
     const { enter, settle } = aQueue({ workers: 1, totalMax: 3 });
     for (const account of ['a', 'b', 'c', 'd']) void enter(account);

@@ -6,6 +6,9 @@ import type { AccountShare, AccountShares, Turn } from './account-shares.ts';
 const RETRY_MS_MIN = 1000;
 const RETRY_MS_MAX = 60_000;
 
+/** What an account has waiting would take no longer than this, as far as its files so far tell. */
+const WAITING_MS_MAX = 60_000;
+
 export interface QueueOptions {
   readonly clock: Clock;
   /** Work that goes on at once. */
@@ -79,7 +82,7 @@ export function openFairQueue(options: QueueOptions): FairQueue {
 
 /** The refusal says when there will be room: when what waits has been worked on. */
 function tooMany({ workers, perAccountMax, totalMax }: QueueOptions, shares: AccountShares, share: AccountShare): Problem | undefined {
-  if (share.waiting.length >= perAccountMax) return busy(share.waiting.length * share.meanMs);
+  if (share.waiting.length >= perAccountMax || share.waiting.length * share.meanMs >= WAITING_MS_MAX) return busy(share.waiting.length * share.meanMs);
   const waiting = shares.all().reduce((sum, other) => sum + other.waiting.length, 0);
   if (waiting < totalMax) return undefined;
   const work = shares.all().reduce((sum, other) => sum + other.waiting.length * other.meanMs, 0);
