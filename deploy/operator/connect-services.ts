@@ -6,7 +6,7 @@ import { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import { connectGrpc } from '@reelgate/platform/rpc/grpc-client';
 import type { Client } from '@reelgate/platform/rpc/service';
 import { readProgramConfig } from '../program/config.ts';
-import { servicesKey } from '../program/open-ports.ts';
+import { keyOf } from '../program/identities.ts';
 import { signingKeyIn } from '../program/signing-key.ts';
 
 /** The services that the command line talks to, over gRPC. */
@@ -22,7 +22,7 @@ export interface Services {
 /** The same configuration as the program's says where they are and holds, or leads to, the key. */
 export function connectServices(environment: Readonly<Record<string, string | undefined>>): Services {
   const config = readProgramConfig(environment);
-  const key = servicesKey(signingKeyIn(config.dataDir, config.signingKey));
+  const key = keyOf('operator', signingKeyIn(config.dataDir, config.signingKey));
   const tasks = connectGrpc(config.services.tasks, key);
   const billing = connectGrpc(config.services.billing, key);
   const media = connectGrpc(config.services.media, key);

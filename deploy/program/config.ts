@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { ConfigError, readConfigFile } from '@reelgate/platform/config-file';
 import type { ConfigFile } from '@reelgate/platform/config-file';
+import type { KnownCaller } from '@reelgate/platform/rpc/callers';
 import { Secret } from '@reelgate/platform/secret';
 import { parseHostPort } from '@reelgate/platform/units';
 import type { HostPort } from '@reelgate/platform/units';
@@ -10,9 +11,10 @@ import { mediaSchema } from '@reelgate/media/config';
 import { tasksSchema } from '@reelgate/tasks/config';
 import { findingsIn } from './config-findings.ts';
 import type { ComparedConfig } from './config-findings.ts';
+import { internalCallersOf, internalCallersSchema } from './internal-callers.ts';
+import type { InternalCallerEntry } from './internal-callers.ts';
 
 const DEFAULT_FILE = path.join(import.meta.dirname, '../local/reelgate.yaml');
-const CALLER_KEY_LENGTH_MIN = 8;
 
 const address: object = { type: 'string', format: 'host-port' };
 
@@ -25,18 +27,7 @@ const SCHEMA = {
     data_dir: { type: 'string', default: './data' },
     signing_key: { type: 'string', minLength: 16, description: 'at least 16 characters, or nothing to have one made' },
     bus: { type: 'string', pattern: '^(nats|tls)://', description: 'a nats:// address, or nothing for a single program' },
-    internal_callers: {
-      type: 'array',
-      default: [],
-      items: {
-        type: 'object', additionalProperties: false, required: ['name', 'key', 'accounts'],
-        properties: {
-          name: { type: 'string', minLength: 1 },
-          key: { type: 'string', minLength: CALLER_KEY_LENGTH_MIN },
-          accounts: { type: 'array', items: { type: 'string', minLength: 1 } },
-        },
-      },
-    },
+    internal_callers: internalCallersSchema,
     sandbox: { type: 'object', additionalProperties: false, required: ['listen'], properties: { listen: address } },
     ...gatewaySchema,
     ...tasksSchema,
@@ -65,7 +56,7 @@ export interface ProgramConfig {
   readonly ports: Readonly<Record<'tasks' | 'billing' | 'media', Ports>>;
   /** Where the services are for those that call them. */
   readonly services: { readonly tasks: string; readonly billing: string; readonly media: string; readonly mediaHttp: string };
-  readonly internalCallers: readonly { readonly name: string; readonly key: Secret; readonly accounts: readonly string[] }[];
+  readonly internalCallers: readonly KnownCaller[];
   readonly sandbox: HostPort | undefined;
   /** The credential of the channel that points at the sandbox. */
   readonly sandboxKey: string;
@@ -79,7 +70,7 @@ interface Checked extends ComparedConfig {
   readonly data_dir: string;
   readonly signing_key?: string;
   readonly bus?: string;
-  readonly internal_callers: readonly (ComparedConfig['internal_callers'][number] & { readonly accounts: readonly string[] })[];
+  readonly internal_callers: readonly InternalCallerEntry[];
   readonly sandbox?: { readonly listen: string };
   readonly gateway: { readonly services: { readonly tasks: string; readonly billing: string; readonly media: string; readonly media_http?: string } };
   readonly tasks: Listening & ComparedConfig['tasks'];
@@ -110,7 +101,7 @@ export function readProgramConfig(environment: Readonly<Record<string, string | 
     bus: checked.bus,
     ports: { tasks: portsOf(checked.tasks), billing: portsOf(checked.billing), media: portsOf(checked.media) },
     services: servicesOf(checked),
-    internalCallers: checked.internal_callers.map(({ name, key, accounts }) => ({ name, key: new Secret(key), accounts })),
+    internalCallers: internalCallersOf(file, checked.internal_callers),
     sandbox: checked.sandbox === undefined ? undefined : parseHostPort(checked.sandbox.listen),
     sandboxKey: sandboxed[0]?.api_key ?? 'sandbox',
     sandboxChannels: sandboxed.map(({ id }) => id),

@@ -6,18 +6,13 @@ import { callersByKey } from '@reelgate/platform/rpc/callers';
 import type { IdentifyCaller } from '@reelgate/platform/rpc/callers';
 import { startConnectServer } from '@reelgate/platform/rpc/connect-server';
 import { startGrpcServer } from '@reelgate/platform/rpc/grpc-server';
-import { deriveSecret } from '@reelgate/platform/secret';
 import type { Secret } from '@reelgate/platform/secret';
 import type { Ports, ProgramConfig } from './config.ts';
+import { knownIdentities } from './identities.ts';
 
-/** The credential between our own parts. */
-export function servicesKey(signingKey: Secret): Secret {
-  return deriveSecret(signingKey, 'service-calls');
-}
-
-/** Our own parts, which may see every account, and the internal callers of the configuration. */
+/** Our own parts, and the internal callers of the configuration. */
 export function knownCallers(config: Pick<ProgramConfig, 'internalCallers'>, signingKey: Secret): IdentifyCaller {
-  return callersByKey([{ name: 'reelgate', key: servicesKey(signingKey), accounts: '*' }, ...config.internalCallers]);
+  return callersByKey([...knownIdentities(signingKey), ...config.internalCallers]);
 }
 
 /** Opens the gRPC port and the HTTP port of a service, those that the configuration names. */

@@ -18,6 +18,8 @@ import { startTasks } from '@reelgate/tasks/app';
 import { tasksConfig } from '@reelgate/tasks/config';
 import { startSandbox } from '../local/sandbox/sandbox.ts';
 import { greeting } from './greeting.ts';
+import { identityOf } from './identities.ts';
+import type { Identity } from './identities.ts';
 import { inProcessMedia, inProcessMediaBytes } from './in-process-media.ts';
 import { openPorts, untilStopping } from './open-ports.ts';
 import type { Started, Starting } from './starting.ts';
@@ -34,9 +36,10 @@ export async function startAll({ config, foundation, lifecycle, identify }: Star
     lifecycle.add('sandbox', () => sandbox.stop());
   }
   const billing = keep('billing', await startBilling(billingConfig(value), foundation));
-  const media = keep('media', await startMedia(mediaConfig(value), foundation));
+  const media = keep('media', await startMedia(mediaConfig(value), foundation, { identify }));
   const tasks = keep('tasks', await startTasks(tasksConfig(value, config.publicUrl), foundation, {
-    billing: direct(BillingService, billing), calls: direct(CallService, billing), media: direct(MediaService, media), bytes: inProcessMediaBytes(media.bytes),
+    billing: direct(BillingService, billing, 'tasks'), calls: direct(CallService, billing, 'tasks'), media: direct(MediaService, media, 'tasks'),
+    bytes: inProcessMediaBytes(media.bytes),
   }));
   const running = [billing, media, tasks];
   // Before the public port, which alone says that the program is ready.
@@ -44,15 +47,17 @@ export async function startAll({ config, foundation, lifecycle, identify }: Star
   await openPorts(lifecycle, foundation, media, { ports: ports.media, identify });
   await openPorts(lifecycle, foundation, tasks, { ports: ports.tasks, identify });
   const gateway = keep('gateway', await startGateway(gatewayConfig(value), foundation, {
-    tasks: direct(TaskService, tasks), jobs: direct(JobService, tasks), billing: direct(BillingService, billing), calls: direct(CallService, billing), usage: direct(UsageService, billing),
+    tasks: direct(TaskService, tasks, 'gateway'), jobs: direct(JobService, tasks, 'gateway'),
+    billing: direct(BillingService, billing, 'gateway'), calls: direct(CallService, billing, 'gateway'), usage: direct(UsageService, billing, 'gateway'),
     media: inProcessMedia(media.bytes),
     ready: untilStopping(lifecycle, async () => (await Promise.all(running.map((service) => service.ready()))).every(Boolean)),
   }));
   return { services: [...running, gateway], greeting: greeting(config.publicUrl, billing.newKeys) };
 }
 
-function direct<S extends DescService>(service: S, { bindings }: { readonly bindings: readonly Binding[] }): Client<S> {
+/** A service of this process, for the part that calls it. */
+function direct<S extends DescService>(service: S, { bindings }: { readonly bindings: readonly Binding[] }, caller: Identity): Client<S> {
   const binding = bindings.find((one) => one.service === service);
   if (binding === undefined) throw new Error(`nobody serves ${service.typeName}`);
-  return directClient(service, binding);
+  return directClient(service, binding, identityOf(caller));
 }

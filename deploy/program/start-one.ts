@@ -17,8 +17,10 @@ import { httpMediaBytes, startTasks } from '@reelgate/tasks/app';
 import { tasksConfig } from '@reelgate/tasks/config';
 import type { ServiceName } from './config.ts';
 import { greeting } from './greeting.ts';
+import { keyOf } from './identities.ts';
+import type { Identity } from './identities.ts';
 import { linger } from './linger.ts';
-import { openPorts, servicesKey, untilStopping } from './open-ports.ts';
+import { openPorts, untilStopping } from './open-ports.ts';
 import type { Started, Starting } from './starting.ts';
 
 const READY_TIMEOUT_MS = 1000;
@@ -31,23 +33,24 @@ export const START_ONE: Readonly<Record<ServiceName, (starting: Starting) => Pro
     return { services: [service], greeting: service.newKeys.map(({ key }) => `token: ${key.reveal()}`) };
   },
   media: async (starting) => {
-    const service = await startMedia(mediaConfig(starting.config.value), starting.foundation);
+    const service = await startMedia(mediaConfig(starting.config.value), starting.foundation, starting);
     await serve(starting, 'media', service);
     return { services: [service], greeting: [] };
   },
   tasks: async (starting) => {
     const { config, foundation } = starting;
-    const [billing, media] = [connect(starting, 'billing'), connect(starting, 'media')];
+    const [billing, media] = [connect(starting, 'tasks', 'billing'), connect(starting, 'tasks', 'media')];
     const service = await startTasks(tasksConfig(config.value, config.publicUrl), foundation, {
-      billing: billing.client(BillingService), calls: billing.client(CallService), media: media.client(MediaService), bytes: httpMediaBytes(config.services.mediaHttp, servicesKey(foundation.signingKey)),
+      billing: billing.client(BillingService), calls: billing.client(CallService), media: media.client(MediaService),
+      bytes: httpMediaBytes(config.services.mediaHttp, keyOf('tasks', foundation.signingKey)),
     });
     await serve(starting, 'tasks', { ...service, ready: async () => (await service.ready()) && (await reachable([billing, media])) });
     return { services: [service], greeting: [] };
   },
   gateway: async (starting) => {
     const { config, foundation, lifecycle } = starting;
-    const [tasks, billing, media] = [connect(starting, 'tasks'), connect(starting, 'billing'), connect(starting, 'media')];
-    const bytes = httpMedia({ baseUrl: config.services.mediaHttp, key: servicesKey(foundation.signingKey), clock: foundation.clock });
+    const [tasks, billing, media] = [connect(starting, 'gateway', 'tasks'), connect(starting, 'gateway', 'billing'), connect(starting, 'gateway', 'media')];
+    const bytes = httpMedia({ baseUrl: config.services.mediaHttp, key: keyOf('gateway', foundation.signingKey), clock: foundation.clock });
     lifecycle.add('bytes', () => bytes.close());
     const service = await startGateway(gatewayConfig(config.value), foundation, {
       tasks: tasks.client(TaskService), jobs: tasks.client(JobService), billing: billing.client(BillingService), calls: billing.client(CallService), usage: billing.client(UsageService),
@@ -65,8 +68,8 @@ async function serve({ config, foundation, lifecycle, identify }: Starting, name
   lifecycle.add('work of others', () => linger(service, foundation));
 }
 
-function connect({ config, foundation, lifecycle }: Starting, name: 'tasks' | 'billing' | 'media'): GrpcConnection {
-  const connection = connectGrpc(config.services[name], servicesKey(foundation.signingKey));
+function connect({ config, foundation, lifecycle }: Starting, caller: Identity, name: 'tasks' | 'billing' | 'media'): GrpcConnection {
+  const connection = connectGrpc(config.services[name], keyOf(caller, foundation.signingKey));
   lifecycle.add(`connection to ${name}`, () => {
     connection.close();
   });

@@ -11,10 +11,10 @@ import type { Sandbox } from '../../deploy/local/sandbox/sandbox.ts';
 import { httpCaller } from '../harness/client.ts';
 import { newProgram } from '../harness/program.ts';
 import type { Program } from '../harness/program.ts';
-import { KEYS, UPSTREAM_KEY } from '../harness/test-config.ts';
+import { KEYS, UPSTREAM_KEY, callerKey } from '../harness/test-config.ts';
 
 const START_TIMEOUT_MS = 60_000;
-const CALLER_KEY = 'reporting-caller-key';
+const CALLER_KEY = callerKey('pipeline');
 /** How long the upstream takes to answer a create that says so. */
 const LATE_UPSTREAM_MS = 2000;
 const ASK_EVERY_MS = 100;

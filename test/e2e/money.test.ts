@@ -9,7 +9,7 @@ import { Secret } from '@reelgate/platform/secret';
 import { CallService } from '@reelgate/proto/billing/v1/call_service';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
 import { UsageGroup, UsageService } from '@reelgate/proto/billing/v1/usage_service';
-import { servicesKey } from '../../deploy/program/open-ports.ts';
+import { keyOf } from '../../deploy/program/identities.ts';
 import { signingKeyIn } from '../../deploy/program/signing-key.ts';
 import { httpCaller } from '../harness/client.ts';
 import type { HttpCaller } from '../harness/client.ts';
@@ -17,7 +17,7 @@ import { newProgram } from '../harness/program.ts';
 import type { Program, Shape } from '../harness/program.ts';
 import { startScriptedUpstream } from '../harness/scripted-upstream.ts';
 import type { ScriptedUpstream } from '../harness/scripted-upstream.ts';
-import { KEYS } from '../harness/test-config.ts';
+import { KEYS, callerKey } from '../harness/test-config.ts';
 import type { TestConfig } from '../harness/test-config.ts';
 import { describeWith } from '../servers/describe-with.ts';
 import { natsServer } from '../servers/nats-server.ts';
@@ -47,7 +47,7 @@ function moneySuite(shape: Shape, bus?: () => string): void {
     program = await newProgram(shape, { upstream: upstream.host, bus: bus?.() }, (config) => ({ ...config, prices: { ...config.prices, chat: CHAT } }) as TestConfig);
     await program.start();
     demo = httpCaller(program.base, KEYS.demo);
-    billing = connectGrpc(program.config.billing.listen, servicesKey(signingKeyIn(program.config.data_dir, undefined)));
+    billing = connectGrpc(program.config.billing.listen, keyOf('gateway', signingKeyIn(program.config.data_dir, undefined)));
   }, TIMEOUT_MS);
 
   afterAll(async () => {
@@ -156,7 +156,7 @@ function moneySuite(shape: Shape, bus?: () => string): void {
   }, TIMEOUT_MS);
 
   test('an internal team reads the statements of its accounts alone', async () => {
-    const reporting = connectGrpc(program.config.billing.listen, new Secret('reporting-caller-key'));
+    const reporting = connectGrpc(program.config.billing.listen, new Secret(callerKey('pipeline')));
     const of = (accountId: string) => reporting.client(UsageService).getUsage({ accountId, from: timestampFromMs(0), to: timestampFromMs(HOUR_MS), groupBy: UsageGroup.DAY });
 
     expect(await of('demo')).toMatchObject({ groups: [], currency: 'USD' });

@@ -15,6 +15,15 @@ export interface ConfigOptions {
 
 /** Keys of the accounts that every test program has. */
 export const KEYS = { demo: 'sk-demo-0123456789', other: 'sk-other-0123456789', poor: 'sk-poor-0123456789', narrow: 'sk-narrow-0123456789' } as const;
+/** Callers for the account demo: one that names no scopes, and one for each scope that a configuration may grant. */
+export const GRANTABLE_SCOPES = ['tasks.read', 'tasks.write', 'account.read', 'tokens.write', 'operator'] as const;
+export const callerKey = (name: string): string => `caller-key-of-${name}`;
+const CALLERS = [
+  { name: 'reporting', key: callerKey('reporting'), accounts: ['demo'] },
+  ...GRANTABLE_SCOPES.map((scope) => ({ name: `only ${scope}`, key: callerKey(scope), accounts: ['demo'], scopes: [scope] })),
+  { name: 'pipeline', key: callerKey('pipeline'), accounts: ['demo'], scopes: ['tasks.read', 'tasks.write', 'account.read', 'tokens.write'] },
+  { name: 'console', key: callerKey('console'), accounts: ['*'], scopes: ['operator', 'account.read'] },
+];
 export const UPSTREAM_KEY = 'upstream-secret-key';
 export const UPSTREAM_MODEL = 'upstream-model-of-the-test';
 export const CHANNEL = 'channel-of-the-test';
@@ -37,7 +46,7 @@ export async function testConfig({ dir, upstream, bus, redis, databases = {}, ta
     tasks: { listen: at(tasks), http: at(tasksHttp), poll: { first: '200ms', factor: 1.5, max: '500ms' }, in_flight: { per_token: 500, total: 2000 }, ...database(databases.tasks), ...tasksChanges },
     billing: { listen: at(billing), http: at(billingHttp), ...database(databases.billing) },
     media: { listen: at(media), http: at(mediaHttp), fetch: { allow: [upstream] }, ...database(databases.media) },
-    internal_callers: [{ name: 'reporting', key: 'reporting-caller-key', accounts: ['demo'] }],
+    internal_callers: CALLERS,
     models: {
       'Alpha-H3': { kind: 'video', duration: [4, 15], resolutions: ['768P', '2K'], ratios: ['adaptive', '21:9', '16:9', '4:3', '1:1', '3:4', '9:16'] },
       'Beta-V1': { kind: 'video', duration: [5, 10], resolutions: ['480P', '768P'], ratios: ['adaptive', '16:9'] },

@@ -18,6 +18,7 @@ import type { Sql } from '@reelgate/platform/sql';
 import { inTime } from '@reelgate/platform/testing/bounded-waits';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
+import { aCaller } from '@reelgate/platform/testing/a-caller';
 import { AccountService } from '@reelgate/proto/billing/v1/account_service';
 import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import { CallService } from '@reelgate/proto/billing/v1/call_service';
@@ -115,7 +116,7 @@ export async function openBilling(place: Place, value: ConfigValue = aConfig(), 
     publicUrl: 'http://127.0.0.1:8080', dataDir: place.dataDir,
   });
   const [billingBinding, accountBinding, callBinding, usageBinding] = service.bindings;
-  const billing = directClient(BillingService, billingBinding!);
+  const billing = directClient(BillingService, billingBinding!, aCaller());
   const sql = place.url === undefined ? openSqlite(path.join(place.dataDir, 'billing.sqlite')) : openPostgres(place.url, 2);
   const known = await billing.authenticate({ key: KEY }).catch(() => undefined);
   const stop = async (): Promise<void> => {
@@ -124,7 +125,7 @@ export async function openBilling(place: Place, value: ConfigValue = aConfig(), 
     await sql.close();
   };
   return {
-    billing, accounts: directClient(AccountService, accountBinding!), calls: directClient(CallService, callBinding!), usage: directClient(UsageService, usageBinding!), service, sql, clock, bus, metrics, tokenId: known?.principal?.tokenId ?? '', stop,
+    billing, accounts: directClient(AccountService, accountBinding!, aCaller()), calls: directClient(CallService, callBinding!, aCaller()), usage: directClient(UsageService, usageBinding!, aCaller()), service, sql, clock, bus, metrics, tokenId: known?.principal?.tokenId ?? '', stop,
     finish: async (event) => {
       handled = Promise.withResolvers();
       await bus.publish(TaskFinishedSchema, create(TaskFinishedSchema, event), String(clock.now() + Math.random()));

@@ -3,6 +3,7 @@ import { toWireProblem } from '@reelgate/platform/rpc/problems';
 import { directClient } from '@reelgate/platform/rpc/direct-client';
 import { bind } from '@reelgate/platform/rpc/service';
 import type { Client } from '@reelgate/platform/rpc/service';
+import { aCaller } from '@reelgate/platform/testing/a-caller';
 import { CallService } from '@reelgate/proto/billing/v1/call_service';
 import type { CallEnd, CallOrder } from '@reelgate/proto/billing/v1/call_service';
 
@@ -43,6 +44,6 @@ export function fakeCalls(): FakeCalls {
       for (const { callId } of ends) fake.open.delete(callId);
       return { settlements: ends.map(() => ({})) };
     },
-  }));
+  }), aCaller());
   return Object.assign(fake, { client });
 }

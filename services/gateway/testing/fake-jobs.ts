@@ -2,6 +2,7 @@ import { Problem } from '@reelgate/platform/problem';
 import { directClient } from '@reelgate/platform/rpc/direct-client';
 import { bind } from '@reelgate/platform/rpc/service';
 import type { Client } from '@reelgate/platform/rpc/service';
+import { aCaller } from '@reelgate/platform/testing/a-caller';
 import { JobService } from '@reelgate/proto/tasks/v1/job_service';
 import type { CreateJobRequest, FinishJobRequest } from '@reelgate/proto/tasks/v1/job_service';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
@@ -121,7 +122,7 @@ export function fakeJobs(onQueued: (jobId: string) => void = () => undefined, on
       onEnded({ jobId: job.id, accountId: job.request.accountId });
       return { finished: true };
     },
-  }));
+  }), aCaller());
   return {
     client, calls, jobs, overdue, lost,
     get renewed() {

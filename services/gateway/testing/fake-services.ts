@@ -6,6 +6,7 @@ import { Problem } from '@reelgate/platform/problem';
 import { bind } from '@reelgate/platform/rpc/service';
 import type { Client, Implementation } from '@reelgate/platform/rpc/service';
 import { directClient } from '@reelgate/platform/rpc/direct-client';
+import { aCaller } from '@reelgate/platform/testing/a-caller';
 import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import { TokenLimitsSchema } from '@reelgate/proto/billing/v1/token_limits';
 import type { Order } from '@reelgate/proto/tasks/v1/order';
@@ -107,7 +108,7 @@ export function fakeTasks(): FakeTasks {
     },
   };
   return {
-    client: directClient(TaskService, bind(TaskService, implementation)), calls, creates, checked, checks, lists, heeded, tasks,
+    client: directClient(TaskService, bind(TaskService, implementation), aCaller()), calls, creates, checked, checks, lists, heeded, tasks,
     refuse: (method, problem) => {
       refusals.set(method, problem);
     },

@@ -1,6 +1,7 @@
 import { directClient } from '@reelgate/platform/rpc/direct-client';
 import { bind } from '@reelgate/platform/rpc/service';
 import type { Client } from '@reelgate/platform/rpc/service';
+import { aCaller } from '@reelgate/platform/testing/a-caller';
 import { UsageService } from '@reelgate/proto/billing/v1/usage_service';
 import type { GetUsageRequest } from '@reelgate/proto/billing/v1/usage_service';
 
@@ -23,6 +24,6 @@ export function fakeUsage(): FakeUsage {
       if (fake.refusal !== undefined) throw fake.refusal;
       return { groups: [{ key: '2026-01-01', name: fake.name, ...sum }], total: sum, currency: 'USD' };
     },
-  }));
+  }), aCaller());
   return Object.assign(fake, { client, asked });
 }

@@ -4,9 +4,11 @@ import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import { openLifecycle } from '@reelgate/platform/lifecycle';
 import type { Lifecycle } from '@reelgate/platform/lifecycle';
 import { openSql } from '@reelgate/platform/open-sql';
-import { deriveSecret } from '@reelgate/platform/secret';
+import { scopeCheck } from '@reelgate/platform/rpc/access';
+import type { IdentifyCaller } from '@reelgate/platform/rpc/callers';
 import type { Sql } from '@reelgate/platform/sql';
 import { startWorker } from '@reelgate/platform/worker';
+import { Scope } from '@reelgate/proto/access/v1/access';
 import type { BlobStore } from './blobs/blob-store.ts';
 import { openDiskBlobs } from './blobs/disk-blobs.ts';
 import { guardedBlobs } from './blobs/guarded-blobs.ts';
@@ -45,23 +47,28 @@ export interface RunningMedia extends RunningService {
   readonly bytes: MediaBytes;
 }
 
+/** Who calls the ports that this service shares with others. */
+export interface MediaCallers {
+  readonly identify: IdentifyCaller;
+}
+
 /** Builds the media service. Beside it one process comes up in which the files of clients are parsed, and others when they are needed. */
-export async function startMedia(config: MediaConfig, foundation: Foundation): Promise<RunningMedia> {
+export async function startMedia(config: MediaConfig, foundation: Foundation, callers: MediaCallers): Promise<RunningMedia> {
   const lifecycle = openLifecycle(foundation.log);
   const sql = await openSql({ url: config.database?.reveal(), dataDir: foundation.dataDir, name: 'media', migrations: MIGRATIONS });
   lifecycle.add('database', () => sql.close());
   try {
-    return build(config, foundation, { sql, lifecycle });
+    return build(config, foundation, { sql, lifecycle, ...callers });
   } catch (error) {
     await lifecycle.stop();
     throw error;
   }
 }
 
-interface Opened { readonly sql: Sql; readonly lifecycle: Lifecycle }
+interface Opened extends MediaCallers { readonly sql: Sql; readonly lifecycle: Lifecycle }
 
-function build(config: MediaConfig, foundation: Foundation, { sql, lifecycle }: Opened): RunningMedia {
-  const { clock, log, newId, publicUrl, signingKey } = foundation;
+function build(config: MediaConfig, foundation: Foundation, { sql, lifecycle, identify }: Opened): RunningMedia {
+  const { clock, log, newId, publicUrl } = foundation;
   const stopping = new AbortController();
   const folder = config.blobs.kind === 'folder' && config.blobs.path !== undefined ? config.blobs.path : path.join(foundation.dataDir, 'blobs');
   const scratch = path.join(folder, 'incoming');
@@ -95,7 +102,7 @@ function build(config: MediaConfig, foundation: Foundation, { sql, lifecycle }: 
       ingest: (order, signal) => flights.run(`ingest ${order.taskId}`, () => ingest(order), signal),
       link: (object) => linkObject({ ...deps, presigned: config.stagedPresigned ?? isReachable(config.blobs) }, object),
     }), operatorServiceBinding(deps)],
-    routes: mediaRoutes({ bytes, log, inline: config.inline, serviceKey: deriveSecret(signingKey, 'service-calls') }),
+    routes: mediaRoutes({ bytes, log, inline: config.inline, authorize: (authorization) => { assertMayMoveBytes(identify(authorization)); } }),
     ready: async () => {
       await blobs.check();
       return (await sql.read('SELECT 1 AS ok')).length === 1;
@@ -104,6 +111,8 @@ function build(config: MediaConfig, foundation: Foundation, { sql, lifecycle }: 
     stop: () => lifecycle.stop(),
   };
 }
+
+const assertMayMoveBytes = scopeCheck(Scope.MEDIA_INTERNAL, '/bytes');
 
 interface BlobsDeps extends Pick<Foundation, 'clock' | 'newId'> { readonly folder: string; readonly scratch: string; readonly lifecycle: Lifecycle }
 

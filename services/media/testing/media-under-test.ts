@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { Scope } from '@reelgate/proto/access/v1/access';
 import { MediaService } from '@reelgate/proto/media/v1/media_service';
 import { OperatorService } from '@reelgate/proto/media/v1/operator_service';
 import { openLocalBus } from '@reelgate/platform/bus-local';
@@ -15,13 +16,17 @@ import { callersByKey } from '@reelgate/platform/rpc/callers';
 import { startConnectServer } from '@reelgate/platform/rpc/connect-server';
 import { directClient } from '@reelgate/platform/rpc/direct-client';
 import type { Client } from '@reelgate/platform/rpc/service';
-import { Secret, deriveSecret } from '@reelgate/platform/secret';
+import { Secret } from '@reelgate/platform/secret';
+import { aCaller } from '@reelgate/platform/testing/a-caller';
 import { startMedia } from '../src/app.ts';
 import type { RunningMedia } from '../src/app.ts';
 import { mediaConfig, mediaSchema } from '../src/config.ts';
 import type { MediaConfig } from '../src/config.ts';
 
 const PUBLIC_URL = 'https://gate.example';
+const SERVICE_KEY = 'key-of-a-service';
+/** Of a caller that is known and may not move bytes. */
+export const REPORTING_KEY = 'key-of-reporting';
 export const SIGNING_KEY = new Secret('signing-key-of-the-tests');
 
 export interface MediaUnderTest {
@@ -50,14 +55,17 @@ export interface MediaOptions {
 /** The media service alone, with its HTTP port open, on a data folder of its own. */
 export async function startMediaUnderTest({ clock = systemClock, section = {}, folder = mkdtempSync(path.join(os.tmpdir(), 'media-')) }: MediaOptions = {}): Promise<MediaUnderTest> {
   const metrics = openMetrics(false);
+  const identify = callersByKey([
+    { ...aCaller({ name: 'gateway' }), key: new Secret(SERVICE_KEY) },
+    { ...aCaller({ name: 'reporting', scopes: new Set([Scope.TASKS_READ, Scope.OPERATOR]) }), key: new Secret(REPORTING_KEY) },
+  ]);
   const media = await startMedia(mediaConfigOf(section, folder), {
     clock, metrics, random: systemRandom, newId: newIds(clock), log: silentLog, bus: openLocalBus(clock, silentLog), signingKey: SIGNING_KEY, publicUrl: PUBLIC_URL, dataDir: folder,
-  });
+  }, { identify });
   const [binding, operator] = media.bindings;
   if (binding === undefined || operator === undefined) throw new Error('media offers no RPCs');
-  const serviceKey = deriveSecret(SIGNING_KEY, 'service-calls');
   const server = await startConnectServer({
-    listen: { host: '127.0.0.1', port: 0 }, bindings: media.bindings, identify: callersByKey([{ name: 'services', key: serviceKey, accounts: '*' }]), log: silentLog, routes: media.routes,
+    listen: { host: '127.0.0.1', port: 0 }, bindings: media.bindings, identify, log: silentLog, routes: media.routes,
   });
   const stop = async (): Promise<void> => {
     await server.stop();
@@ -65,10 +73,10 @@ export async function startMediaUnderTest({ clock = systemClock, section = {}, f
   };
   return {
     media, metrics, folder,
-    client: directClient(MediaService, binding),
-    operator: directClient(OperatorService, operator),
+    client: directClient(MediaService, binding, aCaller()),
+    operator: directClient(OperatorService, operator, aCaller()),
     url: `http://127.0.0.1:${String(server.port)}`,
-    serviceKey: serviceKey.reveal(),
+    serviceKey: SERVICE_KEY,
     blobs: () => filesUnder(path.join(folder, 'blobs')),
     restart: async () => {
       await stop();

@@ -1,6 +1,7 @@
 import type { DescService } from '@bufbuild/protobuf';
 import { ConnectError, createClient } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
+import { Scope } from '@reelgate/proto/access/v1/access';
 import { afterEach } from '@jest/globals';
 import { silentLog } from '../src/log.ts';
 import type { Log } from '../src/log.ts';
@@ -8,16 +9,18 @@ import { callersByKey } from '../src/rpc/callers.ts';
 import type { KnownCaller } from '../src/rpc/callers.ts';
 import { startConnectServer } from '../src/rpc/connect-server.ts';
 import { directClient } from '../src/rpc/direct-client.ts';
+import { aCaller } from './a-caller.ts';
 import { connectGrpc } from '../src/rpc/grpc-client.ts';
 import { startGrpcServer } from '../src/rpc/grpc-server.ts';
 import { fromConnectError } from '../src/rpc/problems.ts';
 import type { Binding, CallOptions, Client } from '../src/rpc/service.ts';
 import { Secret } from '../src/secret.ts';
 
-/** A caller for everything, and one for two accounts. */
+/** A caller for everything, one for two accounts, and one that only reads. */
 export const CALLERS: readonly KnownCaller[] = [
-  { name: 'program', key: new Secret('key-of-the-program'), accounts: '*' },
-  { name: 'reporting', key: new Secret('key-of-reporting'), accounts: ['demo', 'lab'] },
+  { ...aCaller(), key: new Secret('key-of-the-program') },
+  { ...aCaller({ name: 'reporting', accounts: ['demo', 'lab'] }), key: new Secret('key-of-reporting') },
+  { ...aCaller({ name: 'reader', scopes: new Set([Scope.TASKS_READ]) }), key: new Secret('key-of-the-reader') },
 ];
 
 export interface Opened {
@@ -55,9 +58,9 @@ export const TRANSPORTS: readonly (readonly [string, OpenTransport])[] = [
   ['Connect with JSON', openConnect],
 ];
 
-export async function openDirect(binding: Binding): Promise<Opened> {
+async function openDirect(binding: Binding): Promise<Opened> {
   const nothing = async (): Promise<void> => undefined;
-  return { port: 0, logged: [], client: (service) => directClient(service, binding), stopServer: nothing, stop: nothing };
+  return { port: 0, logged: [], client: (service) => directClient(service, binding, aCaller()), stopServer: nothing, stop: nothing };
 }
 
 export async function openGrpc(binding: Binding): Promise<Opened> {

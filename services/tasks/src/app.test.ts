@@ -12,6 +12,7 @@ import { openMetrics } from '@reelgate/platform/metrics';
 import { directClient } from '@reelgate/platform/rpc/direct-client';
 import type { Client } from '@reelgate/platform/rpc/service';
 import { Secret } from '@reelgate/platform/secret';
+import { aCaller } from '@reelgate/platform/testing/a-caller';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import { TaskChangedSchema, TaskFinishedSchema } from '@reelgate/proto/tasks/v1/task_events';
@@ -74,7 +75,7 @@ async function start(config: TasksConfig = tasksConfig(value(), PUBLIC_URL)) {
   }, peers);
   running.push(service);
   const [tasks, operator] = service.bindings;
-  return { service, client: directClient(TaskService, tasks!), operator: directClient(OperatorService, operator!) };
+  return { service, client: directClient(TaskService, tasks!, aCaller()), operator: directClient(OperatorService, operator!, aCaller()) };
 }
 
 const create = (client: Client<typeof TaskService>) => client.createTask({ accountId: 'acme', tokenId: 'token_1', visibleModels: ['*'], order: toWireOrder(anOrder()) });

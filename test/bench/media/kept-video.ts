@@ -2,8 +2,9 @@ import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { MediaService } from '@reelgate/proto/media/v1/media_service';
 import { connectGrpc } from '@reelgate/platform/rpc/grpc-client';
-import { Secret, deriveSecret } from '@reelgate/platform/secret';
+import { Secret } from '@reelgate/platform/secret';
 import { signPath } from '@reelgate/platform/signed-path';
+import { keyOf } from '../../../deploy/program/identities.ts';
 import type { Program } from '../../harness/program.ts';
 
 const INGEST_TIMEOUT_MS = 300_000;
@@ -21,7 +22,7 @@ let tasks = 0;
 /** Has a running program fetch a result and keep it. */
 export async function keepVideo({ config }: Program, url: string): Promise<KeptVideo> {
   const key = new Secret(readFileSync(path.join(config.data_dir, 'signing-key'), 'utf8'));
-  const connection = connectGrpc(config.media.listen, deriveSecret(key, 'service-calls'));
+  const connection = connectGrpc(config.media.listen, keyOf('tasks', key));
   try {
     tasks += 1;
     const { result } = await connection.client(MediaService).ingestResult({ accountId: 'demo', taskId: `task_bench_${String(tasks)}`, url }, { timeoutMs: INGEST_TIMEOUT_MS });

@@ -8,9 +8,10 @@ export interface MoneyStory {
   readonly lines: readonly LedgerLine[];
 }
 
-/** What became of a task's money, line by line. */
-export async function getHold({ holds }: Pick<BillingDeps, 'holds'>, taskId: string): Promise<MoneyStory> {
+/** What became of a task's money, line by line. `assertMaySee` refuses by the account; undefined where there is none. */
+export async function getHold({ holds }: Pick<BillingDeps, 'holds'>, taskId: string, assertMaySee: (accountId: string | undefined) => void): Promise<MoneyStory> {
   const [story, lines] = await Promise.all([holds.find(taskId), holds.lines(taskId)]);
+  assertMaySee(story === undefined || story.state === 'void' ? undefined : story.hold.accountId);
   if (story === undefined) throw unknownHold();
   return { story, lines };
 }

@@ -1,4 +1,5 @@
 import { AccountService } from '@reelgate/proto/billing/v1/account_service';
+import { assertOwner } from '@reelgate/platform/rpc/access';
 import { bind } from '@reelgate/platform/rpc/service';
 import type { Binding } from '@reelgate/platform/rpc/service';
 import { createToken } from '../operations/create-token.ts';
@@ -26,7 +27,10 @@ export function accountService(deps: BillingDeps): Binding {
       return { token: toWireToken(made.token), key: made.key.reveal() };
     },
     listTokens: async ({ accountId }) => ({ tokens: (await deps.tokens.list(accountId || undefined, TOKENS_MAX)).map(toWireToken) }),
-    revokeToken: async ({ id }) => ({ token: toWireToken(await revokeToken(deps, id)) }),
+    revokeToken: async ({ id }, { caller }) => {
+      assertOwner(caller, (await deps.tokens.find(limitText(id, 'id')))?.accountId, 'id');
+      return { token: toWireToken(await revokeToken(deps, id)) };
+    },
     listPrices: async () => ({ contracts: (await deps.prices.list()).map(toWireContract) }),
     rebuildBalances: async (_request, { caller }) => {
       const { accountIds, tokenIds } = await deps.audit.rebuild();

@@ -1,4 +1,5 @@
 import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
+import { assertOwner } from '@reelgate/platform/rpc/access';
 import { bind } from '@reelgate/platform/rpc/service';
 import type { Binding } from '@reelgate/platform/rpc/service';
 import { authenticate } from '../operations/authenticate.ts';
@@ -28,8 +29,8 @@ export function billingService(deps: BillingDeps): Binding {
     releaseHold: async ({ taskId }) => ({ settlement: toWireSettlement(await releaseHold(deps, requireText(taskId, 'task_id'))) }),
     settleHold: async ({ taskId, totalSeconds, inputTokens, outputTokens, confirmed }) =>
       ({ settlement: toWireSettlement(await settleHold(deps, { taskId: requireText(taskId, 'task_id'), confirmed, usage: { seconds: totalSeconds, inputTokens, outputTokens } })) }),
-    getHold: async ({ taskId }) => {
-      const { story, lines } = await getHold(deps, requireText(taskId, 'task_id'));
+    getHold: async ({ taskId }, { caller }) => {
+      const { story, lines } = await getHold(deps, requireText(taskId, 'task_id'), (accountId) => { assertOwner(caller, accountId, 'task_id'); });
       const settlement = settlementOf(story);
       return {
         ...(story.state === 'void' ? {} : { hold: toWireHold(story.hold) }),

@@ -14,6 +14,7 @@ const COLUMNS = `id, account_id, name, models, limit_nanos, used_nanos, created_
 const INSERT = `INSERT INTO tokens (${COLUMNS}, key_hash, origin) VALUES ($1, $2, $3, $4, $5, 0, $6, $7, NULL, $8, $9, $10, $11, $12, $13) ON CONFLICT DO NOTHING RETURNING id`;
 // The index is over a keyed hash, so how long the look-up takes says nothing of any key.
 const FIND_BY_KEY_HASH = `SELECT ${COLUMNS} FROM tokens WHERE key_hash = $1`;
+const FIND = `SELECT ${COLUMNS} FROM tokens WHERE id = $1`;
 const LIST = `SELECT ${COLUMNS} FROM tokens ORDER BY created_at, id LIMIT $1`;
 const LIST_OF_ACCOUNT = `SELECT ${COLUMNS} FROM tokens WHERE account_id = $2 ORDER BY created_at, id LIMIT $1`;
 const REVOKE = `UPDATE tokens SET revoked_at = COALESCE(revoked_at, $1) WHERE id = $2 RETURNING ${COLUMNS}`;
@@ -28,6 +29,10 @@ export function sqlTokenStore(sql: Sql): TokenStore {
     },
     findByKeyHash: async (keyHash) => {
       const [row] = await sql.read<TokenRow>(FIND_BY_KEY_HASH, [keyHash]);
+      return row && fromRow(row);
+    },
+    find: async (id) => {
+      const [row] = await sql.read<TokenRow>(FIND, [id]);
       return row && fromRow(row);
     },
     list: async (accountId, limit) => {

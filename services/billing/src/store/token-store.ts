@@ -11,6 +11,7 @@ export interface TokenStore {
   /** Adds the token unless its key or its origin is there already; says whether it did. */
   insert(token: NewToken): Promise<boolean>;
   findByKeyHash(keyHash: string): Promise<Token | undefined>;
+  find(id: string): Promise<Token | undefined>;
   /** The oldest first, at most so many. */
   list(accountId: string | undefined, limit: number): Promise<readonly Token[]>;
   /** Ends the token; a second time changes nothing. Undefined when there is none. */

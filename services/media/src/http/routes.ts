@@ -3,8 +3,6 @@ import type { Log } from '@reelgate/platform/log';
 import { Problem } from '@reelgate/platform/problem';
 import { problemOf } from '@reelgate/platform/rpc/problems';
 import type { HttpRoute } from '@reelgate/platform/rpc/connect-server';
-import { sameSecret } from '@reelgate/platform/secret';
-import type { Secret } from '@reelgate/platform/secret';
 import { inBytes } from '../domain/media-rules.ts';
 import type { MediaBytes } from './media-bytes.ts';
 import { BROKEN, NOT_FOUND, refuse, unavailable } from './refuse.ts';
@@ -14,7 +12,8 @@ const OBJECT_PATH = /^\/bytes\/([A-Za-z0-9_-]{1,64})$/;
 /** The names that other services give to private bytes. */
 const PRIVATE_NAME = /^prv_[A-Za-z0-9_-]{20,60}$/;
 const READS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD']);
-const UNKNOWN_CALLER: Refusal = { status: 401, code: 'invalid_caller_key', message: 'Send the key of the services as `authorization: Bearer …`.' };
+const UNAUTHENTICATED = 401;
+const FORBIDDEN = 403;
 const NO_LIFETIME: Refusal = { status: 400, code: 'invalid_request', message: 'Say for how many milliseconds private bytes are kept, as ?private_ms=….' };
 const NO_NAME: Refusal = { status: 400, code: 'invalid_request', message: 'A name is for private bytes alone; give it as ?private_ms=…&object=prv_….' };
 const NO_ACCOUNT: Refusal = { status: 400, code: 'invalid_request', message: 'Name the account as ?account=….' };
@@ -22,8 +21,8 @@ const NO_ACCOUNT: Refusal = { status: 400, code: 'invalid_request', message: 'Na
 export interface RouteDeps {
   readonly bytes: MediaBytes;
   readonly inline: { readonly bytesMax: number };
-  /** That the services show each other. */
-  readonly serviceKey: Secret;
+  /** Refuses, by the authorization header, who may not move bytes: only the gateway and the tasks service may. */
+  readonly authorize: (authorization: string | undefined) => void;
   readonly log: Log;
 }
 
@@ -49,8 +48,9 @@ export function mediaRoutes(deps: RouteDeps): readonly HttpRoute[] {
 type Handler = (deps: RouteDeps, request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 async function handleBytes(deps: RouteDeps, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  if (!sameSecret(`Bearer ${deps.serviceKey.reveal()}`, request.headers.authorization ?? '')) {
-    refuse(request, response, UNKNOWN_CALLER);
+  const refusal = refusalOf(deps, request);
+  if (refusal !== undefined) {
+    refuse(request, response, refusal);
     return;
   }
   const { pathname, searchParams } = new URL(request.url ?? '', 'http://bytes');
@@ -64,6 +64,17 @@ async function handleBytes(deps: RouteDeps, request: IncomingMessage, response: 
 async function removeObject({ bytes }: RouteDeps, response: ServerResponse, object: string): Promise<void> {
   await bytes.remove([object]);
   response.writeHead(204).end();
+}
+
+/** Why this caller gets no bytes and may leave none; undefined where it may. */
+function refusalOf({ authorize }: RouteDeps, { headers }: IncomingMessage): Refusal | undefined {
+  try {
+    authorize(headers.authorization);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return { status: error.kind === 'unauthenticated' ? UNAUTHENTICATED : FORBIDDEN, code: error.reason, message: error.message };
+  }
 }
 
 function fileNameOf({ headers }: IncomingMessage): string | undefined {

@@ -6,7 +6,7 @@ import sharp from 'sharp';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { signPath } from '@reelgate/platform/signed-path';
 import { Secret } from '@reelgate/platform/secret';
-import { SIGNING_KEY, startMediaUnderTest } from '../../testing/media-under-test.ts';
+import { REPORTING_KEY, SIGNING_KEY, startMediaUnderTest } from '../../testing/media-under-test.ts';
 import type { MediaUnderTest } from '../../testing/media-under-test.ts';
 import { fixture, serves, startOrigin } from '../../testing/origin.ts';
 import type { Origin } from '../../testing/origin.ts';
@@ -199,6 +199,13 @@ describe('the port of the other services', () => {
     expect([put.status, bytes]).toEqual([200, fixture('image.png').byteLength]);
     expect(got).toMatchObject({ status: 206, headers: { 'content-disposition': 'inline; filename="my__picture__.png"' } });
     expect(got.body.equals(fixture('image.png').subarray(0, 4))).toBe(true);
+  });
+
+  test.each([['GET', '/bytes/obj_none'], ['HEAD', '/bytes/obj_none'], ['PUT', '/bytes?account=demo']])('refuses %s %s to a caller that has a key without the scope', async (method, path) => {
+    const refused = await ask(path, { method, headers: { authorization: `Bearer ${REPORTING_KEY}` }, ...(method === 'PUT' ? { body: Buffer.from('bytes') } : {}) });
+
+    expect(refused.status).toBe(403);
+    if (method !== 'HEAD') expect(errorOf(refused)).toMatchObject({ code: 'scope_missing', message: '/bytes needs the scope media.internal; the caller reporting has tasks.read, operator' });
   });
 
   test('keeps private bytes for as long as it is told, and until they are removed', async () => {

@@ -1,12 +1,13 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { create } from '@bufbuild/protobuf';
+import type { DescMethod } from '@bufbuild/protobuf';
 import { connectNodeAdapter } from '@connectrpc/connect-node';
 import type { ConnectRouter, HandlerContext } from '@connectrpc/connect';
 import { systemClock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { HostPort } from '../units.ts';
-import { assertMayCall } from './callers.ts';
+import { accessCheckOf } from './access.ts';
 import type { IdentifyCaller } from './callers.ts';
 import { openRunningCalls } from './call-bounds.ts';
 import type { CallBounds, RunningCalls } from './call-bounds.ts';
@@ -55,24 +56,32 @@ interface Serving {
   readonly calls: RunningCalls;
 }
 
-function mount(router: ConnectRouter, bindings: readonly Binding[], { identify, log, calls }: Serving): void {
-  for (const { service, methods } of bindings) {
-    const handlers = service.methods.map((method) => [method.localName, async (request: object, context: HandlerContext) => {
-      try {
-        return await calls.run(method.name, boundsOf(context), async (signal) => {
-          const caller = identify(context.requestHeader.get('authorization') ?? undefined);
-          assertMayCall(caller, request);
-          const requestId = context.requestHeader.get('x-request-id') ?? '';
-          const answer = await methods[method.localName]?.(request as never, { caller, signal, requestId });
-          return create(method.output, answer as Record<string, unknown>);
-        });
-      } catch (thrown) {
-        if (isFault(thrown)) log.error({ method: method.name, err: thrown }, 'a call failed');
-        throw toConnectError(thrown);
-      }
-    }]);
-    router.service(service, Object.fromEntries(handlers) as never);
+type Handler = (request: object, context: HandlerContext) => Promise<object>;
+
+function mount(router: ConnectRouter, bindings: readonly Binding[], serving: Serving): void {
+  for (const binding of bindings) {
+    const handlers = binding.service.methods.map((method) => [method.localName, handlerOf(binding, method, serving)]);
+    router.service(binding.service, Object.fromEntries(handlers) as never);
   }
+}
+
+function handlerOf({ service, methods }: Binding, method: DescMethod, { identify, log, calls }: Serving): Handler {
+  const run = methods[method.localName];
+  if (run === undefined) throw new Error(`${service.typeName} has no ${method.name}`);
+  const assertMayCall = accessCheckOf(method);
+  return async (request, context) => {
+    try {
+      return await calls.run(method.name, boundsOf(context), async (signal) => {
+        const caller = identify(context.requestHeader.get('authorization') ?? undefined);
+        assertMayCall(caller, request);
+        const requestId = context.requestHeader.get('x-request-id') ?? '';
+        return create(method.output, (await run(request as never, { caller, signal, requestId })) as Record<string, unknown>);
+      });
+    } catch (thrown) {
+      if (isFault(thrown)) log.error({ method: method.name, err: thrown }, 'a call failed');
+      throw toConnectError(thrown);
+    }
+  };
 }
 
 function boundsOf({ signal, timeoutMs }: HandlerContext): CallBounds {

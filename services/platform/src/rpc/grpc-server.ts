@@ -5,7 +5,7 @@ import type { Log } from '../log.ts';
 import { ALWAYS_READY } from '../readiness.ts';
 import type { Readiness } from '../readiness.ts';
 import type { HostPort } from '../units.ts';
-import { assertMayCall } from './callers.ts';
+import { accessCheckOf } from './access.ts';
 import type { IdentifyCaller } from './callers.ts';
 import { openRunningCalls } from './call-bounds.ts';
 import type { CallBounds, RunningCalls } from './call-bounds.ts';
@@ -87,6 +87,7 @@ function handlersOf({ service, methods }: Binding, { identify, log, calls }: Ser
   return Object.fromEntries(service.methods.map((method) => {
     const run = methods[method.localName];
     if (run === undefined) throw new Error(`${service.typeName} has no ${method.name}`);
+    const assertMayCall = accessCheckOf(method);
     const handle: handleUnaryCall<never, unknown> = (call: ServerUnaryCall<never, unknown>, done: sendUnaryData<unknown>) => {
       calls.run(method.name, boundsOf(call), async (signal) => {
         const caller = identify(first(call.metadata, 'authorization'));

@@ -5,6 +5,7 @@ import { MediaService } from '@reelgate/proto/media/v1/media_service';
 import type { StageMediaRequest, StageMediaResponseSchema } from '@reelgate/proto/media/v1/media_service';
 import { aGate, inTime } from '../../testing/bounded-waits.ts';
 import { fieldsOf, refusalOf } from '../../testing/refusals.ts';
+import { withRules } from '../../testing/with-rules.ts';
 import { CALLERS, closingTransports, openConnect, openGrpc } from '../../testing/rpc-transports.ts';
 import type { OpenTransport, Opened } from '../../testing/rpc-transports.ts';
 import { silentLog } from '../log.ts';
@@ -28,8 +29,8 @@ beforeAll(() => {
 });
 
 /** A service whose one interesting method does what the test says, and a client of it. */
-async function opened(open: OpenTransport, stageMedia: Stage): Promise<Opened & { readonly media: Client<typeof MediaService> }> {
-  const transport = await openFor(open, bind(MediaService, { stageMedia, ingestResult: async () => ({}), removeResult: async () => ({}), linkObject: async () => ({}), removePrivate: async () => ({}), removeStaged: async () => ({}) }));
+async function opened(open: OpenTransport, stageMedia: Stage, service = MediaService): Promise<Opened & { readonly media: Client<typeof MediaService> }> {
+  const transport = await openFor(open, bind(service, { stageMedia, ingestResult: async () => ({}), removeResult: async () => ({}), linkObject: async () => ({}), removePrivate: async () => ({}), removeStaged: async () => ({}) }));
   return { ...transport, media: transport.client(MediaService) };
 }
 
@@ -56,8 +57,28 @@ describe.each([['gRPC', openGrpc, startGrpcServer], ['Connect with JSON', openCo
     expect((await media.stageMedia({ accountId: 'lab' })).media?.object).toBe('reporting for lab');
     expect(await refusalOf(media.stageMedia({ accountId: 'other' }))).toMatchObject(forbidden);
     expect(await refusalOf(media.stageMedia({ accountId: '' }))).toMatchObject(forbidden);
-    // names no account at all
-    expect(await refusalOf(media.removeResult({ taskId: 'task_1' }))).toMatchObject(forbidden);
+    // concerns every account
+    expect(await refusalOf(media.removeResult({ taskId: 'task_1' }))).toMatchObject({ kind: 'forbidden', reason: 'account_not_allowed', field: undefined });
+  });
+
+  test('refuses a caller without the scope of the RPC, and names the scope', async () => {
+    let calls = 0;
+    const { client } = await opened(open, async () => {
+      calls += 1;
+      return {};
+    });
+
+    const refusal = await refusalOf(client(MediaService, 'key-of-the-reader').stageMedia({ accountId: 'demo' }));
+
+    expect(refusal).toMatchObject({ kind: 'forbidden', reason: 'scope_missing' });
+    expect(refusal.message).toContain('reelgate.media.v1.MediaService/StageMedia needs the scope media.internal; the caller reader has tasks.read');
+    expect(calls).toBe(0);
+  });
+
+  test('does not start with an RPC that has no access rule', async () => {
+    const service = withRules(MediaService, ({ name }, rule) => (name === 'LinkObject' ? undefined : rule));
+
+    await expect((async () => opened(open, async () => ({}), service))()).rejects.toThrow('reelgate.media.v1.MediaService/LinkObject has no access rule');
   });
 
   test('writes what was thrown into its log, once', async () => {

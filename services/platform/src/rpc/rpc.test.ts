@@ -1,12 +1,15 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { Scope } from '@reelgate/proto/access/v1/access';
 import { Category, MediaService } from '@reelgate/proto/media/v1/media_service';
 import type { StageMediaRequest, StageMediaResponseSchema } from '@reelgate/proto/media/v1/media_service';
+import { aCaller } from '../../testing/a-caller.ts';
 import { aGate, inTime } from '../../testing/bounded-waits.ts';
 import { EVERY_KIND, fieldsOf, refusalOf } from '../../testing/refusals.ts';
-import { TRANSPORTS, closingTransports, openDirect } from '../../testing/rpc-transports.ts';
+import { TRANSPORTS, closingTransports } from '../../testing/rpc-transports.ts';
 import type { OpenTransport, Opened } from '../../testing/rpc-transports.ts';
 import { Problem } from '../problem.ts';
+import { directClient } from './direct-client.ts';
 import { bind } from './service.ts';
 import type { CallContext, Client } from './service.ts';
 
@@ -199,8 +202,19 @@ describe.each(TRANSPORTS.filter(([name]) => name !== 'Connect with JSON'))('our 
   });
 });
 
-test('a direct call is made in the name of the program itself, for every account', async () => {
-  const { media } = await opened(openDirect, async (_request, { caller }) => ({ media: { object: JSON.stringify(caller) } }));
+describe('a direct call', () => {
+  const binding = bind(MediaService, {
+    stageMedia: async (_request, { caller: { name, accounts } }) => ({ media: { object: `${name} ${String(accounts)}` } }),
+    ingestResult: async () => ({}), removeResult: async () => ({}), removeStaged: async () => ({}), linkObject: async () => ({}), removePrivate: async () => ({}),
+  });
 
-  expect((await media.stageMedia({})).media?.object).toBe('{"name":"program","accounts":"*"}');
+  test('is made in the name that it was opened for', async () => {
+    expect((await directClient(MediaService, binding, aCaller({ name: 'tasks' })).stageMedia({})).media?.object).toBe('tasks *');
+  });
+
+  test('is refused as over the network where that part lacks the scope', async () => {
+    const reader = directClient(MediaService, binding, aCaller({ name: 'reader', scopes: new Set([Scope.TASKS_READ]) }));
+
+    expect(await refusalOf(reader.stageMedia({}))).toMatchObject({ kind: 'forbidden', reason: 'scope_missing' });
+  });
 });

@@ -1,10 +1,13 @@
 import type { DescMethodUnary, DescService, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
+import type { Scope } from '@reelgate/proto/access/v1/access';
 
 /** Who calls a service directly. */
 export interface Caller {
   readonly name: string;
-  /** The accounts whose things it may see and change; `*` is every account, which only our own parts have. */
+  /** The accounts whose things it may see and change; `*` is every account. */
   readonly accounts: readonly string[] | '*';
+  /** What it may do at all. */
+  readonly scopes: ReadonlySet<Scope>;
 }
 
 export interface CallContext {

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { directClient } from '@reelgate/platform/rpc/direct-client';
 import { bind } from '@reelgate/platform/rpc/service';
+import { aCaller } from '@reelgate/platform/testing/a-caller';
 import { JobEncoding } from '@reelgate/proto/tasks/v1/job';
 import { JobService } from '@reelgate/proto/tasks/v1/job_service';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
@@ -15,7 +16,7 @@ const CALL = {
 
 async function aService() {
   const world = await open();
-  return { world, client: directClient(JobService, bind(JobService, jobService(world.deps))) };
+  return { world, client: directClient(JobService, bind(JobService, jobService(world.deps)), aCaller()) };
 }
 
 const create = (changes: object = {}) => ({ accountId: 'acme', tokenId: 'token_1', visibleModels: ['a-voice'], call: CALL, ...changes });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { directClient } from '@reelgate/platform/rpc/direct-client';
 import { bind } from '@reelgate/platform/rpc/service';
+import { aCaller } from '@reelgate/platform/testing/a-caller';
 import { OperatorService, Resolution } from '@reelgate/proto/tasks/v1/operator_service';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import { anAnswer } from '../../testing/jobs/new-jobs.ts';
@@ -16,7 +17,7 @@ const openJobs = useJobWorlds();
 
 async function open() {
   const [tasks, world] = [await openTasks(), await openJobs()];
-  return { world, client: directClient(OperatorService, bind(OperatorService, operatorService(tasks.deps, world.deps))) };
+  return { world, client: directClient(OperatorService, bind(OperatorService, operatorService(tasks.deps, world.deps)), aCaller()) };
 }
 
 async function started(world: JobWorld): Promise<{ readonly jobId: string; readonly lease: string }> {

@@ -1,4 +1,5 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { assertOwner } from '@reelgate/platform/rpc/access';
 import type { Implementation } from '@reelgate/platform/rpc/service';
 import type { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import type { Job } from '../domain/job.ts';
@@ -13,8 +14,9 @@ const LIST_LIMIT = { max: 1000, otherwise: 100 };
 /** Jobs as operators see them: everything but what was asked and answered. */
 export function operateJobs({ jobs, attention }: JobDeps): Pick<Implementation<typeof OperatorService>, 'showJob' | 'listJobRecords'> {
   return {
-    showJob: async ({ jobId }) => {
+    showJob: async ({ jobId }, { caller }) => {
       const job = await jobs.findJob(jobId);
+      assertOwner(caller, job?.accountId, 'job_id');
       if (job === undefined) throw jobNotFound();
       return { record: { ...jobRecord(job), events: (await attention.events(jobId)).map(({ at, type, detailJson }) => ({ at: timestampFromMs(at), type, detailJson })) } };
     },

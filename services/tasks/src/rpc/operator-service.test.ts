@@ -2,6 +2,7 @@ import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { describe, expect, test } from '@jest/globals';
 import { directClient } from '@reelgate/platform/rpc/direct-client';
 import { bind } from '@reelgate/platform/rpc/service';
+import { aCaller } from '@reelgate/platform/testing/a-caller';
 import { OperatorService, Resolution } from '@reelgate/proto/tasks/v1/operator_service';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import { channelSettings } from '../../testing/channel-settings.ts';
@@ -17,7 +18,7 @@ const CHANNELS = [channelSettings({ id: 'first', priority: 1 }), channelSettings
 
 async function open() {
   const world = await openWorld({ channels: CHANNELS });
-  return { world, client: directClient(OperatorService, bind(OperatorService, operatorService(world.deps, (await openJobs()).deps))) };
+  return { world, client: directClient(OperatorService, bind(OperatorService, operatorService(world.deps, (await openJobs()).deps)), aCaller()) };
 }
 
 describe('ShowTask', () => {

@@ -1,5 +1,6 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Problem } from '@reelgate/platform/problem';
+import { assertOwner } from '@reelgate/platform/rpc/access';
 import type { Implementation } from '@reelgate/platform/rpc/service';
 import { Resolution } from '@reelgate/proto/tasks/v1/operator_service';
 import type { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
@@ -27,7 +28,12 @@ const RESOLUTIONS = { completed: Resolution.COMPLETED, failed: Resolution.FAILED
 export function operatorService(deps: Deps, jobs: JobDeps): Implementation<typeof OperatorService> {
   const { store, fleet, clock } = deps;
   return {
-    showTask: async ({ taskId }) => ({ record: await recordOf(deps, await mustFind(deps, taskId)) }),
+    showTask: async ({ taskId }, { caller }) => {
+      const task = await store.find(taskId);
+      assertOwner(caller, task?.accountId, 'task_id');
+      if (task === undefined) throw taskNotFound();
+      return { record: await recordOf(deps, task) };
+    },
     listTaskRecords: async ({ accountId, state, limit, after }) => {
       const named = readStateFilter(state);
       const page = { limit: readLimit(limit, LIST_LIMIT), after: after === '' ? undefined : after };
@@ -37,10 +43,11 @@ export function operatorService(deps: Deps, jobs: JobDeps): Implementation<typeo
     },
     ...operateJobs(jobs),
     listAttention: async () => ({ items: (await store.open()).map(({ since, ...item }) => ({ ...item, since: timestampFromMs(since) })) }),
-    resolveAttention: async ({ taskId, resolution, actor }) => {
+    resolveAttention: async ({ taskId, resolution, actor }, { caller }) => {
       const decision = nameOf(RESOLUTIONS, resolution);
       if (decision === undefined) throw new Problem({ kind: 'invalid', reason: 'invalid_request', field: 'resolution', message: 'must be completed, failed or retry' });
       const job = await jobs.jobs.findJob(taskId);
+      assertOwner(caller, (job ?? await store.find(taskId))?.accountId, 'task_id');
       if (job !== undefined) {
         await resolveJob(jobs, job, { resolution: decision, actor });
         return { jobRecord: jobRecord(job) };
@@ -68,12 +75,6 @@ export function operatorService(deps: Deps, jobs: JobDeps): Implementation<typeo
 
 function endedSeen(task: Task | undefined): boolean {
   return task !== undefined && isTerminal(task.state) && task.admission !== 'refused';
-}
-
-async function mustFind({ store }: Deps, taskId: string): Promise<Task> {
-  const task = await store.find(taskId);
-  if (task === undefined) throw taskNotFound();
-  return task;
 }
 
 async function recordOf({ store, clock }: Deps, task: Task) {

@@ -3,6 +3,7 @@ import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { describe, expect, test } from '@jest/globals';
 import { directClient } from '@reelgate/platform/rpc/direct-client';
 import { bind } from '@reelgate/platform/rpc/service';
+import { aCaller } from '@reelgate/platform/testing/a-caller';
 import { fieldsOf, refusalOf } from '@reelgate/platform/testing/refusals';
 import { TaskKind } from '@reelgate/proto/tasks/v1/order';
 import { TaskSchema, TaskState } from '@reelgate/proto/tasks/v1/task';
@@ -21,7 +22,7 @@ const openWorld = useWorlds();
 
 async function open() {
   const world = await openWorld();
-  return { world, client: directClient(TaskService, bind(TaskService, taskService(world.deps))) };
+  return { world, client: directClient(TaskService, bind(TaskService, taskService(world.deps)), aCaller()) };
 }
 
 function aRequest(changes: { readonly order?: Order } & Partial<Omit<CreateTaskRequest, 'order' | '$typeName'>> = {}): CreateTaskRequest {

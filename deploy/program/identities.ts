@@ -1,0 +1,29 @@
+import { Scope } from '@reelgate/proto/access/v1/access';
+import type { KnownCaller } from '@reelgate/platform/rpc/callers';
+import type { Caller } from '@reelgate/platform/rpc/service';
+import { deriveSecret } from '@reelgate/platform/secret';
+import type { Secret } from '@reelgate/platform/secret';
+
+/** Our own parts that call services, and what each needs. Billing and media call nothing, so they have no key that could be misused. */
+const SCOPES = {
+  gateway: [Scope.TASKS_READ, Scope.TASKS_WRITE, Scope.TASKS_INTERNAL, Scope.ACCOUNT_READ, Scope.BILLING_INTERNAL, Scope.MEDIA_INTERNAL],
+  tasks: [Scope.ACCOUNT_READ, Scope.BILLING_INTERNAL, Scope.MEDIA_INTERNAL],
+  operator: [Scope.OPERATOR, Scope.ACCOUNT_READ, Scope.TOKENS_WRITE],
+} as const;
+
+export type Identity = keyof typeof SCOPES;
+export const IDENTITIES = Object.keys(SCOPES) as readonly Identity[];
+
+/** Who one of our own parts is to the services that it calls. */
+export function identityOf(name: Identity): Caller {
+  return { name, accounts: '*', scopes: new Set<Scope>(SCOPES[name]) };
+}
+
+/** The key of its own by which the services know it. */
+export function keyOf(name: Identity, signingKey: Secret): Secret {
+  return deriveSecret(signingKey, `service:${name}`);
+}
+
+export function knownIdentities(signingKey: Secret): readonly KnownCaller[] {
+  return IDENTITIES.map((name) => ({ ...identityOf(name), key: keyOf(name, signingKey) }));
+}

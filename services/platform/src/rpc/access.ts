@@ -1,0 +1,106 @@
+import { ScalarType, getOption, hasOption } from '@bufbuild/protobuf';
+import type { DescField, DescMessage, DescMethod } from '@bufbuild/protobuf';
+import { Scope, access } from '@reelgate/proto/access/v1/access';
+import type { Access } from '@reelgate/proto/access/v1/access';
+import { Problem } from '../problem.ts';
+import { wordOfScope } from './scopes.ts';
+import type { Caller } from './service.ts';
+
+/** Refuses a caller that may not make this call. */
+export type AssertMayCall = (caller: Caller, request: object) => void;
+
+/** The accounts that a request or a part of it names. */
+type NamedAccounts = (message: unknown) => readonly string[];
+
+/**
+ * The check of an RPC, from the access rule beside it in the contract. Every transport makes it before the method runs. An RPC without
+ * a sound rule is a fault of the program: it throws here, at the start.
+ */
+export function accessCheckOf(method: DescMethod): AssertMayCall {
+  const { scope, whose } = ruleOf(method);
+  const assertScope = scopeCheck(scope, `${method.parent.typeName}/${method.name}`);
+  const assertAccounts = accountCheck(method, whose);
+  return (caller, request) => {
+    assertScope(caller);
+    if (caller.accounts !== '*') assertAccounts(caller, caller.accounts, request);
+  };
+}
+
+/** The access rule that the contract gives an RPC. */
+export function ruleOf(method: DescMethod): Access {
+  const rule = hasOption(method, access) ? getOption(method, access) : undefined;
+  if (rule === undefined) throw faulty(method, 'has no access rule; add option (reelgate.access.v1.access) to it');
+  if (rule.scope === Scope.UNSPECIFIED) throw faulty(method, 'has an access rule without a scope');
+  if (rule.whose.case === undefined || rule.whose.value === '') throw faulty(method, 'has an access rule that does not say whose things it touches');
+  if (rule.whose.case === 'accountField' || rule.whose.case === 'lookedUpBy') namedBy(method, rule.whose.value);
+  return rule;
+}
+
+/** Refuses a caller without the scope. `call` names what it is needed for. */
+export function scopeCheck(scope: Scope, call: string): (caller: Caller) => void {
+  return ({ name, scopes }) => {
+    if (scopes.has(scope)) return;
+    const held = scopes.size === 0 ? 'no scope' : [...scopes].map(wordOfScope).join(', ');
+    throw new Problem({ kind: 'forbidden', reason: 'scope_missing', message: `${call} needs the scope ${wordOfScope(scope)}; the caller ${name} has ${held}` });
+  };
+}
+
+/**
+ * For an RPC whose rule says `looked_up_by`: refuses a caller whose accounts do not have what the field names. What is not there is
+ * refused like what belongs to others, so that the answer does not tell the two apart.
+ */
+export function assertOwner(caller: Caller, accountId: string | undefined, field: string): void {
+  if (caller.accounts === '*' || (accountId !== undefined && caller.accounts.includes(accountId))) return;
+  throw notAllowed(`must name something of an account of the caller ${caller.name}`, field);
+}
+
+function accountCheck(method: DescMethod, whose: Access['whose']): (caller: Caller, accounts: readonly string[], request: object) => void {
+  if (whose.case === 'accountField') {
+    const [named, field] = [namedBy(method, whose.value), whose.value];
+    return ({ name }, accounts, request) => {
+      const wanted = named(request);
+      if (wanted.length > 0 && wanted.every((account) => accounts.includes(account))) return;
+      throw notAllowed(`must be one of the accounts of the caller ${name}`, field);
+    };
+  }
+  if (whose.case === 'everyAccount') {
+    return ({ name }) => {
+      throw notAllowed(`is for callers of every account; the caller ${name} has some accounts only`);
+    };
+  }
+  // the service itself looks the account up, or there is none
+  return () => undefined;
+}
+
+/** Reads the texts at a path of a request. */
+function namedBy(method: DescMethod, path: string): NamedAccounts {
+  const named = textsAt(method.input, path.split('.'));
+  if (named === undefined) throw faulty(method, `has an access rule that names ${path}, which is no text of its request`);
+  return named;
+}
+
+function textsAt(message: DescMessage, [name, ...rest]: readonly string[]): NamedAccounts | undefined {
+  const field = message.fields.find((one) => one.name === name && one.oneof === undefined && one.fieldKind !== 'map');
+  if (field === undefined) return undefined;
+  const inner = rest.length === 0 ? textOf(field) : field.message && textsAt(field.message, rest);
+  return inner && ((parent) => valuesOf(parent, field).flatMap(inner));
+}
+
+function textOf(field: DescField): NamedAccounts | undefined {
+  return field.scalar === ScalarType.STRING ? (value) => [value as string] : undefined;
+}
+
+/** None of a message that was left out. */
+function valuesOf(message: unknown, { localName }: DescField): readonly unknown[] {
+  const value = (message as Readonly<Record<string, unknown>>)[localName];
+  if (Array.isArray(value)) return value;
+  return value === undefined ? [] : [value];
+}
+
+function faulty(method: DescMethod, what: string): Error {
+  return new Error(`${method.parent.typeName}/${method.name} ${what}`);
+}
+
+function notAllowed(message: string, field?: string): Problem {
+  return new Problem({ kind: 'forbidden', reason: 'account_not_allowed', message, field });
+}

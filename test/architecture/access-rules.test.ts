@@ -1,0 +1,37 @@
+import type { DescMessage } from '@bufbuild/protobuf';
+import { describe, expect, test } from '@jest/globals';
+import { accessCheckOf, ruleOf } from '@reelgate/platform/rpc/access';
+import { everyRpc } from '../harness/contracts.ts';
+
+/** What names an account, or several. */
+const ACCOUNT = /(^|_)accounts?(_ids?)?$/;
+
+const rpcs = await everyRpc();
+
+/** The paths of the fields of a request that name an account, however deep. */
+function accountFields(message: DescMessage, above: readonly DescMessage[] = []): readonly string[] {
+  if (above.includes(message)) return [];
+  return message.fields.flatMap((field) => [
+    ...(ACCOUNT.test(field.name) ? [field.name] : []),
+    ...(field.message === undefined ? [] : accountFields(field.message, [...above, message]).map((inner) => `${field.name}.${inner}`)),
+  ]);
+}
+
+test('the contracts are found', () => {
+  const services = new Set(rpcs.map(([, { parent }]) => parent.typeName));
+
+  expect([...services]).toEqual(expect.arrayContaining(['reelgate.tasks.v1.TaskService', 'reelgate.billing.v1.CallService', 'reelgate.media.v1.OperatorService']));
+  expect(rpcs.length).toBeGreaterThan(40);
+});
+
+describe.each(rpcs)('%s', (_name, method) => {
+  test('has a sound access rule beside it', () => {
+    expect(() => accessCheckOf(method)).not.toThrow();
+  });
+
+  test('names no account that its rule does not check', () => {
+    const { whose } = ruleOf(method);
+
+    expect(accountFields(method.input).filter((field) => whose.case !== 'accountField' || whose.value !== field)).toEqual([]);
+  });
+});

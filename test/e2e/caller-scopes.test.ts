@@ -1,0 +1,261 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { DescMethod } from '@bufbuild/protobuf';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { ruleOf } from '@reelgate/platform/rpc/access';
+import { connectGrpc } from '@reelgate/platform/rpc/grpc-client';
+import type { GrpcConnection } from '@reelgate/platform/rpc/grpc-client';
+import { wordOfScope } from '@reelgate/platform/rpc/scopes';
+import { Secret, deriveSecret } from '@reelgate/platform/secret';
+import { AccountService } from '@reelgate/proto/billing/v1/account_service';
+import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
+import { TaskKind } from '@reelgate/proto/tasks/v1/order';
+import { JobService } from '@reelgate/proto/tasks/v1/job_service';
+import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
+import { startSandbox } from '../../deploy/local/sandbox/sandbox.ts';
+import type { Sandbox } from '../../deploy/local/sandbox/sandbox.ts';
+import { IDENTITIES, identityOf, keyOf } from '../../deploy/program/identities.ts';
+import { everyRpc } from '../harness/contracts.ts';
+import { newProgram } from '../harness/program.ts';
+import type { Program } from '../harness/program.ts';
+import { callGrpc, callJson } from '@reelgate/platform/testing/raw-rpc';
+import type { CallRaw, Outcome } from '@reelgate/platform/testing/raw-rpc';
+import { GRANTABLE_SCOPES, KEYS, UPSTREAM_KEY, callerKey } from '../harness/test-config.ts';
+
+const START_TIMEOUT_MS = 60_000;
+const DENIED = 'permission_denied';
+
+/** One account with something of each kind. */
+interface Owner {
+  readonly accountId: string;
+  readonly tokenId: string;
+  readonly taskId: string;
+  readonly jobId: string;
+}
+
+const order = (over: object = {}) => ({
+  kind: TaskKind.GENERATION, model: 'Alpha-H3', content: [{ item: { case: 'text' as const, value: 'a red boat [never]' } }], duration: 5, resolution: '768P', ratio: '16:9', ...over,
+});
+const lease = ({ jobId }: Owner) => ({ jobId, lease: 'lease_none' });
+
+/** A request of every RPC that names the owner wherever it can. An RPC without one here fails the test. */
+const REQUESTS: Readonly<Record<string, (owner: Owner) => object>> = {
+  'reelgate.tasks.v1.TaskService/CheckOrder': ({ accountId }) => ({ accountId }),
+  'reelgate.tasks.v1.TaskService/EstimateOrder': ({ accountId }) => ({ accountId }),
+  'reelgate.tasks.v1.TaskService/CreateTask': ({ accountId }) => ({ accountId }),
+  'reelgate.tasks.v1.TaskService/GetTask': ({ accountId, taskId }) => ({ accountId, taskId }),
+  'reelgate.tasks.v1.TaskService/ListTasks': ({ accountId }) => ({ accountId, limit: 5 }),
+  'reelgate.tasks.v1.TaskService/CancelTask': ({ accountId }) => ({ accountId, taskId: 'task_none' }),
+  'reelgate.tasks.v1.TaskService/DeleteTask': ({ accountId }) => ({ accountId, taskId: 'task_none' }),
+  'reelgate.tasks.v1.TaskService/HeedCallback': () => ({ token: 'none' }),
+  'reelgate.tasks.v1.JobService/CreateJob': ({ accountId }) => ({ accountId }),
+  'reelgate.tasks.v1.JobService/WithdrawJob': (owner) => ({ lease: lease(owner) }),
+  'reelgate.tasks.v1.JobService/GetJob': ({ accountId, jobId }) => ({ accountId, jobId }),
+  'reelgate.tasks.v1.JobService/LeaseJobs': () => ({ worker: 'a stranger', limit: 1 }),
+  'reelgate.tasks.v1.JobService/RenewJobLeases': (owner) => ({ leases: [lease(owner)] }),
+  'reelgate.tasks.v1.JobService/MarkJobStarted': (owner) => ({ lease: lease(owner) }),
+  'reelgate.tasks.v1.JobService/ReturnJob': (owner) => ({ lease: lease(owner) }),
+  'reelgate.tasks.v1.JobService/FinishJob': (owner) => ({ lease: lease(owner) }),
+  'reelgate.tasks.v1.OperatorService/ShowTask': ({ taskId }) => ({ taskId }),
+  'reelgate.tasks.v1.OperatorService/ListTaskRecords': ({ accountId }) => ({ accountId, limit: 5 }),
+  'reelgate.tasks.v1.OperatorService/ShowJob': ({ jobId }) => ({ jobId }),
+  'reelgate.tasks.v1.OperatorService/ListJobRecords': ({ accountId }) => ({ accountId, limit: 5 }),
+  'reelgate.tasks.v1.OperatorService/ListAttention': () => ({}),
+  'reelgate.tasks.v1.OperatorService/ResolveAttention': ({ taskId }) => ({ taskId, resolution: 2 }),
+  'reelgate.tasks.v1.OperatorService/ListChannels': () => ({}),
+  'reelgate.tasks.v1.OperatorService/TestChannel': () => ({ id: 'none' }),
+  'reelgate.tasks.v1.OperatorService/ClassifyHolds': ({ taskId }) => ({ taskIds: [taskId] }),
+  'reelgate.billing.v1.BillingService/Authenticate': () => ({ key: 'sk-nobody-has-this-key' }),
+  'reelgate.billing.v1.BillingService/QuotePrice': ({ accountId }) => ({ accountId }),
+  'reelgate.billing.v1.BillingService/CheckHold': ({ accountId, tokenId }) => ({ accountId, tokenId }),
+  'reelgate.billing.v1.BillingService/PlaceHold': ({ accountId, tokenId }) => ({ taskId: 'task_of_nobody', accountId, tokenId, facts: { priceKey: 'Alpha-H3', resolution: '768P', seconds: 5n } }),
+  'reelgate.billing.v1.BillingService/ExtendHold': ({ taskId }) => ({ taskId }),
+  'reelgate.billing.v1.BillingService/ReleaseHold': ({ taskId }) => ({ taskId }),
+  'reelgate.billing.v1.BillingService/SettleHold': ({ taskId }) => ({ taskId }),
+  'reelgate.billing.v1.BillingService/GetHold': ({ taskId }) => ({ taskId }),
+  'reelgate.billing.v1.AccountService/GetAccount': ({ accountId }) => ({ id: accountId }),
+  'reelgate.billing.v1.AccountService/CreditAccount': ({ accountId }) => ({ id: accountId }),
+  'reelgate.billing.v1.AccountService/CreateToken': ({ accountId }) => ({ accountId }),
+  'reelgate.billing.v1.AccountService/ListTokens': ({ accountId }) => ({ accountId }),
+  'reelgate.billing.v1.AccountService/RevokeToken': ({ tokenId }) => ({ id: tokenId }),
+  'reelgate.billing.v1.AccountService/ListPrices': () => ({}),
+  'reelgate.billing.v1.AccountService/VerifyLedger': () => ({}),
+  'reelgate.billing.v1.AccountService/RebuildBalances': () => ({}),
+  'reelgate.billing.v1.CallService/PlaceCalls': ({ accountId, tokenId }) => ({ calls: [{ callId: 'call_of_nobody', accountId, tokenId }] }),
+  'reelgate.billing.v1.CallService/SettleCalls': () => ({ ends: [{ callId: 'call_of_nobody', basis: 4 }] }),
+  'reelgate.billing.v1.UsageService/GetUsage': ({ accountId }) => ({ accountId }),
+  'reelgate.media.v1.MediaService/StageMedia': ({ accountId }) => ({ accountId }),
+  'reelgate.media.v1.MediaService/RemoveStaged': ({ accountId, taskId }) => ({ accountId, taskId }),
+  'reelgate.media.v1.MediaService/IngestResult': ({ accountId, taskId }) => ({ accountId, taskId }),
+  'reelgate.media.v1.MediaService/RemoveResult': ({ taskId }) => ({ taskId }),
+  'reelgate.media.v1.MediaService/LinkObject': () => ({ object: 'none' }),
+  'reelgate.media.v1.MediaService/RemovePrivate': () => ({ objects: ['none'] }),
+  'reelgate.media.v1.OperatorService/VerifyBlobs': () => ({ sizesOnly: true }),
+};
+
+const rpcs = await everyRpc();
+const needed = (method: DescMethod): string => wordOfScope(ruleOf(method).scope);
+/** Those that a configured caller can be given. */
+const granted = rpcs.filter(([, method]) => (GRANTABLE_SCOPES as readonly string[]).includes(needed(method)));
+
+let sandbox: Sandbox;
+let program: Program;
+let demo: Owner;
+let other: Owner;
+const connections: GrpcConnection[] = [];
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ listen: '127.0.0.1:0', key: UPSTREAM_KEY, render: async () => new Uint8Array(0) });
+  program = await newProgram('one program', { upstream: new URL(sandbox.url).host });
+  await program.start();
+  demo = await anOwner('demo');
+  other = await anOwner('other');
+}, START_TIMEOUT_MS);
+
+afterAll(async () => {
+  for (const connection of connections) connection.close();
+  await program?.end();
+  await sandbox?.stop();
+}, START_TIMEOUT_MS);
+
+const signingKey = (): Secret => new Secret(readFileSync(path.join(program.config.data_dir, 'signing-key'), 'utf8').trim());
+
+function connect(service: 'tasks' | 'billing', key: Secret | string): GrpcConnection {
+  const connection = connectGrpc(program.config[service].listen, typeof key === 'string' ? new Secret(key) : key);
+  connections.push(connection);
+  return connection;
+}
+
+/** What an account gets from the public door and from the services. */
+async function anOwner(accountId: 'demo' | 'other'): Promise<Owner> {
+  const { token } = await connect('billing', keyOf('operator', signingKey())).client(AccountService).createToken({ accountId, models: ['*'] });
+  const tokenId = token!.id;
+  const gateway = connect('tasks', keyOf('gateway', signingKey()));
+  const { task } = await gateway.client(TaskService).createTask({ accountId, tokenId, visibleModels: ['*'], order: order() });
+  const call = { endpoint: 'embeddings', model: 'none', method: 'POST', path: '/v1/embeddings', body: { case: 'inline' as const, value: new Uint8Array() } };
+  const { job } = await gateway.client(JobService).createJob({ accountId, tokenId, visibleModels: ['*'], call, worker: 'this test' });
+  return { accountId, tokenId, taskId: task!.id, jobId: job!.id };
+}
+
+/** gRPC on one port, JSON on the other. */
+const PROTOCOLS: readonly (readonly [name: string, call: CallRaw, port: 'listen' | 'http'])[] = [['gRPC', callGrpc, 'listen'], ['JSON over Connect', callJson, 'http']];
+
+function portOf(method: DescMethod, port: 'listen' | 'http'): string {
+  const service = /^reelgate\.(tasks|billing|media)\./.exec(method.parent.typeName)![1] as 'tasks' | 'billing' | 'media';
+  return program.config[service][port];
+}
+
+test('there is a request here for every RPC of every service', () => {
+  expect(Object.keys(REQUESTS).sort()).toEqual(rpcs.map(([name]) => name).sort());
+});
+
+describe.each(PROTOCOLS)('over %s', (_protocol, call, port) => {
+  const outcome = (name: string, method: DescMethod, key: string, owner: Owner): Promise<Outcome> => call(portOf(method, port), { method, request: REQUESTS[name]!(owner), key });
+
+  describe.each(rpcs)('%s', (name, method) => {
+    const scope = needed(method);
+
+    test('is refused to callers with any other scope, and names the one that is missing', async () => {
+      for (const word of GRANTABLE_SCOPES.filter((one) => one !== scope)) {
+        expect(await outcome(name, method, callerKey(word), demo)).toMatchObject({
+          code: DENIED, reason: 'scope_missing', message: expect.stringContaining(`${name} needs the scope ${scope}; the caller only ${word} has ${word}`),
+        });
+      }
+    });
+
+    test('is refused to our own parts that do not need it', async () => {
+      for (const identity of IDENTITIES.filter((one) => !identityOf(one).scopes.has(ruleOf(method).scope))) {
+        expect(await outcome(name, method, keyOf(identity, signingKey()).reveal(), demo)).toMatchObject({ code: DENIED, reason: 'scope_missing' });
+      }
+    });
+
+    test('is refused to strangers, and to the one key that all services once had', async () => {
+      for (const key of ['somebody-else', deriveSecret(signingKey(), 'service-calls').reveal()]) {
+        expect(await outcome(name, method, key, demo)).toMatchObject({ code: 'unauthenticated', reason: 'invalid_caller_key' });
+      }
+    });
+  });
+
+  describe.each(granted)('%s with its scope', (name, method) => {
+    const { whose } = ruleOf(method);
+    const key = callerKey(needed(method));
+
+    test('is refused for a foreign account, by the field that names it', async () => {
+      const foreign = await outcome(name, method, key, other);
+
+      if (whose.case === 'noAccount') expect(foreign).toMatchObject({ code: 'ok' });
+      else expect(foreign).toMatchObject({ code: DENIED, reason: 'account_not_allowed' });
+      if (whose.case === 'accountField' || whose.case === 'lookedUpBy') expect(foreign.field).toBe(whose.value);
+    });
+
+    test('is let through for its own account, unless it concerns every account', async () => {
+      const own = await outcome(name, method, key, demo);
+
+      if (whose.case === 'everyAccount') expect(own).toMatchObject({ code: DENIED, reason: 'account_not_allowed' });
+      else expect([DENIED, 'unauthenticated']).not.toContain(own.code);
+    });
+  });
+
+  test('what does not exist is refused like what belongs to others', async () => {
+    const nobody: Owner = { accountId: 'nobody', tokenId: 'token_none', taskId: 'task_none', jobId: 'job_none' };
+    for (const [name, method] of rpcs.filter(([, one]) => ruleOf(one).whose.case === 'lookedUpBy')) {
+      const key = callerKey(needed(method));
+
+      expect(await outcome(name, method, key, nobody)).toEqual(await outcome(name, method, key, other));
+    }
+  });
+});
+
+describe('a team with a key', () => {
+  test('that names no scopes may read tasks, and nothing else', async () => {
+    const key = callerKey('reporting');
+    await expect(connect('tasks', key).client(TaskService).listTasks({ accountId: 'demo', limit: 5 })).resolves.toBeDefined();
+    await expect(connect('tasks', key).client(TaskService).createTask({ accountId: 'demo', order: order() })).rejects.toMatchObject({ reason: 'scope_missing' });
+    await expect(connect('billing', key).client(AccountService).getAccount({ id: 'demo' })).rejects.toMatchObject({ reason: 'scope_missing' });
+  });
+
+  test('reads its account and the money of its tasks', async () => {
+    const billing = connect('billing', callerKey('pipeline'));
+    expect((await billing.client(AccountService).getAccount({ id: 'demo' })).account).toMatchObject({ id: 'demo', currency: 'USD' });
+    expect((await billing.client(BillingService).getHold({ taskId: demo.taskId })).hold).toMatchObject({ accountId: 'demo' });
+  });
+
+  test('has tokens of its accounts made, and revoked, and of no others', async () => {
+    const accounts = connect('billing', callerKey('pipeline')).client(AccountService);
+    const { token } = await accounts.createToken({ accountId: 'demo', models: ['Beta-V1'] });
+    expect((await accounts.listTokens({ accountId: 'demo' })).tokens.map(({ id }) => id)).toContain(token!.id);
+    await expect(accounts.listTokens({})).rejects.toMatchObject({ reason: 'account_not_allowed', field: 'account_id' });
+    expect((await accounts.revokeToken({ id: token!.id })).token?.revokedAt).toBeDefined();
+    await expect(accounts.revokeToken({ id: other.tokenId })).rejects.toMatchObject({ reason: 'account_not_allowed', field: 'id' });
+    expect((await connect('billing', callerKey('console')).client(AccountService).listTokens({ accountId: 'other' })).tokens.find(({ id }) => id === other.tokenId)?.revokedAt).toBeUndefined();
+  });
+
+  test('cannot leave a hold without a task: the books are sound after all that it tried', async () => {
+    expect((await program.command('ledger', 'verify')).json).toMatchObject({ ok: true, orphan_holds: [] });
+  });
+
+  test('for every account sees what concerns them all', async () => {
+    const accounts = connect('billing', callerKey('console')).client(AccountService);
+    expect((await accounts.verifyLedger({})).ok).toBe(true);
+    expect(new Set((await accounts.listTokens({})).tokens.map(({ accountId }) => accountId)).size).toBeGreaterThan(1);
+  });
+});
+
+describe('the bytes of media', () => {
+  test.each<[string, () => string, number]>([
+    ['the gateway', () => keyOf('gateway', signingKey()).reveal(), 404],
+    ['the tasks service', () => keyOf('tasks', signingKey()).reveal(), 404],
+    ['the operator', () => keyOf('operator', signingKey()).reveal(), 403],
+    ['a caller with scopes', () => callerKey('pipeline'), 403],
+    ['a stranger', () => 'somebody-else', 401],
+    ['the token of a client', () => KEYS.demo, 401],
+  ])('answer %s by what it may', async (_who, key, status) => {
+    const answer = await fetch(`http://${program.config.media.http}/bytes/obj_none`, { headers: { authorization: `Bearer ${key()}` } });
+
+    expect(answer.status).toBe(status);
+  });
+});
+
+test('a service that runs here prints no key', () => {
+  for (const name of IDENTITIES) expect(program.output()).not.toContain(keyOf(name, signingKey()).reveal());
+});
