@@ -42,8 +42,8 @@ export function usageRoute({ clock, usage }: Pick<GatewayParts, 'clock' | 'usage
       parameters: [
         { name: 'from', description: `${MOMENT} Default: 30 days ago.`, schema: { ...moment, examples: ['2026-11-01'] } },
         { name: 'to', description: `${MOMENT} A day is part of the time, a moment is not. Default: now.`, schema: { ...moment, examples: ['2026-11-30'] } },
-        { name: 'group_by', description: 'What a line is for.', schema: { enum: Object.keys(GROUPINGS), default: 'day' } },
-        { name: 'format', description: '`Accept: text/csv` does the same.', schema: { enum: Object.keys(FORMATS), default: 'json' } },
+        { name: 'group_by', description: 'What a line is for.', schema: { enum: [...Object.keys(GROUPINGS), ''], default: 'day' } },
+        { name: 'format', description: '`Accept: text/csv` does the same.', schema: { enum: [...Object.keys(FORMATS), ''], default: 'json' } },
       ],
       refuses: [400],
       answers: {

@@ -16,7 +16,7 @@ export const listVideos: ListRoute = {
   parameters: [
     { name: 'after', description: 'Start behind this task.', schema: { type: 'string' } },
     { name: 'limit', description: 'At most this many.', schema: { type: 'integer', minimum: LIMIT.min, maximum: LIMIT.max, default: LIMIT.otherwise } },
-    { name: 'order', description: 'By the time of creation.', schema: { enum: ['asc', 'desc'], default: 'desc' } },
+    { name: 'order', description: 'By the time of creation.', schema: { enum: ['asc', 'desc', ''], default: 'desc' } },
   ],
   answer: pageSchema,
   decode: (query) => ({ limit: wholeNumber(query, 'limit', LIMIT), after: readAfter(query), ascending: wordOf(query, 'order', { asc: true, desc: false }) ?? false }),

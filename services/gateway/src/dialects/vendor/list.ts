@@ -16,10 +16,10 @@ export const listTasks: ListRoute = {
   parameters: [
     { name: 'page_num', description: 'From 1.', schema: { type: 'integer', minimum: PAGE_NUM.min, maximum: PAGE_NUM.max, default: PAGE_NUM.otherwise } },
     { name: 'page_size', description: 'Tasks on a page.', schema: { type: 'integer', minimum: PAGE_SIZE.min, maximum: PAGE_SIZE.max, default: PAGE_SIZE.otherwise } },
-    { name: 'filter.status', description: 'Only tasks of this status.', schema: { enum: Object.keys(STATES) } },
+    { name: 'filter.status', description: 'Only tasks of this status.', schema: { enum: [...Object.keys(STATES), ''] } },
     { name: 'filter.task_ids', description: 'Only these tasks; can be repeated.', schema: { type: 'array', maxItems: TASK_IDS_MAX, items: { type: 'string' } } },
     { name: 'filter.model', description: 'Only tasks of this model.', schema: { type: 'string' } },
-    { name: 'filter.task_type', description: 'Only tasks of this type.', schema: { enum: Object.keys(TASK_TYPES) } },
+    { name: 'filter.task_type', description: 'Only tasks of this type.', schema: { enum: [...Object.keys(TASK_TYPES), ''] } },
   ],
   answer: { title: 'VendorPage', type: 'object', required: ['items', 'total'], additionalProperties: false, properties: { items: { type: 'array', items: vendorTaskSchema }, total: { type: 'integer' } } },
   decode: (query) => {
