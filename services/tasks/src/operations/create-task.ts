@@ -148,12 +148,11 @@ async function withSourceMedia(deps: Deps, task: NewTask, { source, berths }: Re
 async function refuse(deps: Deps, task: NewTask, { error, isHeld }: { readonly error: unknown; readonly isHeld: boolean }): Promise<void> {
   const { id: taskId } = task;
   const failure = failureOf(error);
-  // While the database is away only this process knows that nothing was submitted, or not taken.
-  deps.creating.set(taskId, 'given_up');
   const refused = await deps.store.refuse(taskId, failure, deps.clock.now()).catch((fault: unknown) => {
+    // While the database is away only this process knows that nothing was submitted, or not taken.
+    deps.creating.set(taskId, 'given_up');
     throw nothingBegun(fault);
   });
-  deps.creating.delete(taskId);
   // Another process may have decided over it, and kept the task with its hold.
   if (!refused) return;
   try {

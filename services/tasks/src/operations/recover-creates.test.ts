@@ -230,4 +230,21 @@ describe('a create of this process that ended while the database was away', () =
       expect((await world.create()).task).toMatchObject({ admission: 'accepted' });
     }
   });
+
+  test('is left to refuse itself, and gives its money back at once', async () => {
+    const world = await open();
+    world.journal.fail('store.startAttempt', new Error('a fault'));
+    let refusals = 0;
+    world.journal.put(async ({ name }, proceed) => {
+      if (name === 'store.refuse') refusals += 1;
+      if (name === 'store.refuse' && refusals === 1) await recoverOwnCreates(world.deps);
+      return proceed();
+    });
+
+    await expect(world.create()).rejects.toThrow('a fault');
+
+    expect(await world.deps.store.list({ hidden: true }, { limit: 10 })).toMatchObject([{ admission: 'refused', failure: { code: 'internal_error' } }]);
+    expect([...world.billing.holds.values()].map(({ state }) => state)).toEqual(['released']);
+    expect([...world.deps.creating]).toEqual([]);
+  });
 });
