@@ -66,6 +66,7 @@ const REQUESTS: Readonly<Record<string, (owner: Owner) => object>> = {
   'reelgate.tasks.v1.OperatorService/TestChannel': () => ({ id: 'none' }),
   'reelgate.tasks.v1.OperatorService/ClassifyHolds': ({ taskId }) => ({ taskIds: [taskId] }),
   'reelgate.billing.v1.BillingService/Authenticate': () => ({ key: 'sk-nobody-has-this-key' }),
+  'reelgate.billing.v1.BillingService/GetPrincipal': ({ tokenId }) => ({ tokenId }),
   'reelgate.billing.v1.BillingService/QuotePrice': ({ accountId }) => ({ accountId }),
   'reelgate.billing.v1.BillingService/CheckHold': ({ accountId, tokenId }) => ({ accountId, tokenId }),
   'reelgate.billing.v1.BillingService/PlaceHold': ({ accountId, tokenId }) => ({ taskId: 'task_of_nobody', accountId, tokenId, facts: { priceKey: 'Alpha-H3', resolution: '768P', seconds: 5n } }),
@@ -131,9 +132,9 @@ async function anOwner(accountId: 'demo' | 'other'): Promise<Owner> {
   const { token } = await connect('billing', keyOf('operator', signingKey())).client(AccountService).createToken({ accountId, models: ['*'] });
   const tokenId = token!.id;
   const gateway = connect('tasks', keyOf('gateway', signingKey()));
-  const { task } = await gateway.client(TaskService).createTask({ accountId, tokenId, visibleModels: ['*'], order: order() });
+  const { task } = await gateway.client(TaskService).createTask({ accountId, tokenId, order: order() });
   const call = { endpoint: 'embeddings', model: 'none', method: 'POST', path: '/v1/embeddings', body: { case: 'inline' as const, value: new Uint8Array() } };
-  const { job } = await gateway.client(JobService).createJob({ accountId, tokenId, visibleModels: ['*'], call, worker: 'this test' });
+  const { job } = await gateway.client(JobService).createJob({ accountId, tokenId, call, worker: 'this test' });
   return { accountId, tokenId, taskId: task!.id, jobId: job!.id };
 }
 
@@ -228,6 +229,31 @@ describe('a team with a key', () => {
     expect((await accounts.revokeToken({ id: token!.id })).token?.revokedAt).toBeDefined();
     await expect(accounts.revokeToken({ id: other.tokenId })).rejects.toMatchObject({ reason: 'account_not_allowed', field: 'id' });
     expect((await connect('billing', callerKey('console')).client(AccountService).listTokens({ accountId: 'other' })).tokens.find(({ id }) => id === other.tokenId)?.revokedAt).toBeUndefined();
+  });
+
+  test('creates with what the token may see, whatever its request says', async () => {
+    const { tokens } = await connect('billing', callerKey('pipeline')).client(AccountService).listTokens({ accountId: 'demo' });
+    const narrow = tokens.find(({ models, revokedAt }) => models.length === 1 && models[0] === 'Beta-V1' && revokedAt === undefined)!;
+    const tasks = connect('tasks', callerKey('pipeline')).client(TaskService);
+    const create = (over: object) => tasks.createTask({ accountId: 'demo', visibleModels: ['*'], inFlightLimit: 1000, order: order(), ...over });
+
+    await expect(create({})).rejects.toMatchObject({ kind: 'invalid', field: 'token_id' });
+    await expect(create({ tokenId: 'token_none' })).rejects.toMatchObject({ reason: 'token_not_found', field: 'token_id' });
+    await expect(create({ tokenId: other.tokenId })).rejects.toMatchObject({ reason: 'token_not_found', field: 'token_id' });
+    await expect(create({ tokenId: narrow.id })).rejects.toMatchObject({ reason: 'model_not_found' });
+    await expect(tasks.estimateOrder({ accountId: 'demo', tokenId: narrow.id, visibleModels: ['*'], order: order() })).rejects.toMatchObject({ reason: 'model_not_found' });
+  });
+
+  test('creates with a token until it is revoked', async () => {
+    const accounts = connect('billing', callerKey('pipeline')).client(AccountService);
+    const { token } = await accounts.createToken({ accountId: 'demo', models: ['*'], limits: { inFlight: 1 } });
+    const tasks = connect('tasks', callerKey('pipeline')).client(TaskService);
+    const create = () => tasks.createTask({ accountId: 'demo', tokenId: token!.id, order: order() });
+
+    expect((await create()).task?.accountId).toBe('demo');
+    await expect(create()).rejects.toMatchObject({ reason: 'too_many_tasks' });
+    await accounts.revokeToken({ id: token!.id });
+    await expect(create()).rejects.toMatchObject({ reason: 'token_disabled' });
   });
 
   test('cannot leave a hold without a task: the books are sound after all that it tried', async () => {

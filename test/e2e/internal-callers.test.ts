@@ -36,15 +36,15 @@ afterAll(async () => {
 const order = (over: object = {}) => ({
   kind: TaskKind.GENERATION, model: 'Alpha-H3', content: [{ item: { case: 'text' as const, value: 'a red boat [never]' } }], duration: 5, resolution: '768P', ratio: '16:9', ...over,
 });
-const create = (accountId: string, over: object = {}) => ({ accountId, tokenId: 'reporting', visibleModels: ['*'], order: order(over) });
+const create = async (accountId: string, over: object = {}) => ({ accountId, tokenId: await aToken(), order: order(over) });
 
 describe('an internal team calls the services over gRPC', () => {
   test('it creates and reads the tasks of its accounts, with the refusals as typed details', async () => {
     const connection = connectGrpc(program.config.tasks.listen, new Secret(CALLER_KEY));
     try {
       const tasks = connection.client(TaskService);
-      await expect(tasks.createTask(create('other'))).rejects.toMatchObject({ kind: 'forbidden', reason: 'account_not_allowed' });
-      await expect(tasks.createTask(create('demo', { duration: 99 }))).rejects.toMatchObject({ kind: 'invalid', reason: 'invalid_duration', field: 'duration' });
+      await expect(tasks.createTask(await create('other'))).rejects.toMatchObject({ kind: 'forbidden', reason: 'account_not_allowed' });
+      await expect(tasks.createTask(await create('demo', { duration: 99 }))).rejects.toMatchObject({ kind: 'invalid', reason: 'invalid_duration', field: 'duration' });
       await expect(tasks.getTask({ accountId: 'demo', taskId: 'task_unknown' })).rejects.toMatchObject({ kind: 'not_found', reason: 'task_not_found' });
       await expect(connection.client(OperatorService).listAttention({})).rejects.toMatchObject({ kind: 'forbidden' });
     } finally {
@@ -86,7 +86,7 @@ describe('a caller that stops waiting', () => {
     };
     const list = async () => (await call('ListTasks', { accountId: 'demo' })).json.tasks?.map(({ id }) => id) ?? [];
     const slow = { kind: 'TASK_KIND_GENERATION', model: 'Alpha-H3', content: [{ text: 'a red boat [late:2s] [never]' }], duration: 5, resolution: '768P', ratio: '16:9' };
-    const request = { accountId: 'demo', tokenId: await aToken(), visibleModels: ['*'], order: slow, idempotencyKey: `waits-${String(timeoutMs)}` };
+    const request = { accountId: 'demo', tokenId: await aToken(), order: slow, idempotencyKey: `waits-${String(timeoutMs)}` };
     const before = await list();
     const asked = performance.now();
 

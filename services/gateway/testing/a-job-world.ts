@@ -79,7 +79,7 @@ export function aJobWorld(): JobWorld {
     deps: { jobs, media: media.port, relay: relay.relay, thaw: thawCall, clock, log: silentLog, bytesMax: 1_000_000 },
     leased: async (body = Buffer.from('{"model":"some-model"}')) => {
       await jobs.create({
-        accountId: 'demo', tokenId: 'token_1', visibleModels: ['*'], isRepeatable: false, worker: undefined, idempotency: undefined,
+        accountId: 'demo', tokenId: 'token_1', isRepeatable: false, worker: undefined, idempotency: undefined,
         call: { endpoint: 'chat', model: 'some-model', method: 'POST', path: '/v1/chat/completions', search: '?a=1', headers: ['Content-Type', 'application/json'], body: { inline: body } },
       }, 'req_1');
       const { jobs: [job] } = await jobs.lease('gateway', 1);

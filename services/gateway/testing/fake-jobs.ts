@@ -86,8 +86,8 @@ export function fakeJobs(onQueued: (jobId: string) => void = () => undefined, on
       for (const job of taken) job.lease = lease;
       return {
         leaseMs: LEASE_MS, keepMs: KEEP_MS,
-        jobs: taken.map(({ id, request: { accountId, tokenId, visibleModels, call } }) => ({
-          lease: { jobId: id, lease }, accountId, tokenId, visibleModels, requestId: 'req_of_the_create', callId: id, overdue: overdue.has(id), ...(call === undefined ? {} : { call }),
+        jobs: taken.map(({ id, request: { accountId, tokenId, call } }) => ({
+          lease: { jobId: id, lease }, accountId, tokenId, visibleModels: ['*'], requestId: 'req_of_the_create', callId: id, overdue: overdue.has(id), ...(call === undefined ? {} : { call }),
         })),
       };
     },

@@ -64,7 +64,7 @@ function channel(changes: object = {}): object {
 
 /** Billing and media that find everything in order. */
 const peers = {
-  billing: new Proxy({}, { get: () => async () => ({}) }),
+  billing: new Proxy({}, { get: (_none, method) => async () => (method === 'getPrincipal' ? { principal: { accountId: 'acme', models: ['*'] } } : {}) }),
   media: { ingestResult: async () => ({ result: { object: 'res_1', mediaType: 'video/mp4', bytes: 9n, width: 1344, height: 768, durationMs: 5167n, frameRate: 24, expiresAt: timestampFromMs(4e12) } }) },
   bytes: { read: async () => Buffer.alloc(0) },
 } as unknown as TasksPeers;
@@ -78,7 +78,7 @@ async function start(config: TasksConfig = tasksConfig(value(), PUBLIC_URL)) {
   return { service, client: directClient(TaskService, tasks!, aCaller()), operator: directClient(OperatorService, operator!, aCaller()) };
 }
 
-const create = (client: Client<typeof TaskService>) => client.createTask({ accountId: 'acme', tokenId: 'token_1', visibleModels: ['*'], order: toWireOrder(anOrder()) });
+const create = (client: Client<typeof TaskService>) => client.createTask({ accountId: 'acme', tokenId: 'token_1', order: toWireOrder(anOrder()) });
 const task = (status: string, more: object = {}) => ({ status: 200, json: { task: { id: UPSTREAM_ID, status, ...more } } });
 
 describe('the service', () => {

@@ -3,6 +3,7 @@ import type { Bus } from '@reelgate/platform/bus';
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import type { Random } from '@reelgate/platform/ids';
 import { openLifecycle } from '@reelgate/platform/lifecycle';
+import type { Lifecycle } from '@reelgate/platform/lifecycle';
 import { openSql } from '@reelgate/platform/open-sql';
 import type { Sql } from '@reelgate/platform/sql';
 import type { Metrics } from '@reelgate/platform/metrics';
@@ -25,12 +26,16 @@ import { callsClient } from './clients/calls.ts';
 import type { Calls } from './clients/calls.ts';
 import { mediaClient } from './clients/media.ts';
 import type { MediaBytes } from './clients/media-bytes.ts';
+import { billingTokens } from './clients/tokens.ts';
 import { tasksConfig } from './config.ts';
 import type { TasksConfig } from './config.ts';
 import { counts, watchCircuits, watchJobs } from './counts.ts';
 import { announceEnded, announceQueued } from './events/job-events.ts';
 import { announceChanged, finishedEvent, publishFinished } from './events/task-events.ts';
+import { onTokenChanged } from './events/on-token-changed.ts';
 import { mediaUrls } from './media-url.ts';
+import { cachedTokens } from './operations/cached-tokens.ts';
+import type { Tokens } from './operations/cached-tokens.ts';
 import type { Deps } from './operations/deps.ts';
 import type { JobDeps } from './operations/job-deps.ts';
 import { reconcileUnknown } from './operations/reconcile-unknown.ts';
@@ -93,6 +98,7 @@ export async function startTasks(config: TasksConfig, foundation: Foundation, pe
     count: counts(foundation.metrics),
   };
 
+  const tokens = await openTokens(foundation, peers, lifecycle);
   const jobs = jobDeps(deps, { sql, bus, config, calls: callsClient(peers.calls) }, foundation.metrics);
   const vigil = openVigil(deps, sql.engine === 'sqlite');
   await vigil.recoverAtStart();
@@ -106,7 +112,7 @@ export async function startTasks(config: TasksConfig, foundation: Foundation, pe
   lifecycle.add('polls', () => channels.stop());
 
   return {
-    bindings: [bind(TaskService, taskService(deps)), bind(OperatorService, operatorService(deps, jobs)), bind(JobService, jobService(jobs))],
+    bindings: [bind(TaskService, taskService(deps, tokens)), bind(OperatorService, operatorService(deps, jobs)), bind(JobService, jobService(jobs, tokens))],
     routes: [],
     ready: async () => (await sql.read('SELECT 1 AS one')).length === 1 && bus.ready(),
     reload: async (value) => {
@@ -118,6 +124,13 @@ export async function startTasks(config: TasksConfig, foundation: Foundation, pe
     isNeeded: async () => (await jobs.jobs.pendingJobs()).some(({ state }) => state === 'in_progress'),
     stop: () => lifecycle.stop(),
   };
+}
+
+async function openTokens({ bus, clock }: Foundation, { billing }: TasksPeers, lifecycle: Lifecycle): Promise<Tokens> {
+  const tokens = cachedTokens(billingTokens(billing), clock);
+  const changes = await onTokenChanged(bus, tokens);
+  lifecycle.add('token events', () => changes.stop());
+  return tokens;
 }
 
 interface WorkerParts {

@@ -6,6 +6,7 @@ import { authenticate } from '../operations/authenticate.ts';
 import { checkHold } from '../operations/check-hold.ts';
 import type { BillingDeps } from '../operations/deps.ts';
 import { extendHold } from '../operations/extend-hold.ts';
+import { findPrincipal } from '../operations/find-principal.ts';
 import { getHold } from '../operations/get-hold.ts';
 import { placeHold } from '../operations/place-hold.ts';
 import { quotePrice } from '../operations/quote-price.ts';
@@ -18,6 +19,7 @@ import { fromWireFacts, requireText, toWireHold, toWireLine, toWirePrincipal, to
 export function billingService(deps: BillingDeps): Binding {
   return bind(BillingService, {
     authenticate: async ({ key }) => ({ principal: toWirePrincipal(await authenticate(deps, key)) }),
+    getPrincipal: async ({ tokenId }) => ({ principal: toWirePrincipal(await findPrincipal(deps, requireText(tokenId, 'token_id'))) }),
     quotePrice: async ({ accountId, facts }) => ({ quote: toWireQuote(await quotePrice(deps, accountId, fromWireFacts(facts))) }),
     checkHold: async ({ accountId, tokenId, facts }) => {
       await checkHold(deps, { accountId, tokenId, facts: fromWireFacts(facts) });

@@ -68,7 +68,6 @@ export interface LeasedJob {
 export interface NewJob {
   readonly accountId: string;
   readonly tokenId: string;
-  readonly visibleModels: readonly string[];
   readonly call: JobCall;
   /** A second call does no harm. */
   readonly isRepeatable: boolean;
@@ -95,9 +94,9 @@ export interface Jobs {
 export function jobsClient(rpc: Client<typeof JobService>): Jobs {
   const bounded = { timeoutMs: DEADLINE_MS };
   return {
-    create: async ({ call, isRepeatable, worker = '', idempotency, visibleModels, ...who }, requestId) => {
+    create: async ({ call, isRepeatable, worker = '', idempotency, ...who }, requestId) => {
       const { job, replayed, lease, waitMs } = await rpc.createJob({
-        ...who, visibleModels: [...visibleModels], call: toWireCall(call), repeatable: isRepeatable, worker,
+        ...who, call: toWireCall(call), repeatable: isRepeatable, worker,
         idempotencyKey: idempotency?.key ?? '', requestFingerprint: idempotency?.fingerprint ?? '',
       }, { ...bounded, requestId });
       return { id: must(job).id, replayed, lease: lease === '' ? undefined : lease, waitMs: Number(waitMs) };

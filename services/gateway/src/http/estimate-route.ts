@@ -41,9 +41,9 @@ async function estimate(byPath: ReadonlyMap<string, CreateRoute>, parts: Gateway
   const route = byPath.get(path);
   if (route === undefined) throw invalid('path', `must be one of ${[...byPath.keys()].join(', ')}`);
   const decoded = route.decode(await readRequestBody(exchange, parts, route.form !== undefined), { models: parts.catalogue().models, params: {} });
-  const { accountId, models } = principalOf(exchange);
+  const { accountId, tokenId } = principalOf(exchange);
   const { amountNanos, currency, contract, version, facts } = await inWordsOf(decoded, parts.tasks.estimateOrder(
-    { accountId, visibleModels: [...models], order: pendingOrder(decoded) },
+    { accountId, tokenId, order: pendingOrder(decoded) },
     { timeoutMs: DEADLINE_MS, requestId: exchange.state.requestId },
   ));
   exchange.body = {

@@ -35,11 +35,11 @@ export interface CreateJob {
  * death on the way leaves a job that a worker pays for before it makes it, or ends where its bytes never came.
  */
 export async function createJob(deps: CreateJobDeps, { call, idempotency }: CreateJob): Promise<{ readonly id: string; readonly replayed: boolean }> {
-  const { endpoint, model, path, search, headers, principal: { accountId, tokenId, models }, requestId } = call;
+  const { endpoint, model, path, search, headers, principal: { accountId, tokenId }, requestId } = call;
   deps.relay.assertServed(call);
   const body: JobBytes = areSmall(call.body) ? { inline: call.body } : { object: deps.newId('prv') };
   const { id, replayed, lease, waitMs } = await deps.jobs.create({
-    accountId, tokenId, visibleModels: models, isRepeatable: endpoint.isFree, worker: endpoint.isFree && 'inline' in body ? undefined : CREATOR, idempotency,
+    accountId, tokenId, isRepeatable: endpoint.isFree, worker: endpoint.isFree && 'inline' in body ? undefined : CREATOR, idempotency,
     call: { endpoint: endpoint.name, model, method: endpoint.method, path, search, headers, body },
   }, requestId);
   if (lease !== undefined) await complete(deps, call, { lease: { jobId: id, lease }, waitMs, body });

@@ -13,7 +13,7 @@ const DRAIN_MS = 5000;
 async function queue({ jobs }: JobWorld, count: number): Promise<void> {
   for (let at = 0; at < count; at += 1) {
     await jobs.create({
-      accountId: 'demo', tokenId: 'token_1', visibleModels: ['*'], isRepeatable: false, worker: undefined, idempotency: undefined,
+      accountId: 'demo', tokenId: 'token_1', isRepeatable: false, worker: undefined, idempotency: undefined,
       call: { endpoint: 'chat', model: 'some-model', method: 'POST', path: '/v1/chat/completions', search: '', headers: [], body: { inline: Buffer.from('{"model":"some-model"}') } },
     }, 'req_1');
   }

@@ -27,7 +27,7 @@ test('an order without bytes is one call', async () => {
   await create(decode());
 
   expect(tasks.calls).toEqual(['createTask']);
-  expect(tasks.creates[0]).toMatchObject({ accountId: 'demo', tokenId: 'token-1', visibleModels: ['*'], idempotencyKey: '', requestFingerprint: '', inFlightLimit: 0 });
+  expect(tasks.creates[0]).toMatchObject({ accountId: 'demo', tokenId: 'token-1', visibleModels: [], idempotencyKey: '', requestFingerprint: '', inFlightLimit: 0 });
 });
 
 test('bytes are stored for an order that was checked, and then stand in it as objects', async () => {
@@ -93,7 +93,7 @@ test('everything that can refuse without the bytes is asked before they are stor
   tasks.refuse('checkOrder', problem('exhausted', 'insufficient_quota'));
 
   await expect(create(withTwoImages(), { key: 'k', fingerprint: 'f' })).rejects.toMatchObject({ reason: 'insufficient_quota' });
-  expect(tasks.checks).toMatchObject([{ accountId: 'demo', tokenId: 'token-1', visibleModels: ['*'], idempotencyKey: 'k', requestFingerprint: 'f', inFlightLimit: 0 }]);
+  expect(tasks.checks).toMatchObject([{ accountId: 'demo', tokenId: 'token-1', visibleModels: [], idempotencyKey: 'k', requestFingerprint: 'f', inFlightLimit: 0 }]);
   expect([tasks.calls, media.puts]).toEqual([['checkOrder'], []]);
 });
 

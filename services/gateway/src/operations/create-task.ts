@@ -67,10 +67,10 @@ async function handOver({ tasks }: Pick<CreateTaskDeps, 'tasks'>, create: Create
   return { task, replayed };
 }
 
-function asked({ principal: { accountId, tokenId, models, limits }, idempotency }: CreateTask, order: Order) {
+/** Models and limits are not sent: the tasks service reads them from the token. */
+function asked({ principal: { accountId, tokenId }, idempotency }: CreateTask, order: Order) {
   return {
-    accountId, tokenId, visibleModels: [...models], order,
-    idempotencyKey: idempotency?.key ?? '', requestFingerprint: idempotency?.fingerprint ?? '', inFlightLimit: limits?.inFlight ?? 0,
+    accountId, tokenId, order, idempotencyKey: idempotency?.key ?? '', requestFingerprint: idempotency?.fingerprint ?? '',
   };
 }
 

@@ -53,3 +53,12 @@ export const notCancellable = (why: string): Problem =>
 
 export const notFinished = (): Problem =>
   new Problem({ kind: 'conflict', reason: 'task_not_completed', message: 'only a finished task can be deleted; wait until it has ended, or cancel it' });
+
+export const tokenRequired = (): Problem =>
+  refusalOf({ reason: 'invalid_request', field: 'token_id', message: 'is required; make one with AccountService.CreateToken' });
+
+export const tokenNotFound = (): Problem =>
+  new Problem({ kind: 'not_found', reason: 'token_not_found', field: 'token_id', message: 'must be the id of a token of the account' });
+
+export const tokenExpired = (): Problem =>
+  new Problem({ kind: 'forbidden', reason: 'token_disabled', message: 'the API key has expired; use another one' });

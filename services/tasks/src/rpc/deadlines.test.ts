@@ -5,6 +5,7 @@ import { aGate, inTime } from '@reelgate/platform/testing/bounded-waits';
 import { TRANSPORTS, closingTransports } from '@reelgate/platform/testing/rpc-transports';
 import { JobService } from '@reelgate/proto/tasks/v1/job_service';
 import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
+import { someTokens } from '../../testing/tokens.ts';
 import { useJobWorlds } from '../../testing/jobs/open-job-world.ts';
 import { useWorlds } from '../../testing/open-world.ts';
 import type { World } from '../../testing/open-world.ts';
@@ -13,7 +14,7 @@ import { jobService } from './job-service.ts';
 import { toWireOrder } from './mapping-order.ts';
 import { taskService } from './task-service.ts';
 
-const REQUEST = { accountId: 'acme', tokenId: 'token_1', visibleModels: ['*'], order: toWireOrder(anOrder()), idempotencyKey: 'k', requestFingerprint: 'f' };
+const REQUEST = { accountId: 'acme', tokenId: 'token_1', order: toWireOrder(anOrder()), idempotencyKey: 'k', requestFingerprint: 'f' };
 const CALL = { endpoint: 'audio.speech', model: 'a-voice', method: 'POST', path: '/v1/audio/speech' };
 const NOT_ANSWERED = { kind: 'unavailable', reason: 'service_unavailable' };
 
@@ -62,7 +63,7 @@ const NOTHING = { tasks: 0, holds: 0, submitted: 0 };
 describe.each(TRANSPORTS)('over %s', (_name, open) => {
   async function aService() {
     const world = await openWorld();
-    const { methods, told, idle } = watched<Implementation<typeof TaskService>>(taskService(world.deps));
+    const { methods, told, idle } = watched<Implementation<typeof TaskService>>(taskService(world.deps, someTokens()));
     const client = (await openFor(open, bind(TaskService, methods))).client(TaskService);
     // a call that came is known of once another was answered
     const settled = async (): Promise<void> => {
@@ -160,12 +161,12 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
 
   test('a job whose caller leaves before it is durable is not written', async () => {
     const world = await openJobWorld();
-    const { methods, told, idle } = watched<Implementation<typeof JobService>>(jobService(world.deps));
+    const { methods, told, idle } = watched<Implementation<typeof JobService>>(jobService(world.deps, someTokens()));
     const client = (await openFor(open, bind(JobService, methods))).client(JobService);
     const { reached, letGo } = holdUp(world, 'store.findKey');
     const caller = new AbortController();
 
-    const call = client.createJob({ accountId: 'acme', tokenId: 'token_1', visibleModels: ['a-voice'], call: CALL, idempotencyKey: 'k' }, { signal: caller.signal });
+    const call = client.createJob({ accountId: 'acme', tokenId: 'token_1', call: CALL, idempotencyKey: 'k' }, { signal: caller.signal });
     await inTime(reached);
     caller.abort();
     await expect(call).rejects.toMatchObject(NOT_ANSWERED);

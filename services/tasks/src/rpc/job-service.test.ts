@@ -6,6 +6,7 @@ import { JobEncoding } from '@reelgate/proto/tasks/v1/job';
 import { JobService } from '@reelgate/proto/tasks/v1/job_service';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import { LIMITS, useJobWorlds } from '../../testing/jobs/open-job-world.ts';
+import { someTokens } from '../../testing/tokens.ts';
 import { jobService } from './job-service.ts';
 
 const open = useJobWorlds();
@@ -16,10 +17,10 @@ const CALL = {
 
 async function aService() {
   const world = await open();
-  return { world, client: directClient(JobService, bind(JobService, jobService(world.deps)), aCaller()) };
+  return { world, client: directClient(JobService, bind(JobService, jobService(world.deps, someTokens({ token_1: { models: ['a-voice'] } }))), aCaller()) };
 }
 
-const create = (changes: object = {}) => ({ accountId: 'acme', tokenId: 'token_1', visibleModels: ['a-voice'], call: CALL, ...changes });
+const create = (changes: object = {}) => ({ accountId: 'acme', tokenId: 'token_1', visibleModels: ['*'], call: CALL, ...changes });
 
 test('a job goes over the wire as it came, and back as it was answered', async () => {
   const { client } = await aService();

@@ -1,5 +1,6 @@
 import type { Implementation } from '@reelgate/platform/rpc/service';
 import type { CreateJobRequest, JobService } from '@reelgate/proto/tasks/v1/job_service';
+import type { Tokens } from '../operations/cached-tokens.ts';
 import { createJob } from '../operations/create-job.ts';
 import type { JobRequest } from '../operations/create-job.ts';
 import type { JobDeps } from '../operations/job-deps.ts';
@@ -9,10 +10,10 @@ import { atMost } from './list-request.ts';
 import { fromWireAnswer, fromWireCall, fromWireLease, toWireCall, toWireJob, toWireNewJob } from './mapping-job.ts';
 
 /** Each method: from the wire, the operation, to the wire. */
-export function jobService(deps: JobDeps): Implementation<typeof JobService> {
+export function jobService(deps: JobDeps, tokens: Pick<Tokens, 'of'>): Implementation<typeof JobService> {
   return {
     createJob: async (request, { requestId, signal }) => {
-      const { job, replayed, lease = '' } = await createJob(deps, { ...toCreate(request), requestId }, signal);
+      const { job, replayed, lease = '' } = await createJob(deps, { ...await toCreate(tokens, request), requestId }, signal);
       return { job: toWireNewJob(job), replayed, lease, waitMs: BigInt(deps.limits.deadlineMs) };
     },
     withdrawJob: async ({ lease }) => ({ withdrawn: await withdrawJob(deps, fromWireLease(lease)) }),
@@ -39,10 +40,12 @@ export function jobService(deps: JobDeps): Implementation<typeof JobService> {
   };
 }
 
-function toCreate(request: CreateJobRequest): Omit<JobRequest, 'requestId'> {
+/** The models are those of the token, never what the request says. */
+async function toCreate(tokens: Pick<Tokens, 'of'>, request: CreateJobRequest): Promise<Omit<JobRequest, 'requestId'>> {
+  const { models } = await tokens.of(request.tokenId, request.accountId);
   const call = fromWireCall(request.call);
   return {
-    accountId: request.accountId, tokenId: request.tokenId, visibleModels: request.visibleModels, call, repeatable: request.repeatable,
+    accountId: request.accountId, tokenId: request.tokenId, visibleModels: models, call, repeatable: request.repeatable,
     worker: request.worker === '' ? undefined : request.worker,
     idempotency: request.idempotencyKey === '' ? undefined : { key: request.idempotencyKey, fingerprint: request.requestFingerprint || callDigest(call, request.repeatable) },
   };

@@ -12,25 +12,29 @@ import type { CreateTaskRequest } from '@reelgate/proto/tasks/v1/task_service';
 import { LOST, succeeded } from '../../testing/fake-upstream.ts';
 import { useWorlds } from '../../testing/open-world.ts';
 import type { World } from '../../testing/open-world.ts';
+import { someTokens } from '../../testing/tokens.ts';
 import { aContextIr, anImage, anOrder, aText } from '../../testing/orders.ts';
 import type { Order } from '../domain/order.ts';
 import { applyReport } from '../operations/apply-report.ts';
 import { toWireOrder } from './mapping-order.ts';
 import { taskService } from './task-service.ts';
 
+const TOKENS = { token_for_one: { inFlight: 1 }, token_for_many: { inFlight: 100 }, token_for_others: { models: ['Other-V1'] }, token_of_rival: { accountId: 'rival' } };
 const openWorld = useWorlds();
+
+type TheClient = Awaited<ReturnType<typeof open>>['client'];
 
 async function open() {
   const world = await openWorld();
-  return { world, client: directClient(TaskService, bind(TaskService, taskService(world.deps)), aCaller()) };
+  return { world, client: directClient(TaskService, bind(TaskService, taskService(world.deps, someTokens(TOKENS))), aCaller()) };
 }
 
 function aRequest(changes: { readonly order?: Order } & Partial<Omit<CreateTaskRequest, 'order' | '$typeName'>> = {}): CreateTaskRequest {
   const { order = anOrder(), ...rest } = changes;
-  return create(CreateTaskRequestSchema, { accountId: 'acme', tokenId: 'token_1', visibleModels: ['*'], order: toWireOrder(order), ...rest });
+  return create(CreateTaskRequestSchema, { accountId: 'acme', tokenId: 'token_1', order: toWireOrder(order), ...rest });
 }
 
-const aCheck = ({ idempotencyKey = '', requestFingerprint = '' } = {}) => create(CheckOrderRequestSchema, { accountId: 'acme', tokenId: 'token_1', visibleModels: ['*'], order: toWireOrder(anOrder()), idempotencyKey, requestFingerprint });
+const aCheck = ({ idempotencyKey = '', requestFingerprint = '' } = {}) => create(CheckOrderRequestSchema, { accountId: 'acme', tokenId: 'token_1', order: toWireOrder(anOrder()), idempotencyKey, requestFingerprint });
 
 async function complete(world: World, taskId: string): Promise<void> {
   const look = succeeded();
@@ -107,19 +111,35 @@ describe('CreateTask', () => {
     await expect(client.createTask(create(CreateTaskRequestSchema, { accountId: 'acme' }))).rejects.toMatchObject({ kind: 'invalid', reason: 'invalid_request', field: 'order.kind' });
   });
 
-  test('takes the token\'s own limit where one is given, and none where it is zero', async () => {
+  test('takes the token\'s own limit where it has one, and the configured one otherwise', async () => {
     const { client } = await open();
-    await client.createTask(aRequest({ inFlightLimit: 1 }));
+    await client.createTask(aRequest({ tokenId: 'token_for_one' }));
 
-    await expect(client.createTask(aRequest({ inFlightLimit: 1 }))).rejects.toMatchObject({ reason: 'too_many_tasks' });
-    await client.createTask(aRequest({ inFlightLimit: 0 }));
+    await expect(client.createTask(aRequest({ tokenId: 'token_for_one' }))).rejects.toMatchObject({ reason: 'too_many_tasks' });
+    await client.createTask(aRequest());
+  });
+});
+
+describe('what a token may see', () => {
+  test.each([
+    ['CreateTask', (client: TheClient, changes: object) => client.createTask({ ...aRequest(), ...changes })],
+    ['CheckOrder', (client: TheClient, changes: object) => client.checkOrder({ ...aCheck(), ...changes })],
+    ['EstimateOrder', (client: TheClient, changes: object) => client.estimateOrder({ accountId: 'acme', tokenId: 'token_1', order: toWireOrder(anOrder()), ...changes })],
+  ])('is read by %s from the token and not from the request', async (_name, call) => {
+    const { client, world } = await open();
+
+    await expect(call(client, { tokenId: 'token_for_others', visibleModels: ['*'] })).rejects.toMatchObject({ kind: 'not_found', reason: 'model_not_found' });
+    await expect(call(client, { tokenId: 'token_of_rival' })).rejects.toMatchObject({ kind: 'not_found', reason: 'token_not_found', field: 'token_id' });
+    await call(client, { visibleModels: ['none'], inFlightLimit: 1 });
+
+    expect(await world.deps.store.count({ hidden: true })).toBeLessThan(2);
   });
 });
 
 describe('CheckOrder', () => {
   test('judges an order, and touches nothing', async () => {
     const { world, client } = await open();
-    const asker = { accountId: 'acme', visibleModels: ['*'] };
+    const asker = { accountId: 'acme' };
 
     await client.checkOrder({ ...asker, order: toWireOrder(anOrder()) });
     await expect(client.checkOrder({ ...asker, order: toWireOrder(anOrder({ resolution: '8K' })) })).rejects.toMatchObject({ reason: 'invalid_resolution' });
@@ -151,7 +171,7 @@ describe('CheckOrder with a token', () => {
 test('EstimateOrder gives the quote with its facts', async () => {
   const { client } = await open();
 
-  expect(await client.estimateOrder({ accountId: 'acme', visibleModels: ['*'], order: toWireOrder(anOrder({ duration: 7 })) })).toMatchObject({
+  expect(await client.estimateOrder({ accountId: 'acme', tokenId: 'token_1', order: toWireOrder(anOrder({ duration: 7 })) })).toMatchObject({
     amountNanos: 560_000_000n, currency: 'USD', contract: 'Alpha-H3', version: 1, facts: { seconds: 7n, input_video_seconds: 0n, images: 0n },
   });
 });
@@ -226,7 +246,7 @@ describe('ListTasks', () => {
 
   test('without a limit gives twenty', async () => {
     const { client } = await open();
-    for (let count = 0; count < 21; count += 1) await client.createTask(aRequest({ inFlightLimit: 100 }));
+    for (let count = 0; count < 21; count += 1) await client.createTask(aRequest({ tokenId: 'token_for_many' }));
 
     for (const request of [{}, { limit: 0 }]) {
       const { tasks, hasMore } = await client.listTasks({ accountId: 'acme', ...request });

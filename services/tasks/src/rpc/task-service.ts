@@ -3,6 +3,7 @@ import type { CallContext, Implementation } from '@reelgate/platform/rpc/service
 import { TaskKind } from '@reelgate/proto/tasks/v1/order';
 import type { CreateTaskRequest, ListTasksRequest, TaskService } from '@reelgate/proto/tasks/v1/task_service';
 import type { Kind } from '../domain/order.ts';
+import type { Tokens } from '../operations/cached-tokens.ts';
 import { cancelTask } from '../operations/cancel-task.ts';
 import { assertOrder } from '../operations/check-order.ts';
 import { checkCreate, createTask } from '../operations/create-task.ts';
@@ -17,29 +18,32 @@ import { atMost, badField, readLimit, readOffset, readState } from './list-reque
 import { KINDS, fromWireOrder, nameOf } from './mapping-order.ts';
 import { toWireCreated, toWireTask } from './mapping-task.ts';
 
+/** Of an order that is judged for no token. */
+const EVERY_MODEL = ['*'];
 const LIST_LIMIT = { max: 100, otherwise: 20 };
 const LIST_OFFSET_MAX = 100_000;
 const LIST_IDS_MAX = 100;
 
 /** Each method: from the wire, the operation, to the wire. */
-export function taskService(deps: Deps): Implementation<typeof TaskService> {
+export function taskService(deps: Deps, tokens: Pick<Tokens, 'of'>): Implementation<typeof TaskService> {
   const heed = callbackHeeder(deps);
   const now = (): number => deps.clock.now();
   return {
     checkOrder: async (request) => {
       if (request.tokenId === '') {
-        assertOrder(deps, request, fromWireOrder(request.order));
+        assertOrder(deps, { accountId: request.accountId, visibleModels: EVERY_MODEL }, fromWireOrder(request.order));
         return {};
       }
-      const earlier = await checkCreate(deps, toCreate(request));
+      const earlier = await checkCreate(deps, await toCreate(tokens, request));
       return earlier === undefined ? {} : { task: toWireCreated(earlier) };
     },
     estimateOrder: async (request) => {
-      const { quote, facts } = await estimateOrder(deps, request, fromWireOrder(request.order));
+      const { models } = await tokens.of(request.tokenId, request.accountId);
+      const { quote, facts } = await estimateOrder(deps, { accountId: request.accountId, visibleModels: models }, fromWireOrder(request.order));
       return { ...quote, facts: { seconds: BigInt(facts.seconds), input_video_seconds: BigInt(facts.inputVideoSeconds), images: BigInt(facts.images) } };
     },
     createTask: async (request, { signal }) => {
-      const { task, replayed } = await createTask(deps, toCreate(request), signal);
+      const { task, replayed } = await createTask(deps, await toCreate(tokens, request), signal);
       return { task: toWireCreated(task), replayed };
     },
     getTask: async ({ accountId, taskId }) => ({ task: toWireTask(await getTask(deps, accountId, taskId), now()) }),
@@ -56,15 +60,17 @@ export function taskService(deps: Deps): Implementation<typeof TaskService> {
   };
 }
 
-function toCreate(request: Omit<CreateTaskRequest, '$typeName'>): CreateRequest {
+/** What the token may see and do is read from the token, never from the request. */
+async function toCreate(tokens: Pick<Tokens, 'of'>, request: Omit<CreateTaskRequest, '$typeName'>): Promise<CreateRequest> {
+  const { models, inFlight } = await tokens.of(request.tokenId, request.accountId);
   const order = fromWireOrder(request.order);
   return {
     accountId: request.accountId,
     tokenId: request.tokenId,
-    visibleModels: request.visibleModels,
+    visibleModels: models,
     order,
     idempotency: request.idempotencyKey === '' ? undefined : { key: request.idempotencyKey, fingerprint: request.requestFingerprint || orderDigest(order) },
-    inFlightLimit: request.inFlightLimit > 0 ? request.inFlightLimit : undefined,
+    inFlightLimit: inFlight,
   };
 }
 

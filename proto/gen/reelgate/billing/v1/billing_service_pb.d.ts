@@ -103,6 +103,46 @@ export declare type AuthenticateResponse = Message<"reelgate.billing.v1.Authenti
 export declare const AuthenticateResponseSchema: GenMessage<AuthenticateResponse>;
 
 /**
+ * GetPrincipalRequest names a token.
+ *
+ * @generated from message reelgate.billing.v1.GetPrincipalRequest
+ */
+export declare type GetPrincipalRequest = Message<"reelgate.billing.v1.GetPrincipalRequest"> & {
+  /**
+   * The token's id.
+   *
+   * @generated from field: string token_id = 1;
+   */
+  tokenId: string;
+};
+
+/**
+ * Describes the message reelgate.billing.v1.GetPrincipalRequest.
+ * Use `create(GetPrincipalRequestSchema)` to create a new message.
+ */
+export declare const GetPrincipalRequestSchema: GenMessage<GetPrincipalRequest>;
+
+/**
+ * GetPrincipalResponse carries the principal.
+ *
+ * @generated from message reelgate.billing.v1.GetPrincipalResponse
+ */
+export declare type GetPrincipalResponse = Message<"reelgate.billing.v1.GetPrincipalResponse"> & {
+  /**
+   * The principal.
+   *
+   * @generated from field: reelgate.billing.v1.Principal principal = 1;
+   */
+  principal?: Principal | undefined;
+};
+
+/**
+ * Describes the message reelgate.billing.v1.GetPrincipalResponse.
+ * Use `create(GetPrincipalResponseSchema)` to create a new message.
+ */
+export declare const GetPrincipalResponseSchema: GenMessage<GetPrincipalResponse>;
+
+/**
  * QuotePriceRequest carries facts.
  *
  * @generated from message reelgate.billing.v1.QuotePriceRequest
@@ -489,6 +529,16 @@ export declare const BillingService: GenService<{
     methodKind: "unary";
     input: typeof AuthenticateRequestSchema;
     output: typeof AuthenticateResponseSchema;
+  },
+  /**
+   * GetPrincipal gives the principal of a token by its id, or refuses a token that has ended.
+   *
+   * @generated from rpc reelgate.billing.v1.BillingService.GetPrincipal
+   */
+  getPrincipal: {
+    methodKind: "unary";
+    input: typeof GetPrincipalRequestSchema;
+    output: typeof GetPrincipalResponseSchema;
   },
   /**
    * QuotePrice gives the amount of facts under today's contract; it moves nothing.

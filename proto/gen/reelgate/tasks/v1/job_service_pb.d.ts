@@ -25,16 +25,17 @@ export declare type CreateJobRequest = Message<"reelgate.tasks.v1.CreateJobReque
   accountId: string;
 
   /**
-   * The caller's token.
+   * The caller's token, which is one of the account and decides over the models. Required.
    *
    * @generated from field: string token_id = 2;
    */
   tokenId: string;
 
   /**
-   * Models that the token may use; `*` is every model. The right is frozen with the call.
+   * Ignored: the models are those of the token. The right is frozen with the call.
    *
-   * @generated from field: repeated string visible_models = 3;
+   * @generated from field: repeated string visible_models = 3 [deprecated = true];
+   * @deprecated
    */
   visibleModels: string[];
 

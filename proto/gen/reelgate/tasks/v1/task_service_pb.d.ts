@@ -27,9 +27,10 @@ export declare type CheckOrderRequest = Message<"reelgate.tasks.v1.CheckOrderReq
   accountId: string;
 
   /**
-   * Models that the caller's token may use; `*` is every model.
+   * Ignored: the models are those of the token.
    *
-   * @generated from field: repeated string visible_models = 2;
+   * @generated from field: repeated string visible_models = 2 [deprecated = true];
+   * @deprecated
    */
   visibleModels: string[];
 
@@ -62,9 +63,10 @@ export declare type CheckOrderRequest = Message<"reelgate.tasks.v1.CheckOrderReq
   requestFingerprint: string;
 
   /**
-   * As in CreateTask.
+   * Ignored: the limit is that of the token.
    *
-   * @generated from field: int32 in_flight_limit = 7;
+   * @generated from field: int32 in_flight_limit = 7 [deprecated = true];
+   * @deprecated
    */
   inFlightLimit: number;
 };
@@ -109,9 +111,10 @@ export declare type EstimateOrderRequest = Message<"reelgate.tasks.v1.EstimateOr
   accountId: string;
 
   /**
-   * Models that the caller's token may use; `*` is every model.
+   * Ignored: the models are those of the token.
    *
-   * @generated from field: repeated string visible_models = 2;
+   * @generated from field: repeated string visible_models = 2 [deprecated = true];
+   * @deprecated
    */
   visibleModels: string[];
 
@@ -121,6 +124,13 @@ export declare type EstimateOrderRequest = Message<"reelgate.tasks.v1.EstimateOr
    * @generated from field: reelgate.tasks.v1.Order order = 3;
    */
   order?: Order | undefined;
+
+  /**
+   * The caller's token, which decides over the models. Required.
+   *
+   * @generated from field: string token_id = 4;
+   */
+  tokenId: string;
 };
 
 /**
@@ -191,16 +201,17 @@ export declare type CreateTaskRequest = Message<"reelgate.tasks.v1.CreateTaskReq
   accountId: string;
 
   /**
-   * The caller's token.
+   * The caller's token, which is one of the account and decides over models and limits. Required.
    *
    * @generated from field: string token_id = 2;
    */
   tokenId: string;
 
   /**
-   * Models that the token may use; `*` is every model.
+   * Ignored: the models are those of the token.
    *
-   * @generated from field: repeated string visible_models = 3;
+   * @generated from field: repeated string visible_models = 3 [deprecated = true];
+   * @deprecated
    */
   visibleModels: string[];
 
@@ -227,9 +238,10 @@ export declare type CreateTaskRequest = Message<"reelgate.tasks.v1.CreateTaskReq
   requestFingerprint: string;
 
   /**
-   * How many tasks the token may have in flight; zero is the configured number.
+   * Ignored: the limit is that of the token.
    *
-   * @generated from field: int32 in_flight_limit = 7;
+   * @generated from field: int32 in_flight_limit = 7 [deprecated = true];
+   * @deprecated
    */
   inFlightLimit: number;
 };

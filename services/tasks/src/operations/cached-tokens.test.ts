@@ -1,0 +1,60 @@
+import { expect, test } from '@jest/globals';
+import { fakeClock } from '@reelgate/platform/testing/fake-clock';
+import type { TokenRights } from '../clients/tokens.ts';
+import { cachedTokens } from './cached-tokens.ts';
+
+const RIGHTS: TokenRights = { accountId: 'acme', models: ['*'], inFlight: undefined, expiresAt: undefined };
+
+function opened(rights: Partial<TokenRights> = {}) {
+  const [clock, asked] = [fakeClock(), [] as string[]];
+  const answers: (() => Promise<TokenRights>)[] = [];
+  const tokens = cachedTokens(async (tokenId) => {
+    asked.push(tokenId);
+    return (await answers.shift()?.()) ?? { ...RIGHTS, ...rights };
+  }, clock);
+  return { tokens, clock, asked, answers };
+}
+
+test('billing is asked once for many calls, until the answer is ten seconds old', async () => {
+  const { tokens, clock, asked } = opened();
+  await Promise.all([tokens.of('token_1', 'acme'), tokens.of('token_1', 'acme')]);
+  await tokens.of('token_1', 'acme');
+  expect(asked).toHaveLength(1);
+
+  await clock.advance(10_001);
+  await tokens.of('token_1', 'acme');
+  expect(asked).toHaveLength(2);
+});
+
+test('a token that changed is asked for again, also where the answer was on its way', async () => {
+  const { tokens, asked, answers } = opened();
+  const { promise, resolve } = Promise.withResolvers<TokenRights>();
+  answers.push(() => promise);
+  const early = tokens.of('token_1', 'acme');
+  tokens.drop('token_1');
+  resolve({ ...RIGHTS, models: ['old'] });
+  await early;
+
+  expect((await tokens.of('token_1', 'acme')).models).toEqual(['*']);
+  tokens.drop('token_1');
+  await tokens.of('token_1', 'acme');
+  expect(asked).toHaveLength(3);
+});
+
+test('a refusal is not remembered', async () => {
+  const { tokens, answers } = opened();
+  answers.push(async () => { throw new Error('no'); });
+
+  await expect(tokens.of('token_1', 'acme')).rejects.toThrow('no');
+  expect(await tokens.of('token_1', 'acme')).toEqual(RIGHTS);
+});
+
+test('a token of another account is not there, and one that has expired meanwhile is refused', async () => {
+  const { tokens, clock } = opened({ expiresAt: fakeClock().now() + 1000 });
+  await expect(tokens.of('token_1', 'rival')).rejects.toMatchObject({ reason: 'token_not_found', field: 'token_id' });
+  await tokens.of('token_1', 'acme');
+  await clock.advance(1000);
+
+  await expect(tokens.of('token_1', 'acme')).rejects.toMatchObject({ kind: 'forbidden', reason: 'token_disabled' });
+  await expect(tokens.of('', 'acme')).rejects.toMatchObject({ kind: 'invalid', field: 'token_id' });
+});

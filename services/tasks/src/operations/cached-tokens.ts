@@ -1,0 +1,67 @@
+import { isRecent } from '@reelgate/platform/clock';
+import type { Clock } from '@reelgate/platform/clock';
+import type { FindToken, TokenRights } from '../clients/tokens.ts';
+import { tokenExpired, tokenNotFound, tokenRequired } from './refusals.ts';
+
+const KNOWN_MAX = 20_000;
+const FRESH_MS = 10_000;
+
+export interface Tokens {
+  /** The rights of a token of this account, or a refusal. */
+  of(tokenId: string, accountId: string): Promise<TokenRights>;
+  /** A token changed: the next call asks billing. */
+  drop(tokenId: string): void;
+}
+
+interface Known { readonly rights: TokenRights; readonly askedAt: number }
+
+/**
+ * Remembers what tokens may do, bounded in number and in time. A create trusts nothing that its request says of the token. Refusals are
+ * not remembered, so a token that was made a moment ago is found.
+ */
+export function cachedTokens(find: FindToken, clock: Clock): Tokens {
+  const known = new Map<string, Known>();
+  const asking = new Map<string, Promise<TokenRights>>();
+  /** Grows with every change, so that an answer from before a change is not remembered. */
+  let changes = 0;
+
+  const ask = async (tokenId: string): Promise<TokenRights> => {
+    const [askedAt, before] = [clock.now(), changes];
+    known.delete(tokenId);
+    const rights = await find(tokenId);
+    if (before === changes) remember(tokenId, { rights, askedAt });
+    return rights;
+  };
+
+  const remember = (tokenId: string, entry: Known): void => {
+    const [oldest] = known.keys();
+    if (known.size >= KNOWN_MAX && oldest !== undefined) known.delete(oldest);
+    known.set(tokenId, entry);
+  };
+
+  const start = (tokenId: string): Promise<TokenRights> => {
+    const call: Promise<TokenRights> = ask(tokenId).finally(() => {
+      if (asking.get(tokenId) === call) asking.delete(tokenId);
+    });
+    asking.set(tokenId, call);
+    return call;
+  };
+
+  return {
+    of: async (tokenId, accountId) => {
+      if (tokenId === '') throw tokenRequired();
+      const entry = known.get(tokenId);
+      const isFresh = entry !== undefined && isRecent(clock, entry.askedAt, FRESH_MS);
+      const rights = isFresh ? entry.rights : await (asking.get(tokenId) ?? start(tokenId));
+      // what belongs to others is not there
+      if (rights.accountId !== accountId) throw tokenNotFound();
+      if (rights.expiresAt !== undefined && rights.expiresAt <= clock.now()) throw tokenExpired();
+      return rights;
+    },
+    drop: (tokenId) => {
+      changes += 1;
+      asking.clear();
+      known.delete(tokenId);
+    },
+  };
+}
