@@ -29,6 +29,8 @@ test('what a client sent, and private bytes, are removed at once and once; nothi
   const inline = await objectOf(await ask('/bytes?account=demo', 'PUT', 'inline bytes'));
   expect(await objectOf(await ask(`/bytes?account=demo&private_ms=60000&object=${NAME}`, 'PUT', 'private bytes'))).toBe(NAME);
   const { result } = await under.client.ingestResult({ accountId: 'demo', taskId: 'task_1', url: origin.url(serves(fixture('768p.mp4'))) });
+  // its thumbnail is made beside: once it can be had, nothing more comes by itself
+  expect((await ask(`/bytes/${result!.object}?variant=thumbnail`, 'GET')).status).toBe(200);
   expect(under.blobs().length).toBeGreaterThan(before.length + 2);
 
   expect((await ask(`/bytes/${inline}`, 'DELETE', undefined, 'wrong')).status).toBe(401);

@@ -64,14 +64,15 @@ describe('a bucket is served as a folder is', () => {
   });
 });
 
-test('bytes that are missing in the bucket are answered as missing, and nothing of where they lie is said', async () => {
+test('bytes in a bucket that is away are 503 with a time to wait, and nothing of where they lie is said', async () => {
   const emptied = await startS3Server();
   const under = await startMediaUnderTest({ section: { ...bucketSection(), blobs: `s3://${emptied.bucket}?endpoint=${emptied.endpoint}` } });
   const link = await resultOf(under);
   await emptied.close();
   const answer = await fetch(link);
 
-  expect([404, 500]).toContain(answer.status);
+  expect([answer.status, Number(answer.headers.get('retry-after'))]).toEqual([503, expect.any(Number)]);
+  expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
   expect(await answer.text()).not.toMatch(/127\.0|s3|bucket/i);
   await under.close();
 }, 60_000);
