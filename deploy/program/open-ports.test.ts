@@ -28,7 +28,7 @@ test('a program that stops says so on both ports of a service before it closes t
   const service = { bindings: [], routes: [], ready: async () => true } as unknown as RunningService;
   await openPorts(lifecycle, foundation, service, { ports: { rpc: { host: '127.0.0.1', port: rpc! }, http: { host: '127.0.0.1', port: http! } }, identify: callersByKey([]) });
   const gate = aGate();
-  // stops before the ports do, as work that others wait for
+  // stops before the ports, as work that callers wait for
   lifecycle.add('work', () => gate.opened.then(() => undefined));
   const session = connect(`http://127.0.0.1:${String(rpc)}`);
   const readyz = async (): Promise<number> => (await fetch(`http://127.0.0.1:${String(http)}/readyz`)).status;

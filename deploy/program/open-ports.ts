@@ -31,7 +31,7 @@ export async function openPorts(lifecycle: Lifecycle, foundation: Foundation, se
   }
 }
 
-/** A program that stops takes no new work, whatever it could still do. */
+/** A stopping program accepts no new work, even if its checks still pass. */
 export function untilStopping({ stopping }: Pick<Lifecycle, 'stopping'>, isReady: ReadyCheck): ReadyCheck {
   return async () => !stopping.aborted && isReady();
 }

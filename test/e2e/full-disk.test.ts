@@ -61,7 +61,7 @@ function suite(shape: Shape, bus: () => string | undefined): void {
     const plain = { model: 'Alpha-H3', prompt: 'a boat', seconds: '4', size: '1280x720' };
     const taskId = await demo.create('/v1/videos', plain);
     link = ((await demo.finish(taskId)).json as { video_url: string }).video_url;
-    // the still picture of the result is drawn beside it
+    // the thumbnail of the result is made beside it
     await until(() => readdirSync(path.join(blobs, 'incoming')).length === 0);
     disk?.fill();
   }, START_TIMEOUT_MS);

@@ -20,11 +20,14 @@ import { natsServer } from '../servers/nats-server.ts';
 const FIXTURES = path.join(import.meta.dirname, '../../services/media/testing/fixtures');
 const [PNG, SMALL] = ['image.png', 'small.png'].map((name) => readFileSync(path.join(FIXTURES, name))) as [Buffer, Buffer];
 const MIB = 1024 ** 2;
-/** Its work does not end while the test runs, so that no result comes into the store. */
+/** Its tasks outlast the test, so that no result is stored. */
 const RUNS = '[take:600000] a boat';
 const FULL = 'sk-full-0123456789';
 const LARGE = 30 * MIB - PNG.byteLength - 64;
-/** Of 30 MiB each, from the account that has no credit; the others are smaller, of every way to be refused. */
+/**
+ * The number of creates of 30 MiB each, from the account without credit. The other creates are smaller, one for each
+ * kind of refusal.
+ */
 const LARGE_CREATES = Number(process.env['REELGATE_REFUSED_CREATES'] ?? 4);
 const START_TIMEOUT_MS = 60_000;
 const TEST_TIMEOUT_MS = 600_000;
@@ -53,7 +56,7 @@ function suite(shape: Shape, bus?: () => string): void {
   }, START_TIMEOUT_MS);
 
   let made = 0;
-  /** A picture that no other is equal to, with so many bytes behind its end. */
+  /** A unique picture with `behind` bytes after its end. */
   function aPicture(behind = 4096): Buffer {
     made += 1;
     return Buffer.concat([PNG, Buffer.alloc(behind), Buffer.from(`picture ${String(made)}`)]);
@@ -135,7 +138,7 @@ function suite(shape: Shape, bus?: () => string): void {
     expect(took.at(-1)).toBeLessThan(30_000);
   }, TEST_TIMEOUT_MS);
 
-  test('a create whose second picture is too small leaves nothing of the first once that has been looked at', async () => {
+  test('a create whose second picture is too small leaves nothing of the first once it is parsed', async () => {
     const before = store();
     const answer = await demo!.call('POST', '/v1/videos', order([dataUrl(aPicture()), dataUrl(SMALL), dataUrl(aPicture())]));
 

@@ -61,7 +61,7 @@ function envelopeOf(target: string): object {
   return { error: { type: 'server_error', code: 'service_unavailable', param: null, message: SERVER } };
 }
 
-/** A channel of the synchronous routes at which nobody answers: nothing of these tests gets so far. */
+/** Adds a channel of the synchronous routes whose upstream does not answer. No request of these tests reaches it. */
 function withTalk(config: TestConfig): TestConfig {
   const talk = {
     id: 'talk', adapter: 'relay', base_url: 'http://127.0.0.1:1', api_key: 'talk-key', endpoints: ['chat', 'messages', 'generate_content'], models: { talk: 'talk-up' },

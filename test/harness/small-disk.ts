@@ -5,17 +5,17 @@ import path from 'node:path';
 
 const PIECE = Buffer.alloc(64 * 1024);
 
-/** A disk of its own that is soon full. */
+/** A small disk that fills quickly. */
 export interface SmallDisk {
   readonly folder: string;
-  /** Until no more than so many bytes fit; a page of memory is the least that it tells apart. */
+  /** Fills the disk until at most `bytesLeft` bytes fit, rounded to a page of memory. */
   fill(bytesLeft?: number): void;
   /** Makes room again. */
   empty(): void;
   close(): void;
 }
 
-/** Undefined, and a word of it: a file system takes more rights than the tests have here. */
+/** Undefined, with a message on standard error: the tests lack the rights to mount a file system. */
 export function smallDisk(): SmallDisk | undefined {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'reelgate-small-disk-'));
   try {
@@ -41,7 +41,7 @@ export function smallDisk(): SmallDisk | undefined {
   };
 }
 
-/** How many bytes it holds once not one more fits. */
+/** Fills the disk completely; returns the number of bytes in the file. */
 function fillWhole(file: string): number {
   let held = 0;
   for (let bytes = PIECE.byteLength; bytes > 0;) {

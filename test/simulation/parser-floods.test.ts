@@ -18,18 +18,18 @@ const FIXTURES = path.join(import.meta.dirname, '../../services/media/testing/fi
 const VIDEO = readFileSync(path.join(FIXTURES, '768p.mp4'));
 const PICTURE = readFileSync(path.join(FIXTURES, 'image.png'));
 
-/** As many creates as the account that floods has under way, and the media of each. */
+/** The concurrent creates of the flooding account, and the media of each. */
 const FLOOD = 20;
 const MEDIA_EACH = 3;
-/** Of the account that works meanwhile. */
+/** The creates of the working account. */
 const CREATES = 30;
 const BASELINE_CREATES = 10;
 const REST_MS_MAX = 300;
-/** What is asked of the gateway. */
+/** The required latency of the gateway. */
 const P95_MS = 2000;
-/** Where the machine takes so long for one create without any flood, the flood may make it so many times as long. */
+/** On a slow machine a create during a flood can take this many times its time without a flood. */
 const TIMES_BASELINE = 4;
-/** What the upstream takes for a task, and the longest time between two polls. */
+/** The time that the upstream takes for a task, and the longest time between two polls. */
 const LIFE_MS = 1000;
 const POLL_MS = 500;
 const COMPLETE_WITHIN_MS = POLL_MS + 2000;
@@ -47,18 +47,18 @@ const video = (bytes: Buffer) => ({ type: 'video_url', role: 'reference_video', 
 const times = <T>(count: number, make: () => T): T[] => Array.from({ length: count }, make);
 const p95 = (values: readonly number[]): number => values.toSorted((one, other) => one - other)[Math.ceil(0.95 * values.length) - 1] ?? Number.POSITIVE_INFINITY;
 
-/** Seventy kilobytes each that are pictures by every rule, and that a decoder takes seconds for. */
+/** Valid pictures of 70 kB each that take a decoder seconds. */
 const BURNING = Array.from({ length: MEDIA_EACH }, (_, index) => jpegOfScans(5760, 95 - index));
 
 interface Flood {
   readonly answers: readonly Answer[];
-  /** Creates that are under way. */
+  /** Creates without an answer yet. */
   readonly unanswered: number;
-  /** No create is begun any more; those under way are answered, or end with the program. */
+  /** Starts no more creates. Running ones are answered, or end with the program. */
   end(): void;
 }
 
-/** So many clients of one account, each of which creates again as soon as it is answered. */
+/** Starts `FLOOD` clients of one account. Each sends its next create soon after the answer to the last. */
 function startFlood(caller: HttpCaller, body: object): Flood {
   const answers: Answer[] = [];
   let unanswered = 0;
@@ -103,7 +103,7 @@ describe(`an account that floods the parsers (REELGATE_SEED=${String(SEED)})`, (
     await sandbox?.stop();
   }, TIMEOUT_MS);
 
-  /** Milliseconds of each of so many creates with one picture, one after another. */
+  /** Sends `count` creates with one picture each, in sequence; returns the milliseconds of each. */
   async function createsOf(count: number): Promise<number[]> {
     const tookMs: number[] = [];
     for (let made = 0; made < count; made += 1) {
@@ -116,7 +116,7 @@ describe(`an account that floods the parsers (REELGATE_SEED=${String(SEED)})`, (
   }
   const bound = (): number => Math.max(P95_MS, TIMES_BASELINE * baselineMs);
 
-  test('with videos that say more than they hold is told so at once, and delays nobody', async () => {
+  test('with videos that claim more than they hold is refused at once, and delays no other account', async () => {
     const before = performance.now();
     const answers = Promise.all(times(FLOOD, () => flooding.call('POST', '/v2/video_generation', anOrder(times(MEDIA_EACH, () => video(spinningMp4()))))))
       .then((all) => ({ all, tookMs: performance.now() - before }));

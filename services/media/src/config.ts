@@ -66,7 +66,7 @@ export interface FetchConfig {
   /** Empty: the system's. */
   readonly dnsServers: readonly string[];
   readonly inFlight: { readonly total: number; readonly perAccount: number; readonly perHost: number };
-  /** How long a transfer has its permits for certain; then it may have to yield to another account. */
+  /** A transfer keeps its permits for at least this long. After that it can be made to yield to another account. */
   readonly yieldAfterMs: number;
   /** Over every window of a body. */
   readonly leastBytesPerSecond: number;
@@ -85,13 +85,13 @@ export interface FetchConfig {
 export interface ProbeConfig {
   readonly timeoutMs: number;
   readonly heapBytes: number;
-  /** Of a parser's process, JavaScript and all. */
+  /** All memory of a parser's process, the JavaScript heap included. */
   readonly memoryBytes: number;
   readonly pixelsMax: number;
   /** For references, and for results. */
   readonly workers: number;
   readonly resultWorkers: number;
-  /** Files that wait for a worker. */
+  /** The most files that wait for a worker. */
   readonly queueMax: number;
   readonly queuePerAccountMax: number;
 }

@@ -1,7 +1,7 @@
 import { openTransferHolder } from '../src/fetch/transfer-holder.ts';
 import type { TransferPermits } from '../src/fetch/transfer-permits.ts';
 
-/** As many as a transfer asks for, until the service stops. */
+/** Grants every permit until the service stops. */
 export function anyPermits(stopping = new AbortController().signal): TransferPermits {
   const { signal, measure } = openTransferHolder('demo', stopping);
   return { signal, measure, enterHost: async () => undefined, admit: async (found) => found, reached: () => undefined };

@@ -11,7 +11,7 @@ const DOES: Readonly<Record<string, (job: { readonly into: string }) => void>> =
   abort: () => { process.abort(); },
   crash: () => { process.kill(process.pid, 'SIGSEGV'); },
   leave: () => { process.exit(0); },
-  // one call into native code that nobody can interrupt
+  // one native call that JavaScript cannot interrupt
   hold: () => { pbkdf2Sync('a', 'b', 2 ** 31 - 1, 64, 'sha512'); },
   wait: () => undefined,
   fill: () => { for (;;) kept.push(Buffer.alloc(2 ** 24, 1)); },

@@ -91,7 +91,10 @@ export const WEBM_BOMBS: readonly Row[] = [
   ['only its head', () => HEAD, 'no_video'],
 ];
 
-/** Its tables are true and it keeps a parser busy all the same: sound of heads, each of which is looked at. */
+/**
+ * An MP3 with true tables that still keeps a parser busy: it has millions of frame heads, and the parser reads each
+ * one.
+ */
 export const endlessMp3 = (): Buffer => many(17_500_000, hex('fffb10c4'));
 
 const changedWav = (change: (bytes: Buffer) => void): Buffer => {

@@ -12,7 +12,7 @@ export interface Mp4Options {
   readonly eachSize?: boolean;
   readonly sampleBytes?: number;
   readonly dataBytes?: number;
-  /** Of the sample table, in the place of those that the numbers above give: by the name of the box; undefined: without it. */
+  /** Boxes of the sample table, by name, that replace those made from the numbers above; undefined: no such box. */
   readonly tables?: Readonly<Record<string, Buffer | undefined>>;
   /** Within the track, before its media: an edit list. */
   readonly edits?: Buffer;

@@ -26,5 +26,5 @@ export function startProbePool(options: Partial<ProbePoolOptions> & { readonly s
   };
 }
 
-/** Who asks, where it is nobody in particular. */
+/** The account of a test that needs no particular one. */
 export const ANYBODY = { accountId: 'demo' };

@@ -14,8 +14,9 @@ const ENDING = /^(08|57P0[1-5]|25P0[34])/;
 const LATER = /^(53|58|28|40001|40P01|55P03|57014|25006)/;
 
 /**
- * What PostgreSQL or the way to it failed with: as StoreUnavailable where waiting can mend it, otherwise as it is. `mayBeDone` says that the
- * statement was sent, and would have made something durable.
+ * Classifies an error of PostgreSQL or of the connection to it. An error that waiting can mend becomes
+ * StoreUnavailable; any other stays as it is. `mayBeDone` says that the statement was sent and would have made
+ * something durable.
  */
 export function postgresFault(error: unknown, mayBeDone: boolean): unknown {
   if (typeof error !== 'object' || error === null) return error;

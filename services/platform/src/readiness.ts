@@ -1,7 +1,7 @@
 /** Whether a part can serve: stores, bus, peers. */
 export type ReadyCheck = () => Promise<boolean>;
 
-/** Whether a program can work, and whether it still takes new work. */
+/** Whether a program can work, and whether it still accepts new work. */
 export interface Readiness {
   readonly isReady: ReadyCheck;
   /** Aborted when the program begins to stop. */

@@ -13,7 +13,10 @@ const UNUSABLE: ReadonlySet<number> = new Set([
 ]);
 const PRIMARY = 0xff;
 
-/** What SQLite failed with: as StoreUnavailable where waiting can mend it, otherwise as it is. Whatever it refuses it has undone. */
+/**
+ * Classifies an error of SQLite. An error that waiting can mend becomes StoreUnavailable; any other stays as it is.
+ * SQLite undoes every statement that it refuses.
+ */
 export function sqliteFault(error: unknown): unknown {
   const errcode: unknown = typeof error === 'object' && error !== null && 'errcode' in error ? error.errcode : undefined;
   return typeof errcode === 'number' && UNUSABLE.has(errcode & PRIMARY) ? new StoreUnavailable(error) : error;

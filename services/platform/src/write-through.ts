@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from './clock.ts';
 
-/** For one piece. A client that is slower comes back with a range, or has gone without a word. */
+/** The time for one piece. A slower client comes back with a range, or has gone silently. */
 const PIECE_MS = 300_000;
 
 export interface WriteOptions {

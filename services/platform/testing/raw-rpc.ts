@@ -8,7 +8,7 @@ import { fromConnectError } from '../src/rpc/problems.ts';
 const DEADLINE_MS = 20_000;
 const GRPC_CODES: Readonly<Record<number, string>> = { 7: 'permission_denied', 16: 'unauthenticated' };
 
-/** What a program of somebody else sees of a call. */
+/** The result of a call as a third-party program sees it. */
 export interface Outcome {
   /** `ok`, `permission_denied`, `unauthenticated`, or another code in the words of its protocol. */
   readonly code: string;

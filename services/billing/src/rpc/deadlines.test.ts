@@ -27,7 +27,7 @@ describeOnEngines('what its caller no longer waits for', (open) => {
     await expect(call).rejects.toMatchObject({ reason: 'service_unavailable' });
     await expect(write(on, { timeoutMs: 0 })).rejects.toMatchObject({ reason: 'service_unavailable' });
 
-    // a write that came later has its turn after the one that was given up
+    // a later write runs after the one that was given up
     await on.accounts.revokeToken({ id: on.tokenId });
     expect(await books(on)).toEqual(UNTOUCHED);
     expect((await on.accounts.listTokens({ accountId: 'demo' })).tokens).toHaveLength(1);

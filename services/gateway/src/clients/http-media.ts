@@ -13,11 +13,11 @@ const CONNECT_TIMEOUT_MS = 2000;
 /** Until the head of an answer; a put is answered once its bytes are safe. */
 const HEAD_TIMEOUT_MS = 15_000;
 const PUT_TIMEOUT_MS = 120_000;
-/** A client waits for it; what is not removed in time ends by itself. */
+/** A client waits for the removal. Bytes that are not removed in time expire. */
 const REMOVE_TIMEOUT_MS = 5000;
 /** Between two chunks of an answer. */
 const IDLE_TIMEOUT_MS = 30_000;
-/** Where media names no time. */
+/** Used when media names no time. */
 const QUOTA_RETRY_S = 5;
 const STORAGE_RETRY_S = 5;
 const ANSWER_BYTES_MAX = 64 * 1024;

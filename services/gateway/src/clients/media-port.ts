@@ -11,17 +11,20 @@ export interface ServedObject {
 export interface PrivateOptions {
   readonly accountId: string;
   readonly keepMs: number;
-  /** `prv_` and an id that nothing else has. */
+  /** `prv_` followed by a unique id. */
   readonly object?: string | undefined;
 }
 
 /** The media service as far as the gateway needs it: bytes in, bytes out. In one program it is the service's own object. */
 export interface MediaPort {
-  /** Keeps bytes that a client sent within a request, for that account alone; at most so many come. */
+  /**
+   * Keeps bytes that a client sent within a request, for that account alone. The stream yields at most `bytesMax`
+   * bytes.
+   */
   put(bytes: Buffer | Readable, options: { readonly accountId: string; readonly bytesMax: number }): Promise<{ readonly object: string; readonly bytes: number }>;
-  /** Keeps bytes for our own use for so long, under a name where one is given; no link leads to them. */
+  /** Keeps bytes for our own use for `keepMs`, under the name `object` if it is given. No link leads to them. */
   putPrivate(bytes: Buffer, options: PrivateOptions): Promise<{ readonly object: string }>;
-  /** Removes what a client sent and private bytes before their time; those that are gone already are no fault. */
+  /** Removes inline and private bytes before they expire. An object that is already gone is not an error. */
   remove(objects: readonly string[]): Promise<void>;
   /** The bytes of an object; undefined: there is nothing any more. The stream must be read or destroyed. */
   read(object: string): Promise<Readable | undefined>;

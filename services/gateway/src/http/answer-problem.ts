@@ -16,13 +16,13 @@ export interface Answer {
 
 export interface AskedAt {
   readonly path: string;
-  /** Whose client asks, where the path alone does not say it. */
+  /** The family of the client, if the path does not determine it. */
   readonly family?: Family | undefined;
   readonly requestId: string;
   readonly handedOver?: boolean;
 }
 
-/** Puts a refusal into the answer, in the envelope of the client that asks. */
+/** Writes a refusal to the response, in the envelope of the client's family. */
 export function answerProblem(exchange: Exchange, problem: Problem): void {
   const { status, headers, body } = answerTo(problem, { path: exchange.path, family: askingFamily(exchange), ...exchange.state });
   exchange.status = status;
@@ -30,7 +30,7 @@ export function answerProblem(exchange: Exchange, problem: Problem): void {
   exchange.body = body;
 }
 
-/** A refusal as an answer, in the envelope of the client that asks. */
+/** Turns a refusal into an answer, in the envelope of the client's family. */
 export function answerTo(problem: Problem, { path, family, requestId, handedOver = false }: AskedAt): Answer {
   const row = errorRowOf(problem);
   const byPath = envelopeOf(path);
@@ -48,14 +48,14 @@ const OURS: ReadonlySet<string> = new Set(['invalid_caller_key', 'account_not_al
 
 /** What was thrown as a Problem; a fault of ours tells nothing of itself. */
 export function toProblem(thrown: unknown): Problem {
-  // of a service that runs in this process
+  // thrown by a service that runs in this process
   if (thrown instanceof StoreUnavailable) return nothingBegun(thrown);
   return thrown instanceof Problem && !OURS.has(thrown.reason) ? thrown : new Problem({ kind: 'internal', reason: 'internal_error', message: 'something went wrong here; it has been written down', cause: thrown });
 }
 
 /**
- * A create that was handed over and ended in a fault may have been done all the same: it must not be repeated blindly, unless the service that
- * failed says that nothing was begun.
+ * A create that was handed over and then failed may still have taken effect. The client must not repeat it blindly,
+ * unless the service that failed says that nothing was begun.
  */
 function headersOf(row: ErrorRow, problem: Problem, handedOver: boolean): Record<string, string> {
   const uncertain = handedOver && isUncertain(problem);

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** A family of clients that asks for models, each in its own shape. */
+/** A family of API clients. Each family reads the list of models in its own shape. */
 export type Family = 'openai' | 'anthropic' | 'google';
 
-/** Where several families ask at the same path. */
+/** Paths that several families share. */
 const SHARED = /^\/v1\/models(\/[^/]*)?$/;
 const KEY_IN_QUERY = /[?&]key=/;
 
@@ -13,7 +13,10 @@ export interface Asked {
   readonly url?: string | undefined;
 }
 
-/** Whose client asks at a path that families share: by the headers that no other family sends. Undefined where the path alone says it. */
+/**
+ * Finds the family of the client at a shared path, by headers that no other family sends. Undefined: the path
+ * determines the family.
+ */
 export function askingFamily({ path, headers, url = '' }: Asked): Family | undefined {
   if (!SHARED.test(path)) return undefined;
   if (headers['anthropic-version'] !== undefined || headers['x-api-key'] !== undefined) return 'anthropic';

@@ -30,7 +30,7 @@ export function modelRoutes(parts: Parts): RouteEntry[] {
   ];
 }
 
-/** Every family asks at the same path, and reads only its own shape. */
+/** All families use the same path, and each reads only its own shape. */
 function shapeFor(exchange: Exchange): ModelShape {
   return MODEL_SHAPES[askingFamily(exchange) ?? 'openai'];
 }

@@ -27,7 +27,7 @@ async function relay(parts: GatewayParts, endpoint: RelayEndpoint, exchange: Exc
   exchange.respond = false;
 }
 
-/** What the gateway itself asks of a body; the rest is between the client and the upstream. */
+/** What the gateway itself requires of a body. The upstream checks the rest. */
 const WITH_MODEL = { type: 'object', required: ['model'], properties: { model: { type: 'string', minLength: 1, description: 'Id of the model.' } } };
 const FORM_WITH_MODEL = { ...WITH_MODEL, properties: { ...WITH_MODEL.properties, file: BYTES, image: BYTES } };
 

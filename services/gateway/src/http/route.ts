@@ -22,7 +22,7 @@ export interface RouteEntry {
   handle(exchange: Exchange): Promise<void> | void;
 }
 
-/** The two at the end are the words of those who serve bytes. */
+/** Only routes that serve bytes answer with 412 and 416. */
 export type RefusedStatus = ErrorStatus | 412 | 416;
 
 /** Another answer that is no refusal, with bodies of these types of `answers`. */

@@ -14,7 +14,7 @@ const principal = { accountId: 'demo', tokenId: 'token-1', models: ['*'], expire
 const SMALL = 10;
 const LARGE = 100_000;
 
-/** A chat of so many characters; or the count of its tokens, which is free. */
+/** A chat whose prompt has `length` characters. With the path of the token count, the call is free. */
 function callOf(length: number, path = '/v1/chat/completions') {
   const body = Buffer.from(JSON.stringify({ model: 'some-model', messages: [{ role: 'user', content: 'x'.repeat(length) }] }));
   const endpoint = relayEndpoints.find((one) => one.path === path)!;
@@ -89,7 +89,7 @@ test('a large call that is free is given to no worker before its bytes are there
   await until(() => world.tasks.jobs.size === 1);
   expect((await world.jobs.lease('gateway', 1)).jobs).toEqual([]);
 
-  // its lease lasts for as long as that takes
+  // the lease lasts as long as the upload
   for (let seconds = 0; seconds < 60; seconds += 1) await world.clock.advance(1000);
   await until(() => world.tasks.renewed > 30);
   gate.open();

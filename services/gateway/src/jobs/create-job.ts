@@ -12,7 +12,7 @@ import { HOLD_SLACK_MS } from './job-hold.ts';
 /** Longer than any job may wait; it goes sooner when the job has ended. */
 const BODY_KEEP_MS = 8 * 24 * 3_600_000;
 const CREATOR = 'create';
-/** While its bytes are on their way; well below the shortest lease. */
+/** Between two renewals while the bytes are stored; well below the shortest lease. */
 const RENEW_MS = 300;
 
 export interface CreateJobDeps {
@@ -30,9 +30,10 @@ export interface CreateJob {
 }
 
 /**
- * Queues a call, or refuses it as the call itself would be. Its row comes first, under a lease and with the name that its bytes will have;
- * then its money is held, then its bytes are kept, and only then a worker may make it: a call that is refused has stored none of them. A
- * death on the way leaves a job that a worker pays for before it makes it, or ends where its bytes never came.
+ * Queues a call, or refuses it as the call itself would be refused. First it writes the row, under a lease and with the
+ * name of the bytes. Then it holds the money and stores the bytes. Only then can a worker make the call, so a refused
+ * call stores no bytes. If the process dies on the way, a worker holds the money before it makes the call, or ends the
+ * job if the bytes are missing.
  */
 export async function createJob(deps: CreateJobDeps, { call, idempotency }: CreateJob): Promise<{ readonly id: string; readonly replayed: boolean }> {
   const { endpoint, model, path, search, headers, principal: { accountId, tokenId }, requestId } = call;
@@ -72,7 +73,7 @@ async function complete(deps: CreateJobDeps, call: FrozenCall, { lease, waitMs, 
   });
 }
 
-/** Media may have kept bytes whose answer was lost. */
+/** Removes the bytes after a fault: media may have stored them although the answer was lost. */
 async function storeBody({ media, log }: CreateJobDeps, { body, principal: { accountId } }: FrozenCall, object: string): Promise<void> {
   try {
     await media.putPrivate(body, { accountId, keepMs: BODY_KEEP_MS, object });
@@ -84,7 +85,10 @@ async function storeBody({ media, log }: CreateJobDeps, { body, principal: { acc
   }
 }
 
-/** Large bytes can take longer than a lease, and without it a worker would end the job for want of them. */
+/**
+ * Renews the lease while `work` runs. A large upload can outlast a lease, and a worker would then end the job for
+ * missing bytes.
+ */
 async function whileLeased({ jobs, clock }: CreateJobDeps, lease: JobLease, work: () => Promise<void>): Promise<void> {
   const over = new AbortController();
   const renewing = async (): Promise<void> => {
@@ -92,7 +96,7 @@ async function whileLeased({ jobs, clock }: CreateJobDeps, lease: JobLease, work
       await clock.sleep(RENEW_MS, over.signal);
       if (over.signal.aborted) return;
       await jobs.renew([lease]).catch(() => {
-        // the next one may be heard
+        // the next renewal may succeed
       });
     }
   };

@@ -9,7 +9,7 @@ export function areSmall(bytes: Buffer): boolean {
   return bytes.length <= INLINE_BYTES_MAX;
 }
 
-/** Keeps an answer: a small one beside its job, a larger one as a private object for so long. */
+/** Keeps an answer: a small one beside its job, a larger one as a private object for `keepMs`. */
 export async function keepBytes(media: Pick<MediaPort, 'putPrivate'>, bytes: Buffer, { accountId, keepMs }: { readonly accountId: string; readonly keepMs: number }): Promise<JobBytes> {
   return areSmall(bytes) ? { inline: bytes } : { object: (await media.putPrivate(bytes, { accountId, keepMs })).object };
 }

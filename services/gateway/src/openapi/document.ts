@@ -17,7 +17,7 @@ const HEADERS: Readonly<Record<HeaderName, Omit<QueryParameter, 'name'>>> = {
   'anthropic-version': { description: 'Sent by Anthropic\'s clients, which are answered in their own shape.', schema: { type: 'string', examples: ['2023-06-01'] } },
 };
 
-/** What a part of a path looks like, by its name. */
+/** The pattern of a path parameter, by its name. */
 const PATH_SCHEMAS: Readonly<Record<string, Schema>> = { task_id: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' }, video_id: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' } };
 /** Every method that a document can name. */
 const ALL_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'] as const;

@@ -112,7 +112,7 @@ test.each<[string, Error | undefined, readonly string[]]>([
   ['was refused', problem('invalid', 'invalid_media'), ['obj_1', 'obj_2']],
   ['found no channel', problem('unavailable', 'no_channel_available'), ['obj_1', 'obj_2']],
   ['met media that were busy', problem('unavailable', 'media_busy'), ['obj_1', 'obj_2']],
-  ['was answered by nobody', problem('unavailable', 'service_unavailable'), []],
+  ['got no answer', problem('unavailable', 'service_unavailable'), []],
   ['met a fault', new TypeError('a fault'), []],
 ])('the bytes of a create that %s are removed as soon as nothing can need them', async (_what, fault, removed) => {
   const { tasks, create, media } = world();

@@ -35,8 +35,9 @@ export interface CreatedTask {
 }
 
 /**
- * Has an order accepted, or refused in the client's own words. Bytes are stored only for an order that would be taken now, and go once it
- * was taken or refused: what the task needs of them is frozen by then. Where the answer was lost they stay until their time is over.
+ * Has an order accepted, or refused in the client's own words. It stores bytes only for an order that would be accepted
+ * now. It removes them once the order is accepted or refused, because the task has its own copies by then. If the
+ * answer is lost, the bytes stay until they expire.
  */
 export async function createTask(deps: CreateTaskDeps, create: CreateTask): Promise<CreatedTask> {
   const { decoded, requestId } = create;
@@ -74,7 +75,7 @@ function asked({ principal: { accountId, tokenId }, idempotency }: CreateTask, o
   };
 }
 
-/** The tasks service may still be at work, with the bytes. */
+/** The tasks service may still be reading the bytes. */
 function mayBeDone(error: unknown): boolean {
   return !(error instanceof Problem) || isUncertain(error);
 }

@@ -10,7 +10,7 @@ const WHITE_SPACES = /[\t\n\f\r ]+/g;
 
 export interface InlineStream {
   readonly stream: Readable;
-  /** At most so many come. */
+  /** The stream yields at most this many bytes. */
   readonly bytesMax: number;
   /** Set once the text has turned out to be no base64, which ends the stream with an error. */
   readonly fault: () => Problem | undefined;

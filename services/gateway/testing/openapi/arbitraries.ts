@@ -78,7 +78,7 @@ function propertiesOf(schema: Json): Readonly<Record<string, Json>> {
   return (schema['properties'] ?? {}) as Readonly<Record<string, Json>>;
 }
 
-/** Takes one member out, puts junk in its place, or adds one that nobody named; somewhere in the value. */
+/** Removes one member, replaces it with junk, or adds one that the schema does not name, anywhere in the value. */
 function spoiled(value: unknown, place: number, how: number, junk: unknown): unknown {
   if (typeof value !== 'object' || value === null) return junk;
   const names = Object.keys(value);

@@ -2,7 +2,7 @@ import type { BlobStore } from './blob-store.ts';
 import { ofOthers } from './storage-faults.ts';
 import type { StorageFaults } from './storage-faults.ts';
 
-/** A blob store whose faults are refusals that may be tried again. What is thrown by work on a file stays as it is. */
+/** A blob store whose faults become refusals that the caller can retry. Errors of work on a file stay unchanged. */
 export function guardedBlobs(blobs: BlobStore, { guard }: StorageFaults): BlobStore {
   return {
     keep: (key, file) => guard(() => blobs.keep(key, file)),

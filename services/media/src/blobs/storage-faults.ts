@@ -3,12 +3,12 @@ import { Problem } from '@reelgate/platform/problem';
 import { FetchFault } from '../fetch/fetch-fault.ts';
 import { TooLarge } from './incoming.ts';
 
-/** A disk is made room on, or a bucket comes back, no sooner. */
+/** A full disk or an unreachable bucket does not recover sooner. */
 const RETRY_MS = 5000;
 
-/** Tells trouble of our disk or bucket from everything else that may come up while they are worked with. */
+/** Separates faults of our disk or bucket from every other error that work on them can throw. */
 export interface StorageFaults {
-  /** Passes refusals and bugs on as they are; anything else is logged, and refused as one that may be tried again. */
+  /** Rethrows refusals and bugs unchanged. Logs every other error and throws a refusal that the caller can retry. */
   readonly guard: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
@@ -27,10 +27,10 @@ export function storageFaults(log: Log): StorageFaults {
   };
 }
 
-/** Carries what was thrown by others through storage that works for them. */
+/** Carries a caller's error through guarded storage. */
 class OfOthers extends Error {}
 
-/** Work of others within guarded storage: what it throws is no fault of ours. */
+/** Runs a caller's work within guarded storage. An error of that work is not a storage fault. */
 export async function ofOthers<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -39,7 +39,7 @@ export async function ofOthers<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The same for what they send. */
+/** The same for the bytes that a caller sends. */
 export async function* eachOfOthers(
   source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
@@ -50,7 +50,7 @@ export async function* eachOfOthers(
   }
 }
 
-/** Nothing was kept: a create that meets it can be sent again. */
+/** Nothing was stored, so the client can repeat the create. */
 export function storageUnavailable(cause: unknown): Problem {
   return new Problem({
     kind: 'unavailable', reason: 'storage_unavailable', retryAfterMs: RETRY_MS, cause,
@@ -61,7 +61,7 @@ export function storageUnavailable(cause: unknown): Problem {
 const isRefusal = (error: unknown): boolean =>
   error instanceof Problem || error instanceof FetchFault || error instanceof TooLarge;
 
-/** What the language throws, and no system or store. By name: it may come from another realm. */
+/** Errors that the language throws, and no system or store. Compared by name: they may come from another realm. */
 const BUGS: ReadonlySet<string> = new Set(['TypeError', 'RangeError', 'ReferenceError']);
 
 const isBug = (error: unknown): boolean => BUGS.has((error as Partial<Error> | undefined)?.name ?? '');

@@ -5,9 +5,9 @@ import type { PermitWait } from './permit-wait.ts';
 
 /** The permits of one transfer to dial addresses, however many names lead to them. */
 export interface AddressPermits {
-  /** Waits until one of the addresses of a name may be dialled; gives those that may be. */
+  /** Waits until at least one address of a name can be dialled. Returns the addresses that can be dialled. */
   admit<T extends { readonly address: string }>(found: readonly T[]): Promise<readonly T[]>;
-  /** Which of them was reached: the others are given back. */
+  /** Says which address was reached, and releases the permits of the others. */
   reached(address: string): void;
   release(): void;
 }
@@ -31,7 +31,7 @@ export function openAddressPermits(addresses: KeyedPermits, holder: Holder, wait
         const release = addresses.tryTake(key, holder);
         if (release !== undefined) taken.set(key, release);
       }
-      // one alone is waited for: nothing is held meanwhile that others wait for
+      // the transfer waits for one address alone, and holds nothing that other transfers wait for
       if (taken.size === 0) {
         await wait([(signal) => addresses.take(first, holder, signal)], (release) => taken.set(first, release));
       }

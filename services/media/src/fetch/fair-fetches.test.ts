@@ -31,7 +31,7 @@ const folder = mkdtempSync(path.join(os.tmpdir(), 'media-fair-'));
 let origins: Origin[];
 let dns: FakeDns;
 let clock: FakeClock;
-/** Bodies that come at the least speed. */
+/** Responses whose bodies arrive at the least speed. */
 let trickling: Set<ServerResponse>;
 let stopping: AbortController;
 let outcomes: Promise<string>[];
@@ -100,7 +100,7 @@ function result(fetcher: Fetcher, url: string, accountId: string): Promise<strin
   return outcome;
 }
 
-/** So many seconds of the least speed. */
+/** Lets every trickling body run for `seconds` at the least speed. */
 async function pass(seconds: number): Promise<void> {
   for (let second = 0; second < seconds; second += 1) {
     await Promise.all([...trickling].map((response) => new Promise<void>((resolve) => {
@@ -110,7 +110,7 @@ async function pass(seconds: number): Promise<void> {
   }
 }
 
-/** Fetches that trickle, until all permits are taken. */
+/** Starts trickling fetches until they hold all permits. */
 async function attack(fetcher: Fetcher, accounts: number, fetches: number): Promise<{ attacks: Promise<string>[] }> {
   const urls = Array.from({ length: fetches }, () => trickle(origins[0]!));
   const attacks = urls.map((url, turn) => reference(fetcher, url, account(turn % accounts)));
@@ -118,7 +118,7 @@ async function attack(fetcher: Fetcher, accounts: number, fetches: number): Prom
   return { attacks };
 }
 
-/** What has ended, without waiting for it. */
+/** The outcome if the fetch has ended; it does not wait. */
 const soFar = (promise: Promise<string>): Promise<string> => Promise.race([promise, Promise.resolve('going on')]);
 
 const OF_A_PNG = `${String(PNG.byteLength)} bytes`;
@@ -136,7 +136,7 @@ describe('while accounts trickle on all permits, another gets its picture within
     expect(await inTime(honest)).toBe(OF_A_PNG);
   });
 
-  test('where they are on the host that it asks, by another name', async () => {
+  test('where they fetch from the same host under another name', async () => {
     const fetcher = fetcherOf();
     for (const name of NAMES.slice(0, 4)) void reference(fetcher, named(trickle(origins[0]!), name), account(1));
     await until(() => trickling.size === 4);
@@ -226,7 +226,7 @@ test('results are shared by account: sixteen trickling ones of one do not keep a
   await pass(YIELD_MS / 1000);
   expect(await inTime(Promise.all(others))).toEqual([OF_A_PNG, OF_A_PNG, OF_A_PNG]);
 
-  // what yielded is asked for again later; the permits of the others are used again by what waited
+  // a caller fetches a yielded result again later; the waiting fetches reuse the permits of the others
   expect(new Set(await Promise.all(greedy.map(soFar)))).toEqual(new Set(['busy', 'going on']));
   expect(trickling.size).toBe(4);
 });

@@ -18,7 +18,7 @@ interface World {
   readonly clock: FakeClock;
   readonly semaphore: FairSemaphore;
   begin(accountId: string, options?: { speed?: number; hasArrived?: boolean }): Promise<Transfer>;
-  /** Lets so much time pass, a tick at a time. */
+  /** Advances the clock by `ms`, one tick at a time. */
   pass(ms: number): Promise<void>;
 }
 
@@ -178,7 +178,7 @@ describe('a transfer yields', () => {
   });
 });
 
-/** Accounts of which each begins another transfer as soon as one of its own has ended, and ends none by itself. */
+/** Accounts that start a transfer whenever one of their own ends, and that end no transfer themselves. */
 async function storm(world: World, accounts: number, each: number): Promise<() => Promise<void>> {
   const attackers = Array.from({ length: accounts * each }, (_, turn) => `attacker ${String(turn % accounts)}`);
   const running: Transfer[] = await beginAll(world, attackers);

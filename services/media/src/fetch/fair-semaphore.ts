@@ -5,9 +5,9 @@ import type { PermitTime } from './permit-time.ts';
 
 export type Release = () => void;
 
-/** Of accounts that hold nothing and wait for nothing: how much they used is forgotten beyond so many. */
+/** The most idle accounts whose permit time is remembered. An idle account holds no permit and waits for none. */
 const IDLE_ACCOUNTS_MAX = 1024;
-/** A waiting account has a claim on a permit of another that used more than so many times as much. */
+/** A waiting account can claim a permit of an account whose permit time is more than this many times its own. */
 const CLAIM_FACTOR = 2;
 const TICK_MS = 100;
 
@@ -18,34 +18,35 @@ export function tooManyTransfers(detail?: string): FetchFault {
 /** One transfer, as the semaphores see it. */
 export interface Holder {
   readonly accountId: string;
-  /** Bytes a second, lately. */
+  /** Recent speed in bytes per second. */
   speed(): number;
-  /** Whether it can be ended: not once its bytes are here. */
+  /** Whether the transfer can be ended. It cannot be once its bytes have arrived. */
   mayYield(): boolean;
-  /** Ends it, as one that may be tried again. Its permits come back soon. */
+  /** Ends the transfer with a retryable refusal. The transfer releases its permits soon after. */
   yield(): void;
 }
 
 export interface FairSemaphoreOptions {
   readonly clock: Clock;
   readonly permits: number;
-  /** Over all accounts. */
+  /** The most transfers that wait, over all accounts. */
   readonly waitingMax: number;
-  /** How long a transfer has a permit for certain. */
+  /** A transfer keeps a permit for at least this long. */
   readonly yieldAfterMs: number;
-  /** Whether the last permit of an account is never taken from it. */
+  /** Whether an account always keeps its last permit. */
   readonly keepsLast: boolean;
 }
 
 /**
- * Permits that are shared by account. A free one goes to the waiting account that holds the fewest, and among those to
- * the one that used the least lately. Where none is free, a transfer yields: one that had its time, of an account that
- * holds more than the waiting one and used far more. Among those the account with most permits gives up its slowest.
+ * Shares permits among accounts. A free permit goes to the waiting account that holds the fewest; a tie goes to the
+ * account with the least recent permit time. If no permit is free, a transfer yields. It has had its permit for
+ * `yieldAfterMs`, and its account holds more permits and has used far more permit time than the waiting account. The
+ * account with the most permits gives up its slowest transfer.
  */
 export interface FairSemaphore {
-  /** Rejects with a busy FetchFault when the signal is aborted, or when too many wait. */
+  /** Rejects with a busy FetchFault when the signal is aborted or too many transfers wait. */
   take(holder: Holder, signal: AbortSignal): Promise<Release>;
-  /** Undefined: none is free. */
+  /** Undefined: no permit is free. */
   tryTake(holder: Holder): Release | undefined;
   /** No account holds a permit or waits for one. */
   idle(): boolean;
@@ -60,7 +61,7 @@ interface Held {
 
 interface Waiter {
   readonly holder: Holder;
-  /** Counts up. */
+  /** The order of arrival. */
   readonly number: number;
   grant(release: Release): void;
   refuse(): void;
@@ -77,7 +78,7 @@ interface State {
   readonly accounts: Map<string, Account>;
   readonly held: Set<Held>;
   waiting: number;
-  /** How many have waited so far. */
+  /** The number of transfers that have waited so far. */
   waited: number;
   watching: boolean;
 }
@@ -129,7 +130,7 @@ function accountOf({ accounts, options }: State, id: string): Account {
   return known;
 }
 
-/** A full line is no reason to send away an account that has fewer in it than another: the last of that one leaves. */
+/** Makes room in a full queue: the longest account loses its last waiter, unless the newcomer would be as long. */
 function makeRoom(state: State, newcomer: Account): void {
   if (state.waiting < state.options.waitingMax) return;
   const longest = state.accounts.values()
@@ -156,7 +157,7 @@ function grant(state: State, holder: Holder): Release {
   };
 }
 
-/** The accounts that wait, the one with the best claim first. */
+/** The waiting accounts, the one with the best claim first. */
 function claims({ accounts, options }: State): readonly Account[] {
   const now = options.clock.now();
   const waiting = [...accounts.values()].filter((account) => account.waiting.length > 0);
@@ -176,7 +177,7 @@ function forgetIdle({ accounts, options }: State): void {
   for (const [id] of idle.slice(0, accounts.size - IDLE_ACCOUNTS_MAX / 2)) accounts.delete(id);
 }
 
-/** While accounts wait, has transfers yield for them. */
+/** Makes transfers yield as long as accounts wait. */
 async function watch(state: State): Promise<void> {
   if (state.watching) return;
   state.watching = true;
@@ -189,7 +190,7 @@ async function watch(state: State): Promise<void> {
 
 function makeYield(state: State): void {
   const yielding = [...state.held].filter((held) => held.yielding).length;
-  // the first of them get what others are giving back already
+  // the first accounts get the permits of transfers that are already yielding
   for (const waiting of claims(state).slice(yielding)) {
     const held = yieldingTo(state, waiting);
     if (held === undefined) return;
@@ -213,8 +214,8 @@ function yieldingTo({ held, options }: State, waiting: Account): Held | undefine
 }
 
 /**
- * By time and not by speed: a fast transfer keeps others out as well. Each transfer that yields has had more time than
- * the one before, so that long ones come to an end although others wait.
+ * Compares permit time, not speed: a fast transfer keeps other accounts out too. Each transfer that yields has had more
+ * time than the one before, so long transfers finish although other accounts wait.
  */
 function owes({ clock, keepsLast }: FairSemaphoreOptions, account: Account, waiting: Account): boolean {
   const more = activeOf(account) - waiting.held.size;

@@ -14,7 +14,7 @@ import { openTransferPermits } from './transfer-permits.ts';
 import type { TransferPermitsDeps } from './transfer-permits.ts';
 import type { TransferLimits } from './transfer-watch.ts';
 
-/** For one host, one address, or all. */
+/** The most transfers that wait for one host, for one address, or in all. */
 const WAITING_MAX = 256;
 /** A few large orders at once. */
 const ACCOUNT_WAITING_MAX = 128;
@@ -39,7 +39,7 @@ export interface ResultOrder {
 /** The two ways in from outside, each with permits of its own. Both reject with a FetchFault where nothing came. */
 export interface Fetcher {
   fetchReference(order: ReferenceOrder): Promise<ReceivedFile>;
-  /** The permit is kept while the file is used: no more are fetched than can be dealt with. */
+  /** The permit is held while the file is used, so fetches do not outrun their processing. */
   withResult<T>(order: ResultOrder, use: (file: ReceivedFile) => Promise<T>): Promise<T>;
 }
 

@@ -80,7 +80,7 @@ export function guardedConnector(options: ConnectorOptions): buildConnector.conn
   };
 }
 
-/** The addresses of a name are waited for in the queue's time, and then dialled in their own. */
+/** The wait for the addresses of a name has the time limit of the queue. Dialling has a time limit of its own. */
 function admittingLookup(options: ConnectorOptions, port: number): ReturnType<typeof policyLookup> {
   const { enter, permits } = options;
   return policyLookup(options, port, async (found) => {

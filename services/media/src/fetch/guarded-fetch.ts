@@ -41,7 +41,7 @@ export interface FetchOrder {
   readonly acceptType: (declared: string | undefined) => void;
   /** Whether a transfer that breaks off may go on where it was, when the origin can do that. */
   readonly resume: boolean;
-  /** What it takes to wait for them is not the transfer's time. Their signal ends it. */
+  /** The wait for permits does not count as time of the transfer. Their signal ends the transfer. */
   readonly permits: TransferPermits;
 }
 

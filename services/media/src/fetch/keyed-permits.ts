@@ -1,7 +1,7 @@
 import { openFairSemaphore } from './fair-semaphore.ts';
 import type { FairSemaphore, FairSemaphoreOptions, Holder, Release } from './fair-semaphore.ts';
 
-/** So many permits for each key. A key that no transfer uses takes no memory. */
+/** `permits` permits for each key. A key that no transfer uses takes no memory. */
 export interface KeyedPermits {
   take(key: string, holder: Holder, signal: AbortSignal): Promise<Release>;
   tryTake(key: string, holder: Holder): Release | undefined;

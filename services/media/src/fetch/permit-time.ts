@@ -1,10 +1,10 @@
-/** Half of what was used so long ago is forgotten. */
+/** The weight of past permit time halves in this time. */
 const HALF_LIFE_MS = 30_000;
 const MEAN_LIFE_MS = HALF_LIFE_MS / Math.LN2;
 
-/** How much of the permits one account has had lately: milliseconds times permits. */
+/** The recent permit time of one account, in milliseconds times permits. */
 export interface PermitTime {
-  /** So far, while it holds so many permits. To be read before that number changes. */
+  /** The permit time until `now`. The caller reads it before `held`, the number of permits, changes. */
   used(now: number, held: number): number;
 }
 
@@ -13,7 +13,7 @@ export function permitTime(start: number): PermitTime {
   let at = start;
   return {
     used: (now, held) => {
-      // a clock that was set back adds nothing
+      // a clock that is set back adds nothing
       const kept = 2 ** (-Math.max(now - at, 0) / HALF_LIFE_MS);
       used = used * kept + held * MEAN_LIFE_MS * (1 - kept);
       at = now;

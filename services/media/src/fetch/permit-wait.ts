@@ -4,14 +4,14 @@ import type { Release } from './fair-semaphore.ts';
 
 export type Take = (signal: AbortSignal) => Promise<Release>;
 
-/** Takes one permit after another, all within the time that a transfer may wait. Rejects with a busy FetchFault. */
+/** Takes one permit after another within `queueMs`. Rejects with a busy FetchFault when the time is over. */
 export type PermitWait = (takes: readonly Take[], into: (release: Release) => void) => Promise<void>;
 
 export interface PermitWaitDeps {
   readonly clock: Clock;
-  /** For all that are taken at once. */
+  /** The time for all permits of one wait. */
   readonly queueMs: number;
-  /** Aborted when the transfer has ended, or must: it waits for nothing any more, and keeps nothing. */
+  /** Aborted when the transfer has ended or has to end. The wait then stops and keeps no permit. */
   readonly signal: AbortSignal;
 }
 

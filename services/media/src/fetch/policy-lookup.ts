@@ -45,7 +45,7 @@ function reasonOf(answer: PromiseSettledResult<string[]>): unknown {
 
 type LookupCallback = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
 
-/** As a socket asks for it. `admit` waits until some of what was found may be dialled. */
+/** The lookup that a socket calls. `admit` waits until some of the addresses found can be dialled. */
 export function policyLookup(settings: LookupSettings, port: number, admit: (found: readonly LookupAddress[]) => Promise<readonly LookupAddress[]>) {
   return (name: string, options: LookupOptions, callback: LookupCallback): void => {
     lookUp(settings, name, port).then(admit).then(

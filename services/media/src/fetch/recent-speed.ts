@@ -1,11 +1,11 @@
 import type { Clock } from '@reelgate/platform/clock';
 
-/** What came longer ago counts less and less. */
+/** Older bytes count less and less. */
 const MEAN_LIFE_MS = 2000;
 
 export interface RecentSpeed {
   received(bytes: number): void;
-  /** Bytes a second, lately. */
+  /** Recent speed in bytes per second. */
   now(): number;
 }
 

@@ -6,11 +6,11 @@ import { FetchFault } from './fetch-fault.ts';
 export interface TransferHolder extends Holder {
   /** Aborted with a busy FetchFault when the transfer has to yield, or when the service stops. */
   readonly signal: AbortSignal;
-  /** From where it can be learnt how fast the transfer is. */
+  /** Sets the function that measures the speed of the transfer. */
   measure(speed: () => number): void;
-  /** The bytes are here: from now on the transfer does not yield. */
+  /** Says that the bytes have arrived. The transfer no longer yields. */
   arrived(): void;
-  /** Ends what it still waits for. */
+  /** Ends every wait of the transfer. */
   end(): void;
 }
 

@@ -14,8 +14,8 @@ import type { TransferHolder } from './transfer-holder.ts';
 export interface TransferPermits
   extends Pick<TransferHolder, 'signal' | 'measure'>, Omit<AddressPermits, 'release'> {
   /**
-   * Waits for the permits to ask a host. Those of the host before are given back first: a transfer that waits for a host
-   * holds nothing that others wait for. Rejects with a busy FetchFault when it takes too long.
+   * Waits for the permits to call a host. It releases the permits of the previous host first, so a waiting transfer
+   * holds nothing that other transfers wait for. Rejects with a busy FetchFault when the wait takes too long.
    */
   enterHost(url: URL): Promise<void>;
 }
@@ -28,9 +28,9 @@ export interface TransferPermitsDeps {
   readonly clock: Clock;
   readonly stopping: AbortSignal;
   readonly queueMs: number;
-  /** Over all. */
+  /** The permits over all hosts and accounts. */
   readonly total: FairSemaphore;
-  /** By account, held to the end; by the name of a host and by its address, held while it is asked. */
+  /** Permits by account are held to the end. Permits by host name and address are held during the call to the host. */
   readonly narrow: Readonly<Record<'accounts' | 'names' | 'addresses', KeyedPermits>> | undefined;
 }
 
@@ -71,7 +71,7 @@ export function openTransferPermits(deps: TransferPermitsDeps, accountId: string
       if (isFirst && narrow !== undefined) {
         await wait([(signal) => narrow.accounts.take(accountId, holder, signal)], (release) => toTheEnd.push(release));
       }
-      // the narrowest first: a transfer that waits for a host holds no permit of all
+      // narrowest first: a transfer that waits for a host holds no shared permit
       const takes = [...hostTakes(url), (signal: AbortSignal) => total.take(holder, signal)];
       await wait(takes, (release) => ofHost.push(release));
     },

@@ -23,7 +23,7 @@ export interface TransferWatch {
   /** In the queue for a place no time of the transfer passes: that has its own bound. */
   enter(stage: Stage | 'queue'): void;
   received(bytes: number): void;
-  /** Bytes of bodies a second, lately. */
+  /** Recent speed of the body in bytes per second. */
   speed(): number;
   stop(reason?: unknown): void;
 }

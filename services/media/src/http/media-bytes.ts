@@ -11,9 +11,15 @@ import type { ServeOrder } from './serve-object.ts';
 
 /** The bytes of media, for whoever runs in the same process; for the others the routes are the same. */
 export interface MediaBytes {
-  /** Keeps what a client sent inline while its request is worked on, or private bytes for so long; refuses more than its bound with `body_too_large`. */
+  /**
+   * Stores inline bytes for the time of a request, or private bytes for `privateMs`. Refuses more than `bytesMax` bytes
+   * with `body_too_large`.
+   */
   put(source: Readable | Uint8Array, options: PutOptions): Promise<{ readonly object: string; readonly bytes: number }>;
-  /** Removes inline and private bytes before their time, and no others; those that are gone already are no fault. */
+  /**
+   * Removes inline and private bytes, and no others, before they expire. An object that is already gone is not an
+   * error.
+   */
   remove(objects: readonly string[]): Promise<void>;
   /** Undefined: there is nothing, or nothing any more. The stream must be read or destroyed. */
   read(object: string): Promise<{ readonly stream: Readable; readonly bytes: number; readonly mediaType: string } | undefined>;

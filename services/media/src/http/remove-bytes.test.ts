@@ -25,7 +25,7 @@ const ask = (path: string, method: string, bytes?: string, key = under.serviceKe
   fetch(`${under.url}${path}`, { method, headers: { authorization: `Bearer ${key}` }, ...(bytes === undefined ? {} : { body: bytes }) });
 const objectOf = async (answer: Response): Promise<string> => ((await answer.json()) as { object: string }).object;
 
-test('what a client sent, and private bytes, are removed at once and once; nothing else is, and for nobody else', async () => {
+test('removes inline and private bytes at once, for their services only, and no other bytes', async () => {
   const inline = await objectOf(await ask('/bytes?account=demo', 'PUT', 'inline bytes'));
   expect(await objectOf(await ask(`/bytes?account=demo&private_ms=60000&object=${NAME}`, 'PUT', 'private bytes'))).toBe(NAME);
   const { result } = await under.client.ingestResult({ accountId: 'demo', taskId: 'task_1', url: origin.url(serves(fixture('768p.mp4'))) });

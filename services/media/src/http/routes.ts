@@ -21,12 +21,15 @@ const NO_ACCOUNT: Refusal = { status: 400, code: 'invalid_request', message: 'Na
 export interface RouteDeps {
   readonly bytes: MediaBytes;
   readonly inline: { readonly bytesMax: number };
-  /** Refuses, by the authorization header, who may not move bytes: only the gateway and the tasks service may. */
+  /** Refuses, by its authorization header, a caller other than the gateway and the tasks service. */
   readonly authorize: (authorization: string | undefined) => void;
   readonly log: Log;
 }
 
-/** `/ximg/…` for everybody who has a link; `PUT /bytes` and `GET|HEAD|DELETE /bytes/{object}` for the other services. */
+/**
+ * `/ximg/…` for every client that has a link; `PUT /bytes` and `GET|HEAD|DELETE /bytes/{object}` for the other
+ * services.
+ */
 export function mediaRoutes(deps: RouteDeps): readonly HttpRoute[] {
   const route = (takes: (path: string) => boolean, handle: Handler): HttpRoute => (request, response) => {
     if (!takes((request.url ?? '').split('?', 1)[0] ?? '')) return false;

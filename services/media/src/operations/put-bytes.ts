@@ -10,9 +10,9 @@ import { claimFile } from './claim-file.ts';
 import type { KeepFileDeps } from './keep-file.ts';
 import { claimed } from './refusals.ts';
 
-/** Creates of the account that run at this moment give their bytes back within seconds. */
+/** Running creates of the account release their bytes within seconds. */
 const QUOTA_RETRY_MS = 5000;
-/** Longer than an upload takes. One that is never heard of again is counted for so long. */
+/** Longer than any upload takes. An abandoned upload counts against the account for this long. */
 const UPLOAD_MS = 600_000;
 
 export interface PutDeps extends KeepFileDeps, ClaimDeps {
@@ -23,11 +23,11 @@ export interface PutDeps extends KeepFileDeps, ClaimDeps {
 
 export interface PutOptions {
   readonly accountId: string;
-  /** At most so many bytes come; absent: as many as may be sent at once. */
+  /** The stream yields at most this many bytes; absent: the configured limit of one medium. */
   readonly bytesMax?: number | undefined;
   /** For the other services alone, and for so long; absent: what a client sent inline. */
   readonly privateMs?: number | undefined;
-  /** The name of private bytes, where the caller has given it already. */
+  /** The name of private bytes, if the caller has chosen it. */
   readonly object?: string | undefined;
 }
 
@@ -41,7 +41,7 @@ export async function putBytes(deps: PutDeps, source: Readable | Uint8Array, opt
     return await receive(deps, source, { ...options, bytesMax, purpose: 'inline', lifetimeMs: deps.inline.lifetimeMs, upload });
   } catch (error) {
     await deps.store.endUpload(upload).catch(() => {
-      // it ends by itself
+      // the reservation expires
     });
     throw error;
   }
@@ -71,7 +71,7 @@ async function receive(deps: PutDeps, source: Readable | Uint8Array, { accountId
   }
 }
 
-/** Counts the bytes before the first of them is written: requests of one moment cannot pass the bound together. */
+/** Reserves the bytes before the first one is written, so concurrent requests cannot exceed the limit together. */
 async function beginUpload({ store, clock, inline, newId }: PutDeps, accountId: string, bytes: number): Promise<string> {
   const now = clock.now();
   const upload = { id: newId('up'), accountId, bytes, expiresAt: now + UPLOAD_MS };

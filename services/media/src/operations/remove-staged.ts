@@ -3,7 +3,7 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { MediaStore } from '../store/media-store.ts';
 import { removeBytes } from './remove-bytes.ts';
 
-/** Longer than the work of any staging that has begun, a fetch that waits for its place among them. */
+/** Longer than any staging that has begun, including one whose fetch waits for a permit. */
 const ENDED_MS = 3_600_000;
 
 export interface RemoveDeps {
@@ -12,7 +12,7 @@ export interface RemoveDeps {
   readonly clock: Clock;
 }
 
-/** Removes what was staged for a task that was refused. Work on it that still goes on finds its task ended, and keeps nothing. */
+/** Removes the staged media of a refused task. A staging that still runs finds its task ended, and keeps nothing. */
 export async function removeStaged(deps: RemoveDeps, task: { readonly accountId: string; readonly taskId: string }): Promise<void> {
   const now = deps.clock.now();
   await removeBytes(deps, await deps.store.endStaging(task, now, now + ENDED_MS));

@@ -31,7 +31,7 @@ test('whoever leaves is let go, and the work goes on', async () => {
   await flight.settled();
 });
 
-test('work is told when the last who waited has left, and not before', async () => {
+test('the signal of the work is aborted when the last caller leaves, and not before', async () => {
   const flight = singleFlight<string>();
   const [one, two] = [new AbortController(), new AbortController()];
   const { promise, resolve } = Promise.withResolvers<string>();
@@ -52,7 +52,7 @@ test('work is told when the last who waited has left, and not before', async () 
   await flight.settled();
 });
 
-test('whoever asks while work gives up has it begun anew', async () => {
+test('a caller that comes while work gives up starts it again', async () => {
   const flight = singleFlight<string>();
   const leaving = new AbortController();
   const { promise: over, resolve: end } = Promise.withResolvers<undefined>();

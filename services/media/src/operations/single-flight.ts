@@ -1,7 +1,7 @@
 /**
- * Work under a name is done once however many ask for it at the same moment. It goes on when they leave, since it has bounds of its own
- * and whoever asks next finds it done; it is told when all of them have left, and may give up what it has not begun. Whoever asks while it
- * gives up has it begun anew.
+ * Runs work once per name, however many callers ask for it at the same time. The work continues when its callers leave,
+ * because it has limits of its own and the next caller finds it done. Its signal is aborted when all callers have left;
+ * the work can then give up what it has not begun. A caller that comes while the work gives up starts it again.
  */
 export interface SingleFlight<T> {
   /** Rejects with the signal's reason when the signal is aborted first. */
@@ -16,7 +16,7 @@ export function singleFlight<T>(): SingleFlight<T> {
   const start = (name: string, work: (left: AbortSignal) => Promise<T>): Flight<T> => {
     const leaving = new AbortController();
     const flight = { callers: 0, leaving, done: work(leaving.signal).finally(() => running.delete(name)) };
-    // it may end when everybody has left
+    // the work may fail after all callers have left
     flight.done.catch(() => undefined);
     running.set(name, flight);
     return flight;
@@ -48,7 +48,7 @@ interface Flight<T> {
   readonly done: Promise<T>;
 }
 
-/** Why work gives up: nobody waits for it. */
+/** The reason to give up the work: no caller waits for it. */
 class AllLeft extends Error {
   override readonly name = 'AllLeft';
 }

@@ -40,7 +40,7 @@ export interface StageOrder {
   /** What the client wrote, or what its bytes were put into and the type that it gave them. */
   readonly source: { readonly url: string } | { readonly object: string; readonly declaredType: string };
   readonly requestId: string;
-  /** Aborted when nobody waits for it any more: what is not being looked at yet is then left. */
+  /** Aborted when no caller waits for the media. Media whose parsing has not begun are then given up. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -189,7 +189,7 @@ function checkFacts({ category }: StageOrder, facts: MediaFacts): void {
   if (fault !== undefined) throw invalidMedia(fault);
 }
 
-/** Before anything that the bytes say: what is too large is told so, whatever it is, and is not parsed. */
+/** Runs before any parser: a file that is too large is refused for its size, whatever its type. */
 function checkSize({ bytesMax }: StageDeps, { category }: StageOrder, bytes: number): void {
   if (bytes > bytesMax[category]) throw invalidMedia(`must have at most ${inBytes(bytesMax[category])}`);
 }

@@ -12,7 +12,7 @@ export interface ProbePool {
   readonly probe: Probe;
   readonly redraw: Draw;
   readonly poster: Draw;
-  /** Starts the processes that are kept warm. */
+  /** Starts the warm processes. */
   warm(): void;
   stop(): Promise<void>;
 }
@@ -24,18 +24,21 @@ export interface ProbePoolOptions {
   readonly workers: number;
   /** Processes that wait for a file even when none comes. */
   readonly warm: number;
-  /** Files that wait, over all and of one account. */
+  /** The most files that wait, over all and of one account. */
   readonly queueMax: number;
   readonly queuePerAccountMax: number;
   /** Of the processor, for each file. A file that takes longer is not read. */
   readonly timeoutMs: number;
-  /** Of JavaScript, and of all that a process holds. */
+  /** The JavaScript heap of a process, and all of its memory. */
   readonly heapBytes: number;
   readonly memoryBytes: number;
   readonly pixelsMax: number;
 }
 
-/** A few child processes, started when they are needed and used again; one that a file holds up, fills or ends is replaced. Accounts share them. */
+/**
+ * Runs a few child processes, which accounts share. They start on demand and are used again. A process that a file
+ * blocks, fills or crashes is replaced.
+ */
 export function openProbePool(options: ProbePoolOptions): ProbePool {
   const { clock, log, memoryBytes, timeoutMs, pixelsMax } = options;
   const queue = openFairQueue({ clock, workers: options.workers, perAccountMax: options.queuePerAccountMax, totalMax: options.queueMax });

@@ -4,11 +4,11 @@ import { openProbePool } from './probe-pool.ts';
 import type { ProbePool, ProbePoolOptions } from './probe-pool.ts';
 
 export interface ProbePoolsOptions extends ParsersOptions, Omit<ProbePoolOptions, 'parsers' | 'warm'> {
-  /** Those that look at results. */
+  /** The number of workers that parse results. */
   readonly resultWorkers: number;
 }
 
-/** What clients send never delays what they are owed, nor does a poster delay a result: each of the three has processes of its own. */
+/** Neither client inputs nor thumbnails delay results: each of the three kinds has its own processes. */
 export interface ProbePools {
   readonly references: ProbePool;
   readonly results: ProbePool;

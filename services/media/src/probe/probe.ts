@@ -2,15 +2,18 @@ import type { MediaFacts, ProbeFault } from '../domain/media-facts.ts';
 
 export type ProbeOutcome = { readonly facts: MediaFacts } | { readonly fault: ProbeFault };
 
-/** For whom a file is looked at. */
+/** The account and the signal of a probe. */
 export interface ProbeOrder {
-  /** The processor is shared by account. */
+  /** Accounts share the processor. */
   readonly accountId: string;
-  /** Whoever waits leaves the queue when it is aborted; a file that is being looked at is looked at to its end. */
+  /** When aborted, a waiting probe leaves the queue. A parser that has begun a file finishes it. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Says what a file on this machine holds. Nothing that the file does can hold or end this process. It rejects as busy when too many wait, and with the reason of the signal. */
+/**
+ * Finds out what a file on this machine holds. No file can block or crash this process. It rejects as busy when too
+ * many probes wait, and with the reason of the signal when it is aborted.
+ */
 export type Probe = (path: string, order: ProbeOrder) => Promise<ProbeOutcome>;
 
 /** Makes a picture of a file, under a path at which there is a file of ours already, and says what it has become. As safe as a probe. */
@@ -19,7 +22,7 @@ export type Draw = (path: string, into: string, order: ProbeOrder) => Promise<Pr
 /** To look; to draw a picture anew; to draw the first picture of a video. */
 export type Work = 'probe' | 'redraw' | 'poster';
 
-/** What is asked of a parser. */
+/** One job for a parser. */
 export interface ProbeJob {
   readonly work: Work;
   readonly path: string;

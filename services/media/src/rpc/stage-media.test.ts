@@ -232,8 +232,8 @@ test.each([
   await expect(under.client.stageMedia({ accountId: 'demo', taskId: 't', category: Category.IMAGE, url: 'https://a.example/', ...over })).rejects.toMatchObject({ kind: 'invalid', reason: 'invalid_request', field });
 });
 
-describe('a reference that nobody waits for any more', () => {
-  test('is not parsed when its turn has not come, and is staged anew for whoever asks again', async () => {
+describe('a reference that no caller waits for', () => {
+  test('leaves the queue without being parsed, and is staged again for the next caller', async () => {
     const one = await startMediaUnderTest({ section: { probe: { workers: 1, timeout: '1s' }, limits: { audio: '100MiB' }, inline: { max_bytes: '128MiB', per_account: '256MiB' } } });
     const order = (taskId: string, url: string, category = Category.IMAGE) => ({ accountId: 'demo', taskId, category, url });
     const held = one.client.stageMedia(order('task_held', dataUrl('audio/mpeg', endlessMp3()), Category.AUDIO)).catch((error: unknown) => error);

@@ -4,7 +4,7 @@ import type { Blob, MediaObject, Purpose } from '../domain/media-object.ts';
 export interface NewBlob {
   readonly sha256: string;
   readonly bytes: number;
-  /** Used when the content is not known yet. It names the pin of this upload in any case. */
+  /** The storage key of content that is not known yet. It names the pin of this upload in any case. */
   readonly key: string;
 }
 
@@ -27,11 +27,11 @@ export interface NewObject {
   readonly upload?: string | undefined;
 }
 
-/** Bytes that are to come for an account, counted against what it may keep. */
+/** An expected upload of an account, counted against its limit. */
 export interface Upload {
   readonly id: string;
   readonly accountId: string;
-  /** At most so many come. */
+  /** The most bytes that the upload yields. */
   readonly bytes: number;
   readonly expiresAt: number;
 }
@@ -48,38 +48,47 @@ export interface MediaStore {
   pinBlob(blob: NewBlob, until: number): Promise<Blob>;
   /** Pins again what lies under its key by now; false: it was swept meanwhile, and what lies there is garbage from here on. */
   renewPin(blob: StoredUnder, pin: string, until: number): Promise<boolean>;
-  /** Ends the pin of an upload that nothing claims. Gives the key of the bytes where nothing else protects them: it is garbage now. */
+  /**
+   * Ends the pin of an upload that no object claims. Returns the key of the bytes if nothing else protects them; they
+   * are garbage now.
+   */
   dropPin(pin: string, now: number): Promise<string | undefined>;
   /**
    * Adds a claim to content that is kept; facts that are given are noted. A result of the same task, or the same reference staged for
    * the same task, is there once: a second one gives the first. Undefined: the content is there no more or under another key, the
-   * result that a poster is for is gone, or the staging of the task has ended.
+   * result of the thumbnail is gone, or the staging of the task has ended.
    */
   addObject(object: NewObject, facts: MediaFacts | undefined): Promise<MediaObject | undefined>;
   find(id: string): Promise<MediaObject | undefined>;
   findResult(taskId: string): Promise<MediaObject | undefined>;
   findPoster(taskId: string): Promise<MediaObject | undefined>;
   findStaged(accountId: string, taskId: string, reference: string): Promise<MediaObject | undefined>;
-  /** Counts bytes that are to come, beside the inline bytes of the account and its other uploads; false: that would be more than so many. */
+  /**
+   * Reserves bytes beside the inline bytes of the account and its other uploads; false: the sum would exceed
+   * `bytesMax`.
+   */
   beginUpload(upload: Upload, now: number, bytesMax: number): Promise<boolean>;
   endUpload(id: string): Promise<void>;
   noteFacts(sha256: string, facts: MediaFacts): Promise<void>;
   /** The contents that are claimed, in an order that stays, behind this storage key; at most so many. */
   claimedBlobs(after: string, limit: number): Promise<readonly Blob[]>;
-  /** Those of content that still lies under this key. */
+  /** The claimants of content that is still stored under this key. */
   claimants(blob: StoredUnder, limit: number): Promise<readonly Claimant[]>;
   /** Whether there was one; its poster goes with it. */
   removeResult(taskId: string, now: number): Promise<boolean>;
-  /** Ends claims of these purposes, and no others. Gives the keys of bytes that nothing protects any more: they are garbage now. */
+  /**
+   * Ends claims of these purposes, and no others. Returns the keys of bytes that are no longer protected; they are
+   * garbage now.
+   */
   removeObjects(ids: readonly string[], purposes: readonly Purpose[], now: number): Promise<readonly string[]>;
   /**
-   * Ends what was staged for a task, and lets nothing be staged for it any more, for so long; gives the same. An object that is being
-   * added at the same moment is ended, or not added.
+   * Ends what was staged for a task, and refuses to stage more for it until `forgetAt`. Returns the keys of bytes that
+   * are garbage now. An object that is added at the same moment is either ended or not added.
    */
   endStaging(task: { readonly accountId: string; readonly taskId: string }, now: number, forgetAt: number): Promise<readonly string[]>;
   /** Ends claims whose time is over; gives how many. */
   expireObjects(now: number, limit: number): Promise<number>;
-  /** Forgets pins, uploads and stagings whose time is over; gives how many. */
+  /** Forgets expired pins, uploads and stagings; returns their number. */
   forgetSpent(now: number, limit: number): Promise<number>;
   /** Forgets results that ended before then; gives how many. */
   forgetObjects(before: number, limit: number): Promise<number>;

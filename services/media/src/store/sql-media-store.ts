@@ -18,7 +18,7 @@ const SELECT = `SELECT o.id, o.account_id, o.task_id, o.purpose, o.created_at, o
   COALESCE(b.storage_key, '') AS storage_key, COALESCE(b.bytes, 0) AS bytes, b.facts
   FROM objects o LEFT JOIN blobs b ON b.sha256 = o.sha256`;
 
-/** How long a task is known to be staging; a row that was forgotten meanwhile is written anew. */
+/** How long the staging of a task is remembered. A forgotten row is written again. */
 const STAGING_MS = 3_600_000;
 
 const PIN = `INSERT INTO pins (id, sha256, pinned_until) VALUES ($1, $2, $3)

@@ -68,7 +68,7 @@ function accountCheck(method: DescMethod, whose: Access['whose']): (caller: Call
       throw notAllowed(`is for callers of every account; the caller ${name} has some accounts only`);
     };
   }
-  // the service itself looks the account up, or there is none
+  // the service looks the account up itself, or there is no account
   return () => undefined;
 }
 

@@ -23,7 +23,7 @@ afterEach(() => {
 const serving = (removeResult: (request: unknown, context: CallContext) => Promise<object>): Binding =>
   bind(MediaService, { stageMedia: async () => ({}), ingestResult: async () => ({}), linkObject: async () => ({}), removePrivate: async () => ({}), removeStaged: async () => ({}), removeResult });
 
-/** A client that says its deadline and then waits for as long as it takes: what it sees is what the server does. */
+/** A client that sends its deadline and then waits without a limit, so that it sees what the server does. */
 async function overGrpc(port: number, timeout: string): Promise<string> {
   const session = connect(`http://127.0.0.1:${String(port)}`);
   ends.push(() => { session.destroy(); });
@@ -130,7 +130,7 @@ describe('the signal of a method', () => {
 });
 
 describe('the calls of a server', () => {
-  test('are waited for at a stop, those that nobody waits for too', async () => {
+  test('are awaited at a stop, even if their callers have left', async () => {
     const gate = aGate();
     let isDone = false;
     const calls = openRunningCalls(silentLog);
@@ -147,7 +147,7 @@ describe('the calls of a server', () => {
     expect(isDone).toBe(true);
   });
 
-  test('are waited for no longer than they may be', async () => {
+  test('are awaited no longer than the limit', async () => {
     const calls = openRunningCalls(silentLog);
     const gone = new AbortController();
     const call = calls.run('RemoveResult', { deadline: undefined, gone: gone.signal }, () => new Promise(() => undefined));

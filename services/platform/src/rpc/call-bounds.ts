@@ -4,21 +4,21 @@ import type { Log } from '../log.ts';
 import { CallEnded } from '../call-ended.ts';
 import { isFault } from './problems.ts';
 
-/** The longest that a timer of Node can be set to; the clock is asked all the same. */
+/** The longest timer of Node. The clock is checked in any case. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /** How long a caller waits for an answer. */
 export interface CallBounds {
-  /** Milliseconds since 1970; undefined: for as long as it takes. */
+  /** Milliseconds since 1970; undefined: no deadline. */
   readonly deadline: number | undefined;
   /** Aborted when the caller leaves. */
   readonly gone: AbortSignal | undefined;
 }
 
 /**
- * What a method gives, or a CallEnded at the deadline or when the caller leaves; then the method goes on alone, and its signal has told
- * it so. A method that would begin what cannot be taken back asks `signal.throwIfAborted()` right before it: a timer runs late in a busy
- * process, so the clock answers there.
+ * Resolves with the result of a method. Rejects with a CallEnded at the deadline or when the caller leaves; the method
+ * then goes on alone, and its signal is aborted. A method calls `signal.throwIfAborted()` right before an irreversible
+ * step. That call reads the clock, because timers run late in a busy process.
  */
 export async function withinBounds<T>({ deadline = Infinity, gone }: CallBounds, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const isLate = (): boolean => systemClock.now() >= deadline;
@@ -61,10 +61,10 @@ function askingTheClock(signal: AbortSignal, ask: () => void): AbortSignal {
   });
 }
 
-/** The calls of a server. A method that outlives its caller is waited for when the server stops. */
+/** The calls of a server. A stop of the server waits for methods that outlive their callers. */
 export interface RunningCalls {
   run<T>(method: string, bounds: CallBounds, call: (signal: AbortSignal) => Promise<T>): Promise<T>;
-  /** Resolves when no method runs any more, or after so long. */
+  /** Resolves when no method runs any more, or after `withinMs`. */
   settled(withinMs: number): Promise<void>;
 }
 

@@ -19,7 +19,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** Asks by hand: field 4 of a request is a symbol, 7 asks for the services; the answer is compared as bytes. */
+/** Encodes the request by hand: field 4 is a symbol, field 7 requests the services. The answer is compared as bytes. */
 function reflect(version: string, field: number, text: string): Promise<string> {
   const client = new Client(`127.0.0.1:${server.port}`, credentials.createInsecure());
   const stream = client.makeBidiStreamRequest(`/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`, (bytes: Buffer) => bytes, (bytes: Buffer) => bytes.toString('latin1'));

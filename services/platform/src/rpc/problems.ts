@@ -40,12 +40,18 @@ const KINDS: Readonly<Record<ProblemKind, Kind>> = {
 
 const KIND_NAMES = new Map(Object.entries(KINDS).map(([name, kind]) => [kind, name as ProblemKind]));
 
-/** Whether something is wrong here, for the log; a refusal and a call that nobody waits for are not. */
+/**
+ * Whether an error is a fault of this service, for the log. A refusal is not, nor is a call whose caller no longer
+ * waits.
+ */
 export function isFault(thrown: unknown): boolean {
   return !(thrown instanceof Problem) && !(thrown instanceof CallEnded);
 }
 
-/** A Problem as it is; a call that ended too early, or a store that is away, as `service_unavailable`; anything else as `internal`, without a word of what it was. */
+/**
+ * Turns an error into a Problem. A Problem stays as it is. A call that ended too early or an unavailable store becomes
+ * `service_unavailable`. Any other error becomes `internal`, without details.
+ */
 export function problemOf(thrown: unknown): Problem {
   if (thrown instanceof CallEnded) return serviceUnavailable(thrown);
   if (thrown instanceof StoreUnavailable) return thrown.maybeWritten ? serviceUnavailable(thrown) : nothingBegun(thrown);

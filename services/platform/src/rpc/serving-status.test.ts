@@ -32,7 +32,7 @@ async function open(isReady: () => Promise<boolean>) {
   return { stopping, server, client };
 }
 
-/** As any probe asks: field 1 of the request is the service, field 1 of the answer its state. */
+/** Sends the request of a probe: field 1 of the request is the service, field 1 of the answer its state. */
 const requestFor = (service: string): Buffer => Buffer.concat([Buffer.from([0x0a, service.length]), Buffer.from(service)]);
 const asIs = (bytes: Buffer): Buffer => bytes;
 const stateIn = (bytes: Buffer): number => bytes.readUInt8(1);
@@ -59,7 +59,7 @@ describe('the health of a server', () => {
     expect(await check(client, service)).toBe(SERVING);
   });
 
-  test('of a service that is not here is not found, and unknown to who watches', async () => {
+  test('of an unknown service is not found, and a watcher sees it as unknown', async () => {
     const { client } = await open(async () => true);
 
     await expect(check(client, 'reelgate.none.v1.None')).rejects.toMatchObject({ code: status.NOT_FOUND });
@@ -75,7 +75,7 @@ describe('the health of a server', () => {
     expect([await check(client, ''), await check(client, MEDIA)]).toEqual([NOT_SERVING, NOT_SERVING]);
   });
 
-  test('follows the check, and tells who watches each change once', async () => {
+  test('follows the check, and reports each change to a watcher once', async () => {
     let isReady = false;
     const { client } = await open(async () => isReady);
     const [server, service] = [watch(client, ''), watch(client, MEDIA)];
@@ -100,7 +100,7 @@ describe('the health of a server', () => {
     expect([await check(client, ''), await check(client, MEDIA)]).toEqual([NOT_SERVING, NOT_SERVING]);
   });
 
-  test('does not hold up the stop for those who watch', async () => {
+  test('does not delay the stop for its watchers', async () => {
     const { client, server } = await open(async () => true);
     const watched = watch(client, '');
     expect(await watched.next()).toBe(SERVING);

@@ -5,12 +5,12 @@ import type { Readiness, ReadyCheck } from '../readiness.ts';
 
 const LOOK_EVERY_MS = 1000;
 const READY_TIMEOUT_MS = 2000;
-/** A probe needs no stream, a client that balances by health one for each connection. */
+/** A probe needs no stream. A client that balances by health needs one per connection. */
 const WATCHES_MAX = 256;
 
-/** What a server answers to those who ask for its health. */
+/** The answer of a server to health checks. */
 export interface ServingStatus {
-  /** From now on it does not serve. Ends the streams that watch it, for which a server that stops would wait. */
+  /** Reports `NOT_SERVING` from now on, and ends the watching streams, for which a stopping server would wait. */
   close(): void;
 }
 
@@ -19,8 +19,8 @@ interface Answer { readonly status: 'SERVING' | 'NOT_SERVING' | 'SERVICE_UNKNOWN
 type Watch = ServerWritableStream<Request, Answer>;
 
 /**
- * Answers `grpc.health.v1` for each of the services, and with an empty name for the server, and keeps the answer true. The
- * implementation that comes with the definition keeps a watcher for every name that it is asked for, and ends none.
+ * Answers `grpc.health.v1` for each service and, under an empty name, for the server, and keeps the answer current. The
+ * implementation that comes with the definition keeps a watcher for every name in a request, and ends none.
  */
 export async function serveStatus(server: Server, services: readonly string[], readiness: Readiness): Promise<ServingStatus> {
   const names = new Set(['', ...services]);
@@ -71,7 +71,10 @@ function healthMethods(names: ReadonlySet<string>, watches: Set<Watch>, { answer
   };
 }
 
-/** Tells again and again whether the program serves; the first look is over when this resolves. Gives how it ends. */
+/**
+ * Reports at intervals whether the program serves. Resolves after the first check with the function that ends the
+ * reports.
+ */
 async function keepLooking({ isReady, stopping }: Readiness, tell: (serves: boolean) => void): Promise<() => void> {
   let isLooking = false;
   let isOver = false;
@@ -95,7 +98,7 @@ async function keepLooking({ isReady, stopping }: Readiness, tell: (serves: bool
   };
 }
 
-/** A check that fails or hangs says no. */
+/** A check that fails or hangs counts as not ready. */
 async function inTime(isReady: ReadyCheck): Promise<boolean> {
   const { promise: late, resolve } = Promise.withResolvers<boolean>();
   const timer = setTimeout(resolve, READY_TIMEOUT_MS, false);

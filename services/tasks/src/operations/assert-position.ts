@@ -1,6 +1,6 @@
 import { Problem } from '@reelgate/platform/problem';
 
-/** Refuses a place to go on from that is nobody's, or another account's; without a name every account's will do. */
+/** Refuses a list position that is unknown or belongs to another account. An empty `accountId` admits every account. */
 export function assertPosition(found: { readonly accountId: string } | undefined, accountId: string, what: 'task' | 'job'): void {
   if (found !== undefined && (accountId === '' || found.accountId === accountId)) return;
   const whose = accountId === '' ? '' : ' of this account';

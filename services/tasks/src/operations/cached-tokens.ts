@@ -9,7 +9,7 @@ const FRESH_MS = 10_000;
 export interface Tokens {
   /** The rights of a token of this account, or a refusal. */
   of(tokenId: string, accountId: string): Promise<TokenRights>;
-  /** A token changed: the next call asks billing. */
+  /** Forgets a token that has changed. The next call reads it from billing. */
   drop(tokenId: string): void;
 }
 
@@ -53,7 +53,7 @@ export function cachedTokens(find: FindToken, clock: Clock): Tokens {
       const entry = known.get(tokenId);
       const isFresh = entry !== undefined && isRecent(clock, entry.askedAt, FRESH_MS);
       const rights = isFresh ? entry.rights : await (asking.get(tokenId) ?? start(tokenId));
-      // what belongs to others is not there
+      // a token of another account counts as unknown
       if (rights.accountId !== accountId) throw tokenNotFound();
       if (rights.expiresAt !== undefined && rights.expiresAt <= clock.now()) throw tokenExpired();
       return rights;

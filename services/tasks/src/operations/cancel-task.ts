@@ -33,7 +33,7 @@ async function isCancelled(deps: Deps, { mapping }: Task, signal: AbortSignal): 
   const look = await berth.channel.look(upstreamId, signal);
   if (!look.found || look.report.phase !== 'queued') return false;
   signal.throwIfAborted();
-  // What was asked is heard out: the channel's own deadline bounds the call.
+  // The call runs to its end, within the channel's own deadline.
   return berth.channel.cancel(upstreamId, new AbortController().signal);
 }
 

@@ -26,7 +26,10 @@ export interface CreatedJob {
   readonly lease?: string | undefined;
 }
 
-/** Accepts a call to be made later: it is durable, counted and under its key before this resolves, or nothing of it is. The latter, too, for a caller who leaves before. */
+/**
+ * Accepts a call to be made later. When this resolves, the call is durable, counted and stored under its key. If it
+ * fails, or if the caller leaves first, nothing is stored.
+ */
 export async function createJob(deps: JobDeps, request: JobRequest, signal?: AbortSignal): Promise<CreatedJob> {
   const earlier = await findEarlier(deps, request);
   if (earlier !== undefined) return { job: earlier, replayed: true };

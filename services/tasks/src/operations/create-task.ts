@@ -35,10 +35,11 @@ export interface Created {
 }
 
 /**
- * Accepts an order, or refuses it. Each step is durable before the next leaves the process: the task and its key, then the hold, then
- * each attempt as `started`. A death in between leaves a row that the next start finds. A caller who leaves before the task is durable
- * leaves nothing behind. After that the work is finished, and the key gives its answer; without a key nobody could ask for it, so the
- * create is given up until its order is submitted.
+ * Accepts an order, or refuses it. Each step is durable before the next leaves the process: the task and its key, then
+ * the hold, then each attempt as `started`. If the process dies in between, the next start finds the row. If the caller
+ * leaves before the task is durable, nothing stays. If it leaves later, the create finishes, and a repeat with the key
+ * returns its answer. Without a key no caller could retrieve the answer, so the create is given up as long as its order
+ * is not submitted.
  */
 export async function createTask(deps: Deps, request: CreateRequest, signal?: AbortSignal): Promise<Created> {
   const admitted = await admit(deps, request);
@@ -53,8 +54,9 @@ export async function createTask(deps: Deps, request: CreateRequest, signal?: Ab
 }
 
 /**
- * Refuses what `createTask` would refuse now for any reason that the bytes of the order's media have no part in, in the same order and
- * words; gives the task that it would answer again. It changes nothing, so the create itself asks everything once more.
+ * Refuses an order as `createTask` would refuse it now, with the same checks in the same order, as far as they do not
+ * need the bytes of the media. Returns the task that a replay would return. It changes nothing, so the create repeats
+ * every check.
  */
 export async function checkCreate(deps: Deps, request: CreateRequest): Promise<Task | undefined> {
   const admitted = await admit(deps, request);
@@ -69,7 +71,7 @@ export async function checkCreate(deps: Deps, request: CreateRequest): Promise<T
 
 type Admitted = { readonly earlier: Task } | { readonly resolved: ResolvedOrder; readonly facts: PriceFacts };
 
-/** What is judged before anything is written: the order, its key, then what it names. */
+/** Runs the checks before the first write: the order, its key, then the things that the order names. */
 async function admit(deps: Deps, request: CreateRequest): Promise<Admitted> {
   assertOrder(deps, request, request.order);
   const earlier = await findEarlier(deps, request);
@@ -113,7 +115,7 @@ async function createOwn(deps: Deps, request: CreateRequest, own: Own): Promise<
   return { task: created ?? await mustFind(deps, task.id), replayed: false };
 }
 
-/** A row that a failing database has written all the same has no attempt: the sweep refuses it. */
+/** A failing database may still have written the row. The row has no attempt, so the sweep refuses it. */
 async function begin({ store }: Deps, task: NewTask, signal: AbortSignal | undefined): ReturnType<Deps['store']['begin']> {
   try {
     return await store.begin(task, signal);
@@ -144,19 +146,22 @@ async function withSourceMedia(deps: Deps, task: NewTask, { source, berths }: Re
   return { berths: media === undefined ? byTask : berths, source: media };
 }
 
-/** Hides a create that no upstream took, and gives back its money and what was staged for it; what cannot be done now the sweep does. */
+/**
+ * Hides a create that no upstream accepted, releases its hold and removes its staged media. The sweep does what fails
+ * here.
+ */
 async function refuse(deps: Deps, task: NewTask, { error, isHeld }: { readonly error: unknown; readonly isHeld: boolean }): Promise<void> {
   const { id: taskId } = task;
   const failure = failureOf(error);
   const refused = await deps.store.refuse(taskId, failure, deps.clock.now()).catch((fault: unknown) => {
-    // While the database is away only this process knows that nothing was submitted, or not taken.
+    // While the database is away, only this process knows that no upstream accepted the order.
     deps.creating.set(taskId, 'given_up');
     throw nothingBegun(fault);
   });
   // Another process may have decided over it, and kept the task with its hold.
   if (!refused) return;
   try {
-    // nothing is staged before the money is held, which billing may have done all the same
+    // no media are staged before the hold; billing may have placed the hold although the call failed
     if (isHeld) await giveBack(deps, task);
     else await deps.billing.releaseHold(taskId);
     await deps.store.markSettled(taskId, deps.clock.now());

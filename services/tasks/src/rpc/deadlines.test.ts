@@ -121,7 +121,7 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
     expect((await client.createTask(REQUEST)).replayed).toBe(true);
   });
 
-  test.each(['billing.placeHold', 'media.stage'])('a create without a key, whose caller leaves at %s, is given up: nobody could ask for it', async (seam) => {
+  test.each(['billing.placeHold', 'media.stage'])('gives up a create without a key abandoned at %s', async (seam) => {
     const { world, client, told, settled } = await aService();
     const { reached, letGo } = holdUp(world, seam);
     const caller = new AbortController();
@@ -178,7 +178,7 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
     expect(world.announced).toEqual([]);
   });
 
-  test('a cancellation whose caller leaves while the upstream is looked at is not asked of the upstream', async () => {
+  test('a cancellation whose caller leaves during the poll is not sent to the upstream', async () => {
     const { world, client, told, settled } = await aService();
     const { id } = (await client.createTask(REQUEST)).task!;
     world.upstream.looks.set('up-1', { found: true, report: { phase: 'queued', status: 'queued' } });

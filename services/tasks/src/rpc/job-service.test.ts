@@ -76,7 +76,7 @@ test.each([
   expect(world.journal.names()).toEqual([]);
 });
 
-test('more leases than one call renews are refused, for those left out would look lost', async () => {
+test('refuses more leases than one call renews: the omitted ones would seem lost', async () => {
   const { client } = await aService();
 
   await expect(client.renewJobLeases({ leases: Array.from({ length: 1001 }, () => ({ jobId: 'job_1', lease: 'lease_1' })) })).rejects.toMatchObject({ kind: 'invalid', field: 'leases' });

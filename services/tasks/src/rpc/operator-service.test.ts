@@ -130,7 +130,7 @@ test('ClassifyHolds takes a thousand ids, and refuses more', async () => {
 describe.each(['listTaskRecords', 'listJobRecords'] as const)('%s', (method) => {
   test.each([
     ['a negative limit', 'limit', { limit: -1 }], ['a limit beyond the most', 'limit', { limit: 1001 }],
-    ['a state of no name', 'state', { state: 77 as never }], ['a place of nobody', 'after', { after: 'task_none' }],
+    ['a state of no name', 'state', { state: 77 as never }], ['an unknown position', 'after', { after: 'task_none' }],
   ])('refuses %s by the name of its field, %s', async (_what, field, request) => {
     const { client } = await open();
 

@@ -265,9 +265,9 @@ describe('ListTasks', () => {
     ['a state of no name', 'states[0]', { states: [77] }],
     ['a kind of no name', 'kind', { kind: 77 }],
     ['too many ids', 'task_ids', { taskIds: Array.from({ length: 101 }, (_, index) => `task_${index}`) }],
-    ['a place of nobody', 'after', { after: 'task_06byh4ptrbv0000000000000000' }],
-    ['a place that is no id', 'after', { after: 'first' }],
-    ['a place that no text can be', 'after', { after: '\0' }],
+    ['an unknown position', 'after', { after: 'task_06byh4ptrbv0000000000000000' }],
+    ['a position that is no id', 'after', { after: 'first' }],
+    ['a position that is no valid text', 'after', { after: '\0' }],
   ])('refuses %s by the name of its field, %s', async (_what, field, request) => {
     const { client } = await open();
     await client.createTask(aRequest());
@@ -275,7 +275,7 @@ describe('ListTasks', () => {
     await expect(client.listTasks({ accountId: 'acme', limit: 10, ...request })).rejects.toMatchObject({ kind: 'invalid', reason: 'invalid_request', field });
   });
 
-  test('refuses a place of another account as it does one of nobody', async () => {
+  test('refuses a position of another account like an unknown one', async () => {
     const { client } = await open();
     const rivals = (await client.createTask(aRequest({ accountId: 'rival' }))).task!.id;
 

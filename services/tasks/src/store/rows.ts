@@ -52,7 +52,7 @@ export function text(value: SqlValue | undefined): string {
   return String(value ?? '');
 }
 
-/** A text to look for. PostgreSQL takes none with a zero character, and nothing that is stored has what stands for it here. */
+/** A text to search for. PostgreSQL accepts no zero character; its replacement here occurs in no stored text. */
 export function sought(text: string): string {
   return text.replaceAll('\0', '\ufffd');
 }

@@ -40,7 +40,7 @@ const LOCATED: Schema = {
   properties: { url: { type: 'string', minLength: 1, description: 'A public http(s) address, a data URL, or a link of a result of this service.' } },
 };
 
-/** A text of at most so many characters. */
+/** A text of at most `maxLength` characters. */
 export function textItemOf(title: string, maxLength: number): Schema {
   return { title, type: 'object', required: ['type', 'text'], additionalProperties: false, properties: { type: { const: 'text' }, text: { type: 'string', maxLength, description: 'Words for the model.' } } };
 }
@@ -65,7 +65,7 @@ const contentItem: Schema = {
   ],
 };
 
-/** The names and types of the content array, which two dialects spell alike; what else holds for it is judged with the order. */
+/** The names and types of the content array, alike in two dialects. All other rules are checked with the order. */
 export const contentSchema: Schema = { type: 'array', maxItems: ITEMS_MAX, items: contentItem, description: 'Texts and media for the model.' };
 
 export function readContent(items: readonly WireItem[]): ReadItem[] {

@@ -1,8 +1,9 @@
 import { isBuiltin, registerHooks } from 'node:module';
 
 /**
- * The modules of Node that the parsers load. Every other one is refused, those of the network first of all: the permission model has no word
- * for it. `child_process` is loaded by a library that looks for the C library; the permission model refuses every use of it.
+ * The modules of Node that the parsers load. Every other module is refused, the network modules above all, because the
+ * permission model does not cover the network. A library that detects the C library loads `child_process`; the
+ * permission model refuses every use of it.
  */
 const OPEN: ReadonlySet<string> = new Set(['child_process', 'crypto', 'events', 'fs', 'fs/promises', 'module', 'os', 'path', 'stream', 'tty', 'util', 'buffer', 'url']);
 const NETWORK_GLOBALS = ['fetch', 'WebSocket', 'EventSource', 'Request', 'Response'];
@@ -17,5 +18,5 @@ registerHooks({
 });
 for (const name of NETWORK_GLOBALS) Reflect.deleteProperty(globalThis, name);
 Reflect.deleteProperty(process, 'getBuiltinModule');
-// what a library says of a file is for nobody, and the channel of the answers is standard output
+// library output is discarded: standard output carries the answers
 globalThis.console = new Proxy(globalThis.console, { get: () => () => undefined });

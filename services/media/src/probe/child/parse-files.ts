@@ -2,7 +2,7 @@
 import './close-world.ts';
 import type { ProbeJob, ProbeOutcome, Work } from '../probe.ts';
 
-// loaded before the first file, whose time does not run meanwhile, and behind the closing of the world
+// loaded before the first file, so that the load does not count as its time, and after the modules are closed
 const [{ probeFile }, { redrawImage }, { posterImage }] = await Promise.all([
   import('../probe-file.ts'), import('../redraw-image.ts'), import('../poster-image.ts'), import('../probe-image.ts'), import('../probe-container.ts'),
 ]);
@@ -26,5 +26,5 @@ process.stdin.setEncoding('utf8').on('data', (chunk: string) => {
   received = received.slice(end + 1);
   void answer(job).then((outcome) => process.stdout.write(`${JSON.stringify(outcome)}\n`));
 });
-// the end of the input is the end of whoever asks, and with it of this process: nothing else keeps it
+// the input ends with the parent process; nothing else keeps this process running, so it ends too
 process.stdout.write('{"ready":true}\n');

@@ -3,21 +3,21 @@ import type { FileBytes } from './file-bytes.ts';
 
 const HEAD_BYTES = 8;
 const LARGE_HEAD_BYTES = 16;
-/** The size that says that the real one stands behind the name. */
+/** This size means that the real size follows the name. */
 const LARGE = 1;
-/** Of one file. A day of film in fragments of a second has about a million. */
+/** The most boxes of one file. A day of film in fragments of one second has about a million. */
 const BOXES_MAX = 1_500_000;
 
-/** A box of an MP4 or MOV: where it stands, and what is in it. */
+/** A box of an MP4 or MOV: its position and its content. */
 export interface Box {
   readonly name: string;
   readonly at: number;
-  /** Of its content. */
+  /** The start of the content. */
   readonly start: number;
   readonly end: number;
 }
 
-/** Reads the boxes of one file one after another, and counts them. */
+/** Reads and counts the boxes of one file. */
 export class BoxReader {
   readonly bytes: FileBytes;
   #boxes = 0;
@@ -26,7 +26,7 @@ export class BoxReader {
     this.bytes = bytes;
   }
 
-  /** The boxes of a file, as far as there are boxes: bytes behind the last one that is whole are nobody's claim. */
+  /** The top-level boxes of a file. Bytes after the last complete box belong to no box, and are not checked. */
   * atTop(): Generator<Box> {
     for (let at = 0; at + HEAD_BYTES <= this.bytes.size;) {
       const box = this.#head(at, this.bytes.size);
@@ -36,7 +36,7 @@ export class BoxReader {
     }
   }
 
-  /** The boxes in a box, each of which must end within it. A size of nothing ends the list, as QuickTime writes it. */
+  /** The boxes in a box. Each must end within it. A size of zero ends the list, as QuickTime writes it. */
   * within({ start, end }: Pick<Box, 'start' | 'end'>): Generator<Box> {
     for (let at = start; at + HEAD_BYTES <= end;) {
       if (this.bytes.u32(at) === 0) return;
@@ -47,7 +47,7 @@ export class BoxReader {
     }
   }
 
-  /** Undefined: no box begins there. */
+  /** The box that begins at `at`; undefined: no box begins there. */
   headAt(at: number): Box | undefined {
     return at < 0 || at + LARGE_HEAD_BYTES > this.bytes.size ? undefined : this.#head(at, this.bytes.size);
   }

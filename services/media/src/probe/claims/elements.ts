@@ -3,14 +3,14 @@ import type { FileBytes } from './file-bytes.ts';
 
 const ID_BYTES_MAX = 4;
 const SIZE_BYTES_MAX = 8;
-/** Of one file. */
+/** The most elements of one file. */
 const ELEMENTS_MAX = 2_000_000;
 
-/** An element of a WebM: what it is, and what is in it. */
+/** An element of a WebM: its id and its content. */
 export interface Element {
   readonly id: number;
   readonly start: number;
-  /** Undefined: it lasts as long as what follows can be in it. */
+  /** Undefined: the element ends before the first element that it cannot contain. */
   readonly end: number | undefined;
 }
 
@@ -31,7 +31,7 @@ export function vintAt(bytes: FileBytes, at: number): Vint {
   return { value, length, isUnknown };
 }
 
-/** Reads the heads of the elements of one file, and counts them. */
+/** Reads and counts the element heads of one file. */
 export class ElementReader {
   readonly bytes: FileBytes;
   #elements = 0;

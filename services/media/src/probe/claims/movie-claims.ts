@@ -11,7 +11,7 @@ const PARENTS: Readonly<Record<string, string>> = {
 };
 const SIDX_COUNT_AT: Readonly<Record<number, number>> = { 0: 22, 1: 30 };
 const SIDX_ENTRY_BYTES = 12;
-/** At the very end of a file: how far before it the index of the fragments begins. */
+/** The last word of a file: how far before the end the fragment index begins. */
 const INDEX_SIZE_BYTES = 4;
 const HANDLER_AT = 8;
 /** More than the tables of hours of film. The parser reads no more of them at once. */
@@ -30,7 +30,7 @@ export function checkMovie(bytes: FileBytes): void {
 
 type Leaf = (movie: MovieCheck, box: Box) => void;
 
-/** What is looked at, by the box that it is in and its own name. */
+/** The boxes that are checked, by the name of their parent and their own name. */
 const LEAVES: Readonly<Record<string, Leaf>> = {
   'mdia/hdlr': (movie, box) => { movie.readHandler(box); },
   'mvex/trex': ({ fragments }, box) => { fragments.addDefaults(box); },
@@ -69,7 +69,7 @@ class MovieCheck {
     if (name === 'trak') this.#track?.tables.check(this.#track.handler);
   }
 
-  /** The parser looks for an index by the last word of the file, wherever that leads. */
+  /** Checks the index at the end: the parser follows the last word of the file to any place. */
   checkIndexAtEnd(): void {
     const { bytes } = this.boxes;
     const at = bytes.size - (bytes.size < INDEX_SIZE_BYTES ? 0 : bytes.u32(bytes.size - INDEX_SIZE_BYTES));

@@ -2,7 +2,7 @@ import type { Box } from './boxes.ts';
 import { claim } from './false-claim.ts';
 import type { FileBytes } from './file-bytes.ts';
 
-/** Of one run, and of a file: each is an object in the parser's memory. */
+/** The most samples of one run and of a file. Each is an object in the parser's memory. */
 const RUN_SAMPLES_MAX = 1_000_000;
 const SAMPLES_MAX = 16_000_000;
 

@@ -3,18 +3,18 @@ import type { FileBytes } from './file-bytes.ts';
 
 const RIFF_HEAD_BYTES = 12;
 const CHUNK_HEAD_BYTES = 8;
-/** Of one file; a WAV has a handful. */
+/** The most chunks of one file; a WAV has a handful. */
 const CHUNKS_MAX = 4096;
 const FORMAT_BYTES_MIN = 16;
-/** Those whose numbers have the smallest byte first. */
+/** Files with little-endian numbers. */
 const RIFF: ReadonlySet<string> = new Set(['RIFF', 'RF64']);
 
 const TAG_HEAD_BYTES = 10;
-/** Of one file; a tag that stands behind another is rare, and a third one is nobody's. */
+/** The most tags of one file. A second tag is rare, and no known writer adds a third. */
 const TAGS_MAX = 16;
-/** How far behind the tags a first frame is looked for. */
+/** How far behind the tags the first frame is searched. */
 const FRAME_WITHIN_BYTES = 4096;
-/** Of the lowest rate that there is. */
+/** The size of a frame at the lowest bit rate. */
 const FRAME_BYTES_MIN = 24;
 /** How far behind the beginning of the first frame its claims may stand: by version and channels, and in the other way to write them. */
 const XING_OFFSETS = [4 + 9, 4 + 17, 4 + 32];

@@ -1,19 +1,22 @@
 import type { Clock } from '@reelgate/platform/clock';
 
-/** What was used is forgotten by half in so long. */
+/** The weight of past processor time halves in this time. */
 const HALF_LIFE_MS = 30_000;
-/** An account whose files take longer than this on the average is served by all workers but one, so that there is always one soon free for the others. */
+/**
+ * If the files of an account take longer than this on average, one worker does not serve it. The other accounts always
+ * have a worker that is soon free.
+ */
 const LONG_MS = 500;
-/** What a file is taken to need before anything is known of an account. */
+/** The assumed time of a file for an account without history. */
 const FIRST_MEAN_MS = 200;
-/** Weight of the last file in the average. */
+/** The weight of the last file in the average. */
 const MEAN_WEIGHT = 0.3;
-/** Remembered beyond those that have work. */
+/** The most accounts that are remembered. An account with work is never forgotten. */
 const ACCOUNTS_MAX = 10_000;
 
-/** A worker's place that an account has. */
+/** One worker that is busy for an account. */
 export interface Turn {
-  /** Gives it back, once, and says how much of the processor was used. */
+  /** Releases the worker, once, and reports the processor time used. */
   end(usedMs: number): void;
 }
 
@@ -22,7 +25,7 @@ export interface Waiter {
   refuse(): void;
 }
 
-/** What one account has waiting and going on, and what it used. */
+/** The waiting and running jobs of one account, and the processor time it used. */
 export interface AccountShare {
   readonly account: string;
   readonly waiting: Waiter[];
@@ -34,23 +37,23 @@ interface Share extends AccountShare {
   usedMs: number;
   usedAt: number;
   meanMs: number;
-  /** When it last began a job, as a count of them. */
+  /** The number of its last job, counted over all accounts. */
   servedAs: number;
 }
 
 export interface AccountShares {
   of(account: string): AccountShare;
-  /** Of all accounts that have work. */
+  /** The shares of all accounts that have work. */
   all(): readonly AccountShare[];
-  /** Whose turn is next; undefined: nobody's now. */
+  /** The account to serve next; undefined: no account can be served now. */
   next(): AccountShare | undefined;
   begin(share: AccountShare): void;
   end(share: AccountShare, usedMs: number): void;
 }
 
 /**
- * Shares workers by account. Next is the account that used least of the processor of late. None ever has all of the workers, since a file
- * that has begun is not interrupted for another; those whose files take long have all but one together.
+ * Shares workers among accounts. The account with the least recent processor time is served next. No account ever has
+ * all workers, because a running file is not interrupted. The accounts whose files take long share all workers but one.
  */
 export function newShares({ clock, workers }: { readonly clock: Clock; readonly workers: number }): AccountShares {
   const shares = new Map<string, Share>();
@@ -95,7 +98,7 @@ export function newShares({ clock, workers }: { readonly clock: Clock; readonly 
   };
 }
 
-/** The one that was longest not heard of, among those without work. */
+/** Forgets the least recently active account that has no work. */
 function forgetOldest(shares: Map<string, Share>): void {
   for (const [account, { running, waiting }] of shares) {
     if (running > 0 || waiting.length > 0) continue;

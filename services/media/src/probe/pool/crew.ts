@@ -4,10 +4,10 @@ import type { Parser } from './parser-process.ts';
 import { parserStarter } from './parser-starter.ts';
 import type { Parsers } from './parsers.ts';
 
-/** After so many files, or so much of the processor, a process is replaced: what leaks is bounded. */
+/** A process is replaced after `JOBS_MAX` files or `PROCESSOR_LIFE_MS` of processor time, so leaks are bounded. */
 const JOBS_MAX = 500;
 const PROCESSOR_LIFE_MS = 120_000;
-/** A process that has nothing to do ends, but for those that are kept warm. */
+/** A process that is idle for this long ends, unless it is kept warm. */
 const IDLE_MS = 60_000;
 
 export interface CrewOptions {
@@ -16,18 +16,18 @@ export interface CrewOptions {
   readonly parsers: Parsers;
   /** Processes that wait for a file even when none comes. */
   readonly warm: number;
-  /** Of JavaScript, and of all that a process holds. */
+  /** The JavaScript heap of a process, and all of its memory. */
   readonly heapBytes: number;
   readonly memoryBytes: number;
-  /** Of the processor, for one file at most. */
+  /** The most processor time for one file. */
   readonly jobProcessorMs: number;
 }
 
-/** The processes of a pool. What comes back is used again, unless it is over or worn. */
+/** The processes of a pool. A process that is given back is used again, unless it has ended or is worn. */
 export interface Crew {
   take(): Promise<Parser>;
   giveBack(parser: Parser): void;
-  /** Starts those that are kept warm and are not there. */
+  /** Starts the missing warm processes. */
   warm(): void;
   stop(): Promise<void>;
 }
@@ -45,13 +45,13 @@ export function openCrew({ clock, log, parsers, warm: warmMin, heapBytes, memory
   };
   const offer = (parser: Promise<Parser>): void => {
     ready.push(parser);
-    // whoever has taken it is told why it failed
+    // the caller of `take` gets the error
     parser.catch(() => { forget(parser); });
   };
   const warm = (): void => {
     while (ready.length < warmMin && !starter.isHeldBack) offer(starter.start());
   };
-  /** Ends it when it was not taken for a while. */
+  /** Ends a process that no job has taken for `IDLE_MS`. */
   const rest = async (parser: Parser): Promise<void> => {
     const offered = Promise.resolve(parser);
     offer(offered);

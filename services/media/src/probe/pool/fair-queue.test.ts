@@ -6,7 +6,7 @@ import type { FairQueue, QueueOptions } from './fair-queue.ts';
 
 const OPTIONS = { workers: 2, perAccountMax: 100, totalMax: 200 };
 
-/** A queue whose jobs are ended by hand, and which says whose began. */
+/** A queue whose jobs the test ends, and which records the account of each job that begins. */
 function aQueue(options: Partial<QueueOptions> = {}) {
   const clock = fakeClock();
   const queue: FairQueue = openFairQueue({ clock, ...OPTIONS, ...options });
@@ -149,7 +149,7 @@ describe('what waits is bounded', () => {
     expect(began).toEqual(['probe 1', 'redraw 1']);
   });
 
-  test('whoever leaves makes room', async () => {
+  test('a caller that leaves makes room', async () => {
     const { enter, settle, end, began } = aQueue({ workers: 1, perAccountMax: 1 });
     const leaving = new AbortController();
     void enter('a');
@@ -164,7 +164,7 @@ describe('what waits is bounded', () => {
     await expect(enter('b', { signal: AbortSignal.abort(new Error('gone')) })).rejects.toThrow('gone');
   });
 
-  test('a queue that was stopped has nobody waiting and takes nobody', async () => {
+  test('a stopped queue has no waiting job and takes no job', async () => {
     const { queue, enter, settle } = aQueue({ workers: 1 });
     void enter('a');
     await settle();

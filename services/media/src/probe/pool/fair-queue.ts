@@ -6,23 +6,26 @@ import type { AccountShare, AccountShares, Turn } from './account-shares.ts';
 const RETRY_MS_MIN = 1000;
 const RETRY_MS_MAX = 60_000;
 
-/** What an account has waiting would take no longer than this, as far as its files so far tell. */
+/** The most work that an account may have waiting, estimated from its files so far. */
 const WAITING_MS_MAX = 60_000;
 
 export interface QueueOptions {
   readonly clock: Clock;
-  /** Work that goes on at once. */
+  /** The number of jobs that run at once. */
   readonly workers: number;
-  /** Jobs that wait, of one account and over all. */
+  /** The most jobs that wait, of one account and over all. */
   readonly perAccountMax: number;
   readonly totalMax: number;
 }
 
 export interface QueueOrder {
   readonly account: string;
-  /** The rest of what has begun already: it goes before what else the account has waiting, and is never too much. */
+  /**
+   * The job continues work that has begun. It goes before the other jobs of the account, and is never refused as too
+   * many.
+   */
   readonly isContinued: boolean;
-  /** Whoever waits leaves the queue when it is aborted. */
+  /** A waiting job leaves the queue when the signal is aborted. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -80,7 +83,7 @@ export function openFairQueue(options: QueueOptions): FairQueue {
   };
 }
 
-/** The refusal says when there will be room: when what waits has been worked on. */
+/** The refusal says when the queue has room: after the time that the waiting jobs take. */
 function tooMany({ workers, perAccountMax, totalMax }: QueueOptions, shares: AccountShares, share: AccountShare): Problem | undefined {
   if (share.waiting.length >= perAccountMax || share.waiting.length * share.meanMs >= WAITING_MS_MAX) return busy(share.waiting.length * share.meanMs);
   const waiting = shares.all().reduce((sum, other) => sum + other.waiting.length, 0);

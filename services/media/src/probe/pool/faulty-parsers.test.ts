@@ -29,7 +29,7 @@ const files = (): string[] => readdirSync(pool.folder, { recursive: true, withFi
 
 test.each([
   'abort', 'crash', 'leave', 'hold', 'wait', 'fill', 'flood', 'twice', 'babble', 'lie',
-])('a file that makes its parser %s is refused, and the next one is looked at by another', async (does) => {
+])('a file that makes its parser %s is refused, and another process parses the next file', async (does) => {
   writeFileSync(file, does);
   const outcome = await pool.probe(file, ANYBODY);
   writeFileSync(file, 'good');
@@ -51,7 +51,7 @@ test('what is drawn is taken over; what was said to be drawn and is not there is
   expect(files()).toEqual([]);
 });
 
-test('a process that does not come up is nobody\'s bad file: it is busy, and is not tried again at once', async () => {
+test('a process that does not start is busy, not a bad file, and is not retried at once', async () => {
   const clock = fakeClock();
   const empty = path.join(folder, 'empty.ts');
   writeFileSync(empty, 'process.exit(1);');

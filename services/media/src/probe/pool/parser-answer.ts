@@ -3,7 +3,7 @@ import { PROBE_FAULTS } from '../../domain/media-facts.ts';
 import type { MediaFacts, ProbeFault } from '../../domain/media-facts.ts';
 import type { ProbeOutcome } from '../probe.ts';
 
-/** Of a side, in pixels: what stands in a field of four bytes. */
+/** The longest side in pixels: the largest number of four bytes. */
 const SIDE_MAX = 2 ** 32 - 1;
 const FRAME_RATE_MAX = 1e9;
 const FRAMES_MAX = 1_000_000;
@@ -11,7 +11,10 @@ const CODEC = /^[a-z0-9][a-z0-9.-]{0,31}$/;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What a child process said of a file; undefined: it is nothing that a parser says. A file that took the process over may say anything. */
+/**
+ * Reads the answer of a child process; undefined: no parser answers so. A process that a file has taken over can write
+ * anything.
+ */
 export function parserAnswer(line: string): ProbeOutcome | undefined {
   const said = fieldsOf(line);
   if (said === undefined) return undefined;

@@ -3,36 +3,36 @@ import type { Confinement } from './confinement.ts';
 const KIB = 1024;
 const MIB = 1024 ** 2;
 const YOUNG_MIB = 4;
-/** As the shell counts the size of a file. */
+/** The unit in which the shell counts file sizes. */
 const BLOCK_BYTES = 512;
-/** What a parser writes: a picture drawn anew, and what the picture library puts aside meanwhile. */
+/** The most bytes of a file that a parser writes: a redrawn picture, or a temporary file of the picture library. */
 const FILE_BYTES_MAX = 1024 * MIB;
 const OPEN_FILES_MAX = 128;
-/** What Node maps before it does anything, and does not use. */
+/** The memory that Node maps at its start and does not use. */
 const RESERVED_BYTES = 1024 * MIB;
-/** Each shell says what it cannot set; a limit that is lower already stays. */
+/** The shell reports each limit that it cannot set. A limit that is already lower stays. */
 const LIMITED = 'ulimit -c 0; ulimit -t "$1"; ulimit -f "$2"; ulimit -n "$3"; ulimit -d "$4"; shift 4; unset PWD; exec "$@"';
 
 export interface ParserLimits {
-  /** Of JavaScript. */
+  /** The JavaScript heap. */
   readonly heapBytes: number;
-  /** Of all that it holds. */
+  /** All memory of the process. */
   readonly memoryBytes: number;
-  /** Of the processor, in all its life. */
+  /** The processor time of its whole life. */
   readonly processorMs: number;
 }
 
 export interface ParserCommand extends ParserLimits {
   readonly confinement: Confinement;
-  /** The script that runs. */
+  /** The script to run. */
   readonly script: string;
-  /** Folders and files that it may read. */
+  /** The folders and files that the child may read. */
   readonly readable: readonly string[];
-  /** The one folder that it may write to. */
+  /** The one folder that the child may write to. */
   readonly writable: string;
 }
 
-/** The command of a child process that may do little: read its code and its file, write into its folder, compute. */
+/** The command of a confined child process. It can read its code and its file, write into its folder, and compute. */
 export function parserCommand({ confinement, script, readable, writable, heapBytes, memoryBytes, processorMs }: ParserCommand): readonly [program: string, ...args: string[]] {
   const node = [
     process.execPath, '--permission', '--allow-addons', ...[...readable, writable].map((place) => `--allow-fs-read=${place}`), `--allow-fs-write=${writable}`,
@@ -45,5 +45,5 @@ export function parserCommand({ confinement, script, readable, writable, heapByt
   return [confinement.shell, '-c', LIMITED, 'sh', ...limits.map(String), ...command];
 }
 
-/** All of its environment. */
+/** The whole environment of the child. */
 export const parserEnvironment = (writable: string): Readonly<Record<string, string>> => ({ TMPDIR: writable, MALLOC_ARENA_MAX: '2' });

@@ -2,29 +2,29 @@ import { constants, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { copyFile, link, open, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 
-/** A picture drawn anew is refused above what an input may have, which is far less. */
+/** The most bytes of a redrawn picture. The limit of an input, which is checked later, is far lower. */
 const DRAWN_BYTES_MAX = 1024 ** 3;
-/** What an attempt to link says where the file must be copied: it lies on another disk, or may not be linked. */
+/** Error codes of a link that mean that the file must be copied: it is on another disk, or links are not allowed. */
 const NOT_LINKED: ReadonlySet<string> = new Set(['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'EACCES']);
 
-/** Where a child process finds its file and leaves what it draws; it sees no other folder. */
+/** The folder in which a child process finds its file and leaves its picture. It sees no other folder. */
 export interface ParserFolder {
-  /** Only read. */
+  /** The child only reads it. */
   readonly readable: string;
   readonly writable: string;
-  /** Of the file that it is given. */
+  /** The path of the file that the child parses. */
   readonly file: string;
   readonly drawn: string;
-  /** Gives it a file, for one job. */
+  /** Gives the child a file, for one job. */
   put(source: string): Promise<void>;
-  /** Takes what was drawn over into a file of ours; false: there is none that can be taken. */
+  /** Copies the drawn picture into a file of ours; false: there is no valid picture. */
   take(into: string): Promise<boolean>;
-  /** Behind a job: nothing of a file is seen by the next one. */
+  /** Runs after a job, so that the next job sees nothing of the file. */
   clear(): Promise<void>;
   remove(): Promise<void>;
 }
 
-/** What processes left behind that have ended with the one before. The folder belongs to one process. */
+/** Removes what the children of an earlier process left behind. The folder belongs to one process. */
 export function sweepParserFolders(root: string): void {
   mkdirSync(root, { recursive: true });
   for (const name of readdirSync(root)) rmSync(path.join(root, name), { recursive: true, force: true });
@@ -57,7 +57,7 @@ async function linkOrCopy(source: string, target: string): Promise<void> {
   }
 }
 
-/** What the child left is not believed to be its own: a link, of either kind, would lead to a file of somebody else. */
+/** The file that the child left is not trusted: a symbolic or hard link would lead to another file. */
 async function takeOver(drawn: string, into: string): Promise<boolean> {
   const source = await open(drawn, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => undefined);
   if (source === undefined) return false;

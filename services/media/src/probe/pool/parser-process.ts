@@ -9,39 +9,42 @@ import type { ParserFolder } from './parser-folder.ts';
 import { usageOf } from './process-usage.ts';
 import { boundsReached } from './watch-usage.ts';
 
-/** For a process to load what it needs. */
+/** The time for a process to load its code. */
 const START_MS = 20_000;
-/** Of one answer, which has a dozen fields. */
+/** The most characters of one answer, which has a dozen fields. */
 const ANSWER_CHARACTERS_MAX = 4096;
 const READY = '{"ready":true}';
 
-/** What is asked for a file; the paths are of ours, not of the process. */
+/** The job for a file. Its paths are those of this process, not of the child. */
 export interface ParserJob extends ProbeJob {
   readonly clock: Clock;
   readonly memoryBytes: number;
 }
 
-/** How a job ended. Without an outcome the process is over: the file held it up, filled it or ended it, or it said what no parser says. */
+/**
+ * How a job ended. Without an outcome the process is over: the file blocked it, filled its memory or crashed it, or the
+ * process gave an answer that no parser gives.
+ */
 export interface ParserRun {
   readonly outcome: ProbeOutcome | undefined;
-  /** Of the processor, or of the clock where that is not known. */
+  /** Processor time, or wall-clock time if it is unknown. */
   readonly usedMs: number;
 }
 
 /** A child process that parses one file after another. */
 export interface Parser {
   readonly pid: number | undefined;
-  /** Whether it has ended. */
+  /** Whether the process has ended. */
   readonly isOver: boolean;
   readonly jobs: number;
   readonly usedMs: number;
-  /** Waits until it can take a file; false: it never will. */
+  /** Waits until the process can take a file; false: it never can. */
   isUp(clock: Clock): Promise<boolean>;
   run(job: ParserJob): Promise<ParserRun>;
   kill(): Promise<void>;
 }
 
-/** Starts one, in a folder of its own that goes with it. */
+/** Starts a parser in a folder of its own, which is removed with it. */
 export function startParser([program, ...args]: readonly [string, ...string[]], folder: ParserFolder): Parser {
   const child = spawn(program, args, { cwd: folder.writable, env: parserEnvironment(folder.writable), stdio: ['pipe', 'pipe', 'ignore'] });
   const lines = linesOf(child);
@@ -94,11 +97,11 @@ async function runJob({ child, lines, folder }: Running, job: ParserJob): Promis
   }
 }
 
-/** The process does not keep this one from ending. */
+/** The child does not keep this process from ending. */
 function letGo(child: ChildProcess): void {
   child.unref();
   for (const stream of [child.stdin, child.stdout] as unknown as readonly (Socket | null)[]) stream?.unref();
-  // its end is seen by the job that it had
+  // the running job notices the end of the child
   child.stdin?.on('error', () => undefined);
 }
 
@@ -113,11 +116,11 @@ async function firstOf<T>(work: Promise<T>, bound: (signal: AbortSignal) => Prom
 
 interface Lines {
   readonly isOver: boolean;
-  /** The next one; undefined: the process has ended. It has one reader. */
+  /** The next line; undefined: the process has ended. It has one reader. */
   next(): Promise<string | undefined>;
 }
 
-/** What a process says, as long as it says no more than it is asked and in its turn; it is ended otherwise. */
+/** The lines that a process writes, one for each job. A process that writes more, or out of order, is ended. */
 function linesOf(child: ChildProcess): Lines {
   let received = '';
   let isOver = false;

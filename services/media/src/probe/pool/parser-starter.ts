@@ -18,7 +18,7 @@ export interface StarterOptions {
 }
 
 export interface ParserStarter {
-  /** Gives a process that takes files. Where none comes up it is busy, for longer each time. */
+  /** Starts a process that takes files. If no process starts, the starter is busy, longer after each failure. */
   start(): Promise<Parser>;
   readonly isHeldBack: boolean;
   end(parser: Parser): Promise<void>;

@@ -20,9 +20,12 @@ export interface Parsers {
 export interface ParsersOptions {
   readonly log: Log;
   readonly newId: NewId;
-  /** Where the processes find their files: on the disk on which those lie, so that they can be linked. It belongs to one process. */
+  /**
+   * The folder in which the processes find their files. It is on the disk of the files, so that they can be linked, and
+   * belongs to one process.
+   */
   readonly folder: string;
-  /** Of the process; that of the parsers where nothing else is said. */
+  /** The script of the process; absent: the script of the parsers. */
   readonly script?: string;
 }
 

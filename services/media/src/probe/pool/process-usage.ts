@@ -13,7 +13,7 @@ export interface ProcessUsage {
   readonly residentBytes: number;
 }
 
-/** What a process has used of the processor and holds of the memory, as the kernel counts it; undefined where it does not say. */
+/** The processor time and the memory of a process, as the kernel counts them; undefined: the kernel does not say. */
 export async function usageOf(pid: number): Promise<ProcessUsage | undefined> {
   try {
     const stat = await readFile(`/proc/${String(pid)}/stat`, 'latin1');

@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** What the parsers are made of besides the code of this folder. */
+/** The packages that the parsers use. */
 const PACKAGES = ['sharp', 'file-type', 'mediabunny', 'probe-image-size'];
 const OWN = ['../', '../../domain/', '../../../package.json'];
-/** Far more than there are. */
+/** Far more than the parsers need. */
 const PACKAGES_MAX = 500;
 
 interface Manifest { readonly dependencies?: Readonly<Record<string, string>>; readonly optionalDependencies?: Readonly<Record<string, string>> }
@@ -24,7 +24,10 @@ export function readableCode(): readonly string[] {
   return [...OWN.map((own) => fileURLToPath(new URL(own, import.meta.url))), ...found];
 }
 
-/** As Node looks for it: in this folder's packages, then in those of the one above. Undefined: it is for another machine, and not installed. */
+/**
+ * Resolves a package as Node does: in this folder's packages, then in those of the folder above. Undefined: the package
+ * is for another platform, and not installed.
+ */
 function folderOf(name: string, from: string): string | undefined {
   const folder = path.join(from, 'node_modules', name);
   if (existsSync(path.join(folder, 'package.json'))) return folder;

@@ -1,23 +1,23 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { ProcessUsage } from './process-usage.ts';
 
-/** Where the machine has much else to do, work goes on for so many times the time that it may use. */
+/** On a busy machine a job can run for this many times its processor time. */
 const TIMES_MAX = 4;
-/** Between two looks at what is used: memory grows by no more than a few hundred mebibytes meanwhile. */
+/** The interval between two usage checks. Memory grows by a few hundred mebibytes at most in that time. */
 const LOOK_MS = 50;
 
 export interface UsageBounds {
   readonly clock: Clock;
-  /** Of the processor, from now on. */
+  /** The processor time that the process can use from now on. */
   readonly ms: number;
   readonly memoryBytes: number;
   readonly signal: AbortSignal;
 }
 
 /**
- * Resolves when a process has used so much of the processor or holds so much memory, whatever else the machine does meanwhile; at the latest
- * after four times as long, as for one that waits for what never comes, and at once when the signal is aborted. Where nothing is known
- * of the process only the clock counts.
+ * Resolves when a process has used `ms` of processor time or holds more than `memoryBytes`, however busy the machine
+ * is. It resolves after `TIMES_MAX * ms` of wall-clock time at the latest, because a process can wait forever, and at
+ * once when the signal is aborted. If the usage of the process is unknown, only the wall clock counts.
  */
 export async function boundsReached(usage: () => Promise<ProcessUsage | undefined>, { clock, ms, memoryBytes, signal }: UsageBounds): Promise<void> {
   const before = (await usage())?.processorMs ?? 0;
