@@ -83,7 +83,7 @@ describe('the folder of a process', () => {
 
     expect(await own.take(into)).toBe(false);
     expect(readFileSync(into, 'utf8')).toBe('');
-    await own.clear();
+    own.clear();
     expect(readFileSync(secret, 'utf8')).toBe('of another account');
     await own.remove();
   });

@@ -1,5 +1,5 @@
-import { constants, mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { copyFile, link, open, readdir, rm } from 'node:fs/promises';
+import { constants, linkSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { copyFile, open, rm } from 'node:fs/promises';
 import path from 'node:path';
 
 /** The most bytes of a redrawn picture. The limit of an input, which is checked later, is far lower. */
@@ -19,8 +19,8 @@ export interface ParserFolder {
   put(source: string): Promise<void>;
   /** Copies the drawn picture into a file of ours; false: there is no valid picture. */
   take(into: string): Promise<boolean>;
-  /** Runs after a job, so that the next job sees nothing of the file. */
-  clear(): Promise<void>;
+  /** Runs after a job, so that the next job sees nothing of the file. It throws nothing. */
+  clear(): void;
   remove(): Promise<void>;
 }
 
@@ -40,17 +40,22 @@ export function makeParserFolder(root: string, name: string): ParserFolder {
     readable, writable, file, drawn,
     put: (source) => linkOrCopy(source, file),
     take: (into) => takeOver(drawn, into),
-    clear: async () => {
-      await rm(file, { force: true });
-      for (const left of await readdir(writable)) await rm(path.join(writable, left), { recursive: true, force: true });
+    clear: () => {
+      try {
+        rmSync(file, { force: true });
+        for (const left of readdirSync(writable)) rmSync(path.join(writable, left), { recursive: true, force: true });
+      } catch {
+        // what could not be removed goes with the folder
+      }
     },
     remove: () => rm(folder, { recursive: true, force: true }),
   };
 }
 
+/** A link is made at once: through the thread pool it took longer than most files take to parse. */
 async function linkOrCopy(source: string, target: string): Promise<void> {
   try {
-    await link(source, target);
+    linkSync(source, target);
   } catch (error) {
     if (!NOT_LINKED.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
     await copyFile(source, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);

@@ -79,21 +79,21 @@ interface Running { readonly child: ChildProcess; readonly lines: Lines; readonl
 
 async function runJob({ child, lines, folder }: Running, job: ParserJob): Promise<ParserRun> {
   const { clock, work, path, into, pixelsMax, timeoutMs: ms, memoryBytes } = job;
-  const usage = async (): ReturnType<typeof usageOf> => (child.pid === undefined ? undefined : usageOf(child.pid));
+  const usage = (): ReturnType<typeof usageOf> => (child.pid === undefined ? undefined : usageOf(child.pid));
   await folder.put(path);
   try {
-    const [began, before] = [clock.now(), await usage()];
+    const [began, before] = [clock.now(), usage()];
     const answered = lines.next();
     const given: ProbeJob = { work, path: folder.file, into: into === '' ? '' : folder.drawn, pixelsMax, timeoutMs: ms };
     child.stdin?.write(`${JSON.stringify(given)}\n`);
     const line = await firstOf(answered, (signal) => boundsReached(usage, { clock, ms, memoryBytes, signal }));
-    const after = await usage();
+    const after = usage();
     const outcome = line === undefined ? undefined : parserAnswer(line);
     const usedMs = before === undefined || after === undefined ? Math.min(ms, clock.now() - began) : after.processorMs - before.processorMs;
     const isTaken = into === '' || outcome === undefined || !('facts' in outcome) || await folder.take(into);
     return { outcome: isTaken ? outcome : undefined, usedMs: outcome === undefined ? Math.max(usedMs, ms) : usedMs };
   } finally {
-    await folder.clear().catch(() => undefined);
+    folder.clear();
   }
 }
 
