@@ -8,7 +8,7 @@ describe('the media section', () => {
     expect(config).toMatchObject({
       listen: undefined, http: undefined, database: undefined, blobs: { kind: 'folder', path: undefined },
       results: { lifetimeMs: 7 * 86_400_000, bytesMax: 2 * 1024 ** 3, parallel: 16 },
-      probe: { timeoutMs: 5000, heapBytes: 256 * 1024 ** 2, memoryBytes: 1024 ** 3, pixelsMax: 40_000_000, workers: 3, resultWorkers: 3, queueMax: 256, queuePerAccountMax: 64 },
+      probe: { timeoutMs: 5000, heapBytes: 256 * 1024 ** 2, memoryBytes: 1024 ** 3, pixelsMax: 40_000_000, workers: 3, resultWorkers: 5, queueMax: 256, queuePerAccountMax: 64 },
       bytesMax: { image: 30 * 1024 ** 2, video: 50 * 1024 ** 2, audio: 15 * 1024 ** 2 },
       fetch: { allow: [], ports: [80, 443], redirectsMax: 3, dnsServers: [], inFlight: { total: 16, perAccount: 4, perHost: 4 }, leastBytesPerSecond: 16_384, speedWindowMs: 15_000, headerBytesMax: 16_384, urlCharactersMax: 4096 },
     });

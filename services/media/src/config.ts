@@ -34,7 +34,7 @@ export const mediaSchema = {
     limits: section({ image: bytes('30MiB'), video: bytes('50MiB'), audio: bytes('15MiB'), base_video: bytes('100MiB') }),
     probe: section({
       timeout: duration('5s'), heap: bytes('256MiB'), memory: bytes('1GiB'), pixels: count(40_000_000),
-      workers: count(3), result_workers: count(3), queue: count(256), queue_per_account: count(64),
+      workers: count(3), result_workers: count(5), queue: count(256), queue_per_account: count(64),
     }),
     fetch: section({
       allow: {
