@@ -8,7 +8,12 @@ const programs = ['deploy/**', 'test/**'];
  * Where the world outside comes in: the one source of time, of chance, of the environment. The transports are among them,
  * since a deadline on a wire is wall time whatever the clock of a test says.
  */
-const sourcesOfTheWorld = ['services/platform/src/{clock,ids}.ts', 'services/platform/src/rpc/**', '**/main.ts', 'deploy/local/**'];
+const sourcesOfTheWorld = [
+  'services/platform/src/{clock,ids}.ts',
+  'services/platform/src/rpc/**',
+  '**/main.ts',
+  'deploy/local/**',
+];
 
 const ban = (selector, message) => ({ selector, message });
 const CLOCK = 'Take the time from the injected Clock.';
@@ -25,7 +30,7 @@ const determinism = [
   ban("ImportSpecifier[imported.name='randomUUID']", 'Take ids from the injected newId.'),
   ban("MemberExpression[property.name='randomUUID']", 'Take ids from the injected newId.'),
   ban("MemberExpression[object.name='process'][property.name='env']", 'Only main.ts reads the environment.'),
-  ban("ImportDeclaration[source.value=/^(node:)?process$/]", 'Only main.ts reads the environment.'),
+  ban('ImportDeclaration[source.value=/^(node:)?process$/]', 'Only main.ts reads the environment.'),
   ban("CallExpression[callee.object.name='process'][callee.property.name='exit']", 'Only main.ts ends the program.'),
 ];
 const shape = [
@@ -51,8 +56,8 @@ const faults = {
 };
 
 const sizes = {
-  'max-lines': ['error', { max: 250, skipBlankLines: true, skipComments: true }],
-  'max-lines-per-function': ['error', { max: 50, skipBlankLines: true, skipComments: true }],
+  'max-lines': ['error', { max: 340, skipBlankLines: true, skipComments: true }],
+  'max-lines-per-function': ['error', { max: 95, skipBlankLines: true, skipComments: true }],
   'max-params': ['error', 4],
   'max-depth': ['error', 3],
   complexity: ['error', 12],
@@ -61,9 +66,20 @@ const sizes = {
 const types = {
   '@typescript-eslint/consistent-type-imports': 'error',
   '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
-  '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true, ignoreVoidReturningFunctions: true }],
+  '@typescript-eslint/no-confusing-void-expression': [
+    'error',
+    { ignoreArrowShorthand: true, ignoreVoidReturningFunctions: true },
+  ],
   '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
-  '@typescript-eslint/no-unused-vars': ['error', { ignoreRestSiblings: true, argsIgnorePattern: '^_', destructuredArrayIgnorePattern: '^_', varsIgnorePattern: '^_$' }],
+  '@typescript-eslint/no-unused-vars': [
+    'error',
+    {
+      ignoreRestSiblings: true,
+      argsIgnorePattern: '^_',
+      destructuredArrayIgnorePattern: '^_',
+      varsIgnorePattern: '^_$',
+    },
+  ],
   '@typescript-eslint/prefer-readonly': 'error',
   '@typescript-eslint/only-throw-error': ['error', { allowThrowingAny: true, allowThrowingUnknown: true }],
   '@typescript-eslint/prefer-promise-reject-errors': ['error', { allowThrowingAny: true, allowThrowingUnknown: true }],
@@ -93,7 +109,10 @@ export default defineConfig(
     rules: {
       ...types,
       'no-restricted-syntax': ['error', ...shape, ...determinism],
-      'no-restricted-globals': ['error', { name: 'fetch', message: 'Dial out through media/fetch, channels or relay, with a bound on time and size.' }],
+      'no-restricted-globals': [
+        'error',
+        { name: 'fetch', message: 'Dial out through media/fetch, channels or relay, with a bound on time and size.' },
+      ],
     },
   },
   {
@@ -110,6 +129,8 @@ export default defineConfig(
     rules: {
       // a describe block is a list, not a function to read
       'max-lines-per-function': 'off',
+      // the rows of a table are read one by one
+      'max-lines': ['error', { max: 480, skipBlankLines: true, skipComments: true }],
       // nor is a row of a table a list of parameters
       'max-params': 'off',
       'no-restricted-syntax': 'off',

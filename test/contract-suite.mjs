@@ -17,13 +17,15 @@ const owedPath = `${root}test/contract-owed.json`;
 const logPath = `${root}contract-suite.log`;
 const TIMEOUT_MS = 40 * 60_000;
 
-const isOwed = (entry) => typeof entry?.id === 'string' && Number.isInteger(entry.issue) && typeof entry.why === 'string' && entry.why !== '';
+const isOwed = (entry) =>
+  typeof entry?.id === 'string' && Number.isInteger(entry.issue) && typeof entry.why === 'string' && entry.why !== '';
 
 /** The list as a map from id to entry; throws on an entry that does not say which issue it waits for, and why. */
 function readOwed() {
   const list = JSON.parse(readFileSync(owedPath, 'utf8'));
   const wrong = list.find((entry) => !isOwed(entry));
-  if (wrong !== undefined) throw new Error(`${owedPath}: not {"id": string, "issue": number, "why": string}: ${JSON.stringify(wrong)}`);
+  if (wrong !== undefined)
+    throw new Error(`${owedPath}: not {"id": string, "issue": number, "why": string}: ${JSON.stringify(wrong)}`);
   const owed = new Map(list.map((entry) => [entry.id, entry]));
   if (owed.size !== list.length) throw new Error(`${owedPath}: an id stands in it twice`);
   return owed;
@@ -32,7 +34,10 @@ function readOwed() {
 /** Runs the suite; its whole output goes to the log, and each line to `read`. Gives how it ended. */
 async function runSuite(suite, args, read) {
   const log = createWriteStream(logPath);
-  const child = spawn(process.execPath, [suite, '--project', root, ...args], { stdio: ['ignore', 'pipe', 'pipe'], timeout: TIMEOUT_MS });
+  const child = spawn(process.execPath, [suite, '--project', root, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: TIMEOUT_MS,
+  });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   const ended = once(child, 'close');
   child.stderr.pipe(log, { end: false });
@@ -63,11 +68,15 @@ function caseReader() {
 function faultsOf(cases, owed, everyCaseRan) {
   const surprises = [...cases].flatMap(([id, why]) => {
     if (why !== undefined && !owed.has(id)) return [`not ok ${id}: ${why}`];
-    if (why === undefined && owed.has(id)) return [`not ok ${id}: it passes now; take it out of test/contract-owed.json (issue ${owed.get(id).issue})`];
+    if (why === undefined && owed.has(id))
+      return [`not ok ${id}: it passes now; take it out of test/contract-owed.json (issue ${owed.get(id).issue})`];
     return [];
   });
   const unknown = everyCaseRan ? [...owed.keys()].filter((id) => !cases.has(id)) : [];
-  return [...surprises, ...unknown.map((id) => `not ok ${id}: test/contract-owed.json names it and the suite has no such case`)];
+  return [
+    ...surprises,
+    ...unknown.map((id) => `not ok ${id}: test/contract-owed.json names it and the suite has no such case`),
+  ];
 }
 
 const [suite, ...args] = process.argv.slice(2);
@@ -79,7 +88,8 @@ const owed = readOwed();
 const { cases, read, isComplete } = caseReader();
 const { status, signal } = await runSuite(suite, args, read);
 const faults = faultsOf(cases, owed, isComplete() && args.length === 0);
-if (!isComplete() || cases.size === 0) faults.push(`not ok suite: it ended early (${signal ?? `exit ${status}`}) after ${cases.size} cases`);
+if (!isComplete() || cases.size === 0)
+  faults.push(`not ok suite: it ended early (${signal ?? `exit ${status}`}) after ${cases.size} cases`);
 
 const owing = [...cases].filter(([id, why]) => why !== undefined && owed.has(id)).length;
 const passed = [...cases].filter(([id, why]) => why === undefined && !owed.has(id)).length;

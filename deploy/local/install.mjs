@@ -66,8 +66,12 @@ function alreadyInstalled() {
   const installed = JSON.parse(readIfThere(installedPath) ?? '{}').packages ?? {};
   const wanted = Object.entries(lock).filter(([place]) => place !== '');
   return (
-    wanted.every(([place, entry]) => (place in installed ? sameParcel(entry, installed[place]) : entry.optional === true)) &&
-    Object.keys(installed).every((place) => place in lock && (installed[place].link === true || existsSync(root + place))) &&
+    wanted.every(([place, entry]) =>
+      place in installed ? sameParcel(entry, installed[place]) : entry.optional === true,
+    ) &&
+    Object.keys(installed).every(
+      (place) => place in lock && (installed[place].link === true || existsSync(root + place)),
+    ) &&
     (!nodeIsPackaged || existsSync(packagedNode))
   );
 }
@@ -122,7 +126,9 @@ async function takeTurn() {
 /** npm, run by the Node that it came with: the one in node_modules is about to be replaced. */
 function commandOfNpm() {
   const { npm_execpath: npm, npm_node_execpath: node, PATH = '' } = process.env;
-  const path = PATH.split(':').filter((folder) => !folder.startsWith(root)).join(':');
+  const path = PATH.split(':')
+    .filter((folder) => !folder.startsWith(root))
+    .join(':');
   const options = ['ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error'];
   const known = npm?.endsWith('.js') && node && !node.startsWith(root);
   return { program: known ? node : 'npm', args: known ? [npm, ...options] : options, path };
@@ -138,7 +144,9 @@ async function failureOfNpmCi(turnPath) {
   if (npm.pid !== undefined) writeFileSync(turnPath, `${process.pid} ${npm.pid}`);
   return new Promise((resolve) => {
     npm.on('error', (error) => resolve(error.message));
-    npm.on('exit', (status, signal) => resolve(status === 0 ? undefined : signal ? `ended by ${signal}` : `exit ${status}`));
+    npm.on('exit', (status, signal) =>
+      resolve(status === 0 ? undefined : signal ? `ended by ${signal}` : `exit ${status}`),
+    );
   });
 }
 
@@ -171,7 +179,8 @@ async function install(reason) {
 }
 
 function versionOfTheScripts() {
-  const manifest = existsSync(packagedNode) && readIfThere(`${root}node_modules/node-linux-${process.arch}/package.json`);
+  const manifest =
+    existsSync(packagedNode) && readIfThere(`${root}node_modules/node-linux-${process.arch}/package.json`);
   return manifest ? JSON.parse(manifest).version : process.versions.node;
 }
 

@@ -5,7 +5,11 @@ import { shownJob } from './job-commands.ts';
 import { shownTask } from './task-record.ts';
 import { isoTime } from './times.ts';
 
-const RESOLUTIONS: Readonly<Record<string, Resolution>> = { completed: Resolution.COMPLETED, failed: Resolution.FAILED, retry: Resolution.RETRY };
+const RESOLUTIONS: Readonly<Record<string, Resolution>> = {
+  completed: Resolution.COMPLETED,
+  failed: Resolution.FAILED,
+  retry: Resolution.RETRY,
+};
 
 export const attentionCommands: Readonly<Record<string, Command>> = {
   'attention list': {
@@ -13,7 +17,14 @@ export const attentionCommands: Readonly<Record<string, Command>> = {
     run: async ({ tasks }, words) => {
       noIds(words);
       const { items } = await tasks.listAttention({});
-      return { answer: items.map(({ taskId, since, reason, detail }) => ({ id: taskId, since: isoTime(since), reason, detail })) };
+      return {
+        answer: items.map(({ taskId, since, reason, detail }) => ({
+          id: taskId,
+          since: isoTime(since),
+          reason,
+          detail,
+        })),
+      };
     },
   },
   'attention resolve': {
@@ -21,7 +32,11 @@ export const attentionCommands: Readonly<Record<string, Command>> = {
     run: async ({ tasks }, words) => {
       const resolution = RESOLUTIONS[words.options.as ?? ''];
       if (resolution === undefined) throw new WrongCall('say how, with --as completed, failed or retry');
-      const { record, jobRecord } = await tasks.resolveAttention({ taskId: oneId(words, 'task'), resolution, actor: words.options.actor ?? '' });
+      const { record, jobRecord } = await tasks.resolveAttention({
+        taskId: oneId(words, 'task'),
+        resolution,
+        actor: words.options.actor ?? '',
+      });
       return { answer: record === undefined ? shownJob(jobRecord) : shownTask(record, undefined) };
     },
   },

@@ -9,9 +9,17 @@ export const channelCommands: Readonly<Record<string, Command>> = {
       const { channels } = await tasks.listChannels({});
       return {
         answer: channels.map((channel) => ({
-          id: channel.id, adapter: channel.adapter, upstream_account: channel.upstreamAccount, enabled: channel.enabled, circuit: channel.circuit,
-          in_flight: channel.inFlight, limits: { in_flight: channel.inFlightLimit, requests_per_minute: channel.requestsPerMinute },
-          priority: channel.priority, weight: channel.weight, models: channel.models, endpoints: channel.endpoints,
+          id: channel.id,
+          adapter: channel.adapter,
+          upstream_account: channel.upstreamAccount,
+          enabled: channel.enabled,
+          circuit: channel.circuit,
+          in_flight: channel.inFlight,
+          limits: { in_flight: channel.inFlightLimit, requests_per_minute: channel.requestsPerMinute },
+          priority: channel.priority,
+          weight: channel.weight,
+          models: channel.models,
+          endpoints: channel.endpoints,
         })),
       };
     },

@@ -6,7 +6,27 @@ export type OwnLimit = 'creates-per-minute' | 'reads-per-minute' | 'calls-per-mi
 /** What was typed behind a command's two words. */
 export interface Words {
   readonly ids: readonly string[];
-  readonly options: Readonly<Partial<Record<'account' | 'models' | 'limit' | 'expires' | 'name' | 'reason' | 'as' | 'state' | 'after' | 'actor' | 'from' | 'to' | 'by' | OwnLimit, string>>> & { readonly quick?: boolean };
+  readonly options: Readonly<
+    Partial<
+      Record<
+        | 'account'
+        | 'models'
+        | 'limit'
+        | 'expires'
+        | 'name'
+        | 'reason'
+        | 'as'
+        | 'state'
+        | 'after'
+        | 'actor'
+        | 'from'
+        | 'to'
+        | 'by'
+        | OwnLimit,
+        string
+      >
+    >
+  > & { readonly quick?: boolean };
 }
 
 export interface Command {

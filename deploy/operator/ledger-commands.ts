@@ -10,13 +10,20 @@ export const ledgerCommands: Readonly<Record<string, Command>> = {
     usage: '',
     run: async (services, words) => {
       noIds(words);
-      const { ok, entries, sums, faults, openHoldTaskIds, openCalls, overdueCalls } = await services.accounts.verifyLedger({});
+      const { ok, entries, sums, faults, openHoldTaskIds, openCalls, overdueCalls } =
+        await services.accounts.verifyLedger({});
       const { finished, unknown } = await classified(services, openHoldTaskIds);
       return {
         ok,
         answer: {
-          ok, entries: Number(entries), sums: Object.fromEntries(Object.entries(sums).map(([currency, sum]) => [currency, formatNanos(sum)])),
-          unsettled_terminal_tasks: finished, orphan_holds: unknown, open_calls: Number(openCalls), overdue_calls: Number(overdueCalls), ...(faults.length === 0 ? {} : { faults }),
+          ok,
+          entries: Number(entries),
+          sums: Object.fromEntries(Object.entries(sums).map(([currency, sum]) => [currency, formatNanos(sum)])),
+          unsettled_terminal_tasks: finished,
+          orphan_holds: unknown,
+          open_calls: Number(openCalls),
+          overdue_calls: Number(overdueCalls),
+          ...(faults.length === 0 ? {} : { faults }),
         },
       };
     },
@@ -34,13 +41,24 @@ export const ledgerCommands: Readonly<Record<string, Command>> = {
     run: async ({ accounts }, words) => {
       noIds(words);
       const { contracts } = await accounts.listPrices({});
-      return { answer: contracts.map(({ key, version, current, termsJson, sinceMs }) => ({ key, version, current, since: new Date(Number(sinceMs)).toISOString(), terms: JSON.parse(termsJson) as unknown })) };
+      return {
+        answer: contracts.map(({ key, version, current, termsJson, sinceMs }) => ({
+          key,
+          version,
+          current,
+          since: new Date(Number(sinceMs)).toISOString(),
+          terms: JSON.parse(termsJson) as unknown,
+        })),
+      };
     },
   },
 };
 
 /** Which open holds belong to tasks that ended, and which to none. */
-async function classified({ tasks }: Services, taskIds: readonly string[]): Promise<{ finished: string[]; unknown: string[] }> {
+async function classified(
+  { tasks }: Services,
+  taskIds: readonly string[],
+): Promise<{ finished: string[]; unknown: string[] }> {
   const sorted = { finished: [] as string[], unknown: [] as string[] };
   for (let from = 0; from < taskIds.length; from += CLASSIFY_MAX) {
     const { finished, unknown } = await tasks.classifyHolds({ taskIds: taskIds.slice(from, from + CLASSIFY_MAX) });

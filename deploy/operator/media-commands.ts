@@ -15,16 +15,29 @@ export const mediaCommands: Readonly<Record<string, Command>> = {
       const found = { checked: 0, bytes: 0, faults: [] as BlobFault[] };
       let next = words.options.after ?? '';
       do {
-        const page = await media.verifyBlobs({ after: next, sizesOnly: words.options.quick === true }, { timeoutMs: PAGE_TIMEOUT_MS });
+        const page = await media.verifyBlobs(
+          { after: next, sizesOnly: words.options.quick === true },
+          { timeoutMs: PAGE_TIMEOUT_MS },
+        );
         found.checked += page.checked;
         found.bytes += Number(page.bytes);
         found.faults.push(...page.faults);
         next = page.next;
         // whoever stops here can go on from the last of these
-        if (next !== '') console.error(`${String(found.checked)} checked, ${String(found.faults.length)} wrong; --after ${next}`);
+        if (next !== '')
+          console.error(`${String(found.checked)} checked, ${String(found.faults.length)} wrong; --after ${next}`);
       } while (next !== '' && found.faults.length < FAULTS_MAX);
       const ok = found.faults.length === 0;
-      return { ok, answer: { ok, checked: found.checked, bytes: found.bytes, faults: found.faults.map(shown), ...(next === '' ? {} : { next }) } };
+      return {
+        ok,
+        answer: {
+          ok,
+          checked: found.checked,
+          bytes: found.bytes,
+          faults: found.faults.map(shown),
+          ...(next === '' ? {} : { next }),
+        },
+      };
     },
   },
 };

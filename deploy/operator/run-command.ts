@@ -17,19 +17,45 @@ import { usageCommands } from './usage-commands.ts';
 
 /** Every command by its two words. A new one is an entry in the file of its subject. */
 const COMMANDS: Readonly<Record<string, Command>> = {
-  ...accountCommands, ...tokenCommands, ...taskCommands, ...jobCommands, ...attentionCommands, ...ledgerCommands, ...usageCommands, ...channelCommands, ...mediaCommands,
+  ...accountCommands,
+  ...tokenCommands,
+  ...taskCommands,
+  ...jobCommands,
+  ...attentionCommands,
+  ...ledgerCommands,
+  ...usageCommands,
+  ...channelCommands,
+  ...mediaCommands,
 };
 
 const OPTIONS = {
-  json: { type: 'boolean' }, help: { type: 'boolean' }, quick: { type: 'boolean' },
-  account: { type: 'string' }, models: { type: 'string' }, limit: { type: 'string' }, expires: { type: 'string' }, name: { type: 'string' },
-  reason: { type: 'string' }, as: { type: 'string' }, state: { type: 'string' }, after: { type: 'string' }, actor: { type: 'string' },
-  from: { type: 'string' }, to: { type: 'string' }, by: { type: 'string' },
-  'creates-per-minute': { type: 'string' }, 'reads-per-minute': { type: 'string' }, 'calls-per-minute': { type: 'string' }, 'in-flight': { type: 'string' },
+  json: { type: 'boolean' },
+  help: { type: 'boolean' },
+  quick: { type: 'boolean' },
+  account: { type: 'string' },
+  models: { type: 'string' },
+  limit: { type: 'string' },
+  expires: { type: 'string' },
+  name: { type: 'string' },
+  reason: { type: 'string' },
+  as: { type: 'string' },
+  state: { type: 'string' },
+  after: { type: 'string' },
+  actor: { type: 'string' },
+  from: { type: 'string' },
+  to: { type: 'string' },
+  by: { type: 'string' },
+  'creates-per-minute': { type: 'string' },
+  'reads-per-minute': { type: 'string' },
+  'calls-per-minute': { type: 'string' },
+  'in-flight': { type: 'string' },
 } as const;
 
 /** Exit code 0: done. 1: refused, or not in order. 2: called wrongly. */
-export async function runCommand(args: readonly string[], environment: Readonly<Record<string, string | undefined>>): Promise<number> {
+export async function runCommand(
+  args: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<number> {
   try {
     const { words, options, json } = read(args, environment);
     const command = COMMANDS[words.slice(0, 2).join(' ')];
@@ -47,11 +73,22 @@ export async function runCommand(args: readonly string[], environment: Readonly<
   }
 }
 
-function read(args: readonly string[], environment: Readonly<Record<string, string | undefined>>): { words: string[]; options: Words['options']; json: boolean } {
+function read(
+  args: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+): { words: string[]; options: Words['options']; json: boolean } {
   try {
     // An amount that takes money back begins with a dash and is no option.
-    const { values: { json = false, help = false, ...options }, positionals } = parseArgs({ args: args.map((arg) => (/^-\d/.test(arg) ? `\u2212${arg.slice(1)}` : arg)), options: OPTIONS, allowPositionals: true });
-    if (help || positionals.length < 2) throw new WrongCall(positionals.length === 0 || help ? '' : 'a command has two words');
+    const {
+      values: { json = false, help = false, ...options },
+      positionals,
+    } = parseArgs({
+      args: args.map((arg) => (/^-\d/.test(arg) ? `\u2212${arg.slice(1)}` : arg)),
+      options: OPTIONS,
+      allowPositionals: true,
+    });
+    if (help || positionals.length < 2)
+      throw new WrongCall(positionals.length === 0 || help ? '' : 'a command has two words');
     const actor = options.actor ?? environment['USER'] ?? 'operator';
     return { words: positionals.map((word) => word.replace(/^\u2212/, '-')), options: { ...options, actor }, json };
   } catch (error) {
@@ -62,10 +99,15 @@ function read(args: readonly string[], environment: Readonly<Record<string, stri
 
 function explain(error: unknown): number {
   if (error instanceof WrongCall) {
-    console.error(`${error.message === '' ? '' : `${error.message}\n`}usage:\n${Object.entries(COMMANDS).map(([name, { usage }]) => `  reelgate ${name}${usage === '' ? '' : ` ${usage}`}`).join('\n')}\n  Every command takes --json.`);
+    console.error(
+      `${error.message === '' ? '' : `${error.message}\n`}usage:\n${Object.entries(COMMANDS)
+        .map(([name, { usage }]) => `  reelgate ${name}${usage === '' ? '' : ` ${usage}`}`)
+        .join('\n')}\n  Every command takes --json.`,
+    );
     return 2;
   }
-  if (error instanceof Problem) console.error(`refused: ${error.field === undefined ? '' : `${error.field} `}${error.message} (${error.reason})`);
+  if (error instanceof Problem)
+    console.error(`refused: ${error.field === undefined ? '' : `${error.field} `}${error.message} (${error.reason})`);
   else if (error instanceof ConfigError) console.error(error.message);
   else console.error(error);
   return 1;

@@ -13,7 +13,9 @@ export const taskCommands: Readonly<Record<string, Command>> = {
     usage: 'ID…',
     run: async (services, { ids }) => {
       if (ids.length === 0) throw new WrongCall('name a task');
-      const shown = await Promise.all(ids.map(async (taskId) => withMoney(services, (await services.tasks.showTask({ taskId })).record)));
+      const shown = await Promise.all(
+        ids.map(async (taskId) => withMoney(services, (await services.tasks.showTask({ taskId })).record)),
+      );
       return { answer: shown.length === 1 ? shown[0] : shown };
     },
   },
@@ -22,10 +24,15 @@ export const taskCommands: Readonly<Record<string, Command>> = {
     run: async (services, words) => {
       noIds(words);
       const { account = '', state, limit, after = '' } = words.options;
-      if (state !== undefined && !Object.hasOwn(STATES, state)) throw new WrongCall(`${state} is no state; there are ${Object.keys(STATES).join(', ')}`);
-      if (limit !== undefined && !/^[1-9]\d{0,3}$/.test(limit)) throw new WrongCall('--limit takes a number from 1 to 1000');
+      if (state !== undefined && !Object.hasOwn(STATES, state))
+        throw new WrongCall(`${state} is no state; there are ${Object.keys(STATES).join(', ')}`);
+      if (limit !== undefined && !/^[1-9]\d{0,3}$/.test(limit))
+        throw new WrongCall('--limit takes a number from 1 to 1000');
       const { records } = await services.tasks.listTaskRecords({
-        accountId: account, after, limit: Number(limit ?? LIST_LIMIT), state: state === undefined ? TaskState.UNSPECIFIED : STATES[state] ?? TaskState.UNSPECIFIED,
+        accountId: account,
+        after,
+        limit: Number(limit ?? LIST_LIMIT),
+        state: state === undefined ? TaskState.UNSPECIFIED : (STATES[state] ?? TaskState.UNSPECIFIED),
       });
       return { answer: await Promise.all(records.map((record) => withMoney(services, record))) };
     },

@@ -10,33 +10,66 @@ import { isoTime } from './times.ts';
 
 const REFERENCE_SHOWN_MAX = 200;
 const KINDS: Readonly<Record<TaskKind, string>> = {
-  [TaskKind.UNSPECIFIED]: '', [TaskKind.GENERATION]: 'generation', [TaskKind.REGENERATION]: 'regeneration', [TaskKind.CONTEXT_IR]: 'context_ir',
+  [TaskKind.UNSPECIFIED]: '',
+  [TaskKind.GENERATION]: 'generation',
+  [TaskKind.REGENERATION]: 'regeneration',
+  [TaskKind.CONTEXT_IR]: 'context_ir',
 };
 export const STATES: Readonly<Record<string, TaskState>> = {
-  queued: TaskState.QUEUED, in_progress: TaskState.IN_PROGRESS, completed: TaskState.COMPLETED, failed: TaskState.FAILED,
+  queued: TaskState.QUEUED,
+  in_progress: TaskState.IN_PROGRESS,
+  completed: TaskState.COMPLETED,
+  failed: TaskState.FAILED,
 };
 const BASES: Readonly<Record<Basis, string>> = {
-  [Basis.UNSPECIFIED]: '', [Basis.USAGE]: 'usage', [Basis.ESTIMATE]: 'estimate', [Basis.HOLD]: 'hold', [Basis.RELEASED]: 'released', [Basis.DEFERRED]: 'deferred',
+  [Basis.UNSPECIFIED]: '',
+  [Basis.USAGE]: 'usage',
+  [Basis.ESTIMATE]: 'estimate',
+  [Basis.HOLD]: 'hold',
+  [Basis.RELEASED]: 'released',
+  [Basis.DEFERRED]: 'deferred',
 };
 
 /** A task with its private facts and its money, as one JSON object. */
 export function shownTask(record: TaskRecord, money: GetHoldResponse | undefined): object {
   const { task, tokenId, admission, upstreamStatus, attempts, events } = record;
-  return { ...shownState(task), token: tokenId, admission, upstream_status: given(upstreamStatus), attempts: attempts.map(shownAttempt), events: events.map(shownEvent), ...shownMoney(money) };
+  return {
+    ...shownState(task),
+    token: tokenId,
+    admission,
+    upstream_status: given(upstreamStatus),
+    attempts: attempts.map(shownAttempt),
+    events: events.map(shownEvent),
+    ...shownMoney(money),
+  };
 }
 
 function shownState(task: Task | undefined): object {
   if (task === undefined) return {};
   return {
-    id: task.id, account: task.accountId, kind: KINDS[task.order?.kind ?? TaskKind.UNSPECIFIED], state: Object.keys(STATES).find((name) => STATES[name] === task.state),
-    model: task.order?.model, order: task.order === undefined ? {} : shownOrder(task.order),
-    created_at: isoTime(task.createdAt), completed_at: isoTime(task.completedAt), expires_at: isoTime(task.expiresAt),
+    id: task.id,
+    account: task.accountId,
+    kind: KINDS[task.order?.kind ?? TaskKind.UNSPECIFIED],
+    state: Object.keys(STATES).find((name) => STATES[name] === task.state),
+    model: task.order?.model,
+    order: task.order === undefined ? {} : shownOrder(task.order),
+    created_at: isoTime(task.createdAt),
+    completed_at: isoTime(task.completedAt),
+    expires_at: isoTime(task.expiresAt),
     error: task.failure === undefined ? undefined : { code: task.failure.code, message: task.failure.message },
   };
 }
 
 function shownAttempt({ number, channel, upstreamId, outcome, error, startedAt, endedAt }: AttemptRecord): object {
-  return { number, channel, upstream_id: given(upstreamId), outcome, error: given(error), started_at: isoTime(startedAt), ended_at: isoTime(endedAt) };
+  return {
+    number,
+    channel,
+    upstream_id: given(upstreamId),
+    outcome,
+    error: given(error),
+    started_at: isoTime(startedAt),
+    ended_at: isoTime(endedAt),
+  };
 }
 
 function shownEvent({ at, type, detailJson }: TaskEvent): object {
@@ -47,8 +80,20 @@ function shownOrder({ content, duration, resolution, ratio, sourceTaskId, aigcWa
   const texts = content.flatMap(({ item }) => (item.case === 'text' ? [item.value] : []));
   const media = content.flatMap(({ item }) => (item.case === 'media' ? [item.value] : []));
   return {
-    prompt: texts.join('\n'), duration, resolution, ratio, source_task_id: given(sourceTaskId), aigc_watermark: aigcWatermark, callback_url: callbackUrl,
-    media: media.length === 0 ? undefined : media.map(({ role, url, object }) => ({ role: MediaRole[role].toLowerCase(), reference: url === '' ? object : url.slice(0, REFERENCE_SHOWN_MAX) })),
+    prompt: texts.join('\n'),
+    duration,
+    resolution,
+    ratio,
+    source_task_id: given(sourceTaskId),
+    aigc_watermark: aigcWatermark,
+    callback_url: callbackUrl,
+    media:
+      media.length === 0
+        ? undefined
+        : media.map(({ role, url, object }) => ({
+            role: MediaRole[role].toLowerCase(),
+            reference: url === '' ? object : url.slice(0, REFERENCE_SHOWN_MAX),
+          })),
   };
 }
 
@@ -60,8 +105,29 @@ function given(text: string): string | undefined {
 function shownMoney(money: GetHoldResponse | undefined): object {
   const { hold, settlement, deferredAmountNanos: deferred, lines = [] } = money ?? {};
   return {
-    hold: hold === undefined ? undefined : { amount: formatNanos(hold.amountNanos), currency: hold.currency, contract: hold.contract, version: hold.version },
-    settlement: settlement === undefined ? undefined : { amount: formatNanos(settlement.amountNanos), basis: BASES[settlement.basis], at: isoTime(settlement.settledAt), deferred_amount: deferred === undefined ? undefined : formatNanos(deferred) },
-    ledger: lines.map(({ eventKey, book, amountNanos, at }) => ({ event: eventKey, book, amount: formatNanos(amountNanos), at: isoTime(at) })),
+    hold:
+      hold === undefined
+        ? undefined
+        : {
+            amount: formatNanos(hold.amountNanos),
+            currency: hold.currency,
+            contract: hold.contract,
+            version: hold.version,
+          },
+    settlement:
+      settlement === undefined
+        ? undefined
+        : {
+            amount: formatNanos(settlement.amountNanos),
+            basis: BASES[settlement.basis],
+            at: isoTime(settlement.settledAt),
+            deferred_amount: deferred === undefined ? undefined : formatNanos(deferred),
+          },
+    ledger: lines.map(({ eventKey, book, amountNanos, at }) => ({
+      event: eventKey,
+      book,
+      amount: formatNanos(amountNanos),
+      at: isoTime(at),
+    })),
   };
 }

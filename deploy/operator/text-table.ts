@@ -4,7 +4,11 @@ export function asText(answer: unknown): string {
   if (typeof answer !== 'object' || answer === null) return cell(answer);
   const entries = Object.entries(answer).filter(([, value]) => value !== undefined);
   const width = Math.max(...entries.map(([name]) => name.length));
-  return entries.map(([name, value]) => (isList(value) ? `${name}\n${indent(asText(value))}` : `${name.padEnd(width)}  ${cell(value)}`)).join('\n');
+  return entries
+    .map(([name, value]) =>
+      isList(value) ? `${name}\n${indent(asText(value))}` : `${name.padEnd(width)}  ${cell(value)}`,
+    )
+    .join('\n');
 }
 
 function table(rows: readonly Readonly<Record<string, unknown>>[]): string {
@@ -12,7 +16,14 @@ function table(rows: readonly Readonly<Record<string, unknown>>[]): string {
   const names = [...new Set(rows.flatMap(Object.keys))];
   const cells = [names, ...rows.map((row) => names.map((name) => cell(row[name])))];
   const widths = names.map((_name, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
-  return cells.map((row) => row.map((text, column) => text.padEnd(widths[column] ?? 0)).join('  ').trimEnd()).join('\n');
+  return cells
+    .map((row) =>
+      row
+        .map((text, column) => text.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
 }
 
 function cell(value: unknown): string {
@@ -25,5 +36,8 @@ function isList(value: unknown): boolean {
 }
 
 function indent(text: string): string {
-  return text.split('\n').map((line) => `  ${line}`).join('\n');
+  return text
+    .split('\n')
+    .map((line) => `  ${line}`)
+    .join('\n');
 }

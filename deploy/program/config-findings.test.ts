@@ -12,22 +12,44 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const ALPHA = { kind: 'video', duration: [4, 15], resolutions: ['768P', '2K'], ratios: ['16:9'] };
 const video = (changes: object = {}): object => ({
-  id: 'main', adapter: 'alpha-v2', base_url: 'https://upstream.example', api_key: 'key', upstream_account: 'vendor', endpoints: ['video.generation'],
-  models: { 'Alpha-H3': 'up' }, ...changes,
+  id: 'main',
+  adapter: 'alpha-v2',
+  base_url: 'https://upstream.example',
+  api_key: 'key',
+  upstream_account: 'vendor',
+  endpoints: ['video.generation'],
+  models: { 'Alpha-H3': 'up' },
+  ...changes,
 });
 const relay = (changes: object = {}): object => ({
-  id: 'text', adapter: 'relay', base_url: 'https://text.example', api_key: 'key', endpoints: ['chat'], models: { talk: 'up' }, ...changes,
+  id: 'text',
+  adapter: 'relay',
+  base_url: 'https://text.example',
+  api_key: 'key',
+  endpoints: ['chat'],
+  models: { talk: 'up' },
+  ...changes,
 });
 const PRICES = { 'Alpha-H3': { per_second: '0.08' }, talk: { per_request: '0.01' } };
 
 /** A configuration in which nothing is wrong; the changes say what is. */
 function read(changes: object = {}): ProgramConfig {
-  writeFileSync(file, JSON.stringify({ models: { 'Alpha-H3': ALPHA }, channels: [video(), relay()], prices: PRICES, ...changes }, undefined, 1));
+  writeFileSync(
+    file,
+    JSON.stringify(
+      { models: { 'Alpha-H3': ALPHA }, channels: [video(), relay()], prices: PRICES, ...changes },
+      undefined,
+      1,
+    ),
+  );
   return readProgramConfig({ REELGATE_CONFIG: file });
 }
 
 test('a configuration in which nothing is wrong gives no warning', () => {
-  expect(read({ accounts: [{ id: 'demo', upstream_accounts: ['vendor'], tokens: [{ models: ['*', 'talk', 'Alpha-H3'] }] }] }).warnings).toEqual([]);
+  expect(
+    read({ accounts: [{ id: 'demo', upstream_accounts: ['vendor'], tokens: [{ models: ['*', 'talk', 'Alpha-H3'] }] }] })
+      .warnings,
+  ).toEqual([]);
 });
 
 test('the configuration of npm start gives no warning', () => {
@@ -36,28 +58,97 @@ test('the configuration of npm start gives no warning', () => {
 
 describe('what can never work is refused, with file, line, key and what would be right', () => {
   test.each<[string, object, RegExp]>([
-    ['an endpoint of another model that the contract ties to Alpha-H3',
-      { models: { 'Alpha-H3': ALPHA, Beta: ALPHA }, channels: [video({ models: { Beta: 'up' }, endpoints: ['video.generation', 'video.context_ir'] })] },
-      /channels\.0\.endpoints\.1: only the model Alpha-H3 has video\.context_ir, and this channel has Beta; remove the endpoint/],
-    ['a regeneration price of another model', { prices: { ...PRICES, Beta__regeneration: { per_second: '0.05' } } }, /prices\.Beta__regeneration: only Alpha-H3__regeneration can be priced/],
-    ['a context-IR price of another model', { prices: { ...PRICES, talk__context_ir: { per_request: '1' } } }, /prices\.talk__context_ir: only Alpha-H3__context_ir/],
-    ['an endpoint that the adapter does not have', { channels: [video({ adapter: 'ark', endpoints: ['video.regeneration'] })] }, /channels\.0\.endpoints\.0: the adapter ark has no video\.regeneration; expected one of: video\.generation/],
-    ['a video endpoint of a relay channel', { channels: [relay({ endpoints: ['chat', 'video.generation'] })] }, /channels\.0\.endpoints\.1: the adapter relay has no video\.generation; expected one of: chat/],
-    ['callbacks in the clear', { public_url: 'http://gateway.example', channels: [video({ callbacks: true })] }, /channels\.0\.callbacks: .*expected public_url to be https:\/\/, or callbacks: false/],
-    ['a models entry of a relay model', { models: { 'Alpha-H3': ALPHA, talk: { kind: 'video' } } }, /models\.talk: the key duration is missing; expected .*a model of a relay channel needs no entry: remove it/],
-    ['a models entry of another kind', { models: { 'Alpha-H3': ALPHA, talk: { ...ALPHA, kind: 'chat' } } }, /models\.talk\.kind: expected video; a model of a relay channel needs no entry/],
-    ['a range whose least is above its most', { models: { 'Alpha-H3': { ...ALPHA, duration: [15, 4] } } }, /models\.Alpha-H3\.duration: expected the least before the most; it is \[15, 4\]/],
-    ['a default length outside the range', { models: { 'Alpha-H3': { ...ALPHA, defaults: { duration: 16 } } } }, /models\.Alpha-H3\.defaults\.duration: expected 4 to 15/],
-    ['a default resolution that the model does not have', { models: { 'Alpha-H3': { ...ALPHA, defaults: { resolution: '4K' } } } }, /models\.Alpha-H3\.defaults\.resolution: expected one of the model's own: 768P, 2K/],
-    ['a default ratio that the model does not have', { models: { 'Alpha-H3': { ...ALPHA, defaults: { ratio: '1:1' } } } }, /models\.Alpha-H3\.defaults\.ratio: expected one of the model's own: 16:9/],
-    ['a time-out of nothing', { channels: [video({ timeouts: { submit: '0s' } })] }, /channels\.0\.timeouts\.submit: expected more than 0s/],
+    [
+      'an endpoint of another model that the contract ties to Alpha-H3',
+      {
+        models: { 'Alpha-H3': ALPHA, Beta: ALPHA },
+        channels: [video({ models: { Beta: 'up' }, endpoints: ['video.generation', 'video.context_ir'] })],
+      },
+      /channels\.0\.endpoints\.1: only the model Alpha-H3 has video\.context_ir, and this channel has Beta; remove the endpoint/,
+    ],
+    [
+      'a regeneration price of another model',
+      { prices: { ...PRICES, Beta__regeneration: { per_second: '0.05' } } },
+      /prices\.Beta__regeneration: only Alpha-H3__regeneration can be priced/,
+    ],
+    [
+      'a context-IR price of another model',
+      { prices: { ...PRICES, talk__context_ir: { per_request: '1' } } },
+      /prices\.talk__context_ir: only Alpha-H3__context_ir/,
+    ],
+    [
+      'an endpoint that the adapter does not have',
+      { channels: [video({ adapter: 'ark', endpoints: ['video.regeneration'] })] },
+      /channels\.0\.endpoints\.0: the adapter ark has no video\.regeneration; expected one of: video\.generation/,
+    ],
+    [
+      'a video endpoint of a relay channel',
+      { channels: [relay({ endpoints: ['chat', 'video.generation'] })] },
+      /channels\.0\.endpoints\.1: the adapter relay has no video\.generation; expected one of: chat/,
+    ],
+    [
+      'callbacks in the clear',
+      { public_url: 'http://gateway.example', channels: [video({ callbacks: true })] },
+      /channels\.0\.callbacks: .*expected public_url to be https:\/\/, or callbacks: false/,
+    ],
+    [
+      'a models entry of a relay model',
+      { models: { 'Alpha-H3': ALPHA, talk: { kind: 'video' } } },
+      /models\.talk: the key duration is missing; expected .*a model of a relay channel needs no entry: remove it/,
+    ],
+    [
+      'a models entry of another kind',
+      { models: { 'Alpha-H3': ALPHA, talk: { ...ALPHA, kind: 'chat' } } },
+      /models\.talk\.kind: expected video; a model of a relay channel needs no entry/,
+    ],
+    [
+      'a range whose least is above its most',
+      { models: { 'Alpha-H3': { ...ALPHA, duration: [15, 4] } } },
+      /models\.Alpha-H3\.duration: expected the least before the most; it is \[15, 4\]/,
+    ],
+    [
+      'a default length outside the range',
+      { models: { 'Alpha-H3': { ...ALPHA, defaults: { duration: 16 } } } },
+      /models\.Alpha-H3\.defaults\.duration: expected 4 to 15/,
+    ],
+    [
+      'a default resolution that the model does not have',
+      { models: { 'Alpha-H3': { ...ALPHA, defaults: { resolution: '4K' } } } },
+      /models\.Alpha-H3\.defaults\.resolution: expected one of the model's own: 768P, 2K/,
+    ],
+    [
+      'a default ratio that the model does not have',
+      { models: { 'Alpha-H3': { ...ALPHA, defaults: { ratio: '1:1' } } } },
+      /models\.Alpha-H3\.defaults\.ratio: expected one of the model's own: 16:9/,
+    ],
+    [
+      'a time-out of nothing',
+      { channels: [video({ timeouts: { submit: '0s' } })] },
+      /channels\.0\.timeouts\.submit: expected more than 0s/,
+    ],
     ['an interval of nothing', { tasks: { poll: { first: '0ms' } } }, /tasks\.poll\.first: expected more than 0ms/],
     ['bodies of nothing', { gateway: { limits: { body: '0' } } }, /gateway\.limits\.body: expected more than 0/],
-    ['a limit of nothing', { gateway: { limits: { creates_per_minute: 0 } } }, /gateway\.limits\.creates_per_minute: expected a whole number from 1/],
-    ['two internal callers of one name', { internal_callers: ['key-number-1', 'key-number-2'].map((key) => ({ name: 'a', key, accounts: ['demo'] })) }, /internal_callers\.1\.name: expected a name that no other caller has/],
-    ['two internal callers with one key', { internal_callers: ['a', 'b'].map((name) => ({ name, key: 'key-number-1', accounts: ['demo'] })) }, /internal_callers\.1\.key: expected a key that no other caller has/],
+    [
+      'a limit of nothing',
+      { gateway: { limits: { creates_per_minute: 0 } } },
+      /gateway\.limits\.creates_per_minute: expected a whole number from 1/,
+    ],
+    [
+      'two internal callers of one name',
+      { internal_callers: ['key-number-1', 'key-number-2'].map((key) => ({ name: 'a', key, accounts: ['demo'] })) },
+      /internal_callers\.1\.name: expected a name that no other caller has/,
+    ],
+    [
+      'two internal callers with one key',
+      { internal_callers: ['a', 'b'].map((name) => ({ name, key: 'key-number-1', accounts: ['demo'] })) },
+      /internal_callers\.1\.key: expected a key that no other caller has/,
+    ],
     ['two channels of one id', { channels: [video(), video()] }, /channels\.1\.id: another channel is called main/],
-    ['a public address with a query', { public_url: 'https://gateway.example/?a=b' }, /public_url: expected an http:\/\/ or https:\/\/ address without a query/],
+    [
+      'a public address with a query',
+      { public_url: 'https://gateway.example/?a=b' },
+      /public_url: expected an http:\/\/ or https:\/\/ address without a query/,
+    ],
   ])('%s', (_what, changes, expected) => {
     expect(() => read(changes)).toThrow(expected);
     expect(() => read(changes)).toThrow(new RegExp(`^${file}:\\d+: `));
@@ -66,19 +157,71 @@ describe('what can never work is refused, with file, line, key and what would be
 
 describe('what is of no use is warned of, with file, line, key and what would be right', () => {
   test.each<[string, object, RegExp]>([
-    ['callbacks at a private address', { public_url: 'http://127.0.0.1:8080', channels: [video({ callbacks: true }), relay()] }, /channels\.0\.callbacks: an upstream elsewhere cannot reach the private public_url/],
-    ['callbacks of an adapter that has none', { public_url: 'https://gateway.example', channels: [video({ adapter: 'ark', callbacks: true }), relay()] }, /channels\.0\.callbacks: the adapter ark gives its upstream no address/],
-    ['a first interval above the longest', { tasks: { poll: { first: '20s', max: '5s' } } }, /tasks\.poll\.max: expected at least tasks\.poll\.first, 20s/],
-    ['an alert after the last deadline', { tasks: { poll: { soft_deadline: '2d' } } }, /tasks\.poll\.soft_deadline: expected at most tasks\.poll\.hard_deadline, 24h/],
-    ['a video model without a channel', { models: { 'Alpha-H3': ALPHA, Beta: ALPHA } }, /models\.Beta: no channel has this model/],
-    ['a video model that only relay channels have', { models: { 'Alpha-H3': ALPHA, talk: ALPHA } }, /models\.talk: only relay channels have this model, and they need no entry here; remove it/],
-    ['a video model without a price', { prices: { talk: PRICES.talk } }, /channels\.0\.models\.Alpha-H3: has no price at video\.generation: every call is refused with model_price_error; expected prices\.Alpha-H3$/],
-    ['an operation without a price', { channels: [video({ endpoints: ['video.generation', 'video.regeneration'] }), relay()] }, /has no price at video\.regeneration: .*expected prices\.Alpha-H3__regeneration$/],
-    ['a relay model without a price', { prices: { 'Alpha-H3': PRICES['Alpha-H3'] } }, /channels\.1\.models\.talk: has no price at chat: .*expected prices\.talk$/],
-    ['a price of a model that no channel has', { prices: { ...PRICES, gone: { per_request: '1' } } }, /prices\.gone: no channel has this model at this endpoint/],
-    ['a price at an endpoint that no channel has', { prices: { ...PRICES, talk__embeddings: { per_request: '1' } } }, /prices\.talk__embeddings: no channel/],
-    ['a token of a model that no channel has', { accounts: [{ id: 'demo', tokens: [{ models: ['talk', 'gone'] }] }] }, /accounts\.0\.tokens\.0\.models\.1: no channel has the model gone/],
-    ['a grant of an account that no channel has', { accounts: [{ id: 'demo', upstream_accounts: ['gone'] }] }, /accounts\.0\.upstream_accounts\.0: no channel has the upstream account gone; expected one of: vendor/],
+    [
+      'callbacks at a private address',
+      { public_url: 'http://127.0.0.1:8080', channels: [video({ callbacks: true }), relay()] },
+      /channels\.0\.callbacks: an upstream elsewhere cannot reach the private public_url/,
+    ],
+    [
+      'callbacks of an adapter that has none',
+      { public_url: 'https://gateway.example', channels: [video({ adapter: 'ark', callbacks: true }), relay()] },
+      /channels\.0\.callbacks: the adapter ark gives its upstream no address/,
+    ],
+    [
+      'a first interval above the longest',
+      { tasks: { poll: { first: '20s', max: '5s' } } },
+      /tasks\.poll\.max: expected at least tasks\.poll\.first, 20s/,
+    ],
+    [
+      'an alert after the last deadline',
+      { tasks: { poll: { soft_deadline: '2d' } } },
+      /tasks\.poll\.soft_deadline: expected at most tasks\.poll\.hard_deadline, 24h/,
+    ],
+    [
+      'a video model without a channel',
+      { models: { 'Alpha-H3': ALPHA, Beta: ALPHA } },
+      /models\.Beta: no channel has this model/,
+    ],
+    [
+      'a video model that only relay channels have',
+      { models: { 'Alpha-H3': ALPHA, talk: ALPHA } },
+      /models\.talk: only relay channels have this model, and they need no entry here; remove it/,
+    ],
+    [
+      'a video model without a price',
+      { prices: { talk: PRICES.talk } },
+      /channels\.0\.models\.Alpha-H3: has no price at video\.generation: every call is refused with model_price_error; expected prices\.Alpha-H3$/,
+    ],
+    [
+      'an operation without a price',
+      { channels: [video({ endpoints: ['video.generation', 'video.regeneration'] }), relay()] },
+      /has no price at video\.regeneration: .*expected prices\.Alpha-H3__regeneration$/,
+    ],
+    [
+      'a relay model without a price',
+      { prices: { 'Alpha-H3': PRICES['Alpha-H3'] } },
+      /channels\.1\.models\.talk: has no price at chat: .*expected prices\.talk$/,
+    ],
+    [
+      'a price of a model that no channel has',
+      { prices: { ...PRICES, gone: { per_request: '1' } } },
+      /prices\.gone: no channel has this model at this endpoint/,
+    ],
+    [
+      'a price at an endpoint that no channel has',
+      { prices: { ...PRICES, talk__embeddings: { per_request: '1' } } },
+      /prices\.talk__embeddings: no channel/,
+    ],
+    [
+      'a token of a model that no channel has',
+      { accounts: [{ id: 'demo', tokens: [{ models: ['talk', 'gone'] }] }] },
+      /accounts\.0\.tokens\.0\.models\.1: no channel has the model gone/,
+    ],
+    [
+      'a grant of an account that no channel has',
+      { accounts: [{ id: 'demo', upstream_accounts: ['gone'] }] },
+      /accounts\.0\.upstream_accounts\.0: no channel has the upstream account gone; expected one of: vendor/,
+    ],
   ])('%s', (_what, changes, expected) => {
     const { warnings } = read(changes);
 
@@ -88,34 +231,63 @@ describe('what is of no use is warned of, with file, line, key and what would be
 });
 
 test.each<[string, object]>([
-  ['a price at an endpoint stands for its model', { prices: { 'Alpha-H3': PRICES['Alpha-H3'], talk__chat: PRICES.talk } }],
+  [
+    'a price at an endpoint stands for its model',
+    { prices: { 'Alpha-H3': PRICES['Alpha-H3'], talk__chat: PRICES.talk } },
+  ],
   ['a channel that is switched off needs no price', { channels: [video(), relay({ enabled: false })] }],
-  ['a channel of several models may have an endpoint that only Alpha-H3 has', {
-    models: { 'Alpha-H3': ALPHA, Beta: ALPHA }, channels: [video({ models: { 'Alpha-H3': 'a', Beta: 'b' }, endpoints: ['video.generation', 'video.regeneration'] }), relay()],
-    prices: { ...PRICES, Beta: { per_second: '1' }, 'Alpha-H3__regeneration': { per_second: '0.05' } },
-  }],
+  [
+    'a channel of several models may have an endpoint that only Alpha-H3 has',
+    {
+      models: { 'Alpha-H3': ALPHA, Beta: ALPHA },
+      channels: [
+        video({ models: { 'Alpha-H3': 'a', Beta: 'b' }, endpoints: ['video.generation', 'video.regeneration'] }),
+        relay(),
+      ],
+      prices: { ...PRICES, Beta: { per_second: '1' }, 'Alpha-H3__regeneration': { per_second: '0.05' } },
+    },
+  ],
 ])('%s', (_what, changes) => {
   expect(read(changes).warnings).toEqual([]);
 });
 
 describe('a service in a process of its own', () => {
-  const APART = { bus: 'nats://127.0.0.1:4222', tasks: { listen: '127.0.0.1:9101' }, billing: { listen: '127.0.0.1:9102' }, media: { listen: '127.0.0.1:9103', http: '127.0.0.1:9113' } };
+  const APART = {
+    bus: 'nats://127.0.0.1:4222',
+    tasks: { listen: '127.0.0.1:9101' },
+    billing: { listen: '127.0.0.1:9102' },
+    media: { listen: '127.0.0.1:9103', http: '127.0.0.1:9113' },
+  };
 
   test.each<[ServiceName, object, RegExp]>([
     ['gateway', { bus: '' }, /bus: services that run apart need one/],
     ['tasks', { tasks: {} }, /tasks\.listen: a service that runs apart is called over gRPC/],
-    ['media', { media: { listen: '127.0.0.1:9103' } }, /media\.http: a media service that runs apart gives its bytes over HTTP/],
+    [
+      'media',
+      { media: { listen: '127.0.0.1:9103' } },
+      /media\.http: a media service that runs apart gives its bytes over HTTP/,
+    ],
   ])('is refused as %s without what it cannot do without: %j', (name, changes, expected) => {
     expect(() => checkStandAlone(read({ ...APART, ...changes }), name)).toThrow(expected);
   });
 
   test('is warned of a sandbox that it does not start, and of the channels that point to it', () => {
-    const config = read({ ...APART, sandbox: { listen: '127.0.0.1:9200' }, channels: [video({ base_url: 'http://127.0.0.1:9200' }), relay()] });
+    const config = read({
+      ...APART,
+      sandbox: { listen: '127.0.0.1:9200' },
+      channels: [video({ base_url: 'http://127.0.0.1:9200' }), relay()],
+    });
 
-    expect(checkStandAlone(config, 'tasks')).toEqual([expect.stringMatching(/sandbox: only the program of all services starts it; these channels point to it: main; remove it/)]);
+    expect(checkStandAlone(config, 'tasks')).toEqual([
+      expect.stringMatching(
+        /sandbox: only the program of all services starts it; these channels point to it: main; remove it/,
+      ),
+    ]);
   });
 
   test('is warned of nothing where nothing is wrong', () => {
-    expect((['gateway', 'tasks', 'billing', 'media'] as const).flatMap((name) => checkStandAlone(read(APART), name))).toEqual([]);
+    expect(
+      (['gateway', 'tasks', 'billing', 'media'] as const).flatMap((name) => checkStandAlone(read(APART), name)),
+    ).toEqual([]);
   });
 });

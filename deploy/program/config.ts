@@ -23,10 +23,19 @@ const SCHEMA = {
   type: 'object',
   additionalProperties: false,
   properties: {
-    public_url: { type: 'string', pattern: '^https?://[^\\s/]+(/[^\\s?#]*)?$', description: 'an http:// or https:// address without a query', default: 'http://127.0.0.1:8080' },
+    public_url: {
+      type: 'string',
+      pattern: '^https?://[^\\s/]+(/[^\\s?#]*)?$',
+      description: 'an http:// or https:// address without a query',
+      default: 'http://127.0.0.1:8080',
+    },
     data_dir: { type: 'string', default: './data' },
     signing_key: { type: 'string', minLength: 16, description: 'at least 16 characters, or nothing to have one made' },
-    bus: { type: 'string', pattern: '^(nats|tls)://', description: 'a nats:// address, or nothing for a single program' },
+    bus: {
+      type: 'string',
+      pattern: '^(nats|tls)://',
+      description: 'a nats:// address, or nothing for a single program',
+    },
     internal_callers: internalCallersSchema,
     sandbox: { type: 'object', additionalProperties: false, required: ['listen'], properties: { listen: address } },
     ...gatewaySchema,
@@ -55,7 +64,12 @@ export interface ProgramConfig {
   readonly bus: string | undefined;
   readonly ports: Readonly<Record<'tasks' | 'billing' | 'media', Ports>>;
   /** Where the services are for those that call them. */
-  readonly services: { readonly tasks: string; readonly billing: string; readonly media: string; readonly mediaHttp: string };
+  readonly services: {
+    readonly tasks: string;
+    readonly billing: string;
+    readonly media: string;
+    readonly mediaHttp: string;
+  };
   readonly internalCallers: readonly KnownCaller[];
   readonly sandbox: HostPort | undefined;
   /** The credential of the channel that points at the sandbox. */
@@ -72,11 +86,22 @@ interface Checked extends ComparedConfig {
   readonly bus?: string;
   readonly internal_callers: readonly InternalCallerEntry[];
   readonly sandbox?: { readonly listen: string };
-  readonly gateway: { readonly services: { readonly tasks: string; readonly billing: string; readonly media: string; readonly media_http?: string } };
+  readonly gateway: {
+    readonly services: {
+      readonly tasks: string;
+      readonly billing: string;
+      readonly media: string;
+      readonly media_http?: string;
+    };
+  };
   readonly tasks: Listening & ComparedConfig['tasks'];
   readonly billing: Listening;
   readonly media: Listening & { readonly blobs?: string };
-  readonly channels: readonly (ComparedConfig['channels'][number] & { readonly id: string; readonly base_url: string; readonly api_key: string })[];
+  readonly channels: readonly (ComparedConfig['channels'][number] & {
+    readonly id: string;
+    readonly base_url: string;
+    readonly api_key: string;
+  })[];
 }
 
 interface Listening {
@@ -87,14 +112,21 @@ interface Listening {
 /** Reads and checks the configuration; throws a ConfigError that names the file, the line and the key. */
 export function readProgramConfig(environment: Readonly<Record<string, string | undefined>>): ProgramConfig {
   const named = environment['REELGATE_CONFIG'];
-  const file = readConfigFile(path.resolve(named === undefined || named === '' ? DEFAULT_FILE : named), SCHEMA, environment);
+  const file = readConfigFile(
+    path.resolve(named === undefined || named === '' ? DEFAULT_FILE : named),
+    SCHEMA,
+    environment,
+  );
   const checked = file.value as Checked;
   const warnings = checkLists(file, checked);
   const sandboxed = checked.channels.filter(({ base_url }) => base_url.endsWith(checked.sandbox?.listen ?? '//'));
   const resolved = (relative: string): string => path.resolve(path.dirname(file.file), relative);
   return {
     file,
-    value: checked.media.blobs === undefined || checked.media.blobs.startsWith('s3://') ? checked : { ...checked, media: { ...checked.media, blobs: resolved(checked.media.blobs) } },
+    value:
+      checked.media.blobs === undefined || checked.media.blobs.startsWith('s3://')
+        ? checked
+        : { ...checked, media: { ...checked.media, blobs: resolved(checked.media.blobs) } },
     publicUrl: checked.public_url.replace(/\/$/, ''),
     dataDir: resolved(checked.data_dir),
     signingKey: checked.signing_key === undefined ? undefined : new Secret(checked.signing_key),
@@ -119,11 +151,19 @@ function checkLists(file: ConfigFile, checked: Checked): readonly string[] {
   }
   const seen = new Set<string>();
   for (const [index, channel] of channels.entries()) {
-    if (seen.has(channel.id)) throw file.fault(['channels', index, 'id'], `another channel is called ${channel.id}; expected a name of its own`);
+    if (seen.has(channel.id))
+      throw file.fault(
+        ['channels', index, 'id'],
+        `another channel is called ${channel.id}; expected a name of its own`,
+      );
     seen.add(channel.id);
     if (channel.adapter === 'relay') continue;
     for (const model of Object.keys(channel.models)) {
-      if (!Object.hasOwn(models, model)) throw file.fault(['channels', index, 'models', model], `no such model; expected one of those under models: ${Object.keys(models).join(', ')}`);
+      if (!Object.hasOwn(models, model))
+        throw file.fault(
+          ['channels', index, 'models', model],
+          `no such model; expected one of those under models: ${Object.keys(models).join(', ')}`,
+        );
     }
   }
   const findings = findingsIn(checked);
@@ -133,9 +173,17 @@ function checkLists(file: ConfigFile, checked: Checked): readonly string[] {
 }
 
 function portsOf({ listen, http }: Listening): Ports {
-  return { rpc: listen === undefined ? undefined : parseHostPort(listen), http: http === undefined ? undefined : parseHostPort(http) };
+  return {
+    rpc: listen === undefined ? undefined : parseHostPort(listen),
+    http: http === undefined ? undefined : parseHostPort(http),
+  };
 }
 
 function servicesOf({ gateway: { services }, media }: Checked): ProgramConfig['services'] {
-  return { tasks: services.tasks, billing: services.billing, media: services.media, mediaHttp: `http://${media.http ?? services.media_http ?? '127.0.0.1:9113'}` };
+  return {
+    tasks: services.tasks,
+    billing: services.billing,
+    media: services.media,
+    mediaHttp: `http://${media.http ?? services.media_http ?? '127.0.0.1:9113'}`,
+  };
 }

@@ -6,7 +6,14 @@ import type { Secret } from '@reelgate/platform/secret';
 
 /** Our own parts that call services, and what each needs. Billing and media call nothing, so they have no key that could be misused. */
 const SCOPES = {
-  gateway: [Scope.TASKS_READ, Scope.TASKS_WRITE, Scope.TASKS_INTERNAL, Scope.ACCOUNT_READ, Scope.BILLING_INTERNAL, Scope.MEDIA_INTERNAL],
+  gateway: [
+    Scope.TASKS_READ,
+    Scope.TASKS_WRITE,
+    Scope.TASKS_INTERNAL,
+    Scope.ACCOUNT_READ,
+    Scope.BILLING_INTERNAL,
+    Scope.MEDIA_INTERNAL,
+  ],
   tasks: [Scope.ACCOUNT_READ, Scope.BILLING_INTERNAL, Scope.MEDIA_INTERNAL],
   operator: [Scope.OPERATOR, Scope.ACCOUNT_READ, Scope.TOKENS_WRITE],
 } as const;

@@ -14,7 +14,12 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const entry = (changes: object = {}) => ({ name: 'reporting', key: 'key-of-reporting', accounts: ['demo'], ...changes });
+const entry = (changes: object = {}) => ({
+  name: 'reporting',
+  key: 'key-of-reporting',
+  accounts: ['demo'],
+  ...changes,
+});
 
 function callersOf(...entries: readonly object[]): readonly KnownCaller[] {
   const file = path.join(folder, 'reelgate.yaml');
@@ -24,13 +29,17 @@ function callersOf(...entries: readonly object[]): readonly KnownCaller[] {
 
 describe('an internal caller of the configuration', () => {
   test('that names no scopes may read tasks and nothing else', () => {
-    expect(callersOf(entry())).toMatchObject([{ name: 'reporting', accounts: ['demo'], scopes: new Set([Scope.TASKS_READ]) }]);
+    expect(callersOf(entry())).toMatchObject([
+      { name: 'reporting', accounts: ['demo'], scopes: new Set([Scope.TASKS_READ]) },
+    ]);
   });
 
   test('has the scopes that it names', () => {
     const [caller] = callersOf(entry({ scopes: ['tasks.write', 'account.read', 'tokens.write', 'operator'] }));
 
-    expect(caller?.scopes).toEqual(new Set([Scope.TASKS_WRITE, Scope.ACCOUNT_READ, Scope.TOKENS_WRITE, Scope.OPERATOR]));
+    expect(caller?.scopes).toEqual(
+      new Set([Scope.TASKS_WRITE, Scope.ACCOUNT_READ, Scope.TOKENS_WRITE, Scope.OPERATOR]),
+    );
   });
 
   test('is for every account where it says so', () => {
@@ -42,13 +51,37 @@ describe('an internal caller of the configuration', () => {
   });
 
   test.each<[string, readonly object[], RegExp]>([
-    ['the scope of the money', [entry({ scopes: ['tasks.read', 'billing.internal'] })], /internal_callers\.0\.scopes\.1: only the services have billing\.internal; expected one of: tasks\.read, tasks\.write, account\.read, tokens\.write, operator$/],
-    ['the scope of the media', [entry({ scopes: ['media.internal'] })], /internal_callers\.0\.scopes\.0: only the services have media\.internal; expected/],
-    ['the scope of the workers', [entry({ scopes: ['tasks.internal'] })], /internal_callers\.0\.scopes\.0: only the services have tasks\.internal; expected/],
-    ['a scope that is none', [entry({ scopes: ['admin'] })], /internal_callers\.0\.scopes\.0: no such scope; expected one of: tasks\.read/],
+    [
+      'the scope of the money',
+      [entry({ scopes: ['tasks.read', 'billing.internal'] })],
+      /internal_callers\.0\.scopes\.1: only the services have billing\.internal; expected one of: tasks\.read, tasks\.write, account\.read, tokens\.write, operator$/,
+    ],
+    [
+      'the scope of the media',
+      [entry({ scopes: ['media.internal'] })],
+      /internal_callers\.0\.scopes\.0: only the services have media\.internal; expected/,
+    ],
+    [
+      'the scope of the workers',
+      [entry({ scopes: ['tasks.internal'] })],
+      /internal_callers\.0\.scopes\.0: only the services have tasks\.internal; expected/,
+    ],
+    [
+      'a scope that is none',
+      [entry({ scopes: ['admin'] })],
+      /internal_callers\.0\.scopes\.0: no such scope; expected one of: tasks\.read/,
+    ],
     ['an empty list of scopes', [entry({ scopes: [] })], /internal_callers\.0\.scopes: expected some of: tasks\.read/],
-    ['every account beside one', [entry({ accounts: ['demo', '*'] })], /internal_callers\.0\.accounts: "\*" is every account; expected it alone$/],
-    ['the name of a service', [entry({ name: 'gateway' })], /internal_callers\.0\.name: one of our own parts is called gateway; expected a name of its own$/],
+    [
+      'every account beside one',
+      [entry({ accounts: ['demo', '*'] })],
+      /internal_callers\.0\.accounts: "\*" is every account; expected it alone$/,
+    ],
+    [
+      'the name of a service',
+      [entry({ name: 'gateway' })],
+      /internal_callers\.0\.name: one of our own parts is called gateway; expected a name of its own$/,
+    ],
   ])('with %s stops the start', (_what, entries, fault) => {
     expect(() => callersOf(...entries)).toThrow(fault);
   });

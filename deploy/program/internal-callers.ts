@@ -8,20 +8,31 @@ import { IDENTITIES } from './identities.ts';
 const KEY_LENGTH_MIN = 8;
 const EVERY_ACCOUNT = '*';
 /** What a configuration may grant. The other scopes are the services' own. */
-const GRANTABLE = [Scope.TASKS_READ, Scope.TASKS_WRITE, Scope.ACCOUNT_READ, Scope.TOKENS_WRITE, Scope.OPERATOR].map(wordOfScope);
+const GRANTABLE = [Scope.TASKS_READ, Scope.TASKS_WRITE, Scope.ACCOUNT_READ, Scope.TOKENS_WRITE, Scope.OPERATOR].map(
+  wordOfScope,
+);
 
 /** Callers that name no scopes may read tasks and nothing else. */
 export const internalCallersSchema = {
   type: 'array',
   default: [],
   items: {
-    type: 'object', additionalProperties: false, required: ['name', 'key', 'accounts'],
+    type: 'object',
+    additionalProperties: false,
+    required: ['name', 'key', 'accounts'],
     properties: {
       name: { type: 'string', minLength: 1 },
       key: { type: 'string', minLength: KEY_LENGTH_MIN },
-      accounts: { type: 'array', items: { type: 'string', minLength: 1 }, description: 'the ids of accounts, or "*" alone for every account' },
+      accounts: {
+        type: 'array',
+        items: { type: 'string', minLength: 1 },
+        description: 'the ids of accounts, or "*" alone for every account',
+      },
       scopes: {
-        type: 'array', minItems: 1, items: { type: 'string' }, default: [wordOfScope(Scope.TASKS_READ)],
+        type: 'array',
+        minItems: 1,
+        items: { type: 'string' },
+        default: [wordOfScope(Scope.TASKS_READ)],
         description: `some of: ${GRANTABLE.join(', ')}`,
       },
     },
@@ -39,22 +50,36 @@ export interface InternalCallerEntry {
 export function internalCallersOf(file: ConfigFile, entries: readonly InternalCallerEntry[]): readonly KnownCaller[] {
   return entries.map((entry, index) => {
     const fault = (key: string, expected: string): Error => file.fault(['internal_callers', index, key], expected);
-    if ((IDENTITIES as readonly string[]).includes(entry.name)) throw fault('name', `one of our own parts is called ${entry.name}; expected a name of its own`);
-    return { name: entry.name, key: new Secret(entry.key), accounts: accountsOf(entry, fault), scopes: scopesOf(file, entry, index) };
+    if ((IDENTITIES as readonly string[]).includes(entry.name))
+      throw fault('name', `one of our own parts is called ${entry.name}; expected a name of its own`);
+    return {
+      name: entry.name,
+      key: new Secret(entry.key),
+      accounts: accountsOf(entry, fault),
+      scopes: scopesOf(file, entry, index),
+    };
   });
 }
 
-function accountsOf({ accounts }: InternalCallerEntry, fault: (key: string, expected: string) => Error): KnownCaller['accounts'] {
+function accountsOf(
+  { accounts }: InternalCallerEntry,
+  fault: (key: string, expected: string) => Error,
+): KnownCaller['accounts'] {
   if (!accounts.includes(EVERY_ACCOUNT)) return accounts;
   if (accounts.length > 1) throw fault('accounts', '"*" is every account; expected it alone');
   return '*';
 }
 
 function scopesOf(file: ConfigFile, { scopes }: InternalCallerEntry, caller: number): ReadonlySet<Scope> {
-  return new Set(scopes.map((word, index) => {
-    const scope = scopeOfWord(word);
-    if (scope !== undefined && GRANTABLE.includes(word)) return scope;
-    const wrong = scope === undefined ? 'no such scope' : `only the services have ${word}`;
-    throw file.fault(['internal_callers', caller, 'scopes', index], `${wrong}; expected one of: ${GRANTABLE.join(', ')}`);
-  }));
+  return new Set(
+    scopes.map((word, index) => {
+      const scope = scopeOfWord(word);
+      if (scope !== undefined && GRANTABLE.includes(word)) return scope;
+      const wrong = scope === undefined ? 'no such scope' : `only the services have ${word}`;
+      throw file.fault(
+        ['internal_callers', caller, 'scopes', index],
+        `${wrong}; expected one of: ${GRANTABLE.join(', ')}`,
+      );
+    }),
+  );
 }

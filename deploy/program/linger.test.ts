@@ -6,13 +6,18 @@ import { linger } from './linger.ts';
 function lingering(isNeeded?: () => Promise<boolean>) {
   const clock = fakeClock();
   const state = { over: false, asked: 0 };
-  const counted = isNeeded === undefined ? {} : {
-    isNeeded: () => {
-      state.asked += 1;
-      return isNeeded();
-    },
-  };
-  void linger(counted, { clock, log: silentLog }).then(() => { state.over = true; });
+  const counted =
+    isNeeded === undefined
+      ? {}
+      : {
+          isNeeded: () => {
+            state.asked += 1;
+            return isNeeded();
+          },
+        };
+  void linger(counted, { clock, log: silentLog }).then(() => {
+    state.over = true;
+  });
   return { clock, state };
 }
 
@@ -34,7 +39,10 @@ test('it goes after a while all the same', async () => {
   expect(state.over).toBe(true);
 });
 
-test.each<[string, (() => Promise<boolean>) | undefined]>([['cannot say', () => Promise.reject(new Error('no database'))], ['is never needed', undefined]])('one that %s goes at once', async (_, isNeeded) => {
+test.each<[string, (() => Promise<boolean>) | undefined]>([
+  ['cannot say', () => Promise.reject(new Error('no database'))],
+  ['is never needed', undefined],
+])('one that %s goes at once', async (_, isNeeded) => {
   const { clock, state } = lingering(isNeeded);
   await clock.advance(0);
 

@@ -15,9 +15,14 @@ const [SERVING, NOT_SERVING] = [1, 2];
 
 /** An empty request, as a probe of Kubernetes makes it; the state is the last byte of the answer. */
 async function healthOf(session: ClientHttp2Session): Promise<number | undefined> {
-  const stream = session.request({ ':method': 'POST', ':path': '/grpc.health.v1.Health/Check', 'content-type': 'application/grpc', te: 'trailers' });
+  const stream = session.request({
+    ':method': 'POST',
+    ':path': '/grpc.health.v1.Health/Check',
+    'content-type': 'application/grpc',
+    te: 'trailers',
+  });
   stream.end(Buffer.alloc(5));
-  const [answer] = await inTime(once(stream, 'data')) as [Buffer];
+  const [answer] = (await inTime(once(stream, 'data'))) as [Buffer];
   return answer.at(-1);
 }
 
@@ -26,7 +31,10 @@ test('a program that stops says so on both ports of a service before it closes t
   const lifecycle = openLifecycle(silentLog);
   const foundation = { log: silentLog, metrics: openMetrics(false) } as unknown as Foundation;
   const service = { bindings: [], routes: [], ready: async () => true } as unknown as RunningService;
-  await openPorts(lifecycle, foundation, service, { ports: { rpc: { host: '127.0.0.1', port: rpc! }, http: { host: '127.0.0.1', port: http! } }, identify: callersByKey([]) });
+  await openPorts(lifecycle, foundation, service, {
+    ports: { rpc: { host: '127.0.0.1', port: rpc! }, http: { host: '127.0.0.1', port: http! } },
+    identify: callersByKey([]),
+  });
   const gate = aGate();
   // stops before the ports, as work that callers wait for
   lifecycle.add('work', () => gate.opened.then(() => undefined));

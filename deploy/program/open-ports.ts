@@ -16,12 +16,26 @@ export function knownCallers(config: Pick<ProgramConfig, 'internalCallers'>, sig
 }
 
 /** Opens the gRPC port and the HTTP port of a service, those that the configuration names. */
-export async function openPorts(lifecycle: Lifecycle, foundation: Foundation, service: RunningService, at: { readonly ports: Ports; readonly identify: IdentifyCaller }): Promise<void> {
-  const { ports: { rpc, http }, identify } = at;
+export async function openPorts(
+  lifecycle: Lifecycle,
+  foundation: Foundation,
+  service: RunningService,
+  at: { readonly ports: Ports; readonly identify: IdentifyCaller },
+): Promise<void> {
+  const {
+    ports: { rpc, http },
+    identify,
+  } = at;
   const { log, metrics } = foundation;
   const isReady = untilStopping(lifecycle, service.ready);
   if (rpc !== undefined) {
-    const server = await startGrpcServer({ listen: rpc, bindings: service.bindings, identify, log, readiness: { isReady, stopping: lifecycle.stopping } });
+    const server = await startGrpcServer({
+      listen: rpc,
+      bindings: service.bindings,
+      identify,
+      log,
+      readiness: { isReady, stopping: lifecycle.stopping },
+    });
     lifecycle.add('gRPC port', () => server.stop());
   }
   if (http !== undefined) {

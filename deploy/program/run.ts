@@ -71,7 +71,11 @@ function warnOf({ log }: Foundation, warnings: readonly string[]): void {
 }
 
 /** A new file is taken whole or not at all. */
-async function reload(read: () => ReadConfig, foundation: Foundation, services: readonly RunningService[]): Promise<void> {
+async function reload(
+  read: () => ReadConfig,
+  foundation: Foundation,
+  services: readonly RunningService[],
+): Promise<void> {
   const { log } = foundation;
   try {
     const { config, warnings } = read();
@@ -79,7 +83,10 @@ async function reload(read: () => ReadConfig, foundation: Foundation, services: 
     for (const service of services) await service.reload(config.value);
     log.warn({}, 'the configuration was read again');
   } catch (error) {
-    log.error({ reason: error instanceof Error ? error.message : String(error) }, 'the new configuration was refused; the old one stays');
+    log.error(
+      { reason: error instanceof Error ? error.message : String(error) },
+      'the new configuration was refused; the old one stays',
+    );
   }
 }
 
@@ -92,7 +99,10 @@ function onHangUp(read: () => Promise<void>): void {
 
 function untilStopped(): Promise<void> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => { resolve(); });
+    for (const signal of ['SIGTERM', 'SIGINT'] as const)
+      process.once(signal, () => {
+        resolve();
+      });
   });
 }
 

@@ -41,17 +41,23 @@ function keysTaken(dirs: readonly string[], arrived: SharedArrayBuffer): Promise
   });
 }
 
-test('processes that start for the first time at the same moment have one key, and a whole one', async () => {
-  const dirs = Array.from({ length: FIRST_STARTS }, newFolder);
-  const arrived = new SharedArrayBuffer(dirs.length * Int32Array.BYTES_PER_ELEMENT);
+test(
+  'processes that start for the first time at the same moment have one key, and a whole one',
+  async () => {
+    const dirs = Array.from({ length: FIRST_STARTS }, newFolder);
+    const arrived = new SharedArrayBuffer(dirs.length * Int32Array.BYTES_PER_ELEMENT);
 
-  const taken = await Promise.all(Array.from({ length: THREADS }, () => keysTaken(dirs, arrived)));
+    const taken = await Promise.all(Array.from({ length: THREADS }, () => keysTaken(dirs, arrived)));
 
-  const wrong = dirs.map((_, at) => taken.map((keys) => keys[at] ?? '')).filter(([first, ...others]) => first === '' || others.some((key) => key !== first));
-  expect(wrong).toEqual([]);
-}, TIMEOUT_MS);
+    const wrong = dirs
+      .map((_, at) => taken.map((keys) => keys[at] ?? ''))
+      .filter(([first, ...others]) => first === '' || others.some((key) => key !== first));
+    expect(wrong).toEqual([]);
+  },
+  TIMEOUT_MS,
+);
 
-test('the key stays from start to start, is nobody else\'s to read, and leaves nothing beside it', () => {
+test("the key stays from start to start, is nobody else's to read, and leaves nothing beside it", () => {
   const dir = path.join(newFolder(), 'data');
 
   const first = signingKeyIn(dir, undefined).reveal();

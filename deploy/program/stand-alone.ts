@@ -3,14 +3,26 @@ import type { ProgramConfig, ServiceName } from './config.ts';
 /** Refuses a configuration with which this service cannot run in a process of its own; gives what is to be warned of. */
 export function checkStandAlone(config: ProgramConfig, name: ServiceName): readonly string[] {
   const { file, bus, ports, sandbox } = config;
-  if (bus === undefined) throw file.fault(['bus'], 'services that run apart need one: expected nats://…, for example from NATS_URL');
+  if (bus === undefined)
+    throw file.fault(['bus'], 'services that run apart need one: expected nats://…, for example from NATS_URL');
   if (name !== 'gateway') {
-    if (ports[name].rpc === undefined) throw file.fault([name, 'listen'], 'a service that runs apart is called over gRPC: expected an address such as 127.0.0.1:9101');
+    if (ports[name].rpc === undefined)
+      throw file.fault(
+        [name, 'listen'],
+        'a service that runs apart is called over gRPC: expected an address such as 127.0.0.1:9101',
+      );
     if (name === 'media' && ports.media.http === undefined) {
-      throw file.fault(['media', 'http'], 'a media service that runs apart gives its bytes over HTTP: expected an address such as 127.0.0.1:9113');
+      throw file.fault(
+        ['media', 'http'],
+        'a media service that runs apart gives its bytes over HTTP: expected an address such as 127.0.0.1:9113',
+      );
     }
   }
   if (sandbox === undefined) return [];
-  const pointing = config.sandboxChannels.length === 0 ? '' : `; these channels point to it: ${config.sandboxChannels.join(', ')}`;
-  return [file.fault(['sandbox'], `only the program of all services starts it${pointing}; remove it, or start it by itself`).message];
+  const pointing =
+    config.sandboxChannels.length === 0 ? '' : `; these channels point to it: ${config.sandboxChannels.join(', ')}`;
+  return [
+    file.fault(['sandbox'], `only the program of all services starts it${pointing}; remove it, or start it by itself`)
+      .message,
+  ];
 }

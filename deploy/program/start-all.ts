@@ -32,31 +32,51 @@ export async function startAll({ config, foundation, lifecycle, identify }: Star
     return service;
   };
   if (config.sandbox !== undefined) {
-    const sandbox = await startSandbox({ listen: `${config.sandbox.host}:${String(config.sandbox.port)}`, key: config.sandboxKey });
+    const sandbox = await startSandbox({
+      listen: `${config.sandbox.host}:${String(config.sandbox.port)}`,
+      key: config.sandboxKey,
+    });
     lifecycle.add('sandbox', () => sandbox.stop());
   }
   const billing = keep('billing', await startBilling(billingConfig(value), foundation));
   const media = keep('media', await startMedia(mediaConfig(value), foundation, { identify }));
-  const tasks = keep('tasks', await startTasks(tasksConfig(value, config.publicUrl), foundation, {
-    billing: direct(BillingService, billing, 'tasks'), calls: direct(CallService, billing, 'tasks'), media: direct(MediaService, media, 'tasks'),
-    bytes: inProcessMediaBytes(media.bytes),
-  }));
+  const tasks = keep(
+    'tasks',
+    await startTasks(tasksConfig(value, config.publicUrl), foundation, {
+      billing: direct(BillingService, billing, 'tasks'),
+      calls: direct(CallService, billing, 'tasks'),
+      media: direct(MediaService, media, 'tasks'),
+      bytes: inProcessMediaBytes(media.bytes),
+    }),
+  );
   const running = [billing, media, tasks];
   // Before the public port, which alone says that the program is ready.
   await openPorts(lifecycle, foundation, billing, { ports: ports.billing, identify });
   await openPorts(lifecycle, foundation, media, { ports: ports.media, identify });
   await openPorts(lifecycle, foundation, tasks, { ports: ports.tasks, identify });
-  const gateway = keep('gateway', await startGateway(gatewayConfig(value), foundation, {
-    tasks: direct(TaskService, tasks, 'gateway'), jobs: direct(JobService, tasks, 'gateway'),
-    billing: direct(BillingService, billing, 'gateway'), calls: direct(CallService, billing, 'gateway'), usage: direct(UsageService, billing, 'gateway'),
-    media: inProcessMedia(media.bytes),
-    ready: untilStopping(lifecycle, async () => (await Promise.all(running.map((service) => service.ready()))).every(Boolean)),
-  }));
+  const gateway = keep(
+    'gateway',
+    await startGateway(gatewayConfig(value), foundation, {
+      tasks: direct(TaskService, tasks, 'gateway'),
+      jobs: direct(JobService, tasks, 'gateway'),
+      billing: direct(BillingService, billing, 'gateway'),
+      calls: direct(CallService, billing, 'gateway'),
+      usage: direct(UsageService, billing, 'gateway'),
+      media: inProcessMedia(media.bytes),
+      ready: untilStopping(lifecycle, async () =>
+        (await Promise.all(running.map((service) => service.ready()))).every(Boolean),
+      ),
+    }),
+  );
   return { services: [...running, gateway], greeting: greeting(config.publicUrl, billing.newKeys) };
 }
 
 /** A service of this process, for the part that calls it. */
-function direct<S extends DescService>(service: S, { bindings }: { readonly bindings: readonly Binding[] }, caller: Identity): Client<S> {
+function direct<S extends DescService>(
+  service: S,
+  { bindings }: { readonly bindings: readonly Binding[] },
+  caller: Identity,
+): Client<S> {
   const binding = bindings.find((one) => one.service === service);
   if (binding === undefined) throw new Error(`nobody serves ${service.typeName}`);
   return directClient(service, binding, identityOf(caller));

@@ -41,19 +41,36 @@ export const START_ONE: Readonly<Record<ServiceName, (starting: Starting) => Pro
     const { config, foundation } = starting;
     const [billing, media] = [connect(starting, 'tasks', 'billing'), connect(starting, 'tasks', 'media')];
     const service = await startTasks(tasksConfig(config.value, config.publicUrl), foundation, {
-      billing: billing.client(BillingService), calls: billing.client(CallService), media: media.client(MediaService),
+      billing: billing.client(BillingService),
+      calls: billing.client(CallService),
+      media: media.client(MediaService),
       bytes: httpMediaBytes(config.services.mediaHttp, keyOf('tasks', foundation.signingKey)),
     });
-    await serve(starting, 'tasks', { ...service, ready: async () => (await service.ready()) && (await reachable([billing, media])) });
+    await serve(starting, 'tasks', {
+      ...service,
+      ready: async () => (await service.ready()) && (await reachable([billing, media])),
+    });
     return { services: [service], greeting: [] };
   },
   gateway: async (starting) => {
     const { config, foundation, lifecycle } = starting;
-    const [tasks, billing, media] = [connect(starting, 'gateway', 'tasks'), connect(starting, 'gateway', 'billing'), connect(starting, 'gateway', 'media')];
-    const bytes = httpMedia({ baseUrl: config.services.mediaHttp, key: keyOf('gateway', foundation.signingKey), clock: foundation.clock });
+    const [tasks, billing, media] = [
+      connect(starting, 'gateway', 'tasks'),
+      connect(starting, 'gateway', 'billing'),
+      connect(starting, 'gateway', 'media'),
+    ];
+    const bytes = httpMedia({
+      baseUrl: config.services.mediaHttp,
+      key: keyOf('gateway', foundation.signingKey),
+      clock: foundation.clock,
+    });
     lifecycle.add('bytes', () => bytes.close());
     const service = await startGateway(gatewayConfig(config.value), foundation, {
-      tasks: tasks.client(TaskService), jobs: tasks.client(JobService), billing: billing.client(BillingService), calls: billing.client(CallService), usage: billing.client(UsageService),
+      tasks: tasks.client(TaskService),
+      jobs: tasks.client(JobService),
+      billing: billing.client(BillingService),
+      calls: billing.client(CallService),
+      usage: billing.client(UsageService),
       media: bytes,
       ready: untilStopping(lifecycle, () => reachable([tasks, billing, media])),
     });
@@ -62,13 +79,21 @@ export const START_ONE: Readonly<Record<ServiceName, (starting: Starting) => Pro
   },
 };
 
-async function serve({ config, foundation, lifecycle, identify }: Starting, name: 'tasks' | 'billing' | 'media', service: RunningService): Promise<void> {
+async function serve(
+  { config, foundation, lifecycle, identify }: Starting,
+  name: 'tasks' | 'billing' | 'media',
+  service: RunningService,
+): Promise<void> {
   lifecycle.add(name, () => service.stop());
   await openPorts(lifecycle, foundation, service, { ports: config.ports[name], identify });
   lifecycle.add('work of others', () => linger(service, foundation));
 }
 
-function connect({ config, foundation, lifecycle }: Starting, caller: Identity, name: 'tasks' | 'billing' | 'media'): GrpcConnection {
+function connect(
+  { config, foundation, lifecycle }: Starting,
+  caller: Identity,
+  name: 'tasks' | 'billing' | 'media',
+): GrpcConnection {
   const connection = connectGrpc(config.services[name], keyOf(caller, foundation.signingKey));
   lifecycle.add(`connection to ${name}`, () => {
     connection.close();

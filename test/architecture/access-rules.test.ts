@@ -13,14 +13,22 @@ function accountFields(message: DescMessage, above: readonly DescMessage[] = [])
   if (above.includes(message)) return [];
   return message.fields.flatMap((field) => [
     ...(ACCOUNT.test(field.name) ? [field.name] : []),
-    ...(field.message === undefined ? [] : accountFields(field.message, [...above, message]).map((inner) => `${field.name}.${inner}`)),
+    ...(field.message === undefined
+      ? []
+      : accountFields(field.message, [...above, message]).map((inner) => `${field.name}.${inner}`)),
   ]);
 }
 
 test('the contracts are found', () => {
   const services = new Set(rpcs.map(([, { parent }]) => parent.typeName));
 
-  expect([...services]).toEqual(expect.arrayContaining(['reelgate.tasks.v1.TaskService', 'reelgate.billing.v1.CallService', 'reelgate.media.v1.OperatorService']));
+  expect([...services]).toEqual(
+    expect.arrayContaining([
+      'reelgate.tasks.v1.TaskService',
+      'reelgate.billing.v1.CallService',
+      'reelgate.media.v1.OperatorService',
+    ]),
+  );
   expect(rpcs.length).toBeGreaterThan(40);
 });
 
@@ -32,6 +40,8 @@ describe.each(rpcs)('%s', (_name, method) => {
   test('names no account that its rule does not check', () => {
     const { whose } = ruleOf(method);
 
-    expect(accountFields(method.input).filter((field) => whose.case !== 'accountField' || whose.value !== field)).toEqual([]);
+    expect(
+      accountFields(method.input).filter((field) => whose.case !== 'accountField' || whose.value !== field),
+    ).toEqual([]);
   });
 });

@@ -9,42 +9,98 @@ const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', f
 
 /** A library that opens connections, and the one place that may use it. */
 const driver = (name, library, place) =>
-  rule(`${name}-behind-its-seam`, `Only the file behind the seam knows ${name}.`, { path: '^(services|deploy)/', pathNot: [place, tests] }, { path: library });
+  rule(
+    `${name}-behind-its-seam`,
+    `Only the file behind the seam knows ${name}.`,
+    { path: '^(services|deploy)/', pathNot: [place, tests] },
+    { path: library },
+  );
 
 const layers = [
-  rule('services-meet-by-contract', 'A service reaches another by call or event, never by import.',
-    { path: '^services/(gateway|tasks|billing|media)/' }, { path: '^services/', pathNot: ['^services/$1/', '^services/platform/'] }),
-  rule('services-know-no-deploy', 'What runs the services stands above them.',
-    { path: '^services/', pathNot: tests }, { path: '^deploy/' }),
-  rule('deploy-enters-by-app', 'A program builds a service through its app.ts and reads settings through its config.ts.',
-    { path: '^deploy/', pathNot: tests }, { path: service, pathNot: '/src/(app|config)\\.ts$' }),
-  rule('platform-is-a-leaf', 'The platform knows no service and, of the contracts, only Problem and the access rules that it enforces.',
+  rule(
+    'services-meet-by-contract',
+    'A service reaches another by call or event, never by import.',
+    { path: '^services/(gateway|tasks|billing|media)/' },
+    { path: '^services/', pathNot: ['^services/$1/', '^services/platform/'] },
+  ),
+  rule(
+    'services-know-no-deploy',
+    'What runs the services stands above them.',
+    { path: '^services/', pathNot: tests },
+    { path: '^deploy/' },
+  ),
+  rule(
+    'deploy-enters-by-app',
+    'A program builds a service through its app.ts and reads settings through its config.ts.',
+    { path: '^deploy/', pathNot: tests },
+    { path: service, pathNot: '/src/(app|config)\\.ts$' },
+  ),
+  rule(
+    'platform-is-a-leaf',
+    'The platform knows no service and, of the contracts, only Problem and the access rules that it enforces.',
     { path: '^services/platform/', pathNot: '\\.test\\.ts$' },
-    { path: ['^proto/', '^services/(?!platform/)', '^deploy/'], pathNot: '^proto/gen/reelgate/(problem|access)/' }),
-  rule('domain-is-pure', 'domain/ imports domain/: no node:, no package, no platform, no contract.',
-    { path: '^services/([^/]+)/src/domain/', pathNot: tests }, { pathNot: '^services/$1/src/domain/' }),
-  rule('operations-see-ports', 'An operation names a port, never what stands behind it.',
+    { path: ['^proto/', '^services/(?!platform/)', '^deploy/'], pathNot: '^proto/gen/reelgate/(problem|access)/' },
+  ),
+  rule(
+    'domain-is-pure',
+    'domain/ imports domain/: no node:, no package, no platform, no contract.',
+    { path: '^services/([^/]+)/src/domain/', pathNot: tests },
+    { pathNot: '^services/$1/src/domain/' },
+  ),
+  rule(
+    'operations-see-ports',
+    'An operation names a port, never what stands behind it.',
     { path: '^services/[^/]+/src/operations/', pathNot: tests },
-    { path: ['/src/(rpc|http|events|workers)/', '/src/(app|main)\\.ts$', concrete, 'node_modules/(pg|koa|@koa/router|redis|nats|undici)/'] }),
-  rule('contracts-stay-at-the-edge', 'Generated types stop at rpc/, clients/, events/, dialects/ and app.ts.',
-    { path: service, pathNot: ['/src/(rpc|clients|events|dialects)/', '/src/app\\.ts$', tests] }, { path: '^proto/gen/' }),
-  rule('only-app-builds', 'What stands behind a port is built in app.ts; config.ts knows the names of adapters.',
-    { path: service, pathNot: ['/src/(app|config)\\.ts$', '/src/(store|blobs|counters|channels)/', tests] }, { path: concrete }),
+    {
+      path: [
+        '/src/(rpc|http|events|workers)/',
+        '/src/(app|main)\\.ts$',
+        concrete,
+        'node_modules/(pg|koa|@koa/router|redis|nats|undici)/',
+      ],
+    },
+  ),
+  rule(
+    'contracts-stay-at-the-edge',
+    'Generated types stop at rpc/, clients/, events/, dialects/ and app.ts.',
+    { path: service, pathNot: ['/src/(rpc|clients|events|dialects)/', '/src/app\\.ts$', tests] },
+    { path: '^proto/gen/' },
+  ),
+  rule(
+    'only-app-builds',
+    'What stands behind a port is built in app.ts; config.ts knows the names of adapters.',
+    { path: service, pathNot: ['/src/(app|config)\\.ts$', '/src/(store|blobs|counters|channels)/', tests] },
+    { path: concrete },
+  ),
 ];
 
 const islands = [
-  rule('dialects-are-islands', 'A dialect imports its own folder and dialects/wire, no other dialect.',
-    { path: '/src/dialects/([^/]+)/', pathNot: tests }, { path: '/src/dialects/[^/]+/', pathNot: '/src/dialects/($1|wire)/' }),
-  rule('adapters-are-islands', 'An adapter imports the channel port and toolkit, no other adapter.',
+  rule(
+    'dialects-are-islands',
+    'A dialect imports its own folder and dialects/wire, no other dialect.',
+    { path: '/src/dialects/([^/]+)/', pathNot: tests },
+    { path: '/src/dialects/[^/]+/', pathNot: '/src/dialects/($1|wire)/' },
+  ),
+  rule(
+    'adapters-are-islands',
+    'An adapter imports the channel port and toolkit, no other adapter.',
     { path: '/src/channels/adapters/(?!index)([^/.]+)', pathNot: tests },
-    { path: '/src/channels/adapters/', pathNot: '/adapters/$1[./]' }),
+    { path: '/src/channels/adapters/', pathNot: '/adapters/$1[./]' },
+  ),
 ];
 
 const connections = [
-  rule('only-the-guarded-fetch-dials-out', 'In media an address from outside is dialled in fetch/, and a bucket in blobs/.',
+  rule(
+    'only-the-guarded-fetch-dials-out',
+    'In media an address from outside is dialled in fetch/, and a bucket in blobs/.',
     { path: '^services/media/src/', pathNot: ['/src/(fetch|blobs)/', tests] },
-    { path: '^(node:)?(https?|http2|net|tls|dns)(/promises)?$', dependencyTypesNot: ['type-only'] }),
-  driver('undici', 'node_modules/undici/', '^services/(platform/src/|gateway/src/(relay|clients)/|tasks/src/(channels|clients)/|media/src/(fetch|blobs)/)|^deploy/local/'),
+    { path: '^(node:)?(https?|http2|net|tls|dns)(/promises)?$', dependencyTypesNot: ['type-only'] },
+  ),
+  driver(
+    'undici',
+    'node_modules/undici/',
+    '^services/(platform/src/|gateway/src/(relay|clients)/|tasks/src/(channels|clients)/|media/src/(fetch|blobs)/)|^deploy/local/',
+  ),
   driver('pg', 'node_modules/pg/', '^services/platform/src/sql-postgres\\.ts$'),
   driver('sqlite', '^(node:)?sqlite$', '^services/platform/src/sql-sqlite\\.ts$'),
   driver('nats', 'node_modules/nats/', '^services/platform/src/bus-nats\\.ts$'),
@@ -53,10 +109,18 @@ const connections = [
 
 const hygiene = [
   rule('no-cycles', 'In a cycle nobody can say which module is the lower one.', {}, { circular: true }),
-  rule('no-test-code-in-product', 'Product code imports no test and nothing that was made for tests.',
-    { path: '^(services|deploy)/', pathNot: tests }, { path: tests }),
-  rule('declared-packages-only', 'What a workspace imports stands in its own package.json.',
-    { path: '^(services|deploy)/', pathNot: tests }, { dependencyTypes: ['npm-no-pkg', 'npm-unknown', 'npm-dev', 'unknown'], dependencyTypesNot: ['type-only'] }),
+  rule(
+    'no-test-code-in-product',
+    'Product code imports no test and nothing that was made for tests.',
+    { path: '^(services|deploy)/', pathNot: tests },
+    { path: tests },
+  ),
+  rule(
+    'declared-packages-only',
+    'What a workspace imports stands in its own package.json.',
+    { path: '^(services|deploy)/', pathNot: tests },
+    { dependencyTypes: ['npm-no-pkg', 'npm-unknown', 'npm-dev', 'unknown'], dependencyTypesNot: ['type-only'] },
+  ),
   rule('resolvable', 'An import that leads nowhere.', {}, { couldNotResolve: true }),
 ];
 

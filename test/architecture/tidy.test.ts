@@ -9,12 +9,14 @@ const KEBAB_CASE = /^\.?[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+(-[a-z0-9]+)*)*$/;
 /** Names that others have fixed: documents, images, contracts (buf wants snake_case) and numbered migrations. */
 /** Golden replies are called by the operation that they answer. */
 const GOLDEN_REPLY = /^services\/gateway\/golden\/replies\//;
-const OTHER_NAMES = /^(README|LICENSE|NOTICE|CHANGELOG)(\.md)?$|^Dockerfile$|^[a-z0-9_]+\.proto$|^[a-z0-9_]+_pb\.(d\.ts|js)$|^\d{4}_[a-z0-9_]+\.sql$/;
+const OTHER_NAMES =
+  /^(README|LICENSE|NOTICE|CHANGELOG)(\.md)?$|^Dockerfile$|^[a-z0-9_]+\.proto$|^[a-z0-9_]+_pb\.(d\.ts|js)$|^\d{4}_[a-z0-9_]+\.sql$/;
 /** What says nothing about its content: alone, or as a part of a longer name. */
 const EMPTY_NAMES = /^(common|misc|types|constants|shared)$|(^|-)(utils?|helpers?)(-|$)/;
 
 /** The platform knows nothing of the trade; the words of the glossary that have no other use in a program. */
-const TRADE_WORDS = /\b(tasks?|dialects?|channels?|(?<!reconnect )attempts?|settlements?|price ?contracts?|holds?|staged ?media|regenerations?|context.?ir)\b/i;
+const TRADE_WORDS =
+  /\b(tasks?|dialects?|channels?|(?<!reconnect )attempts?|settlements?|price ?contracts?|holds?|staged ?media|regenerations?|context.?ir)\b/i;
 
 const LINES_MEDIAN_MAX = 100;
 const TEXT = /\.(ts|js|mjs|cjs|json|ya?ml|md|sql|proto|sh)$|Dockerfile$|^\.ci\//;
@@ -30,19 +32,27 @@ const files = execFileSync('git', git, { cwd: ROOT, encoding: 'utf8', maxBuffer:
 const written = files.filter((file) => !file.startsWith('proto/gen/'));
 const itself = path.relative(ROOT, import.meta.filename);
 const texts = written.filter((file) => TEXT.test(file) && file !== itself);
-const products = written.filter((file) => /^(services\/[^/]+\/src|deploy)\/.*\.ts$/.test(file) && !/\.test\.ts$|\/testing\//.test(file));
+const products = written.filter(
+  (file) => /^(services\/[^/]+\/src|deploy)\/.*\.ts$/.test(file) && !/\.test\.ts$|\/testing\//.test(file),
+);
 
 const linesOf = (file: string): string[] => readFileSync(path.join(ROOT, file), 'utf8').split('\n');
 
 function linesThatMatch(among: readonly string[], pattern: RegExp): string[] {
-  return among.flatMap((file) => linesOf(file).flatMap((line, at) => (pattern.test(line) ? [`${file}:${at + 1}: ${line.trim().slice(0, 120)}`] : [])));
+  return among.flatMap((file) =>
+    linesOf(file).flatMap((line, at) =>
+      pattern.test(line) ? [`${file}:${at + 1}: ${line.trim().slice(0, 120)}`] : [],
+    ),
+  );
 }
 
 /** `ModelKind` and `model_kind` as `Model Kind` and `model kind`, so that a word is found within a name. */
 const inWords = (line: string): string => line.replace(/([a-z0-9])([A-Z])/g, '$1 $2').replaceAll('_', ' ');
 
 test('every file and folder has a kebab-case name', () => {
-  const odd = written.filter((file) => !GOLDEN_REPLY.test(file)).filter((file) => file.split('/').some((name) => !KEBAB_CASE.test(name) && !OTHER_NAMES.test(name)));
+  const odd = written
+    .filter((file) => !GOLDEN_REPLY.test(file))
+    .filter((file) => file.split('/').some((name) => !KEBAB_CASE.test(name) && !OTHER_NAMES.test(name)));
 
   expect(odd).toEqual([]);
 });
@@ -55,7 +65,11 @@ test('no file or folder has a name that says nothing', () => {
 
 test('the platform has no word of the trade', () => {
   const platform = products.filter((file) => file.startsWith('services/platform/src/'));
-  const said = platform.flatMap((file) => linesOf(file).filter((line) => TRADE_WORDS.test(inWords(line))).map((line) => `${file}: ${line.trim()}`));
+  const said = platform.flatMap((file) =>
+    linesOf(file)
+      .filter((line) => TRADE_WORDS.test(inWords(line)))
+      .map((line) => `${file}: ${line.trim()}`),
+  );
 
   expect(said).toEqual([]);
 });

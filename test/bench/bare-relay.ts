@@ -36,7 +36,10 @@ export interface BareRelay {
 
 /** Runs it in a process of its own, as the program has one. */
 export async function startBareRelay(upstreamPort: number): Promise<BareRelay> {
-  const child = spawn(process.execPath, ['--input-type=module', '-e', PROGRAM, String(upstreamPort)], { cwd: PACKAGES, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, ['--input-type=module', '-e', PROGRAM, String(upstreamPort)], {
+    cwd: PACKAGES,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const [line] = (await once(child.stdout, 'data')) as [Buffer];
   return { port: Number(line.toString()), pid: child.pid ?? 0, stop: () => child.kill('SIGKILL') };
 }

@@ -27,18 +27,37 @@ interface BenchOptions {
 }
 
 /** The real program with no limit in the way of a create, and an upstream that answers at once. The poll plan is the one of a new installation. */
-export async function startBenchProgram(shape: Shape, { bus, pollsPerMinute = POLLS_PER_MINUTE, callbacks = false }: BenchOptions = {}): Promise<BenchProgram> {
+export async function startBenchProgram(
+  shape: Shape,
+  { bus, pollsPerMinute = POLLS_PER_MINUTE, callbacks = false }: BenchOptions = {},
+): Promise<BenchProgram> {
   const upstream = await startInstantUpstream();
-  const program = await newProgram(shape, { upstream: upstream.host, ...(bus === undefined ? {} : { bus }) }, (config) => ({
-    ...config,
-    gateway: { ...config.gateway, limits: { ...config.gateway.limits, creates_per_minute: PLENTY, reads_per_minute: PLENTY } },
-    tasks: { ...config.tasks, poll: { first: '3s', factor: 1.5, max: '15s' }, in_flight: { per_token: PLENTY, total: PLENTY } },
-    channels: config.channels.map((channel) => ({ ...channel, callbacks, limits: { requests_per_minute: PLENTY, in_flight: PLENTY, polls_per_minute: pollsPerMinute } })),
-    accounts: config.accounts.map((account) => ({ ...account, credit: '1000000000.00' })),
-  }));
+  const program = await newProgram(
+    shape,
+    { upstream: upstream.host, ...(bus === undefined ? {} : { bus }) },
+    (config) => ({
+      ...config,
+      gateway: {
+        ...config.gateway,
+        limits: { ...config.gateway.limits, creates_per_minute: PLENTY, reads_per_minute: PLENTY },
+      },
+      tasks: {
+        ...config.tasks,
+        poll: { first: '3s', factor: 1.5, max: '15s' },
+        in_flight: { per_token: PLENTY, total: PLENTY },
+      },
+      channels: config.channels.map((channel) => ({
+        ...channel,
+        callbacks,
+        limits: { requests_per_minute: PLENTY, in_flight: PLENTY, polls_per_minute: pollsPerMinute },
+      })),
+      accounts: config.accounts.map((account) => ({ ...account, credit: '1000000000.00' })),
+    }),
+  );
   await program.start();
   return {
-    program, upstream,
+    program,
+    upstream,
     port: Number(new URL(program.base).port),
     cpuMs: () => program.pids().reduce((sum, pid) => sum + cpuMsOf(pid), 0),
     end: async () => {
@@ -51,7 +70,9 @@ export async function startBenchProgram(shape: Shape, { bus, pollsPerMinute = PO
 /** As Linux counts it, in hundredths of a second; NaN elsewhere. */
 export function cpuMsOf(pid: number): number {
   if (process.platform !== 'linux') return Number.NaN;
-  const fields = readFileSync(`/proc/${String(pid)}/stat`, 'utf8').split(') ')[1]!.split(' ');
+  const fields = readFileSync(`/proc/${String(pid)}/stat`, 'utf8')
+    .split(') ')[1]!
+    .split(' ');
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
@@ -61,5 +82,10 @@ let created = 0;
 export function createRequest(): Buffer {
   created += 1;
   const text = `a red boat at dawn, number ${String(created)}; ${'the camera glides over the water. '.repeat(10)}`;
-  return requestOf({ method: 'POST', target: '/v1/videos', token: KEYS.demo, body: { model: 'Alpha-H3', prompt: text, seconds: '5', size: '1280x720' } });
+  return requestOf({
+    method: 'POST',
+    target: '/v1/videos',
+    token: KEYS.demo,
+    body: { model: 'Alpha-H3', prompt: text, seconds: '5', size: '1280x720' },
+  });
 }

@@ -52,21 +52,27 @@ export async function grpcCreateBench(): Promise<readonly Line[]> {
   }
 }
 
-async function against(bench: BenchProgram, line: { readonly what: string; readonly goal: string }): Promise<readonly Line[]> {
+async function against(
+  bench: BenchProgram,
+  line: { readonly what: string; readonly goal: string },
+): Promise<readonly Line[]> {
   const prototype = await startPrototype();
   try {
     const product = { port: bench.port, request: createRequest };
     await closedLoop(product, IN_FLIGHT, WARM_UP_MS);
     const cpu = { ms: 0, calls: 0 };
-    const { baseline, product: figure } = await byTurns(ROUNDS,
-      async () => (await closedLoop({ port: prototype.port, request: createRequest }, IN_FLIGHT, BASELINE_MS)).perSecond,
+    const { baseline, product: figure } = await byTurns(
+      ROUNDS,
+      async () =>
+        (await closedLoop({ port: prototype.port, request: createRequest }, IN_FLIGHT, BASELINE_MS)).perSecond,
       async () => {
         const before = bench.cpuMs();
         const { perSecond, latencies } = await closedLoop(product, IN_FLIGHT, ROUND_MS);
         cpu.ms += bench.cpuMs() - before;
         cpu.calls += latencies.length;
         return perSecond;
-      });
+      },
+    );
     return [
       { ...line, figure, unit: '/s', baseline },
       // What the looks at all that runs cost meanwhile is in it.

@@ -26,22 +26,33 @@ export async function startInstantUpstream(): Promise<InstantUpstream> {
   const server = createServer((request, response) => {
     const reply = (body: object): void => {
       const text = JSON.stringify(body);
-      response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }).end(text);
+      response
+        .writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) })
+        .end(text);
     };
     if (request.method === 'POST') {
       const parts: Buffer[] = [];
-      request.on('data', (part: Buffer) => void parts.push(part)).on('end', () => {
-        const id = `91${String(ids.length).padStart(13, '0')}`;
-        const address = ADDRESS.exec(Buffer.concat(parts).toString('latin1'))?.[1];
-        if (address !== undefined) addresses.set(id, address);
-        ids.push(id);
-        reply({ task_id: id });
-      });
+      request
+        .on('data', (part: Buffer) => void parts.push(part))
+        .on('end', () => {
+          const id = `91${String(ids.length).padStart(13, '0')}`;
+          const address = ADDRESS.exec(Buffer.concat(parts).toString('latin1'))?.[1];
+          if (address !== undefined) addresses.set(id, address);
+          ids.push(id);
+          reply({ task_id: id });
+        });
       return;
     }
     const id = request.url?.slice(QUERY.length) ?? '';
     looked += 1;
-    reply({ task: { id, status: failed.has(id) ? 'failed' : 'running', ...(failed.has(id) ? { error: { code: '1027', message: 'no' } } : {}), usage: {} } });
+    reply({
+      task: {
+        id,
+        status: failed.has(id) ? 'failed' : 'running',
+        ...(failed.has(id) ? { error: { code: '1027', message: 'no' } } : {}),
+        usage: {},
+      },
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
@@ -53,15 +64,23 @@ export async function startInstantUpstream(): Promise<InstantUpstream> {
       if (address !== undefined) void call(calls, address, id);
     },
     looks: () => looked,
-    stop: () => new Promise((resolve) => {
-      void calls.close();
-      server.close(() => { resolve(); });
-      server.closeAllConnections();
-    }),
+    stop: () =>
+      new Promise((resolve) => {
+        void calls.close();
+        server.close(() => {
+          resolve();
+        });
+        server.closeAllConnections();
+      }),
   };
 }
 
 async function call(calls: Agent, address: string, id: string): Promise<void> {
-  const { body } = await undici(address, { dispatcher: calls, method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ task_id: id, status: 'failed' }) });
+  const { body } = await undici(address, {
+    dispatcher: calls,
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ task_id: id, status: 'failed' }),
+  });
   await body.dump();
 }

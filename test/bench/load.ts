@@ -18,9 +18,11 @@ export async function closedLoop({ port, request }: Target, inFlight: number, ms
   const lines = await Promise.all(Array.from({ length: inFlight }, () => openLine(port)));
   const latencies: number[] = [];
   const start = performance.now();
-  await Promise.all(lines.map(async (line) => {
-    while (performance.now() - start < ms) latencies.push(await timed(line, request(), performance.now()));
-  }));
+  await Promise.all(
+    lines.map(async (line) => {
+      while (performance.now() - start < ms) latencies.push(await timed(line, request(), performance.now()));
+    }),
+  );
   const took = performance.now() - start;
   for (const line of lines) line.close();
   return { perSecond: (latencies.length * 1000) / took, latencies };
@@ -62,7 +64,11 @@ export function quantile(values: readonly number[], share: number): number {
 export const median = (values: readonly number[]): number => quantile(values, 0.5);
 
 /** Baseline and product by turns, so that both meet the same weather; the medians of the rounds. */
-export async function byTurns(rounds: number, baseline: () => Promise<number>, product: () => Promise<number>): Promise<{ readonly baseline: number; readonly product: number }> {
+export async function byTurns(
+  rounds: number,
+  baseline: () => Promise<number>,
+  product: () => Promise<number>,
+): Promise<{ readonly baseline: number; readonly product: number }> {
   const [bases, products]: [number[], number[]] = [[], []];
   for (let round = 0; round < rounds; round += 1) {
     bases.push(await baseline());

@@ -10,7 +10,16 @@ import { table } from './table.ts';
 import type { Line } from './table.ts';
 
 const BENCHES: Readonly<Record<string, () => Promise<readonly Line[]>>> = {
-  create: createBench, 'create-grpc': grpcCreateBench, 'read-status': readStatusBench, 'poll-lag': pollLagBench, 'callback-lag': callbackLagBench, 'poll-pass': pollPassBench, media: mediaBench, 'media-inline': inlineBodiesBench, billing: billingBench, relay: relayBench,
+  create: createBench,
+  'create-grpc': grpcCreateBench,
+  'read-status': readStatusBench,
+  'poll-lag': pollLagBench,
+  'callback-lag': callbackLagBench,
+  'poll-pass': pollPassBench,
+  media: mediaBench,
+  'media-inline': inlineBodiesBench,
+  billing: billingBench,
+  relay: relayBench,
 };
 
 const asked = process.argv.slice(2);

@@ -48,7 +48,11 @@ export async function installPortkey(): Promise<string | undefined> {
   mkdirSync(folder, { recursive: true });
   writeFileSync(path.join(folder, 'package.json'), '{"private":true}');
   try {
-    await promisify(execFile)('npm', ['install', '--ignore-scripts', '--no-save', '--no-audit', '--no-fund', `${PACKAGE}@${VERSION}`], { cwd: folder });
+    await promisify(execFile)(
+      'npm',
+      ['install', '--ignore-scripts', '--no-save', '--no-audit', '--no-fund', `${PACKAGE}@${VERSION}`],
+      { cwd: folder },
+    );
   } catch {
     return undefined;
   }
@@ -60,11 +64,17 @@ export async function startPortkey(program: string, kind: 'JSON' | 'SSE'): Promi
   const [port = 0] = await freePorts(1);
   const preloads = [LOOPBACK_ONLY, ...(kind === 'SSE' ? [HEADERS_THAT_CHANGE] : [])];
   const imports = preloads.flatMap((source) => ['--import', `data:text/javascript,${encodeURIComponent(source)}`]);
-  const child = spawn(process.execPath, [...imports, program, `--port=${String(port)}`, '--headless'], { stdio: 'ignore' });
+  const child = spawn(process.execPath, [...imports, program, `--port=${String(port)}`, '--headless'], {
+    stdio: 'ignore',
+  });
   await untilListening(child, port);
   return {
-    port, pid: child.pid ?? 0,
-    headersTo: (upstreamPort) => ['x-portkey-provider: openai', `x-portkey-custom-host: http://127.0.0.1:${String(upstreamPort)}/v1`],
+    port,
+    pid: child.pid ?? 0,
+    headersTo: (upstreamPort) => [
+      'x-portkey-provider: openai',
+      `x-portkey-custom-host: http://127.0.0.1:${String(upstreamPort)}/v1`,
+    ],
     stop: () => child.kill('SIGKILL'),
   };
 }
@@ -73,7 +83,10 @@ async function untilListening(child: ChildProcess, port: number): Promise<void> 
   const deadline = performance.now() + START_TIMEOUT_MS;
   for (;;) {
     if (child.exitCode !== null || performance.now() > deadline) throw new Error('the other relay did not start');
-    const answers = await fetch(`http://127.0.0.1:${String(port)}/`, { signal: AbortSignal.timeout(1000) }).then(() => true, () => false);
+    const answers = await fetch(`http://127.0.0.1:${String(port)}/`, { signal: AbortSignal.timeout(1000) }).then(
+      () => true,
+      () => false,
+    );
     if (answers) return;
     await wait(100);
   }

@@ -27,7 +27,10 @@ export function callbackLagBench(): Promise<readonly Line[]> {
   return lagBench('by callbacks', { callbacks: true, goalMs: 500 });
 }
 
-async function lagBench(how: string, { callbacks, goalMs }: { readonly callbacks: boolean; readonly goalMs: number }): Promise<readonly Line[]> {
+async function lagBench(
+  how: string,
+  { callbacks, goalMs }: { readonly callbacks: boolean; readonly goalMs: number },
+): Promise<readonly Line[]> {
   const bench = await startBenchProgram('one program', { pollsPerMinute: POLLS_PER_MINUTE, callbacks });
   try {
     const pairs = await createMany(bench);
@@ -41,7 +44,12 @@ async function lagBench(how: string, { callbacks, goalMs }: { readonly callbacks
     const of = `${String(TASKS)} in flight, ${how}`;
     return [
       { what: `lag to visible, ${of}: p50`, figure: quantile(lags, 0.5), unit: 'ms' },
-      { what: `lag to visible, ${of}: p99`, figure: quantile(lags, 0.99), unit: 'ms', goal: `under ${String(goalMs)} ms` },
+      {
+        what: `lag to visible, ${of}: p99`,
+        figure: quantile(lags, 0.99),
+        unit: 'ms',
+        goal: `under ${String(goalMs)} ms`,
+      },
       { what: `looks at the upstream meanwhile, ${how}`, figure: looks, unit: '/s' },
     ];
   } finally {
@@ -58,9 +66,11 @@ interface Pair {
 async function createMany({ port, upstream }: BenchProgram): Promise<readonly Pair[]> {
   const lines = await Promise.all(Array.from({ length: CREATORS }, () => openLine(port)));
   let left = TASKS - SAMPLES;
-  await Promise.all(lines.map(async (line) => {
-    while ((left -= 1) >= 0) await line.ask(createRequest());
-  }));
+  await Promise.all(
+    lines.map(async (line) => {
+      while ((left -= 1) >= 0) await line.ask(createRequest());
+    }),
+  );
   const pairs: Pair[] = [];
   for (let sample = 0; sample < SAMPLES; sample += 1) {
     const { body } = await lines[0]!.ask(createRequest());
@@ -78,7 +88,9 @@ async function lagOf({ port, upstream }: BenchProgram, { taskId, upstreamId }: P
     endedAt = performance.now();
   });
   for (;;) {
-    const { body } = await line.ask(requestOf({ method: 'GET', target: `/v1/videos/${taskId}`, token: KEYS.demo, headers: [WAIT_HEADER] }));
+    const { body } = await line.ask(
+      requestOf({ method: 'GET', target: `/v1/videos/${taskId}`, token: KEYS.demo, headers: [WAIT_HEADER] }),
+    );
     if ((JSON.parse(body.toString()) as { status: string }).status !== 'failed') continue;
     line.close();
     return performance.now() - endedAt;

@@ -16,7 +16,14 @@ const DUE = 64;
 const ROWS_AT_ONCE = 1000;
 const MINUTE_MS = 60_000;
 const MIB = 2 ** 20;
-const ORDER = JSON.stringify({ kind: 'generation', model: 'Alpha-H3', content: [{ text: 'a red boat '.repeat(30) }], duration: 5, resolution: '768P', ratio: '16:9' });
+const ORDER = JSON.stringify({
+  kind: 'generation',
+  model: 'Alpha-H3',
+  content: [{ text: 'a red boat '.repeat(30) }],
+  duration: 5,
+  resolution: '768P',
+  ratio: '16:9',
+});
 
 /** Taking 64 due tasks of a channel and putting them off again, with few and with many unfinished tasks beside them. */
 export async function pollPassBench(): Promise<readonly Line[]> {
@@ -25,15 +32,40 @@ export async function pollPassBench(): Promise<readonly Line[]> {
   const few = await measured(FEW);
   const many = await measured(MANY);
   return [
-    { what: `poller pass, ${String(MANY)} unfinished (baseline: ${String(FEW)})`, figure: many.passMs, unit: 'ms', baseline: few.passMs, goal: 'the same' },
-    { what: `sweeps, ${String(MANY)} unfinished (baseline: ${String(FEW)})`, figure: many.sweepMs, unit: 'ms', baseline: few.sweepMs, goal: 'the same' },
-    { what: `memory grown over ${String(PASSES)} passes, ${String(MANY)} unfinished`, figure: many.grownMiB, unit: 'MiB', baseline: few.grownMiB, goal: 'flat' },
+    {
+      what: `poller pass, ${String(MANY)} unfinished (baseline: ${String(FEW)})`,
+      figure: many.passMs,
+      unit: 'ms',
+      baseline: few.passMs,
+      goal: 'the same',
+    },
+    {
+      what: `sweeps, ${String(MANY)} unfinished (baseline: ${String(FEW)})`,
+      figure: many.sweepMs,
+      unit: 'ms',
+      baseline: few.sweepMs,
+      goal: 'the same',
+    },
+    {
+      what: `memory grown over ${String(PASSES)} passes, ${String(MANY)} unfinished`,
+      figure: many.grownMiB,
+      unit: 'MiB',
+      baseline: few.grownMiB,
+      goal: 'flat',
+    },
   ];
 }
 
-async function measured(tasks: number): Promise<{ readonly passMs: number; readonly sweepMs: number; readonly grownMiB: number }> {
+async function measured(
+  tasks: number,
+): Promise<{ readonly passMs: number; readonly sweepMs: number; readonly grownMiB: number }> {
   const folder = mkdtempSync(path.join(tmpdir(), 'reelgate-passes-'));
-  const sql = await openSql({ url: undefined, dataDir: folder, name: 'tasks', migrations: path.join(import.meta.dirname, '../../services/tasks/migrations') });
+  const sql = await openSql({
+    url: undefined,
+    dataDir: folder,
+    name: 'tasks',
+    migrations: path.join(import.meta.dirname, '../../services/tasks/migrations'),
+  });
   try {
     await fill(sql, tasks);
     await passes(sql, PASSES);
@@ -55,7 +87,8 @@ async function fill(sql: Sql, tasks: number): Promise<void> {
         await query(
           `INSERT INTO tasks (id, account_id, token_id, kind, model, order_json, admission, state, seconds, created_at, updated_at, in_flight_json, channel, upstream_account, upstream_id, next_poll_at)
            VALUES ($1, 'demo', 'token', 'generation', 'Alpha-H3', $2, 'accepted', 'in_progress', 5, $3, $3, '[]', 'main', 'vendor', $1, $4)`,
-          [`task_${String(row).padStart(8, '0')}`, ORDER, now, row < DUE ? now - 1 : now + 60 * MINUTE_MS]);
+          [`task_${String(row).padStart(8, '0')}`, ORDER, now, row < DUE ? now - 1 : now + 60 * MINUTE_MS],
+        );
       }
     });
   }
@@ -69,7 +102,18 @@ async function passes(sql: Sql, count: number): Promise<{ readonly passMs: numbe
     const now = systemClock.now();
     const due = await store.claimDue('main', { now, leaseUntil: now + MINUTE_MS, limit: DUE, owner: 'bench' });
     if (due.length !== DUE) throw new Error(`${String(due.length)} tasks were due`);
-    await Promise.all(due.map(({ id }) => store.progress(id, 'in_progress', { state: 'in_progress', unrecognised: false, progress: 0, pollErrors: 0, nextPollAt: now - 1, at: now })));
+    await Promise.all(
+      due.map(({ id }) =>
+        store.progress(id, 'in_progress', {
+          state: 'in_progress',
+          unrecognised: false,
+          progress: 0,
+          pollErrors: 0,
+          nextPollAt: now - 1,
+          at: now,
+        }),
+      ),
+    );
     const claimed = performance.now();
     took.push(claimed - start);
     await store.unsettled({ before: now, beyond: now + MINUTE_MS, limit: DUE });

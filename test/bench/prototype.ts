@@ -46,7 +46,11 @@ export interface Prototype {
 /** Runs it in a process of its own, as the program has one. */
 export async function startPrototype(): Promise<Prototype> {
   const folder = mkdtempSync(path.join(tmpdir(), 'reelgate-prototype-'));
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', PROGRAM, path.join(folder, 'tasks.sqlite')], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', PROGRAM, path.join(folder, 'tasks.sqlite')],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
   const [line] = (await once(child.stdout, 'data')) as [Buffer];
   return {
     port: Number(line.toString()),

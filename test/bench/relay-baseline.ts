@@ -46,7 +46,9 @@ export interface RelayBaseline {
 
 /** Runs it in a process of its own, as an upstream is. */
 export async function startRelayBaseline(): Promise<RelayBaseline> {
-  const child = spawn(process.execPath, ['--input-type=module', '-e', PROGRAM], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, ['--input-type=module', '-e', PROGRAM], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const [line] = (await once(child.stdout, 'data')) as [Buffer];
   return { port: Number(line.toString()), stop: () => child.kill('SIGKILL') };
 }

@@ -41,7 +41,14 @@ export async function openRelayLine(port: number): Promise<RelayLine> {
   });
   return {
     ask: (request) => {
-      asking = { startedAt: performance.now(), done: Promise.withResolvers<Timed>(), status: 0, firstAt: 0, left: undefined, got: Buffer.alloc(0) };
+      asking = {
+        startedAt: performance.now(),
+        done: Promise.withResolvers<Timed>(),
+        status: 0,
+        firstAt: 0,
+        left: undefined,
+        got: Buffer.alloc(0),
+      };
       socket.write(request);
       return asking.done.promise;
     },

@@ -54,7 +54,8 @@ export async function relayBench(): Promise<readonly Line[]> {
     await program.start();
     const portkey = await installPortkey();
     const lines: Line[] = [];
-    for (const kind of KINDS) lines.push(...(await ofKind(kind, { upstreamPort: upstream.port, program, bare, portkey })));
+    for (const kind of KINDS)
+      lines.push(...(await ofKind(kind, { upstreamPort: upstream.port, program, bare, portkey })));
     return lines;
   } finally {
     await program.end();
@@ -70,8 +71,14 @@ function configured(upstreamPort: number): (config: TestConfig) => TestConfig {
     const whole = relayed(config);
     return {
       ...whole,
-      gateway: { ...whole.gateway, limits: { ...whole.gateway.limits, calls_per_minute: PLENTY } } as TestConfig['gateway'],
-      channels: whole.channels.map((channel) => ({ ...channel, limits: { requests_per_minute: PLENTY, in_flight: PLENTY } })),
+      gateway: {
+        ...whole.gateway,
+        limits: { ...whole.gateway.limits, calls_per_minute: PLENTY },
+      } as TestConfig['gateway'],
+      channels: whole.channels.map((channel) => ({
+        ...channel,
+        limits: { requests_per_minute: PLENTY, in_flight: PLENTY },
+      })),
       accounts: whole.accounts.map((account) => ({ ...account, credit: '1000000000.00' })),
     };
   };
@@ -84,17 +91,30 @@ interface Sides {
   readonly portkey: string | undefined;
 }
 
-async function ofKind(kind: Kind, { upstreamPort, program, bare, portkey: installed }: Sides): Promise<readonly Line[]> {
+async function ofKind(
+  kind: Kind,
+  { upstreamPort, program, bare, portkey: installed }: Sides,
+): Promise<readonly Line[]> {
   const portkey = installed === undefined ? undefined : await startPortkey(installed, kind === 'SSE' ? 'SSE' : 'JSON');
   try {
     const direct = { port: upstreamPort, request: requestTo(kind, 'vendor-secret-model-2026'), pids: () => [] };
-    const product = { port: Number(new URL(program.base).port), request: requestTo(kind, 'solo'), pids: () => program.pids() };
+    const product = {
+      port: Number(new URL(program.base).port),
+      request: requestTo(kind, 'solo'),
+      pids: () => program.pids(),
+    };
     const least = { port: bare.port, request: requestTo(kind, 'vendor-secret-model-2026'), pids: () => [bare.pid] };
     const other = portkey === undefined ? undefined : peerTarget(kind, portkey, upstreamPort);
-    for (const target of [product, least, ...(other === undefined ? [] : [other])]) await load(target, WARM_UP_IN_FLIGHT, WARM_UP_MS);
+    for (const target of [product, least, ...(other === undefined ? [] : [other])])
+      await load(target, WARM_UP_IN_FLIGHT, WARM_UP_MS);
     const lines: Line[] = [];
-    for (const inFlight of IN_FLIGHT) lines.push(...(await measured(`${kind}, ${String(inFlight)} in flight`, inFlight, { direct, product, least, other })));
-    return other === undefined ? [...lines, { what: `${kind} through the other relay`, skipped: 'it could not be installed' }] : lines;
+    for (const inFlight of IN_FLIGHT)
+      lines.push(
+        ...(await measured(`${kind}, ${String(inFlight)} in flight`, inFlight, { direct, product, least, other })),
+      );
+    return other === undefined
+      ? [...lines, { what: `${kind} through the other relay`, skipped: 'it could not be installed' }]
+      : lines;
   } finally {
     portkey?.stop();
   }
@@ -108,25 +128,60 @@ interface Targets {
 }
 
 /** By turns, so that all meet the same weather; medians of the rounds. */
-async function measured(what: string, inFlight: number, { direct, product, least, other }: Targets): Promise<readonly Line[]> {
+async function measured(
+  what: string,
+  inFlight: number,
+  { direct, product, least, other }: Targets,
+): Promise<readonly Line[]> {
   const rounds: { readonly [side in keyof Targets]: Measured | undefined }[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     rounds.push({
-      direct: await load(direct, inFlight, ROUND_MS), product: await load(product, inFlight, ROUND_MS), least: await load(least, inFlight, ROUND_MS),
+      direct: await load(direct, inFlight, ROUND_MS),
+      product: await load(product, inFlight, ROUND_MS),
+      least: await load(least, inFlight, ROUND_MS),
       other: other === undefined ? undefined : await load(other, inFlight, ROUND_MS),
     });
   }
-  const of = (side: keyof Targets, figure: keyof Measured): number => median(rounds.map((round) => round[side]?.[figure] ?? Number.NaN));
-  const added = (side: 'product' | 'other', figure: 'p50' | 'p99' | 'firstP50'): number => median(rounds.map((round) => (round[side]?.[figure] ?? Number.NaN) - (round.direct?.[figure] ?? Number.NaN)));
+  const of = (side: keyof Targets, figure: keyof Measured): number =>
+    median(rounds.map((round) => round[side]?.[figure] ?? Number.NaN));
+  const added = (side: 'product' | 'other', figure: 'p50' | 'p99' | 'firstP50'): number =>
+    median(rounds.map((round) => (round[side]?.[figure] ?? Number.NaN) - (round.direct?.[figure] ?? Number.NaN)));
   const beside = (figure: number): { readonly baseline?: number } => (other === undefined ? {} : { baseline: figure });
   return [
     { what: `${what}: direct`, figure: of('direct', 'perSecond'), unit: '/s' },
-    { what: `${what}: gateway (baseline: Portkey)`, figure: of('product', 'perSecond'), unit: '/s', ...beside(of('other', 'perSecond')), goal: 'ratio 6' },
-    { what: `${what}: gateway (baseline: a bare relay)`, figure: of('product', 'perSecond'), unit: '/s', baseline: of('least', 'perSecond') },
-    { what: `${what}: processor time of a call`, figure: of('product', 'cpuUs'), unit: 'us', ...beside(of('other', 'cpuUs')) },
-    { what: `${what}: p50 added`, figure: added('product', 'p50'), unit: 'ms', ...beside(added('other', 'p50')), ...(inFlight === 32 ? { goal: 'under 1 ms' } : {}) },
+    {
+      what: `${what}: gateway (baseline: Portkey)`,
+      figure: of('product', 'perSecond'),
+      unit: '/s',
+      ...beside(of('other', 'perSecond')),
+      goal: 'ratio 6',
+    },
+    {
+      what: `${what}: gateway (baseline: a bare relay)`,
+      figure: of('product', 'perSecond'),
+      unit: '/s',
+      baseline: of('least', 'perSecond'),
+    },
+    {
+      what: `${what}: processor time of a call`,
+      figure: of('product', 'cpuUs'),
+      unit: 'us',
+      ...beside(of('other', 'cpuUs')),
+    },
+    {
+      what: `${what}: p50 added`,
+      figure: added('product', 'p50'),
+      unit: 'ms',
+      ...beside(added('other', 'p50')),
+      ...(inFlight === 32 ? { goal: 'under 1 ms' } : {}),
+    },
     { what: `${what}: p99 added`, figure: added('product', 'p99'), unit: 'ms', ...beside(added('other', 'p99')) },
-    { what: `${what}: first byte p50 added`, figure: added('product', 'firstP50'), unit: 'ms', ...beside(added('other', 'firstP50')) },
+    {
+      what: `${what}: first byte p50 added`,
+      figure: added('product', 'firstP50'),
+      unit: 'ms',
+      ...beside(added('other', 'firstP50')),
+    },
   ];
 }
 
@@ -137,24 +192,47 @@ async function load({ port, request, pids }: Target, inFlight: number, ms: numbe
   const cpuMs = (): number => pids().reduce((sum, pid) => sum + cpuMsOf(pid), 0);
   const cpuBefore = cpuMs();
   const start = performance.now();
-  await Promise.all(lines.map(async (line) => {
-    while (performance.now() - start < ms) {
-      const call = await line.ask(request);
-      if (call.status !== 200) throw new Error(`an answer of ${String(call.status)} at port ${String(port)}`);
-      calls.push(call);
-    }
-  }));
+  await Promise.all(
+    lines.map(async (line) => {
+      while (performance.now() - start < ms) {
+        const call = await line.ask(request);
+        if (call.status !== 200) throw new Error(`an answer of ${String(call.status)} at port ${String(port)}`);
+        calls.push(call);
+      }
+    }),
+  );
   const took = performance.now() - start;
   for (const line of lines) line.close();
   const whole = calls.map(({ wholeMs }) => wholeMs);
-  return { perSecond: (calls.length * 1000) / took, p50: median(whole), p99: quantile(whole, 0.99), firstP50: median(calls.map(({ firstMs }) => firstMs)), cpuUs: ((cpuMs() - cpuBefore) * 1000) / calls.length };
+  return {
+    perSecond: (calls.length * 1000) / took,
+    p50: median(whole),
+    p99: quantile(whole, 0.99),
+    firstP50: median(calls.map(({ firstMs }) => firstMs)),
+    cpuUs: ((cpuMs() - cpuBefore) * 1000) / calls.length,
+  };
 }
 
 function requestTo(kind: Kind, model: string, headers: readonly string[] = []): Buffer {
-  const messages = [{ role: 'user', content: `${kind === 'JSON after 10 ms' ? UNHURRIED : 'a red boat at dawn'}; ${'the camera glides over the water. '.repeat(20)}` }];
-  return requestOf({ method: 'POST', target: PATH, token: KEYS.demo, headers, body: { model, messages, max_tokens: 100, ...(kind === 'SSE' ? { stream: true } : {}) } });
+  const messages = [
+    {
+      role: 'user',
+      content: `${kind === 'JSON after 10 ms' ? UNHURRIED : 'a red boat at dawn'}; ${'the camera glides over the water. '.repeat(20)}`,
+    },
+  ];
+  return requestOf({
+    method: 'POST',
+    target: PATH,
+    token: KEYS.demo,
+    headers,
+    body: { model, messages, max_tokens: 100, ...(kind === 'SSE' ? { stream: true } : {}) },
+  });
 }
 
 function peerTarget(kind: Kind, portkey: Portkey, upstreamPort: number): Target {
-  return { port: portkey.port, request: requestTo(kind, 'vendor-secret-model-2026', portkey.headersTo(upstreamPort)), pids: () => [portkey.pid] };
+  return {
+    port: portkey.port,
+    request: requestTo(kind, 'vendor-secret-model-2026', portkey.headersTo(upstreamPort)),
+    pids: () => [portkey.pid],
+  };
 }

@@ -22,7 +22,9 @@ export async function openLine(port: number): Promise<Line> {
     waiting?.reject(error ?? new Error('the connection was closed'));
     waiting = undefined;
   };
-  socket.on('error', fail).on('close', () => { fail(); });
+  socket.on('error', fail).on('close', () => {
+    fail();
+  });
   socket.on('data', (part: Buffer) => {
     got = got.length === 0 ? part : Buffer.concat([got, part]);
     const reply = wholeReply(got);
@@ -33,10 +35,11 @@ export async function openLine(port: number): Promise<Line> {
     done?.resolve(reply);
   });
   return {
-    ask: (request) => new Promise((resolve, reject) => {
-      waiting = { resolve, reject };
-      socket.write(request);
-    }),
+    ask: (request) =>
+      new Promise((resolve, reject) => {
+        waiting = { resolve, reject };
+        socket.write(request);
+      }),
     close: () => socket.destroy(),
   };
 }
@@ -70,6 +73,7 @@ export interface Call {
 export function requestOf({ method, target, token, body, headers = [] }: Call): Buffer {
   const text = body === undefined ? '' : JSON.stringify(body);
   const head = [`${method} ${target} HTTP/1.1`, 'host: 127.0.0.1', `authorization: Bearer ${token}`, ...headers];
-  if (body !== undefined) head.push('content-type: application/json', `content-length: ${String(Buffer.byteLength(text))}`);
+  if (body !== undefined)
+    head.push('content-type: application/json', `content-length: ${String(Buffer.byteLength(text))}`);
   return Buffer.from(`${head.join('\r\n')}\r\n\r\n${text}`);
 }

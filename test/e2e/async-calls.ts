@@ -18,11 +18,19 @@ const END_TIMEOUT_MS = 20_000;
 export function withJobs(upstream: string, gateway: object = {}): (config: TestConfig) => TestConfig {
   return (config) => {
     const made = withRelay({ upstream, nobody: '127.0.0.1:1' })(config);
-    return { ...made, gateway: { ...made.gateway, async: { workers: 4, drain: '3s', ...gateway } } as TestConfig['gateway'], tasks: { ...made.tasks, jobs: { lease: '2s' } } as TestConfig['tasks'] };
+    return {
+      ...made,
+      gateway: { ...made.gateway, async: { workers: 4, drain: '3s', ...gateway } } as TestConfig['gateway'],
+      tasks: { ...made.tasks, jobs: { lease: '2s' } } as TestConfig['tasks'],
+    };
   };
 }
 
-export const aChat = (mark: string, words = ''): object => ({ model: 'solo', messages: [{ role: 'user', content: `hello [mark:${mark}] ${words}` }], max_tokens: 10 });
+export const aChat = (mark: string, words = ''): object => ({
+  model: 'solo',
+  messages: [{ role: 'user', content: `hello [mark:${mark}] ${words}` }],
+  max_tokens: 10,
+});
 
 /** Reads a job until it has ended. */
 export async function untilEnded(client: HttpCaller, id: string, timeoutMs = END_TIMEOUT_MS): Promise<Answer> {
@@ -30,17 +38,22 @@ export async function untilEnded(client: HttpCaller, id: string, timeoutMs = END
   for (;;) {
     const answer = await client.call('GET', `/get-async?id=${id}`);
     if (['completed', 'failed'].includes((answer.json as { status?: string }).status ?? '')) return answer;
-    if (answer.status !== 200 || performance.now() > deadline) throw new Error(`${id} does not end: ${String(answer.status)} ${answer.text}`);
+    if (answer.status !== 200 || performance.now() > deadline)
+      throw new Error(`${id} does not end: ${String(answer.status)} ${answer.text}`);
     await wait(50);
   }
 }
 
 /** What the generic asynchronous route does in the real program, whatever its shape. */
-export function asyncCallsSuite(shape: Shape, servers: { readonly bus?: () => string; readonly redis?: () => string; readonly postgres?: () => string } = {}): void {
+export function asyncCallsSuite(
+  shape: Shape,
+  servers: { readonly bus?: () => string; readonly redis?: () => string; readonly postgres?: () => string } = {},
+): void {
   let upstream: RelayUpstream;
   let program: Program;
   let client: HttpCaller;
-  const queue = (path: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> => client.call('POST', `/async${path}`, body, headers);
+  const queue = (path: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
+    client.call('POST', `/async${path}`, body, headers);
 
   /** Where the gateway is a process of its own, only that one: the others are there to be told how it ended. */
   const restart = async (): Promise<void> => {
@@ -55,7 +68,11 @@ export function asyncCallsSuite(shape: Shape, servers: { readonly bus?: () => st
   beforeAll(async () => {
     upstream = await startRelayUpstream();
     const databases = servers.postgres === undefined ? undefined : await newDatabases(servers.postgres());
-    program = await newProgram(shape, { upstream: upstream.host, bus: servers.bus?.(), redis: servers.redis?.(), databases }, withJobs(upstream.host));
+    program = await newProgram(
+      shape,
+      { upstream: upstream.host, bus: servers.bus?.(), redis: servers.redis?.(), databases },
+      withJobs(upstream.host),
+    );
     await program.start();
     client = httpCaller(program.base, KEYS.demo);
   }, TIMEOUT_MS);
@@ -66,19 +83,34 @@ export function asyncCallsSuite(shape: Shape, servers: { readonly bus?: () => st
 
   test('a chat is queued, made once, and read as the synchronous route would have answered', async () => {
     const created = await queue('/v1/chat/completions', aChat('plain'));
-    expect([created.status, created.json]).toEqual([202, { id: expect.stringMatching(/^job_[0-9a-v]{26}$/), status: 'queued' }]);
+    expect([created.status, created.json]).toEqual([
+      202,
+      { id: expect.stringMatching(/^job_[0-9a-v]{26}$/), status: 'queued' },
+    ]);
 
     const { status, json } = await untilEnded(client, (created.json as { id: string }).id);
     const direct = (await client.call('POST', '/v1/chat/completions', aChat('direct'))).json as { choices: unknown };
 
     expect(status).toBe(200);
-    expect(json).toMatchObject({ status: 'completed', status_code: 200, content_type: 'application/json', result: { model: 'solo', choices: [{ message: { role: 'assistant' } }] } });
+    expect(json).toMatchObject({
+      status: 'completed',
+      status_code: 200,
+      content_type: 'application/json',
+      result: { model: 'solo', choices: [{ message: { role: 'assistant' } }] },
+    });
     expect(Object.keys((json as { result: object }).result).toSorted()).toEqual(Object.keys(direct).toSorted());
     expect(upstream.marked('plain')).toHaveLength(1);
   });
 
   test('sound is base64', async () => {
-    const { json } = await untilEnded(client, ((await queue('/v1/audio/speech', { model: 'solo', input: 'hello [mark:sound]', voice: 'alloy' })).json as { id: string }).id);
+    const { json } = await untilEnded(
+      client,
+      (
+        (await queue('/v1/audio/speech', { model: 'solo', input: 'hello [mark:sound]', voice: 'alloy' })).json as {
+          id: string;
+        }
+      ).id,
+    );
 
     const { result, encoding } = json as { result: string; encoding: string };
     expect([encoding, upstream.marked('sound').length]).toEqual(['base64', 1]);
@@ -90,21 +122,43 @@ export function asyncCallsSuite(shape: Shape, servers: { readonly bus?: () => st
     const { json } = await untilEnded(client, ((await queue('/v1/chat/completions', body)).json as { id: string }).id);
 
     expect(json).toMatchObject({ status: 'completed' });
-    expect(upstream.marked('large').map((asked) => asked.body.length - body.length)).toEqual([asDifference(upstream.marked('large')[0]?.model)]);
+    expect(upstream.marked('large').map((asked) => asked.body.length - body.length)).toEqual([
+      asDifference(upstream.marked('large')[0]?.model),
+    ]);
   });
 
-  test('an upstream\'s refusal is a failure that is read with 200, and nobody\'s name is in it', async () => {
-    const { status, json, text } = await untilEnded(client, ((await queue('/v1/chat/completions', aChat('bad', '[status:400]'))).json as { id: string }).id);
+  test("an upstream's refusal is a failure that is read with 200, and nobody's name is in it", async () => {
+    const { status, json, text } = await untilEnded(
+      client,
+      ((await queue('/v1/chat/completions', aChat('bad', '[status:400]'))).json as { id: string }).id,
+    );
 
-    expect([status, json]).toMatchObject([200, { status: 'failed', status_code: 400, error: { message: expect.any(String) } }]);
+    expect([status, json]).toMatchObject([
+      200,
+      { status: 'failed', status_code: 400, error: { message: expect.any(String) } },
+    ]);
     expect(text).not.toContain(upstream.host);
   });
 
   test('an id of one family does not exist in the other', async () => {
     const { id } = (await queue('/v1/chat/completions', aChat('family'))).json as { id: string };
-    const task = await client.create('/v2/video_generation', { model: 'Alpha-H3', content: [{ type: 'text', text: 'a boat' }], duration: 5, resolution: '768P', ratio: '16:9' }).catch(() => 'task_0123456789abcdefghijklmnop');
+    const task = await client
+      .create('/v2/video_generation', {
+        model: 'Alpha-H3',
+        content: [{ type: 'text', text: 'a boat' }],
+        duration: 5,
+        resolution: '768P',
+        ratio: '16:9',
+      })
+      .catch(() => 'task_0123456789abcdefghijklmnop');
 
-    for (const target of [`/v1/videos/${id}`, `/v1/videos/${id}/content`, `/v2/query/video_generation/${id}`, `/get-async?id=${task}`]) expect((await client.call('GET', target)).status).toBe(404);
+    for (const target of [
+      `/v1/videos/${id}`,
+      `/v1/videos/${id}/content`,
+      `/v2/query/video_generation/${id}`,
+      `/get-async?id=${task}`,
+    ])
+      expect((await client.call('GET', target)).status).toBe(404);
     expect((await httpCaller(program.base, KEYS.other).call('GET', `/get-async?id=${id}`)).status).toBe(404);
   });
 
@@ -112,36 +166,56 @@ export function asyncCallsSuite(shape: Shape, servers: { readonly bus?: () => st
     const poor = httpCaller(program.base, KEYS.poor);
     const body = { ...aChat('poor'), max_tokens: 1_000_000 };
 
-    expect((await poor.call('POST', '/async/v1/chat/completions', body, { 'idempotency-key': 'poor-1' })).json).toMatchObject({ error: { code: 'insufficient_quota' } });
-    expect((await poor.call('POST', '/async/v1/chat/completions', body, { 'idempotency-key': 'poor-1' })).json).toMatchObject({ error: { code: 'insufficient_quota' } });
+    expect(
+      (await poor.call('POST', '/async/v1/chat/completions', body, { 'idempotency-key': 'poor-1' })).json,
+    ).toMatchObject({ error: { code: 'insufficient_quota' } });
+    expect(
+      (await poor.call('POST', '/async/v1/chat/completions', body, { 'idempotency-key': 'poor-1' })).json,
+    ).toMatchObject({ error: { code: 'insufficient_quota' } });
     expect(upstream.marked('poor')).toEqual([]);
   });
 
   describe('over a stop', () => {
-    test('a call that runs is let end, one that waits is made afterwards, and a key answers as before', async () => {
-      const slow = await queue('/v1/chat/completions', aChat('slow', '[slow:1200]'), { 'idempotency-key': 'slow-1' });
-      const { id } = slow.json as { id: string };
-      while (upstream.marked('slow').length === 0) await wait(20);
-      const waiting = await Promise.all(Array.from({ length: 6 }, (_, index) => queue('/v1/chat/completions', aChat(`wait-${String(index)}`, '[slow:1500]'))));
-      await restart();
+    test(
+      'a call that runs is let end, one that waits is made afterwards, and a key answers as before',
+      async () => {
+        const slow = await queue('/v1/chat/completions', aChat('slow', '[slow:1200]'), { 'idempotency-key': 'slow-1' });
+        const { id } = slow.json as { id: string };
+        while (upstream.marked('slow').length === 0) await wait(20);
+        const waiting = await Promise.all(
+          Array.from({ length: 6 }, (_, index) =>
+            queue('/v1/chat/completions', aChat(`wait-${String(index)}`, '[slow:1500]')),
+          ),
+        );
+        await restart();
 
-      expect((await untilEnded(client, id)).json).toMatchObject({ status: 'completed' });
-      for (const { json } of waiting) expect((await untilEnded(client, (json as { id: string }).id)).json).toMatchObject({ status: 'completed' });
-      for (const mark of ['slow', ...waiting.map((_, index) => `wait-${String(index)}`)]) expect([mark, upstream.marked(mark).length]).toEqual([mark, 1]);
-      const again = await queue('/v1/chat/completions', aChat('slow', '[slow:1200]'), { 'idempotency-key': 'slow-1' });
-      expect([again.text, again.headers.get('idempotent-replayed')]).toEqual([slow.text, 'true']);
-    }, TIMEOUT_MS);
+        expect((await untilEnded(client, id)).json).toMatchObject({ status: 'completed' });
+        for (const { json } of waiting)
+          expect((await untilEnded(client, (json as { id: string }).id)).json).toMatchObject({ status: 'completed' });
+        for (const mark of ['slow', ...waiting.map((_, index) => `wait-${String(index)}`)])
+          expect([mark, upstream.marked(mark).length]).toEqual([mark, 1]);
+        const again = await queue('/v1/chat/completions', aChat('slow', '[slow:1200]'), {
+          'idempotency-key': 'slow-1',
+        });
+        expect([again.text, again.headers.get('idempotent-replayed')]).toEqual([slow.text, 'true']);
+      },
+      TIMEOUT_MS,
+    );
   });
 
-  test('a call that runs is let end and paid for by what it used, also where everything is told to stop at the same moment', async () => {
-    const { id } = (await queue('/v1/chat/completions', aChat('together', '[slow:1500]'))).json as { id: string };
-    while (upstream.marked('together').length === 0) await wait(20);
-    await program.stop('SIGTERM');
-    await program.start();
+  test(
+    'a call that runs is let end and paid for by what it used, also where everything is told to stop at the same moment',
+    async () => {
+      const { id } = (await queue('/v1/chat/completions', aChat('together', '[slow:1500]'))).json as { id: string };
+      while (upstream.marked('together').length === 0) await wait(20);
+      await program.stop('SIGTERM');
+      await program.start();
 
-    expect((await untilEnded(client, id)).json).toMatchObject({ status: 'completed' });
-    expect(upstream.marked('together')).toHaveLength(1);
-  }, TIMEOUT_MS);
+      expect((await untilEnded(client, id)).json).toMatchObject({ status: 'completed' });
+      expect(upstream.marked('together')).toHaveLength(1);
+    },
+    TIMEOUT_MS,
+  );
 
   test('in the end the ledger is whole', async () => {
     expect((await program.command('ledger', 'verify')).json).toMatchObject({ ok: true, sums: { USD: '0' } });

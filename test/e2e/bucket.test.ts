@@ -13,7 +13,10 @@ import { KEYS } from '../harness/test-config.ts';
 const VIDEO = readFileSync(path.join(import.meta.dirname, '../../services/media/testing/fixtures/768p.mp4'));
 const START_TIMEOUT_MS = 60_000;
 
-describe.each([['passed through', false], ['sent for to the bucket', true]])('the whole program with its blobs in a bucket, %s', (_how, redirect) => {
+describe.each([
+  ['passed through', false],
+  ['sent for to the bucket', true],
+])('the whole program with its blobs in a bucket, %s', (_how, redirect) => {
   let server: S3Server;
   let upstream: ScriptedUpstream;
   let program: Program;
@@ -21,7 +24,13 @@ describe.each([['passed through', false], ['sent for to the bucket', true]])('th
   beforeAll(async () => {
     [server, upstream] = await Promise.all([startS3Server(), startScriptedUpstream()]);
     program = await newProgram('one program', { upstream: upstream.host }, (config) => ({
-      ...config, media: { ...config.media, blobs: `s3://${server.bucket}/kept?endpoint=${server.endpoint}`, s3: S3_KEYS, results: { redirect } },
+      ...config,
+      media: {
+        ...config.media,
+        blobs: `s3://${server.bucket}/kept?endpoint=${server.endpoint}`,
+        s3: S3_KEYS,
+        results: { redirect },
+      },
     }));
     await program.start();
   }, START_TIMEOUT_MS);
@@ -34,14 +43,23 @@ describe.each([['passed through', false], ['sent for to the bucket', true]])('th
     const demo = httpCaller(program.base, KEYS.demo);
     const image = `data:image/png;base64,${readFileSync(path.join(import.meta.dirname, '../../services/media/testing/fixtures/image.png')).toString('base64')}`;
     const taskId = await demo.create('/v2/video_generation', {
-      model: 'Alpha-H3', duration: 5, resolution: '768P', ratio: 'adaptive',
-      content: [{ type: 'text', text: 'a red boat' }, { type: 'image_url', role: 'first_frame', image_url: { url: image } }],
+      model: 'Alpha-H3',
+      duration: 5,
+      resolution: '768P',
+      ratio: 'adaptive',
+      content: [
+        { type: 'text', text: 'a red boat' },
+        { type: 'image_url', role: 'first_frame', image_url: { url: image } },
+      ],
     });
     const { video_url: link } = (await demo.finish(taskId)).json as { video_url: string };
     const content = `${program.base}/v1/videos/${taskId}/content`;
     const headers = { authorization: `Bearer ${KEYS.demo}` };
 
-    for (const [address, given] of [[content, headers], [link, {}]] as const) {
+    for (const [address, given] of [
+      [content, headers],
+      [link, {}],
+    ] as const) {
       expect(Buffer.from(await (await fetch(address, { headers: given })).arrayBuffer()).equals(VIDEO)).toBe(true);
       const part = await fetch(address, { headers: { ...given, range: 'bytes=10-19' } });
       expect([part.status, Buffer.from(await part.arrayBuffer()).equals(VIDEO.subarray(10, 20))]).toEqual([206, true]);
@@ -52,7 +70,10 @@ describe.each([['passed through', false], ['sent for to the bucket', true]])('th
     expect([still.status, Buffer.from(await still.arrayBuffer()).toString('hex', 0, 2)]).toEqual([200, 'ffd8']);
 
     const verified = await program.command('media', 'verify');
-    expect([verified.code, verified.json]).toEqual([0, { ok: true, checked: 3, bytes: expect.any(Number), faults: [] }]);
+    expect([verified.code, verified.json]).toEqual([
+      0,
+      { ok: true, checked: 3, bytes: expect.any(Number), faults: [] },
+    ]);
     await fetch(`${server.endpoint}/${server.bucket}/${await aKeyIn(server)}`, { method: 'DELETE' });
     expect((await program.command('media', 'verify')).code).toBe(1);
   }, 60_000);

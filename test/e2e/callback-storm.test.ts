@@ -23,7 +23,11 @@ let demo: HttpCaller;
 
 beforeAll(async () => {
   upstream = await startScriptedUpstream();
-  program = await newProgram('one program', { upstream: upstream.host, tasks: { poll: POLL }, channel: { callbacks: true } });
+  program = await newProgram('one program', {
+    upstream: upstream.host,
+    tasks: { poll: POLL },
+    channel: { callbacks: true },
+  });
   await program.start();
   demo = httpCaller(program.base, KEYS.demo);
 }, TIMEOUT_MS);
@@ -33,39 +37,72 @@ afterAll(async () => {
   await upstream?.stop();
 }, TIMEOUT_MS);
 
-const order = (mark: string) => ({ model: 'Alpha-H3', content: [{ type: 'text', text: `a red boat [mark:${mark}] [take:${String(TAKE_MS)}]` }], duration: 5, resolution: '768P', ratio: '16:9' });
+const order = (mark: string) => ({
+  model: 'Alpha-H3',
+  content: [{ type: 'text', text: `a red boat [mark:${mark}] [take:${String(TAKE_MS)}]` }],
+  duration: 5,
+  resolution: '768P',
+  ratio: '16:9',
+});
 
 /** Everything that an upstream could say of a work and of others, more than once and in no order. */
 async function storm(work: Work, others: readonly Work[]): Promise<readonly number[]> {
   const { chance, pick } = seeded(SEED + Number(work.id.slice(-5)));
-  const said = [work, work, pick(others)].flatMap(({ id }) => STATUSES.map((status) => JSON.stringify({ task_id: id, status, task: { id, status } })));
-  const bodies = [...said, '{}', '[]', '<html></html>', ''].map((body) => ({ body, lot: chance() })).toSorted((a, b) => a.lot - b.lot);
-  return Promise.all(bodies.map(async ({ body }) => {
-    const answer = await fetch(work.order.callback_url!, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
-    await answer.text();
-    return answer.status;
-  }));
+  const said = [work, work, pick(others)].flatMap(({ id }) =>
+    STATUSES.map((status) => JSON.stringify({ task_id: id, status, task: { id, status } })),
+  );
+  const bodies = [...said, '{}', '[]', '<html></html>', '']
+    .map((body) => ({ body, lot: chance() }))
+    .toSorted((a, b) => a.lot - b.lot);
+  return Promise.all(
+    bodies.map(async ({ body }) => {
+      const answer = await fetch(work.order.callback_url!, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body,
+      });
+      await answer.text();
+      return answer.status;
+    }),
+  );
 }
 
-test(`calls of an upstream that come too often, in any order and with lies end each task once, as its work ended (REELGATE_SEED=${String(SEED)})`, async () => {
-  const tasks = await Promise.all(Array.from({ length: TASKS }, (_, number) => demo.create('/v2/video_generation', order(`storm${String(number)}`))));
+test(
+  `calls of an upstream that come too often, in any order and with lies end each task once, as its work ended (REELGATE_SEED=${String(SEED)})`,
+  async () => {
+    const tasks = await Promise.all(
+      Array.from({ length: TASKS }, (_, number) =>
+        demo.create('/v2/video_generation', order(`storm${String(number)}`)),
+      ),
+    );
 
-  const early = await Promise.all(upstream.works.map((work) => storm(work, upstream.works)));
-  await wait(TAKE_MS);
-  const late = await Promise.all(upstream.works.map((work) => storm(work, upstream.works)));
-  await Promise.all(tasks.map((taskId) => demo.finish(taskId)));
-  const after = await Promise.all(upstream.works.map((work) => storm(work, upstream.works)));
+    const early = await Promise.all(upstream.works.map((work) => storm(work, upstream.works)));
+    await wait(TAKE_MS);
+    const late = await Promise.all(upstream.works.map((work) => storm(work, upstream.works)));
+    await Promise.all(tasks.map((taskId) => demo.finish(taskId)));
+    const after = await Promise.all(upstream.works.map((work) => storm(work, upstream.works)));
 
-  for (const status of [...early, ...late, ...after].flat()) expect([200, 429]).toContain(status);
-  const deadline = performance.now() + TIMEOUT_MS / 2;
-  const account = async () => (await program.command('account', 'show', 'demo')).json as { balance: string; held: string };
-  while ((await account()).held !== '0' && performance.now() < deadline) await wait(200);
-  expect(await account()).toMatchObject({ balance: String(100 - TASKS * 0.4), held: '0' });
-  const records = (await program.command('task', 'list', '--account', 'demo', '--limit', '1000')).json as { state: string; events: { type: string }[]; settlement: { amount: string } }[];
-  for (const { state, events, settlement } of records) {
-    expect([state, settlement.amount, events.filter(({ type }) => type === 'completed' || type === 'failed').length]).toEqual(['completed', '0.4', 1]);
-  }
-  expect(records).toHaveLength(TASKS);
-  expect((await program.command('attention', 'list')).json).toEqual([]);
-  expect((await program.command('ledger', 'verify')).json).toMatchObject({ ok: true });
-}, TIMEOUT_MS);
+    for (const status of [...early, ...late, ...after].flat()) expect([200, 429]).toContain(status);
+    const deadline = performance.now() + TIMEOUT_MS / 2;
+    const account = async () =>
+      (await program.command('account', 'show', 'demo')).json as { balance: string; held: string };
+    while ((await account()).held !== '0' && performance.now() < deadline) await wait(200);
+    expect(await account()).toMatchObject({ balance: String(100 - TASKS * 0.4), held: '0' });
+    const records = (await program.command('task', 'list', '--account', 'demo', '--limit', '1000')).json as {
+      state: string;
+      events: { type: string }[];
+      settlement: { amount: string };
+    }[];
+    for (const { state, events, settlement } of records) {
+      expect([
+        state,
+        settlement.amount,
+        events.filter(({ type }) => type === 'completed' || type === 'failed').length,
+      ]).toEqual(['completed', '0.4', 1]);
+    }
+    expect(records).toHaveLength(TASKS);
+    expect((await program.command('attention', 'list')).json).toEqual([]);
+    expect((await program.command('ledger', 'verify')).json).toMatchObject({ ok: true });
+  },
+  TIMEOUT_MS,
+);

@@ -34,7 +34,12 @@ function callbackSuite(shape: Shape, bus?: () => string): void {
 
   beforeAll(async () => {
     sandbox = await startSandbox({ listen: '127.0.0.1:0', key: UPSTREAM_KEY, render: async () => VIDEO });
-    program = await newProgram(shape, { upstream: new URL(sandbox.url).host, bus: bus?.(), tasks: { poll: POLL }, channel: { callbacks: true, reconcile: 'none' } });
+    program = await newProgram(shape, {
+      upstream: new URL(sandbox.url).host,
+      bus: bus?.(),
+      tasks: { poll: POLL },
+      channel: { callbacks: true, reconcile: 'none' },
+    });
     await program.start();
     demo = httpCaller(program.base, KEYS.demo);
   }, START_TIMEOUT_MS);
@@ -46,47 +51,83 @@ function callbackSuite(shape: Shape, bus?: () => string): void {
 
   /** How many orders the upstream has taken. */
   const taken = async (): Promise<number> => {
-    const answer = await fetch(`${sandbox.url}/v2/query/video_generation?page_num=1&page_size=1`, { headers: { authorization: `Bearer ${UPSTREAM_KEY}` } });
-    return (await answer.json() as { total: number }).total;
+    const answer = await fetch(`${sandbox.url}/v2/query/video_generation?page_num=1&page_size=1`, {
+      headers: { authorization: `Bearer ${UPSTREAM_KEY}` },
+    });
+    return ((await answer.json()) as { total: number }).total;
   };
   const contentOf = (text: string) => [{ type: 'text', text }];
-  const generation = { model: 'Alpha-H3', content: contentOf('a red boat'), duration: 5, resolution: '768P', ratio: '16:9' };
+  const generation = {
+    model: 'Alpha-H3',
+    content: contentOf('a red boat'),
+    duration: 5,
+    resolution: '768P',
+    ratio: '16:9',
+  };
 
-  test('shows the end of every kind of task by its calls alone', async () => {
-    const begun = performance.now();
-    const source = await demo.create('/v2/video_generation', generation);
-    await demo.finish(source);
-    const later = await Promise.all([
-      demo.create('/v2/video_regeneration', { model: 'Alpha-H3', resolution: '2K', source_task_id: source }),
-      demo.create('/v2/h3_context_ir', { model: 'Alpha-H3', content: generation.content, duration: 5, ratio: '16:9' }),
-    ]);
-    await Promise.all(later.map((taskId) => demo.finish(taskId)));
+  test(
+    'shows the end of every kind of task by its calls alone',
+    async () => {
+      const begun = performance.now();
+      const source = await demo.create('/v2/video_generation', generation);
+      await demo.finish(source);
+      const later = await Promise.all([
+        demo.create('/v2/video_regeneration', { model: 'Alpha-H3', resolution: '2K', source_task_id: source }),
+        demo.create('/v2/h3_context_ir', {
+          model: 'Alpha-H3',
+          content: generation.content,
+          duration: 5,
+          ratio: '16:9',
+        }),
+      ]);
+      await Promise.all(later.map((taskId) => demo.finish(taskId)));
 
-    expect(performance.now() - begun).toBeLessThan(SOON_MS);
-  }, START_TIMEOUT_MS);
+      expect(performance.now() - begun).toBeLessThan(SOON_MS);
+    },
+    START_TIMEOUT_MS,
+  );
 
-  test('loses none of many that move at once', async () => {
-    const begun = performance.now();
-    const tasks = await Promise.all(Array.from({ length: TASKS }, () => demo.create('/v2/video_generation', generation)));
-    await Promise.all(tasks.map((taskId) => demo.finish(taskId)));
+  test(
+    'loses none of many that move at once',
+    async () => {
+      const begun = performance.now();
+      const tasks = await Promise.all(
+        Array.from({ length: TASKS }, () => demo.create('/v2/video_generation', generation)),
+      );
+      await Promise.all(tasks.map((taskId) => demo.finish(taskId)));
 
-    expect(performance.now() - begun).toBeLessThan(SOON_MS);
-  }, START_TIMEOUT_MS);
+      expect(performance.now() - begun).toBeLessThan(SOON_MS);
+    },
+    START_TIMEOUT_MS,
+  );
 
-  test('finds the work whose answer was lost, and has submitted it once', async () => {
-    const before = await taken();
-    const taskId = await demo.create('/v2/video_generation', { ...generation, content: contentOf('[reset] a lost boat') });
-    await demo.finish(taskId);
+  test(
+    'finds the work whose answer was lost, and has submitted it once',
+    async () => {
+      const before = await taken();
+      const taskId = await demo.create('/v2/video_generation', {
+        ...generation,
+        content: contentOf('[reset] a lost boat'),
+      });
+      await demo.finish(taskId);
 
-    expect(await taken()).toBe(before + 1);
-    expect((await program.command('task', 'show', taskId)).json).toMatchObject({ admission: 'accepted' });
-  }, START_TIMEOUT_MS);
+      expect(await taken()).toBe(before + 1);
+      expect((await program.command('task', 'show', taskId)).json).toMatchObject({ admission: 'accepted' });
+    },
+    START_TIMEOUT_MS,
+  );
 
-  test('answers nobody who makes an address up', async () => {
-    const nobody = httpCaller(program.base, undefined);
-    const taskId = await demo.create('/v2/video_generation', generation);
+  test(
+    'answers nobody who makes an address up',
+    async () => {
+      const nobody = httpCaller(program.base, undefined);
+      const taskId = await demo.create('/v2/video_generation', generation);
 
-    expect((await nobody.call('POST', `/callbacks/${taskId}.1.${'A'.repeat(43)}`, { challenge: 'abc' })).status).toBe(404);
-    await demo.finish(taskId);
-  }, START_TIMEOUT_MS);
+      expect((await nobody.call('POST', `/callbacks/${taskId}.1.${'A'.repeat(43)}`, { challenge: 'abc' })).status).toBe(
+        404,
+      );
+      await demo.finish(taskId);
+    },
+    START_TIMEOUT_MS,
+  );
 }

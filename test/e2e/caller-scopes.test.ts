@@ -34,7 +34,13 @@ interface Owner {
 }
 
 const order = (over: object = {}) => ({
-  kind: TaskKind.GENERATION, model: 'Alpha-H3', content: [{ item: { case: 'text' as const, value: 'a red boat [never]' } }], duration: 5, resolution: '768P', ratio: '16:9', ...over,
+  kind: TaskKind.GENERATION,
+  model: 'Alpha-H3',
+  content: [{ item: { case: 'text' as const, value: 'a red boat [never]' } }],
+  duration: 5,
+  resolution: '768P',
+  ratio: '16:9',
+  ...over,
 });
 const lease = ({ jobId }: Owner) => ({ jobId, lease: 'lease_none' });
 
@@ -69,7 +75,12 @@ const REQUESTS: Readonly<Record<string, (owner: Owner) => object>> = {
   'reelgate.billing.v1.BillingService/GetPrincipal': ({ tokenId }) => ({ tokenId }),
   'reelgate.billing.v1.BillingService/QuotePrice': ({ accountId }) => ({ accountId }),
   'reelgate.billing.v1.BillingService/CheckHold': ({ accountId, tokenId }) => ({ accountId, tokenId }),
-  'reelgate.billing.v1.BillingService/PlaceHold': ({ accountId, tokenId }) => ({ taskId: 'task_of_nobody', accountId, tokenId, facts: { priceKey: 'Alpha-H3', resolution: '768P', seconds: 5n } }),
+  'reelgate.billing.v1.BillingService/PlaceHold': ({ accountId, tokenId }) => ({
+    taskId: 'task_of_nobody',
+    accountId,
+    tokenId,
+    facts: { priceKey: 'Alpha-H3', resolution: '768P', seconds: 5n },
+  }),
   'reelgate.billing.v1.BillingService/ExtendHold': ({ taskId }) => ({ taskId }),
   'reelgate.billing.v1.BillingService/ReleaseHold': ({ taskId }) => ({ taskId }),
   'reelgate.billing.v1.BillingService/SettleHold': ({ taskId }) => ({ taskId }),
@@ -82,7 +93,9 @@ const REQUESTS: Readonly<Record<string, (owner: Owner) => object>> = {
   'reelgate.billing.v1.AccountService/ListPrices': () => ({}),
   'reelgate.billing.v1.AccountService/VerifyLedger': () => ({}),
   'reelgate.billing.v1.AccountService/RebuildBalances': () => ({}),
-  'reelgate.billing.v1.CallService/PlaceCalls': ({ accountId, tokenId }) => ({ calls: [{ callId: 'call_of_nobody', accountId, tokenId }] }),
+  'reelgate.billing.v1.CallService/PlaceCalls': ({ accountId, tokenId }) => ({
+    calls: [{ callId: 'call_of_nobody', accountId, tokenId }],
+  }),
   'reelgate.billing.v1.CallService/SettleCalls': () => ({ ends: [{ callId: 'call_of_nobody', basis: 4 }] }),
   'reelgate.billing.v1.UsageService/GetUsage': ({ accountId }) => ({ accountId }),
   'reelgate.media.v1.MediaService/StageMedia': ({ accountId }) => ({ accountId }),
@@ -119,7 +132,8 @@ afterAll(async () => {
   await sandbox?.stop();
 }, START_TIMEOUT_MS);
 
-const signingKey = (): Secret => new Secret(readFileSync(path.join(program.config.data_dir, 'signing-key'), 'utf8').trim());
+const signingKey = (): Secret =>
+  new Secret(readFileSync(path.join(program.config.data_dir, 'signing-key'), 'utf8').trim());
 
 function connect(service: 'tasks' | 'billing', key: Secret | string): GrpcConnection {
   const connection = connectGrpc(program.config[service].listen, typeof key === 'string' ? new Secret(key) : key);
@@ -129,20 +143,32 @@ function connect(service: 'tasks' | 'billing', key: Secret | string): GrpcConnec
 
 /** What an account gets from the public door and from the services. */
 async function anOwner(accountId: 'demo' | 'other'): Promise<Owner> {
-  const { token } = await connect('billing', keyOf('operator', signingKey())).client(AccountService).createToken({ accountId, models: ['*'] });
+  const { token } = await connect('billing', keyOf('operator', signingKey()))
+    .client(AccountService)
+    .createToken({ accountId, models: ['*'] });
   const tokenId = token!.id;
   const gateway = connect('tasks', keyOf('gateway', signingKey()));
   const { task } = await gateway.client(TaskService).createTask({ accountId, tokenId, order: order() });
-  const call = { endpoint: 'embeddings', model: 'none', method: 'POST', path: '/v1/embeddings', body: { case: 'inline' as const, value: new Uint8Array() } };
+  const call = {
+    endpoint: 'embeddings',
+    model: 'none',
+    method: 'POST',
+    path: '/v1/embeddings',
+    body: { case: 'inline' as const, value: new Uint8Array() },
+  };
   const { job } = await gateway.client(JobService).createJob({ accountId, tokenId, call, worker: 'this test' });
   return { accountId, tokenId, taskId: task!.id, jobId: job!.id };
 }
 
 /** gRPC on one port, JSON on the other. */
-const PROTOCOLS: readonly (readonly [name: string, call: CallRaw, port: 'listen' | 'http'])[] = [['gRPC', callGrpc, 'listen'], ['JSON over Connect', callJson, 'http']];
+const PROTOCOLS: readonly (readonly [name: string, call: CallRaw, port: 'listen' | 'http'])[] = [
+  ['gRPC', callGrpc, 'listen'],
+  ['JSON over Connect', callJson, 'http'],
+];
 
 function portOf(method: DescMethod, port: 'listen' | 'http'): string {
-  const service = /^reelgate\.(tasks|billing|media)\./.exec(method.parent.typeName)![1] as 'tasks' | 'billing' | 'media';
+  const service = /^reelgate\.(tasks|billing|media)\./.exec(method.parent.typeName)![1] as
+    'tasks' | 'billing' | 'media';
   return program.config[service][port];
 }
 
@@ -151,7 +177,8 @@ test('there is a request here for every RPC of every service', () => {
 });
 
 describe.each(PROTOCOLS)('over %s', (_protocol, call, port) => {
-  const outcome = (name: string, method: DescMethod, key: string, owner: Owner): Promise<Outcome> => call(portOf(method, port), { method, request: REQUESTS[name]!(owner), key });
+  const outcome = (name: string, method: DescMethod, key: string, owner: Owner): Promise<Outcome> =>
+    call(portOf(method, port), { method, request: REQUESTS[name]!(owner), key });
 
   describe.each(rpcs)('%s', (name, method) => {
     const scope = needed(method);
@@ -159,20 +186,28 @@ describe.each(PROTOCOLS)('over %s', (_protocol, call, port) => {
     test('is refused to callers with any other scope, and names the one that is missing', async () => {
       for (const word of GRANTABLE_SCOPES.filter((one) => one !== scope)) {
         expect(await outcome(name, method, callerKey(word), demo)).toMatchObject({
-          code: DENIED, reason: 'scope_missing', message: expect.stringContaining(`${name} needs the scope ${scope}; the caller only ${word} has ${word}`),
+          code: DENIED,
+          reason: 'scope_missing',
+          message: expect.stringContaining(`${name} needs the scope ${scope}; the caller only ${word} has ${word}`),
         });
       }
     });
 
     test('is refused to our own parts that do not need it', async () => {
       for (const identity of IDENTITIES.filter((one) => !identityOf(one).scopes.has(ruleOf(method).scope))) {
-        expect(await outcome(name, method, keyOf(identity, signingKey()).reveal(), demo)).toMatchObject({ code: DENIED, reason: 'scope_missing' });
+        expect(await outcome(name, method, keyOf(identity, signingKey()).reveal(), demo)).toMatchObject({
+          code: DENIED,
+          reason: 'scope_missing',
+        });
       }
     });
 
     test('is refused to strangers, and to the one key that all services once had', async () => {
       for (const key of ['somebody-else', deriveSecret(signingKey(), 'service-calls').reveal()]) {
-        expect(await outcome(name, method, key, demo)).toMatchObject({ code: 'unauthenticated', reason: 'invalid_caller_key' });
+        expect(await outcome(name, method, key, demo)).toMatchObject({
+          code: 'unauthenticated',
+          reason: 'invalid_caller_key',
+        });
       }
     });
   });
@@ -210,15 +245,26 @@ describe.each(PROTOCOLS)('over %s', (_protocol, call, port) => {
 describe('a team with a key', () => {
   test('that names no scopes may read tasks, and nothing else', async () => {
     const key = callerKey('reporting');
-    await expect(connect('tasks', key).client(TaskService).listTasks({ accountId: 'demo', limit: 5 })).resolves.toBeDefined();
-    await expect(connect('tasks', key).client(TaskService).createTask({ accountId: 'demo', order: order() })).rejects.toMatchObject({ reason: 'scope_missing' });
-    await expect(connect('billing', key).client(AccountService).getAccount({ id: 'demo' })).rejects.toMatchObject({ reason: 'scope_missing' });
+    await expect(
+      connect('tasks', key).client(TaskService).listTasks({ accountId: 'demo', limit: 5 }),
+    ).resolves.toBeDefined();
+    await expect(
+      connect('tasks', key).client(TaskService).createTask({ accountId: 'demo', order: order() }),
+    ).rejects.toMatchObject({ reason: 'scope_missing' });
+    await expect(connect('billing', key).client(AccountService).getAccount({ id: 'demo' })).rejects.toMatchObject({
+      reason: 'scope_missing',
+    });
   });
 
   test('reads its account and the money of its tasks', async () => {
     const billing = connect('billing', callerKey('pipeline'));
-    expect((await billing.client(AccountService).getAccount({ id: 'demo' })).account).toMatchObject({ id: 'demo', currency: 'USD' });
-    expect((await billing.client(BillingService).getHold({ taskId: demo.taskId })).hold).toMatchObject({ accountId: 'demo' });
+    expect((await billing.client(AccountService).getAccount({ id: 'demo' })).account).toMatchObject({
+      id: 'demo',
+      currency: 'USD',
+    });
+    expect((await billing.client(BillingService).getHold({ taskId: demo.taskId })).hold).toMatchObject({
+      accountId: 'demo',
+    });
   });
 
   test('has tokens of its accounts made, and revoked, and of no others', async () => {
@@ -227,21 +273,41 @@ describe('a team with a key', () => {
     expect((await accounts.listTokens({ accountId: 'demo' })).tokens.map(({ id }) => id)).toContain(token!.id);
     await expect(accounts.listTokens({})).rejects.toMatchObject({ reason: 'account_not_allowed', field: 'account_id' });
     expect((await accounts.revokeToken({ id: token!.id })).token?.revokedAt).toBeDefined();
-    await expect(accounts.revokeToken({ id: other.tokenId })).rejects.toMatchObject({ reason: 'account_not_allowed', field: 'id' });
-    expect((await connect('billing', callerKey('console')).client(AccountService).listTokens({ accountId: 'other' })).tokens.find(({ id }) => id === other.tokenId)?.revokedAt).toBeUndefined();
+    await expect(accounts.revokeToken({ id: other.tokenId })).rejects.toMatchObject({
+      reason: 'account_not_allowed',
+      field: 'id',
+    });
+    expect(
+      (
+        await connect('billing', callerKey('console')).client(AccountService).listTokens({ accountId: 'other' })
+      ).tokens.find(({ id }) => id === other.tokenId)?.revokedAt,
+    ).toBeUndefined();
   });
 
   test('creates with what the token may see, whatever its request says', async () => {
-    const { tokens } = await connect('billing', callerKey('pipeline')).client(AccountService).listTokens({ accountId: 'demo' });
-    const narrow = tokens.find(({ models, revokedAt }) => models.length === 1 && models[0] === 'Beta-V1' && revokedAt === undefined)!;
+    const { tokens } = await connect('billing', callerKey('pipeline'))
+      .client(AccountService)
+      .listTokens({ accountId: 'demo' });
+    const narrow = tokens.find(
+      ({ models, revokedAt }) => models.length === 1 && models[0] === 'Beta-V1' && revokedAt === undefined,
+    )!;
     const tasks = connect('tasks', callerKey('pipeline')).client(TaskService);
-    const create = (over: object) => tasks.createTask({ accountId: 'demo', visibleModels: ['*'], inFlightLimit: 1000, order: order(), ...over });
+    const create = (over: object) =>
+      tasks.createTask({ accountId: 'demo', visibleModels: ['*'], inFlightLimit: 1000, order: order(), ...over });
 
     await expect(create({})).rejects.toMatchObject({ kind: 'invalid', field: 'token_id' });
-    await expect(create({ tokenId: 'token_none' })).rejects.toMatchObject({ reason: 'token_not_found', field: 'token_id' });
-    await expect(create({ tokenId: other.tokenId })).rejects.toMatchObject({ reason: 'token_not_found', field: 'token_id' });
+    await expect(create({ tokenId: 'token_none' })).rejects.toMatchObject({
+      reason: 'token_not_found',
+      field: 'token_id',
+    });
+    await expect(create({ tokenId: other.tokenId })).rejects.toMatchObject({
+      reason: 'token_not_found',
+      field: 'token_id',
+    });
     await expect(create({ tokenId: narrow.id })).rejects.toMatchObject({ reason: 'model_not_found' });
-    await expect(tasks.estimateOrder({ accountId: 'demo', tokenId: narrow.id, visibleModels: ['*'], order: order() })).rejects.toMatchObject({ reason: 'model_not_found' });
+    await expect(
+      tasks.estimateOrder({ accountId: 'demo', tokenId: narrow.id, visibleModels: ['*'], order: order() }),
+    ).rejects.toMatchObject({ reason: 'model_not_found' });
   });
 
   test('creates with a token until it is revoked', async () => {
@@ -276,7 +342,9 @@ describe('the bytes of media', () => {
     ['a stranger', () => 'somebody-else', 401],
     ['the token of a client', () => KEYS.demo, 401],
   ])('answer %s by what it may', async (_who, key, status) => {
-    const answer = await fetch(`http://${program.config.media.http}/bytes/obj_none`, { headers: { authorization: `Bearer ${key()}` } });
+    const answer = await fetch(`http://${program.config.media.http}/bytes/obj_none`, {
+      headers: { authorization: `Bearer ${key()}` },
+    });
 
     expect(answer.status).toBe(status);
   });

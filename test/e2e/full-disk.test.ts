@@ -44,7 +44,11 @@ function suite(shape: Shape, bus: () => string | undefined): void {
   let link: string;
   const blobs = path.join(disk?.folder ?? '', shape.replace(' ', '-'));
   const order = (url: string): object => ({
-    model: 'Alpha-H3', prompt: 'a boat', seconds: '4', size: '1280x720', input_reference: { image_url: url },
+    model: 'Alpha-H3',
+    prompt: 'a boat',
+    seconds: '4',
+    size: '1280x720',
+    input_reference: { image_url: url },
   });
   const orders: readonly (readonly [string, () => object])[] = [
     ['bytes', () => order(`data:image/png;base64,${PNG.toString('base64')}`)],
@@ -54,7 +58,8 @@ function suite(shape: Shape, bus: () => string | undefined): void {
   beforeAll(async () => {
     [origin, upstream] = await Promise.all([startOrigin(), startScriptedUpstream()]);
     program = await newProgram(shape, { upstream: upstream.host, bus: bus() }, (config) => ({
-      ...config, media: { ...config.media, blobs, fetch: { allow: [upstream.host, origin.host] } },
+      ...config,
+      media: { ...config.media, blobs, fetch: { allow: [upstream.host, origin.host] } },
     }));
     await program.start();
     demo = httpCaller(program.base, KEYS.demo);
@@ -72,22 +77,28 @@ function suite(shape: Shape, bus: () => string | undefined): void {
     rmSync(blobs, { recursive: true, force: true });
   }, START_TIMEOUT_MS);
 
-  test.each(orders)('an order with %s is refused as one to send again, and nothing is left of it', async (_what, body) => {
-    const asked = upstream.asked.length;
-    const answer = await demo.call('POST', '/v1/videos', body());
+  test.each(orders)(
+    'an order with %s is refused as one to send again, and nothing is left of it',
+    async (_what, body) => {
+      const asked = upstream.asked.length;
+      const answer = await demo.call('POST', '/v1/videos', body());
 
-    const { status, headers } = answer;
-    expect([status, headers.get('x-should-retry'), headers.get('retry-after')]).toEqual([503, null, '5']);
-    expect(answer.json).toMatchObject({ error: { code: 'storage_unavailable', type: 'server_error' } });
-    expect(upstream.asked.length).toBe(asked);
-    expect(readdirSync(path.join(blobs, 'incoming'))).toEqual([]);
-    expect((await program.command('account', 'show', 'demo')).json).toMatchObject({ held: '0' });
-  });
+      const { status, headers } = answer;
+      expect([status, headers.get('x-should-retry'), headers.get('retry-after')]).toEqual([503, null, '5']);
+      expect(answer.json).toMatchObject({ error: { code: 'storage_unavailable', type: 'server_error' } });
+      expect(upstream.asked.length).toBe(asked);
+      expect(readdirSync(path.join(blobs, 'incoming'))).toEqual([]);
+      expect((await program.command('account', 'show', 'demo')).json).toMatchObject({ held: '0' });
+    },
+  );
 
   test('what is kept is served', async () => {
     const answer = await fetch(link);
 
-    expect([answer.status, (await answer.arrayBuffer()).byteLength]).toEqual([200, Number(answer.headers.get('content-length'))]);
+    expect([answer.status, (await answer.arrayBuffer()).byteLength]).toEqual([
+      200,
+      Number(answer.headers.get('content-length')),
+    ]);
   });
 
   test('and everything is taken again once there is room', async () => {

@@ -34,18 +34,38 @@ afterAll(async () => {
 }, START_TIMEOUT_MS);
 
 const order = (over: object = {}) => ({
-  kind: TaskKind.GENERATION, model: 'Alpha-H3', content: [{ item: { case: 'text' as const, value: 'a red boat [never]' } }], duration: 5, resolution: '768P', ratio: '16:9', ...over,
+  kind: TaskKind.GENERATION,
+  model: 'Alpha-H3',
+  content: [{ item: { case: 'text' as const, value: 'a red boat [never]' } }],
+  duration: 5,
+  resolution: '768P',
+  ratio: '16:9',
+  ...over,
 });
-const create = async (accountId: string, over: object = {}) => ({ accountId, tokenId: await aToken(), order: order(over) });
+const create = async (accountId: string, over: object = {}) => ({
+  accountId,
+  tokenId: await aToken(),
+  order: order(over),
+});
 
 describe('an internal team calls the services over gRPC', () => {
   test('it creates and reads the tasks of its accounts, with the refusals as typed details', async () => {
     const connection = connectGrpc(program.config.tasks.listen, new Secret(CALLER_KEY));
     try {
       const tasks = connection.client(TaskService);
-      await expect(tasks.createTask(await create('other'))).rejects.toMatchObject({ kind: 'forbidden', reason: 'account_not_allowed' });
-      await expect(tasks.createTask(await create('demo', { duration: 99 }))).rejects.toMatchObject({ kind: 'invalid', reason: 'invalid_duration', field: 'duration' });
-      await expect(tasks.getTask({ accountId: 'demo', taskId: 'task_unknown' })).rejects.toMatchObject({ kind: 'not_found', reason: 'task_not_found' });
+      await expect(tasks.createTask(await create('other'))).rejects.toMatchObject({
+        kind: 'forbidden',
+        reason: 'account_not_allowed',
+      });
+      await expect(tasks.createTask(await create('demo', { duration: 99 }))).rejects.toMatchObject({
+        kind: 'invalid',
+        reason: 'invalid_duration',
+        field: 'duration',
+      });
+      await expect(tasks.getTask({ accountId: 'demo', taskId: 'task_unknown' })).rejects.toMatchObject({
+        kind: 'not_found',
+        reason: 'task_not_found',
+      });
       await expect(connection.client(OperatorService).listAttention({})).rejects.toMatchObject({ kind: 'forbidden' });
     } finally {
       connection.close();
@@ -55,16 +75,21 @@ describe('an internal team calls the services over gRPC', () => {
   test('without a known key nothing is answered', async () => {
     const connection = connectGrpc(program.config.billing.listen, new Secret('somebody-else'));
     try {
-      await expect(connection.client(AccountService).getAccount({ id: 'demo' })).rejects.toMatchObject({ kind: 'unauthenticated' });
+      await expect(connection.client(AccountService).getAccount({ id: 'demo' })).rejects.toMatchObject({
+        kind: 'unauthenticated',
+      });
     } finally {
       connection.close();
     }
   });
 
   test('the same RPC answers JSON with curl on the HTTP port', async () => {
-    const call = (key: string) => fetch(`http://${program.config.tasks.http}/reelgate.tasks.v1.TaskService/ListTasks`, {
-      method: 'POST', headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` }, body: JSON.stringify({ accountId: 'demo', limit: 5 }),
-    });
+    const call = (key: string) =>
+      fetch(`http://${program.config.tasks.http}/reelgate.tasks.v1.TaskService/ListTasks`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+        body: JSON.stringify({ accountId: 'demo', limit: 5 }),
+      });
     expect((await call(CALLER_KEY)).status).toBe(200);
     expect(await (await call('nobody')).json()).toMatchObject({ code: 'unauthenticated' });
   });
@@ -76,31 +101,61 @@ async function aToken(): Promise<string> {
 }
 
 describe('a caller that stops waiting', () => {
-  test.each([1, 3, 10, 300])('after %i ms is answered then, and finds nothing or the task of its key', async (timeoutMs) => {
-    const tasks = `http://${program.config.tasks.http}/reelgate.tasks.v1.TaskService`;
-    const call = async (method: string, body: object, headers: Record<string, string> = {}) => {
-      const response = await fetch(`${tasks}/${method}`, {
-        method: 'POST', headers: { 'content-type': 'application/json', authorization: `Bearer ${CALLER_KEY}`, ...headers }, body: JSON.stringify(body),
-      });
-      return { status: response.status, json: await response.json() as { code?: string; replayed?: boolean; task?: { id: string }; tasks?: { id: string }[] } };
-    };
-    const list = async () => (await call('ListTasks', { accountId: 'demo' })).json.tasks?.map(({ id }) => id) ?? [];
-    const slow = { kind: 'TASK_KIND_GENERATION', model: 'Alpha-H3', content: [{ text: 'a red boat [late:2s] [never]' }], duration: 5, resolution: '768P', ratio: '16:9' };
-    const request = { accountId: 'demo', tokenId: await aToken(), order: slow, idempotencyKey: `waits-${String(timeoutMs)}` };
-    const before = await list();
-    const asked = performance.now();
+  test.each([1, 3, 10, 300])(
+    'after %i ms is answered then, and finds nothing or the task of its key',
+    async (timeoutMs) => {
+      const tasks = `http://${program.config.tasks.http}/reelgate.tasks.v1.TaskService`;
+      const call = async (method: string, body: object, headers: Record<string, string> = {}) => {
+        const response = await fetch(`${tasks}/${method}`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', authorization: `Bearer ${CALLER_KEY}`, ...headers },
+          body: JSON.stringify(body),
+        });
+        return {
+          status: response.status,
+          json: (await response.json()) as {
+            code?: string;
+            replayed?: boolean;
+            task?: { id: string };
+            tasks?: { id: string }[];
+          },
+        };
+      };
+      const list = async () => (await call('ListTasks', { accountId: 'demo' })).json.tasks?.map(({ id }) => id) ?? [];
+      const slow = {
+        kind: 'TASK_KIND_GENERATION',
+        model: 'Alpha-H3',
+        content: [{ text: 'a red boat [late:2s] [never]' }],
+        duration: 5,
+        resolution: '768P',
+        ratio: '16:9',
+      };
+      const request = {
+        accountId: 'demo',
+        tokenId: await aToken(),
+        order: slow,
+        idempotencyKey: `waits-${String(timeoutMs)}`,
+      };
+      const before = await list();
+      const asked = performance.now();
 
-    const left = await call('CreateTask', request, { 'connect-timeout-ms': String(timeoutMs) });
+      const left = await call('CreateTask', request, { 'connect-timeout-ms': String(timeoutMs) });
 
-    expect(left).toMatchObject({ status: 504, json: { code: 'deadline_exceeded' } });
-    expect(performance.now() - asked).toBeLessThan(LATE_UPSTREAM_MS);
-    // what was begun holds the key until its answer is known
-    let again = await call('CreateTask', request);
-    const bound = performance.now() + 4 * LATE_UPSTREAM_MS;
-    for (; again.json.code === 'failed_precondition' && performance.now() < bound; again = await call('CreateTask', request)) await wait(ASK_EVERY_MS);
-    expect(again.status).toBe(200);
-    expect((await list()).filter((id) => !before.includes(id))).toEqual([again.json.task?.id]);
-  });
+      expect(left).toMatchObject({ status: 504, json: { code: 'deadline_exceeded' } });
+      expect(performance.now() - asked).toBeLessThan(LATE_UPSTREAM_MS);
+      // what was begun holds the key until its answer is known
+      let again = await call('CreateTask', request);
+      const bound = performance.now() + 4 * LATE_UPSTREAM_MS;
+      for (
+        ;
+        again.json.code === 'failed_precondition' && performance.now() < bound;
+        again = await call('CreateTask', request)
+      )
+        await wait(ASK_EVERY_MS);
+      expect(again.status).toBe(200);
+      expect((await list()).filter((id) => !before.includes(id))).toEqual([again.json.task?.id]);
+    },
+  );
 });
 
 describe('a list', () => {
@@ -109,8 +164,14 @@ describe('a list', () => {
     const connection = connectGrpc(program.config.tasks.listen, new Secret(CALLER_KEY));
     try {
       for (const after of ['task_06byh4ptrbv0000000000000000', 'first']) {
-        expect(await demo.call('GET', `/v1/videos?after=${after}`)).toMatchObject({ status: 400, json: { error: { code: 'invalid_request', param: 'after' } } });
-        await expect(connection.client(TaskService).listTasks({ accountId: 'demo', after })).rejects.toMatchObject({ kind: 'invalid', field: 'after' });
+        expect(await demo.call('GET', `/v1/videos?after=${after}`)).toMatchObject({
+          status: 400,
+          json: { error: { code: 'invalid_request', param: 'after' } },
+        });
+        await expect(connection.client(TaskService).listTasks({ accountId: 'demo', after })).rejects.toMatchObject({
+          kind: 'invalid',
+          field: 'after',
+        });
       }
     } finally {
       connection.close();

@@ -44,10 +44,17 @@ function moneySuite(shape: Shape, bus?: () => string): void {
 
   beforeAll(async () => {
     upstream = await startScriptedUpstream();
-    program = await newProgram(shape, { upstream: upstream.host, bus: bus?.() }, (config) => ({ ...config, prices: { ...config.prices, chat: CHAT } }) as TestConfig);
+    program = await newProgram(
+      shape,
+      { upstream: upstream.host, bus: bus?.() },
+      (config) => ({ ...config, prices: { ...config.prices, chat: CHAT } }) as TestConfig,
+    );
     await program.start();
     demo = httpCaller(program.base, KEYS.demo);
-    billing = connectGrpc(program.config.billing.listen, keyOf('gateway', signingKeyIn(program.config.data_dir, undefined)));
+    billing = connectGrpc(
+      program.config.billing.listen,
+      keyOf('gateway', signingKeyIn(program.config.data_dir, undefined)),
+    );
   }, TIMEOUT_MS);
 
   afterAll(async () => {
@@ -56,13 +63,20 @@ function moneySuite(shape: Shape, bus?: () => string): void {
     await upstream?.stop();
   }, TIMEOUT_MS);
 
-  const generation = (text: string) => ({ model: 'Alpha-H3', content: [{ type: 'text', text }], duration: 5, resolution: '768P', ratio: '16:9' });
+  const generation = (text: string) => ({
+    model: 'Alpha-H3',
+    content: [{ type: 'text', text }],
+    duration: 5,
+    resolution: '768P',
+    ratio: '16:9',
+  });
   const shown = async <T>(...words: string[]): Promise<T> => {
     const { code, json, err } = await program.command(...words);
     if (code !== 0) throw new Error(err);
     return json as T;
   };
-  const newToken = (...flags: string[]) => shown<{ token_id: string; key: string }>('token', 'create', '--account', 'demo', '--models', '*', ...flags);
+  const newToken = (...flags: string[]) =>
+    shown<{ token_id: string; key: string }>('token', 'create', '--account', 'demo', '--models', '*', ...flags);
   const story = (taskId: string) => shown<Story>('task', 'show', taskId);
   const until = async (isSo: () => Promise<boolean>): Promise<void> => {
     const deadline = performance.now() + SOON_MS;
@@ -72,101 +86,193 @@ function moneySuite(shape: Shape, bus?: () => string): void {
     }
   };
 
-  test('a token that is revoked is refused within a second, and with it what it would create', async () => {
-    const { token_id: tokenId, key } = await newToken();
-    const caller = httpCaller(program.base, key);
-    expect((await caller.call('GET', '/v1/models')).status).toBe(200);
+  test(
+    'a token that is revoked is refused within a second, and with it what it would create',
+    async () => {
+      const { token_id: tokenId, key } = await newToken();
+      const caller = httpCaller(program.base, key);
+      expect((await caller.call('GET', '/v1/models')).status).toBe(200);
 
-    await program.command('token', 'revoke', tokenId);
-    const begun = performance.now();
-    while ((await caller.call('GET', '/v1/models')).status !== 403 && performance.now() - begun < SOON_MS) await wait(10);
+      await program.command('token', 'revoke', tokenId);
+      const begun = performance.now();
+      while ((await caller.call('GET', '/v1/models')).status !== 403 && performance.now() - begun < SOON_MS)
+        await wait(10);
 
-    expect(performance.now() - begun).toBeLessThan(1000);
-    expect((await caller.call('POST', '/v1/videos', { model: 'Alpha-H3', prompt: 'x' })).json.error.code).toBe('token_disabled');
-  }, TIMEOUT_MS);
+      expect(performance.now() - begun).toBeLessThan(1000);
+      expect((await caller.call('POST', '/v1/videos', { model: 'Alpha-H3', prompt: 'x' })).json.error.code).toBe(
+        'token_disabled',
+      );
+    },
+    TIMEOUT_MS,
+  );
 
-  test('a token keeps to its own limits, whatever the configuration says', async () => {
-    const { key } = await newToken('--reads-per-minute', '3', '--creates-per-minute', '4', '--in-flight', '1', '--name', 'small');
-    const caller = httpCaller(program.base, key);
-    const codes: unknown[] = [];
-    for (let read = 0; read < 4; read += 1) codes.push((await caller.call('GET', '/v1/models')).status);
-    const creates = [];
-    for (let create = 0; create < 5; create += 1) creates.push(await caller.call('POST', '/v2/video_generation', generation('[take:1500] a slow boat')));
+  test(
+    'a token keeps to its own limits, whatever the configuration says',
+    async () => {
+      const { key } = await newToken(
+        '--reads-per-minute',
+        '3',
+        '--creates-per-minute',
+        '4',
+        '--in-flight',
+        '1',
+        '--name',
+        'small',
+      );
+      const caller = httpCaller(program.base, key);
+      const codes: unknown[] = [];
+      for (let read = 0; read < 4; read += 1) codes.push((await caller.call('GET', '/v1/models')).status);
+      const creates = [];
+      for (let create = 0; create < 5; create += 1)
+        creates.push(await caller.call('POST', '/v2/video_generation', generation('[take:1500] a slow boat')));
 
-    expect(codes).toEqual([200, 200, 200, 429]);
-    expect(creates.map(({ status }) => status)).toEqual([200, 429, 429, 429, 429]);
-    expect(creates[1]!.json.error.message).toMatch(/in flight|tasks/);
-    expect((await shown<{ name: string; in_flight?: number }[]>('token', 'list')).find(({ name }) => name === 'small')).toMatchObject({ in_flight: 1, reads_per_minute: 3, creates_per_minute: 4 });
-    await demo.finish((creates[0]!.json as { task_id: string }).task_id);
-  }, TIMEOUT_MS);
+      expect(codes).toEqual([200, 200, 200, 429]);
+      expect(creates.map(({ status }) => status)).toEqual([200, 429, 429, 429, 429]);
+      expect(creates[1]!.json.error.message).toMatch(/in flight|tasks/);
+      expect(
+        (await shown<{ name: string; in_flight?: number }[]>('token', 'list')).find(({ name }) => name === 'small'),
+      ).toMatchObject({ in_flight: 1, reads_per_minute: 3, creates_per_minute: 4 });
+      await demo.finish((creates[0]!.json as { task_id: string }).task_id);
+    },
+    TIMEOUT_MS,
+  );
 
-  test('what is under way when a price changes is charged by the price of its hold', async () => {
-    const calls = billing.client(CallService);
-    const order = (callId: string) => ({ callId, accountId: 'demo', tokenId, priceKeys: ['chat__chat', 'chat'], facts: { inputTokens: 1000n, outputTokens: 1000n }, lapsesAt: timestampFromMs(Date.now() + HOUR_MS) });
-    const { token_id: tokenId } = await newToken();
-    const [before] = [await demo.create('/v2/video_generation', generation('[take:3000] [seconds:6] a boat of before'))];
-    const placed = await calls.placeCalls({ calls: [order('call_before')] });
+  test(
+    'what is under way when a price changes is charged by the price of its hold',
+    async () => {
+      const calls = billing.client(CallService);
+      const order = (callId: string) => ({
+        callId,
+        accountId: 'demo',
+        tokenId,
+        priceKeys: ['chat__chat', 'chat'],
+        facts: { inputTokens: 1000n, outputTokens: 1000n },
+        lapsesAt: timestampFromMs(Date.now() + HOUR_MS),
+      });
+      const { token_id: tokenId } = await newToken();
+      const [before] = [
+        await demo.create('/v2/video_generation', generation('[take:3000] [seconds:6] a boat of before')),
+      ];
+      const placed = await calls.placeCalls({ calls: [order('call_before')] });
 
-    const file = path.join(path.dirname(program.config.data_dir), 'reelgate.yaml');
-    const { prices } = program.config;
-    writeFileSync(file, JSON.stringify({ ...program.config, prices: { ...prices, 'Alpha-H3': { per_second: '1' }, chat: { per_request: '2' } } }));
-    for (const pid of program.pids()) process.kill(pid, 'SIGHUP');
-    await until(async () => (await shown<{ key: string; version: number; current: boolean }[]>('price', 'list')).some(({ key, version, current }) => key === 'chat' && version === 2 && current));
-    const after = await demo.create('/v2/video_generation', generation('[seconds:6] a boat of after'));
-    const later = await calls.placeCalls({ calls: [order('call_after'), order('call_before')] });
-    const used = { basis: Basis.USAGE, usage: { inputTokens: 500n, outputTokens: 100n } };
-    const { settlements } = await calls.settleCalls({ ends: [{ callId: 'call_before', ...used }, { callId: 'call_after', ...used }] });
-    await Promise.all([before, after].map((taskId) => demo.finish(taskId)));
-    await until(async () => (await Promise.all([before, after].map(story))).every(({ settlement }) => settlement !== undefined));
+      const file = path.join(path.dirname(program.config.data_dir), 'reelgate.yaml');
+      const { prices } = program.config;
+      writeFileSync(
+        file,
+        JSON.stringify({
+          ...program.config,
+          prices: { ...prices, 'Alpha-H3': { per_second: '1' }, chat: { per_request: '2' } },
+        }),
+      );
+      for (const pid of program.pids()) process.kill(pid, 'SIGHUP');
+      await until(async () =>
+        (await shown<{ key: string; version: number; current: boolean }[]>('price', 'list')).some(
+          ({ key, version, current }) => key === 'chat' && version === 2 && current,
+        ),
+      );
+      const after = await demo.create('/v2/video_generation', generation('[seconds:6] a boat of after'));
+      const later = await calls.placeCalls({ calls: [order('call_after'), order('call_before')] });
+      const used = { basis: Basis.USAGE, usage: { inputTokens: 500n, outputTokens: 100n } };
+      const { settlements } = await calls.settleCalls({
+        ends: [
+          { callId: 'call_before', ...used },
+          { callId: 'call_after', ...used },
+        ],
+      });
+      await Promise.all([before, after].map((taskId) => demo.finish(taskId)));
+      await until(async () =>
+        (await Promise.all([before, after].map(story))).every(({ settlement }) => settlement !== undefined),
+      );
 
-    expect(await Promise.all([before, after].map(story))).toMatchObject([
-      { hold: { amount: '0.4', version: 1 }, settlement: { amount: '0.48', basis: 'usage' } }, { hold: { amount: '5', version: 2 }, settlement: { amount: '6', basis: 'usage' } },
-    ]);
-    expect([...placed.placed, ...later.placed].map(({ result }) => result.value)).toMatchObject([
-      { amountNanos: 5_000_000n, version: 1 }, { amountNanos: 2_000_000_000n, version: 2 }, { amountNanos: 5_000_000n, version: 1 },
-    ]);
-    expect(settlements.map(({ amountNanos }) => amountNanos)).toEqual([900_000n, 2_000_000_000n]);
-    writeFileSync(file, JSON.stringify(program.config));
-  }, TIMEOUT_MS);
+      expect(await Promise.all([before, after].map(story))).toMatchObject([
+        { hold: { amount: '0.4', version: 1 }, settlement: { amount: '0.48', basis: 'usage' } },
+        { hold: { amount: '5', version: 2 }, settlement: { amount: '6', basis: 'usage' } },
+      ]);
+      expect([...placed.placed, ...later.placed].map(({ result }) => result.value)).toMatchObject([
+        { amountNanos: 5_000_000n, version: 1 },
+        { amountNanos: 2_000_000_000n, version: 2 },
+        { amountNanos: 5_000_000n, version: 1 },
+      ]);
+      expect(settlements.map(({ amountNanos }) => amountNanos)).toEqual([900_000n, 2_000_000_000n]);
+      writeFileSync(file, JSON.stringify(program.config));
+    },
+    TIMEOUT_MS,
+  );
 
-  test('the money of a task is told line by line, and a usage far above its hold with what it comes to', async () => {
-    const taskId = await demo.create('/v2/video_generation', generation('[seconds:500] a long boat'));
-    await demo.finish(taskId);
-    await until(async () => (await story(taskId)).settlement !== undefined);
-    const { hold, settlement, ledger } = await story(taskId);
+  test(
+    'the money of a task is told line by line, and a usage far above its hold with what it comes to',
+    async () => {
+      const taskId = await demo.create('/v2/video_generation', generation('[seconds:500] a long boat'));
+      await demo.finish(taskId);
+      await until(async () => (await story(taskId)).settlement !== undefined);
+      const { hold, settlement, ledger } = await story(taskId);
 
-    expect(settlement).toMatchObject({ amount: '0', basis: 'deferred' });
-    expect(Number(settlement?.deferred_amount)).toBe(100 * Number(hold?.amount));
-    expect(ledger.map(({ event, book, amount }) => [event, book, Number(amount)])).toEqual([
-      [`hold:${taskId}`, 'available:demo', -Number(hold?.amount)], [`hold:${taskId}`, 'held:demo', Number(hold?.amount)],
-    ]);
-  }, TIMEOUT_MS);
+      expect(settlement).toMatchObject({ amount: '0', basis: 'deferred' });
+      expect(Number(settlement?.deferred_amount)).toBe(100 * Number(hold?.amount));
+      expect(ledger.map(({ event, book, amount }) => [event, book, Number(amount)])).toEqual([
+        [`hold:${taskId}`, 'available:demo', -Number(hold?.amount)],
+        [`hold:${taskId}`, 'held:demo', Number(hold?.amount)],
+      ]);
+    },
+    TIMEOUT_MS,
+  );
 
-  test('a statement shows what was charged, to the account alone', async () => {
-    const { json } = await demo.call('GET', '/v1/usage?group_by=model');
-    const table = await demo.call('GET', '/v1/usage?group_by=model', undefined, { accept: 'text/csv' });
-    const { balance } = await shown<{ balance: string }>('account', 'show', 'demo');
-    const today = new Date().toISOString().slice(0, 10);
+  test(
+    'a statement shows what was charged, to the account alone',
+    async () => {
+      const { json } = await demo.call('GET', '/v1/usage?group_by=model');
+      const table = await demo.call('GET', '/v1/usage?group_by=model', undefined, { accept: 'text/csv' });
+      const { balance } = await shown<{ balance: string }>('account', 'show', 'demo');
+      const today = new Date().toISOString().slice(0, 10);
 
-    expect(json).toMatchObject({ object: 'usage', account: 'demo', data: [{ model: 'Alpha-H3' }, { model: 'chat', requests: 2, input_tokens: 1000, output_tokens: 200 }] });
-    expect((100 - Number(json.total.amount)).toFixed(9)).toBe(Number(balance).toFixed(9));
-    expect(table.text.split('\r\n')).toHaveLength(4);
-    expect((await shown<{ total: object }>('usage', 'show', 'demo', '--by', 'day', '--from', today, '--to', today)).total).toMatchObject({ amount: json.total.amount, requests: json.total.requests });
-    expect((await httpCaller(program.base, KEYS.other).call('GET', '/v1/usage')).json).toMatchObject({ account: 'other', data: [], total: { requests: 0 } });
-  }, TIMEOUT_MS);
+      expect(json).toMatchObject({
+        object: 'usage',
+        account: 'demo',
+        data: [{ model: 'Alpha-H3' }, { model: 'chat', requests: 2, input_tokens: 1000, output_tokens: 200 }],
+      });
+      expect((100 - Number(json.total.amount)).toFixed(9)).toBe(Number(balance).toFixed(9));
+      expect(table.text.split('\r\n')).toHaveLength(4);
+      expect(
+        (await shown<{ total: object }>('usage', 'show', 'demo', '--by', 'day', '--from', today, '--to', today)).total,
+      ).toMatchObject({ amount: json.total.amount, requests: json.total.requests });
+      expect((await httpCaller(program.base, KEYS.other).call('GET', '/v1/usage')).json).toMatchObject({
+        account: 'other',
+        data: [],
+        total: { requests: 0 },
+      });
+    },
+    TIMEOUT_MS,
+  );
 
-  test('an internal team reads the statements of its accounts alone', async () => {
-    const reporting = connectGrpc(program.config.billing.listen, new Secret(callerKey('pipeline')));
-    const of = (accountId: string) => reporting.client(UsageService).getUsage({ accountId, from: timestampFromMs(0), to: timestampFromMs(HOUR_MS), groupBy: UsageGroup.DAY });
+  test(
+    'an internal team reads the statements of its accounts alone',
+    async () => {
+      const reporting = connectGrpc(program.config.billing.listen, new Secret(callerKey('pipeline')));
+      const of = (accountId: string) =>
+        reporting
+          .client(UsageService)
+          .getUsage({ accountId, from: timestampFromMs(0), to: timestampFromMs(HOUR_MS), groupBy: UsageGroup.DAY });
 
-    expect(await of('demo')).toMatchObject({ groups: [], currency: 'USD' });
-    await expect(of('other')).rejects.toMatchObject({ kind: 'forbidden', reason: 'account_not_allowed' });
-    reporting.close();
-  }, TIMEOUT_MS);
+      expect(await of('demo')).toMatchObject({ groups: [], currency: 'USD' });
+      await expect(of('other')).rejects.toMatchObject({ kind: 'forbidden', reason: 'account_not_allowed' });
+      reporting.close();
+    },
+    TIMEOUT_MS,
+  );
 
-  test('the ledger balances, with no call left open', async () => {
-    expect(await shown('ledger', 'verify')).toMatchObject({ ok: true, sums: { USD: '0' }, orphan_holds: [], open_calls: 0, overdue_calls: 0 });
-  }, TIMEOUT_MS);
+  test(
+    'the ledger balances, with no call left open',
+    async () => {
+      expect(await shown('ledger', 'verify')).toMatchObject({
+        ok: true,
+        sums: { USD: '0' },
+        orphan_holds: [],
+        open_calls: 0,
+        overdue_calls: 0,
+      });
+    },
+    TIMEOUT_MS,
+  );
 }
 
 interface Story {

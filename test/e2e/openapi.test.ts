@@ -29,13 +29,27 @@ const RELAYED = 'sandbox-chat';
  * judged with the whole order, media when they were fetched, a source when it was looked up.
  */
 const BEYOND_SCHEMAS: ReadonlySet<string> = new Set([
-  'invalid_duration', 'invalid_resolution', 'invalid_ratio', 'invalid_content', 'invalid_media', 'invalid_size', 'idempotency_key_reused', 'source_task_not_ready', 'source_task_unsupported', 'content_rejected',
+  'invalid_duration',
+  'invalid_resolution',
+  'invalid_ratio',
+  'invalid_content',
+  'invalid_media',
+  'invalid_size',
+  'idempotency_key_reused',
+  'source_task_not_ready',
+  'source_task_unsupported',
+  'content_rejected',
 ]);
 /** The same in the vendor's envelope, which has no codes. */
-const BEYOND_SCHEMAS_IN_WORDS = /^(duration|resolution|ratio|content|source_task_id)\b|generator refused|with another request/;
+const BEYOND_SCHEMAS_IN_WORDS =
+  /^(duration|resolution|ratio|content|source_task_id)\b|generator refused|with another request/;
 /** Words of the routes themselves, by operation. */
 const OWN_REASONS: Readonly<Record<string, RegExp>> = {
-  getUsage: /must be later than|at most \d+ days/, listVideos: /^after must be the id of a task/, relay_v1_realtime: /speaks WebSocket/, estimateVideo: /./, createAsync: /^model is required|stream/,
+  getUsage: /must be later than|at most \d+ days/,
+  listVideos: /^after must be the id of a task/,
+  relay_v1_realtime: /speaks WebSocket/,
+  estimateVideo: /./,
+  createAsync: /^model is required|stream/,
   // the content of a form is JSON within text
   createVideo: /JSON array|^input_reference/,
 };
@@ -50,9 +64,23 @@ beforeAll(async () => {
   sandbox = await startSandbox({ listen: '127.0.0.1:0', key: UPSTREAM_KEY, render: async () => VIDEO });
   const host = new URL(sandbox.url).host;
   program = await newProgram('one program', { upstream: host }, (config) => ({
-    ...config, gateway: { ...config.gateway, limits: { ...config.gateway.limits, calls_per_minute: 100_000 } as never },
-    channels: [...config.channels, { id: 'text', adapter: 'relay', base_url: `http://${host}`, api_key: UPSTREAM_KEY, endpoints: ['chat'], models: { [RELAYED]: 'echo-1' } }] as never,
-    prices: { ...config.prices, [RELAYED]: { per_million_tokens: { input: '0.50', output: '1.50' }, hold: '0.05' } } as never,
+    ...config,
+    gateway: { ...config.gateway, limits: { ...config.gateway.limits, calls_per_minute: 100_000 } as never },
+    channels: [
+      ...config.channels,
+      {
+        id: 'text',
+        adapter: 'relay',
+        base_url: `http://${host}`,
+        api_key: UPSTREAM_KEY,
+        endpoints: ['chat'],
+        models: { [RELAYED]: 'echo-1' },
+      },
+    ] as never,
+    prices: {
+      ...config.prices,
+      [RELAYED]: { per_million_tokens: { input: '0.50', output: '1.50' }, hold: '0.05' },
+    } as never,
     accounts: config.accounts.map((account) => ({ ...account, credit: '1000000' })),
   }));
   await program.start();
@@ -69,17 +97,27 @@ async function makeThings(): Promise<typeof known> {
   const demo = httpCaller(program.base, KEYS.demo);
   const words = [{ type: 'text', text: 'a red boat' }];
   const [done, failed, open, prompt] = [
-    await demo.create('/v1/videos', { model: 'Alpha-H3', prompt: 'a red boat', seconds: '4' }), await demo.create('/v1/videos', { model: 'Alpha-H3', prompt: '[fail] a red boat' }),
-    await demo.create('/v1/videos', { model: 'Alpha-H3', prompt: '[never] a red boat' }), await demo.create('/v2/h3_context_ir', { model: 'Alpha-H3', content: words, duration: 5, ratio: '16:9' }),
+    await demo.create('/v1/videos', { model: 'Alpha-H3', prompt: 'a red boat', seconds: '4' }),
+    await demo.create('/v1/videos', { model: 'Alpha-H3', prompt: '[fail] a red boat' }),
+    await demo.create('/v1/videos', { model: 'Alpha-H3', prompt: '[never] a red boat' }),
+    await demo.create('/v2/h3_context_ir', { model: 'Alpha-H3', content: words, duration: 5, ratio: '16:9' }),
   ];
-  const job = await demo.call('POST', '/async/v1/chat/completions', { model: RELAYED, messages: [{ role: 'user', content: 'hello' }] });
+  const job = await demo.call('POST', '/async/v1/chat/completions', {
+    model: RELAYED,
+    messages: [{ role: 'user', content: 'hello' }],
+  });
   const finished = await demo.finish(done);
   await demo.finish(failed, 'failed');
   await demo.finish(prompt);
   const link = new URL((finished.json as { video_url: string }).video_url);
   return {
-    task_id: [done, failed, open, prompt], video_id: [done, open], model: ['Alpha-H3', RELAYED], id: [(job.json as { id: string }).id],
-    link: [link.pathname.slice('/ximg/'.length) + link.search, link.pathname.slice('/ximg/'.length)], path: ['v1/chat/completions', 'v1/videos'], rest: ['file-1'],
+    task_id: [done, failed, open, prompt],
+    video_id: [done, open],
+    model: ['Alpha-H3', RELAYED],
+    id: [(job.json as { id: string }).id],
+    link: [link.pathname.slice('/ximg/'.length) + link.search, link.pathname.slice('/ximg/'.length)],
+    path: ['v1/chat/completions', 'v1/videos'],
+    rest: ['file-1'],
   };
 }
 
@@ -93,27 +131,66 @@ const isPresent = (value: unknown): boolean => value !== undefined;
 
 /** The value of a parameter: often something that there is. */
 function valueOf(parameter: Parameter): fc.Arbitrary<unknown> {
-  const there = parameter.in === 'path' || parameter.name === 'id' ? known[parameter.name] ?? [] : [];
+  const there = parameter.in === 'path' || parameter.name === 'id' ? (known[parameter.name] ?? []) : [];
   const any = valuesOf(document, parameter.schema);
-  const value = there.length === 0 ? any : fc.oneof({ arbitrary: fc.constantFrom(...there), weight: 3 }, { arbitrary: any, weight: 1 });
+  const value =
+    there.length === 0
+      ? any
+      : fc.oneof({ arbitrary: fc.constantFrom(...there), weight: 3 }, { arbitrary: any, weight: 1 });
   return parameter.required === true ? value : fc.option(value, { nil: undefined });
 }
 
 /** A request by the document, or with one thing against it. */
-function requestOf(operation: Operation, body: fc.Arbitrary<unknown>, type: string | undefined, spoil?: Parameter): fc.Arbitrary<Asked> {
+function requestOf(
+  operation: Operation,
+  body: fc.Arbitrary<unknown>,
+  type: string | undefined,
+  spoil?: Parameter,
+): fc.Arbitrary<Asked> {
   const named = operation.parameters.filter(({ name }) => name !== 'Idempotency-Key' && name !== 'Prefer');
-  const values = fc.record(Object.fromEntries(named.map((parameter) => [parameter.name, parameter === spoil ? wrongValuesOf(document, parameter.schema).map((value) => (typeof value === 'object' ? 'junk' : value)) : valueOf(parameter)])));
+  const values = fc.record(
+    Object.fromEntries(
+      named.map((parameter) => [
+        parameter.name,
+        parameter === spoil
+          ? wrongValuesOf(document, parameter.schema).map((value) => (typeof value === 'object' ? 'junk' : value))
+          : valueOf(parameter),
+      ]),
+    ),
+  );
   return fc.tuple(values, body).map(([given, content]) => asked(operation, given, content, type));
 }
 
-function asked(operation: Operation, given: Readonly<Record<string, unknown>>, content: unknown, type: string | undefined): Asked {
-  const inPlace = (place: Parameter['in']): Parameter[] => operation.parameters.filter((parameter) => parameter.in === place && isPresent(given[parameter.name]));
+function asked(
+  operation: Operation,
+  given: Readonly<Record<string, unknown>>,
+  content: unknown,
+  type: string | undefined,
+): Asked {
+  const inPlace = (place: Parameter['in']): Parameter[] =>
+    operation.parameters.filter((parameter) => parameter.in === place && isPresent(given[parameter.name]));
   const filled = operation.path.replace(/\{(\w+)\}/g, (_whole, name: string) => pathPart(name, String(given[name])));
-  const query = new URLSearchParams(inPlace('query').flatMap(({ name }) => [given[name]].flat().map((value): [string, string] => [name, String(value)]))).toString();
-  const headers = Object.fromEntries(inPlace('header').map(({ name }) => [name, String(given[name]).replace(/[^\x20-\x7e]/g, '').trim()]).filter(([, value]) => value !== ''));
+  const query = new URLSearchParams(
+    inPlace('query').flatMap(({ name }) =>
+      [given[name]].flat().map((value): [string, string] => [name, String(value)]),
+    ),
+  ).toString();
+  const headers = Object.fromEntries(
+    inPlace('header')
+      .map(({ name }) => [
+        name,
+        String(given[name])
+          .replace(/[^\x20-\x7e]/g, '')
+          .trim(),
+      ])
+      .filter(([, value]) => value !== ''),
+  );
   return {
     target: query === '' ? filled : `${filled}${filled.includes('?') ? '&' : '?'}${query}`,
-    headers: type === undefined ? headers : { ...headers, 'content-type': type === 'multipart/form-data' ? `${type}; boundary=${BOUNDARY}` : type },
+    headers:
+      type === undefined
+        ? headers
+        : { ...headers, 'content-type': type === 'multipart/form-data' ? `${type}; boundary=${BOUNDARY}` : type },
     ...(type === undefined ? {} : { body: type === 'multipart/form-data' ? formOf(content) : JSON.stringify(content) }),
   };
 }
@@ -124,18 +201,30 @@ function pathPart(name: string, value: string): string {
 }
 
 function formOf(fields: unknown): string {
-  const parts = Object.entries(fields as object).filter(([, value]) => isPresent(value)).map(([name, value]) =>
-    `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${typeof value === 'object' ? JSON.stringify(value) : String(value)}\r\n`);
+  const parts = Object.entries(fields as object)
+    .filter(([, value]) => isPresent(value))
+    .map(
+      ([name, value]) =>
+        `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${typeof value === 'object' ? JSON.stringify(value) : String(value)}\r\n`,
+    );
   return `${parts.join('')}--${BOUNDARY}--\r\n`;
 }
 
 function send(method: string, { target, headers, body }: Asked, token: string | null = KEYS.demo): Promise<Answer> {
   const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
-  return call(program.base, method, target, { token, headers: { ...headers, ...length }, ...(body === undefined ? {} : { body }) });
+  return call(program.base, method, target, {
+    token,
+    headers: { ...headers, ...length },
+    ...(body === undefined ? {} : { body }),
+  });
 }
 
 /** Each run is one request; the same seed sends the same ones. */
-async function holds(requests: fc.Arbitrary<Asked>, check: (asked: Asked) => Promise<void>, numRuns = RUNS): Promise<void> {
+async function holds(
+  requests: fc.Arbitrary<Asked>,
+  check: (asked: Asked) => Promise<void>,
+  numRuns = RUNS,
+): Promise<void> {
   await fc.assert(fc.asyncProperty(requests, check), { seed: SEED, numRuns, endOnFailure: true });
 }
 
@@ -146,116 +235,194 @@ function expectNamed(operation: Operation, answer: Answer, request: Asked): void
 function expectAccepted({ operationId }: Operation, { status, text, json }: Answer, request: Asked): void {
   if (![400, 413, 415, 422, 426].includes(status)) return;
   const { code = '', message = '' } = (json as { error?: { code?: string; message?: string } }).error ?? {};
-  const explained = BEYOND_SCHEMAS.has(code) || BEYOND_SCHEMAS_IN_WORDS.test(message) || OWN_REASONS[operationId]?.test(message) === true;
+  const explained =
+    BEYOND_SCHEMAS.has(code) ||
+    BEYOND_SCHEMAS_IN_WORDS.test(message) ||
+    OWN_REASONS[operationId]?.test(message) === true;
   expect({ explained, text, request }).toEqual({ explained: true, text, request });
 }
 
 /** A schema forbids two names for one thing; the routes take them where both say the same. */
 function saysTwice({ body = '' }: Asked): boolean {
   const { seconds, duration, size, width, height } = (JSON.parse(body) ?? {}) as Readonly<Record<string, unknown>>;
-  return (isPresent(seconds) && Number(seconds) === Number(duration)) || (isPresent(size) && size === `${String(width)}x${String(height)}`);
+  return (
+    (isPresent(seconds) && Number(seconds) === Number(duration)) ||
+    (isPresent(size) && size === `${String(width)}x${String(height)}`)
+  );
 }
 
 const bodiesOf = (operation: Operation): readonly (readonly [string | undefined, object])[] =>
-  (operation.requestBody === undefined ? [[undefined, {}]] : Object.entries(operation.requestBody.content).map(([type, { schema }]) => [type, schema] as const));
+  operation.requestBody === undefined
+    ? [[undefined, {}]]
+    : Object.entries(operation.requestBody.content).map(([type, { schema }]) => [type, schema] as const);
 
 /** The unsupported routes are alike: one method of each stands for all. */
-const isTried = ({ operationId }: Operation): boolean => !operationId.startsWith('unsupported') || operationId.endsWith('_patch');
+const isTried = ({ operationId }: Operation): boolean =>
+  !operationId.startsWith('unsupported') || operationId.endsWith('_patch');
 const each = (): Operation[] => document.operations.filter(isTried);
 
 describe('what the document says of every operation holds', () => {
-  test('a key, a wait and a range of a request are answered as it says', async () => {
-    const [done = '', , open = ''] = known['task_id'] ?? [];
-    const operationOf = (operationId: string): Operation => document.operations.find((operation) => operation.operationId === operationId)!;
-    const order = JSON.stringify({ model: 'Alpha-H3', prompt: 'a red boat' });
-    const create = { target: '/v1/videos', headers: { 'content-type': 'application/json', 'idempotency-key': 'a-key-of-the-test' }, body: order };
-    const content = { target: `/v1/videos/${done}/content`, headers: {} };
-    const rows: [string, number, Asked][] = [
-      ['createVideo', 200, create], ['createVideo', 200, create], ['createVideo', 422, { ...create, body: JSON.stringify({ model: 'Alpha-H3', prompt: 'a blue boat' }) }],
-      ['createVideo', 400, { ...create, headers: { ...create.headers, 'idempotency-key': 'ä b' } }], ['getVideo', 200, { target: `/v1/videos/${open}`, headers: { prefer: 'wait=1' } }],
-      ['getVideoContent', 200, content], ['getVideoContent', 206, { ...content, headers: { range: 'bytes=0-9' } }], ['getVideoContent', 416, { ...content, headers: { range: 'bytes=999999999-' } }],
-      ['getVideoContent', 409, { ...content, target: `/v1/videos/${open}/content` }], ['getVideoContent', 400, { ...content, target: `${content.target}?variant=none` }],
-      ['deleteVideo', 409, { target: `/v1/videos/${open}`, headers: {} }], ['cancelVideoTask', 409, { target: `/v2/video_generation/${done}`, headers: {} }],
-      ['getLinkedVideo', 200, { target: `/ximg/${known['link']![0]!}`, headers: {} }], ['getLinkedVideo', 206, { target: `/ximg/${known['link']![0]!}`, headers: { range: 'bytes=0-9' } }],
-      ['getLinkedVideo', 403, { target: `/ximg/${known['link']![1]!}`, headers: {} }], ['getAsync', 400, { target: '/get-async', headers: {} }], ['getAsync', 404, { target: '/get-async?id=job_none', headers: {} }],
-      ['listVideos', 400, { target: '/v1/videos?limit=0', headers: {} }], ['queryVideoTasks', 400, { target: '/v2/query/video_generation?page_num=x', headers: {} }], ['getUsage', 400, { target: '/v1/usage?from=x', headers: {} }],
-      ['listModels', 200, { target: '/v1/models', headers: { 'anthropic-version': '2023-06-01' } }], ['listModels', 200, { target: '/v1/models', headers: { 'x-goog-api-key': 'none' } }],
-      ['getModel', 404, { target: '/v1/models/none', headers: { 'x-goog-api-key': 'none' } }], ['relay_v1_realtime', 426, { target: '/v1/realtime', headers: {} }],
-    ];
-    for (const [operationId, status, request] of rows) {
-      const operation = operationOf(operationId);
-      const answer = await send(operation.method, request);
-      expect([operationId, request.target, answer.status]).toEqual([operationId, request.target, status]);
-      expectNamed(operation, answer, request);
-    }
-  }, TIMEOUT_MS);
+  test(
+    'a key, a wait and a range of a request are answered as it says',
+    async () => {
+      const [done = '', , open = ''] = known['task_id'] ?? [];
+      const operationOf = (operationId: string): Operation =>
+        document.operations.find((operation) => operation.operationId === operationId)!;
+      const order = JSON.stringify({ model: 'Alpha-H3', prompt: 'a red boat' });
+      const create = {
+        target: '/v1/videos',
+        headers: { 'content-type': 'application/json', 'idempotency-key': 'a-key-of-the-test' },
+        body: order,
+      };
+      const content = { target: `/v1/videos/${done}/content`, headers: {} };
+      const rows: [string, number, Asked][] = [
+        ['createVideo', 200, create],
+        ['createVideo', 200, create],
+        ['createVideo', 422, { ...create, body: JSON.stringify({ model: 'Alpha-H3', prompt: 'a blue boat' }) }],
+        ['createVideo', 400, { ...create, headers: { ...create.headers, 'idempotency-key': 'ä b' } }],
+        ['getVideo', 200, { target: `/v1/videos/${open}`, headers: { prefer: 'wait=1' } }],
+        ['getVideoContent', 200, content],
+        ['getVideoContent', 206, { ...content, headers: { range: 'bytes=0-9' } }],
+        ['getVideoContent', 416, { ...content, headers: { range: 'bytes=999999999-' } }],
+        ['getVideoContent', 409, { ...content, target: `/v1/videos/${open}/content` }],
+        ['getVideoContent', 400, { ...content, target: `${content.target}?variant=none` }],
+        ['deleteVideo', 409, { target: `/v1/videos/${open}`, headers: {} }],
+        ['cancelVideoTask', 409, { target: `/v2/video_generation/${done}`, headers: {} }],
+        ['getLinkedVideo', 200, { target: `/ximg/${known['link']![0]!}`, headers: {} }],
+        ['getLinkedVideo', 206, { target: `/ximg/${known['link']![0]!}`, headers: { range: 'bytes=0-9' } }],
+        ['getLinkedVideo', 403, { target: `/ximg/${known['link']![1]!}`, headers: {} }],
+        ['getAsync', 400, { target: '/get-async', headers: {} }],
+        ['getAsync', 404, { target: '/get-async?id=job_none', headers: {} }],
+        ['listVideos', 400, { target: '/v1/videos?limit=0', headers: {} }],
+        ['queryVideoTasks', 400, { target: '/v2/query/video_generation?page_num=x', headers: {} }],
+        ['getUsage', 400, { target: '/v1/usage?from=x', headers: {} }],
+        ['listModels', 200, { target: '/v1/models', headers: { 'anthropic-version': '2023-06-01' } }],
+        ['listModels', 200, { target: '/v1/models', headers: { 'x-goog-api-key': 'none' } }],
+        ['getModel', 404, { target: '/v1/models/none', headers: { 'x-goog-api-key': 'none' } }],
+        ['relay_v1_realtime', 426, { target: '/v1/realtime', headers: {} }],
+      ];
+      for (const [operationId, status, request] of rows) {
+        const operation = operationOf(operationId);
+        const answer = await send(operation.method, request);
+        expect([operationId, request.target, answer.status]).toEqual([operationId, request.target, status]);
+        expectNamed(operation, answer, request);
+      }
+    },
+    TIMEOUT_MS,
+  );
 
-  test('a request by its schema is answered as it says, and not refused for its shape', async () => {
-    for (const operation of each()) {
-      for (const [type, schema] of bodiesOf(operation)) {
-        const body = type === undefined ? fc.constant(undefined) : valuesOf(document, schema as never);
-        await holds(requestOf(operation, body, type), async (request) => {
+  test(
+    'a request by its schema is answered as it says, and not refused for its shape',
+    async () => {
+      for (const operation of each()) {
+        for (const [type, schema] of bodiesOf(operation)) {
+          const body = type === undefined ? fc.constant(undefined) : valuesOf(document, schema as never);
+          await holds(requestOf(operation, body, type), async (request) => {
+            const answer = await send(operation.method, request);
+            expectNamed(operation, answer, request);
+            expectAccepted(operation, answer, request);
+          });
+        }
+      }
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    'a body against its schema is refused, as it says',
+    async () => {
+      for (const operation of each().filter(({ requestBody }) => requestBody !== undefined)) {
+        const { schema } = operation.requestBody!.content['application/json']!;
+        await holds(requestOf(operation, wrongValuesOf(document, schema), 'application/json'), async (request) => {
           const answer = await send(operation.method, request);
           expectNamed(operation, answer, request);
-          expectAccepted(operation, answer, request);
+          expect({ refused: answer.status >= 400 || saysTwice(request), request }).toEqual({ refused: true, request });
         });
       }
-    }
-  }, TIMEOUT_MS);
+    },
+    TIMEOUT_MS,
+  );
 
-  test('a body against its schema is refused, as it says', async () => {
-    for (const operation of each().filter(({ requestBody }) => requestBody !== undefined)) {
-      const { schema } = operation.requestBody!.content['application/json']!;
-      await holds(requestOf(operation, wrongValuesOf(document, schema), 'application/json'), async (request) => {
-        const answer = await send(operation.method, request);
-        expectNamed(operation, answer, request);
-        expect({ refused: answer.status >= 400 || saysTwice(request), request }).toEqual({ refused: true, request });
-      });
-    }
-  }, TIMEOUT_MS);
+  test(
+    'a parameter against its schema is refused, as it says',
+    async () => {
+      for (const operation of each()) {
+        const [[type, schema] = [undefined, {}]] = bodiesOf(operation);
+        for (const parameter of operation.parameters.filter(
+          (one) =>
+            one.in === 'query' &&
+            Object.keys(one.schema).some((key) => ['minimum', 'enum', 'minLength', 'anyOf'].includes(key)),
+        )) {
+          const body = type === undefined ? fc.constant(undefined) : valuesOf(document, schema as never);
+          await holds(
+            requestOf(operation, body, type, parameter),
+            async (request) => {
+              // an empty value is an absent one
+              if (new URLSearchParams(request.target.split('?')[1]).get(parameter.name)?.trim() === '') return;
+              const answer = await send(operation.method, request);
+              expectNamed(operation, answer, request);
+              expect({ refused: answer.status >= 400, request }).toEqual({ refused: true, request });
+            },
+            10,
+          );
+        }
+      }
+    },
+    TIMEOUT_MS,
+  );
 
-  test('a parameter against its schema is refused, as it says', async () => {
-    for (const operation of each()) {
-      const [[type, schema] = [undefined, {}]] = bodiesOf(operation);
-      for (const parameter of operation.parameters.filter((one) => one.in === 'query' && Object.keys(one.schema).some((key) => ['minimum', 'enum', 'minLength', 'anyOf'].includes(key)))) {
-        const body = type === undefined ? fc.constant(undefined) : valuesOf(document, schema as never);
-        await holds(requestOf(operation, body, type, parameter), async (request) => {
-          // an empty value is an absent one
-          if (new URLSearchParams(request.target.split('?')[1]).get(parameter.name)?.trim() === '') return;
-          const answer = await send(operation.method, request);
+  test(
+    'without a token, with an unknown one, with another type or no JSON it is refused, as it says',
+    async () => {
+      for (const operation of each()) {
+        const [[type] = [undefined]] = bodiesOf(operation);
+        const [request] = fc.sample(requestOf(operation, fc.constant({}), type), { seed: SEED, numRuns: 1 }) as [Asked];
+        const refusals: [number, Promise<Answer>][] = [];
+        if (operation.security.length > 0)
+          refusals.push(
+            [401, send(operation.method, request, null)],
+            [401, send(operation.method, request, 'sk-nobody-0123456789')],
+          );
+        if (type !== undefined) {
+          refusals.push(
+            [415, send(operation.method, { ...request, headers: { 'content-type': 'text/plain' }, body: 'x' })],
+            [400, send(operation.method, { ...request, headers: { 'content-type': 'application/json' }, body: '{' })],
+          );
+        }
+        for (const [status, promised] of refusals) {
+          const answer = await promised;
           expectNamed(operation, answer, request);
-          expect({ refused: answer.status >= 400, request }).toEqual({ refused: true, request });
-        }, 10);
+          // behind /async there may be no route at all
+          expect([operation.name, answer.status === 404 ? status : answer.status]).toEqual([operation.name, status]);
+        }
       }
-    }
-  }, TIMEOUT_MS);
+    },
+    TIMEOUT_MS,
+  );
 
-  test('without a token, with an unknown one, with another type or no JSON it is refused, as it says', async () => {
-    for (const operation of each()) {
-      const [[type] = [undefined]] = bodiesOf(operation);
-      const [request] = fc.sample(requestOf(operation, fc.constant({}), type), { seed: SEED, numRuns: 1 }) as [Asked];
-      const refusals: [number, Promise<Answer>][] = [];
-      if (operation.security.length > 0) refusals.push([401, send(operation.method, request, null)], [401, send(operation.method, request, 'sk-nobody-0123456789')]);
-      if (type !== undefined) {
-        refusals.push([415, send(operation.method, { ...request, headers: { 'content-type': 'text/plain' }, body: 'x' })], [400, send(operation.method, { ...request, headers: { 'content-type': 'application/json' }, body: '{' })]);
+  test(
+    'a method that a path does not have is 405, and Allow names those that it has',
+    async () => {
+      for (const [, operations] of Map.groupBy(
+        each().filter(({ operationId }) => !operationId.startsWith('unsupported')),
+        (operation) => operation.path,
+      )) {
+        const [request] = fc.sample(requestOf(operations[0]!, fc.constant({}), undefined), {
+          seed: SEED,
+          numRuns: 1,
+        }) as [Asked];
+        const named = operations.map(({ method }) => method);
+        for (const method of METHODS.filter((name) => !named.includes(name))) {
+          const { status, headers } = await send(method, request);
+          expect([
+            method,
+            request.target,
+            status,
+            headers.allow?.split(', ').filter((name) => name !== 'HEAD'),
+          ]).toEqual([method, request.target, 405, named.toSorted()]);
+        }
       }
-      for (const [status, promised] of refusals) {
-        const answer = await promised;
-        expectNamed(operation, answer, request);
-        // behind /async there may be no route at all
-        expect([operation.name, answer.status === 404 ? status : answer.status]).toEqual([operation.name, status]);
-      }
-    }
-  }, TIMEOUT_MS);
-
-  test('a method that a path does not have is 405, and Allow names those that it has', async () => {
-    for (const [, operations] of Map.groupBy(each().filter(({ operationId }) => !operationId.startsWith('unsupported')), (operation) => operation.path)) {
-      const [request] = fc.sample(requestOf(operations[0]!, fc.constant({}), undefined), { seed: SEED, numRuns: 1 }) as [Asked];
-      const named = operations.map(({ method }) => method);
-      for (const method of METHODS.filter((name) => !named.includes(name))) {
-        const { status, headers } = await send(method, request);
-        expect([method, request.target, status, headers.allow?.split(', ').filter((name) => name !== 'HEAD')]).toEqual([method, request.target, 405, named.toSorted()]);
-      }
-    }
-  }, TIMEOUT_MS);
+    },
+    TIMEOUT_MS,
+  );
 });

@@ -32,12 +32,21 @@ function forRaces(config: TestConfig): TestConfig {
   return {
     ...config,
     tasks: { ...config.tasks, in_flight: { per_token: PLENTY, total: PLENTY } },
-    channels: config.channels.map((channel) => ({ ...channel, limits: { requests_per_minute: PLENTY, in_flight: PLENTY, polls_per_minute: PLENTY } })),
+    channels: config.channels.map((channel) => ({
+      ...channel,
+      limits: { requests_per_minute: PLENTY, in_flight: PLENTY, polls_per_minute: PLENTY },
+    })),
     accounts: config.accounts.map((account) => ({ ...account, credit: credit[account.id] ?? account.credit })),
   };
 }
 
-const order = (text: string) => ({ model: 'Alpha-H3', content: [{ type: 'text', text: `a red boat ${text}` }], duration: 5, resolution: '768P', ratio: '16:9' });
+const order = (text: string) => ({
+  model: 'Alpha-H3',
+  content: [{ type: 'text', text: `a red boat ${text}` }],
+  duration: 5,
+  resolution: '768P',
+  ratio: '16:9',
+});
 const cents = (amount: string | undefined): number => Math.round(Number(amount) * 100);
 
 describe(`races (REELGATE_SEED=${String(SEED)})`, () => {
@@ -57,77 +66,133 @@ describe(`races (REELGATE_SEED=${String(SEED)})`, () => {
     await upstream?.stop();
   }, TIMEOUT_MS);
 
-  const accountOf = async (id: string) => (await program.command('account', 'show', id)).json as { balance: string; held: string; available: string };
+  const accountOf = async (id: string) =>
+    (await program.command('account', 'show', id)).json as { balance: string; held: string; available: string };
   const untilNothingIsHeld = async (id: string): Promise<void> => {
     const deadline = performance.now() + TIMEOUT_MS / 2;
     while (cents((await accountOf(id)).held) > 0 && performance.now() < deadline) await wait(200);
     expect(cents((await accountOf(id)).held)).toBe(0);
   };
 
-  test('of two hundred creates at once the money pays for fifty, to the cent, and the others leave nothing behind', async () => {
-    const poor = httpCaller(program.base, KEYS.poor);
-    const answers = await Promise.all(Array.from({ length: RACERS }, (_, racer) => poor.call('POST', '/v1/videos', { model: 'Alpha-H3', prompt: `a red boat [mark:poor${String(racer)}] [gate]`, seconds: '5', size: '1280x720' })));
+  test(
+    'of two hundred creates at once the money pays for fifty, to the cent, and the others leave nothing behind',
+    async () => {
+      const poor = httpCaller(program.base, KEYS.poor);
+      const answers = await Promise.all(
+        Array.from({ length: RACERS }, (_, racer) =>
+          poor.call('POST', '/v1/videos', {
+            model: 'Alpha-H3',
+            prompt: `a red boat [mark:poor${String(racer)}] [gate]`,
+            seconds: '5',
+            size: '1280x720',
+          }),
+        ),
+      );
 
-    const refused = answers.filter(({ status }) => status !== 200);
-    expect([answers.length - refused.length, refused.length]).toEqual([PAID, RACERS - PAID]);
-    for (const { status, json, headers } of refused) {
-      expect([status, (json as { error: { code: string } }).error.code, headers.get('retry-after'), headers.get('x-should-retry')]).toEqual([429, 'insufficient_quota', null, 'false']);
-    }
-    expect(upstream.asked.filter((mark) => mark.startsWith('poor'))).toHaveLength(PAID);
-    expect(await accountOf('poor')).toMatchObject({ balance: '20', held: '20', available: '0' });
-    upstream.openGate();
+      const refused = answers.filter(({ status }) => status !== 200);
+      expect([answers.length - refused.length, refused.length]).toEqual([PAID, RACERS - PAID]);
+      for (const { status, json, headers } of refused) {
+        expect([
+          status,
+          (json as { error: { code: string } }).error.code,
+          headers.get('retry-after'),
+          headers.get('x-should-retry'),
+        ]).toEqual([429, 'insufficient_quota', null, 'false']);
+      }
+      expect(upstream.asked.filter((mark) => mark.startsWith('poor'))).toHaveLength(PAID);
+      expect(await accountOf('poor')).toMatchObject({ balance: '20', held: '20', available: '0' });
+      upstream.openGate();
 
-    await untilNothingIsHeld('poor');
-    expect(await accountOf('poor')).toMatchObject({ balance: '0', held: '0', available: '0' });
-    expect((await poor.call('GET', '/v1/videos?limit=100')).json).toMatchObject({ data: { length: PAID } });
-    expect((await program.command('ledger', 'verify')).json).toMatchObject({ ok: true });
-  }, TIMEOUT_MS);
+      await untilNothingIsHeld('poor');
+      expect(await accountOf('poor')).toMatchObject({ balance: '0', held: '0', available: '0' });
+      expect((await poor.call('GET', '/v1/videos?limit=100')).json).toMatchObject({ data: { length: PAID } });
+      expect((await program.command('ledger', 'verify')).json).toMatchObject({ ok: true });
+    },
+    TIMEOUT_MS,
+  );
 
-  test('cancels that race the work give each task one end, and the money follows it', async () => {
-    const { whole } = seeded(SEED);
-    const before = cents((await accountOf('demo')).balance);
-    const outcomes = await Promise.all(Array.from({ length: CANCELS }, async (_, number) => {
-      const [queue, after] = [whole(0, 600), whole(0, 900)];
-      const taskId = await demo.create('/v2/video_generation', order(`[mark:cancel${String(number)}] [queue:${String(queue)}] [take:${String(RUNS_MS)}]`));
-      await wait(after);
-      const { status, json } = await demo.call('POST', `/v1/videos/${taskId}/cancel`);
-      return { taskId, status, code: (json as { error?: { code?: string } | null }).error?.code };
-    }));
-    await untilNothingIsHeld('demo');
+  test(
+    'cancels that race the work give each task one end, and the money follows it',
+    async () => {
+      const { whole } = seeded(SEED);
+      const before = cents((await accountOf('demo')).balance);
+      const outcomes = await Promise.all(
+        Array.from({ length: CANCELS }, async (_, number) => {
+          const [queue, after] = [whole(0, 600), whole(0, 900)];
+          const taskId = await demo.create(
+            '/v2/video_generation',
+            order(`[mark:cancel${String(number)}] [queue:${String(queue)}] [take:${String(RUNS_MS)}]`),
+          );
+          await wait(after);
+          const { status, json } = await demo.call('POST', `/v1/videos/${taskId}/cancel`);
+          return { taskId, status, code: (json as { error?: { code?: string } | null }).error?.code };
+        }),
+      );
+      await untilNothingIsHeld('demo');
 
-    const records = (await program.command('task', 'list', '--account', 'demo', '--limit', '1000')).json as { id: string; settlement: { amount: string; basis: string } }[];
-    let due = 0;
-    for (const { taskId, status, code } of outcomes) {
-      const { json: task } = await demo.call('GET', `/v1/videos/${taskId}`);
-      const { status: state, error } = task as { status: string; error?: { code: string } };
-      const { settlement } = records.find(({ id }) => id === taskId)!;
-      if (status === 200) expect([state, error?.code, settlement.amount, settlement.basis]).toEqual(['failed', 'cancelled', '0', 'released']);
-      else expect([status, code, state, settlement.amount, settlement.basis]).toEqual([409, 'task_not_cancellable', 'completed', '0.4', 'usage']);
-      due += cents(settlement.amount);
-    }
-    expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set([200, 409]));
-    expect(cents((await accountOf('demo')).balance)).toBe(before - due);
-    expect((await program.command('attention', 'list')).json).toEqual([]);
-  }, TIMEOUT_MS);
+      const records = (await program.command('task', 'list', '--account', 'demo', '--limit', '1000')).json as {
+        id: string;
+        settlement: { amount: string; basis: string };
+      }[];
+      let due = 0;
+      for (const { taskId, status, code } of outcomes) {
+        const { json: task } = await demo.call('GET', `/v1/videos/${taskId}`);
+        const { status: state, error } = task as { status: string; error?: { code: string } };
+        const { settlement } = records.find(({ id }) => id === taskId)!;
+        if (status === 200)
+          expect([state, error?.code, settlement.amount, settlement.basis]).toEqual([
+            'failed',
+            'cancelled',
+            '0',
+            'released',
+          ]);
+        else
+          expect([status, code, state, settlement.amount, settlement.basis]).toEqual([
+            409,
+            'task_not_cancellable',
+            'completed',
+            '0.4',
+            'usage',
+          ]);
+        due += cents(settlement.amount);
+      }
+      expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set([200, 409]));
+      expect(cents((await accountOf('demo')).balance)).toBe(before - due);
+      expect((await program.command('attention', 'list')).json).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
 
-  test('two thousand tasks that finish at once are all completed and settled, in bounded memory', async () => {
-    const before = cents((await accountOf('demo')).balance);
-    let left = CROWD;
-    await Promise.all(Array.from({ length: CROWD_PARALLEL }, async () => {
-      while ((left -= 1) >= 0) await demo.create('/v2/video_generation', order(`[mark:crowd${String(left)}] [gate]`));
-    }));
-    expect(cents((await accountOf('demo')).held)).toBe(CROWD * CENTS);
+  test(
+    'two thousand tasks that finish at once are all completed and settled, in bounded memory',
+    async () => {
+      const before = cents((await accountOf('demo')).balance);
+      let left = CROWD;
+      await Promise.all(
+        Array.from({ length: CROWD_PARALLEL }, async () => {
+          while ((left -= 1) >= 0)
+            await demo.create('/v2/video_generation', order(`[mark:crowd${String(left)}] [gate]`));
+        }),
+      );
+      expect(cents((await accountOf('demo')).held)).toBe(CROWD * CENTS);
 
-    const begun = performance.now();
-    upstream.openGate();
-    await untilNothingIsHeld('demo');
-    console.log(`${String(CROWD)} tasks completed and settled in ${((performance.now() - begun) / 1000).toFixed(1)} s, at most ${memoryMiB(program).toFixed()} MiB`);
+      const begun = performance.now();
+      upstream.openGate();
+      await untilNothingIsHeld('demo');
+      console.log(
+        `${String(CROWD)} tasks completed and settled in ${((performance.now() - begun) / 1000).toFixed(1)} s, at most ${memoryMiB(program).toFixed()} MiB`,
+      );
 
-    expect(cents((await accountOf('demo')).balance)).toBe(before - CROWD * CENTS);
-    const { ok, unsettled_terminal_tasks: unsettled } = (await program.command('ledger', 'verify')).json as { ok: boolean; unsettled_terminal_tasks: unknown[] };
-    expect([ok, unsettled]).toEqual([true, []]);
-    if (process.platform === 'linux') expect(memoryMiB(program)).toBeLessThan(MEMORY_MIB_MAX);
-  }, TIMEOUT_MS);
+      expect(cents((await accountOf('demo')).balance)).toBe(before - CROWD * CENTS);
+      const { ok, unsettled_terminal_tasks: unsettled } = (await program.command('ledger', 'verify')).json as {
+        ok: boolean;
+        unsettled_terminal_tasks: unknown[];
+      };
+      expect([ok, unsettled]).toEqual([true, []]);
+      if (process.platform === 'linux') expect(memoryMiB(program)).toBeLessThan(MEMORY_MIB_MAX);
+    },
+    TIMEOUT_MS,
+  );
 });
 
 /** The most that the program ever had in memory, as Linux counts it; NaN elsewhere. */

@@ -35,14 +35,24 @@ const ROWS: readonly Row[] = [
   row('chat-max', '/v1/chat/completions', chat('x', { max_tokens: 1000, n: 2 }), USED),
   row('chat-much', '/v1/chat/completions', chat('[usage:100/50]'), 200_000_000n),
   row('chat-stream', '/v1/chat/completions', chat('x', { stream: true }), USED),
-  row('chat-stream-asked', '/v1/chat/completions', chat('x', { stream: true, stream_options: { include_usage: true } }), USED),
+  row(
+    'chat-stream-asked',
+    '/v1/chat/completions',
+    chat('x', { stream: true, stream_options: { include_usage: true } }),
+    USED,
+  ),
   row('responses', '/v1/responses', { model: 'solo', input: 'x' }, USED),
   row('responses-stream', '/v1/responses', { model: 'solo', input: 'x', stream: true }, USED),
   row('messages', '/v1/messages', chat('x', { max_tokens: 50 }), USED),
   row('messages-stream', '/v1/messages', chat('x', { max_tokens: 50, stream: true }), USED),
   row('count-tokens', '/v1/messages/count_tokens', chat('x'), 0n),
   row('content', '/v1beta/models/solo:generateContent', { contents: [{ parts: [{ text: 'x' }] }] }, USED),
-  row('content-stream', '/v1beta/models/solo:streamGenerateContent?alt=sse', { contents: [{ parts: [{ text: 'x' }] }] }, USED),
+  row(
+    'content-stream',
+    '/v1beta/models/solo:streamGenerateContent?alt=sse',
+    { contents: [{ parts: [{ text: 'x' }] }] },
+    USED,
+  ),
   row('embeddings', '/v1/embeddings', { model: 'solo', input: 'x' }, 11_000_000n),
   row('rerank', '/v1/rerank', { model: 'solo', query: 'x', documents: ['y'] }, 2_000_000n),
   row('images', '/v1/images/generations', { model: 'solo', prompt: 'x', n: 2 }, 80_000_000n),
@@ -76,10 +86,16 @@ function moneySuite(shape: Shape, bus?: () => string): void {
     await relay?.end();
   }, START_TIMEOUT_MS);
 
-  const send = (account: string, path: string, body: object | FormData, signal?: AbortSignal): Promise<Response> => fetch(relay.program.base + path, {
-    method: 'POST', headers: { authorization: `Bearer ${moneyAccount(account).key}`, ...(body instanceof FormData ? {} : { 'content-type': 'application/json' }) },
-    body: body instanceof FormData ? body : JSON.stringify(body), ...(signal === undefined ? {} : { signal }),
-  });
+  const send = (account: string, path: string, body: object | FormData, signal?: AbortSignal): Promise<Response> =>
+    fetch(relay.program.base + path, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${moneyAccount(account).key}`,
+        ...(body instanceof FormData ? {} : { 'content-type': 'application/json' }),
+      },
+      body: body instanceof FormData ? body : JSON.stringify(body),
+      ...(signal === undefined ? {} : { signal }),
+    });
 
   describe('a call costs what its upstream says that it used, once', () => {
     test.each(ROWS.map((one) => [one.name, one] as const))('%s', async (name, { path, body, spent }) => {
@@ -102,9 +118,17 @@ function moneySuite(shape: Shape, bus?: () => string): void {
       expect(spent).toBeLessThan(HOLD);
     });
 
-    test.each([['left', '/v1/chat/completions', {}], ['left-messages', '/v1/messages', { max_tokens: 50 }]])('when the client leaves: %s', async (account, path, over) => {
+    test.each([
+      ['left', '/v1/chat/completions', {}],
+      ['left-messages', '/v1/messages', { max_tokens: 50 }],
+    ])('when the client leaves: %s', async (account, path, over) => {
       const gone = new AbortController();
-      const answer = await send(account, path, chat(`[mark:${account}][pieces:500][pace:20]`, { stream: true, ...over }), gone.signal);
+      const answer = await send(
+        account,
+        path,
+        chat(`[mark:${account}][pieces:500][pace:20]`, { stream: true, ...over }),
+        gone.signal,
+      );
       await answer.body!.getReader().read();
       expect((await relay.money(account)).held).toBeGreaterThan(0n);
       gone.abort();

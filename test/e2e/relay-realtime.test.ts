@@ -29,10 +29,16 @@ afterAll(async () => {
 function realtime(key: string, model = 'solo'): OpenAIRealtimeWS {
   const { hostname, port } = new URL(relay.program.base);
   const createConnection = (options: NetConnectOpts) => connect({ ...options, host: hostname, port: Number(port) });
-  return new OpenAIRealtimeWS({ model, options: { createConnection: createConnection as never } }, openaiClient({ base: relay.program.base, key, model }));
+  return new OpenAIRealtimeWS(
+    { model, options: { createConnection: createConnection as never } },
+    openaiClient({ base: relay.program.base, key, model }),
+  );
 }
 
-const dial = (account: string): WebSocket => new WebSocket(`${relay.program.base.replace('http', 'ws')}/v1/realtime?model=solo`, { headers: { authorization: `Bearer ${moneyAccount(account).key}` } });
+const dial = (account: string): WebSocket =>
+  new WebSocket(`${relay.program.base.replace('http', 'ws')}/v1/realtime?model=solo`, {
+    headers: { authorization: `Bearer ${moneyAccount(account).key}` },
+  });
 
 test('the SDK holds a conversation, which is paid for once, when it ends', async () => {
   const session = realtime(moneyAccount('sdk').key);
@@ -42,7 +48,10 @@ test('the SDK holds a conversation, which is paid for once, when it ends', async
     session.on('response.done', () => resolve());
   });
   session.on('session.created', () => {
-    session.send({ type: 'session.update', session: { type: 'realtime', model: 'solo', instructions: 'be brief' } } as never);
+    session.send({
+      type: 'session.update',
+      session: { type: 'realtime', model: 'solo', instructions: 'be brief' },
+    } as never);
     session.send({ type: 'response.create', response: { instructions: 'say hello' } });
   });
   await done;
@@ -52,12 +61,19 @@ test('the SDK holds a conversation, which is paid for once, when it ends', async
   const text = seen.flatMap((event) => ('delta' in event ? [event.delta] : [])).join('');
   expect(text).toBe(SAID);
   expect(seen[0]).toMatchObject({ type: 'session.created', session: { model: 'solo' } });
-  expect(JSON.parse(relay.upstream.sessions.at(-1)!.messages[0] as string)).toMatchObject({ session: { model: UPSTREAM_MODELS.main } });
+  expect(JSON.parse(relay.upstream.sessions.at(-1)!.messages[0] as string)).toMatchObject({
+    session: { model: UPSTREAM_MODELS.main },
+  });
   expect(NEVER_SEEN.filter((secret) => JSON.stringify(seen.slice(1)).includes(secret))).toEqual([]);
   expect(await relay.settled('sdk')).toEqual({ spent: 25_000_000n, held: 0n });
 });
 
-test.each([['an unknown token', 'sk-nobody-0123456789', 'solo', '401'], ['a model that the token does not see', KEYS.narrow, 'twice', '404'], ['a model without a price', KEYS.demo, 'unpriced', '400'], ['an account without money', KEYS.poor, 'solo', '429']])('the SDK is refused before the upgrade: %s', async (_name, key, model, status) => {
+test.each([
+  ['an unknown token', 'sk-nobody-0123456789', 'solo', '401'],
+  ['a model that the token does not see', KEYS.narrow, 'twice', '404'],
+  ['a model without a price', KEYS.demo, 'unpriced', '400'],
+  ['an account without money', KEYS.poor, 'solo', '429'],
+])('the SDK is refused before the upgrade: %s', async (_name, key, model, status) => {
   const before = relay.upstream.sessions.length;
   const session = realtime(key, model);
   const error = await new Promise<Error>((resolve) => {
@@ -68,13 +84,17 @@ test.each([['an unknown token', 'sk-nobody-0123456789', 'solo', '401'], ['a mode
   expect(relay.upstream.sessions).toHaveLength(before);
 });
 
-test.each([['dies', 1011], ['vanishes', 1006]] as const)('a session whose other side %s is settled by what came of it', async (account, code) => {
+test.each([
+  ['dies', 1011],
+  ['vanishes', 1006],
+] as const)('a session whose other side %s is settled by what came of it', async (account, code) => {
   const client = dial(account);
   const messages: string[] = [];
   client.on('message', (data: Buffer) => messages.push(data.toString()));
   await once(client, 'message');
   client.send(JSON.stringify({ type: 'response.create', response: { instructions: '[never-done]' } }));
-  while (!messages.some((message) => message.includes('other side') || message.includes(' side.'))) await once(client, 'message');
+  while (!messages.some((message) => message.includes('other side') || message.includes(' side.')))
+    await once(client, 'message');
   const closed = once(client, 'close');
   if (account === 'dies') client.send(JSON.stringify({ type: 'test.die' }));
   else client.terminate();

@@ -30,8 +30,13 @@ afterAll(async () => {
 
 const target = (model: string): Target => ({ base: relay.program.base, key: KEYS.demo, model });
 const newMark = (): string => `routing-${String((marks += 1))}`;
-const chat = (model: string, text: string, over: object = {}) => ({ model, messages: [{ role: 'user', content: text }], ...over });
-const leaks = (answer: Answer): readonly string[] => NEVER_SEEN.filter((secret) => answer.text.includes(secret) || JSON.stringify([...answer.headers]).includes(secret));
+const chat = (model: string, text: string, over: object = {}) => ({
+  model,
+  messages: [{ role: 'user', content: text }],
+  ...over,
+});
+const leaks = (answer: Answer): readonly string[] =>
+  NEVER_SEEN.filter((secret) => answer.text.includes(secret) || JSON.stringify([...answer.headers]).includes(secret));
 
 const OPENAI = { error: { code: 'model_not_found', type: 'invalid_request_error', message: expect.any(String) } };
 const ANTHROPIC = { type: 'error', error: { type: 'not_found_error', message: expect.any(String) } };
@@ -46,12 +51,20 @@ describe('a model that cannot be used is not found, in the dialect of the route,
     ['a stream of messages', (model) => ['/v1/messages', chat(model, 'x', { max_tokens: 5, stream: true })], ANTHROPIC],
     ['tokens of messages', (model) => ['/v1/messages/count_tokens', chat(model, 'x')], ANTHROPIC],
     ['content', (model) => [`/v1beta/models/${model}:generateContent`, { contents: [] }], GOOGLE],
-    ['a stream of content', (model) => [`/v1beta/models/${model}:streamGenerateContent?alt=sse`, { contents: [] }], GOOGLE],
+    [
+      'a stream of content',
+      (model) => [`/v1beta/models/${model}:streamGenerateContent?alt=sse`, { contents: [] }],
+      GOOGLE,
+    ],
     ['content as SDKs spell it', (model) => [`/v1/models/${model}:generateContent`, { contents: [] }], GOOGLE],
     ['embeddings', (model) => ['/v1/embeddings', { model, input: 'x' }], OPENAI],
     ['rerank', (model) => ['/v1/rerank', { model, query: 'x', documents: ['y'] }], OPENAI],
     ['images', (model) => ['/v1/images/generations', { model, prompt: 'x' }], OPENAI],
-    ['edits of images', (model) => ['/v1/images/edits', { model, prompt: 'x', image: 'data:image/png;base64,AAAA' }], OPENAI],
+    [
+      'edits of images',
+      (model) => ['/v1/images/edits', { model, prompt: 'x', image: 'data:image/png;base64,AAAA' }],
+      OPENAI,
+    ],
     ['speech', (model) => ['/v1/audio/speech', { model, input: 'x', voice: 'y' }], OPENAI],
   ];
   test.each(routes)('%s', async (_name, request, body) => {
@@ -70,12 +83,18 @@ describe('a model that cannot be used is not found, in the dialect of the route,
 
   test('a channel must adapt the endpoint', async () => {
     expect((await demo.call('POST', '/v1/chat/completions', chat('chat-only', 'x'))).status).toBe(200);
-    expect(await demo.call('POST', '/v1/embeddings', { model: 'chat-only', input: 'x' })).toMatchObject({ status: 404, json: OPENAI });
+    expect(await demo.call('POST', '/v1/embeddings', { model: 'chat-only', input: 'x' })).toMatchObject({
+      status: 404,
+      json: OPENAI,
+    });
   });
 });
 
 describe('money comes before the upstream', () => {
-  test.each([['a model without a price', KEYS.demo, 'unpriced', 400, 'model_price_error'], ['an account without money', KEYS.poor, 'solo', 429, 'insufficient_quota']])('%s', async (_name, key, model, status, code) => {
+  test.each([
+    ['a model without a price', KEYS.demo, 'unpriced', 400, 'model_price_error'],
+    ['an account without money', KEYS.poor, 'solo', 429, 'insufficient_quota'],
+  ])('%s', async (_name, key, model, status, code) => {
     const before = relay.upstream.calls.length;
     const answer = await httpCaller(relay.program.base, key).call('POST', '/v1/chat/completions', chat(model, 'x'));
 
@@ -105,14 +124,33 @@ describe('a route that is not implemented says so once, also to an SDK that woul
   });
 });
 
-describe('the site token in its other spellings, and the channel\'s credential as its upstream wants it', () => {
+describe("the site token in its other spellings, and the channel's credential as its upstream wants it", () => {
   test.each<[string, string, Record<string, string>, string, object]>([
     ['x-api-key', '/v1/messages', { 'x-api-key': KEYS.demo }, 'claude', { 'x-api-key': RELAY_KEYS['anthropic'] }],
-    ['x-goog-api-key', '/v1beta/models/gemini:generateContent', { 'x-goog-api-key': KEYS.demo }, 'gemini', { 'x-goog-api-key': RELAY_KEYS['google'] }],
-    ['bearer', '/v1/chat/completions', { authorization: `Bearer ${KEYS.demo}` }, 'slashed', { authorization: `Bearer ${RELAY_KEYS['slash']!}` }],
+    [
+      'x-goog-api-key',
+      '/v1beta/models/gemini:generateContent',
+      { 'x-goog-api-key': KEYS.demo },
+      'gemini',
+      { 'x-goog-api-key': RELAY_KEYS['google'] },
+    ],
+    [
+      'bearer',
+      '/v1/chat/completions',
+      { authorization: `Bearer ${KEYS.demo}` },
+      'slashed',
+      { authorization: `Bearer ${RELAY_KEYS['slash']!}` },
+    ],
   ])('%s', async (_name, path, headers, model, expected) => {
     const mark = newMark();
-    const answer = await httpCaller(relay.program.base, undefined).call('POST', path, path.includes(':') ? { contents: [{ parts: [{ text: `[mark:${mark}]` }] }] } : chat(model, `[mark:${mark}]`, { max_tokens: 5 }), headers);
+    const answer = await httpCaller(relay.program.base, undefined).call(
+      'POST',
+      path,
+      path.includes(':')
+        ? { contents: [{ parts: [{ text: `[mark:${mark}]` }] }] }
+        : chat(model, `[mark:${mark}]`, { max_tokens: 5 }),
+      headers,
+    );
 
     expect(answer.status).toBe(200);
     const [asked] = relay.upstream.marked(mark);
@@ -126,11 +164,18 @@ describe('the site token in its other spellings, and the channel\'s credential a
 describe('the next channel', () => {
   test.each([401, 402, 403, 429, 500, 502, 503, 529])('is tried after a %d, with a body of its own', async (status) => {
     const mark = newMark();
-    const answer = await demo.call('POST', '/v1/chat/completions', chat('twice', `[mark:${mark}][main/status:${String(status)}]`));
+    const answer = await demo.call(
+      'POST',
+      '/v1/chat/completions',
+      chat('twice', `[mark:${mark}][main/status:${String(status)}]`),
+    );
     await demo.call('POST', '/v1/chat/completions', chat('solo', 'mends the count of faults'));
 
     expect(answer).toMatchObject({ status: 200, json: { model: 'twice' } });
-    expect(relay.upstream.marked(mark).map(({ channel, model }) => [channel, model])).toEqual([['main', UPSTREAM_MODELS.main], ['spare', UPSTREAM_MODELS.spare]]);
+    expect(relay.upstream.marked(mark).map(({ channel, model }) => [channel, model])).toEqual([
+      ['main', UPSTREAM_MODELS.main],
+      ['spare', UPSTREAM_MODELS.spare],
+    ]);
     expect(leaks(answer)).toEqual([]);
   });
 
@@ -143,14 +188,22 @@ describe('the next channel', () => {
 
   test('is tried for a stream, before its first byte', async () => {
     const mark = newMark();
-    const answer = await demo.call('POST', '/v1/chat/completions', chat('twice', `[mark:${mark}][main/status:500]`, { stream: true }));
+    const answer = await demo.call(
+      'POST',
+      '/v1/chat/completions',
+      chat('twice', `[mark:${mark}][main/status:500]`, { stream: true }),
+    );
 
     expect(answer.status).toBe(200);
     expect(answer.text).toContain('data: [DONE]');
     expect(relay.upstream.marked(mark)).toHaveLength(2);
   });
 
-  test.each([['a request that is at fault', '[main/status:400]', 400], ['an answer that was lost', '[main/reset]', 502], ['an answer that broke off', '[main/die:1]', 502]])('is not tried after %s', async (_name, words, status) => {
+  test.each([
+    ['a request that is at fault', '[main/status:400]', 400],
+    ['an answer that was lost', '[main/reset]', 502],
+    ['an answer that broke off', '[main/die:1]', 502],
+  ])('is not tried after %s', async (_name, words, status) => {
     const mark = newMark();
     const answer = await demo.call('POST', '/v1/chat/completions', chat('twice', `[mark:${mark}]${words}`));
     await demo.call('POST', '/v1/chat/completions', chat('solo', 'mends the count of faults'));
@@ -164,14 +217,18 @@ describe('the next channel', () => {
   test('is not there: what the last one said, and when to come back', async () => {
     const answer = await demo.call('POST', '/v1/chat/completions', chat('twice', '[status:429]'));
 
-    expect(answer).toMatchObject({ status: 429, json: { error: { message: expect.stringContaining('Upstream trouble with twice') } } });
+    expect(answer).toMatchObject({
+      status: 429,
+      json: { error: { message: expect.stringContaining('Upstream trouble with twice') } },
+    });
     expect(answer.headers.get('retry-after')).toBe('7');
     expect(leaks(answer)).toEqual([]);
   });
 
   test('is not there, and the channel is at its own limit', async () => {
     const statuses = [];
-    for (let call = 0; call < 3; call += 1) statuses.push((await demo.call('POST', '/v1/chat/completions', chat('limited', 'x'))).status);
+    for (let call = 0; call < 3; call += 1)
+      statuses.push((await demo.call('POST', '/v1/chat/completions', chat('limited', 'x'))).status);
     const answer = await demo.call('POST', '/v1/chat/completions', chat('limited', 'x'));
 
     expect(statuses).toEqual([200, 200, 429]);
@@ -180,8 +237,14 @@ describe('the next channel', () => {
 });
 
 describe('what comes back', () => {
-  test.each([['a model of another name', 'solo', {}], ['the same name', 'same', {}], ['a stream', 'solo', { stream: true }]])('has the upstream\'s useful headers and none of its identities: %s', async (_name, model, over) => {
-    const answer = await demo.call('POST', '/v1/chat/completions', chat(model, 'x', over), { 'x-request-id': 'mine-1' });
+  test.each([
+    ['a model of another name', 'solo', {}],
+    ['the same name', 'same', {}],
+    ['a stream', 'solo', { stream: true }],
+  ])("has the upstream's useful headers and none of its identities: %s", async (_name, model, over) => {
+    const answer = await demo.call('POST', '/v1/chat/completions', chat(model, 'x', over), {
+      'x-request-id': 'mine-1',
+    });
 
     expect(answer.headers.get(USEFUL_HEADER.name)).toBe(USEFUL_HEADER.value);
     expect(answer.headers.get('x-request-id')).toBe('mine-1');
@@ -190,7 +253,7 @@ describe('what comes back', () => {
     expect(leaks(answer)).toEqual([]);
   });
 
-  test('is not touched for being like the model\'s name', async () => {
+  test("is not touched for being like the model's name", async () => {
     const text = `"model":"${UPSTREAM_MODELS.main}"`;
     const mark = newMark();
     await demo.call('POST', '/v1/chat/completions', chat('solo', `${text} [mark:${mark}]`));
@@ -219,13 +282,18 @@ describe('the list of models', () => {
 
   test('is read by its SDKs, one by one too', async () => {
     expect(await openaiClient(target('solo')).models.retrieve('solo')).toMatchObject({ id: 'solo', object: 'model' });
-    await expect(openaiClient({ ...target('solo'), key: KEYS.narrow }).models.retrieve('twice')).rejects.toMatchObject({ status: 404, code: 'model_not_found' });
+    await expect(openaiClient({ ...target('solo'), key: KEYS.narrow }).models.retrieve('twice')).rejects.toMatchObject({
+      status: 404,
+      code: 'model_not_found',
+    });
     expect((await anthropicClient(target('solo')).models.list()).data.map(({ id }) => id)).toContain('solo');
   });
 });
 
-test('routes of others are not taken for ours: /v2/rerank and embedding by Google\'s path', async () => {
+test("routes of others are not taken for ours: /v2/rerank and embedding by Google's path", async () => {
   expect((await demo.call('POST', '/v2/rerank', { model: 'solo', query: 'x', documents: [] })).status).toBe(404);
   // A verb that no model has is nothing that is there, though the model's own path can be read.
-  await expect(googleClient(target('gemini')).models.embedContent({ model: 'gemini', contents: 'x' })).rejects.toMatchObject({ status: 404 });
+  await expect(
+    googleClient(target('gemini')).models.embedContent({ model: 'gemini', contents: 'x' }),
+  ).rejects.toMatchObject({ status: 404 });
 });

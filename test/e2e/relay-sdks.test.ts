@@ -36,7 +36,10 @@ interface Made {
 async function make(target: Target, { run }: SdkCall, words = ''): Promise<Made> {
   marks += 1;
   const mark = String(marks);
-  const outcome = await run(target, `a red boat [mark:${mark}]${words}`).then((value) => ({ value }), (error: unknown) => ({ error }));
+  const outcome = await run(target, `a red boat [mark:${mark}]${words}`).then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  );
   return { outcome, asked: relay.upstream.marked(mark), mark };
 }
 
@@ -61,14 +64,29 @@ describe('an SDK sends and sees through the gateway what it does without one', (
 });
 
 /** Those whose refusal each SDK reads in its own way. */
-const REFUSED = ['openai chat.completions.create', 'openai responses.create', 'openai audio.speech.create', 'openai images.edit', 'anthropic messages.create', 'google generateContent', 'ai openai-compatible generateText', 'ai openai generateText', 'cohere rerank'];
+const REFUSED = [
+  'openai chat.completions.create',
+  'openai responses.create',
+  'openai audio.speech.create',
+  'openai images.edit',
+  'anthropic messages.create',
+  'google generateContent',
+  'ai openai-compatible generateText',
+  'ai openai generateText',
+  'cohere rerank',
+];
 const isStream = ({ streams }: SdkCall): boolean => streams === true;
 const refusable = sdkCalls.filter((call) => REFUSED.includes(call.name) || isStream(call));
 
-describe('an SDK raises the upstream\'s refusal as it would without a gateway, and learns nothing of the upstream', () => {
-  const rows = [400, 422, 429, 500, 529].flatMap((status) => refusable.map((call) => [status, call.name, call] as const));
+describe("an SDK raises the upstream's refusal as it would without a gateway, and learns nothing of the upstream", () => {
+  const rows = [400, 422, 429, 500, 529].flatMap((status) =>
+    refusable.map((call) => [status, call.name, call] as const),
+  );
   test.each(rows)('%d: %s', async (status, _name, call) => {
-    const [there, here] = [await make(direct, call, `[status:${String(status)}]`), await makeAndMend(gateway, call, `[status:${String(status)}]`)];
+    const [there, here] = [
+      await make(direct, call, `[status:${String(status)}]`),
+      await makeAndMend(gateway, call, `[status:${String(status)}]`),
+    ];
 
     expect(errorOf(here)).toMatchObject({ name: errorOf(there).name, status: errorOf(there).status });
     expect(errorOf(here).status).toBe(status);
@@ -77,7 +95,7 @@ describe('an SDK raises the upstream\'s refusal as it would without a gateway, a
   });
 });
 
-describe('a credential of ours that is refused is no affair of the client\'s', () => {
+describe("a credential of ours that is refused is no affair of the client's", () => {
   const rows = [401, 402, 403].flatMap((status) => refusable.map((call) => [status, call.name, call] as const));
   test.each(rows)('%d: %s', async (status, _name, call) => {
     const here = await makeAndMend(gateway, call, `[status:${String(status)}]`);
@@ -88,7 +106,9 @@ describe('a credential of ours that is refused is no affair of the client\'s', (
 });
 
 describe('a stream that breaks is an error, never an end', () => {
-  const rows = ['[die:3]', '[fail:3]'].flatMap((words) => sdkCalls.filter(isStream).map((call) => [words, call.name, call] as const));
+  const rows = ['[die:3]', '[fail:3]'].flatMap((words) =>
+    sdkCalls.filter(isStream).map((call) => [words, call.name, call] as const),
+  );
   test.each(rows)('%s: %s', async (words, _name, call) => {
     const here = await makeAndMend(gateway, call, words);
 
@@ -100,7 +120,9 @@ describe('a stream that breaks is an error, never an end', () => {
 });
 
 describe('however the upstream cuts its frames, the stream is the same', () => {
-  const rows = ['[join]', '[crlf]', '[slow:300]', '[pace:5]'].flatMap((words) => sdkCalls.filter(isStream).map((call) => [words, call.name, call] as const));
+  const rows = ['[join]', '[crlf]', '[slow:300]', '[pace:5]'].flatMap((words) =>
+    sdkCalls.filter(isStream).map((call) => [words, call.name, call] as const),
+  );
   test.each(rows)('%s: %s', async (words, _name, call) => {
     const [there, here] = [await make(direct, call), await make(gateway, call, words)];
 
@@ -109,7 +131,17 @@ describe('however the upstream cuts its frames, the stream is the same', () => {
 });
 
 /** What every hop says for itself, and the two that the gateway has its own of. */
-const HOP_HEADERS = new Set(['host', 'connection', 'content-length', 'transfer-encoding', 'accept-encoding', 'authorization', 'x-api-key', 'x-goog-api-key', 'keep-alive']);
+const HOP_HEADERS = new Set([
+  'host',
+  'connection',
+  'content-length',
+  'transfer-encoding',
+  'accept-encoding',
+  'authorization',
+  'x-api-key',
+  'x-goog-api-key',
+  'keep-alive',
+]);
 const BOUNDARY = /boundary=("?)([^";]+)\1/;
 const ADDED = /"stream_options":\{"include_usage":true\},/;
 
@@ -118,17 +150,33 @@ function wire({ asked: [call], mark }: Made, withAdded: boolean): object {
   if (call === undefined) throw new Error('the upstream was not called');
   const boundary = BOUNDARY.exec(call.headers['content-type'] ?? '')?.[2];
   const alike = (text: string): string => {
-    const marked = publicly(text).replaceAll(mark, 'MARK').replaceAll(boundary ?? '\0', 'BOUNDARY');
+    const marked = publicly(text)
+      .replaceAll(mark, 'MARK')
+      .replaceAll(boundary ?? '\0', 'BOUNDARY');
     return withAdded ? marked.replace(ADDED, '') : marked;
   };
-  const headers = Object.entries(call.headers).filter(([name]) => !HOP_HEADERS.has(name)).map(([name, value]) => [name, alike(String(value))]);
-  const credential = call.headers.authorization?.replace('Bearer ', '') ?? call.headers['x-api-key'] ?? call.headers['x-goog-api-key'];
-  return { method: call.method, path: alike(call.path), query: call.query, headers: Object.fromEntries(headers), credential, body: alike(call.body.toString('latin1')) };
+  const headers = Object.entries(call.headers)
+    .filter(([name]) => !HOP_HEADERS.has(name))
+    .map(([name, value]) => [name, alike(String(value))]);
+  const credential =
+    call.headers.authorization?.replace('Bearer ', '') ?? call.headers['x-api-key'] ?? call.headers['x-goog-api-key'];
+  return {
+    method: call.method,
+    path: alike(call.path),
+    query: call.query,
+    headers: Object.fromEntries(headers),
+    credential,
+    body: alike(call.body.toString('latin1')),
+  };
 }
 
 function errorOf({ outcome }: Made): { readonly name: string; readonly status: number | undefined } {
   if (!('error' in outcome)) throw new Error(`no error, but ${inspect(outcome)}`);
-  const error = outcome.error as { readonly constructor: { readonly name: string }; readonly status?: number; readonly statusCode?: number };
+  const error = outcome.error as {
+    readonly constructor: { readonly name: string };
+    readonly status?: number;
+    readonly statusCode?: number;
+  };
   return { name: error.constructor.name, status: error.status ?? error.statusCode };
 }
 

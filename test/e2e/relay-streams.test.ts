@@ -39,9 +39,15 @@ interface Asked {
 async function ask(words: string, over: object = { stream: true }): Promise<Asked> {
   marks += 1;
   const mark = `streams-${String(marks)}`;
-  const request = http.request(`${relay.program.base}/v1/chat/completions`, { method: 'POST', agent: false, headers: { authorization: `Bearer ${KEYS.demo}`, 'content-type': 'application/json', te: 'trailers' } });
-  request.end(JSON.stringify({ model: 'solo', messages: [{ role: 'user', content: `[mark:${mark}]${words}` }], ...over }));
-  const [response] = await once(request, 'response') as [IncomingMessage];
+  const request = http.request(`${relay.program.base}/v1/chat/completions`, {
+    method: 'POST',
+    agent: false,
+    headers: { authorization: `Bearer ${KEYS.demo}`, 'content-type': 'application/json', te: 'trailers' },
+  });
+  request.end(
+    JSON.stringify({ model: 'solo', messages: [{ role: 'user', content: `[mark:${mark}]${words}` }], ...over }),
+  );
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
   return { request, response, there: relay.upstream.marked(mark)[0]! };
 }
 
@@ -64,7 +70,7 @@ async function textOf(response: IncomingMessage): Promise<string> {
 
 test('the first event comes while the upstream is silent', async () => {
   const { request, response, there } = await ask('[silent:3000]');
-  const [first] = await once(response, 'data') as [Buffer];
+  const [first] = (await once(response, 'data')) as [Buffer];
 
   expect(first.toString()).toContain('"role":"assistant"');
   expect(there.over).toBe(false);
@@ -81,29 +87,39 @@ test('a silence is filled with comments that are frames of their own', async () 
 }, 30_000);
 
 describe('an upstream goes no faster than its reader', () => {
-  test.each([['a stream of many events', '[pieces:250000]', { stream: true }], ['one huge answer', '[huge:60000000]', {}]])('%s', async (_name, words, over) => {
-    const { request, response, there } = await ask(words, over);
-    response.pause();
-    await until(() => there.sent > 0);
-    await untilStill(() => there.sent);
-    expect(there.over).toBe(false);
-    expect(there.sent).toBeLessThan(ON_THE_WAY_MAX);
+  test.each([
+    ['a stream of many events', '[pieces:250000]', { stream: true }],
+    ['one huge answer', '[huge:60000000]', {}],
+  ])(
+    '%s',
+    async (_name, words, over) => {
+      const { request, response, there } = await ask(words, over);
+      response.pause();
+      await until(() => there.sent > 0);
+      await untilStill(() => there.sent);
+      expect(there.over).toBe(false);
+      expect(there.sent).toBeLessThan(ON_THE_WAY_MAX);
 
-    let got = 0;
-    response.on('data', (part: Buffer) => {
-      got += part.length;
-    });
-    response.resume();
-    await once(response, 'end', { signal: AbortSignal.timeout(READ_TIMEOUT_MS) });
-    expect(response.complete).toBe(true);
-    // The public name of the model is shorter.
-    expect(got).toBeGreaterThan(there.sent * 0.7);
-    request.destroy();
-  }, 40_000);
+      let got = 0;
+      response.on('data', (part: Buffer) => {
+        got += part.length;
+      });
+      response.resume();
+      await once(response, 'end', { signal: AbortSignal.timeout(READ_TIMEOUT_MS) });
+      expect(response.complete).toBe(true);
+      // The public name of the model is shorter.
+      expect(got).toBeGreaterThan(there.sent * 0.7);
+      request.destroy();
+    },
+    40_000,
+  );
 });
 
-describe('a client that leaves takes the upstream\'s work with it', () => {
-  test.each([['in the middle of a stream', '[pieces:1000][pace:20]'], ['in a silence', '[silent:20000]']])('%s', async (_name, words) => {
+describe("a client that leaves takes the upstream's work with it", () => {
+  test.each([
+    ['in the middle of a stream', '[pieces:1000][pace:20]'],
+    ['in a silence', '[silent:20000]'],
+  ])('%s', async (_name, words) => {
     const { request, response, there } = await ask(words);
     await once(response, 'data');
     request.destroy();
@@ -116,7 +132,9 @@ describe('a client that leaves takes the upstream\'s work with it', () => {
     const mark = `streams-${String(marks)}`;
     const gone = new AbortController();
     const answer = fetch(`${relay.program.base}/v1/chat/completions`, {
-      method: 'POST', headers: { authorization: `Bearer ${KEYS.demo}`, 'content-type': 'application/json' }, signal: gone.signal,
+      method: 'POST',
+      headers: { authorization: `Bearer ${KEYS.demo}`, 'content-type': 'application/json' },
+      signal: gone.signal,
       body: JSON.stringify({ model: 'solo', messages: [{ role: 'user', content: `[mark:${mark}][slow:10000]` }] }),
     }).catch((error: unknown) => error);
     await until(() => relay.upstream.marked(mark).length === 1);
@@ -146,7 +164,9 @@ test('an upstream that ends without its mark ends in a blank line', async () => 
 test('hundreds of streams that say nothing cost little, and all go on', async () => {
   const STREAMS = 300;
   const before = await rss();
-  const streams = await Promise.all(Array.from({ length: STREAMS }, () => ask('[silent:4000]', { stream: true, max_tokens: 10 })));
+  const streams = await Promise.all(
+    Array.from({ length: STREAMS }, () => ask('[silent:4000]', { stream: true, max_tokens: 10 })),
+  );
   const during = await rss();
   const texts = await Promise.all(streams.map(({ response }) => textOf(response)));
 

@@ -17,13 +17,29 @@ async function defaultConfigIn(dir: string): Promise<string> {
   const ports = [...new Set([...text.matchAll(/127\.0\.0\.1:(\d+)/g)].map(([, port]) => port ?? ''))];
   const free = await freePorts(ports.length);
   const file = path.join(dir, 'reelgate.yaml');
-  writeFileSync(file, ports.reduce((moved, port, index) => moved.replaceAll(`127.0.0.1:${port}`, `127.0.0.1:${String(free[index])}`), text).replace('../../data', './data'));
+  writeFileSync(
+    file,
+    ports
+      .reduce((moved, port, index) => moved.replaceAll(`127.0.0.1:${port}`, `127.0.0.1:${String(free[index])}`), text)
+      .replace('../../data', './data'),
+  );
   return file;
 }
 
 function start(file: string): { child: ChildProcess; ready: Promise<string> } {
-  const environment = { ...process.env, NODE_OPTIONS: '', REELGATE_CONFIG: file, NATS_URL: '', REDIS_URL: '', REELGATE_API_KEY: '' };
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', path.join(ROOT, 'deploy/program/main.ts')], { env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
+  const environment = {
+    ...process.env,
+    NODE_OPTIONS: '',
+    REELGATE_CONFIG: file,
+    NATS_URL: '',
+    REDIS_URL: '',
+    REELGATE_API_KEY: '',
+  };
+  const child = spawn(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', path.join(ROOT, 'deploy/program/main.ts')],
+    { env: environment, stdio: ['ignore', 'pipe', 'pipe'] },
+  );
   let printed = '';
   const ready = new Promise<string>((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`not ready: ${printed}`)), START_TIMEOUT_MS);
@@ -33,71 +49,108 @@ function start(file: string): { child: ChildProcess; ready: Promise<string> } {
       clearTimeout(timer);
       setImmediate(() => resolve(printed));
     });
-    child.stderr.on('data', (part: Buffer) => { printed += part.toString(); });
+    child.stderr.on('data', (part: Buffer) => {
+      printed += part.toString();
+    });
     child.once('exit', (code) => reject(new Error(`ended with ${String(code)}: ${printed}`)));
   });
   return { child, ready };
 }
 
-const stop = (child: ChildProcess): Promise<void> => new Promise((resolve) => {
-  child.once('exit', () => resolve());
-  child.kill('SIGTERM');
-});
+const stop = (child: ChildProcess): Promise<void> =>
+  new Promise((resolve) => {
+    child.once('exit', () => resolve());
+    child.kill('SIGTERM');
+  });
 
-test('the default configuration starts everything, prints a token once, and makes a real video of what was asked', async () => {
-  const dir = mkdtempSync(path.join(tmpdir(), 'reelgate-start-'));
-  const file = await defaultConfigIn(dir);
-  const first = start(file);
-  try {
-    const printed = await first.ready;
-    const [, base = ''] = /^ready: (\S+)$/m.exec(printed) ?? [];
-    const [, token = ''] = /^token: (rg_\S+)$/m.exec(printed) ?? [];
-    expect(printed.match(/^ {2}curl /gm)).toHaveLength(4);
+test(
+  'the default configuration starts everything, prints a token once, and makes a real video of what was asked',
+  async () => {
+    const dir = mkdtempSync(path.join(tmpdir(), 'reelgate-start-'));
+    const file = await defaultConfigIn(dir);
+    const first = start(file);
+    try {
+      const printed = await first.ready;
+      const [, base = ''] = /^ready: (\S+)$/m.exec(printed) ?? [];
+      const [, token = ''] = /^token: (rg_\S+)$/m.exec(printed) ?? [];
+      expect(printed.match(/^ {2}curl /gm)).toHaveLength(4);
 
-    const caller = httpCaller(base, token);
-    const taskId = await caller.create('/v1/videos', { model: 'Alpha-H3', prompt: 'a red boat at dawn', seconds: '4', size: '1280x720' });
-    await caller.finish(taskId);
-    const video = await fetch(`${base}/v1/videos/${taskId}/content`, { headers: { authorization: `Bearer ${token}` } });
-    const bytes = Buffer.from(await video.arrayBuffer());
-    expect(bytes.subarray(4, 8).toString()).toBe('ftyp');
-    expect(bytes.length).toBeGreaterThan(50_000);
+      const caller = httpCaller(base, token);
+      const taskId = await caller.create('/v1/videos', {
+        model: 'Alpha-H3',
+        prompt: 'a red boat at dawn',
+        seconds: '4',
+        size: '1280x720',
+      });
+      await caller.finish(taskId);
+      const video = await fetch(`${base}/v1/videos/${taskId}/content`, {
+        headers: { authorization: `Bearer ${token}` },
+      });
+      const bytes = Buffer.from(await video.arrayBuffer());
+      expect(bytes.subarray(4, 8).toString()).toBe('ftyp');
+      expect(bytes.length).toBeGreaterThan(50_000);
 
-    const chat = await fetch(`${base}/v1/chat/completions`, {
-      method: 'POST', headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' }, body: JSON.stringify({ model: 'sandbox-chat', messages: [{ role: 'user', content: 'hello' }], stream: true }),
-    });
-    expect(await chat.text()).toMatch(/"model":"sandbox-chat"[^]*"hello\\"[^]*data: \[DONE\]\n\n$/);
+      const chat = await fetch(`${base}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'sandbox-chat', messages: [{ role: 'user', content: 'hello' }], stream: true }),
+      });
+      expect(await chat.text()).toMatch(/"model":"sandbox-chat"[^]*"hello\\"[^]*data: \[DONE\]\n\n$/);
 
-    await stop(first.child);
-    const second = start(file);
-    const again = await second.ready;
-    expect(again).not.toMatch(/^token:/m);
-    expect((await caller.call('GET', `/v1/videos/${taskId}`)).json).toMatchObject({ status: 'completed' });
-    await stop(second.child);
-  } finally {
-    first.child.kill('SIGKILL');
-    rmSync(dir, { recursive: true, force: true });
-  }
-}, TEST_TIMEOUT_MS);
+      await stop(first.child);
+      const second = start(file);
+      const again = await second.ready;
+      expect(again).not.toMatch(/^token:/m);
+      expect((await caller.call('GET', `/v1/videos/${taskId}`)).json).toMatchObject({ status: 'completed' });
+      await stop(second.child);
+    } finally {
+      first.child.kill('SIGKILL');
+      rmSync(dir, { recursive: true, force: true });
+    }
+  },
+  TEST_TIMEOUT_MS,
+);
 
 test.each([
   ['an unknown key', 'gatway: {}\n', /:1: gatway: no such key; expected one of: .*gateway/],
-  ['a wrong value', 'gateway:\n  limits: { creates_per_minute: many }\n', /:2: gateway\.limits\.creates_per_minute: expected a whole number/],
+  [
+    'a wrong value',
+    'gateway:\n  limits: { creates_per_minute: many }\n',
+    /:2: gateway\.limits\.creates_per_minute: expected a whole number/,
+  ],
   ['a bad duration', 'tasks:\n  poll:\n    max: 15 seconds\n', /:3: tasks\.poll\.max: expected a duration such as/],
-  ['a model that is not there', `models: {}\nchannels:\n  - { id: a, adapter: alpha-v2, base_url: "http://x", api_key: k1, upstream_account: u, endpoints: [video.generation], models: { Nope: n } }\n`, /:3: channels\.0\.models\.Nope: no such model/],
-  ['a price that no order can have', 'prices:\n  Beta__regeneration: { per_second: "1" }\n', /:2: prices\.Beta__regeneration: only Alpha-H3__regeneration can be priced/],
+  [
+    'a model that is not there',
+    `models: {}\nchannels:\n  - { id: a, adapter: alpha-v2, base_url: "http://x", api_key: k1, upstream_account: u, endpoints: [video.generation], models: { Nope: n } }\n`,
+    /:3: channels\.0\.models\.Nope: no such model/,
+  ],
+  [
+    'a price that no order can have',
+    'prices:\n  Beta__regeneration: { per_second: "1" }\n',
+    /:2: prices\.Beta__regeneration: only Alpha-H3__regeneration can be priced/,
+  ],
   ['an unset variable', `signing_key: $\{SURELY_NOT_SET_ANYWHERE}\n`, /:1: \$\{SURELY_NOT_SET_ANYWHERE\} is not set/],
   ['no YAML', 'gateway: {\n', /not YAML/],
-])('%s stops the start with the file, the line, the key and what was expected', async (_name, text, expected) => {
-  const dir = mkdtempSync(path.join(tmpdir(), 'reelgate-config-'));
-  const file = path.join(dir, 'bad.yaml');
-  writeFileSync(file, text);
-  const { code, err } = await new Promise<{ code: unknown; err: string }>((resolve) => {
-    execFile(process.execPath, ['--disable-warning=ExperimentalWarning', path.join(ROOT, 'deploy/program/main.ts')], { env: { ...process.env, NODE_OPTIONS: '', REELGATE_CONFIG: file }, timeout: START_TIMEOUT_MS }, (error, _out, stderr) => {
-      resolve({ code: error?.code, err: stderr });
+])(
+  '%s stops the start with the file, the line, the key and what was expected',
+  async (_name, text, expected) => {
+    const dir = mkdtempSync(path.join(tmpdir(), 'reelgate-config-'));
+    const file = path.join(dir, 'bad.yaml');
+    writeFileSync(file, text);
+    const { code, err } = await new Promise<{ code: unknown; err: string }>((resolve) => {
+      execFile(
+        process.execPath,
+        ['--disable-warning=ExperimentalWarning', path.join(ROOT, 'deploy/program/main.ts')],
+        { env: { ...process.env, NODE_OPTIONS: '', REELGATE_CONFIG: file }, timeout: START_TIMEOUT_MS },
+        (error, _out, stderr) => {
+          resolve({ code: error?.code, err: stderr });
+        },
+      );
     });
-  });
-  rmSync(dir, { recursive: true, force: true });
-  expect(code).toBe(1);
-  expect(err).toContain(file);
-  expect(err).toMatch(expected);
-}, START_TIMEOUT_MS);
+    rmSync(dir, { recursive: true, force: true });
+    expect(code).toBe(1);
+    expect(err).toContain(file);
+    expect(err).toMatch(expected);
+  },
+  START_TIMEOUT_MS,
+);

@@ -15,7 +15,9 @@ import type { TestConfig } from '../harness/test-config.ts';
 
 const TIMEOUT_MS = 90_000;
 const STORES = ['tasks', 'billing', 'media'] as const;
-const PNG = readFileSync(path.join(import.meta.dirname, '../../services/media/testing/fixtures/image.png')).toString('base64');
+const PNG = readFileSync(path.join(import.meta.dirname, '../../services/media/testing/fixtures/image.png')).toString(
+  'base64',
+);
 const UNREAD = `task_${'a'.repeat(26)}`;
 
 const TEXT = [{ type: 'text', text: 'a boat' }];
@@ -30,33 +32,78 @@ const CONTENTS = { contents: [{ role: 'user', parts: [{ text: 'hello' }] }] };
 type Row = readonly [method: string, target: string, body?: object];
 /** `{done}` and `{link}` stand for a finished task and the path of its link. */
 const AT_THE_DOOR: readonly Row[] = [
-  ['GET', '/v1/models'], ['GET', '/v1beta/models'], ['GET', '/v1/videos'], ['GET', `/v1/videos/${UNREAD}`], ['POST', '/v1/videos', COMPAT],
-  ['POST', '/v1/video/generations', COMPAT], ['GET', `/v2/query/video_generation/${UNREAD}`], ['POST', '/v2/video_generation', VENDOR], ['POST', '/v2/h3_context_ir', CONTEXT],
-  ['POST', '/v1/chat/completions', CHAT], ['POST', '/v1/messages', MESSAGES], ['POST', '/v1beta/models/talk:generateContent', CONTENTS],
+  ['GET', '/v1/models'],
+  ['GET', '/v1beta/models'],
+  ['GET', '/v1/videos'],
+  ['GET', `/v1/videos/${UNREAD}`],
+  ['POST', '/v1/videos', COMPAT],
+  ['POST', '/v1/video/generations', COMPAT],
+  ['GET', `/v2/query/video_generation/${UNREAD}`],
+  ['POST', '/v2/video_generation', VENDOR],
+  ['POST', '/v2/h3_context_ir', CONTEXT],
+  ['POST', '/v1/chat/completions', CHAT],
+  ['POST', '/v1/messages', MESSAGES],
+  ['POST', '/v1beta/models/talk:generateContent', CONTENTS],
   ['POST', '/async/v1/chat/completions', CHAT],
 ];
 const WITHOUT_BILLING: readonly Row[] = [
-  ['POST', '/v1/videos', COMPAT], ['POST', '/v1/video/generations', COMPAT], ['POST', '/v1/videos/estimate', COMPAT], ['POST', '/v2/video_generation', VENDOR],
-  ['POST', '/v2/h3_context_ir', CONTEXT], ['POST', '/v1/chat/completions', CHAT], ['POST', '/v1/messages', MESSAGES],
-  ['POST', '/v1beta/models/talk:generateContent', CONTENTS], ['POST', '/async/v1/chat/completions', CHAT],
+  ['POST', '/v1/videos', COMPAT],
+  ['POST', '/v1/video/generations', COMPAT],
+  ['POST', '/v1/videos/estimate', COMPAT],
+  ['POST', '/v2/video_generation', VENDOR],
+  ['POST', '/v2/h3_context_ir', CONTEXT],
+  ['POST', '/v1/chat/completions', CHAT],
+  ['POST', '/v1/messages', MESSAGES],
+  ['POST', '/v1beta/models/talk:generateContent', CONTENTS],
+  ['POST', '/async/v1/chat/completions', CHAT],
 ];
 const WITHOUT_TASKS: readonly Row[] = [
-  ['GET', `/v1/videos/${UNREAD}`], ['GET', `/v1/video/generations/${UNREAD}`], ['GET', `/v2/query/video_generation/${UNREAD}`], ['GET', '/v1/videos'],
-  ['GET', '/v2/query/video_generation'], ['GET', `/v1/videos/${UNREAD}/content`], ['POST', '/v1/videos', COMPAT], ['POST', '/v1/video/generations', COMPAT],
-  ['POST', '/v2/video_generation', VENDOR], ['POST', '/v2/h3_context_ir', CONTEXT], ['POST', '/v1/videos/{done}/remix', { model: 'Alpha-H3', resolution: '2K' }],
-  ['POST', `/v1/videos/${UNREAD}/cancel`], ['DELETE', `/v1/videos/${UNREAD}`], ['DELETE', `/v2/video_generation/${UNREAD}`],
-  ['POST', '/async/v1/chat/completions', CHAT], ['GET', `/get-async?id=job_${'a'.repeat(26)}`],
+  ['GET', `/v1/videos/${UNREAD}`],
+  ['GET', `/v1/video/generations/${UNREAD}`],
+  ['GET', `/v2/query/video_generation/${UNREAD}`],
+  ['GET', '/v1/videos'],
+  ['GET', '/v2/query/video_generation'],
+  ['GET', `/v1/videos/${UNREAD}/content`],
+  ['POST', '/v1/videos', COMPAT],
+  ['POST', '/v1/video/generations', COMPAT],
+  ['POST', '/v2/video_generation', VENDOR],
+  ['POST', '/v2/h3_context_ir', CONTEXT],
+  ['POST', '/v1/videos/{done}/remix', { model: 'Alpha-H3', resolution: '2K' }],
+  ['POST', `/v1/videos/${UNREAD}/cancel`],
+  ['DELETE', `/v1/videos/${UNREAD}`],
+  ['DELETE', `/v2/video_generation/${UNREAD}`],
+  ['POST', '/async/v1/chat/completions', CHAT],
+  ['GET', `/get-async?id=job_${'a'.repeat(26)}`],
 ];
 const WITHOUT_MEDIA: readonly Row[] = [
-  ['GET', '/v1/videos/{done}/content'], ['GET', '/v1/videos/{done}/content?variant=thumbnail'], ['GET', '{link}'], ['POST', '/v1/videos', WITH_BYTES],
-  ['POST', '/v2/video_generation', { ...VENDOR, content: [...TEXT, { type: 'image_url', role: 'first_frame', image_url: { url: `data:image/png;base64,${PNG}` } }] }],
+  ['GET', '/v1/videos/{done}/content'],
+  ['GET', '/v1/videos/{done}/content?variant=thumbnail'],
+  ['GET', '{link}'],
+  ['POST', '/v1/videos', WITH_BYTES],
+  [
+    'POST',
+    '/v2/video_generation',
+    {
+      ...VENDOR,
+      content: [
+        ...TEXT,
+        { type: 'image_url', role: 'first_frame', image_url: { url: `data:image/png;base64,${PNG}` } },
+      ],
+    },
+  ],
 ];
 
 const SERVER = expect.stringMatching(/^a part of the service cannot be reached; try again/);
 /** The refusal in the envelope of the path. */
 function envelopeOf(target: string): object {
-  if (target.startsWith('/v2/')) return { type: 'error', error: { type: 'server_error', message: SERVER, http_code: '503' }, request_id: expect.any(String) };
-  if (target.startsWith('/v1/messages')) return { type: 'error', error: { type: 'overloaded_error', message: SERVER }, request_id: expect.any(String) };
+  if (target.startsWith('/v2/'))
+    return {
+      type: 'error',
+      error: { type: 'server_error', message: SERVER, http_code: '503' },
+      request_id: expect.any(String),
+    };
+  if (target.startsWith('/v1/messages'))
+    return { type: 'error', error: { type: 'overloaded_error', message: SERVER }, request_id: expect.any(String) };
   if (target.startsWith('/v1beta/')) return { error: { code: 503, message: SERVER, status: 'UNAVAILABLE' } };
   return { error: { type: 'server_error', code: 'service_unavailable', param: null, message: SERVER } };
 }
@@ -64,7 +111,12 @@ function envelopeOf(target: string): object {
 /** Adds a channel of the synchronous routes whose upstream does not answer. No request of these tests reaches it. */
 function withTalk(config: TestConfig): TestConfig {
   const talk = {
-    id: 'talk', adapter: 'relay', base_url: 'http://127.0.0.1:1', api_key: 'talk-key', endpoints: ['chat', 'messages', 'generate_content'], models: { talk: 'talk-up' },
+    id: 'talk',
+    adapter: 'relay',
+    base_url: 'http://127.0.0.1:1',
+    api_key: 'talk-key',
+    endpoints: ['chat', 'messages', 'generate_content'],
+    models: { talk: 'talk-up' },
   };
   return {
     ...config,
@@ -74,7 +126,10 @@ function withTalk(config: TestConfig): TestConfig {
 }
 
 /** What a client sees while a database of ours is away, and what is left of it afterwards. */
-export function storesAwaySuite(shape: Shape, servers: { readonly postgres: () => string; readonly bus?: () => string }): void {
+export function storesAwaySuite(
+  shape: Shape,
+  servers: { readonly postgres: () => string; readonly bus?: () => string },
+): void {
   let upstream: ScriptedUpstream;
   let program: Program;
   let demo: HttpCaller;
@@ -103,7 +158,8 @@ export function storesAwaySuite(shape: Shape, servers: { readonly postgres: () =
     await upstream?.stop();
   }, TIMEOUT_MS);
 
-  const ask = (caller: HttpCaller, [method, target, body]: Row): Promise<Answer> => caller.call(method, target.replace('{done}', done).replace('{link}', link), body);
+  const ask = (caller: HttpCaller, [method, target, body]: Row): Promise<Answer> =>
+    caller.call(method, target.replace('{done}', done).replace('{link}', link), body);
   const expectLater = ({ status, headers, json, text }: Answer, target: string): void => {
     expect({ status, json }).toEqual({ status: 503, json: envelopeOf(target) });
     expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
@@ -116,33 +172,40 @@ export function storesAwaySuite(shape: Shape, servers: { readonly postgres: () =
     ['billing', 'a token that it knows', WITHOUT_BILLING, () => demo],
     ['tasks', 'any token', WITHOUT_TASKS, () => demo],
     ['media', 'any token', WITHOUT_MEDIA, () => demo],
-  ] as const)('while the database of %s is away, %s is told to come back later, and nothing was begun', (store, _who, rows, caller) => {
-    test.each(rows)('%s %s', async (...row) => {
-      // known to the gateway for some seconds from now on
-      if (caller() === demo) await demo.call('GET', '/v1/models');
-      const asked = upstream.asked.length;
+  ] as const)(
+    'while the database of %s is away, %s is told to come back later, and nothing was begun',
+    (store, _who, rows, caller) => {
+      test.each(rows)('%s %s', async (...row) => {
+        // known to the gateway for some seconds from now on
+        if (caller() === demo) await demo.call('GET', '/v1/models');
+        const asked = upstream.asked.length;
+        lines[store].cut();
+
+        const answer = await ask(caller(), row);
+
+        expectLater(answer, row[1]);
+        expect(upstream.asked).toHaveLength(asked);
+      });
+    },
+  );
+
+  test.each(STORES)(
+    'a create that met the database of %s away succeeds under its key once it is back, and the books are in order',
+    async (store) => {
+      const headers = { 'idempotency-key': `again-${store}` };
+      await demo.call('GET', '/v1/models');
       lines[store].cut();
+      const refused = await demo.call('POST', '/v1/videos', WITH_BYTES, headers);
+      lines[store].mend();
 
-      const answer = await ask(caller(), row);
+      const taskId = await untilTaken(() => demo.call('POST', '/v1/videos', WITH_BYTES, headers));
+      await demo.finish(taskId);
 
-      expectLater(answer, row[1]);
-      expect(upstream.asked).toHaveLength(asked);
-    });
-  });
-
-  test.each(STORES)('a create that met the database of %s away succeeds under its key once it is back, and the books are in order', async (store) => {
-    const headers = { 'idempotency-key': `again-${store}` };
-    await demo.call('GET', '/v1/models');
-    lines[store].cut();
-    const refused = await demo.call('POST', '/v1/videos', WITH_BYTES, headers);
-    lines[store].mend();
-
-    const taskId = await untilTaken(() => demo.call('POST', '/v1/videos', WITH_BYTES, headers));
-    await demo.finish(taskId);
-
-    expect(refused.status).toBe(503);
-    expect((await program.command('ledger', 'verify')).json).toMatchObject({ ok: true, orphan_holds: [] });
-  }, TIMEOUT_MS);
+      expect(refused.status).toBe(503);
+      expect((await program.command('ledger', 'verify')).json).toMatchObject({ ok: true, orphan_holds: [] });
+    },
+    TIMEOUT_MS,
+  );
 }
 
 /** A key can be in use for a moment, until what was left of the refused create is cleared away. */

@@ -27,7 +27,11 @@ export function httpCaller(base: string, token: string | undefined, timeoutMs = 
       const response = await fetch(base + target, {
         method,
         signal: AbortSignal.timeout(timeoutMs),
-        headers: { ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+        headers: {
+          ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
         ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       });
       const text = await response.text();
@@ -44,7 +48,8 @@ export function httpCaller(base: string, token: string | undefined, timeoutMs = 
         const answer = await caller.call('GET', `/v1/videos/${taskId}`, undefined, { prefer: 'wait=10' });
         const now = (answer.json as { status?: string } | undefined)?.status;
         if (now === status) return answer;
-        if (now === 'failed' || now === 'completed' || performance.now() > deadline) throw new Error(`${taskId} is ${answer.text}, expected ${status}`);
+        if (now === 'failed' || now === 'completed' || performance.now() > deadline)
+          throw new Error(`${taskId} is ${answer.text}, expected ${status}`);
         await wait(20);
       }
     },

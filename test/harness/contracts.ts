@@ -8,8 +8,14 @@ const GENERATED = path.resolve(import.meta.dirname, '../../proto/gen/reelgate');
 /** Every RPC of every service of the generated contracts, by its full name. */
 export async function everyRpc(): Promise<readonly (readonly [name: string, method: DescMethod])[]> {
   const files = readdirSync(GENERATED, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('_pb.js'));
-  const exported = await Promise.all(files.map(async (file) => Object.values(await descriptorsIn(path.join(GENERATED, file)))));
-  return exported.flat().flatMap((one) => (one.kind === 'service' ? one.methods.map((method) => [`${one.typeName}/${method.name}`, method] as const) : []));
+  const exported = await Promise.all(
+    files.map(async (file) => Object.values(await descriptorsIn(path.join(GENERATED, file)))),
+  );
+  return exported
+    .flat()
+    .flatMap((one) =>
+      one.kind === 'service' ? one.methods.map((method) => [`${one.typeName}/${method.name}`, method] as const) : [],
+    );
 }
 
 async function descriptorsIn(file: string): Promise<Readonly<Record<string, AnyDesc>>> {

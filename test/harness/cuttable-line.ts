@@ -43,7 +43,8 @@ export async function openCuttableLine(server: string): Promise<CuttableLine> {
   const url = new URL(server);
   url.host = `127.0.0.1:${String((line.address() as AddressInfo).port)}`;
   return {
-    url: url.href, cut,
+    url: url.href,
+    cut,
     freeze: () => {
       for (const socket of sockets) socket.unpipe().pause();
     },

@@ -16,7 +16,7 @@ export async function freePorts(count: number): Promise<readonly number[]> {
   for (let tries = 0; free.size < count; tries += 1) {
     if (tries === count * TRIES_A_PORT) throw new Error(`no ${String(count)} free ports from ${String(first)}`);
     const port = first + randomInt(PORTS_A_WORKER);
-    if (!free.has(port) && await isFree(port)) free.add(port);
+    if (!free.has(port) && (await isFree(port))) free.add(port);
   }
   return [...free];
 }

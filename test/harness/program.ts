@@ -15,7 +15,10 @@ const OUTPUT_KEPT = 20_000;
 const COMMAND_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Everything in one process, or each service in its own. */
-export const SHAPES = { 'one program': [undefined], 'four processes': ['billing', 'media', 'tasks', 'gateway'] } as const;
+export const SHAPES = {
+  'one program': [undefined],
+  'four processes': ['billing', 'media', 'tasks', 'gateway'],
+} as const;
 export type Shape = keyof typeof SHAPES;
 export type ServiceProcess = (typeof SHAPES)['four processes'][number];
 
@@ -48,7 +51,11 @@ export interface Program {
 }
 
 /** `change` adds to the configuration that every test has, or takes from it. */
-export async function newProgram(shape: Shape, options: Omit<ConfigOptions, 'dir'>, change: (config: TestConfig) => TestConfig = (config) => config): Promise<Program> {
+export async function newProgram(
+  shape: Shape,
+  options: Omit<ConfigOptions, 'dir'>,
+  change: (config: TestConfig) => TestConfig = (config) => config,
+): Promise<Program> {
   const dir = mkdtempSync(path.join(tmpdir(), 'reelgate-e2e-'));
   const config = change(await testConfig({ ...options, dir }));
   const file = path.join(dir, 'reelgate.yaml');
@@ -57,10 +64,19 @@ export async function newProgram(shape: Shape, options: Omit<ConfigOptions, 'dir
   const children = new Map<ServiceProcess | undefined, ChildProcess>();
   let printed = '';
   const launch = (service: ServiceProcess | undefined): void => {
-    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', path.join(ROOT, 'deploy/program/main.ts'), ...(service === undefined ? [] : [service])], { cwd: dir, env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (part: Buffer) => {
-      printed = (printed + part.toString()).slice(-OUTPUT_KEPT);
-    });
+    const child = spawn(
+      process.execPath,
+      [
+        '--disable-warning=ExperimentalWarning',
+        path.join(ROOT, 'deploy/program/main.ts'),
+        ...(service === undefined ? [] : [service]),
+      ],
+      { cwd: dir, env: environment, stdio: ['ignore', 'pipe', 'pipe'] },
+    );
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (part: Buffer) => {
+        printed = (printed + part.toString()).slice(-OUTPUT_KEPT);
+      });
     children.set(service, child);
   };
   const program: Program = {
@@ -68,18 +84,30 @@ export async function newProgram(shape: Shape, options: Omit<ConfigOptions, 'dir
     config,
     pids: () => [...children.values()].flatMap(({ pid }) => (pid === undefined ? [] : [pid])),
     output: () => printed,
-    command: (...args) => new Promise((resolve, reject) => {
-      execFile(process.execPath, ['--disable-warning=ExperimentalWarning', path.join(ROOT, 'deploy/operator/main.ts'), ...args, '--json'], { env: environment, maxBuffer: COMMAND_BYTES_MAX }, (error, out, err) => {
-        // An exit code is an answer of the command; anything else, such as more output than is read here, is none.
-        if (error !== null && typeof error.code !== 'number') reject(new Error(`a command did not come to its end: ${error.message}`));
-        else resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err, json: parsed(out) });
-      });
-    }),
+    command: (...args) =>
+      new Promise((resolve, reject) => {
+        execFile(
+          process.execPath,
+          ['--disable-warning=ExperimentalWarning', path.join(ROOT, 'deploy/operator/main.ts'), ...args, '--json'],
+          { env: environment, maxBuffer: COMMAND_BYTES_MAX },
+          (error, out, err) => {
+            // An exit code is an answer of the command; anything else, such as more output than is read here, is none.
+            if (error !== null && typeof error.code !== 'number')
+              reject(new Error(`a command did not come to its end: ${error.message}`));
+            else resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err, json: parsed(out) });
+          },
+        );
+      }),
     start: async () => {
       for (const service of SHAPES[shape]) launch(service);
       await program.ready();
     },
-    ready: () => untilReady(program.base, () => [...children.values()], () => printed),
+    ready: () =>
+      untilReady(
+        program.base,
+        () => [...children.values()],
+        () => printed,
+      ),
     killOne: async (service, restMs, signal = 'SIGKILL') => {
       await ended(children.get(service)!, signal);
       await wait(restMs);
@@ -101,8 +129,12 @@ async function untilReady(base: string, children: () => readonly ChildProcess[],
   const deadline = performance.now() + READY_TIMEOUT_MS;
   for (;;) {
     const gone = children().find(({ exitCode }) => exitCode !== null);
-    if (gone !== undefined) throw new Error(`a process ended while it started (${String(gone.exitCode)}): ${printed()}`);
-    const ready = await fetch(`${base}/readyz`, { signal: AbortSignal.timeout(2000) }).then(({ status }) => status === 200, () => false);
+    if (gone !== undefined)
+      throw new Error(`a process ended while it started (${String(gone.exitCode)}): ${printed()}`);
+    const ready = await fetch(`${base}/readyz`, { signal: AbortSignal.timeout(2000) }).then(
+      ({ status }) => status === 200,
+      () => false,
+    );
     if (ready) return;
     if (performance.now() > deadline) throw new Error(`not ready in time: ${printed()}`);
     await wait(50);

@@ -40,10 +40,18 @@ export interface RelayProgramOptions {
   readonly gateway?: object;
 }
 
-export async function startRelayProgram({ shape = 'one program', bus, ...options }: RelayProgramOptions = {}): Promise<RelayProgram> {
+export async function startRelayProgram({
+  shape = 'one program',
+  bus,
+  ...options
+}: RelayProgramOptions = {}): Promise<RelayProgram> {
   const upstream = await startRelayUpstream();
   const [nobody = 0] = await freePorts(1);
-  const program = await newProgram(shape, { upstream: upstream.host, bus }, withRelay({ ...options, upstream: upstream.host, nobody: `127.0.0.1:${String(nobody)}` }));
+  const program = await newProgram(
+    shape,
+    { upstream: upstream.host, bus },
+    withRelay({ ...options, upstream: upstream.host, nobody: `127.0.0.1:${String(nobody)}` }),
+  );
   await program.start();
   const billing = connectGrpc(program.config.billing.listen, keyOf('operator', new Secret(RELAY_SIGNING_KEY)));
   const accounts = billing.client(AccountService);
@@ -52,7 +60,9 @@ export async function startRelayProgram({ shape = 'one program', bus, ...options
     return { spent: CREDIT_NANOS - (account?.balanceNanos ?? 0n), held: account?.heldNanos ?? 0n };
   };
   return {
-    program, upstream, money,
+    program,
+    upstream,
+    money,
     settled: async (name) => {
       const deadline = performance.now() + SETTLE_TIMEOUT_MS;
       for (;;) {

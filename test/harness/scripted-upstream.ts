@@ -13,7 +13,13 @@ export interface Work {
   readonly id: string;
   /** Whose order it is: the word `[mark:…]` of the prompt. */
   readonly mark: string;
-  readonly order: { readonly model: string; readonly duration: number; readonly resolution: string; readonly ratio?: string; readonly callback_url?: string };
+  readonly order: {
+    readonly model: string;
+    readonly duration: number;
+    readonly resolution: string;
+    readonly ratio?: string;
+    readonly callback_url?: string;
+  };
   readonly words: Words;
   readonly bornAt: number;
   cancelled: boolean;
@@ -77,11 +83,27 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
     asked.push(mark);
     if (!(again && words.has('once')) && refused(response, words)) return;
     const id = `77${String(Date.now()).slice(-8)}${String(taken.length).padStart(5, '0')}`;
-    const work: Work = { id, mark, order: body, words, bornAt: Date.now(), cancelled: false, spoiled: 0, links: 0, gate: words.has('gate') ? gate : undefined };
+    const work: Work = {
+      id,
+      mark,
+      order: body,
+      words,
+      bornAt: Date.now(),
+      cancelled: false,
+      spoiled: 0,
+      links: 0,
+      gate: words.has('gate') ? gate : undefined,
+    };
     works.set(id, work);
     taken.push(work);
     if (words.has('reset')) request.socket.destroy();
-    else if (!words.has('hang')) setTimeout(() => { send(response, 200, { task_id: id }); }, Number(words.get('slow') ?? 0)).unref();
+    else if (!words.has('hang'))
+      setTimeout(
+        () => {
+          send(response, 200, { task_id: id });
+        },
+        Number(words.get('slow') ?? 0),
+      ).unref();
   };
   const cancel = (response: ServerResponse, id: string): void => {
     const work = works.get(id);
@@ -102,7 +124,13 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
   };
   const listed = (asking: URLSearchParams): object => {
     const [page, size] = [Number(asking.get('page_num') ?? 1), Number(asking.get('page_size') ?? 20)];
-    return { items: taken.toReversed().slice((page - 1) * size, page * size).map(shown), total: taken.length };
+    return {
+      items: taken
+        .toReversed()
+        .slice((page - 1) * size, page * size)
+        .map(shown),
+      total: taken.length,
+    };
   };
   const shown = (work: Work): object => {
     if (statusOf(work) !== 'succeeded') return seen(work);
@@ -113,15 +141,20 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const host = `127.0.0.1:${String((server.address() as AddressInfo).port)}`;
   return {
-    host, works: taken, asked,
+    host,
+    works: taken,
+    asked,
     openGate: () => {
       gate.open = true;
       gate = { open: false };
     },
-    stop: () => new Promise((resolve) => {
-      server.close(() => { resolve(); });
-      server.closeAllConnections();
-    }),
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => {
+          resolve();
+        });
+        server.closeAllConnections();
+      }),
   };
 }
 
@@ -130,7 +163,12 @@ export function secondsOf({ words, order }: Work): number {
   return Number(words.get('seconds') ?? order.duration);
 }
 
-function statusOf({ words, bornAt, cancelled, gate }: Work): 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled' {
+function statusOf({
+  words,
+  bornAt,
+  cancelled,
+  gate,
+}: Work): 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled' {
   if (cancelled) return 'cancelled';
   const age = Date.now() - bornAt - Number(words.get('queue') ?? 0);
   if (age < 0) return 'queued';
@@ -139,26 +177,41 @@ function statusOf({ words, bornAt, cancelled, gate }: Work): 'queued' | 'running
 }
 
 const WORTHLESS: Readonly<Record<string, (response: ServerResponse) => void>> = {
-  dead: (response) => { response.writeHead(403, { 'content-type': 'application/xml' }).end('<Error><Code>AccessDenied</Code></Error>'); },
-  html: (response) => { response.writeHead(200, { 'content-type': 'video/mp4' }).end('<html>sign in</html>'); },
+  dead: (response) => {
+    response.writeHead(403, { 'content-type': 'application/xml' }).end('<Error><Code>AccessDenied</Code></Error>');
+  },
+  html: (response) => {
+    response.writeHead(200, { 'content-type': 'video/mp4' }).end('<html>sign in</html>');
+  },
   torn: (response) => {
-    response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': VIDEO.length }).write(VIDEO.subarray(0, VIDEO.length / 2), () => response.destroy());
+    response
+      .writeHead(200, { 'content-type': 'video/mp4', 'content-length': VIDEO.length })
+      .write(VIDEO.subarray(0, VIDEO.length / 2), () => response.destroy());
   },
 };
 
 function giveFile(response: ServerResponse, work: Work | undefined, link: string | null): void {
   const worthless = link === '1' ? WORTHLESS[work?.words.get('link') ?? ''] : undefined;
-  if (worthless === undefined) response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': VIDEO.length }).end(VIDEO);
+  if (worthless === undefined)
+    response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': VIDEO.length }).end(VIDEO);
   else worthless(response);
 }
 
 const SPOILED_LOOKS = 2;
 const SPOILERS: Readonly<Record<string, (response: ServerResponse) => void>> = {
   hang: () => undefined,
-  reset: (response) => { response.destroy(); },
-  html: (response) => { response.writeHead(502, { 'content-type': 'text/html' }).end('<html>a page</html>'); },
-  throttle: (response) => { refuse(response, 429, 'rate limit (1002)'); },
-  gone: (response) => { refuse(response, 400, 'invalid params, invalid task_id (2013)'); },
+  reset: (response) => {
+    response.destroy();
+  },
+  html: (response) => {
+    response.writeHead(502, { 'content-type': 'text/html' }).end('<html>a page</html>');
+  },
+  throttle: (response) => {
+    refuse(response, 429, 'rate limit (1002)');
+  },
+  gone: (response) => {
+    refuse(response, 400, 'invalid params, invalid task_id (2013)');
+  },
 };
 
 /** Answers a look as the words want it; tells whether it did. */
@@ -174,8 +227,16 @@ function seen(work: Work): object {
   const { id, order, bornAt } = work;
   const status = statusOf(work);
   return {
-    id, model: order.model, status, task_type: 'generation', modality: 'video', resolution: order.resolution, duration: order.duration, ratio: order.ratio ?? '16:9',
-    created_at: Math.floor(bornAt / 1000), updated_at: Math.floor(Date.now() / 1000),
+    id,
+    model: order.model,
+    status,
+    task_type: 'generation',
+    modality: 'video',
+    resolution: order.resolution,
+    duration: order.duration,
+    ratio: order.ratio ?? '16:9',
+    created_at: Math.floor(bornAt / 1000),
+    updated_at: Math.floor(Date.now() / 1000),
     usage: status === 'succeeded' ? { total_seconds: secondsOf(work), output_seconds: secondsOf(work) } : {},
     ...(status === 'failed' ? { error: { code: '1027', message: 'output contains sensitive content' } } : {}),
   };
@@ -188,7 +249,8 @@ function refused(response: ServerResponse, words: Words): boolean {
   if (wait !== undefined) refuse(response, 429, 'rate limit (1002)', wait === '' ? {} : { 'retry-after': wait });
   else if (error !== undefined) refuse(response, Number(error), 'internal error (1000)');
   else if (words.has('reject')) refuse(response, 422, 'input contains sensitive content (1026)');
-  else if (words.has('base-resp')) send(response, 200, { base_resp: { status_code: 1008, status_msg: 'insufficient balance' } });
+  else if (words.has('base-resp'))
+    send(response, 200, { base_resp: { status_code: 1008, status_msg: 'insufficient balance' } });
   else if (words.has('html')) response.writeHead(200, { 'content-type': 'text/html' }).end('<html>a page</html>');
   else return false;
   return true;
@@ -207,10 +269,25 @@ async function bodyOf(request: IncomingMessage): Promise<Body> {
   return JSON.parse(Buffer.concat(parts).toString()) as Body;
 }
 
-function refuse(response: ServerResponse, status: number, message: string, headers: Readonly<Record<string, string>> = {}): void {
-  send(response, status, { type: 'error', error: { type: 'server_error', message, http_code: String(status) }, request_id: 'r' }, headers);
+function refuse(
+  response: ServerResponse,
+  status: number,
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  send(
+    response,
+    status,
+    { type: 'error', error: { type: 'server_error', message, http_code: String(status) }, request_id: 'r' },
+    headers,
+  );
 }
 
-function send(response: ServerResponse, status: number, body: object, headers: Readonly<Record<string, string>> = {}): void {
+function send(
+  response: ServerResponse,
+  status: number,
+  body: object,
+  headers: Readonly<Record<string, string>> = {},
+): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
 }

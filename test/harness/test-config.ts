@@ -14,14 +14,29 @@ export interface ConfigOptions {
 }
 
 /** Keys of the accounts that every test program has. */
-export const KEYS = { demo: 'sk-demo-0123456789', other: 'sk-other-0123456789', poor: 'sk-poor-0123456789', narrow: 'sk-narrow-0123456789' } as const;
+export const KEYS = {
+  demo: 'sk-demo-0123456789',
+  other: 'sk-other-0123456789',
+  poor: 'sk-poor-0123456789',
+  narrow: 'sk-narrow-0123456789',
+} as const;
 /** Callers for the account demo: one that names no scopes, and one for each scope that a configuration may grant. */
 export const GRANTABLE_SCOPES = ['tasks.read', 'tasks.write', 'account.read', 'tokens.write', 'operator'] as const;
 export const callerKey = (name: string): string => `caller-key-of-${name}`;
 const CALLERS = [
   { name: 'reporting', key: callerKey('reporting'), accounts: ['demo'] },
-  ...GRANTABLE_SCOPES.map((scope) => ({ name: `only ${scope}`, key: callerKey(scope), accounts: ['demo'], scopes: [scope] })),
-  { name: 'pipeline', key: callerKey('pipeline'), accounts: ['demo'], scopes: ['tasks.read', 'tasks.write', 'account.read', 'tokens.write'] },
+  ...GRANTABLE_SCOPES.map((scope) => ({
+    name: `only ${scope}`,
+    key: callerKey(scope),
+    accounts: ['demo'],
+    scopes: [scope],
+  })),
+  {
+    name: 'pipeline',
+    key: callerKey('pipeline'),
+    accounts: ['demo'],
+    scopes: ['tasks.read', 'tasks.write', 'account.read', 'tokens.write'],
+  },
   { name: 'console', key: callerKey('console'), accounts: ['*'], scopes: ['operator', 'account.read'] },
 ];
 export const UPSTREAM_KEY = 'upstream-secret-key';
@@ -31,37 +46,76 @@ export const CHANNEL = 'channel-of-the-test';
 const ENDPOINTS = ['video.generation', 'video.regeneration', 'video.context_ir'];
 
 /** A whole configuration on free ports, with every port of every service open. */
-export async function testConfig({ dir, upstream, bus, redis, databases = {}, tasks: tasksChanges, channel }: ConfigOptions) {
-  const [http = 0, admin = 0, tasks = 0, tasksHttp = 0, billing = 0, billingHttp = 0, media = 0, mediaHttp = 0] = (await freePorts(8));
+export async function testConfig({
+  dir,
+  upstream,
+  bus,
+  redis,
+  databases = {},
+  tasks: tasksChanges,
+  channel,
+}: ConfigOptions) {
+  const [http = 0, admin = 0, tasks = 0, tasksHttp = 0, billing = 0, billingHttp = 0, media = 0, mediaHttp = 0] =
+    await freePorts(8);
   const at = (port: number): string => `127.0.0.1:${String(port)}`;
   return {
     public_url: `http://${at(http)}`,
     data_dir: path.join(dir, 'data'),
     ...(bus === undefined ? {} : { bus }),
     gateway: {
-      listen: at(http), admin: at(admin), ...(redis === undefined ? {} : { redis }),
+      listen: at(http),
+      admin: at(admin),
+      ...(redis === undefined ? {} : { redis }),
       limits: { body: '64MiB', creates_per_minute: 10_000, reads_per_minute: 100_000 },
       services: { tasks: at(tasks), billing: at(billing), media: at(media), media_http: at(mediaHttp) },
     },
-    tasks: { listen: at(tasks), http: at(tasksHttp), poll: { first: '200ms', factor: 1.5, max: '500ms' }, in_flight: { per_token: 500, total: 2000 }, ...database(databases.tasks), ...tasksChanges },
+    tasks: {
+      listen: at(tasks),
+      http: at(tasksHttp),
+      poll: { first: '200ms', factor: 1.5, max: '500ms' },
+      in_flight: { per_token: 500, total: 2000 },
+      ...database(databases.tasks),
+      ...tasksChanges,
+    },
     billing: { listen: at(billing), http: at(billingHttp), ...database(databases.billing) },
     media: { listen: at(media), http: at(mediaHttp), fetch: { allow: [upstream] }, ...database(databases.media) },
     internal_callers: CALLERS,
     models: {
-      'Alpha-H3': { kind: 'video', duration: [4, 15], resolutions: ['768P', '2K'], ratios: ['adaptive', '21:9', '16:9', '4:3', '1:1', '3:4', '9:16'] },
+      'Alpha-H3': {
+        kind: 'video',
+        duration: [4, 15],
+        resolutions: ['768P', '2K'],
+        ratios: ['adaptive', '21:9', '16:9', '4:3', '1:1', '3:4', '9:16'],
+      },
       'Beta-V1': { kind: 'video', duration: [5, 10], resolutions: ['480P', '768P'], ratios: ['adaptive', '16:9'] },
     },
-    channels: [{
-      id: CHANNEL, adapter: 'alpha-v2', base_url: `http://${upstream}`, api_key: UPSTREAM_KEY, upstream_account: 'account-of-the-test', endpoints: ENDPOINTS,
-      models: { 'Alpha-H3': UPSTREAM_MODEL, 'Beta-V1': UPSTREAM_MODEL }, limits: { requests_per_minute: 100_000, in_flight: 1000 }, ...channel,
-    }],
+    channels: [
+      {
+        id: CHANNEL,
+        adapter: 'alpha-v2',
+        base_url: `http://${upstream}`,
+        api_key: UPSTREAM_KEY,
+        upstream_account: 'account-of-the-test',
+        endpoints: ENDPOINTS,
+        models: { 'Alpha-H3': UPSTREAM_MODEL, 'Beta-V1': UPSTREAM_MODEL },
+        limits: { requests_per_minute: 100_000, in_flight: 1000 },
+        ...channel,
+      },
+    ],
     prices: {
       'Alpha-H3': { per_second: { '768P': '0.08', '2K': '0.13' }, images: { free: 5, each: '0.04' } },
       'Alpha-H3__regeneration': { per_second: '0.05' },
       'Alpha-H3__context_ir': { per_million_tokens: { input: '0.90', output: '3.60' }, hold: '0.05' },
     },
     accounts: [
-      { id: 'demo', credit: '100.00', tokens: [{ key: KEYS.demo, models: ['*'] }, { key: KEYS.narrow, models: ['Beta-V1'] }] },
+      {
+        id: 'demo',
+        credit: '100.00',
+        tokens: [
+          { key: KEYS.demo, models: ['*'] },
+          { key: KEYS.narrow, models: ['Beta-V1'] },
+        ],
+      },
       { id: 'other', credit: '100.00', tokens: [{ key: KEYS.other, models: ['*'] }] },
       { id: 'poor', credit: '0.10', tokens: [{ key: KEYS.poor, models: ['*'] }] },
     ],

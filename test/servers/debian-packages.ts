@@ -38,7 +38,12 @@ function forbidServices(): void {
 function aptGet(args: readonly string[], timeout: number): string | undefined {
   const options = ['-q', '-o', 'DPkg::Lock::Timeout=60', '-o', 'Acquire::Retries=2', ...args];
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  const { status, error, stdout, stderr } = spawnSync('apt-get', options, { env, timeout, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+  const { status, error, stdout, stderr } = spawnSync('apt-get', options, {
+    env,
+    timeout,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   if (status === 0) return undefined;
   const words = `${stdout}${stderr}`.trim().split('\n').slice(-3).join(' / ');
   return `apt-get ${args[0] ?? ''} failed (${error?.message ?? `exit ${status ?? '?'}`}): ${words}`;

@@ -22,6 +22,7 @@ export function installMissing(print: (line: string) => void): void {
   if (failure === undefined) print(`installed for the tests: ${names.join(', ')}`);
   for (const [server] of missing) {
     const reason = server.missing();
-    if (reason !== undefined) print(`tests against ${server.name} are skipped: ${reason}${failure === undefined ? '' : `; ${failure}`}`);
+    if (reason !== undefined)
+      print(`tests against ${server.name} are skipped: ${reason}${failure === undefined ? '' : `; ${failure}`}`);
   }
 }

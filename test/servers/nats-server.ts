@@ -9,7 +9,8 @@ const PROGRAM = 'nats-server';
 /** NATS with JetStream. */
 export const natsServer: Launcher = {
   name: 'NATS',
-  missing: () => (findProgram(PROGRAM) === undefined ? `no ${PROGRAM} here (Debian: apt-get install nats-server)` : undefined),
+  missing: () =>
+    findProgram(PROGRAM) === undefined ? `no ${PROGRAM} here (Debian: apt-get install nats-server)` : undefined,
   start: async () => {
     const program = findProgram(PROGRAM);
     if (program === undefined) return undefined;
@@ -17,7 +18,15 @@ export const natsServer: Launcher = {
     return startProcess({
       program,
       folder,
-      args: (port) => ['--addr', '127.0.0.1', '--port', String(port), '--jetstream', '--store_dir', path.join(folder, 'data')],
+      args: (port) => [
+        '--addr',
+        '127.0.0.1',
+        '--port',
+        String(port),
+        '--jetstream',
+        '--store_dir',
+        path.join(folder, 'data'),
+      ],
       ready: /Server is ready/,
       url: (port) => `nats://127.0.0.1:${port}`,
     });

@@ -21,11 +21,29 @@ export const postgresServer: Launcher = {
     const folder = newServerFolder('postgres');
     const data = path.join(folder, 'data');
     const options = { cwd: folder, timeout: INITDB_TIMEOUT_MS, ...unprivilegedUser() };
-    await run(path.join(bin, 'initdb'), ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'], options);
+    await run(
+      path.join(bin, 'initdb'),
+      ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
+      options,
+    );
     return startProcess({
       program: path.join(bin, 'postgres'),
       folder,
-      args: (port) => ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', '', '-F', '-c', 'full_page_writes=off', '-c', 'shared_buffers=32MB'],
+      args: (port) => [
+        '-D',
+        data,
+        '-p',
+        String(port),
+        '-h',
+        '127.0.0.1',
+        '-k',
+        '',
+        '-F',
+        '-c',
+        'full_page_writes=off',
+        '-c',
+        'shared_buffers=32MB',
+      ],
       ready: /database system is ready to accept connections/,
       url: (port) => `postgres://postgres@127.0.0.1:${port}/postgres`,
       // closes open connections instead of waiting for them

@@ -8,7 +8,8 @@ const PROGRAM = 'redis-server';
 
 export const redisServer: Launcher = {
   name: 'Redis',
-  missing: () => (findProgram(PROGRAM) === undefined ? `no ${PROGRAM} here (Debian: apt-get install redis-server)` : undefined),
+  missing: () =>
+    findProgram(PROGRAM) === undefined ? `no ${PROGRAM} here (Debian: apt-get install redis-server)` : undefined,
   start: async () => {
     const program = findProgram(PROGRAM);
     if (program === undefined) return undefined;
@@ -16,7 +17,18 @@ export const redisServer: Launcher = {
     return startProcess({
       program,
       folder,
-      args: (port) => ['--port', String(port), '--bind', '127.0.0.1', '--dir', path.join(folder, 'data'), '--save', '', '--appendonly', 'no'],
+      args: (port) => [
+        '--port',
+        String(port),
+        '--bind',
+        '127.0.0.1',
+        '--dir',
+        path.join(folder, 'data'),
+        '--save',
+        '',
+        '--appendonly',
+        'no',
+      ],
       ready: /ready to accept connections/i,
       url: (port) => `redis://127.0.0.1:${port}`,
     });

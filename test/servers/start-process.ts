@@ -28,7 +28,11 @@ export async function startProcess(server: ServerProcess): Promise<RunningServer
   let last = '';
   for (let tried = 0; tried < PORTS_TRIED_MAX; tried += 1) {
     const port = await freePort();
-    const child = spawn(server.program, server.args(port), { cwd: server.folder, stdio: ['ignore', 'pipe', 'pipe'], ...unprivilegedUser() });
+    const child = spawn(server.program, server.args(port), {
+      cwd: server.folder,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      ...unprivilegedUser(),
+    });
     if (child.pid !== undefined) recordProcess(server.folder, child.pid);
     const failure = await failureToStart(child, server.ready);
     if (failure === undefined) return { url: server.url(port), stop: stopper(child, server) };

@@ -35,7 +35,9 @@ interface Ended {
 /** One call under its key, again and again until it is accepted. */
 async function insist(client: HttpCaller, mark: string, words: string): Promise<Told> {
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
-    const answer = await client.call('POST', '/async/v1/chat/completions', aChat(mark, words), { 'idempotency-key': `key-${mark}` }).catch(() => undefined);
+    const answer = await client
+      .call('POST', '/async/v1/chat/completions', aChat(mark, words), { 'idempotency-key': `key-${mark}` })
+      .catch(() => undefined);
     if (answer?.status === 202) return { mark, words, id: (answer.json as { id: string }).id };
     await wait(RETRY_MS);
   }
@@ -76,7 +78,9 @@ describe(`a program that is killed while it makes queued calls (REELGATE_SEED=${
     await Promise.all(clients);
     for (const { mark, id } of told) ended.set(mark, (await untilEnded(client, id, END_TIMEOUT_MS)).json as Ended);
     const unknown = [...ended.values()].filter(({ error }) => error?.code === 'outcome_unknown');
-    console.log(`calls ${String(told.length)}, made ${String(upstream.calls.length)}, unknown ${String(unknown.length)}`);
+    console.log(
+      `calls ${String(told.length)}, made ${String(upstream.calls.length)}, unknown ${String(unknown.length)}`,
+    );
   }, TIMEOUT_MS);
 
   afterAll(async () => {
@@ -115,15 +119,29 @@ describe(`a program that is killed while it makes queued calls (REELGATE_SEED=${
   });
 
   test('an operator sees every call, and what a person decided over leaves the queue with its money', async () => {
-    const listed = (await program.command('job', 'list', '--limit', '1000')).json as readonly { id: string; state: string; starts: number }[];
+    const listed = (await program.command('job', 'list', '--limit', '1000')).json as readonly {
+      id: string;
+      state: string;
+      starts: number;
+    }[];
     expect(new Set(listed.map(({ id }) => id))).toEqual(new Set(told.map(({ id }) => id)));
     const lost = told.find(({ mark }) => ended.get(mark)?.error?.code === 'outcome_unknown');
     if (lost === undefined) return;
 
-    expect((await program.command('job', 'show', lost.id)).json).toMatchObject({ id: lost.id, state: 'failed', starts: 1, error: { code: 'outcome_unknown' } });
+    expect((await program.command('job', 'show', lost.id)).json).toMatchObject({
+      id: lost.id,
+      state: 'failed',
+      starts: 1,
+      error: { code: 'outcome_unknown' },
+    });
     expect((await program.command('attention', 'resolve', lost.id, '--as', 'retry')).code).toBe(1);
-    expect((await program.command('attention', 'resolve', lost.id, '--as', 'failed')).json).toMatchObject({ id: lost.id, state: 'failed' });
-    expect((await program.command('attention', 'list')).json).not.toContainEqual(expect.objectContaining({ id: lost.id }));
+    expect((await program.command('attention', 'resolve', lost.id, '--as', 'failed')).json).toMatchObject({
+      id: lost.id,
+      state: 'failed',
+    });
+    expect((await program.command('attention', 'list')).json).not.toContainEqual(
+      expect.objectContaining({ id: lost.id }),
+    );
   });
 
   test('the same key gives the same job after all the deaths, and makes no call', async () => {

@@ -26,13 +26,22 @@ export const markOf = ({ order }: Shown): string => MARK.exec(order.prompt)?.[1]
 
 /** The upstream's id that the task has, whether it was told or found. */
 export const upstreamIdOf = ({ attempts, events }: Shown): string | undefined =>
-  attempts.find(({ outcome }) => outcome === 'accepted')?.upstream_id ?? events.find(({ type }) => type === 'adopted')?.upstreamId;
+  attempts.find(({ outcome }) => outcome === 'accepted')?.upstream_id ??
+  events.find(({ type }) => type === 'adopted')?.upstreamId;
 
 /** Every task of the account that was not refused. */
 export async function tasksOf(program: Program, account: string): Promise<readonly Shown[]> {
   const all: Shown[] = [];
   for (;;) {
-    const { json, err } = await program.command('task', 'list', '--account', account, '--limit', String(PAGE), ...(all.length === 0 ? [] : ['--after', all.at(-1)!.id]));
+    const { json, err } = await program.command(
+      'task',
+      'list',
+      '--account',
+      account,
+      '--limit',
+      String(PAGE),
+      ...(all.length === 0 ? [] : ['--after', all.at(-1)!.id]),
+    );
     if (!Array.isArray(json)) throw new Error(`no list of tasks: ${err}`);
     all.push(...(json as Shown[]));
     if (json.length < PAGE) return all.filter(({ admission }) => admission !== 'refused');
@@ -47,7 +56,8 @@ export async function untilSettled(program: Program, account: string, timeoutMs:
     const tasks = await tasksOf(program, account).catch((error: unknown) => error as Error);
     const moving = tasks instanceof Error ? [tasks.message] : tasks.filter(isMoving);
     if (!(tasks instanceof Error) && moving.length === 0) return tasks;
-    if (performance.now() > deadline) throw new Error(`${String(moving.length)} tasks do not end, such as ${JSON.stringify(moving[0])}`);
+    if (performance.now() > deadline)
+      throw new Error(`${String(moving.length)} tasks do not end, such as ${JSON.stringify(moving[0])}`);
     await wait(LOOK_MS);
   }
 }

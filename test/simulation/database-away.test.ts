@@ -25,57 +25,72 @@ const AFTER_MS = 4000;
 const BACK_TO_WORK_MS = 40_000;
 const TIMEOUT_MS = 120_000;
 
-describeWith(natsServer, `a database that goes away for ten seconds under load (REELGATE_SEED=${String(SEED)})`, (bus) => {
-  describeWith(postgresServer, 'which all services share', (postgres) => {
-    let upstream: ScriptedUpstream;
-    let line: CuttableLine;
-    let program: Program;
-    let simulated: Simulated;
-    let whileAway: readonly number[];
-    let settledInMs: number;
+describeWith(
+  natsServer,
+  `a database that goes away for ten seconds under load (REELGATE_SEED=${String(SEED)})`,
+  (bus) => {
+    describeWith(postgresServer, 'which all services share', (postgres) => {
+      let upstream: ScriptedUpstream;
+      let line: CuttableLine;
+      let program: Program;
+      let simulated: Simulated;
+      let whileAway: readonly number[];
+      let settledInMs: number;
 
-    beforeAll(async () => {
-      upstream = await startScriptedUpstream();
-      line = await openCuttableLine(postgres());
-      await newDatabases(postgres());
-      program = await newProgram('four processes', { upstream: upstream.host, bus: bus(), databases: databasesBy(line) }, forSimulation);
-      await program.start();
-      const load = startLoad({ base: program.base, token: KEYS.demo, seed: SEED, clients: 24, ordersMax: 2000, restMs: 300 });
-      await wait(BEFORE_MS);
-      const before = load.answers.length;
-      line.cut();
-      await wait(AWAY_MS);
-      whileAway = load.answers.slice(before).map(({ status }) => status);
-      line.mend();
-      const backAt = performance.now();
-      await wait(AFTER_MS);
-      await load.end(ORDERS_MIN);
-      const tasks = await untilSettled(program, 'demo', BACK_TO_WORK_MS);
-      settledInMs = performance.now() - backAt;
-      simulated = { upstream, program, load, tasks, ordersMin: ORDERS_MIN };
-      console.log(`REELGATE_SEED=${String(SEED)} settled ${settledInMs.toFixed()} ms after the database came back`);
-      report(simulated);
-    }, TIMEOUT_MS);
+      beforeAll(async () => {
+        upstream = await startScriptedUpstream();
+        line = await openCuttableLine(postgres());
+        await newDatabases(postgres());
+        program = await newProgram(
+          'four processes',
+          { upstream: upstream.host, bus: bus(), databases: databasesBy(line) },
+          forSimulation,
+        );
+        await program.start();
+        const load = startLoad({
+          base: program.base,
+          token: KEYS.demo,
+          seed: SEED,
+          clients: 24,
+          ordersMax: 2000,
+          restMs: 300,
+        });
+        await wait(BEFORE_MS);
+        const before = load.answers.length;
+        line.cut();
+        await wait(AWAY_MS);
+        whileAway = load.answers.slice(before).map(({ status }) => status);
+        line.mend();
+        const backAt = performance.now();
+        await wait(AFTER_MS);
+        await load.end(ORDERS_MIN);
+        const tasks = await untilSettled(program, 'demo', BACK_TO_WORK_MS);
+        settledInMs = performance.now() - backAt;
+        simulated = { upstream, program, load, tasks, ordersMin: ORDERS_MIN };
+        console.log(`REELGATE_SEED=${String(SEED)} settled ${settledInMs.toFixed()} ms after the database came back`);
+        report(simulated);
+      }, TIMEOUT_MS);
 
-    afterAll(async () => {
-      await program?.end();
-      await line?.stop();
-      await upstream?.stop();
-    }, TIMEOUT_MS);
+      afterAll(async () => {
+        await program?.end();
+        await line?.stop();
+        await upstream?.stop();
+      }, TIMEOUT_MS);
 
-    test('is away: calls fail, and say so', () => {
-      expect(whileAway.filter((status) => status >= 500).length).toBeGreaterThan(10);
+      test('is away: calls fail, and say so', () => {
+        expect(whileAway.filter((status) => status >= 500).length).toBeGreaterThan(10);
+      });
+
+      test('is back: every process lives on, and all that had begun ends soon', () => {
+        // Signal 0 asks whether somebody is there.
+        expect(program.pids().map((pid) => process.kill(pid, 0))).toEqual([true, true, true, true]);
+        expect(settledInMs).toBeLessThan(BACK_TO_WORK_MS);
+      });
+
+      invariantsHold(() => simulated);
     });
-
-    test('is back: every process lives on, and all that had begun ends soon', () => {
-      // Signal 0 asks whether somebody is there.
-      expect(program.pids().map((pid) => process.kill(pid, 0))).toEqual([true, true, true, true]);
-      expect(settledInMs).toBeLessThan(BACK_TO_WORK_MS);
-    });
-
-    invariantsHold(() => simulated);
-  });
-});
+  },
+);
 
 function databasesBy({ url }: CuttableLine): Record<'tasks' | 'billing' | 'media', string> {
   const named = (name: string): string => Object.assign(new URL(url), { pathname: `/${name}` }).href;

@@ -38,11 +38,15 @@ export function forSimulation(config: TestConfig): TestConfig {
   };
 }
 
-const settledSum = (tasks: readonly Shown[]): number => tasks.reduce((sum, { settlement }) => sum + cents(settlement?.amount ?? '0'), 0);
-export const accountOf = async (program: Program) => (await program.command('account', 'show', 'demo')).json as { balance: string; held: string };
+const settledSum = (tasks: readonly Shown[]): number =>
+  tasks.reduce((sum, { settlement }) => sum + cents(settlement?.amount ?? '0'), 0);
+export const accountOf = async (program: Program) =>
+  (await program.command('account', 'show', 'demo')).json as { balance: string; held: string };
 
 /** Tasks and account as they stood at one moment: what was unknown may be found, and settled, while one looks. */
-async function settledMoment(program: Program): Promise<{ now: readonly Shown[]; account: { balance: string; held: string } }> {
+async function settledMoment(
+  program: Program,
+): Promise<{ now: readonly Shown[]; account: { balance: string; held: string } }> {
   for (let looks = 1; ; looks += 1) {
     const before = await accountOf(program);
     const now = await untilSettled(program, 'demo', SETTLED_TIMEOUT_MS);
@@ -55,7 +59,9 @@ async function settledMoment(program: Program): Promise<{ now: readonly Shown[];
 /** Prints what the load came to. */
 export function report({ load, upstream, tasks }: Simulated): void {
   const adopted = tasks.filter(({ events }) => events.some(({ type }) => type === 'adopted'));
-  console.log(`orders ${String(load.told.length)}, taken ${String(upstream.works.length)}, refused ${String(load.told.filter(({ taskId }) => taskId === undefined).length)}, unknown ${String(tasks.filter(({ admission }) => admission === 'unknown').length)}, found ${String(adopted.length)}`);
+  console.log(
+    `orders ${String(load.told.length)}, taken ${String(upstream.works.length)}, refused ${String(load.told.filter(({ taskId }) => taskId === undefined).length)}, unknown ${String(tasks.filter(({ admission }) => admission === 'unknown').length)}, found ${String(adopted.length)}`,
+  );
 }
 
 /** The invariants of design §3, judged by what an upstream counted that knows nothing of the program. */
@@ -91,61 +97,84 @@ export function invariantsHold(simulated: () => Simulated): void {
     const works = new Map(upstream.works.map((work) => [work.id, work]));
     const marks = tasks.map(markOf);
     expect(new Set(marks).size).toBe(marks.length);
-    const wrong = tasks.filter(({ admission }) => admission === 'accepted').filter((task) => {
-      const work = works.get(upstreamIdOf(task) ?? '');
-      return work === undefined || task.state !== (work.words.has('fail') ? 'failed' : 'completed');
-    });
+    const wrong = tasks
+      .filter(({ admission }) => admission === 'accepted')
+      .filter((task) => {
+        const work = works.get(upstreamIdOf(task) ?? '');
+        return work === undefined || task.state !== (work.words.has('fail') ? 'failed' : 'completed');
+      });
     expect(wrong).toEqual([]);
   });
 
-  test('every client that got an id can read its task, and nobody who was refused has one', async () => {
-    const { upstream, program, load, tasks } = simulated();
-    const caller = httpCaller(program.base, KEYS.demo);
-    for (const { taskId, order, refusal } of load.told) {
-      if (taskId === undefined) {
-        expect([429, 503]).toContain(refusal);
-        expect(tasks.filter((task) => markOf(task) === order.mark)).toEqual([]);
-        expect(upstream.works.filter(({ mark }) => mark === order.mark)).toEqual([]);
-        continue;
+  test(
+    'every client that got an id can read its task, and nobody who was refused has one',
+    async () => {
+      const { upstream, program, load, tasks } = simulated();
+      const caller = httpCaller(program.base, KEYS.demo);
+      for (const { taskId, order, refusal } of load.told) {
+        if (taskId === undefined) {
+          expect([429, 503]).toContain(refusal);
+          expect(tasks.filter((task) => markOf(task) === order.mark)).toEqual([]);
+          expect(upstream.works.filter(({ mark }) => mark === order.mark)).toEqual([]);
+          continue;
+        }
+        const answer = await caller.call('GET', `/v1/videos/${taskId}`);
+        (load.answers as (typeof answer)[]).push(answer);
+        expect(answer.status).toBe(200);
+        expect(tasks.find(({ id }) => id === taskId)?.order.prompt).toContain(`[mark:${order.mark}]`);
       }
-      const answer = await caller.call('GET', `/v1/videos/${taskId}`);
-      (load.answers as typeof answer[]).push(answer);
-      expect(answer.status).toBe(200);
-      expect(tasks.find(({ id }) => id === taskId)?.order.prompt).toContain(`[mark:${order.mark}]`);
-    }
-  }, TIMEOUT_MS);
+    },
+    TIMEOUT_MS,
+  );
 
-  test('the same key gives the same task after all the deaths, and asks the upstream nothing', async () => {
-    const { upstream, program, load } = simulated();
-    const before = upstream.asked.length;
-    for (const { order, taskId } of load.told.filter((one) => one.taskId !== undefined).slice(0, REPLAYED_MAX)) {
-      expect((await insist({ base: program.base, token: KEYS.demo }, order, [])).taskId).toBe(taskId);
-    }
-    expect(upstream.asked.length).toBe(before);
-  }, TIMEOUT_MS);
+  test(
+    'the same key gives the same task after all the deaths, and asks the upstream nothing',
+    async () => {
+      const { upstream, program, load } = simulated();
+      const before = upstream.asked.length;
+      for (const { order, taskId } of load.told.filter((one) => one.taskId !== undefined).slice(0, REPLAYED_MAX)) {
+        expect((await insist({ base: program.base, token: KEYS.demo }, order, [])).taskId).toBe(taskId);
+      }
+      expect(upstream.asked.length).toBe(before);
+    },
+    TIMEOUT_MS,
+  );
 
-  test('the money is what the upstream used at the prices, and the holds are those of the unknown', async () => {
-    const { upstream, program, tasks } = simulated();
-    const { now, account: { balance, held } } = await settledMoment(program);
-    // Once all that is known has ended, only what was unknown and is found since then moves any money.
-    const lost = new Set(tasks.filter(({ admission }) => admission === 'unknown').map(({ id }) => id));
-    const foundSince = now.filter(({ id, admission }) => lost.has(id) && admission !== 'unknown');
-    console.log(`found since: ${String(foundSince.length)}, ${String(settledSum(foundSince))} cents`);
-    expect(settledSum(now) - settledSum(tasks)).toBe(settledSum(foundSince));
-    const unknown = now.filter(({ admission }) => admission === 'unknown');
-    const known = new Set(now.map(upstreamIdOf));
-    const due = upstream.works.filter(({ id }) => known.has(id)).reduce((sum, work) => sum + costOf(work), 0);
-    expect(settledSum(now)).toBe(due);
-    expect(cents(balance)).toBe(cents(CREDIT) - due);
-    expect(unknown.filter(({ hold, settlement }) => hold === undefined || settlement !== undefined)).toEqual([]);
-    expect(cents(held)).toBe(unknown.reduce((sum, { hold }) => sum + cents(hold!.amount), 0));
-    expect((await program.command('ledger', 'verify')).json).toMatchObject({ ok: true, sums: { USD: '0' }, unsettled_terminal_tasks: [], orphan_holds: [] });
-  }, TIMEOUT_MS);
+  test(
+    'the money is what the upstream used at the prices, and the holds are those of the unknown',
+    async () => {
+      const { upstream, program, tasks } = simulated();
+      const {
+        now,
+        account: { balance, held },
+      } = await settledMoment(program);
+      // Once all that is known has ended, only what was unknown and is found since then moves any money.
+      const lost = new Set(tasks.filter(({ admission }) => admission === 'unknown').map(({ id }) => id));
+      const foundSince = now.filter(({ id, admission }) => lost.has(id) && admission !== 'unknown');
+      console.log(`found since: ${String(foundSince.length)}, ${String(settledSum(foundSince))} cents`);
+      expect(settledSum(now) - settledSum(tasks)).toBe(settledSum(foundSince));
+      const unknown = now.filter(({ admission }) => admission === 'unknown');
+      const known = new Set(now.map(upstreamIdOf));
+      const due = upstream.works.filter(({ id }) => known.has(id)).reduce((sum, work) => sum + costOf(work), 0);
+      expect(settledSum(now)).toBe(due);
+      expect(cents(balance)).toBe(cents(CREDIT) - due);
+      expect(unknown.filter(({ hold, settlement }) => hold === undefined || settlement !== undefined)).toEqual([]);
+      expect(cents(held)).toBe(unknown.reduce((sum, { hold }) => sum + cents(hold!.amount), 0));
+      expect((await program.command('ledger', 'verify')).json).toMatchObject({
+        ok: true,
+        sums: { USD: '0' },
+        unsettled_terminal_tasks: [],
+        orphan_holds: [],
+      });
+    },
+    TIMEOUT_MS,
+  );
 
   test('nothing of the upstream is in any answer', () => {
     const { upstream, load } = simulated();
     const seen = load.answers.map(({ text, headers }) => text + JSON.stringify([...headers])).join('\n');
-    for (const secret of [upstream.host, UPSTREAM_KEY, UPSTREAM_MODEL, CHANNEL, SECOND_CHANNEL, 'account-of-the-test']) expect(seen).not.toContain(secret);
+    for (const secret of [upstream.host, UPSTREAM_KEY, UPSTREAM_MODEL, CHANNEL, SECOND_CHANNEL, 'account-of-the-test'])
+      expect(seen).not.toContain(secret);
     expect(upstream.works.filter(({ id }) => seen.includes(id))).toEqual([]);
   });
 }

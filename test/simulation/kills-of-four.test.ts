@@ -23,39 +23,63 @@ const ORDERS_MAX = 100 * KILLS;
 const SETTLED_TIMEOUT_MS = 45_000;
 const TIMEOUT_MS = 120_000 + KILLS * 15_000;
 
-describeWith(natsServer, `four processes of which any is killed at random under load (REELGATE_SEED=${String(SEED)})`, (bus) => {
-  describeWith(redisServer, 'with shared counters', (redis) => {
-    describeWith(postgresServer, 'each with a database of its own', (postgres) => {
-      let upstream: ScriptedUpstream;
-      let program: Program;
-      let simulated: Simulated;
+describeWith(
+  natsServer,
+  `four processes of which any is killed at random under load (REELGATE_SEED=${String(SEED)})`,
+  (bus) => {
+    describeWith(redisServer, 'with shared counters', (redis) => {
+      describeWith(postgresServer, 'each with a database of its own', (postgres) => {
+        let upstream: ScriptedUpstream;
+        let program: Program;
+        let simulated: Simulated;
 
-      beforeAll(async () => {
-        upstream = await startScriptedUpstream();
-        program = await newProgram('four processes', { upstream: upstream.host, bus: bus(), redis: redis(), databases: await newDatabases(postgres()) }, forSimulation);
-        await program.start();
-        const load = startLoad({ base: program.base, token: KEYS.demo, seed: SEED, clients: 16, ordersMax: ORDERS_MAX, restMs: 300 });
-        await killAtRandom(program);
-        await program.ready();
-        await load.end(ORDERS_MIN);
-        simulated = { upstream, program, load, tasks: await untilSettled(program, 'demo', SETTLED_TIMEOUT_MS), ordersMin: ORDERS_MIN };
-        report(simulated);
-      }, TIMEOUT_MS);
+        beforeAll(async () => {
+          upstream = await startScriptedUpstream();
+          program = await newProgram(
+            'four processes',
+            { upstream: upstream.host, bus: bus(), redis: redis(), databases: await newDatabases(postgres()) },
+            forSimulation,
+          );
+          await program.start();
+          const load = startLoad({
+            base: program.base,
+            token: KEYS.demo,
+            seed: SEED,
+            clients: 16,
+            ordersMax: ORDERS_MAX,
+            restMs: 300,
+          });
+          await killAtRandom(program);
+          await program.ready();
+          await load.end(ORDERS_MIN);
+          simulated = {
+            upstream,
+            program,
+            load,
+            tasks: await untilSettled(program, 'demo', SETTLED_TIMEOUT_MS),
+            ordersMin: ORDERS_MIN,
+          };
+          report(simulated);
+        }, TIMEOUT_MS);
 
-      afterAll(async () => {
-        await program?.end();
-        await upstream?.stop();
-      }, TIMEOUT_MS);
+        afterAll(async () => {
+          await program?.end();
+          await upstream?.stop();
+        }, TIMEOUT_MS);
 
-      invariantsHold(() => simulated);
+        invariantsHold(() => simulated);
+      });
     });
-  });
-});
+  },
+);
 
 /** Each of them, and then whichever it is; now and then before the one before has come back. */
 async function killAtRandom(program: Program): Promise<void> {
   const { whole, pick, chance } = seeded(SEED);
-  const services = SHAPES['four processes'].map((service) => ({ service, lot: chance() })).toSorted((a, b) => a.lot - b.lot).map(({ service }) => service);
+  const services = SHAPES['four processes']
+    .map((service) => ({ service, lot: chance() }))
+    .toSorted((a, b) => a.lot - b.lot)
+    .map(({ service }) => service);
   const killed: string[] = [];
   for (let kill = 0; kill < KILLS; kill += 1) {
     await wait(whole(300, 2000));

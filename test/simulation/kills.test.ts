@@ -30,7 +30,14 @@ describe(`a program that is killed at random under load (REELGATE_SEED=${String(
     upstream = await startScriptedUpstream();
     program = await newProgram('one program', { upstream: upstream.host }, forSimulation);
     await program.start();
-    const load = startLoad({ base: program.base, token: KEYS.demo, seed: SEED, clients: 24, ordersMax: ORDERS_MAX, restMs: 300 });
+    const load = startLoad({
+      base: program.base,
+      token: KEYS.demo,
+      seed: SEED,
+      clients: 24,
+      ordersMax: ORDERS_MAX,
+      restMs: 300,
+    });
     const { whole } = seeded(SEED);
     for (let kill = 0; kill < KILLS; kill += 1) {
       await wait(whole(200, 1500));
@@ -39,7 +46,13 @@ describe(`a program that is killed at random under load (REELGATE_SEED=${String(
       await program.start();
     }
     await load.end(ORDERS_MIN);
-    simulated = { upstream, program, load, tasks: await untilSettled(program, 'demo', SETTLED_TIMEOUT_MS), ordersMin: ORDERS_MIN };
+    simulated = {
+      upstream,
+      program,
+      load,
+      tasks: await untilSettled(program, 'demo', SETTLED_TIMEOUT_MS),
+      ordersMin: ORDERS_MIN,
+    };
     report(simulated);
   }, TIMEOUT_MS);
 
@@ -55,7 +68,17 @@ describe('a program that is killed while the upstream holds its answer back', ()
   let upstream: ScriptedUpstream;
   let program: Program;
 
-  const order = (mark: string, duration: number) => ({ mark, target: '/v2/video_generation', body: { model: 'Alpha-H3', content: [{ type: 'text', text: `a red boat [mark:${mark}] [hang]` }], duration, resolution: '768P', ratio: '16:9' } });
+  const order = (mark: string, duration: number) => ({
+    mark,
+    target: '/v2/video_generation',
+    body: {
+      model: 'Alpha-H3',
+      content: [{ type: 'text', text: `a red boat [mark:${mark}] [hang]` }],
+      duration,
+      resolution: '768P',
+      ratio: '16:9',
+    },
+  });
   const alone = order('alone', 7);
   const twins = [order('twin-a', 9), order('twin-b', 9)];
   const orders = [alone, ...twins];
@@ -65,7 +88,8 @@ describe('a program that is killed while the upstream holds its answer back', ()
     program = await newProgram('one program', { upstream: upstream.host });
     await program.start();
     const client = httpCaller(program.base, KEYS.demo);
-    for (const { mark, target, body } of orders) void client.call('POST', target, body, { 'idempotency-key': `key-${mark}` }).catch(() => undefined);
+    for (const { mark, target, body } of orders)
+      void client.call('POST', target, body, { 'idempotency-key': `key-${mark}` }).catch(() => undefined);
     while (upstream.works.length < orders.length) await wait(20);
     await program.stop('SIGKILL');
     await program.start();
@@ -76,25 +100,39 @@ describe('a program that is killed while the upstream holds its answer back', ()
     await upstream?.stop();
   }, TIMEOUT_MS);
 
-  test('its orders are tasks from the restart on, under their keys', async () => {
-    for (const one of orders) {
-      const { taskId } = await insist({ base: program.base, token: KEYS.demo }, one, []);
-      expect((await httpCaller(program.base, KEYS.demo).call('GET', `/v1/videos/${taskId!}`)).status).toBe(200);
-    }
-  }, TIMEOUT_MS);
+  test(
+    'its orders are tasks from the restart on, under their keys',
+    async () => {
+      for (const one of orders) {
+        const { taskId } = await insist({ base: program.base, token: KEYS.demo }, one, []);
+        expect((await httpCaller(program.base, KEYS.demo).call('GET', `/v1/videos/${taskId!}`)).status).toBe(200);
+      }
+    },
+    TIMEOUT_MS,
+  );
 
-  test('the one that alone fits the list of the upstream is found there; of two alike neither is guessed, and both keep their holds', async () => {
-    const deadline = performance.now() + SETTLED_TIMEOUT_MS;
-    const find = async () => new Map((await tasksOf(program, 'demo')).map((task) => [task.order.prompt.match(/mark:([\w-]+)/)?.[1], task]));
-    let tasks = await find();
-    while (tasks.get('alone')?.state !== 'completed' && performance.now() < deadline) {
-      await wait(500);
-      tasks = await find();
-    }
-    expect(tasks.get('alone')).toMatchObject({ state: 'completed', admission: 'accepted', settlement: { amount: '0.56', basis: 'usage' } });
-    for (const { mark } of twins) expect(tasks.get(mark)).toMatchObject({ state: 'queued', admission: 'unknown', hold: { amount: '0.72' } });
-    expect(await accountOf(program)).toMatchObject({ balance: '99.44', held: '1.44' });
-  }, TIMEOUT_MS);
+  test(
+    'the one that alone fits the list of the upstream is found there; of two alike neither is guessed, and both keep their holds',
+    async () => {
+      const deadline = performance.now() + SETTLED_TIMEOUT_MS;
+      const find = async () =>
+        new Map((await tasksOf(program, 'demo')).map((task) => [task.order.prompt.match(/mark:([\w-]+)/)?.[1], task]));
+      let tasks = await find();
+      while (tasks.get('alone')?.state !== 'completed' && performance.now() < deadline) {
+        await wait(500);
+        tasks = await find();
+      }
+      expect(tasks.get('alone')).toMatchObject({
+        state: 'completed',
+        admission: 'accepted',
+        settlement: { amount: '0.56', basis: 'usage' },
+      });
+      for (const { mark } of twins)
+        expect(tasks.get(mark)).toMatchObject({ state: 'queued', admission: 'unknown', hold: { amount: '0.72' } });
+      expect(await accountOf(program)).toMatchObject({ balance: '99.44', held: '1.44' });
+    },
+    TIMEOUT_MS,
+  );
 
   test('nothing was submitted again', () => {
     expect(upstream.asked.toSorted()).toEqual(orders.map(({ mark }) => mark).toSorted());

@@ -10,9 +10,25 @@ const RATIOS = ['21:9', '16:9', '4:3', '1:1', '3:4', '9:16'];
 
 /** What the upstream is told to do with an order, and how often in a hundred. */
 const BEHAVIOURS: readonly (readonly [share: number, words: string])[] = [
-  [30, ''], [14, '[slow:400]'], [6, '[slow:1500]'], [8, '[fail]'], [5, '[take:3000]'], [5, '[hang]'], [5, '[reset]'], [3, '[html]'], [3, '[throttle]'], [3, '[throttle:1]'],
-  [3, '[once] [throttle]'], [2, '[error:500]'], [2, '[once] [base-resp]'], [1, '[once] [error:500]'],
-  [2, '[look:hang]'], [2, '[look:reset]'], [2, '[look:html]'], [2, '[look:throttle]'], [2, '[look:gone]'],
+  [30, ''],
+  [14, '[slow:400]'],
+  [6, '[slow:1500]'],
+  [8, '[fail]'],
+  [5, '[take:3000]'],
+  [5, '[hang]'],
+  [5, '[reset]'],
+  [3, '[html]'],
+  [3, '[throttle]'],
+  [3, '[throttle:1]'],
+  [3, '[once] [throttle]'],
+  [2, '[error:500]'],
+  [2, '[once] [base-resp]'],
+  [1, '[once] [error:500]'],
+  [2, '[look:hang]'],
+  [2, '[look:reset]'],
+  [2, '[look:html]'],
+  [2, '[look:throttle]'],
+  [2, '[look:gone]'],
 ];
 
 export interface Order {
@@ -37,8 +53,17 @@ function orderOf(seed: number, number: number): Order {
   const [duration, resolution, ratio] = [whole(4, 15), pick(['768P', '2K']), pick(RATIOS)];
   const used = chance() < 0.3 ? ` [seconds:${String(whole(1, 20))}]` : '';
   const text = `a red boat [mark:${mark}] ${behaviour(whole(0, 99))}${used}`;
-  if (chance() < 0.5) return { mark, target: '/v2/video_generation', body: { model: 'Alpha-H3', content: [{ type: 'text', text }], duration, resolution, ratio } };
-  return { mark, target: '/v1/videos', body: { model: 'Alpha-H3', content: [{ type: 'text', text }], duration, resolution, ratio } };
+  if (chance() < 0.5)
+    return {
+      mark,
+      target: '/v2/video_generation',
+      body: { model: 'Alpha-H3', content: [{ type: 'text', text }], duration, resolution, ratio },
+    };
+  return {
+    mark,
+    target: '/v1/videos',
+    body: { model: 'Alpha-H3', content: [{ type: 'text', text }], duration, resolution, ratio },
+  };
 }
 
 function behaviour(at: number): string {
@@ -80,7 +105,8 @@ export function startLoad(plan: LoadPlan): Load {
   };
   const clients = Array.from({ length: plan.clients }, client);
   return {
-    told, answers,
+    told,
+    answers,
     end: async (ordersMin) => {
       last = Math.min(ordersMin, plan.ordersMax);
       await Promise.all(clients);
@@ -94,12 +120,19 @@ function isForNow({ status, text }: Answer): boolean {
 }
 
 /** One order under its key, again and again until the answer is a final one. */
-export async function insist({ base, token }: Pick<LoadPlan, 'base' | 'token'>, order: Order, answers: Answer[]): Promise<Told> {
+export async function insist(
+  { base, token }: Pick<LoadPlan, 'base' | 'token'>,
+  order: Order,
+  answers: Answer[],
+): Promise<Told> {
   const caller = httpCaller(base, token, CALL_TIMEOUT_MS);
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
-    const answer = await caller.call('POST', order.target, order.body, { 'idempotency-key': `key-${order.mark}` }).catch(() => undefined);
+    const answer = await caller
+      .call('POST', order.target, order.body, { 'idempotency-key': `key-${order.mark}` })
+      .catch(() => undefined);
     if (answer !== undefined) answers.push(answer);
-    if (answer?.status === 200) return { order, taskId: (answer.json as { task_id: string }).task_id, refusal: undefined };
+    if (answer?.status === 200)
+      return { order, taskId: (answer.json as { task_id: string }).task_id, refusal: undefined };
     if (answer !== undefined && !isForNow(answer)) return { order, taskId: undefined, refusal: answer.status };
     await wait(RETRY_MS);
   }

@@ -40,12 +40,28 @@ const TRIES_MAX = 200;
 
 const dataUrl = (type: string, bytes: Buffer): string => `data:${type};base64,${bytes.toString('base64')}`;
 const anOrder = (content: readonly object[], words = '') => ({
-  model: 'Alpha-H3', content: [{ type: 'text', text: `a red boat [queue:${String(LIFE_MS / 2)}ms] [slow:${String(LIFE_MS / 2)}ms] ${words}` }, ...content], duration: 5, resolution: '768P', ratio: '16:9',
+  model: 'Alpha-H3',
+  content: [
+    { type: 'text', text: `a red boat [queue:${String(LIFE_MS / 2)}ms] [slow:${String(LIFE_MS / 2)}ms] ${words}` },
+    ...content,
+  ],
+  duration: 5,
+  resolution: '768P',
+  ratio: '16:9',
 });
-const image = (bytes: Buffer, type = 'image/png') => ({ type: 'image_url', role: 'reference_image', image_url: { url: dataUrl(type, bytes) } });
-const video = (bytes: Buffer) => ({ type: 'video_url', role: 'reference_video', video_url: { url: dataUrl('video/mp4', bytes) } });
+const image = (bytes: Buffer, type = 'image/png') => ({
+  type: 'image_url',
+  role: 'reference_image',
+  image_url: { url: dataUrl(type, bytes) },
+});
+const video = (bytes: Buffer) => ({
+  type: 'video_url',
+  role: 'reference_video',
+  video_url: { url: dataUrl('video/mp4', bytes) },
+});
 const times = <T>(count: number, make: () => T): T[] => Array.from({ length: count }, make);
-const p95 = (values: readonly number[]): number => values.toSorted((one, other) => one - other)[Math.ceil(0.95 * values.length) - 1] ?? Number.POSITIVE_INFINITY;
+const p95 = (values: readonly number[]): number =>
+  values.toSorted((one, other) => one - other)[Math.ceil(0.95 * values.length) - 1] ?? Number.POSITIVE_INFINITY;
 
 /** Valid pictures of 70 kB each that take a decoder seconds. */
 const BURNING = Array.from({ length: MEDIA_EACH }, (_, index) => jpegOfScans(5760, 95 - index));
@@ -75,7 +91,9 @@ function startFlood(caller: HttpCaller, body: object): Flood {
   for (const _ of Array(FLOOD)) void client();
   return {
     answers,
-    get unanswered() { return unanswered; },
+    get unanswered() {
+      return unanswered;
+    },
     end: () => {
       isOver = true;
     },
@@ -116,34 +134,47 @@ describe(`an account that floods the parsers (REELGATE_SEED=${String(SEED)})`, (
   }
   const bound = (): number => Math.max(P95_MS, TIMES_BASELINE * baselineMs);
 
-  test('with videos that claim more than they hold is refused at once, and delays no other account', async () => {
-    const before = performance.now();
-    const answers = Promise.all(times(FLOOD, () => flooding.call('POST', '/v2/video_generation', anOrder(times(MEDIA_EACH, () => video(spinningMp4()))))))
-      .then((all) => ({ all, tookMs: performance.now() - before }));
-    const tookMs = await createsOf(BASELINE_CREATES);
-    const { all, tookMs: answeredMs } = await answers;
+  test(
+    'with videos that claim more than they hold is refused at once, and delays no other account',
+    async () => {
+      const before = performance.now();
+      const answers = Promise.all(
+        times(FLOOD, () =>
+          flooding.call('POST', '/v2/video_generation', anOrder(times(MEDIA_EACH, () => video(spinningMp4())))),
+        ),
+      ).then((all) => ({ all, tookMs: performance.now() - before }));
+      const tookMs = await createsOf(BASELINE_CREATES);
+      const { all, tookMs: answeredMs } = await answers;
 
-    expect(p95(tookMs)).toBeLessThan(bound());
-    expect(new Set(all.map(({ status }) => status))).toEqual(new Set([400]));
-    // less than one of the sixty files took
-    expect(answeredMs).toBeLessThan(Math.max(5000, FLOOD * baselineMs));
-  }, TIMEOUT_MS);
+      expect(p95(tookMs)).toBeLessThan(bound());
+      expect(new Set(all.map(({ status }) => status))).toEqual(new Set([400]));
+      // less than one of the sixty files took
+      expect(answeredMs).toBeLessThan(Math.max(5000, FLOOD * baselineMs));
+    },
+    TIMEOUT_MS,
+  );
 
-  test('with pictures that are in order and take seconds delays no other account, nor its results', async () => {
-    const flood = startFlood(flooding, anOrder(BURNING.map((bytes) => image(bytes, 'image/jpeg'))));
-    for (let tries = 0; tries < TRIES_MAX && flood.unanswered < FLOOD; tries += 1) await wait(RETRY_MS);
-    const tookMs = await createsOf(CREATES);
-    const created = await working.create('/v2/video_generation', anOrder([image(PICTURE)]));
-    const before = performance.now();
-    await working.finish(created);
-    const finishedMs = performance.now() - before - LIFE_MS;
-    const { unanswered } = flood;
-    flood.end();
-    console.log(`p95 ${String(Math.round(p95(tookMs)))} ms, alone ${String(Math.round(baselineMs))} ms, completed after ${String(Math.round(finishedMs))} ms`);
+  test(
+    'with pictures that are in order and take seconds delays no other account, nor its results',
+    async () => {
+      const flood = startFlood(flooding, anOrder(BURNING.map((bytes) => image(bytes, 'image/jpeg'))));
+      for (let tries = 0; tries < TRIES_MAX && flood.unanswered < FLOOD; tries += 1) await wait(RETRY_MS);
+      const tookMs = await createsOf(CREATES);
+      const created = await working.create('/v2/video_generation', anOrder([image(PICTURE)]));
+      const before = performance.now();
+      await working.finish(created);
+      const finishedMs = performance.now() - before - LIFE_MS;
+      const { unanswered } = flood;
+      flood.end();
+      console.log(
+        `p95 ${String(Math.round(p95(tookMs)))} ms, alone ${String(Math.round(baselineMs))} ms, completed after ${String(Math.round(finishedMs))} ms`,
+      );
 
-    expect(p95(tookMs)).toBeLessThan(bound());
-    expect(finishedMs).toBeLessThan(Math.max(COMPLETE_WITHIN_MS, POLL_MS + bound()));
-    // the flood was one: its creates waited all the while
-    expect(unanswered).toBeGreaterThan(FLOOD / 2);
-  }, TIMEOUT_MS);
+      expect(p95(tookMs)).toBeLessThan(bound());
+      expect(finishedMs).toBeLessThan(Math.max(COMPLETE_WITHIN_MS, POLL_MS + bound()));
+      // the flood was one: its creates waited all the while
+      expect(unanswered).toBeGreaterThan(FLOOD / 2);
+    },
+    TIMEOUT_MS,
+  );
 });

@@ -20,7 +20,11 @@ export const wallClock: Clock = {
 };
 
 /** A signal that aborts after the delay or together with the other signal; `release` forgets the timer. */
-export function deadline(clock: Clock, delayMs: number, stopped: AbortSignal): { readonly signal: AbortSignal; readonly release: () => void } {
+export function deadline(
+  clock: Clock,
+  delayMs: number,
+  stopped: AbortSignal,
+): { readonly signal: AbortSignal; readonly release: () => void } {
   const late = new AbortController();
   const release = clock.after(delayMs, () => {
     late.abort(new Error('too late'));
@@ -36,9 +40,13 @@ export function pause(clock: Clock, delayMs: number, stopped: AbortSignal): Prom
       over.abort();
       resolve();
     });
-    stopped.addEventListener('abort', () => {
-      forget();
-      resolve();
-    }, { once: true, signal: over.signal });
+    stopped.addEventListener(
+      'abort',
+      () => {
+        forget();
+        resolve();
+      },
+      { once: true, signal: over.signal },
+    );
   });
 }

@@ -14,7 +14,12 @@ export type Dial = {
 export function dial({ method, url, json, bytesMax, signal }: Dial): Promise<Dialled> {
   return new Promise((resolve, reject) => {
     const headers = json === undefined ? {} : { 'content-type': 'application/json' };
-    const request = (url.toLowerCase().startsWith('https:') ? requestHttps : requestHttp)(url, { method, headers, agent: false, signal });
+    const request = (url.toLowerCase().startsWith('https:') ? requestHttps : requestHttp)(url, {
+      method,
+      headers,
+      agent: false,
+      signal,
+    });
     request.on('error', reject);
     request.on('response', (response) => {
       const parts: Buffer[] = [];

@@ -2,7 +2,8 @@ import type { ConcreteRatio, Resolution } from './render/frame-format.ts';
 
 export type Kind = 'generation' | 'regeneration' | 'h3_context_ir';
 
-export type MediaRole = 'first_frame' | 'last_frame' | 'reference_image' | 'reference_video' | 'reference_audio' | 'base_video';
+export type MediaRole =
+  'first_frame' | 'last_frame' | 'reference_image' | 'reference_video' | 'reference_audio' | 'base_video';
 export type MediaForm = 'image' | 'video' | 'audio';
 export type MediaItem = { readonly form: MediaForm; readonly role: MediaRole; readonly url: string };
 

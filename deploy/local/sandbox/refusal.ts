@@ -20,7 +20,12 @@ const trouble = (http: number, type: string, code: number, text: string): Troubl
 const troubles: readonly Trouble[] = [
   trouble(400, 'bad_request_error', 2013, 'invalid params'),
   trouble(400, 'bad_request_error', 1042, 'invalid params, too many invisible characters'),
-  trouble(401, 'authorized_error', 1004, "login fail: Please carry the API secret key in the 'Authorization' field of the request header"),
+  trouble(
+    401,
+    'authorized_error',
+    1004,
+    "login fail: Please carry the API secret key in the 'Authorization' field of the request header",
+  ),
   trouble(401, 'authorized_error', 2049, 'invalid api key'),
   trouble(402, 'insufficient_balance_error', 1008, 'insufficient balance'),
   trouble(402, 'insufficient_balance_error', 2056, 'usage limit reached'),
@@ -57,7 +62,11 @@ export function refusalBy(number: number): Refusal | undefined {
   const known = troubles.find((entry) => entry.code === number) ?? troubles.find((entry) => entry.http === number);
   if (known) return new Refusal(known);
   if (number < 400 || number > 599) return undefined;
-  return new Refusal(number < 500 ? trouble(number, 'bad_request_error', 2013, 'invalid params') : trouble(number, 'server_error', 1000, 'internal error'));
+  return new Refusal(
+    number < 500
+      ? trouble(number, 'bad_request_error', 2013, 'invalid params')
+      : trouble(number, 'server_error', 1000, 'internal error'),
+  );
 }
 
 /** What a failed task says: the code as a word of its own, and no number in the message. */
@@ -66,5 +75,9 @@ export function failureBy(code: string): { readonly code: string; readonly messa
 }
 
 export function toWireRefusal(refusal: Refusal, requestId: string): unknown {
-  return { type: 'error', error: { type: refusal.type, message: refusal.message, http_code: String(refusal.http) }, request_id: requestId };
+  return {
+    type: 'error',
+    error: { type: refusal.type, message: refusal.message, http_code: String(refusal.http) },
+    request_id: requestId,
+  };
 }

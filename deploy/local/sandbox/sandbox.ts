@@ -48,7 +48,12 @@ function sandboxParts({ base, clock, render, report, stopped }: Wiring): Sandbox
   const links = signedLinks({ base, now });
   const linkTo: LinkMaker = (task) => links.make(task.id);
   return {
-    clock, book, links, linkTo, stopped, report,
+    clock,
+    book,
+    links,
+    linkTo,
+    stopped,
+    report,
     renders: renderQueue(render, stopped),
     announcer: announcer({ clock, book, linkTo, stopped }),
     refusedOnce: new Set(),

@@ -10,7 +10,8 @@ export type SignedLinks = {
 
 export function signedLinks({ base, now }: { readonly base: string; readonly now: () => number }): SignedLinks {
   const secret = newToken();
-  const sign = (...parts: readonly string[]): string => createHmac('sha256', secret).update(parts.join(' ')).digest('hex').slice(0, 32);
+  const sign = (...parts: readonly string[]): string =>
+    createHmac('sha256', secret).update(parts.join(' ')).digest('hex').slice(0, 32);
   return {
     make: (taskId) => {
       const expires = String(Math.floor((now() + linkMsMax) / 1000));
@@ -19,7 +20,9 @@ export function signedLinks({ base, now }: { readonly base: string; readonly now
     },
     isValid: (taskId, query) => {
       const expires = query.get('expires') ?? '';
-      return query.get('signature') === sign(taskId, expires, query.get('nonce') ?? '') && now() < Number(expires) * 1000;
+      return (
+        query.get('signature') === sign(taskId, expires, query.get('nonce') ?? '') && now() < Number(expires) * 1000
+      );
     },
   };
 }

@@ -5,8 +5,24 @@ import type { Task } from './task.ts';
 
 function aTask(id: string, createdAt: number): Task {
   return {
-    id, createdAt, script: plainScript, picture: { state: 'unneeded' }, cancelledAt: undefined, reads: 0,
-    order: { kind: 'h3_context_ir', model: 'm', text: '', roles: [], resolution: undefined, duration: 5, ratio: '16:9', inputSeconds: 0, inputAudioSeconds: 0, callbackUrl: undefined },
+    id,
+    createdAt,
+    script: plainScript,
+    picture: { state: 'unneeded' },
+    cancelledAt: undefined,
+    reads: 0,
+    order: {
+      kind: 'h3_context_ir',
+      model: 'm',
+      text: '',
+      roles: [],
+      resolution: undefined,
+      duration: 5,
+      ratio: '16:9',
+      inputSeconds: 0,
+      inputAudioSeconds: 0,
+      callbackUrl: undefined,
+    },
   };
 }
 

@@ -7,23 +7,112 @@ import type { Picture, Task } from './task.ts';
 const second = 1000;
 const pictureOrder = { prompt: 'A fox', resolution: '768P', ratio: '16:9', seconds: 5, caption: '' } as const;
 const order: Order = {
-  kind: 'generation', model: 'MiniMax-H3', text: 'A fox', roles: [], resolution: '768P', duration: 5, ratio: '16:9', inputSeconds: 0, inputAudioSeconds: 0, callbackUrl: undefined,
+  kind: 'generation',
+  model: 'MiniMax-H3',
+  text: 'A fox',
+  roles: [],
+  resolution: '768P',
+  duration: 5,
+  ratio: '16:9',
+  inputSeconds: 0,
+  inputAudioSeconds: 0,
+  callbackUrl: undefined,
 };
 
 function aTask(prompt: string, part: Partial<Task> = {}): Task {
-  return { id: '1', order, script: steer(prompt, 'generation'), createdAt: 0, picture: { state: 'ready', order: pictureOrder, at: 0 }, cancelledAt: undefined, reads: 0, ...part };
+  return {
+    id: '1',
+    order,
+    script: steer(prompt, 'generation'),
+    createdAt: 0,
+    picture: { state: 'ready', order: pictureOrder, at: 0 },
+    cancelledAt: undefined,
+    reads: 0,
+    ...part,
+  };
 }
 
 test.each<[string, string, readonly (readonly [number, string])[]]>([
-  ['a plain task', 'A fox', [[0, 'queued'], [0.9, 'queued'], [1, 'running'], [1.9, 'running'], [2, 'succeeded'], [1e6, 'succeeded']]],
-  ['[queue:10s]', '[queue:10s]', [[9.9, 'queued'], [10, 'running'], [11, 'succeeded']]],
-  ['[slow:30s]', '[slow:30s]', [[1, 'running'], [30.9, 'running'], [31, 'succeeded']]],
-  ['[never]', '[never]', [[1, 'running'], [1e6, 'running']]],
-  ['[fail]', '[fail]', [[1, 'running'], [2, 'failed']]],
-  ['[cancelled]', '[cancelled]', [[1, 'running'], [2, 'cancelled']]],
-  ['[expired]', '[expired]', [[1, 'running'], [2, 'expired']]],
-  ['[unknown:paused]', '[unknown:paused]', [[1, 'running'], [2, 'paused'], [1e6, 'paused']]],
-  ['[unknown:paused] [recover:20s]', '[unknown:paused] [recover:20s]', [[2, 'paused'], [19.9, 'paused'], [20, 'succeeded']]],
+  [
+    'a plain task',
+    'A fox',
+    [
+      [0, 'queued'],
+      [0.9, 'queued'],
+      [1, 'running'],
+      [1.9, 'running'],
+      [2, 'succeeded'],
+      [1e6, 'succeeded'],
+    ],
+  ],
+  [
+    '[queue:10s]',
+    '[queue:10s]',
+    [
+      [9.9, 'queued'],
+      [10, 'running'],
+      [11, 'succeeded'],
+    ],
+  ],
+  [
+    '[slow:30s]',
+    '[slow:30s]',
+    [
+      [1, 'running'],
+      [30.9, 'running'],
+      [31, 'succeeded'],
+    ],
+  ],
+  [
+    '[never]',
+    '[never]',
+    [
+      [1, 'running'],
+      [1e6, 'running'],
+    ],
+  ],
+  [
+    '[fail]',
+    '[fail]',
+    [
+      [1, 'running'],
+      [2, 'failed'],
+    ],
+  ],
+  [
+    '[cancelled]',
+    '[cancelled]',
+    [
+      [1, 'running'],
+      [2, 'cancelled'],
+    ],
+  ],
+  [
+    '[expired]',
+    '[expired]',
+    [
+      [1, 'running'],
+      [2, 'expired'],
+    ],
+  ],
+  [
+    '[unknown:paused]',
+    '[unknown:paused]',
+    [
+      [1, 'running'],
+      [2, 'paused'],
+      [1e6, 'paused'],
+    ],
+  ],
+  [
+    '[unknown:paused] [recover:20s]',
+    '[unknown:paused] [recover:20s]',
+    [
+      [2, 'paused'],
+      [19.9, 'paused'],
+      [20, 'succeeded'],
+    ],
+  ],
 ])('%s goes through its statuses at its times', (_name, prompt, moments) => {
   const task = aTask(prompt);
 
@@ -34,7 +123,12 @@ test.each<[string, string, readonly (readonly [number, string])[]]>([
 
 test.each<[string, Picture, string, string]>([
   ['runs while its video is awaited', { state: 'awaited', order: pictureOrder }, 'running', 'running'],
-  ['succeeds when its video is ready, not sooner', { state: 'ready', order: pictureOrder, at: 5 * second }, 'running', 'succeeded'],
+  [
+    'succeeds when its video is ready, not sooner',
+    { state: 'ready', order: pictureOrder, at: 5 * second },
+    'running',
+    'succeeded',
+  ],
   ['fails when its video broke', { state: 'broken', at: 5 * second }, 'running', 'failed'],
 ])('a task %s', (_name, picture, before, after) => {
   const task = aTask('A fox', { picture });
@@ -51,7 +145,11 @@ test('a cancelled task stays cancelled', () => {
 test('the next change is the next one only', () => {
   const task = aTask('A fox');
 
-  expect([nextChangeAt(task, 0), nextChangeAt(task, second), nextChangeAt(task, 2 * second)]).toEqual([second, 2 * second, undefined]);
+  expect([nextChangeAt(task, 0), nextChangeAt(task, second), nextChangeAt(task, 2 * second)]).toEqual([
+    second,
+    2 * second,
+    undefined,
+  ]);
 });
 
 test('a task is readable for seven days', () => {

@@ -26,7 +26,11 @@ export function isReadable(task: Task, now: number): boolean {
 function phasesOf(task: Task): readonly Phase[] {
   const { createdAt, script, cancelledAt } = task;
   const runningAt = createdAt + script.queuedMs;
-  const planned = [{ status: 'queued', since: createdAt }, { status: 'running', since: runningAt }, ...endOf(task, runningAt + script.runningMs)];
+  const planned = [
+    { status: 'queued', since: createdAt },
+    { status: 'running', since: runningAt },
+    ...endOf(task, runningAt + script.runningMs),
+  ];
   if (cancelledAt === undefined) return planned;
   return [...planned.filter((phase) => phase.since < cancelledAt), { status: 'cancelled', since: cancelledAt }];
 }
@@ -36,7 +40,9 @@ function endOf({ createdAt, script, picture }: Task, plannedAt: number): readonl
   if (ending.as === 'never') return [];
   if (ending.as === 'succeeded') return successOf(picture, plannedAt);
   const end = { status: wordOf(ending), since: plannedAt };
-  return ending.as === 'other' && recoverAfterMs !== undefined ? [end, ...successOf(picture, Math.max(plannedAt + 1, createdAt + recoverAfterMs))] : [end];
+  return ending.as === 'other' && recoverAfterMs !== undefined
+    ? [end, ...successOf(picture, Math.max(plannedAt + 1, createdAt + recoverAfterMs))]
+    : [end];
 }
 
 function successOf(picture: Task['picture'], plannedAt: number): readonly Phase[] {

@@ -20,7 +20,9 @@ export function toWireTask(task: Task, now: number, linkTo: LinkMaker): TaskView
     ...(status === 'failed' ? { error: errorOf(task) } : {}),
     created_at: unixSeconds(createdAt),
     updated_at: unixSeconds(since),
-    ...(succeeded && task.script.result !== 'absent' ? { content: order.kind === 'h3_context_ir' ? { prompt } : { url: linkTo(task) } } : {}),
+    ...(succeeded && task.script.result !== 'absent'
+      ? { content: order.kind === 'h3_context_ir' ? { prompt } : { url: linkTo(task) } }
+      : {}),
     ...(order.resolution === undefined ? {} : { resolution: order.resolution }),
     duration: order.duration,
     usage: succeeded ? usageOf(order, task.script, prompt.length) : {},

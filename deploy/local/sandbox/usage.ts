@@ -11,7 +11,12 @@ const tokensPerAudioSecond = 1900;
 /** What a success reports: seconds and tokens for a video, tokens alone for a context-IR. */
 export function usageOf(order: Order, { usage }: Script, promptLength: number): Readonly<Record<string, number>> {
   if (!usage.told) return {};
-  if (order.kind === 'h3_context_ir') return tokensOf(Math.ceil(order.text.length / 2) + mediaTokens(order) + 500, Math.ceil(promptLength / 3), usage.tokens);
+  if (order.kind === 'h3_context_ir')
+    return tokensOf(
+      Math.ceil(order.text.length / 2) + mediaTokens(order) + 500,
+      Math.ceil(promptLength / 3),
+      usage.tokens,
+    );
   const outputSeconds = usage.seconds ?? order.duration;
   const inputSeconds = usage.seconds === undefined ? order.inputSeconds : 0;
   return {
@@ -27,7 +32,11 @@ export function usageOf(order: Order, { usage }: Script, promptLength: number): 
 function tokensOf(prompt: number, completion: number, total: number | undefined): Readonly<Record<string, number>> {
   const promptTokens = total === undefined ? prompt : Math.min(prompt, Math.floor(total / 2));
   const completionTokens = total === undefined ? completion : total - promptTokens;
-  return { total_tokens: promptTokens + completionTokens, prompt_tokens: promptTokens, completion_tokens: completionTokens };
+  return {
+    total_tokens: promptTokens + completionTokens,
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+  };
 }
 
 function mediaTokens(order: Order): number {

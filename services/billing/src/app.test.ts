@@ -8,16 +8,23 @@ import { CENT, DOLLAR, books, expectSound } from '../testing/books.ts';
 import { describeOnEngines, opener } from '../testing/describe-on-engines.ts';
 import { KEY, aConfig, order, temporaryPlace } from '../testing/open-billing.ts';
 
-const keyless = (tokens: object[]) => ({ ...aConfig(), accounts: [{ id: 'demo', currency: 'USD', credit: '100', tokens }] });
+const keyless = (tokens: object[]) => ({
+  ...aConfig(),
+  accounts: [{ id: 'demo', currency: 'USD', credit: '100', tokens }],
+});
 
 describeOnEngines('a start', (open) => {
   test('makes the accounts and tokens of the configuration, credited once', async () => {
     const on = await open();
 
-    expect(await on.billing.authenticate({ key: KEY })).toMatchObject({ principal: { accountId: 'demo', models: ['*'] } });
+    expect(await on.billing.authenticate({ key: KEY })).toMatchObject({
+      principal: { accountId: 'demo', models: ['*'] },
+    });
     expect(await books(on)).toEqual({ balance: 100n * DOLLAR, held: 0n, used: 0n });
     expect(on.service.newKeys).toEqual([]);
-    expect(await on.sql.read("SELECT event_key, kind FROM financial_events")).toEqual([{ event_key: 'credit:initial:demo', kind: 'credit' }]);
+    expect(await on.sql.read('SELECT event_key, kind FROM financial_events')).toEqual([
+      { event_key: 'credit:initial:demo', kind: 'credit' },
+    ]);
   });
 
   test('changes nothing that is there', async () => {
@@ -47,19 +54,40 @@ describeOnEngines('a start', (open) => {
     expect((await second.accounts.listTokens({})).tokens).toHaveLength(3);
     expect(await second.billing.authenticate({ key: keys[1]! })).toMatchObject({ principal: { models: ['a'] } });
 
-    const third = await second.restart(keyless([{ models: ['*'] }, { models: ['a'] }, { models: ['c'] }, { models: ['b'], name: 'ci' }]));
+    const third = await second.restart(
+      keyless([{ models: ['*'] }, { models: ['a'] }, { models: ['c'] }, { models: ['b'], name: 'ci' }]),
+    );
     expect(third.service.newKeys).toHaveLength(1);
   });
 
   test('takes the limits and the end of a token', async () => {
-    const on = await open(aConfig({ token: { limit: '0.5', expires: '2026-01-02', name: 'short', limits: { creates_per_minute: 7, in_flight: 3 } } }));
+    const on = await open(
+      aConfig({
+        token: { limit: '0.5', expires: '2026-01-02', name: 'short', limits: { creates_per_minute: 7, in_flight: 3 } },
+      }),
+    );
 
-    expect((await on.accounts.listTokens({})).tokens).toMatchObject([{ name: 'short', limitNanos: 50n * CENT, limits: { createsPerMinute: 7, readsPerMinute: 0, callsPerMinute: 0, inFlight: 3 }, expiresAt: { seconds: BigInt(Date.UTC(2026, 0, 2) / 1000) } }]);
+    expect((await on.accounts.listTokens({})).tokens).toMatchObject([
+      {
+        name: 'short',
+        limitNanos: 50n * CENT,
+        limits: { createsPerMinute: 7, readsPerMinute: 0, callsPerMinute: 0, inFlight: 3 },
+        expiresAt: { seconds: BigInt(Date.UTC(2026, 0, 2) / 1000) },
+      },
+    ]);
   });
 
   test('of several at once makes everything once', async () => {
     const first = await open({ ...aConfig(), accounts: [] });
-    const value = { ...aConfig(), accounts: Array.from({ length: 10 }, (_, index) => ({ id: `a-${index}`, currency: 'USD', credit: '1', tokens: [{ key: `key-number-${index}`, models: ['*'] }] })) };
+    const value = {
+      ...aConfig(),
+      accounts: Array.from({ length: 10 }, (_, index) => ({
+        id: `a-${index}`,
+        currency: 'USD',
+        credit: '1',
+        tokens: [{ key: `key-number-${index}`, models: ['*'] }],
+      })),
+    };
 
     await Promise.all(Array.from({ length: 4 }, () => first.service.reload(value)));
 
@@ -74,11 +102,20 @@ const open = opener(async () => temporaryPlace());
 test('a reload adds accounts and tokens, and leaves a token without a key for the next start', async () => {
   const on = await open();
   const value = aConfig();
-  const grown = { ...value, accounts: [...value.accounts, { id: 'new', currency: 'EUR', credit: '1', tokens: [{ key: 'a-further-key', models: ['*'] }, { models: ['*'] }] }] };
+  const grown = {
+    ...value,
+    accounts: [
+      ...value.accounts,
+      { id: 'new', currency: 'EUR', credit: '1', tokens: [{ key: 'a-further-key', models: ['*'] }, { models: ['*'] }] },
+    ],
+  };
 
   await on.service.reload(grown);
 
-  expect((await on.accounts.getAccount({ id: 'new' })).account).toMatchObject({ currency: 'EUR', balanceNanos: DOLLAR });
+  expect((await on.accounts.getAccount({ id: 'new' })).account).toMatchObject({
+    currency: 'EUR',
+    balanceNanos: DOLLAR,
+  });
   expect((await on.accounts.listTokens({ accountId: 'new' })).tokens).toHaveLength(1);
   expect((await on.restart(grown)).service.newKeys).toMatchObject([{ account: 'new' }]);
 });
@@ -86,7 +123,12 @@ test('a reload adds accounts and tokens, and leaves a token without a key for th
 test('its services are offered, and the service is ready until it stops', async () => {
   const on = await open();
 
-  expect(on.service.bindings.map(({ service }) => service)).toEqual([BillingService, AccountService, CallService, UsageService]);
+  expect(on.service.bindings.map(({ service }) => service)).toEqual([
+    BillingService,
+    AccountService,
+    CallService,
+    UsageService,
+  ]);
   expect(await on.service.ready()).toBe(true);
   await on.bus.close();
   await on.service.stop();
@@ -114,8 +156,14 @@ test('what moves money is counted by outcome, and no number carries an id', asyn
 
   const text = await on.metrics.text();
 
-  for (const line of ['holds_total{outcome="placed"} 2', 'holds_total{outcome="repeated"} 1', 'holds_total{outcome="insufficient_quota"} 1',
-    'settlements_total{outcome="usage"} 1', 'settlements_total{outcome="deferred"} 1', 'releases_total{outcome="precluded"} 1']) {
+  for (const line of [
+    'holds_total{outcome="placed"} 2',
+    'holds_total{outcome="repeated"} 1',
+    'holds_total{outcome="insufficient_quota"} 1',
+    'settlements_total{outcome="usage"} 1',
+    'settlements_total{outcome="deferred"} 1',
+    'releases_total{outcome="precluded"} 1',
+  ]) {
     expect(text).toContain(`reelgate_billing_${line}`);
   }
   expect(text).not.toMatch(/task_|token_|demo/);

@@ -72,7 +72,11 @@ export async function startBilling(config: BillingConfig, foundation: Foundation
   }
 }
 
-function depsOn(sql: Sql, { overrunFactor, modelsNow }: BillingConfig & { readonly modelsNow: BillingDeps['models'] }, { bus, clock, log, metrics, newId, random, signingKey }: Foundation): BillingDeps {
+function depsOn(
+  sql: Sql,
+  { overrunFactor, modelsNow }: BillingConfig & { readonly modelsNow: BillingDeps['models'] },
+  { bus, clock, log, metrics, newId, random, signingKey }: Foundation,
+): BillingDeps {
   return {
     accounts: sqlAccountStore(sql),
     tokens: sqlTokenStore(sql),
@@ -87,6 +91,10 @@ function depsOn(sql: Sql, { overrunFactor, modelsNow }: BillingConfig & { readon
     },
     measures: billingMeasures(metrics),
     models: modelsNow,
-    overrunFactor, clock, log, newId, random,
+    overrunFactor,
+    clock,
+    log,
+    newId,
+    random,
   };
 }

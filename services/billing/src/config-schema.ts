@@ -1,4 +1,8 @@
-const decimal = { type: 'string', format: 'decimal', description: 'a decimal in quotes such as "0.08", with at most nine places' };
+const decimal = {
+  type: 'string',
+  format: 'decimal',
+  description: 'a decimal in quotes such as "0.08", with at most nine places',
+};
 
 const terms = {
   type: 'object',
@@ -24,7 +28,8 @@ const terms = {
     per_request: decimal,
     per_million_tokens: {
       type: 'object',
-      description: 'the prices of a million tokens, such as { input: "0.90", output: "3.60" }; cached_input is as input where it is left out',
+      description:
+        'the prices of a million tokens, such as { input: "0.90", output: "3.60" }; cached_input is as input where it is left out',
       additionalProperties: false,
       required: ['input', 'output'],
       properties: { input: decimal, output: decimal, cached_input: decimal },
@@ -42,8 +47,16 @@ const token = {
   additionalProperties: false,
   required: ['models'],
   properties: {
-    key: { type: 'string', pattern: '^[!-~]{8,256}$', description: '8 to 256 visible ASCII characters; empty: a key is made at the first start' },
-    models: { type: 'array', items: { type: 'string', minLength: 1 }, description: 'a list of model ids; "*" is every model' },
+    key: {
+      type: 'string',
+      pattern: '^[!-~]{8,256}$',
+      description: '8 to 256 visible ASCII characters; empty: a key is made at the first start',
+    },
+    models: {
+      type: 'array',
+      items: { type: 'string', minLength: 1 },
+      description: 'a list of model ids; "*" is every model',
+    },
     name: { type: 'string', maxLength: 256 },
     limit: decimal,
     limits: {
@@ -66,12 +79,19 @@ const account = {
   additionalProperties: false,
   required: ['id'],
   properties: {
-    id: { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$', description: '1 to 64 letters, digits, dots, hyphens or underscores, a letter or digit first' },
+    id: {
+      type: 'string',
+      pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$',
+      description: '1 to 64 letters, digits, dots, hyphens or underscores, a letter or digit first',
+    },
     currency: { type: 'string', pattern: '^[A-Z]{3}$', default: 'USD', description: 'an ISO 4217 code such as USD' },
     credit: { ...decimal, default: '0' },
     tokens: { type: 'array', items: token, default: [], description: 'a list of tokens' },
     upstream_accounts: {
-      type: 'array', items: { type: 'string', minLength: 1 }, default: [], description: 'a list of upstream accounts whose files the account may refer to',
+      type: 'array',
+      items: { type: 'string', minLength: 1 },
+      default: [],
+      description: 'a list of upstream accounts whose files the account may refer to',
     },
   },
 };
@@ -86,13 +106,25 @@ export const billingSchema = {
     properties: {
       listen: { type: 'string', format: 'host-port', description: 'the address of its gRPC port' },
       http: { type: 'string', format: 'host-port', description: 'the address of its HTTP port' },
-      database: { type: 'string', pattern: '^postgres(ql)?://', description: 'a PostgreSQL URL such as postgres://host/name; empty: a file in data_dir' },
+      database: {
+        type: 'string',
+        pattern: '^postgres(ql)?://',
+        description: 'a PostgreSQL URL such as postgres://host/name; empty: a file in data_dir',
+      },
       overrun_factor: {
-        type: 'integer', minimum: 1, maximum: 1_000_000, default: 10,
+        type: 'integer',
+        minimum: 1,
+        maximum: 1_000_000,
+        default: 10,
         description: 'up to how many times its hold a task is charged without asking a person',
       },
     },
   },
-  prices: { type: 'object', description: 'prices by key, such as Alpha-H3: { per_second: "0.08" }', default: {}, additionalProperties: terms },
+  prices: {
+    type: 'object',
+    description: 'prices by key, such as Alpha-H3: { per_second: "0.08" }',
+    default: {},
+    additionalProperties: terms,
+  },
   accounts: { type: 'array', description: 'a list of accounts', default: [], items: account },
 };

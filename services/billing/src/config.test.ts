@@ -15,7 +15,9 @@ afterAll(() => {
 
 function read(yaml: string, environment: Record<string, string> = {}): BillingConfig {
   writeFileSync(file, yaml);
-  return billingConfig(readConfigFile(file, { type: 'object', additionalProperties: false, properties: billingSchema }, environment).value);
+  return billingConfig(
+    readConfigFile(file, { type: 'object', additionalProperties: false, properties: billingSchema }, environment).value,
+  );
 }
 
 const EXAMPLE = `
@@ -46,30 +48,49 @@ describe('the configuration', () => {
       { key: 'Alpha-H3__regeneration', terms: { per_second: '0.05' } },
       { key: 'Alpha-H3__context_ir', terms: { per_million_tokens: { input: '0.90', output: '3.60' }, hold: '0.05' } },
     ]);
-    expect(accounts).toMatchObject([{
-      id: 'demo', currency: 'USD', credit: 100_000_000_000n,
-      tokens: [
-        { key: undefined, models: ['*'], name: '', limit: undefined, expiresAt: undefined },
-        { models: ['Alpha-H3'], name: 'ci', limit: 10_000_000_000n, expiresAt: Date.UTC(2027, 0, 31) },
-      ],
-    }]);
+    expect(accounts).toMatchObject([
+      {
+        id: 'demo',
+        currency: 'USD',
+        credit: 100_000_000_000n,
+        tokens: [
+          { key: undefined, models: ['*'], name: '', limit: undefined, expiresAt: undefined },
+          { models: ['Alpha-H3'], name: 'ci', limit: 10_000_000_000n, expiresAt: Date.UTC(2027, 0, 31) },
+        ],
+      },
+    ]);
     expect(accounts[0]?.tokens[1]?.key?.reveal()).toBe('sk-given');
   });
 
   test('prints neither keys nor the address of the database', () => {
-    const config = read(EXAMPLE, { BILLING_DATABASE_URL: 'postgres://me:pass@db/billing', REELGATE_API_KEY: 'sk-secret-1' });
+    const config = read(EXAMPLE, {
+      BILLING_DATABASE_URL: 'postgres://me:pass@db/billing',
+      REELGATE_API_KEY: 'sk-secret-1',
+    });
 
     expect(config.database?.reveal()).toBe('postgres://me:pass@db/billing');
-    expect(JSON.stringify(config, (_key, value) => (typeof value === 'bigint' ? String(value) : value))).not.toMatch(/pass|sk-/);
+    expect(JSON.stringify(config, (_key, value) => (typeof value === 'bigint' ? String(value) : value))).not.toMatch(
+      /pass|sk-/,
+    );
   });
 
   test('knows the models of the list and of the channels', () => {
-    expect(billingConfig({ ...aConfig(), models: { 'Alpha-H3': {} }, channels: [{ models: { 'my__chat-model': 'up', my_other: 'up' } }] }).models).toEqual(new Set(['Alpha-H3', 'my__chat-model', 'my_other']));
+    expect(
+      billingConfig({
+        ...aConfig(),
+        models: { 'Alpha-H3': {} },
+        channels: [{ models: { 'my__chat-model': 'up', my_other: 'up' } }],
+      }).models,
+    ).toEqual(new Set(['Alpha-H3', 'my__chat-model', 'my_other']));
   });
 
   test.each([
     [{ a: {}, a__b: {} }, [], 'models.a__b: expected a name that does not begin with a__'],
-    [{ a: {} }, [{ models: { c: 'up' } }, { models: { a__chat: 'up' } }], 'channels.1.models.a__chat: expected a name that does not begin with a__'],
+    [
+      { a: {} },
+      [{ models: { c: 'up' } }, { models: { a__chat: 'up' } }],
+      'channels.1.models.a__chat: expected a name that does not begin with a__',
+    ],
   ])('is refused with a model under whose name an operation of another is priced', (models, channels, message) => {
     expect(() => billingConfig({ ...aConfig(), models, channels })).toThrow(message);
   });
@@ -80,30 +101,106 @@ describe('the configuration', () => {
 
   test.each([
     ['an unquoted price', 'prices: { a: { per_second: 0.08 } }', /prices\.a\.per_second: expected a decimal in quotes/],
-    ['an unquoted price of a resolution', 'prices: { a: { per_second: { 2K: 0.13 } } }', /prices\.a\.per_second\.2K: expected a decimal in quotes/],
-    ['an unquoted price of tokens', 'prices: { a: { per_million_tokens: { input: 1, output: "1" } } }', /prices\.a\.per_million_tokens\.input: expected a decimal in quotes/],
-    ['an unquoted credit', 'accounts: [{ id: a, credit: 100.00 }]', /accounts\.0\.credit: expected a decimal in quotes/],
-    ['an unquoted limit', 'accounts: [{ id: a, tokens: [{ models: [x], limit: 10 }] }]', /accounts\.0\.tokens\.0\.limit: expected a decimal in quotes/],
-    ['too many places', 'prices: { a: { per_second: "0.0000000001" } }', /prices\.a\.per_second: expected a decimal in quotes/],
+    [
+      'an unquoted price of a resolution',
+      'prices: { a: { per_second: { 2K: 0.13 } } }',
+      /prices\.a\.per_second\.2K: expected a decimal in quotes/,
+    ],
+    [
+      'an unquoted price of tokens',
+      'prices: { a: { per_million_tokens: { input: 1, output: "1" } } }',
+      /prices\.a\.per_million_tokens\.input: expected a decimal in quotes/,
+    ],
+    [
+      'an unquoted credit',
+      'accounts: [{ id: a, credit: 100.00 }]',
+      /accounts\.0\.credit: expected a decimal in quotes/,
+    ],
+    [
+      'an unquoted limit',
+      'accounts: [{ id: a, tokens: [{ models: [x], limit: 10 }] }]',
+      /accounts\.0\.tokens\.0\.limit: expected a decimal in quotes/,
+    ],
+    [
+      'too many places',
+      'prices: { a: { per_second: "0.0000000001" } }',
+      /prices\.a\.per_second: expected a decimal in quotes/,
+    ],
     ['a negative price', 'prices: { a: { per_second: "-1" } }', /prices\.a\.per_second: expected a decimal/],
-    ['a price out of bounds', 'prices: { a: { per_second: { 2K: "1000000001" } } }', /prices\.a\.per_second\.2K: expected at most "1000000000"/],
+    [
+      'a price out of bounds',
+      'prices: { a: { per_second: { 2K: "1000000001" } } }',
+      /prices\.a\.per_second\.2K: expected at most "1000000000"/,
+    ],
     ['a credit out of bounds', 'accounts: [{ id: a, credit: "99999999999" }]', /accounts\.0\.credit: expected at most/],
     ['a price without terms', 'prices: { a: {} }', /prices\.a/],
-    ['an unknown term', 'prices: { a: { per_minute: "1" } }', /prices\.a\.per_minute: no such key; expected one of: per_second/],
-    ['half of the prices of tokens', 'prices: { a: { per_million_tokens: { input: "1" } } }', /the key output is missing/],
-    ['a hold where neither tokens nor seconds have a price', 'prices: { a: { per_request: "1", hold: "1" } }', /prices\.a: .*per_million_tokens/],
+    [
+      'an unknown term',
+      'prices: { a: { per_minute: "1" } }',
+      /prices\.a\.per_minute: no such key; expected one of: per_second/,
+    ],
+    [
+      'half of the prices of tokens',
+      'prices: { a: { per_million_tokens: { input: "1" } } }',
+      /the key output is missing/,
+    ],
+    [
+      'a hold where neither tokens nor seconds have a price',
+      'prices: { a: { per_request: "1", hold: "1" } }',
+      /prices\.a: .*per_million_tokens/,
+    ],
     ['a fraction of free images', 'prices: { a: { images: { free: 1.5, each: "1" } } }', /prices\.a\.images\.free/],
     ['an account id that a book cannot have', 'accounts: [{ id: "a:b" }]', /accounts\.0\.id: expected 1 to 64 letters/],
-    ['an account twice', 'accounts: [{ id: a }, { id: a }]', /accounts\.1\.id: expected an id that no other account has/],
-    ['a key twice', 'accounts: [{ id: a, tokens: [{ key: same-key, models: [x] }] }, { id: b, tokens: [{ key: same-key, models: [x] }] }]', /accounts\.1\.tokens\.0\.key: expected a key that no other token has/],
-    ['a short key', 'accounts: [{ id: a, tokens: [{ key: seven77, models: [x] }] }]', /accounts\.0\.tokens\.0\.key: expected 8 to 256 visible ASCII characters/],
-    ['a blank in a key', 'accounts: [{ id: a, tokens: [{ key: "nine char", models: [x] }] }]', /accounts\.0\.tokens\.0\.key: expected 8 to 256/],
-    ['a token without models', 'accounts: [{ id: a, tokens: [{ key: eight888 }] }]', /accounts\.0\.tokens\.0: the key models is missing/],
-    ['a limit of nothing', 'accounts: [{ id: a, tokens: [{ models: [x], limits: { in_flight: 0 } }] }]', /accounts\.0\.tokens\.0\.limits\.in_flight: expected a whole number from 1/],
-    ['an unknown limit', 'accounts: [{ id: a, tokens: [{ models: [x], limits: { writes_per_minute: 1 } }] }]', /limits\.writes_per_minute: no such key; expected one of: creates_per_minute/],
-    ['a word for a date', 'accounts: [{ id: a, tokens: [{ models: [x], expires: tomorrow }] }]', /accounts\.0\.tokens\.0\.expires: expected a date/],
-    ['a day that no month has', 'accounts: [{ id: a, tokens: [{ models: [x], expires: 2026-02-30 }] }]', /accounts\.0\.tokens\.0\.expires: expected a day that exists/],
-    ['a currency that is a word', 'accounts: [{ id: a, currency: dollars }]', /accounts\.0\.currency: expected an ISO 4217 code/],
+    [
+      'an account twice',
+      'accounts: [{ id: a }, { id: a }]',
+      /accounts\.1\.id: expected an id that no other account has/,
+    ],
+    [
+      'a key twice',
+      'accounts: [{ id: a, tokens: [{ key: same-key, models: [x] }] }, { id: b, tokens: [{ key: same-key, models: [x] }] }]',
+      /accounts\.1\.tokens\.0\.key: expected a key that no other token has/,
+    ],
+    [
+      'a short key',
+      'accounts: [{ id: a, tokens: [{ key: seven77, models: [x] }] }]',
+      /accounts\.0\.tokens\.0\.key: expected 8 to 256 visible ASCII characters/,
+    ],
+    [
+      'a blank in a key',
+      'accounts: [{ id: a, tokens: [{ key: "nine char", models: [x] }] }]',
+      /accounts\.0\.tokens\.0\.key: expected 8 to 256/,
+    ],
+    [
+      'a token without models',
+      'accounts: [{ id: a, tokens: [{ key: eight888 }] }]',
+      /accounts\.0\.tokens\.0: the key models is missing/,
+    ],
+    [
+      'a limit of nothing',
+      'accounts: [{ id: a, tokens: [{ models: [x], limits: { in_flight: 0 } }] }]',
+      /accounts\.0\.tokens\.0\.limits\.in_flight: expected a whole number from 1/,
+    ],
+    [
+      'an unknown limit',
+      'accounts: [{ id: a, tokens: [{ models: [x], limits: { writes_per_minute: 1 } }] }]',
+      /limits\.writes_per_minute: no such key; expected one of: creates_per_minute/,
+    ],
+    [
+      'a word for a date',
+      'accounts: [{ id: a, tokens: [{ models: [x], expires: tomorrow }] }]',
+      /accounts\.0\.tokens\.0\.expires: expected a date/,
+    ],
+    [
+      'a day that no month has',
+      'accounts: [{ id: a, tokens: [{ models: [x], expires: 2026-02-30 }] }]',
+      /accounts\.0\.tokens\.0\.expires: expected a day that exists/,
+    ],
+    [
+      'a currency that is a word',
+      'accounts: [{ id: a, currency: dollars }]',
+      /accounts\.0\.currency: expected an ISO 4217 code/,
+    ],
     ['an unknown key', 'billing: { port: 1 }', /billing\.port: no such key/],
     ['an overrun factor of nothing', 'billing: { overrun_factor: 0 }', /billing\.overrun_factor/],
     ['a database that is none', 'billing: { database: mysql://x }', /billing\.database: expected a PostgreSQL URL/],
@@ -112,6 +209,10 @@ describe('the configuration', () => {
   });
 
   test.each([8, 256])('takes a key of %d characters', (length) => {
-    expect(read(`accounts: [{ id: a, tokens: [{ key: ${'k'.repeat(length)}, models: [] }] }]`).accounts[0]?.tokens[0]?.key?.reveal()).toHaveLength(length);
+    expect(
+      read(
+        `accounts: [{ id: a, tokens: [{ key: ${'k'.repeat(length)}, models: [] }] }]`,
+      ).accounts[0]?.tokens[0]?.key?.reveal(),
+    ).toHaveLength(length);
   });
 });

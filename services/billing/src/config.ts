@@ -42,7 +42,12 @@ interface CheckedToken {
   readonly name?: string;
   readonly limit?: string;
   readonly expires?: string;
-  readonly limits?: { readonly creates_per_minute?: number; readonly reads_per_minute?: number; readonly calls_per_minute?: number; readonly in_flight?: number };
+  readonly limits?: {
+    readonly creates_per_minute?: number;
+    readonly reads_per_minute?: number;
+    readonly calls_per_minute?: number;
+    readonly in_flight?: number;
+  };
 }
 
 type Path = readonly (string | number)[];
@@ -50,15 +55,23 @@ type Path = readonly (string | number)[];
 /** The checked value as billing uses it. Finds what no schema can say: amounts out of bounds, days that do not exist, doubled ids and keys. */
 export function billingConfig(value: unknown): BillingConfig {
   const { billing, prices, accounts, models = {}, channels = [] } = value as Checked;
-  const named = [...pathsOf(models, ['models']), ...channels.flatMap((channel, at) => pathsOf(channel.models, ['channels', at, 'models']))];
+  const named = [
+    ...pathsOf(models, ['models']),
+    ...channels.flatMap((channel, at) => pathsOf(channel.models, ['channels', at, 'models'])),
+  ];
   assertApart(named);
   for (const [key, entry] of Object.entries(prices)) {
     assertAmounts(entry, ['prices', key]);
     assertHoldStands(entry, ['prices', key]);
   }
-  assertDistinct(accounts.map(({ id }, at) => ({ value: id, path: ['accounts', at, 'id'] })), 'an id that no other account has');
   assertDistinct(
-    accounts.flatMap(({ tokens }, at) => tokens.map(({ key }, token) => ({ value: key, path: ['accounts', at, 'tokens', token, 'key'] }))),
+    accounts.map(({ id }, at) => ({ value: id, path: ['accounts', at, 'id'] })),
+    'an id that no other account has',
+  );
+  assertDistinct(
+    accounts.flatMap(({ tokens }, at) =>
+      tokens.map(({ key }, token) => ({ value: key, path: ['accounts', at, 'tokens', token, 'key'] })),
+    ),
     'a key that no other token has',
   );
   return {
@@ -66,7 +79,10 @@ export function billingConfig(value: unknown): BillingConfig {
     overrunFactor: billing.overrun_factor,
     prices: Object.entries(prices).map(([key, terms]) => ({ key, terms })),
     accounts: accounts.map(({ id, currency, credit, tokens }, at) => ({
-      id, currency, credit: amount(credit, ['accounts', at, 'credit']), tokens: tokens.map((token, index) => tokenEntry(token, ['accounts', at, 'tokens', index])),
+      id,
+      currency,
+      credit: amount(credit, ['accounts', at, 'credit']),
+      tokens: tokens.map((token, index) => tokenEntry(token, ['accounts', at, 'tokens', index])),
     })),
     models: new Set(named.map(({ model }) => model)),
   };
@@ -74,14 +90,24 @@ export function billingConfig(value: unknown): BillingConfig {
 
 function tokenEntry({ key, models, name = '', limit, expires, limits = {} }: CheckedToken, path: Path): TokenEntry {
   return {
-    key: key === undefined ? undefined : new Secret(key), models, name,
+    key: key === undefined ? undefined : new Secret(key),
+    models,
+    name,
     limit: limit === undefined ? undefined : amount(limit, [...path, 'limit']),
     expiresAt: expires === undefined ? undefined : time(expires, [...path, 'expires']),
-    limits: { createsPerMinute: limits.creates_per_minute, readsPerMinute: limits.reads_per_minute, callsPerMinute: limits.calls_per_minute, inFlight: limits.in_flight },
+    limits: {
+      createsPerMinute: limits.creates_per_minute,
+      readsPerMinute: limits.reads_per_minute,
+      callsPerMinute: limits.calls_per_minute,
+      inFlight: limits.in_flight,
+    },
   };
 }
 
-interface NamedModel { readonly model: string; readonly path: Path }
+interface NamedModel {
+  readonly model: string;
+  readonly path: Path;
+}
 
 function pathsOf(models: Readonly<Record<string, unknown>>, path: Path): readonly NamedModel[] {
   return Object.keys(models).map((model) => ({ model, path: [...path, model] }));
@@ -91,7 +117,11 @@ function pathsOf(models: Readonly<Record<string, unknown>>, path: Path): readonl
 function assertApart(models: readonly NamedModel[]): void {
   for (const { model, path } of models) {
     const other = models.find((one) => isKeyOf(one.model, model));
-    if (other !== undefined) throw fault(path, `expected a name that does not begin with ${other.model}__, under which operations of ${other.model} are priced`);
+    if (other !== undefined)
+      throw fault(
+        path,
+        `expected a name that does not begin with ${other.model}__, under which operations of ${other.model} are priced`,
+      );
   }
 }
 
@@ -104,7 +134,8 @@ function assertAmounts(entry: unknown, path: Path): void {
 
 /** What is held while the tokens or the seconds are not known makes no sense where neither has a price. */
 function assertHoldStands({ hold, per_million_tokens: tokens, per_second: seconds }: TermsEntry, path: Path): void {
-  if (hold !== undefined && tokens === undefined && seconds === undefined) throw fault(path, 'expected per_million_tokens or per_second beside hold, which stands for them');
+  if (hold !== undefined && tokens === undefined && seconds === undefined)
+    throw fault(path, 'expected per_million_tokens or per_second beside hold, which stands for them');
 }
 
 function amount(text: string, path: Path): Nanos {
@@ -118,11 +149,15 @@ function time(text: string, path: Path): number {
   const ms = Date.parse(text);
   const day = text.slice(0, 'yyyy-mm-dd'.length);
   const midnight = Date.parse(`${day}T00:00:00Z`);
-  if (Number.isNaN(ms) || Number.isNaN(midnight) || !new Date(midnight).toISOString().startsWith(day)) throw fault(path, 'expected a day that exists, such as 2027-01-31');
+  if (Number.isNaN(ms) || Number.isNaN(midnight) || !new Date(midnight).toISOString().startsWith(day))
+    throw fault(path, 'expected a day that exists, such as 2027-01-31');
   return ms;
 }
 
-function assertDistinct(items: readonly { readonly value: string | undefined; readonly path: Path }[], expected: string): void {
+function assertDistinct(
+  items: readonly { readonly value: string | undefined; readonly path: Path }[],
+  expected: string,
+): void {
   const seen = new Set<string>();
   for (const { value, path } of items) {
     if (value === undefined) continue;

@@ -36,9 +36,15 @@ export function billingMeasures(metrics: Metrics): Measures {
     extension: counting('reelgate_billing_extensions_total', 'Calls that price a hold again, by outcome'),
     settlement: counting('reelgate_billing_settlements_total', 'Calls that settle a hold, by outcome'),
     release: counting('reelgate_billing_releases_total', 'Calls that release a hold, by outcome'),
-    callPlacement: counting('reelgate_billing_call_placements_total', 'Calls of the synchronous routes that are placed, by outcome'),
+    callPlacement: counting(
+      'reelgate_billing_call_placements_total',
+      'Calls of the synchronous routes that are placed, by outcome',
+    ),
     callEnd: counting('reelgate_billing_call_ends_total', 'Calls of the synchronous routes that are settled, by basis'),
-    callLapse: total('reelgate_billing_call_lapses_total', 'Calls that nobody settled in time, charged as they were held'),
+    callLapse: total(
+      'reelgate_billing_call_lapses_total',
+      'Calls that nobody settled in time, charged as they were held',
+    ),
     callOverrun: total('reelgate_billing_call_overruns_total', 'Calls whose usage came to more than they were charged'),
     authentication: counting('reelgate_billing_authentications_total', 'Looked-up keys, by outcome'),
   };

@@ -6,23 +6,46 @@ import type { PriceFault } from './domain/price.ts';
 /** Every way in which billing refuses, each in one place. */
 
 export function unknownKey(): Problem {
-  return new Problem({ kind: 'unauthenticated', reason: 'invalid_api_key', message: 'the API key is not known; send a valid one as `Authorization: Bearer …`' });
+  return new Problem({
+    kind: 'unauthenticated',
+    reason: 'invalid_api_key',
+    message: 'the API key is not known; send a valid one as `Authorization: Bearer …`',
+  });
 }
 
 export function disabledToken(because: 'revoked' | 'expired'): Problem {
-  return new Problem({ kind: 'forbidden', reason: 'token_disabled', message: `the API key ${because === 'revoked' ? 'has been revoked' : 'has expired'}; use another one` });
+  return new Problem({
+    kind: 'forbidden',
+    reason: 'token_disabled',
+    message: `the API key ${because === 'revoked' ? 'has been revoked' : 'has expired'}; use another one`,
+  });
 }
 
 export function unknownAccount(field: string): Problem {
-  return new Problem({ kind: 'not_found', reason: 'account_not_found', field, message: 'must be the id of an account' });
+  return new Problem({
+    kind: 'not_found',
+    reason: 'account_not_found',
+    field,
+    message: 'must be the id of an account',
+  });
 }
 
 export function unknownToken(field: string): Problem {
-  return new Problem({ kind: 'not_found', reason: 'token_not_found', field, message: 'must be the id of a token of the account' });
+  return new Problem({
+    kind: 'not_found',
+    reason: 'token_not_found',
+    field,
+    message: 'must be the id of a token of the account',
+  });
 }
 
 export function unknownHold(): Problem {
-  return new Problem({ kind: 'not_found', reason: 'hold_not_found', field: 'task_id', message: 'must be the id of a task with a hold' });
+  return new Problem({
+    kind: 'not_found',
+    reason: 'hold_not_found',
+    field: 'task_id',
+    message: 'must be the id of a task with a hold',
+  });
 }
 
 /** The hold went back, or was released before it came: nothing may be submitted under it. */
@@ -35,11 +58,21 @@ export function endedHold(): Problem {
 }
 
 export function takenTaskId(): Problem {
-  return new Problem({ kind: 'conflict', reason: 'task_id_taken', field: 'task_id', message: 'must be an id that no other account has used' });
+  return new Problem({
+    kind: 'conflict',
+    reason: 'task_id_taken',
+    field: 'task_id',
+    message: 'must be an id that no other account has used',
+  });
 }
 
 export function takenCallId(): Problem {
-  return new Problem({ kind: 'conflict', reason: 'call_id_taken', field: 'call_id', message: 'must be an id that no other account has used' });
+  return new Problem({
+    kind: 'conflict',
+    reason: 'call_id_taken',
+    field: 'call_id',
+    message: 'must be an id that no other account has used',
+  });
 }
 
 /** The call was released, before it came or after: nothing may be sent under it. */
@@ -48,7 +81,12 @@ export function voidedCall(): Problem {
 }
 
 export function reusedRequestId(): Problem {
-  return new Problem({ kind: 'conflict', reason: 'request_id_reused', field: 'request_id', message: 'was used before with another amount; send a new one' });
+  return new Problem({
+    kind: 'conflict',
+    reason: 'request_id_reused',
+    field: 'request_id',
+    message: 'was used before with another amount; send a new one',
+  });
 }
 
 export interface Shortage {
@@ -59,8 +97,15 @@ export interface Shortage {
 }
 
 export function insufficientQuota({ of, needed, left, currency }: Shortage): Problem {
-  const what = of === 'account' ? `the account has ${formatAmount(left)} ${currency} available` : `the API key may still spend ${formatAmount(left)} ${currency}`;
-  return new Problem({ kind: 'exhausted', reason: 'insufficient_quota', message: `${what}, and this needs ${formatAmount(needed)} ${currency}` });
+  const what =
+    of === 'account'
+      ? `the account has ${formatAmount(left)} ${currency} available`
+      : `the API key may still spend ${formatAmount(left)} ${currency}`;
+  return new Problem({
+    kind: 'exhausted',
+    reason: 'insufficient_quota',
+    message: `${what}, and this needs ${formatAmount(needed)} ${currency}`,
+  });
 }
 
 const PRICE_FAULTS: Readonly<Record<PriceFault | 'no_contract', string>> = {
@@ -75,7 +120,12 @@ export function noPrice(fault: PriceFault | 'no_contract'): Problem {
 }
 
 export function amountOutOfBounds(field?: string): Problem {
-  return new Problem({ kind: 'invalid', reason: 'amount_out_of_bounds', field, message: field === undefined ? 'the amount is out of bounds' : 'would take the account out of bounds' });
+  return new Problem({
+    kind: 'invalid',
+    reason: 'amount_out_of_bounds',
+    field,
+    message: field === undefined ? 'the amount is out of bounds' : 'would take the account out of bounds',
+  });
 }
 
 export function badField(field: string, message: string): Problem {

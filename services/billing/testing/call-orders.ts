@@ -6,7 +6,7 @@ import type { TestBilling } from './open-billing.ts';
 
 export const CHAT_PRICES = {
   chat: { per_million_tokens: { input: '1', output: '4', cached_input: '0.25' }, hold: '0.01' },
-  'chat__images_generations': { images: { free: 0, each: '0.04' } },
+  chat__images_generations: { images: { free: 0, each: '0.04' } },
   hear: { per_second: '0.001', hold: '0.06' },
   speak: { per_million_characters: '15' },
   rank: { per_request: '0.002' },
@@ -17,10 +17,26 @@ export const HOUR_MS = 3_600_000;
 type Order = Exclude<MessageInitShape<typeof CallOrderSchema>, { readonly $typeName: string }>;
 
 /** A thousand tokens in and a thousand out at the most: 0.005. */
-export function callOrder({ tokenId, clock }: Pick<TestBilling, 'tokenId' | 'clock'>, callId: string, some: Order = {}): Order {
-  return { callId, accountId: 'demo', tokenId, priceKeys: ['chat__chat', 'chat'], facts: { inputTokens: 1000n, outputTokens: 1000n }, lapsesAt: timestampFromMs(clock.now() + HOUR_MS), ...some };
+export function callOrder(
+  { tokenId, clock }: Pick<TestBilling, 'tokenId' | 'clock'>,
+  callId: string,
+  some: Order = {},
+): Order {
+  return {
+    callId,
+    accountId: 'demo',
+    tokenId,
+    priceKeys: ['chat__chat', 'chat'],
+    facts: { inputTokens: 1000n, outputTokens: 1000n },
+    lapsesAt: timestampFromMs(clock.now() + HOUR_MS),
+    ...some,
+  };
 }
 
-export function usedTokens(callId: string, inputTokens: bigint, outputTokens: bigint): MessageInitShape<typeof CallEndSchema> {
+export function usedTokens(
+  callId: string,
+  inputTokens: bigint,
+  outputTokens: bigint,
+): MessageInitShape<typeof CallEndSchema> {
   return { callId, basis: Basis.USAGE, usage: { inputTokens, outputTokens } };
 }

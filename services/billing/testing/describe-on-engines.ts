@@ -15,10 +15,12 @@ export function describeOnEngines(title: string, tests: (open: Open) => void): v
   });
   let databases = 0;
   describeWith(postgresServer, title, (url) => {
-    tests(opener(async () => {
-      databases += 1;
-      return temporaryPlace(await createDatabase(url(), `billing_${databases}`));
-    }));
+    tests(
+      opener(async () => {
+        databases += 1;
+        return temporaryPlace(await createDatabase(url(), `billing_${databases}`));
+      }),
+    );
   });
 }
 

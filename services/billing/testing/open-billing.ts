@@ -46,10 +46,18 @@ export const PRICES = {
 };
 
 /** The account `demo` with this credit and one token of this key. */
-export function aConfig({ credit = '100.00', key = KEY, prices = PRICES, token = {} }: { credit?: string; key?: string; prices?: Record<string, object>; token?: object } = {}): ConfigValue {
+export function aConfig({
+  credit = '100.00',
+  key = KEY,
+  prices = PRICES,
+  token = {},
+}: { credit?: string; key?: string; prices?: Record<string, object>; token?: object } = {}): ConfigValue {
   return {
-    billing: { overrun_factor: 10 }, prices,
-    accounts: [{ id: 'demo', currency: 'USD', credit, upstream_accounts: [], tokens: [{ key, models: ['*'], ...token }] }],
+    billing: { overrun_factor: 10 },
+    prices,
+    accounts: [
+      { id: 'demo', currency: 'USD', credit, upstream_accounts: [], tokens: [{ key, models: ['*'], ...token }] },
+    ],
   };
 }
 
@@ -59,7 +67,11 @@ export function facts(some: MessageInitShape<typeof PriceFactsSchema> = {}): Mes
 }
 
 /** A request for a hold of the account `demo`. */
-export function order({ tokenId }: Pick<TestBilling, 'tokenId'>, taskId: string, some: Parameters<typeof facts>[0] = {}) {
+export function order(
+  { tokenId }: Pick<TestBilling, 'tokenId'>,
+  taskId: string,
+  some: Parameters<typeof facts>[0] = {},
+) {
   return { taskId, accountId: 'demo', tokenId, facts: facts(some) };
 }
 
@@ -93,31 +105,51 @@ export interface Place {
 export function temporaryPlace(url?: string): Place {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'reelgate-billing-'));
   return {
-    dataDir, url, remove: () => {
+    dataDir,
+    url,
+    remove: () => {
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
 }
 
 /** A service on a real database. */
-export async function openBilling(place: Place, value: ConfigValue = aConfig(), clock: FakeClock = fakeClock()): Promise<TestBilling> {
+export async function openBilling(
+  place: Place,
+  value: ConfigValue = aConfig(),
+  clock: FakeClock = fakeClock(),
+): Promise<TestBilling> {
   const local = openLocalBus(clock, silentLog);
   let handled = Promise.withResolvers<undefined>();
   const bus: Bus = {
     ...local,
-    subscribe: (schema, group, handle) => local.subscribe(schema, group, (message) => handle(message).finally(() => {
-      handled.resolve(undefined);
-    })),
+    subscribe: (schema, group, handle) =>
+      local.subscribe(schema, group, (message) =>
+        handle(message).finally(() => {
+          handled.resolve(undefined);
+        }),
+      ),
   };
   const metrics = openMetrics(false);
-  const config = billingConfig({ ...value, billing: { ...value.billing, ...(place.url === undefined ? {} : { database: place.url }) } });
+  const config = billingConfig({
+    ...value,
+    billing: { ...value.billing, ...(place.url === undefined ? {} : { database: place.url }) },
+  });
   const service = await startBilling(config, {
-    clock, bus, metrics, random: systemRandom, newId: newIds(clock), log: silentLog, signingKey: new Secret('a signing key of the tests'),
-    publicUrl: 'http://127.0.0.1:8080', dataDir: place.dataDir,
+    clock,
+    bus,
+    metrics,
+    random: systemRandom,
+    newId: newIds(clock),
+    log: silentLog,
+    signingKey: new Secret('a signing key of the tests'),
+    publicUrl: 'http://127.0.0.1:8080',
+    dataDir: place.dataDir,
   });
   const [billingBinding, accountBinding, callBinding, usageBinding] = service.bindings;
   const billing = directClient(BillingService, billingBinding!, aCaller());
-  const sql = place.url === undefined ? openSqlite(path.join(place.dataDir, 'billing.sqlite')) : openPostgres(place.url, 2);
+  const sql =
+    place.url === undefined ? openSqlite(path.join(place.dataDir, 'billing.sqlite')) : openPostgres(place.url, 2);
   const known = await billing.authenticate({ key: KEY }).catch(() => undefined);
   const stop = async (): Promise<void> => {
     await bus.close();
@@ -125,7 +157,17 @@ export async function openBilling(place: Place, value: ConfigValue = aConfig(), 
     await sql.close();
   };
   return {
-    billing, accounts: directClient(AccountService, accountBinding!, aCaller()), calls: directClient(CallService, callBinding!, aCaller()), usage: directClient(UsageService, usageBinding!, aCaller()), service, sql, clock, bus, metrics, tokenId: known?.principal?.tokenId ?? '', stop,
+    billing,
+    accounts: directClient(AccountService, accountBinding!, aCaller()),
+    calls: directClient(CallService, callBinding!, aCaller()),
+    usage: directClient(UsageService, usageBinding!, aCaller()),
+    service,
+    sql,
+    clock,
+    bus,
+    metrics,
+    tokenId: known?.principal?.tokenId ?? '',
+    stop,
     finish: async (event) => {
       handled = Promise.withResolvers();
       await bus.publish(TaskFinishedSchema, create(TaskFinishedSchema, event), String(clock.now() + Math.random()));

@@ -27,7 +27,9 @@ async function spend(line: number): Promise<void> {
 async function call(line: number): Promise<void> {
   for (let number = 0; ; number += 1) {
     const ids = Array.from({ length: 5 }, (_, at) => `${prefix}-call-${line}-${number}-${at}`);
-    await on.calls.placeCalls({ calls: ids.map((id) => callOrder(on, id, { priceKeys: ['Alpha-H3__regeneration'], facts: { seconds: 1n } })) });
+    await on.calls.placeCalls({
+      calls: ids.map((id) => callOrder(on, id, { priceKeys: ['Alpha-H3__regeneration'], facts: { seconds: 1n } })),
+    });
     for (const id of ids) say('placed', id);
     if (number % 3 === 0) continue;
     await on.calls.settleCalls({ ends: ids.map((callId) => ({ callId, basis: Basis.USAGE, usage: { seconds: 1n } })) });
@@ -35,4 +37,6 @@ async function call(line: number): Promise<void> {
   }
 }
 
-await Promise.all(Array.from({ length: 4 }, (_, line) => call(line)).concat(Array.from({ length: 20 }, (_, line) => spend(line))));
+await Promise.all(
+  Array.from({ length: 4 }, (_, line) => call(line)).concat(Array.from({ length: 20 }, (_, line) => spend(line))),
+);

@@ -77,7 +77,11 @@ export type RunningGateway = RunningService & {
 };
 
 /** Opens the public port, and the operator's where one is configured. */
-export async function startGateway(config: GatewayConfig, foundation: Foundation, clients: GatewayClients): Promise<RunningGateway> {
+export async function startGateway(
+  config: GatewayConfig,
+  foundation: Foundation,
+  clients: GatewayClients,
+): Promise<RunningGateway> {
   const { clock, newId, log, metrics, bus } = foundation;
   const lifecycle = openLifecycle(log);
   try {
@@ -89,8 +93,26 @@ export async function startGateway(config: GatewayConfig, foundation: Foundation
     const stopping = new AbortController();
     const { relay, channels, realtime } = startRelay(config, foundation, clients, lifecycle);
     const parts: GatewayParts = {
-      clock, newId, log, counters, reader, relay, changes, jobs: jobsClient(clients.jobs), stopping: stopping.signal, tasks: clients.tasks, media: clients.media, usage: billingUsage(clients.usage), limits: config.limits, catalogue: () => catalogue,
-      links: signedLinks(foundation.publicUrl, foundation.signingKey), budget: openBodyBudget({ bytesMax: Math.max(BODIES_BYTES_LEAST, 2 * config.limits.bodyBytes), clock: foundation.clock, patienceMs: BODY_PATIENCE_MS }),
+      clock,
+      newId,
+      log,
+      counters,
+      reader,
+      relay,
+      changes,
+      jobs: jobsClient(clients.jobs),
+      stopping: stopping.signal,
+      tasks: clients.tasks,
+      media: clients.media,
+      usage: billingUsage(clients.usage),
+      limits: config.limits,
+      catalogue: () => catalogue,
+      links: signedLinks(foundation.publicUrl, foundation.signingKey),
+      budget: openBodyBudget({
+        bytesMax: Math.max(BODIES_BYTES_LEAST, 2 * config.limits.bodyBytes),
+        clock: foundation.clock,
+        patienceMs: BODY_PATIENCE_MS,
+      }),
       callbackKey: deriveSecret(foundation.signingKey, CALLBACK_KEY_PURPOSE),
     };
     const taskEvents = await onTaskChanged(bus, reader, changes);
@@ -101,8 +123,12 @@ export async function startGateway(config: GatewayConfig, foundation: Foundation
     const admission = { principals, counters, limits: config.limits };
     await startJobs(config, foundation, parts, lifecycle);
     const app = koaApp({
-      routes: gatewayRoutes(dialects, parts, foundation.publicUrl), admission,
-      observe: observer({ clock, log, metrics }), clock, newId, log,
+      routes: gatewayRoutes(dialects, parts, foundation.publicUrl),
+      admission,
+      observe: observer({ clock, log, metrics }),
+      clock,
+      newId,
+      log,
     });
     const callback = app.callback();
     if (config.admin !== undefined) {
@@ -110,14 +136,24 @@ export async function startGateway(config: GatewayConfig, foundation: Foundation
       lifecycle.add('operator port', () => admin.stop());
     }
     const server = await startPublicServer({
-      listen: config.listen, ready: clients.ready, metrics: config.admin === undefined ? withoutChannels(metrics) : undefined,
-      handle: (request, response) => void callback(request, response), upgrades: realtimeUpgrades({ realtime, admission, clock, newId, log, metrics }),
+      listen: config.listen,
+      ready: clients.ready,
+      metrics: config.admin === undefined ? withoutChannels(metrics) : undefined,
+      handle: (request, response) => void callback(request, response),
+      upgrades: realtimeUpgrades({ realtime, admission, clock, newId, log, metrics }),
     });
     lifecycle.add('public port', () => server.stop());
     lifecycle.add('realtime sessions', () => realtime.stop());
-    lifecycle.add('waiting reads', () => { stopping.abort(); });
+    lifecycle.add('waiting reads', () => {
+      stopping.abort();
+    });
     return {
-      bindings: [], routes: [], ready: clients.ready, port: server.port, url: urlOf(config.listen.host, server.port), stop: () => lifecycle.stop(),
+      bindings: [],
+      routes: [],
+      ready: clients.ready,
+      port: server.port,
+      url: urlOf(config.listen.host, server.port),
+      stop: () => lifecycle.stop(),
       reload: async (value) => {
         catalogue = readCatalogue(value);
         channels.replace(catalogue.relay);
@@ -136,7 +172,12 @@ interface RelayParts {
 }
 
 /** Stopped in the other order: the watch, the settlements that are under way, the connections. */
-function startRelay({ catalogue, realtime: settings }: GatewayConfig, { clock, newId, log, metrics, random }: Foundation, { calls }: GatewayClients, lifecycle: Lifecycle): RelayParts {
+function startRelay(
+  { catalogue, realtime: settings }: GatewayConfig,
+  { clock, newId, log, metrics, random }: Foundation,
+  { calls }: GatewayClients,
+  lifecycle: Lifecycle,
+): RelayParts {
   const channels = openRelayChannels(catalogue.relay, { clock, chance: chanceFrom(random) });
   lifecycle.add('relay channels', () => channels.close());
   const charges = billingCallCharges({ billing: calls, clock, log });
@@ -144,16 +185,37 @@ function startRelay({ catalogue, realtime: settings }: GatewayConfig, { clock, n
   const watch = startCallWatch(clock, log);
   lifecycle.add('watch of relayed calls', () => watch.stop());
   const realtime = openRealtime({ clock, newId, log, metrics, channels, charges, settings });
-  return { channels, realtime, relay: openRelay({ channels, charges, watch, clock, newId, log, meter: relayMeter(metrics, clock, channels) }) };
+  return {
+    channels,
+    realtime,
+    relay: openRelay({ channels, charges, watch, clock, newId, log, meter: relayMeter(metrics, clock, channels) }),
+  };
 }
 
 /** The hands that make the calls of the generic asynchronous route. */
-async function startJobs({ jobs: { workers, drainMs }, limits }: GatewayConfig, { clock, newId, log, metrics, bus }: Foundation, { relay, jobs, media, changes }: GatewayParts, lifecycle: Lifecycle): Promise<void> {
+async function startJobs(
+  { jobs: { workers, drainMs }, limits }: GatewayConfig,
+  { clock, newId, log, metrics, bus }: Foundation,
+  { relay, jobs, media, changes }: GatewayParts,
+  lifecycle: Lifecycle,
+): Promise<void> {
   const deps = { relay, jobs, media, thaw: thawCall, clock, log, bytesMax: limits.bodyBytes };
-  const pool = startJobPool({ jobs, run: (job, options) => runJob(deps, job, options), workers, drainMs, name: newId('gateway'), clock, log });
+  const pool = startJobPool({
+    jobs,
+    run: (job, options) => runJob(deps, job, options),
+    workers,
+    drainMs,
+    name: newId('gateway'),
+    clock,
+    log,
+  });
   lifecycle.add('job pool', () => pool.stop());
-  metrics.gauge('reelgate_job_workers_busy', 'Asynchronous calls that this process makes', [], (gauge) => { gauge.set(pool.running()); });
-  const queued = await onJobQueued(bus, () => { pool.wake(); });
+  metrics.gauge('reelgate_job_workers_busy', 'Asynchronous calls that this process makes', [], (gauge) => {
+    gauge.set(pool.running());
+  });
+  const queued = await onJobQueued(bus, () => {
+    pool.wake();
+  });
   lifecycle.add('job events', () => queued.stop());
   const ended = await onJobEnded(bus, changes);
   lifecycle.add('ended jobs', () => ended.stop());
@@ -168,7 +230,11 @@ function chanceFrom(random: Random): () => number {
   };
 }
 
-async function openCounters({ redis }: GatewayConfig, { clock, log }: Foundation, lifecycle: Lifecycle): Promise<Counters> {
+async function openCounters(
+  { redis }: GatewayConfig,
+  { clock, log }: Foundation,
+  lifecycle: Lifecycle,
+): Promise<Counters> {
   const local = localCounters(clock);
   const counters = redis === undefined ? local : await openRedisCounters({ url: redis, clock, log, fallback: local });
   lifecycle.add('counters', () => counters.close());

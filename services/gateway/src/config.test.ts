@@ -21,19 +21,36 @@ function read(text: string): GatewayConfig {
   return gatewayConfig(readConfigFile(file, schema, {}).value);
 }
 
-test.each(['', 'gateway:\n', 'gateway: { redis: "", limits: }\n'])('an absent key and an empty value are the default: %j', (text) => {
-  expect(read(text)).toMatchObject({
-    listen: { host: '127.0.0.1', port: 8080 }, admin: undefined, redis: undefined,
-    limits: { bodyBytes: 64 * 1024 * 1024, createsPerMinute: 60, readsPerMinute: 600 },
-    services: { tasks: '127.0.0.1:9101', billing: '127.0.0.1:9102', media: '127.0.0.1:9103', mediaHttp: '127.0.0.1:9113' },
-  });
-});
+test.each(['', 'gateway:\n', 'gateway: { redis: "", limits: }\n'])(
+  'an absent key and an empty value are the default: %j',
+  (text) => {
+    expect(read(text)).toMatchObject({
+      listen: { host: '127.0.0.1', port: 8080 },
+      admin: undefined,
+      redis: undefined,
+      limits: { bodyBytes: 64 * 1024 * 1024, createsPerMinute: 60, readsPerMinute: 600 },
+      services: {
+        tasks: '127.0.0.1:9101',
+        billing: '127.0.0.1:9102',
+        media: '127.0.0.1:9103',
+        mediaHttp: '127.0.0.1:9113',
+      },
+    });
+  },
+);
 
 test('what is written is taken', () => {
-  const { admin, redis, limits } = read('gateway: { admin: "[::1]:9110", redis: "redis://:secret@redis:6379", limits: { body: 1MiB, creates_per_minute: 2147483647 } }');
+  const { admin, redis, limits } = read(
+    'gateway: { admin: "[::1]:9110", redis: "redis://:secret@redis:6379", limits: { body: 1MiB, creates_per_minute: 2147483647 } }',
+  );
 
   expect(admin).toEqual({ host: '::1', port: 9110 });
-  expect(limits).toEqual({ bodyBytes: 1024 * 1024, createsPerMinute: 2_147_483_647, readsPerMinute: 600, callsPerMinute: 600 });
+  expect(limits).toEqual({
+    bodyBytes: 1024 * 1024,
+    createsPerMinute: 2_147_483_647,
+    readsPerMinute: 600,
+    callsPerMinute: 600,
+  });
   expect([String(redis), redis?.reveal()]).toEqual(['***', 'redis://:secret@redis:6379']);
 });
 
@@ -47,7 +64,10 @@ channels:
   - { id: off, models: { D: up-d }, enabled: false }
 `);
 
-  expect(catalogue.models.get('A')).toMatchObject({ duration: { min: 4, max: 15 }, defaults: { duration: 8, resolution: '768P', ratio: '16:9' } });
+  expect(catalogue.models.get('A')).toMatchObject({
+    duration: { min: 4, max: 15 },
+    defaults: { duration: 8, resolution: '768P', ratio: '16:9' },
+  });
   expect(catalogue.offered).toEqual(['A', 'B', 'C']);
 });
 

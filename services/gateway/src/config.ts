@@ -10,9 +10,24 @@ import type { Model, Models } from './domain/model.ts';
 
 const COUNT_MAX = 2 ** 31 - 1;
 
-const address = (fallback?: string): object => ({ type: 'string', format: 'host-port', ...(fallback === undefined ? {} : { default: fallback }) });
-const count = (fallback: number): object => ({ type: 'integer', minimum: 1, maximum: COUNT_MAX, default: fallback, description: `a whole number from 1 to ${String(COUNT_MAX)}` });
-const section = (properties: object): object => ({ type: 'object', additionalProperties: false, default: {}, properties });
+const address = (fallback?: string): object => ({
+  type: 'string',
+  format: 'host-port',
+  ...(fallback === undefined ? {} : { default: fallback }),
+});
+const count = (fallback: number): object => ({
+  type: 'integer',
+  minimum: 1,
+  maximum: COUNT_MAX,
+  default: fallback,
+  description: `a whole number from 1 to ${String(COUNT_MAX)}`,
+});
+const section = (properties: object): object => ({
+  type: 'object',
+  additionalProperties: false,
+  default: {},
+  properties,
+});
 
 /** JSON Schema of the key that this service owns. */
 export const gatewaySchema = {
@@ -20,10 +35,23 @@ export const gatewaySchema = {
     listen: address('127.0.0.1:8080'),
     admin: address(),
     redis: { type: 'string', pattern: '^rediss?://', description: 'a Redis address such as redis://127.0.0.1:6379' },
-    limits: section({ body: { type: 'string', format: 'bytes', default: '64MiB' }, creates_per_minute: count(60), reads_per_minute: count(600), calls_per_minute: count(600) }),
+    limits: section({
+      body: { type: 'string', format: 'bytes', default: '64MiB' },
+      creates_per_minute: count(60),
+      reads_per_minute: count(600),
+      calls_per_minute: count(600),
+    }),
     realtime: section(realtimeProperties),
-    async: section({ workers: { ...count(8), minimum: 0, description: `a whole number from 0 to ${String(COUNT_MAX)}` }, drain: { type: 'string', format: 'duration', default: '20s' } }),
-    services: section({ tasks: address('127.0.0.1:9101'), billing: address('127.0.0.1:9102'), media: address('127.0.0.1:9103'), media_http: address('127.0.0.1:9113') }),
+    async: section({
+      workers: { ...count(8), minimum: 0, description: `a whole number from 0 to ${String(COUNT_MAX)}` },
+      drain: { type: 'string', format: 'duration', default: '20s' },
+    }),
+    services: section({
+      tasks: address('127.0.0.1:9101'),
+      billing: address('127.0.0.1:9102'),
+      media: address('127.0.0.1:9103'),
+      media_http: address('127.0.0.1:9113'),
+    }),
   }),
 } as const;
 
@@ -55,7 +83,12 @@ export interface GatewayConfig {
   /** Who makes the calls of the generic asynchronous route, and how long a stop waits for them. */
   readonly jobs: { readonly workers: number; readonly drainMs: number };
   /** Where the other services are, for a gateway that runs alone. */
-  readonly services: { readonly tasks: string; readonly billing: string; readonly media: string; readonly mediaHttp: string };
+  readonly services: {
+    readonly tasks: string;
+    readonly billing: string;
+    readonly media: string;
+    readonly mediaHttp: string;
+  };
   readonly catalogue: Catalogue;
 }
 
@@ -78,10 +111,20 @@ interface Checked {
     readonly listen: string;
     readonly admin?: string;
     readonly redis?: string;
-    readonly limits: { readonly body: string; readonly creates_per_minute: number; readonly reads_per_minute: number; readonly calls_per_minute: number };
+    readonly limits: {
+      readonly body: string;
+      readonly creates_per_minute: number;
+      readonly reads_per_minute: number;
+      readonly calls_per_minute: number;
+    };
     readonly realtime: CheckedRealtime;
     readonly async: { readonly workers: number; readonly drain: string };
-    readonly services: { readonly tasks: string; readonly billing: string; readonly media: string; readonly media_http: string };
+    readonly services: {
+      readonly tasks: string;
+      readonly billing: string;
+      readonly media: string;
+      readonly media_http: string;
+    };
   };
   readonly models?: Readonly<Record<string, CheckedModel>>;
   readonly channels?: readonly CheckedChannel[];
@@ -94,10 +137,20 @@ export function gatewayConfig(value: unknown): GatewayConfig {
     listen: hostPort(listen),
     admin: admin === undefined ? undefined : hostPort(admin),
     redis: redis === undefined ? undefined : new Secret(redis),
-    limits: { bodyBytes: parseBytes(limits.body) ?? 0, createsPerMinute: limits.creates_per_minute, readsPerMinute: limits.reads_per_minute, callsPerMinute: limits.calls_per_minute },
+    limits: {
+      bodyBytes: parseBytes(limits.body) ?? 0,
+      createsPerMinute: limits.creates_per_minute,
+      readsPerMinute: limits.reads_per_minute,
+      callsPerMinute: limits.calls_per_minute,
+    },
     realtime: realtimeSettings(realtime),
     jobs: { workers: jobs.workers, drainMs: parseDuration(jobs.drain) ?? 0 },
-    services: { tasks: services.tasks, billing: services.billing, media: services.media, mediaHttp: services.media_http },
+    services: {
+      tasks: services.tasks,
+      billing: services.billing,
+      media: services.media,
+      mediaHttp: services.media_http,
+    },
     catalogue: readCatalogue(value),
   };
 }

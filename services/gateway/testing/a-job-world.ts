@@ -18,11 +18,13 @@ const WHOLE: CallEnd = { status: 200, how: 'whole', usage: undefined };
 /** What the upstream does with a call that reaches it. */
 export type Upstream = (sink: CallSink, gone: AbortSignal) => Promise<CallEnd>;
 
-export const answers = (status: number, body: string | Buffer, type = 'application/json'): Upstream => async (sink) => {
-  sink.begin(status, { 'content-type': type });
-  sink.end(Buffer.from(body), {});
-  return { ...WHOLE, status };
-};
+export const answers =
+  (status: number, body: string | Buffer, type = 'application/json'): Upstream =>
+  async (sink) => {
+    sink.begin(status, { 'content-type': type });
+    sink.end(Buffer.from(body), {});
+    return { ...WHOLE, status };
+  };
 
 /** A relay whose upstream is the test's; it counts what reaches that, and what is released. */
 export interface FakeRelay {
@@ -40,10 +42,15 @@ function fakeRelay(): FakeRelay {
     if (fake.holdRefusal !== undefined) throw fake.holdRefusal;
   };
   const fake: FakeRelay = {
-    upstream: answers(200, '{"ok":true}'), holdRefusal: undefined, reached: 0, released,
+    upstream: answers(200, '{"ok":true}'),
+    holdRefusal: undefined,
+    reached: 0,
+    released,
     relay: {
       assertServed: () => undefined,
-      hold: async () => { hold(); },
+      hold: async () => {
+        hold();
+      },
       release: (callId) => void released.push(callId),
       call: async (_call, sink, gone, kept) => {
         hold();
@@ -56,9 +63,16 @@ function fakeRelay(): FakeRelay {
   return fake;
 }
 
-export const refuses = (kind: Problem['kind'], reason: string, retryAfterMs?: number): Upstream => async () => {
-  throw new Problem({ kind, reason, message: `because of ${reason}`, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
-};
+export const refuses =
+  (kind: Problem['kind'], reason: string, retryAfterMs?: number): Upstream =>
+  async () => {
+    throw new Problem({
+      kind,
+      reason,
+      message: `because of ${reason}`,
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    });
+  };
 
 export interface JobWorld {
   readonly tasks: FakeJobs;
@@ -75,14 +89,35 @@ export function aJobWorld(): JobWorld {
   const [tasks, media, relay, clock] = [fakeJobs(), fakeMedia(), fakeRelay(), fakeClock()];
   const jobs = jobsClient(tasks.client);
   return {
-    tasks, jobs, media, relay, clock,
+    tasks,
+    jobs,
+    media,
+    relay,
+    clock,
     deps: { jobs, media: media.port, relay: relay.relay, thaw: thawCall, clock, log: silentLog, bytesMax: 1_000_000 },
     leased: async (body = Buffer.from('{"model":"some-model"}')) => {
-      await jobs.create({
-        accountId: 'demo', tokenId: 'token_1', isRepeatable: false, worker: undefined, idempotency: undefined,
-        call: { endpoint: 'chat', model: 'some-model', method: 'POST', path: '/v1/chat/completions', search: '?a=1', headers: ['Content-Type', 'application/json'], body: { inline: body } },
-      }, 'req_1');
-      const { jobs: [job] } = await jobs.lease('gateway', 1);
+      await jobs.create(
+        {
+          accountId: 'demo',
+          tokenId: 'token_1',
+          isRepeatable: false,
+          worker: undefined,
+          idempotency: undefined,
+          call: {
+            endpoint: 'chat',
+            model: 'some-model',
+            method: 'POST',
+            path: '/v1/chat/completions',
+            search: '?a=1',
+            headers: ['Content-Type', 'application/json'],
+            body: { inline: body },
+          },
+        },
+        'req_1',
+      );
+      const {
+        jobs: [job],
+      } = await jobs.lease('gateway', 1);
       return job!;
     },
   };

@@ -2,13 +2,34 @@ import type { CheckedRelayChannel } from '../src/relay/channel-settings.ts';
 
 /** Every endpoint that the relay has. */
 const RELAY_ENDPOINTS = [
-  'chat', 'responses', 'messages', 'generate_content', 'embeddings', 'rerank', 'images.generations', 'images.edits', 'audio.speech', 'audio.transcriptions', 'audio.translations',
+  'chat',
+  'responses',
+  'messages',
+  'generate_content',
+  'embeddings',
+  'rerank',
+  'images.generations',
+  'images.edits',
+  'audio.speech',
+  'audio.transcriptions',
+  'audio.translations',
 ];
 
 /** A relay channel as the checked file has it. */
 export function aRelayChannel(over: Partial<CheckedRelayChannel> = {}): CheckedRelayChannel {
   return {
-    id: 'text', adapter: 'relay', base_url: 'http://127.0.0.1:1', api_key: 'upstream-secret-key', auth: 'bearer', endpoints: RELAY_ENDPOINTS, models: { 'some-model': 'upstream-model-2026' },
-    priority: 0, weight: 1, enabled: true, limits: { requests_per_minute: 1_000_000, in_flight: 1000 }, timeouts: { first_byte: '5s', idle: '5s' }, ...over,
+    id: 'text',
+    adapter: 'relay',
+    base_url: 'http://127.0.0.1:1',
+    api_key: 'upstream-secret-key',
+    auth: 'bearer',
+    endpoints: RELAY_ENDPOINTS,
+    models: { 'some-model': 'upstream-model-2026' },
+    priority: 0,
+    weight: 1,
+    enabled: true,
+    limits: { requests_per_minute: 1_000_000, in_flight: 1000 },
+    timeouts: { first_byte: '5s', idle: '5s' },
+    ...over,
   };
 }

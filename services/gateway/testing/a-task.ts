@@ -17,24 +17,58 @@ export const TASK_ID = 'task_0123456789abcdefghjkmnpqrs';
 
 export function anOrder(over: OrderInit = {}): Order {
   return create(OrderSchema, {
-    kind: TaskKind.GENERATION, model: 'Alpha-H3', content: [{ item: { case: 'text', value: 'a red boat' } }], duration: 5, resolution: '768P', ratio: '16:9', ...over,
+    kind: TaskKind.GENERATION,
+    model: 'Alpha-H3',
+    content: [{ item: { case: 'text', value: 'a red boat' } }],
+    duration: 5,
+    resolution: '768P',
+    ratio: '16:9',
+    ...over,
   });
 }
 
 /** A task as it is right after its create. */
 export function aTask(over: TaskInit = {}): Task {
   return create(TaskSchema, {
-    id: TASK_ID, accountId: 'demo', order: anOrder(), state: TaskState.QUEUED, createdAt: timestampFromMs(CREATED_MS), updatedAt: timestampFromMs(CREATED_MS),
-    seconds: 5, pollAfterMs: 3000n, ...over,
+    id: TASK_ID,
+    accountId: 'demo',
+    order: anOrder(),
+    state: TaskState.QUEUED,
+    createdAt: timestampFromMs(CREATED_MS),
+    updatedAt: timestampFromMs(CREATED_MS),
+    seconds: 5,
+    pollAfterMs: 3000n,
+    ...over,
   });
 }
 
 export function aCompletedTask(over: TaskInit = {}): Task {
   const endedMs = CREATED_MS + 90_000;
   return aTask({
-    state: TaskState.COMPLETED, progress: 100, updatedAt: timestampFromMs(endedMs), completedAt: timestampFromMs(endedMs), expiresAt: timestampFromMs(endedMs + 7 * DAY_MS),
-    result: { object: 'obj_0123456789', bytes: 209_497n, mediaType: 'video/mp4', width: 1344, height: 768, durationMs: 5167n, frameRate: 24 },
-    usage: { totalSeconds: 5n, inputSeconds: 0n, outputSeconds: 5n, inputImageCount: 0n, totalTokens: 97_645n, promptTokens: 0n, completionTokens: 97_645n },
-    pollAfterMs: 0n, ...over,
+    state: TaskState.COMPLETED,
+    progress: 100,
+    updatedAt: timestampFromMs(endedMs),
+    completedAt: timestampFromMs(endedMs),
+    expiresAt: timestampFromMs(endedMs + 7 * DAY_MS),
+    result: {
+      object: 'obj_0123456789',
+      bytes: 209_497n,
+      mediaType: 'video/mp4',
+      width: 1344,
+      height: 768,
+      durationMs: 5167n,
+      frameRate: 24,
+    },
+    usage: {
+      totalSeconds: 5n,
+      inputSeconds: 0n,
+      outputSeconds: 5n,
+      inputImageCount: 0n,
+      totalTokens: 97_645n,
+      promptTokens: 0n,
+      completionTokens: 97_645n,
+    },
+    pollAfterMs: 0n,
+    ...over,
   });
 }

@@ -25,25 +25,46 @@ export interface FakeCalls {
 }
 
 export function fakeCalls(): FakeCalls {
-  const fake: Omit<FakeCalls, 'client'> = { placed: [], settled: [], batches: [], open: new Set(), isOld: false, refusal: undefined, settleFaults: 0 };
-  const client = directClient(CallService, bind(CallService, {
-    placeCalls: async ({ calls, refusalsOnly }) => {
-      fake.batches.push(calls.length);
-      fake.placed.push(...calls);
-      const { refusal } = fake;
-      if (refusal === undefined) for (const { callId } of calls) fake.open.add(callId);
-      if (refusalsOnly && !fake.isOld) return refusal === undefined ? { held: calls.length } : { refused: calls.map(({ callId }) => ({ callId, refusal: toWireProblem(refusal) })) };
-      return { placed: calls.map(() => (refusal === undefined ? { result: { case: 'held', value: { amountNanos: 1n } } } as const : { result: { case: 'refusal', value: toWireProblem(refusal) } } as const)) };
-    },
-    settleCalls: async ({ ends }) => {
-      if (fake.settleFaults > 0) {
-        fake.settleFaults -= 1;
-        throw new Problem({ kind: 'unavailable', reason: 'service_unavailable', message: 'not now' });
-      }
-      fake.settled.push(...ends);
-      for (const { callId } of ends) fake.open.delete(callId);
-      return { settlements: ends.map(() => ({})) };
-    },
-  }), aCaller());
+  const fake: Omit<FakeCalls, 'client'> = {
+    placed: [],
+    settled: [],
+    batches: [],
+    open: new Set(),
+    isOld: false,
+    refusal: undefined,
+    settleFaults: 0,
+  };
+  const client = directClient(
+    CallService,
+    bind(CallService, {
+      placeCalls: async ({ calls, refusalsOnly }) => {
+        fake.batches.push(calls.length);
+        fake.placed.push(...calls);
+        const { refusal } = fake;
+        if (refusal === undefined) for (const { callId } of calls) fake.open.add(callId);
+        if (refusalsOnly && !fake.isOld)
+          return refusal === undefined
+            ? { held: calls.length }
+            : { refused: calls.map(({ callId }) => ({ callId, refusal: toWireProblem(refusal) })) };
+        return {
+          placed: calls.map(() =>
+            refusal === undefined
+              ? ({ result: { case: 'held', value: { amountNanos: 1n } } } as const)
+              : ({ result: { case: 'refusal', value: toWireProblem(refusal) } } as const),
+          ),
+        };
+      },
+      settleCalls: async ({ ends }) => {
+        if (fake.settleFaults > 0) {
+          fake.settleFaults -= 1;
+          throw new Problem({ kind: 'unavailable', reason: 'service_unavailable', message: 'not now' });
+        }
+        fake.settled.push(...ends);
+        for (const { callId } of ends) fake.open.delete(callId);
+        return { settlements: ends.map(() => ({})) };
+      },
+    }),
+    aCaller(),
+  );
   return Object.assign(fake, { client });
 }

@@ -37,7 +37,10 @@ const KEEP_MS = 90n * 24n * 3_600_000n;
 const LEASE_MS = 3000n;
 
 /** `onQueued` hears of each job that a worker may have, `onEnded` of each that has its outcome. */
-export function fakeJobs(onQueued: (jobId: string) => void = () => undefined, onEnded: (job: { readonly jobId: string; readonly accountId: string }) => void = () => undefined): FakeJobs {
+export function fakeJobs(
+  onQueued: (jobId: string) => void = () => undefined,
+  onEnded: (job: { readonly jobId: string; readonly accountId: string }) => void = () => undefined,
+): FakeJobs {
   const calls: string[] = [];
   const jobs = new Map<string, FakeJob>();
   const overdue = new Set<string>();
@@ -57,78 +60,124 @@ export function fakeJobs(onQueued: (jobId: string) => void = () => undefined, on
     const job = jobs.get(jobId);
     return job?.lease === lease && !lost.has(jobId) ? job : undefined;
   };
-  const client = directClient(JobService, bind(JobService, {
-    createJob: async (request) => {
-      called('createJob');
-      const earlier = [...jobs.values()].find((job) => request.idempotencyKey !== '' && job.request.idempotencyKey === request.idempotencyKey && job.request.accountId === request.accountId);
-      if (earlier !== undefined && earlier.request.requestFingerprint !== request.requestFingerprint) throw new Problem({ kind: 'unprocessable', reason: 'idempotency_key_reused', message: 'this key was used with another request' });
-      if (earlier !== undefined) return { job: { id: earlier.id }, replayed: true };
-      const id = `job_${String(made += 1).padStart(26, '0')}`;
-      const lease = request.worker === '' ? '' : `create_${id}`;
-      jobs.set(id, { id, request, state: TaskState.QUEUED, lease, starts: 0, end: undefined });
-      if (lease === '') onQueued(id);
-      return { job: { id, state: TaskState.QUEUED }, lease, waitMs: 3_600_000n };
-    },
-    withdrawJob: async ({ lease }) => {
-      called('withdrawJob', lease?.jobId);
-      return { withdrawn: held(lease) !== undefined && jobs.delete(lease?.jobId ?? '') };
-    },
-    getJob: async ({ accountId, jobId }) => {
-      called('getJob', jobId);
-      const job = jobs.get(jobId);
-      if (job?.request.accountId !== accountId) throw new Problem({ kind: 'not_found', reason: 'task_not_found', message: 'there is no such asynchronous call' });
-      return { job: { id: job.id, accountId, state: job.state, ...(job.end?.answer === undefined ? {} : { answer: job.end.answer }), ...(job.end?.failure === undefined ? {} : { failure: job.end.failure }) } };
-    },
-    leaseJobs: async ({ limit }) => {
-      called('leaseJobs');
-      const lease = `lease_${String(leases += 1)}`;
-      const taken = [...jobs.values()].filter((job) => job.state === TaskState.QUEUED && job.lease === '').slice(0, limit);
-      for (const job of taken) job.lease = lease;
-      return {
-        leaseMs: LEASE_MS, keepMs: KEEP_MS,
-        jobs: taken.map(({ id, request: { accountId, tokenId, call } }) => ({
-          lease: { jobId: id, lease }, accountId, tokenId, visibleModels: ['*'], requestId: 'req_of_the_create', callId: id, overdue: overdue.has(id), ...(call === undefined ? {} : { call }),
-        })),
-      };
-    },
-    renewJobLeases: async (request) => {
-      called('renewJobLeases');
-      renewed += 1;
-      return { lostJobIds: request.leases.filter((lease) => held(lease) === undefined).map(({ jobId }) => jobId) };
-    },
-    markJobStarted: async ({ lease }) => {
-      called('markJobStarted', lease?.jobId);
-      const job = held(lease);
-      if (job === undefined) throw new Problem({ kind: 'conflict', reason: 'job_lease_lost', message: 'this lease of the job is over' });
-      job.state = TaskState.IN_PROGRESS;
-      job.starts += 1;
-      return {};
-    },
-    returnJob: async ({ lease, untouched, delayMs }) => {
-      called(`returnJob ${untouched ? 'untouched' : 'unknown'} ${String(delayMs)}`, lease?.jobId);
-      const job = held(lease);
-      if (job === undefined) return { returned: false };
-      job.lease = delayMs > 0n ? 'later' : '';
-      job.state = untouched ? TaskState.QUEUED : TaskState.FAILED;
-      if (job.lease === '' && untouched) onQueued(job.id);
-      return { returned: true };
-    },
-    finishJob: async (request) => {
-      called('finishJob', request.lease?.jobId);
-      const job = held(request.lease);
-      if (job === undefined) return { finished: false };
-      job.state = request.failure === undefined ? TaskState.COMPLETED : TaskState.FAILED;
-      job.end = request;
-      onEnded({ jobId: job.id, accountId: job.request.accountId });
-      return { finished: true };
-    },
-  }), aCaller());
+  const client = directClient(
+    JobService,
+    bind(JobService, {
+      createJob: async (request) => {
+        called('createJob');
+        const earlier = [...jobs.values()].find(
+          (job) =>
+            request.idempotencyKey !== '' &&
+            job.request.idempotencyKey === request.idempotencyKey &&
+            job.request.accountId === request.accountId,
+        );
+        if (earlier !== undefined && earlier.request.requestFingerprint !== request.requestFingerprint)
+          throw new Problem({
+            kind: 'unprocessable',
+            reason: 'idempotency_key_reused',
+            message: 'this key was used with another request',
+          });
+        if (earlier !== undefined) return { job: { id: earlier.id }, replayed: true };
+        const id = `job_${String((made += 1)).padStart(26, '0')}`;
+        const lease = request.worker === '' ? '' : `create_${id}`;
+        jobs.set(id, { id, request, state: TaskState.QUEUED, lease, starts: 0, end: undefined });
+        if (lease === '') onQueued(id);
+        return { job: { id, state: TaskState.QUEUED }, lease, waitMs: 3_600_000n };
+      },
+      withdrawJob: async ({ lease }) => {
+        called('withdrawJob', lease?.jobId);
+        return { withdrawn: held(lease) !== undefined && jobs.delete(lease?.jobId ?? '') };
+      },
+      getJob: async ({ accountId, jobId }) => {
+        called('getJob', jobId);
+        const job = jobs.get(jobId);
+        if (job?.request.accountId !== accountId)
+          throw new Problem({
+            kind: 'not_found',
+            reason: 'task_not_found',
+            message: 'there is no such asynchronous call',
+          });
+        return {
+          job: {
+            id: job.id,
+            accountId,
+            state: job.state,
+            ...(job.end?.answer === undefined ? {} : { answer: job.end.answer }),
+            ...(job.end?.failure === undefined ? {} : { failure: job.end.failure }),
+          },
+        };
+      },
+      leaseJobs: async ({ limit }) => {
+        called('leaseJobs');
+        const lease = `lease_${String((leases += 1))}`;
+        const taken = [...jobs.values()]
+          .filter((job) => job.state === TaskState.QUEUED && job.lease === '')
+          .slice(0, limit);
+        for (const job of taken) job.lease = lease;
+        return {
+          leaseMs: LEASE_MS,
+          keepMs: KEEP_MS,
+          jobs: taken.map(({ id, request: { accountId, tokenId, call } }) => ({
+            lease: { jobId: id, lease },
+            accountId,
+            tokenId,
+            visibleModels: ['*'],
+            requestId: 'req_of_the_create',
+            callId: id,
+            overdue: overdue.has(id),
+            ...(call === undefined ? {} : { call }),
+          })),
+        };
+      },
+      renewJobLeases: async (request) => {
+        called('renewJobLeases');
+        renewed += 1;
+        return { lostJobIds: request.leases.filter((lease) => held(lease) === undefined).map(({ jobId }) => jobId) };
+      },
+      markJobStarted: async ({ lease }) => {
+        called('markJobStarted', lease?.jobId);
+        const job = held(lease);
+        if (job === undefined)
+          throw new Problem({ kind: 'conflict', reason: 'job_lease_lost', message: 'this lease of the job is over' });
+        job.state = TaskState.IN_PROGRESS;
+        job.starts += 1;
+        return {};
+      },
+      returnJob: async ({ lease, untouched, delayMs }) => {
+        called(`returnJob ${untouched ? 'untouched' : 'unknown'} ${String(delayMs)}`, lease?.jobId);
+        const job = held(lease);
+        if (job === undefined) return { returned: false };
+        job.lease = delayMs > 0n ? 'later' : '';
+        job.state = untouched ? TaskState.QUEUED : TaskState.FAILED;
+        if (job.lease === '' && untouched) onQueued(job.id);
+        return { returned: true };
+      },
+      finishJob: async (request) => {
+        called('finishJob', request.lease?.jobId);
+        const job = held(request.lease);
+        if (job === undefined) return { finished: false };
+        job.state = request.failure === undefined ? TaskState.COMPLETED : TaskState.FAILED;
+        job.end = request;
+        onEnded({ jobId: job.id, accountId: job.request.accountId });
+        return { finished: true };
+      },
+    }),
+    aCaller(),
+  );
   return {
-    client, calls, jobs, overdue, lost,
+    client,
+    calls,
+    jobs,
+    overdue,
+    lost,
     get renewed() {
       return renewed;
     },
-    fail: (method, times = 1, problem = new Problem({ kind: 'unavailable', reason: 'service_unavailable', message: 'not now' })) => {
+    fail: (
+      method,
+      times = 1,
+      problem = new Problem({ kind: 'unavailable', reason: 'service_unavailable', message: 'not now' }),
+    ) => {
       failures.set(method, { left: times, problem });
     },
     single: () => {

@@ -54,9 +54,18 @@ export function fakeTasks(): FakeTasks {
     if (task === undefined) throw new Problem({ kind: 'not_found', reason: 'task_not_found', message: 'no such task' });
     return task;
   };
-  const earlierOf = ({ accountId, idempotencyKey, requestFingerprint }: Pick<CreateTaskRequest, 'accountId' | 'idempotencyKey' | 'requestFingerprint'>): Task | undefined => {
+  const earlierOf = ({
+    accountId,
+    idempotencyKey,
+    requestFingerprint,
+  }: Pick<CreateTaskRequest, 'accountId' | 'idempotencyKey' | 'requestFingerprint'>): Task | undefined => {
     const earlier = idempotencyKey === '' ? undefined : byKey.get(`${accountId} ${idempotencyKey}`);
-    if (earlier !== undefined && earlier.fingerprint !== requestFingerprint) throw new Problem({ kind: 'unprocessable', reason: 'idempotency_key_reused', message: 'this key was used with another body' });
+    if (earlier !== undefined && earlier.fingerprint !== requestFingerprint)
+      throw new Problem({
+        kind: 'unprocessable',
+        reason: 'idempotency_key_reused',
+        message: 'this key was used with another body',
+      });
     return earlier?.task;
   };
   const implementation: Implementation<typeof TaskService> = {
@@ -77,7 +86,11 @@ export function fakeTasks(): FakeTasks {
       creates.push(request);
       const earlier = earlierOf(request);
       if (earlier !== undefined) return { task: earlier, replayed: true };
-      const task = aTask({ id: `task_${String(creates.length).padStart(26, '0')}`, accountId: request.accountId, ...(request.order === undefined ? {} : { order: request.order }) });
+      const task = aTask({
+        id: `task_${String(creates.length).padStart(26, '0')}`,
+        accountId: request.accountId,
+        ...(request.order === undefined ? {} : { order: request.order }),
+      });
       tasks.set(`${request.accountId}/${task.id}`, task);
       byKey.set(`${request.accountId} ${request.idempotencyKey}`, { fingerprint: request.requestFingerprint, task });
       return { task, replayed: false };
@@ -89,7 +102,11 @@ export function fakeTasks(): FakeTasks {
     listTasks: async (request) => {
       called('listTasks');
       lists.push(request);
-      return { tasks: [...tasks.values()].filter((task) => task.accountId === request.accountId), hasMore: false, total: BigInt(tasks.size) };
+      return {
+        tasks: [...tasks.values()].filter((task) => task.accountId === request.accountId),
+        hasMore: false,
+        total: BigInt(tasks.size),
+      };
     },
     cancelTask: async ({ accountId, taskId }) => {
       called('cancelTask');
@@ -108,7 +125,14 @@ export function fakeTasks(): FakeTasks {
     },
   };
   return {
-    client: directClient(TaskService, bind(TaskService, implementation), aCaller()), calls, creates, checked, checks, lists, heeded, tasks,
+    client: directClient(TaskService, bind(TaskService, implementation), aCaller()),
+    calls,
+    creates,
+    checked,
+    checks,
+    lists,
+    heeded,
+    tasks,
     refuse: (method, problem) => {
       refusals.set(method, problem);
     },
@@ -121,7 +145,17 @@ export interface FakeBilling {
   /** Thrown at every call while it is set. */
   fault: Error | undefined;
   /** Tokens by key; absent: unknown. */
-  readonly tokens: Map<string, { readonly accountId?: string; readonly tokenId?: string; readonly models?: string[]; readonly expiresAtMs?: number; readonly disabled?: boolean; readonly limits?: { readonly createsPerMinute?: number; readonly inFlight?: number } }>;
+  readonly tokens: Map<
+    string,
+    {
+      readonly accountId?: string;
+      readonly tokenId?: string;
+      readonly models?: string[];
+      readonly expiresAtMs?: number;
+      readonly disabled?: boolean;
+      readonly limits?: { readonly createsPerMinute?: number; readonly inFlight?: number };
+    }
+  >;
 }
 
 export const TOKEN = 'rg_token-of-demo';
@@ -130,16 +164,28 @@ export function fakeBilling(): FakeBilling {
   const asked: string[] = [];
   const tokens: FakeBilling['tokens'] = new Map([[TOKEN, {}]]);
   const fake: FakeBilling = {
-    asked, tokens, fault: undefined,
+    asked,
+    tokens,
+    fault: undefined,
     client: {
       authenticate: async ({ key = '' }) => {
         asked.push(key);
         if (fake.fault !== undefined) throw fake.fault;
         const token = tokens.get(key);
-        if (token === undefined) throw new Problem({ kind: 'unauthenticated', reason: 'invalid_api_key', message: 'this token is not known' });
-        if (token.disabled === true) throw new Problem({ kind: 'forbidden', reason: 'token_disabled', message: 'this token is disabled' });
+        if (token === undefined)
+          throw new Problem({ kind: 'unauthenticated', reason: 'invalid_api_key', message: 'this token is not known' });
+        if (token.disabled === true)
+          throw new Problem({ kind: 'forbidden', reason: 'token_disabled', message: 'this token is disabled' });
         const { accountId = 'demo', tokenId = `token-${key}`, models = ['*'], expiresAtMs, limits } = token;
-        return { principal: { accountId, tokenId, models, ...(limits === undefined ? {} : { limits: create(TokenLimitsSchema, limits) }), ...(expiresAtMs === undefined ? {} : { expiresAt: timestampFromMs(expiresAtMs) }) } } as never;
+        return {
+          principal: {
+            accountId,
+            tokenId,
+            models,
+            ...(limits === undefined ? {} : { limits: create(TokenLimitsSchema, limits) }),
+            ...(expiresAtMs === undefined ? {} : { expiresAt: timestampFromMs(expiresAtMs) }),
+          },
+        } as never;
       },
     },
   };
@@ -166,11 +212,15 @@ export function fakeMedia(): FakeMedia {
     response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': Buffer.byteLength(text) }).end(text);
   };
   return {
-    puts, served, kept, removed,
+    puts,
+    served,
+    kept,
+    removed,
     port: {
       put: async (source, { accountId, bytesMax }) => {
         const chunks: Buffer[] = [];
-        for await (const chunk of Buffer.isBuffer(source) ? Readable.from([source]) : source) chunks.push(chunk as Buffer);
+        for await (const chunk of Buffer.isBuffer(source) ? Readable.from([source]) : source)
+          chunks.push(chunk as Buffer);
         const bytes = Buffer.concat(chunks);
         if (bytes.length > bytesMax) throw new Error('more bytes came than were announced');
         puts.push({ accountId, bytes });

@@ -17,13 +17,25 @@ export interface FakeUsage {
 export function fakeUsage(): FakeUsage {
   const asked: GetUsageRequest[] = [];
   const fake: { name: string; refusal: Error | undefined } = { name: 'main', refusal: undefined };
-  const sum = { amountNanos: 730_000_000n, requests: 2n, seconds: 11n, inputTokens: 1500n, cachedInputTokens: 400n, outputTokens: 100n, images: 2n };
-  const client = directClient(UsageService, bind(UsageService, {
-    getUsage: async (request) => {
-      asked.push(request);
-      if (fake.refusal !== undefined) throw fake.refusal;
-      return { groups: [{ key: '2026-01-01', name: fake.name, ...sum }], total: sum, currency: 'USD' };
-    },
-  }), aCaller());
+  const sum = {
+    amountNanos: 730_000_000n,
+    requests: 2n,
+    seconds: 11n,
+    inputTokens: 1500n,
+    cachedInputTokens: 400n,
+    outputTokens: 100n,
+    images: 2n,
+  };
+  const client = directClient(
+    UsageService,
+    bind(UsageService, {
+      getUsage: async (request) => {
+        asked.push(request);
+        if (fake.refusal !== undefined) throw fake.refusal;
+        return { groups: [{ key: '2026-01-01', name: fake.name, ...sum }], total: sum, currency: 'USD' };
+      },
+    }),
+    aCaller(),
+  );
   return Object.assign(fake, { client, asked });
 }

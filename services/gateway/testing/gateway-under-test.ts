@@ -44,28 +44,61 @@ export interface GatewayUnderTest {
 }
 
 export interface TestSettings {
-  readonly limits?: { readonly body?: string; readonly creates_per_minute?: number; readonly reads_per_minute?: number; readonly calls_per_minute?: number };
+  readonly limits?: {
+    readonly body?: string;
+    readonly creates_per_minute?: number;
+    readonly reads_per_minute?: number;
+    readonly calls_per_minute?: number;
+  };
   readonly channels?: readonly CheckedRelayChannel[];
   readonly admin?: string;
   readonly host?: string;
 }
 
 const MODELS = {
-  'Alpha-H3': { kind: 'video', duration: [4, 15], resolutions: ['768P', '2K'], ratios: ['adaptive', '21:9', '16:9', '4:3', '1:1', '3:4', '9:16'] },
+  'Alpha-H3': {
+    kind: 'video',
+    duration: [4, 15],
+    resolutions: ['768P', '2K'],
+    ratios: ['adaptive', '21:9', '16:9', '4:3', '1:1', '3:4', '9:16'],
+  },
   'Beta-V1': { kind: 'video', duration: [6, 10], resolutions: ['480P', '720P'], ratios: ['adaptive', '1:1', '9:16'] },
 };
 
 export function checkedConfig({ limits = {}, channels = [], admin, host = '127.0.0.1' }: TestSettings = {}): unknown {
   return {
     gateway: {
-      listen: `${host}:0`, ...(admin === undefined ? {} : { admin }),
-      limits: { body: '64MiB', creates_per_minute: 100_000, reads_per_minute: 100_000, calls_per_minute: 100_000, ...limits },
-      realtime: { message: '16MiB', messages_per_second: 200, duration: '60m', ping: '20s', sessions: 2000, sessions_per_token: 100 },
+      listen: `${host}:0`,
+      ...(admin === undefined ? {} : { admin }),
+      limits: {
+        body: '64MiB',
+        creates_per_minute: 100_000,
+        reads_per_minute: 100_000,
+        calls_per_minute: 100_000,
+        ...limits,
+      },
+      realtime: {
+        message: '16MiB',
+        messages_per_second: 200,
+        duration: '60m',
+        ping: '20s',
+        sessions: 2000,
+        sessions_per_token: 100,
+      },
       async: { workers: 4, drain: '1s' },
-      services: { tasks: '127.0.0.1:9101', billing: '127.0.0.1:9102', media: '127.0.0.1:9103', media_http: '127.0.0.1:9113' },
+      services: {
+        tasks: '127.0.0.1:9101',
+        billing: '127.0.0.1:9102',
+        media: '127.0.0.1:9103',
+        media_http: '127.0.0.1:9113',
+      },
     },
     models: MODELS,
-    channels: [{ id: 'one', models: { 'Alpha-H3': 'up-h3', 'Beta-V1': 'up-beta' } }, { id: 'off', enabled: false, models: { Hidden: 'up-hidden' } }, ...channels],
+    channels: [
+      { id: 'one', models: { 'Alpha-H3': 'up-h3', 'Beta-V1': 'up-beta' } },
+      { id: 'off', enabled: false, models: { Hidden: 'up-hidden' } },
+      ...channels,
+    ],
   };
 }
 
@@ -75,12 +108,56 @@ export async function startGatewayUnderTest(settings: TestSettings = {}): Promis
   const warnings: { readonly fields: object; readonly message: string }[] = [];
   const log: Log = { ...silentLog, warn: (fields, message) => void warnings.push({ fields, message }) };
   const bus = openLocalBus(clock, silentLog);
-  const [tasks, billing, media, calls, usage, jobs] = [fakeTasks(), fakeBilling(), fakeMedia(), fakeCalls(), fakeUsage(), fakeJobs((jobId) => { bus.announce(JobQueuedSchema, create(JobQueuedSchema, { jobId })); }, (job) => { bus.announce(JobEndedSchema, create(JobEndedSchema, job)); })];
-  const gateway = await startGateway(gatewayConfig(checkedConfig(settings)), {
-    clock, bus, log, metrics: openMetrics(false), random: () => undefined, newId: newIds(clock), signingKey: new Secret('a key'), publicUrl: PUBLIC_URL, dataDir: '/nowhere',
-  }, { tasks: tasks.client, jobs: jobs.client, billing: billing.client, calls: calls.client, usage: usage.client, media: media.port, ready: async () => true });
+  const [tasks, billing, media, calls, usage, jobs] = [
+    fakeTasks(),
+    fakeBilling(),
+    fakeMedia(),
+    fakeCalls(),
+    fakeUsage(),
+    fakeJobs(
+      (jobId) => {
+        bus.announce(JobQueuedSchema, create(JobQueuedSchema, { jobId }));
+      },
+      (job) => {
+        bus.announce(JobEndedSchema, create(JobEndedSchema, job));
+      },
+    ),
+  ];
+  const gateway = await startGateway(
+    gatewayConfig(checkedConfig(settings)),
+    {
+      clock,
+      bus,
+      log,
+      metrics: openMetrics(false),
+      random: () => undefined,
+      newId: newIds(clock),
+      signingKey: new Secret('a key'),
+      publicUrl: PUBLIC_URL,
+      dataDir: '/nowhere',
+    },
+    {
+      tasks: tasks.client,
+      jobs: jobs.client,
+      billing: billing.client,
+      calls: calls.client,
+      usage: usage.client,
+      media: media.port,
+      ready: async () => true,
+    },
+  );
   return {
-    gateway, url: gateway.url, clock, bus, tasks, billing, media, calls, usage, jobs, warnings,
+    gateway,
+    url: gateway.url,
+    clock,
+    bus,
+    tasks,
+    billing,
+    media,
+    calls,
+    usage,
+    jobs,
+    warnings,
     settled: (count) => untilAfter(clock, () => calls.settled.length >= count),
     stop: async () => {
       await gateway.stop();

@@ -20,12 +20,20 @@ export interface CallOptions {
 }
 
 /** One request, nothing normalised. */
-export function call(base: string, method: string, path: string, { body, headers = {}, token = TOKEN, agent }: CallOptions = {}): Promise<Answer> {
-  const payload = body === undefined ? undefined : typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
+export function call(
+  base: string,
+  method: string,
+  path: string,
+  { body, headers = {}, token = TOKEN, agent }: CallOptions = {},
+): Promise<Answer> {
+  const payload =
+    body === undefined ? undefined : typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
   const { hostname, port } = new URL(base);
   const all = {
     ...(token === null ? {} : { authorization: `Bearer ${token}` }),
-    ...(payload === undefined ? {} : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(payload)) }),
+    ...(payload === undefined
+      ? {}
+      : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(payload)) }),
     ...headers,
   };
   return new Promise((resolve, reject) => {

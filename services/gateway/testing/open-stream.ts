@@ -19,7 +19,17 @@ export interface OpenStream {
 export async function openStream(base: string, path: string, body: unknown): Promise<OpenStream> {
   const { hostname, port } = new URL(base);
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  const request = http.request({ hostname, port, method: 'POST', path, agent: false, headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' } }, resolve);
+  const request = http.request(
+    {
+      hostname,
+      port,
+      method: 'POST',
+      path,
+      agent: false,
+      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+    },
+    resolve,
+  );
   request.on('error', reject).end(JSON.stringify(body));
   const response = await promise;
   let text = '';
@@ -27,9 +37,15 @@ export async function openStream(base: string, path: string, body: unknown): Pro
     text += chunk.toString('utf8');
   });
   return {
-    response, text: () => text, has: (part) => until(() => text.includes(part)),
+    response,
+    text: () => text,
+    has: (part) => until(() => text.includes(part)),
     ended: new Promise((over) => {
-      response.on('error', () => undefined).once('close', () => { over({ text, wasWhole: response.complete }); });
+      response
+        .on('error', () => undefined)
+        .once('close', () => {
+          over({ text, wasWhole: response.complete });
+        });
     }),
     leave: () => {
       request.destroy();

@@ -8,14 +8,35 @@ export function brief(order: Order): object {
   const content = order.content.map(({ item }) => {
     if (item.case !== 'media') return item.value ?? '';
     const { url, declaredType, role } = item.value;
-    return { [MediaKind[item.value.kind].toLowerCase()]: url === '' ? `(${declaredType})` : url, ...(role === MediaRole.UNSPECIFIED ? {} : { role: MediaRole[role].toLowerCase() }) };
+    return {
+      [MediaKind[item.value.kind].toLowerCase()]: url === '' ? `(${declaredType})` : url,
+      ...(role === MediaRole.UNSPECIFIED ? {} : { role: MediaRole[role].toLowerCase() }),
+    };
   });
-  const fields = { duration, resolution, ratio, aigcWatermark, callbackUrl, size, sourceTaskId: sourceTaskId === '' ? undefined : sourceTaskId, extra: extraJson === '' ? undefined : JSON.parse(extraJson) as unknown };
-  return { kind: TaskKind[kind].toLowerCase(), model, content, ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) };
+  const fields = {
+    duration,
+    resolution,
+    ratio,
+    aigcWatermark,
+    callbackUrl,
+    size,
+    sourceTaskId: sourceTaskId === '' ? undefined : sourceTaskId,
+    extra: extraJson === '' ? undefined : (JSON.parse(extraJson) as unknown),
+  };
+  return {
+    kind: TaskKind[kind].toLowerCase(),
+    model,
+    content,
+    ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)),
+  };
 }
 
 /** What a refused call refused with. */
-export function refusalOf(run: () => unknown): { readonly reason: string; readonly field: string | undefined; readonly message: string } {
+export function refusalOf(run: () => unknown): {
+  readonly reason: string;
+  readonly field: string | undefined;
+  readonly message: string;
+} {
   try {
     run();
   } catch (error) {

@@ -25,7 +25,14 @@ import type { Realtime } from '../src/relay/realtime/realtime.ts';
 import type { RealtimeSettings } from '../src/relay/realtime/realtime-settings.ts';
 import { until } from './until.ts';
 
-export const REALTIME_SETTINGS: RealtimeSettings = { messageBytesMax: 1_000_000, messagesPerSecond: 50, durationMaxMs: 600_000, pingMs: 20_000, sessionsMax: 3, sessionsPerTokenMax: 2 };
+export const REALTIME_SETTINGS: RealtimeSettings = {
+  messageBytesMax: 1_000_000,
+  messagesPerSecond: 50,
+  durationMaxMs: 600_000,
+  pingMs: 20_000,
+  sessionsMax: 3,
+  sessionsPerTokenMax: 2,
+};
 export const REALTIME_TOKEN = 'sk-demo-0123456789';
 export const OTHER_TOKEN = 'sk-demo-9876543210';
 
@@ -86,22 +93,56 @@ export async function startRealtimeUnderTest(): Promise<RealtimeUnderTest> {
     settle: (callId, charge) => void settled.push({ callId, charge }),
   };
   const channel: RealtimeUnderTest['channel'] = (id, more = {}) => ({
-    id: `relay-secret-${id}`, baseUrl: `http://${upstream.host}/${id}`, apiKey: new Secret(RELAY_KEYS[id]!), auth: 'bearer', endpoints: ['realtime'], models: { voice: UPSTREAM_MODELS[id] },
-    priority: id === 'main' ? 1 : 0, weight: 1, enabled: true, requestsPerMinute: 100, inFlightMax: 10, firstByteTimeoutMs: 5000, idleTimeoutMs: 5000, ...more,
+    id: `relay-secret-${id}`,
+    baseUrl: `http://${upstream.host}/${id}`,
+    apiKey: new Secret(RELAY_KEYS[id]!),
+    auth: 'bearer',
+    endpoints: ['realtime'],
+    models: { voice: UPSTREAM_MODELS[id] },
+    priority: id === 'main' ? 1 : 0,
+    weight: 1,
+    enabled: true,
+    requestsPerMinute: 100,
+    inFlightMax: 10,
+    firstByteTimeoutMs: 5000,
+    idleTimeoutMs: 5000,
+    ...more,
   });
-  const channels = openRelayChannels([channel('main'), channel('spare'), channel('main', { id: 'text', endpoints: ['chat'], models: { text: 'text' } })], { clock, chance: () => 0.5 });
-  const realtime = openRealtime({ clock, newId: newIds(clock), log: silentLog, metrics: openMetrics(false), channels, charges, settings: REALTIME_SETTINGS });
+  const channels = openRelayChannels(
+    [channel('main'), channel('spare'), channel('main', { id: 'text', endpoints: ['chat'], models: { text: 'text' } })],
+    { clock, chance: () => 0.5 },
+  );
+  const realtime = openRealtime({
+    clock,
+    newId: newIds(clock),
+    log: silentLog,
+    metrics: openMetrics(false),
+    channels,
+    charges,
+    settings: REALTIME_SETTINGS,
+  });
   let noToken: Problem | undefined;
   const server = await startServer(clock, realtime, () => noToken);
   const url = `127.0.0.1:${String(server.port)}`;
   const dial: RealtimeUnderTest['dial'] = (query = 'model=voice', { protocols = [], ...options } = {}) => {
-    const socket = new WebSocket(`ws://${url}/v1/realtime?${query}`, [...protocols], { headers: { authorization: `Bearer ${REALTIME_TOKEN}` }, ...options });
+    const socket = new WebSocket(`ws://${url}/v1/realtime?${query}`, [...protocols], {
+      headers: { authorization: `Bearer ${REALTIME_TOKEN}` },
+      ...options,
+    });
     socket.on('error', () => undefined);
     open.push(socket);
     return socket;
   };
   return {
-    clock, url: `http://${url}`, upstream, channels, realtime, orders, settled, channel, dial,
+    clock,
+    url: `http://${url}`,
+    upstream,
+    channels,
+    realtime,
+    orders,
+    settled,
+    channel,
+    dial,
     refuseToken: (problem) => {
       noToken = problem;
     },
@@ -114,10 +155,16 @@ export async function startRealtimeUnderTest(): Promise<RealtimeUnderTest> {
       client.on('message', (data: Buffer, isBinary) => got.push(isBinary ? data : data.toString()));
       const closed = once(client, 'close').then(([code, reason]) => ({ code: code as number, reason: String(reason) }));
       await until(() => got.length > 0);
-      return { client, got, closed, there: upstream.sessions.at(-1)!, say: (event) => client.send(JSON.stringify(event)) };
+      return {
+        client,
+        got,
+        closed,
+        there: upstream.sessions.at(-1)!,
+        say: (event) => client.send(JSON.stringify(event)),
+      };
     },
     refusal: async (query, options) => {
-      const [, response] = await once(dial(query, options), 'unexpected-response') as [unknown, IncomingMessage];
+      const [, response] = (await once(dial(query, options), 'unexpected-response')) as [unknown, IncomingMessage];
       const parts: Buffer[] = [];
       for await (const part of response) parts.push(part as Buffer);
       const text = Buffer.concat(parts).toString();
@@ -136,18 +183,39 @@ export async function startRealtimeUnderTest(): Promise<RealtimeUnderTest> {
 function startServer(clock: FakeClock, realtime: Realtime, refused: () => Problem | undefined) {
   const principals = {
     of: async (key: string) => {
-      if (key !== REALTIME_TOKEN && key !== OTHER_TOKEN) throw new Problem({ kind: 'unauthenticated', reason: 'invalid_api_key', message: 'no such token' });
+      if (key !== REALTIME_TOKEN && key !== OTHER_TOKEN)
+        throw new Problem({ kind: 'unauthenticated', reason: 'invalid_api_key', message: 'no such token' });
       const problem = refused();
       if (problem !== undefined) throw problem;
-      return { accountId: 'demo', tokenId: key === OTHER_TOKEN ? 'other' : 'token', models: ['voice', 'text'], expiresAt: undefined };
+      return {
+        accountId: 'demo',
+        tokenId: key === OTHER_TOKEN ? 'other' : 'token',
+        models: ['voice', 'text'],
+        expiresAt: undefined,
+      };
     },
     drop: () => undefined,
   };
-  const admission = { principals, counters: localCounters(clock), limits: { bodyBytes: 1, createsPerMinute: 1, readsPerMinute: 1, callsPerMinute: 5 } };
+  const admission = {
+    principals,
+    counters: localCounters(clock),
+    limits: { bodyBytes: 1, createsPerMinute: 1, readsPerMinute: 1, callsPerMinute: 5 },
+  };
   return startPublicServer({
-    listen: { host: '127.0.0.1', port: 0 }, ready: async () => true, metrics: undefined, handle: (_, response) => void response.writeHead(418).end(),
-    upgrades: realtimeUpgrades({ realtime, admission, clock, newId: newIds(clock), log: silentLog, metrics: openMetrics(false) }),
+    listen: { host: '127.0.0.1', port: 0 },
+    ready: async () => true,
+    metrics: undefined,
+    handle: (_, response) => void response.writeHead(418).end(),
+    upgrades: realtimeUpgrades({
+      realtime,
+      admission,
+      clock,
+      newId: newIds(clock),
+      log: silentLog,
+      metrics: openMetrics(false),
+    }),
   });
 }
 
-export const leaks = (seen: unknown): readonly string[] => NEVER_SEEN.filter((secret) => JSON.stringify(seen).includes(secret));
+export const leaks = (seen: unknown): readonly string[] =>
+  NEVER_SEEN.filter((secret) => JSON.stringify(seen).includes(secret));

@@ -20,7 +20,10 @@ export function withRelay(settings: Partial<CheckedRelayChannel> = {}): () => Re
   let under: RelayUnderTest;
   beforeAll(async () => {
     const [first, second] = [await startRelayUpstream(), await startRelayUpstream()];
-    const channels = [aRelayChannel({ id: 'channel-one', base_url: first.url, priority: 1, ...settings }), aRelayChannel({ id: 'channel-two', base_url: second.url, api_key: 'second-secret-key', ...settings })];
+    const channels = [
+      aRelayChannel({ id: 'channel-one', base_url: first.url, priority: 1, ...settings }),
+      aRelayChannel({ id: 'channel-two', base_url: second.url, api_key: 'second-secret-key', ...settings }),
+    ];
     under = { gateway: await startGatewayUnderTest({ channels }), upstreams: [first, second], first, second };
   });
   beforeEach(async () => {

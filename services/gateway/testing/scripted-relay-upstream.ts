@@ -29,19 +29,28 @@ export async function startRelayUpstream(reply: Reply = json({})): Promise<Relay
     response.once('close', () => {
       if (!response.writableFinished) left += 1;
     });
-    void take(request).then((body) => {
-      const one = { method: request.method ?? '', url: request.url ?? '', headers: request.headers, body };
-      seen.push(one);
-      upstream.reply(one, response);
-    }, () => undefined);
+    void take(request).then(
+      (body) => {
+        const one = { method: request.method ?? '', url: request.url ?? '', headers: request.headers, body };
+        seen.push(one);
+        upstream.reply(one, response);
+      },
+      () => undefined,
+    );
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   const upstream: RelayUpstream = {
-    url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`, seen, reply, left: () => left,
-    stop: () => new Promise((resolve) => {
-      server.close(() => { resolve(); });
-      server.closeAllConnections();
-    }),
+    url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`,
+    seen,
+    reply,
+    left: () => left,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => {
+          resolve();
+        });
+        server.closeAllConnections();
+      }),
   };
   return upstream;
 }

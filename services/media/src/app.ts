@@ -53,9 +53,18 @@ export interface MediaCallers {
 }
 
 /** Builds the media service. Beside it one process comes up in which the files of clients are parsed, and others when they are needed. */
-export async function startMedia(config: MediaConfig, foundation: Foundation, callers: MediaCallers): Promise<RunningMedia> {
+export async function startMedia(
+  config: MediaConfig,
+  foundation: Foundation,
+  callers: MediaCallers,
+): Promise<RunningMedia> {
   const lifecycle = openLifecycle(foundation.log);
-  const sql = await openSql({ url: config.database?.reveal(), dataDir: foundation.dataDir, name: 'media', migrations: MIGRATIONS });
+  const sql = await openSql({
+    url: config.database?.reveal(),
+    dataDir: foundation.dataDir,
+    name: 'media',
+    migrations: MIGRATIONS,
+  });
   lifecycle.add('database', () => sql.close());
   try {
     return build(config, foundation, { sql, lifecycle, ...callers });
@@ -65,44 +74,99 @@ export async function startMedia(config: MediaConfig, foundation: Foundation, ca
   }
 }
 
-interface Opened extends MediaCallers { readonly sql: Sql; readonly lifecycle: Lifecycle }
+interface Opened extends MediaCallers {
+  readonly sql: Sql;
+  readonly lifecycle: Lifecycle;
+}
 
 function build(config: MediaConfig, foundation: Foundation, { sql, lifecycle, identify }: Opened): RunningMedia {
   const { clock, log, newId, publicUrl } = foundation;
   const stopping = new AbortController();
-  const folder = config.blobs.kind === 'folder' && config.blobs.path !== undefined ? config.blobs.path : path.join(foundation.dataDir, 'blobs');
+  const folder =
+    config.blobs.kind === 'folder' && config.blobs.path !== undefined
+      ? config.blobs.path
+      : path.join(foundation.dataDir, 'blobs');
   const scratch = path.join(folder, 'incoming');
   const faults = storageFaults(log);
   const incoming = guardedIncoming(openIncoming(scratch, newId), faults);
   const blobs = guardedBlobs(openBlobs(config.blobs, { folder, scratch, ...foundation, lifecycle }), faults);
   const pools = openProbePools({ clock, log, newId, folder: path.join(folder, 'parsing'), ...config.probe });
   lifecycle.add('parsers', () => pools.stop());
-  const fetcher = openFetcher({
-    ...foundation, incoming, policy: addressPolicy(config.fetch), dnsServers: config.fetch.dnsServers, redirectsMax: config.fetch.redirectsMax, headerBytesMax: config.fetch.headerBytesMax,
-    isOwn: (url) => isOwnHost(url, publicUrl), stopping: stopping.signal,
-  }, config);
-  const deps = { ...foundation, ...config, store: sqlMediaStore(sql), blobs, incoming, fetcher, probe: pools.references.probe, poster: pools.posters.poster, redraw: config.stagedRedraw ? pools.references.redraw : undefined };
+  const fetcher = openFetcher(
+    {
+      ...foundation,
+      incoming,
+      policy: addressPolicy(config.fetch),
+      dnsServers: config.fetch.dnsServers,
+      redirectsMax: config.fetch.redirectsMax,
+      headerBytesMax: config.fetch.headerBytesMax,
+      isOwn: (url) => isOwnHost(url, publicUrl),
+      stopping: stopping.signal,
+    },
+    config,
+  );
+  const deps = {
+    ...foundation,
+    ...config,
+    store: sqlMediaStore(sql),
+    blobs,
+    incoming,
+    fetcher,
+    probe: pools.references.probe,
+    poster: pools.posters.poster,
+    redraw: config.stagedRedraw ? pools.references.redraw : undefined,
+  };
 
   const flights = singleFlight<MediaObject>();
   const drawing = singleFlight<MediaObject | undefined>();
-  const posterOf = (result: MediaObject): Promise<MediaObject | undefined> => drawing.run(result.id, () => makePoster(deps, result), stopping.signal);
-  const ingest = withPosters((order: IngestOrder) => ingestResult({ ...deps, probe: pools.results.probe }, order), posterOf);
+  const posterOf = (result: MediaObject): Promise<MediaObject | undefined> =>
+    drawing.run(result.id, () => makePoster(deps, result), stopping.signal);
+  const ingest = withPosters(
+    (order: IngestOrder) => ingestResult({ ...deps, probe: pools.results.probe }, order),
+    posterOf,
+  );
   lifecycle.add('posters', () => drawing.settled());
   lifecycle.add('transfers', () => flights.settled());
-  lifecycle.add('fetches', () => { stopping.abort(); });
-  const sweep = startWorker({ name: 'media-sweep', clock, log, idleMs: SWEEP_IDLE_MS, pass: () => collectGarbage(deps) });
+  lifecycle.add('fetches', () => {
+    stopping.abort();
+  });
+  const sweep = startWorker({
+    name: 'media-sweep',
+    clock,
+    log,
+    idleMs: SWEEP_IDLE_MS,
+    pass: () => collectGarbage(deps),
+  });
   lifecycle.add('sweep', () => sweep.stop());
 
   const bytes = mediaBytes({ ...deps, posterOf });
   return {
     bytes,
-    bindings: [mediaServiceBinding({
-      clock, store: deps.store, blobs,
-      stage: (order, signal) => flights.run(`stage ${order.accountId} ${order.taskId} ${nameOf(order)}`, (left) => stageMedia(deps, { ...order, signal: left }), signal),
-      ingest: (order, signal) => flights.run(`ingest ${order.taskId}`, () => ingest(order), signal),
-      link: (object) => linkObject({ ...deps, presigned: config.stagedPresigned ?? isReachable(config.blobs) }, object),
-    }), operatorServiceBinding(deps)],
-    routes: mediaRoutes({ bytes, log, inline: config.inline, authorize: (authorization) => { assertMayMoveBytes(identify(authorization)); } }),
+    bindings: [
+      mediaServiceBinding({
+        clock,
+        store: deps.store,
+        blobs,
+        stage: (order, signal) =>
+          flights.run(
+            `stage ${order.accountId} ${order.taskId} ${nameOf(order)}`,
+            (left) => stageMedia(deps, { ...order, signal: left }),
+            signal,
+          ),
+        ingest: (order, signal) => flights.run(`ingest ${order.taskId}`, () => ingest(order), signal),
+        link: (object) =>
+          linkObject({ ...deps, presigned: config.stagedPresigned ?? isReachable(config.blobs) }, object),
+      }),
+      operatorServiceBinding(deps),
+    ],
+    routes: mediaRoutes({
+      bytes,
+      log,
+      inline: config.inline,
+      authorize: (authorization) => {
+        assertMayMoveBytes(identify(authorization));
+      },
+    }),
     ready: async () => {
       await blobs.check();
       return (await sql.read('SELECT 1 AS ok')).length === 1;
@@ -114,12 +178,18 @@ function build(config: MediaConfig, foundation: Foundation, { sql, lifecycle, id
 
 const assertMayMoveBytes = scopeCheck(Scope.MEDIA_INTERNAL, '/bytes');
 
-interface BlobsDeps extends Pick<Foundation, 'clock' | 'newId'> { readonly folder: string; readonly scratch: string; readonly lifecycle: Lifecycle }
+interface BlobsDeps extends Pick<Foundation, 'clock' | 'newId'> {
+  readonly folder: string;
+  readonly scratch: string;
+  readonly lifecycle: Lifecycle;
+}
 
 function openBlobs(config: MediaConfig['blobs'], { folder, lifecycle, ...deps }: BlobsDeps): BlobStore {
   if (config.kind === 'folder') return openDiskBlobs(folder);
   const bucket = openS3Blobs({ ...config, ...deps });
-  lifecycle.add('bucket', async () => { bucket.close(); });
+  lifecycle.add('bucket', async () => {
+    bucket.close();
+  });
   return bucket;
 }
 

@@ -6,31 +6,99 @@ describe('the media section', () => {
     const config = mediaConfigOf({});
 
     expect(config).toMatchObject({
-      listen: undefined, http: undefined, database: undefined, blobs: { kind: 'folder', path: undefined },
+      listen: undefined,
+      http: undefined,
+      database: undefined,
+      blobs: { kind: 'folder', path: undefined },
       results: { lifetimeMs: 7 * 86_400_000, bytesMax: 2 * 1024 ** 3, parallel: 16 },
-      probe: { timeoutMs: 5000, heapBytes: 256 * 1024 ** 2, memoryBytes: 1024 ** 3, pixelsMax: 40_000_000, workers: 3, resultWorkers: 5, queueMax: 256, queuePerAccountMax: 64 },
+      probe: {
+        timeoutMs: 5000,
+        heapBytes: 256 * 1024 ** 2,
+        memoryBytes: 1024 ** 3,
+        pixelsMax: 40_000_000,
+        workers: 3,
+        resultWorkers: 5,
+        queueMax: 256,
+        queuePerAccountMax: 64,
+      },
       bytesMax: { image: 30 * 1024 ** 2, video: 50 * 1024 ** 2, audio: 15 * 1024 ** 2 },
-      fetch: { allow: [], ports: [80, 443], redirectsMax: 3, dnsServers: [], inFlight: { total: 16, perAccount: 4, perHost: 4 }, leastBytesPerSecond: 16_384, speedWindowMs: 15_000, headerBytesMax: 16_384, urlCharactersMax: 4096 },
+      fetch: {
+        allow: [],
+        ports: [80, 443],
+        redirectsMax: 3,
+        dnsServers: [],
+        inFlight: { total: 16, perAccount: 4, perHost: 4 },
+        leastBytesPerSecond: 16_384,
+        speedWindowMs: 15_000,
+        headerBytesMax: 16_384,
+        urlCharactersMax: 4096,
+      },
     });
-    expect(config.fetch.timeouts).toEqual({ dnsMs: 5000, connectMs: 5000, headersMs: 10_000, idleMs: 10_000, imageTotalMs: 30_000, videoTotalMs: 120_000, queueMs: 60_000 });
-    expect(config.inline).toEqual({ lifetimeMs: 3_600_000, bytesMax: 64 * 1024 ** 2, accountBytesMax: 512 * 1024 ** 2 });
+    expect(config.fetch.timeouts).toEqual({
+      dnsMs: 5000,
+      connectMs: 5000,
+      headersMs: 10_000,
+      idleMs: 10_000,
+      imageTotalMs: 30_000,
+      videoTotalMs: 120_000,
+      queueMs: 60_000,
+    });
+    expect(config.inline).toEqual({
+      lifetimeMs: 3_600_000,
+      bytesMax: 64 * 1024 ** 2,
+      accountBytesMax: 512 * 1024 ** 2,
+    });
   });
 
   test('takes what an operator sets', () => {
     const config = mediaConfigOf({
-      listen: '127.0.0.1:9103', http: '[::1]:9113', database: 'postgres://a:b@c/d', blobs: '/srv/blobs',
-      results: { lifetime: '3s', max_bytes: '1MiB', parallel: 2 }, fetch: { allow: ['127.0.0.1:9000', '[::1]:9001'], max_redirects: 0, dns_servers: ['127.0.0.1:5353'], timeouts: { dns: '1s' } },
+      listen: '127.0.0.1:9103',
+      http: '[::1]:9113',
+      database: 'postgres://a:b@c/d',
+      blobs: '/srv/blobs',
+      results: { lifetime: '3s', max_bytes: '1MiB', parallel: 2 },
+      fetch: {
+        allow: ['127.0.0.1:9000', '[::1]:9001'],
+        max_redirects: 0,
+        dns_servers: ['127.0.0.1:5353'],
+        timeouts: { dns: '1s' },
+      },
     });
 
-    expect(config).toMatchObject({ listen: { host: '127.0.0.1', port: 9103 }, http: { host: '::1', port: 9113 }, blobs: { kind: 'folder', path: '/srv/blobs' }, results: { lifetimeMs: 3000, bytesMax: 1024 ** 2, parallel: 2 } });
-    expect(config.fetch).toMatchObject({ allow: [{ host: '127.0.0.1', port: 9000 }, { host: '::1', port: 9001 }], redirectsMax: 0, dnsServers: ['127.0.0.1:5353'], timeouts: { dnsMs: 1000, connectMs: 5000 } });
+    expect(config).toMatchObject({
+      listen: { host: '127.0.0.1', port: 9103 },
+      http: { host: '::1', port: 9113 },
+      blobs: { kind: 'folder', path: '/srv/blobs' },
+      results: { lifetimeMs: 3000, bytesMax: 1024 ** 2, parallel: 2 },
+    });
+    expect(config.fetch).toMatchObject({
+      allow: [
+        { host: '127.0.0.1', port: 9000 },
+        { host: '::1', port: 9001 },
+      ],
+      redirectsMax: 0,
+      dnsServers: ['127.0.0.1:5353'],
+      timeouts: { dnsMs: 1000, connectMs: 5000 },
+    });
     expect(String(config.database)).toBe('***');
   });
 
   test('takes a bucket, and the keys to it as secrets', () => {
-    const { blobs } = mediaConfigOf({ blobs: 's3://videos/kept?endpoint=https://store.example&region=eu-west-1', s3: { access_key_id: 'AKIA1', secret_access_key: 'hidden-key' } });
+    const { blobs } = mediaConfigOf({
+      blobs: 's3://videos/kept?endpoint=https://store.example&region=eu-west-1',
+      s3: { access_key_id: 'AKIA1', secret_access_key: 'hidden-key' },
+    });
 
-    expect(blobs).toMatchObject({ kind: 's3', address: { bucket: 'videos', prefix: 'kept/', endpoint: 'https://store.example', region: 'eu-west-1', pathStyle: true } });
+    expect(blobs).toMatchObject({
+      kind: 's3',
+      address: {
+        bucket: 'videos',
+        prefix: 'kept/',
+        endpoint: 'https://store.example',
+        region: 'eu-west-1',
+        pathStyle: true,
+      },
+    });
     expect(JSON.stringify(blobs)).not.toContain('hidden-key');
     expect(mediaConfigOf({ blobs: 's3://videos' }).blobs).toMatchObject({ kind: 's3', credentials: undefined });
   });
@@ -44,9 +112,15 @@ describe('the media section', () => {
     [{ database: 'mysql://x' }, /media\.database: expected a postgres/],
     [{ fetch: { allow: ['10.0.0.0/8'] } }, /media\.fetch\.allow\.0: expected an address and a port/],
     [{ fetch: { allow: ['store.internal:80'] } }, /media\.fetch\.allow\.0/],
-    [{ fetch: { allow: ['127.0.0.1:9000', '127.0.0.1:70000'] } }, /media\.fetch\.allow\.1: expected an address and a port/],
+    [
+      { fetch: { allow: ['127.0.0.1:9000', '127.0.0.1:70000'] } },
+      /media\.fetch\.allow\.1: expected an address and a port/,
+    ],
     [{ fetch: { allow: ['999.1.1.1:80'] } }, /media\.fetch\.allow\.0: expected an address and a port/],
-    [{ fetch: { dns_servers: ['10.0.0.2', '999.1.1.1'] } }, /media\.fetch\.dns_servers\.1: expected the address of a DNS server/],
+    [
+      { fetch: { dns_servers: ['10.0.0.2', '999.1.1.1'] } },
+      /media\.fetch\.dns_servers\.1: expected the address of a DNS server/,
+    ],
     [{ fetch: { dns_servers: ['[::1::]:53'] } }, /media\.fetch\.dns_servers\.0/],
     [{ fetch: { allow: ['[::ffff:127.0.0.1]:80'] } }, /media\.fetch\.allow\.0: expected an address and a port/],
     [{ fetch: { timeouts: { dns: 'soon' } } }, /media\.fetch\.timeouts\.dns: expected a duration/],

@@ -22,7 +22,8 @@ export function describeBlobStore(opened: () => Opened): void {
   const kept = async (key: string, bytes: Buffer): Promise<void> => {
     await opened().blobs.keep(key, await received(bytes));
   };
-  const bytesOf = async (stream: Readable | undefined): Promise<Buffer> => Buffer.concat(await (stream?.toArray() ?? []) as Buffer[]);
+  const bytesOf = async (stream: Readable | undefined): Promise<Buffer> =>
+    Buffer.concat((await (stream?.toArray() ?? [])) as Buffer[]);
   const key = (name: string): string => `${createHash('sha256').update(name).digest('hex')}-b_1`;
 
   test('what was kept is there, whole and by range', async () => {
@@ -38,7 +39,11 @@ export function describeBlobStore(opened: () => Opened): void {
   test('a range that lies behind the end gives nothing', async () => {
     await kept(key('short'), Buffer.from('0123456789'));
 
-    expect(await opened().blobs.open(key('short'), { start: 5000, end: 5009 }).then(async (stream) => (await bytesOf(stream)).byteLength)).toBe(0);
+    expect(
+      await opened()
+        .blobs.open(key('short'), { start: 5000, end: 5009 })
+        .then(async (stream) => (await bytesOf(stream)).byteLength),
+    ).toBe(0);
   });
 
   test('nothing of no bytes at all is kept as such', async () => {
@@ -55,7 +60,11 @@ export function describeBlobStore(opened: () => Opened): void {
 
     expect(await opened().blobs.sizeOf(key('large'))).toBe(bytes.byteLength);
     expect((await bytesOf(await opened().blobs.open(key('large')))).equals(bytes)).toBe(true);
-    expect((await bytesOf(await opened().blobs.open(key('large'), { start: 16_000_000, end: 16_999_999 }))).equals(bytes.subarray(16_000_000, 17_000_000))).toBe(true);
+    expect(
+      (await bytesOf(await opened().blobs.open(key('large'), { start: 16_000_000, end: 16_999_999 }))).equals(
+        bytes.subarray(16_000_000, 17_000_000),
+      ),
+    ).toBe(true);
   });
 
   test('is listed in the order of keys, from any key on, in pages', async () => {
@@ -74,7 +83,9 @@ export function describeBlobStore(opened: () => Opened): void {
     expect(listed).toEqual(listed.toSorted());
     expect(new Set(listed).size).toBe(listed.length);
     expect(listed.filter((name) => names.includes(name))).toEqual(names);
-    expect(await blobs.list(names[1]!, 1)).toEqual([{ key: listed[listed.indexOf(names[1]!) + 1], bytes: expect.any(Number) }]);
+    expect(await blobs.list(names[1]!, 1)).toEqual([
+      { key: listed[listed.indexOf(names[1]!) + 1], bytes: expect.any(Number) },
+    ]);
   });
 
   test('answers that it can be reached', async () => {

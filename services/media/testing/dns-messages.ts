@@ -30,7 +30,8 @@ export function questionOf(query: Buffer): { readonly name: string; readonly typ
 /** Undefined: there is no such name. */
 export function replyTo(query: Buffer, answer: readonly string[] | OddAnswer | undefined): Buffer {
   const { end } = questionOf(query);
-  const odd: OddAnswer = answer === undefined ? { code: NO_SUCH_NAME } : 'length' in answer ? { addresses: answer } : answer;
+  const odd: OddAnswer =
+    answer === undefined ? { code: NO_SUCH_NAME } : 'length' in answer ? { addresses: answer } : answer;
   const { code = 0, fault } = odd;
   const records = recordsOf(query, odd);
   const header = Buffer.from(query.subarray(0, HEADER_BYTES));
@@ -39,18 +40,25 @@ export function replyTo(query: Buffer, answer: readonly string[] | OddAnswer | u
   header.writeUInt16BE(1, 4);
   header.writeUInt16BE(records.length + (fault === 'miscounted' ? 9 : 0), 6);
   header.writeUInt32BE(0, 8);
-  const asked = fault === 'wrong question' ? Buffer.concat([toName('another.example'), query.subarray(end - 4, end)]) : query.subarray(HEADER_BYTES, end);
+  const asked =
+    fault === 'wrong question'
+      ? Buffer.concat([toName('another.example'), query.subarray(end - 4, end)])
+      : query.subarray(HEADER_BYTES, end);
   const message = Buffer.concat([header, asked, ...records]);
   return fault === 'cut off' ? message.subarray(0, message.byteLength - 3) : message;
 }
 
 function recordsOf(query: Buffer, { addresses = [], aliases = [], ttl = 0, fault }: OddAnswer): readonly Buffer[] {
   const { type } = questionOf(query);
-  const wanted = addresses.filter((address) => address.includes(':') === (type === TYPE_AAAA) && (type === TYPE_A || type === TYPE_AAAA));
+  const wanted = addresses.filter(
+    (address) => address.includes(':') === (type === TYPE_AAAA) && (type === TYPE_A || type === TYPE_AAAA),
+  );
   const owners = [Buffer.from([0xc0, HEADER_BYTES]), ...aliases.map(toName)];
   return [
     ...aliases.map((alias, at) => record(owners[at]!, TYPE_CNAME, ttl, toName(alias))),
-    ...wanted.map((address) => record(owners.at(-1)!, type, ttl, toBytes(address).subarray(fault === 'too short addresses' ? 1 : 0))),
+    ...wanted.map((address) =>
+      record(owners.at(-1)!, type, ttl, toBytes(address).subarray(fault === 'too short addresses' ? 1 : 0)),
+    ),
   ];
 }
 
@@ -64,7 +72,10 @@ function record(owner: Buffer, type: number, ttl: number, data: Buffer): Buffer 
 }
 
 function toName(name: string): Buffer {
-  return Buffer.concat([...name.split('.').map((label) => Buffer.from(`${String.fromCharCode(label.length)}${label}`, 'latin1')), Buffer.from([0])]);
+  return Buffer.concat([
+    ...name.split('.').map((label) => Buffer.from(`${String.fromCharCode(label.length)}${label}`, 'latin1')),
+    Buffer.from([0]),
+  ]);
 }
 
 function toBytes(address: string): Buffer {

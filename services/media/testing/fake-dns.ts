@@ -50,7 +50,11 @@ export async function startFakeDns(): Promise<FakeDns> {
       elsewhere.send(replyTo(query, { addresses: now.forged }), from.port, from.address);
     }
     const reply = replyTo(query, now);
-    packets.send(reply.byteLength > PACKET_BYTES_MAX ? replyTo(query, { fault: 'truncated' }) : reply, from.port, from.address);
+    packets.send(
+      reply.byteLength > PACKET_BYTES_MAX ? replyTo(query, { fault: 'truncated' }) : reply,
+      from.port,
+      from.address,
+    );
   });
   streams.on('connection', (socket: Socket) => {
     socket.on('error', () => undefined);
@@ -72,7 +76,16 @@ export async function startFakeDns(): Promise<FakeDns> {
     },
     asked,
     close: async () => {
-      await Promise.all([packets, elsewhere].map((socket) => new Promise<void>((resolve) => socket.close(() => { resolve(); }))));
+      await Promise.all(
+        [packets, elsewhere].map(
+          (socket) =>
+            new Promise<void>((resolve) =>
+              socket.close(() => {
+                resolve();
+              }),
+            ),
+        ),
+      );
       await new Promise((resolve) => streams.close(resolve));
     },
   };
@@ -85,10 +98,20 @@ async function onePort(): Promise<{ readonly packets: UdpSocket; readonly stream
     const streams = createServer();
     await new Promise<void>((resolve) => packets.bind(0, '127.0.0.1', resolve));
     const isFree = await new Promise<boolean>((resolve) => {
-      streams.once('error', () => { resolve(false); }).listen(packets.address().port, '127.0.0.1', () => { resolve(true); });
+      streams
+        .once('error', () => {
+          resolve(false);
+        })
+        .listen(packets.address().port, '127.0.0.1', () => {
+          resolve(true);
+        });
     });
     if (isFree) return { packets, streams };
-    await new Promise<void>((resolve) => packets.close(() => { resolve(); }));
+    await new Promise<void>((resolve) =>
+      packets.close(() => {
+        resolve();
+      }),
+    );
   }
   throw new Error('no port is free for packets and streams');
 }

@@ -14,24 +14,48 @@ import { anyPermits } from './any-permits.ts';
  * Fetches addresses in a process of its own, so that its environment is what the test has set from the start: it prints, for each, the
  * bytes or the code of the fault. The first argument is fetched as any program would, to show what the environment does to that.
  */
-const LIMITS = { totalMs: 10_000, leastBytesPerSecond: 0, speedWindowMs: 15_000, stagesMs: { resolve: 5000, connect: 5000, headers: 5000, body: 5000 } };
+const LIMITS = {
+  totalMs: 10_000,
+  leastBytesPerSecond: 0,
+  speedWindowMs: 15_000,
+  stagesMs: { resolve: 5000, connect: 5000, headers: 5000, body: 5000 },
+};
 const folder = mkdtempSync(path.join(os.tmpdir(), 'media-fetch-child-'));
 const [plain = '', ...urls] = process.argv.slice(2);
 const allow = urls.map((url) => parseHostPort(new URL(url).host)).filter((entry) => entry !== undefined);
 const deps = {
-  clock: systemClock, log: silentLog, incoming: openIncoming(folder, newIds(systemClock)), dnsServers: [], redirectsMax: 3, headerBytesMax: 16 * 1024, isOwn: () => false, policy: addressPolicy({ allow, ports: [] }),
+  clock: systemClock,
+  log: silentLog,
+  incoming: openIncoming(folder, newIds(systemClock)),
+  dnsServers: [],
+  redirectsMax: 3,
+  headerBytesMax: 16 * 1024,
+  isOwn: () => false,
+  policy: addressPolicy({ allow, ports: [] }),
 };
 
 async function outcomeOf(url: string): Promise<string> {
   try {
-    const file = await guardedFetch(deps, { url, bytesMax: 1000, limits: LIMITS, resume: false, acceptType: () => undefined, permits: anyPermits() });
+    const file = await guardedFetch(deps, {
+      url,
+      bytesMax: 1000,
+      limits: LIMITS,
+      resume: false,
+      acceptType: () => undefined,
+      permits: anyPermits(),
+    });
     return readFileSync(file.path, 'utf8');
   } catch (error) {
     return (error as { code: string }).code;
   }
 }
 
-const outcomes = [await fetch(plain).then((response) => response.text(), () => 'failed')];
+const outcomes = [
+  await fetch(plain).then(
+    (response) => response.text(),
+    () => 'failed',
+  ),
+];
 for (const url of urls) outcomes.push(await outcomeOf(url));
 rmSync(folder, { recursive: true });
 process.stdout.write(JSON.stringify(outcomes));

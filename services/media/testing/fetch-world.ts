@@ -20,10 +20,16 @@ import type { Origin } from './origin.ts';
 
 export type Over = Partial<FetchOrder & GuardedFetchDeps>;
 
-export const LIMITS = { totalMs: 30_000, leastBytesPerSecond: 16, speedWindowMs: 15_000, stagesMs: { resolve: 5000, connect: 5000, headers: 10_000, body: 10_000 } };
+export const LIMITS = {
+  totalMs: 30_000,
+  leastBytesPerSecond: 16,
+  speedWindowMs: 15_000,
+  stagesMs: { resolve: 5000, connect: 5000, headers: 10_000, body: 10_000 },
+};
 
 /** Addresses, names, ports of servers that were made up, and the words of resolvers, sockets, parsers and servers. */
-export const TELLING = /\d+\.\d+\.\d+|[0-9a-f]*::|:\d{2,5}|localhost|\.example|\.internal|\.local|\b[A-Z]{3,}_|E[A-Z]{4,}|query|socket|certificate|TLS|SSL|HTTP\/|parse|banner|elsewhere|undefined|\bat \S+:\d+/;
+export const TELLING =
+  /\d+\.\d+\.\d+|[0-9a-f]*::|:\d{2,5}|localhost|\.example|\.internal|\.local|\b[A-Z]{3,}_|E[A-Z]{4,}|query|socket|certificate|TLS|SSL|HTTP\/|parse|banner|elsewhere|undefined|\bat \S+:\d+/;
 
 /** Servers on loopback: two that may be dialled, one that may not, and the DNS that leads to them. */
 export interface FetchWorld {
@@ -45,16 +51,40 @@ export interface FetchWorld {
 export async function openFetchWorld(): Promise<FetchWorld> {
   tls.setDefaultCACertificates([...tls.getCACertificates('default'), TLS_AUTHORITY]);
   const folder = mkdtempSync(path.join(os.tmpdir(), 'media-fetch-'));
-  const [origin, forbidden, secure, raw, dns] = await Promise.all([startOrigin(), startOrigin(), startOrigin({ tls: true }), startRawOrigin(), startFakeDns()]);
+  const [origin, forbidden, secure, raw, dns] = await Promise.all([
+    startOrigin(),
+    startOrigin(),
+    startOrigin({ tls: true }),
+    startRawOrigin(),
+    startFakeDns(),
+  ]);
   const newId = newIds(systemClock);
 
   const fetchOf: FetchWorld['fetchOf'] = async (url, over = {}) => {
     const deps: GuardedFetchDeps = {
-      clock: systemClock, log: silentLog, incoming: openIncoming(folder, newId), dnsServers: [dns.address], redirectsMax: 3, headerBytesMax: 16 * 1024, isOwn: () => false,
-      policy: addressPolicy({ allow: [origin, secure, raw].map(({ port }) => ({ host: '127.0.0.1', port })), ports: [80, 443, forbidden.port] }), ...over,
+      clock: systemClock,
+      log: silentLog,
+      incoming: openIncoming(folder, newId),
+      dnsServers: [dns.address],
+      redirectsMax: 3,
+      headerBytesMax: 16 * 1024,
+      isOwn: () => false,
+      policy: addressPolicy({
+        allow: [origin, secure, raw].map(({ port }) => ({ host: '127.0.0.1', port })),
+        ports: [80, 443, forbidden.port],
+      }),
+      ...over,
     };
     try {
-      const file = await guardedFetch(deps, { url, bytesMax: 1000, limits: LIMITS, resume: false, acceptType: () => undefined, permits: anyPermits(), ...over });
+      const file = await guardedFetch(deps, {
+        url,
+        bytesMax: 1000,
+        limits: LIMITS,
+        resume: false,
+        acceptType: () => undefined,
+        permits: anyPermits(),
+        ...over,
+      });
       const bytes = readFileSync(file.path);
       await file.discard();
       return { bytes };
@@ -64,7 +94,12 @@ export async function openFetchWorld(): Promise<FetchWorld> {
     }
   };
   return {
-    origin, forbidden, secure, raw, dns, fetchOf,
+    origin,
+    forbidden,
+    secure,
+    raw,
+    dns,
+    fetchOf,
     faultOf: async (url, over) => {
       const outcome = await fetchOf(url, over);
       if (!('fault' in outcome)) throw new Error('it was fetched');

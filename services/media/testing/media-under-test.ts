@@ -53,26 +53,51 @@ export interface MediaOptions {
 }
 
 /** The media service alone, with its HTTP port open, on a data folder of its own. */
-export async function startMediaUnderTest({ clock = systemClock, section = {}, folder = mkdtempSync(path.join(os.tmpdir(), 'media-')) }: MediaOptions = {}): Promise<MediaUnderTest> {
+export async function startMediaUnderTest({
+  clock = systemClock,
+  section = {},
+  folder = mkdtempSync(path.join(os.tmpdir(), 'media-')),
+}: MediaOptions = {}): Promise<MediaUnderTest> {
   const metrics = openMetrics(false);
   const identify = callersByKey([
     { ...aCaller({ name: 'gateway' }), key: new Secret(SERVICE_KEY) },
-    { ...aCaller({ name: 'reporting', scopes: new Set([Scope.TASKS_READ, Scope.OPERATOR]) }), key: new Secret(REPORTING_KEY) },
+    {
+      ...aCaller({ name: 'reporting', scopes: new Set([Scope.TASKS_READ, Scope.OPERATOR]) }),
+      key: new Secret(REPORTING_KEY),
+    },
   ]);
-  const media = await startMedia(mediaConfigOf(section, folder), {
-    clock, metrics, random: systemRandom, newId: newIds(clock), log: silentLog, bus: openLocalBus(clock, silentLog), signingKey: SIGNING_KEY, publicUrl: PUBLIC_URL, dataDir: folder,
-  }, { identify });
+  const media = await startMedia(
+    mediaConfigOf(section, folder),
+    {
+      clock,
+      metrics,
+      random: systemRandom,
+      newId: newIds(clock),
+      log: silentLog,
+      bus: openLocalBus(clock, silentLog),
+      signingKey: SIGNING_KEY,
+      publicUrl: PUBLIC_URL,
+      dataDir: folder,
+    },
+    { identify },
+  );
   const [binding, operator] = media.bindings;
   if (binding === undefined || operator === undefined) throw new Error('media offers no RPCs');
   const server = await startConnectServer({
-    listen: { host: '127.0.0.1', port: 0 }, bindings: media.bindings, identify, log: silentLog, routes: media.routes,
+    listen: { host: '127.0.0.1', port: 0 },
+    bindings: media.bindings,
+    identify,
+    log: silentLog,
+    routes: media.routes,
   });
   const stop = async (): Promise<void> => {
     await server.stop();
     await media.stop();
   };
   return {
-    media, metrics, folder,
+    media,
+    metrics,
+    folder,
     client: directClient(MediaService, binding, aCaller()),
     operator: directClient(OperatorService, operator, aCaller()),
     url: `http://127.0.0.1:${String(server.port)}`,
@@ -97,5 +122,7 @@ export function mediaConfigOf(section: object, folder = os.tmpdir()): MediaConfi
 
 function filesUnder(folder: string): string[] {
   if (!existsSync(folder)) return [];
-  return readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).map((entry) => entry.name);
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => entry.name);
 }

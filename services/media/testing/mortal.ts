@@ -21,19 +21,26 @@ export function lifeUntil(moment: number): Life {
     resolve(true);
     await new Promise(() => undefined);
   };
-  const callOf = (call: Call): Call => async (...values) => {
-    await pass();
-    const answer = await call(...values);
-    held.push(answer);
-    await pass();
-    return typeof answer === 'object' && answer !== null && Object.values(answer).some((value) => typeof value === 'function') ? mortal(answer) : answer;
-  };
-  const mortal = <T extends object>(object: T): T => new Proxy(object, {
-    get: (target, name) => {
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === 'function' ? callOf((value as Call).bind(target)) : value;
-    },
-    apply: (target, _this, values: unknown[]) => callOf(target as unknown as Call)(...values),
-  });
+  const callOf =
+    (call: Call): Call =>
+    async (...values) => {
+      await pass();
+      const answer = await call(...values);
+      held.push(answer);
+      await pass();
+      return typeof answer === 'object' &&
+        answer !== null &&
+        Object.values(answer).some((value) => typeof value === 'function')
+        ? mortal(answer)
+        : answer;
+    };
+  const mortal = <T extends object>(object: T): T =>
+    new Proxy(object, {
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name, target);
+        return typeof value === 'function' ? callOf((value as Call).bind(target)) : value;
+      },
+      apply: (target, _this, values: unknown[]) => callOf(target as unknown as Call)(...values),
+    });
   return { mortal, ended: promise.then(() => undefined) };
 }

@@ -17,7 +17,10 @@ export interface Origin {
   close(): Promise<void>;
 }
 
-interface OriginOptions { readonly tls?: boolean; readonly address?: string }
+interface OriginOptions {
+  readonly tls?: boolean;
+  readonly address?: string;
+}
 
 export async function startOrigin({ tls = false, address = '127.0.0.1' }: OriginOptions = {}): Promise<Origin> {
   const behaviours: Behaviour[] = [];
@@ -33,12 +36,17 @@ export async function startOrigin({ tls = false, address = '127.0.0.1' }: Origin
   const { port } = server.address() as AddressInfo;
   const host = `${address.includes(':') ? `[${address}]` : address}:${String(port)}`;
   return {
-    port, host, hits,
+    port,
+    host,
+    hits,
     url: (behaviour) => `${tls ? 'https' : 'http'}://${host}/${String(behaviours.push(behaviour) - 1)}`,
-    close: () => new Promise((resolve) => {
-      server.close(() => { resolve(); });
-      server.closeAllConnections();
-    }),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => {
+          resolve();
+        });
+        server.closeAllConnections();
+      }),
   };
 }
 

@@ -1,7 +1,11 @@
 import { crc32, deflateSync } from 'node:zlib';
 
 /** A grey PNG. `declared` may say another size than there are rows for. */
-export function png(width: number, height: number, declared: { width: number; height: number } = { width, height }): Buffer {
+export function png(
+  width: number,
+  height: number,
+  declared: { width: number; height: number } = { width, height },
+): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(declared.width, 0);
   header.writeUInt32BE(declared.height, 4);
@@ -14,7 +18,11 @@ export function png(width: number, height: number, declared: { width: number; he
 export function apng(width: number, height: number): Buffer {
   const still = png(width, height);
   const headEnd = PNG_SIGNATURE.byteLength + 25;
-  return Buffer.concat([still.subarray(0, headEnd), chunk('acTL', Buffer.from([0, 0, 0, 2, 0, 0, 0, 0])), still.subarray(headEnd)]);
+  return Buffer.concat([
+    still.subarray(0, headEnd),
+    chunk('acTL', Buffer.from([0, 0, 0, 2, 0, 0, 0, 0])),
+    still.subarray(headEnd),
+  ]);
 }
 
 export const PNG_SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');
@@ -37,7 +45,11 @@ export function heic(width: number, height: number, brand = 'heic'): Buffer {
   const primary = Buffer.from([0, 0, 0, 0, 0, 1]);
   const properties = box('iprp', box('ipco', box('ispe', size)), box('ipma', associations));
   const meta = box('meta', Buffer.alloc(4), box('pitm', primary), properties);
-  return Buffer.concat([box('ftyp', Buffer.from(`${brand}\0\0\0\0mif1${brand === 'avif' ? 'avif' : 'heic'}`, 'latin1')), meta, box('mdat', Buffer.alloc(64))]);
+  return Buffer.concat([
+    box('ftyp', Buffer.from(`${brand}\0\0\0\0mif1${brand === 'avif' ? 'avif' : 'heic'}`, 'latin1')),
+    meta,
+    box('mdat', Buffer.alloc(64)),
+  ]);
 }
 
 function box(type: string, ...parts: readonly Buffer[]): Buffer {

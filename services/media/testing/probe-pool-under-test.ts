@@ -9,16 +9,34 @@ import { openProbePool } from '../src/probe/probe-pool.ts';
 import type { ProbePool, ProbePoolOptions } from '../src/probe/probe-pool.ts';
 
 /** A pool as the service opens it, with its processes' folders in a folder that goes with it. */
-export function startProbePool(options: Partial<ProbePoolOptions> & { readonly script?: string } = {}): ProbePool & { readonly folder: string } {
+export function startProbePool(
+  options: Partial<ProbePoolOptions> & { readonly script?: string } = {},
+): ProbePool & { readonly folder: string } {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'media-parsing-'));
   const { script, ...others } = options;
-  const parsers = openParsers({ log: silentLog, newId: newIds(systemClock), folder, ...(script === undefined ? {} : { script }) });
+  const parsers = openParsers({
+    log: silentLog,
+    newId: newIds(systemClock),
+    folder,
+    ...(script === undefined ? {} : { script }),
+  });
   const pool = openProbePool({
-    clock: systemClock, log: silentLog, parsers, workers: 1, warm: 0, queueMax: 256, queuePerAccountMax: 256,
-    timeoutMs: 5000, heapBytes: 256 * 1024 ** 2, memoryBytes: 1024 ** 3, pixelsMax: 40_000_000, ...others,
+    clock: systemClock,
+    log: silentLog,
+    parsers,
+    workers: 1,
+    warm: 0,
+    queueMax: 256,
+    queuePerAccountMax: 256,
+    timeoutMs: 5000,
+    heapBytes: 256 * 1024 ** 2,
+    memoryBytes: 1024 ** 3,
+    pixelsMax: 40_000_000,
+    ...others,
   });
   return {
-    ...pool, folder,
+    ...pool,
+    folder,
     stop: async () => {
       await pool.stop();
       rmSync(folder, { recursive: true, force: true });

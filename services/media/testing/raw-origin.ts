@@ -27,7 +27,12 @@ interface RawOptions {
   readonly always?: Raw;
 }
 
-export async function startRawOrigin({ tls, address = '127.0.0.1', port: fixed = 0, always }: RawOptions = {}): Promise<RawOrigin> {
+export async function startRawOrigin({
+  tls,
+  address = '127.0.0.1',
+  port: fixed = 0,
+  always,
+}: RawOptions = {}): Promise<RawOrigin> {
   const said: Raw[] = [];
   const open = new Set<Socket>();
   let connections = 0;
@@ -38,7 +43,9 @@ export async function startRawOrigin({ tls, address = '127.0.0.1', port: fixed =
   };
   const serve = (socket: Socket): void => {
     socket.on('error', () => undefined);
-    socket.on('data', (bytes) => { received += bytes.byteLength; });
+    socket.on('data', (bytes) => {
+      received += bytes.byteLength;
+    });
     socket.once('data', (bytes) => {
       const raw = always ?? said[Number(/^GET \/(\d+)/.exec(bytes.toString('latin1'))?.[1])];
       if (typeof raw === 'function') raw(socket);
@@ -52,14 +59,18 @@ export async function startRawOrigin({ tls, address = '127.0.0.1', port: fixed =
   const { port } = server.address() as AddressInfo;
   const host = `${address}:${String(port)}`;
   return {
-    port, host,
+    port,
+    host,
     url: (raw) => `${tls === undefined ? 'http' : 'https'}://${host}/${String(said.push(raw) - 1)}`,
     connections: () => connections,
     received: () => received,
-    close: () => new Promise((resolve) => {
-      server.close(() => { resolve(); });
-      for (const socket of open) socket.destroy();
-    }),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => {
+          resolve();
+        });
+        for (const socket of open) socket.destroy();
+      }),
   };
 }
 

@@ -22,13 +22,23 @@ export const S3_KEYS = { access_key_id: 'S3RVER', secret_access_key: 'S3RVER' } 
 export async function startS3Server(): Promise<S3Server> {
   const directory = mkdtempSync(path.join(os.tmpdir(), 'media-s3-'));
   const scratch = mkdtempSync(path.join(os.tmpdir(), 'media-s3-incoming-'));
-  const server = new S3rver({ directory, address: '127.0.0.1', port: 0, silent: true, configureBuckets: [{ name: BUCKET }] });
+  const server = new S3rver({
+    directory,
+    address: '127.0.0.1',
+    port: 0,
+    silent: true,
+    configureBuckets: [{ name: BUCKET }],
+  });
   keepWhole(server.store, scratch);
   const { port } = await server.run();
   return {
     endpoint: `http://127.0.0.1:${String(port)}`,
     bucket: BUCKET,
-    credentials: { accessKeyId: new Secret(S3_KEYS.access_key_id), secretAccessKey: new Secret(S3_KEYS.secret_access_key), sessionToken: undefined },
+    credentials: {
+      accessKeyId: new Secret(S3_KEYS.access_key_id),
+      secretAccessKey: new Secret(S3_KEYS.secret_access_key),
+      sessionToken: undefined,
+    },
     close: async () => {
       server.httpServer.closeAllConnections();
       await server.close();

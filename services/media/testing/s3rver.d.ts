@@ -4,13 +4,21 @@ declare module 's3rver' {
   import type { AddressInfo } from 'node:net';
   import type { Readable } from 'node:stream';
 
-  interface Stored { readonly size: number; readonly md5: string }
+  interface Stored {
+    readonly size: number;
+    readonly md5: string;
+  }
 
   /** Where the server keeps what it is sent: files whose names end in what they hold. */
   export interface S3Files {
     getResourcePath(bucket: string, key: string | undefined, resource: string): string;
     putMetadata(bucket: string, key: string, metadata: object, md5: string): Promise<void>;
-    putObject(object: { readonly bucket: string; readonly key: string; readonly content: Readable | Buffer; readonly metadata: object }): Promise<Stored>;
+    putObject(object: {
+      readonly bucket: string;
+      readonly key: string;
+      readonly content: Readable | Buffer;
+      readonly metadata: object;
+    }): Promise<Stored>;
     putPart(bucket: string, uploadId: string, partNumber: number, content: Readable): Promise<Stored>;
   }
 

@@ -39,12 +39,16 @@ async function receive(scratch: string, content: Readable | Buffer): Promise<Rec
   const file = path.join(scratch, randomUUID());
   const hash = createHash('md5');
   let size = 0;
-  await pipeline(Buffer.isBuffer(content) ? Readable.from([content]) : content, async function* hashed(chunks: AsyncIterable<Buffer>) {
-    for await (const chunk of chunks) {
-      hash.update(chunk);
-      size += chunk.length;
-      yield chunk;
-    }
-  }, createWriteStream(file));
+  await pipeline(
+    Buffer.isBuffer(content) ? Readable.from([content]) : content,
+    async function* hashed(chunks: AsyncIterable<Buffer>) {
+      for await (const chunk of chunks) {
+        hash.update(chunk);
+        size += chunk.length;
+        yield chunk;
+      }
+    },
+    createWriteStream(file),
+  );
   return { path: file, size, md5: hash.digest('hex') };
 }

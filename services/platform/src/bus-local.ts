@@ -28,7 +28,8 @@ export function openLocalBus(clock: Clock, log: Log): Bus {
   return {
     publish: async (schema, message, id) => {
       if (!remember(seen, `${schema.typeName} ${id}`)) return;
-      for (const members of groups.get(schema.typeName)?.values() ?? []) void track(undelivered, deliver(schema.typeName, members, message));
+      for (const members of groups.get(schema.typeName)?.values() ?? [])
+        void track(undelivered, deliver(schema.typeName, members, message));
     },
     subscribe: async <S extends DescMessage>(schema: S, group: string, handle: Handler<S>): Promise<Subscription> => {
       const bySubject = getOrAdd(groups, schema.typeName, () => new Map<string, Member[]>());
@@ -43,11 +44,15 @@ export function openLocalBus(clock: Clock, log: Log): Bus {
       };
     },
     announce: (schema, message) => {
-      for (const listener of listeners.get(schema.typeName) ?? []) queueMicrotask(() => {
-        tell(listener, message as never, log);
-      });
+      for (const listener of listeners.get(schema.typeName) ?? [])
+        queueMicrotask(() => {
+          tell(listener, message as never, log);
+        });
     },
-    listen: async <S extends DescMessage>(schema: S, handle: (message: MessageShape<S>) => void): Promise<Subscription> => {
+    listen: async <S extends DescMessage>(
+      schema: S,
+      handle: (message: MessageShape<S>) => void,
+    ): Promise<Subscription> => {
       const own = getOrAdd(listeners, schema.typeName, () => new Set());
       own.add(handle);
       return { stop: async () => void own.delete(handle) };

@@ -30,7 +30,11 @@ const DRAIN_MS_MAX = 5000;
  */
 export async function openNatsBus(url: string, log: Log, ackWaitMs = ACK_WAIT_MS): Promise<Bus> {
   const connection = await connect({
-    servers: url.split(','), timeout: CONNECT_TIMEOUT_MS, reconnectTimeWait: RECONNECT_MS, maxReconnectAttempts: -1, name: 'reelgate',
+    servers: url.split(','),
+    timeout: CONNECT_TIMEOUT_MS,
+    reconnectTimeWait: RECONNECT_MS,
+    maxReconnectAttempts: -1,
+    name: 'reelgate',
   });
   const manager = await openManager(connection);
   const wiring: Wiring = { manager, stream: connection.jetstream(), log, ackWaitMs };
@@ -59,11 +63,22 @@ export async function openNatsBus(url: string, log: Log, ackWaitMs = ACK_WAIT_MS
     listen: async (schema, handle) => {
       const subscription = connection.subscribe(ANNOUNCE_PREFIX + schema.typeName, {
         callback: (error, received) => {
-          if (error === null) tell((data: Uint8Array) => { handle(fromBinary(schema, data)); }, received.data, log);
+          if (error === null)
+            tell(
+              (data: Uint8Array) => {
+                handle(fromBinary(schema, data));
+              },
+              received.data,
+              log,
+            );
         },
       });
       await connection.flush();
-      return { stop: async () => { subscription.unsubscribe(); } };
+      return {
+        stop: async () => {
+          subscription.unsubscribe();
+        },
+      };
     },
     ready: () => connected && !connection.isClosed() && !connection.isDraining(),
     close: async () => {
@@ -88,8 +103,12 @@ async function openManager(connection: NatsConnection): Promise<JetStreamManager
 
 async function ensureStream(manager: JetStreamManager): Promise<void> {
   const config: Partial<StreamConfig> = {
-    name: STREAM, subjects: SUBJECTS, retention: RetentionPolicy.Limits, storage: StorageType.File,
-    max_age: nanos(KEEP_MS), duplicate_window: nanos(DUPLICATE_WINDOW_MS),
+    name: STREAM,
+    subjects: SUBJECTS,
+    retention: RetentionPolicy.Limits,
+    storage: StorageType.File,
+    max_age: nanos(KEEP_MS),
+    duplicate_window: nanos(DUPLICATE_WINDOW_MS),
   };
   try {
     await manager.streams.info(STREAM);
@@ -98,17 +117,35 @@ async function ensureStream(manager: JetStreamManager): Promise<void> {
   }
 }
 
-interface Wiring { readonly manager: JetStreamManager; readonly stream: JetStreamClient; readonly log: Log; readonly ackWaitMs: number }
+interface Wiring {
+  readonly manager: JetStreamManager;
+  readonly stream: JetStreamClient;
+  readonly log: Log;
+  readonly ackWaitMs: number;
+}
 /** A consumer that the server keeps. */
-interface Durable { readonly name: string; readonly subject: string }
+interface Durable {
+  readonly name: string;
+  readonly subject: string;
+}
 /** `renew`: takes from the consumer anew, which is made where it is gone. */
-interface Renewable extends Subscription { renew(): Promise<void> }
-interface Listening<S extends DescMessage> { readonly schema: S; readonly handle: Handler<S> }
+interface Renewable extends Subscription {
+  renew(): Promise<void>;
+}
+interface Listening<S extends DescMessage> {
+  readonly schema: S;
+  readonly handle: Handler<S>;
+}
 
 /** There is nothing to do where they are all there. */
 async function ensureConsumer({ manager, ackWaitMs }: Wiring, { name, subject }: Durable): Promise<void> {
   await manager.consumers.add(STREAM, {
-    durable_name: name, filter_subject: subject, ack_policy: AckPolicy.Explicit, ack_wait: nanos(ackWaitMs), max_deliver: DELIVERIES_MAX, max_ack_pending: PENDING_ACKS_MAX,
+    durable_name: name,
+    filter_subject: subject,
+    ack_policy: AckPolicy.Explicit,
+    ack_wait: nanos(ackWaitMs),
+    max_deliver: DELIVERIES_MAX,
+    max_ack_pending: PENDING_ACKS_MAX,
   });
 }
 
@@ -126,7 +163,11 @@ async function renewAll(wiring: Wiring, subscriptions: readonly Renewable[], clo
   }
 }
 
-async function subscribe<S extends DescMessage>(wiring: Wiring, durable: Durable, { schema, handle }: Listening<S>): Promise<Renewable> {
+async function subscribe<S extends DescMessage>(
+  wiring: Wiring,
+  durable: Durable,
+  { schema, handle }: Listening<S>,
+): Promise<Renewable> {
   const { stream, log, ackWaitMs } = wiring;
   const running = new Set<Promise<void>>();
   const handleOne = async (received: JsMsg): Promise<void> => {
@@ -136,7 +177,10 @@ async function subscribe<S extends DescMessage>(wiring: Wiring, durable: Durable
       await handle(fromBinary(schema, received.data));
       received.ack();
     } catch (error) {
-      log.warn({ subject: received.subject, delivery: received.info.deliveryCount, err: error }, 'an event was not handled');
+      log.warn(
+        { subject: received.subject, delivery: received.info.deliveryCount, err: error },
+        'an event was not handled',
+      );
       received.nak(REDELIVERY_MS * received.info.deliveryCount);
     } finally {
       over.abort();
@@ -144,7 +188,9 @@ async function subscribe<S extends DescMessage>(wiring: Wiring, durable: Durable
   };
   const begin = async (): Promise<ConsumerMessages> => {
     await ensureConsumer(wiring, durable);
-    const messages = await (await stream.consumers.get(STREAM, durable.name)).consume({ max_messages: PENDING_ACKS_MAX });
+    const messages = await (
+      await stream.consumers.get(STREAM, durable.name)
+    ).consume({ max_messages: PENDING_ACKS_MAX });
     void takeAll(messages, (received) => {
       const work = handleOne(received);
       running.add(work);

@@ -155,9 +155,11 @@ describeWith(natsServer, 'a bus', (url) => {
 
     await server!.stop();
 
-    await inTime((async () => {
-      while (bus.ready()) await new Promise((resolve) => setImmediate(resolve));
-    })());
+    await inTime(
+      (async () => {
+        while (bus.ready()) await new Promise((resolve) => setImmediate(resolve));
+      })(),
+    );
     await inTime(bus.close());
     expect(bus.ready()).toBe(false);
   });
@@ -192,9 +194,17 @@ describeWith(natsServer, 'a bus', (url) => {
     line.mend();
 
     // Whoever publishes tries again until it succeeds, as the outbox does.
-    await inTime((async () => {
-      while (!(await bus.publish(ProblemSchema, anEvent('after'), 'after').then(() => true, () => false))) await systemClock.sleep(100);
-    })());
+    await inTime(
+      (async () => {
+        while (
+          !(await bus.publish(ProblemSchema, anEvent('after'), 'after').then(
+            () => true,
+            () => false,
+          ))
+        )
+          await systemClock.sleep(100);
+      })(),
+    );
     expect(await inbox.until('after')).toEqual(['before', 'after']);
     await bus.close();
     await line.stop();
@@ -204,15 +214,21 @@ describeWith(natsServer, 'a bus', (url) => {
   test('is refused by a server that keeps nothing, and leaves no connection to it', async () => {
     const folder = newServerFolder('nats');
     const server = await startProcess({
-      program: findProgram('nats-server') ?? '', folder, args: (port) => ['--addr', '127.0.0.1', '--port', String(port)], ready: /Server is ready/, url: (port) => `nats://127.0.0.1:${port}`,
+      program: findProgram('nats-server') ?? '',
+      folder,
+      args: (port) => ['--addr', '127.0.0.1', '--port', String(port)],
+      ready: /Server is ready/,
+      url: (port) => `nats://127.0.0.1:${port}`,
     });
     const line = await openCuttableLine(server.url);
 
     await expect(openNatsBus(line.url, silentLog)).rejects.toThrow();
 
-    await inTime((async () => {
-      while (line.connections() > 0) await new Promise((resolve) => setImmediate(resolve));
-    })());
+    await inTime(
+      (async () => {
+        while (line.connections() > 0) await new Promise((resolve) => setImmediate(resolve));
+      })(),
+    );
     await line.stop();
     await server.stop();
   });

@@ -4,7 +4,10 @@ export class CallEnded extends Error {
   readonly why: 'deadline_exceeded' | 'cancelled';
 
   constructor(why: CallEnded['why'], cause?: unknown) {
-    super(why === 'cancelled' ? 'the caller left' : 'the deadline of the call has passed', cause === undefined ? undefined : { cause });
+    super(
+      why === 'cancelled' ? 'the caller left' : 'the deadline of the call has passed',
+      cause === undefined ? undefined : { cause },
+    );
     this.why = why;
   }
 }

@@ -35,7 +35,8 @@ export function newCircuit(clock: Clock): Circuit {
     return true;
   };
   return {
-    state, mayTryAnyway,
+    state,
+    mayTryAnyway,
     mayTry: () => state() !== 'open' && mayTryAnyway(),
     worked: () => {
       faults = 0;

@@ -5,7 +5,10 @@ import { systemClock } from './clock.ts';
 
 const FOR_EVER_MS = 2 ** 30;
 
-describe.each([['the system’s clock', systemClock], ['the clock of tests', fakeClock()]])('%s', (_name, clock) => {
+describe.each([
+  ['the system’s clock', systemClock],
+  ['the clock of tests', fakeClock()],
+])('%s', (_name, clock) => {
   test('tells milliseconds since 1970', () => {
     expect(clock.now()).toBeGreaterThan(Date.UTC(2020, 0, 1));
     expect(Number.isSafeInteger(clock.now())).toBe(true);

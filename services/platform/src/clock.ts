@@ -15,17 +15,18 @@ export function isRecent(clock: Clock, at: number, ms: number): boolean {
 export const systemClock: Clock = {
   now: () => Date.now(),
   // Most sleeps are deadlines that are given up: the promise of node:timers would make an error with its stack for each.
-  sleep: (ms, signal) => new Promise((resolve) => {
-    if (signal?.aborted === true) {
-      resolve();
-      return;
-    }
-    const over = (): void => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', over);
-      resolve();
-    };
-    const timer = setTimeout(over, ms);
-    signal?.addEventListener('abort', over, { once: true });
-  }),
+  sleep: (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted === true) {
+        resolve();
+        return;
+      }
+      const over = (): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', over);
+        resolve();
+      };
+      const timer = setTimeout(over, ms);
+      signal?.addEventListener('abort', over, { once: true });
+    }),
 };

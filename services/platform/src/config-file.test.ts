@@ -23,10 +23,29 @@ const SCHEMA = {
     words: { type: 'array', items: word },
     ports: { type: 'array', items: { type: 'integer' } },
     server: {
-      type: 'object', additionalProperties: false, required: ['id'], default: { id: 'made' },
-      properties: { id: word, retries: { type: 'integer', default: 2 }, listen: { type: 'string', format: 'host-port' } },
+      type: 'object',
+      additionalProperties: false,
+      required: ['id'],
+      default: { id: 'made' },
+      properties: {
+        id: word,
+        retries: { type: 'integer', default: 2 },
+        listen: { type: 'string', format: 'host-port' },
+      },
     },
-    items: { type: 'array', items: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: word, share: { type: 'integer' }, by: { type: 'object', additionalProperties: { type: 'string', format: 'decimal' } } } } },
+    items: {
+      type: 'array',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['id'],
+        properties: {
+          id: word,
+          share: { type: 'integer' },
+          by: { type: 'object', additionalProperties: { type: 'string', format: 'decimal' } },
+        },
+      },
+    },
   },
 };
 
@@ -38,7 +57,16 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-const ENVIRONMENT = { SET: 'word', NUMBER: '8080', FRACTION: '1.5', FLAG: 'true', OCTAL: '007', EMPTY: '', YAML: '{ a: [1] } # "x"', SECRET: 'hunter2' };
+const ENVIRONMENT = {
+  SET: 'word',
+  NUMBER: '8080',
+  FRACTION: '1.5',
+  FLAG: 'true',
+  OCTAL: '007',
+  EMPTY: '',
+  YAML: '{ a: [1] } # "x"',
+  SECRET: 'hunter2',
+};
 
 function read(text: string, schema: object = SCHEMA) {
   const file = path.join(folder, 'test.yaml');
@@ -48,7 +76,11 @@ function read(text: string, schema: object = SCHEMA) {
 /** What was read, less the defaults. */
 function valueOf(text: string): unknown {
   const { wait, server, ...rest } = read(text).value as Readonly<Record<string, unknown>>;
-  return { ...rest, ...(wait === '3s' ? {} : { wait }), ...(JSON.stringify(server) === '{"id":"made","retries":2}' ? {} : { server }) };
+  return {
+    ...rest,
+    ...(wait === '3s' ? {} : { wait }),
+    ...(JSON.stringify(server) === '{"id":"made","retries":2}' ? {} : { server }),
+  };
 }
 function errorOf(text: string): string {
   try {
@@ -72,7 +104,10 @@ describe('a good file', () => {
     ['words: []', { words: [] }],
     ['items: [{ id: a }, { id: b, share: 2 }]', { items: [{ id: 'a' }, { id: 'b', share: 2 }] }],
     ['name: &n x\nwords: [*n, *n]', { name: 'x', words: ['x', 'x'] }],
-    ['size: 64MiB\nlisten: "[::1]:80"\nprice: "0.000000001"\nwait: 200ms', { size: '64MiB', listen: '[::1]:80', price: '0.000000001', wait: '200ms' }],
+    [
+      'size: 64MiB\nlisten: "[::1]:80"\nprice: "0.000000001"\nwait: 200ms',
+      { size: '64MiB', listen: '[::1]:80', price: '0.000000001', wait: '200ms' },
+    ],
     ['factor: 0.5\nenabled: false\nport: 1', { factor: 0.5, enabled: false, port: 1 }],
   ])('%j', (text, value) => {
     expect(valueOf(text)).toEqual(value);
@@ -131,7 +166,10 @@ describe('a bad file names itself, the line, the key and what was expected there
   test.each<[string, string]>([
     ['name: a\nnmae: b', 'test.yaml:2: nmae: no such key; expected one of: name, port, '],
     ['server:\n  id: x\n\n  retry: 1', 'test.yaml:4: server.retry: no such key; expected one of: id, retries, listen'],
-    ['items:\n  - id: a\n  - id: b\n    colour: red', 'test.yaml:4: items.1.colour: no such key; expected one of: id, share, by'],
+    [
+      'items:\n  - id: a\n  - id: b\n    colour: red',
+      'test.yaml:4: items.1.colour: no such key; expected one of: id, share, by',
+    ],
     ['name: a\nport: eighty', 'test.yaml:2: port: must be integer'],
     ['port: "80"', 'test.yaml:1: port: must be integer'],
     ['name: ${SET}\nport: "80"', 'test.yaml:2: port: must be integer'],
@@ -181,11 +219,20 @@ describe('a bad file names itself, the line, the key and what was expected there
   });
 
   test('and never what stands there, which may be a secret', () => {
-    for (const text of ['key: ${SECRET}', 'port: ${SECRET}', 'level: ${SECRET}', 'price: ${SECRET}', 'words: ${SECRET}']) expect(errorOf(text)).not.toContain('hunter2');
+    for (const text of [
+      'key: ${SECRET}',
+      'port: ${SECRET}',
+      'level: ${SECRET}',
+      'price: ${SECRET}',
+      'words: ${SECRET}',
+    ])
+      expect(errorOf(text)).not.toContain('hunter2');
   });
 
   test('when it is not there', () => {
-    expect(() => readConfigFile(path.join(folder, 'none.yaml'), SCHEMA, {})).toThrow(/none\.yaml: cannot be read \(.*\); name the file in REELGATE_CONFIG$/);
+    expect(() => readConfigFile(path.join(folder, 'none.yaml'), SCHEMA, {})).toThrow(
+      /none\.yaml: cannot be read \(.*\); name the file in REELGATE_CONFIG$/,
+    );
   });
 
   test('also for a fault that no schema can say', () => {

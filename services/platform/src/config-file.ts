@@ -31,17 +31,26 @@ export interface ConfigFile {
  * with these formats: duration, bytes, host-port, decimal. An empty value is the same as an absent key. A variable stands for text,
  * or for a number or a flag where the schema wants one.
  */
-export function readConfigFile(file: string, schema: object, environment: Readonly<Record<string, string | undefined>>): ConfigFile {
+export function readConfigFile(
+  file: string,
+  schema: object,
+  environment: Readonly<Record<string, string | undefined>>,
+): ConfigFile {
   const lines = new LineCounter();
   const variables: Variable[] = [];
   const document = parseDocument(markVariables(textOf(file), variables), { lineCounter: lines, prettyErrors: false });
   const [broken] = document.errors;
-  if (broken !== undefined) throw new ConfigError(`${file}:${String(lines.linePos(broken.pos[0]).line)}: not YAML: ${broken.message}`);
+  if (broken !== undefined)
+    throw new ConfigError(`${file}:${String(lines.linePos(broken.pos[0]).line)}: not YAML: ${broken.message}`);
 
   const fault = (keys: Keys, expected: string): ConfigError =>
-    new ConfigError(`${file}:${String(lineOf(document, lines, keys))}: ${keys.length === 0 ? 'the file' : keys.join('.')}: ${expected}`);
+    new ConfigError(
+      `${file}:${String(lineOf(document, lines, keys))}: ${keys.length === 0 ? 'the file' : keys.join('.')}: ${expected}`,
+    );
   const missing = (node: Node, name: string): ConfigError =>
-    new ConfigError(`${file}:${String(lines.linePos(node.range?.[0] ?? 0).line)}: \${${name}} is not set; set it, or give a default as \${${name}:-…}`);
+    new ConfigError(
+      `${file}:${String(lines.linePos(node.range?.[0] ?? 0).line)}: \${${name}} is not set; set it, or give a default as \${${name}:-…}`,
+    );
   const substituted = substitute(document, variables, (node, { name, fallback }) => {
     const set = environment[name];
     if (set !== undefined && set !== '') return set;
@@ -60,16 +69,33 @@ interface Variable {
 
 /** A mark stands in for each variable, because YAML knows braces as its own. */
 function markVariables(text: string, into: Variable[]): string {
-  return text.replace(VARIABLE, (_whole, name: string, fallback: string | undefined) => `__variable_${String(into.push({ name, fallback }) - 1)}__`);
+  return text.replace(
+    VARIABLE,
+    (_whole, name: string, fallback: string | undefined) => `__variable_${String(into.push({ name, fallback }) - 1)}__`,
+  );
 }
 
 /** Fills in defaults; a text that came from a variable becomes the number or the flag that the schema wants, where it reads as one. */
-function checkValue(value: unknown, schema: object, fault: ConfigFile['fault'], hasVariable: (keys: Keys) => boolean): void {
-  const check = new Ajv({ allErrors: false, verbose: true, useDefaults: true, allowUnionTypes: true, strict: true, strictTypes: false, formats: FORMATS }).compile(schema);
+function checkValue(
+  value: unknown,
+  schema: object,
+  fault: ConfigFile['fault'],
+  hasVariable: (keys: Keys) => boolean,
+): void {
+  const check = new Ajv({
+    allErrors: false,
+    verbose: true,
+    useDefaults: true,
+    allowUnionTypes: true,
+    strict: true,
+    strictTypes: false,
+    formats: FORMATS,
+  }).compile(schema);
   // each turn leaves one text less
   while (!check(value)) {
     const [error] = check.errors ?? [];
-    if (error === undefined || !readAsWanted(value, error, hasVariable)) throw error === undefined ? fault([], 'is wrong') : faultOf(error, fault);
+    if (error === undefined || !readAsWanted(value, error, hasVariable))
+      throw error === undefined ? fault([], 'is wrong') : faultOf(error, fault);
   }
 }
 
@@ -103,12 +129,18 @@ function textOf(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new ConfigError(`${file}: cannot be read (${error instanceof Error ? error.message : String(error)}); name the file in REELGATE_CONFIG`);
+    throw new ConfigError(
+      `${file}: cannot be read (${error instanceof Error ? error.message : String(error)}); name the file in REELGATE_CONFIG`,
+    );
   }
 }
 
 /** Gives the scalars that a variable was in. */
-function substitute(document: Document, variables: readonly Variable[], textFor: (node: Node, variable: Variable) => string): Set<unknown> {
+function substitute(
+  document: Document,
+  variables: readonly Variable[],
+  textFor: (node: Node, variable: Variable) => string,
+): Set<unknown> {
   const substituted = new Set<unknown>();
   visit(document, {
     Scalar: (_key, node) => {
@@ -138,7 +170,11 @@ function withoutEmpty(value: unknown): unknown {
   if (value === null || value === '') return undefined;
   if (Array.isArray(value)) return value.map(withoutEmpty).filter((item) => item !== undefined);
   if (typeof value !== 'object') return value;
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, withoutEmpty(inner)] as const).filter(([, inner]) => inner !== undefined));
+  return Object.fromEntries(
+    Object.entries(value)
+      .map(([name, inner]) => [name, withoutEmpty(inner)] as const)
+      .filter(([, inner]) => inner !== undefined),
+  );
 }
 
 function faultOf(error: ErrorObject, fault: ConfigFile['fault']): ConfigError {
@@ -149,18 +185,36 @@ function faultOf(error: ErrorObject, fault: ConfigFile['fault']): ConfigError {
 }
 
 function keysOf({ instancePath }: ErrorObject): (string | number)[] {
-  return instancePath.split('/').slice(1).map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~')).map((key) => (/^\d+$/.test(key) ? Number(key) : key));
+  return instancePath
+    .split('/')
+    .slice(1)
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .map((key) => (/^\d+$/.test(key) ? Number(key) : key));
 }
 
 /** What a violated keyword says: the key beyond the place, where there is one, and what was expected. */
-const EXPECTED: Readonly<Record<string, (error: ErrorObject, params: Readonly<Record<string, unknown>>) => [string | undefined, string]>> = {
+const EXPECTED: Readonly<
+  Record<string, (error: ErrorObject, params: Readonly<Record<string, unknown>>) => [string | undefined, string]>
+> = {
   additionalProperties: (error, params) => {
     const known = Object.keys((error.parentSchema as { properties?: object } | undefined)?.properties ?? {});
-    return [String(params['additionalProperty']), `no such key${known.length > 0 ? `; expected one of: ${known.join(', ')}` : ''}`];
+    return [
+      String(params['additionalProperty']),
+      `no such key${known.length > 0 ? `; expected one of: ${known.join(', ')}` : ''}`,
+    ];
   },
-  required: (error, params) => [undefined, `the key ${String(params['missingProperty'])} is missing${described(error, '; expected ')}`],
-  format: (_error, params) => [undefined, `expected ${FORMAT_WORDS[String(params['format'])] ?? String(params['format'])}`],
-  enum: (error, params) => [undefined, `expected ${described(error) || `one of: ${(params['allowedValues'] as unknown[]).join(', ')}`}`],
+  required: (error, params) => [
+    undefined,
+    `the key ${String(params['missingProperty'])} is missing${described(error, '; expected ')}`,
+  ],
+  format: (_error, params) => [
+    undefined,
+    `expected ${FORMAT_WORDS[String(params['format'])] ?? String(params['format'])}`,
+  ],
+  enum: (error, params) => [
+    undefined,
+    `expected ${described(error) || `one of: ${(params['allowedValues'] as unknown[]).join(', ')}`}`,
+  ],
 };
 
 /** What the schema says of the place, after these words; nothing where it says nothing. */
@@ -170,7 +224,10 @@ function described({ parentSchema }: ErrorObject, before = ''): string {
 }
 
 function otherwise(error: ErrorObject): [undefined, string] {
-  const { description, format } = (error.parentSchema ?? {}) as { readonly description?: string; readonly format?: string };
+  const { description, format } = (error.parentSchema ?? {}) as {
+    readonly description?: string;
+    readonly format?: string;
+  };
   const hint = description ?? FORMAT_WORDS[format ?? ''];
   const message = error.message ?? 'is wrong';
   return [undefined, hint === undefined ? message : `expected ${hint} (${message})`];

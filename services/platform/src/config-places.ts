@@ -35,6 +35,8 @@ function placeIn(node: unknown, key: string | number): Place | undefined {
     return pair === undefined ? undefined : { at: pair.key as Node, value: pair.value };
   }
   // empty items were left out of the value
-  const item = isSeq(node) ? node.items.filter((one) => !isScalar(one) || (one.value !== null && one.value !== ''))[Number(key)] : undefined;
+  const item = isSeq(node)
+    ? node.items.filter((one) => !isScalar(one) || (one.value !== null && one.value !== ''))[Number(key)]
+    : undefined;
   return item === undefined ? undefined : { at: item as Node, value: item };
 }

@@ -29,7 +29,14 @@ describe('health', () => {
   test.each<[string, ReadyCheck, number, string]>([
     ['ready', yes, 200, 'ready\n'],
     ['not ready', async () => false, 503, 'not ready\n'],
-    ['a check that fails', async () => { throw new Error('password=hunter2'); }, 503, 'not ready\n'],
+    [
+      'a check that fails',
+      async () => {
+        throw new Error('password=hunter2');
+      },
+      503,
+      'not ready\n',
+    ],
   ])('with %s is told by /readyz, and /healthz is ok all the same', async (_how, ready, status, body) => {
     const get = await served(ready);
 
@@ -69,7 +76,9 @@ describe('/metrics', () => {
 
   test('that cannot be read is an error of that request alone', async () => {
     const metrics = openMetrics(false);
-    metrics.gauge('waiting', 'How many wait.', [], async () => { throw new Error('password=hunter2'); });
+    metrics.gauge('waiting', 'How many wait.', [], async () => {
+      throw new Error('password=hunter2');
+    });
     const get = await served(yes, metrics);
 
     const response = await get('/metrics');

@@ -6,11 +6,16 @@ import type { Random } from './ids.ts';
 
 const SHAPE = /^thing_[0-9a-v]{26}$/;
 const NOON = Date.UTC(2026, 5, 1, 12);
-const allOf = (value: number): Random => (bytes) => bytes.fill(value);
+const allOf =
+  (value: number): Random =>
+  (bytes) =>
+    bytes.fill(value);
 
 /** The sixteen bytes of an id. */
 function bytesOf(id: string): Uint8Array {
-  const bits = [...id.slice(id.indexOf('_') + 1)].map((letter) => '0123456789abcdefghijklmnopqrstuv'.indexOf(letter).toString(2).padStart(5, '0')).join('');
+  const bits = [...id.slice(id.indexOf('_') + 1)]
+    .map((letter) => '0123456789abcdefghijklmnopqrstuv'.indexOf(letter).toString(2).padStart(5, '0'))
+    .join('');
   return Uint8Array.from({ length: 16 }, (_, index) => Number.parseInt(bits.slice(index * 8, index * 8 + 8), 2));
 }
 
@@ -29,18 +34,25 @@ describe('an id', () => {
   });
 
   test('sorts by time, and within a millisecond by the order in which it was made', () => {
-    fc.assert(fc.property(fc.array(fc.record({ steps: fc.integer({ min: 0, max: 50_000_000 }), ids: fc.integer({ min: 0, max: 20 }) }), { maxLength: 20 }), (moments) => {
-      let now = NOON;
-      const newId = newIds({ now: () => now, sleep: async () => undefined });
-      const ids = moments.flatMap(({ steps, ids: count }) => {
-        now += steps;
-        return Array.from({ length: count }, () => newId('thing'));
-      });
+    fc.assert(
+      fc.property(
+        fc.array(fc.record({ steps: fc.integer({ min: 0, max: 50_000_000 }), ids: fc.integer({ min: 0, max: 20 }) }), {
+          maxLength: 20,
+        }),
+        (moments) => {
+          let now = NOON;
+          const newId = newIds({ now: () => now, sleep: async () => undefined });
+          const ids = moments.flatMap(({ steps, ids: count }) => {
+            now += steps;
+            return Array.from({ length: count }, () => newId('thing'));
+          });
 
-      expect(ids).toEqual(ids.toSorted());
-      expect(new Set(ids).size).toBe(ids.length);
-      for (const id of ids) expect(id).toMatch(SHAPE);
-    }));
+          expect(ids).toEqual(ids.toSorted());
+          expect(new Set(ids).size).toBe(ids.length);
+          for (const id of ids) expect(id).toMatch(SHAPE);
+        },
+      ),
+    );
   });
 
   test('sorts by its making even when one millisecond has more than can be counted in it', () => {
@@ -73,7 +85,11 @@ describe('an id', () => {
 });
 
 describe('a key', () => {
-  test.each([[16, 26], [20, 32], [32, 52]])('of %i bytes has %i characters', (bytes, characters) => {
+  test.each([
+    [16, 26],
+    [20, 32],
+    [32, 52],
+  ])('of %i bytes has %i characters', (bytes, characters) => {
     expect(newKey('rg', bytes)).toMatch(new RegExp(`^rg_[0-9a-v]{${characters}}$`));
   });
 

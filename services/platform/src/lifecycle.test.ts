@@ -7,11 +7,12 @@ test('what was started first is stopped last, one after another', async () => {
   const clock = fakeClock();
   const said: string[] = [];
   const lifecycle = openLifecycle(silentLog);
-  for (const name of ['store', 'bus', 'server']) lifecycle.add(name, async () => {
-    said.push(`${name} stops`);
-    await clock.sleep(1000);
-    said.push(`${name} stopped`);
-  });
+  for (const name of ['store', 'bus', 'server'])
+    lifecycle.add(name, async () => {
+      said.push(`${name} stops`);
+      await clock.sleep(1000);
+      said.push(`${name} stopped`);
+    });
 
   const stopped = lifecycle.stop();
   for (let second = 0; second < 3; second += 1) await clock.advance(1000);
@@ -46,13 +47,20 @@ test('a part that does not stop cleanly keeps no other from stopping, and is nam
   const logged: object[] = [];
   const lifecycle = openLifecycle({ ...silentLog, error: (fields) => void logged.push(fields) });
   lifecycle.add('store', () => void stopped.push('store'));
-  lifecycle.add('bus', async () => { throw new Error('not connected'); });
-  lifecycle.add('server', () => { throw new Error('not listening'); });
+  lifecycle.add('bus', async () => {
+    throw new Error('not connected');
+  });
+  lifecycle.add('server', () => {
+    throw new Error('not listening');
+  });
 
   await lifecycle.stop();
 
   expect(stopped).toEqual(['store']);
-  expect(logged).toMatchObject([{ part: 'server', err: { message: 'not listening' } }, { part: 'bus', err: { message: 'not connected' } }]);
+  expect(logged).toMatchObject([
+    { part: 'server', err: { message: 'not listening' } },
+    { part: 'bus', err: { message: 'not connected' } },
+  ]);
 });
 
 test('nothing that was started is nothing to stop', async () => {

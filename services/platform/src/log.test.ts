@@ -9,8 +9,15 @@ const SECRET = new URL('./secret.ts', import.meta.url).href;
 /** The lines that a program of its own writes. */
 async function linesOf(level: string, code: string): Promise<Record<string, unknown>[]> {
   const program = `import { openLog } from '${LOG}'; import { Secret } from '${SECRET}'; const log = openLog('media', '${level}'); ${code}`;
-  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--disable-warning=ExperimentalWarning', '--eval', program], { timeout: 20_000 });
-  return stdout.split('\n').filter((line) => line !== '').map((line) => JSON.parse(line) as Record<string, unknown>);
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['--input-type=module', '--disable-warning=ExperimentalWarning', '--eval', program],
+    { timeout: 20_000 },
+  );
+  return stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
 test('a line is data: when, which service, what happened', async () => {
@@ -20,21 +27,40 @@ test('a line is data: when, which service, what happened', async () => {
   expect(line?.['time']).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 });
 
-test.each([['debug', 4], ['info', 3], ['warn', 2], ['error', 1], ['silent', 0]])('at level %s writes %i of four lines', async (level, count) => {
-  expect(await linesOf(level, "for (const say of ['debug', 'info', 'warn', 'error']) log[say]({}, say)")).toHaveLength(count);
+test.each([
+  ['debug', 4],
+  ['info', 3],
+  ['warn', 2],
+  ['error', 1],
+  ['silent', 0],
+])('at level %s writes %i of four lines', async (level, count) => {
+  expect(await linesOf(level, "for (const say of ['debug', 'info', 'warn', 'error']) log[say]({}, say)")).toHaveLength(
+    count,
+  );
 });
 
 test('keys are not written, whatever they are called', async () => {
-  const written = JSON.stringify(await linesOf('info', "log.info({ key: 'hunter2', apiKey: 'hunter2', authorization: 'hunter2', headers: { authorization: 'hunter2' }, other: new Secret('hunter2') }, 'a call')"));
+  const written = JSON.stringify(
+    await linesOf(
+      'info',
+      "log.info({ key: 'hunter2', apiKey: 'hunter2', authorization: 'hunter2', headers: { authorization: 'hunter2' }, other: new Secret('hunter2') }, 'a call')",
+    ),
+  );
 
   expect(written).not.toContain('hunter2');
   expect(written).toContain('a call');
 });
 
 test('an error is written with its message, its stack and its cause', async () => {
-  const [line] = await linesOf('info', "log.error({ err: new Error('outer', { cause: new Error('inner') }) }, 'failed')");
+  const [line] = await linesOf(
+    'info',
+    "log.error({ err: new Error('outer', { cause: new Error('inner') }) }, 'failed')",
+  );
 
-  expect(line?.['err']).toMatchObject({ message: expect.stringContaining('outer'), stack: expect.stringContaining('inner') });
+  expect(line?.['err']).toMatchObject({
+    message: expect.stringContaining('outer'),
+    stack: expect.stringContaining('inner'),
+  });
 });
 
 test('the silent log takes every line, and its children are silent too', () => {

@@ -12,7 +12,12 @@ export interface Log {
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
 export function openLog(name: string, level: LogLevel): Log {
-  return pino({ level, base: { service: name }, timestamp: pino.stdTimeFunctions.isoTime, redact: ['key', 'apiKey', 'authorization', '*.authorization'] });
+  return pino({
+    level,
+    base: { service: name },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    redact: ['key', 'apiKey', 'authorization', '*.authorization'],
+  });
 }
 
 /** For tests and places that have nobody to tell. */

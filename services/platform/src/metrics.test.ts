@@ -10,11 +10,19 @@ describe('the numbers of a service', () => {
 
     const lines = (await metrics.text()).split('\n');
 
-    expect(lines).toEqual(expect.arrayContaining([
-      '# HELP calls_total Calls.', '# TYPE calls_total counter', 'calls_total{method="stage"} 2',
-      '# TYPE open_things gauge', 'open_things 7',
-      'took_seconds_bucket{le="0.1",method="stage"} 0', 'took_seconds_bucket{le="1",method="stage"} 1', 'took_seconds_bucket{le="+Inf",method="stage"} 1', 'took_seconds_count{method="stage"} 1',
-    ]));
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        '# HELP calls_total Calls.',
+        '# TYPE calls_total counter',
+        'calls_total{method="stage"} 2',
+        '# TYPE open_things gauge',
+        'open_things 7',
+        'took_seconds_bucket{le="0.1",method="stage"} 0',
+        'took_seconds_bucket{le="1",method="stage"} 1',
+        'took_seconds_bucket{le="+Inf",method="stage"} 1',
+        'took_seconds_count{method="stage"} 1',
+      ]),
+    );
     expect(metrics.contentType).toContain('text/plain');
   });
 
@@ -30,7 +38,9 @@ describe('the numbers of a service', () => {
   test('may be looked up when they are asked for', async () => {
     const metrics = openMetrics(false);
     let waiting = 3;
-    metrics.gauge('waiting', 'How many wait.', [], async (gauge) => { gauge.set(waiting); });
+    metrics.gauge('waiting', 'How many wait.', [], async (gauge) => {
+      gauge.set(waiting);
+    });
 
     expect(await metrics.text()).toContain('waiting 3');
     waiting = 4;

@@ -6,7 +6,12 @@ import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom
 /** Where a service's numbers are kept. Labels have few values: never an id. */
 export interface Metrics {
   counter(name: string, help: string, labels?: readonly string[]): Counter;
-  gauge(name: string, help: string, labels?: readonly string[], collect?: (gauge: Gauge) => void | Promise<void>): Gauge;
+  gauge(
+    name: string,
+    help: string,
+    labels?: readonly string[],
+    collect?: (gauge: Gauge) => void | Promise<void>,
+  ): Gauge;
   histogram(name: string, help: string, buckets: readonly number[], labels?: readonly string[]): Histogram;
   /** As a counter, for what is counted thousands of times a second. */
   tallies(name: string, help: string, labels: readonly string[]): Family<Tally>;
@@ -26,18 +31,36 @@ export function openMetrics(withProcess: boolean): Metrics {
   const registry = new Registry();
   if (withProcess) collectDefaultMetrics({ register: registry });
   return {
-    counter: (name, help, labels = []) => found<Counter>(registry, name) ?? new Counter({ name, help, labelNames: [...labels], registers: [registry] }),
-    gauge: (name, help, labels = [], collect) => found<Gauge>(registry, name) ?? new Gauge({
-      name, help, labelNames: [...labels], registers: [registry],
-      ...(collect === undefined ? {} : { async collect(this: Gauge) { await collect(this); } }),
-    }),
-    histogram: (name, help, buckets, labels = []) => found<Histogram>(registry, name)
-      ?? new Histogram({ name, help, labelNames: [...labels], buckets: [...buckets], registers: [registry] }),
-    tallies: (name, help, labelNames) => found<ReturnType<typeof tallies>>(registry, name) ?? registered(registry, tallies({ name, help, labelNames })),
-    spreads: (name, help, buckets, labelNames) => found<ReturnType<typeof spreads>>(registry, name) ?? registered(registry, spreads({ name, help, labelNames }, buckets)),
+    counter: (name, help, labels = []) =>
+      found<Counter>(registry, name) ?? new Counter({ name, help, labelNames: [...labels], registers: [registry] }),
+    gauge: (name, help, labels = [], collect) =>
+      found<Gauge>(registry, name) ??
+      new Gauge({
+        name,
+        help,
+        labelNames: [...labels],
+        registers: [registry],
+        ...(collect === undefined
+          ? {}
+          : {
+              async collect(this: Gauge) {
+                await collect(this);
+              },
+            }),
+      }),
+    histogram: (name, help, buckets, labels = []) =>
+      found<Histogram>(registry, name) ??
+      new Histogram({ name, help, labelNames: [...labels], buckets: [...buckets], registers: [registry] }),
+    tallies: (name, help, labelNames) =>
+      found<ReturnType<typeof tallies>>(registry, name) ?? registered(registry, tallies({ name, help, labelNames })),
+    spreads: (name, help, buckets, labelNames) =>
+      found<ReturnType<typeof spreads>>(registry, name) ??
+      registered(registry, spreads({ name, help, labelNames }, buckets)),
     text: async (withoutLabel) => {
       if (withoutLabel === undefined) return registry.metrics();
-      const shown = registry.getMetricsAsArray().filter((metric) => !(metric as unknown as Labelled).labelNames.includes(withoutLabel));
+      const shown = registry
+        .getMetricsAsArray()
+        .filter((metric) => !(metric as unknown as Labelled).labelNames.includes(withoutLabel));
       return (await Promise.all(shown.map(({ name }) => registry.getSingleMetricAsString(name)))).join('\n\n') + '\n';
     },
     contentType: registry.contentType,

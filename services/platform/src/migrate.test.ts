@@ -18,11 +18,14 @@ afterEach(() => {
 const file = (name: string, text: string): void => {
   writeFileSync(path.join(folder, name), text);
 };
-const steps = async (sql: Sql): Promise<unknown[]> => (await sql.read('SELECT step FROM steps ORDER BY number')).map(({ step }) => step);
-const ran = async (sql: Sql): Promise<unknown[]> => (await sql.read('SELECT name FROM schema_migrations ORDER BY name')).map(({ name }) => name);
+const steps = async (sql: Sql): Promise<unknown[]> =>
+  (await sql.read('SELECT step FROM steps ORDER BY number')).map(({ step }) => step);
+const ran = async (sql: Sql): Promise<unknown[]> =>
+  (await sql.read('SELECT name FROM schema_migrations ORDER BY name')).map(({ name }) => name);
 
 /** Whose order can be seen, and which fail when they run twice. */
-const FIRST = "CREATE TABLE steps (number INTEGER PRIMARY KEY, step TEXT NOT NULL);\nINSERT INTO steps VALUES (1, 'first');\n";
+const FIRST =
+  "CREATE TABLE steps (number INTEGER PRIMARY KEY, step TEXT NOT NULL);\nINSERT INTO steps VALUES (1, 'first');\n";
 const SECOND = "INSERT INTO steps SELECT MAX(number) + 1, 'second' FROM steps;\n";
 const THIRD = "INSERT INTO steps SELECT MAX(number) + 1, 'third' FROM steps;\n";
 
@@ -59,7 +62,9 @@ describeOnEngines('migrations', (open) => {
     file('0000_early.sql', "INSERT INTO steps VALUES (9, 'early');\n");
     file('0001_first.sql', `${FIRST}-- one more thought\n`);
 
-    await expect(migrate(sql, folder)).rejects.toThrow('migration 0001_first.sql has been edited after it ran; write a new file instead');
+    await expect(migrate(sql, folder)).rejects.toThrow(
+      'migration 0001_first.sql has been edited after it ran; write a new file instead',
+    );
 
     expect(await steps(sql)).toEqual(['first']);
     expect(await ran(sql)).toEqual(['0001_first.sql']);
@@ -91,10 +96,21 @@ describeOnEngines('migrations', (open) => {
 
   test('may have comments, empty lines, and statements of several lines with semicolons within', async () => {
     const sql = open();
-    file('0001_first.sql', [
-      '-- the first; of many', '', 'CREATE TABLE steps (', '  number INTEGER PRIMARY KEY,', '  -- a word; or two', '  step TEXT NOT NULL', ');  ', '',
-      "INSERT INTO steps VALUES (1, 'a; b');", "  INSERT INTO steps VALUES (2, 'last')",
-    ].join('\n'));
+    file(
+      '0001_first.sql',
+      [
+        '-- the first; of many',
+        '',
+        'CREATE TABLE steps (',
+        '  number INTEGER PRIMARY KEY,',
+        '  -- a word; or two',
+        '  step TEXT NOT NULL',
+        ');  ',
+        '',
+        "INSERT INTO steps VALUES (1, 'a; b');",
+        "  INSERT INTO steps VALUES (2, 'last')",
+      ].join('\n'),
+    );
 
     await migrate(sql, folder);
 
@@ -103,7 +119,8 @@ describeOnEngines('migrations', (open) => {
 });
 
 describe('a service’s database', () => {
-  const opened = (): Promise<Sql> => openSql({ url: undefined, dataDir: path.join(folder, 'data/deep'), name: 'things', migrations: folder });
+  const opened = (): Promise<Sql> =>
+    openSql({ url: undefined, dataDir: path.join(folder, 'data/deep'), name: 'things', migrations: folder });
 
   test('is made where it is missing, with its tables, and keeps what was written', async () => {
     file('0001_first.sql', FIRST);

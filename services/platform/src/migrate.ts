@@ -10,11 +10,18 @@ const ADVISORY_LOCK = 7_301_952;
  * start at the same moment. A file that has run is never edited: another checksum stops the start.
  */
 export async function migrate(sql: Sql, folder: string): Promise<void> {
-  const files = readdirSync(folder).filter((name) => name.endsWith('.sql')).sort();
+  const files = readdirSync(folder)
+    .filter((name) => name.endsWith('.sql'))
+    .sort();
   await sql.transaction(async (query) => {
     if (sql.engine === 'postgres') await query('SELECT pg_advisory_xact_lock($1)', [ADVISORY_LOCK]);
     await query('CREATE TABLE IF NOT EXISTS schema_migrations (name TEXT PRIMARY KEY, checksum TEXT NOT NULL)');
-    const done = new Map((await query<{ name: string; checksum: string }>('SELECT name, checksum FROM schema_migrations')).map((row) => [row.name, row.checksum]));
+    const done = new Map(
+      (await query<{ name: string; checksum: string }>('SELECT name, checksum FROM schema_migrations')).map((row) => [
+        row.name,
+        row.checksum,
+      ]),
+    );
     for (const name of files) await runOnce(query, name, readFileSync(path.join(folder, name), 'utf8'), done.get(name));
   });
 }
@@ -29,6 +36,12 @@ async function runOnce(query: SqlQuery, name: string, text: string, seen: string
 
 /** Statements end in a semicolon at the end of a line; comments have lines of their own. */
 function statementsOf(text: string): string[] {
-  const code = text.split('\n').filter((line) => !line.trimStart().startsWith('--')).join('\n');
-  return code.split(/;\s*(?:\n|$)/).map((statement) => statement.trim()).filter((statement) => statement !== '');
+  const code = text
+    .split('\n')
+    .filter((line) => !line.trimStart().startsWith('--'))
+    .join('\n');
+  return code
+    .split(/;\s*(?:\n|$)/)
+    .map((statement) => statement.trim())
+    .filter((statement) => statement !== '');
 }

@@ -4,7 +4,11 @@ import { relayOutbox, stageEvent } from './outbox.ts';
 import type { OutboxEvent } from './outbox.ts';
 import type { Sql } from './sql.ts';
 
-const anEvent = (number: number): OutboxEvent => ({ id: `event_${String(number).padStart(3, '0')}`, type: 'happened', payload: JSON.stringify({ number }) });
+const anEvent = (number: number): OutboxEvent => ({
+  id: `event_${String(number).padStart(3, '0')}`,
+  type: 'happened',
+  payload: JSON.stringify({ number }),
+});
 
 describeOnEngines('the outbox', (open) => {
   let sql: Sql;
@@ -12,15 +16,19 @@ describeOnEngines('the outbox', (open) => {
   beforeEach(async () => {
     sql = open();
     published = [];
-    await sql.write('CREATE TABLE outbox (id TEXT PRIMARY KEY, type TEXT NOT NULL, payload TEXT NOT NULL, created_at BIGINT NOT NULL)');
+    await sql.write(
+      'CREATE TABLE outbox (id TEXT PRIMARY KEY, type TEXT NOT NULL, payload TEXT NOT NULL, created_at BIGINT NOT NULL)',
+    );
   });
-  const stage = (...events: readonly OutboxEvent[]): Promise<void> => sql.transaction(async (query) => {
-    for (const event of events) await stageEvent(query, event, 1000);
-  });
+  const stage = (...events: readonly OutboxEvent[]): Promise<void> =>
+    sql.transaction(async (query) => {
+      for (const event of events) await stageEvent(query, event, 1000);
+    });
   const publish = async ({ id }: OutboxEvent): Promise<void> => {
     published.push(id);
   };
-  const kept = async (): Promise<unknown[]> => (await sql.read('SELECT id FROM outbox ORDER BY id')).map(({ id }) => id);
+  const kept = async (): Promise<unknown[]> =>
+    (await sql.read('SELECT id FROM outbox ORDER BY id')).map(({ id }) => id);
 
   test('publishes what was staged, once, and has then nothing left', async () => {
     await stage(anEvent(1), anEvent(2));
@@ -79,7 +87,12 @@ describeOnEngines('the outbox', (open) => {
 
   test('after a crash between publishing and removing publishes again under the same id', async () => {
     await stage(anEvent(1));
-    const dying: Sql = { ...sql, write: async () => { throw new Error('the process is gone'); } };
+    const dying: Sql = {
+      ...sql,
+      write: async () => {
+        throw new Error('the process is gone');
+      },
+    };
     await expect(relayOutbox(dying, publish)).rejects.toThrow('the process is gone');
 
     await relayOutbox(sql, publish);

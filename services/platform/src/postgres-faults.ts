@@ -2,11 +2,25 @@ import { StoreUnavailable } from './store-unavailable.ts';
 
 /** No connection, or one that broke. Node's codes. */
 const NETWORK: ReadonlySet<string> = new Set([
-  'ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN', 'EADDRNOTAVAIL', 'ENOTFOUND',
-  'EAI_AGAIN', 'EMFILE', 'ENFILE', 'ENOBUFS',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'EHOSTDOWN',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'EADDRNOTAVAIL',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EMFILE',
+  'ENFILE',
+  'ENOBUFS',
 ]);
 /** The driver's own words for a connection that it has given up; they carry no code. */
-const GIVEN_UP = /^(Connection terminated|Connection ended|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed|Client is closed)/;
+const GIVEN_UP =
+  /^(Connection terminated|Connection ended|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed|Client is closed)/;
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 /** The server is ending the connection: connection exceptions, shutdown, crash, and the limits of an idle session. */
 const ENDING = /^(08|57P0[1-5]|25P0[34])/;
@@ -26,5 +40,7 @@ export function postgresFault(error: unknown, mayBeDone: boolean): unknown {
     if (LATER.test(said)) return new StoreUnavailable(error);
     return ENDING.test(said) ? new StoreUnavailable(error, { maybeWritten: mayBeDone }) : error;
   }
-  return NETWORK.has(said) || GIVEN_UP.test(String(message)) ? new StoreUnavailable(error, { maybeWritten: mayBeDone }) : error;
+  return NETWORK.has(said) || GIVEN_UP.test(String(message))
+    ? new StoreUnavailable(error, { maybeWritten: mayBeDone })
+    : error;
 }

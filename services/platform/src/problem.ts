@@ -1,7 +1,15 @@
 /** The family of a refusal; it decides the gRPC and the HTTP status. */
 export type ProblemKind =
-  | 'invalid' | 'unauthenticated' | 'forbidden' | 'not_found' | 'conflict'
-  | 'exhausted' | 'unprocessable' | 'gone' | 'unavailable' | 'internal';
+  | 'invalid'
+  | 'unauthenticated'
+  | 'forbidden'
+  | 'not_found'
+  | 'conflict'
+  | 'exhausted'
+  | 'unprocessable'
+  | 'gone'
+  | 'unavailable'
+  | 'internal';
 
 export interface ProblemInit {
   readonly kind: ProblemKind;

@@ -7,7 +7,7 @@ function taken(rate: Rate, tries: number): number {
   return Array.from({ length: tries }, () => rate.take()).filter(Boolean).length;
 }
 
-test('a minute\'s share can be taken at once, and no more', () => {
+test("a minute's share can be taken at once, and no more", () => {
   const rate = newRate(fakeClock(), 60);
 
   expect(rate.left()).toBe(60);
@@ -30,7 +30,7 @@ test('what was taken comes back evenly, one a second at sixty a minute', async (
   expect(taken(rate, 100)).toBe(10);
 });
 
-test('an idle hour saves up no more than one minute\'s share', async () => {
+test("an idle hour saves up no more than one minute's share", async () => {
   const clock = fakeClock();
   const rate = newRate(clock, 5);
 

@@ -9,7 +9,12 @@ test('holds those who came and have not left, however they leave', () => {
   for (const id of [100, 101]) here.add({ id });
 
   const ids = Array.from({ length: 102 }, (_, id) => id).filter((id) => !left.includes(id));
-  expect(here.all().map(({ id }) => id).toSorted((one, other) => one - other)).toEqual(ids);
+  expect(
+    here
+      .all()
+      .map(({ id }) => id)
+      .toSorted((one, other) => one - other),
+  ).toEqual(ids);
 });
 
 test('who leaves twice takes nobody else out', () => {

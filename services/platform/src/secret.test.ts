@@ -40,9 +40,16 @@ describe('a secret', () => {
   test.each<[string, () => string]>([
     ['JSON within an object', () => JSON.stringify({ upstream: { key: secret } })],
     ['util.inspect within an object', () => inspect({ upstream: { key: secret, list: [secret] } }, { depth: 9 })],
-    ['util.inspect that shows what is hidden', () => inspect(secret, { showHidden: true, customInspect: false, getters: true })],
+    [
+      'util.inspect that shows what is hidden',
+      () => inspect(secret, { showHidden: true, customInspect: false, getters: true }),
+    ],
     ['an error', () => inspect(new Error('failed', { cause: secret }))],
-    ['a log line', () => logged({ key: secret, deep: { secret }, list: [secret], err: Object.assign(new Error('failed'), { secret }) })],
+    [
+      'a log line',
+      () =>
+        logged({ key: secret, deep: { secret }, list: [secret], err: Object.assign(new Error('failed'), { secret }) }),
+    ],
     ['a log line of itself', () => logged(secret)],
   ])('is not told by %s', (_how, print) => {
     expect(print()).not.toContain('hunter2');
@@ -63,10 +70,12 @@ describe('a derived secret', () => {
 
 describe('comparing secrets', () => {
   test('says whether two texts are the same, of whatever length', () => {
-    fc.assert(fc.property(fc.string(), fc.string(), (left, right) => {
-      expect(sameSecret(left, right)).toBe(left === right);
-      expect(sameSecret(left, left)).toBe(true);
-      expect(sameSecret(left, `${left}${right}`)).toBe(right === '');
-    }));
+    fc.assert(
+      fc.property(fc.string(), fc.string(), (left, right) => {
+        expect(sameSecret(left, right)).toBe(left === right);
+        expect(sameSecret(left, left)).toBe(true);
+        expect(sameSecret(left, `${left}${right}`)).toBe(right === '');
+      }),
+    );
   });
 });

@@ -34,5 +34,8 @@ export function deriveSecret(secret: Secret, purpose: string): Secret {
 /** Compares in a time that does not depend on where the two differ. */
 export function sameSecret(left: string, right: string): boolean {
   const key = 'compare';
-  return timingSafeEqual(createHmac('sha256', key).update(left).digest(), createHmac('sha256', key).update(right).digest());
+  return timingSafeEqual(
+    createHmac('sha256', key).update(left).digest(),
+    createHmac('sha256', key).update(right).digest(),
+  );
 }

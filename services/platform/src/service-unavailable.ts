@@ -7,7 +7,13 @@ const STORE_RETRY_MS = 2000;
 
 /** The peer was unavailable or did not answer in time. A retry time means that nothing was begun. */
 export function serviceUnavailable(cause: unknown, retryAfterMs?: number): Problem {
-  return new Problem({ kind: 'unavailable', reason: UNAVAILABLE, message: 'a part of the service cannot be reached; try again', retryAfterMs, cause });
+  return new Problem({
+    kind: 'unavailable',
+    reason: UNAVAILABLE,
+    message: 'a part of the service cannot be reached; try again',
+    retryAfterMs,
+    cause,
+  });
 }
 
 /** The error of an operation that has begun nothing, or has undone it. */

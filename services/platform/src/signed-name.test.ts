@@ -12,9 +12,11 @@ describe('a signed name', () => {
   });
 
   test('is known again, whatever the name', () => {
-    fc.assert(fc.property(fc.string(), (name) => {
-      expect(signedNameIn(key, signName(key, name))).toBe(name);
-    }));
+    fc.assert(
+      fc.property(fc.string(), (name) => {
+        expect(signedNameIn(key, signName(key, name))).toBe(name);
+      }),
+    );
   });
 
   test.each<[string, Secret, string]>([

@@ -15,9 +15,11 @@ describe('a signed path', () => {
   });
 
   test('is known again, whatever the path', () => {
-    fc.assert(fc.property(fc.string(), fc.nat(), (path, expiresAt) => {
-      expect(isSigned(key, path, expiresAt, signatureOf(signPath(key, path, expiresAt)))).toBe(true);
-    }));
+    fc.assert(
+      fc.property(fc.string(), fc.nat(), (path, expiresAt) => {
+        expect(isSigned(key, path, expiresAt, signatureOf(signPath(key, path, expiresAt)))).toBe(true);
+      }),
+    );
   });
 
   const signature = signatureOf(signPath(key, PATH, EXPIRES));

@@ -13,5 +13,7 @@ export function isSigned(key: Secret, path: string, expiresAt: number, signature
 }
 
 function signatureOf(key: Secret, path: string, expiresAt: number): string {
-  return createHmac('sha256', key.reveal()).update(`${path}\n${String(expiresAt)}`).digest('base64url');
+  return createHmac('sha256', key.reveal())
+    .update(`${path}\n${String(expiresAt)}`)
+    .digest('base64url');
 }

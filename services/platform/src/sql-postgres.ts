@@ -41,7 +41,8 @@ export function openPostgres(url: string, poolSize = 16, statementMs = STATEMENT
     engine: 'postgres',
     skipLocked: 'FOR UPDATE SKIP LOCKED',
     read: <R extends SqlRow>(text: string, values?: readonly SqlValue[]) => tracked(() => query<R>(text, values)),
-    write: <R extends SqlRow>(text: string, values?: readonly SqlValue[]) => tracked(() => write<R>(pool, text, values)),
+    write: <R extends SqlRow>(text: string, values?: readonly SqlValue[]) =>
+      tracked(() => write<R>(pool, text, values)),
     transaction: (work) => tracked(() => transaction(pool, work)),
     // the pool would leave those without an answer that wait for a connection when it ends
     close: async () => {
@@ -93,8 +94,12 @@ function throwFault(mayBeDone: boolean): (error: unknown) => never {
 function queryOn(on: pg.Pool | pg.PoolClient, isDurable = false): SqlWork {
   const fail = throwFault(isDurable);
   return Object.assign(
-    async <R extends SqlRow>(text: string, values: readonly SqlValue[] = []) => (await on.query<R>(text, [...values]).catch(fail)).rows,
-    { changes: async (text: string, values: readonly SqlValue[] = []) => (await on.query(text, [...values]).catch(fail)).rowCount ?? 0 },
+    async <R extends SqlRow>(text: string, values: readonly SqlValue[] = []) =>
+      (await on.query<R>(text, [...values]).catch(fail)).rows,
+    {
+      changes: async (text: string, values: readonly SqlValue[] = []) =>
+        (await on.query(text, [...values]).catch(fail)).rowCount ?? 0,
+    },
   );
 }
 

@@ -37,7 +37,14 @@ describe('a disk that takes its time', () => {
   };
   const isOver = async (promise: Promise<unknown>): Promise<boolean> => {
     let over = false;
-    void promise.then(() => { over = true; }, () => { over = true; });
+    void promise.then(
+      () => {
+        over = true;
+      },
+      () => {
+        over = true;
+      },
+    );
     for (let left = 50; left > 0; left -= 1) await turn();
     return over;
   };

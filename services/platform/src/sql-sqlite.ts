@@ -79,14 +79,20 @@ export function openSqlite(file: string, openSync: (file: string) => Promise<Log
 
 function open(file: string): DatabaseSync {
   const database = new DatabaseSync(file);
-  database.exec(`PRAGMA busy_timeout = ${String(BUSY_TIMEOUT_MS)}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;`);
+  database.exec(
+    `PRAGMA busy_timeout = ${String(BUSY_TIMEOUT_MS)}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;`,
+  );
   // makes the log, where there is none yet
   database.prepare('SELECT count(*) FROM sqlite_schema').all();
   return database;
 }
 
 /** Gives each job's own failure, or the one that all share, once the disk has what did not fail. */
-async function commitDurably(writer: DatabaseSync, durability: Durability, batch: readonly Job[]): Promise<readonly (Error | undefined)[]> {
+async function commitDurably(
+  writer: DatabaseSync,
+  durability: Durability,
+  batch: readonly Job[],
+): Promise<readonly (Error | undefined)[]> {
   try {
     await durability.last().catch(throwUnsynced(false));
     const failures = await commitBatch(writer, batch);
@@ -164,27 +170,34 @@ interface Prepared {
 /** Prepared once for each text; the texts are constants of the program, so there are only so many. */
 function statements(database: DatabaseSync): SqlWork {
   const known = new Map<string, Prepared>();
-  const find = (text: string, values: readonly SqlValue[]): { readonly statement: StatementSync; readonly bound: readonly SqlValue[] } => {
+  const find = (
+    text: string,
+    values: readonly SqlValue[],
+  ): { readonly statement: StatementSync; readonly bound: readonly SqlValue[] } => {
     let prepared = known.get(text);
     if (prepared === undefined) {
       prepared = prepare(database, text);
       known.set(text, prepared);
     }
     const { statement, parameters, places } = prepared;
-    if (values.length !== parameters) throw new Error(`the statement takes ${String(parameters)} values and was given ${String(values.length)}`);
+    if (values.length !== parameters)
+      throw new Error(`the statement takes ${String(parameters)} values and was given ${String(values.length)}`);
     return { statement, bound: places === undefined ? values : placed(values, places) };
   };
-  return Object.assign(async <R extends SqlRow>(text: string, values: readonly SqlValue[] = []): Promise<R[]> => {
-    const { statement, bound } = find(text, values);
-    const rows = statement.all(...bound);
-    for (const row of rows) narrow(row as Record<string, SqlValue>);
-    return rows as R[];
-  }, {
-    changes: async (text: string, values: readonly SqlValue[] = []): Promise<number> => {
+  return Object.assign(
+    async <R extends SqlRow>(text: string, values: readonly SqlValue[] = []): Promise<R[]> => {
       const { statement, bound } = find(text, values);
-      return Number(statement.run(...bound).changes);
+      const rows = statement.all(...bound);
+      for (const row of rows) narrow(row as Record<string, SqlValue>);
+      return rows as R[];
     },
-  });
+    {
+      changes: async (text: string, values: readonly SqlValue[] = []): Promise<number> => {
+        const { statement, bound } = find(text, values);
+        return Number(statement.run(...bound).changes);
+      },
+    },
+  );
 }
 
 function prepare(database: DatabaseSync, text: string): Prepared {
@@ -205,7 +218,8 @@ function placed(values: readonly SqlValue[], places: readonly number[]): SqlValu
 function narrow(row: Record<string, SqlValue>): void {
   for (const name in row) {
     const value = row[name];
-    if (typeof value === 'bigint' && value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER) row[name] = Number(value);
+    if (typeof value === 'bigint' && value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER)
+      row[name] = Number(value);
   }
 }
 

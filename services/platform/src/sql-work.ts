@@ -10,10 +10,12 @@ export async function runWork<T>(work: (query: SqlWork) => Promise<T>, query: Sq
     failed ??= { error };
     throw error;
   };
-  const result = await work(Object.assign(
-    async <R extends SqlRow>(text: string, values?: readonly SqlValue[]) => query<R>(text, values).catch(note),
-    { changes: async (text: string, values?: readonly SqlValue[]) => query.changes(text, values).catch(note) },
-  ));
+  const result = await work(
+    Object.assign(
+      async <R extends SqlRow>(text: string, values?: readonly SqlValue[]) => query<R>(text, values).catch(note),
+      { changes: async (text: string, values?: readonly SqlValue[]) => query.changes(text, values).catch(note) },
+    ),
+  );
   if (failed !== undefined) throw failed.error;
   return result;
 }

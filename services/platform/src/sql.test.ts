@@ -23,13 +23,16 @@ describe('the transactions of one turn on SQLite', () => {
     folder = mkdtempSync(path.join(tmpdir(), 'reelgate-sql-'));
     file = path.join(folder, 'test.sqlite');
     sql = openSqlite(file);
-    await sql.write('CREATE TABLE things (id TEXT PRIMARY KEY, parent TEXT REFERENCES things DEFERRABLE INITIALLY DEFERRED)');
+    await sql.write(
+      'CREATE TABLE things (id TEXT PRIMARY KEY, parent TEXT REFERENCES things DEFERRABLE INITIALLY DEFERRED)',
+    );
   });
   afterEach(async () => {
     await sql.close();
     rmSync(folder, { recursive: true });
   });
-  const insert = (id: string, parent: string | null = null): Promise<unknown> => sql.write('INSERT INTO things VALUES ($1, $2)', [id, parent]);
+  const insert = (id: string, parent: string | null = null): Promise<unknown> =>
+    sql.write('INSERT INTO things VALUES ($1, $2)', [id, parent]);
   const ids = async (): Promise<unknown[]> => (await sql.read('SELECT id FROM things ORDER BY id')).map(({ id }) => id);
 
   test('share one commit', async () => {
@@ -59,12 +62,13 @@ describe('the transactions of one turn on SQLite', () => {
 
   test('run one after another, in the order in which they were asked', async () => {
     const order: string[] = [];
-    const work = (name: string): Promise<void> => sql.transaction(async (query) => {
-      order.push(`${name} begins`);
-      await query('SELECT 1');
-      await query('SELECT 2');
-      order.push(`${name} ends`);
-    });
+    const work = (name: string): Promise<void> =>
+      sql.transaction(async (query) => {
+        order.push(`${name} begins`);
+        await query('SELECT 1');
+        await query('SELECT 2');
+        order.push(`${name} ends`);
+      });
 
     await Promise.all([work('first'), work('second')]);
 
@@ -79,7 +83,10 @@ describeWith(postgresServer, 'connections', (url) => {
     await sql.write('INSERT INTO claims (id) VALUES (1), (2), (3), (4)');
     const claim = `UPDATE claims SET owner = $1 WHERE id IN (SELECT id FROM claims WHERE owner IS NULL ORDER BY id LIMIT 2 ${sql.skipLocked}) RETURNING id`;
 
-    const [own, others] = await sql.transaction(async (query) => [await query(claim, ['a']), await sql.write(claim, ['b'])]);
+    const [own, others] = await sql.transaction(async (query) => [
+      await query(claim, ['a']),
+      await sql.write(claim, ['b']),
+    ]);
 
     expect(own.map(({ id }) => id).sort()).toEqual([1, 2]);
     expect(others.map(({ id }) => id).sort()).toEqual([3, 4]);
@@ -95,7 +102,9 @@ describeWith(postgresServer, 'connections', (url) => {
     await sql.read('SELECT 1 AS one');
     line.freeze();
 
-    const outcomes = await inTime(Promise.allSettled([sql.read('SELECT 2 AS two'), sql.transaction((query) => query('SELECT 3 AS three'))]));
+    const outcomes = await inTime(
+      Promise.allSettled([sql.read('SELECT 2 AS two'), sql.transaction((query) => query('SELECT 3 AS three'))]),
+    );
 
     expect(outcomes.map(({ status }) => status)).toContain('rejected');
     expect(await sql.read('SELECT 4 AS four')).toEqual([{ four: 4 }]);

@@ -18,6 +18,7 @@ const PRIMARY = 0xff;
  * SQLite undoes every statement that it refuses.
  */
 export function sqliteFault(error: unknown): unknown {
-  const errcode: unknown = typeof error === 'object' && error !== null && 'errcode' in error ? error.errcode : undefined;
+  const errcode: unknown =
+    typeof error === 'object' && error !== null && 'errcode' in error ? error.errcode : undefined;
   return typeof errcode === 'number' && UNUSABLE.has(errcode & PRIMARY) ? new StoreUnavailable(error) : error;
 }

@@ -34,5 +34,9 @@ export function durabilityOf(opening: Promise<LogSync>): Durability {
     return last;
   };
   void remember(opening);
-  return { last: () => last, sync: () => remember(opening.then((log) => log.sync())), close: () => opening.then((log) => log.close()) };
+  return {
+    last: () => last,
+    sync: () => remember(opening.then((log) => log.sync())),
+    close: () => opening.then((log) => log.close()),
+  };
 }

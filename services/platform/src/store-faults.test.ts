@@ -15,7 +15,11 @@ import { StoreUnavailable } from './store-unavailable.ts';
 
 const STATEMENT_MS = 300;
 const away = (maybeWritten: boolean): unknown => expect.objectContaining({ name: 'StoreUnavailable', maybeWritten });
-const failureOf = (work: Promise<unknown>): Promise<unknown> => work.then(() => 'no failure', (error: unknown) => error);
+const failureOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => 'no failure',
+    (error: unknown) => error,
+  );
 
 describeOnEngines('a fault that waiting does not mend', (open) => {
   test.each<[string, (sql: Sql) => Promise<unknown>]>([
@@ -33,7 +37,9 @@ describeOnEngines('a fault that waiting does not mend', (open) => {
 
 describeOnEngines('a database that is closed', (open) => {
   test.each<[string, (sql: Sql) => Promise<unknown>]>([
-    ['a read', (sql) => sql.read('SELECT 1')], ['a write', (sql) => sql.write('SELECT 1')], ['a transaction', (sql) => sql.transaction((query) => query('SELECT 1'))],
+    ['a read', (sql) => sql.read('SELECT 1')],
+    ['a write', (sql) => sql.write('SELECT 1')],
+    ['a transaction', (sql) => sql.transaction((query) => query('SELECT 1'))],
   ])('is away for %s, and has written nothing', async (_what, work) => {
     const sql = open();
     await sql.write('SELECT 1');
@@ -61,7 +67,9 @@ describe('SQLite', () => {
     await sql.write('CREATE TABLE things (bytes TEXT)');
     await sql.write('PRAGMA max_page_count = 2');
 
-    const outcomes = await Promise.all([1, 2].map(() => failureOf(sql.write('INSERT INTO things VALUES ($1)', ['x'.repeat(100_000)]))));
+    const outcomes = await Promise.all(
+      [1, 2].map(() => failureOf(sql.write('INSERT INTO things VALUES ($1)', ['x'.repeat(100_000)]))),
+    );
 
     expect(outcomes).toEqual([away(false), away(false)]);
     await sql.write('PRAGMA max_page_count = 1000000');
@@ -70,7 +78,10 @@ describe('SQLite', () => {
   });
 
   test('whose disk does not take the log may have written what was committed, and nothing of what comes later', async () => {
-    const sql = opening('unsynced.sqlite', async () => ({ sync: () => Promise.reject(new Error('the disk is gone')), close: async () => undefined }));
+    const sql = opening('unsynced.sqlite', async () => ({
+      sync: () => Promise.reject(new Error('the disk is gone')),
+      close: async () => undefined,
+    }));
 
     expect(await failureOf(sql.write('CREATE TABLE things (id INTEGER)'))).toEqual(away(true));
     expect(await failureOf(sql.write('CREATE TABLE others (id INTEGER)'))).toEqual(away(false));
@@ -98,7 +109,8 @@ describeWith(postgresServer, 'a server', (url) => {
   const add = 'UPDATE counts SET value = value + 1 WHERE id = 1 RETURNING value';
 
   test.each<[string, (sql: Sql) => Promise<unknown>]>([
-    ['a read', (unconnected) => unconnected.read('SELECT 1')], ['a write', (unconnected) => unconnected.write(add)],
+    ['a read', (unconnected) => unconnected.read('SELECT 1')],
+    ['a write', (unconnected) => unconnected.write(add)],
     ['a transaction', (unconnected) => unconnected.transaction((query) => query(add))],
   ])('that cannot be reached is away for %s, which has written nothing', async (_what, work) => {
     const unconnected = openPostgres(line.url);
@@ -133,7 +145,10 @@ describeWith(postgresServer, 'a server', (url) => {
     await Promise.all([sql.read('SELECT 1'), sql.read('SELECT 1')]);
     line.freeze();
 
-    expect(await Promise.all([failureOf(sql.read('SELECT 1')), failureOf(sql.write(add))])).toEqual([away(false), away(true)]);
+    expect(await Promise.all([failureOf(sql.read('SELECT 1')), failureOf(sql.write(add))])).toEqual([
+      away(false),
+      away(true),
+    ]);
   });
 
   test('that ends a statement that takes too long is away, and has written nothing', async () => {

@@ -5,7 +5,11 @@ test('a tally is shown as a counter of the same numbers would be', async () => {
   const [ours, theirs] = [openMetrics(false), openMetrics(false)];
   const tally = ours.tallies('a_total', 'Some help', ['one', 'two']);
   const counter = theirs.counter('a_total', 'Some help', ['one', 'two']);
-  for (const [one, two, count] of [['x', 'y', 1], ['x', 'z "quoted"', 2.5], ['x', 'y', 3]] as const) {
+  for (const [one, two, count] of [
+    ['x', 'y', 1],
+    ['x', 'z "quoted"', 2.5],
+    ['x', 'y', 3],
+  ] as const) {
     tally.of(one, two).add(count);
     counter.inc({ one, two }, count);
   }
@@ -17,7 +21,12 @@ test('a spread is shown as a histogram of the same numbers would be', async () =
   const [ours, theirs] = [openMetrics(false), openMetrics(false)];
   const spread = ours.spreads('b_seconds', 'Some help', [0.1, 1, 5], ['route']);
   const histogram = theirs.histogram('b_seconds', 'Some help', [0.1, 1, 5], ['route']);
-  for (const [route, value] of [['/a', 0.1], ['/a', 0.5], ['/b', 7], ['/a', 5]] as const) {
+  for (const [route, value] of [
+    ['/a', 0.1],
+    ['/a', 0.5],
+    ['/b', 7],
+    ['/a', 5],
+  ] as const) {
     spread.of(route).observe(value);
     histogram.observe({ route }, value);
   }

@@ -24,7 +24,13 @@ export interface RegisteredMetric {
   readonly name: string;
   readonly help: string;
   readonly labelNames: readonly string[];
-  get(): Promise<{ readonly name: string; readonly help: string; readonly type: string; readonly aggregator: string; readonly values: readonly Sample[] }>;
+  get(): Promise<{
+    readonly name: string;
+    readonly help: string;
+    readonly type: string;
+    readonly aggregator: string;
+    readonly values: readonly Sample[];
+  }>;
   reset(): void;
 }
 
@@ -44,8 +50,14 @@ export function tallies(init: FamilyInit): Family<Tally> & RegisteredMetric {
   return {
     ...init,
     of: (...labels) => counts.of(labels).tally,
-    get: async () => ({ ...shown(init), type: 'counter', values: counts.all().map(({ labels, value }) => ({ labels, value })) }),
-    reset: () => { counts.clear(); },
+    get: async () => ({
+      ...shown(init),
+      type: 'counter',
+      values: counts.all().map(({ labels, value }) => ({ labels, value })),
+    }),
+    reset: () => {
+      counts.clear();
+    },
   };
 }
 
@@ -56,7 +68,15 @@ interface Count {
 }
 
 function newCount(labels: Sample['labels']): Count {
-  const made: Count = { labels, value: 0, tally: { add: (count = 1) => { made.value += count; } } };
+  const made: Count = {
+    labels,
+    value: 0,
+    tally: {
+      add: (count = 1) => {
+        made.value += count;
+      },
+    },
+  };
   return made;
 }
 
@@ -65,8 +85,14 @@ export function spreads(init: FamilyInit, buckets: readonly number[]): Family<Sp
   return {
     ...init,
     of: (...labels) => counted.of(labels).spread,
-    get: async () => ({ ...shown(init), type: 'histogram', values: counted.all().flatMap((one) => samplesOf(one, init.name, buckets)) }),
-    reset: () => { counted.clear(); },
+    get: async () => ({
+      ...shown(init),
+      type: 'histogram',
+      values: counted.all().flatMap((one) => samplesOf(one, init.name, buckets)),
+    }),
+    reset: () => {
+      counted.clear();
+    },
   };
 }
 
@@ -91,10 +117,10 @@ function byLabels<T>(make: (labels: readonly string[]) => T): ByLabels<T> {
       let branch = root;
       for (const label of labels) {
         let next = branch.branches.get(label);
-        if (next === undefined) branch.branches.set(label, next = { branches: new Map(), leaf: undefined });
+        if (next === undefined) branch.branches.set(label, (next = { branches: new Map(), leaf: undefined }));
         branch = next;
       }
-      if (branch.leaf === undefined) all.push(branch.leaf = make(labels));
+      if (branch.leaf === undefined) all.push((branch.leaf = make(labels)));
       return branch.leaf;
     },
     all: () => all,
@@ -116,7 +142,9 @@ interface Counted {
 
 function newCounted(labels: Sample['labels'], buckets: readonly number[]): Counted {
   const made: Counted = {
-    labels, sum: 0, counts: Array.from({ length: buckets.length + 1 }, () => 0),
+    labels,
+    sum: 0,
+    counts: Array.from({ length: buckets.length + 1 }, () => 0),
     spread: {
       observe: (value) => {
         let at = 0;
@@ -135,14 +163,23 @@ function samplesOf({ labels, counts, sum }: Counted, name: string, buckets: read
     below += count;
     return { labels: { le: buckets[at] ?? '+Inf', ...labels }, value: below, metricName: `${name}_bucket` };
   });
-  return [...rows, { labels, value: sum, metricName: `${name}_sum` }, { labels, value: below, metricName: `${name}_count` }];
+  return [
+    ...rows,
+    { labels, value: sum, metricName: `${name}_sum` },
+    { labels, value: below, metricName: `${name}_count` },
+  ];
 }
 
-function shown({ name, help }: FamilyInit): { readonly name: string; readonly help: string; readonly aggregator: string } {
+function shown({ name, help }: FamilyInit): {
+  readonly name: string;
+  readonly help: string;
+  readonly aggregator: string;
+} {
   return { name, help, aggregator: 'sum' };
 }
 
 function named({ name, labelNames }: FamilyInit, labels: readonly string[]): Sample['labels'] {
-  if (labels.length !== labelNames.length) throw new Error(`${name} has ${String(labelNames.length)} labels and was given ${String(labels.length)}`);
+  if (labels.length !== labelNames.length)
+    throw new Error(`${name} has ${String(labelNames.length)} labels and was given ${String(labels.length)}`);
   return Object.fromEntries(labelNames.map((label, at) => [label, labels[at] ?? '']));
 }

@@ -26,7 +26,9 @@ async function aWorker(pass: (number: number, signal: AbortSignal) => Promise<nu
 }
 
 const nothing = async (): Promise<number> => 0;
-const failing = async (): Promise<number> => { throw new Error('the database is away'); };
+const failing = async (): Promise<number> => {
+  throw new Error('the database is away');
+};
 
 describe('a worker', () => {
   test('makes its first pass at once', async () => {
@@ -170,7 +172,9 @@ describe('stop()', () => {
     const gate = aGate();
     const said: string[] = [];
     const { worker, passes } = await aWorker(async (_number, signal) => {
-      signal.addEventListener('abort', () => { said.push('told'); });
+      signal.addEventListener('abort', () => {
+        said.push('told');
+      });
       await gate.opened;
       said.push('ended');
       return 1;

@@ -15,10 +15,18 @@ const PIECE = Buffer.alloc(100_000, 'piece');
 const servers: Server[] = [];
 
 /** What became of each answer. */
-async function serving(pieces: () => AsyncIterable<Uint8Array>, clock: Clock = systemClock): Promise<{ readonly port: number; readonly outcomes: Promise<unknown>[] }> {
+async function serving(
+  pieces: () => AsyncIterable<Uint8Array>,
+  clock: Clock = systemClock,
+): Promise<{ readonly port: number; readonly outcomes: Promise<unknown>[] }> {
   const outcomes: Promise<unknown>[] = [];
   const server = createServer((_request, response) => {
-    outcomes.push(writeThrough(pieces(), response, { clock, pieceMs: PIECE_MS }).then(() => 'whole', (error: unknown) => error));
+    outcomes.push(
+      writeThrough(pieces(), response, { clock, pieceMs: PIECE_MS }).then(
+        () => 'whole',
+        (error: unknown) => error,
+      ),
+    );
   }).listen(0, '127.0.0.1');
   servers.push(server);
   await once(server, 'listening');
@@ -37,27 +45,44 @@ test('one buffer serves for all pieces, each once the one before has left', asyn
   const { port, outcomes } = await serving(async function* () {
     for (let turn = 0; turn < 20; turn += 1) yield buffer.fill(turn);
   });
-  const [response] = await once(get({ port, host: '127.0.0.1' }), 'response') as [IncomingMessage];
-  const body = Buffer.concat(await response.toArray() as Buffer[]);
+  const [response] = (await once(get({ port, host: '127.0.0.1' }), 'response')) as [IncomingMessage];
+  const body = Buffer.concat((await response.toArray()) as Buffer[]);
 
   expect(body.length).toBe(20 * buffer.length);
-  expect([0, 7, 19].map((turn) => body.subarray(turn * buffer.length, (turn + 1) * buffer.length).every((byte) => byte === turn))).toEqual([true, true, true]);
+  expect(
+    [0, 7, 19].map((turn) =>
+      body.subarray(turn * buffer.length, (turn + 1) * buffer.length).every((byte) => byte === turn),
+    ),
+  ).toEqual([true, true, true]);
   expect(await outcomes[0]).toBe('whole');
 });
 
 test.each<[string, () => AsyncIterable<Uint8Array>]>([
-  ['between pieces', async function* () { yield PIECE; await new Promise(() => undefined); }],
-  ['within one', async function* () { for (;;) yield PIECE; }],
+  [
+    'between pieces',
+    async function* () {
+      yield PIECE;
+      await new Promise(() => undefined);
+    },
+  ],
+  [
+    'within one',
+    async function* () {
+      for (;;) yield PIECE;
+    },
+  ],
 ])('a client that leaves %s ends it', async (_when, pieces) => {
   const { port, outcomes } = await serving(pieces);
-  const [response] = await once(get({ port, host: '127.0.0.1' }), 'response') as [IncomingMessage];
+  const [response] = (await once(get({ port, host: '127.0.0.1' }), 'response')) as [IncomingMessage];
   response.destroy();
 
   expect(await outcomes[0]).toBeInstanceOf(AnswerClosed);
 });
 
 test.each([
-  ['nothing', 0], ['a byte a second', 1], ['ten bytes a second', 10],
+  ['nothing', 0],
+  ['a byte a second', 1],
+  ['ten bytes a second', 10],
 ])('a client that takes %s is let go once a piece had its time, and not at twice that', async (_what, bytes) => {
   const clock = fakeClock();
   let isOver = false;
@@ -80,7 +105,7 @@ test.each([
   });
 
   let seconds = 0;
-  for (; !isOver && seconds < 2 * PIECE_MS / 1000; seconds += 1) {
+  for (; !isOver && seconds < (2 * PIECE_MS) / 1000; seconds += 1) {
     if (bytes > 0) socket.read(bytes);
     await clock.advance(1000);
   }
@@ -108,7 +133,9 @@ test('a client that takes each piece late, but in its time, gets all of them', a
     })(),
   ]);
   let bytes = 0;
-  response.on('data', (chunk: Buffer) => { bytes += chunk.length; });
+  response.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+  });
   for (const [index, gate] of gates.entries()) {
     gate.resolve(undefined);
     await until(() => bytes === (index + 1) * PIECE.length);
@@ -119,7 +146,9 @@ test('a client that takes each piece late, but in its time, gets all of them', a
 });
 
 test('what goes wrong with the pieces is told', async () => {
-  const { port, outcomes } = await serving(async function* () { throw new Error('broken'); });
+  const { port, outcomes } = await serving(async function* () {
+    throw new Error('broken');
+  });
   get({ port, host: '127.0.0.1' }).on('error', () => undefined);
   while (outcomes.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
 

@@ -20,7 +20,11 @@ export class AnswerClosed extends Error {
  * one. Rejects with AnswerClosed when the client has gone, or has not taken a piece in its time: a socket's own timeout
  * begins anew with every byte, so that it never ends a client that takes one now and then.
  */
-export async function writeThrough(pieces: AsyncIterable<Uint8Array>, response: ServerResponse, { clock, pieceMs = PIECE_MS }: WriteOptions): Promise<void> {
+export async function writeThrough(
+  pieces: AsyncIterable<Uint8Array>,
+  response: ServerResponse,
+  { clock, pieceMs = PIECE_MS }: WriteOptions,
+): Promise<void> {
   const { promise: closed, reject } = Promise.withResolvers<never>();
   closed.catch(() => undefined);
   const leave = (): void => {

@@ -7,7 +7,8 @@ import type { Bus } from '../src/bus.ts';
 import { aGate, inTime } from './bounded-waits.ts';
 
 /** Any message will do. */
-export const anEvent = (reason: string): Problem => create(ProblemSchema, { kind: Kind.CONFLICT, reason, message: 'ä – 漢字 😀', retryAfterMs: 2n ** 60n });
+export const anEvent = (reason: string): Problem =>
+  create(ProblemSchema, { kind: Kind.CONFLICT, reason, message: 'ä – 漢字 😀', retryAfterMs: 2n ** 60n });
 
 /** Keeps what comes, and tells when so much has come; a test that waits in vain fails with what came instead. */
 export interface Inbox {
@@ -20,7 +21,8 @@ export interface Inbox {
 export function anInbox(): Inbox {
   const came: string[] = [];
   const watchers = new Set<() => void>();
-  const has = (enough: number | string): boolean => (typeof enough === 'number' ? came.length >= enough : came.includes(enough));
+  const has = (enough: number | string): boolean =>
+    typeof enough === 'number' ? came.length >= enough : came.includes(enough);
   return {
     came,
     take: async ({ reason }) => {
@@ -28,13 +30,16 @@ export function anInbox(): Inbox {
       for (const look of watchers) look();
     },
     until: async (enough) => {
-      await inTime(new Promise<void>((resolve) => {
-        const look = (): void => {
-          if (has(enough)) resolve();
-        };
-        watchers.add(look);
-        look();
-      }), () => `only these came, not ${enough}: ${came.join(', ')}`);
+      await inTime(
+        new Promise<void>((resolve) => {
+          const look = (): void => {
+            if (has(enough)) resolve();
+          };
+          watchers.add(look);
+          look();
+        }),
+        () => `only these came, not ${enough}: ${came.join(', ')}`,
+      );
       return came;
     },
   };
@@ -68,7 +73,9 @@ export function busConformance(openBus: () => Promise<Bus>, another: DescMessage
 
     test('arrives as it was sent', async () => {
       const { promise, resolve } = Promise.withResolvers<Problem>();
-      await bus.subscribe(ProblemSchema, 'group', async (message) => { resolve(message); });
+      await bus.subscribe(ProblemSchema, 'group', async (message) => {
+        resolve(message);
+      });
 
       await publish('a');
 
@@ -78,10 +85,11 @@ export function busConformance(openBus: () => Promise<Bus>, another: DescMessage
     test('goes to one member of a group', async () => {
       const names = Array.from({ length: 20 }, (_, number) => `event-${number}`);
       const [one, other, both] = [anInbox(), anInbox(), anInbox()];
-      for (const member of [one, other]) await bus.subscribe(ProblemSchema, 'group', async (message) => {
-        await member.take(message);
-        await both.take(message);
-      });
+      for (const member of [one, other])
+        await bus.subscribe(ProblemSchema, 'group', async (message) => {
+          await member.take(message);
+          await both.take(message);
+        });
 
       await publish(...names);
 
@@ -93,7 +101,8 @@ export function busConformance(openBus: () => Promise<Bus>, another: DescMessage
       const [failing, other] = [anInbox(), anInbox()];
       await bus.subscribe(ProblemSchema, 'failing', async (message) => {
         await failing.take(message);
-        if (message.reason === 'a' && failing.came.filter((name) => name === 'a').length === 1) throw new Error('not now');
+        if (message.reason === 'a' && failing.came.filter((name) => name === 'a').length === 1)
+          throw new Error('not now');
       });
       await bus.subscribe(ProblemSchema, 'other', other.take);
 
@@ -175,7 +184,10 @@ export function busConformance(openBus: () => Promise<Bus>, another: DescMessage
       announce('b');
 
       await Promise.all([throwing.until('b'), other.until('b')]);
-      expect([throwing.came, other.came]).toEqual([['a', 'b'], ['a', 'b']]);
+      expect([throwing.came, other.came]).toEqual([
+        ['a', 'b'],
+        ['a', 'b'],
+      ]);
       expect(bus.ready()).toBe(true);
     });
   });

@@ -18,9 +18,14 @@ export function describeOnEngines(title: string, tests: (open: OpenSql) => void)
     beforeEach(() => {
       folder = mkdtempSync(path.join(tmpdir(), 'reelgate-sql-'));
     });
-    tests(closing(() => openSqlite(path.join(folder, 'test.sqlite')), async () => {
-      rmSync(folder, { recursive: true });
-    }));
+    tests(
+      closing(
+        () => openSqlite(path.join(folder, 'test.sqlite')),
+        async () => {
+          rmSync(folder, { recursive: true });
+        },
+      ),
+    );
   });
   describeWith(postgresServer, title, (url) => {
     let schema = 0;

@@ -19,23 +19,29 @@ export function fakeClock(start = Date.UTC(2026, 0, 1)): FakeClock {
     const deadline = performance.now() + DISK_MS_MAX;
     for (let quiet = 0; quiet < TURNS; quiet += 1) {
       await new Promise((resolve) => setImmediate(resolve));
-      if (process.getActiveResourcesInfo().some((name) => DISK_WORK.has(name)) && performance.now() < deadline) quiet = -1;
+      if (process.getActiveResourcesInfo().some((name) => DISK_WORK.has(name)) && performance.now() < deadline)
+        quiet = -1;
     }
   };
   return {
     now: () => now,
-    sleep: (ms, signal) => new Promise((resolve) => {
-      if (signal?.aborted === true || ms <= 0) {
-        resolve();
-        return;
-      }
-      const sleeper = { until: now + ms, wake: resolve };
-      sleepers.push(sleeper);
-      signal?.addEventListener('abort', () => {
-        sleepers = sleepers.filter((other) => other !== sleeper);
-        resolve();
-      }, { once: true });
-    }),
+    sleep: (ms, signal) =>
+      new Promise((resolve) => {
+        if (signal?.aborted === true || ms <= 0) {
+          resolve();
+          return;
+        }
+        const sleeper = { until: now + ms, wake: resolve };
+        sleepers.push(sleeper);
+        signal?.addEventListener(
+          'abort',
+          () => {
+            sleepers = sleepers.filter((other) => other !== sleeper);
+            resolve();
+          },
+          { once: true },
+        );
+      }),
     advance: async (ms) => {
       now += ms;
       const due = sleepers.filter(({ until }) => until <= now);

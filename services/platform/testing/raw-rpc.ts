@@ -36,9 +36,15 @@ export const callGrpc: CallRaw = async (address, { method, request, key }) => {
   try {
     return await new Promise((resolve) => {
       client.makeUnaryRequest(
-        `/${method.parent.typeName}/${method.name}`, serialize, (bytes: Buffer) => fromBinary(method.output, bytes),
-        create(method.input, request as never), metadata, { deadline: Date.now() + DEADLINE_MS },
-        (error, answer) => { resolve(error === null ? { code: 'ok', message: '', answer } : outcomeOf(error)); },
+        `/${method.parent.typeName}/${method.name}`,
+        serialize,
+        (bytes: Buffer) => fromBinary(method.output, bytes),
+        create(method.input, request as never),
+        metadata,
+        { deadline: Date.now() + DEADLINE_MS },
+        (error, answer) => {
+          resolve(error === null ? { code: 'ok', message: '', answer } : outcomeOf(error));
+        },
       );
     });
   } finally {
@@ -49,11 +55,19 @@ export const callGrpc: CallRaw = async (address, { method, request, key }) => {
 /** With JSON over Connect, as with curl. */
 export const callJson: CallRaw = async (address, { method, request, key }) => {
   const response = await fetch(`http://${address}/${method.parent.typeName}/${method.name}`, {
-    method: 'POST', headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` }, body: JSON.stringify(toJson(method.input, create(method.input, request as never))),
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+    body: JSON.stringify(toJson(method.input, create(method.input, request as never))),
   });
-  const body = (await response.json()) as { readonly code?: string; readonly message?: string; readonly details?: readonly { readonly debug?: { readonly reason?: string; readonly field?: string } }[] };
+  const body = (await response.json()) as {
+    readonly code?: string;
+    readonly message?: string;
+    readonly details?: readonly { readonly debug?: { readonly reason?: string; readonly field?: string } }[];
+  };
   const { reason, field } = body.details?.[0]?.debug ?? {};
-  return response.ok ? { code: 'ok', message: '' } : { code: body.code ?? String(response.status), message: body.message ?? '', reason, field };
+  return response.ok
+    ? { code: 'ok', message: '' }
+    : { code: body.code ?? String(response.status), message: body.message ?? '', reason, field };
 };
 
 function outcomeOf(error: ServiceError): Outcome {

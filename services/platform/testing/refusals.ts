@@ -4,17 +4,36 @@ import type { ProblemInit, ProblemKind } from '../src/problem.ts';
 import { inTime } from './bounded-waits.ts';
 
 const KINDS: Readonly<Record<ProblemKind, true>> = {
-  invalid: true, unauthenticated: true, forbidden: true, not_found: true, conflict: true,
-  exhausted: true, unprocessable: true, gone: true, unavailable: true, internal: true,
+  invalid: true,
+  unauthenticated: true,
+  forbidden: true,
+  not_found: true,
+  conflict: true,
+  exhausted: true,
+  unprocessable: true,
+  gone: true,
+  unavailable: true,
+  internal: true,
 };
 export const EVERY_KIND = Object.keys(KINDS) as readonly ProblemKind[];
 
 /** What a Problem says, for comparing. */
-export const fieldsOf = ({ kind, reason, message, field, retryAfterMs }: Problem): ProblemInit => ({ kind, reason, message, field, retryAfterMs });
+export const fieldsOf = ({ kind, reason, message, field, retryAfterMs }: Problem): ProblemInit => ({
+  kind,
+  reason,
+  message,
+  field,
+  retryAfterMs,
+});
 
 /** The Problem that a call ends in; anything else that it ends in fails the test. */
 export async function refusalOf(call: Promise<unknown>): Promise<Problem> {
-  const thrown: unknown = await inTime(call.then(() => undefined, (error: unknown) => error));
+  const thrown: unknown = await inTime(
+    call.then(
+      () => undefined,
+      (error: unknown) => error,
+    ),
+  );
   expect(thrown).toBeInstanceOf(Problem);
   return thrown as Problem;
 }

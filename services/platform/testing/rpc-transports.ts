@@ -60,7 +60,13 @@ export const TRANSPORTS: readonly (readonly [string, OpenTransport])[] = [
 
 async function openDirect(binding: Binding): Promise<Opened> {
   const nothing = async (): Promise<void> => undefined;
-  return { port: 0, logged: [], client: (service) => directClient(service, binding, aCaller()), stopServer: nothing, stop: nothing };
+  return {
+    port: 0,
+    logged: [],
+    client: (service) => directClient(service, binding, aCaller()),
+    stopServer: nothing,
+    stop: nothing,
+  };
 }
 
 export async function openGrpc(binding: Binding): Promise<Opened> {
@@ -87,7 +93,13 @@ export async function openGrpc(binding: Binding): Promise<Opened> {
 
 export async function openConnect(binding: Binding): Promise<Opened> {
   const { log, logged } = keepingLog();
-  const server = await startConnectServer({ listen: LISTEN, bindings: [binding], identify: callersByKey(CALLERS), log, routes: [] });
+  const server = await startConnectServer({
+    listen: LISTEN,
+    bindings: [binding],
+    identify: callersByKey(CALLERS),
+    log,
+    routes: [],
+  });
   const baseUrl = `http://127.0.0.1:${server.port}`;
   return {
     port: server.port,
@@ -100,15 +112,24 @@ export async function openConnect(binding: Binding): Promise<Opened> {
 
 /** As a program of somebody else would call, with the same errors as ours. */
 function jsonClient<S extends DescService>(service: S, baseUrl: string, key: string): Client<S> {
-  const client = createClient(service, createConnectTransport({ baseUrl, httpVersion: '1.1', useBinaryFormat: false })) as Readonly<Record<string, (...call: unknown[]) => Promise<unknown>>>;
-  const methods = service.methods.map(({ localName }) => [localName, async (request: object, { signal, timeoutMs, requestId }: CallOptions = {}) => {
-    const headers = { authorization: `Bearer ${key}`, ...(requestId === undefined ? {} : { 'x-request-id': requestId }) };
-    try {
-      return await client[localName]!(request, { signal, timeoutMs, headers });
-    } catch (error) {
-      throw fromConnectError(ConnectError.from(error));
-    }
-  }]);
+  const client = createClient(
+    service,
+    createConnectTransport({ baseUrl, httpVersion: '1.1', useBinaryFormat: false }),
+  ) as Readonly<Record<string, (...call: unknown[]) => Promise<unknown>>>;
+  const methods = service.methods.map(({ localName }) => [
+    localName,
+    async (request: object, { signal, timeoutMs, requestId }: CallOptions = {}) => {
+      const headers = {
+        authorization: `Bearer ${key}`,
+        ...(requestId === undefined ? {} : { 'x-request-id': requestId }),
+      };
+      try {
+        return await client[localName]!(request, { signal, timeoutMs, headers });
+      } catch (error) {
+        throw fromConnectError(ConnectError.from(error));
+      }
+    },
+  ]);
   return Object.fromEntries(methods) as Client<S>;
 }
 

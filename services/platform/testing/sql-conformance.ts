@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import type { Sql, SqlValue } from '../src/sql.ts';
 import type { OpenSql } from './describe-on-engines.ts';
 
-const count = async (sql: Sql): Promise<SqlValue | undefined> => (await sql.read('SELECT COUNT(*) AS rows FROM things'))[0]?.['rows'];
+const count = async (sql: Sql): Promise<SqlValue | undefined> =>
+  (await sql.read('SELECT COUNT(*) AS rows FROM things'))[0]?.['rows'];
 const insert = 'INSERT INTO things (id, held) VALUES ($1, $2)';
 
 /** What every engine promises to the one SQL text that runs on all of them. */
@@ -19,7 +20,10 @@ export function sqlConformance(open: OpenSql): void {
 
   describe('a statement', () => {
     test('uses its parameters in any order and more than once', async () => {
-      const rows = await sql.read("SELECT CAST($2 AS TEXT) || '-' || CAST($1 AS TEXT) || '-' || CAST($2 AS TEXT) AS said", ['one', 'two']);
+      const rows = await sql.read(
+        "SELECT CAST($2 AS TEXT) || '-' || CAST($1 AS TEXT) || '-' || CAST($2 AS TEXT) AS said",
+        ['one', 'two'],
+      );
 
       expect(rows).toEqual([{ said: 'two-one-two' }]);
     });
@@ -31,17 +35,26 @@ export function sqlConformance(open: OpenSql): void {
       expect(await sql.read(`SELECT ${names.join(' || ')} AS said`, values)).toEqual([{ said: 'kjihgfedcba' }]);
     });
 
-    test.each([['too few values', ['one']], ['none', []], ['too many', ['one', 'two', 'three']]])('refuses %s, and writes nothing', async (_how, values) => {
+    test.each([
+      ['too few values', ['one']],
+      ['none', []],
+      ['too many', ['one', 'two', 'three']],
+    ])('refuses %s, and writes nothing', async (_how, values) => {
       await expect(sql.write('INSERT INTO things (id, held, owner) VALUES ($1, 0, $2)', values)).rejects.toThrow();
 
       expect(await count(sql)).toBe(0);
     });
 
-    test.each(['it\'s "quoted" \\ $1 ? :x', 'äöü 漢字 😀', 'two\nlines', ''])('keeps the text %j as it is', async (text) => {
-      await sql.write('INSERT INTO things (id, held, owner) VALUES ($1, 0, $1)', [text]);
+    test.each(['it\'s "quoted" \\ $1 ? :x', 'äöü 漢字 😀', 'two\nlines', ''])(
+      'keeps the text %j as it is',
+      async (text) => {
+        await sql.write('INSERT INTO things (id, held, owner) VALUES ($1, 0, $1)', [text]);
 
-      expect(await sql.read('SELECT id, owner FROM things WHERE id = $1', [text])).toEqual([{ id: text, owner: text }]);
-    });
+        expect(await sql.read('SELECT id, owner FROM things WHERE id = $1', [text])).toEqual([
+          { id: text, owner: text },
+        ]);
+      },
+    );
 
     test('knows null', async () => {
       await sql.write('INSERT INTO things (id, held, owner) VALUES ($1, $2, $3)', ['a', 0, null]);
@@ -50,8 +63,17 @@ export function sqlConformance(open: OpenSql): void {
     });
 
     test.each<[number | bigint]>([
-      [0], [1], [-1], [1_767_225_600_000], [Number.MAX_SAFE_INTEGER], [Number.MIN_SAFE_INTEGER],
-      [2n ** 53n], [-(2n ** 53n)], [9_007_199_254_740_993n], [2n ** 63n - 1n], [-(2n ** 63n)],
+      [0],
+      [1],
+      [-1],
+      [1_767_225_600_000],
+      [Number.MAX_SAFE_INTEGER],
+      [Number.MIN_SAFE_INTEGER],
+      [2n ** 53n],
+      [-(2n ** 53n)],
+      [9_007_199_254_740_993n],
+      [2n ** 63n - 1n],
+      [-(2n ** 63n)],
     ])('gives the whole number %p exactly, as a number where one can hold it', async (held) => {
       expect(await sql.write(`${insert} RETURNING held`, ['a', held])).toEqual([{ held }]);
       expect(await sql.read('SELECT held FROM things WHERE held = $1', [held])).toEqual([{ held }]);
@@ -67,22 +89,36 @@ export function sqlConformance(open: OpenSql): void {
       await sql.write(insert, ['a', 2n ** 53n]);
       await sql.write(insert, ['b', 1]);
 
-      expect(await sql.read('SELECT CAST(SUM(held) AS BIGINT) AS sum, COUNT(*) AS rows FROM things')).toEqual([{ sum: 2n ** 53n + 1n, rows: 2 }]);
+      expect(await sql.read('SELECT CAST(SUM(held) AS BIGINT) AS sum, COUNT(*) AS rows FROM things')).toEqual([
+        { sum: 2n ** 53n + 1n, rows: 2 },
+      ]);
     });
 
     test('with RETURNING gives the rows that it changed, and no others', async () => {
       await add(3);
 
-      expect(await sql.write('UPDATE things SET held = held + $1 WHERE id > $2 RETURNING id, held', [5, 'thing_001'])).toEqual([{ id: 'thing_002', held: 5 }]);
+      expect(
+        await sql.write('UPDATE things SET held = held + $1 WHERE id > $2 RETURNING id, held', [5, 'thing_001']),
+      ).toEqual([{ id: 'thing_002', held: 5 }]);
       expect(await sql.write('DELETE FROM things WHERE id = $1 RETURNING id', ['none'])).toEqual([]);
     });
 
     test('says how many rows it changed, each of them once', async () => {
-      const changes = (text: string, values: SqlValue[] = []): Promise<number> => sql.transaction((query) => query.changes(text, values));
+      const changes = (text: string, values: SqlValue[] = []): Promise<number> =>
+        sql.transaction((query) => query.changes(text, values));
       await add(3);
 
-      expect(await changes("INSERT INTO things (id, held) VALUES ('a', 0), ('thing_000', 0), ('b', 0), ('b', 0) ON CONFLICT (id) DO NOTHING")).toBe(2);
-      expect(await changes("UPDATE things SET held = v.column2 FROM (VALUES ('a', $1), ('b', 2), ('b', 2), ('none', 3)) AS v WHERE id = v.column1 AND held = 0", [1])).toBe(2);
+      expect(
+        await changes(
+          "INSERT INTO things (id, held) VALUES ('a', 0), ('thing_000', 0), ('b', 0), ('b', 0) ON CONFLICT (id) DO NOTHING",
+        ),
+      ).toBe(2);
+      expect(
+        await changes(
+          "UPDATE things SET held = v.column2 FROM (VALUES ('a', $1), ('b', 2), ('b', 2), ('none', 3)) AS v WHERE id = v.column1 AND held = 0",
+          [1],
+        ),
+      ).toBe(2);
       expect(await changes('DELETE FROM things WHERE id = $1', ['none'])).toBe(0);
       await expect(changes('INSERT INTO things (id, held) VALUES ($1, 0)', ['a'])).rejects.toThrow();
     });
@@ -92,7 +128,9 @@ export function sqlConformance(open: OpenSql): void {
 
       expect(await sql.write(once, ['a', 1])).toEqual([{ id: 'a' }]);
       expect(await sql.write(once, ['a', 2])).toEqual([]);
-      expect(await sql.write(`${insert} ON CONFLICT (id) DO UPDATE SET held = excluded.held RETURNING held`, ['a', 3])).toEqual([{ held: 3 }]);
+      expect(
+        await sql.write(`${insert} ON CONFLICT (id) DO UPDATE SET held = excluded.held RETURNING held`, ['a', 3]),
+      ).toEqual([{ held: 3 }]);
     });
 
     test('that breaks a unique key rejects and leaves the row alone', async () => {
@@ -117,17 +155,25 @@ export function sqlConformance(open: OpenSql): void {
 
     test('whose work throws leaves nothing, rejects with what was thrown, and hurts no neighbour', async () => {
       const thrown = new Error('changed my mind');
-      const one = (id: string, failure?: Error): Promise<string> => sql.transaction(async (query) => {
-        await query(insert, [id, 0]);
-        if (failure !== undefined) throw failure;
-        await query('UPDATE things SET held = 1 WHERE id = $1', [id]);
-        return id;
-      });
+      const one = (id: string, failure?: Error): Promise<string> =>
+        sql.transaction(async (query) => {
+          await query(insert, [id, 0]);
+          if (failure !== undefined) throw failure;
+          await query('UPDATE things SET held = 1 WHERE id = $1', [id]);
+          return id;
+        });
 
       const outcomes = await Promise.allSettled([one('a'), one('b', thrown), one('c')]);
 
-      expect(outcomes).toEqual([{ status: 'fulfilled', value: 'a' }, { status: 'rejected', reason: thrown }, { status: 'fulfilled', value: 'c' }]);
-      expect(await sql.read('SELECT id, held FROM things ORDER BY id')).toEqual([{ id: 'a', held: 1 }, { id: 'c', held: 1 }]);
+      expect(outcomes).toEqual([
+        { status: 'fulfilled', value: 'a' },
+        { status: 'rejected', reason: thrown },
+        { status: 'fulfilled', value: 'c' },
+      ]);
+      expect(await sql.read('SELECT id, held FROM things ORDER BY id')).toEqual([
+        { id: 'a', held: 1 },
+        { id: 'c', held: 1 },
+      ]);
     });
 
     test('in which a statement failed is not kept, even when its work went on', async () => {
@@ -155,25 +201,38 @@ export function sqlConformance(open: OpenSql): void {
 
     test('of any mix leaves exactly the rows of those that were told so', async () => {
       let run = 0;
-      await fc.assert(fc.asyncProperty(fc.array(fc.tuple(fc.integer({ min: 0, max: 3 }), fc.boolean()), { maxLength: 12 }), async (plans) => {
-        run += 1;
-        const work = plans.map(([rows, fails], plan) => sql.transaction(async (query) => {
-          const ids = Array.from({ length: rows }, (_, row) => `${run}-${plan}-${row}`);
-          for (const id of ids) await query(insert, [id, run]);
-          if (fails) throw new Error('planned');
-          return ids;
-        }));
-        const told = (await Promise.allSettled(work)).flatMap((outcome) => (outcome.status === 'fulfilled' ? outcome.value : []));
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.tuple(fc.integer({ min: 0, max: 3 }), fc.boolean()), { maxLength: 12 }),
+          async (plans) => {
+            run += 1;
+            const work = plans.map(([rows, fails], plan) =>
+              sql.transaction(async (query) => {
+                const ids = Array.from({ length: rows }, (_, row) => `${run}-${plan}-${row}`);
+                for (const id of ids) await query(insert, [id, run]);
+                if (fails) throw new Error('planned');
+                return ids;
+              }),
+            );
+            const told = (await Promise.allSettled(work)).flatMap((outcome) =>
+              outcome.status === 'fulfilled' ? outcome.value : [],
+            );
 
-        const kept = await sql.read<{ id: string }>('SELECT id FROM things WHERE held = $1', [run]);
-        expect(kept.map(({ id }) => id).sort()).toEqual(told.sort());
-      }), { numRuns: 25 });
+            const kept = await sql.read<{ id: string }>('SELECT id FROM things WHERE held = $1', [run]);
+            expect(kept.map(({ id }) => id).sort()).toEqual(told.sort());
+          },
+        ),
+        { numRuns: 25 },
+      );
     });
   });
 
   test('updates at the same moment never take more than there is', async () => {
     await sql.write(insert, ['purse', 100]);
-    const take = (): Promise<unknown[]> => sql.transaction((query) => query('UPDATE things SET held = held - $1 WHERE id = $2 AND held >= $1 RETURNING held', [7, 'purse']));
+    const take = (): Promise<unknown[]> =>
+      sql.transaction((query) =>
+        query('UPDATE things SET held = held - $1 WHERE id = $2 AND held >= $1 RETURNING held', [7, 'purse']),
+      );
 
     const taken = await Promise.all(Array.from({ length: 40 }, take));
 
@@ -185,17 +244,22 @@ export function sqlConformance(open: OpenSql): void {
     await add(20);
     const claim = async (by: Sql, owner: string): Promise<string[]> => {
       const rows = await by.write<{ id: string }>(
-        `UPDATE things SET owner = $1 WHERE id IN (SELECT id FROM things WHERE owner IS NULL ORDER BY id LIMIT 5 ${by.skipLocked}) RETURNING id`, [owner],
+        `UPDATE things SET owner = $1 WHERE id IN (SELECT id FROM things WHERE owner IS NULL ORDER BY id LIMIT 5 ${by.skipLocked}) RETURNING id`,
+        [owner],
       );
       return rows.map(({ id }) => id);
     };
     const other = open();
 
-    const claimed = (await Promise.all([claim(sql, 'a'), claim(other, 'b'), claim(sql, 'a'), claim(other, 'b')])).flat();
+    const claimed = (
+      await Promise.all([claim(sql, 'a'), claim(other, 'b'), claim(sql, 'a'), claim(other, 'b')])
+    ).flat();
     const left = await claim(sql, 'a');
 
     expect(new Set(claimed).size).toBe(claimed.length);
-    expect(claimed.length + left.length).toBe(20 - Number((await sql.read('SELECT COUNT(*) AS rows FROM things WHERE owner IS NULL'))[0]?.['rows']));
+    expect(claimed.length + left.length).toBe(
+      20 - Number((await sql.read('SELECT COUNT(*) AS rows FROM things WHERE owner IS NULL'))[0]?.['rows']),
+    );
     expect(left.filter((id) => claimed.includes(id))).toEqual([]);
   });
 
@@ -207,7 +271,10 @@ export function sqlConformance(open: OpenSql): void {
 
   test('close() waits for everything that was asked before it', async () => {
     const small = open(2);
-    const asked = [...Array.from({ length: 20 }, (_, row) => small.write(insert, [`row_${row}`, row])), small.read('SELECT 1 AS one')];
+    const asked = [
+      ...Array.from({ length: 20 }, (_, row) => small.write(insert, [`row_${row}`, row])),
+      small.read('SELECT 1 AS one'),
+    ];
 
     await small.close();
 

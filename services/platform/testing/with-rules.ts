@@ -18,7 +18,9 @@ export function withRules<S extends DescService>(service: S, ruleOf: RuleOf): S 
     else setExtension(proto.options, access, create(AccessSchema, rule));
   }
   const others = [...new Set(dependenciesOf(service.file))].map(({ proto }) => proto);
-  return createFileRegistry(create(FileDescriptorSetSchema, { file: [...others, file] })).getService(service.typeName) as S;
+  return createFileRegistry(create(FileDescriptorSetSchema, { file: [...others, file] })).getService(
+    service.typeName,
+  ) as S;
 }
 
 function dependenciesOf({ dependencies }: DescFile): readonly DescFile[] {

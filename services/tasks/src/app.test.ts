@@ -52,34 +52,92 @@ afterEach(async () => {
 });
 
 const value = (channels: readonly object[] = [channel()]) => ({
-  tasks: { in_flight: { per_token: 20, total: 1000 }, poll: { first: '10ms', factor: 1, max: '10ms', soft_deadline: '30m', hard_deadline: '24h' }, retention: '90d', jobs: { per_token: 100, total: 10_000, lease: '20s', deadline: '1h' } }, models: MODELS, channels,
+  tasks: {
+    in_flight: { per_token: 20, total: 1000 },
+    poll: { first: '10ms', factor: 1, max: '10ms', soft_deadline: '30m', hard_deadline: '24h' },
+    retention: '90d',
+    jobs: { per_token: 100, total: 10_000, lease: '20s', deadline: '1h' },
+  },
+  models: MODELS,
+  channels,
 });
 
 function channel(changes: object = {}): object {
   return {
-    id: 'main', adapter: 'alpha-v2', base_url: upstream.url, api_key: 'key', upstream_account: 'vendor', endpoints: ['video.generation'], models: { 'Alpha-H3': 'MiniMax-H3' },
-    priority: 0, weight: 1, enabled: true, limits: { requests_per_minute: 300, in_flight: 30, polls_per_minute: 6000 }, timeouts: { submit: '60s', poll: '20s' }, reconcile: 'list', ...changes,
+    id: 'main',
+    adapter: 'alpha-v2',
+    base_url: upstream.url,
+    api_key: 'key',
+    upstream_account: 'vendor',
+    endpoints: ['video.generation'],
+    models: { 'Alpha-H3': 'MiniMax-H3' },
+    priority: 0,
+    weight: 1,
+    enabled: true,
+    limits: { requests_per_minute: 300, in_flight: 30, polls_per_minute: 6000 },
+    timeouts: { submit: '60s', poll: '20s' },
+    reconcile: 'list',
+    ...changes,
   };
 }
 
 /** Billing and media that find everything in order. */
 const peers = {
-  billing: new Proxy({}, { get: (_none, method) => async () => (method === 'getPrincipal' ? { principal: { accountId: 'acme', models: ['*'] } } : {}) }),
-  media: { ingestResult: async () => ({ result: { object: 'res_1', mediaType: 'video/mp4', bytes: 9n, width: 1344, height: 768, durationMs: 5167n, frameRate: 24, expiresAt: timestampFromMs(4e12) } }) },
+  billing: new Proxy(
+    {},
+    {
+      get: (_none, method) => async () =>
+        method === 'getPrincipal' ? { principal: { accountId: 'acme', models: ['*'] } } : {},
+    },
+  ),
+  media: {
+    ingestResult: async () => ({
+      result: {
+        object: 'res_1',
+        mediaType: 'video/mp4',
+        bytes: 9n,
+        width: 1344,
+        height: 768,
+        durationMs: 5167n,
+        frameRate: 24,
+        expiresAt: timestampFromMs(4e12),
+      },
+    }),
+  },
   bytes: { read: async () => Buffer.alloc(0) },
 } as unknown as TasksPeers;
 
 async function start(config: TasksConfig = tasksConfig(value(), PUBLIC_URL)) {
-  const service = await startTasks(config, {
-    clock: systemClock, random: systemRandom, newId: newIds(systemClock), log: silentLog, metrics: openMetrics(false), bus, signingKey: new Secret('key'), publicUrl: PUBLIC_URL, dataDir,
-  }, peers);
+  const service = await startTasks(
+    config,
+    {
+      clock: systemClock,
+      random: systemRandom,
+      newId: newIds(systemClock),
+      log: silentLog,
+      metrics: openMetrics(false),
+      bus,
+      signingKey: new Secret('key'),
+      publicUrl: PUBLIC_URL,
+      dataDir,
+    },
+    peers,
+  );
   running.push(service);
   const [tasks, operator] = service.bindings;
-  return { service, client: directClient(TaskService, tasks!, aCaller()), operator: directClient(OperatorService, operator!, aCaller()) };
+  return {
+    service,
+    client: directClient(TaskService, tasks!, aCaller()),
+    operator: directClient(OperatorService, operator!, aCaller()),
+  };
 }
 
-const create = (client: Client<typeof TaskService>) => client.createTask({ accountId: 'acme', tokenId: 'token_1', order: toWireOrder(anOrder()) });
-const task = (status: string, more: object = {}) => ({ status: 200, json: { task: { id: UPSTREAM_ID, status, ...more } } });
+const create = (client: Client<typeof TaskService>) =>
+  client.createTask({ accountId: 'acme', tokenId: 'token_1', order: toWireOrder(anOrder()) });
+const task = (status: string, more: object = {}) => ({
+  status: 200,
+  json: { task: { id: UPSTREAM_ID, status, ...more } },
+});
 
 describe('the service', () => {
   test('takes an order to its upstream, looks until it has ended, and tells so', async () => {
@@ -87,16 +145,29 @@ describe('the service', () => {
     const changes: TaskState[] = [];
     await bus.subscribe(TaskFinishedSchema, 'test', async (message) => finished.resolve(message));
     await bus.listen(TaskChangedSchema, ({ state }) => void changes.push(state));
-    upstream.script({ status: 200, json: { task_id: UPSTREAM_ID } }, task('queued'), task('running'), task('succeeded', { content: { url: 'https://cdn.example/1.mp4' }, usage: { total_seconds: 5 } }));
+    upstream.script(
+      { status: 200, json: { task_id: UPSTREAM_ID } },
+      task('queued'),
+      task('running'),
+      task('succeeded', { content: { url: 'https://cdn.example/1.mp4' }, usage: { total_seconds: 5 } }),
+    );
     const { service, client } = await start();
     expect(await service.ready()).toBe(true);
 
     const { task: created } = await create(client);
     expect(created?.state).toBe(TaskState.QUEUED);
 
-    expect(await finished.promise).toMatchObject({ taskId: created!.id, accountId: 'acme', state: TaskState.COMPLETED, usage: { totalSeconds: 5n } });
+    expect(await finished.promise).toMatchObject({
+      taskId: created!.id,
+      accountId: 'acme',
+      state: TaskState.COMPLETED,
+      usage: { totalSeconds: 5n },
+    });
     expect(changes).toEqual([TaskState.IN_PROGRESS, TaskState.COMPLETED]);
-    expect((await client.getTask({ accountId: 'acme', taskId: created!.id })).task).toMatchObject({ state: TaskState.COMPLETED, result: { object: 'res_1' } });
+    expect((await client.getTask({ accountId: 'acme', taskId: created!.id })).task).toMatchObject({
+      state: TaskState.COMPLETED,
+      result: { object: 'res_1' },
+    });
     expect(upstream.requests.map(({ method }) => method)).toEqual(['POST', 'GET', 'GET', 'GET']);
   });
 
@@ -109,18 +180,26 @@ describe('the service', () => {
 
     const again = await start(rarely);
     expect((await again.client.getTask({ accountId: 'acme', taskId: id })).task?.state).toBe(TaskState.QUEUED);
-    expect((await again.operator.showTask({ taskId: id })).record?.attempts).toMatchObject([{ upstreamId: UPSTREAM_ID, outcome: 'accepted' }]);
+    expect((await again.operator.showTask({ taskId: id })).record?.attempts).toMatchObject([
+      { upstreamId: UPSTREAM_ID, outcome: 'accepted' },
+    ]);
 
     upstream.script(task('queued'), { status: 200, json: { action: 'cancelled' } });
     expect((await again.client.cancelTask({ accountId: 'acme', taskId: id })).task?.failure?.code).toBe('cancelled');
-    expect(upstream.requests).toMatchObject([{ method: 'GET' }, { method: 'DELETE', path: `/v2/video_generation/${UPSTREAM_ID}` }]);
+    expect(upstream.requests).toMatchObject([
+      { method: 'GET' },
+      { method: 'DELETE', path: `/v2/video_generation/${UPSTREAM_ID}` },
+    ]);
   });
 
   test('takes new channels and models while it runs', async () => {
     const { service, client, operator } = await start(tasksConfig(value([channel({ enabled: false })]), PUBLIC_URL));
     await expect(create(client)).rejects.toMatchObject({ reason: 'model_not_found' });
 
-    upstream.script({ status: 200, json: { task_id: UPSTREAM_ID } }, ...Array.from({ length: 1000 }, () => task('running')));
+    upstream.script(
+      { status: 200, json: { task_id: UPSTREAM_ID } },
+      ...Array.from({ length: 1000 }, () => task('running')),
+    );
     await service.reload(value([channel({ id: 'other' })]));
 
     await create(client);

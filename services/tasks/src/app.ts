@@ -72,10 +72,19 @@ export interface TasksPeers {
 }
 
 /** Starts the tasks service. What a crash cut off is settled before this resolves. */
-export async function startTasks(config: TasksConfig, foundation: Foundation, peers: TasksPeers): Promise<RunningService> {
+export async function startTasks(
+  config: TasksConfig,
+  foundation: Foundation,
+  peers: TasksPeers,
+): Promise<RunningService> {
   const { clock, log, bus, newId } = foundation;
   const lifecycle = openLifecycle(log);
-  const sql = await openSql({ url: config.database, dataDir: foundation.dataDir, name: 'tasks', migrations: path.join(import.meta.dirname, '../migrations') });
+  const sql = await openSql({
+    url: config.database,
+    dataDir: foundation.dataDir,
+    name: 'tasks',
+    migrations: path.join(import.meta.dirname, '../migrations'),
+  });
   lifecycle.add('database', () => sql.close());
 
   let current = config;
@@ -87,14 +96,34 @@ export async function startTasks(config: TasksConfig, foundation: Foundation, pe
   let wakePolls = (_channelId: string): void => undefined;
   const deps: Deps = {
     store: sqlTaskStore(sql, newId, finishedEvent),
-    billing: billingClient(peers.billing), media: mediaClient(peers.media),
-    fleet, clock, newId, chance, log, callbacks: callbacks(foundation.publicUrl, foundation.signingKey),
-    models: () => current.models, grants: () => current.grants,
-    processId: newId('proc'), creating: new Map(),
-    limits: config.limits, pollPlan: config.pollPlan,
-    mediaUrl: mediaUrls({ bytes: peers.bytes, media: mediaClient(peers.media), publicUrl: foundation.publicUrl, signingKey: foundation.signingKey, clock }),
+    billing: billingClient(peers.billing),
+    media: mediaClient(peers.media),
+    fleet,
+    clock,
+    newId,
+    chance,
+    log,
+    callbacks: callbacks(foundation.publicUrl, foundation.signingKey),
+    models: () => current.models,
+    grants: () => current.grants,
+    processId: newId('proc'),
+    creating: new Map(),
+    limits: config.limits,
+    pollPlan: config.pollPlan,
+    mediaUrl: mediaUrls({
+      bytes: peers.bytes,
+      media: mediaClient(peers.media),
+      publicUrl: foundation.publicUrl,
+      signingKey: foundation.signingKey,
+      clock,
+    }),
     announce: announceChanged(bus),
-    wake: { outbox: () => workers.get('outbox')?.wake(), polls: (channelId) => { wakePolls(channelId); } },
+    wake: {
+      outbox: () => workers.get('outbox')?.wake(),
+      polls: (channelId) => {
+        wakePolls(channelId);
+      },
+    },
     count: counts(foundation.metrics),
   };
 
@@ -108,11 +137,17 @@ export async function startTasks(config: TasksConfig, foundation: Foundation, pe
     lifecycle.add(name, () => worker.stop());
   });
   const channels = startPollers(deps);
-  wakePolls = (channelId) => { channels.wake(channelId); };
+  wakePolls = (channelId) => {
+    channels.wake(channelId);
+  };
   lifecycle.add('polls', () => channels.stop());
 
   return {
-    bindings: [bind(TaskService, taskService(deps, tokens)), bind(OperatorService, operatorService(deps, jobs)), bind(JobService, jobService(jobs, tokens))],
+    bindings: [
+      bind(TaskService, taskService(deps, tokens)),
+      bind(OperatorService, operatorService(deps, jobs)),
+      bind(JobService, jobService(jobs, tokens)),
+    ],
     routes: [],
     ready: async () => (await sql.read('SELECT 1 AS one')).length === 1 && bus.ready(),
     reload: async (value) => {
@@ -160,14 +195,34 @@ function jobPasses(jobs: JobDeps): readonly Pass[] {
   ];
 }
 
-function startWorkers({ clock, log }: Deps, passes: readonly Pass[], keep: (name: string, worker: Worker) => void): void {
+function startWorkers(
+  { clock, log }: Deps,
+  passes: readonly Pass[],
+  keep: (name: string, worker: Worker) => void,
+): void {
   for (const [name, idleMs, pass] of passes) keep(name, startWorker({ name, clock, log, idleMs, pass }));
 }
 
-function jobDeps({ store, media, clock, newId, log }: Deps, { sql, bus, config, calls }: WorkerParts & { readonly calls: Calls }, metrics: Metrics): JobDeps {
+function jobDeps(
+  { store, media, clock, newId, log }: Deps,
+  { sql, bus, config, calls }: WorkerParts & { readonly calls: Calls },
+  metrics: Metrics,
+): JobDeps {
   const jobs: JobDeps['jobs'] = { ...sqlJobs(sql, newId), findKey: (...which) => store.findKey(...which) };
   watchJobs(metrics, jobs, clock);
-  return { jobs, media, calls, attention: store, clock, newId, log, limits: config.jobs, announceQueued: announceQueued(bus), announceEnded: announceEnded(bus), count: counts(metrics) };
+  return {
+    jobs,
+    media,
+    calls,
+    attention: store,
+    clock,
+    newId,
+    log,
+    limits: config.jobs,
+    announceQueued: announceQueued(bus),
+    announceEnded: announceEnded(bus),
+    count: counts(metrics),
+  };
 }
 
 /** A number from 0 to 1, exclusive, from the injected source. */

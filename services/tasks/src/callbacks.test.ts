@@ -9,7 +9,11 @@ const tokenOf = (url: string): string => url.slice(url.lastIndexOf('/') + 1);
 
 describe('the address of an attempt', () => {
   test('names it again, and is of its own for each attempt of each task', () => {
-    const attempts = [{ taskId: 'task_1', number: 1 }, { taskId: 'task_1', number: 16 }, { taskId: 'task_2', number: 1 }];
+    const attempts = [
+      { taskId: 'task_1', number: 1 },
+      { taskId: 'task_1', number: 16 },
+      { taskId: 'task_2', number: 1 },
+    ];
     const urls = attempts.map(urlOf);
 
     expect(new Set(urls).size).toBe(3);

@@ -6,7 +6,11 @@ import { readConfigFile } from '@reelgate/platform/config-file';
 import { tasksConfig, tasksSchema } from './config.ts';
 import type { TasksConfig } from './config.ts';
 
-const SCHEMA = { type: 'object', additionalProperties: false, properties: { ...tasksSchema, accounts: { type: 'array' } } };
+const SCHEMA = {
+  type: 'object',
+  additionalProperties: false,
+  properties: { ...tasksSchema, accounts: { type: 'array' } },
+};
 const PUBLIC_URL = 'https://gateway.example';
 const CHANNEL = `
   - id: main
@@ -32,17 +36,42 @@ function configOf(yaml: string, publicUrl = PUBLIC_URL): TasksConfig {
 describe('what is not said', () => {
   test('has the defaults of the design', () => {
     expect(configOf('')).toMatchObject({
-      database: undefined, limits: { inFlightPerToken: 20, inFlightTotal: 1000 }, pollPlan: { firstMs: 3000, factor: 1.5, maxMs: 15_000 },
-      softDeadlineMs: 30 * 60_000, hardDeadlineMs: 24 * 3600 * 1000, retentionMs: 90 * 24 * 3600 * 1000, channels: [],
-      jobs: { perToken: 100, total: 10_000, leaseMs: 20_000, deadlineMs: 3_600_000, retentionMs: 90 * 24 * 3600 * 1000 },
+      database: undefined,
+      limits: { inFlightPerToken: 20, inFlightTotal: 1000 },
+      pollPlan: { firstMs: 3000, factor: 1.5, maxMs: 15_000 },
+      softDeadlineMs: 30 * 60_000,
+      hardDeadlineMs: 24 * 3600 * 1000,
+      retentionMs: 90 * 24 * 3600 * 1000,
+      channels: [],
+      jobs: {
+        perToken: 100,
+        total: 10_000,
+        leaseMs: 20_000,
+        deadlineMs: 3_600_000,
+        retentionMs: 90 * 24 * 3600 * 1000,
+      },
     });
   });
 
   test('of a channel, too', () => {
-    expect(configOf(`channels:${CHANNEL}`).channels).toMatchObject([{
-      id: 'main', baseUrl: 'https://upstream.example', priority: 0, weight: 1, enabled: true, requestsPerMinute: 300, inFlightMax: 30, pollsPerMinute: 6000,
-      submitTimeoutMs: 60_000, pollTimeoutMs: 20_000, reconcile: 'list', references: 'url', callbacks: false, regeneration: 'task',
-    }]);
+    expect(configOf(`channels:${CHANNEL}`).channels).toMatchObject([
+      {
+        id: 'main',
+        baseUrl: 'https://upstream.example',
+        priority: 0,
+        weight: 1,
+        enabled: true,
+        requestsPerMinute: 300,
+        inFlightMax: 30,
+        pollsPerMinute: 6000,
+        submitTimeoutMs: 60_000,
+        pollTimeoutMs: 20_000,
+        reconcile: 'list',
+        references: 'url',
+        callbacks: false,
+        regeneration: 'task',
+      },
+    ]);
   });
 });
 
@@ -62,19 +91,49 @@ channels:${CHANNEL}
 accounts: [{ id: demo, upstream_accounts: [vendor] }, { id: other }]`);
 
   expect(config).toMatchObject({
-    database: 'postgres://db/tasks', limits: { inFlightPerToken: 5, inFlightTotal: 50 }, pollPlan: { firstMs: 200, factor: 2, maxMs: 2000 }, softDeadlineMs: 60_000, hardDeadlineMs: 7_200_000, retentionMs: 30 * 24 * 3600 * 1000,
+    database: 'postgres://db/tasks',
+    limits: { inFlightPerToken: 5, inFlightTotal: 50 },
+    pollPlan: { firstMs: 200, factor: 2, maxMs: 2000 },
+    softDeadlineMs: 60_000,
+    hardDeadlineMs: 7_200_000,
+    retentionMs: 30 * 24 * 3600 * 1000,
     jobs: { perToken: 3, total: 7, leaseMs: 1000, deadlineMs: 120_000, retentionMs: 30 * 24 * 3600 * 1000 },
-    channels: [{ priority: -3, requestsPerMinute: 7, inFlightMax: 2, pollsPerMinute: 60, submitTimeoutMs: 5000, pollTimeoutMs: 2000, reconcile: 'none', references: 'inline', regeneration: 'video', enabled: false }],
+    channels: [
+      {
+        priority: -3,
+        requestsPerMinute: 7,
+        inFlightMax: 2,
+        pollsPerMinute: 60,
+        submitTimeoutMs: 5000,
+        pollTimeoutMs: 2000,
+        reconcile: 'none',
+        references: 'inline',
+        regeneration: 'video',
+        enabled: false,
+      },
+    ],
   });
-  expect(config.models.get('Alpha-H3')).toEqual({ id: 'Alpha-H3', durationMin: 4, durationMax: 15, resolutions: ['768P', '2K'], ratios: ['adaptive', '16:9'] });
-  expect([...config.grants]).toEqual([['demo', ['vendor']], ['other', []]]);
+  expect(config.models.get('Alpha-H3')).toEqual({
+    id: 'Alpha-H3',
+    durationMin: 4,
+    durationMax: 15,
+    resolutions: ['768P', '2K'],
+    ratios: ['adaptive', '16:9'],
+  });
+  expect([...config.grants]).toEqual([
+    ['demo', ['vendor']],
+    ['other', []],
+  ]);
 });
 
 test('a longest interval that is shorter than the first is the first', () => {
-  expect(configOf('tasks: { poll: { first: 20s, max: 5s } }').pollPlan).toMatchObject({ firstMs: 20_000, maxMs: 20_000 });
+  expect(configOf('tasks: { poll: { first: 20s, max: 5s } }').pollPlan).toMatchObject({
+    firstMs: 20_000,
+    maxMs: 20_000,
+  });
 });
 
-test('a relay channel needs no upstream account, and is none of this service\'s', () => {
+test("a relay channel needs no upstream account, and is none of this service's", () => {
   const relay = `
   - id: text
     adapter: relay
@@ -92,8 +151,15 @@ test('the key of a channel is not printed', () => {
 });
 
 test.each([
-  ['http://127.0.0.1:8080', 'inline'], ['http://localhost:8080', 'inline'], ['http://10.1.2.3', 'inline'], ['http://192.168.0.2', 'inline'], ['http://172.20.0.1', 'inline'],
-  ['http://[::1]:8080', 'inline'], ['https://gateway.example', 'url'], ['https://172.15.0.1', 'url'], ['https://8.8.8.8', 'url'],
+  ['http://127.0.0.1:8080', 'inline'],
+  ['http://localhost:8080', 'inline'],
+  ['http://10.1.2.3', 'inline'],
+  ['http://192.168.0.2', 'inline'],
+  ['http://172.20.0.1', 'inline'],
+  ['http://[::1]:8080', 'inline'],
+  ['https://gateway.example', 'url'],
+  ['https://172.15.0.1', 'url'],
+  ['https://8.8.8.8', 'url'],
 ])('media reach a channel that does not say how from %s as %s', (publicUrl, references) => {
   expect(configOf(`channels:${CHANNEL}`, publicUrl).channels[0]?.references).toBe(references);
 });
@@ -105,7 +171,11 @@ test.each([
   ['another database', 'tasks: { database: "mysql://db" }', /a postgres:\/\/ URL/],
   ['an unknown adapter', `channels:${CHANNEL.replace('alpha-v2', 'alpha-v9')}`, /adapter/],
   ['an unknown endpoint', `channels:${CHANNEL.replace('video.generation', 'video.upscale')}`, /endpoints/],
-  ['an address that is none', `channels:${CHANNEL.replace('https://upstream.example', 'upstream.example')}`, /an http:\/\/ or https:\/\/ URL/],
+  [
+    'an address that is none',
+    `channels:${CHANNEL.replace('https://upstream.example', 'upstream.example')}`,
+    /an http:\/\/ or https:\/\/ URL/,
+  ],
   ['no upstream account', `channels:${CHANNEL.replace('    upstream_account: vendor\n', '')}`, /upstream_account/],
   ['a weight of zero', `channels:${CHANNEL}\n    weight: 0`, /weight/],
 ])('%s stops the start, and says where it is', (_what, yaml, said) => {

@@ -10,9 +10,21 @@ import type { JobLimits } from './operations/job-deps.ts';
 export { ALPHA } from './domain/model.ts';
 
 const WHOLE_MAX = 2 ** 31 - 1;
-const whole = (least: number, byDefault: number): object => ({ type: 'integer', minimum: least, maximum: WHOLE_MAX, default: byDefault, description: `a whole number from ${String(least)}` });
+const whole = (least: number, byDefault: number): object => ({
+  type: 'integer',
+  minimum: least,
+  maximum: WHOLE_MAX,
+  default: byDefault,
+  description: `a whole number from ${String(least)}`,
+});
 const duration = (byDefault: string): object => ({ type: 'string', format: 'duration', default: byDefault });
-const closed = (properties: object, required: readonly string[] = [], more: object = {}): object => ({ type: 'object', additionalProperties: false, properties, required, ...more });
+const closed = (properties: object, required: readonly string[] = [], more: object = {}): object => ({
+  type: 'object',
+  additionalProperties: false,
+  properties,
+  required,
+  ...more,
+});
 const name: object = { type: 'string', minLength: 1, maxLength: 128 };
 const names: object = { type: 'array', items: name, minItems: 1 };
 
@@ -20,12 +32,26 @@ const names: object = { type: 'array', items: name, minItems: 1 };
 const RELAY = 'relay';
 const VIDEO_ENDPOINTS: readonly Endpoint[] = ['video.generation', 'video.regeneration', 'video.context_ir'];
 const RELAY_ENDPOINTS = [
-  'chat', 'responses', 'messages', 'generate_content', 'embeddings', 'rerank', 'images.generations', 'images.edits', 'audio.speech',
-  'audio.transcriptions', 'audio.translations', 'realtime',
+  'chat',
+  'responses',
+  'messages',
+  'generate_content',
+  'embeddings',
+  'rerank',
+  'images.generations',
+  'images.edits',
+  'audio.speech',
+  'audio.transcriptions',
+  'audio.translations',
+  'realtime',
 ];
 /** What each adapter can serve, by the name that the configuration calls it. */
 const ENDPOINTS_BY_ADAPTER: Readonly<Record<keyof typeof ADAPTERS | typeof RELAY, readonly string[]>> = {
-  'alpha-v2': VIDEO_ENDPOINTS, ark: ['video.generation'], 'openai-videos': ['video.generation'], runway: ['video.generation'], relay: RELAY_ENDPOINTS,
+  'alpha-v2': VIDEO_ENDPOINTS,
+  ark: ['video.generation'],
+  'openai-videos': ['video.generation'],
+  runway: ['video.generation'],
+  relay: RELAY_ENDPOINTS,
 };
 /** Adapters whose upstream can be given an address of ours. */
 const CALLING_BACK: ReadonlySet<string> = new Set<keyof typeof ADAPTERS>(['alpha-v2']);
@@ -39,56 +65,108 @@ export const tasksSchema = {
     ...closed({
       listen: { type: 'string', format: 'host-port' },
       http: { type: 'string', format: 'host-port' },
-      database: { type: 'string', pattern: '^postgres(ql)?://', description: 'a postgres:// URL, or nothing for the embedded store' },
+      database: {
+        type: 'string',
+        pattern: '^postgres(ql)?://',
+        description: 'a postgres:// URL, or nothing for the embedded store',
+      },
       in_flight: { ...closed({ per_token: whole(1, 20), total: whole(1, 1000) }), default: {} },
       poll: {
         ...closed({
-          first: duration(POLL_DEFAULTS.first), factor: { type: 'number', minimum: 1, maximum: 10, default: POLL_DEFAULTS.factor }, max: duration(POLL_DEFAULTS.max),
-          soft_deadline: duration(POLL_DEFAULTS.soft_deadline), hard_deadline: duration(POLL_DEFAULTS.hard_deadline),
+          first: duration(POLL_DEFAULTS.first),
+          factor: { type: 'number', minimum: 1, maximum: 10, default: POLL_DEFAULTS.factor },
+          max: duration(POLL_DEFAULTS.max),
+          soft_deadline: duration(POLL_DEFAULTS.soft_deadline),
+          hard_deadline: duration(POLL_DEFAULTS.hard_deadline),
         }),
         default: {},
       },
       retention: duration('90d'),
-      jobs: { ...closed({ per_token: whole(1, 100), total: whole(1, 10_000), lease: duration('20s'), deadline: duration('1h') }), default: {} },
+      jobs: {
+        ...closed({
+          per_token: whole(1, 100),
+          total: whole(1, 10_000),
+          lease: duration('20s'),
+          deadline: duration('1h'),
+        }),
+        default: {},
+      },
     }),
     default: {},
   },
   models: {
     type: 'object',
     default: {},
-    additionalProperties: closed({
-      kind: { enum: ['video'], description: 'video; a model of a relay channel needs no entry under models' },
-      duration: { type: 'array', items: { type: 'integer', minimum: 1, maximum: 3600 }, minItems: 2, maxItems: 2, description: 'two whole numbers of seconds, the least and the most' },
-      resolutions: names,
-      ratios: names,
-      defaults: { ...closed({ duration: { type: 'integer', minimum: 1 }, resolution: name, ratio: name }), default: {} },
-    }, ['kind', 'duration', 'resolutions', 'ratios'], { description: 'a video model with kind, duration, resolutions and ratios; a model of a relay channel needs no entry: remove it' }),
+    additionalProperties: closed(
+      {
+        kind: { enum: ['video'], description: 'video; a model of a relay channel needs no entry under models' },
+        duration: {
+          type: 'array',
+          items: { type: 'integer', minimum: 1, maximum: 3600 },
+          minItems: 2,
+          maxItems: 2,
+          description: 'two whole numbers of seconds, the least and the most',
+        },
+        resolutions: names,
+        ratios: names,
+        defaults: {
+          ...closed({ duration: { type: 'integer', minimum: 1 }, resolution: name, ratio: name }),
+          default: {},
+        },
+      },
+      ['kind', 'duration', 'resolutions', 'ratios'],
+      {
+        description:
+          'a video model with kind, duration, resolutions and ratios; a model of a relay channel needs no entry: remove it',
+      },
+    ),
   },
   channels: {
     type: 'array',
     default: [],
-    items: closed({
-      id: name,
-      adapter: { enum: [...Object.keys(ADAPTERS), RELAY] },
-      auth: { enum: ['bearer', 'x-api-key', 'x-goog-api-key'], default: 'bearer' },
-      base_url: { type: 'string', pattern: '^https?://[^\\s]+$', description: 'an http:// or https:// URL' },
-      api_key: name,
-      upstream_account: name,
-      endpoints: { type: 'array', minItems: 1, uniqueItems: true, items: { enum: [...VIDEO_ENDPOINTS, ...RELAY_ENDPOINTS] } },
-      models: { type: 'object', minProperties: 1, additionalProperties: name },
-      priority: { type: 'integer', minimum: -WHOLE_MAX, maximum: WHOLE_MAX, default: 0 },
-      weight: { type: 'number', exclusiveMinimum: 0, maximum: 1_000_000, default: 1 },
-      enabled: { type: 'boolean', default: true },
-      limits: { ...closed({ requests_per_minute: whole(1, 300), in_flight: whole(1, 30), polls_per_minute: whole(1, 6000) }), default: {} },
-      timeouts: { ...closed({ submit: duration('60s'), poll: duration('20s'), first_byte: duration('300s'), idle: duration('120s') }), default: {} },
-      reconcile: { enum: ['list', 'none'], default: 'list' },
-      references: { enum: ['inline', 'url'] },
-      callbacks: { type: 'boolean', default: false },
-      regeneration: { enum: ['task', 'video'], default: 'task' },
-    }, ['id', 'adapter', 'base_url', 'api_key', 'endpoints', 'models'], {
-      // Only where tasks live upstream does it matter whose they are.
-      if: { properties: { adapter: { const: RELAY } } }, else: { properties: { upstream_account: true }, required: ['upstream_account'] },
-    }),
+    items: closed(
+      {
+        id: name,
+        adapter: { enum: [...Object.keys(ADAPTERS), RELAY] },
+        auth: { enum: ['bearer', 'x-api-key', 'x-goog-api-key'], default: 'bearer' },
+        base_url: { type: 'string', pattern: '^https?://[^\\s]+$', description: 'an http:// or https:// URL' },
+        api_key: name,
+        upstream_account: name,
+        endpoints: {
+          type: 'array',
+          minItems: 1,
+          uniqueItems: true,
+          items: { enum: [...VIDEO_ENDPOINTS, ...RELAY_ENDPOINTS] },
+        },
+        models: { type: 'object', minProperties: 1, additionalProperties: name },
+        priority: { type: 'integer', minimum: -WHOLE_MAX, maximum: WHOLE_MAX, default: 0 },
+        weight: { type: 'number', exclusiveMinimum: 0, maximum: 1_000_000, default: 1 },
+        enabled: { type: 'boolean', default: true },
+        limits: {
+          ...closed({ requests_per_minute: whole(1, 300), in_flight: whole(1, 30), polls_per_minute: whole(1, 6000) }),
+          default: {},
+        },
+        timeouts: {
+          ...closed({
+            submit: duration('60s'),
+            poll: duration('20s'),
+            first_byte: duration('300s'),
+            idle: duration('120s'),
+          }),
+          default: {},
+        },
+        reconcile: { enum: ['list', 'none'], default: 'list' },
+        references: { enum: ['inline', 'url'] },
+        callbacks: { type: 'boolean', default: false },
+        regeneration: { enum: ['task', 'video'], default: 'task' },
+      },
+      ['id', 'adapter', 'base_url', 'api_key', 'endpoints', 'models'],
+      {
+        // Only where tasks live upstream does it matter whose they are.
+        if: { properties: { adapter: { const: RELAY } } },
+        else: { properties: { upstream_account: true }, required: ['upstream_account'] },
+      },
+    ),
   },
 } as const;
 
@@ -113,26 +191,61 @@ export function tasksConfig(value: unknown, publicUrl: string): TasksConfig {
   return {
     database: tasks.database,
     limits: { inFlightPerToken: tasks.in_flight.per_token, inFlightTotal: tasks.in_flight.total },
-    pollPlan: { firstMs: ms(tasks.poll.first), factor: tasks.poll.factor, maxMs: Math.max(ms(tasks.poll.max), ms(tasks.poll.first)) },
+    pollPlan: {
+      firstMs: ms(tasks.poll.first),
+      factor: tasks.poll.factor,
+      maxMs: Math.max(ms(tasks.poll.max), ms(tasks.poll.first)),
+    },
     softDeadlineMs: ms(tasks.poll.soft_deadline),
     hardDeadlineMs: ms(tasks.poll.hard_deadline),
     retentionMs: ms(tasks.retention),
     jobs: {
-      perToken: tasks.jobs.per_token, total: tasks.jobs.total, leaseMs: Math.max(ms(tasks.jobs.lease), LEASE_LEAST_MS), deadlineMs: ms(tasks.jobs.deadline), retentionMs: ms(tasks.retention),
+      perToken: tasks.jobs.per_token,
+      total: tasks.jobs.total,
+      leaseMs: Math.max(ms(tasks.jobs.lease), LEASE_LEAST_MS),
+      deadlineMs: ms(tasks.jobs.deadline),
+      retentionMs: ms(tasks.retention),
     },
-    models: new Map(Object.entries(models).map(([id, { duration: [durationMin, durationMax], resolutions, ratios }]) => [id, { id, durationMin, durationMax, resolutions, ratios }])),
-    channels: channels.filter(({ adapter }) => adapter !== RELAY).map((channel) => channelSettings(channel, isPrivate(publicUrl) ? 'inline' : 'url')),
+    models: new Map(
+      Object.entries(models).map(
+        ([
+          id,
+          {
+            duration: [durationMin, durationMax],
+            resolutions,
+            ratios,
+          },
+        ]) => [id, { id, durationMin, durationMax, resolutions, ratios }],
+      ),
+    ),
+    channels: channels
+      .filter(({ adapter }) => adapter !== RELAY)
+      .map((channel) => channelSettings(channel, isPrivate(publicUrl) ? 'inline' : 'url')),
     grants: new Map(accounts.map(({ id, upstream_accounts = [] }) => [id, upstream_accounts])),
   };
 }
 
 function channelSettings(channel: CheckedChannel, references: 'inline' | 'url'): ChannelSettings {
   return {
-    id: channel.id, adapter: channel.adapter, baseUrl: channel.base_url, apiKey: new Secret(channel.api_key), upstreamAccount: channel.upstream_account,
-    endpoints: channel.endpoints, models: channel.models, priority: channel.priority, weight: channel.weight, enabled: channel.enabled,
-    requestsPerMinute: channel.limits.requests_per_minute, inFlightMax: channel.limits.in_flight, pollsPerMinute: channel.limits.polls_per_minute,
-    submitTimeoutMs: ms(channel.timeouts.submit), pollTimeoutMs: ms(channel.timeouts.poll), reconcile: channel.reconcile, references: channel.references ?? references,
-    callbacks: channel.callbacks, regeneration: channel.regeneration,
+    id: channel.id,
+    adapter: channel.adapter,
+    baseUrl: channel.base_url,
+    apiKey: new Secret(channel.api_key),
+    upstreamAccount: channel.upstream_account,
+    endpoints: channel.endpoints,
+    models: channel.models,
+    priority: channel.priority,
+    weight: channel.weight,
+    enabled: channel.enabled,
+    requestsPerMinute: channel.limits.requests_per_minute,
+    inFlightMax: channel.limits.in_flight,
+    pollsPerMinute: channel.limits.polls_per_minute,
+    submitTimeoutMs: ms(channel.timeouts.submit),
+    pollTimeoutMs: ms(channel.timeouts.poll),
+    reconcile: channel.reconcile,
+    references: channel.references ?? references,
+    callbacks: channel.callbacks,
+    regeneration: channel.regeneration,
   };
 }
 
@@ -147,7 +260,11 @@ export function takesCallbacks(adapter: string): boolean {
 /** An address that an upstream elsewhere cannot reach. Names are taken to be public, but for localhost. */
 export function isPrivate(publicUrl: string): boolean {
   const host = new URL(publicUrl).hostname;
-  return host === 'localhost' || host.startsWith('[') || /^(127|10|0)\.|^192\.168\.|^172\.(1[6-9]|2\d|3[01])\.|^169\.254\./.test(host);
+  return (
+    host === 'localhost' ||
+    host.startsWith('[') ||
+    /^(127|10|0)\.|^192\.168\.|^172\.(1[6-9]|2\d|3[01])\.|^169\.254\./.test(host)
+  );
 }
 
 function ms(text: string): number {
@@ -165,7 +282,11 @@ interface CheckedChannel {
   readonly priority: number;
   readonly weight: number;
   readonly enabled: boolean;
-  readonly limits: { readonly requests_per_minute: number; readonly in_flight: number; readonly polls_per_minute: number };
+  readonly limits: {
+    readonly requests_per_minute: number;
+    readonly in_flight: number;
+    readonly polls_per_minute: number;
+  };
   readonly timeouts: { readonly submit: string; readonly poll: string };
   readonly reconcile: 'list' | 'none';
   readonly references?: 'inline' | 'url';
@@ -177,11 +298,31 @@ interface CheckedConfig {
   readonly tasks: {
     readonly database?: string;
     readonly in_flight: { readonly per_token: number; readonly total: number };
-    readonly poll: { readonly first: string; readonly factor: number; readonly max: string; readonly soft_deadline: string; readonly hard_deadline: string };
+    readonly poll: {
+      readonly first: string;
+      readonly factor: number;
+      readonly max: string;
+      readonly soft_deadline: string;
+      readonly hard_deadline: string;
+    };
     readonly retention: string;
-    readonly jobs: { readonly per_token: number; readonly total: number; readonly lease: string; readonly deadline: string };
+    readonly jobs: {
+      readonly per_token: number;
+      readonly total: number;
+      readonly lease: string;
+      readonly deadline: string;
+    };
   };
-  readonly models: Readonly<Record<string, { readonly duration: readonly [number, number]; readonly resolutions: readonly string[]; readonly ratios: readonly string[] }>>;
+  readonly models: Readonly<
+    Record<
+      string,
+      {
+        readonly duration: readonly [number, number];
+        readonly resolutions: readonly string[];
+        readonly ratios: readonly string[];
+      }
+    >
+  >;
   readonly channels: readonly CheckedChannel[];
   readonly accounts?: readonly { readonly id: string; readonly upstream_accounts?: readonly string[] }[];
 }

@@ -8,7 +8,11 @@ import type { Channel } from './channels/channel.ts';
 
 test('the circuit of each channel is among the numbers, as it stands when they are asked for', async () => {
   const metrics = openMetrics(false);
-  const fleet = openFleet([channelSettings()], { clock: fakeClock(), adapters: { scripted: (settings) => ({ settings }) as Channel }, chance: () => 0.5 });
+  const fleet = openFleet([channelSettings()], {
+    clock: fakeClock(),
+    adapters: { scripted: (settings) => ({ settings }) as Channel },
+    chance: () => 0.5,
+  });
   watchCircuits(metrics, fleet);
   expect(await metrics.text()).toContain('reelgate_channel_circuit{channel="main"} 0');
 

@@ -8,19 +8,43 @@ import type { JobStore } from './store/job-store.ts';
 
 /** The numbers of this service, in the words that dashboards know. */
 export function counts(metrics: Metrics): Counts & JobCounts {
-  const attempts = metrics.counter('reelgate_attempts_total', 'Attempts by channel and outcome', ['channel', 'outcome']);
-  const finished = metrics.counter('reelgate_tasks_finished_total', 'Finished tasks by kind and state', ['kind', 'state']);
+  const attempts = metrics.counter('reelgate_attempts_total', 'Attempts by channel and outcome', [
+    'channel',
+    'outcome',
+  ]);
+  const finished = metrics.counter('reelgate_tasks_finished_total', 'Finished tasks by kind and state', [
+    'kind',
+    'state',
+  ]);
   const attention = metrics.counter('reelgate_attention_total', 'Tasks put before a person, by reason', ['reason']);
-  const polls = metrics.counter('reelgate_polls_total', 'Looks at an upstream by channel and outcome', ['channel', 'outcome']);
+  const polls = metrics.counter('reelgate_polls_total', 'Looks at an upstream by channel and outcome', [
+    'channel',
+    'outcome',
+  ]);
   const softDeadlines = metrics.counter('reelgate_soft_deadline_total', 'Tasks past the soft deadline', []);
-  const jobs = metrics.counter('reelgate_jobs_ended_total', 'Ended jobs by endpoint and outcome', ['endpoint', 'outcome']);
+  const jobs = metrics.counter('reelgate_jobs_ended_total', 'Ended jobs by endpoint and outcome', [
+    'endpoint',
+    'outcome',
+  ]);
   return {
-    jobEnded: (endpoint, outcome) => { jobs.inc({ endpoint, outcome }); },
-    attempt: (channel, outcome) => { attempts.inc({ channel, outcome }); },
-    finished: (kind, state) => { finished.inc({ kind, state }); },
-    attention: (reason) => { attention.inc({ reason }); },
-    softDeadline: () => { softDeadlines.inc({}); },
-    poll: (channel, outcome) => { polls.inc({ channel, outcome }); },
+    jobEnded: (endpoint, outcome) => {
+      jobs.inc({ endpoint, outcome });
+    },
+    attempt: (channel, outcome) => {
+      attempts.inc({ channel, outcome });
+    },
+    finished: (kind, state) => {
+      finished.inc({ kind, state });
+    },
+    attention: (reason) => {
+      attention.inc({ reason });
+    },
+    softDeadline: () => {
+      softDeadlines.inc({});
+    },
+    poll: (channel, outcome) => {
+      polls.inc({ channel, outcome });
+    },
   };
 }
 
@@ -28,15 +52,23 @@ const CIRCUIT_VALUES: Readonly<Record<CircuitState, number>> = { closed: 0, half
 
 /** How each channel's circuit stands, read when the numbers are asked for. */
 export function watchCircuits(metrics: Metrics, fleet: Fleet): void {
-  metrics.gauge('reelgate_channel_circuit', 'Circuit of a channel: 0 closed, 1 half open, 2 open', ['channel'], (gauge) => {
-    gauge.reset();
-    for (const { channel, circuit } of fleet.all()) gauge.set({ channel: channel.settings.id }, CIRCUIT_VALUES[circuit.state()]);
-  });
+  metrics.gauge(
+    'reelgate_channel_circuit',
+    'Circuit of a channel: 0 closed, 1 half open, 2 open',
+    ['channel'],
+    (gauge) => {
+      gauge.reset();
+      for (const { channel, circuit } of fleet.all())
+        gauge.set({ channel: channel.settings.id }, CIRCUIT_VALUES[circuit.state()]);
+    },
+  );
 }
 
 /** How many jobs have not ended, and for how long the oldest of each state has been there. */
 export function watchJobs(metrics: Metrics, store: Pick<JobStore, 'pendingJobs'>, clock: Clock): void {
-  const age = metrics.gauge('reelgate_jobs_oldest_seconds', 'Age of the oldest job that has not ended, by state', ['state']);
+  const age = metrics.gauge('reelgate_jobs_oldest_seconds', 'Age of the oldest job that has not ended, by state', [
+    'state',
+  ]);
   metrics.gauge('reelgate_jobs', 'Jobs that have not ended, by state', ['state'], async (gauge) => {
     const pending = new Map((await store.pendingJobs()).map((row) => [row.state, row]));
     for (const state of ['queued', 'in_progress']) {

@@ -12,7 +12,9 @@ const read: string[] = [];
 let inBucket: string | undefined;
 const urlOf = mediaUrls({
   media: { link: async () => inBucket },
-  publicUrl: 'https://gateway.example', signingKey: KEY, clock: fakeClock(NOW_SECONDS * 1000),
+  publicUrl: 'https://gateway.example',
+  signingKey: KEY,
+  clock: fakeClock(NOW_SECONDS * 1000),
   bytes: {
     read: async (object) => {
       read.push(object);
@@ -22,15 +24,23 @@ const urlOf = mediaUrls({
 });
 
 describe('a staged medium as a link', () => {
-  test.each([['image/jpeg', 'jpg'], ['image/png', 'png'], ['image/heic', 'heic'], ['video/mp4', 'mp4'], ['video/quicktime', 'mov'], ['audio/mpeg', 'mp3'], ['audio/wav', 'wav'], ['text/x', 'bin']])(
-    'of the type %s ends in .%s, is signed and good for a day', async (mediaType, ending) => {
-      const link = new URL(await urlOf({ object: 'obj_1', mediaType }, 'url', signal));
+  test.each([
+    ['image/jpeg', 'jpg'],
+    ['image/png', 'png'],
+    ['image/heic', 'heic'],
+    ['video/mp4', 'mp4'],
+    ['video/quicktime', 'mov'],
+    ['audio/mpeg', 'mp3'],
+    ['audio/wav', 'wav'],
+    ['text/x', 'bin'],
+  ])('of the type %s ends in .%s, is signed and good for a day', async (mediaType, ending) => {
+    const link = new URL(await urlOf({ object: 'obj_1', mediaType }, 'url', signal));
 
-      expect(link.origin + link.pathname).toBe(`https://gateway.example/ximg/obj_1.${ending}`);
-      expect(Number(link.searchParams.get('exp'))).toBe(NOW_SECONDS + DAY_SECONDS);
-      expect(isSigned(KEY, link.pathname, NOW_SECONDS + DAY_SECONDS, link.searchParams.get('sig') ?? '')).toBe(true);
-      expect(read).toEqual([]);
-    });
+    expect(link.origin + link.pathname).toBe(`https://gateway.example/ximg/obj_1.${ending}`);
+    expect(Number(link.searchParams.get('exp'))).toBe(NOW_SECONDS + DAY_SECONDS);
+    expect(isSigned(KEY, link.pathname, NOW_SECONDS + DAY_SECONDS, link.searchParams.get('sig') ?? '')).toBe(true);
+    expect(read).toEqual([]);
+  });
 });
 
 test('a staged medium in a bucket that channels reach is read there', async () => {
@@ -41,9 +51,12 @@ test('a staged medium in a bucket that channels reach is read there', async () =
 });
 
 describe('a staged medium inside the request', () => {
-  test.each([['image/png', 'data:image/png;base64,AAH+/w=='], ['video/quicktime', 'data:video/quicktime;base64,AAH+/w=='], ['audio/mpeg', 'data:audio/mp3;base64,AAH+/w==']])(
-    'of the type %s is %s', async (mediaType, address) => {
-      expect(await urlOf({ object: 'obj_1', mediaType }, 'inline', signal)).toBe(address);
-      expect(read.pop()).toBe('obj_1');
-    });
+  test.each([
+    ['image/png', 'data:image/png;base64,AAH+/w=='],
+    ['video/quicktime', 'data:video/quicktime;base64,AAH+/w=='],
+    ['audio/mpeg', 'data:audio/mp3;base64,AAH+/w=='],
+  ])('of the type %s is %s', async (mediaType, address) => {
+    expect(await urlOf({ object: 'obj_1', mediaType }, 'inline', signal)).toBe(address);
+    expect(read.pop()).toBe('obj_1');
+  });
 });

@@ -7,8 +7,15 @@ import type { MediaUrl } from './operations/deps.ts';
 
 const LINK_SECONDS = 24 * 3600;
 const EXTENSIONS: Readonly<Record<string, string>> = {
-  'image/jpeg': 'jpg', 'image/png': 'png', 'image/webp': 'webp', 'image/heic': 'heic', 'image/heif': 'heif', 'video/mp4': 'mp4', 'video/quicktime': 'mov',
-  'audio/mpeg': 'mp3', 'audio/wav': 'wav',
+  'image/jpeg': 'jpg',
+  'image/png': 'png',
+  'image/webp': 'webp',
+  'image/heic': 'heic',
+  'image/heif': 'heif',
+  'video/mp4': 'mp4',
+  'video/quicktime': 'mov',
+  'audio/mpeg': 'mp3',
+  'audio/wav': 'wav',
 };
 /** The vendor names its data URLs by the file's ending (vendor contract §2.3). */
 const DATA_URL_TYPES: Readonly<Record<string, string>> = { 'audio/mpeg': 'audio/mp3' };
@@ -24,7 +31,8 @@ export interface MediaUrlParts {
 /** A staged medium as a channel reads it: inside the request, at an address in the bucket, or as a signed link of ours. Never the client's address. */
 export function mediaUrls({ bytes, media, publicUrl, signingKey, clock }: MediaUrlParts): MediaUrl {
   return async ({ object, mediaType }, references, signal) => {
-    if (references === 'inline') return `data:${DATA_URL_TYPES[mediaType] ?? mediaType};base64,${(await bytes.read(object, signal)).toString('base64')}`;
+    if (references === 'inline')
+      return `data:${DATA_URL_TYPES[mediaType] ?? mediaType};base64,${(await bytes.read(object, signal)).toString('base64')}`;
     const inBucket = await media.link(object, signal);
     if (inBucket !== undefined) return inBucket;
     const path = `/ximg/${object}.${EXTENSIONS[mediaType] ?? 'bin'}`;

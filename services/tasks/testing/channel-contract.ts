@@ -7,7 +7,15 @@ import type { Clock } from '@reelgate/platform/clock';
 import { Secret } from '@reelgate/platform/secret';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { until } from '../../../test/harness/until.ts';
-import type { Attempt, Channel, ChannelFactory, ChannelSettings, ListedWork, Look, Submission } from '../src/channels/channel.ts';
+import type {
+  Attempt,
+  Channel,
+  ChannelFactory,
+  ChannelSettings,
+  ListedWork,
+  Look,
+  Submission,
+} from '../src/channels/channel.ts';
 import { channelSettings } from './channel-settings.ts';
 import { deepFrozen } from './object-graph.ts';
 import { openScriptedUpstream } from './scripted-upstream.ts';
@@ -21,15 +29,46 @@ export interface AdapterSubject {
   readonly fixtures: string;
 }
 
-interface RequestMade { readonly method: string; readonly path: string; readonly body?: unknown }
-interface Case { readonly name: string }
-interface SubmitRequest extends Case { readonly attempt: Attempt; readonly request: RequestMade; readonly contentType?: string }
-interface SubmitAnswer extends Case { readonly answer: ScriptedAnswer; readonly submission: Submission }
-interface LookAnswer extends Case { readonly answer: ScriptedAnswer; readonly look: Look }
-interface ListAnswers extends Case { readonly since: number; readonly answers: readonly ScriptedAnswer[]; readonly requests: readonly RequestMade[]; readonly works?: readonly ListedWork[] }
+interface RequestMade {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: unknown;
+}
+interface Case {
+  readonly name: string;
+}
+interface SubmitRequest extends Case {
+  readonly attempt: Attempt;
+  readonly request: RequestMade;
+  readonly contentType?: string;
+}
+interface SubmitAnswer extends Case {
+  readonly answer: ScriptedAnswer;
+  readonly submission: Submission;
+}
+interface LookAnswer extends Case {
+  readonly answer: ScriptedAnswer;
+  readonly look: Look;
+}
+interface ListAnswers extends Case {
+  readonly since: number;
+  readonly answers: readonly ScriptedAnswer[];
+  readonly requests: readonly RequestMade[];
+  readonly works?: readonly ListedWork[];
+}
 /** `answers` and `requests` where the upstream is asked more than once. */
-interface CancelAnswer extends Case { readonly answer: ScriptedAnswer; readonly request: RequestMade; readonly answers?: readonly ScriptedAnswer[]; readonly requests?: readonly RequestMade[]; readonly confirmed: boolean }
-interface TestAnswer extends Case { readonly answer: ScriptedAnswer; readonly request: RequestMade; readonly tested: { readonly ok: boolean; readonly detail: string } }
+interface CancelAnswer extends Case {
+  readonly answer: ScriptedAnswer;
+  readonly request: RequestMade;
+  readonly answers?: readonly ScriptedAnswer[];
+  readonly requests?: readonly RequestMade[];
+  readonly confirmed: boolean;
+}
+interface TestAnswer extends Case {
+  readonly answer: ScriptedAnswer;
+  readonly request: RequestMade;
+  readonly tested: { readonly ok: boolean; readonly detail: string };
+}
 
 const API_KEY = 'sk-upstream-0123456789';
 const UPSTREAM_ID = '424010985738629';
@@ -59,9 +98,17 @@ export function channelContract({ name, factory, fixtures }: AdapterSubject): vo
 
   const signal = (): AbortSignal => new AbortController().signal;
   const open = (changes: Partial<ChannelSettings> = {}, clock: Clock = systemClock): Channel => {
-    const channel = factory(channelSettings({
-      adapter: name, baseUrl: upstream.url + PREFIX, apiKey: new Secret(API_KEY), submitTimeoutMs: PATIENT_MS, pollTimeoutMs: PATIENT_MS, ...changes,
-    }), clock);
+    const channel = factory(
+      channelSettings({
+        adapter: name,
+        baseUrl: upstream.url + PREFIX,
+        apiKey: new Secret(API_KEY),
+        submitTimeoutMs: PATIENT_MS,
+        pollTimeoutMs: PATIENT_MS,
+        ...changes,
+      }),
+      clock,
+    );
     opened.push(channel);
     return channel;
   };
@@ -70,23 +117,37 @@ export function channelContract({ name, factory, fixtures }: AdapterSubject): vo
     upstream.script('hang');
     const clock = fakeClock();
     let over = false;
-    const outcome = call(open({ submitTimeoutMs: LONG_MS, pollTimeoutMs: LONG_MS }, clock)).finally(() => { over = true; });
+    const outcome = call(open({ submitTimeoutMs: LONG_MS, pollTimeoutMs: LONG_MS }, clock)).finally(() => {
+      over = true;
+    });
     await until(() => over || upstream.requests.length === 1);
     await clock.advance(LONG_MS);
     return outcome;
   };
-  const made = (): RequestMade[] => upstream.requests.map(({ method, path: asked, body }) => ({ method, path: asked, ...(body === undefined ? {} : { body }) }));
-  const prefixed = (requests: readonly RequestMade[]): RequestMade[] => requests.map((request) => ({ ...request, path: PREFIX + request.path }));
+  const made = (): RequestMade[] =>
+    upstream.requests.map(({ method, path: asked, body }) => ({
+      method,
+      path: asked,
+      ...(body === undefined ? {} : { body }),
+    }));
+  const prefixed = (requests: readonly RequestMade[]): RequestMade[] =>
+    requests.map((request) => ({ ...request, path: PREFIX + request.path }));
 
   describe('submit', () => {
-    test.each(cases<SubmitRequest>('submit-requests'))('sends %s in exactly the words of the upstream, once', async (_name, { attempt: one, request, contentType = 'application/json' }) => {
-      upstream.script({ status: 200, json: {} });
+    test.each(cases<SubmitRequest>('submit-requests'))(
+      'sends %s in exactly the words of the upstream, once',
+      async (_name, { attempt: one, request, contentType = 'application/json' }) => {
+        upstream.script({ status: 200, json: {} });
 
-      await open().submit(one, signal());
+        await open().submit(one, signal());
 
-      expect(made()).toEqual(prefixed([request]));
-      expect(upstream.requests[0]?.headers).toMatchObject({ authorization: `Bearer ${API_KEY}`, 'content-type': expect.stringContaining(contentType) });
-    });
+        expect(made()).toEqual(prefixed([request]));
+        expect(upstream.requests[0]?.headers).toMatchObject({
+          authorization: `Bearer ${API_KEY}`,
+          'content-type': expect.stringContaining(contentType),
+        });
+      },
+    );
 
     test('changes nothing of the attempt that it is given', async () => {
       upstream.script({ status: 200, json: {} });
@@ -100,24 +161,35 @@ export function channelContract({ name, factory, fixtures }: AdapterSubject): vo
 
       const outcome = await open().submit(attempt, signal());
 
-      expect(outcome).toEqual('error' in submission ? { ...submission, error: expect.stringContaining(submission.error) } : submission);
+      expect(outcome).toEqual(
+        'error' in submission ? { ...submission, error: expect.stringContaining(submission.error) } : submission,
+      );
       expect(upstream.requests).toHaveLength(1);
     });
 
     test('is the fault of the channel where nobody listens: nothing was sent', async () => {
-      expect(await open({ baseUrl: NOWHERE }).submit(attempt, signal())).toMatchObject({ outcome: 'refused', fault: 'channel' });
+      expect(await open({ baseUrl: NOWHERE }).submit(attempt, signal())).toMatchObject({
+        outcome: 'refused',
+        fault: 'channel',
+      });
     });
 
     test('is the fault of the channel where the name of the upstream is not known', async () => {
-      expect(await open({ baseUrl: 'http://upstream.invalid' }).submit(attempt, signal())).toMatchObject({ outcome: 'refused', fault: 'channel' });
+      expect(await open({ baseUrl: 'http://upstream.invalid' }).submit(attempt, signal())).toMatchObject({
+        outcome: 'refused',
+        fault: 'channel',
+      });
     });
 
-    test.each<ScriptedAnswer>(['reset', 'cut', 'endless'])('is unknown after %s: the upstream has read it', async (answer) => {
-      upstream.script(answer);
+    test.each<ScriptedAnswer>(['reset', 'cut', 'endless'])(
+      'is unknown after %s: the upstream has read it',
+      async (answer) => {
+        upstream.script(answer);
 
-      expect(await open().submit(attempt, signal())).toMatchObject({ outcome: 'unknown' });
-      expect(upstream.requests).toHaveLength(1);
-    });
+        expect(await open().submit(attempt, signal())).toMatchObject({ outcome: 'unknown' });
+        expect(upstream.requests).toHaveLength(1);
+      },
+    );
 
     test('is unknown when no answer comes in time', async () => {
       expect(await unanswered((channel) => channel.submit(attempt, signal()))).toMatchObject({ outcome: 'unknown' });
@@ -137,7 +209,8 @@ export function channelContract({ name, factory, fixtures }: AdapterSubject): vo
   });
 
   /** As a fixture can say it: our address as `{base}`, a credential as it prints. */
-  const asRecorded = (seen: Look): unknown => JSON.parse(JSON.stringify(seen).replaceAll(upstream.url + PREFIX, '{base}'));
+  const asRecorded = (seen: Look): unknown =>
+    JSON.parse(JSON.stringify(seen).replaceAll(upstream.url + PREFIX, '{base}'));
 
   describe('look', () => {
     test.each(cases<LookAnswer>('looks'))('understands %s', async (_name, { answer, look }) => {
@@ -146,7 +219,9 @@ export function channelContract({ name, factory, fixtures }: AdapterSubject): vo
       const seen = await open().look(UPSTREAM_ID, signal());
 
       expect(asRecorded(seen)).toEqual(look.found ? look : { ...look, error: expect.stringContaining(look.error) });
-      expect(upstream.requests).toMatchObject([{ method: 'GET', headers: { authorization: `Bearer ${API_KEY}` }, body: undefined }]);
+      expect(upstream.requests).toMatchObject([
+        { method: 'GET', headers: { authorization: `Bearer ${API_KEY}` }, body: undefined },
+      ]);
     });
 
     test('puts the id into the address so that it cannot lead elsewhere', async () => {
@@ -164,7 +239,10 @@ export function channelContract({ name, factory, fixtures }: AdapterSubject): vo
     });
 
     test('says nothing of the work when no answer comes in time, or nobody listens', async () => {
-      expect(await unanswered((channel) => channel.look(UPSTREAM_ID, signal()))).toMatchObject({ found: false, gone: false });
+      expect(await unanswered((channel) => channel.look(UPSTREAM_ID, signal()))).toMatchObject({
+        found: false,
+        gone: false,
+      });
       expect(await open({ baseUrl: NOWHERE }).look(UPSTREAM_ID, signal())).toMatchObject({ found: false, gone: false });
     });
   });
@@ -192,12 +270,15 @@ export function channelContract({ name, factory, fixtures }: AdapterSubject): vo
   });
 
   describe('cancel', () => {
-    test.each(cases<CancelAnswer>('cancels'))('understands %s', async (_name, { answer, request, answers = [answer], requests = [request], confirmed }) => {
-      upstream.script(...answers);
+    test.each(cases<CancelAnswer>('cancels'))(
+      'understands %s',
+      async (_name, { answer, request, answers = [answer], requests = [request], confirmed }) => {
+        upstream.script(...answers);
 
-      expect(await open().cancel(UPSTREAM_ID, signal())).toBe(confirmed);
-      expect(made()).toEqual(prefixed(requests));
-    });
+        expect(await open().cancel(UPSTREAM_ID, signal())).toBe(confirmed);
+        expect(made()).toEqual(prefixed(requests));
+      },
+    );
 
     test('is not confirmed where nobody listens, or no answer comes in time', async () => {
       expect(await unanswered((channel) => channel.cancel(UPSTREAM_ID, signal()))).toBe(false);
@@ -214,29 +295,43 @@ export function channelContract({ name, factory, fixtures }: AdapterSubject): vo
     });
 
     test('says so where nobody listens', async () => {
-      expect(await open({ baseUrl: NOWHERE }).test(signal())).toMatchObject({ ok: false, detail: expect.stringMatching(/./) });
+      expect(await open({ baseUrl: NOWHERE }).test(signal())).toMatchObject({
+        ok: false,
+        detail: expect.stringMatching(/./),
+      });
     });
   });
 
   test('whatever JSON and status an upstream answers, nothing throws and the key is not told', async () => {
     const channel = open();
-    const answers = fc.record({ status: fc.constantFrom(200, 201, 400, 404, 409, 429, 500, 502), json: answersLike(cases<LookAnswer>('looks').map(([, { answer }]) => answer)) });
-    await fc.assert(fc.asyncProperty(answers, async (answer) => {
-      upstream.script(...Array.from({ length: 100 }, () => answer));
+    const answers = fc.record({
+      status: fc.constantFrom(200, 201, 400, 404, 409, 429, 500, 502),
+      json: answersLike(cases<LookAnswer>('looks').map(([, { answer }]) => answer)),
+    });
+    await fc.assert(
+      fc.asyncProperty(answers, async (answer) => {
+        upstream.script(...Array.from({ length: 100 }, () => answer));
 
-      const said = [
-        await channel.submit(attempt, signal()), await channel.look(UPSTREAM_ID, signal()), await channel.list(0, signal()),
-        await channel.cancel(UPSTREAM_ID, signal()), await channel.test(signal()),
-      ];
+        const said = [
+          await channel.submit(attempt, signal()),
+          await channel.look(UPSTREAM_ID, signal()),
+          await channel.list(0, signal()),
+          await channel.cancel(UPSTREAM_ID, signal()),
+          await channel.test(signal()),
+        ];
 
-      expect(JSON.stringify(said)).not.toMatch(REDACTED);
-    }), { numRuns: 60 });
+        expect(JSON.stringify(said)).not.toMatch(REDACTED);
+      }),
+      { numRuns: 60 },
+    );
   });
 }
 
 /** Any JSON, and mutations of what this upstream does say. */
 function answersLike(known: readonly ScriptedAnswer[]): fc.Arbitrary<unknown> {
-  const bodies = known.flatMap((answer) => (typeof answer === 'object' && answer.json !== undefined ? [JSON.stringify(answer.json)] : []));
+  const bodies = known.flatMap((answer) =>
+    typeof answer === 'object' && answer.json !== undefined ? [JSON.stringify(answer.json)] : [],
+  );
   const mutated = fc.tuple(fc.constantFrom(...bodies), fc.nat(), fc.jsonValue()).map(([body, at, value]) => {
     const keys: string[] = body.match(/"[a-z_]+":/g) ?? ['""'];
     const key = keys[at % keys.length]!;

@@ -13,19 +13,84 @@ import type { ScriptedUpstream } from './scripted-upstream.ts';
 const ADDRESS = 'http://169.254.169.254/latest';
 /** Names under which an upstream may take a medium, an address, a cost or one of our own fields. */
 const HOSTILE_NAMES: readonly string[] = [
-  'image', 'images', 'image_url', 'image_urls', 'first_frame', 'first_frame_url', 'first_frame_image', 'last_frame', 'last_frame_url', 'image_tail',
-  'input_reference', 'reference_images', 'reference_image_urls', 'subject_reference', 'promptImage', 'video', 'videos', 'video_url', 'audio', 'audio_url',
-  'file_id', 'files', 'media', 'content', 'references', 'metadata', 'extra', 'extra_body', 'parameters', 'input', 'callback_url', 'callback', 'webhook',
-  'webhook_url', 'notify_hook', 'n', 'quality', 'mode', 'fps', 'frames', 'service_tier', 'generate_audio', 'model', 'prompt', 'seconds', 'size', 'duration',
-  'resolution', 'ratio', 'source_task_id', 'action', 'user_id', '__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty',
+  'image',
+  'images',
+  'image_url',
+  'image_urls',
+  'first_frame',
+  'first_frame_url',
+  'first_frame_image',
+  'last_frame',
+  'last_frame_url',
+  'image_tail',
+  'input_reference',
+  'reference_images',
+  'reference_image_urls',
+  'subject_reference',
+  'promptImage',
+  'video',
+  'videos',
+  'video_url',
+  'audio',
+  'audio_url',
+  'file_id',
+  'files',
+  'media',
+  'content',
+  'references',
+  'metadata',
+  'extra',
+  'extra_body',
+  'parameters',
+  'input',
+  'callback_url',
+  'callback',
+  'webhook',
+  'webhook_url',
+  'notify_hook',
+  'n',
+  'quality',
+  'mode',
+  'fps',
+  'frames',
+  'service_tier',
+  'generate_audio',
+  'model',
+  'prompt',
+  'seconds',
+  'size',
+  'duration',
+  'resolution',
+  'ratio',
+  'source_task_id',
+  'action',
+  'user_id',
+  '__proto__',
+  'constructor',
+  'prototype',
+  'toString',
+  'hasOwnProperty',
 ];
 const HOSTILE_VALUES: readonly (readonly [string, unknown])[] = [
-  ['an address', ADDRESS], ['an address in other letters', 'HTTP://10.0.0.1/a.png'], ['an address without a scheme', '//10.0.0.1/a.png'],
-  ['an address after spaces', '  \t//10.0.0.1/a.png'], ['an address within words', `like ${ADDRESS}`], ['a link of ours', '/ximg/a.png?sig=1'],
-  ['a data URL', 'data:image/png;base64,iVBORw0KGgo='], ['a data URL in other letters', ' DATA:image/png,abc'],
-  ['a file of an upstream account', 'asset://a-1'], ['another such file', 'mm_file://1'], ['an object', { url: ADDRESS }], ['a list', [ADDRESS]],
-  ['a nested object', { a: { b: [{ image_url: ADDRESS }] } }], ['a list in a list', [[7]]], ['nothing', null], ['no text', ''], ['a text without an end', 'x'.repeat(5000)],
-  ['a number beyond all', 1e300], ['a negative number', -1e9],
+  ['an address', ADDRESS],
+  ['an address in other letters', 'HTTP://10.0.0.1/a.png'],
+  ['an address without a scheme', '//10.0.0.1/a.png'],
+  ['an address after spaces', '  \t//10.0.0.1/a.png'],
+  ['an address within words', `like ${ADDRESS}`],
+  ['a link of ours', '/ximg/a.png?sig=1'],
+  ['a data URL', 'data:image/png;base64,iVBORw0KGgo='],
+  ['a data URL in other letters', ' DATA:image/png,abc'],
+  ['a file of an upstream account', 'asset://a-1'],
+  ['another such file', 'mm_file://1'],
+  ['an object', { url: ADDRESS }],
+  ['a list', [ADDRESS]],
+  ['a nested object', { a: { b: [{ image_url: ADDRESS }] } }],
+  ['a list in a list', [[7]]],
+  ['nothing', null],
+  ['no text', ''],
+  ['a text without an end', 'x'.repeat(5000)],
+  ['a number beyond all', 1e300],
+  ['a negative number', -1e9],
 ];
 
 interface Subject extends AdapterSubject {
@@ -34,7 +99,9 @@ interface Subject extends AdapterSubject {
 
 /** What an adapter passes on of a create's fields that this service does not know: what it has declared, and never a medium. */
 export function extraFieldsContract({ name, factory, fixtures, fields }: Subject): void {
-  const [first] = JSON.parse(readFileSync(path.join(fixtures, 'submit-requests.json'), 'utf8')) as readonly { readonly attempt: Attempt }[];
+  const [first] = JSON.parse(readFileSync(path.join(fixtures, 'submit-requests.json'), 'utf8')) as readonly {
+    readonly attempt: Attempt;
+  }[];
   if (first === undefined) throw new Error('an adapter needs at least one attempt among its fixtures');
   const declared = Object.keys(fields);
   let upstream: ScriptedUpstream;
@@ -48,7 +115,10 @@ export function extraFieldsContract({ name, factory, fixtures, fields }: Subject
   const bodyFor = async (extraJson: string | undefined): Promise<unknown> => {
     upstream.script({ status: 200, json: {} });
     const channel = factory(channelSettings({ adapter: name, baseUrl: upstream.url }), systemClock);
-    await channel.submit({ ...first.attempt, order: { ...first.attempt.order, extraJson } }, new AbortController().signal);
+    await channel.submit(
+      { ...first.attempt, order: { ...first.attempt.order, extraJson } },
+      new AbortController().signal,
+    );
     await channel.close();
     return upstream.requests[0]?.body;
   };
@@ -58,7 +128,8 @@ export function extraFieldsContract({ name, factory, fixtures, fields }: Subject
       expect(declared).not.toContain(hostile);
       const members = ['"a text"', '7', 'true', JSON.stringify(ADDRESS), JSON.stringify({ url: ADDRESS })];
 
-      for (const member of members) expect(await bodyFor(`{${JSON.stringify(hostile)}:${member}}`)).toEqual(await bodyFor(undefined));
+      for (const member of members)
+        expect(await bodyFor(`{${JSON.stringify(hostile)}:${member}}`)).toEqual(await bodyFor(undefined));
     });
 
     test.each(HOSTILE_VALUES)('passes on none whose value is %s', async (_what, value) => {
@@ -67,25 +138,39 @@ export function extraFieldsContract({ name, factory, fixtures, fields }: Subject
       expect(await bodyFor(extra)).toEqual(await bodyFor(undefined));
     });
 
-    test.each(['no JSON', '[1]', 'null', '"http://10.0.0.1"', '{"seed":'])('passes on nothing of what is no object: %s', async (json) => {
-      expect(await bodyFor(json)).toEqual(await bodyFor(undefined));
-    });
+    test.each(['no JSON', '[1]', 'null', '"http://10.0.0.1"', '{"seed":'])(
+      'passes on nothing of what is no object: %s',
+      async (json) => {
+        expect(await bodyFor(json)).toEqual(await bodyFor(undefined));
+      },
+    );
 
     test('passes on nothing that has an inner structure or reads as an address, whatever the client writes', async () => {
-      const plain = await bodyFor(undefined) as object;
+      const plain = (await bodyFor(undefined)) as object;
       const names = fc.constantFrom(...declared, ...HOSTILE_NAMES);
-      const values = fc.oneof(fc.jsonValue(), fc.webUrl(), fc.constantFrom(...HOSTILE_VALUES.map(([, value]) => value)), fc.integer({ min: 0, max: 100 }), fc.boolean());
-      await fc.assert(fc.asyncProperty(fc.array(fc.tuple(names, values), { maxLength: 8 }), async (members) => {
-        const sent = await bodyFor(`{${members.map(([field, value]) => `${JSON.stringify(field)}:${JSON.stringify(value)}`).join(',')}}`) as object;
-        const added = Object.entries(sent).filter(([field]) => !Object.hasOwn(plain, field));
+      const values = fc.oneof(
+        fc.jsonValue(),
+        fc.webUrl(),
+        fc.constantFrom(...HOSTILE_VALUES.map(([, value]) => value)),
+        fc.integer({ min: 0, max: 100 }),
+        fc.boolean(),
+      );
+      await fc.assert(
+        fc.asyncProperty(fc.array(fc.tuple(names, values), { maxLength: 8 }), async (members) => {
+          const sent = (await bodyFor(
+            `{${members.map(([field, value]) => `${JSON.stringify(field)}:${JSON.stringify(value)}`).join(',')}}`,
+          )) as object;
+          const added = Object.entries(sent).filter(([field]) => !Object.hasOwn(plain, field));
 
-        expect(sent).toMatchObject(plain);
-        for (const [field, value] of added) {
-          expect(declared).toContain(field);
-          expect(['string', 'number', 'boolean']).toContain(typeof value);
-          expect(String(value)).not.toMatch(/:\/\/|^\s*(data:|\/\/)/i);
-        }
-      }), { numRuns: 100 });
+          expect(sent).toMatchObject(plain);
+          for (const [field, value] of added) {
+            expect(declared).toContain(field);
+            expect(['string', 'number', 'boolean']).toContain(typeof value);
+            expect(String(value)).not.toMatch(/:\/\/|^\s*(data:|\/\/)/i);
+          }
+        }),
+        { numRuns: 100 },
+      );
     });
   });
 }

@@ -22,7 +22,11 @@ export interface FakeBilling {
 }
 
 const NO_PRICE = new Problem({ kind: 'invalid', reason: 'model_price_error', message: 'there is no price for this' });
-const NO_QUOTA = new Problem({ kind: 'exhausted', reason: 'insufficient_quota', message: 'the balance does not cover this' });
+const NO_QUOTA = new Problem({
+  kind: 'exhausted',
+  reason: 'insufficient_quota',
+  message: 'the balance does not cover this',
+});
 
 export function fakeBilling(): FakeBilling {
   const holds = new Map<string, FakeHold>();
@@ -30,11 +34,19 @@ export function fakeBilling(): FakeBilling {
     if (billing.unpriced.has(priceKey)) throw NO_PRICE;
   };
   const billing: FakeBilling = {
-    holds, unpriced: new Set(), overrun: new Set(), funded: true,
+    holds,
+    unpriced: new Set(),
+    overrun: new Set(),
+    funded: true,
     port: {
       quote: async (_accountId, facts) => {
         assertPriced(facts);
-        return { amountNanos: BigInt(facts.seconds) * 80_000_000n, currency: 'USD', contract: facts.priceKey, version: 1 };
+        return {
+          amountNanos: BigInt(facts.seconds) * 80_000_000n,
+          currency: 'USD',
+          contract: facts.priceKey,
+          version: 1,
+        };
       },
       checkHold: async ({ facts }) => {
         assertPriced(facts);
@@ -43,7 +55,8 @@ export function fakeBilling(): FakeBilling {
       placeHold: async ({ taskId, facts }) => {
         assertPriced(facts);
         if (!billing.funded) throw NO_QUOTA;
-        if ((holds.get(taskId)?.state ?? 'held') !== 'held') throw new Problem({ kind: 'conflict', reason: 'hold_ended', message: 'this hold has ended' });
+        if ((holds.get(taskId)?.state ?? 'held') !== 'held')
+          throw new Problem({ kind: 'conflict', reason: 'hold_ended', message: 'this hold has ended' });
         holds.set(taskId, { state: 'held', facts });
       },
       extendHold: async (taskId, facts) => {

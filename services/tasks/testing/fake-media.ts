@@ -26,19 +26,44 @@ export function fakeMedia(): FakeMedia {
   const removed: string[] = [];
   const unstaged: string[] = [];
   const media: FakeMedia = {
-    staged, ingested, removed, unstaged, gone: new Set(), durationMs: 4000,
+    staged,
+    ingested,
+    removed,
+    unstaged,
+    gone: new Set(),
+    durationMs: 4000,
     port: {
       stage: async (request) => {
-        if (media.gone.has(request.object ?? '')) throw new Problem({ kind: 'invalid', reason: 'invalid_media', message: 'must be a result of this account that is still kept' });
+        if (media.gone.has(request.object ?? ''))
+          throw new Problem({
+            kind: 'invalid',
+            reason: 'invalid_media',
+            message: 'must be a result of this account that is still kept',
+          });
         staged.push(request);
-        return { object: `obj-${request.taskId}-${staged.length}`, mediaType: TYPES[request.category], durationMs: request.category === 'image' ? 0 : media.durationMs };
+        return {
+          object: `obj-${request.taskId}-${staged.length}`,
+          mediaType: TYPES[request.category],
+          durationMs: request.category === 'image' ? 0 : media.durationMs,
+        };
       },
       removeStaged: async ({ taskId }) => {
         unstaged.push(taskId);
       },
       ingest: async ({ taskId, url }) => {
         ingested.push(url);
-        return { result: { object: `res-${taskId}`, bytes: 1000, mediaType: 'video/mp4', width: 1344, height: 768, durationMs: 5167, frameRate: 24 }, expiresAt: RESULT_EXPIRES_AT };
+        return {
+          result: {
+            object: `res-${taskId}`,
+            bytes: 1000,
+            mediaType: 'video/mp4',
+            width: 1344,
+            height: 768,
+            durationMs: 5167,
+            frameRate: 24,
+          },
+          expiresAt: RESULT_EXPIRES_AT,
+        };
       },
       remove: async (taskId) => {
         removed.push(taskId);

@@ -24,16 +24,28 @@ export interface FakeUpstream {
 }
 
 export const accepted = (upstreamId: string): Submission => ({ outcome: 'accepted', upstreamId });
-export const refused = (fault: 'channel' | 'throttle' | 'content' | 'order' | 'unfit', retryAfterMs?: number): Submission => ({ outcome: 'refused', fault, error: `its ${fault}`, retryAfterMs });
+export const refused = (
+  fault: 'channel' | 'throttle' | 'content' | 'order' | 'unfit',
+  retryAfterMs?: number,
+): Submission => ({ outcome: 'refused', fault, error: `its ${fault}`, retryAfterMs });
 export const LOST: Submission = { outcome: 'unknown', error: 'timed out' };
-const running = (progress?: number): Look => ({ found: true, report: { phase: 'running', status: 'running', progress } });
-export const succeeded = (url = 'https://cdn.vendor.example/1.mp4'): Look => ({ found: true, report: { phase: 'succeeded', status: 'succeeded', url } });
+const running = (progress?: number): Look => ({
+  found: true,
+  report: { phase: 'running', status: 'running', progress },
+});
+export const succeeded = (url = 'https://cdn.vendor.example/1.mp4'): Look => ({
+  found: true,
+  report: { phase: 'succeeded', status: 'succeeded', url },
+});
 
 export function fakeUpstream(): FakeUpstream {
   const submitted: Submitted[] = [];
   const answers = new Map<string, (Submission | Error)[]>();
   const upstream: FakeUpstream = {
-    submitted, looks: new Map(), works: [], cancels: true,
+    submitted,
+    looks: new Map(),
+    works: [],
+    cancels: true,
     answer: (channel, ...more) => void answers.set(channel, [...more]),
     channels: (journal) => (settings) => {
       const channel: Channel = {
@@ -41,7 +53,11 @@ export function fakeUpstream(): FakeUpstream {
         submit: async (attempt) => {
           const upstreamId = `up-${submitted.length + 1}`;
           const answer = answers.get(settings.id)?.shift() ?? accepted(upstreamId);
-          submitted.push({ channel: settings.id, attempt, upstreamId: answer instanceof Error || answer.outcome !== 'accepted' ? upstreamId : answer.upstreamId });
+          submitted.push({
+            channel: settings.id,
+            attempt,
+            upstreamId: answer instanceof Error || answer.outcome !== 'accepted' ? upstreamId : answer.upstreamId,
+          });
           if (answer instanceof Error) throw answer;
           return answer;
         },
@@ -59,5 +75,13 @@ export function fakeUpstream(): FakeUpstream {
 
 /** Work of the upstream as its list shows it. */
 export function aWork(changes: Partial<ListedWork> & { readonly createdAt: number }): ListedWork {
-  return { upstreamId: 'up-lost', kind: 'generation', model: 'MiniMax-H3', duration: 5, resolution: '768P', ratio: '16:9', ...changes };
+  return {
+    upstreamId: 'up-lost',
+    kind: 'generation',
+    model: 'MiniMax-H3',
+    duration: 5,
+    resolution: '768P',
+    ratio: '16:9',
+    ...changes,
+  };
 }

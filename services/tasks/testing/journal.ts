@@ -51,7 +51,10 @@ export function recorded<T extends object>(seam: string, port: T, journal: Journ
     get: (target, property): unknown => {
       const value: unknown = Reflect.get(target, property);
       if (typeof value !== 'function') return value;
-      return (...args: unknown[]): unknown => journal.run({ name: `${seam}.${String(property)}`, args }, async () => (value as (...all: unknown[]) => unknown).apply(target, args));
+      return (...args: unknown[]): unknown =>
+        journal.run({ name: `${seam}.${String(property)}`, args }, async () =>
+          (value as (...all: unknown[]) => unknown).apply(target, args),
+        );
     },
   });
 }

@@ -71,11 +71,19 @@ export function useWorlds(): (options?: WorldOptions) => Promise<World> {
     ends.push(async () => {
       rmSync(folder, { recursive: true });
     });
-    return openWorld({ folder, clock: fakeClock(), billing: fakeBilling(), media: fakeMedia(), upstream: fakeUpstream() }, options, (end) => ends.push(end));
+    return openWorld(
+      { folder, clock: fakeClock(), billing: fakeBilling(), media: fakeMedia(), upstream: fakeUpstream() },
+      options,
+      (end) => ends.push(end),
+    );
   };
 }
 
-async function openWorld(outside: Outside, options: WorldOptions, atEnd: (end: () => Promise<void>) => void): Promise<World> {
+async function openWorld(
+  outside: Outside,
+  options: WorldOptions,
+  atEnd: (end: () => Promise<void>) => void,
+): Promise<World> {
   const { folder, clock, billing, media, upstream } = outside;
   const sql = await openSql({ url: undefined, dataDir: folder, name: 'tasks', migrations: MIGRATIONS });
   const journal = openJournal();
@@ -84,25 +92,38 @@ async function openWorld(outside: Outside, options: WorldOptions, atEnd: (end: (
   const counted: string[] = [];
   const count = (...words: readonly string[]): void => void counted.push(words.join(' '));
   let addresses = 0;
-  const links = { mediaUrl: async ({ object }: { readonly object: string }) => `https://gateway.example/ximg/${object}?sig=${addresses += 1}` };
+  const links = {
+    mediaUrl: async ({ object }: { readonly object: string }) =>
+      `https://gateway.example/ximg/${object}?sig=${(addresses += 1)}`,
+  };
   const deps: Deps = {
     store: recorded('store', sqlTaskStore(sql, newId, finishedEvent), journal),
     billing: recorded('billing', billing.port, journal),
     media: recorded('media', media.port, journal),
     mediaUrl: recorded('links', links, journal).mediaUrl,
     callbacks: callbacks('https://gateway.example', new Secret('signing key')),
-    fleet: openFleet(options.channels ?? [channelSettings()], { clock, adapters: { scripted: upstream.channels(journal) }, chance: () => 0 }),
+    fleet: openFleet(options.channels ?? [channelSettings()], {
+      clock,
+      adapters: { scripted: upstream.channels(journal) },
+      chance: () => 0,
+    }),
     models: () => MODELS,
     grants: () => options.grants ?? new Map(),
-    clock, newId, chance: () => 0, log: silentLog,
-    processId: newId('proc'), creating: new Map(),
+    clock,
+    newId,
+    chance: () => 0,
+    log: silentLog,
+    processId: newId('proc'),
+    creating: new Map(),
     limits: options.limits ?? { inFlightPerToken: 20, inFlightTotal: 1000 },
     pollPlan: { firstMs: 3000, factor: 1.5, maxMs: 15_000 },
     announce: (task) => void announced.push(task),
     wake: { outbox: () => count('wake outbox'), polls: (channel) => count('wake polls', channel) },
     count: {
-      attempt: (...words) => count('attempt', ...words), finished: (...words) => count('finished', ...words),
-      attention: (...words) => count('attention', ...words), poll: (...words) => count('poll', ...words),
+      attempt: (...words) => count('attempt', ...words),
+      finished: (...words) => count('finished', ...words),
+      attention: (...words) => count('attention', ...words),
+      poll: (...words) => count('poll', ...words),
       softDeadline: () => count('soft deadline'),
     },
   };
@@ -113,8 +134,17 @@ async function openWorld(outside: Outside, options: WorldOptions, atEnd: (end: (
   };
   atEnd(close);
   return {
-    deps, sql, journal, clock, billing, media, upstream, announced, counted,
-    create: (order = anOrder(), changes = {}) => createTask(deps, { accountId: 'acme', tokenId: 'token_1', visibleModels: ['*'], order, ...changes }),
+    deps,
+    sql,
+    journal,
+    clock,
+    billing,
+    media,
+    upstream,
+    announced,
+    counted,
+    create: (order = anOrder(), changes = {}) =>
+      createTask(deps, { accountId: 'acme', tokenId: 'token_1', visibleModels: ['*'], order, ...changes }),
     restart: async () => {
       await close();
       return openWorld(outside, options, atEnd);

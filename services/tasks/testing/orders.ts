@@ -3,7 +3,11 @@ import type { ContentItem, MediaItem, MediaKind, Order, Role } from '../src/doma
 
 /** The model that the contract names, as the default configuration has it. */
 export const ALPHA_MODEL: Model = {
-  id: 'Alpha-H3', durationMin: 4, durationMax: 15, resolutions: ['768P', '2K'], ratios: ['adaptive', '21:9', '16:9', '4:3', '1:1', '3:4', '9:16'],
+  id: 'Alpha-H3',
+  durationMin: 4,
+  durationMax: 15,
+  resolutions: ['768P', '2K'],
+  ratios: ['adaptive', '21:9', '16:9', '4:3', '1:1', '3:4', '9:16'],
 };
 /** Another model, with ranges of its own. */
 const OTHER_MODEL: Model = { id: 'Other-V1', durationMin: 2, durationMax: 6, resolutions: ['480P'], ratios: ['16:9'] };
@@ -11,12 +15,27 @@ export const MODELS: ReadonlyMap<string, Model> = new Map([ALPHA_MODEL, OTHER_MO
 
 /** A generation that is right; the changes say what matters to the test. */
 export function anOrder(changes: Partial<Order> = {}): Order {
-  return { kind: 'generation', model: 'Alpha-H3', content: [aText()], duration: 5, resolution: '768P', ratio: '16:9', ...changes };
+  return {
+    kind: 'generation',
+    model: 'Alpha-H3',
+    content: [aText()],
+    duration: 5,
+    resolution: '768P',
+    ratio: '16:9',
+    ...changes,
+  };
 }
 
 /** A regeneration from a source task, which is right. */
 export function aRegeneration(changes: Partial<Order> = {}): Order {
-  return { kind: 'regeneration', model: 'Alpha-H3', content: [], resolution: '2K', sourceTaskId: 'task_source', ...changes };
+  return {
+    kind: 'regeneration',
+    model: 'Alpha-H3',
+    content: [],
+    resolution: '2K',
+    sourceTaskId: 'task_source',
+    ...changes,
+  };
 }
 
 /** A regeneration from a base video, which is right. */

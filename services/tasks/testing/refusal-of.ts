@@ -1,7 +1,9 @@
 import { Problem } from '@reelgate/platform/problem';
 
 /** Everything that a client is told of a refusal, to be compared as a whole. */
-export async function refusalOf(work: Promise<unknown>): Promise<Pick<Problem, 'kind' | 'reason' | 'field' | 'message' | 'retryAfterMs'>> {
+export async function refusalOf(
+  work: Promise<unknown>,
+): Promise<Pick<Problem, 'kind' | 'reason' | 'field' | 'message' | 'retryAfterMs'>> {
   try {
     await work;
   } catch (error) {

@@ -5,9 +5,17 @@ import type { AddressInfo } from 'node:net';
 
 /** What the upstream does with one request, once it has read it whole. */
 export type ScriptedAnswer =
-  | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly json?: unknown; readonly text?: string }
+  | {
+      readonly status: number;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly json?: unknown;
+      readonly text?: string;
+    }
   /** Never answers; cuts the connection; sends half of an answer and cuts it; answers without an end. */
-  | 'hang' | 'reset' | 'cut' | 'endless';
+  | 'hang'
+  | 'reset'
+  | 'cut'
+  | 'endless';
 
 export interface ReceivedRequest {
   readonly method: string;
@@ -59,13 +67,20 @@ async function read(request: IncomingMessage): Promise<unknown> {
   for await (const part of request) parts.push(part as Buffer);
   const body = Buffer.concat(parts);
   const type = request.headers['content-type'] ?? '';
-  if (type.startsWith('multipart/')) return readForm(await new Response(body, { headers: { 'content-type': type } }).formData());
+  if (type.startsWith('multipart/'))
+    return readForm(await new Response(body, { headers: { 'content-type': type } }).formData());
   return body.length === 0 ? undefined : (JSON.parse(body.toString('utf8')) as unknown);
 }
 
 async function readForm(form: FormData): Promise<object> {
-  const parts = await Promise.all([...form].map(async ([name, value]) =>
-    [name, typeof value === 'string' ? value : { name: value.name, type: value.type, base64: Buffer.from(await value.arrayBuffer()).toString('base64') }]));
+  const parts = await Promise.all(
+    [...form].map(async ([name, value]) => [
+      name,
+      typeof value === 'string'
+        ? value
+        : { name: value.name, type: value.type, base64: Buffer.from(await value.arrayBuffer()).toString('base64') },
+    ]),
+  );
   return { form: parts };
 }
 
@@ -84,6 +99,8 @@ function answer(response: ServerResponse, scripted: ScriptedAnswer): void {
     more();
   } else {
     const type = scripted.text === undefined ? 'application/json' : 'text/html';
-    response.writeHead(scripted.status, { 'content-type': type, ...scripted.headers }).end(scripted.text ?? JSON.stringify(scripted.json));
+    response
+      .writeHead(scripted.status, { 'content-type': type, ...scripted.headers })
+      .end(scripted.text ?? JSON.stringify(scripted.json));
   }
 }

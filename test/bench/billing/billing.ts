@@ -21,13 +21,22 @@ const BATCHES_AT_ONCE = 3;
 export async function billingBench(): Promise<readonly Line[]> {
   const lines = await ofEngine(await sqliteEngine());
   const postgres = await postgresEngine();
-  if (postgres === undefined) return [...lines, { what: 'billing on PostgreSQL', skipped: postgresServer.missing() ?? 'PostgreSQL did not start' }];
+  if (postgres === undefined)
+    return [
+      ...lines,
+      { what: 'billing on PostgreSQL', skipped: postgresServer.missing() ?? 'PostgreSQL did not start' },
+    ];
   return [...lines, ...(await ofEngine(postgres))];
 }
 
 async function ofEngine(engine: Engine): Promise<readonly Line[]> {
   try {
-    return [...(await holds(engine)), ...(await calls(engine, 32)), ...(await calls(engine, 128)), ...(await authentications(engine))];
+    return [
+      ...(await holds(engine)),
+      ...(await calls(engine, 32)),
+      ...(await calls(engine, 128)),
+      ...(await authentications(engine)),
+    ];
   } finally {
     await engine.end();
   }
@@ -45,7 +54,13 @@ function newId(prefix: string): string {
 async function holds({ name, on, bare }: Engine): Promise<readonly Line[]> {
   const placed: string[] = [];
   const bareWrite = async (): Promise<number> => {
-    await bare.write('INSERT INTO bare (id, account_id, amount_nanos, facts, placed_at) VALUES ($1, $2, $3, $4, $5)', [newId('bare'), 'demo', 1, '{"seconds":5}', 1]);
+    await bare.write('INSERT INTO bare (id, account_id, amount_nanos, facts, placed_at) VALUES ($1, $2, $3, $4, $5)', [
+      newId('bare'),
+      'demo',
+      1,
+      '{"seconds":5}',
+      1,
+    ]);
     return 1;
   };
   const hold = async (): Promise<number> => {
@@ -64,18 +79,29 @@ async function holds({ name, on, bare }: Engine): Promise<readonly Line[]> {
   const settled = await against(bareWrite, settle, AT_ONCE);
   return [
     { what: `holds, ${name} (baseline: one row)`, figure: held.product, baseline: held.baseline, unit: '/s' },
-    { what: `settlements, ${name} (baseline: one row)`, figure: settled.product, baseline: settled.baseline, unit: '/s' },
+    {
+      what: `settlements, ${name} (baseline: one row)`,
+      figure: settled.product,
+      baseline: settled.baseline,
+      unit: '/s',
+    },
   ];
 }
 
 /** Placed and settled; the baseline adds as many rows in one statement, and changes them in another. */
 async function calls({ name, on, bare }: Engine, size: number): Promise<readonly Line[]> {
-  const cells = Array.from({ length: size }, (_, row) => `($${String(row + 1)}, 'demo', 1, '{"inputTokens":1000}', 1)`).join(', ');
+  const cells = Array.from(
+    { length: size },
+    (_, row) => `($${String(row + 1)}, 'demo', 1, '{"inputTokens":1000}', 1)`,
+  ).join(', ');
   const ids = (prefix: string): string[] => Array.from({ length: size }, () => newId(prefix));
   const bareBatch = async (): Promise<number> => {
     const rows = ids('bare');
     await bare.write(`INSERT INTO bare (id, account_id, amount_nanos, facts, placed_at) VALUES ${cells}`, rows);
-    await bare.write(`UPDATE bare SET charged_nanos = 1 WHERE id IN (${rows.map((_, at) => `$${String(at + 1)}`).join(', ')})`, rows);
+    await bare.write(
+      `UPDATE bare SET charged_nanos = 1 WHERE id IN (${rows.map((_, at) => `$${String(at + 1)}`).join(', ')})`,
+      rows,
+    );
     return size;
   };
   const cost = { us: 0, calls: 0 };
@@ -87,7 +113,13 @@ async function calls({ name, on, bare }: Engine, size: number): Promise<readonly
   };
   const figures = await against(bareBatch, batch, BATCHES_AT_ONCE, cost);
   return [
-    { what: `calls placed and settled in batches of ${String(size)}, ${name} (baseline: bare rows)`, figure: figures.product, baseline: figures.baseline, unit: '/s', ...(size === 128 ? { goal: 'over 13000/s' } : {}) },
+    {
+      what: `calls placed and settled in batches of ${String(size)}, ${name} (baseline: bare rows)`,
+      figure: figures.product,
+      baseline: figures.baseline,
+      unit: '/s',
+      ...(size === 128 ? { goal: 'over 13000/s' } : {}),
+    },
     { what: `processor time for each of them (ours alone)`, figure: cost.us / cost.calls, unit: 'us' },
   ];
 }
@@ -97,25 +129,58 @@ async function authentications({ name, on, bare }: Engine): Promise<readonly Lin
   const principals = cachedPrincipals(billingAuthenticate(on.billing), systemClock);
   const digests = new Map([[createHash('sha256').update(KEY).digest('base64'), 1]]);
   const digest = async (): Promise<number> => digests.get(createHash('sha256').update(KEY).digest('base64')) ?? 0;
-  const lookUp = async (): Promise<number> => 1 + 0 * (await bare.read('SELECT id, account_id FROM bare WHERE id = $1', ['nobody'])).length;
+  const lookUp = async (): Promise<number> =>
+    1 + 0 * (await bare.read('SELECT id, account_id FROM bare WHERE id = $1', ['nobody'])).length;
   const cached = await against(digest, async () => (await principals.of(KEY, '')) && 1, AT_ONCE);
   const hit = await against(lookUp, async () => (await on.billing.authenticate({ key: KEY })) && 1, AT_ONCE);
-  const miss = await against(lookUp, async () => on.billing.authenticate({ key: newId('stranger') }).then(() => 0, () => 1), AT_ONCE);
+  const miss = await against(
+    lookUp,
+    async () =>
+      on.billing.authenticate({ key: newId('stranger') }).then(
+        () => 0,
+        () => 1,
+      ),
+    AT_ONCE,
+  );
   return [
-    { what: `authentication from the gateway's memory, ${name} (baseline: a digest)`, figure: cached.product, baseline: cached.baseline, unit: '/s' },
-    { what: `authentication, known to billing, ${name} (baseline: a look-up)`, figure: hit.product, baseline: hit.baseline, unit: '/s' },
-    { what: `authentication, unknown, ${name} (baseline: a look-up)`, figure: miss.product, baseline: miss.baseline, unit: '/s' },
+    {
+      what: `authentication from the gateway's memory, ${name} (baseline: a digest)`,
+      figure: cached.product,
+      baseline: cached.baseline,
+      unit: '/s',
+    },
+    {
+      what: `authentication, known to billing, ${name} (baseline: a look-up)`,
+      figure: hit.product,
+      baseline: hit.baseline,
+      unit: '/s',
+    },
+    {
+      what: `authentication, unknown, ${name} (baseline: a look-up)`,
+      figure: miss.product,
+      baseline: miss.baseline,
+      unit: '/s',
+    },
   ];
 }
 
 /** A warm-up of each, then both by turns. */
-async function against(baseline: Work, product: Work, atOnce: number, cost = { us: 0, calls: 0 }): Promise<{ readonly baseline: number; readonly product: number }> {
+async function against(
+  baseline: Work,
+  product: Work,
+  atOnce: number,
+  cost = { us: 0, calls: 0 },
+): Promise<{ readonly baseline: number; readonly product: number }> {
   await workFor(ROUND_MS / 3, baseline, atOnce);
   await workFor(ROUND_MS / 3, product, atOnce);
-  return byTurns(ROUNDS, async () => (await workFor(ROUND_MS, baseline, atOnce)).perSecond, async () => {
-    const { perSecond, done, cpuUs } = await workFor(ROUND_MS, product, atOnce);
-    cost.us += cpuUs;
-    cost.calls += done;
-    return perSecond;
-  });
+  return byTurns(
+    ROUNDS,
+    async () => (await workFor(ROUND_MS, baseline, atOnce)).perSecond,
+    async () => {
+      const { perSecond, done, cpuUs } = await workFor(ROUND_MS, product, atOnce);
+      cost.us += cpuUs;
+      cost.calls += done;
+      return perSecond;
+    },
+  );
 }

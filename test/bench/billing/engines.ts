@@ -20,7 +20,9 @@ export interface Engine {
 
 const PRICES = { 'Alpha-H3': { per_second: '0.000001' }, ...CHAT_PRICES };
 const CREDIT = '1000000000';
-const BARE = ['CREATE TABLE bare (id TEXT PRIMARY KEY, account_id TEXT NOT NULL, amount_nanos BIGINT NOT NULL, facts TEXT NOT NULL, placed_at BIGINT NOT NULL, charged_nanos BIGINT)'];
+const BARE = [
+  'CREATE TABLE bare (id TEXT PRIMARY KEY, account_id TEXT NOT NULL, amount_nanos BIGINT NOT NULL, facts TEXT NOT NULL, placed_at BIGINT NOT NULL, charged_nanos BIGINT)',
+];
 
 export async function sqliteEngine(): Promise<Engine> {
   const folder = mkdtempSync(path.join(tmpdir(), 'reelgate-bare-'));
@@ -42,7 +44,9 @@ async function engine(name: string, url: string | undefined, bare: Sql, stop: ()
   const on = await openBilling(place, aConfig({ credit: CREDIT, prices: PRICES }));
   for (const statement of BARE) await bare.write(statement);
   return {
-    name, on, bare,
+    name,
+    on,
+    bare,
     end: async () => {
       await on.stop();
       await bare.close();

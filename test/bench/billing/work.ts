@@ -12,9 +12,11 @@ export interface Done {
 export async function workFor(ms: number, work: Work, atOnce: number): Promise<Done> {
   const [start, cpu] = [performance.now(), process.cpuUsage()];
   let done = 0;
-  await Promise.all(Array.from({ length: atOnce }, async () => {
-    for (let more = 1; more > 0 && performance.now() - start < ms; done += more) more = await work();
-  }));
+  await Promise.all(
+    Array.from({ length: atOnce }, async () => {
+      for (let more = 1; more > 0 && performance.now() - start < ms; done += more) more = await work();
+    }),
+  );
   const { user, system } = process.cpuUsage(cpu);
   return { done, perSecond: (done * 1000) / (performance.now() - start), cpuUs: user + system };
 }

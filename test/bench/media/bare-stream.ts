@@ -20,9 +20,10 @@ export interface BareStream {
 
 export async function startBareStream(file: string): Promise<BareStream> {
   const child = spawn(process.execPath, ['-e', PROGRAM, file], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const [line] = await once(child.stdout, 'data') as [Buffer];
+  const [line] = (await once(child.stdout, 'data')) as [Buffer];
   return {
-    port: Number(line.toString()), pid: child.pid!,
+    port: Number(line.toString()),
+    pid: child.pid!,
     stop: async () => {
       child.kill();
       await once(child, 'exit');

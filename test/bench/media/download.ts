@@ -3,7 +3,11 @@ import { connect } from 'node:net';
 const HEAD_END = '\r\n\r\n';
 
 /** Fetches so many at once and drops what comes; gives the bytes of a second. The client does as little as can be: what is measured is the server. */
-export async function downloads(port: number, target: string, atOnce: number): Promise<{ readonly bytesPerSecond: number; readonly bytes: number }> {
+export async function downloads(
+  port: number,
+  target: string,
+  atOnce: number,
+): Promise<{ readonly bytesPerSecond: number; readonly bytes: number }> {
   const start = performance.now();
   const each = await Promise.all(Array.from({ length: atOnce }, () => download(port, target)));
   const bytes = each.reduce((sum, one) => sum + one, 0);
@@ -17,7 +21,8 @@ function download(port: number, target: string): Promise<number> {
     let wanted = 0;
     const into = Buffer.alloc(256 * 1024);
     const socket = connect({
-      port, host: '127.0.0.1',
+      port,
+      host: '127.0.0.1',
       onread: {
         buffer: into,
         callback: (count) => {
@@ -38,7 +43,9 @@ function download(port: number, target: string): Promise<number> {
         },
       },
     });
-    socket.once('error', reject).once('close', () => { reject(new Error(`it broke off after ${String(received)} bytes`)); });
+    socket.once('error', reject).once('close', () => {
+      reject(new Error(`it broke off after ${String(received)} bytes`));
+    });
     socket.write(`GET ${target} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n`);
   });
 }

@@ -39,7 +39,8 @@ async function inShape(shape: Shape, bus?: string): Promise<readonly Line[]> {
   await program.start();
   try {
     const lines: Line[] = [];
-    for (const { what, bytes, atOnce } of CASES) lines.push(...(await measured(program, origin.url(bytes), { what: `download, ${shape}, ${what}`, atOnce })));
+    for (const { what, bytes, atOnce } of CASES)
+      lines.push(...(await measured(program, origin.url(bytes), { what: `download, ${shape}, ${what}`, atOnce })));
     return lines;
   } finally {
     await program.end();
@@ -47,17 +48,23 @@ async function inShape(shape: Shape, bus?: string): Promise<readonly Line[]> {
   }
 }
 
-async function measured(program: Program, url: string, { what, atOnce }: { readonly what: string; readonly atOnce: number }): Promise<readonly Line[]> {
+async function measured(
+  program: Program,
+  url: string,
+  { what, atOnce }: { readonly what: string; readonly atOnce: number },
+): Promise<readonly Line[]> {
   const { target, file } = await keepVideo(program, url);
   const bare = await startBareStream(file);
   const port = Number(new URL(program.base).port);
   try {
     const before = memoryMiB(program.pids());
-    const { result: speed, peak } = await peakMiB(program.pids, () => byTurns(
-      ROUNDS,
-      async () => (await downloads(bare.port, '/', atOnce)).bytesPerSecond / MIB,
-      async () => (await downloads(port, target, atOnce)).bytesPerSecond / MIB,
-    ));
+    const { result: speed, peak } = await peakMiB(program.pids, () =>
+      byTurns(
+        ROUNDS,
+        async () => (await downloads(bare.port, '/', atOnce)).bytesPerSecond / MIB,
+        async () => (await downloads(port, target, atOnce)).bytesPerSecond / MIB,
+      ),
+    );
     return [
       { what, figure: speed.product, unit: 'MiB/s', baseline: speed.baseline, goal: '0.80 of it' },
       { what: `${what}: memory, and before`, figure: peak, unit: 'MiB', baseline: before },

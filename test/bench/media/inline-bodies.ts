@@ -19,7 +19,10 @@ export async function inlineBodiesBench(): Promise<readonly Line[]> {
     const body = orderWithPictures();
     await post(bench.port, body);
     const before = memoryMiB(bench.program.pids());
-    const { result: latencies, peak } = await peakMiB(() => bench.program.pids(), () => Promise.all(Array.from({ length: AT_ONCE }, () => post(bench.port, body))));
+    const { result: latencies, peak } = await peakMiB(
+      () => bench.program.pids(),
+      () => Promise.all(Array.from({ length: AT_ONCE }, () => post(bench.port, body))),
+    );
     const what = `create with ${String(Math.round(body.length / 2 ** 20))} MiB of data URLs, ${String(AT_ONCE)} at once`;
     return [
       { what: `${what}: memory, and before`, figure: peak, unit: 'MiB', baseline: before, goal: 'under 2048 MiB' },
@@ -33,10 +36,18 @@ export async function inlineBodiesBench(): Promise<readonly Line[]> {
 /** Two pictures of noise, which nothing makes smaller. */
 function orderWithPictures(): Buffer {
   const url = `data:image/png;base64,${noisePng().toString('base64')}`;
-  return Buffer.from(JSON.stringify({
-    model: 'Alpha-H3', duration: 5, resolution: '768P', ratio: '16:9',
-    content: [{ type: 'text', text: 'a red boat' }, ...[url, url].map((each) => ({ type: 'image_url', role: 'reference_image', image_url: { url: each } }))],
-  }));
+  return Buffer.from(
+    JSON.stringify({
+      model: 'Alpha-H3',
+      duration: 5,
+      resolution: '768P',
+      ratio: '16:9',
+      content: [
+        { type: 'text', text: 'a red boat' },
+        ...[url, url].map((each) => ({ type: 'image_url', role: 'reference_image', image_url: { url: each } })),
+      ],
+    }),
+  );
 }
 
 function noisePng(): Buffer {
@@ -46,7 +57,12 @@ function noisePng(): Buffer {
   header.writeUInt32BE(SIDE, 0);
   header.writeUInt32BE(SIDE, 4);
   header.set([8, 2, 0, 0, 0], 8);
-  return Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), chunk('IHDR', header), chunk('IDAT', deflateSync(rows, { level: 0 })), chunk('IEND', Buffer.alloc(0))]);
+  return Buffer.concat([
+    Buffer.from('89504e470d0a1a0a', 'hex'),
+    chunk('IHDR', header),
+    chunk('IDAT', deflateSync(rows, { level: 0 })),
+    chunk('IEND', Buffer.alloc(0)),
+  ]);
 }
 
 function chunk(type: string, data: Buffer): Buffer {
@@ -72,9 +88,28 @@ async function post(port: number, body: Buffer): Promise<number> {
 
 function once(port: number, body: Buffer): Promise<{ readonly status: number; readonly text: string }> {
   return new Promise((resolve, reject) => {
-    const asked = request({ port, host: '127.0.0.1', agent: false, method: 'POST', path: '/v2/video_generation', headers: { authorization: `Bearer ${KEYS.demo}`, 'content-type': 'application/json', 'content-length': body.length } }, (answer) => {
-      answer.setEncoding('utf8').toArray().then((parts) => { resolve({ status: answer.statusCode ?? 0, text: parts.join('') }); }, reject);
-    });
+    const asked = request(
+      {
+        port,
+        host: '127.0.0.1',
+        agent: false,
+        method: 'POST',
+        path: '/v2/video_generation',
+        headers: {
+          authorization: `Bearer ${KEYS.demo}`,
+          'content-type': 'application/json',
+          'content-length': body.length,
+        },
+      },
+      (answer) => {
+        answer
+          .setEncoding('utf8')
+          .toArray()
+          .then((parts) => {
+            resolve({ status: answer.statusCode ?? 0, text: parts.join('') });
+          }, reject);
+      },
+    );
     asked.on('error', reject).end(body);
   });
 }

@@ -25,12 +25,20 @@ export async function keepVideo({ config }: Program, url: string): Promise<KeptV
   const connection = connectGrpc(config.media.listen, keyOf('tasks', key));
   try {
     tasks += 1;
-    const { result } = await connection.client(MediaService).ingestResult({ accountId: 'demo', taskId: `task_bench_${String(tasks)}`, url }, { timeoutMs: INGEST_TIMEOUT_MS });
+    const { result } = await connection
+      .client(MediaService)
+      .ingestResult(
+        { accountId: 'demo', taskId: `task_bench_${String(tasks)}`, url },
+        { timeoutMs: INGEST_TIMEOUT_MS },
+      );
     if (result === undefined) throw new Error('nothing was kept');
     const link = `/ximg/${result.object}.mp4`;
     const blobs = path.join(config.data_dir, 'blobs');
     const folder = path.join(blobs, result.sha256.slice(0, 2));
-    const file = path.join(folder, readdirSync(folder).find((name) => name.startsWith(result.sha256))!);
+    const file = path.join(
+      folder,
+      readdirSync(folder).find((name) => name.startsWith(result.sha256))!,
+    );
     return { file, target: `${link}?${signPath(key, link, Math.floor(Date.now() / 1000) + LINK_SECONDS)}` };
   } finally {
     connection.close();

@@ -16,7 +16,8 @@ function* largeVideo(bytes: number): Generator<Buffer> {
   const head = Buffer.from(small.subarray(0, PICTURES_AT + BOX_HEAD + PICTURES_BYTES));
   head.writeUInt32BE(BOX_HEAD + PICTURES_BYTES + filler, PICTURES_AT);
   yield head;
-  for (let left = filler; left > 0; left -= FILLER.length) yield left < FILLER.length ? FILLER.subarray(0, left) : FILLER;
+  for (let left = filler; left > 0; left -= FILLER.length)
+    yield left < FILLER.length ? FILLER.subarray(0, left) : FILLER;
   yield small.subarray(head.length);
 }
 
@@ -38,9 +39,12 @@ export async function startVideoOrigin(): Promise<VideoOrigin> {
   return {
     host,
     url: (bytes) => `http://${host}/${String(bytes)}`,
-    stop: () => new Promise((resolve) => {
-      server.close(() => { resolve(); });
-      server.closeAllConnections();
-    }),
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => {
+          resolve();
+        });
+        server.closeAllConnections();
+      }),
   };
 }

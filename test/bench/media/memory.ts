@@ -12,11 +12,14 @@ export function memoryMiB(pids: readonly number[]): number {
 
 function anonymousMiB(pid: number): number {
   const status = readFileSync(`/proc/${String(pid)}/status`, 'utf8');
-  return Number(/RssAnon:\s+(\d+) kB/.exec(status)?.[1]) * 1024 / MIB;
+  return (Number(/RssAnon:\s+(\d+) kB/.exec(status)?.[1]) * 1024) / MIB;
 }
 
 /** The most that the processes held while the work ran. */
-export async function peakMiB<T>(pids: () => readonly number[], work: () => Promise<T>): Promise<{ readonly result: T; readonly peak: number }> {
+export async function peakMiB<T>(
+  pids: () => readonly number[],
+  work: () => Promise<T>,
+): Promise<{ readonly result: T; readonly peak: number }> {
   let peak = 0;
   const over = new AbortController();
   const looking = (async () => {

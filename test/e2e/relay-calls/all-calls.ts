@@ -6,4 +6,10 @@ import { openaiCalls } from './openai-calls.ts';
 import type { SdkCall } from './sdk-call.ts';
 
 /** Every route that has one model and one answer, by every official SDK that knows it. */
-export const sdkCalls: readonly SdkCall[] = [...openaiCalls, ...anthropicCalls, ...googleCalls, ...aiCalls, ...cohereCalls];
+export const sdkCalls: readonly SdkCall[] = [
+  ...openaiCalls,
+  ...anthropicCalls,
+  ...googleCalls,
+  ...aiCalls,
+  ...cohereCalls,
+];

@@ -4,6 +4,10 @@ import type { SdkCall } from './sdk-call.ts';
 export const cohereCalls: readonly SdkCall[] = [
   {
     name: 'cohere rerank',
-    run: ({ base, key, model }, text) => new CohereClient({ token: key, environment: base }).rerank({ model, query: text, documents: ['one', 'two', 'three'], topN: 2 }, { maxRetries: 0 }),
+    run: ({ base, key, model }, text) =>
+      new CohereClient({ token: key, environment: base }).rerank(
+        { model, query: text, documents: ['one', 'two', 'three'], topN: 2 },
+        { maxRetries: 0 },
+      ),
   },
 ];

@@ -10,6 +10,9 @@ export const cohere: Vendor = {
 /** The last document first. */
 export const rerank: Answer = (asked) => {
   const documents = (asked.json?.documents ?? []) as unknown[];
-  const results = documents.map((_, index) => ({ index, relevance_score: (index + 1) / (documents.length + 1) })).toReversed().slice(0, asked.json?.top_n ?? documents.length);
+  const results = documents
+    .map((_, index) => ({ index, relevance_score: (index + 1) / (documents.length + 1) }))
+    .toReversed()
+    .slice(0, asked.json?.top_n ?? documents.length);
   return json({ id: 'rerank-1', results, meta: { api_version: { version: '1' }, billed_units: { search_units: 1 } } });
 };

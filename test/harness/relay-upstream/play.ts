@@ -31,12 +31,30 @@ export async function play(response: ServerResponse, asked: Received, vendor: Ve
 
 function sendError(response: ServerResponse, asked: Received, vendor: Vendor, status: number): void {
   const retry = status === 429 || status === 503 ? { 'retry-after': String(RETRY_AFTER_S) } : {};
-  const body = Buffer.from(asked.words.has('html') ? `<html>Bad gateway at ${HEADERS['x-served-by'] ?? ''}</html>` : JSON.stringify(vendor.error(status, asked)));
-  response.writeHead(status, { ...HEADERS, ...retry, 'content-type': asked.words.has('html') ? 'text/html' : 'application/json', 'content-length': body.length }).end(body);
+  const body = Buffer.from(
+    asked.words.has('html')
+      ? `<html>Bad gateway at ${HEADERS['x-served-by'] ?? ''}</html>`
+      : JSON.stringify(vendor.error(status, asked)),
+  );
+  response
+    .writeHead(status, {
+      ...HEADERS,
+      ...retry,
+      'content-type': asked.words.has('html') ? 'text/html' : 'application/json',
+      'content-length': body.length,
+    })
+    .end(body);
 }
 
-async function sendWhole(response: ServerResponse, asked: Received, reply: Exclude<Reply, { kind: 'stream' }>): Promise<void> {
-  const [contentType, bytes] = reply.kind === 'json' ? ['application/json', Buffer.from(JSON.stringify(reply.body))] as const : [reply.contentType, reply.bytes] as const;
+async function sendWhole(
+  response: ServerResponse,
+  asked: Received,
+  reply: Exclude<Reply, { kind: 'stream' }>,
+): Promise<void> {
+  const [contentType, bytes] =
+    reply.kind === 'json'
+      ? (['application/json', Buffer.from(JSON.stringify(reply.body))] as const)
+      : ([reply.contentType, reply.bytes] as const);
   response.writeHead(200, { ...HEADERS, 'content-type': contentType, 'content-length': bytes.length });
   if (asked.words.has('die')) {
     response.write(bytes.subarray(0, bytes.length / 2), () => response.destroy());
@@ -46,9 +64,19 @@ async function sendWhole(response: ServerResponse, asked: Received, reply: Exclu
   response.end();
 }
 
-async function sendStream(response: ServerResponse, asked: Received, vendor: Vendor, frames: readonly string[]): Promise<void> {
+async function sendStream(
+  response: ServerResponse,
+  asked: Received,
+  vendor: Vendor,
+  frames: readonly string[],
+): Promise<void> {
   const { words } = asked;
-  response.writeHead(200, { ...HEADERS, 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache', ...(words.has('trailer') ? { trailer: 'x-checksum' } : {}) });
+  response.writeHead(200, {
+    ...HEADERS,
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-cache',
+    ...(words.has('trailer') ? { trailer: 'x-checksum' } : {}),
+  });
   response.flushHeaders();
   for (const [at, frame] of frames.entries()) {
     if (asked.left) return;
@@ -65,7 +93,8 @@ async function sendStream(response: ServerResponse, asked: Received, vendor: Ven
     if (words.has('pace')) await wait(words.number('pace', 0));
     await writeFrame(response, asked, words.has('crlf') ? frame.replaceAll('\n', '\r\n') : frame);
   }
-  if (words.has('trailer')) response.addTrailers({ 'x-checksum': 'abc123', 'x-upstream-trace-id': HEADERS['x-cloud-trace-context'] ?? '' });
+  if (words.has('trailer'))
+    response.addTrailers({ 'x-checksum': 'abc123', 'x-upstream-trace-id': HEADERS['x-cloud-trace-context'] ?? '' });
   response.end();
 }
 

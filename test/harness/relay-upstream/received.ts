@@ -41,16 +41,31 @@ export function received({ method, url, headers, rawHeaders }: Head, body: Buffe
   const [, channel = '', path = '/'] = /^\/([^/]+)(\/.*)?$/.exec(target) ?? [];
   const json = parsed(body);
   return {
-    channel, method, path, query: query === undefined ? '' : `?${query}`, headers, rawHeaders, body, json,
-    words: new Words(`${body.toString('latin1')}${decodeURIComponent(query ?? '')}`, channel), model: modelOf(path, query ?? '', body, json),
-    sent: 0, left: false, over: false,
+    channel,
+    method,
+    path,
+    query: query === undefined ? '' : `?${query}`,
+    headers,
+    rawHeaders,
+    body,
+    json,
+    words: new Words(`${body.toString('latin1')}${decodeURIComponent(query ?? '')}`, channel),
+    model: modelOf(path, query ?? '', body, json),
+    sent: 0,
+    left: false,
+    over: false,
   };
 }
 
 function modelOf(path: string, query: string, body: Buffer, json: unknown): string {
   const inBody = (json as { model?: unknown } | undefined)?.model;
   if (typeof inBody === 'string') return inBody;
-  return MODEL_IN_PATH.exec(path)?.[1] ?? MODEL_IN_FORM.exec(body.toString('latin1'))?.[1] ?? new URLSearchParams(query).get('model') ?? '';
+  return (
+    MODEL_IN_PATH.exec(path)?.[1] ??
+    MODEL_IN_FORM.exec(body.toString('latin1'))?.[1] ??
+    new URLSearchParams(query).get('model') ??
+    ''
+  );
 }
 
 function splitOnce(text: string, mark: string): readonly [string, string?] {

@@ -31,7 +31,15 @@ export async function startRelayUpstream(): Promise<RelayUpstream> {
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part as Buffer);
-    const asked = received({ method: request.method ?? '', url: request.url ?? '', headers: request.headers, rawHeaders: request.rawHeaders }, Buffer.concat(parts));
+    const asked = received(
+      {
+        method: request.method ?? '',
+        url: request.url ?? '',
+        headers: request.headers,
+        rawHeaders: request.rawHeaders,
+      },
+      Buffer.concat(parts),
+    );
     calls.push(asked);
     response.once('close', () => {
       asked.left = !response.writableFinished;
@@ -51,12 +59,16 @@ export async function startRelayUpstream(): Promise<RelayUpstream> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     host: `127.0.0.1:${String((server.address() as AddressInfo).port)}`,
-    calls, sessions,
+    calls,
+    sessions,
     marked: (mark) => calls.filter(({ words }) => words.text('mark') === mark),
-    stop: () => new Promise((resolve) => {
-      server.close(() => { resolve(); });
-      for (const socket of sockets) socket.destroy();
-    }),
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => {
+          resolve();
+        });
+        for (const socket of sockets) socket.destroy();
+      }),
   };
 }
 

@@ -24,7 +24,10 @@ export const event = (type: string, body: object): string => `event: ${type}\n${
 const USED = { input: 11, output: 7 } as const;
 
 export function usedBy({ words }: Received): { readonly input: number; readonly output: number } {
-  const [input, output] = words.text('usage', `${String(USED.input)}/${String(USED.output)}`).split('/').map(Number);
+  const [input, output] = words
+    .text('usage', `${String(USED.input)}/${String(USED.output)}`)
+    .split('/')
+    .map(Number);
   return { input: input ?? 0, output: output ?? 0 };
 }
 

@@ -14,7 +14,12 @@ export type Announcer = {
 };
 
 type Followed = { status: string; forget: () => void; sent: Promise<void> };
-type AnnouncerParts = { readonly clock: Clock; readonly book: TaskBook; readonly linkTo: LinkMaker; readonly stopped: AbortSignal };
+type AnnouncerParts = {
+  readonly clock: Clock;
+  readonly book: TaskBook;
+  readonly linkTo: LinkMaker;
+  readonly stopped: AbortSignal;
+};
 
 export function announcer({ clock, book, linkTo, stopped }: AnnouncerParts): Announcer {
   const followed = new Map<string, Followed>();
@@ -35,7 +40,10 @@ export function announcer({ clock, book, linkTo, stopped }: AnnouncerParts): Ann
     }
     if (isFinished(phase)) return void followed.delete(taskId);
     const next = nextChangeAt(task, now);
-    if (next !== undefined) known.forget = clock.after(next - now, () => { lookAgain(taskId); });
+    if (next !== undefined)
+      known.forget = clock.after(next - now, () => {
+        lookAgain(taskId);
+      });
   };
 
   const push = async (url: string, json: unknown): Promise<void> => {

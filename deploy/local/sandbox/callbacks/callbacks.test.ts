@@ -1,7 +1,14 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { aContextIr, aGeneration, aPrompt, aRegeneration } from '../testing/bodies.ts';
 import { callbackReceiver, type CallbackReceiver } from '../testing/callback-receiver.ts';
-import { contextIrPath, generationPath, queryPath, regenerationPath, runningSandbox, type RunningSandbox } from '../testing/running-sandbox.ts';
+import {
+  contextIrPath,
+  generationPath,
+  queryPath,
+  regenerationPath,
+  runningSandbox,
+  type RunningSandbox,
+} from '../testing/running-sandbox.ts';
 
 let sandbox: RunningSandbox;
 let receiver: CallbackReceiver;
@@ -26,7 +33,9 @@ test('the challenge comes within the create, then a post for each change, in the
 
   expect([atCreate, statuses()]).toEqual([1, [undefined, 'running', 'succeeded']]);
   expect(receiver.received[0]).toEqual({ challenge: expect.stringMatching(/^[0-9a-f]{32}$/) });
-  expect(receiver.received[2]).toEqual({ task: { ...await sandbox.task(id), content: { url: expect.stringContaining('/cdn/') } } });
+  expect(receiver.received[2]).toEqual({
+    task: { ...(await sandbox.task(id)), content: { url: expect.stringContaining('/cdn/') } },
+  });
 });
 
 test('a cancellation is posted', async () => {
@@ -40,7 +49,14 @@ test('a cancellation is posted', async () => {
 
 test('a video that takes longer than planned is posted when it is ready', async () => {
   let finish = (): void => undefined;
-  const slow = await runningSandbox({ render: () => new Promise((resolve) => { finish = () => { resolve(new Uint8Array(1)); }; }) });
+  const slow = await runningSandbox({
+    render: () =>
+      new Promise((resolve) => {
+        finish = () => {
+          resolve(new Uint8Array(1));
+        };
+      }),
+  });
   await slow.created(generationPath, aGeneration({ callback_url: receiver.url }));
   slow.clock.advance(60_000);
   await receiver.has(2);
@@ -63,16 +79,34 @@ test('[no-push] is challenged and never called again', async () => {
 });
 
 test.each<[string, Parameters<typeof callbackReceiver>[0]]>([
-  ['another word', (response) => { response.end('{"challenge":"other"}'); }],
-  ['an error', (response, { challenge }) => { response.writeHead(500).end(JSON.stringify({ challenge })); }],
-  ['no JSON', (response) => { response.end('hello'); }],
+  [
+    'another word',
+    (response) => {
+      response.end('{"challenge":"other"}');
+    },
+  ],
+  [
+    'an error',
+    (response, { challenge }) => {
+      response.writeHead(500).end(JSON.stringify({ challenge }));
+    },
+  ],
+  [
+    'no JSON',
+    (response) => {
+      response.end('hello');
+    },
+  ],
 ])('an address that answers with %s is refused, and no task exists', async (_name, answer) => {
   const deaf = await callbackReceiver(answer);
 
   const reply = await sandbox.call('POST', generationPath, aGeneration({ callback_url: deaf.url }));
   await deaf.stop();
 
-  expect(reply).toMatchObject({ status: 400, body: { error: { type: 'bad_request_error', message: 'fail to check callback url (2013)' } } });
+  expect(reply).toMatchObject({
+    status: 400,
+    body: { error: { type: 'bad_request_error', message: 'fail to check callback url (2013)' } },
+  });
   expect((await sandbox.call('GET', queryPath)).body).toEqual({ items: [], total: 0 });
 });
 
@@ -97,5 +131,10 @@ test('context-IR and regeneration are called back too', async () => {
   sandbox.clock.advance(1000);
   await receiver.has(4);
 
-  expect(receiver.received.map(({ task }) => task?.['task_type']).sort()).toEqual(['h3_context_ir', 'regeneration', undefined, undefined]);
+  expect(receiver.received.map(({ task }) => task?.['task_type']).sort()).toEqual([
+    'h3_context_ir',
+    'regeneration',
+    undefined,
+    undefined,
+  ]);
 });

@@ -20,22 +20,34 @@ export function chatAnswer({ model, text, tokensMax }: ChatOrder, nowMs: number)
   const words = all.slice(0, tokensMax);
   const promptTokens = Math.ceil(text.length / lettersAToken) + 1;
   return {
-    words, head: { id: `chatcmpl-${newToken()}`, created: Math.floor(nowMs / 1000), model }, finish: words.length < all.length ? 'length' : 'stop',
+    words,
+    head: { id: `chatcmpl-${newToken()}`, created: Math.floor(nowMs / 1000), model },
+    finish: words.length < all.length ? 'length' : 'stop',
     usage: { prompt_tokens: promptTokens, completion_tokens: words.length, total_tokens: promptTokens + words.length },
   };
 }
 
 export function wholeChat({ head, words, finish, usage }: ChatAnswer): unknown {
   const message = { role: 'assistant', content: words.join(''), refusal: null };
-  return { ...head, object: 'chat.completion', choices: [{ index: 0, message, logprobs: null, finish_reason: finish }], usage };
+  return {
+    ...head,
+    object: 'chat.completion',
+    choices: [{ index: 0, message, logprobs: null, finish_reason: finish }],
+    usage,
+  };
 }
 
 /** The same as events, each a line of data. */
 export function chatEvents({ head, words, finish, usage }: ChatAnswer, showsUsage: boolean): readonly string[] {
-  const event = (choices: readonly object[], more: object = {}): string => `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', choices, ...more })}\n\n`;
-  const delta = (piece: object, reason: string | null): string => event([{ index: 0, delta: piece, logprobs: null, finish_reason: reason }], showsUsage ? { usage: null } : {});
+  const event = (choices: readonly object[], more: object = {}): string =>
+    `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', choices, ...more })}\n\n`;
+  const delta = (piece: object, reason: string | null): string =>
+    event([{ index: 0, delta: piece, logprobs: null, finish_reason: reason }], showsUsage ? { usage: null } : {});
   return [
-    delta({ role: 'assistant', content: '' }, null), ...words.map((word) => delta({ content: word }, null)), delta({}, finish),
-    ...(showsUsage ? [event([], { usage })] : []), 'data: [DONE]\n\n',
+    delta({ role: 'assistant', content: '' }, null),
+    ...words.map((word) => delta({ content: word }, null)),
+    delta({}, finish),
+    ...(showsUsage ? [event([], { usage })] : []),
+    'data: [DONE]\n\n',
   ];
 }

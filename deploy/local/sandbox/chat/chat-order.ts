@@ -9,21 +9,39 @@ export type ChatOrder = {
 
 /** Reads a body; answers with what is wrong where it is none. */
 export function readChatOrder(body: unknown): ChatOrder | string {
-  const { model, messages, stream, stream_options: options, max_completion_tokens: most, max_tokens: legacyMost } = fieldsOf(body);
+  const {
+    model,
+    messages,
+    stream,
+    stream_options: options,
+    max_completion_tokens: most,
+    max_tokens: legacyMost,
+  } = fieldsOf(body);
   if (typeof model !== 'string' || model === '') return "'model' must be a string";
   if (!Array.isArray(messages) || messages.length === 0) return "'messages' must be a list with at least one message";
   const asked = messages.map(fieldsOf).findLast(({ role }) => role === 'user');
   const tokensMax = most ?? legacyMost ?? Infinity;
   if (typeof tokensMax !== 'number' || tokensMax < 1) return "'max_completion_tokens' must be a positive number";
-  return { model, tokensMax, text: textOf(asked?.['content']), stream: stream === true, showsUsage: fieldsOf(options)['include_usage'] === true };
+  return {
+    model,
+    tokensMax,
+    text: textOf(asked?.['content']),
+    stream: stream === true,
+    showsUsage: fieldsOf(options)['include_usage'] === true,
+  };
 }
 
 /** The text of a message, which is one, or parts of which some are texts. */
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content;
-  return Array.isArray(content) ? content.map((part) => fieldsOf(part)['text']).filter((text) => typeof text === 'string').join(' ') : '';
+  return Array.isArray(content)
+    ? content
+        .map((part) => fieldsOf(part)['text'])
+        .filter((text) => typeof text === 'string')
+        .join(' ')
+    : '';
 }
 
 function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? value as Readonly<Record<string, unknown>> : {};
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 }

@@ -8,7 +8,15 @@ import type { Picture, Task } from '../task.ts';
 
 /** Writes the task down and sets its video and its callbacks going. */
 export function acceptOrder(order: Order, script: Script, parts: SandboxParts): Task {
-  const task: Task = { id: newTaskId(), order, script, createdAt: parts.clock.now(), picture: pictureFor(order, script), cancelledAt: undefined, reads: 0 };
+  const task: Task = {
+    id: newTaskId(),
+    order,
+    script,
+    createdAt: parts.clock.now(),
+    picture: pictureFor(order, script),
+    cancelledAt: undefined,
+    reads: 0,
+  };
   checkRoom(task.picture, parts);
   if (parts.book.find(task.id) !== undefined || !parts.book.add(task)) throw busy('too many tasks');
   if (order.callbackUrl !== undefined && script.pushes) parts.announcer.follow(task.id);
@@ -34,7 +42,11 @@ function checkRoom(picture: Picture, { renders }: SandboxParts): void {
   if (picture.state === 'awaited' && !renders.hasRoomFor(picture.order)) throw busy('too many videos are waiting');
 }
 
-async function drawPicture(taskId: string, order: PictureOrder, { renders, book, clock, announcer, stopped, report }: SandboxParts): Promise<void> {
+async function drawPicture(
+  taskId: string,
+  order: PictureOrder,
+  { renders, book, clock, announcer, stopped, report }: SandboxParts,
+): Promise<void> {
   try {
     await renders.render(order);
     book.change(taskId, { picture: { state: 'ready', order, at: clock.now() } });

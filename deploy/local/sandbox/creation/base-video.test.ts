@@ -3,10 +3,17 @@ import { checkBaseVideo } from './base-video.ts';
 import type { MeasuredMedia } from './measured-media.ts';
 
 const picture = { width: 1344, height: 768, frames: 124, framesPerSecond: 24 };
-const aVideo = (part: Partial<MeasuredMedia> = {}): MeasuredMedia => ({ seconds: 5.17, hasSound: true, picture, ...part });
+const aVideo = (part: Partial<MeasuredMedia> = {}): MeasuredMedia => ({
+  seconds: 5.17,
+  hasSound: true,
+  picture,
+  ...part,
+});
 
-test('a video in the vendor\'s own format is taken', () => {
-  expect(() => { checkBaseVideo(aVideo()); }).not.toThrow();
+test("a video in the vendor's own format is taken", () => {
+  expect(() => {
+    checkBaseVideo(aVideo());
+  }).not.toThrow();
 });
 
 test.each<[string, Partial<MeasuredMedia>]>([
@@ -17,5 +24,7 @@ test.each<[string, Partial<MeasuredMedia>]>([
   ['must have at most 1032192 pixels', { picture: { ...picture, width: 1376 } }],
   ['must have 107 to 362 frames in steps of 17', { picture: { ...picture, frames: 120 } }],
 ])('base_video %s', (rule, part) => {
-  expect(() => { checkBaseVideo(aVideo(part)); }).toThrow(`invalid params, base_video ${rule} (2013)`);
+  expect(() => {
+    checkBaseVideo(aVideo(part));
+  }).toThrow(`invalid params, base_video ${rule} (2013)`);
 });

@@ -14,9 +14,15 @@ export function checkBaseVideo({ hasSound, picture }: MeasuredMedia): void {
     [picture !== undefined, 'must have a video track'],
     [hasSound, 'must have an audio track'],
     [Math.abs(rate - framesPerSecond) < 0.1, `must have ${framesPerSecond} frames a second`],
-    [width % sideStep === 0 && height % sideStep === 0, `must have a width and height that are multiples of ${sideStep}`],
+    [
+      width % sideStep === 0 && height % sideStep === 0,
+      `must have a width and height that are multiples of ${sideStep}`,
+    ],
     [width * height <= pixelsMax, `must have at most ${pixelsMax} pixels`],
-    [frames >= framesMin && frames <= framesMax && isOnFrameGrid(frames), `must have ${framesMin} to ${framesMax} frames in steps of 17`],
+    [
+      frames >= framesMin && frames <= framesMax && isOnFrameGrid(frames),
+      `must have ${framesMin} to ${framesMax} frames in steps of 17`,
+    ],
   ];
   const broken = rules.find(([holds]) => !holds);
   if (broken) throw invalidParams(`base_video ${broken[1]}`);

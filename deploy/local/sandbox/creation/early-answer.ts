@@ -8,7 +8,10 @@ import type { CreateAnswer } from '../steering/script.ts';
 export function earlyAnswer(answer: CreateAnswer, text: string, { refusedOnce }: SandboxParts): Answer | undefined {
   if (answer.as === 'page') return answer;
   if (answer.as === 'no_id') return json({});
-  if (answer.as === 'base_resp') return json({ base_resp: { status_code: answer.number, status_msg: refusalBy(answer.number)?.message ?? 'internal error' } });
+  if (answer.as === 'base_resp')
+    return json({
+      base_resp: { status_code: answer.number, status_msg: refusalBy(answer.number)?.message ?? 'internal error' },
+    });
   if (answer.as === 'refusal') refuse(answer.number);
   if (answer.as === 'refusal_once' && !refusedOnce.has(text)) {
     if (refusedOnce.size >= refusedOnceMax) refusedOnce.clear();

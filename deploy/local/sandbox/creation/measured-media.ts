@@ -6,23 +6,35 @@ import type { MediaItem } from '../order.ts';
 import type { FrameSize } from '../render/frame-format.ts';
 import type { SandboxParts } from '../sandbox-parts.ts';
 
-export type MeasuredMedia = { readonly seconds: number; readonly hasSound: boolean; readonly picture: MeasuredPicture | undefined };
+export type MeasuredMedia = {
+  readonly seconds: number;
+  readonly hasSound: boolean;
+  readonly picture: MeasuredPicture | undefined;
+};
 type MeasuredPicture = FrameSize & { readonly frames: number; readonly framesPerSecond: number };
 
 /**
  * Opens a video or a sound to learn its length and format, as the vendor bills and judges by them. Where that is not possible (an upstream
  * file, an address out of reach, an unknown format) the sandbox goes on without: it is for trying things, offline too.
  */
-export async function measureMedia(item: MediaItem, parts: Pick<SandboxParts, 'clock' | 'stopped'>): Promise<MeasuredMedia | undefined> {
+export async function measureMedia(
+  item: MediaItem,
+  parts: Pick<SandboxParts, 'clock' | 'stopped'>,
+): Promise<MeasuredMedia | undefined> {
   try {
-    const bytes = item.url.startsWith('data:') ? Buffer.from(item.url.slice(item.url.indexOf(',') + 1), 'base64') : await fetchMedia(item, parts);
+    const bytes = item.url.startsWith('data:')
+      ? Buffer.from(item.url.slice(item.url.indexOf(',') + 1), 'base64')
+      : await fetchMedia(item, parts);
     return await measure(bytes);
   } catch {
     return undefined;
   }
 }
 
-async function fetchMedia({ url, form }: MediaItem, { clock, stopped }: Pick<SandboxParts, 'clock' | 'stopped'>): Promise<Buffer> {
+async function fetchMedia(
+  { url, form }: MediaItem,
+  { clock, stopped }: Pick<SandboxParts, 'clock' | 'stopped'>,
+): Promise<Buffer> {
   const { signal, release } = deadline(clock, mediaFetchMsMax, stopped);
   try {
     const { status, bytes } = await dial({ method: 'GET', url, bytesMax: mediaBytesMax[form], signal });

@@ -21,9 +21,17 @@ async function factsOf(draft: Draft, parts: SandboxParts): Promise<Facts> {
   const inputs = draft.media.filter((item) => item.role !== 'base_video');
   const base = draft.media.find((item) => item.role === 'base_video');
   const [shape, inputSeconds, inputAudioSeconds] = await Promise.all([
-    base === undefined ? { duration: draft.duration ?? durationWhenUnknown, ratio: concrete(draft.ratio) } : shapeOfBase(base, parts),
-    secondsOf(inputs.filter((item) => item.form === 'video'), parts),
-    secondsOf(inputs.filter((item) => item.form === 'audio'), parts),
+    base === undefined
+      ? { duration: draft.duration ?? durationWhenUnknown, ratio: concrete(draft.ratio) }
+      : shapeOfBase(base, parts),
+    secondsOf(
+      inputs.filter((item) => item.form === 'video'),
+      parts,
+    ),
+    secondsOf(
+      inputs.filter((item) => item.form === 'audio'),
+      parts,
+    ),
   ]);
   return { text: draft.text, roles: inputs.map((item) => item.role), ...shape, inputSeconds, inputAudioSeconds };
 }
@@ -33,7 +41,10 @@ async function shapeOfBase(base: MediaItem, parts: SandboxParts): Promise<Pick<O
   if (measured === undefined) return { duration: durationWhenUnknown, ratio: adaptiveRatio };
   checkBaseVideo(measured);
   const frames = measured.picture?.frames ?? 0;
-  return { duration: Math.floor(frames / framesPerSecond), ratio: measured.picture ? nearestRatio(measured.picture) : adaptiveRatio };
+  return {
+    duration: Math.floor(frames / framesPerSecond),
+    ratio: measured.picture ? nearestRatio(measured.picture) : adaptiveRatio,
+  };
 }
 
 async function secondsOf(items: readonly MediaItem[], parts: SandboxParts): Promise<number> {

@@ -9,6 +9,7 @@ export function sourceTask(id: string, { book, clock }: SandboxParts): Task {
   if (task === undefined) throw invalidParams('source_task_id names no task of this account');
   if (task.order.kind !== 'generation') throw invalidParams('source_task_id must name a generation');
   if (task.order.resolution !== '768P') throw invalidParams('source_task_id must name a 768P generation');
-  if (phaseOf(task, clock.now()).status !== 'succeeded') throw invalidParams('source_task_id must name a task that succeeded');
+  if (phaseOf(task, clock.now()).status !== 'succeeded')
+    throw invalidParams('source_task_id must name a task that succeeded');
   return task;
 }

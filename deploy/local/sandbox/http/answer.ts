@@ -3,7 +3,13 @@ export type Answer =
   | { readonly as: 'json'; readonly status: number; readonly body: unknown }
   | { readonly as: 'page' }
   | { readonly as: 'text'; readonly status: number; readonly text: string }
-  | { readonly as: 'bytes'; readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly bytes: Uint8Array; readonly torn: boolean }
+  | {
+      readonly as: 'bytes';
+      readonly status: number;
+      readonly headers: Readonly<Record<string, string>>;
+      readonly bytes: Uint8Array;
+      readonly torn: boolean;
+    }
   /** Each leaves as it comes. */
   | { readonly as: 'events'; readonly events: AsyncIterable<string> }
   | { readonly as: 'silence' }

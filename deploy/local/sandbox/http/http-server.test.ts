@@ -6,10 +6,17 @@ import { aGeneration } from '../testing/bodies.ts';
 import { generationPath, queryPath, runningSandbox, type RunningSandbox } from '../testing/running-sandbox.ts';
 
 let sandbox: RunningSandbox;
-beforeEach(async () => { sandbox = await runningSandbox(); });
+beforeEach(async () => {
+  sandbox = await runningSandbox();
+});
 afterEach(() => sandbox.stop());
 
-type Asked = { readonly method: string; readonly path: string; readonly headers?: Readonly<Record<string, string>>; readonly body?: unknown };
+type Asked = {
+  readonly method: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+};
 type Refused = { readonly status: number; readonly type: string; readonly message: string };
 
 const badRequest = (status: number, message: string): Refused => ({ status, type: 'bad_request_error', message });
@@ -17,38 +24,77 @@ const unauthorized = (message: string): Refused => ({ status: 401, type: 'author
 const post = { method: 'POST', path: generationPath };
 
 test.each<[string, Asked, Refused]>([
-  ['no key', { ...post, headers: { authorization: '' }, body: {} }, unauthorized("login fail: Please carry the API secret key in the 'Authorization' field of the request header (1004)")],
-  ['a wrong key', { ...post, headers: { authorization: 'Bearer other' }, body: {} }, unauthorized('invalid api key (2049)')],
+  [
+    'no key',
+    { ...post, headers: { authorization: '' }, body: {} },
+    unauthorized(
+      "login fail: Please carry the API secret key in the 'Authorization' field of the request header (1004)",
+    ),
+  ],
+  [
+    'a wrong key',
+    { ...post, headers: { authorization: 'Bearer other' }, body: {} },
+    unauthorized('invalid api key (2049)'),
+  ],
   ['a body that is not JSON', { ...post, body: '{' }, badRequest(400, 'invalid params, the body is not JSON (2013)')],
-  ['a body that is no object', { ...post, body: [] }, badRequest(400, 'invalid params, the body must be an object (2013)')],
-  ['an unknown task', { method: 'GET', path: `${queryPath}/424010985738629` }, badRequest(400, 'invalid task_id (2013)')],
-  ['an unknown task to delete', { method: 'DELETE', path: `${generationPath}/424010985738629` }, badRequest(400, 'invalid task_id (2013)')],
+  [
+    'a body that is no object',
+    { ...post, body: [] },
+    badRequest(400, 'invalid params, the body must be an object (2013)'),
+  ],
+  [
+    'an unknown task',
+    { method: 'GET', path: `${queryPath}/424010985738629` },
+    badRequest(400, 'invalid task_id (2013)'),
+  ],
+  [
+    'an unknown task to delete',
+    { method: 'DELETE', path: `${generationPath}/424010985738629` },
+    badRequest(400, 'invalid task_id (2013)'),
+  ],
   ['an unknown path', { method: 'GET', path: '/v2/nothing' }, badRequest(404, 'no route for GET /v2/nothing (2013)')],
-  ['a wrong method', { method: 'PUT', path: generationPath, body: {} }, badRequest(405, 'no route for PUT /v2/video_generation (2013)')],
-])('%s is answered in the envelope of the vendor', async (_name, { method, path, body, headers }, { status, type, message }) => {
-  const reply = await sandbox.call(method, path, body, headers);
+  [
+    'a wrong method',
+    { method: 'PUT', path: generationPath, body: {} },
+    badRequest(405, 'no route for PUT /v2/video_generation (2013)'),
+  ],
+])(
+  '%s is answered in the envelope of the vendor',
+  async (_name, { method, path, body, headers }, { status, type, message }) => {
+    const reply = await sandbox.call(method, path, body, headers);
 
-  expect(reply.status).toBe(status);
-  expect(reply.body).toEqual({ type: 'error', error: { type, message, http_code: String(status) }, request_id: expect.stringMatching(/^[0-9a-f]{32}$/) });
-});
+    expect(reply.status).toBe(status);
+    expect(reply.body).toEqual({
+      type: 'error',
+      error: { type, message, http_code: String(status) },
+      request_id: expect.stringMatching(/^[0-9a-f]{32}$/),
+    });
+  },
+);
 
 test('a body that declares itself too long is refused before it is sent', async () => {
-  const sent = request(new URL(generationPath, sandbox.url), { method: 'POST', headers: { authorization: 'Bearer sandbox', 'content-length': bodyBytesMax + 1 } });
+  const sent = request(new URL(generationPath, sandbox.url), {
+    method: 'POST',
+    headers: { authorization: 'Bearer sandbox', 'content-length': bodyBytesMax + 1 },
+  });
   sent.on('error', () => undefined);
   sent.flushHeaders();
 
-  const [response] = await once(sent, 'response') as [{ statusCode: number }];
+  const [response] = (await once(sent, 'response')) as [{ statusCode: number }];
 
   expect(response.statusCode).toBe(413);
   sent.destroy();
 });
 
 test('a body that turns out too long is refused', async () => {
-  const sent = request(new URL(generationPath, sandbox.url), { method: 'POST', headers: { authorization: 'Bearer sandbox', 'transfer-encoding': 'chunked' } });
+  const sent = request(new URL(generationPath, sandbox.url), {
+    method: 'POST',
+    headers: { authorization: 'Bearer sandbox', 'transfer-encoding': 'chunked' },
+  });
   sent.on('error', () => undefined);
   sent.end(Buffer.alloc(bodyBytesMax + 1, 32));
 
-  const [response] = await once(sent, 'response') as [{ statusCode: number }];
+  const [response] = (await once(sent, 'response')) as [{ statusCode: number }];
 
   expect(response.statusCode).toBe(413);
   sent.destroy();

@@ -19,12 +19,14 @@ export function httpServer(handle: Handler, report: (fault: unknown) => void): S
 
   return createServer({ requestTimeout: bodyMsMax, keepAliveTimeout: idleMsMax }, (request, response) => {
     response.on('error', () => undefined);
-    void handle(request).catch(refusalAnswer).then((answer) => {
-      // A body that was not read to its end would be taken for the next request.
-      if (!request.complete && answer.as !== 'silence') response.setHeader('connection', 'close');
-      writeAnswer(response, answer);
-      request.resume();
-    });
+    void handle(request)
+      .catch(refusalAnswer)
+      .then((answer) => {
+        // A body that was not read to its end would be taken for the next request.
+        if (!request.complete && answer.as !== 'silence') response.setHeader('connection', 'close');
+        writeAnswer(response, answer);
+        request.resume();
+      });
   });
 }
 

@@ -20,5 +20,10 @@ export async function readBody(request: IncomingMessage): Promise<unknown> {
 }
 
 function tooLong(): Refusal {
-  return new Refusal({ http: 413, type: 'bad_request_error', code: 2013, text: `invalid params, the body has more than ${bodyBytesMax} bytes` });
+  return new Refusal({
+    http: 413,
+    type: 'bad_request_error',
+    code: 2013,
+    text: `invalid params, the body has more than ${bodyBytesMax} bytes`,
+  });
 }

@@ -26,7 +26,10 @@ function writeEvents(response: ServerResponse, events: AsyncIterable<string>): v
   pipeline(Readable.from(events), response).catch(() => undefined);
 }
 
-function writeBytes(response: ServerResponse, { status, headers, bytes, torn }: Extract<Answer, { as: 'bytes' }>): void {
+function writeBytes(
+  response: ServerResponse,
+  { status, headers, bytes, torn }: Extract<Answer, { as: 'bytes' }>,
+): void {
   response.writeHead(status, { ...headers, 'content-length': bytes.length });
   if (!torn) return void response.end(bytes);
   response.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => response.destroy());

@@ -36,7 +36,10 @@ export function widthOf(text: string, size: number): number {
 function drawGlyph(character: string, size: number): Glyph {
   const font = fontWith(character);
   const glyph = font.charToGlyph(character);
-  return { shape: fillOutline(glyph.getPath(0, 0, size).commands), advance: (glyph.advanceWidth * size) / font.unitsPerEm };
+  return {
+    shape: fillOutline(glyph.getPath(0, 0, size).commands),
+    advance: (glyph.advanceWidth * size) / font.unitsPerEm,
+  };
 }
 
 function fontWith(character: string): Font {

@@ -7,7 +7,9 @@ import type { Render } from './render-queue.ts';
 export const renderInWorker: Render = async (order, stopped) => {
   const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData: order });
   try {
-    const [bytes] = (await once(worker, 'message', { signal: AbortSignal.any([stopped, AbortSignal.timeout(renderMsMax)]) })) as [Uint8Array];
+    const [bytes] = (await once(worker, 'message', {
+      signal: AbortSignal.any([stopped, AbortSignal.timeout(renderMsMax)]),
+    })) as [Uint8Array];
     return bytes;
   } finally {
     await worker.terminate();

@@ -4,7 +4,15 @@ declare module 'opentype.js' {
     | { readonly type: 'M'; readonly x: number; readonly y: number }
     | { readonly type: 'L'; readonly x: number; readonly y: number }
     | { readonly type: 'Q'; readonly x1: number; readonly y1: number; readonly x: number; readonly y: number }
-    | { readonly type: 'C'; readonly x1: number; readonly y1: number; readonly x2: number; readonly y2: number; readonly x: number; readonly y: number }
+    | {
+        readonly type: 'C';
+        readonly x1: number;
+        readonly y1: number;
+        readonly x2: number;
+        readonly y2: number;
+        readonly x: number;
+        readonly y: number;
+      }
     | { readonly type: 'Z' };
 
   export type Glyph = {

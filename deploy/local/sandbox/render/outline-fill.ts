@@ -1,7 +1,13 @@
 import type { PathCommand } from 'opentype.js';
 
 /** How much of each pixel a shape covers (0 to 255), and where its top left corner lies. */
-export type Coverage = { readonly left: number; readonly top: number; readonly width: number; readonly height: number; readonly alpha: Uint8Array };
+export type Coverage = {
+  readonly left: number;
+  readonly top: number;
+  readonly width: number;
+  readonly height: number;
+  readonly alpha: Uint8Array;
+};
 
 type Point = { readonly x: number; readonly y: number };
 type Edge = { readonly top: Point; readonly bottom: Point; readonly winding: 1 | -1 };
@@ -55,14 +61,23 @@ function flatten(from: Point, command: Exclude<PathCommand, { type: 'Z' }>): rea
   const at = (axis: 'x' | 'y', t: number): number =>
     second === undefined
       ? (1 - t) ** 2 * from[axis] + 2 * (1 - t) * t * first[axis] + t ** 2 * to[axis]
-      : (1 - t) ** 3 * from[axis] + 3 * (1 - t) ** 2 * t * first[axis] + 3 * (1 - t) * t ** 2 * second[axis] + t ** 3 * to[axis];
-  return Array.from({ length: curvePieces }, (_, piece) => ({ x: at('x', (piece + 1) / curvePieces), y: at('y', (piece + 1) / curvePieces) }));
+      : (1 - t) ** 3 * from[axis] +
+        3 * (1 - t) ** 2 * t * first[axis] +
+        3 * (1 - t) * t ** 2 * second[axis] +
+        t ** 3 * to[axis];
+  return Array.from({ length: curvePieces }, (_, piece) => ({
+    x: at('x', (piece + 1) / curvePieces),
+    y: at('y', (piece + 1) / curvePieces),
+  }));
 }
 
 function spansAt(edges: readonly Edge[], y: number): readonly (readonly [number, number])[] {
   const crossings = edges
     .filter((edge) => edge.top.y <= y && y < edge.bottom.y)
-    .map(({ top, bottom, winding }) => ({ x: top.x + ((bottom.x - top.x) * (y - top.y)) / (bottom.y - top.y), winding }))
+    .map(({ top, bottom, winding }) => ({
+      x: top.x + ((bottom.x - top.x) * (y - top.y)) / (bottom.y - top.y),
+      winding,
+    }))
     .sort((one, other) => one.x - other.x);
   const spans: [number, number][] = [];
   let winding = 0;

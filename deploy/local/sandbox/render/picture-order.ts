@@ -12,7 +12,9 @@ export type PictureOrder = {
 
 export function pictureKey(order: PictureOrder): string {
   const { prompt, resolution, ratio, seconds, caption } = order;
-  return createHash('sha256').update(JSON.stringify([prompt, resolution, ratio, seconds, caption])).digest('hex');
+  return createHash('sha256')
+    .update(JSON.stringify([prompt, resolution, ratio, seconds, caption]))
+    .digest('hex');
 }
 
 /** A number from 0 up to 1 that belongs to the prompt, so that a prompt keeps its colours and its tune. */

@@ -5,14 +5,26 @@ import type { Coverage } from './outline-fill.ts';
  * A picture as the encoder takes it (I420): full-size brightness, then the two colour planes at half size. Drawing straight into these
  * saves turning millions of RGB pixels into them for every frame.
  */
-export type Planes = FrameSize & { readonly bytes: Uint8Array; readonly y: Uint8Array; readonly u: Uint8Array; readonly v: Uint8Array };
+export type Planes = FrameSize & {
+  readonly bytes: Uint8Array;
+  readonly y: Uint8Array;
+  readonly u: Uint8Array;
+  readonly v: Uint8Array;
+};
 
 export type Colour = { readonly y: number; readonly u: number; readonly v: number };
 
 export function blankPlanes({ width, height }: FrameSize): Planes {
   const pixels = width * height;
   const bytes = new Uint8Array((pixels * 3) / 2);
-  return { width, height, bytes, y: bytes.subarray(0, pixels), u: bytes.subarray(pixels, (pixels * 5) / 4), v: bytes.subarray((pixels * 5) / 4) };
+  return {
+    width,
+    height,
+    bytes,
+    y: bytes.subarray(0, pixels),
+    u: bytes.subarray(pixels, (pixels * 5) / 4),
+    v: bytes.subarray((pixels * 5) / 4),
+  };
 }
 
 /** A colour by hue (turns, 0 to 1), saturation and lightness, in the video's limited range (BT.709). */
@@ -42,7 +54,12 @@ export function paintGradient(planes: Planes, from: Colour, to: Colour): void {
 }
 
 /** Lays a shape in one colour over the picture; what lies outside the picture is left out. */
-export function paintCoverage(planes: Planes, shape: Coverage, at: { readonly x: number; readonly y: number }, colour: Colour): void {
+export function paintCoverage(
+  planes: Planes,
+  shape: Coverage,
+  at: { readonly x: number; readonly y: number },
+  colour: Colour,
+): void {
   const left = Math.round(at.x) + shape.left;
   const top = Math.round(at.y) + shape.top;
   const halfWidth = planes.width / 2;

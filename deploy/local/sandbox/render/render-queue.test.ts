@@ -3,7 +3,13 @@ import type { PictureOrder } from './picture-order.ts';
 import { renderQueue, type Render } from './render-queue.ts';
 
 const roomy = { waitingMax: 10, bytesMax: 1000 };
-const anOrder = (prompt: string): PictureOrder => ({ prompt, resolution: '768P', ratio: '16:9', seconds: 5, caption: '' });
+const anOrder = (prompt: string): PictureOrder => ({
+  prompt,
+  resolution: '768P',
+  ratio: '16:9',
+  seconds: 5,
+  caption: '',
+});
 
 type Rendering = { readonly prompt: string; finish(): void; fail(): void };
 
@@ -12,12 +18,23 @@ function byHand(size = 10): { readonly render: Render; readonly started: readonl
   const started: Rendering[] = [];
   const render: Render = ({ prompt }) =>
     new Promise((resolve, reject) => {
-      started.push({ prompt, finish: () => { resolve(new Uint8Array(size)); }, fail: () => { reject(new Error('broken')); } });
+      started.push({
+        prompt,
+        finish: () => {
+          resolve(new Uint8Array(size));
+        },
+        fail: () => {
+          reject(new Error('broken'));
+        },
+      });
     });
   return { render, started };
 }
 
-const settled = (): Promise<void> => new Promise((resolve) => { setImmediate(resolve); });
+const settled = (): Promise<void> =>
+  new Promise((resolve) => {
+    setImmediate(resolve);
+  });
 const running = new AbortController().signal;
 
 test('one video is rendered at a time, in the order of asking', async () => {
@@ -65,7 +82,11 @@ test('a broken video does not hold up the next', async () => {
 
 test('what no longer fits is dropped, oldest first, and rendered again when asked for', async () => {
   const prompts: string[] = [];
-  const queue = renderQueue(({ prompt }) => Promise.resolve(new Uint8Array(prompts.push(prompt) && 600)), running, roomy);
+  const queue = renderQueue(
+    ({ prompt }) => Promise.resolve(new Uint8Array(prompts.push(prompt) && 600)),
+    running,
+    roomy,
+  );
   await queue.render(anOrder('a'));
   await queue.render(anOrder('b'));
 

@@ -13,7 +13,11 @@ export type RenderQueue = {
 
 type Bounds = { readonly waitingMax: number; readonly bytesMax: number };
 
-export function renderQueue(render: Render, stopped: AbortSignal, bounds: Bounds = { waitingMax: rendersWaitingMax, bytesMax: renderedBytesMax }): RenderQueue {
+export function renderQueue(
+  render: Render,
+  stopped: AbortSignal,
+  bounds: Bounds = { waitingMax: rendersWaitingMax, bytesMax: renderedBytesMax },
+): RenderQueue {
   const kept = new Map<string, Uint8Array>();
   const waiting = new Map<string, Promise<Uint8Array>>();
   let last: Promise<void> = Promise.resolve();
@@ -33,17 +37,23 @@ export function renderQueue(render: Render, stopped: AbortSignal, bounds: Bounds
       stopped.throwIfAborted();
       return render(order, stopped);
     });
-    const done = turn.then((bytes) => {
-      keep(key, bytes);
-      return bytes;
-    }).finally(() => waiting.delete(key));
+    const done = turn
+      .then((bytes) => {
+        keep(key, bytes);
+        return bytes;
+      })
+      .finally(() => waiting.delete(key));
     waiting.set(key, done);
-    last = done.then(() => undefined, () => undefined);
+    last = done.then(
+      () => undefined,
+      () => undefined,
+    );
     return done;
   };
 
   return {
-    hasRoomFor: (order) => waiting.size < bounds.waitingMax || waiting.has(pictureKey(order)) || kept.has(pictureKey(order)),
+    hasRoomFor: (order) =>
+      waiting.size < bounds.waitingMax || waiting.has(pictureKey(order)) || kept.has(pictureKey(order)),
     idle: () => last,
     render: (order) => {
       const key = pictureKey(order);

@@ -1,7 +1,16 @@
 import { frameCount, framesPerSecond, frameSize } from './frame-format.ts';
 import { widthOf } from './glyphs.ts';
 import { promptShare, type PictureOrder } from './picture-order.ts';
-import { blankPlanes, colourOf, disc, paintCoverage, paintGradient, rectangle, type Colour, type Planes } from './planes.ts';
+import {
+  blankPlanes,
+  colourOf,
+  disc,
+  paintCoverage,
+  paintGradient,
+  rectangle,
+  type Colour,
+  type Planes,
+} from './planes.ts';
 import { fitText, paintBlock, paintLine, type Box } from './text-block.ts';
 
 /** What one video shows: a still picture with the prompt, drawn once, and the little that moves over it. */
@@ -64,7 +73,16 @@ function paintStill(still: Planes, order: PictureOrder, layout: Layout, accent: 
   paintLine(still, { text: 'REELGATE SANDBOX', size, x: left, baseline: headline }, accent);
   paintLine(still, { text: format, size, x: left + width - widthOf(format, size), baseline: headline }, white);
   paintLine(still, { text: order.caption, size: unit * 0.75, x: left, baseline: headline + unit * 1.2 }, accent);
-  paintBlock(still, fitText(order.prompt, prompt, promptSizes.map((share) => Math.round(share * unit))), prompt, white);
+  paintBlock(
+    still,
+    fitText(
+      order.prompt,
+      prompt,
+      promptSizes.map((share) => Math.round(share * unit)),
+    ),
+    prompt,
+    white,
+  );
   paintCoverage(still, rectangle(width, unit * 0.12, 0.35), { x: left, y: layout.lane + unit * 0.95 }, white);
 }
 
@@ -76,7 +94,12 @@ function paintMoving(planes: Planes, layout: Layout, { frame, frames }: Moment, 
   const roll = (frame / framesPerSecond / rollSeconds) % 1;
   const swing = (1 - Math.cos(roll * 2 * Math.PI)) / 2;
   paintCoverage(planes, disc(radius), { x: left + radius + swing * (width - radius * 2), y: lane }, accent);
-  paintCoverage(planes, rectangle((width * (frame + 1)) / frames, unit * 0.12), { x: left, y: lane + unit * 0.95 }, accent);
+  paintCoverage(
+    planes,
+    rectangle((width * (frame + 1)) / frames, unit * 0.12),
+    { x: left, y: lane + unit * 0.95 },
+    accent,
+  );
 
   const size = Math.round(unit);
   const count = `frame ${frame + 1} of ${frames}`;

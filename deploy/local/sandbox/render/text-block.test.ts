@@ -6,7 +6,10 @@ const box = { x: 0, y: 0, width: 600, height: 300 };
 const sizes = [60, 40, 20];
 
 test('a short text takes the largest size, a longer one the next that holds all of it', () => {
-  const [short, longer] = [fitText('A fox', box, sizes), fitText('A fox trots through fresh snow at dawn, the camera low and close. '.repeat(2), box, sizes)];
+  const [short, longer] = [
+    fitText('A fox', box, sizes),
+    fitText('A fox trots through fresh snow at dawn, the camera low and close. '.repeat(2), box, sizes),
+  ];
 
   expect([short.size, longer.size]).toEqual([60, 40]);
   expect(longer.lines.join(' ')).toContain('low and close. A fox');

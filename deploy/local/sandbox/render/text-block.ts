@@ -9,7 +9,8 @@ const charactersMax = 2000;
 // Invisible by themselves: control characters, joiners and variation selectors.
 const invisible = /[\p{Cc}\u200B-\u200F\u2028-\u202E\uFE00-\uFE0F\uFEFF]/gu;
 // A word with the blanks behind it, or one character of a script that writes without blanks.
-const pieces = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[^\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]+\s*|\s+/gu;
+const pieces =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[^\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]+\s*|\s+/gu;
 
 /** Breaks a text into lines at the first of the sizes at which all of it fits; at the last size what does not fit is cut off with an ellipsis. */
 export function fitText(text: string, box: Box, sizes: readonly number[]): TextBlock {
@@ -21,7 +22,10 @@ export function fitText(text: string, box: Box, sizes: readonly number[]): TextB
     if (last.lines.length * last.size * lineHeight <= box.height) return last;
   }
   const room = Math.max(1, Math.floor(box.height / (last.size * lineHeight)));
-  return { size: last.size, lines: last.lines.slice(0, room).map((line, index) => (index === room - 1 ? `${line.slice(0, -1)}…` : line)) };
+  return {
+    size: last.size,
+    lines: last.lines.slice(0, room).map((line, index) => (index === room - 1 ? `${line.slice(0, -1)}…` : line)),
+  };
 }
 
 /** Paints a block from the box's left edge, centred between its top and bottom. */
@@ -45,14 +49,18 @@ export function paintLine(planes: Planes, { text, size, x, baseline }: Line, col
 }
 
 function wrap(text: string, size: number, width: number): readonly string[] {
-  return text.split(/\r\n|\r|\n/).flatMap((paragraph) => wrapParagraph(paragraph.replace(/\t/g, '  ').replace(invisible, ''), size, width));
+  return text
+    .split(/\r\n|\r|\n/)
+    .flatMap((paragraph) => wrapParagraph(paragraph.replace(/\t/g, '  ').replace(invisible, ''), size, width));
 }
 
 function wrapParagraph(paragraph: string, size: number, width: number): readonly string[] {
   const lines: string[] = [];
   let line = '';
   let used = 0;
-  for (const piece of (paragraph.match(pieces) ?? []).flatMap((word) => (widthOf(word.trimEnd(), size) > width ? Array.from(word) : [word]))) {
+  for (const piece of (paragraph.match(pieces) ?? []).flatMap((word) =>
+    widthOf(word.trimEnd(), size) > width ? Array.from(word) : [word],
+  )) {
     if (line !== '' && used + widthOf(piece.trimEnd(), size) > width) {
       lines.push(line.trimEnd());
       line = '';

@@ -1,7 +1,17 @@
 import { registerAacEncoder } from '@mediabunny/aac-encoder';
 import h264 from 'h264-mp4-encoder';
 import {
-  AudioSample, AudioSampleSource, BufferSource, BufferTarget, EncodedPacketSink, EncodedVideoPacketSource, Input, MP4, Mp4OutputFormat, Output, Quality,
+  AudioSample,
+  AudioSampleSource,
+  BufferSource,
+  BufferTarget,
+  EncodedPacketSink,
+  EncodedVideoPacketSource,
+  Input,
+  MP4,
+  Mp4OutputFormat,
+  Output,
+  Quality,
 } from 'mediabunny';
 import { frameCount, framesPerSecond } from './frame-format.ts';
 import type { PictureOrder } from './picture-order.ts';
@@ -57,14 +67,22 @@ async function copyPackets(pictures: Uint8Array, to: EncodedVideoPacketSource): 
   if (!track || !decoderConfig) throw new Error('the encoder gave no video track');
   let frame = 0;
   for await (const packet of new EncodedPacketSink(track).packets(undefined, undefined, { verifyKeyPackets: true })) {
-    await to.add(packet.clone({ timestamp: frame / framesPerSecond, duration: 1 / framesPerSecond }), { decoderConfig });
+    await to.add(packet.clone({ timestamp: frame / framesPerSecond, duration: 1 / framesPerSecond }), {
+      decoderConfig,
+    });
     frame += 1;
   }
   to.close();
 }
 
 async function addTune(order: PictureOrder, to: AudioSampleSource): Promise<void> {
-  const sample = new AudioSample({ data: tuneOf(order), format: 'f32', numberOfChannels: channels, sampleRate: samplesPerSecond, timestamp: 0 });
+  const sample = new AudioSample({
+    data: tuneOf(order),
+    format: 'f32',
+    numberOfChannels: channels,
+    sampleRate: samplesPerSecond,
+    timestamp: 0,
+  });
   await to.add(sample);
   sample.close();
   to.close();

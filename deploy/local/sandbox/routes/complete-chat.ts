@@ -8,9 +8,16 @@ import type { RouteHandler } from './route.ts';
 /** A chat completion in the shape that most vendors of text share. */
 export const completeChat: RouteHandler = ({ body }, { clock, stopped }): Answer => {
   const order = readChatOrder(body);
-  if (typeof order === 'string') return { as: 'json', status: 400, body: { error: { message: order, type: 'invalid_request_error', param: null, code: 'invalid_request' } } };
+  if (typeof order === 'string')
+    return {
+      as: 'json',
+      status: 400,
+      body: { error: { message: order, type: 'invalid_request_error', param: null, code: 'invalid_request' } },
+    };
   const answer = chatAnswer(order, clock.now());
-  return order.stream ? { as: 'events', events: spoken(chatEvents(answer, order.showsUsage), clock, stopped) } : json(wholeChat(answer));
+  return order.stream
+    ? { as: 'events', events: spoken(chatEvents(answer, order.showsUsage), clock, stopped) }
+    : json(wholeChat(answer));
 };
 
 /** One event after the other, as fast as somebody speaks. */

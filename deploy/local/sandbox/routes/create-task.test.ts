@@ -1,12 +1,24 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { aContextIr, aGeneration, aPrompt, aRegeneration, audio, image, text, video } from '../testing/bodies.ts';
-import { contextIrPath, generationPath, queryPath, regenerationPath, runningSandbox, type RunningSandbox } from '../testing/running-sandbox.ts';
+import {
+  contextIrPath,
+  generationPath,
+  queryPath,
+  regenerationPath,
+  runningSandbox,
+  type RunningSandbox,
+} from '../testing/running-sandbox.ts';
 
 let sandbox: RunningSandbox;
-beforeEach(async () => { sandbox = await runningSandbox(); });
+beforeEach(async () => {
+  sandbox = await runningSandbox();
+});
 afterEach(() => sandbox.stop());
 
-const refused = (detail: string): object => ({ status: 400, body: expect.objectContaining({ error: expect.objectContaining({ message: `invalid params, ${detail} (2013)` }) }) });
+const refused = (detail: string): object => ({
+  status: 400,
+  body: expect.objectContaining({ error: expect.objectContaining({ message: `invalid params, ${detail} (2013)` }) }),
+});
 
 test('a generation comes to a signed link, with its seconds and tokens', async () => {
   const id = await sandbox.created(generationPath, aGeneration({ duration: 6, resolution: '2K', ratio: '9:16' }));
@@ -16,12 +28,31 @@ test('a generation comes to a signed link, with its seconds and tokens', async (
   sandbox.clock.advance(3000);
   const succeeded = await sandbox.task(id);
 
-  const shared = { id, model: 'MiniMax-H3', created_at: createdAt, resolution: '2K', duration: 6, ratio: '9:16', task_type: 'generation', modality: 'video' };
+  const shared = {
+    id,
+    model: 'MiniMax-H3',
+    created_at: createdAt,
+    resolution: '2K',
+    duration: 6,
+    ratio: '9:16',
+    task_type: 'generation',
+    modality: 'video',
+  };
   expect(queued).toEqual({ ...shared, status: 'queued', updated_at: createdAt, usage: {} });
   expect(succeeded).toEqual({
-    ...shared, status: 'succeeded', updated_at: createdAt + 2,
+    ...shared,
+    status: 'succeeded',
+    updated_at: createdAt + 2,
     content: { url: expect.stringContaining(`${sandbox.url}/cdn/${id}/output.mp4?`) },
-    usage: { total_seconds: 6, input_seconds: 0, output_seconds: 6, input_image_count: 0, total_tokens: 312_000, prompt_tokens: 0, completion_tokens: 312_000 },
+    usage: {
+      total_seconds: 6,
+      input_seconds: 0,
+      output_seconds: 6,
+      input_image_count: 0,
+      total_tokens: 312_000,
+      prompt_tokens: 0,
+      completion_tokens: 312_000,
+    },
   });
 });
 
@@ -36,13 +67,24 @@ test('references are counted in the usage, and adaptive comes to a concrete rati
 });
 
 test('a context-IR comes to a text in sections that quotes the prompt, with tokens alone', async () => {
-  const id = await sandbox.created(contextIrPath, aContextIr({ content: [text('A fox in the snow'), video('reference_video')] }));
+  const id = await sandbox.created(
+    contextIrPath,
+    aContextIr({ content: [text('A fox in the snow'), video('reference_video')] }),
+  );
 
   sandbox.clock.advance(3000);
   const task = await sandbox.task(id);
 
   const sections = task.content?.prompt?.split('\n').map((line) => line.slice(0, line.indexOf(':')));
-  expect(sections).toEqual(['subject_definitions', 'summary', 'retention_analysis', 'detailed_description', 'integrated_multimodal_description', 'overall_soundscape', 'non_diegetic_music']);
+  expect(sections).toEqual([
+    'subject_definitions',
+    'summary',
+    'retention_analysis',
+    'detailed_description',
+    'integrated_multimodal_description',
+    'overall_soundscape',
+    'non_diegetic_music',
+  ]);
   expect(task.content?.prompt).toContain('A fox in the snow');
   expect(Object.keys(task.usage)).toEqual(['total_tokens', 'prompt_tokens', 'completion_tokens']);
   expect(task).toMatchObject({ task_type: 'h3_context_ir', modality: 'text' });
@@ -66,17 +108,40 @@ test('a regeneration by id takes after its source', async () => {
   sandbox.clock.advance(3000);
   const task = await sandbox.task(id);
 
-  expect(task).toMatchObject({ status: 'succeeded', task_type: 'regeneration', resolution: '2K', duration: 7, ratio: '', usage: { total_seconds: 7, input_image_count: 1 } });
+  expect(task).toMatchObject({
+    status: 'succeeded',
+    task_type: 'regeneration',
+    resolution: '2K',
+    duration: 7,
+    ratio: '',
+    usage: { total_seconds: 7, input_image_count: 1 },
+  });
 });
 
 type Source = { readonly path: string; readonly body: object; readonly ageMs: number };
 
 test.each<[string, Source, string]>([
-  ['still runs', { path: generationPath, body: aGeneration(), ageMs: 1500 }, 'source_task_id must name a task that succeeded'],
-  ['failed', { path: generationPath, body: aPrompt('[fail]'), ageMs: 3000 }, 'source_task_id must name a task that succeeded'],
+  [
+    'still runs',
+    { path: generationPath, body: aGeneration(), ageMs: 1500 },
+    'source_task_id must name a task that succeeded',
+  ],
+  [
+    'failed',
+    { path: generationPath, body: aPrompt('[fail]'), ageMs: 3000 },
+    'source_task_id must name a task that succeeded',
+  ],
   ['is no video', { path: contextIrPath, body: aContextIr(), ageMs: 3000 }, 'source_task_id must name a generation'],
-  ['is in 2K', { path: generationPath, body: aGeneration({ resolution: '2K' }), ageMs: 3000 }, 'source_task_id must name a 768P generation'],
-  ['is eight days old', { path: generationPath, body: aGeneration(), ageMs: 8 * 24 * 3_600_000 }, 'source_task_id names no task of this account'],
+  [
+    'is in 2K',
+    { path: generationPath, body: aGeneration({ resolution: '2K' }), ageMs: 3000 },
+    'source_task_id must name a 768P generation',
+  ],
+  [
+    'is eight days old',
+    { path: generationPath, body: aGeneration(), ageMs: 8 * 24 * 3_600_000 },
+    'source_task_id names no task of this account',
+  ],
 ])('a regeneration refuses a source that %s', async (_name, { path, body, ageMs }, detail) => {
   const source = await sandbox.created(path, body);
   sandbox.clock.advance(ageMs);

@@ -18,7 +18,8 @@ export function createTask(kind: Kind): RouteHandler {
     const source = draft.sourceTaskId === undefined ? undefined : sourceTask(draft.sourceTaskId, parts);
     const text = source?.order.text ?? draft.text;
     const script = steer(text, kind);
-    if (source !== undefined && !script.sourceIdsAllowed) throw invalidParams('source_task_id is not enabled for this account');
+    if (source !== undefined && !script.sourceIdsAllowed)
+      throw invalidParams('source_task_id is not enabled for this account');
     const early = earlyAnswer(script.answer, `${kind} ${text}`, parts);
     if (early !== undefined) return early;
 

@@ -3,7 +3,9 @@ import { aPrompt } from '../testing/bodies.ts';
 import { generationPath, queryPath, runningSandbox, type RunningSandbox } from '../testing/running-sandbox.ts';
 
 let sandbox: RunningSandbox;
-beforeEach(async () => { sandbox = await runningSandbox(); });
+beforeEach(async () => {
+  sandbox = await runningSandbox();
+});
 afterEach(() => sandbox.stop());
 
 test('a queued task is cancelled and stays readable', async () => {
@@ -27,12 +29,19 @@ test.each(['A fox', '[fail]', '[expired]'])('a finished task is deleted and gone
   expect(query.status).toBe(400);
 });
 
-test.each([['running', '[never]'], ['cancelled', '[cancelled]'], ['paused', '[unknown:paused]']])('a %s task is left alone', async (status, prompt) => {
+test.each([
+  ['running', '[never]'],
+  ['cancelled', '[cancelled]'],
+  ['paused', '[unknown:paused]'],
+])('a %s task is left alone', async (status, prompt) => {
   const id = await sandbox.created(generationPath, aPrompt(prompt));
   sandbox.clock.advance(5000);
 
   const reply = await sandbox.call('DELETE', `${generationPath}/${id}`);
 
-  expect([reply.status, reply.text]).toEqual([400, expect.stringContaining(`invalid params, a ${status} task can be neither cancelled nor deleted (2013)`)]);
+  expect([reply.status, reply.text]).toEqual([
+    400,
+    expect.stringContaining(`invalid params, a ${status} task can be neither cancelled nor deleted (2013)`),
+  ]);
   expect(await sandbox.task(id)).toMatchObject({ status });
 });

@@ -13,7 +13,8 @@ export const deleteTask: RouteHandler = ({ id }, { book, clock, announcer }) => 
     announcer.lookAgain(id);
     return json({ task_id: id, action: 'cancelled', status: 'cancelled' });
   }
-  if (!isFinished(phase) || phase.status === 'cancelled') throw invalidParams(`a ${phase.status} task can be neither cancelled nor deleted`);
+  if (!isFinished(phase) || phase.status === 'cancelled')
+    throw invalidParams(`a ${phase.status} task can be neither cancelled nor deleted`);
   book.remove(id);
   return json({ task_id: id, action: 'deleted', status: 'deleted' });
 };

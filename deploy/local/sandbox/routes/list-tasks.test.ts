@@ -1,6 +1,12 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { aContextIr, aGeneration, aPrompt } from '../testing/bodies.ts';
-import { contextIrPath, generationPath, queryPath, runningSandbox, type RunningSandbox } from '../testing/running-sandbox.ts';
+import {
+  contextIrPath,
+  generationPath,
+  queryPath,
+  runningSandbox,
+  type RunningSandbox,
+} from '../testing/running-sandbox.ts';
 
 let sandbox: RunningSandbox;
 let ids: readonly string[];

@@ -9,7 +9,9 @@ export const queryTask: RouteHandler = ({ id }, { book, clock, linkTo }) => {
   if (task === undefined) throw unknownTask();
   const { reads } = task.script;
   book.change(id, { reads: task.reads + 1 });
-  return reads !== undefined && task.reads < reads.times ? troubled(reads) : json({ task: toWireTask(task, clock.now(), linkTo) });
+  return reads !== undefined && task.reads < reads.times
+    ? troubled(reads)
+    : json({ task: toWireTask(task, clock.now(), linkTo) });
 };
 
 function troubled(trouble: ReadTrouble): Answer {

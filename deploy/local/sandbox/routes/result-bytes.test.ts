@@ -3,7 +3,9 @@ import { aPrompt } from '../testing/bodies.ts';
 import { fakeVideo, generationPath, runningSandbox, type RunningSandbox } from '../testing/running-sandbox.ts';
 
 let sandbox: RunningSandbox;
-beforeEach(async () => { sandbox = await runningSandbox({ publicHost: 'http://results.test/' }); });
+beforeEach(async () => {
+  sandbox = await runningSandbox({ publicHost: 'http://results.test/' });
+});
 afterEach(() => sandbox.stop());
 
 const finished = async (prompt: string): Promise<string> => {
@@ -17,12 +19,17 @@ const linkOf = async (id: string): Promise<string> => {
   return (content?.url ?? '').replace('http://results.test', '');
 };
 
-const fetched = (link: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Response> => fetch(`${sandbox.url}${link}`, { method, headers });
+const fetched = (link: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Response> =>
+  fetch(`${sandbox.url}${link}`, { method, headers });
 
 test('a link needs no key and gives the whole video', async () => {
   const response = await fetched(await linkOf(await finished('A fox')));
 
-  expect([response.status, response.headers.get('content-type'), response.headers.get('accept-ranges')]).toEqual([200, 'video/mp4', 'bytes']);
+  expect([response.status, response.headers.get('content-type'), response.headers.get('accept-ranges')]).toEqual([
+    200,
+    'video/mp4',
+    'bytes',
+  ]);
   expect(await response.bytes()).toEqual(fakeVideo);
 });
 
@@ -47,7 +54,11 @@ test('a range past the end is answered 416', async () => {
 test('HEAD tells the length without the bytes', async () => {
   const response = await fetched(await linkOf(await finished('A fox')), {}, 'HEAD');
 
-  expect([response.status, response.headers.get('content-length'), (await response.bytes()).length]).toEqual([200, '1000', 0]);
+  expect([response.status, response.headers.get('content-length'), (await response.bytes()).length]).toEqual([
+    200,
+    '1000',
+    0,
+  ]);
 });
 
 test('every query signs a new link, and the older one still works', async () => {

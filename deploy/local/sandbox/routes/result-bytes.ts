@@ -7,10 +7,14 @@ export const resultBytes: RouteHandler = async ({ method, id, query, range }, { 
   if (!links.isValid(id, query)) return { as: 'text', status: 403, text: 'this link is no longer valid' };
   const task = book.find(id);
   const picture = task?.picture;
-  if (task === undefined || picture?.state !== 'ready' || task.script.result === 'dead') return { as: 'text', status: 404, text: 'there is nothing here' };
+  if (task === undefined || picture?.state !== 'ready' || task.script.result === 'dead')
+    return { as: 'text', status: 404, text: 'there is nothing here' };
   if (task.script.result === 'page') return { as: 'page' };
   const bytes = await renders.render(picture.order);
-  return sliced(bytes, range, { etag: `"${pictureKey(picture.order).slice(0, 32)}"`, torn: task.script.result === 'torn' && method === 'GET' });
+  return sliced(bytes, range, {
+    etag: `"${pictureKey(picture.order).slice(0, 32)}"`,
+    torn: task.script.result === 'torn' && method === 'GET',
+  });
 };
 
 type Serving = { readonly etag: string; readonly torn: boolean };
@@ -22,7 +26,11 @@ function sliced(bytes: Uint8Array, range: string | undefined, { etag, torn }: Se
   const from = first === '' ? Math.max(0, bytes.length - Number(last)) : Number(first);
   const to = first === '' || last === '' ? bytes.length - 1 : Math.min(Number(last), bytes.length - 1);
   const part = (status: number, place: string): Answer => ({
-    as: 'bytes', status, torn, headers: { ...headers, 'content-range': `bytes ${place}/${bytes.length}` }, bytes: bytes.subarray(from, to + 1),
+    as: 'bytes',
+    status,
+    torn,
+    headers: { ...headers, 'content-range': `bytes ${place}/${bytes.length}` },
+    bytes: bytes.subarray(from, to + 1),
   });
   return from > to ? part(416, '*') : part(206, `${from}-${to}`);
 }

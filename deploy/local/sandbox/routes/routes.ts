@@ -11,7 +11,12 @@ import { queryTask } from './query-task.ts';
 import { resultBytes } from './result-bytes.ts';
 import type { RouteHandler } from './route.ts';
 
-type Route = { readonly methods: readonly string[]; readonly path: RegExp; readonly open?: true; readonly handle: RouteHandler };
+type Route = {
+  readonly methods: readonly string[];
+  readonly path: RegExp;
+  readonly open?: true;
+  readonly handle: RouteHandler;
+};
 
 const routes: readonly Route[] = [
   { methods: ['POST'], path: /^\/v2\/video_generation$/, handle: createTask('generation') },
@@ -33,7 +38,10 @@ export async function route(request: IncomingMessage, key: string, parts: Sandbo
   if (found?.open !== true) checkKey(request.headers.authorization, key);
   if (found === undefined) throw noRoute(at.length > 0 ? 405 : 404, `${method} ${pathname.slice(0, 100)}`);
   const body = method === 'POST' ? await readBody(request) : undefined;
-  return found.handle({ method, id: found.path.exec(pathname)?.[1] ?? '', query: searchParams, range: request.headers.range, body }, parts);
+  return found.handle(
+    { method, id: found.path.exec(pathname)?.[1] ?? '', query: searchParams, range: request.headers.range, body },
+    parts,
+  );
 }
 
 function noRoute(http: number, asked: string): Refusal {

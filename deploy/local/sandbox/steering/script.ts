@@ -13,7 +13,9 @@ export type Ending =
   | { readonly as: 'other'; readonly status: string };
 
 /** What is wrong with the first so many reads of a task. */
-export type ReadTrouble = { readonly times: number } & ({ readonly as: 'page' | 'cut' } | { readonly as: 'refusal'; readonly number: number });
+export type ReadTrouble = { readonly times: number } & (
+  { readonly as: 'page' | 'cut' } | { readonly as: 'refusal'; readonly number: number }
+);
 
 /** The part that a prompt gives its task to play. */
 export type Script = {

@@ -21,11 +21,16 @@ test.each<[string, Partial<Script>]>([
 });
 
 test('a prompt steers a regeneration only by words that begin with r:', () => {
-  expect(steer('[never] [r:fail:1026]', 'regeneration')).toEqual({ ...plainScript, ending: { as: 'failed', code: '1026' } });
+  expect(steer('[never] [r:fail:1026]', 'regeneration')).toEqual({
+    ...plainScript,
+    ending: { as: 'failed', code: '1026' },
+  });
 });
 
 test('every word steers when it is written as the table says', () => {
-  const idle = Object.values(words).filter(({ written }) => steer(written, written.startsWith('[r:') ? 'regeneration' : 'generation') === plainScript);
+  const idle = Object.values(words).filter(
+    ({ written }) => steer(written, written.startsWith('[r:') ? 'regeneration' : 'generation') === plainScript,
+  );
 
   expect(idle).toEqual([]);
 });

@@ -1,12 +1,21 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { aPrompt, aRegeneration } from '../testing/bodies.ts';
-import { generationPath, queryPath, regenerationPath, runningSandbox, type RunningSandbox } from '../testing/running-sandbox.ts';
+import {
+  generationPath,
+  queryPath,
+  regenerationPath,
+  runningSandbox,
+  type RunningSandbox,
+} from '../testing/running-sandbox.ts';
 
 let sandbox: RunningSandbox;
-beforeEach(async () => { sandbox = await runningSandbox(); });
+beforeEach(async () => {
+  sandbox = await runningSandbox();
+});
 afterEach(() => sandbox.stop());
 
-const create = (prompt: string): ReturnType<RunningSandbox['call']> => sandbox.call('POST', generationPath, aPrompt(prompt));
+const create = (prompt: string): ReturnType<RunningSandbox['call']> =>
+  sandbox.call('POST', generationPath, aPrompt(prompt));
 const total = async (): Promise<unknown> => (await sandbox.call('GET', queryPath)).body;
 const finished = async (prompt: string): ReturnType<RunningSandbox['task']> => {
   const id = await sandbox.created(generationPath, aPrompt(prompt));
@@ -16,7 +25,12 @@ const finished = async (prompt: string): ReturnType<RunningSandbox['task']> => {
 
 test.each<[string, number, string, string]>([
   ['[refuse]', 400, 'bad_request_error', 'invalid params (2013)'],
-  ['[refuse:401]', 401, 'authorized_error', "login fail: Please carry the API secret key in the 'Authorization' field of the request header (1004)"],
+  [
+    '[refuse:401]',
+    401,
+    'authorized_error',
+    "login fail: Please carry the API secret key in the 'Authorization' field of the request header (1004)",
+  ],
   ['[refuse:2049]', 401, 'authorized_error', 'invalid api key (2049)'],
   ['[refuse:402]', 402, 'insufficient_balance_error', 'insufficient balance (1008)'],
   ['[refuse:422]', 422, 'unprocessable_entity_error', 'video description contains sensitive content (1026)'],
@@ -57,7 +71,10 @@ test('[reset] accepts the task and cuts the connection', async () => {
 
 test.each<[string, object]>([
   ['[fail]', { status: 'failed', error: { code: '1027', message: 'output contains sensitive content' }, usage: {} }],
-  ['[fail:1026]', { status: 'failed', error: { code: '1026', message: 'video description contains sensitive content' } }],
+  [
+    '[fail:1026]',
+    { status: 'failed', error: { code: '1026', message: 'video description contains sensitive content' } },
+  ],
   ['[no-usage]', { status: 'succeeded', usage: {} }],
   ['[seconds:3]', { status: 'succeeded', usage: { total_seconds: 3, output_seconds: 3 } }],
   ['[tokens:500]', { status: 'succeeded', usage: { total_tokens: 500 } }],
@@ -75,7 +92,11 @@ test('[no-url] succeeds without a result', async () => {
 test('[poll-error:500x2] refuses the first two reads', async () => {
   const id = await sandbox.created(generationPath, aPrompt('[poll-error:500x2]'));
 
-  const statuses = [await sandbox.call('GET', `${queryPath}/${id}`), await sandbox.call('GET', `${queryPath}/${id}`), await sandbox.call('GET', `${queryPath}/${id}`)].map(({ status }) => status);
+  const statuses = [
+    await sandbox.call('GET', `${queryPath}/${id}`),
+    await sandbox.call('GET', `${queryPath}/${id}`),
+    await sandbox.call('GET', `${queryPath}/${id}`),
+  ].map(({ status }) => status);
 
   expect(statuses).toEqual([500, 500, 200]);
 });
@@ -85,7 +106,10 @@ test('[poll-html] answers the first read with a page', async () => {
 
   const replies = [await sandbox.call('GET', `${queryPath}/${id}`), await sandbox.call('GET', `${queryPath}/${id}`)];
 
-  expect(replies.map(({ headers }) => headers.get('content-type'))).toEqual(['text/html; charset=utf-8', 'application/json']);
+  expect(replies.map(({ headers }) => headers.get('content-type'))).toEqual([
+    'text/html; charset=utf-8',
+    'application/json',
+  ]);
 });
 
 test('[poll-reset] cuts the first read', async () => {
@@ -102,5 +126,10 @@ test('[r:no-source-id] and [r:fail] in a source steer its regeneration', async (
   const id = await sandbox.created(regenerationPath, aRegeneration({ source_task_id: failing.id }));
   sandbox.clock.advance(5000);
 
-  expect([closed.status, failing.status, refusal.status, (await sandbox.task(id)).status]).toEqual(['succeeded', 'succeeded', 400, 'failed']);
+  expect([closed.status, failing.status, refusal.status, (await sandbox.task(id)).status]).toEqual([
+    'succeeded',
+    'succeeded',
+    400,
+    'failed',
+  ]);
 });

@@ -27,7 +27,11 @@ export const words: Readonly<Record<string, Word>> = {
   'no-id': word('[no-id]', 'HTTP 200 with `{}`, no task', fixed({ answer: { as: 'no_id' } })),
   hang: word('[hang]', 'accepted, and never answered', fixed({ answer: { as: 'silence' } })),
   reset: word('[reset]', 'accepted, then the connection is cut without an answer', fixed({ answer: { as: 'cut' } })),
-  late: word('[late:20s]', 'accepted, answered that much later', timed((answerAfterMs) => ({ answerAfterMs }))),
+  late: word(
+    '[late:20s]',
+    'accepted, answered that much later',
+    timed((answerAfterMs) => ({ answerAfterMs })),
+  ),
   'no-source-id': word(
     '[r:no-source-id]',
     'a regeneration by `source_task_id` is refused, as for an account that may not use it; by `content` it works',
@@ -35,14 +39,34 @@ export const words: Readonly<Record<string, Word>> = {
   ),
 
   // the task's life
-  queue: word('[queue:10s]', 'stays queued that long', timed((queuedMs) => ({ queuedMs }))),
-  slow: word('[slow:30s]', 'stays running that long', timed((runningMs) => ({ runningMs }))),
+  queue: word(
+    '[queue:10s]',
+    'stays queued that long',
+    timed((queuedMs) => ({ queuedMs })),
+  ),
+  slow: word(
+    '[slow:30s]',
+    'stays running that long',
+    timed((runningMs) => ({ runningMs })),
+  ),
   never: word('[never]', 'runs for ever', fixed({ ending: { as: 'never' } })),
-  fail: word('[fail:1026]', 'fails, with code 1027 when left out', numbered('1027', (code) => ({ ending: { as: 'failed', code: String(code) } }))),
+  fail: word(
+    '[fail:1026]',
+    'fails, with code 1027 when left out',
+    numbered('1027', (code) => ({ ending: { as: 'failed', code: String(code) } })),
+  ),
   cancelled: word('[cancelled]', 'ends as `cancelled`', fixed({ ending: { as: 'cancelled' } })),
   expired: word('[expired]', 'ends as `expired`', fixed({ ending: { as: 'expired' } })),
-  unknown: word('[unknown:paused]', 'comes to a status word that nobody knows, and stays there', named((status) => ({ ending: { as: 'other', status } }))),
-  recover: word('[recover:20s]', 'with `[unknown:…]`: succeeds that long after its creation', timed((recoverAfterMs) => ({ recoverAfterMs }))),
+  unknown: word(
+    '[unknown:paused]',
+    'comes to a status word that nobody knows, and stays there',
+    named((status) => ({ ending: { as: 'other', status } })),
+  ),
+  recover: word(
+    '[recover:20s]',
+    'with `[unknown:…]`: succeeds that long after its creation',
+    timed((recoverAfterMs) => ({ recoverAfterMs })),
+  ),
 
   // reading it
   'poll-error': word(
@@ -50,14 +74,30 @@ export const words: Readonly<Record<string, Word>> = {
     'the first 3 reads are refused with 500',
     counted(({ number, times }) => ({ reads: { as: 'refusal', number, times } })),
   ),
-  'poll-html': word('[poll-html:2]', 'the first 2 reads answer with an HTML page', numbered('1', (times) => ({ reads: { as: 'page', times } }))),
-  'poll-reset': word('[poll-reset:2]', 'the first 2 reads are cut off', numbered('1', (times) => ({ reads: { as: 'cut', times } }))),
+  'poll-html': word(
+    '[poll-html:2]',
+    'the first 2 reads answer with an HTML page',
+    numbered('1', (times) => ({ reads: { as: 'page', times } })),
+  ),
+  'poll-reset': word(
+    '[poll-reset:2]',
+    'the first 2 reads are cut off',
+    numbered('1', (times) => ({ reads: { as: 'cut', times } })),
+  ),
   'no-push': word('[no-push]', 'its callbacks are lost (the challenge is not)', fixed({ pushes: false })),
 
   // its result
   'no-usage': word('[no-usage]', 'succeeds with `usage: {}`', fixed({ usage: { told: false } })),
-  seconds: word('[seconds:3]', 'reports that many seconds', numbered('', (seconds, { usage }) => ({ usage: { ...usage, seconds } }))),
-  tokens: word('[tokens:500]', 'reports that many tokens', numbered('', (tokens, { usage }) => ({ usage: { ...usage, tokens } }))),
+  seconds: word(
+    '[seconds:3]',
+    'reports that many seconds',
+    numbered('', (seconds, { usage }) => ({ usage: { ...usage, seconds } })),
+  ),
+  tokens: word(
+    '[tokens:500]',
+    'reports that many tokens',
+    numbered('', (tokens, { usage }) => ({ usage: { ...usage, tokens } })),
+  ),
   'no-url': word('[no-url]', 'succeeds without a result', fixed({ result: 'absent' })),
   'dead-link': word('[dead-link]', 'the result link answers 404', fixed({ result: 'dead' })),
   'html-link': word('[html-link]', 'the result link answers with an HTML page', fixed({ result: 'page' })),

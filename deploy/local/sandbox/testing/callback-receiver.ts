@@ -18,7 +18,9 @@ const echo = (response: ServerResponse, body: Received): void => {
   response.end(JSON.stringify({ challenge: body.challenge }));
 };
 
-export async function callbackReceiver(answer: (response: ServerResponse, body: Received) => void = echo): Promise<CallbackReceiver> {
+export async function callbackReceiver(
+  answer: (response: ServerResponse, body: Received) => void = echo,
+): Promise<CallbackReceiver> {
   const received: Received[] = [];
   const server = createServer((request, response) => {
     const parts: Buffer[] = [];

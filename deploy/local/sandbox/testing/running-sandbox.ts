@@ -1,7 +1,12 @@
 import { startSandbox, type SandboxOptions } from '../sandbox.ts';
 import { manualClock, type ManualClock } from './manual-clock.ts';
 
-export type Reply = { readonly status: number; readonly headers: Headers; readonly text: string; readonly body: unknown };
+export type Reply = {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly body: unknown;
+};
 
 /** A sandbox on a free port with a clock that the test moves, pictures that cost nothing, and a client with the right key. */
 export type RunningSandbox = {
@@ -35,17 +40,29 @@ export async function runningSandbox(options: Partial<SandboxOptions> = {}): Pro
   const clock = manualClock();
   const faults: unknown[] = [];
   const sandbox = await startSandbox({
-    listen: '127.0.0.1:0', key: 'sandbox', clock, render: () => Promise.resolve(fakeVideo), report: (fault) => faults.push(fault), ...options,
+    listen: '127.0.0.1:0',
+    key: 'sandbox',
+    clock,
+    render: () => Promise.resolve(fakeVideo),
+    report: (fault) => faults.push(fault),
+    ...options,
   });
   const call: RunningSandbox['call'] = async (method, path, body, headers = {}) => {
     const sent = typeof body === 'string' ? body : JSON.stringify(body);
     const sentHeaders = { authorization: 'Bearer sandbox', ...headers };
-    const response = await fetch(new URL(path, sandbox.url), { method, headers: sentHeaders, ...(body === undefined ? {} : { body: sent }) });
+    const response = await fetch(new URL(path, sandbox.url), {
+      method,
+      headers: sentHeaders,
+      ...(body === undefined ? {} : { body: sent }),
+    });
     const received = await response.text();
     return { status: response.status, headers: response.headers, text: received, body: parsed(received) };
   };
   return {
-    url: sandbox.url, clock, faults, call,
+    url: sandbox.url,
+    clock,
+    faults,
+    call,
     created: async (path, body) => {
       const { body: answer, text } = await call('POST', path, body);
       if (typeof answer !== 'object' || answer === null || !('task_id' in answer)) throw new Error(`refused: ${text}`);

@@ -5,7 +5,8 @@ import { checkMediaUrl } from './media-url.ts';
 
 export type Content = { readonly text: string; readonly media: readonly MediaItem[] };
 
-type Item = { readonly text: string } | { readonly form: MediaForm; readonly role: MediaRole | undefined; readonly url: string };
+type Item =
+  { readonly text: string } | { readonly form: MediaForm; readonly role: MediaRole | undefined; readonly url: string };
 
 const rolesOf: Readonly<Record<MediaForm, readonly MediaRole[]>> = {
   image: ['first_frame', 'last_frame', 'reference_image'],
@@ -20,10 +21,14 @@ export function readContent(value: unknown, rules: ContentRules): Content {
   if (!Array.isArray(value) || value.length === 0) throw invalidParams('content must be a non-empty array');
   const items = value.map((item: unknown) => readItem(item, rules));
   const texts = items.flatMap((item) => ('text' in item ? [item.text] : []));
-  if (!texts.some((text) => text.trim() !== '')) throw invalidParams('content must include a non-empty text item (prompt is required)');
+  if (!texts.some((text) => text.trim() !== ''))
+    throw invalidParams('content must include a non-empty text item (prompt is required)');
   const media = items.flatMap((item) => ('text' in item ? [] : [item]));
   const images = media.filter((item) => item.form === 'image').length;
-  return { text: texts.join('\n'), media: media.map((item) => ({ ...item, role: item.role ?? defaultRole(item.form, images) })) };
+  return {
+    text: texts.join('\n'),
+    media: media.map((item) => ({ ...item, role: item.role ?? defaultRole(item.form, images) })),
+  };
 }
 
 function readItem(value: unknown, rules: ContentRules): Item {
@@ -56,5 +61,7 @@ function readMedia(value: unknown, form: MediaForm, rules: ContentRules): Item {
 
 function defaultRole(form: MediaForm, images: number): MediaRole {
   if (form === 'image' && images === 1) return 'first_frame';
-  throw invalidParams(form === 'image' ? 'role is required when there are several images' : `role is required for ${form}_url`);
+  throw invalidParams(
+    form === 'image' ? 'role is required when there are several images' : `role is required for ${form}_url`,
+  );
 }

@@ -17,7 +17,11 @@ const seconds = [4, 15] as const;
 const textCodePointsMax = 7000;
 const regenerationTextCodePointsMax = 40_000;
 
-const readers: Readonly<Record<Kind, (fields: Fields) => Draft>> = { generation: readGeneration, regeneration: readRegeneration, h3_context_ir: readContextIr };
+const readers: Readonly<Record<Kind, (fields: Fields) => Draft>> = {
+  generation: readGeneration,
+  regeneration: readRegeneration,
+  h3_context_ir: readContextIr,
+};
 
 /** Reads a create body as strictly as the vendor documents it; any model's name will do. */
 export function readCreate(kind: Kind, body: unknown): Draft {
@@ -50,7 +54,8 @@ function readContextIr(fields: Fields): Draft {
 
 function readRegeneration(fields: Fields): Draft {
   const sourceTaskId = ifPresent(fields, 'source_task_id', readText);
-  if ((sourceTaskId === undefined) === (fields['content'] === undefined)) throw invalidParams('exactly one of source_task_id and content is required');
+  if ((sourceTaskId === undefined) === (fields['content'] === undefined))
+    throw invalidParams('exactly one of source_task_id and content is required');
   const content = sourceTaskId === undefined ? readBaseContent(fields['content']) : { text: '', media: [] };
   ifPresent(fields, 'aigc_watermark', readFlag);
   return {
@@ -65,24 +70,38 @@ function readRegeneration(fields: Fields): Draft {
 function readBaseContent(value: unknown): Content {
   const content = readContent(value, { textCodePointsMax: regenerationTextCodePointsMax, baseVideo: true });
   modeOf(content.media);
-  if (!content.media.some((item) => item.role === 'base_video')) throw invalidParams('content must include exactly one video_url of role base_video');
+  if (!content.media.some((item) => item.role === 'base_video'))
+    throw invalidParams('content must include exactly one video_url of role base_video');
   return content;
 }
 
-function readShared(kind: Kind, fields: Fields, { text, media }: Content): Pick<Draft, 'kind' | 'model' | 'text' | 'media' | 'callbackUrl'> {
-  return { kind, model: readText(fields, 'model'), text, media, callbackUrl: ifPresent(fields, 'callback_url', readCallbackUrl) };
+function readShared(
+  kind: Kind,
+  fields: Fields,
+  { text, media }: Content,
+): Pick<Draft, 'kind' | 'model' | 'text' | 'media' | 'callbackUrl'> {
+  return {
+    kind,
+    model: readText(fields, 'model'),
+    text,
+    media,
+    callbackUrl: ifPresent(fields, 'callback_url', readCallbackUrl),
+  };
 }
 
 /** Frames decide the ratio themselves: beside them another valid word is taken and has no effect. */
 function readRatio(fields: Fields, mode: Mode): Draft['ratio'] {
   const ratio = ifPresent(fields, 'ratio', (within, name) => readChoice(within, name, ratios)) ?? 'adaptive';
-  if (mode === 'text' && ratio === 'adaptive') throw invalidParams('ratio is required and cannot be adaptive when content is text only');
+  if (mode === 'text' && ratio === 'adaptive')
+    throw invalidParams('ratio is required and cannot be adaptive when content is text only');
   return mode === 'frames' ? 'adaptive' : ratio;
 }
 
 function readExtra(fields: Fields): void {
   const extra = readFields(fields['extra'], ['prompt_expansion_mode'], 'extra');
-  ifPresent(extra, 'prompt_expansion_mode', () => readChoice(extra, 'prompt_expansion_mode', ['disabled', 'balanced', 'quality']));
+  ifPresent(extra, 'prompt_expansion_mode', () =>
+    readChoice(extra, 'prompt_expansion_mode', ['disabled', 'balanced', 'quality']),
+  );
 }
 
 function readCallbackUrl(fields: Fields, name: string): string {

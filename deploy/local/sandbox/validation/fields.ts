@@ -4,7 +4,8 @@ import { invalidParams } from '../refusal.ts';
 export type Fields = Readonly<Record<string, unknown>>;
 
 export function readFields(value: unknown, allowed: readonly string[], where: string): Fields {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalidParams(`${where} must be an object`);
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw invalidParams(`${where} must be an object`);
   const stranger = Object.keys(value).find((name) => !allowed.includes(name));
   if (stranger !== undefined) throw invalidParams(`unknown field ${JSON.stringify(stranger.slice(0, 64))} in ${where}`);
   return value as Fields;
@@ -37,6 +38,10 @@ export function readFlag(fields: Fields, name: string): boolean {
 }
 
 /** An absent field is `undefined`; a null is not absent. */
-export function ifPresent<Value>(fields: Fields, name: string, read: (fields: Fields, name: string) => Value): Value | undefined {
+export function ifPresent<Value>(
+  fields: Fields,
+  name: string,
+  read: (fields: Fields, name: string) => Value,
+): Value | undefined {
   return fields[name] === undefined ? undefined : read(fields, name);
 }

@@ -29,8 +29,7 @@ export interface Call {
 
 /** How a call ended: with what the upstream reported, with what was guessed, or with neither. */
 export type CallEnd =
-  | { readonly basis: 'usage' | 'estimate'; readonly usage: Usage }
-  | { readonly basis: 'hold' | 'released' };
+  { readonly basis: 'usage' | 'estimate'; readonly usage: Usage } | { readonly basis: 'hold' | 'released' };
 
 export interface CallCharge {
   readonly amount: Nanos;
@@ -50,7 +49,12 @@ export interface CallStory {
  * What a call is charged. Usage above the hold is charged up to so many times the hold, an estimate never above it; where nothing that
  * the contract prices was reported, the hold stands.
  */
-export function decideCall({ facts, amount: held }: Call, terms: PriceTerms, end: CallEnd, overrunFactor: number): CallCharge {
+export function decideCall(
+  { facts, amount: held }: Call,
+  terms: PriceTerms,
+  end: CallEnd,
+  overrunFactor: number,
+): CallCharge {
   if (end.basis === 'released') return { amount: 0n, basis: 'released', uncharged: 0n, usage: undefined };
   const standing: CallCharge = { amount: held, basis: 'hold', uncharged: 0n, usage: undefined };
   if (!('usage' in end)) return standing;

@@ -51,7 +51,15 @@ export const initialCreditKey = (accountId: string): string => `credit:initial:$
 export const creditKey = (accountId: string, requestId: string): string => `credit:request:${accountId}:${requestId}`;
 
 export function creditEvent({ amount, ...credit }: Credit): FinancialEvent {
-  return { ...credit, kind: 'credit', taskId: undefined, postings: [{ book: availableBook(credit.accountId), amount }, { book: CREDIT_BOOK, amount: -amount }] };
+  return {
+    ...credit,
+    kind: 'credit',
+    taskId: undefined,
+    postings: [
+      { book: availableBook(credit.accountId), amount },
+      { book: CREDIT_BOOK, amount: -amount },
+    ],
+  };
 }
 
 export function holdEvent(hold: Hold): FinancialEvent {
@@ -89,7 +97,11 @@ export function callsHeldEvent({ held, ...batch }: CallsHeld): FinancialEvent {
 }
 
 /** Charges what the calls of a batch cost together, and gives back what is left of their holds. */
-export function callsSettledEvent({ held, charged, ...batch }: CallsHeld & { readonly charged: Nanos }): FinancialEvent {
+export function callsSettledEvent({
+  held,
+  charged,
+  ...batch
+}: CallsHeld & { readonly charged: Nanos }): FinancialEvent {
   return { ...eventOfBatch(batch, 'settle_calls'), postings: charge(batch.accountId, held, charged) };
 }
 
@@ -97,18 +109,50 @@ export function isBalanced(postings: readonly Posting[]): boolean {
   return postings.reduce((sum, { amount }) => sum + amount, 0n) === 0n;
 }
 
-function eventOf(hold: Hold, kind: 'hold' | 'extend' | 'settle' | 'release', at: number): Omit<FinancialEvent, 'postings'> {
-  return { key: `${kind}:${hold.taskId}`, kind, accountId: hold.accountId, taskId: hold.taskId, currency: hold.currency, reason: '', actor: SERVICE_ACTOR, at };
+function eventOf(
+  hold: Hold,
+  kind: 'hold' | 'extend' | 'settle' | 'release',
+  at: number,
+): Omit<FinancialEvent, 'postings'> {
+  return {
+    key: `${kind}:${hold.taskId}`,
+    kind,
+    accountId: hold.accountId,
+    taskId: hold.taskId,
+    currency: hold.currency,
+    reason: '',
+    actor: SERVICE_ACTOR,
+    at,
+  };
 }
 
-function eventOfBatch({ batchId, accountId, currency, at }: Omit<CallsHeld, 'held'>, kind: 'hold_calls' | 'settle_calls'): Omit<FinancialEvent, 'postings'> {
-  return { key: `${kind}:${batchId}:${accountId}`, kind, accountId, taskId: undefined, currency, reason: '', actor: SERVICE_ACTOR, at };
+function eventOfBatch(
+  { batchId, accountId, currency, at }: Omit<CallsHeld, 'held'>,
+  kind: 'hold_calls' | 'settle_calls',
+): Omit<FinancialEvent, 'postings'> {
+  return {
+    key: `${kind}:${batchId}:${accountId}`,
+    kind,
+    accountId,
+    taskId: undefined,
+    currency,
+    reason: '',
+    actor: SERVICE_ACTOR,
+    at,
+  };
 }
 
 function charge(accountId: string, held: Nanos, charged: Nanos): Posting[] {
-  return [{ book: heldBook(accountId), amount: -held }, { book: REVENUE_BOOK, amount: charged }, { book: availableBook(accountId), amount: held - charged }];
+  return [
+    { book: heldBook(accountId), amount: -held },
+    { book: REVENUE_BOOK, amount: charged },
+    { book: availableBook(accountId), amount: held - charged },
+  ];
 }
 
 function reserve({ accountId }: { readonly accountId: string }, amount: Nanos): Posting[] {
-  return [{ book: availableBook(accountId), amount: -amount }, { book: heldBook(accountId), amount }];
+  return [
+    { book: availableBook(accountId), amount: -amount },
+    { book: heldBook(accountId), amount },
+  ];
 }

@@ -6,38 +6,78 @@ const anyAmount = fc.bigInt({ min: -AMOUNT_NANOS_MAX, max: AMOUNT_NANOS_MAX });
 
 describe('an amount', () => {
   test.each([
-    ['0', 0n], ['1', 1_000_000_000n], ['0.08', 80_000_000n], ['0.000000001', 1n], ['100.00', 100_000_000_000n],
-    ['-3.5', -3_500_000_000n], ['-0', 0n], ['1000000000', AMOUNT_NANOS_MAX], ['007', 7_000_000_000n],
+    ['0', 0n],
+    ['1', 1_000_000_000n],
+    ['0.08', 80_000_000n],
+    ['0.000000001', 1n],
+    ['100.00', 100_000_000_000n],
+    ['-3.5', -3_500_000_000n],
+    ['-0', 0n],
+    ['1000000000', AMOUNT_NANOS_MAX],
+    ['007', 7_000_000_000n],
   ])('is read from %s', (text, nanos) => {
     expect(parseAmount(text)).toBe(nanos);
   });
 
-  test.each(['', ' 1', '1 ', '+1', '.5', '5.', '1,5', '1e3', '0x10', '0.0000000001', '1000000000.000000001', '99999999999', 'NaN', '１', '--1'])('is not read from "%s"', (text) => {
+  test.each([
+    '',
+    ' 1',
+    '1 ',
+    '+1',
+    '.5',
+    '5.',
+    '1,5',
+    '1e3',
+    '0x10',
+    '0.0000000001',
+    '1000000000.000000001',
+    '99999999999',
+    'NaN',
+    '１',
+    '--1',
+  ])('is not read from "%s"', (text) => {
     expect(parseAmount(text)).toBeUndefined();
   });
 
-  test.each([[0n, '0'], [1n, '0.000000001'], [80_000_000n, '0.08'], [100_000_000_000n, '100'], [-1n, '-0.000000001'], [-3_500_000_000n, '-3.5']])('%s is written as %s', (nanos, text) => {
+  test.each([
+    [0n, '0'],
+    [1n, '0.000000001'],
+    [80_000_000n, '0.08'],
+    [100_000_000_000n, '100'],
+    [-1n, '-0.000000001'],
+    [-3_500_000_000n, '-3.5'],
+  ])('%s is written as %s', (nanos, text) => {
     expect(formatAmount(nanos)).toBe(text);
   });
 
   test('that is written and read again is the same', () => {
-    fc.assert(fc.property(anyAmount, (nanos) => {
-      expect(parseAmount(formatAmount(nanos))).toBe(nanos);
-    }));
+    fc.assert(
+      fc.property(anyAmount, (nanos) => {
+        expect(parseAmount(formatAmount(nanos))).toBe(nanos);
+      }),
+    );
   });
 
   test('is written without zeros at its end', () => {
-    fc.assert(fc.property(anyAmount, (nanos) => {
-      expect(formatAmount(nanos)).toMatch(/^-?(0|[1-9]\d*)(\.\d{0,8}[1-9])?$/);
-    }));
+    fc.assert(
+      fc.property(anyAmount, (nanos) => {
+        expect(formatAmount(nanos)).toMatch(/^-?(0|[1-9]\d*)(\.\d{0,8}[1-9])?$/);
+      }),
+    );
   });
 });
 
 test('a quotient is rounded up, and never by a whole', () => {
-  fc.assert(fc.property(fc.bigInt({ min: 0n, max: 10n ** 30n }), fc.bigInt({ min: 1n, max: 10n ** 12n }), (dividend, divisor) => {
-    const quotient = divideUp(dividend, divisor);
+  fc.assert(
+    fc.property(
+      fc.bigInt({ min: 0n, max: 10n ** 30n }),
+      fc.bigInt({ min: 1n, max: 10n ** 12n }),
+      (dividend, divisor) => {
+        const quotient = divideUp(dividend, divisor);
 
-    expect(quotient * divisor).toBeGreaterThanOrEqual(dividend);
-    expect((quotient - 1n) * divisor).toBeLessThan(dividend);
-  }));
+        expect(quotient * divisor).toBeGreaterThanOrEqual(dividend);
+        expect((quotient - 1n) * divisor).toBeLessThan(dividend);
+      },
+    ),
+  );
 });

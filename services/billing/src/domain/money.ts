@@ -22,7 +22,9 @@ export function parseAmount(text: string): Nanos | undefined {
 /** As a decimal without trailing zeros. */
 export function formatAmount(nanos: Nanos): string {
   const size = nanos < 0n ? -nanos : nanos;
-  const places = String(size % NANOS_PER_UNIT).padStart(PLACES, '0').replace(/0+$/, '');
+  const places = String(size % NANOS_PER_UNIT)
+    .padStart(PLACES, '0')
+    .replace(/0+$/, '');
   return `${nanos < 0n ? '-' : ''}${String(size / NANOS_PER_UNIT)}${places === '' ? '' : `.${places}`}`;
 }
 

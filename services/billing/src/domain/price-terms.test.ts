@@ -6,15 +6,35 @@ const VIDEO: TermsEntry = { per_second: { '768P': '0.08', '2K': '0.13' }, images
 
 describe('the terms of a price', () => {
   test('are read into billionths', () => {
-    expect(parseTerms({ ...VIDEO, per_input_second: '0.01', per_request: '1', per_million_tokens: { input: '0.9', output: '3.6' }, per_million_characters: '15', hold: '0.05' })).toEqual({
-      perSecond: { byResolution: new Map([['768P', 80_000_000n], ['2K', 130_000_000n]]) },
-      perInputSecond: 10_000_000n, images: { free: 5n, each: 40_000_000n }, perRequest: 1_000_000_000n,
-      perMillionTokens: { input: 900_000_000n, cachedInput: 900_000_000n, output: 3_600_000_000n }, perMillionCharacters: 15_000_000_000n, hold: 50_000_000n,
+    expect(
+      parseTerms({
+        ...VIDEO,
+        per_input_second: '0.01',
+        per_request: '1',
+        per_million_tokens: { input: '0.9', output: '3.6' },
+        per_million_characters: '15',
+        hold: '0.05',
+      }),
+    ).toEqual({
+      perSecond: {
+        byResolution: new Map([
+          ['768P', 80_000_000n],
+          ['2K', 130_000_000n],
+        ]),
+      },
+      perInputSecond: 10_000_000n,
+      images: { free: 5n, each: 40_000_000n },
+      perRequest: 1_000_000_000n,
+      perMillionTokens: { input: 900_000_000n, cachedInput: 900_000_000n, output: 3_600_000_000n },
+      perMillionCharacters: 15_000_000_000n,
+      hold: 50_000_000n,
     });
   });
 
   test('may price cached input apart', () => {
-    expect(parseTerms({ per_million_tokens: { input: '2', output: '8', cached_input: '0.5' } }).perMillionTokens).toEqual({ input: 2_000_000_000n, cachedInput: 500_000_000n, output: 8_000_000_000n });
+    expect(
+      parseTerms({ per_million_tokens: { input: '2', output: '8', cached_input: '0.5' } }).perMillionTokens,
+    ).toEqual({ input: 2_000_000_000n, cachedInput: 500_000_000n, output: 8_000_000_000n });
   });
 
   test.each<[string, TermsEntry]>([

@@ -36,7 +36,14 @@ export function parseTerms(entry: TermsEntry): PriceTerms {
     perInputSecond: optional(entry.per_input_second),
     images: images === undefined ? { free: 0n, each: 0n } : { free: BigInt(images.free), each: nanos(images.each) },
     perRequest: optional(entry.per_request) ?? 0n,
-    perMillionTokens: tokens === undefined ? undefined : { input: nanos(tokens.input), cachedInput: nanos(tokens.cached_input ?? tokens.input), output: nanos(tokens.output) },
+    perMillionTokens:
+      tokens === undefined
+        ? undefined
+        : {
+            input: nanos(tokens.input),
+            cachedInput: nanos(tokens.cached_input ?? tokens.input),
+            output: nanos(tokens.output),
+          },
     perMillionCharacters: optional(entry.per_million_characters) ?? 0n,
     hold: optional(entry.hold),
   };

@@ -6,7 +6,17 @@ import type { PriceFacts } from './price.ts';
 import { parseTerms } from './price-terms.ts';
 import type { TermsEntry } from './price-terms.ts';
 
-const NO_FACTS: PriceFacts = { priceKey: 'Alpha-H3', resolution: '', seconds: 0n, inputVideoSeconds: 0n, images: 0n, inputTokens: 0n, cachedInputTokens: 0n, outputTokens: 0n, characters: 0n };
+const NO_FACTS: PriceFacts = {
+  priceKey: 'Alpha-H3',
+  resolution: '',
+  seconds: 0n,
+  inputVideoSeconds: 0n,
+  images: 0n,
+  inputTokens: 0n,
+  cachedInputTokens: 0n,
+  outputTokens: 0n,
+  characters: 0n,
+};
 const VIDEO: TermsEntry = { per_second: { '768P': '0.08', '2K': '0.13' }, images: { free: 5, each: '0.04' } };
 const REGENERATION: TermsEntry = { per_second: '0.05' };
 const CONTEXT_IR: TermsEntry = { per_million_tokens: { input: '0.90', output: '3.60' }, hold: '0.05' };
@@ -21,7 +31,12 @@ describe('the amount of an order', () => {
     ['seconds at the price of the resolution', VIDEO, { resolution: '768P', seconds: 5n }, '0.4'],
     ['seconds at the price of another resolution', VIDEO, { resolution: '2K', seconds: 5n }, '0.65'],
     ['reference video at the same price', VIDEO, { resolution: '2K', seconds: 5n, inputVideoSeconds: 6n }, '1.43'],
-    ['reference video at its own price', { ...VIDEO, per_input_second: '0.01' }, { resolution: '2K', seconds: 5n, inputVideoSeconds: 6n }, '0.71'],
+    [
+      'reference video at its own price',
+      { ...VIDEO, per_input_second: '0.01' },
+      { resolution: '2K', seconds: 5n, inputVideoSeconds: 6n },
+      '0.71',
+    ],
     ['images up to the free ones', VIDEO, { resolution: '768P', seconds: 4n, images: 5n }, '0.32'],
     ['images beyond the free ones', VIDEO, { resolution: '768P', seconds: 4n, images: 7n }, '0.4'],
     ['one price whatever the resolution', REGENERATION, { resolution: '2K', seconds: 8n }, '0.4'],
@@ -29,26 +44,61 @@ describe('the amount of an order', () => {
     ['unknown tokens: the hold of the contract', CONTEXT_IR, { seconds: 6n }, '0.05'],
     ['tokens', CONTEXT_IR, { inputTokens: 5664n, outputTokens: 3426n }, '0.0174312'],
     ['tokens of one kind alone', CONTEXT_IR, { outputTokens: 1_000_000n }, '3.6'],
-    ['cached input at its own price', { per_million_tokens: { input: '2', output: '8', cached_input: '0.5' } }, { inputTokens: 1_000_000n, cachedInputTokens: 400_000n }, '1.4'],
-    ['cached input as other input', { per_million_tokens: { input: '2', output: '8' } }, { inputTokens: 1_000_000n, cachedInputTokens: 400_000n }, '2'],
+    [
+      'cached input at its own price',
+      { per_million_tokens: { input: '2', output: '8', cached_input: '0.5' } },
+      { inputTokens: 1_000_000n, cachedInputTokens: 400_000n },
+      '1.4',
+    ],
+    [
+      'cached input as other input',
+      { per_million_tokens: { input: '2', output: '8' } },
+      { inputTokens: 1_000_000n, cachedInputTokens: 400_000n },
+      '2',
+    ],
     ['characters', { per_million_characters: '15' }, { characters: 200n }, '0.003'],
     ['seconds of sound', { per_second: '0.0001', hold: '0.06' }, { seconds: 90n }, '0.009'],
     ['unknown seconds: the hold of the contract', { per_second: '0.0001', hold: '0.06' }, {}, '0.06'],
     ['unknown seconds that cost nothing: nothing', { per_second: '0' }, {}, '0'],
-    ['known seconds beside unknown tokens: both', { per_second: '1', per_million_tokens: { input: '1', output: '1' }, hold: '0.5' }, { seconds: 2n }, '2.5'],
-    ['known tokens beside unknown seconds: the tokens', { per_second: '1', per_million_tokens: { input: '1', output: '1' }, hold: '0.5' }, { inputTokens: 1_000_000n }, '1'],
+    [
+      'known seconds beside unknown tokens: both',
+      { per_second: '1', per_million_tokens: { input: '1', output: '1' }, hold: '0.5' },
+      { seconds: 2n },
+      '2.5',
+    ],
+    [
+      'known tokens beside unknown seconds: the tokens',
+      { per_second: '1', per_million_tokens: { input: '1', output: '1' }, hold: '0.5' },
+      { inputTokens: 1_000_000n },
+      '1',
+    ],
     ['a request', { per_request: '0.02' }, { seconds: 8n, images: 3n }, '0.02'],
-    ['everything together', { ...VIDEO, ...CONTEXT_IR, per_request: '1' }, { resolution: '768P', seconds: 1n, images: 6n, inputTokens: 1_000_000n }, '2.02'],
+    [
+      'everything together',
+      { ...VIDEO, ...CONTEXT_IR, per_request: '1' },
+      { resolution: '768P', seconds: 1n, images: 6n, inputTokens: 1_000_000n },
+      '2.02',
+    ],
     ['an explicit zero', { per_second: '0' }, { seconds: 15n }, '0'],
   ])('%s', (_what, entry, facts, amount) => {
     expect(priced(entry, facts)).toBe(amount);
   });
 
   test.each<[string, TermsEntry, Partial<PriceFacts>, string]>([
-    ['a resolution that the contract does not price', VIDEO, { resolution: '1080P', seconds: 5n }, 'no_resolution_price'],
+    [
+      'a resolution that the contract does not price',
+      VIDEO,
+      { resolution: '1080P', seconds: 5n },
+      'no_resolution_price',
+    ],
     ['no resolution where several have prices', VIDEO, { seconds: 5n }, 'no_resolution_price'],
     ['a name that every object has', VIDEO, { resolution: 'constructor', seconds: 5n }, 'no_resolution_price'],
-    ['unknown tokens, and no hold to stand for them', { per_million_tokens: { input: '1', output: '1' } }, {}, 'no_hold'],
+    [
+      'unknown tokens, and no hold to stand for them',
+      { per_million_tokens: { input: '1', output: '1' } },
+      {},
+      'no_hold',
+    ],
     ['unknown seconds, and no hold to stand for them', { per_second: '0.0001' }, {}, 'no_hold'],
     ['more than an amount can be', VIDEO, { resolution: '2K', seconds: 2n ** 63n - 1n }, 'too_large'],
   ])('there is none for %s', (_what, entry, facts, fault) => {
@@ -65,13 +115,29 @@ describe('the amount of an order', () => {
 
   test('never falls when there is more of anything', () => {
     const count = fc.bigInt({ min: 0n, max: 1_000_000n });
-    const facts = fc.record({ seconds: count, inputVideoSeconds: count, images: count, inputTokens: count, outputTokens: count });
-    const terms = parseTerms({ ...VIDEO, per_million_tokens: { input: '0.9', output: '3.6' }, hold: '0', per_input_second: '0.01' });
-    const amount = (some: Partial<PriceFacts>): bigint => BigInt(amountOf(terms, { ...NO_FACTS, resolution: '2K', ...some }));
+    const facts = fc.record({
+      seconds: count,
+      inputVideoSeconds: count,
+      images: count,
+      inputTokens: count,
+      outputTokens: count,
+    });
+    const terms = parseTerms({
+      ...VIDEO,
+      per_million_tokens: { input: '0.9', output: '3.6' },
+      hold: '0',
+      per_input_second: '0.01',
+    });
+    const amount = (some: Partial<PriceFacts>): bigint =>
+      BigInt(amountOf(terms, { ...NO_FACTS, resolution: '2K', ...some }));
 
-    fc.assert(fc.property(facts, facts, (some, more) => {
-      const sum = Object.fromEntries(Object.entries(some).map(([name, value]) => [name, value + more[name as keyof typeof more]]));
-      expect(amount(sum)).toBeGreaterThanOrEqual(amount(some));
-    }));
+    fc.assert(
+      fc.property(facts, facts, (some, more) => {
+        const sum = Object.fromEntries(
+          Object.entries(some).map(([name, value]) => [name, value + more[name as keyof typeof more]]),
+        );
+        expect(amount(sum)).toBeGreaterThanOrEqual(amount(some));
+      }),
+    );
   });
 });

@@ -36,12 +36,16 @@ export function amountOf(terms: PriceTerms, facts: PriceFacts): Nanos | PriceFau
   if (second === undefined) return 'no_resolution_price';
   if (terms.hold === undefined && !isBounded(terms, second, facts)) return 'no_hold';
   const chargedImages = facts.images > terms.images.free ? facts.images - terms.images.free : 0n;
-  const whole = second * facts.seconds
-    + (terms.perInputSecond ?? second) * facts.inputVideoSeconds
-    + terms.images.each * chargedImages
-    + terms.perRequest
-    + unknownPart(terms, facts);
-  const amount = divideUp(whole * MILLION + tokenMillionths(terms, facts) + terms.perMillionCharacters * facts.characters, MILLION);
+  const whole =
+    second * facts.seconds +
+    (terms.perInputSecond ?? second) * facts.inputVideoSeconds +
+    terms.images.each * chargedImages +
+    terms.perRequest +
+    unknownPart(terms, facts);
+  const amount = divideUp(
+    whole * MILLION + tokenMillionths(terms, facts) + terms.perMillionCharacters * facts.characters,
+    MILLION,
+  );
   return amount > AMOUNT_NANOS_MAX ? 'too_large' : amount;
 }
 
@@ -57,7 +61,9 @@ function secondPrice({ perSecond }: PriceTerms, resolution: string): Nanos | und
   if (perSecond === undefined) return 0n;
   if ('every' in perSecond) return perSecond.every;
   const { byResolution } = perSecond;
-  return resolution === '' && byResolution.size === 1 ? byResolution.values().next().value : byResolution.get(resolution);
+  return resolution === '' && byResolution.size === 1
+    ? byResolution.values().next().value
+    : byResolution.get(resolution);
 }
 
 /** Whether what the contract charges for is known, so that a hold without its help covers it: one of nothing would make the work free. */
@@ -69,11 +75,14 @@ function isBounded(terms: PriceTerms, second: Nanos, facts: PriceFacts): boolean
 /** What the contract's hold stands for: the tokens while they are not known, or the seconds where tokens have no price. */
 function unknownPart(terms: PriceTerms, facts: PriceFacts): Nanos {
   const isKnown = terms.perMillionTokens === undefined ? areSecondsKnown(facts) : areTokensKnown(facts);
-  return isKnown ? 0n : terms.hold ?? 0n;
+  return isKnown ? 0n : (terms.hold ?? 0n);
 }
 
 /** In millionths of a billionth, so that nothing is rounded here. */
-function tokenMillionths({ perMillionTokens }: PriceTerms, { inputTokens, cachedInputTokens, outputTokens }: PriceFacts): bigint {
+function tokenMillionths(
+  { perMillionTokens }: PriceTerms,
+  { inputTokens, cachedInputTokens, outputTokens }: PriceFacts,
+): bigint {
   if (perMillionTokens === undefined) return 0n;
   const { input, cachedInput, output } = perMillionTokens;
   return input * (inputTokens - cachedInputTokens) + cachedInput * cachedInputTokens + output * outputTokens;

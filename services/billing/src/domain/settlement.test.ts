@@ -18,37 +18,129 @@ interface Case {
 }
 
 function settled({ terms, held, facts = {}, usage = {}, confirmed = false }: Case): string {
-  const frozen = { priceKey: 'k', resolution: '', seconds: 0n, inputVideoSeconds: 0n, images: 0n, inputTokens: 0n, cachedInputTokens: 0n, outputTokens: 0n, characters: 0n, ...facts };
-  const hold: Hold = { taskId: 't', accountId: 'a', tokenId: 'k', amount: parseAmount(held)!, currency: 'USD', priceVersion: 1, facts: frozen, placedAt: 0 };
+  const frozen = {
+    priceKey: 'k',
+    resolution: '',
+    seconds: 0n,
+    inputVideoSeconds: 0n,
+    images: 0n,
+    inputTokens: 0n,
+    cachedInputTokens: 0n,
+    outputTokens: 0n,
+    characters: 0n,
+    ...facts,
+  };
+  const hold: Hold = {
+    taskId: 't',
+    accountId: 'a',
+    tokenId: 'k',
+    amount: parseAmount(held)!,
+    currency: 'USD',
+    priceVersion: 1,
+    facts: frozen,
+    placedAt: 0,
+  };
   const reported = { seconds: undefined, inputTokens: undefined, outputTokens: undefined, ...usage };
   const ending = decideSettlement(hold, parseTerms(terms), reported, { overrunFactor: 10, confirmed });
   if (ending.kind === 'charge') return `${ending.basis} ${formatAmount(ending.amount)}`;
-  return ending.kind === 'defer' ? `defer ${ending.amount === undefined ? '' : formatAmount(ending.amount)}` : ending.kind;
+  return ending.kind === 'defer'
+    ? `defer ${ending.amount === undefined ? '' : formatAmount(ending.amount)}`
+    : ending.kind;
 }
 
 const fiveSeconds = { resolution: '768P', seconds: 5n };
 
 describe('a finished task is charged by', () => {
   test.each<[string, Case, string]>([
-    ['the seconds that the upstream reports', { terms: VIDEO, held: '0.4', facts: fiveSeconds, usage: { seconds: 6n } }, 'usage 0.48'],
+    [
+      'the seconds that the upstream reports',
+      { terms: VIDEO, held: '0.4', facts: fiveSeconds, usage: { seconds: 6n } },
+      'usage 0.48',
+    ],
     ['fewer seconds too', { terms: VIDEO, held: '0.4', facts: fiveSeconds, usage: { seconds: 1n } }, 'usage 0.08'],
-    ['the price of the frozen resolution', { terms: VIDEO, held: '0.65', facts: { resolution: '2K', seconds: 5n }, usage: { seconds: 5n } }, 'usage 0.65'],
-    ['the reported seconds in the place of input and output', { terms: VIDEO, held: '0.8', facts: { ...fiveSeconds, inputVideoSeconds: 5n }, usage: { seconds: 9n } }, 'usage 0.72'],
-    ['the frozen images beside them', { terms: VIDEO, held: '0.44', facts: { ...fiveSeconds, images: 6n }, usage: { seconds: 10n } }, 'usage 0.84'],
-    ['the frozen input seconds where they have their own price', { terms: { ...VIDEO, per_input_second: '0.01' }, held: '0.46', facts: { ...fiveSeconds, inputVideoSeconds: 6n }, usage: { seconds: 12n } }, 'usage 0.54'],
-    ['no more input seconds than were reported', { terms: { ...VIDEO, per_input_second: '0.01' }, held: '0.46', facts: { ...fiveSeconds, inputVideoSeconds: 6n }, usage: { seconds: 4n } }, 'usage 0.04'],
+    [
+      'the price of the frozen resolution',
+      { terms: VIDEO, held: '0.65', facts: { resolution: '2K', seconds: 5n }, usage: { seconds: 5n } },
+      'usage 0.65',
+    ],
+    [
+      'the reported seconds in the place of input and output',
+      { terms: VIDEO, held: '0.8', facts: { ...fiveSeconds, inputVideoSeconds: 5n }, usage: { seconds: 9n } },
+      'usage 0.72',
+    ],
+    [
+      'the frozen images beside them',
+      { terms: VIDEO, held: '0.44', facts: { ...fiveSeconds, images: 6n }, usage: { seconds: 10n } },
+      'usage 0.84',
+    ],
+    [
+      'the frozen input seconds where they have their own price',
+      {
+        terms: { ...VIDEO, per_input_second: '0.01' },
+        held: '0.46',
+        facts: { ...fiveSeconds, inputVideoSeconds: 6n },
+        usage: { seconds: 12n },
+      },
+      'usage 0.54',
+    ],
+    [
+      'no more input seconds than were reported',
+      {
+        terms: { ...VIDEO, per_input_second: '0.01' },
+        held: '0.46',
+        facts: { ...fiveSeconds, inputVideoSeconds: 6n },
+        usage: { seconds: 4n },
+      },
+      'usage 0.04',
+    ],
     ['the frozen estimate without usage', { terms: VIDEO, held: '0.4', facts: fiveSeconds }, 'estimate 0.4'],
-    ['the frozen estimate when no seconds were used', { terms: VIDEO, held: '0.4', facts: fiveSeconds, usage: { seconds: 0n } }, 'estimate 0.4'],
-    ['the frozen estimate when the usage makes no sense', { terms: VIDEO, held: '0.4', facts: fiveSeconds, usage: { seconds: -3n } }, 'estimate 0.4'],
-    ['no tokens where only seconds have a price', { terms: VIDEO, held: '0.4', facts: fiveSeconds, usage: { outputTokens: 97_645n } }, 'estimate 0.4'],
-    ['the hold where the seconds were never known', { terms: VIDEO, held: '0', facts: { resolution: '768P' } }, 'hold 0'],
-    ['the tokens that the upstream reports', { terms: CONTEXT_IR, held: '0.05', usage: { inputTokens: 5664n, outputTokens: 3426n } }, 'usage 0.0174312'],
+    [
+      'the frozen estimate when no seconds were used',
+      { terms: VIDEO, held: '0.4', facts: fiveSeconds, usage: { seconds: 0n } },
+      'estimate 0.4',
+    ],
+    [
+      'the frozen estimate when the usage makes no sense',
+      { terms: VIDEO, held: '0.4', facts: fiveSeconds, usage: { seconds: -3n } },
+      'estimate 0.4',
+    ],
+    [
+      'no tokens where only seconds have a price',
+      { terms: VIDEO, held: '0.4', facts: fiveSeconds, usage: { outputTokens: 97_645n } },
+      'estimate 0.4',
+    ],
+    [
+      'the hold where the seconds were never known',
+      { terms: VIDEO, held: '0', facts: { resolution: '768P' } },
+      'hold 0',
+    ],
+    [
+      'the tokens that the upstream reports',
+      { terms: CONTEXT_IR, held: '0.05', usage: { inputTokens: 5664n, outputTokens: 3426n } },
+      'usage 0.0174312',
+    ],
     ['tokens of one kind', { terms: CONTEXT_IR, held: '0.05', usage: { outputTokens: 1n } }, 'usage 0.0000036'],
     ['the hold where the tokens are not known', { terms: CONTEXT_IR, held: '0.05' }, 'hold 0.05'],
-    ['the hold where no tokens were used', { terms: CONTEXT_IR, held: '0.05', usage: { inputTokens: 0n, cachedInputTokens: 0n, outputTokens: 0n, characters: 0n } }, 'hold 0.05'],
-    ['no seconds where only tokens have a price', { terms: CONTEXT_IR, held: '0.05', usage: { seconds: 8n } }, 'hold 0.05'],
+    [
+      'the hold where no tokens were used',
+      {
+        terms: CONTEXT_IR,
+        held: '0.05',
+        usage: { inputTokens: 0n, cachedInputTokens: 0n, outputTokens: 0n, characters: 0n },
+      },
+      'hold 0.05',
+    ],
+    [
+      'no seconds where only tokens have a price',
+      { terms: CONTEXT_IR, held: '0.05', usage: { seconds: 8n } },
+      'hold 0.05',
+    ],
     ['its request', { terms: { per_request: '0.02' }, held: '0.02', usage: { seconds: 8n } }, 'estimate 0.02'],
-    ['a price of zero', { terms: { per_second: '0' }, held: '0', facts: { seconds: 5n }, usage: { seconds: 5000n } }, 'usage 0'],
+    [
+      'a price of zero',
+      { terms: { per_second: '0' }, held: '0', facts: { seconds: 5n }, usage: { seconds: 5000n } },
+      'usage 0',
+    ],
   ])('%s', (_what, given, expected) => {
     expect(settled(given)).toBe(expected);
   });
@@ -56,11 +148,31 @@ describe('a finished task is charged by', () => {
 
 describe('usage above the hold', () => {
   test.each<[string, Case, string]>([
-    ['is charged in full up to the factor', { terms: VIDEO, held: '0.4', facts: fiveSeconds, usage: { seconds: 50n } }, 'usage 4'],
-    ['waits for a person above it', { terms: VIDEO, held: '0.4', facts: fiveSeconds, usage: { seconds: 51n } }, 'defer 4.08'],
-    ['is charged when a person has said so', { terms: VIDEO, held: '0.4', facts: fiveSeconds, usage: { seconds: 51n }, confirmed: true }, 'usage 4.08'],
-    ['waits for a person where nothing was held', { terms: VIDEO, held: '0', facts: { resolution: '768P' }, usage: { seconds: 1n } }, 'defer 0.08'],
-    ['is never more than an amount can be', { terms: VIDEO, held: '0.4', facts: fiveSeconds, usage: { seconds: 2n ** 62n }, confirmed: true }, 'defer '],
+    [
+      'is charged in full up to the factor',
+      { terms: VIDEO, held: '0.4', facts: fiveSeconds, usage: { seconds: 50n } },
+      'usage 4',
+    ],
+    [
+      'waits for a person above it',
+      { terms: VIDEO, held: '0.4', facts: fiveSeconds, usage: { seconds: 51n } },
+      'defer 4.08',
+    ],
+    [
+      'is charged when a person has said so',
+      { terms: VIDEO, held: '0.4', facts: fiveSeconds, usage: { seconds: 51n }, confirmed: true },
+      'usage 4.08',
+    ],
+    [
+      'waits for a person where nothing was held',
+      { terms: VIDEO, held: '0', facts: { resolution: '768P' }, usage: { seconds: 1n } },
+      'defer 0.08',
+    ],
+    [
+      'is never more than an amount can be',
+      { terms: VIDEO, held: '0.4', facts: fiveSeconds, usage: { seconds: 2n ** 62n }, confirmed: true },
+      'defer ',
+    ],
   ])('%s', (_what, given, expected) => {
     expect(settled(given)).toBe(expected);
   });

@@ -21,7 +21,8 @@ export interface SettlementRules {
 /** The upstream's usage under the frozen contract; without it the frozen estimate; where its facts are unknown, the hold as it stands. */
 export function decideSettlement(hold: Hold, terms: PriceTerms, usage: Usage, rules: SettlementRules): Ending {
   const used = usedFacts(hold.facts, terms, usage);
-  if (used === undefined) return { kind: 'charge', amount: hold.amount, basis: isEstimated(hold.facts, terms) ? 'estimate' : 'hold', usage };
+  if (used === undefined)
+    return { kind: 'charge', amount: hold.amount, basis: isEstimated(hold.facts, terms) ? 'estimate' : 'hold', usage };
   const amount = amountOf(terms, used);
   if (typeof amount === 'string') return { kind: 'defer', amount: undefined };
   if (!rules.confirmed && amount > BigInt(rules.overrunFactor) * hold.amount) return { kind: 'defer', amount };

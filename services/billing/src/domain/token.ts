@@ -11,7 +11,12 @@ export interface TokenLimits {
 }
 
 export const TOKEN_LIMIT_MAX = 2 ** 31 - 1;
-export const NO_LIMITS: TokenLimits = { createsPerMinute: undefined, readsPerMinute: undefined, callsPerMinute: undefined, inFlight: undefined };
+export const NO_LIMITS: TokenLimits = {
+  createsPerMinute: undefined,
+  readsPerMinute: undefined,
+  callsPerMinute: undefined,
+  inFlight: undefined,
+};
 
 /** A site token without its key. Times are milliseconds since 1970. */
 export interface Token {
@@ -31,7 +36,10 @@ export interface Token {
 }
 
 /** Why a token may not be used now; undefined when it may. */
-export function disabledBecause(token: Pick<Token, 'expiresAt' | 'revokedAt'>, now: number): 'revoked' | 'expired' | undefined {
+export function disabledBecause(
+  token: Pick<Token, 'expiresAt' | 'revokedAt'>,
+  now: number,
+): 'revoked' | 'expired' | undefined {
   if (token.revokedAt !== undefined) return 'revoked';
   return token.expiresAt !== undefined && token.expiresAt <= now ? 'expired' : undefined;
 }

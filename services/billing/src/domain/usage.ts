@@ -19,7 +19,16 @@ export type UsageGroup = 'model' | 'day' | 'token';
 
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
-export const NOTHING_USED: Quantities = { requests: 0n, charged: 0n, seconds: 0n, inputTokens: 0n, cachedInputTokens: 0n, outputTokens: 0n, images: 0n, characters: 0n };
+export const NOTHING_USED: Quantities = {
+  requests: 0n,
+  charged: 0n,
+  seconds: 0n,
+  inputTokens: 0n,
+  cachedInputTokens: 0n,
+  outputTokens: 0n,
+  images: 0n,
+  characters: 0n,
+};
 
 /** No count of one request is taken for more: an hour of them always fits 64 bits. */
 export const COUNT_MAX = 1_000_000_000n;
@@ -28,20 +37,31 @@ export const COUNT_MAX = 1_000_000_000n;
 export function quantitiesOf(charged: Nanos, facts: PriceFacts, usage: Partial<Usage> | undefined): Quantities {
   const reported = { inputTokens: count(usage?.inputTokens), outputTokens: count(usage?.outputTokens) };
   const isMeasured = areTokensKnown(reported);
-  const tokens = isMeasured ? reported : { inputTokens: count(facts.inputTokens), outputTokens: count(facts.outputTokens) };
+  const tokens = isMeasured
+    ? reported
+    : { inputTokens: count(facts.inputTokens), outputTokens: count(facts.outputTokens) };
   const seconds = count(usage?.seconds);
   return {
-    requests: 1n, charged, ...tokens, cachedInputTokens: count(usage?.cachedInputTokens),
+    requests: 1n,
+    charged,
+    ...tokens,
+    cachedInputTokens: count(usage?.cachedInputTokens),
     seconds: seconds > 0n || isMeasured ? seconds : count(facts.seconds + facts.inputVideoSeconds),
-    images: count(usage?.images ?? facts.images), characters: count(usage?.characters ?? facts.characters),
+    images: count(usage?.images ?? facts.images),
+    characters: count(usage?.characters ?? facts.characters),
   };
 }
 
 export function addQuantities(left: Quantities, right: Quantities): Quantities {
   return {
-    requests: left.requests + right.requests, charged: left.charged + right.charged, seconds: left.seconds + right.seconds,
-    inputTokens: left.inputTokens + right.inputTokens, cachedInputTokens: left.cachedInputTokens + right.cachedInputTokens,
-    outputTokens: left.outputTokens + right.outputTokens, images: left.images + right.images, characters: left.characters + right.characters,
+    requests: left.requests + right.requests,
+    charged: left.charged + right.charged,
+    seconds: left.seconds + right.seconds,
+    inputTokens: left.inputTokens + right.inputTokens,
+    cachedInputTokens: left.cachedInputTokens + right.cachedInputTokens,
+    outputTokens: left.outputTokens + right.outputTokens,
+    images: left.images + right.images,
+    characters: left.characters + right.characters,
   };
 }
 
@@ -63,7 +83,7 @@ export function isKeyOf(model: string, other: string): boolean {
 }
 
 export function hourOf(ms: number): number {
-  return ms - ms % HOUR_MS;
+  return ms - (ms % HOUR_MS);
 }
 
 function count(value: bigint | undefined): bigint {

@@ -6,15 +6,23 @@ import type { PriceTerms } from './price-terms.ts';
 /** The frozen facts with the measured ones in their place; undefined when nothing that the contract prices was measured. */
 export function usedFacts(facts: PriceFacts, terms: PriceTerms, usage: Usage): PriceFacts | undefined {
   let used: PriceFacts | undefined;
-  for (const measured of [measuredSeconds(facts, terms, usage), measuredTokens(terms, usage), measuredImages(terms, usage), measuredCharacters(terms, usage)]) {
-    if (measured !== undefined) used = { ...used ?? facts, ...measured };
+  for (const measured of [
+    measuredSeconds(facts, terms, usage),
+    measuredTokens(terms, usage),
+    measuredImages(terms, usage),
+    measuredCharacters(terms, usage),
+  ]) {
+    if (measured !== undefined) used = { ...(used ?? facts), ...measured };
   }
   return used;
 }
 
 /** Whether all that the contract prices was known when the hold was computed. */
 export function isEstimated(facts: PriceFacts, terms: PriceTerms): boolean {
-  return (terms.perSecond === undefined || facts.seconds > 0n) && (terms.perMillionTokens === undefined || areTokensKnown(facts));
+  return (
+    (terms.perSecond === undefined || facts.seconds > 0n) &&
+    (terms.perMillionTokens === undefined || areTokensKnown(facts))
+  );
 }
 
 /** The total covers input and output; where input has a price of its own, the frozen input seconds are taken out of it. */

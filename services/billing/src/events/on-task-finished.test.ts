@@ -14,10 +14,20 @@ test('a completed task is charged by its usage', async () => {
   await on.billing.placeHold(order(on, 'task_2', { priceKey: 'Alpha-H3__context_ir', resolution: '', seconds: 0n }));
 
   await on.finish({ taskId: 'task_1', state: TaskState.COMPLETED, usage: { totalSeconds: 6n } });
-  await on.finish({ taskId: 'task_2', state: TaskState.COMPLETED, usage: { promptTokens: 5664n, completionTokens: 3426n, totalTokens: 9090n } });
+  await on.finish({
+    taskId: 'task_2',
+    state: TaskState.COMPLETED,
+    usage: { promptTokens: 5664n, completionTokens: 3426n, totalTokens: 9090n },
+  });
 
-  expect((await on.billing.getHold({ taskId: 'task_1' })).settlement).toMatchObject({ amountNanos: 48n * CENT, basis: Basis.USAGE });
-  expect((await on.billing.getHold({ taskId: 'task_2' })).settlement).toMatchObject({ amountNanos: 17_431_200n, basis: Basis.USAGE });
+  expect((await on.billing.getHold({ taskId: 'task_1' })).settlement).toMatchObject({
+    amountNanos: 48n * CENT,
+    basis: Basis.USAGE,
+  });
+  expect((await on.billing.getHold({ taskId: 'task_2' })).settlement).toMatchObject({
+    amountNanos: 17_431_200n,
+    basis: Basis.USAGE,
+  });
   await expectSound(on);
 });
 
@@ -27,7 +37,10 @@ test('a completed task without usage is charged by its estimate', async () => {
 
   await on.finish({ taskId: 'task_1', state: TaskState.COMPLETED });
 
-  expect((await on.billing.getHold({ taskId: 'task_1' })).settlement).toMatchObject({ amountNanos: 40n * CENT, basis: Basis.ESTIMATE });
+  expect((await on.billing.getHold({ taskId: 'task_1' })).settlement).toMatchObject({
+    amountNanos: 40n * CENT,
+    basis: Basis.ESTIMATE,
+  });
 });
 
 test('a failed task gets its hold back, and one without a hold can have none', async () => {

@@ -26,7 +26,9 @@ export function onTaskFinished(deps: Deps): Handler<typeof TaskFinishedSchema> {
 async function settleWhatIsHeld(deps: Deps, taskId: string, usage: Usage | undefined): Promise<void> {
   try {
     await settleHold(deps, {
-      taskId, confirmed: false, usage: { seconds: usage?.totalSeconds, inputTokens: usage?.promptTokens, outputTokens: usage?.completionTokens },
+      taskId,
+      confirmed: false,
+      usage: { seconds: usage?.totalSeconds, inputTokens: usage?.promptTokens, outputTokens: usage?.completionTokens },
     });
   } catch (error) {
     if (!isProblem(error, 'hold_not_found')) throw error;

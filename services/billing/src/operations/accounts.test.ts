@@ -6,15 +6,17 @@ import { aConfig } from '../../testing/open-billing.ts';
 const aCredit = { id: 'demo', amountNanos: 5n * DOLLAR, reason: 'invoice 7', actor: 'ann' };
 
 describeOnEngines('a credit', (open) => {
-  test('adds to the balance, for a reason and in somebody\'s name', async () => {
+  test("adds to the balance, for a reason and in somebody's name", async () => {
     const on = await open();
 
     const { account } = await on.accounts.creditAccount(aCredit);
 
     expect(account).toMatchObject({ id: 'demo', currency: 'USD', balanceNanos: 105n * DOLLAR, heldNanos: 0n });
-    expect(await on.sql.read("SELECT kind, account_id, reason, actor FROM financial_events WHERE event_key LIKE 'credit:request:%'")).toEqual([
-      { kind: 'credit', account_id: 'demo', reason: 'invoice 7', actor: 'ann' },
-    ]);
+    expect(
+      await on.sql.read(
+        "SELECT kind, account_id, reason, actor FROM financial_events WHERE event_key LIKE 'credit:request:%'",
+      ),
+    ).toEqual([{ kind: 'credit', account_id: 'demo', reason: 'invoice 7', actor: 'ann' }]);
     await expectSound(on);
   });
 
@@ -26,7 +28,10 @@ describeOnEngines('a credit', (open) => {
     const { account } = await on.accounts.creditAccount(aCredit);
 
     expect(account?.balanceNanos).toBe(115n * DOLLAR);
-    await expect(on.accounts.creditAccount({ ...aCredit, amountNanos: 1n, requestId: 'r1' })).rejects.toMatchObject({ kind: 'conflict', reason: 'request_id_reused' });
+    await expect(on.accounts.creditAccount({ ...aCredit, amountNanos: 1n, requestId: 'r1' })).rejects.toMatchObject({
+      kind: 'conflict',
+      reason: 'request_id_reused',
+    });
     await expectSound(on);
   });
 
@@ -56,7 +61,11 @@ describeOnEngines('a credit', (open) => {
     const most = { ...aCredit, amountNanos: 10n ** 18n };
     for (let time = 0; time < 3; time += 1) await on.accounts.creditAccount(most);
 
-    await expect(on.accounts.creditAccount(most)).rejects.toMatchObject({ kind: 'invalid', reason: 'amount_out_of_bounds', field: 'amount_nanos' });
+    await expect(on.accounts.creditAccount(most)).rejects.toMatchObject({
+      kind: 'invalid',
+      reason: 'amount_out_of_bounds',
+      field: 'amount_nanos',
+    });
 
     expect(await books(on)).toMatchObject({ balance: 4n * 10n ** 18n });
     await expectSound(on);
@@ -68,12 +77,31 @@ describeOnEngines('a token', (open) => {
     const on = await open();
     const expiresAt = { seconds: BigInt(on.clock.now() / 1000 + 60), nanos: 0 };
 
-    const { token, key } = await on.accounts.createToken({ accountId: 'demo', name: 'ci', models: ['Alpha-H3'], limitNanos: 50n * CENT, expiresAt });
+    const { token, key } = await on.accounts.createToken({
+      accountId: 'demo',
+      name: 'ci',
+      models: ['Alpha-H3'],
+      limitNanos: 50n * CENT,
+      expiresAt,
+    });
 
     expect(key).toMatch(/^rg_[0-9a-v]{39}$/);
-    expect(token).toMatchObject({ accountId: 'demo', name: 'ci', models: ['Alpha-H3'], limitNanos: 50n * CENT, usedNanos: 0n, expiresAt });
-    expect(await on.billing.authenticate({ key })).toMatchObject({ principal: { accountId: 'demo', tokenId: token!.id, models: ['Alpha-H3'], expiresAt } });
-    expect(JSON.stringify(await on.sql.read('SELECT * FROM tokens'), (_name, value) => (typeof value === 'bigint' ? String(value) : value))).not.toContain(key.slice(3));
+    expect(token).toMatchObject({
+      accountId: 'demo',
+      name: 'ci',
+      models: ['Alpha-H3'],
+      limitNanos: 50n * CENT,
+      usedNanos: 0n,
+      expiresAt,
+    });
+    expect(await on.billing.authenticate({ key })).toMatchObject({
+      principal: { accountId: 'demo', tokenId: token!.id, models: ['Alpha-H3'], expiresAt },
+    });
+    expect(
+      JSON.stringify(await on.sql.read('SELECT * FROM tokens'), (_name, value) =>
+        typeof value === 'bigint' ? String(value) : value,
+      ),
+    ).not.toContain(key.slice(3));
   });
 
   test('may have limits of its own, which its principal carries', async () => {
@@ -84,13 +112,22 @@ describeOnEngines('a token', (open) => {
 
     expect(token?.limits).toMatchObject(limits);
     expect((await on.billing.authenticate({ key })).principal?.limits).toMatchObject(limits);
-    expect((await on.accounts.listTokens({})).tokens.map((one) => one.limits)).toMatchObject([{ createsPerMinute: 0, inFlight: 0 }, limits]);
-    await expect(on.accounts.createToken({ accountId: 'demo', models: ['*'], limits: { inFlight: -1 } })).rejects.toMatchObject({ kind: 'invalid', field: 'limits' });
+    expect((await on.accounts.listTokens({})).tokens.map((one) => one.limits)).toMatchObject([
+      { createsPerMinute: 0, inFlight: 0 },
+      limits,
+    ]);
+    await expect(
+      on.accounts.createToken({ accountId: 'demo', models: ['*'], limits: { inFlight: -1 } }),
+    ).rejects.toMatchObject({ kind: 'invalid', field: 'limits' });
   });
 
   test('is refused once it has expired or was revoked', async () => {
     const on = await open();
-    const { token, key } = await on.accounts.createToken({ accountId: 'demo', models: ['*'], expiresAt: { seconds: BigInt(on.clock.now() / 1000 + 60), nanos: 0 } });
+    const { token, key } = await on.accounts.createToken({
+      accountId: 'demo',
+      models: ['*'],
+      expiresAt: { seconds: BigInt(on.clock.now() / 1000 + 60), nanos: 0 },
+    });
     const { token: other, key: otherKey } = await on.accounts.createToken({ accountId: 'demo', models: ['*'] });
 
     await on.accounts.revokeToken({ id: other!.id });
@@ -98,8 +135,14 @@ describeOnEngines('a token', (open) => {
     await on.billing.authenticate({ key });
     await on.clock.advance(1);
 
-    await expect(on.billing.authenticate({ key })).rejects.toMatchObject({ kind: 'forbidden', reason: 'token_disabled' });
-    await expect(on.billing.authenticate({ key: otherKey })).rejects.toMatchObject({ kind: 'forbidden', reason: 'token_disabled' });
+    await expect(on.billing.authenticate({ key })).rejects.toMatchObject({
+      kind: 'forbidden',
+      reason: 'token_disabled',
+    });
+    await expect(on.billing.authenticate({ key: otherKey })).rejects.toMatchObject({
+      kind: 'forbidden',
+      reason: 'token_disabled',
+    });
     expect((await on.accounts.listTokens({})).tokens.map(({ id }) => id)).toEqual([on.tokenId, token!.id, other!.id]);
   });
 
@@ -112,13 +155,28 @@ describeOnEngines('a token', (open) => {
 
     expect(first?.revokedAt).toBeDefined();
     expect(second).toEqual(first);
-    await expect(on.accounts.revokeToken({ id: 'token_x' })).rejects.toMatchObject({ kind: 'not_found', reason: 'token_not_found' });
+    await expect(on.accounts.revokeToken({ id: 'token_x' })).rejects.toMatchObject({
+      kind: 'not_found',
+      reason: 'token_not_found',
+    });
   });
 
-  test.each(['', 'short', `rg_${'0'.repeat(39)}`, 'with a blank in it', 'é'.repeat(20), 'x'.repeat(257), 'sk-a-key-of-the-test', "' OR 1=1 --"])('is not found by "%s"', async (key) => {
+  test.each([
+    '',
+    'short',
+    `rg_${'0'.repeat(39)}`,
+    'with a blank in it',
+    'é'.repeat(20),
+    'x'.repeat(257),
+    'sk-a-key-of-the-test',
+    "' OR 1=1 --",
+  ])('is not found by "%s"', async (key) => {
     const on = await open();
 
-    await expect(on.billing.authenticate({ key })).rejects.toMatchObject({ kind: 'unauthenticated', reason: 'invalid_api_key' });
+    await expect(on.billing.authenticate({ key })).rejects.toMatchObject({
+      kind: 'unauthenticated',
+      reason: 'invalid_api_key',
+    });
   });
 
   test.each([
@@ -130,15 +188,25 @@ describeOnEngines('a token', (open) => {
   ])('is not made %s', async (_what, wrong, problem) => {
     const on = await open();
 
-    await expect(on.accounts.createToken({ accountId: 'demo', models: ['*'], ...wrong })).rejects.toMatchObject(problem);
+    await expect(on.accounts.createToken({ accountId: 'demo', models: ['*'], ...wrong })).rejects.toMatchObject(
+      problem,
+    );
     expect((await on.accounts.listTokens({})).tokens).toHaveLength(1);
   });
 
   test('is listed with its account alone', async () => {
     const value = aConfig();
-    const on = await open({ ...value, accounts: [...value.accounts, { id: 'other', currency: 'EUR', credit: '1', tokens: [{ key: 'another-key', models: [] }] }] });
+    const on = await open({
+      ...value,
+      accounts: [
+        ...value.accounts,
+        { id: 'other', currency: 'EUR', credit: '1', tokens: [{ key: 'another-key', models: [] }] },
+      ],
+    });
 
-    expect((await on.accounts.listTokens({ accountId: 'other' })).tokens).toMatchObject([{ accountId: 'other', models: [] }]);
+    expect((await on.accounts.listTokens({ accountId: 'other' })).tokens).toMatchObject([
+      { accountId: 'other', models: [] },
+    ]);
     expect((await on.accounts.listTokens({})).tokens).toHaveLength(2);
   });
 });

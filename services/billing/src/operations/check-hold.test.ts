@@ -19,10 +19,28 @@ async function refusalOf(call: Promise<unknown>): Promise<object | undefined> {
 describeOnEngines('a hold that is only asked about', (open) => {
   test.each<[string, ConfigValue, string | undefined, (on: TestBilling) => Promise<unknown>, object]>([
     ['covered', aConfig(), undefined, async () => undefined, {}],
-    ['beyond the balance', aConfig({ credit: '0.79' }), 'insufficient_quota', (on) => on.billing.placeHold(order(on, 'task_0')), {}],
+    [
+      'beyond the balance',
+      aConfig({ credit: '0.79' }),
+      'insufficient_quota',
+      (on) => on.billing.placeHold(order(on, 'task_0')),
+      {},
+    ],
     ['covered to the last billionth', aConfig({ credit: '0.4' }), undefined, async () => undefined, {}],
-    ['beyond the limit of the token', aConfig({ token: { limit: '0.70' } }), 'insufficient_quota', (on) => on.billing.placeHold(order(on, 'task_0')), {}],
-    ['beyond both', aConfig({ credit: '0.1', token: { limit: '0.2' } }), 'insufficient_quota', async () => undefined, {}],
+    [
+      'beyond the limit of the token',
+      aConfig({ token: { limit: '0.70' } }),
+      'insufficient_quota',
+      (on) => on.billing.placeHold(order(on, 'task_0')),
+      {},
+    ],
+    [
+      'beyond both',
+      aConfig({ credit: '0.1', token: { limit: '0.2' } }),
+      'insufficient_quota',
+      async () => undefined,
+      {},
+    ],
     ['without a contract', aConfig({ prices: {} }), 'model_price_error', async () => undefined, {}],
     ['of an unknown account', aConfig(), 'account_not_found', async () => undefined, { accountId: 'nobody' }],
     ['of an unknown token', aConfig(), 'token_not_found', async () => undefined, { tokenId: 'tok_nobody' }],

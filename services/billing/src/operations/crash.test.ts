@@ -11,7 +11,9 @@ const WORDS_BEFORE_THE_KILL = 400;
 
 /** Runs the program, and kills it in the middle of its work; gives what it had been told is done. */
 async function spendUntilKilled(dataDir: string, prefix: string): Promise<string[]> {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', PROGRAM, dataDir, prefix], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', PROGRAM, dataDir, prefix], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const said: string[] = [];
   for await (const line of createInterface({ input: child.stdout })) {
     said.push(line);
@@ -23,13 +25,17 @@ async function spendUntilKilled(dataDir: string, prefix: string): Promise<string
 test('a process that is killed loses nothing that it said was done, and leaves sound books', async () => {
   const place = temporaryPlace();
   const said: string[] = [];
-  for (const prefix of ['first', 'second']) said.push(...await spendUntilKilled(place.dataDir, prefix));
+  for (const prefix of ['first', 'second']) said.push(...(await spendUntilKilled(place.dataDir, prefix)));
 
   const on = await openBilling(place, aConfig());
 
   expect(said.length).toBeGreaterThanOrEqual(2 * WORDS_BEFORE_THE_KILL);
   expect(new Set(said.map((line) => line.split(' ')[0]))).toEqual(new Set(['held', 'settled', 'placed', 'charged']));
-  const calls = new Map((await on.sql.read<{ id: string; charged_nanos: number | null }>('SELECT id, charged_nanos FROM calls')).map(({ id, charged_nanos: charged }) => [id, charged]));
+  const calls = new Map(
+    (await on.sql.read<{ id: string; charged_nanos: number | null }>('SELECT id, charged_nanos FROM calls')).map(
+      ({ id, charged_nanos: charged }) => [id, charged],
+    ),
+  );
   for (const line of said) {
     const [word, taskId = ''] = line.split(' ');
     if (word === 'charged') expect(calls.get(taskId)).toBe(50_000_000);

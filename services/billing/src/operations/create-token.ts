@@ -15,7 +15,11 @@ export type TokenRequest = Pick<Token, 'accountId' | 'name' | 'models' | 'limit'
 type Deps = Pick<BillingDeps, 'accounts' | 'tokens' | 'hashKey' | 'clock' | 'newId' | 'random'>;
 
 /** Makes a token. Its key is in this answer, and nowhere else. */
-export async function createToken(deps: Deps, request: TokenRequest, signal?: AbortSignal): Promise<{ readonly token: Token; readonly key: Secret }> {
+export async function createToken(
+  deps: Deps,
+  request: TokenRequest,
+  signal?: AbortSignal,
+): Promise<{ readonly token: Token; readonly key: Secret }> {
   const now = deps.clock.now();
   assertSound(request, now);
   await findAccount(deps, request.accountId, 'account_id');
@@ -28,10 +32,13 @@ export async function createToken(deps: Deps, request: TokenRequest, signal?: Ab
 }
 
 function assertSound({ models, limit, expiresAt, limits }: TokenRequest, now: number): void {
-  if (models.length === 0 || models.length > MODELS_MAX || models.includes('')) throw badField('models', `must name 1 to ${MODELS_MAX} models, or be *`);
-  if (limit !== undefined && (limit < 0n || limit > AMOUNT_NANOS_MAX)) throw badField('limit_nanos', `must be from 0 to ${AMOUNT_NANOS_MAX}`);
+  if (models.length === 0 || models.length > MODELS_MAX || models.includes(''))
+    throw badField('models', `must name 1 to ${MODELS_MAX} models, or be *`);
+  if (limit !== undefined && (limit < 0n || limit > AMOUNT_NANOS_MAX))
+    throw badField('limit_nanos', `must be from 0 to ${AMOUNT_NANOS_MAX}`);
   if (expiresAt !== undefined && expiresAt <= now) throw badField('expires_at', 'must be in the future');
-  if (!Object.values(limits).every(isSoundLimit)) throw badField('limits', `must be from 1 to ${String(TOKEN_LIMIT_MAX)}, or zero for the configured number`);
+  if (!Object.values(limits).every(isSoundLimit))
+    throw badField('limits', `must be from 1 to ${String(TOKEN_LIMIT_MAX)}, or zero for the configured number`);
 }
 
 function isSoundLimit(own: number | undefined): boolean {

@@ -17,13 +17,21 @@ export interface CreditRequest {
 }
 
 /** Adds money to an account, for a reason, in somebody's name. */
-export async function creditAccount(deps: Pick<BillingDeps, 'accounts' | 'clock' | 'newId'>, request: CreditRequest, signal?: AbortSignal): Promise<Account> {
+export async function creditAccount(
+  deps: Pick<BillingDeps, 'accounts' | 'clock' | 'newId'>,
+  request: CreditRequest,
+  signal?: AbortSignal,
+): Promise<Account> {
   const { accountId, amount, reason, actor, requestId } = request;
   if (reason.trim() === '') throw badField('reason', 'must say why, for the books');
-  if (amount > AMOUNT_NANOS_MAX || amount < -AMOUNT_NANOS_MAX) throw badField('amount_nanos', `must be from -${AMOUNT_NANOS_MAX} to ${AMOUNT_NANOS_MAX}`);
+  if (amount > AMOUNT_NANOS_MAX || amount < -AMOUNT_NANOS_MAX)
+    throw badField('amount_nanos', `must be from -${AMOUNT_NANOS_MAX} to ${AMOUNT_NANOS_MAX}`);
   const { currency } = await findAccount(deps, accountId, 'id');
   const key = creditKey(accountId, requestId ?? deps.newId('credit'));
-  const written = await deps.accounts.credit({ key, accountId, currency, amount, reason, actor, at: deps.clock.now() }, signal);
+  const written = await deps.accounts.credit(
+    { key, accountId, currency, amount, reason, actor, at: deps.clock.now() },
+    signal,
+  );
   if (written.amount !== amount) throw reusedRequestId();
   return written.account;
 }

@@ -35,9 +35,14 @@ describeOnEngines('an extension', (open) => {
     const on = await open(value);
     await on.billing.placeHold(order(on, 'task_1'));
 
-    await expect(on.billing.extendHold({ taskId: 'task_1', facts: facts({ inputVideoSeconds: 3n }) })).rejects.toMatchObject({ reason: 'insufficient_quota' });
+    await expect(
+      on.billing.extendHold({ taskId: 'task_1', facts: facts({ inputVideoSeconds: 3n }) }),
+    ).rejects.toMatchObject({ reason: 'insufficient_quota' });
 
-    expect((await on.billing.getHold({ taskId: 'task_1' })).hold).toMatchObject({ amountNanos: 40n * CENT, facts: { inputVideoSeconds: 0n } });
+    expect((await on.billing.getHold({ taskId: 'task_1' })).hold).toMatchObject({
+      amountNanos: 40n * CENT,
+      facts: { inputVideoSeconds: 0n },
+    });
     expect(await books(on)).toMatchObject({ held: 40n * CENT, used: 40n * CENT });
   });
 
@@ -58,9 +63,20 @@ describeOnEngines('an extension', (open) => {
     await on.billing.settleHold({ taskId: 'task_2' });
     await on.billing.releaseHold({ taskId: 'task_3' });
 
-    await expect(on.billing.extendHold({ taskId: 'task_1', facts: facts({ priceKey: 'Alpha-H3__regeneration' }) })).rejects.toMatchObject({ kind: 'invalid', field: 'facts.price_key' });
-    await expect(on.billing.extendHold({ taskId: 'task_2', facts: facts() })).rejects.toMatchObject({ kind: 'conflict', reason: 'hold_ended' });
-    await expect(on.billing.extendHold({ taskId: 'task_3', facts: facts() })).rejects.toMatchObject({ kind: 'conflict', reason: 'hold_voided' });
-    await expect(on.billing.extendHold({ taskId: 'task_4', facts: facts() })).rejects.toMatchObject({ kind: 'not_found', reason: 'hold_not_found' });
+    await expect(
+      on.billing.extendHold({ taskId: 'task_1', facts: facts({ priceKey: 'Alpha-H3__regeneration' }) }),
+    ).rejects.toMatchObject({ kind: 'invalid', field: 'facts.price_key' });
+    await expect(on.billing.extendHold({ taskId: 'task_2', facts: facts() })).rejects.toMatchObject({
+      kind: 'conflict',
+      reason: 'hold_ended',
+    });
+    await expect(on.billing.extendHold({ taskId: 'task_3', facts: facts() })).rejects.toMatchObject({
+      kind: 'conflict',
+      reason: 'hold_voided',
+    });
+    await expect(on.billing.extendHold({ taskId: 'task_4', facts: facts() })).rejects.toMatchObject({
+      kind: 'not_found',
+      reason: 'hold_not_found',
+    });
   });
 });

@@ -3,7 +3,11 @@ import { unknownAccount } from '../refusals.ts';
 import type { AccountStore } from '../store/account-store.ts';
 
 /** The account, or a refusal that names the field of the request which had its id. */
-export async function findAccount({ accounts }: { readonly accounts: AccountStore }, id: string, field: string): Promise<Account> {
+export async function findAccount(
+  { accounts }: { readonly accounts: AccountStore },
+  id: string,
+  field: string,
+): Promise<Account> {
   const account = await accounts.find(id);
   if (account === undefined) throw unknownAccount(field);
   return account;

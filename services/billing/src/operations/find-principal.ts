@@ -4,7 +4,10 @@ import { disabledToken, unknownToken } from '../refusals.ts';
 import type { BillingDeps } from './deps.ts';
 
 /** The token of this id; refuses one that is not there, and one that has ended. */
-export async function findPrincipal({ tokens, clock }: Pick<BillingDeps, 'tokens' | 'clock'>, id: string): Promise<Token> {
+export async function findPrincipal(
+  { tokens, clock }: Pick<BillingDeps, 'tokens' | 'clock'>,
+  id: string,
+): Promise<Token> {
   const token = await tokens.find(id);
   if (token === undefined) throw unknownToken('token_id');
   const disabled = disabledBecause(token, clock.now());

@@ -9,7 +9,11 @@ export interface MoneyStory {
 }
 
 /** What became of a task's money, line by line. `assertMaySee` refuses by the account; undefined where there is none. */
-export async function getHold({ holds }: Pick<BillingDeps, 'holds'>, taskId: string, assertMaySee: (accountId: string | undefined) => void): Promise<MoneyStory> {
+export async function getHold(
+  { holds }: Pick<BillingDeps, 'holds'>,
+  taskId: string,
+  assertMaySee: (accountId: string | undefined) => void,
+): Promise<MoneyStory> {
   const [story, lines] = await Promise.all([holds.find(taskId), holds.lines(taskId)]);
   assertMaySee(story === undefined || story.state === 'void' ? undefined : story.hold.accountId);
   if (story === undefined) throw unknownHold();

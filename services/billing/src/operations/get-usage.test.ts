@@ -14,8 +14,11 @@ const START = Date.UTC(2026, 0, 1);
 const MILL = CENT / 10n;
 const config = aConfig({ prices: { ...PRICES, ...CHAT_PRICES }, token: { name: 'main' } });
 
-const statement = ({ usage }: TestBilling, groupBy: UsageGroup, [from, to]: readonly [number, number] = [START, START + 30 * DAY_MS]) =>
-  usage.getUsage({ accountId: 'demo', from: timestampFromMs(from), to: timestampFromMs(to), groupBy });
+const statement = (
+  { usage }: TestBilling,
+  groupBy: UsageGroup,
+  [from, to]: readonly [number, number] = [START, START + 30 * DAY_MS],
+) => usage.getUsage({ accountId: 'demo', from: timestampFromMs(from), to: timestampFromMs(to), groupBy });
 
 /** A task and its regeneration on the first day, a call by each of two tokens a day and half an hour later, and much that is not charged. */
 async function aStory(on: TestBilling): Promise<string> {
@@ -28,14 +31,27 @@ async function aStory(on: TestBilling): Promise<string> {
   await on.billing.releaseHold({ taskId: 'task_3' });
   await on.billing.placeHold(order(on, 'task_4'));
   const lapsesAt = timestampFromMs(START + 30 * DAY_MS);
-  await on.calls.placeCalls({ calls: [callOrder(on, 'call_1', { lapsesAt }), callOrder(on, 'call_2', { lapsesAt, tokenId: token!.id }), callOrder(on, 'call_3', { lapsesAt }), callOrder(on, 'call_4', { lapsesAt })] });
+  await on.calls.placeCalls({
+    calls: [
+      callOrder(on, 'call_1', { lapsesAt }),
+      callOrder(on, 'call_2', { lapsesAt, tokenId: token!.id }),
+      callOrder(on, 'call_3', { lapsesAt }),
+      callOrder(on, 'call_4', { lapsesAt }),
+    ],
+  });
   await on.clock.advance(DAY_MS + HOUR_MS / 2);
-  await on.calls.settleCalls({ ends: [usedTokens('call_1', 500n, 100n), { ...usedTokens('call_2', 1000n, 0n) }, { callId: 'call_3', basis: Basis.RELEASED }] });
+  await on.calls.settleCalls({
+    ends: [
+      usedTokens('call_1', 500n, 100n),
+      { ...usedTokens('call_2', 1000n, 0n) },
+      { callId: 'call_3', basis: Basis.RELEASED },
+    ],
+  });
   return token!.id;
 }
 
 const OF_TASKS = { amountNanos: 73n * CENT, requests: 2n, seconds: 11n, images: 2n, inputTokens: 0n };
-const OF_CALLS = { amountNanos: 19n * MILL / 10n, requests: 2n, seconds: 0n, inputTokens: 1500n, outputTokens: 100n };
+const OF_CALLS = { amountNanos: (19n * MILL) / 10n, requests: 2n, seconds: 0n, inputTokens: 1500n, outputTokens: 100n };
 
 describeOnEngines('a statement', (open) => {
   test('counts tasks and calls that were charged, by model', async () => {
@@ -44,29 +60,59 @@ describeOnEngines('a statement', (open) => {
 
     const { groups, total, currency, truncated } = await statement(on, UsageGroup.MODEL);
 
-    expect(groups).toMatchObject([{ key: 'Alpha-H3', ...OF_TASKS }, { key: 'chat', ...OF_CALLS }]);
-    expect(total).toMatchObject({ key: '', amountNanos: OF_TASKS.amountNanos + OF_CALLS.amountNanos, requests: 4n, seconds: 11n, inputTokens: 1500n, outputTokens: 100n, images: 2n });
+    expect(groups).toMatchObject([
+      { key: 'Alpha-H3', ...OF_TASKS },
+      { key: 'chat', ...OF_CALLS },
+    ]);
+    expect(total).toMatchObject({
+      key: '',
+      amountNanos: OF_TASKS.amountNanos + OF_CALLS.amountNanos,
+      requests: 4n,
+      seconds: 11n,
+      inputTokens: 1500n,
+      outputTokens: 100n,
+      images: 2n,
+    });
     expect({ currency, truncated }).toEqual({ currency: 'USD', truncated: false });
     await expectSound(on);
   });
 
   test('knows a model by its name in the configuration, underscores and all; one that is gone by what stands before the last two', async () => {
-    const prices = Object.fromEntries(['my__model', 'my__model__regeneration', 'plain', 'plain__regeneration', 'old__one__regeneration'].map((key) => [key, PRICES['Alpha-H3__regeneration']]));
-    const on = await open({ ...aConfig({ prices }), models: { my__model: {} }, channels: [{ models: { plain: 'upstream-plain' } }] });
+    const prices = Object.fromEntries(
+      ['my__model', 'my__model__regeneration', 'plain', 'plain__regeneration', 'old__one__regeneration'].map((key) => [
+        key,
+        PRICES['Alpha-H3__regeneration'],
+      ]),
+    );
+    const on = await open({
+      ...aConfig({ prices }),
+      models: { my__model: {} },
+      channels: [{ models: { plain: 'upstream-plain' } }],
+    });
     for (const [at, priceKey] of Object.keys(prices).entries()) {
       await on.billing.placeHold(order(on, `task_${at}`, { priceKey, resolution: '' }));
       await on.billing.settleHold({ taskId: `task_${at}` });
     }
 
-    expect((await statement(on, UsageGroup.MODEL)).groups.map(({ key, requests }) => [key, requests])).toEqual([['my__model', 2n], ['old__one', 1n], ['plain', 2n]]);
+    expect((await statement(on, UsageGroup.MODEL)).groups.map(({ key, requests }) => [key, requests])).toEqual([
+      ['my__model', 2n],
+      ['old__one', 1n],
+      ['plain', 2n],
+    ]);
   });
 
   test('is grouped by the day of the settlement, and by token with its name', async () => {
     const on = await open(config);
     const other = await aStory(on);
 
-    expect((await statement(on, UsageGroup.DAY)).groups).toMatchObject([{ key: '2026-01-01', ...OF_TASKS }, { key: '2026-01-02', ...OF_CALLS }]);
-    expect((await statement(on, UsageGroup.TOKEN)).groups).toMatchObject([{ key: on.tokenId, name: 'main', requests: 3n }, { key: other, name: 'ci', requests: 1n, amountNanos: MILL }]);
+    expect((await statement(on, UsageGroup.DAY)).groups).toMatchObject([
+      { key: '2026-01-01', ...OF_TASKS },
+      { key: '2026-01-02', ...OF_CALLS },
+    ]);
+    expect((await statement(on, UsageGroup.TOKEN)).groups).toMatchObject([
+      { key: on.tokenId, name: 'main', requests: 3n },
+      { key: other, name: 'ci', requests: 1n, amountNanos: MILL },
+    ]);
   });
 
   test.each([
@@ -84,20 +130,38 @@ describeOnEngines('a statement', (open) => {
     expect((await statement(on, UsageGroup.MODEL, span)).total?.requests).toBe(requests);
   });
 
-  test('shows nobody else\'s use', async () => {
-    const on = await open({ ...config, accounts: [...config.accounts, { id: 'other', currency: 'EUR', credit: '1', tokens: [] }] });
+  test("shows nobody else's use", async () => {
+    const on = await open({
+      ...config,
+      accounts: [...config.accounts, { id: 'other', currency: 'EUR', credit: '1', tokens: [] }],
+    });
     await aStory(on);
     const span = { from: timestampFromMs(START), to: timestampFromMs(START + DAY_MS), groupBy: UsageGroup.DAY };
 
-    expect(await on.usage.getUsage({ accountId: 'other', ...span })).toMatchObject({ groups: [], currency: 'EUR', total: { requests: 0n, amountNanos: 0n } });
-    await expect(on.usage.getUsage({ accountId: 'nobody', ...span })).rejects.toMatchObject({ kind: 'not_found', reason: 'account_not_found' });
+    expect(await on.usage.getUsage({ accountId: 'other', ...span })).toMatchObject({
+      groups: [],
+      currency: 'EUR',
+      total: { requests: 0n, amountNanos: 0n },
+    });
+    await expect(on.usage.getUsage({ accountId: 'nobody', ...span })).rejects.toMatchObject({
+      kind: 'not_found',
+      reason: 'account_not_found',
+    });
   });
 
   test.each([
     ['no time', { groupBy: UsageGroup.DAY }, 'from'],
     ['no group', { from: timestampFromMs(START), to: timestampFromMs(START + 1) }, 'group_by'],
-    ['an end before its beginning', { from: timestampFromMs(START), to: timestampFromMs(START), groupBy: UsageGroup.DAY }, 'to'],
-    ['more than a year', { from: timestampFromMs(START), to: timestampFromMs(START + 367 * DAY_MS), groupBy: UsageGroup.DAY }, 'to'],
+    [
+      'an end before its beginning',
+      { from: timestampFromMs(START), to: timestampFromMs(START), groupBy: UsageGroup.DAY },
+      'to',
+    ],
+    [
+      'more than a year',
+      { from: timestampFromMs(START), to: timestampFromMs(START + 367 * DAY_MS), groupBy: UsageGroup.DAY },
+      'to',
+    ],
     ['a time before all times', { from: timestampFromMs(-1), to: timestampFromMs(1), groupBy: UsageGroup.DAY }, 'from'],
   ])('is refused with %s', async (_what, wrong, field) => {
     const on = await open(config);
@@ -112,7 +176,11 @@ describeOnEngines('a statement', (open) => {
       await on.billing.settleHold({ taskId, totalSeconds: 2n ** 62n });
     }
 
-    expect((await statement(on, UsageGroup.MODEL)).total).toMatchObject({ requests: 3n, amountNanos: 0n, seconds: 3_000_000_000n });
+    expect((await statement(on, UsageGroup.MODEL)).total).toMatchObject({
+      requests: 3n,
+      amountNanos: 0n,
+      seconds: 3_000_000_000n,
+    });
   });
 
   test('knows what was settled before there were hours', async () => {
@@ -125,11 +193,19 @@ describeOnEngines('a statement', (open) => {
     const counted = await statement(on, UsageGroup.MODEL);
     await on.sql.write('DELETE FROM usage_hours');
 
-    const [fill] = readFileSync(new URL('../../migrations/0003_usage.sql', import.meta.url), 'utf8').split(';').filter((text) => text.includes('INSERT INTO usage_hours'));
+    const [fill] = readFileSync(new URL('../../migrations/0003_usage.sql', import.meta.url), 'utf8')
+      .split(';')
+      .filter((text) => text.includes('INSERT INTO usage_hours'));
     await on.sql.write(fill!.replace(/^\s*--.*$/gm, ''));
 
     expect(await statement(on, UsageGroup.MODEL)).toEqual(counted);
-    expect(counted.total).toMatchObject({ requests: 2n, seconds: 6n, inputTokens: 700n, outputTokens: 30n, images: 2n });
+    expect(counted.total).toMatchObject({
+      requests: 2n,
+      seconds: 6n,
+      inputTokens: 700n,
+      outputTokens: 30n,
+      images: 2n,
+    });
   });
 
   test('whose hours are changed by hand is found by the audit', async () => {
@@ -137,6 +213,9 @@ describeOnEngines('a statement', (open) => {
     await aStory(on);
     await on.sql.write('UPDATE usage_hours SET charged_nanos = charged_nanos + 1 WHERE price_key = $1', ['chat']);
 
-    expect(await on.accounts.verifyLedger({})).toMatchObject({ ok: false, faults: ['what the account demo has used is not what it was charged'] });
+    expect(await on.accounts.verifyLedger({})).toMatchObject({
+      ok: false,
+      faults: ['what the account demo has used is not what it was charged'],
+    });
   });
 });

@@ -36,9 +36,15 @@ export async function getUsage(deps: Deps, query: UsageQuery): Promise<Statement
   const { currency } = await findAccount(deps, query.accountId, 'account_id');
   const to = query.to > deps.clock.now() + AHEAD_MS ? hourOf(query.to + HOUR_MS - 1) : query.to;
   const sums = await deps.usage.sums({ ...query, to });
-  if (sums === undefined) throw badField('from', 'and to must be whole hours: too much was settled to cut an hour in two');
+  if (sums === undefined)
+    throw badField('from', 'and to must be whole hours: too much was settled to cut an hour in two');
   const lines = await linesOf(deps, query, sums);
-  return { lines: lines.slice(0, GROUPS_MAX), total: [...sums.values()].reduce(addQuantities, NOTHING_USED), currency, isTruncated: lines.length > GROUPS_MAX };
+  return {
+    lines: lines.slice(0, GROUPS_MAX),
+    total: [...sums.values()].reduce(addQuantities, NOTHING_USED),
+    currency,
+    isTruncated: lines.length > GROUPS_MAX,
+  };
 }
 
 function assertBounds({ from, to }: UsageQuery): void {
@@ -47,15 +53,24 @@ function assertBounds({ from, to }: UsageQuery): void {
   if (to - from > DAYS_MAX * DAY_MS) throw badField('to', `must be at most ${String(DAYS_MAX)} days after from`);
 }
 
-async function linesOf(deps: Deps, { accountId, groupBy }: UsageQuery, sums: ReadonlyMap<string, Quantities>): Promise<UsageLine[]> {
-  const names = groupBy === 'token' ? new Map((await deps.tokens.list(accountId, TOKENS_MAX)).map(({ id, name }) => [id, name])) : new Map<string, string>();
+async function linesOf(
+  deps: Deps,
+  { accountId, groupBy }: UsageQuery,
+  sums: ReadonlyMap<string, Quantities>,
+): Promise<UsageLine[]> {
+  const names =
+    groupBy === 'token'
+      ? new Map((await deps.tokens.list(accountId, TOKENS_MAX)).map(({ id, name }) => [id, name]))
+      : new Map<string, string>();
   const models = deps.models();
   const byKey = new Map<string, Quantities>();
   for (const [group, sum] of sums) {
     const key = KEYS[groupBy](group, models);
     byKey.set(key, addQuantities(byKey.get(key) ?? NOTHING_USED, sum));
   }
-  return [...byKey].sort(([left], [right]) => (left < right ? -1 : 1)).map(([key, sum]) => ({ key, name: names.get(key) ?? '', sum }));
+  return [...byKey]
+    .sort(([left], [right]) => (left < right ? -1 : 1))
+    .map(([key, sum]) => ({ key, name: names.get(key) ?? '', sum }));
 }
 
 const KEYS: Readonly<Record<UsageGroup, (group: string, models: ReadonlySet<string>) => string>> = {

@@ -18,7 +18,12 @@ const FIRST_PRICE = 2n;
 const OVERRUN = 10n;
 const UNIT = 1_000_000_000n;
 
-interface ModelTask { amount: bigint; price: bigint; state: 'held' | 'charged' | 'released' | 'void'; isExtended: boolean }
+interface ModelTask {
+  amount: bigint;
+  price: bigint;
+  state: 'held' | 'charged' | 'released' | 'void';
+  isExtended: boolean;
+}
 
 interface Model {
   balance: bigint;
@@ -36,7 +41,8 @@ interface Real {
 
 type Step = fc.AsyncCommand<Model, Real>;
 
-const heldOf = ({ tasks, calls }: Model): bigint => [...tasks.values(), ...calls.values()].reduce((sum, { state, amount }) => sum + (state === 'held' ? amount : 0n), 0n);
+const heldOf = ({ tasks, calls }: Model): bigint =>
+  [...tasks.values(), ...calls.values()].reduce((sum, { state, amount }) => sum + (state === 'held' ? amount : 0n), 0n);
 const factsOf = ({ account }: Real, seconds: bigint) => ({ priceKey: `price-${account}`, seconds });
 const nameOf = ({ account }: Real, task: string): string => `${account}-${task}`;
 
@@ -59,95 +65,169 @@ function step(name: string, apply: (model: Model) => string | undefined, call: (
   };
 }
 
-const hold = (task: string, seconds: bigint): Step => step(`hold(${task}, ${seconds})`, (model) => {
-  const known = model.tasks.get(task);
-  if (known?.state === 'void' || known?.state === 'released') return 'hold_voided';
-  if (known !== undefined) return undefined;
-  if (model.price === undefined) return 'model_price_error';
-  const amount = model.price * seconds;
-  if (model.balance - heldOf(model) < amount) return 'insufficient_quota';
-  model.tasks.set(task, { amount, price: model.price, state: 'held', isExtended: false });
-  return undefined;
-}, (real) => real.on.billing.placeHold({ taskId: nameOf(real, task), accountId: real.account, tokenId: real.tokenId, facts: factsOf(real, seconds) }));
+const hold = (task: string, seconds: bigint): Step =>
+  step(
+    `hold(${task}, ${seconds})`,
+    (model) => {
+      const known = model.tasks.get(task);
+      if (known?.state === 'void' || known?.state === 'released') return 'hold_voided';
+      if (known !== undefined) return undefined;
+      if (model.price === undefined) return 'model_price_error';
+      const amount = model.price * seconds;
+      if (model.balance - heldOf(model) < amount) return 'insufficient_quota';
+      model.tasks.set(task, { amount, price: model.price, state: 'held', isExtended: false });
+      return undefined;
+    },
+    (real) =>
+      real.on.billing.placeHold({
+        taskId: nameOf(real, task),
+        accountId: real.account,
+        tokenId: real.tokenId,
+        facts: factsOf(real, seconds),
+      }),
+  );
 
-const extend = (task: string, seconds: bigint): Step => step(`extend(${task}, ${seconds})`, (model) => {
-  const known = model.tasks.get(task);
-  if (known === undefined) return 'hold_not_found';
-  if (known.state !== 'held') return known.state === 'void' ? 'hold_voided' : 'hold_ended';
-  if (known.isExtended) return undefined;
-  const more = known.price * seconds - known.amount;
-  if (more > 0n && model.balance - heldOf(model) < more) return 'insufficient_quota';
-  known.amount += more;
-  known.isExtended = true;
-  return undefined;
-}, (real) => real.on.billing.extendHold({ taskId: nameOf(real, task), facts: factsOf(real, seconds) }));
+const extend = (task: string, seconds: bigint): Step =>
+  step(
+    `extend(${task}, ${seconds})`,
+    (model) => {
+      const known = model.tasks.get(task);
+      if (known === undefined) return 'hold_not_found';
+      if (known.state !== 'held') return known.state === 'void' ? 'hold_voided' : 'hold_ended';
+      if (known.isExtended) return undefined;
+      const more = known.price * seconds - known.amount;
+      if (more > 0n && model.balance - heldOf(model) < more) return 'insufficient_quota';
+      known.amount += more;
+      known.isExtended = true;
+      return undefined;
+    },
+    (real) => real.on.billing.extendHold({ taskId: nameOf(real, task), facts: factsOf(real, seconds) }),
+  );
 
-const settle = (task: string, seconds: bigint, confirmed: boolean): Step => step(`settle(${task}, ${seconds}, ${confirmed})`, (model) => {
-  const known = model.tasks.get(task);
-  if (known === undefined) return 'hold_not_found';
-  if (known.state !== 'held') return undefined;
-  const amount = seconds > 0n ? known.price * seconds : known.amount;
-  if (!confirmed && amount > OVERRUN * known.amount) return undefined;
-  known.state = 'charged';
-  model.balance -= amount;
-  return undefined;
-}, (real) => real.on.billing.settleHold({ taskId: nameOf(real, task), totalSeconds: seconds, confirmed }));
+const settle = (task: string, seconds: bigint, confirmed: boolean): Step =>
+  step(
+    `settle(${task}, ${seconds}, ${confirmed})`,
+    (model) => {
+      const known = model.tasks.get(task);
+      if (known === undefined) return 'hold_not_found';
+      if (known.state !== 'held') return undefined;
+      const amount = seconds > 0n ? known.price * seconds : known.amount;
+      if (!confirmed && amount > OVERRUN * known.amount) return undefined;
+      known.state = 'charged';
+      model.balance -= amount;
+      return undefined;
+    },
+    (real) => real.on.billing.settleHold({ taskId: nameOf(real, task), totalSeconds: seconds, confirmed }),
+  );
 
-const release = (task: string): Step => step(`release(${task})`, (model) => {
-  const known = model.tasks.get(task);
-  if (known === undefined) model.tasks.set(task, { amount: 0n, price: 0n, state: 'void', isExtended: false });
-  else if (known.state === 'held') known.state = 'released';
-  return undefined;
-}, (real) => real.on.billing.releaseHold({ taskId: nameOf(real, task) }));
+const release = (task: string): Step =>
+  step(
+    `release(${task})`,
+    (model) => {
+      const known = model.tasks.get(task);
+      if (known === undefined) model.tasks.set(task, { amount: 0n, price: 0n, state: 'void', isExtended: false });
+      else if (known.state === 'held') known.state = 'released';
+      return undefined;
+    },
+    (real) => real.on.billing.releaseHold({ taskId: nameOf(real, task) }),
+  );
 
-const placeCall = (call: string, seconds: bigint): Step => step(`placeCall(${call}, ${seconds})`, (model) => {
-  const known = model.calls.get(call);
-  if (known?.state === 'void' || known?.state === 'released') return 'hold_voided';
-  if (known !== undefined) return undefined;
-  if (model.price === undefined) return 'model_price_error';
-  const amount = model.price * seconds;
-  if (model.balance - heldOf(model) < amount) return 'insufficient_quota';
-  model.calls.set(call, { amount, price: model.price, state: 'held', isExtended: false });
-  return undefined;
-}, async (real) => {
-  const { placed } = await real.on.calls.placeCalls({ calls: [callOrder(real.on, nameOf(real, call), { accountId: real.account, tokenId: real.tokenId, priceKeys: [`price-${real.account}`], facts: { seconds } })] });
-  const result = placed[0]?.result;
-  if (result?.case === 'refusal') throw fromWireProblem(result.value);
-});
+const placeCall = (call: string, seconds: bigint): Step =>
+  step(
+    `placeCall(${call}, ${seconds})`,
+    (model) => {
+      const known = model.calls.get(call);
+      if (known?.state === 'void' || known?.state === 'released') return 'hold_voided';
+      if (known !== undefined) return undefined;
+      if (model.price === undefined) return 'model_price_error';
+      const amount = model.price * seconds;
+      if (model.balance - heldOf(model) < amount) return 'insufficient_quota';
+      model.calls.set(call, { amount, price: model.price, state: 'held', isExtended: false });
+      return undefined;
+    },
+    async (real) => {
+      const { placed } = await real.on.calls.placeCalls({
+        calls: [
+          callOrder(real.on, nameOf(real, call), {
+            accountId: real.account,
+            tokenId: real.tokenId,
+            priceKeys: [`price-${real.account}`],
+            facts: { seconds },
+          }),
+        ],
+      });
+      const result = placed[0]?.result;
+      if (result?.case === 'refusal') throw fromWireProblem(result.value);
+    },
+  );
 
-const endCall = (call: string, seconds: bigint, basis: Basis): Step => step(`endCall(${call}, ${seconds}, ${Basis[basis]})`, (model) => {
-  const known = model.calls.get(call);
-  if (known === undefined && basis === Basis.RELEASED) model.calls.set(call, { amount: 0n, price: 0n, state: 'void', isExtended: false });
-  if (known?.state !== 'held') return undefined;
-  const most = { [Basis.USAGE]: OVERRUN * known.amount, [Basis.ESTIMATE]: known.amount }[basis as Basis.USAGE | Basis.ESTIMATE] ?? 0n;
-  const used = known.price * seconds < most ? known.price * seconds : most;
-  known.state = basis === Basis.RELEASED ? 'released' : 'charged';
-  model.balance -= basis === Basis.RELEASED ? 0n : basis === Basis.HOLD || seconds === 0n ? known.amount : used;
-  return undefined;
-}, (real) => real.on.calls.settleCalls({ ends: [{ callId: nameOf(real, call), basis, usage: { seconds } }] }));
+const endCall = (call: string, seconds: bigint, basis: Basis): Step =>
+  step(
+    `endCall(${call}, ${seconds}, ${Basis[basis]})`,
+    (model) => {
+      const known = model.calls.get(call);
+      if (known === undefined && basis === Basis.RELEASED)
+        model.calls.set(call, { amount: 0n, price: 0n, state: 'void', isExtended: false });
+      if (known?.state !== 'held') return undefined;
+      const most =
+        { [Basis.USAGE]: OVERRUN * known.amount, [Basis.ESTIMATE]: known.amount }[
+          basis as Basis.USAGE | Basis.ESTIMATE
+        ] ?? 0n;
+      const used = known.price * seconds < most ? known.price * seconds : most;
+      known.state = basis === Basis.RELEASED ? 'released' : 'charged';
+      model.balance -= basis === Basis.RELEASED ? 0n : basis === Basis.HOLD || seconds === 0n ? known.amount : used;
+      return undefined;
+    },
+    (real) => real.on.calls.settleCalls({ ends: [{ callId: nameOf(real, call), basis, usage: { seconds } }] }),
+  );
 
-const price = (value: bigint | undefined): Step => step(`price(${value})`, (model) => {
-  model.price = value;
-  return undefined;
-}, (real) => real.setPrice(value));
+const price = (value: bigint | undefined): Step =>
+  step(
+    `price(${value})`,
+    (model) => {
+      model.price = value;
+      return undefined;
+    },
+    (real) => real.setPrice(value),
+  );
 
-const credit = (amount: bigint): Step => step(`credit(${amount})`, (model) => {
-  model.balance += amount;
-  return undefined;
-}, (real) => real.on.accounts.creditAccount({ id: real.account, amountNanos: amount * UNIT, reason: 'a test', actor: 'a test' }));
+const credit = (amount: bigint): Step =>
+  step(
+    `credit(${amount})`,
+    (model) => {
+      model.balance += amount;
+      return undefined;
+    },
+    (real) =>
+      real.on.accounts.creditAccount({
+        id: real.account,
+        amountNanos: amount * UNIT,
+        reason: 'a test',
+        actor: 'a test',
+      }),
+  );
 
 const task = fc.constantFrom('a', 'b', 'c', 'd');
 const seconds = fc.bigInt({ min: 1n, max: 30n });
-const steps = fc.commands([
-  fc.tuple(task, seconds).map((given) => hold(...given)),
-  fc.tuple(task, seconds).map((given) => extend(...given)),
-  fc.tuple(task, fc.bigInt({ min: 0n, max: 100n }), fc.boolean()).map((given) => settle(...given)),
-  task.map(release),
-  fc.tuple(task, seconds).map((given) => placeCall(...given)),
-  fc.tuple(task, fc.bigInt({ min: 0n, max: 400n }), fc.constantFrom(Basis.USAGE, Basis.ESTIMATE, Basis.HOLD, Basis.RELEASED)).map((given) => endCall(...given)),
-  fc.option(fc.bigInt({ min: 0n, max: 4n }), { nil: undefined }).map(price),
-  fc.bigInt({ min: -20n, max: 50n }).map(credit),
-], { maxCommands: 40, size: 'max' });
+const steps = fc.commands(
+  [
+    fc.tuple(task, seconds).map((given) => hold(...given)),
+    fc.tuple(task, seconds).map((given) => extend(...given)),
+    fc.tuple(task, fc.bigInt({ min: 0n, max: 100n }), fc.boolean()).map((given) => settle(...given)),
+    task.map(release),
+    fc.tuple(task, seconds).map((given) => placeCall(...given)),
+    fc
+      .tuple(
+        task,
+        fc.bigInt({ min: 0n, max: 400n }),
+        fc.constantFrom(Basis.USAGE, Basis.ESTIMATE, Basis.HOLD, Basis.RELEASED),
+      )
+      .map((given) => endCall(...given)),
+    fc.option(fc.bigInt({ min: 0n, max: 4n }), { nil: undefined }).map(price),
+    fc.bigInt({ min: -20n, max: 50n }).map(credit),
+  ],
+  { maxCommands: 40, size: 'max' },
+);
 
 function modelSuite(numRuns: number, newPlace: () => Promise<Place>): void {
   let place: Place;
@@ -166,23 +246,31 @@ function modelSuite(numRuns: number, newPlace: () => Promise<Place>): void {
   const start = async (): Promise<{ model: Model; real: Real }> => {
     runs += 1;
     const account = `run-${runs}`;
-    const setPrice = (value: bigint | undefined): Promise<void> => on.service.reload({
-      billing: { overrun_factor: Number(OVERRUN) }, prices: value === undefined ? {} : { [`price-${account}`]: { per_second: String(value) } },
-      accounts: [{ id: account, currency: 'USD', credit: String(CREDIT), tokens: [] }],
-    });
+    const setPrice = (value: bigint | undefined): Promise<void> =>
+      on.service.reload({
+        billing: { overrun_factor: Number(OVERRUN) },
+        prices: value === undefined ? {} : { [`price-${account}`]: { per_second: String(value) } },
+        accounts: [{ id: account, currency: 'USD', credit: String(CREDIT), tokens: [] }],
+      });
     await setPrice(FIRST_PRICE);
     const { token } = await on.accounts.createToken({ accountId: account, models: ['*'] });
-    return { model: { balance: CREDIT, price: FIRST_PRICE, tasks: new Map(), calls: new Map() }, real: { on, account, tokenId: token!.id, setPrice } };
+    return {
+      model: { balance: CREDIT, price: FIRST_PRICE, tasks: new Map(), calls: new Map() },
+      real: { on, account, tokenId: token!.id, setPrice },
+    };
   };
 
   test('whatever is called in whatever order, the books are those of the reference', async () => {
-    await fc.assert(fc.asyncProperty(steps, async (commands) => {
-      const { model, real } = await start();
+    await fc.assert(
+      fc.asyncProperty(steps, async (commands) => {
+        const { model, real } = await start();
 
-      await fc.asyncModelRun(() => ({ model, real }), commands);
+        await fc.asyncModelRun(() => ({ model, real }), commands);
 
-      expect(await on.accounts.verifyLedger({})).toMatchObject({ ok: true, faults: [] });
-    }), { numRuns });
+        expect(await on.accounts.verifyLedger({})).toMatchObject({ ok: true, faults: [] });
+      }),
+      { numRuns },
+    );
   }, 120_000);
 }
 

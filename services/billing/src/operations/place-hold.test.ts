@@ -10,7 +10,15 @@ describeOnEngines('a hold', (open) => {
 
     const { hold } = await on.billing.placeHold(order(on, 'task_1', { images: 6n }));
 
-    expect(hold).toMatchObject({ taskId: 'task_1', accountId: 'demo', tokenId: on.tokenId, amountNanos: 44n * CENT, currency: 'USD', contract: 'Alpha-H3', version: 1 });
+    expect(hold).toMatchObject({
+      taskId: 'task_1',
+      accountId: 'demo',
+      tokenId: on.tokenId,
+      amountNanos: 44n * CENT,
+      currency: 'USD',
+      contract: 'Alpha-H3',
+      version: 1,
+    });
     expect(hold?.facts).toMatchObject({ priceKey: 'Alpha-H3', resolution: '768P', seconds: 5n, images: 6n });
     expect(await books(on)).toEqual({ balance: 100n * DOLLAR, held: 44n * CENT, used: 44n * CENT });
     await expectSound(on);
@@ -31,10 +39,18 @@ describeOnEngines('a hold', (open) => {
     const on = await open(aConfig({ credit: '0.79' }));
     await on.billing.placeHold(order(on, 'task_1'));
 
-    await expect(on.billing.placeHold(order(on, 'task_2'))).rejects.toMatchObject({ kind: 'exhausted', reason: 'insufficient_quota', retryAfterMs: undefined, message: expect.stringContaining('0.39 USD') });
+    await expect(on.billing.placeHold(order(on, 'task_2'))).rejects.toMatchObject({
+      kind: 'exhausted',
+      reason: 'insufficient_quota',
+      retryAfterMs: undefined,
+      message: expect.stringContaining('0.39 USD'),
+    });
 
     expect(await books(on)).toEqual({ balance: 79n * CENT, held: 40n * CENT, used: 40n * CENT });
-    await expect(on.billing.getHold({ taskId: 'task_2' })).rejects.toMatchObject({ kind: 'not_found', reason: 'hold_not_found' });
+    await expect(on.billing.getHold({ taskId: 'task_2' })).rejects.toMatchObject({
+      kind: 'not_found',
+      reason: 'hold_not_found',
+    });
     await expectSound(on);
   });
 
@@ -50,7 +66,11 @@ describeOnEngines('a hold', (open) => {
     const on = await open(aConfig({ token: { limit: '0.70' } }));
     await on.billing.placeHold(order(on, 'task_1'));
 
-    await expect(on.billing.placeHold(order(on, 'task_2'))).rejects.toMatchObject({ kind: 'exhausted', reason: 'insufficient_quota', message: expect.stringContaining('0.3 USD') });
+    await expect(on.billing.placeHold(order(on, 'task_2'))).rejects.toMatchObject({
+      kind: 'exhausted',
+      reason: 'insufficient_quota',
+      message: expect.stringContaining('0.3 USD'),
+    });
 
     await on.billing.releaseHold({ taskId: 'task_1' });
     await on.billing.placeHold(order(on, 'task_3'));
@@ -60,10 +80,17 @@ describeOnEngines('a hold', (open) => {
   test('is refused without a contract, without a word of what is inside', async () => {
     const on = await open(aConfig({ prices: { 'Alpha-H3': PRICES['Alpha-H3'] } }));
 
-    await expect(on.billing.placeHold(order(on, 'task_1', { priceKey: 'Alpha-H3__regeneration' }))).rejects.toMatchObject({
-      kind: 'invalid', reason: 'model_price_error', field: undefined, message: 'no price is set for this model and operation',
+    await expect(
+      on.billing.placeHold(order(on, 'task_1', { priceKey: 'Alpha-H3__regeneration' })),
+    ).rejects.toMatchObject({
+      kind: 'invalid',
+      reason: 'model_price_error',
+      field: undefined,
+      message: 'no price is set for this model and operation',
     });
-    await expect(on.billing.placeHold(order(on, 'task_1', { resolution: '1080P' }))).rejects.toMatchObject({ reason: 'model_price_error' });
+    await expect(on.billing.placeHold(order(on, 'task_1', { resolution: '1080P' }))).rejects.toMatchObject({
+      reason: 'model_price_error',
+    });
     expect(await books(on)).toMatchObject({ held: 0n });
   });
 
@@ -76,33 +103,55 @@ describeOnEngines('a hold', (open) => {
 
     const { settlement, lines } = await on.billing.getHold({ taskId: 'task_1' });
     expect(settlement).toMatchObject({ amountNanos: 0n, basis: Basis.USAGE });
-    expect(lines.map(({ eventKey }) => eventKey)).toEqual(['hold:task_1', 'hold:task_1', 'settle:task_1', 'settle:task_1', 'settle:task_1']);
+    expect(lines.map(({ eventKey }) => eventKey)).toEqual([
+      'hold:task_1',
+      'hold:task_1',
+      'settle:task_1',
+      'settle:task_1',
+      'settle:task_1',
+    ]);
     await expectSound(on);
   });
 
-  test('is never placed by a token that has ended, or that is another account\'s', async () => {
+  test("is never placed by a token that has ended, or that is another account's", async () => {
     const on = await open();
     await on.accounts.revokeToken({ id: on.tokenId });
 
-    await expect(on.billing.placeHold(order(on, 'task_1'))).rejects.toMatchObject({ kind: 'forbidden', reason: 'token_disabled' });
-    await expect(on.billing.placeHold({ ...order(on, 'task_1'), tokenId: 'token_x' })).rejects.toMatchObject({ kind: 'not_found', reason: 'token_not_found' });
-    await expect(on.billing.placeHold({ ...order(on, 'task_1'), accountId: 'other' })).rejects.toMatchObject({ kind: 'not_found', reason: 'account_not_found' });
+    await expect(on.billing.placeHold(order(on, 'task_1'))).rejects.toMatchObject({
+      kind: 'forbidden',
+      reason: 'token_disabled',
+    });
+    await expect(on.billing.placeHold({ ...order(on, 'task_1'), tokenId: 'token_x' })).rejects.toMatchObject({
+      kind: 'not_found',
+      reason: 'token_not_found',
+    });
+    await expect(on.billing.placeHold({ ...order(on, 'task_1'), accountId: 'other' })).rejects.toMatchObject({
+      kind: 'not_found',
+      reason: 'account_not_found',
+    });
     expect(await books(on)).toMatchObject({ held: 0n, used: 0n });
   });
 
   test('is not shown to another account that names its task', async () => {
     const value = aConfig();
-    const on = await open({ ...value, accounts: [...value.accounts, { id: 'other', currency: 'EUR', credit: '1', tokens: [] }] });
+    const on = await open({
+      ...value,
+      accounts: [...value.accounts, { id: 'other', currency: 'EUR', credit: '1', tokens: [] }],
+    });
     await on.billing.placeHold(order(on, 'task_1'));
     const { token } = await on.accounts.createToken({ accountId: 'other', models: ['*'] });
 
-    await expect(on.billing.placeHold({ ...order(on, 'task_1'), accountId: 'other', tokenId: token!.id })).rejects.toMatchObject({ kind: 'conflict', reason: 'task_id_taken' });
+    await expect(
+      on.billing.placeHold({ ...order(on, 'task_1'), accountId: 'other', tokenId: token!.id }),
+    ).rejects.toMatchObject({ kind: 'conflict', reason: 'task_id_taken' });
   });
 
   test('a hundred at once never overdraw by one unit', async () => {
     const on = await open(aConfig({ credit: '20.39' }));
 
-    const outcomes = await Promise.allSettled(Array.from({ length: 100 }, (_, index) => on.billing.placeHold(order(on, `task_${index}`))));
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 100 }, (_, index) => on.billing.placeHold(order(on, `task_${index}`))),
+    );
 
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(50);
     expect(await books(on)).toEqual({ balance: 2039n * CENT, held: 2000n * CENT, used: 2000n * CENT });
@@ -112,7 +161,9 @@ describeOnEngines('a hold', (open) => {
   test('a hundred at once never pass the limit of their token', async () => {
     const on = await open(aConfig({ token: { limit: '4.19' } }));
 
-    const outcomes = await Promise.allSettled(Array.from({ length: 100 }, (_, index) => on.billing.placeHold(order(on, `task_${index}`))));
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 100 }, (_, index) => on.billing.placeHold(order(on, `task_${index}`))),
+    );
 
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
     expect(await books(on)).toMatchObject({ held: 400n * CENT, used: 400n * CENT });

@@ -18,14 +18,22 @@ type Deps = Pick<BillingDeps, 'accounts' | 'prices' | 'holds' | 'clock' | 'measu
 
 /** Reserves the amount of the facts under today's contract, which is frozen with them. The same task again gets the same hold. A caller who leaves before it is durable has none. */
 export async function placeHold(deps: Deps, request: HoldRequest, signal?: AbortSignal): Promise<Hold> {
-  const { hold } = await measured(deps.measures.hold, async () => {
-    const { story, isNew } = await place(deps, request, signal);
-    return { hold: standing(story, request.accountId), isNew };
-  }, ({ isNew }) => (isNew ? 'placed' : 'repeated'));
+  const { hold } = await measured(
+    deps.measures.hold,
+    async () => {
+      const { story, isNew } = await place(deps, request, signal);
+      return { hold: standing(story, request.accountId), isNew };
+    },
+    ({ isNew }) => (isNew ? 'placed' : 'repeated'),
+  );
   return hold;
 }
 
-async function place({ holds, clock, ...deps }: Deps, request: HoldRequest, signal: AbortSignal | undefined): Promise<Outcome> {
+async function place(
+  { holds, clock, ...deps }: Deps,
+  request: HoldRequest,
+  signal: AbortSignal | undefined,
+): Promise<Outcome> {
   try {
     const { amount, currency, version } = await quotePrice(deps, request.accountId, request.facts);
     return await holds.place({ ...request, amount, currency, priceVersion: version, placedAt: clock.now() }, signal);

@@ -5,10 +5,13 @@ import { PRICES, aConfig, facts, order } from '../../testing/open-billing.ts';
 import type { TestBilling } from '../../testing/open-billing.ts';
 import { sqlPriceStore } from '../store/sql-price-store.ts';
 
-const put = ({ service }: TestBilling, prices: Record<string, object>): Promise<void> => service.reload(aConfig({ prices }));
+const put = ({ service }: TestBilling, prices: Record<string, object>): Promise<void> =>
+  service.reload(aConfig({ prices }));
 
 async function versions({ accounts }: TestBilling): Promise<string[]> {
-  return (await accounts.listPrices({})).contracts.map(({ key, version, current }) => `${key} ${version}${current ? ' current' : ''}`);
+  return (await accounts.listPrices({})).contracts.map(
+    ({ key, version, current }) => `${key} ${version}${current ? ' current' : ''}`,
+  );
 }
 
 describeOnEngines('a price contract', (open) => {
@@ -26,7 +29,11 @@ describeOnEngines('a price contract', (open) => {
 
     const { contracts } = await on.accounts.listPrices({});
 
-    expect(contracts.map(({ termsJson }) => JSON.parse(termsJson))).toEqual([PRICES['Alpha-H3'], PRICES['Alpha-H3__context_ir'], PRICES['Alpha-H3__regeneration']]);
+    expect(contracts.map(({ termsJson }) => JSON.parse(termsJson))).toEqual([
+      PRICES['Alpha-H3'],
+      PRICES['Alpha-H3__context_ir'],
+      PRICES['Alpha-H3__regeneration'],
+    ]);
     expect(contracts.map(({ sinceMs }) => Number(sinceMs))).toEqual(Array(3).fill(on.clock.now()));
   });
 
@@ -49,7 +56,10 @@ describeOnEngines('a price contract', (open) => {
 
     expect(quote).toMatchObject({ amountNanos: 48n * CENT, currency: 'USD', contract: 'Alpha-H3', version: 1 });
     expect(await on.accounts.verifyLedger({})).toMatchObject({ entries: 2n });
-    await expect(on.billing.quotePrice({ accountId: 'nobody', facts: facts() })).rejects.toMatchObject({ kind: 'not_found', reason: 'account_not_found' });
+    await expect(on.billing.quotePrice({ accountId: 'nobody', facts: facts() })).rejects.toMatchObject({
+      kind: 'not_found',
+      reason: 'account_not_found',
+    });
   });
 
   test.each([
@@ -60,16 +70,24 @@ describeOnEngines('a price contract', (open) => {
   ])('is not quoted with %s', async (_what, wrong, field) => {
     const on = await open();
 
-    await expect(on.billing.quotePrice({ accountId: 'demo', ...(wrong === undefined ? {} : { facts: wrong }) })).rejects.toMatchObject({ kind: 'invalid', field });
+    await expect(
+      on.billing.quotePrice({ accountId: 'demo', ...(wrong === undefined ? {} : { facts: wrong }) }),
+    ).rejects.toMatchObject({ kind: 'invalid', field });
   });
 
   test('is the same for everybody who starts at the same moment', async () => {
     const on = await open(aConfig({ prices: {} }));
-    const prices = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`model-${index}`, { per_second: '1' }]));
+    const prices = Object.fromEntries(
+      Array.from({ length: 20 }, (_, index) => [`model-${index}`, { per_second: '1' }]),
+    );
 
     await Promise.all(Array.from({ length: 5 }, () => put(on, prices)));
 
-    expect(await versions(on)).toEqual(Object.keys(prices).sort().map((key) => `${key} 1 current`));
+    expect(await versions(on)).toEqual(
+      Object.keys(prices)
+        .sort()
+        .map((key) => `${key} 1 current`),
+    );
   });
 
   test('that another process has changed is asked for within a second, and a change of this one at once', async () => {
@@ -91,7 +109,13 @@ describeOnEngines('a price contract', (open) => {
     await put(on, { 'Alpha-H3': { per_second: '9' } });
     await on.billing.placeHold(order(on, 'task_2', { seconds: 1n }));
 
-    expect((await on.billing.getHold({ taskId: 'task_1' })).hold).toMatchObject({ version: 1, amountNanos: 40n * CENT });
-    expect((await on.billing.getHold({ taskId: 'task_2' })).hold).toMatchObject({ version: 2, amountNanos: 900n * CENT });
+    expect((await on.billing.getHold({ taskId: 'task_1' })).hold).toMatchObject({
+      version: 1,
+      amountNanos: 40n * CENT,
+    });
+    expect((await on.billing.getHold({ taskId: 'task_2' })).hold).toMatchObject({
+      version: 2,
+      amountNanos: 900n * CENT,
+    });
   });
 });

@@ -34,15 +34,25 @@ type Deps = Pick<BillingDeps, 'accounts' | 'tokens' | 'hashKey' | 'clock' | 'new
  * Makes the accounts and tokens of the configuration that are not there yet; what is there is never changed. Gives the keys that were
  * made. Without `makeKeys` a token without a key is left for later, since nobody could be shown its key.
  */
-export async function putAccounts(deps: Deps, entries: readonly AccountEntry[], { makeKeys }: { readonly makeKeys: boolean }): Promise<NewKey[]> {
+export async function putAccounts(
+  deps: Deps,
+  entries: readonly AccountEntry[],
+  { makeKeys }: { readonly makeKeys: boolean },
+): Promise<NewKey[]> {
   const keys: NewKey[] = [];
   for (const entry of entries) {
     const { id: accountId, currency, credit: amount } = entry;
     const isMade = await deps.accounts.create({
-      key: initialCreditKey(accountId), accountId, currency, amount, reason: 'the credit of the configuration', actor: SERVICE_ACTOR, at: deps.clock.now(),
+      key: initialCreditKey(accountId),
+      accountId,
+      currency,
+      amount,
+      reason: 'the credit of the configuration',
+      actor: SERVICE_ACTOR,
+      at: deps.clock.now(),
     });
     if (isMade) deps.log.info({ account: accountId, currency }, 'an account was made');
-    keys.push(...await putTokens(deps, entry, makeKeys));
+    keys.push(...(await putTokens(deps, entry, makeKeys)));
   }
   return keys;
 }
@@ -65,8 +75,24 @@ async function putTokens(deps: Deps, { id: account, tokens }: AccountEntry, make
   return made;
 }
 
-function insert({ tokens, hashKey, newId, clock }: Deps, accountId: string, entry: TokenEntry, { key, origin }: { key: Secret; origin: string | undefined }): Promise<boolean> {
+function insert(
+  { tokens, hashKey, newId, clock }: Deps,
+  accountId: string,
+  entry: TokenEntry,
+  { key, origin }: { key: Secret; origin: string | undefined },
+): Promise<boolean> {
   const { name, models, limit, expiresAt, limits } = entry;
-  const token = { id: newId('token'), accountId, name, models, limit, limits, used: 0n, createdAt: clock.now(), expiresAt, revokedAt: undefined };
+  const token = {
+    id: newId('token'),
+    accountId,
+    name,
+    models,
+    limit,
+    limits,
+    used: 0n,
+    createdAt: clock.now(),
+    expiresAt,
+    revokedAt: undefined,
+  };
   return tokens.insert({ token, keyHash: hashKey(key.reveal()), origin });
 }

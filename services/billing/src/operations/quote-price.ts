@@ -12,8 +12,15 @@ export interface Quote {
 }
 
 /** The amount of the facts under today's contract; refuses where there is none. Moves nothing. */
-export async function quotePrice(deps: Pick<BillingDeps, 'accounts' | 'prices'>, accountId: string, facts: PriceFacts): Promise<Quote> {
-  const [currency, contract] = await Promise.all([deps.accounts.currencyOf(accountId), deps.prices.current(facts.priceKey)]);
+export async function quotePrice(
+  deps: Pick<BillingDeps, 'accounts' | 'prices'>,
+  accountId: string,
+  facts: PriceFacts,
+): Promise<Quote> {
+  const [currency, contract] = await Promise.all([
+    deps.accounts.currencyOf(accountId),
+    deps.prices.current(facts.priceKey),
+  ]);
   if (currency === undefined) throw unknownAccount('account_id');
   if (contract === undefined) throw noPrice('no_contract');
   const amount = amountOf(contract.terms, facts);

@@ -12,13 +12,18 @@ describeOnEngines('the end of a hold', (open) => {
     const { settlement: released } = await on.billing.releaseHold({ taskId: 'task_2' });
     await on.clock.advance(1000);
 
-    expect((await on.billing.settleHold({ taskId: 'task_1', totalSeconds: 9n, confirmed: true })).settlement).toEqual(charged);
+    expect((await on.billing.settleHold({ taskId: 'task_1', totalSeconds: 9n, confirmed: true })).settlement).toEqual(
+      charged,
+    );
     expect((await on.billing.releaseHold({ taskId: 'task_1' })).settlement).toEqual(charged);
     expect((await on.billing.settleHold({ taskId: 'task_2', totalSeconds: 9n })).settlement).toEqual(released);
     expect((await on.billing.releaseHold({ taskId: 'task_2' })).settlement).toEqual(released);
     expect(released).toMatchObject({ amountNanos: 0n, basis: Basis.RELEASED });
     expect(await books(on)).toEqual({ balance: 9960n * CENT, held: 0n, used: 40n * CENT });
-    await expect(on.billing.placeHold(order(on, 'task_2'))).rejects.toMatchObject({ kind: 'conflict', reason: 'hold_voided' });
+    await expect(on.billing.placeHold(order(on, 'task_2'))).rejects.toMatchObject({
+      kind: 'conflict',
+      reason: 'hold_voided',
+    });
     await expectSound(on);
   });
 
@@ -26,10 +31,15 @@ describeOnEngines('the end of a hold', (open) => {
     const on = await open();
     await on.billing.placeHold(order(on, 'task_1'));
 
-    const settlements = await Promise.all(Array.from({ length: 30 }, async (_, index) => {
-      const answer = index % 3 === 0 ? await on.billing.releaseHold({ taskId: 'task_1' }) : await on.billing.settleHold({ taskId: 'task_1', totalSeconds: BigInt(index) });
-      return answer.settlement;
-    }));
+    const settlements = await Promise.all(
+      Array.from({ length: 30 }, async (_, index) => {
+        const answer =
+          index % 3 === 0
+            ? await on.billing.releaseHold({ taskId: 'task_1' })
+            : await on.billing.settleHold({ taskId: 'task_1', totalSeconds: BigInt(index) });
+        return answer.settlement;
+      }),
+    );
 
     for (const settlement of settlements) expect(settlement).toEqual(settlements[0]);
     expect(await books(on)).toMatchObject({ held: 0n });
@@ -40,7 +50,10 @@ describeOnEngines('the end of a hold', (open) => {
     const on = await open();
     const { settlement } = await on.billing.releaseHold({ taskId: 'task_1' });
 
-    await expect(on.billing.placeHold(order(on, 'task_1'))).rejects.toMatchObject({ kind: 'conflict', reason: 'hold_voided' });
+    await expect(on.billing.placeHold(order(on, 'task_1'))).rejects.toMatchObject({
+      kind: 'conflict',
+      reason: 'hold_voided',
+    });
 
     expect(settlement).toMatchObject({ amountNanos: 0n, basis: Basis.RELEASED });
     expect((await on.billing.releaseHold({ taskId: 'task_1' })).settlement).toEqual(settlement);
@@ -54,10 +67,17 @@ describeOnEngines('the end of a hold', (open) => {
     const on = await open();
     const tasks = Array.from({ length: 40 }, (_, index) => `task_${index}`);
 
-    await Promise.all(tasks.map(async (taskId) => Promise.allSettled([on.billing.placeHold(order(on, taskId)), on.billing.releaseHold({ taskId })])));
+    await Promise.all(
+      tasks.map(async (taskId) =>
+        Promise.allSettled([on.billing.placeHold(order(on, taskId)), on.billing.releaseHold({ taskId })]),
+      ),
+    );
 
     for (const taskId of tasks) {
-      expect((await on.billing.getHold({ taskId })).settlement).toMatchObject({ basis: Basis.RELEASED, amountNanos: 0n });
+      expect((await on.billing.getHold({ taskId })).settlement).toMatchObject({
+        basis: Basis.RELEASED,
+        amountNanos: 0n,
+      });
     }
     expect(await books(on)).toEqual({ balance: 100n * DOLLAR, held: 0n, used: 0n });
     await expectSound(on);

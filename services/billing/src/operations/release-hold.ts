@@ -10,7 +10,11 @@ const LOOKS_MAX = 3;
 
 /** Gives the hold back in full, or makes sure that none can be placed. A task that was settled before keeps its settlement. */
 export async function releaseHold(deps: Deps, taskId: string): Promise<Settlement> {
-  const { settlement } = await measured(deps.measures.release, () => release(deps, taskId), ({ outcome }) => outcome);
+  const { settlement } = await measured(
+    deps.measures.release,
+    () => release(deps, taskId),
+    ({ outcome }) => outcome,
+  );
   return settlement;
 }
 
@@ -18,8 +22,10 @@ async function release({ holds, clock }: Deps, taskId: string): Promise<{ settle
   const at = clock.now();
   for (let look = 0; look < LOOKS_MAX; look += 1) {
     const ended = await holds.end(taskId, at, () => ({ kind: 'release' }));
-    if (ended !== undefined) return { settlement: settlementOfEnded(ended), outcome: ended.isNew ? 'released' : 'repeated' };
-    if (await holds.preclude(taskId, at)) return { settlement: { amount: 0n, basis: 'released', at }, outcome: 'precluded' };
+    if (ended !== undefined)
+      return { settlement: settlementOfEnded(ended), outcome: ended.isNew ? 'released' : 'repeated' };
+    if (await holds.preclude(taskId, at))
+      return { settlement: { amount: 0n, basis: 'released', at }, outcome: 'precluded' };
   }
   throw new Error(`the story of ${taskId} cannot be read`);
 }

@@ -3,7 +3,10 @@ import { unknownToken } from '../refusals.ts';
 import type { BillingDeps } from './deps.ts';
 
 /** Ends a token for good, and tells whoever keeps its principal. */
-export async function revokeToken({ tokens, clock, announceToken }: Pick<BillingDeps, 'tokens' | 'clock' | 'announceToken'>, id: string): Promise<Token> {
+export async function revokeToken(
+  { tokens, clock, announceToken }: Pick<BillingDeps, 'tokens' | 'clock' | 'announceToken'>,
+  id: string,
+): Promise<Token> {
   const token = await tokens.revoke(id, clock.now());
   if (token === undefined) throw unknownToken('id');
   announceToken(id);

@@ -35,10 +35,18 @@ describeOnEngines('the charge of a task', (open) => {
 
     expect(settlement).toMatchObject({ amountNanos: 0n, basis: Basis.DEFERRED });
     expect(await books(on)).toEqual({ balance: 100n * DOLLAR, held: 40n * CENT, used: 40n * CENT });
-    expect(await on.billing.getHold({ taskId: 'task_1' })).toMatchObject({ settlement: { basis: Basis.DEFERRED }, deferredAmountNanos: 408n * CENT, lines: { length: 2 } });
+    expect(await on.billing.getHold({ taskId: 'task_1' })).toMatchObject({
+      settlement: { basis: Basis.DEFERRED },
+      deferredAmountNanos: 408n * CENT,
+      lines: { length: 2 },
+    });
     await expectSound(on);
 
-    const { settlement: confirmed } = await on.billing.settleHold({ taskId: 'task_1', totalSeconds: 51n, confirmed: true });
+    const { settlement: confirmed } = await on.billing.settleHold({
+      taskId: 'task_1',
+      totalSeconds: 51n,
+      confirmed: true,
+    });
 
     expect(confirmed).toMatchObject({ amountNanos: 408n * CENT, basis: Basis.USAGE });
     expect(await books(on)).toEqual({ balance: 9592n * CENT, held: 0n, used: 408n * CENT });
@@ -53,7 +61,9 @@ describeOnEngines('the charge of a task', (open) => {
 
     await on.billing.releaseHold({ taskId: 'task_1' });
 
-    expect(await on.billing.settleHold({ taskId: 'task_1', totalSeconds: 5n })).toMatchObject({ settlement: { basis: Basis.RELEASED } });
+    expect(await on.billing.settleHold({ taskId: 'task_1', totalSeconds: 5n })).toMatchObject({
+      settlement: { basis: Basis.RELEASED },
+    });
     expect(await books(on)).toEqual({ balance: 100n * DOLLAR, held: 0n, used: 0n });
   });
 
@@ -61,8 +71,13 @@ describeOnEngines('the charge of a task', (open) => {
     const on = await open();
     await on.billing.placeHold(order(on, 'task_1'));
 
-    expect(await on.billing.settleHold({ taskId: 'task_1', totalSeconds })).toMatchObject({ settlement: { basis: Basis.DEFERRED } });
-    await expect(on.billing.settleHold({ taskId: 'task_1', totalSeconds, confirmed: true })).rejects.toMatchObject({ kind: 'invalid', reason: 'amount_out_of_bounds' });
+    expect(await on.billing.settleHold({ taskId: 'task_1', totalSeconds })).toMatchObject({
+      settlement: { basis: Basis.DEFERRED },
+    });
+    await expect(on.billing.settleHold({ taskId: 'task_1', totalSeconds, confirmed: true })).rejects.toMatchObject({
+      kind: 'invalid',
+      reason: 'amount_out_of_bounds',
+    });
     expect(await books(on)).toMatchObject({ held: 40n * CENT });
   });
 
@@ -71,25 +86,39 @@ describeOnEngines('the charge of a task', (open) => {
     await on.billing.placeHold(order(on, 'task_1'));
     await on.service.reload(aConfig({ prices: {} }));
 
-    expect(await on.billing.settleHold({ taskId: 'task_1', totalSeconds: 5n })).toMatchObject({ settlement: { amountNanos: 40n * CENT } });
+    expect(await on.billing.settleHold({ taskId: 'task_1', totalSeconds: 5n })).toMatchObject({
+      settlement: { amountNanos: 40n * CENT },
+    });
   });
 
   test.each([
     ['a context-IR hold without usage stands', 'Alpha-H3__context_ir', {}, 5n * CENT, Basis.HOLD],
-    ['a context-IR hold with tokens', 'Alpha-H3__context_ir', { inputTokens: 5664n, outputTokens: 3426n }, 17_431_200n, Basis.USAGE],
+    [
+      'a context-IR hold with tokens',
+      'Alpha-H3__context_ir',
+      { inputTokens: 5664n, outputTokens: 3426n },
+      17_431_200n,
+      Basis.USAGE,
+    ],
     ['a regeneration without usage', 'Alpha-H3__regeneration', {}, 25n * CENT, Basis.ESTIMATE],
   ])('%s', async (_what, priceKey, usage, amountNanos, basis) => {
     const on = await open();
     await on.billing.placeHold(order(on, 'task_1', { priceKey, resolution: '' }));
 
-    expect((await on.billing.settleHold({ taskId: 'task_1', ...usage })).settlement).toMatchObject({ amountNanos, basis });
+    expect((await on.billing.settleHold({ taskId: 'task_1', ...usage })).settlement).toMatchObject({
+      amountNanos,
+      basis,
+    });
     await expectSound(on);
   });
 
   test('cannot be a charge where there was no hold', async () => {
     const on = await open();
 
-    await expect(on.billing.settleHold({ taskId: 'task_1', totalSeconds: 5n })).rejects.toMatchObject({ kind: 'not_found', reason: 'hold_not_found' });
+    await expect(on.billing.settleHold({ taskId: 'task_1', totalSeconds: 5n })).rejects.toMatchObject({
+      kind: 'not_found',
+      reason: 'hold_not_found',
+    });
 
     await on.billing.placeHold(order(on, 'task_1'));
     expect(await books(on)).toMatchObject({ held: 40n * CENT });

@@ -19,26 +19,36 @@ export interface SettleRequest {
 type Deps = Pick<BillingDeps, 'holds' | 'clock' | 'measures' | 'log' | 'overrunFactor'>;
 
 /** Charges a finished task once; later calls get what the first one did. Usage far above the hold waits for a person instead. */
-export async function settleHold({ holds, clock, measures, log, overrunFactor }: Deps, { taskId, usage, confirmed }: SettleRequest): Promise<Settlement> {
+export async function settleHold(
+  { holds, clock, measures, log, overrunFactor }: Deps,
+  { taskId, usage, confirmed }: SettleRequest,
+): Promise<Settlement> {
   const decide = (hold: Hold, terms: PriceTerms): Ending => {
     const ending = decideSettlement(hold, terms, usage, { overrunFactor, confirmed });
     if (ending.kind !== 'defer') return ending;
     // What is more than an amount can be cannot be confirmed either.
     if (confirmed) throw amountOutOfBounds();
     const usageAmount = ending.amount === undefined ? 'out of bounds' : formatAmount(ending.amount);
-    log.warn({ taskId, usageAmount, heldAmount: formatAmount(hold.amount), overrunFactor }, 'the usage is far above the hold: a person has to decide');
+    log.warn(
+      { taskId, usageAmount, heldAmount: formatAmount(hold.amount), overrunFactor },
+      'the usage is far above the hold: a person has to decide',
+    );
     return ending;
   };
-  const { story } = await measured(measures.settlement, async () => {
-    const outcome = await holds.end(taskId, clock.now(), decide);
-    if (outcome === undefined) throw unknownHold();
-    return outcome;
-  }, outcomeOf);
+  const { story } = await measured(
+    measures.settlement,
+    async () => {
+      const outcome = await holds.end(taskId, clock.now(), decide);
+      if (outcome === undefined) throw unknownHold();
+      return outcome;
+    },
+    outcomeOf,
+  );
   const settlement = settlementOf(story);
   if (settlement === undefined) throw new Error(`settling ${taskId} left its hold open`);
   return settlement;
 }
 
 function outcomeOf({ story, isNew }: Outcome): string {
-  return isNew ? settlementOf(story)?.basis ?? 'none' : 'repeated';
+  return isNew ? (settlementOf(story)?.basis ?? 'none') : 'repeated';
 }

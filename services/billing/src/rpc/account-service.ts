@@ -16,17 +16,37 @@ export function accountService(deps: BillingDeps): Binding {
   return bind(AccountService, {
     getAccount: async ({ id }) => ({ account: toWireAccount(await findAccount(deps, id, 'id')) }),
     creditAccount: async ({ id, amountNanos, reason, actor, requestId }, { caller, signal }) => {
-      const account = await creditAccount(deps, {
-        accountId: id, amount: amountNanos, reason: limitText(reason, 'reason'), actor: limitText(actor, 'actor') || caller.name,
-        requestId: limitText(requestId, 'request_id') || undefined,
-      }, signal);
+      const account = await creditAccount(
+        deps,
+        {
+          accountId: id,
+          amount: amountNanos,
+          reason: limitText(reason, 'reason'),
+          actor: limitText(actor, 'actor') || caller.name,
+          requestId: limitText(requestId, 'request_id') || undefined,
+        },
+        signal,
+      );
       return { account: toWireAccount(account) };
     },
     createToken: async ({ accountId, name, models, limitNanos, expiresAt, limits }, { signal }) => {
-      const made = await createToken(deps, { accountId, name: limitText(name, 'name'), models, limit: limitNanos, expiresAt: fromWireTime(expiresAt), limits: fromWireLimits(limits) }, signal);
+      const made = await createToken(
+        deps,
+        {
+          accountId,
+          name: limitText(name, 'name'),
+          models,
+          limit: limitNanos,
+          expiresAt: fromWireTime(expiresAt),
+          limits: fromWireLimits(limits),
+        },
+        signal,
+      );
       return { token: toWireToken(made.token), key: made.key.reveal() };
     },
-    listTokens: async ({ accountId }) => ({ tokens: (await deps.tokens.list(accountId || undefined, TOKENS_MAX)).map(toWireToken) }),
+    listTokens: async ({ accountId }) => ({
+      tokens: (await deps.tokens.list(accountId || undefined, TOKENS_MAX)).map(toWireToken),
+    }),
     revokeToken: async ({ id }, { caller }) => {
       assertOwner(caller, (await deps.tokens.find(limitText(id, 'id')))?.accountId, 'id');
       return { token: toWireToken(await revokeToken(deps, id)) };
@@ -34,14 +54,22 @@ export function accountService(deps: BillingDeps): Binding {
     listPrices: async () => ({ contracts: (await deps.prices.list()).map(toWireContract) }),
     rebuildBalances: async (_request, { caller }) => {
       const { accountIds, tokenIds } = await deps.audit.rebuild();
-      deps.log.warn({ actor: caller.name, accountIds, tokenIds }, 'the cached sums were computed again from the ledger');
+      deps.log.warn(
+        { actor: caller.name, accountIds, tokenIds },
+        'the cached sums were computed again from the ledger',
+      );
       return { accountIds: [...accountIds], tokenIds: [...tokenIds] };
     },
     verifyLedger: async () => {
       const { entries, sums, faults, openHoldTaskIds, calls } = await deps.audit.audit(deps.clock.now());
       return {
-        ok: faults.length === 0, entries, sums: Object.fromEntries(sums), faults: [...faults], openHoldTaskIds: [...openHoldTaskIds],
-        openCalls: calls.open, overdueCalls: calls.overdue,
+        ok: faults.length === 0,
+        entries,
+        sums: Object.fromEntries(sums),
+        faults: [...faults],
+        openHoldTaskIds: [...openHoldTaskIds],
+        openCalls: calls.open,
+        overdueCalls: calls.overdue,
       };
     },
   });

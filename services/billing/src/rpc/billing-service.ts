@@ -13,32 +13,66 @@ import { quotePrice } from '../operations/quote-price.ts';
 import { releaseHold } from '../operations/release-hold.ts';
 import { settleHold } from '../operations/settle-hold.ts';
 import { settlementOf } from '../operations/settlement-of.ts';
-import { fromWireFacts, requireText, toWireHold, toWireLine, toWirePrincipal, toWireQuote, toWireSettlement } from './mapping.ts';
+import {
+  fromWireFacts,
+  requireText,
+  toWireHold,
+  toWireLine,
+  toWirePrincipal,
+  toWireQuote,
+  toWireSettlement,
+} from './mapping.ts';
 
 /** From wire, operation, to wire. */
 export function billingService(deps: BillingDeps): Binding {
   return bind(BillingService, {
     authenticate: async ({ key }) => ({ principal: toWirePrincipal(await authenticate(deps, key)) }),
-    getPrincipal: async ({ tokenId }) => ({ principal: toWirePrincipal(await findPrincipal(deps, requireText(tokenId, 'token_id'))) }),
-    quotePrice: async ({ accountId, facts }) => ({ quote: toWireQuote(await quotePrice(deps, accountId, fromWireFacts(facts))) }),
+    getPrincipal: async ({ tokenId }) => ({
+      principal: toWirePrincipal(await findPrincipal(deps, requireText(tokenId, 'token_id'))),
+    }),
+    quotePrice: async ({ accountId, facts }) => ({
+      quote: toWireQuote(await quotePrice(deps, accountId, fromWireFacts(facts))),
+    }),
     checkHold: async ({ accountId, tokenId, facts }) => {
       await checkHold(deps, { accountId, tokenId, facts: fromWireFacts(facts) });
       return {};
     },
-    placeHold: async ({ taskId, accountId, tokenId, facts }, { signal }) =>
-      ({ hold: toWireHold(await placeHold(deps, { taskId: requireText(taskId, 'task_id'), accountId, tokenId, facts: fromWireFacts(facts) }, signal)) }),
-    extendHold: async ({ taskId, facts }) => ({ hold: toWireHold(await extendHold(deps, requireText(taskId, 'task_id'), fromWireFacts(facts))) }),
-    releaseHold: async ({ taskId }) => ({ settlement: toWireSettlement(await releaseHold(deps, requireText(taskId, 'task_id'))) }),
-    settleHold: async ({ taskId, totalSeconds, inputTokens, outputTokens, confirmed }) =>
-      ({ settlement: toWireSettlement(await settleHold(deps, { taskId: requireText(taskId, 'task_id'), confirmed, usage: { seconds: totalSeconds, inputTokens, outputTokens } })) }),
+    placeHold: async ({ taskId, accountId, tokenId, facts }, { signal }) => ({
+      hold: toWireHold(
+        await placeHold(
+          deps,
+          { taskId: requireText(taskId, 'task_id'), accountId, tokenId, facts: fromWireFacts(facts) },
+          signal,
+        ),
+      ),
+    }),
+    extendHold: async ({ taskId, facts }) => ({
+      hold: toWireHold(await extendHold(deps, requireText(taskId, 'task_id'), fromWireFacts(facts))),
+    }),
+    releaseHold: async ({ taskId }) => ({
+      settlement: toWireSettlement(await releaseHold(deps, requireText(taskId, 'task_id'))),
+    }),
+    settleHold: async ({ taskId, totalSeconds, inputTokens, outputTokens, confirmed }) => ({
+      settlement: toWireSettlement(
+        await settleHold(deps, {
+          taskId: requireText(taskId, 'task_id'),
+          confirmed,
+          usage: { seconds: totalSeconds, inputTokens, outputTokens },
+        }),
+      ),
+    }),
     getHold: async ({ taskId }, { caller }) => {
-      const { story, lines } = await getHold(deps, requireText(taskId, 'task_id'), (accountId) => { assertOwner(caller, accountId, 'task_id'); });
+      const { story, lines } = await getHold(deps, requireText(taskId, 'task_id'), (accountId) => {
+        assertOwner(caller, accountId, 'task_id');
+      });
       const settlement = settlementOf(story);
       return {
         ...(story.state === 'void' ? {} : { hold: toWireHold(story.hold) }),
         ...(settlement === undefined ? {} : { settlement: toWireSettlement(settlement) }),
         lines: lines.map(toWireLine),
-        ...(story.state === 'open' && story.deferral?.wanted !== undefined ? { deferredAmountNanos: story.deferral.wanted } : {}),
+        ...(story.state === 'open' && story.deferral?.wanted !== undefined
+          ? { deferredAmountNanos: story.deferral.wanted }
+          : {}),
       };
     },
   });

@@ -33,12 +33,14 @@ export function callService(deps: BillingDeps): Binding {
     settleCalls: async ({ ends, withoutSettlements }) => {
       assertBatch(ends, 'ends');
       const settled = await settleCalls(deps, firstOfEach(ends.map(fromWireEnd)));
-      return withoutSettlements ? {} : {
-        settlements: ends.map(({ callId }) => {
-          const settlement = settled.get(callId);
-          return settlement === undefined ? {} : toWireSettlement(settlement);
-        }),
-      };
+      return withoutSettlements
+        ? {}
+        : {
+            settlements: ends.map(({ callId }) => {
+              const settlement = settled.get(callId);
+              return settlement === undefined ? {} : toWireSettlement(settlement);
+            }),
+          };
     },
   });
 }
@@ -55,7 +57,12 @@ function readOrder(order: CallOrder): CallRequest | { readonly refusal: Problem 
 
 function toWirePlaced(placed: Placed | undefined): MessageInitShape<typeof PlacedCallSchema> {
   if (placed === undefined) throw new Error(LEFT_OUT);
-  return { result: 'held' in placed ? { case: 'held', value: toWireQuote(placed.held) } : { case: 'refusal', value: toWireProblem(placed.refusal) } };
+  return {
+    result:
+      'held' in placed
+        ? { case: 'held', value: toWireQuote(placed.held) }
+        : { case: 'refusal', value: toWireProblem(placed.refusal) },
+  };
 }
 
 function toWireRefused(callId: string, placed: Placed | undefined): MessageInitShape<typeof RefusedCallSchema>[] {
@@ -64,7 +71,8 @@ function toWireRefused(callId: string, placed: Placed | undefined): MessageInitS
 }
 
 function assertBatch(batch: readonly unknown[], field: string): void {
-  if (batch.length === 0 || batch.length > BATCH_CALLS_MAX) throw badField(field, `must have 1 to ${String(BATCH_CALLS_MAX)} of them; it has ${String(batch.length)}`);
+  if (batch.length === 0 || batch.length > BATCH_CALLS_MAX)
+    throw badField(field, `must have 1 to ${String(BATCH_CALLS_MAX)} of them; it has ${String(batch.length)}`);
 }
 
 /** A call that a batch ends twice is ended by the first. */

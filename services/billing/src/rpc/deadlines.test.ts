@@ -12,7 +12,10 @@ type Write = (on: TestBilling, options: CallOptions) => Promise<unknown>;
 
 const WRITES: readonly (readonly [string, Write])[] = [
   ['a hold', (on, options) => on.billing.placeHold(order(on, 'task_1'), options)],
-  ['a credit', (on, options) => on.accounts.creditAccount({ id: 'demo', amountNanos: DOLLAR, reason: 'top up' }, options)],
+  [
+    'a credit',
+    (on, options) => on.accounts.creditAccount({ id: 'demo', amountNanos: DOLLAR, reason: 'top up' }, options),
+  ],
   ['a token', (on, options) => on.accounts.createToken({ accountId: 'demo', models: ['*'] }, options)],
   ['a call', (on, options) => on.calls.placeCalls({ calls: [callOrder(on, 'call_1')] }, options)],
 ];

@@ -5,7 +5,12 @@ import type { AccountSchema, TokenSchema } from '@reelgate/proto/billing/v1/acco
 import type { PrincipalSchema } from '@reelgate/proto/billing/v1/billing_service';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
 import type { HoldSchema, LedgerLineSchema, SettlementSchema } from '@reelgate/proto/billing/v1/hold';
-import type { PriceContractSchema, PriceFacts as WirePriceFacts, PriceFactsSchema, QuoteSchema } from '@reelgate/proto/billing/v1/price';
+import type {
+  PriceContractSchema,
+  PriceFacts as WirePriceFacts,
+  PriceFactsSchema,
+  QuoteSchema,
+} from '@reelgate/proto/billing/v1/price';
 import type { TokenLimits as WireLimits, TokenLimitsSchema } from '@reelgate/proto/billing/v1/token_limits';
 import type { Account } from '../domain/account.ts';
 import type { Hold, Settlement } from '../domain/hold.ts';
@@ -35,7 +40,8 @@ export function requireText(text: string, field: string): string {
 
 /** PostgreSQL takes no zero character in a text. */
 export function limitText(text: string, field: string): string {
-  if (text.length > TEXT_MAX || text.includes('\0')) throw badField(field, `must have at most ${TEXT_MAX} characters, and none that is zero`);
+  if (text.length > TEXT_MAX || text.includes('\0'))
+    throw badField(field, `must have at most ${TEXT_MAX} characters, and none that is zero`);
   return text;
 }
 
@@ -49,8 +55,15 @@ export function fromWireFacts(wire: WirePriceFacts | undefined): PriceFacts {
   assertCount(outputTokens, 'output_tokens');
   assertCount(characters, 'characters');
   return {
-    priceKey: limitText(wire.priceKey, 'facts.price_key'), resolution: limitText(wire.resolution, 'facts.resolution'),
-    seconds, inputVideoSeconds, images, inputTokens, cachedInputTokens: 0n, outputTokens, characters,
+    priceKey: limitText(wire.priceKey, 'facts.price_key'),
+    resolution: limitText(wire.resolution, 'facts.resolution'),
+    seconds,
+    inputVideoSeconds,
+    images,
+    inputTokens,
+    cachedInputTokens: 0n,
+    outputTokens,
+    characters,
   };
 }
 
@@ -68,7 +81,17 @@ export function fromWireTime(time: Timestamp | undefined): number | undefined {
 
 export function toWireHold(hold: Hold): MessageInitShape<typeof HoldSchema> {
   const { taskId, accountId, tokenId, amount, currency, facts, priceVersion, placedAt } = hold;
-  return { taskId, accountId, tokenId, amountNanos: amount, currency, contract: facts.priceKey, version: priceVersion, facts: toWireFacts(facts), placedAt: timestampFromMs(placedAt) };
+  return {
+    taskId,
+    accountId,
+    tokenId,
+    amountNanos: amount,
+    currency,
+    contract: facts.priceKey,
+    version: priceVersion,
+    facts: toWireFacts(facts),
+    placedAt: timestampFromMs(placedAt),
+  };
 }
 
 export function toWireSettlement({ amount, basis, at }: Settlement): MessageInitShape<typeof SettlementSchema> {
@@ -83,7 +106,13 @@ export function toWireQuote({ amount, currency, contract, version }: Quote): Mes
   return { amountNanos: amount, currency, contract, version };
 }
 
-export function toWireContract({ key, version, terms, since, isCurrent }: StoredContract): MessageInitShape<typeof PriceContractSchema> {
+export function toWireContract({
+  key,
+  version,
+  terms,
+  since,
+  isCurrent,
+}: StoredContract): MessageInitShape<typeof PriceContractSchema> {
   return { key, version, termsJson: JSON.stringify(terms), sinceMs: BigInt(since), current: isCurrent };
 }
 
@@ -91,25 +120,66 @@ export function toWireContract({ key, version, terms, since, isCurrent }: Stored
 export function fromWireLimits(limits: WireLimits | undefined): TokenLimits {
   if (limits === undefined) return NO_LIMITS;
   const { createsPerMinute, readsPerMinute, callsPerMinute, inFlight } = limits;
-  return { createsPerMinute: createsPerMinute || undefined, readsPerMinute: readsPerMinute || undefined, callsPerMinute: callsPerMinute || undefined, inFlight: inFlight || undefined };
+  return {
+    createsPerMinute: createsPerMinute || undefined,
+    readsPerMinute: readsPerMinute || undefined,
+    callsPerMinute: callsPerMinute || undefined,
+    inFlight: inFlight || undefined,
+  };
 }
 
-function toWireLimits({ createsPerMinute = 0, readsPerMinute = 0, callsPerMinute = 0, inFlight = 0 }: TokenLimits): MessageInitShape<typeof TokenLimitsSchema> {
+function toWireLimits({
+  createsPerMinute = 0,
+  readsPerMinute = 0,
+  callsPerMinute = 0,
+  inFlight = 0,
+}: TokenLimits): MessageInitShape<typeof TokenLimitsSchema> {
   return { createsPerMinute, readsPerMinute, callsPerMinute, inFlight };
 }
 
-export function toWirePrincipal({ id, accountId, models, expiresAt, limits }: Token): MessageInitShape<typeof PrincipalSchema> {
-  return { accountId, tokenId: id, models: [...models], limits: toWireLimits(limits), ...optionalTime('expiresAt', expiresAt) };
+export function toWirePrincipal({
+  id,
+  accountId,
+  models,
+  expiresAt,
+  limits,
+}: Token): MessageInitShape<typeof PrincipalSchema> {
+  return {
+    accountId,
+    tokenId: id,
+    models: [...models],
+    limits: toWireLimits(limits),
+    ...optionalTime('expiresAt', expiresAt),
+  };
 }
 
 export function toWireAccount({ id, currency, balance, held }: Account): MessageInitShape<typeof AccountSchema> {
   return { id, currency, balanceNanos: balance, heldNanos: held };
 }
 
-export function toWireToken({ id, accountId, name, models, limit, used, createdAt, expiresAt, revokedAt, limits }: Token): MessageInitShape<typeof TokenSchema> {
+export function toWireToken({
+  id,
+  accountId,
+  name,
+  models,
+  limit,
+  used,
+  createdAt,
+  expiresAt,
+  revokedAt,
+  limits,
+}: Token): MessageInitShape<typeof TokenSchema> {
   return {
-    id, accountId, name, models: [...models], usedNanos: used, createdAt: timestampFromMs(createdAt), limits: toWireLimits(limits),
-    ...(limit === undefined ? {} : { limitNanos: limit }), ...optionalTime('expiresAt', expiresAt), ...optionalTime('revokedAt', revokedAt),
+    id,
+    accountId,
+    name,
+    models: [...models],
+    usedNanos: used,
+    createdAt: timestampFromMs(createdAt),
+    limits: toWireLimits(limits),
+    ...(limit === undefined ? {} : { limitNanos: limit }),
+    ...optionalTime('expiresAt', expiresAt),
+    ...optionalTime('revokedAt', revokedAt),
   };
 }
 

@@ -10,7 +10,10 @@ import { badField } from '../refusals.ts';
 import { fromWireTime, requireText } from './mapping.ts';
 
 const GROUPS: Readonly<Record<WireGroup, UsageGroup | undefined>> = {
-  [WireGroup.UNSPECIFIED]: undefined, [WireGroup.MODEL]: 'model', [WireGroup.DAY]: 'day', [WireGroup.TOKEN]: 'token',
+  [WireGroup.UNSPECIFIED]: undefined,
+  [WireGroup.MODEL]: 'model',
+  [WireGroup.DAY]: 'day',
+  [WireGroup.TOKEN]: 'token',
 };
 
 /** From wire, operation, to wire. */
@@ -21,12 +24,25 @@ export function usageService(deps: BillingDeps): Binding {
       const [begin, end] = [fromWireTime(from), fromWireTime(to)];
       if (begin === undefined || end === undefined) throw badField(begin === undefined ? 'from' : 'to', 'is required');
       if (group === undefined) throw badField('group_by', 'must be model, day or token');
-      const { lines, total, currency, isTruncated } = await getUsage(deps, { accountId: requireText(accountId, 'account_id'), from: begin, to: end, groupBy: group });
-      return { groups: lines.map(({ key, name, sum }) => toWireUsage(sum, { key, name })), total: toWireUsage(total), currency, truncated: isTruncated };
+      const { lines, total, currency, isTruncated } = await getUsage(deps, {
+        accountId: requireText(accountId, 'account_id'),
+        from: begin,
+        to: end,
+        groupBy: group,
+      });
+      return {
+        groups: lines.map(({ key, name, sum }) => toWireUsage(sum, { key, name })),
+        total: toWireUsage(total),
+        currency,
+        truncated: isTruncated,
+      };
     },
   });
 }
 
-function toWireUsage({ charged, ...sum }: Quantities, label: { readonly key?: string; readonly name?: string } = {}): MessageInitShape<typeof UsageSchema> {
+function toWireUsage(
+  { charged, ...sum }: Quantities,
+  label: { readonly key?: string; readonly name?: string } = {},
+): MessageInitShape<typeof UsageSchema> {
   return { ...label, ...sum, amountNanos: charged };
 }

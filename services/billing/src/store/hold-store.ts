@@ -26,7 +26,11 @@ export interface HoldStore {
   /** Refuses what placing a hold of this amount would refuse now. Reads and changes nothing. */
   assertCovered(owner: Pick<Hold, 'accountId' | 'tokenId' | 'currency'>, amount: Nanos, now: number): Promise<void>;
   /** Prices the hold again, once. Refuses as placing does, and then the hold stays as it was. Undefined: there is no hold. */
-  extend(taskId: string, at: number, reprice: (hold: Hold, terms: PriceTerms) => Repricing): Promise<Outcome | undefined>;
+  extend(
+    taskId: string,
+    at: number,
+    reprice: (hold: Hold, terms: PriceTerms) => Repricing,
+  ): Promise<Outcome | undefined>;
   /** Ends the hold, or records that it is deferred. Undefined: the task has no story. */
   end(taskId: string, at: number, decide: (hold: Hold, terms: PriceTerms) => Ending): Promise<Outcome | undefined>;
   /** Makes sure that no hold can be placed; false when the task has a story already. */

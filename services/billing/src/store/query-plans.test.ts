@@ -22,12 +22,20 @@ beforeEach(async () => {
   on = await openBilling(place);
   asked = new Map();
   const file = openSqlite(path.join(place.dataDir, 'billing.sqlite'));
-  const note = <T>(run: (text: string, values?: readonly SqlValue[]) => T) => (text: string, values: readonly SqlValue[] = []): T => {
-    asked.set(text, values);
-    return run(text, values);
-  };
+  const note =
+    <T>(run: (text: string, values?: readonly SqlValue[]) => T) =>
+    (text: string, values: readonly SqlValue[] = []): T => {
+      asked.set(text, values);
+      return run(text, values);
+    };
   const noted = (query: SqlQuery): SqlQuery => note(query) as SqlQuery;
-  sql = { ...file, read: noted(file.read), write: noted(file.write), transaction: (work) => file.transaction((query) => work(Object.assign(noted(query), { changes: note(query.changes) }))) };
+  sql = {
+    ...file,
+    read: noted(file.read),
+    write: noted(file.write),
+    transaction: (work) =>
+      file.transaction((query) => work(Object.assign(noted(query), { changes: note(query.changes) }))),
+  };
 });
 afterEach(async () => {
   await sql.close();
@@ -47,8 +55,25 @@ async function scans(): Promise<string[]> {
 }
 
 const aCall = (id: string): Call => ({
-  id, accountId: 'demo', tokenId: on.tokenId, amount: 1n, currency: 'USD', priceVersion: 1, placedAt: 1, lapsesAt: 2,
-  facts: { priceKey: 'Alpha-H3__regeneration', resolution: '', seconds: 1n, inputVideoSeconds: 0n, images: 0n, inputTokens: 0n, cachedInputTokens: 0n, outputTokens: 0n, characters: 0n },
+  id,
+  accountId: 'demo',
+  tokenId: on.tokenId,
+  amount: 1n,
+  currency: 'USD',
+  priceVersion: 1,
+  placedAt: 1,
+  lapsesAt: 2,
+  facts: {
+    priceKey: 'Alpha-H3__regeneration',
+    resolution: '',
+    seconds: 1n,
+    inputVideoSeconds: 0n,
+    images: 0n,
+    inputTokens: 0n,
+    cachedInputTokens: 0n,
+    outputTokens: 0n,
+    characters: 0n,
+  },
 });
 
 test('a batch of calls is placed, found again, refused and ended without walking through a table, whatever its size', async () => {
@@ -59,7 +84,12 @@ test('a batch of calls is placed, found again, refused and ended without walking
   expect(await store.lapsed(3, 10)).toHaveLength(10);
   for (const size of [1, 2, 31, CALLS]) {
     const ends = new Map<string, CallEnd>(calls.slice(0, size).map(({ id }) => [id, { basis: 'hold' }]));
-    await store.end({ batchId: `end_${String(size)}`, at: 3, ends: ends.set(`absent_${String(size)}`, { basis: 'released' }), decide: (call, terms, end) => decideCall(call, terms, end, 10) });
+    await store.end({
+      batchId: `end_${String(size)}`,
+      at: 3,
+      ends: ends.set(`absent_${String(size)}`, { basis: 'released' }),
+      decide: (call, terms, end) => decideCall(call, terms, end, 10),
+    });
   }
 
   expect(asked.size).toBeGreaterThan(20);
@@ -68,7 +98,8 @@ test('a batch of calls is placed, found again, refused and ended without walking
 
 test('a statement and an authentication read by an index', async () => {
   await on.billing.placeHold(order(on, 'task_1'));
-  for (const groupBy of ['model', 'day', 'token'] as const) await sqlUsageStore(sql).sums({ accountId: 'demo', from: 1, to: 9_000_000, groupBy });
+  for (const groupBy of ['model', 'day', 'token'] as const)
+    await sqlUsageStore(sql).sums({ accountId: 'demo', from: 1, to: 9_000_000, groupBy });
   await sqlTokenStore(sql).findByKeyHash('x');
 
   expect(asked.size).toBe(6);

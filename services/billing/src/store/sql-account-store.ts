@@ -16,7 +16,8 @@ const CURRENCIES_KNOWN_MAX = 20_000;
 
 const COLUMNS = 'id, currency, balance_nanos, held_nanos';
 const FIND = `SELECT ${COLUMNS} FROM accounts WHERE id = $1`;
-const INSERT = 'INSERT INTO accounts (id, currency, balance_nanos, held_nanos, created_at) VALUES ($1, $2, $3, 0, $4) ON CONFLICT (id) DO NOTHING RETURNING id';
+const INSERT =
+  'INSERT INTO accounts (id, currency, balance_nanos, held_nanos, created_at) VALUES ($1, $2, $3, 0, $4) ON CONFLICT (id) DO NOTHING RETURNING id';
 const ADD = `UPDATE accounts SET balance_nanos = balance_nanos + $1
   WHERE id = $2 AND balance_nanos + $1 BETWEEN -${TOTAL_NANOS_MAX} AND ${TOTAL_NANOS_MAX} RETURNING ${COLUMNS}`;
 const AMOUNT_OF_EVENT = 'SELECT amount_nanos FROM ledger_lines WHERE event_key = $1 AND book = $2';
@@ -33,12 +34,14 @@ export function sqlAccountStore(sql: Sql): AccountStore {
       if (account !== undefined) currencies.set(id, account.currency);
       return account?.currency;
     },
-    create: (credit) => sql.transaction(async (query) => {
-      const made = await query(INSERT, [credit.accountId, credit.currency, credit.amount, credit.at]);
-      if (made.length === 0) return false;
-      if (!(await recordEvent(query, creditEvent(credit)))) throw new Error(`${credit.key} is taken, and its account is new`);
-      return true;
-    }),
+    create: (credit) =>
+      sql.transaction(async (query) => {
+        const made = await query(INSERT, [credit.accountId, credit.currency, credit.amount, credit.at]);
+        if (made.length === 0) return false;
+        if (!(await recordEvent(query, creditEvent(credit))))
+          throw new Error(`${credit.key} is taken, and its account is new`);
+        return true;
+      }),
     credit: (credit, signal) => sql.transaction((query) => whileAwaited(signal, () => addCredit(query, credit))),
   };
 }
@@ -52,7 +55,10 @@ async function addCredit(query: SqlQuery, credit: Credit): Promise<{ account: Ac
     return { account, amount: BigInt(line.amount_nanos) };
   }
   const [row] = await query<AccountRow>(ADD, [credit.amount, credit.accountId]);
-  if (row === undefined) throw (await find(query, credit.accountId)) === undefined ? unknownAccount('id') : amountOutOfBounds('amount_nanos');
+  if (row === undefined)
+    throw (await find(query, credit.accountId)) === undefined
+      ? unknownAccount('id')
+      : amountOutOfBounds('amount_nanos');
   return { account: fromRow(row), amount: credit.amount };
 }
 

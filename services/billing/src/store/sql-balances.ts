@@ -17,10 +17,12 @@ const RESERVE_OF_TOKEN = `UPDATE tokens SET used_nanos = used_nanos + $1
   RETURNING revoked_at, expires_at`;
 const RESERVE_OF_ACCOUNT = `UPDATE accounts SET held_nanos = held_nanos + $1
   WHERE id = $2 AND balance_nanos - held_nanos >= $1 RETURNING id`;
-const TOKEN_LEFT = 'SELECT limit_nanos, used_nanos, revoked_at, expires_at FROM tokens WHERE id = $1 AND account_id = $2';
+const TOKEN_LEFT =
+  'SELECT limit_nanos, used_nanos, revoked_at, expires_at FROM tokens WHERE id = $1 AND account_id = $2';
 const ACCOUNT_LEFT = 'SELECT balance_nanos, held_nanos FROM accounts WHERE id = $1';
 const CHANGE_TOKEN = 'UPDATE tokens SET used_nanos = used_nanos + $1 WHERE id = $2';
-const CHANGE_ACCOUNT = 'UPDATE accounts SET balance_nanos = balance_nanos + $1, held_nanos = held_nanos + $2 WHERE id = $3';
+const CHANGE_ACCOUNT =
+  'UPDATE accounts SET balance_nanos = balance_nanos + $1, held_nanos = held_nanos + $2 WHERE id = $3';
 
 /** Holds the amount for a new task, or refuses. */
 export async function reserveForNew(query: SqlQuery, owner: Owner, amount: Nanos, now: number): Promise<void> {
@@ -29,7 +31,11 @@ export async function reserveForNew(query: SqlQuery, owner: Owner, amount: Nanos
 }
 
 /** Refuses what `reserveForNew` would refuse, in the same order and words, and holds nothing. */
-export async function assertCovered(query: SqlQuery, owner: Owner, { amount, now }: { readonly amount: Nanos; readonly now: number }): Promise<void> {
+export async function assertCovered(
+  query: SqlQuery,
+  owner: Owner,
+  { amount, now }: { readonly amount: Nanos; readonly now: number },
+): Promise<void> {
   const { currency } = owner;
   const { left: ofToken = amount, ...token } = await readToken(query, owner);
   if (ofToken < amount) throw insufficientQuota({ of: 'token', needed: amount, left: ofToken, currency });
@@ -49,7 +55,11 @@ export async function reserveMore(query: SqlQuery, owner: Owner, amount: Nanos):
 }
 
 /** Moves without asking: what the books say has happened. */
-export async function change(query: SqlQuery, { tokenId, accountId }: Owner, { balance, held }: { balance: Nanos; held: Nanos }): Promise<void> {
+export async function change(
+  query: SqlQuery,
+  { tokenId, accountId }: Owner,
+  { balance, held }: { balance: Nanos; held: Nanos },
+): Promise<void> {
   await changeToken(query, tokenId, held - balance);
   await changeAccount(query, accountId, { balance, held });
 }
@@ -58,7 +68,11 @@ export async function changeToken(query: SqlQuery, tokenId: string, used: Nanos)
   await query(CHANGE_TOKEN, [used, tokenId]);
 }
 
-export async function changeAccount(query: SqlQuery, accountId: string, { balance, held }: { balance: Nanos; held: Nanos }): Promise<void> {
+export async function changeAccount(
+  query: SqlQuery,
+  accountId: string,
+  { balance, held }: { balance: Nanos; held: Nanos },
+): Promise<void> {
   await query(CHANGE_ACCOUNT, [balance, held, accountId]);
 }
 
@@ -79,12 +93,23 @@ async function reserveOfToken(query: SqlQuery, owner: Owner, amount: Nanos): Pro
 async function reserveOfAccount(query: SqlQuery, owner: Owner, amount: Nanos): Promise<void> {
   const reserved = await query(RESERVE_OF_ACCOUNT, [amount, owner.accountId]);
   if (reserved.length > 0) return;
-  throw insufficientQuota({ of: 'account', needed: amount, left: await readAccount(query, owner), currency: owner.currency });
+  throw insufficientQuota({
+    of: 'account',
+    needed: amount,
+    left: await readAccount(query, owner),
+    currency: owner.currency,
+  });
 }
 
 /** `left` is what the token may still spend; undefined: it has no limit. */
-async function readToken(query: SqlQuery, { tokenId, accountId }: Owner): Promise<TokenEnd & { readonly left: Nanos | undefined }> {
-  const [token] = await query<TokenEnd & { limit_nanos: Whole | null; used_nanos: Whole }>(TOKEN_LEFT, [tokenId, accountId]);
+async function readToken(
+  query: SqlQuery,
+  { tokenId, accountId }: Owner,
+): Promise<TokenEnd & { readonly left: Nanos | undefined }> {
+  const [token] = await query<TokenEnd & { limit_nanos: Whole | null; used_nanos: Whole }>(TOKEN_LEFT, [
+    tokenId,
+    accountId,
+  ]);
   if (token === undefined) throw unknownToken('token_id');
   const { limit_nanos: limit, used_nanos: used, ...end } = token;
   return { ...end, left: limit === null ? undefined : BigInt(limit) - BigInt(used) };

@@ -14,8 +14,10 @@ import { groupsBy, reserveForCalls, sumOf } from './sql-reservations.ts';
 import { rememberedTerms } from './sql-terms.ts';
 
 const PLACED_BEFORE_ROWS = 2;
-const INSERT = byRows((rows) => `INSERT INTO calls (${FROZEN_COLUMNS.join(', ')}, placed_at, placed_in)
-  VALUES ${valueRows(rows, FROZEN_COLUMNS.length, { first: PLACED_BEFORE_ROWS + 1, rest: ', $1, $2' })} ON CONFLICT (id) DO NOTHING`);
+const INSERT = byRows(
+  (rows) => `INSERT INTO calls (${FROZEN_COLUMNS.join(', ')}, placed_at, placed_in)
+  VALUES ${valueRows(rows, FROZEN_COLUMNS.length, { first: PLACED_BEFORE_ROWS + 1, rest: ', $1, $2' })} ON CONFLICT (id) DO NOTHING`,
+);
 const ADDED = byRows((rows) => `SELECT id FROM calls WHERE placed_in = $1 AND id IN (${parameters(rows, 2)})`);
 const REMOVE = byRows((rows) => `DELETE FROM calls WHERE id IN (${parameters(rows)})`);
 const OPEN = 'SELECT id FROM calls WHERE ended_at IS NULL AND lapses_at > $1 LIMIT 1';
@@ -60,10 +62,15 @@ function without(calls: readonly Call[], others: readonly Call[]): string[] {
 async function insert(query: SqlWork, batchId: string, calls: readonly Call[]): Promise<readonly Call[]> {
   const ordered = [...calls].sort((left, right) => (left.id < right.id ? -1 : 1));
   let count = 0;
-  for (const piece of inPieces(ordered)) count += await query.changes(INSERT(piece.length), rowValues([piece[0]?.placedAt ?? 0, batchId], piece, toFrozenRow));
+  for (const piece of inPieces(ordered))
+    count += await query.changes(
+      INSERT(piece.length),
+      rowValues([piece[0]?.placedAt ?? 0, batchId], piece, toFrozenRow),
+    );
   if (count === calls.length) return calls;
   const added = new Set<string>();
-  for (const piece of inPieces(ordered.map(({ id }) => id))) for (const { id } of await query<{ id: string }>(ADDED(piece.length), [batchId, ...piece])) added.add(id);
+  for (const piece of inPieces(ordered.map(({ id }) => id)))
+    for (const { id } of await query<{ id: string }>(ADDED(piece.length), [batchId, ...piece])) added.add(id);
   return calls.filter(({ id }) => added.has(id));
 }
 
@@ -71,7 +78,10 @@ async function insert(query: SqlWork, batchId: string, calls: readonly Call[]): 
  * All are posted before the token and the account are asked, so that these rows, where everybody meets, are taken last. Where some are
  * refused, nobody has seen the event yet, and it is written anew.
  */
-async function takeBack(query: SqlQuery, { batchId, groups, refusals }: { batchId: string; groups: readonly Call[][]; refusals: ReadonlyMap<string, Problem> }): Promise<void> {
+async function takeBack(
+  query: SqlQuery,
+  { batchId, groups, refusals }: { batchId: string; groups: readonly Call[][]; refusals: ReadonlyMap<string, Problem> },
+): Promise<void> {
   for (const piece of inPieces([...refusals.keys()])) await query(REMOVE(piece.length), piece);
   for (const group of groups) {
     const held = group.filter(({ id }) => !refusals.has(id));

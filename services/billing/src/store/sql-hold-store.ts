@@ -39,11 +39,19 @@ export function sqlHoldStore(sql: Sql): HoldStore {
     assertCovered: (owner, amount, now) => assertCovered(sql.read, owner, { amount, now }),
     extend: (taskId, at, reprice) => sql.transaction((query) => extend(query, { taskId, at, termsOf }, reprice)),
     end: (taskId, at, decide) => sql.transaction((query) => end(query, { taskId, at, termsOf }, decide)),
-    preclude: (taskId, at) => sql.transaction((query) => recordVoid(query, { key: holdKey(taskId), taskId, actor: SERVICE_ACTOR, at })),
+    preclude: (taskId, at) =>
+      sql.transaction((query) => recordVoid(query, { key: holdKey(taskId), taskId, actor: SERVICE_ACTOR, at })),
     find: (taskId) => find(sql.read, taskId),
     lines: async (taskId) => {
-      const rows = await sql.read<{ event_key: string; book: string; amount_nanos: Whole; occurred_at: Whole }>(LINES, [taskId]);
-      return rows.map((row) => ({ eventKey: row.event_key, book: row.book, amount: BigInt(row.amount_nanos), at: Number(row.occurred_at) }));
+      const rows = await sql.read<{ event_key: string; book: string; amount_nanos: Whole; occurred_at: Whole }>(LINES, [
+        taskId,
+      ]);
+      return rows.map((row) => ({
+        eventKey: row.event_key,
+        book: row.book,
+        amount: BigInt(row.amount_nanos),
+        at: Number(row.occurred_at),
+      }));
     },
   };
 }
@@ -51,7 +59,8 @@ export function sqlHoldStore(sql: Sql): HoldStore {
 async function place(query: SqlQuery, hold: Hold): Promise<Outcome> {
   if (!(await recordEvent(query, holdEvent(hold)))) {
     const story = await find(query, hold.taskId);
-    if (story === undefined) throw new Error(`${holdKey(hold.taskId)} is taken, and there is neither a hold nor a void`);
+    if (story === undefined)
+      throw new Error(`${holdKey(hold.taskId)} is taken, and there is neither a hold nor a void`);
     return { story, isNew: false };
   }
   await query(INSERT_HOLD, toHoldRow(hold));
@@ -59,21 +68,43 @@ async function place(query: SqlQuery, hold: Hold): Promise<Outcome> {
   return { story: { state: 'open', hold, deferral: undefined }, isNew: true };
 }
 
-interface Change { readonly taskId: string; readonly at: number; readonly termsOf: TermsOf }
+interface Change {
+  readonly taskId: string;
+  readonly at: number;
+  readonly termsOf: TermsOf;
+}
 
-async function extend(query: SqlQuery, { taskId, at, termsOf }: Change, reprice: (hold: Hold, terms: PriceTerms) => Repricing): Promise<Outcome | undefined> {
+async function extend(
+  query: SqlQuery,
+  { taskId, at, termsOf }: Change,
+  reprice: (hold: Hold, terms: PriceTerms) => Repricing,
+): Promise<Outcome | undefined> {
   const story = await lock(query, taskId);
   if (story?.state !== 'open') return story && { story, isNew: false };
   const { hold } = story;
   const { amount, facts } = reprice(hold, await termsOf(query, hold.facts.priceKey, hold.priceVersion));
   const more = amount - hold.amount;
   if (!(await recordEvent(query, extendEvent(hold, more, at)))) return { story, isNew: false };
-  await query(EXTEND, [amount, facts.resolution, facts.seconds, facts.inputVideoSeconds, facts.images, facts.inputTokens, facts.outputTokens, facts.characters, taskId]);
+  await query(EXTEND, [
+    amount,
+    facts.resolution,
+    facts.seconds,
+    facts.inputVideoSeconds,
+    facts.images,
+    facts.inputTokens,
+    facts.outputTokens,
+    facts.characters,
+    taskId,
+  ]);
   await reserveMore(query, hold, more);
   return { story: { ...story, hold: { ...hold, amount, facts } }, isNew: true };
 }
 
-async function end(query: SqlQuery, { taskId, at, termsOf }: Change, decide: (hold: Hold, terms: PriceTerms) => Ending): Promise<Outcome | undefined> {
+async function end(
+  query: SqlQuery,
+  { taskId, at, termsOf }: Change,
+  decide: (hold: Hold, terms: PriceTerms) => Ending,
+): Promise<Outcome | undefined> {
   const story = await lock(query, taskId);
   if (story?.state !== 'open') return story && { story, isNew: false };
   const { hold } = story;
@@ -86,15 +117,39 @@ async function end(query: SqlQuery, { taskId, at, termsOf }: Change, decide: (ho
     return { story: { state: 'ended', hold, settlement: releasedAt(at) }, isNew: true };
   }
   const { amount, basis, usage } = ending;
-  await query(SETTLE, [basis, amount, at, usage.seconds ?? null, usage.inputTokens ?? null, usage.outputTokens ?? null, taskId]);
+  await query(SETTLE, [
+    basis,
+    amount,
+    at,
+    usage.seconds ?? null,
+    usage.inputTokens ?? null,
+    usage.outputTokens ?? null,
+    taskId,
+  ]);
   await post(query, settleEvent(hold, amount, at));
-  await countUsage(query, [{ accountId: hold.accountId, tokenId: hold.tokenId, priceKey: hold.facts.priceKey, quantities: quantitiesOf(amount, hold.facts, usage) }], at);
+  await countUsage(
+    query,
+    [
+      {
+        accountId: hold.accountId,
+        tokenId: hold.tokenId,
+        priceKey: hold.facts.priceKey,
+        quantities: quantitiesOf(amount, hold.facts, usage),
+      },
+    ],
+    at,
+  );
   await change(query, hold, { balance: -amount, held: -hold.amount });
   return { story: { state: 'ended', hold, settlement: { amount, basis, at } }, isNew: true };
 }
 
 /** The first time stays: since then it has waited for a person. */
-async function defer(query: SqlQuery, { hold, deferral }: OpenStory, amount: Nanos | undefined, at: number): Promise<Outcome> {
+async function defer(
+  query: SqlQuery,
+  { hold, deferral }: OpenStory,
+  amount: Nanos | undefined,
+  at: number,
+): Promise<Outcome> {
   const since = deferralAt(deferral?.at ?? at, amount);
   await query(DEFER, [amount ?? null, since.at, hold.taskId]);
   return { story: { state: 'open', hold, deferral: since }, isNew: deferral === undefined };

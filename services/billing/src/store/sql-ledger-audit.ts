@@ -14,7 +14,8 @@ const ENTRIES = 'SELECT COUNT(*) AS entries FROM ledger_lines';
 // Whole units and the rest apart: no sum of either leaves 64 bits, however much has gone through the books.
 const SUMS = `SELECT currency, CAST(SUM(amount_nanos / ${NANOS_PER_UNIT}) AS BIGINT) AS units, CAST(SUM(amount_nanos % ${NANOS_PER_UNIT}) AS BIGINT) AS rest
   FROM ledger_lines GROUP BY currency ORDER BY currency`;
-const OPEN_CALLS = 'SELECT COUNT(*) AS open, COALESCE(SUM(CASE WHEN lapses_at <= $1 THEN 1 ELSE 0 END), 0) AS overdue FROM calls WHERE ended_at IS NULL';
+const OPEN_CALLS =
+  'SELECT COUNT(*) AS open, COALESCE(SUM(CASE WHEN lapses_at <= $1 THEN 1 ELSE 0 END), 0) AS overdue FROM calls WHERE ended_at IS NULL';
 const OPEN_HOLDS = "SELECT task_id FROM holds WHERE state = 'open' ORDER BY placed_at, task_id LIMIT $1";
 
 const LINES_OF_EVENTS = `SELECT e.event_key AS subject FROM financial_events e LEFT JOIN ledger_lines l ON l.event_key = e.event_key
@@ -68,17 +69,28 @@ const CHECKS: readonly { readonly text: string; readonly say: (subject: string) 
 ];
 
 export function sqlLedgerAudit(sql: Sql): LedgerAudit {
-  const read = <R extends SqlRow>(text: string, bound?: number): Promise<R[]> => sql.read<R>(text, bound === undefined ? [] : [bound]);
+  const read = <R extends SqlRow>(text: string, bound?: number): Promise<R[]> =>
+    sql.read<R>(text, bound === undefined ? [] : [bound]);
   return {
     rebuild: () => sql.transaction((query) => rebuild(query, sql.engine)),
     audit: async (now) => {
       const [count] = await read<{ entries: Whole }>(ENTRIES);
-      const sums = (await read<{ currency: string; units: Whole; rest: Whole }>(SUMS))
-        .map(({ currency, units, rest }) => [currency, BigInt(units) * NANOS_PER_UNIT + BigInt(rest)] as const);
-      const faults = sums.filter(([, sum]) => sum !== 0n).map(([currency]) => `the lines in ${currency} do not sum to zero`);
-      for (const { text, say } of CHECKS) faults.push(...(await read<{ subject: string }>(text, FAULTS_MAX)).map(({ subject }) => say(subject)));
+      const sums = (await read<{ currency: string; units: Whole; rest: Whole }>(SUMS)).map(
+        ({ currency, units, rest }) => [currency, BigInt(units) * NANOS_PER_UNIT + BigInt(rest)] as const,
+      );
+      const faults = sums
+        .filter(([, sum]) => sum !== 0n)
+        .map(([currency]) => `the lines in ${currency} do not sum to zero`);
+      for (const { text, say } of CHECKS)
+        faults.push(...(await read<{ subject: string }>(text, FAULTS_MAX)).map(({ subject }) => say(subject)));
       const open = await read<{ task_id: string }>(OPEN_HOLDS, OPEN_HOLDS_MAX);
-      return { entries: BigInt(count?.entries ?? 0), sums: new Map(sums), faults, openHoldTaskIds: open.map((row) => row.task_id), calls: await openCalls(sql, now) };
+      return {
+        entries: BigInt(count?.entries ?? 0),
+        sums: new Map(sums),
+        faults,
+        openHoldTaskIds: open.map((row) => row.task_id),
+        calls: await openCalls(sql, now),
+      };
     },
   };
 }

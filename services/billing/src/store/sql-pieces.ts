@@ -32,7 +32,11 @@ export function byRows(textOf: (rows: number) => string): (rows: number) => stri
 }
 
 /** `($3, $4), ($5, $6)`: so many rows of so many columns, with the parameters from the first one on; a row may end in fixed texts. */
-export function valueRows(rows: number, columns: number, { first = 1, rest = '', casts = [] }: { first?: number; rest?: string; casts?: readonly string[] } = {}): string {
+export function valueRows(
+  rows: number,
+  columns: number,
+  { first = 1, rest = '', casts = [] }: { first?: number; rest?: string; casts?: readonly string[] } = {},
+): string {
   return Array.from({ length: rows }, (_row, row) => {
     const cells = Array.from({ length: columns }, (_column, column) => {
       const parameter = `$${String(first + row * columns + column)}`;
@@ -44,7 +48,11 @@ export function valueRows(rows: number, columns: number, { first = 1, rest = '',
 }
 
 /** The values of a statement over many rows: those before, then each row's in their order. */
-export function rowValues<T>(before: readonly SqlValue[], items: readonly T[], rowOf: (item: T) => readonly SqlValue[]): SqlValue[] {
+export function rowValues<T>(
+  before: readonly SqlValue[],
+  items: readonly T[],
+  rowOf: (item: T) => readonly SqlValue[],
+): SqlValue[] {
   const values = [...before];
   for (const item of items) values.push(...rowOf(item));
   return values;

@@ -14,7 +14,8 @@ type VersionRow = { version: number; terms: string };
 const KNOWN_MAX = 10_000;
 const KNOWN_FRESH_MS = 1000;
 
-const CURRENT = 'SELECT current_version AS version FROM price_keys WHERE price_key = $1 AND current_version IS NOT NULL';
+const CURRENT =
+  'SELECT current_version AS version FROM price_keys WHERE price_key = $1 AND current_version IS NOT NULL';
 const LIST = `SELECT c.price_key, c.version, c.terms, c.since_ms, CASE WHEN c.version = k.current_version THEN 1 ELSE 0 END AS is_current
   FROM price_contracts c JOIN price_keys k ON k.price_key = c.price_key ORDER BY c.price_key, c.version`;
 const CURRENT_KEYS = 'SELECT price_key FROM price_keys WHERE current_version IS NOT NULL';
@@ -55,7 +56,11 @@ export function sqlPriceStore(sql: Sql, clock: Clock): PriceStore {
     list: async () => {
       const rows = await sql.read<VersionRow & { price_key: string; since_ms: Whole; is_current: number }>(LIST);
       return rows.map((row) => ({
-        key: row.price_key, version: row.version, terms: JSON.parse(row.terms) as TermsEntry, since: Number(row.since_ms), isCurrent: row.is_current === 1,
+        key: row.price_key,
+        version: row.version,
+        terms: JSON.parse(row.terms) as TermsEntry,
+        since: Number(row.since_ms),
+        isCurrent: row.is_current === 1,
       }));
     },
   };

@@ -5,10 +5,13 @@ import { QUANTITY_COLUMNS } from './sql-usage.ts';
 const KEY_COLUMNS = 'account_id, hour, token_id, price_key';
 const HOUR = `ended_at / ${String(HOUR_MS)} * ${String(HOUR_MS)} AS hour`;
 /** A count of one request, as `quantitiesOf` bounds it. */
-const bounded = (count: string): string => `CASE WHEN ${count} > ${String(COUNT_MAX)} THEN ${String(COUNT_MAX)} WHEN ${count} > 0 THEN ${count} ELSE 0 END`;
+const bounded = (count: string): string =>
+  `CASE WHEN ${count} > ${String(COUNT_MAX)} THEN ${String(COUNT_MAX)} WHEN ${count} > 0 THEN ${count} ELSE 0 END`;
 const MEASURED = '(COALESCE(used_input_tokens, 0) > 0 OR COALESCE(used_output_tokens, 0) > 0)';
-const tokens = (side: 'input' | 'output'): string => `CASE WHEN ${MEASURED} THEN ${bounded(`used_${side}_tokens`)} ELSE ${bounded(`${side}_tokens`)} END`;
-const seconds = (frozen: string): string => `CASE WHEN used_seconds > 0 THEN ${bounded('used_seconds')} WHEN ${MEASURED} THEN 0 ELSE ${bounded(frozen)} END`;
+const tokens = (side: 'input' | 'output'): string =>
+  `CASE WHEN ${MEASURED} THEN ${bounded(`used_${side}_tokens`)} ELSE ${bounded(`${side}_tokens`)} END`;
+const seconds = (frozen: string): string =>
+  `CASE WHEN used_seconds > 0 THEN ${bounded('used_seconds')} WHEN ${MEASURED} THEN 0 ELSE ${bounded(frozen)} END`;
 
 /** What `quantitiesOf` says of each row, in its own words: the tests hold the two to one another. */
 const CHARGED = `SELECT account_id, ${HOUR}, token_id, price_key, 1 AS requests, charged_nanos, ${seconds('seconds + input_video_seconds')} AS seconds,

@@ -28,7 +28,10 @@ export async function rebuild(query: SqlQuery, engine: Sql['engine']): Promise<R
   for (const id of await sortedIds(query, ACCOUNT_IDS)) await query(LOCK_ACCOUNT, [id]);
   const tokens = await query<{ id: string }>(MEND_TOKENS);
   const accounts = await query<{ id: string }>(MEND_ACCOUNTS);
-  return { accountIds: [...new Set([...used, ...accounts.map(({ id }) => id)])].sort(), tokenIds: tokens.map(({ id }) => id) };
+  return {
+    accountIds: [...new Set([...used, ...accounts.map(({ id }) => id)])].sort(),
+    tokenIds: tokens.map(({ id }) => id),
+  };
 }
 
 /** By their characters, as the batches sort them: a database may sort by a language. */

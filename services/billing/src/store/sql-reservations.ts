@@ -18,13 +18,19 @@ const RESERVE_OF_TOKEN = `UPDATE tokens SET used_nanos = used_nanos + $1
   WHERE id = $2 AND account_id = $3 AND (limit_nanos IS NULL OR limit_nanos - used_nanos >= $1) RETURNING revoked_at, expires_at`;
 const LOCK_TOKEN = `UPDATE tokens SET used_nanos = used_nanos WHERE id = $1 AND account_id = $2
   RETURNING revoked_at, expires_at, COALESCE(limit_nanos - used_nanos, 0) AS left_nanos`;
-const RESERVE_OF_ACCOUNT = 'UPDATE accounts SET held_nanos = held_nanos + $1 WHERE id = $2 AND balance_nanos - held_nanos >= $1 RETURNING id';
-const LOCK_ACCOUNT = 'UPDATE accounts SET held_nanos = held_nanos WHERE id = $1 RETURNING balance_nanos - held_nanos AS left_nanos';
+const RESERVE_OF_ACCOUNT =
+  'UPDATE accounts SET held_nanos = held_nanos + $1 WHERE id = $2 AND balance_nanos - held_nanos >= $1 RETURNING id';
+const LOCK_ACCOUNT =
+  'UPDATE accounts SET held_nanos = held_nanos WHERE id = $1 RETURNING balance_nanos - held_nanos AS left_nanos';
 const CHANGE_TOKEN = 'UPDATE tokens SET used_nanos = used_nanos + $1 WHERE id = $2';
 const CHANGE_ACCOUNT = 'UPDATE accounts SET held_nanos = held_nanos + $1 WHERE id = $2';
 
 /** Holds what each of the calls needs, or says why not. */
-export async function reserveForCalls(query: SqlQuery, calls: readonly Call[], now: number): Promise<ReadonlyMap<string, Problem>> {
+export async function reserveForCalls(
+  query: SqlQuery,
+  calls: readonly Call[],
+  now: number,
+): Promise<ReadonlyMap<string, Problem>> {
   const refusals = new Map<string, Problem>();
   for (const group of byToken(calls)) await reserveOfToken(query, group, { now, refusals });
   const covered = calls.filter(({ id }) => !refusals.has(id));
@@ -34,7 +40,9 @@ export async function reserveForCalls(query: SqlQuery, calls: readonly Call[], n
 
 /** By token and account, which are the caller's word, in the order of the tokens. */
 function byToken(calls: readonly Call[]): Call[][] {
-  const groups = groupsBy(calls, ({ accountId }) => accountId).flatMap((group) => groupsBy(group, ({ tokenId }) => tokenId));
+  const groups = groupsBy(calls, ({ accountId }) => accountId).flatMap((group) =>
+    groupsBy(group, ({ tokenId }) => tokenId),
+  );
   return groups.sort(([left], [right]) => ((left?.tokenId ?? '') < (right?.tokenId ?? '') ? -1 : 1));
 }
 
@@ -56,7 +64,11 @@ export function sumOf<T>(items: readonly T[], amountOf: (item: T) => Nanos): Nan
   return sum;
 }
 
-async function reserveOfToken(query: SqlQuery, group: readonly Call[], { now, refusals }: { now: number; refusals: Map<string, Problem> }): Promise<void> {
+async function reserveOfToken(
+  query: SqlQuery,
+  group: readonly Call[],
+  { now, refusals }: { now: number; refusals: Map<string, Problem> },
+): Promise<void> {
   const [{ tokenId, accountId } = { tokenId: '', accountId: '' }] = group;
   const total = sumOf(group, ({ amount }) => amount);
   const [reserved] = await query<TokenRow>(RESERVE_OF_TOKEN, [total, tokenId, accountId]);
@@ -76,20 +88,32 @@ async function reserveOfToken(query: SqlQuery, group: readonly Call[], { now, re
   await query(CHANGE_TOKEN, [fitting(group, BigInt(token.left_nanos), { of: 'token', refusals }), tokenId]);
 }
 
-async function reserveOfAccount(query: SqlQuery, group: readonly Call[], refusals: Map<string, Problem>): Promise<void> {
+async function reserveOfAccount(
+  query: SqlQuery,
+  group: readonly Call[],
+  refusals: Map<string, Problem>,
+): Promise<void> {
   const [{ accountId } = { accountId: '' }] = group;
   const [reserved] = await query(RESERVE_OF_ACCOUNT, [sumOf(group, ({ amount }) => amount), accountId]);
   if (reserved !== undefined) return;
   const [account] = await query<{ left_nanos: Whole }>(LOCK_ACCOUNT, [accountId]);
   if (account === undefined) refuseAll(group, refusals, unknownAccount('account_id'));
-  else await query(CHANGE_ACCOUNT, [fitting(group, BigInt(account.left_nanos), { of: 'account', refusals }), accountId]);
-  for (const refused of groupsBy(group.filter(({ id }) => refusals.has(id)), ({ tokenId }) => tokenId)) {
+  else
+    await query(CHANGE_ACCOUNT, [fitting(group, BigInt(account.left_nanos), { of: 'account', refusals }), accountId]);
+  for (const refused of groupsBy(
+    group.filter(({ id }) => refusals.has(id)),
+    ({ tokenId }) => tokenId,
+  )) {
     await query(CHANGE_TOKEN, [-sumOf(refused, ({ amount }) => amount), refused[0]?.tokenId ?? '']);
   }
 }
 
 /** Gives what the calls need that fit into what is left, one after another, and refuses the others. */
-function fitting(group: readonly Call[], available: Nanos, { of, refusals }: { of: 'account' | 'token'; refusals: Map<string, Problem> }): Nanos {
+function fitting(
+  group: readonly Call[],
+  available: Nanos,
+  { of, refusals }: { of: 'account' | 'token'; refusals: Map<string, Problem> },
+): Nanos {
   let left = available;
   for (const { id, amount, currency } of group) {
     if (amount <= left) left -= amount;
@@ -103,6 +127,12 @@ function refuseAll(group: readonly Call[], refusals: Map<string, Problem>, refus
 }
 
 function disabledOf({ revoked_at: revokedAt, expires_at: expiresAt }: TokenRow, now: number): Problem | undefined {
-  const because = disabledBecause({ revokedAt: revokedAt === null ? undefined : Number(revokedAt), expiresAt: expiresAt === null ? undefined : Number(expiresAt) }, now);
+  const because = disabledBecause(
+    {
+      revokedAt: revokedAt === null ? undefined : Number(revokedAt),
+      expiresAt: expiresAt === null ? undefined : Number(expiresAt),
+    },
+    now,
+  );
   return because === undefined ? undefined : disabledToken(because);
 }

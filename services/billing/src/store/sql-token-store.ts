@@ -4,9 +4,19 @@ import type { TokenStore } from './token-store.ts';
 
 type Whole = number | bigint;
 type TokenRow = {
-  id: string; account_id: string; name: string; models: string; limit_nanos: Whole | null; used_nanos: Whole;
-  created_at: Whole; expires_at: Whole | null; revoked_at: Whole | null;
-  creates_per_minute: number | null; reads_per_minute: number | null; calls_per_minute: number | null; in_flight: number | null;
+  id: string;
+  account_id: string;
+  name: string;
+  models: string;
+  limit_nanos: Whole | null;
+  used_nanos: Whole;
+  created_at: Whole;
+  expires_at: Whole | null;
+  revoked_at: Whole | null;
+  creates_per_minute: number | null;
+  reads_per_minute: number | null;
+  calls_per_minute: number | null;
+  in_flight: number | null;
 };
 
 const COLUMNS = `id, account_id, name, models, limit_nanos, used_nanos, created_at, expires_at, revoked_at,
@@ -24,7 +34,21 @@ export function sqlTokenStore(sql: Sql): TokenStore {
     insert: async ({ token, keyHash, origin = null }) => {
       const { id, accountId, name, models, limit = null, createdAt, expiresAt = null, limits } = token;
       const { createsPerMinute = null, readsPerMinute = null, callsPerMinute = null, inFlight = null } = limits;
-      const made = await sql.write(INSERT, [id, accountId, name, JSON.stringify(models), limit, createdAt, expiresAt, createsPerMinute, readsPerMinute, callsPerMinute, inFlight, keyHash, origin]);
+      const made = await sql.write(INSERT, [
+        id,
+        accountId,
+        name,
+        JSON.stringify(models),
+        limit,
+        createdAt,
+        expiresAt,
+        createsPerMinute,
+        readsPerMinute,
+        callsPerMinute,
+        inFlight,
+        keyHash,
+        origin,
+      ]);
       return made.length > 0;
     },
     findByKeyHash: async (keyHash) => {
@@ -36,7 +60,9 @@ export function sqlTokenStore(sql: Sql): TokenStore {
       return row && fromRow(row);
     },
     list: async (accountId, limit) => {
-      const rows = await (accountId === undefined ? sql.read<TokenRow>(LIST, [limit]) : sql.read<TokenRow>(LIST_OF_ACCOUNT, [limit, accountId]));
+      const rows = await (accountId === undefined
+        ? sql.read<TokenRow>(LIST, [limit])
+        : sql.read<TokenRow>(LIST_OF_ACCOUNT, [limit, accountId]));
       return rows.map(fromRow);
     },
     revoke: async (id, at) => {
@@ -48,12 +74,20 @@ export function sqlTokenStore(sql: Sql): TokenStore {
 
 function fromRow(row: TokenRow): Token {
   return {
-    id: row.id, accountId: row.account_id, name: row.name, models: JSON.parse(row.models) as string[], used: BigInt(row.used_nanos),
-    limit: row.limit_nanos === null ? undefined : BigInt(row.limit_nanos), createdAt: Number(row.created_at),
-    expiresAt: time(row.expires_at), revokedAt: time(row.revoked_at),
+    id: row.id,
+    accountId: row.account_id,
+    name: row.name,
+    models: JSON.parse(row.models) as string[],
+    used: BigInt(row.used_nanos),
+    limit: row.limit_nanos === null ? undefined : BigInt(row.limit_nanos),
+    createdAt: Number(row.created_at),
+    expiresAt: time(row.expires_at),
+    revokedAt: time(row.revoked_at),
     limits: {
-      createsPerMinute: row.creates_per_minute ?? undefined, readsPerMinute: row.reads_per_minute ?? undefined,
-      callsPerMinute: row.calls_per_minute ?? undefined, inFlight: row.in_flight ?? undefined,
+      createsPerMinute: row.creates_per_minute ?? undefined,
+      readsPerMinute: row.reads_per_minute ?? undefined,
+      callsPerMinute: row.calls_per_minute ?? undefined,
+      inFlight: row.in_flight ?? undefined,
     },
   };
 }

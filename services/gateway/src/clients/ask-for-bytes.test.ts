@@ -10,12 +10,21 @@ import type { BytesAnswer } from './ask-for-bytes.ts';
 const LARGE = Buffer.alloc(3_000_001, 'reelgate');
 const servers: Server[] = [];
 
-async function ask(listener: RequestListener, over: { method?: 'GET' | 'HEAD'; timeoutMs?: number } = {}): Promise<BytesAnswer> {
+async function ask(
+  listener: RequestListener,
+  over: { method?: 'GET' | 'HEAD'; timeoutMs?: number } = {},
+): Promise<BytesAnswer> {
   const server = createServer(listener).listen(0, '127.0.0.1');
   servers.push(server);
   await once(server, 'listening');
   const { method = 'GET', timeoutMs = 5000 } = over;
-  return askForBytes({ url: new URL(`http://127.0.0.1:${String((server.address() as AddressInfo).port)}/a?b`), method, headers: { 'x-asked': 'yes' }, headTimeoutMs: timeoutMs, idleTimeoutMs: timeoutMs });
+  return askForBytes({
+    url: new URL(`http://127.0.0.1:${String((server.address() as AddressInfo).port)}/a?b`),
+    method,
+    headers: { 'x-asked': 'yes' },
+    headTimeoutMs: timeoutMs,
+    idleTimeoutMs: timeoutMs,
+  });
 }
 
 async function bytesOf({ pieces }: BytesAnswer): Promise<Buffer> {
@@ -43,13 +52,35 @@ test('a body comes as it was sent, however long, in pieces of one buffer', async
 });
 
 test.each<[string, number, (text: string) => RequestListener]>([
-  ['a short one that comes with its head', 200, (text) => (_request, response) => { response.writeHead(200, { 'content-length': text.length }).end(text); }],
-  ['one that trickles', 206, (text) => (_request, response) => {
-    response.writeHead(206, { 'content-length': text.length });
-    [...text].forEach((letter, index) => setTimeout(() => response.write(letter), index * 5));
-  }],
-  ['one of no said length', 200, (text) => (_request, response) => { response.writeHead(200).end(text); }],
-  ['a refusal', 404, (text) => (_request, response) => { response.writeHead(404, { 'content-length': text.length }).end(text); }],
+  [
+    'a short one that comes with its head',
+    200,
+    (text) => (_request, response) => {
+      response.writeHead(200, { 'content-length': text.length }).end(text);
+    },
+  ],
+  [
+    'one that trickles',
+    206,
+    (text) => (_request, response) => {
+      response.writeHead(206, { 'content-length': text.length });
+      [...text].forEach((letter, index) => setTimeout(() => response.write(letter), index * 5));
+    },
+  ],
+  [
+    'one of no said length',
+    200,
+    (text) => (_request, response) => {
+      response.writeHead(200).end(text);
+    },
+  ],
+  [
+    'a refusal',
+    404,
+    (text) => (_request, response) => {
+      response.writeHead(404, { 'content-length': text.length }).end(text);
+    },
+  ],
 ])('%s comes whole', async (_what, status, listener) => {
   const answer = await ask(listener('abcdefgh'));
 
@@ -57,9 +88,27 @@ test.each<[string, number, (text: string) => RequestListener]>([
 });
 
 test.each<[string, 'GET' | 'HEAD', RequestListener]>([
-  ['HEAD', 'HEAD', (_request, response) => { response.writeHead(200, { 'content-length': 99 }).end(); }],
-  ['304', 'GET', (_request, response) => { response.writeHead(304, { etag: '"x"' }).end(); }],
-  ['nothing', 'GET', (_request, response) => { response.writeHead(200, { 'content-length': 0 }).end(); }],
+  [
+    'HEAD',
+    'HEAD',
+    (_request, response) => {
+      response.writeHead(200, { 'content-length': 99 }).end();
+    },
+  ],
+  [
+    '304',
+    'GET',
+    (_request, response) => {
+      response.writeHead(304, { etag: '"x"' }).end();
+    },
+  ],
+  [
+    'nothing',
+    'GET',
+    (_request, response) => {
+      response.writeHead(200, { 'content-length': 0 }).end();
+    },
+  ],
 ])('%s has no body', async (_what, method, listener) => {
   expect((await bytesOf(await ask(listener, { method }))).length).toBe(0);
 });
@@ -74,13 +123,23 @@ test('a body that breaks off is a fault, and not a short body', async () => {
 
 test.each<[string, RequestListener]>([
   ['a head', () => undefined],
-  ['a piece', (_request, response) => { response.writeHead(200, { 'content-length': 100 }).write('half'); }],
+  [
+    'a piece',
+    (_request, response) => {
+      response.writeHead(200, { 'content-length': 100 }).write('half');
+    },
+  ],
 ])('%s that does not come is not waited for', async (_what, listener) => {
   await expect(ask(listener, { timeoutMs: 100 }).then(bytesOf)).rejects.toThrow('in time');
 });
 
 test('a reader who takes his time is waited for', async () => {
-  const answer = await ask((_request, response) => { response.writeHead(200, { 'content-length': LARGE.length }).end(LARGE); }, { timeoutMs: 60 });
+  const answer = await ask(
+    (_request, response) => {
+      response.writeHead(200, { 'content-length': LARGE.length }).end(LARGE);
+    },
+    { timeoutMs: 60 },
+  );
   let bytes = 0;
   for await (const piece of answer.pieces) {
     if (bytes === 0) await new Promise((resolve) => setTimeout(resolve, 200));
@@ -91,10 +150,22 @@ test('a reader who takes his time is waited for', async () => {
 });
 
 test('what speaks no HTTP, and nobody at all, are faults', async () => {
-  const server = createTcpServer((socket) => socket.resume().on('error', () => undefined).end('hello\r\n\r\n')).listen(0, '127.0.0.1');
+  const server = createTcpServer((socket) =>
+    socket
+      .resume()
+      .on('error', () => undefined)
+      .end('hello\r\n\r\n'),
+  ).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const at = (): Promise<BytesAnswer> => askForBytes({ url: new URL(`http://127.0.0.1:${String(port)}/`), method: 'GET', headers: {}, headTimeoutMs: 1000, idleTimeoutMs: 1000 });
+  const at = (): Promise<BytesAnswer> =>
+    askForBytes({
+      url: new URL(`http://127.0.0.1:${String(port)}/`),
+      method: 'GET',
+      headers: {},
+      headTimeoutMs: 1000,
+      idleTimeoutMs: 1000,
+    });
 
   await expect(at()).rejects.toThrow();
   server.close();

@@ -40,8 +40,12 @@ export function askForBytes(asked: BytesAsked): Promise<BytesAnswer> {
     let before = '';
     let body: Body | undefined;
     const socket = connect({
-      host: url.hostname.replace(/^\[|\]$/g, ''), port: url.port === '' ? HTTP_PORT : Number(url.port),
-      onread: { buffer, callback: (count) => (body === undefined ? takeHead(count) : body.take(buffer.subarray(0, count))) },
+      host: url.hostname.replace(/^\[|\]$/g, ''),
+      port: url.port === '' ? HTTP_PORT : Number(url.port),
+      onread: {
+        buffer,
+        callback: (count) => (body === undefined ? takeHead(count) : body.take(buffer.subarray(0, count))),
+      },
     });
     // what the client's parser is not given, it cannot hold on to
     const emit = (part: Uint8Array): void => void socket.emit('data', Buffer.from(part));
@@ -57,27 +61,45 @@ export function askForBytes(asked: BytesAsked): Promise<BytesAnswer> {
       emit(buffer.subarray(headBytes, count));
       return true;
     };
-    const outgoing = request({ path: url.pathname + url.search, method, headers: { ...headers, host: url.host, connection: 'close' }, createConnection: () => socket }, (head) => {
-      const bytes = bodyBytes(head, method);
-      socket.setTimeout(idleTimeoutMs);
-      head.on('error', () => undefined);
-      if (bytes !== undefined) body = openBody(socket, bytes, buffer);
-      resolve({ head, pieces: body ?? head, close: () => { socket.destroy(); } });
-    });
+    const outgoing = request(
+      {
+        path: url.pathname + url.search,
+        method,
+        headers: { ...headers, host: url.host, connection: 'close' },
+        createConnection: () => socket,
+      },
+      (head) => {
+        const bytes = bodyBytes(head, method);
+        socket.setTimeout(idleTimeoutMs);
+        head.on('error', () => undefined);
+        if (bytes !== undefined) body = openBody(socket, bytes, buffer);
+        resolve({
+          head,
+          pieces: body ?? head,
+          close: () => {
+            socket.destroy();
+          },
+        });
+      },
+    );
     socket.setTimeout(headTimeoutMs).on('timeout', () => {
       if (body?.isAwaited() !== false) socket.destroy(new Error('no answer came in time'));
     });
-    outgoing.on('error', (error) => {
-      socket.destroy();
-      reject(error);
-    }).end();
+    outgoing
+      .on('error', (error) => {
+        socket.destroy();
+        reject(error);
+      })
+      .end();
   });
 }
 
 /** Of an answer that has a body of a length that is said. */
 function bodyBytes({ statusCode, headers }: IncomingMessage, method: string): number | undefined {
   const length = headers['content-length'];
-  return method === 'GET' && (statusCode === 200 || statusCode === 206) && length !== undefined && length !== '0' ? Number(length) : undefined;
+  return method === 'GET' && (statusCode === 200 || statusCode === 206) && length !== undefined && length !== '0'
+    ? Number(length)
+    : undefined;
 }
 
 interface Body extends AsyncIterable<Uint8Array> {
@@ -91,17 +113,22 @@ function openBody(socket: Socket, bytes: number, buffer: Buffer): Body {
   let arrived: Uint8Array | undefined;
   let awaited: { resolve(piece: Uint8Array): void; reject(error: Error): void } | undefined;
   let broken: Error | undefined;
-  socket.on('error', (error) => { broken = error; }).once('close', () => {
-    broken ??= new Error('the bytes broke off');
-    awaited?.reject(broken);
-  });
-  const next = (): Promise<Uint8Array> => new Promise((resolve, reject) => {
-    const here = arrived;
-    arrived = undefined;
-    if (here !== undefined) resolve(here);
-    else if (broken !== undefined) reject(broken);
-    else awaited = { resolve, reject };
-  });
+  socket
+    .on('error', (error) => {
+      broken = error;
+    })
+    .once('close', () => {
+      broken ??= new Error('the bytes broke off');
+      awaited?.reject(broken);
+    });
+  const next = (): Promise<Uint8Array> =>
+    new Promise((resolve, reject) => {
+      const here = arrived;
+      arrived = undefined;
+      if (here !== undefined) resolve(here);
+      else if (broken !== undefined) reject(broken);
+      else awaited = { resolve, reject };
+    });
   async function* pieces(): AsyncGenerator<Uint8Array> {
     try {
       for (let left = bytes; left > 0;) {

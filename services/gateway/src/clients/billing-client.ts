@@ -32,13 +32,25 @@ export type Authenticate = (key: string, requestId: string) => Promise<Principal
 export function billingAuthenticate(billing: Pick<Client<typeof BillingService>, 'authenticate'>): Authenticate {
   return async (key, requestId) => {
     const { principal } = await billing.authenticate({ key }, { timeoutMs: DEADLINE_MS, requestId });
-    if (principal === undefined) throw new Problem({ kind: 'internal', reason: 'internal_error', message: 'something went wrong here' });
+    if (principal === undefined)
+      throw new Problem({ kind: 'internal', reason: 'internal_error', message: 'something went wrong here' });
     const { accountId, tokenId, models, expiresAt, limits } = principal;
-    return { accountId, tokenId, models, expiresAt: expiresAt === undefined ? undefined : timestampMs(expiresAt), limits: limits && fromWireLimits(limits) };
+    return {
+      accountId,
+      tokenId,
+      models,
+      expiresAt: expiresAt === undefined ? undefined : timestampMs(expiresAt),
+      limits: limits && fromWireLimits(limits),
+    };
   };
 }
 
 /** Zero is the configured number. */
 function fromWireLimits({ createsPerMinute, readsPerMinute, callsPerMinute, inFlight }: TokenLimits): OwnLimits {
-  return { createsPerMinute: createsPerMinute || undefined, readsPerMinute: readsPerMinute || undefined, callsPerMinute: callsPerMinute || undefined, inFlight: inFlight || undefined };
+  return {
+    createsPerMinute: createsPerMinute || undefined,
+    readsPerMinute: readsPerMinute || undefined,
+    callsPerMinute: callsPerMinute || undefined,
+    inFlight: inFlight || undefined,
+  };
 }

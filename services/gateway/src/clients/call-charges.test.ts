@@ -21,40 +21,77 @@ beforeEach(() => {
   calls = fakeCalls();
   charges = billingCallCharges({ billing: calls.client, clock, log: silentLog });
 });
-const anOrder = (over: Partial<CallOrder> = {}): CallOrder => ({ callId: 'call_1', accountId: 'demo', tokenId: 'token', priceKeys: ['m__chat', 'm'], bound: {}, lapsesAt: clock.now() + 1000, ...over });
+const anOrder = (over: Partial<CallOrder> = {}): CallOrder => ({
+  callId: 'call_1',
+  accountId: 'demo',
+  tokenId: 'token',
+  priceKeys: ['m__chat', 'm'],
+  bound: {},
+  lapsesAt: clock.now() + 1000,
+  ...over,
+});
 
 describe('placing', () => {
   test('gathers the calls of a moment into one request', async () => {
-    await Promise.all(Array.from({ length: 100 }, (_, index) => charges.place(anOrder({ callId: `call_${String(index)}` }))));
+    await Promise.all(
+      Array.from({ length: 100 }, (_, index) => charges.place(anOrder({ callId: `call_${String(index)}` }))),
+    );
 
     expect(calls.batches).toEqual([100]);
-    expect(calls.placed.map(({ callId }) => callId)).toEqual(Array.from({ length: 100 }, (_, index) => `call_${String(index)}`));
+    expect(calls.placed.map(({ callId }) => callId)).toEqual(
+      Array.from({ length: 100 }, (_, index) => `call_${String(index)}`),
+    );
   });
   test.each([
-    [{ inputTokens: 10, outputTokens: 20 }, { inputTokens: 10n, outputTokens: 20n, images: 0n, characters: 0n }],
+    [
+      { inputTokens: 10, outputTokens: 20 },
+      { inputTokens: 10n, outputTokens: 20n, images: 0n, characters: 0n },
+    ],
     [{ inputTokens: 10 }, { inputTokens: 0n, outputTokens: 0n }],
-    [{ inputTokens: 10, outputTokens: 0 }, { inputTokens: 10n, outputTokens: 0n }],
-    [{ images: 3 }, { images: 3n }], [{ characters: 7 }, { characters: 7n }],
+    [
+      { inputTokens: 10, outputTokens: 0 },
+      { inputTokens: 10n, outputTokens: 0n },
+    ],
+    [{ images: 3 }, { images: 3n }],
+    [{ characters: 7 }, { characters: 7n }],
   ])('tokens of which one side is not known are not known: %j', async (bound, facts) => {
     await charges.place(anOrder({ bound }));
 
     expect(calls.placed[0]?.facts).toMatchObject(facts);
   });
-  test.each([false, true])('a refusal comes back as billing said it, also by a billing that tells of every call: %s', async (isOld) => {
-    calls.isOld = isOld;
-    await charges.place(anOrder());
-    calls.refusal = new Problem({ kind: 'exhausted', reason: 'insufficient_quota', message: 'not enough' });
+  test.each([false, true])(
+    'a refusal comes back as billing said it, also by a billing that tells of every call: %s',
+    async (isOld) => {
+      calls.isOld = isOld;
+      await charges.place(anOrder());
+      calls.refusal = new Problem({ kind: 'exhausted', reason: 'insufficient_quota', message: 'not enough' });
 
-    expect(fieldsOf(await refusalOf(charges.place(anOrder())))).toMatchObject({ kind: 'exhausted', reason: 'insufficient_quota', message: 'not enough' });
-  });
+      expect(fieldsOf(await refusalOf(charges.place(anOrder())))).toMatchObject({
+        kind: 'exhausted',
+        reason: 'insufficient_quota',
+        message: 'not enough',
+      });
+    },
+  );
   test('is refused where billing does not say that it is held', async () => {
-    charges = billingCallCharges({ billing: { ...calls.client, placeCalls: async () => create(PlaceCallsResponseSchema, {}) }, clock, log: silentLog });
+    charges = billingCallCharges({
+      billing: { ...calls.client, placeCalls: async () => create(PlaceCallsResponseSchema, {}) },
+      clock,
+      log: silentLog,
+    });
 
-    expect(fieldsOf(await refusalOf(charges.place(anOrder())))).toMatchObject({ kind: 'internal', reason: 'internal_error' });
+    expect(fieldsOf(await refusalOf(charges.place(anOrder())))).toMatchObject({
+      kind: 'internal',
+      reason: 'internal_error',
+    });
   });
   test('of which the answer is lost is released, and nobody is charged for a call that was not made', async () => {
     const lost = new Problem({ kind: 'unavailable', reason: 'service_unavailable', message: 'no answer' });
-    charges = billingCallCharges({ billing: { ...calls.client, placeCalls: () => Promise.reject(lost) }, clock, log: silentLog });
+    charges = billingCallCharges({
+      billing: { ...calls.client, placeCalls: () => Promise.reject(lost) },
+      clock,
+      log: silentLog,
+    });
 
     expect(await refusalOf(charges.place(anOrder()))).toBe(lost);
     await untilAfter(clock, () => calls.settled.length === 1);
@@ -72,9 +109,16 @@ describe('placing', () => {
 
 describe('settling', () => {
   test.each([
-    [{ basis: 'usage', usage: { inputTokens: 1, cachedInputTokens: 1, outputTokens: 2 } }, { basis: Basis.USAGE, usage: { inputTokens: 1n, cachedInputTokens: 1n, outputTokens: 2n } }],
-    [{ basis: 'estimate', usage: { characters: 5 } }, { basis: Basis.ESTIMATE, usage: { characters: 5n } }],
-    [{ basis: 'hold' }, { basis: Basis.HOLD }], [{ basis: 'released' }, { basis: Basis.RELEASED }],
+    [
+      { basis: 'usage', usage: { inputTokens: 1, cachedInputTokens: 1, outputTokens: 2 } },
+      { basis: Basis.USAGE, usage: { inputTokens: 1n, cachedInputTokens: 1n, outputTokens: 2n } },
+    ],
+    [
+      { basis: 'estimate', usage: { characters: 5 } },
+      { basis: Basis.ESTIMATE, usage: { characters: 5n } },
+    ],
+    [{ basis: 'hold' }, { basis: Basis.HOLD }],
+    [{ basis: 'released' }, { basis: Basis.RELEASED }],
   ] as const)('%j', async (charge, end) => {
     charges.settle('call_1', charge);
     await untilAfter(clock, () => calls.settled.length === 1);

@@ -5,7 +5,12 @@ import { Problem, isProblem } from '@reelgate/platform/problem';
 import { fromWireProblem, toWireProblem } from '@reelgate/platform/rpc/problems';
 import type { Client } from '@reelgate/platform/rpc/service';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
-import type { CallEnd as WireEnd, CallOrder as WireOrder, CallService, CallUsage } from '@reelgate/proto/billing/v1/call_service';
+import type {
+  CallEnd as WireEnd,
+  CallOrder as WireOrder,
+  CallService,
+  CallUsage,
+} from '@reelgate/proto/billing/v1/call_service';
 import type { PriceFacts } from '@reelgate/proto/billing/v1/price';
 import type { Problem as WireProblem } from '@reelgate/proto/problem/v1/problem';
 import type { CallCharges, CallOrder, Charge } from '../relay/call-charges.ts';
@@ -38,16 +43,27 @@ export interface CallChargesOptions {
 }
 
 /** Charges by billing's batches: what waits at the same moment goes in one request, and nothing waits for company. */
-export function billingCallCharges({ billing, clock, log }: CallChargesOptions): CallCharges & { stop(): Promise<void> } {
+export function billingCallCharges({
+  billing,
+  clock,
+  log,
+}: CallChargesOptions): CallCharges & { stop(): Promise<void> } {
   const stopping = new AbortController();
   const place = gatherer<WireOrder, Placed>({
-    batchMax: BATCH_MAX, atOnce: BATCHES_AT_ONCE.place, gathered: () => turns(PLACE_TURNS),
+    batchMax: BATCH_MAX,
+    atOnce: BATCHES_AT_ONCE.place,
+    gathered: () => turns(PLACE_TURNS),
     send: (calls) => sendOrders(billing, calls),
   });
   const settle = gatherer<WireEnd, true>({
-    batchMax: BATCH_MAX, atOnce: BATCHES_AT_ONCE.settle, gathered: () => clock.sleep(SETTLE_GATHER_MS),
+    batchMax: BATCH_MAX,
+    atOnce: BATCHES_AT_ONCE.settle,
+    gathered: () => clock.sleep(SETTLE_GATHER_MS),
     send: async (ends) => {
-      await untilTaken(() => billing.settleCalls({ ends: [...ends], withoutSettlements: true }, { timeoutMs: DEADLINE_MS }), { clock, log, signal: stopping.signal });
+      await untilTaken(
+        () => billing.settleCalls({ ends: [...ends], withoutSettlements: true }, { timeoutMs: DEADLINE_MS }),
+        { clock, log, signal: stopping.signal },
+      );
       return ends.map(() => true as const);
     },
   });
@@ -59,27 +75,37 @@ export function billingCallCharges({ billing, clock, log }: CallChargesOptions):
       return;
     }
     waiting += 1;
-    settle.take(toWireEnd(callId, charge)).catch((error: unknown) => {
-      log.error({ callId, err: error }, 'a call was not settled; its hold will lapse');
-    }).finally(() => {
-      waiting -= 1;
-      if (waiting === 0) emptied?.();
-    });
+    settle
+      .take(toWireEnd(callId, charge))
+      .catch((error: unknown) => {
+        log.error({ callId, err: error }, 'a call was not settled; its hold will lapse');
+      })
+      .finally(() => {
+        waiting -= 1;
+        if (waiting === 0) emptied?.();
+      });
   };
   return {
     place: async (order) => {
-      assertHeld(await place.take(toWireOrder(order)).catch((error: unknown) => {
-        // The hold may stand, or may yet be placed, and nothing will be called under it.
-        end(order.callId, { basis: 'released' });
-        throw error;
-      }));
+      assertHeld(
+        await place.take(toWireOrder(order)).catch((error: unknown) => {
+          // The hold may stand, or may yet be placed, and nothing will be called under it.
+          end(order.callId, { basis: 'released' });
+          throw error;
+        }),
+      );
     },
     settle: end,
     stop: async () => {
       settle.leave();
       if (waiting > 0) {
         const over = new AbortController();
-        await Promise.race([new Promise<void>((resolve) => { emptied = resolve; }), clock.sleep(STOP_MS, over.signal)]);
+        await Promise.race([
+          new Promise<void>((resolve) => {
+            emptied = resolve;
+          }),
+          clock.sleep(STOP_MS, over.signal),
+        ]);
         over.abort();
       }
       stopping.abort();
@@ -96,22 +122,32 @@ const HELD: Placed = { refusal: undefined };
 
 /** A billing that is older than this program tells of every call. */
 async function sendOrders(billing: BillingCalls, calls: readonly WireOrder[]): Promise<readonly Placed[]> {
-  const { placed, refused, held } = await billing.placeCalls({ calls: [...calls], refusalsOnly: true }, { timeoutMs: DEADLINE_MS });
-  if (placed.length > 0) return placed.map(({ result }) => (result.case === 'held' ? HELD : { refusal: result.value ?? NO_ANSWER }));
-  if (held + refused.length !== calls.length) throw new Problem({ kind: 'internal', reason: 'internal_error', message: 'something went wrong here' });
+  const { placed, refused, held } = await billing.placeCalls(
+    { calls: [...calls], refusalsOnly: true },
+    { timeoutMs: DEADLINE_MS },
+  );
+  if (placed.length > 0)
+    return placed.map(({ result }) => (result.case === 'held' ? HELD : { refusal: result.value ?? NO_ANSWER }));
+  if (held + refused.length !== calls.length)
+    throw new Problem({ kind: 'internal', reason: 'internal_error', message: 'something went wrong here' });
   if (refused.length === 0) return calls.map(() => HELD);
   const refusals = new Map(refused.map(({ callId, refusal = NO_ANSWER }) => [callId, { refusal }]));
   return calls.map(({ callId }) => refusals.get(callId) ?? HELD);
 }
 
-const NO_ANSWER = toWireProblem(new Problem({ kind: 'internal', reason: 'internal_error', message: 'something went wrong here' }));
+const NO_ANSWER = toWireProblem(
+  new Problem({ kind: 'internal', reason: 'internal_error', message: 'something went wrong here' }),
+);
 
 function assertHeld({ refusal }: Placed): void {
   if (refusal !== undefined) throw fromWireProblem(refusal);
 }
 
 /** Settling twice is harmless, so it is tried until billing has answered. */
-async function untilTaken(send: () => Promise<unknown>, { clock, log, signal }: { readonly clock: Clock; readonly log: Log; readonly signal: AbortSignal }): Promise<void> {
+async function untilTaken(
+  send: () => Promise<unknown>,
+  { clock, log, signal }: { readonly clock: Clock; readonly log: Log; readonly signal: AbortSignal },
+): Promise<void> {
   const until = clock.now() + RETRY_FOR_MS;
   for (let pause = RETRY_FIRST_MS; ; pause = Math.min(RETRY_MAX_MS, 2 * pause)) {
     try {
@@ -130,23 +166,45 @@ async function untilTaken(send: () => Promise<unknown>, { clock, log, signal }: 
  */
 
 function toWireOrder({ callId, accountId, tokenId, priceKeys, bound, lapsesAt }: CallOrder): WireOrder {
-  return { $typeName: 'reelgate.billing.v1.CallOrder', callId, accountId, tokenId, priceKeys: [...priceKeys], facts: toWireFacts(bound), lapsesAt: timestampFromMs(lapsesAt) };
+  return {
+    $typeName: 'reelgate.billing.v1.CallOrder',
+    callId,
+    accountId,
+    tokenId,
+    priceKeys: [...priceKeys],
+    facts: toWireFacts(bound),
+    lapsesAt: timestampFromMs(lapsesAt),
+  };
 }
 
 /** Tokens of which one side is not known are none: the contract's own hold stands for them then. */
 function toWireFacts({ inputTokens, outputTokens, images = 0, characters = 0 }: Bound): PriceFacts {
   const known = inputTokens !== undefined && outputTokens !== undefined;
   return {
-    $typeName: 'reelgate.billing.v1.PriceFacts', priceKey: '', resolution: '', seconds: 0n, inputVideoSeconds: 0n, images: BigInt(images),
-    inputTokens: BigInt(known ? inputTokens : 0), outputTokens: BigInt(known ? outputTokens : 0), characters: BigInt(characters),
+    $typeName: 'reelgate.billing.v1.PriceFacts',
+    priceKey: '',
+    resolution: '',
+    seconds: 0n,
+    inputVideoSeconds: 0n,
+    images: BigInt(images),
+    inputTokens: BigInt(known ? inputTokens : 0),
+    outputTokens: BigInt(known ? outputTokens : 0),
+    characters: BigInt(characters),
   };
 }
 
-const BASES: Readonly<Record<Charge['basis'], Basis>> = { usage: Basis.USAGE, estimate: Basis.ESTIMATE, hold: Basis.HOLD, released: Basis.RELEASED };
+const BASES: Readonly<Record<Charge['basis'], Basis>> = {
+  usage: Basis.USAGE,
+  estimate: Basis.ESTIMATE,
+  hold: Basis.HOLD,
+  released: Basis.RELEASED,
+};
 
 function toWireEnd(callId: string, charge: Charge): WireEnd {
   const basis = BASES[charge.basis];
-  return 'usage' in charge ? { $typeName: 'reelgate.billing.v1.CallEnd', callId, basis, usage: toWireUsage(charge.usage) } : { $typeName: 'reelgate.billing.v1.CallEnd', callId, basis };
+  return 'usage' in charge
+    ? { $typeName: 'reelgate.billing.v1.CallEnd', callId, basis, usage: toWireUsage(charge.usage) }
+    : { $typeName: 'reelgate.billing.v1.CallEnd', callId, basis };
 }
 
 function toWireUsage({ inputTokens, outputTokens, seconds, images, cachedInputTokens, characters }: Usage): CallUsage {

@@ -5,7 +5,9 @@ import { gatherer, turns } from './gatherer.ts';
 function scripted({ batchMax = 500, atOnce = 2, count = 1 } = {}) {
   const batches: { readonly batch: readonly number[]; readonly end: PromiseWithResolvers<readonly number[]> }[] = [];
   const { take, leave } = gatherer<number, number>({
-    batchMax, atOnce, gathered: () => turns(count),
+    batchMax,
+    atOnce,
+    gathered: () => turns(count),
     send: (batch) => {
       const end = Promise.withResolvers<readonly number[]>();
       batches.push({ batch, end });

@@ -67,11 +67,12 @@ export function gatherer<In, Out>({ batchMax, atOnce, gathered, send }: Gatherer
     });
   };
   return {
-    take: (item) => new Promise((resolve, reject) => {
-      waiting.push({ item, resolve, reject });
-      if (waiting.length >= batchMax) leave();
-      else if (running < atOnce) leaveInTime();
-    }),
+    take: (item) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ item, resolve, reject });
+        if (waiting.length >= batchMax) leave();
+        else if (running < atOnce) leaveInTime();
+      }),
     leave,
   };
 }

@@ -8,7 +8,12 @@ import { Secret } from '@reelgate/platform/secret';
 import { call } from '../../testing/http-call.ts';
 import { httpMedia } from './http-media.ts';
 
-interface Seen { readonly method: string | undefined; readonly url: string | undefined; readonly headers: http.IncomingHttpHeaders; readonly body: string }
+interface Seen {
+  readonly method: string | undefined;
+  readonly url: string | undefined;
+  readonly headers: http.IncomingHttpHeaders;
+  readonly body: string;
+}
 
 let seen: Seen[];
 let answer: (response: http.ServerResponse) => void;
@@ -27,18 +32,29 @@ let frontUrl: string;
 beforeEach(async () => {
   seen = [];
   faults = [];
-  answer = (response) => response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': '5', 'x-of-ours': 'secret', etag: '"e"' }).end('bytes');
+  answer = (response) =>
+    response
+      .writeHead(200, { 'content-type': 'video/mp4', 'content-length': '5', 'x-of-ours': 'secret', etag: '"e"' })
+      .end('bytes');
   upstream = http.createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      seen.push({ method: request.method, url: request.url, headers: request.headers, body: Buffer.concat(chunks).toString() });
+      seen.push({
+        method: request.method,
+        url: request.url,
+        headers: request.headers,
+        body: Buffer.concat(chunks).toString(),
+      });
       answer(response);
     });
   });
   media = httpMedia({ baseUrl: await listen(upstream), key: new Secret('the key'), clock: systemClock });
   front = http.createServer((request, response) => {
-    const serve = request.url?.startsWith('/ximg/') === true ? media.serveLink(request, response) : media.serve(request, response, { object: 'obj_1', fileName: 'task_1.mp4' });
+    const serve =
+      request.url?.startsWith('/ximg/') === true
+        ? media.serveLink(request, response)
+        : media.serve(request, response, { object: 'obj_1', fileName: 'task_1.mp4' });
     serve.catch((error: unknown) => {
       faults.push(error);
       response.writeHead(500).end();
@@ -54,28 +70,62 @@ afterEach(async () => {
 });
 
 test('an object is passed through with its headers, and asked for with the key of the services', async () => {
-  const got = await call(frontUrl, 'GET', '/content', { token: null, headers: { range: 'bytes=0-4', 'if-range': '"e"', cookie: 'private' } });
+  const got = await call(frontUrl, 'GET', '/content', {
+    token: null,
+    headers: { range: 'bytes=0-4', 'if-range': '"e"', cookie: 'private' },
+  });
 
-  expect([got.status, got.text, got.headers['content-type'], got.headers.etag]).toEqual([200, 'bytes', 'video/mp4', '"e"']);
+  expect([got.status, got.text, got.headers['content-type'], got.headers.etag]).toEqual([
+    200,
+    'bytes',
+    'video/mp4',
+    '"e"',
+  ]);
   expect(got.headers).not.toHaveProperty('x-of-ours');
-  expect(seen).toMatchObject([{ method: 'GET', url: '/bytes/obj_1', headers: { authorization: 'Bearer the key', range: 'bytes=0-4', 'if-range': '"e"', 'x-file-name': 'task_1.mp4', 'accept-encoding': 'identity' } }]);
+  expect(seen).toMatchObject([
+    {
+      method: 'GET',
+      url: '/bytes/obj_1',
+      headers: {
+        authorization: 'Bearer the key',
+        range: 'bytes=0-4',
+        'if-range': '"e"',
+        'x-file-name': 'task_1.mp4',
+        'accept-encoding': 'identity',
+      },
+    },
+  ]);
   expect(seen[0]?.headers).not.toHaveProperty('cookie');
 });
 
 test('private bytes are kept for as long as is asked, and read back', async () => {
-  answer = (response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{"object":"prv_1","bytes":3}');
-  expect(await media.putPrivate(Buffer.from('abc'), { accountId: 'a b', keepMs: 5000 })).toEqual({ object: 'prv_1', bytes: 3 });
-  expect(seen).toMatchObject([{ method: 'PUT', url: '/bytes?account=a%20b&private_ms=5000', body: 'abc', headers: { authorization: 'Bearer the key' } }]);
+  answer = (response) =>
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{"object":"prv_1","bytes":3}');
+  expect(await media.putPrivate(Buffer.from('abc'), { accountId: 'a b', keepMs: 5000 })).toEqual({
+    object: 'prv_1',
+    bytes: 3,
+  });
+  expect(seen).toMatchObject([
+    {
+      method: 'PUT',
+      url: '/bytes?account=a%20b&private_ms=5000',
+      body: 'abc',
+      headers: { authorization: 'Bearer the key' },
+    },
+  ]);
 
   await media.putPrivate(Buffer.from('abc'), { accountId: 'demo', keepMs: 1, object: 'prv_mine' });
   expect(seen.pop()).toMatchObject({ url: '/bytes?account=demo&private_ms=1&object=prv_mine' });
 
   answer = (response) => response.writeHead(200).end('abc');
-  expect(Buffer.concat(await (await media.read('prv_1'))!.toArray() as Buffer[]).toString()).toBe('abc');
+  expect(Buffer.concat((await (await media.read('prv_1'))!.toArray()) as Buffer[]).toString()).toBe('abc');
   expect(seen[1]).toMatchObject({ method: 'GET', url: '/bytes/prv_1', headers: { authorization: 'Bearer the key' } });
 });
 
-test.each([[404, undefined], [410, undefined]])('bytes that are not there any more (%i) are nothing, and no fault', async (status, nothing) => {
+test.each([
+  [404, undefined],
+  [410, undefined],
+])('bytes that are not there any more (%i) are nothing, and no fault', async (status, nothing) => {
   answer = (response) => response.writeHead(status).end('{}');
 
   expect(await media.read('prv_1')).toBe(nothing);
@@ -101,7 +151,12 @@ test.each([206, 304, 416])('%i is an answer', async (status) => {
   expect([got.status, got.headers['content-range']]).toEqual([status, 'bytes */9']);
 });
 
-test.each([[410, 'result_expired'], [404, 'not_found'], [403, 'not_found'], [500, 'service_unavailable']])('%i is a refusal of ours, without a word of theirs', async (status, reason) => {
+test.each([
+  [410, 'result_expired'],
+  [404, 'not_found'],
+  [403, 'not_found'],
+  [500, 'service_unavailable'],
+])('%i is a refusal of ours, without a word of theirs', async (status, reason) => {
   answer = (response) => response.writeHead(status, { 'content-type': 'application/json' }).end('{"error":"inner"}');
   const got = await call(frontUrl, 'GET', '/content', { token: null });
 
@@ -117,7 +172,7 @@ test('a client that leaves takes the other connection with it, and is no fault',
     response.write('x'.repeat(1000));
   };
   const request = http.get(`${frontUrl}/content`);
-  const [response] = await once(request, 'response') as [http.IncomingMessage];
+  const [response] = (await once(request, 'response')) as [http.IncomingMessage];
   response.destroy();
   await cut;
 
@@ -126,39 +181,86 @@ test('a client that leaves takes the other connection with it, and is no fault',
 
 describe('bytes that a client sent', () => {
   beforeEach(() => {
-    answer = (response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{"object":"obj_9","bytes":6}');
+    answer = (response) =>
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"object":"obj_9","bytes":6}');
   });
 
   test('are put as they come, for the account', async () => {
-    expect(await media.put(Readable.from([Buffer.from('abc'), Buffer.from('def')]), { accountId: 'a&b', bytesMax: 9 })).toEqual({ object: 'obj_9', bytes: 6 });
-    expect(await media.put(Buffer.from('abcdef'), { accountId: 'demo', bytesMax: 9 })).toEqual({ object: 'obj_9', bytes: 6 });
-    expect(seen).toMatchObject([{ method: 'PUT', url: '/bytes?account=a%26b&bytes_max=9', body: 'abcdef', headers: { authorization: 'Bearer the key' } }, { url: '/bytes?account=demo&bytes_max=9', body: 'abcdef' }]);
+    expect(
+      await media.put(Readable.from([Buffer.from('abc'), Buffer.from('def')]), { accountId: 'a&b', bytesMax: 9 }),
+    ).toEqual({ object: 'obj_9', bytes: 6 });
+    expect(await media.put(Buffer.from('abcdef'), { accountId: 'demo', bytesMax: 9 })).toEqual({
+      object: 'obj_9',
+      bytes: 6,
+    });
+    expect(seen).toMatchObject([
+      {
+        method: 'PUT',
+        url: '/bytes?account=a%26b&bytes_max=9',
+        body: 'abcdef',
+        headers: { authorization: 'Bearer the key' },
+      },
+      { url: '/bytes?account=demo&bytes_max=9', body: 'abcdef' },
+    ]);
   });
   test('that are too many are refused', async () => {
-    answer = (response) => response.writeHead(413, { 'content-type': 'application/json' }).end('{"error":{"code":"body_too_large","message":"at most 64 MiB"}}');
+    answer = (response) =>
+      response
+        .writeHead(413, { 'content-type': 'application/json' })
+        .end('{"error":{"code":"body_too_large","message":"at most 64 MiB"}}');
 
-    await expect(media.put(Buffer.from('x'), { accountId: 'demo', bytesMax: 9 })).rejects.toMatchObject({ kind: 'invalid', reason: 'body_too_large', message: 'at most 64 MiB' });
+    await expect(media.put(Buffer.from('x'), { accountId: 'demo', bytesMax: 9 })).rejects.toMatchObject({
+      kind: 'invalid',
+      reason: 'body_too_large',
+      message: 'at most 64 MiB',
+    });
   });
-  test.each([[401, '{"error":{"code":"invalid_caller_key"}}'], [500, 'oops'], [200, 'oops']])('that were not taken (%i %s) may be sent again', async (status, body) => {
+  test.each([
+    [401, '{"error":{"code":"invalid_caller_key"}}'],
+    [500, 'oops'],
+    [200, 'oops'],
+  ])('that were not taken (%i %s) may be sent again', async (status, body) => {
     answer = (response) => response.writeHead(status).end(body);
 
-    await expect(media.put(Buffer.from('x'), { accountId: 'demo', bytesMax: 9 })).rejects.toMatchObject({ kind: 'unavailable', reason: 'service_unavailable' });
+    await expect(media.put(Buffer.from('x'), { accountId: 'demo', bytesMax: 9 })).rejects.toMatchObject({
+      kind: 'unavailable',
+      reason: 'service_unavailable',
+    });
   });
   test('that are too many for the account are refused for as long as media says', async () => {
-    answer = (response) => response.writeHead(429, { 'content-type': 'application/json', 'retry-after': '7' }).end('{"error":{"code":"rate_limit_exceeded","message":"at most 512 MiB"}}');
+    answer = (response) =>
+      response
+        .writeHead(429, { 'content-type': 'application/json', 'retry-after': '7' })
+        .end('{"error":{"code":"rate_limit_exceeded","message":"at most 512 MiB"}}');
 
-    await expect(media.put(Buffer.from('x'), { accountId: 'demo', bytesMax: 1 })).rejects.toMatchObject({ kind: 'exhausted', reason: 'rate_limit_exceeded', retryAfterMs: 7000 });
+    await expect(media.put(Buffer.from('x'), { accountId: 'demo', bytesMax: 1 })).rejects.toMatchObject({
+      kind: 'exhausted',
+      reason: 'rate_limit_exceeded',
+      retryAfterMs: 7000,
+    });
   });
   test('are removed one by one, and a removal that fails is a fault', async () => {
     answer = (response) => response.writeHead(204).end();
     await media.remove(['inl_1', 'a/b']);
-    expect(seen).toMatchObject([{ method: 'DELETE', url: '/bytes/inl_1', headers: { authorization: 'Bearer the key' } }, { method: 'DELETE', url: '/bytes/a%2Fb' }]);
+    expect(seen).toMatchObject([
+      { method: 'DELETE', url: '/bytes/inl_1', headers: { authorization: 'Bearer the key' } },
+      { method: 'DELETE', url: '/bytes/a%2Fb' },
+    ]);
 
     answer = (response) => response.writeHead(500).end();
     await expect(media.remove(['inl_1'])).rejects.toMatchObject({ kind: 'unavailable' });
   });
   test('that break off are not put', async () => {
-    await expect(media.put(new Readable({ read() { this.destroy(new Error('no base64')); } }), { accountId: 'demo', bytesMax: 9 })).rejects.toMatchObject({ kind: 'unavailable' });
+    await expect(
+      media.put(
+        new Readable({
+          read() {
+            this.destroy(new Error('no base64'));
+          },
+        }),
+        { accountId: 'demo', bytesMax: 9 },
+      ),
+    ).rejects.toMatchObject({ kind: 'unavailable' });
     expect(seen).toEqual([]);
   });
 });
@@ -166,6 +268,9 @@ describe('bytes that a client sent', () => {
 test('a service that is not there is unavailable', async () => {
   const nowhere = httpMedia({ baseUrl: 'http://127.0.0.1:1', key: new Secret('k'), clock: systemClock });
 
-  await expect(nowhere.put(Buffer.from('x'), { accountId: 'demo', bytesMax: 9 })).rejects.toMatchObject({ kind: 'unavailable', reason: 'service_unavailable' });
+  await expect(nowhere.put(Buffer.from('x'), { accountId: 'demo', bytesMax: 9 })).rejects.toMatchObject({
+    kind: 'unavailable',
+    reason: 'service_unavailable',
+  });
   await nowhere.close();
 });

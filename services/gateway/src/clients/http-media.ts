@@ -24,7 +24,17 @@ const ANSWER_BYTES_MAX = 64 * 1024;
 
 const ASKED = ['range', 'if-range', 'if-none-match', 'if-modified-since', 'if-match', 'if-unmodified-since'];
 const ANSWERED = [
-  'content-type', 'content-length', 'content-range', 'accept-ranges', 'etag', 'last-modified', 'content-disposition', 'cache-control', 'content-security-policy', 'x-content-type-options', 'location',
+  'content-type',
+  'content-length',
+  'content-range',
+  'accept-ranges',
+  'etag',
+  'last-modified',
+  'content-disposition',
+  'cache-control',
+  'content-security-policy',
+  'x-content-type-options',
+  'location',
 ];
 /** Statuses that are the answer to a conditional or partial request, or that send to the bucket; no faults. */
 const PASSED: ReadonlySet<number> = new Set([200, 206, 302, 304, 412, 416]);
@@ -39,17 +49,32 @@ export interface HttpMediaOptions {
 
 /** The media service over its HTTP port, for a gateway that runs alone. Bytes pass through, and are never gathered here. */
 export function httpMedia({ baseUrl, key, clock }: HttpMediaOptions): MediaPort & { close(): Promise<void> } {
-  const agent = new Agent({ connections: CONNECTIONS_MAX, connect: { timeout: CONNECT_TIMEOUT_MS }, headersTimeout: HEAD_TIMEOUT_MS, bodyTimeout: IDLE_TIMEOUT_MS });
+  const agent = new Agent({
+    connections: CONNECTIONS_MAX,
+    connect: { timeout: CONNECT_TIMEOUT_MS },
+    headersTimeout: HEAD_TIMEOUT_MS,
+    bodyTimeout: IDLE_TIMEOUT_MS,
+  });
   const authorization = `Bearer ${key.reveal()}`;
   return {
-    put: (bytes, { accountId, bytesMax }) => put(bytes, { url: urlOf(baseUrl, { account: accountId, bytes_max: bytesMax }), authorization, agent }),
-    putPrivate: (bytes, { accountId, keepMs, object }) => put(bytes, { url: urlOf(baseUrl, { account: accountId, private_ms: keepMs, object }), authorization, agent }),
+    put: (bytes, { accountId, bytesMax }) =>
+      put(bytes, { url: urlOf(baseUrl, { account: accountId, bytes_max: bytesMax }), authorization, agent }),
+    putPrivate: (bytes, { accountId, keepMs, object }) =>
+      put(bytes, { url: urlOf(baseUrl, { account: accountId, private_ms: keepMs, object }), authorization, agent }),
     remove: async (objects) => {
-      for (const object of objects) await remove({ url: `${baseUrl}/bytes/${encodeURIComponent(object)}`, authorization, agent });
+      for (const object of objects)
+        await remove({ url: `${baseUrl}/bytes/${encodeURIComponent(object)}`, authorization, agent });
     },
     read: (object) => read({ url: `${baseUrl}/bytes/${encodeURIComponent(object)}`, authorization, agent }),
     serve: (request, response, { object, fileName, variant }) =>
-      pass({ request, response, clock, url: `${baseUrl}/bytes/${encodeURIComponent(object)}${variant === undefined ? '' : `?variant=${variant}`}`, authorization, fileName }),
+      pass({
+        request,
+        response,
+        clock,
+        url: `${baseUrl}/bytes/${encodeURIComponent(object)}${variant === undefined ? '' : `?variant=${variant}`}`,
+        authorization,
+        fileName,
+      }),
     serveLink: (request, response) => pass({ request, response, clock, url: `${baseUrl}${request.url ?? ''}` }),
     close: () => agent.close(),
   };
@@ -62,29 +87,48 @@ interface Sending {
 }
 
 function urlOf(baseUrl: string, query: Readonly<Record<string, string | number | undefined>>): string {
-  const pairs = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`]));
+  const pairs = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`],
+  );
   return `${baseUrl}/bytes?${pairs.join('&')}`;
 }
 
-async function put(body: Buffer | Readable, { url, authorization, agent }: Sending): Promise<{ object: string; bytes: number }> {
-  const answer = await reach(send(url, { method: 'PUT', body, dispatcher: agent, headers: { authorization, 'content-type': 'application/octet-stream' }, headersTimeout: PUT_TIMEOUT_MS }));
+async function put(
+  body: Buffer | Readable,
+  { url, authorization, agent }: Sending,
+): Promise<{ object: string; bytes: number }> {
+  const answer = await reach(
+    send(url, {
+      method: 'PUT',
+      body,
+      dispatcher: agent,
+      headers: { authorization, 'content-type': 'application/octet-stream' },
+      headersTimeout: PUT_TIMEOUT_MS,
+    }),
+  );
   const { object, bytes = 0, error } = parsePut(await shortText(answer.body));
   const refused = PUT_REFUSALS[answer.statusCode];
   if (refused !== undefined) throw refused(error, answer.headers['retry-after']);
-  if (answer.statusCode !== 200 || object === undefined) throw unreachable(new Error(`media answered a put with ${String(answer.statusCode)}`));
+  if (answer.statusCode !== 200 || object === undefined)
+    throw unreachable(new Error(`media answered a put with ${String(answer.statusCode)}`));
   return { object, bytes };
 }
 
 const GONE: ReadonlySet<number> = new Set([404, 410]);
 
 async function remove({ url, authorization, agent }: Sending): Promise<void> {
-  const answer = await reach(send(url, { method: 'DELETE', dispatcher: agent, headers: { authorization }, headersTimeout: REMOVE_TIMEOUT_MS }));
+  const answer = await reach(
+    send(url, { method: 'DELETE', dispatcher: agent, headers: { authorization }, headersTimeout: REMOVE_TIMEOUT_MS }),
+  );
   await answer.body.dump();
-  if (answer.statusCode !== 204) throw unreachable(new Error(`media answered a removal with ${String(answer.statusCode)}`));
+  if (answer.statusCode !== 204)
+    throw unreachable(new Error(`media answered a removal with ${String(answer.statusCode)}`));
 }
 
 async function read({ url, authorization, agent }: Sending): Promise<Readable | undefined> {
-  const answer = await reach(send(url, { dispatcher: agent, headers: { authorization, 'accept-encoding': 'identity' } }));
+  const answer = await reach(
+    send(url, { dispatcher: agent, headers: { authorization, 'accept-encoding': 'identity' } }),
+  );
   if (answer.statusCode === 200) return answer.body;
   await answer.body.dump();
   if (GONE.has(answer.statusCode)) return undefined;
@@ -93,15 +137,33 @@ async function read({ url, authorization, agent }: Sending): Promise<Readable | 
 
 type PutFault = PutAnswer['error'];
 const PUT_REFUSALS: Readonly<Record<number, (fault: PutFault, retryAfter: unknown) => Problem>> = {
-  413: (fault) => new Problem({ kind: 'invalid', reason: fault?.code ?? 'body_too_large', message: fault?.message ?? 'too many bytes were sent at once' }),
-  503: (fault, retryAfter) => new Problem({
-    kind: 'unavailable', reason: fault?.code ?? 'service_unavailable', message: fault?.message ?? 'media cannot be stored now; try again',
-    retryAfterMs: (Number(retryAfter) || STORAGE_RETRY_S) * 1000,
-  }),
-  429: (fault, retryAfter) => new Problem({ kind: 'exhausted', reason: fault?.code ?? 'rate_limit_exceeded', message: fault?.message ?? 'too many bytes were sent within requests', retryAfterMs: (Number(retryAfter) || QUOTA_RETRY_S) * 1000 }),
+  413: (fault) =>
+    new Problem({
+      kind: 'invalid',
+      reason: fault?.code ?? 'body_too_large',
+      message: fault?.message ?? 'too many bytes were sent at once',
+    }),
+  503: (fault, retryAfter) =>
+    new Problem({
+      kind: 'unavailable',
+      reason: fault?.code ?? 'service_unavailable',
+      message: fault?.message ?? 'media cannot be stored now; try again',
+      retryAfterMs: (Number(retryAfter) || STORAGE_RETRY_S) * 1000,
+    }),
+  429: (fault, retryAfter) =>
+    new Problem({
+      kind: 'exhausted',
+      reason: fault?.code ?? 'rate_limit_exceeded',
+      message: fault?.message ?? 'too many bytes were sent within requests',
+      retryAfterMs: (Number(retryAfter) || QUOTA_RETRY_S) * 1000,
+    }),
 };
 
-interface PutAnswer { readonly object?: string; readonly bytes?: number; readonly error?: { readonly code?: string; readonly message?: string } }
+interface PutAnswer {
+  readonly object?: string;
+  readonly bytes?: number;
+  readonly error?: { readonly code?: string; readonly message?: string };
+}
 
 function parsePut(text: string): PutAnswer {
   try {
@@ -123,10 +185,15 @@ interface Passing {
 
 async function pass({ request, response, clock, url, authorization, fileName }: Passing): Promise<void> {
   const headers = {
-    ...pick(request.headers, ASKED), 'accept-encoding': 'identity', ...(authorization === undefined ? {} : { authorization }), ...(fileName === undefined ? {} : { 'x-file-name': fileName }),
+    ...pick(request.headers, ASKED),
+    'accept-encoding': 'identity',
+    ...(authorization === undefined ? {} : { authorization }),
+    ...(fileName === undefined ? {} : { 'x-file-name': fileName }),
   };
   const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
-  const { head, pieces, close } = await reach(askForBytes({ url: new URL(url), method, headers, headTimeoutMs: HEAD_TIMEOUT_MS, idleTimeoutMs: IDLE_TIMEOUT_MS }));
+  const { head, pieces, close } = await reach(
+    askForBytes({ url: new URL(url), method, headers, headTimeoutMs: HEAD_TIMEOUT_MS, idleTimeoutMs: IDLE_TIMEOUT_MS }),
+  );
   const status = head.statusCode ?? 500;
   // A link's refusal is already in words for whoever holds it.
   const isLinkRefusal = authorization === undefined && status >= 400 && status < 500;
@@ -154,21 +221,35 @@ async function reach<T>(call: Promise<T>): Promise<T> {
 }
 
 function refusal(status: number, isThumbnail: boolean): Problem {
-  if (status === 404 && isThumbnail) return new Problem({ kind: 'not_found', reason: 'thumbnail_unavailable', message: 'there is no thumbnail of this video: its codec is not decoded here' });
-  if (status === 410) return new Problem({ kind: 'gone', reason: 'result_expired', message: 'the result is no longer kept' });
-  if (status >= 400 && status < 500) return new Problem({ kind: 'not_found', reason: 'not_found', message: 'there is nothing at this link' });
+  if (status === 404 && isThumbnail)
+    return new Problem({
+      kind: 'not_found',
+      reason: 'thumbnail_unavailable',
+      message: 'there is no thumbnail of this video: its codec is not decoded here',
+    });
+  if (status === 410)
+    return new Problem({ kind: 'gone', reason: 'result_expired', message: 'the result is no longer kept' });
+  if (status >= 400 && status < 500)
+    return new Problem({ kind: 'not_found', reason: 'not_found', message: 'there is nothing at this link' });
   return unreachable(new Error(`media answered ${String(status)}`));
 }
 
 function unreachable(cause: unknown): Problem {
-  return new Problem({ kind: 'unavailable', reason: 'service_unavailable', message: 'a part of the service cannot be reached; try again', cause });
+  return new Problem({
+    kind: 'unavailable',
+    reason: 'service_unavailable',
+    message: 'a part of the service cannot be reached; try again',
+    cause,
+  });
 }
 
 function pick(headers: IncomingHttpHeaders, names: readonly string[]): Record<string, string> {
-  return Object.fromEntries(names.flatMap((name) => {
-    const value = headers[name];
-    return typeof value === 'string' ? [[name, value]] : [];
-  }));
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = headers[name];
+      return typeof value === 'string' ? [[name, value]] : [];
+    }),
+  );
 }
 
 async function shortText(body: AsyncIterable<Uint8Array>): Promise<string> {

@@ -78,33 +78,55 @@ export interface NewJob {
 
 /** The jobs of the tasks service, in our words. */
 export interface Jobs {
-  create(job: NewJob, requestId: string): Promise<{ readonly id: string; readonly replayed: boolean; readonly lease: string | undefined; readonly waitMs: number }>;
+  create(
+    job: NewJob,
+    requestId: string,
+  ): Promise<{
+    readonly id: string;
+    readonly replayed: boolean;
+    readonly lease: string | undefined;
+    readonly waitMs: number;
+  }>;
   withdraw(lease: JobLease): Promise<void>;
   get(accountId: string, jobId: string, requestId: string): Promise<Job>;
-  lease(worker: string, limit: number): Promise<{ readonly jobs: readonly LeasedJob[]; readonly leaseMs: number; readonly keepMs: number }>;
+  lease(
+    worker: string,
+    limit: number,
+  ): Promise<{ readonly jobs: readonly LeasedJob[]; readonly leaseMs: number; readonly keepMs: number }>;
   /** Gives the jobs whose lease is over. */
   renew(leases: readonly JobLease[]): Promise<readonly string[]>;
   /** The intent, before the upstream is called; refuses when the lease is over. */
   start(lease: JobLease): Promise<void>;
   /** `untouched`: the upstream was surely not called. */
   giveBack(lease: JobLease, how: { readonly untouched: boolean; readonly delayMs: number }): Promise<void>;
-  finish(lease: JobLease, end: { readonly answer?: JobAnswer | undefined; readonly failure?: JobFailure | undefined }): Promise<void>;
+  finish(
+    lease: JobLease,
+    end: { readonly answer?: JobAnswer | undefined; readonly failure?: JobFailure | undefined },
+  ): Promise<void>;
 }
 
 export function jobsClient(rpc: Client<typeof JobService>): Jobs {
   const bounded = { timeoutMs: DEADLINE_MS };
   return {
     create: async ({ call, isRepeatable, worker = '', idempotency, ...who }, requestId) => {
-      const { job, replayed, lease, waitMs } = await rpc.createJob({
-        ...who, call: toWireCall(call), repeatable: isRepeatable, worker,
-        idempotencyKey: idempotency?.key ?? '', requestFingerprint: idempotency?.fingerprint ?? '',
-      }, { ...bounded, requestId });
+      const { job, replayed, lease, waitMs } = await rpc.createJob(
+        {
+          ...who,
+          call: toWireCall(call),
+          repeatable: isRepeatable,
+          worker,
+          idempotencyKey: idempotency?.key ?? '',
+          requestFingerprint: idempotency?.fingerprint ?? '',
+        },
+        { ...bounded, requestId },
+      );
       return { id: must(job).id, replayed, lease: lease === '' ? undefined : lease, waitMs: Number(waitMs) };
     },
     withdraw: async (lease) => {
       await rpc.withdrawJob({ lease }, bounded);
     },
-    get: async (accountId, jobId, requestId) => fromWireJob(must((await rpc.getJob({ accountId, jobId }, { ...bounded, requestId })).job)),
+    get: async (accountId, jobId, requestId) =>
+      fromWireJob(must((await rpc.getJob({ accountId, jobId }, { ...bounded, requestId })).job)),
     lease: async (worker, limit) => {
       const { jobs, leaseMs, keepMs } = await rpc.leaseJobs({ worker, limit }, bounded);
       return { jobs: jobs.map(fromWireLeased), leaseMs: Number(leaseMs), keepMs: Number(keepMs) };
@@ -117,20 +139,36 @@ export function jobsClient(rpc: Client<typeof JobService>): Jobs {
       await rpc.returnJob({ lease, untouched, delayMs: BigInt(Math.round(delayMs)) }, bounded);
     },
     finish: async (lease, { answer, failure }) => {
-      await rpc.finishJob({ lease, ...(answer === undefined ? {} : { answer: toWireAnswer(answer) }), ...(failure === undefined ? {} : { failure }) }, bounded);
+      await rpc.finishJob(
+        {
+          lease,
+          ...(answer === undefined ? {} : { answer: toWireAnswer(answer) }),
+          ...(failure === undefined ? {} : { failure }),
+        },
+        bounded,
+      );
     },
   };
 }
 
 const ENCODINGS: Readonly<Record<JobEncoding, WireEncoding>> = {
-  none: WireEncoding.UNSPECIFIED, json: WireEncoding.JSON, text: WireEncoding.TEXT, base64: WireEncoding.BASE64,
+  none: WireEncoding.UNSPECIFIED,
+  json: WireEncoding.JSON,
+  text: WireEncoding.TEXT,
+  base64: WireEncoding.BASE64,
 };
 const STATES = new Map<TaskState, JobState>([
-  [TaskState.QUEUED, 'queued'], [TaskState.IN_PROGRESS, 'in_progress'], [TaskState.COMPLETED, 'completed'], [TaskState.FAILED, 'failed'],
+  [TaskState.QUEUED, 'queued'],
+  [TaskState.IN_PROGRESS, 'in_progress'],
+  [TaskState.COMPLETED, 'completed'],
+  [TaskState.FAILED, 'failed'],
 ]);
 
 function toWireCall({ search, headers, body, ...call }: JobCall) {
-  const pairs = Array.from({ length: Math.floor(headers.length / 2) }, (_, index) => ({ name: headers[2 * index] ?? '', value: headers[2 * index + 1] ?? '' }));
+  const pairs = Array.from({ length: Math.floor(headers.length / 2) }, (_, index) => ({
+    name: headers[2 * index] ?? '',
+    value: headers[2 * index + 1] ?? '',
+  }));
   return { ...call, query: search.replace(/^\?/, ''), headers: pairs, body: toWireBytes(body) };
 }
 
@@ -139,20 +177,32 @@ function toWireAnswer({ encoding, size, body, ...answer }: JobAnswer) {
 }
 
 function toWireBytes(body: JobBytes) {
-  return 'object' in body ? { case: 'object' as const, value: body.object } : { case: 'inline' as const, value: body.inline };
+  return 'object' in body
+    ? { case: 'object' as const, value: body.object }
+    : { case: 'inline' as const, value: body.inline };
 }
 
 function fromWireBytes(body: WireAnswer['body']): JobBytes {
-  return body.case === 'object' ? { object: body.value } : { inline: body.case === 'inline' ? body.value : new Uint8Array() };
+  return body.case === 'object'
+    ? { object: body.value }
+    : { inline: body.case === 'inline' ? body.value : new Uint8Array() };
 }
 
 function fromWireJob({ id, state, answer, failure }: WireJob): Job {
   return {
-    id, state: STATES.get(state) ?? 'in_progress',
-    answer: answer === undefined ? undefined : {
-      statusCode: answer.statusCode, contentType: answer.contentType, size: Number(answer.size), body: fromWireBytes(answer.body),
-      encoding: (Object.keys(ENCODINGS) as JobEncoding[]).find((name) => ENCODINGS[name] === answer.encoding) ?? 'base64',
-    },
+    id,
+    state: STATES.get(state) ?? 'in_progress',
+    answer:
+      answer === undefined
+        ? undefined
+        : {
+            statusCode: answer.statusCode,
+            contentType: answer.contentType,
+            size: Number(answer.size),
+            body: fromWireBytes(answer.body),
+            encoding:
+              (Object.keys(ENCODINGS) as JobEncoding[]).find((name) => ENCODINGS[name] === answer.encoding) ?? 'base64',
+          },
     failure: failure === undefined ? undefined : { code: failure.code, message: failure.message },
   };
 }
@@ -160,13 +210,32 @@ function fromWireJob({ id, state, answer, failure }: WireJob): Job {
 function fromWireLeased({ lease, call, overdue, ...who }: WireLeased): LeasedJob {
   const { endpoint, model, method, path, query, headers, body } = must(call);
   return {
-    accountId: who.accountId, tokenId: who.tokenId, visibleModels: who.visibleModels, requestId: who.requestId, callId: who.callId, isOverdue: overdue,
+    accountId: who.accountId,
+    tokenId: who.tokenId,
+    visibleModels: who.visibleModels,
+    requestId: who.requestId,
+    callId: who.callId,
+    isOverdue: overdue,
     lease: { jobId: must(lease).jobId, lease: must(lease).lease },
-    call: { endpoint, model, method, path, search: query === '' ? '' : `?${query}`, headers: headers.flatMap(({ name, value }) => [name, value]), body: fromWireBytes(body) },
+    call: {
+      endpoint,
+      model,
+      method,
+      path,
+      search: query === '' ? '' : `?${query}`,
+      headers: headers.flatMap(({ name, value }) => [name, value]),
+      body: fromWireBytes(body),
+    },
   };
 }
 
 function must<T>(value: T | undefined): T {
-  if (value === undefined) throw new Problem({ kind: 'internal', reason: 'internal_error', message: 'something went wrong here', cause: new Error('the tasks service left something out') });
+  if (value === undefined)
+    throw new Problem({
+      kind: 'internal',
+      reason: 'internal_error',
+      message: 'something went wrong here',
+      cause: new Error('the tasks service left something out'),
+    });
   return value;
 }

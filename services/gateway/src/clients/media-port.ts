@@ -21,7 +21,10 @@ export interface MediaPort {
    * Keeps bytes that a client sent within a request, for that account alone. The stream yields at most `bytesMax`
    * bytes.
    */
-  put(bytes: Buffer | Readable, options: { readonly accountId: string; readonly bytesMax: number }): Promise<{ readonly object: string; readonly bytes: number }>;
+  put(
+    bytes: Buffer | Readable,
+    options: { readonly accountId: string; readonly bytesMax: number },
+  ): Promise<{ readonly object: string; readonly bytes: number }>;
   /** Keeps bytes for our own use for `keepMs`, under the name `object` if it is given. No link leads to them. */
   putPrivate(bytes: Buffer, options: PrivateOptions): Promise<{ readonly object: string }>;
   /** Removes inline and private bytes before they expire. An object that is already gone is not an error. */

@@ -8,7 +8,11 @@ const DEADLINE_MS = 15_000;
 
 export type UsageGrouping = 'model' | 'day' | 'token';
 
-const GROUPS: Readonly<Record<UsageGrouping, UsageGroup>> = { model: UsageGroup.MODEL, day: UsageGroup.DAY, token: UsageGroup.TOKEN };
+const GROUPS: Readonly<Record<UsageGrouping, UsageGroup>> = {
+  model: UsageGroup.MODEL,
+  day: UsageGroup.DAY,
+  token: UsageGroup.TOKEN,
+};
 
 export interface UsageQuestion {
   readonly accountId: string;
@@ -38,12 +42,23 @@ export interface Statement {
 export type ReadUsage = (question: UsageQuestion, requestId: string) => Promise<Statement>;
 export type UsageCount = (typeof USAGE_COUNTS)[number];
 
-export const USAGE_COUNTS = ['requests', 'seconds', 'input_tokens', 'cached_input_tokens', 'output_tokens', 'images', 'characters'] as const;
+export const USAGE_COUNTS = [
+  'requests',
+  'seconds',
+  'input_tokens',
+  'cached_input_tokens',
+  'output_tokens',
+  'images',
+  'characters',
+] as const;
 
 /** What billing says of an account's use. */
 export function billingUsage(usage: Pick<Client<typeof UsageService>, 'getUsage'>): ReadUsage {
   return async ({ accountId, from, to, groupBy }, requestId) => {
-    const { groups, total, currency, truncated } = await usage.getUsage({ accountId, from: timestampFromMs(from), to: timestampFromMs(to), groupBy: GROUPS[groupBy] }, { timeoutMs: DEADLINE_MS, requestId });
+    const { groups, total, currency, truncated } = await usage.getUsage(
+      { accountId, from: timestampFromMs(from), to: timestampFromMs(to), groupBy: GROUPS[groupBy] },
+      { timeoutMs: DEADLINE_MS, requestId },
+    );
     return { groups: groups.map(fromWireUsage), total: fromWireUsage(total), currency, truncated };
   };
 }
@@ -51,10 +66,17 @@ export function billingUsage(usage: Pick<Client<typeof UsageService>, 'getUsage'
 function fromWireUsage(usage: Usage = create(UsageSchema)): UsageSum {
   const { key, name, amountNanos } = usage;
   return {
-    key, name, amountNanos,
+    key,
+    name,
+    amountNanos,
     counts: {
-      requests: Number(usage.requests), seconds: Number(usage.seconds), input_tokens: Number(usage.inputTokens), cached_input_tokens: Number(usage.cachedInputTokens),
-      output_tokens: Number(usage.outputTokens), images: Number(usage.images), characters: Number(usage.characters),
+      requests: Number(usage.requests),
+      seconds: Number(usage.seconds),
+      input_tokens: Number(usage.inputTokens),
+      cached_input_tokens: Number(usage.cachedInputTokens),
+      output_tokens: Number(usage.outputTokens),
+      images: Number(usage.images),
+      characters: Number(usage.characters),
     },
   };
 }

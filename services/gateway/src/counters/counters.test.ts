@@ -102,7 +102,12 @@ describeWith(redisServer, 'counters', (url) => {
 
 test('while Redis cannot be reached each replica counts for itself', async () => {
   const clock = fakeClock(START);
-  const counters = await openRedisCounters({ url: new Secret('redis://127.0.0.1:1'), clock, log: silentLog, fallback: localCounters(clock) });
+  const counters = await openRedisCounters({
+    url: new Secret('redis://127.0.0.1:1'),
+    clock,
+    log: silentLog,
+    fallback: localCounters(clock),
+  });
 
   expect((await counters.take('a', 1)).allowed).toBe(true);
   expect((await counters.take('a', 1)).allowed).toBe(false);

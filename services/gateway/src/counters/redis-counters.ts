@@ -34,7 +34,10 @@ export async function openRedisCounters({ url, clock, log, fallback }: RedisCoun
     url: url.reveal(),
     disableOfflineQueue: true,
     commandOptions: { timeout: COMMAND_TIMEOUT_MS },
-    socket: { connectTimeout: CONNECT_TIMEOUT_MS, reconnectStrategy: (retries) => Math.min(RECONNECT_MAX_MS, 100 * 2 ** Math.min(retries, 10)) },
+    socket: {
+      connectTimeout: CONNECT_TIMEOUT_MS,
+      reconnectStrategy: (retries) => Math.min(RECONNECT_MAX_MS, 100 * 2 ** Math.min(retries, 10)),
+    },
   });
   let down = false;
   client.on('error', (error: unknown) => {
@@ -51,10 +54,10 @@ export async function openRedisCounters({ url, clock, log, fallback }: RedisCoun
       if (!client.isReady) return fallback.take(key, limit);
       const { index, elapsedMs } = windowAt(clock.now());
       try {
-        const [previous, current] = await client.eval(TAKE, {
+        const [previous, current] = (await client.eval(TAKE, {
           keys: [nameOf(key, index - 1), nameOf(key, index)],
           arguments: [String(WINDOW_MS), String(elapsedMs), String(limit)],
-        }) as [number, number];
+        })) as [number, number];
         return judge({ previous, current, elapsedMs }, limit);
       } catch (error) {
         log.warn({ err: error }, 'a count in redis failed');
@@ -74,7 +77,10 @@ function nameOf(key: string, index: number): string {
 }
 
 /** Connecting goes on in the background when the first try fails. */
-async function connectOrGoOn(client: { connect(): Promise<unknown>; once(event: 'error', listener: () => void): unknown }): Promise<void> {
+async function connectOrGoOn(client: {
+  connect(): Promise<unknown>;
+  once(event: 'error', listener: () => void): unknown;
+}): Promise<void> {
   const failed = new Promise<void>((resolve) => {
     client.once('error', resolve);
   });

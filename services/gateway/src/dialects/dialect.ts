@@ -112,7 +112,8 @@ export interface ListRoute extends Documented {
 }
 
 /** How a task was ended by its owner. */
-export type Ending = { readonly action: 'cancelled'; readonly task: Task } | { readonly action: 'deleted'; readonly taskId: string };
+export type Ending =
+  { readonly action: 'cancelled'; readonly task: Task } | { readonly action: 'deleted'; readonly taskId: string };
 
 export interface EndRoute extends Documented {
   readonly method: 'POST' | 'DELETE';

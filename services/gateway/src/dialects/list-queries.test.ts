@@ -15,7 +15,15 @@ describe('the compatibility list', () => {
   ])('%j', (text, expected) => {
     expect(listVideos.decode(query(text))).toEqual(expected);
   });
-  test.each([['limit=0', 'limit'], ['limit=101', 'limit'], ['limit=x', 'limit'], ['limit=-1', 'limit'], ['order=up', 'order'], ['order=toString', 'order'], [`after=${'x'.repeat(65)}`, 'after']])('not %j', (text, field) => {
+  test.each([
+    ['limit=0', 'limit'],
+    ['limit=101', 'limit'],
+    ['limit=x', 'limit'],
+    ['limit=-1', 'limit'],
+    ['order=up', 'order'],
+    ['order=toString', 'order'],
+    [`after=${'x'.repeat(65)}`, 'after'],
+  ])('not %j', (text, field) => {
     expect(refusalOf(() => listVideos.decode(query(text)))).toMatchObject({ reason: 'invalid_request', field });
   });
 });
@@ -24,14 +32,33 @@ describe('the vendor list', () => {
   test.each([
     ['', { limit: 20, offset: 0, withTotal: true, taskIds: [], model: '' }],
     ['page_num=3&page_size=50', { limit: 50, offset: 100, withTotal: true, taskIds: [], model: '' }],
-    ['filter.status=running&filter.task_type=h3_context_ir&filter.model=Alpha-H3', { limit: 20, offset: 0, withTotal: true, taskIds: [], model: 'Alpha-H3', states: [TaskState.IN_PROGRESS], kind: TaskKind.CONTEXT_IR }],
-    ['filter.task_ids=a&filter.task_ids=b,c', { limit: 20, offset: 0, withTotal: true, taskIds: ['a', 'b', 'c'], model: '' }],
+    [
+      'filter.status=running&filter.task_type=h3_context_ir&filter.model=Alpha-H3',
+      {
+        limit: 20,
+        offset: 0,
+        withTotal: true,
+        taskIds: [],
+        model: 'Alpha-H3',
+        states: [TaskState.IN_PROGRESS],
+        kind: TaskKind.CONTEXT_IR,
+      },
+    ],
+    [
+      'filter.task_ids=a&filter.task_ids=b,c',
+      { limit: 20, offset: 0, withTotal: true, taskIds: ['a', 'b', 'c'], model: '' },
+    ],
   ])('%j', (text, expected) => {
     expect(listTasks.decode(query(text))).toEqual(expected);
   });
   test.each([
-    ['page_num=0', 'page_num'], ['page_num=1001', 'page_num'], ['page_size=101', 'page_size'], ['filter.status=paused', 'filter.status'], ['filter.task_type=x', 'filter.task_type'],
-    [`filter.task_ids=${'a,'.repeat(101)}`, 'filter.task_ids'], [`filter.model=${'x'.repeat(300)}`, 'filter.model'],
+    ['page_num=0', 'page_num'],
+    ['page_num=1001', 'page_num'],
+    ['page_size=101', 'page_size'],
+    ['filter.status=paused', 'filter.status'],
+    ['filter.task_type=x', 'filter.task_type'],
+    [`filter.task_ids=${'a,'.repeat(101)}`, 'filter.task_ids'],
+    [`filter.model=${'x'.repeat(300)}`, 'filter.model'],
   ])('not %j', (text, field) => {
     expect(refusalOf(() => listTasks.decode(query(text)))).toMatchObject({ reason: 'invalid_request', field });
   });

@@ -11,7 +11,12 @@ import { dialects } from './index.ts';
 
 const links = signedLinks('https://gateway.example', new Secret('a key'));
 const ended = { updatedAt: timestampFromMs(CREATED_MS + 5000), completedAt: timestampFromMs(CREATED_MS + 5000) };
-const regeneration = anOrder({ kind: TaskKind.REGENERATION, content: [], sourceTaskId: 'task_source', resolution: '2K' });
+const regeneration = anOrder({
+  kind: TaskKind.REGENERATION,
+  content: [],
+  sourceTaskId: 'task_source',
+  resolution: '2K',
+});
 delete regeneration.duration;
 delete regeneration.ratio;
 const contextIr = anOrder({ kind: TaskKind.CONTEXT_IR });
@@ -22,48 +27,75 @@ const tasks: Readonly<Record<string, Task>> = {
   in_progress: aTask({ state: TaskState.IN_PROGRESS, progress: 40 }),
   completed: aCompletedTask(),
   'completed without usage': aCompletedTask({ usage: undefined as never }),
-  failed: aTask({ state: TaskState.FAILED, failure: { code: '1026', message: 'video description contains sensitive content' }, ...ended }),
-  cancelled: aTask({ state: TaskState.FAILED, failure: { code: 'cancelled', message: 'the task was cancelled' }, ...ended }),
+  failed: aTask({
+    state: TaskState.FAILED,
+    failure: { code: '1026', message: 'video description contains sensitive content' },
+    ...ended,
+  }),
+  cancelled: aTask({
+    state: TaskState.FAILED,
+    failure: { code: 'cancelled', message: 'the task was cancelled' },
+    ...ended,
+  }),
   'unrecognised word': aTask({ state: TaskState.IN_PROGRESS, unrecognisedStatus: 'paused_by_moon' }),
   'completed regeneration': aCompletedTask({ order: regeneration }),
   'queued context-IR': aTask({ order: contextIr }),
-  'completed context-IR': aCompletedTask({ order: contextIr, result: { prompt: 'integrated_multimodal_description: …' }, usage: { totalTokens: 9090n, promptTokens: 5664n, completionTokens: 3426n } }),
+  'completed context-IR': aCompletedTask({
+    order: contextIr,
+    result: { prompt: 'integrated_multimodal_description: …' },
+    usage: { totalTokens: 9090n, promptTokens: 5664n, completionTokens: 3426n },
+  }),
 };
 
 const folderOf = (dialect: string): string => `replies/${dialect.toLowerCase().replace(/\W+/g, '-').replace(/-$/, '')}`;
 const rows = <R extends { readonly operationId: string }>(pick: (dialect: (typeof dialects)[number]) => readonly R[]) =>
-  dialects.flatMap((dialect) => pick(dialect).map((route) => [`${folderOf(dialect.name)}/${route.operationId}`, route] as const));
+  dialects.flatMap((dialect) =>
+    pick(dialect).map((route) => [`${folderOf(dialect.name)}/${route.operationId}`, route] as const),
+  );
 
 describe('a create', () => {
   test.each(rows(({ creates }) => creates))('%s answers as agreed', (name, route) => {
     expectGolden(name, route.encode(tasks['queued']!, links));
   });
   test.each(rows(({ creates }) => creates))('%s depends on nothing but the task', (_name, route) => {
-    expect(JSON.stringify(route.encode(structuredClone(tasks['queued']!), links))).toBe(JSON.stringify(route.encode(tasks['queued']!, links)));
+    expect(JSON.stringify(route.encode(structuredClone(tasks['queued']!), links))).toBe(
+      JSON.stringify(route.encode(tasks['queued']!, links)),
+    );
   });
 });
 
 describe('a read', () => {
   test.each(rows(({ reads }) => reads))('%s shows every state as agreed', (name, route) => {
-    expectGolden(name, Object.fromEntries(Object.entries(tasks).map(([state, task]) => [state, route.encode(task, links)])));
+    expectGolden(
+      name,
+      Object.fromEntries(Object.entries(tasks).map(([state, task]) => [state, route.encode(task, links)])),
+    );
   });
-  test.each(rows(({ reads }) => reads))('%s links a completed video and nothing else, and only here', (_name, route) => {
-    for (const [state, task] of Object.entries(tasks)) {
-      const urls = JSON.stringify(route.encode(task, links)).match(/https?:[^"]+/g) ?? [];
-      expect([state, urls.every((url) => url.startsWith('https://gateway.example/ximg/obj_0123456789.mp4?exp=')), urls.length > 0])
-        .toEqual([state, true, state.startsWith('completed') && !state.includes('context-IR')]);
-    }
-  });
+  test.each(rows(({ reads }) => reads))(
+    '%s links a completed video and nothing else, and only here',
+    (_name, route) => {
+      for (const [state, task] of Object.entries(tasks)) {
+        const urls = JSON.stringify(route.encode(task, links)).match(/https?:[^"]+/g) ?? [];
+        expect([
+          state,
+          urls.every((url) => url.startsWith('https://gateway.example/ximg/obj_0123456789.mp4?exp=')),
+          urls.length > 0,
+        ]).toEqual([state, true, state.startsWith('completed') && !state.includes('context-IR')]);
+      }
+    },
+  );
 });
 
 test.each(rows(({ lists }) => lists))('the page %s is as agreed', (name, route) => {
   expectGolden(name, {
-    page: route.encode({ tasks: [tasks['completed']!, tasks['queued']!], hasMore: true, total: 7 }, links), empty: route.encode({ tasks: [], hasMore: false, total: 0 }, links),
+    page: route.encode({ tasks: [tasks['completed']!, tasks['queued']!], hasMore: true, total: 7 }, links),
+    empty: route.encode({ tasks: [], hasMore: false, total: 0 }, links),
   });
 });
 
 test.each(rows(({ ends }) => ends))('the end %s is as agreed', (name, route) => {
   expectGolden(name, {
-    cancelled: route.encode({ action: 'cancelled', task: tasks['cancelled']! }, links), deleted: route.encode({ action: 'deleted', taskId: tasks['completed']!.id }, links),
+    cancelled: route.encode({ action: 'cancelled', task: tasks['cancelled']! }, links),
+    deleted: route.encode({ action: 'deleted', taskId: tasks['completed']!.id }, links),
   });
 });

@@ -26,7 +26,7 @@ export function nearestRatio({ width, height }: FrameSize, ratios: readonly stri
   const shape = Math.log(width / height);
   let nearest: { readonly ratio: string; readonly off: number } | undefined;
   for (const ratio of ratios) {
-    const [, across, down] = ratio === ADAPTIVE ? [] : RATIO.exec(ratio) ?? [];
+    const [, across, down] = ratio === ADAPTIVE ? [] : (RATIO.exec(ratio) ?? []);
     const off = Math.abs(shape - Math.log(Number(across) / Number(down)));
     if (off < (nearest?.off ?? Number.POSITIVE_INFINITY)) nearest = { ratio, off };
   }

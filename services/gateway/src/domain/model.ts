@@ -29,10 +29,15 @@ export function defaultsOf(model: Omit<Model, 'defaults'>, given: Partial<Model[
   return {
     duration: given.duration ?? Math.min(max, Math.max(min, PREFERRED.duration)),
     resolution: given.resolution ?? preferred(model.resolutions, PREFERRED.resolution),
-    ratio: given.ratio ?? preferred(model.ratios.filter((ratio) => ratio !== ADAPTIVE), PREFERRED.ratio),
+    ratio:
+      given.ratio ??
+      preferred(
+        model.ratios.filter((ratio) => ratio !== ADAPTIVE),
+        PREFERRED.ratio,
+      ),
   };
 }
 
 function preferred(options: readonly string[], wanted: string): string {
-  return options.includes(wanted) ? wanted : options[0] ?? wanted;
+  return options.includes(wanted) ? wanted : (options[0] ?? wanted);
 }

@@ -3,11 +3,21 @@ import fc from 'fast-check';
 import { WINDOW_MS, judge, windowAt } from './sliding-window.ts';
 
 test('the first one of many fits and leaves the rest', () => {
-  expect(judge({ previous: 0, current: 0, elapsedMs: 0 }, 6)).toEqual({ allowed: true, limit: 6, remaining: 5, resetMs: WINDOW_MS, retryAfterMs: 0 });
+  expect(judge({ previous: 0, current: 0, elapsedMs: 0 }, 6)).toEqual({
+    allowed: true,
+    limit: 6,
+    remaining: 5,
+    resetMs: WINDOW_MS,
+    retryAfterMs: 0,
+  });
 });
 
 test('the one beyond the limit does not fit', () => {
-  expect(judge({ previous: 0, current: 6, elapsedMs: 10_000 }, 6)).toMatchObject({ allowed: false, remaining: 0, resetMs: 50_000 });
+  expect(judge({ previous: 0, current: 6, elapsedMs: 10_000 }, 6)).toMatchObject({
+    allowed: false,
+    remaining: 0,
+    resetMs: 50_000,
+  });
 });
 
 test('the window before still counts by the part that lies within the last minute', () => {
@@ -16,16 +26,26 @@ test('the window before still counts by the part that lies within the last minut
 });
 
 test('after the time that a refusal names one more fits, and not a moment earlier', () => {
-  const counts = fc.record({ previous: fc.integer({ min: 0, max: 50 }), current: fc.integer({ min: 0, max: 50 }), elapsedMs: fc.integer({ min: 0, max: WINDOW_MS - 1 }) });
-  fc.assert(fc.property(counts, fc.integer({ min: 1, max: 50 }), (before, limit) => {
-    const { allowed, retryAfterMs } = judge(before, limit);
-    if (allowed) return;
-    expect(retryAfterMs).toBeGreaterThan(0);
-    const then = before.elapsedMs + retryAfterMs;
-    const later = then < WINDOW_MS ? { ...before, elapsedMs: then } : { previous: before.current, current: 0, elapsedMs: Math.min(then - WINDOW_MS, WINDOW_MS) };
-    expect(judge(later, limit).allowed).toBe(true);
-    if (then < WINDOW_MS) expect(judge({ ...later, elapsedMs: then - 1 }, limit).allowed).toBe(false);
-  }), { numRuns: 20_000 });
+  const counts = fc.record({
+    previous: fc.integer({ min: 0, max: 50 }),
+    current: fc.integer({ min: 0, max: 50 }),
+    elapsedMs: fc.integer({ min: 0, max: WINDOW_MS - 1 }),
+  });
+  fc.assert(
+    fc.property(counts, fc.integer({ min: 1, max: 50 }), (before, limit) => {
+      const { allowed, retryAfterMs } = judge(before, limit);
+      if (allowed) return;
+      expect(retryAfterMs).toBeGreaterThan(0);
+      const then = before.elapsedMs + retryAfterMs;
+      const later =
+        then < WINDOW_MS
+          ? { ...before, elapsedMs: then }
+          : { previous: before.current, current: 0, elapsedMs: Math.min(then - WINDOW_MS, WINDOW_MS) };
+      expect(judge(later, limit).allowed).toBe(true);
+      if (then < WINDOW_MS) expect(judge({ ...later, elapsedMs: then - 1 }, limit).allowed).toBe(false);
+    }),
+    { numRuns: 20_000 },
+  );
 });
 
 test('windows follow each other without a gap', () => {

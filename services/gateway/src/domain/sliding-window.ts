@@ -25,7 +25,9 @@ export function judge({ previous, current, elapsedMs }: WindowCounts, limit: num
   const free = (limit - current) * WINDOW_MS - previous * (WINDOW_MS - elapsedMs);
   const allowed = free >= WINDOW_MS;
   return {
-    allowed, limit, resetMs: WINDOW_MS - elapsedMs,
+    allowed,
+    limit,
+    resetMs: WINDOW_MS - elapsedMs,
     remaining: Math.max(0, Math.floor(free / WINDOW_MS) - (allowed ? 1 : 0)),
     retryAfterMs: allowed ? 0 : untilOneFits({ previous, current, elapsedMs }, limit - 1),
   };

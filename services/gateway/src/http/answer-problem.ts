@@ -24,7 +24,11 @@ export interface AskedAt {
 
 /** Writes a refusal to the response, in the envelope of the client's family. */
 export function answerProblem(exchange: Exchange, problem: Problem): void {
-  const { status, headers, body } = answerTo(problem, { path: exchange.path, family: askingFamily(exchange), ...exchange.state });
+  const { status, headers, body } = answerTo(problem, {
+    path: exchange.path,
+    family: askingFamily(exchange),
+    ...exchange.state,
+  });
   exchange.status = status;
   exchange.set(headers);
   exchange.body = body;
@@ -37,8 +41,12 @@ export function answerTo(problem: Problem, { path, family, requestId, handedOver
   return {
     status: row.status,
     headers: headersOf(row, problem, handedOver),
-    body: enclose(byPath === 'openai' ? family ?? byPath : byPath, {
-      row, requestId, code: row.code ?? problem.reason, param: problem.field, message: problem.field === undefined ? problem.message : `${problem.field} ${problem.message}`,
+    body: enclose(byPath === 'openai' ? (family ?? byPath) : byPath, {
+      row,
+      requestId,
+      code: row.code ?? problem.reason,
+      param: problem.field,
+      message: problem.field === undefined ? problem.message : `${problem.field} ${problem.message}`,
     }),
   };
 }
@@ -50,7 +58,14 @@ const OURS: ReadonlySet<string> = new Set(['invalid_caller_key', 'account_not_al
 export function toProblem(thrown: unknown): Problem {
   // thrown by a service that runs in this process
   if (thrown instanceof StoreUnavailable) return nothingBegun(thrown);
-  return thrown instanceof Problem && !OURS.has(thrown.reason) ? thrown : new Problem({ kind: 'internal', reason: 'internal_error', message: 'something went wrong here; it has been written down', cause: thrown });
+  return thrown instanceof Problem && !OURS.has(thrown.reason)
+    ? thrown
+    : new Problem({
+        kind: 'internal',
+        reason: 'internal_error',
+        message: 'something went wrong here; it has been written down',
+        cause: thrown,
+      });
 }
 
 /**
@@ -60,7 +75,7 @@ export function toProblem(thrown: unknown): Problem {
 function headersOf(row: ErrorRow, problem: Problem, handedOver: boolean): Record<string, string> {
   const uncertain = handedOver && isUncertain(problem);
   const silent = uncertain || row.type === 'insufficient_quota';
-  const seconds = silent ? undefined : wholeSeconds(problem.retryAfterMs) ?? row.retryAfterS;
+  const seconds = silent ? undefined : (wholeSeconds(problem.retryAfterMs) ?? row.retryAfterS);
   return {
     ...(row.final === true || uncertain ? { 'x-should-retry': 'false' } : {}),
     ...(seconds === undefined ? {} : { 'retry-after': String(seconds) }),

@@ -20,6 +20,7 @@ export interface Asked {
 export function askingFamily({ path, headers, url = '' }: Asked): Family | undefined {
   if (!SHARED.test(path)) return undefined;
   if (headers['anthropic-version'] !== undefined || headers['x-api-key'] !== undefined) return 'anthropic';
-  const isGoogle = headers['x-goog-api-key'] !== undefined || (headers.authorization === undefined && KEY_IN_QUERY.test(url));
+  const isGoogle =
+    headers['x-goog-api-key'] !== undefined || (headers.authorization === undefined && KEY_IN_QUERY.test(url));
   return isGoogle ? 'google' : 'openai';
 }

@@ -22,15 +22,32 @@ const PREFIX = '/async';
 const JOB_ID = /^job_\w{1,60}$/;
 const STATES = ['queued', 'in_progress', 'completed', 'failed'];
 const ANYTHING = { type: 'object' };
-const CREATED = { title: 'AsyncCall', type: 'object', required: ['id', 'status'], additionalProperties: false, properties: { id: { type: 'string' }, status: { const: 'queued' } } };
+const CREATED = {
+  title: 'AsyncCall',
+  type: 'object',
+  required: ['id', 'status'],
+  additionalProperties: false,
+  properties: { id: { type: 'string' }, status: { const: 'queued' } },
+};
 const READ = {
-  title: 'AsyncResult', type: 'object', required: ['id', 'status'], additionalProperties: false,
+  title: 'AsyncResult',
+  type: 'object',
+  required: ['id', 'status'],
+  additionalProperties: false,
   properties: {
-    id: { type: 'string' }, status: { enum: STATES },
-    status_code: { type: 'integer', description: 'Status of the synchronous route\'s answer.' }, content_type: { type: 'string', description: 'Its content type.' },
+    id: { type: 'string' },
+    status: { enum: STATES },
+    status_code: { type: 'integer', description: "Status of the synchronous route's answer." },
+    content_type: { type: 'string', description: 'Its content type.' },
     result: { description: 'Its body: the JSON value, a string where it is text, base64 where it is neither.' },
     encoding: { const: 'base64', description: 'Only where the result is base64.' },
-    error: { type: 'object', description: 'Why it failed.', required: ['code', 'message'], additionalProperties: false, properties: { code: { type: 'string' }, message: { type: 'string' } } },
+    error: {
+      type: 'object',
+      description: 'Why it failed.',
+      required: ['code', 'message'],
+      additionalProperties: false,
+      properties: { code: { type: 'string' }, message: { type: 'string' } },
+    },
   },
 };
 
@@ -39,19 +56,41 @@ export function asyncRoutes(parts: GatewayParts): RouteEntry[] {
   const room = openWaitingRoom();
   return [
     {
-      methods: ['POST'], path: `${PREFIX}/{+path}`, token: { counts: 'calls' }, handle: (exchange) => create(parts, exchange),
+      methods: ['POST'],
+      path: `${PREFIX}/{+path}`,
+      token: { counts: 'calls' },
+      handle: (exchange) => create(parts, exchange),
       doc: {
-        tag: 'Generic async', operationId: 'createAsync', summary: 'Queue a call of a synchronous route', headers: ['Idempotency-Key'],
-        description: 'The path behind `/async` is that of a synchronous route, and so is the body; streams are not taken.', json: ANYTHING, status: 202, answers: { 'application/json': CREATED },
-        answerHeaders: ['idempotent-replayed', 'openai-poll-after-ms', 'retry-after'], refuses: [404, 409, 422],
+        tag: 'Generic async',
+        operationId: 'createAsync',
+        summary: 'Queue a call of a synchronous route',
+        headers: ['Idempotency-Key'],
+        description:
+          'The path behind `/async` is that of a synchronous route, and so is the body; streams are not taken.',
+        json: ANYTHING,
+        status: 202,
+        answers: { 'application/json': CREATED },
+        answerHeaders: ['idempotent-replayed', 'openai-poll-after-ms', 'retry-after'],
+        refuses: [404, 409, 422],
       },
     },
     {
-      methods: ['GET'], path: '/get-async', token: { counts: 'reads' }, handle: (exchange) => read(parts, room, exchange),
+      methods: ['GET'],
+      path: '/get-async',
+      token: { counts: 'reads' },
+      handle: (exchange) => read(parts, room, exchange),
       doc: {
-        tag: 'Generic async', operationId: 'getAsync', summary: 'Read a queued call', headers: ['Prefer'],
-        parameters: [{ name: 'id', required: true, description: 'Id of the call.', schema: { type: 'string', minLength: 1 } }], refuses: [400, 404, 410], answerHeaders: ['openai-poll-after-ms', 'retry-after', 'preference-applied'],
-        description: 'A call that failed is read with 200: its own status is `status_code`.', answers: { 'application/json': READ },
+        tag: 'Generic async',
+        operationId: 'getAsync',
+        summary: 'Read a queued call',
+        headers: ['Prefer'],
+        parameters: [
+          { name: 'id', required: true, description: 'Id of the call.', schema: { type: 'string', minLength: 1 } },
+        ],
+        refuses: [400, 404, 410],
+        answerHeaders: ['openai-poll-after-ms', 'retry-after', 'preference-applied'],
+        description: 'A call that failed is read with 200: its own status is `status_code`.',
+        answers: { 'application/json': READ },
       },
     },
   ];
@@ -77,7 +116,11 @@ function placeOf(path: string): CallPlace {
     const params = matchPath(endpoint.path, path);
     if (params !== undefined) return { endpoint, path, params: decoded(params) };
   }
-  throw new Problem({ kind: 'not_found', reason: 'not_found', message: 'there is no synchronous route at the path behind /async' });
+  throw new Problem({
+    kind: 'not_found',
+    reason: 'not_found',
+    message: 'there is no synchronous route at the path behind /async',
+  });
 }
 
 function decoded(params: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
@@ -90,20 +133,32 @@ function decoded(params: Readonly<Record<string, string>>): Readonly<Record<stri
 
 function noStream(byPath: boolean): Problem {
   return new Problem({
-    kind: 'invalid', reason: 'invalid_request', field: byPath ? undefined : 'stream',
-    message: byPath ? 'an asynchronous call cannot be a stream; call :generateContent instead' : 'must be absent or false: an asynchronous call cannot be a stream',
+    kind: 'invalid',
+    reason: 'invalid_request',
+    field: byPath ? undefined : 'stream',
+    message: byPath
+      ? 'an asynchronous call cannot be a stream; call :generateContent instead'
+      : 'must be absent or false: an asynchronous call cannot be a stream',
   });
 }
 
 async function read(parts: GatewayParts, room: WaitingRoom, exchange: Exchange): Promise<void> {
   const id = new URLSearchParams(exchange.querystring).get('id') ?? '';
-  if (id === '') throw new Problem({ kind: 'invalid', reason: 'invalid_request', field: 'id', message: 'is required: /get-async?id=…' });
-  if (!JOB_ID.test(id)) throw new Problem({ kind: 'not_found', reason: 'task_not_found', message: 'there is no such asynchronous call' });
+  if (id === '')
+    throw new Problem({
+      kind: 'invalid',
+      reason: 'invalid_request',
+      field: 'id',
+      message: 'is required: /get-async?id=…',
+    });
+  if (!JOB_ID.test(id))
+    throw new Problem({ kind: 'not_found', reason: 'task_not_found', message: 'there is no such asynchronous call' });
   exchange.state.taskId = id;
   const job = await readOrWait(parts, room, exchange, id);
   if (isOpen(job)) exchange.set(pollHints({ pollAfterMs: 0n }));
   const body = await resultEnvelope(parts.media, job);
-  if (body === undefined) throw new Problem({ kind: 'gone', reason: 'result_expired', message: 'the result is no longer kept' });
+  if (body === undefined)
+    throw new Problem({ kind: 'gone', reason: 'result_expired', message: 'the result is no longer kept' });
   exchange.status = 200;
   exchange.type = 'application/json; charset=utf-8';
   exchange.body = body;
@@ -116,7 +171,13 @@ async function readOrWait(parts: GatewayParts, room: WaitingRoom, exchange: Exch
   if (seconds === undefined || !room.enter()) return parts.jobs.get(accountId, jobId, requestId);
   try {
     exchange.set('preference-applied', `wait=${String(seconds)}`);
-    return await awaitJob(parts, { accountId, jobId, ms: seconds * 1000, requestId, gone: AbortSignal.any([gone, parts.stopping]) });
+    return await awaitJob(parts, {
+      accountId,
+      jobId,
+      ms: seconds * 1000,
+      requestId,
+      gone: AbortSignal.any([gone, parts.stopping]),
+    });
   } finally {
     room.leave();
   }

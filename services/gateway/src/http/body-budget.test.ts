@@ -12,7 +12,8 @@ const opened = () => {
 test('bodies that do not fit wait for those before them, in the order of asking', async () => {
   const { budget } = opened();
   const entered: string[] = [];
-  const ask = (name: string, bytes: number): Promise<void> => budget.takeInTurn(bytes, never).then((taken) => void entered.push(`${name} ${String(taken)}`));
+  const ask = (name: string, bytes: number): Promise<void> =>
+    budget.takeInTurn(bytes, never).then((taken) => void entered.push(`${name} ${String(taken)}`));
   expect(await budget.takeInTurn(60, never)).toBe(true);
   const all = [ask('large', 80), ask('small', 10)];
   await Promise.resolve();
@@ -29,7 +30,11 @@ test('nobody waits for ever, nor when he has gone, and whoever stands behind goe
   const { clock, budget } = opened();
   const gone = new AbortController();
   await budget.takeInTurn(90, never);
-  const [left, late, fits] = [budget.takeInTurn(50, gone.signal), budget.takeInTurn(50, never), budget.takeInTurn(10, never)];
+  const [left, late, fits] = [
+    budget.takeInTurn(50, gone.signal),
+    budget.takeInTurn(50, never),
+    budget.takeInTurn(10, never),
+  ];
 
   gone.abort();
   expect(await left).toBe(false);

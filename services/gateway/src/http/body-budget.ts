@@ -18,7 +18,10 @@ export interface BodyBudgetOptions {
   readonly patienceMs: number;
 }
 
-interface Waiting { readonly bytes: number; enter(taken: boolean): void }
+interface Waiting {
+  readonly bytes: number;
+  enter(taken: boolean): void;
+}
 
 export function openBodyBudget({ bytesMax, clock, patienceMs }: BodyBudgetOptions): BodyBudget {
   const waiting: Waiting[] = [];

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   // An address of its own for each test: each is counted by itself.
-  token = signName(KEY, `task_${made += 1}.1`);
+  token = signName(KEY, `task_${(made += 1)}.1`);
   under.tasks.calls.length = 0;
 });
 afterAll(async () => {
@@ -28,13 +28,20 @@ afterAll(async () => {
   await under.stop();
 });
 
-const calling = (method: string, query: string, options: CallOptions = {}, at = token) => call(under.url, method, `/callbacks/${at}${query}`, { token: null, ...options });
+const calling = (method: string, query: string, options: CallOptions = {}, at = token) =>
+  call(under.url, method, `/callbacks/${at}${query}`, { token: null, ...options });
 const heeded = (): unknown => under.tasks.heeded.at(-1);
 
 describe('a challenge', () => {
   test.each<[string, string, string, CallOptions, string]>([
     ['in a body', 'POST', '', { body: { challenge: 'abc' } }, 'abc'],
-    ['in a body of no type', 'POST', '', { body: '{"challenge":"abc"}', headers: { 'content-type': 'text/plain' } }, 'abc'],
+    [
+      'in a body of no type',
+      'POST',
+      '',
+      { body: '{"challenge":"abc"}', headers: { 'content-type': 'text/plain' } },
+      'abc',
+    ],
     ['in a body beside a task', 'POST', '', { body: { challenge: 'abc', task: { id: '1' } } }, 'abc'],
     ['in the query of a GET', 'GET', '?challenge=a%20%2Bb', {}, 'a +b'],
     ['in the query of a POST', 'POST', '?challenge=abc', { body: {} }, 'abc'],
@@ -44,11 +51,19 @@ describe('a challenge', () => {
   ])('%s is given back unchanged, and nobody is asked', async (_what, method, query, options, challenge) => {
     const answer = await calling(method, query, options);
 
-    expect([answer.status, answer.headers['content-type'], answer.json]).toEqual([200, expect.stringContaining('application/json'), { challenge }]);
+    expect([answer.status, answer.headers['content-type'], answer.json]).toEqual([
+      200,
+      expect.stringContaining('application/json'),
+      { challenge },
+    ]);
     expect(under.tasks.calls).toEqual([]);
   });
 
-  test.each<[string, unknown]>([['longer', 'x'.repeat(1025)], ['no string', 5], ['nothing', null]])('that is %s is refused', async (_what, challenge) => {
+  test.each<[string, unknown]>([
+    ['longer', 'x'.repeat(1025)],
+    ['no string', 5],
+    ['nothing', null],
+  ])('that is %s is refused', async (_what, challenge) => {
     const answer = await calling('POST', '', { body: { challenge } });
 
     expect([answer.status, answer.json.error.param]).toEqual([400, 'challenge']);
@@ -86,13 +101,17 @@ describe('a call', () => {
   });
 
   test('that could not be passed on is not taken for done', async () => {
-    under.tasks.refuse('heedCallback', new Problem({ kind: 'unavailable', reason: 'service_unavailable', message: 'away' }));
+    under.tasks.refuse(
+      'heedCallback',
+      new Problem({ kind: 'unavailable', reason: 'service_unavailable', message: 'away' }),
+    );
 
     expect((await calling('POST', '', { body: {} })).status).toBe(503);
   });
 
   test('is refused beyond so many a minute, at that address alone', async () => {
-    for (let sent = 0; sent < CALLS_PER_MINUTE; sent += 1) expect((await calling('POST', '', { body: {} })).status).toBe(200);
+    for (let sent = 0; sent < CALLS_PER_MINUTE; sent += 1)
+      expect((await calling('POST', '', { body: {} })).status).toBe(200);
 
     const refused = await calling('POST', '', { body: {} });
     const elsewhere = await calling('POST', '', { body: {} }, signName(KEY, 'task_elsewhere.1'));
@@ -103,10 +122,24 @@ describe('a call', () => {
 });
 
 test('an address that is none of ours has one answer, whatever is wrong with it, and nobody is asked', async () => {
-  const addresses = ['x', 'task_1.1', 'task_1.1.', token.slice(0, -1), `${token}=`, token.replace('.1.', '.2.'), signName(new Secret('a key'), 'task_1.1'), '%00', 'x'.repeat(8000)];
-  const answers = await Promise.all(addresses.flatMap((address) => [
-    calling('POST', '', { body: { challenge: 'abc' } }, address), calling('POST', '', { body: {} }, address), calling('GET', '?challenge=abc', {}, address),
-  ]));
+  const addresses = [
+    'x',
+    'task_1.1',
+    'task_1.1.',
+    token.slice(0, -1),
+    `${token}=`,
+    token.replace('.1.', '.2.'),
+    signName(new Secret('a key'), 'task_1.1'),
+    '%00',
+    'x'.repeat(8000),
+  ];
+  const answers = await Promise.all(
+    addresses.flatMap((address) => [
+      calling('POST', '', { body: { challenge: 'abc' } }, address),
+      calling('POST', '', { body: {} }, address),
+      calling('GET', '?challenge=abc', {}, address),
+    ]),
+  );
   answers.push(await calling('GET', ''));
 
   expect(new Set(answers.map(({ status, text }) => `${status} ${text.replace(/req_\w+/g, '')}`)).size).toBe(1);
@@ -123,7 +156,9 @@ function chunked(path: string, body: string): Promise<string> {
   const { hostname, port } = new URL(under.url);
   return new Promise((resolve, reject) => {
     const socket = createConnection({ host: hostname, port: Number(port) }, () => {
-      socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`);
+      socket.write(
+        `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
+      );
     });
     socket.once('error', reject);
     socket.once('data', (part: Buffer) => {

@@ -10,9 +10,14 @@ const SUBPROTOCOL = /(?:^|,\s*)openai-insecure-api-key\.([\w.~+/-]+)/;
 
 /** The site token of a request, whichever way its client spells it; refuses what cannot be one. */
 export function tokenOf(headers: IncomingHttpHeaders, url = ''): string {
-  const key = headers.authorization === undefined ? otherSpelling(headers) ?? inQuery(url) : inBearer(headers.authorization);
+  const key =
+    headers.authorization === undefined ? (otherSpelling(headers) ?? inQuery(url)) : inBearer(headers.authorization);
   if (key !== undefined && KEY.test(key)) return key;
-  throw new Problem({ kind: 'unauthenticated', reason: 'invalid_api_key', message: 'no valid token; send your site token as the header Authorization: Bearer <token>' });
+  throw new Problem({
+    kind: 'unauthenticated',
+    reason: 'invalid_api_key',
+    message: 'no valid token; send your site token as the header Authorization: Bearer <token>',
+  });
 }
 
 /** As nearly everybody writes it, or in any of the ways that are allowed. */
@@ -24,7 +29,9 @@ function inBearer(authorization: string): string | undefined {
 /** Google's routes take it in the query too. */
 function inQuery(url: string): string | undefined {
   const at = url.indexOf('?');
-  return at < 0 || !GOOGLE_ROUTE.test(url.slice(0, at)) ? undefined : new URLSearchParams(url.slice(at)).get('key') ?? undefined;
+  return at < 0 || !GOOGLE_ROUTE.test(url.slice(0, at))
+    ? undefined
+    : (new URLSearchParams(url.slice(at)).get('key') ?? undefined);
 }
 
 function otherSpelling(headers: IncomingHttpHeaders): string | undefined {

@@ -2,15 +2,25 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { decimalOf } from './estimate-route.ts';
 
-test.each([[0n, '0'], [1n, '0.000000001'], [400_000_000n, '0.4'], [1_300_000_000n, '1.3'], [100_000_000_000n, '100'], [-50_000_000n, '-0.05'], [1_000_000_001n, '1.000000001']])('%s billionths are %s', (nanos, text) => {
+test.each([
+  [0n, '0'],
+  [1n, '0.000000001'],
+  [400_000_000n, '0.4'],
+  [1_300_000_000n, '1.3'],
+  [100_000_000_000n, '100'],
+  [-50_000_000n, '-0.05'],
+  [1_000_000_001n, '1.000000001'],
+])('%s billionths are %s', (nanos, text) => {
   expect(decimalOf(nanos)).toBe(text);
 });
 
 test('a decimal is exact, and has no zeros at its end', () => {
-  fc.assert(fc.property(fc.bigInt({ min: 0n, max: 10n ** 20n }), (nanos) => {
-    const [whole = '', places = ''] = decimalOf(nanos).split('.');
+  fc.assert(
+    fc.property(fc.bigInt({ min: 0n, max: 10n ** 20n }), (nanos) => {
+      const [whole = '', places = ''] = decimalOf(nanos).split('.');
 
-    expect(BigInt(whole) * 10n ** 9n + BigInt(places.padEnd(9, '0'))).toBe(nanos);
-    expect(places.endsWith('0')).toBe(false);
-  }));
+      expect(BigInt(whole) * 10n ** 9n + BigInt(places.padEnd(9, '0'))).toBe(nanos);
+      expect(places.endsWith('0')).toBe(false);
+    }),
+  );
 });

@@ -17,18 +17,42 @@ export function estimateRoute(creates: readonly CreateRoute[], parts: GatewayPar
   const byPath = new Map(creates.filter(({ path }) => !path.includes('{')).map((route) => [route.path, route]));
   const form = byPath.get(DEFAULT_PATH)?.form;
   return {
-    methods: ['POST'], path: '/v1/videos/estimate', token: { counts: 'reads' }, handle: (exchange) => estimate(byPath, parts, exchange),
+    methods: ['POST'],
+    path: '/v1/videos/estimate',
+    token: { counts: 'reads' },
+    handle: (exchange) => estimate(byPath, parts, exchange),
     doc: {
-      tag: 'Videos (compatibility)', operationId: 'estimateVideo', summary: 'Say what a create would cost; nothing is created',
-      parameters: [{ name: 'path', description: 'The path that the body is meant for.', schema: { enum: [...byPath.keys()], default: DEFAULT_PATH } }],
-      json: { title: 'AnyCreate', description: 'The body of the create that `path` names.', anyOf: [...byPath.values()].map(({ body }) => body) },
-      ...(form === undefined ? {} : { form }), refuses: [404],
+      tag: 'Videos (compatibility)',
+      operationId: 'estimateVideo',
+      summary: 'Say what a create would cost; nothing is created',
+      parameters: [
+        {
+          name: 'path',
+          description: 'The path that the body is meant for.',
+          schema: { enum: [...byPath.keys()], default: DEFAULT_PATH },
+        },
+      ],
+      json: {
+        title: 'AnyCreate',
+        description: 'The body of the create that `path` names.',
+        anyOf: [...byPath.values()].map(({ body }) => body),
+      },
+      ...(form === undefined ? {} : { form }),
+      refuses: [404],
       answers: {
         'application/json': {
-          title: 'Estimate', type: 'object', required: ['model', 'operation', 'amount', 'currency', 'contract', 'version', 'facts'], additionalProperties: false,
+          title: 'Estimate',
+          type: 'object',
+          required: ['model', 'operation', 'amount', 'currency', 'contract', 'version', 'facts'],
+          additionalProperties: false,
           properties: {
-            model: { type: 'string' }, operation: { enum: ['generation', 'regeneration', 'context_ir'] }, amount: { type: 'string', description: 'A decimal.' }, currency: { type: 'string' },
-            contract: { type: 'string' }, version: { type: 'integer' }, facts: { type: 'object', additionalProperties: { type: 'integer' } },
+            model: { type: 'string' },
+            operation: { enum: ['generation', 'regeneration', 'context_ir'] },
+            amount: { type: 'string', description: 'A decimal.' },
+            currency: { type: 'string' },
+            contract: { type: 'string' },
+            version: { type: 'integer' },
+            facts: { type: 'object', additionalProperties: { type: 'integer' } },
           },
         },
       },
@@ -36,18 +60,33 @@ export function estimateRoute(creates: readonly CreateRoute[], parts: GatewayPar
   };
 }
 
-async function estimate(byPath: ReadonlyMap<string, CreateRoute>, parts: GatewayParts, exchange: Exchange): Promise<void> {
+async function estimate(
+  byPath: ReadonlyMap<string, CreateRoute>,
+  parts: GatewayParts,
+  exchange: Exchange,
+): Promise<void> {
   const path = new URLSearchParams(exchange.querystring).get('path') ?? DEFAULT_PATH;
   const route = byPath.get(path);
   if (route === undefined) throw invalid('path', `must be one of ${[...byPath.keys()].join(', ')}`);
-  const decoded = route.decode(await readRequestBody(exchange, parts, route.form !== undefined), { models: parts.catalogue().models, params: {} });
+  const decoded = route.decode(await readRequestBody(exchange, parts, route.form !== undefined), {
+    models: parts.catalogue().models,
+    params: {},
+  });
   const { accountId, tokenId } = principalOf(exchange);
-  const { amountNanos, currency, contract, version, facts } = await inWordsOf(decoded, parts.tasks.estimateOrder(
-    { accountId, tokenId, order: pendingOrder(decoded) },
-    { timeoutMs: DEADLINE_MS, requestId: exchange.state.requestId },
-  ));
+  const { amountNanos, currency, contract, version, facts } = await inWordsOf(
+    decoded,
+    parts.tasks.estimateOrder(
+      { accountId, tokenId, order: pendingOrder(decoded) },
+      { timeoutMs: DEADLINE_MS, requestId: exchange.state.requestId },
+    ),
+  );
   exchange.body = {
-    model: decoded.order.model, operation: TASK_KIND_WORDS[decoded.order.kind], amount: decimalOf(amountNanos), currency, contract, version,
+    model: decoded.order.model,
+    operation: TASK_KIND_WORDS[decoded.order.kind],
+    amount: decimalOf(amountNanos),
+    currency,
+    contract,
+    version,
     facts: Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, Number(value)])),
   };
 }

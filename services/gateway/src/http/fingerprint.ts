@@ -34,10 +34,21 @@ export function fingerprintOf({ method, path, body }: Fingerprinted): string {
 }
 
 /** The same for a request of a synchronous route, behind a prefix of ours. */
-export function fingerprintOfCall(prefix: string, { endpoint, path, search, body, parts = [], content: { json } }: FrozenCall): string {
-  const fields = parts.filter(({ isFile }) => !isFile).map(({ name, start, end }) => [name, body.toString('utf8', start, end)] as const);
-  const files = parts.filter(({ isFile }) => isFile).map(({ name, start, end }) => ({ name, mediaType: '', chunks: [body.subarray(start, end)] }));
-  return fingerprintOf({ method: endpoint.method, path: `${prefix}${path}${search}`, body: json === undefined ? { form: { fields, files } } : { json } });
+export function fingerprintOfCall(
+  prefix: string,
+  { endpoint, path, search, body, parts = [], content: { json } }: FrozenCall,
+): string {
+  const fields = parts
+    .filter(({ isFile }) => !isFile)
+    .map(({ name, start, end }) => [name, body.toString('utf8', start, end)] as const);
+  const files = parts
+    .filter(({ isFile }) => isFile)
+    .map(({ name, start, end }) => ({ name, mediaType: '', chunks: [body.subarray(start, end)] }));
+  return fingerprintOf({
+    method: endpoint.method,
+    path: `${prefix}${path}${search}`,
+    body: json === undefined ? { form: { fields, files } } : { json },
+  });
 }
 
 /** The depth of a body is bounded where it is parsed. */

@@ -40,14 +40,28 @@ export interface PublicServerOptions {
 }
 
 /** The public port: health for everybody, and the application. */
-export async function startPublicServer({ listen, ready, metrics, handle, upgrades }: PublicServerOptions): Promise<HttpServer> {
+export async function startPublicServer({
+  listen,
+  ready,
+  metrics,
+  handle,
+  upgrades,
+}: PublicServerOptions): Promise<HttpServer> {
   const health = healthRoutes(ready);
   const healthAndMetrics = metrics === undefined || !LOOPBACK.test(listen.host) ? health : healthRoutes(ready, metrics);
   const take = (request: IncomingMessage, response: ServerResponse): void => {
     const probe: HttpRoute = isForwarded(request) ? health : healthAndMetrics;
     if (!probe(request, response)) handle(request, response);
   };
-  const server = createServer({ headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS, shouldUpgradeCallback: (request) => upgrades.wants(request) }, take);
+  const server = createServer(
+    {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      shouldUpgradeCallback: (request) => upgrades.wants(request),
+    },
+    take,
+  );
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     upgrades.handle(request, socket, head);
   });
@@ -61,9 +75,12 @@ export async function startPublicServer({ listen, ready, metrics, handle, upgrad
 /** The operator's port: health and metrics. */
 export async function startAdminServer(listen: HostPort, ready: ReadyCheck, metrics: Metrics): Promise<HttpServer> {
   const routes = healthRoutes(ready, metrics);
-  const server = createServer({ headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: HEADERS_TIMEOUT_MS }, (request, response) => {
-    if (!routes(request, response)) response.writeHead(404).end();
-  });
+  const server = createServer(
+    { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: HEADERS_TIMEOUT_MS },
+    (request, response) => {
+      if (!routes(request, response)) response.writeHead(404).end();
+    },
+  );
   return listenOn(server, listen);
 }
 

@@ -6,5 +6,10 @@ const KEY = /^[\x21-\x7e]{1,255}$/;
 export function idempotencyKeyOf(header: string | string[] | undefined): string | undefined {
   if (header === undefined) return undefined;
   if (typeof header === 'string' && KEY.test(header)) return header;
-  throw new Problem({ kind: 'invalid', reason: 'invalid_idempotency_key', field: 'Idempotency-Key', message: 'must be 1 to 255 visible ASCII characters' });
+  throw new Problem({
+    kind: 'invalid',
+    reason: 'invalid_idempotency_key',
+    field: 'Idempotency-Key',
+    message: 'must be 1 to 255 visible ASCII characters',
+  });
 }

@@ -78,14 +78,27 @@ function routingOf({ routes, admission }: KoaAppOptions): Routing {
   const entries = new Map<unknown, RouteEntry>();
   for (const entry of routes) {
     const methods = entry.methods === 'all' ? METHODS.filter((method) => method !== 'CONNECT') : [...entry.methods];
-    const layer = router.register(routerPath(entry.path), methods, (context, next) => (meansOther(entry, context.params) ? next() : take(context, entry, admission)));
+    const layer = router.register(routerPath(entry.path), methods, (context, next) =>
+      meansOther(entry, context.params) ? next() : take(context, entry, admission),
+    );
     entries.set(layer, entry);
   }
   const isMeant = (layer: Layer, path: string): boolean => {
     const entry = entries.get(layer);
     return entry !== undefined && !meansOther(entry, layer.params(path, layer.captures(path)));
   };
-  return { router, methodsAt: (path) => [...new Set(router.match(path, '').path.filter((layer) => isMeant(layer, path)).flatMap((layer) => layer.methods))].toSorted() };
+  return {
+    router,
+    methodsAt: (path) =>
+      [
+        ...new Set(
+          router
+            .match(path, '')
+            .path.filter((layer) => isMeant(layer, path))
+            .flatMap((layer) => layer.methods),
+        ),
+      ].toSorted(),
+  };
 }
 
 /** Paths in which nothing varies are looked up, which costs nothing however many routes there are. */
@@ -115,7 +128,8 @@ function begin(exchange: Exchange, { newId, observe }: KoaAppOptions): void {
   });
   const requestId = requestIdOf(exchange.req.headers['x-request-id'], newId);
   const head = ['x-request-id', requestId, 'x-content-type-options', 'nosniff', 'cache-control', 'no-store'];
-  if (exchange.req.headers['anthropic-version'] !== undefined || exchange.path.startsWith('/v1/messages')) head.push('request-id', requestId);
+  if (exchange.req.headers['anthropic-version'] !== undefined || exchange.path.startsWith('/v1/messages'))
+    head.push('request-id', requestId);
   exchange.state = { requestId, head, gone: gone.signal };
   observe(exchange);
 }
@@ -130,14 +144,20 @@ function refuse(exchange: Exchange, thrown: unknown, log: Log): void {
   const problem = toProblem(thrown);
   const fields = { requestId: exchange.state.requestId, route: exchange.state.route, err: thrown };
   if (problem.kind === 'internal') log.error(fields, 'a request failed');
-  else if (problem.kind === 'unavailable' && problem.cause !== undefined) log.warn(fields, 'a request could not be served');
+  else if (problem.kind === 'unavailable' && problem.cause !== undefined)
+    log.warn(fields, 'a request could not be served');
   answerProblem(exchange, problem);
 }
 
 function refuseUnrouted(exchange: Exchange, routing: Routing): never {
   const methods = routing.methodsAt(exchange.path);
   const shown = exchange.path.slice(0, 200);
-  if (methods.length === 0 || (VERB.test(exchange.path) && !methods.includes('POST'))) throw new Problem({ kind: 'not_found', reason: 'not_found', message: `there is nothing at ${shown}` });
+  if (methods.length === 0 || (VERB.test(exchange.path) && !methods.includes('POST')))
+    throw new Problem({ kind: 'not_found', reason: 'not_found', message: `there is nothing at ${shown}` });
   exchange.set('allow', methods.join(', '));
-  throw new Problem({ kind: 'invalid', reason: 'method_not_allowed', message: `${exchange.method} does not go with ${shown}; it takes ${methods.join(', ')}` });
+  throw new Problem({
+    kind: 'invalid',
+    reason: 'method_not_allowed',
+    message: `${exchange.method} does not go with ${shown}; it takes ${methods.join(', ')}`,
+  });
 }

@@ -16,7 +16,10 @@ function isPartAFile(_name: string | undefined, mediaType: string | undefined, f
 }
 
 /** Takes a multipart body apart as it comes in; the bytes of its files are kept, not copied. */
-export function multipartParser(headers: IncomingHttpHeaders, bytesMax: number): { readonly sink: Sink; end(): Promise<Form> } {
+export function multipartParser(
+  headers: IncomingHttpHeaders,
+  bytesMax: number,
+): { readonly sink: Sink; end(): Promise<Form> } {
   const parser = newParser(headers, bytesMax);
   let fault: Problem | undefined;
   const refuse = (message: string): void => {
@@ -63,7 +66,7 @@ function collectFiles(parser: Parser, refuse: (message: string) => void): Form['
       refuse('the form breaks off within a file');
     });
     stream.on('end', () => {
-      if (chunks.length > 0 || (fileName as string | undefined ?? '') !== '') files.push({ name, mediaType, chunks });
+      if (chunks.length > 0 || ((fileName as string | undefined) ?? '') !== '') files.push({ name, mediaType, chunks });
     });
   });
   return files;
@@ -86,7 +89,11 @@ function ending(parser: Parser, refuse: (message: string) => void): Promise<void
 
 function newParser(headers: IncomingHttpHeaders, bytesMax: number): Parser {
   try {
-    return new Busboy({ headers: { ...headers, 'content-type': headers['content-type'] ?? '' }, limits: { ...LIMITS, fieldSize: bytesMax, fileSize: bytesMax }, isPartAFile });
+    return new Busboy({
+      headers: { ...headers, 'content-type': headers['content-type'] ?? '' },
+      limits: { ...LIMITS, fieldSize: bytesMax, fileSize: bytesMax },
+      isPartAFile,
+    });
   } catch {
     throw invalidForm('the form needs a boundary in its content-type');
   }

@@ -8,9 +8,26 @@ const BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 const CLIENT_GONE = 499;
 
 /** Writes one line and one observation for an exchange, when its answer has ended. Never a query: links carry their right in it. */
-export function observer({ clock, log, metrics }: { readonly clock: Clock; readonly log: Log; readonly metrics: Metrics }): (exchange: Exchange) => void {
-  const requests = metrics.tallies('reelgate_gateway_requests_total', 'Requests by route, method and status', ['route', 'method', 'status']);
-  const seconds = metrics.spreads('reelgate_gateway_request_seconds', 'Time from the head of a request to the end of its answer', BUCKETS, ['route']);
+export function observer({
+  clock,
+  log,
+  metrics,
+}: {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}): (exchange: Exchange) => void {
+  const requests = metrics.tallies('reelgate_gateway_requests_total', 'Requests by route, method and status', [
+    'route',
+    'method',
+    'status',
+  ]);
+  const seconds = metrics.spreads(
+    'reelgate_gateway_request_seconds',
+    'Time from the head of a request to the end of its answer',
+    BUCKETS,
+    ['route'],
+  );
   return (exchange) => {
     const startedAt = clock.now();
     exchange.res.once('close', () => {
@@ -19,7 +36,20 @@ export function observer({ clock, log, metrics }: { readonly clock: Clock; reado
       const ms = clock.now() - startedAt;
       requests.of(route, exchange.method, String(status)).add();
       seconds.of(route).observe(ms / 1000);
-      log.info({ requestId, method: exchange.method, route, status, ms, accountId: principal?.accountId, tokenId: principal?.tokenId, taskId, model }, 'request');
+      log.info(
+        {
+          requestId,
+          method: exchange.method,
+          route,
+          status,
+          ms,
+          accountId: principal?.accountId,
+          tokenId: principal?.tokenId,
+          taskId,
+          model,
+        },
+        'request',
+      );
     });
   };
 }

@@ -10,8 +10,13 @@ const TAG = 'About';
 const require = createRequire(import.meta.url);
 const FOLDER = path.dirname(require.resolve('swagger-ui-dist/package.json'));
 /** The only files of the package that are served. */
-const FILES: Readonly<Record<string, string>> = { 'swagger-ui.css': 'text/css', 'swagger-ui-bundle.js': 'text/javascript', 'favicon-32x32.png': 'image/png' };
-const POLICY = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const FILES: Readonly<Record<string, string>> = {
+  'swagger-ui.css': 'text/css',
+  'swagger-ui-bundle.js': 'text/javascript',
+  'favicon-32x32.png': 'image/png',
+};
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const START = `window.ui = SwaggerUIBundle({ url: '/openapi.json', dom_id: '#page', deepLinking: true, docExpansion: 'none', validatorUrl: null });\n`;
 const PAGE = `<!doctype html>
 <html lang="en">
@@ -34,7 +39,10 @@ const PAGE = `<!doctype html>
 /** The description of the interface, for programs and for people; everything comes from here, nothing from elsewhere. */
 export function pageRoutes(described: readonly RouteEntry[], publicUrl: string): RouteEntry[] {
   const page = (route: string, operationId: string, summary: string, handle: RouteEntry['handle']): RouteEntry => ({
-    methods: ['GET'], path: route, handle, doc: { tag: TAG, operationId, summary, answers: {} },
+    methods: ['GET'],
+    path: route,
+    handle,
+    doc: { tag: TAG, operationId, summary, answers: {} },
   });
   let text: string | undefined;
   return [
@@ -58,7 +66,12 @@ export function pageRoutes(described: readonly RouteEntry[], publicUrl: string):
 async function serveFile(exchange: Exchange): Promise<void> {
   const name = exchange.params['file'] ?? '';
   const type = Object.hasOwn(FILES, name) ? FILES[name] : undefined;
-  if (type === undefined) throw new Problem({ kind: 'not_found', reason: 'not_found', message: `there is nothing at ${exchange.path.slice(0, 200)}` });
+  if (type === undefined)
+    throw new Problem({
+      kind: 'not_found',
+      reason: 'not_found',
+      message: `there is nothing at ${exchange.path.slice(0, 200)}`,
+    });
   exchange.type = type;
   exchange.set('cache-control', 'public, max-age=3600');
   exchange.body = await readFile(path.join(FOLDER, name));

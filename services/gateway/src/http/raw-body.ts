@@ -20,7 +20,15 @@ export function readRawBody(request: IncomingMessage, options: ReceiveOptions): 
   };
   const take = (chunk: Buffer): void => {
     if (received + chunk.length > bytesMax) stop(tooLarge(bytesMax));
-    else if (!budget.take(chunk.length)) stop(new Problem({ kind: 'unavailable', reason: 'gateway_busy', message: 'too many large bodies at once; try again', retryAfterMs: 1000 }));
+    else if (!budget.take(chunk.length))
+      stop(
+        new Problem({
+          kind: 'unavailable',
+          reason: 'gateway_busy',
+          message: 'too many large bodies at once; try again',
+          retryAfterMs: 1000,
+        }),
+      );
     else {
       received += chunk.length;
       chunks.push(chunk);
@@ -30,11 +38,15 @@ export function readRawBody(request: IncomingMessage, options: ReceiveOptions): 
     const [first] = chunks;
     resolve(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks));
   };
-  request.on('data', take).once('end', end).once('close', () => {
-    if (!request.complete) reject(new ClientGone('the request broke off'));
-  }).once('error', (error) => {
-    reject(request.complete ? error : new ClientGone('the request broke off', { cause: error }));
-  });
+  request
+    .on('data', take)
+    .once('end', end)
+    .once('close', () => {
+      if (!request.complete) reject(new ClientGone('the request broke off'));
+    })
+    .once('error', (error) => {
+      reject(request.complete ? error : new ClientGone('the request broke off', { cause: error }));
+    });
   options.goOn();
   return promise;
 }

@@ -22,10 +22,15 @@ export function bodyTypeOf(headers: IncomingHttpHeaders, takesForms: boolean): '
   if (encoding !== 'identity') throw unsupported(`the body must not be compressed; it is ${encoding.slice(0, 40)}`);
   const named = headers['content-type'] ?? '';
   if (named === 'application/json') return 'json';
-  const [type = ''] = named.toLowerCase().split(';', 1).map((part) => part.trim());
+  const [type = ''] = named
+    .toLowerCase()
+    .split(';', 1)
+    .map((part) => part.trim());
   if (type === '' || /^application\/([\w.-]+\+)?json$/.test(type)) return 'json';
   if (type === 'multipart/form-data' && takesForms) return 'form';
-  throw unsupported(`the body must be application/json${takesForms ? ' or multipart/form-data' : ''}; it is ${type.slice(0, 80)}`);
+  throw unsupported(
+    `the body must be application/json${takesForms ? ' or multipart/form-data' : ''}; it is ${type.slice(0, 80)}`,
+  );
 }
 
 async function readJson(request: IncomingMessage, options: ReceiveOptions): Promise<unknown> {

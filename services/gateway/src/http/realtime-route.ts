@@ -4,15 +4,26 @@ import type { RouteEntry } from './route.ts';
 /** What `/v1/realtime` says to a request that does not ask for a WebSocket; those that do never come here. */
 export function realtimeRoute(): RouteEntry {
   return {
-    methods: ['GET'], path: '/v1/realtime', token: { counts: 'calls' },
+    methods: ['GET'],
+    path: '/v1/realtime',
+    token: { counts: 'calls' },
     handle: (exchange) => {
       exchange.set('upgrade', 'websocket');
-      throw new Problem({ kind: 'invalid', reason: 'upgrade_required', message: 'this route speaks WebSocket: send Connection: Upgrade and Upgrade: websocket' });
+      throw new Problem({
+        kind: 'invalid',
+        reason: 'upgrade_required',
+        message: 'this route speaks WebSocket: send Connection: Upgrade and Upgrade: websocket',
+      });
     },
     doc: {
-      tag: 'Relayed', operationId: 'relay_v1_realtime', summary: 'Realtime over a WebSocket', description: 'Messages pass in both directions between the client and a channel that adapts realtime.',
-      parameters: [{ name: 'model', description: 'Id of the model.', schema: { type: 'string' } }], answers: {},
-      also: { 101: { description: 'The connection is a WebSocket from here on.' } }, refuses: [400, 404, 426, 502, 504],
+      tag: 'Relayed',
+      operationId: 'relay_v1_realtime',
+      summary: 'Realtime over a WebSocket',
+      description: 'Messages pass in both directions between the client and a channel that adapts realtime.',
+      parameters: [{ name: 'model', description: 'Id of the model.', schema: { type: 'string' } }],
+      answers: {},
+      also: { 101: { description: 'The connection is a WebSocket from here on.' } },
+      refuses: [400, 404, 426, 502, 504],
     },
   };
 }

@@ -29,9 +29,14 @@ export interface UpgradeDeps {
 
 /** Whoever may not have a session is answered as any other request, before the connection changes its protocol. */
 export function realtimeUpgrades(deps: UpgradeDeps): Upgrades {
-  const requests = deps.metrics.tallies('reelgate_gateway_requests_total', 'Requests by route, method and status', ['route', 'method', 'status']);
+  const requests = deps.metrics.tallies('reelgate_gateway_requests_total', 'Requests by route, method and status', [
+    'route',
+    'method',
+    'status',
+  ]);
   return {
-    wants: ({ url = '', headers }) => (url === PATH || url.startsWith(`${PATH}?`)) && headers.upgrade?.toLowerCase() === 'websocket',
+    wants: ({ url = '', headers }) =>
+      (url === PATH || url.startsWith(`${PATH}?`)) && headers.upgrade?.toLowerCase() === 'websocket',
     handle: (request, socket, head) => {
       const [requestId, startedAt] = [requestIdOf(request.headers['x-request-id'], deps.newId), deps.clock.now()];
       void admitted(deps, { request, socket, head, requestId }).then((end) => {
@@ -69,13 +74,24 @@ async function admitted({ realtime, admission, log }: UpgradeDeps, knock: Knock)
     const end = await realtime.serve({ ...knock, handshake, principal, principalNow, gone: gone.signal });
     const who = { accountId: principal.accountId, tokenId: principal.tokenId, model: handshake.model };
     if ('by' in end) return { status: SWITCHED, ...who, endedBy: end.by, code: end.code };
-    refuse(socket, { status: end.status, headers: { 'x-request-id': requestId, ...(end.retryAfter === undefined ? {} : { 'retry-after': end.retryAfter }) }, body: end.body ?? bodyless(end.status) });
+    refuse(socket, {
+      status: end.status,
+      headers: {
+        'x-request-id': requestId,
+        ...(end.retryAfter === undefined ? {} : { 'retry-after': end.retryAfter }),
+      },
+      body: end.body ?? bodyless(end.status),
+    });
     return { status: end.status, ...who };
   } catch (thrown) {
     const problem = toProblem(thrown);
     if (problem.kind === 'internal') log.error({ requestId, route: PATH, err: thrown }, 'a request failed');
     const { status, headers, body } = answerTo(problem, { path: PATH, requestId });
-    refuse(socket, { status, headers: { 'x-request-id': requestId, ...headers }, body: Buffer.from(JSON.stringify(body)) });
+    refuse(socket, {
+      status,
+      headers: { 'x-request-id': requestId, ...headers },
+      body: Buffer.from(JSON.stringify(body)),
+    });
     return { status };
   }
 }
@@ -91,8 +107,17 @@ function refuse(socket: Duplex, { status, headers, body }: Refused): void {
     socket.destroy();
     return;
   }
-  const all = Object.entries({ ...headers, 'content-type': 'application/json; charset=utf-8', 'content-length': String(body.length), 'cache-control': 'no-store', connection: 'close' });
-  const lines = [`HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}`, ...all.map(([name, value]) => `${name}: ${value}`)];
+  const all = Object.entries({
+    ...headers,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': String(body.length),
+    'cache-control': 'no-store',
+    connection: 'close',
+  });
+  const lines = [
+    `HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}`,
+    ...all.map(([name, value]) => `${name}: ${value}`),
+  ];
   // Whoever keeps its own end open would keep the connection, and nobody else watches it any more.
   socket.once('finish', () => socket.destroy());
   socket.end(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), body]));
@@ -100,5 +125,14 @@ function refuse(socket: Duplex, { status, headers, body }: Refused): void {
 
 /** For an upstream's refusal that nobody can read. */
 function bodyless(status: number): Buffer {
-  return Buffer.from(JSON.stringify({ error: { message: `the model answered ${String(status)}`, type: status >= 500 ? 'server_error' : 'invalid_request_error', param: null, code: 'upstream_refused' } }));
+  return Buffer.from(
+    JSON.stringify({
+      error: {
+        message: `the model answered ${String(status)}`,
+        type: status >= 500 ? 'server_error' : 'invalid_request_error',
+        param: null,
+        code: 'upstream_refused',
+      },
+    }),
+  );
 }

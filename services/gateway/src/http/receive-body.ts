@@ -54,7 +54,12 @@ export async function receiveBody(request: IncomingMessage, options: ReceiveOpti
 }
 
 function tooMany(): Problem {
-  return new Problem({ kind: 'unavailable', reason: 'gateway_busy', message: 'too many large bodies at once; try again', retryAfterMs: 1000 });
+  return new Problem({
+    kind: 'unavailable',
+    reason: 'gateway_busy',
+    message: 'too many large bodies at once; try again',
+    retryAfterMs: 1000,
+  });
 }
 
 /** Leaving the loop early must not destroy the request: its answer goes over the same socket. */
@@ -68,5 +73,9 @@ async function* chunksOf(request: IncomingMessage): AsyncGenerator<Buffer> {
 }
 
 export function tooLarge(bytesMax: number): Problem {
-  return new Problem({ kind: 'invalid', reason: 'body_too_large', message: `the body is larger than ${String(bytesMax)} bytes` });
+  return new Problem({
+    kind: 'invalid',
+    reason: 'body_too_large',
+    message: `the body is larger than ${String(bytesMax)} bytes`,
+  });
 }

@@ -12,7 +12,9 @@ import { until } from '../../testing/until.ts';
 const chat = { model: 'some-model', messages: [] };
 const GOOD = json({ model: 'upstream-model-2026', usage: { prompt_tokens: 1, completion_tokens: 1 } });
 const BROKEN: Reply = (_request, response) => {
-  response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: {"x":1}\n\n', () => void setTimeout(() => response.destroy(), 5));
+  response
+    .writeHead(200, { 'content-type': 'text/event-stream' })
+    .write('data: {"x":1}\n\n', () => void setTimeout(() => response.destroy(), 5));
 };
 let upstream: RelayUpstream;
 let under: GatewayUnderTest;
@@ -59,13 +61,19 @@ describe('the only channel of a model', () => {
     const first = stream();
     await until(() => answering !== undefined);
 
-    expect([(await post()).status, (await post()).json.error.code, upstream.seen.length]).toEqual([503, 'no_channel_available', 1]);
+    expect([(await post()).status, (await post()).json.error.code, upstream.seen.length]).toEqual([
+      503,
+      'no_channel_available',
+      1,
+    ]);
     answering?.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: {"x":1}\n\n');
     await (await first).has('x');
     upstream.reply = GOOD;
     expect((await post()).status).toBe(200);
     answering?.end();
-    await (await first).ended;
+    await (
+      await first
+    ).ended;
   });
 });
 
@@ -101,15 +109,24 @@ test('neither do answers that last for longer than any may: whoever does not rea
 
 describe('the operator is told of each attempt that failed', () => {
   test.each<[string, Reply, object]>([
-    ['an answer that is the channel\'s fault', json({}, 503), { end: '503' }],
+    ["an answer that is the channel's fault", json({}, 503), { end: '503' }],
     ['a reset', (_request, response) => void response.destroy(), { end: 'upstream_failed', fault: 'UND_ERR_SOCKET' }],
     ['an answer that broke off', BROKEN, { end: 'broken' }],
   ])('%s', async (_, reply, said) => {
     upstream.reply = reply;
-    const answer = await call(under.url, 'POST', '/v1/chat/completions', { body: { ...chat, stream: true }, headers: { 'x-request-id': 'req-of-the-test' } });
+    const answer = await call(under.url, 'POST', '/v1/chat/completions', {
+      body: { ...chat, stream: true },
+      headers: { 'x-request-id': 'req-of-the-test' },
+    });
     const told = under.warnings.find(({ message }) => message === 'a channel failed');
 
-    expect(told?.fields).toEqual({ requestId: 'req-of-the-test', channel: 'the-only-one', model: 'some-model', ms: expect.any(Number), ...said });
+    expect(told?.fields).toEqual({
+      requestId: 'req-of-the-test',
+      channel: 'the-only-one',
+      model: 'some-model',
+      ms: expect.any(Number),
+      ...said,
+    });
     expect(answer.text).not.toContain('the-only-one');
   });
   test('and of none that the client is to blame for', async () => {

@@ -11,7 +11,8 @@ const relay = withRelay({ timeouts: { first_byte: '300ms', idle: '300ms' } });
 const chat = { model: 'some-model', messages: [] };
 const post = (path = '/v1/chat/completions', body: unknown = chat) => call(relay().gateway.url, 'POST', path, { body });
 const GOOD = json({ model: 'upstream-model-2026', usage: { prompt_tokens: 1, completion_tokens: 1 } });
-const error = (status: number, message = 'no'): Reply => json({ error: { message, type: 't', code: 'c', param: null } }, status);
+const error = (status: number, message = 'no'): Reply =>
+  json({ error: { message, type: 't', code: 'c', param: null } }, status);
 const counts = (): number[] => relay().upstreams.map(({ seen }) => seen.length);
 const bases = async (count: number): Promise<Basis[]> => {
   await relay().gateway.settled(count);
@@ -38,7 +39,9 @@ describe('what the request is refused for is answered, and nobody else is asked'
     const answer = await post();
 
     expect([answer.status, ...counts()]).toEqual([status, 1, 0]);
-    expect(answer.json).toEqual({ error: { message: 'max_tokens is too large for some-model', type: 't', code: 'c', param: null } });
+    expect(answer.json).toEqual({
+      error: { message: 'max_tokens is too large for some-model', type: 't', code: 'c', param: null },
+    });
     expect(await bases(1)).toEqual([Basis.RELEASED]);
   });
 });
@@ -63,7 +66,8 @@ describe('when all channels fail', () => {
   });
   test('a page of somebody in between is answered in our own words', async () => {
     relay().first.reply = error(500);
-    relay().second.reply = (_request, response) => void response.writeHead(502, { 'content-type': 'text/html' }).end('<html>nginx at up.example</html>');
+    relay().second.reply = (_request, response) =>
+      void response.writeHead(502, { 'content-type': 'text/html' }).end('<html>nginx at up.example</html>');
     const answer = await post('/v1/messages');
 
     expect([answer.status, answer.json.type, answer.json.error.type]).toEqual([502, 'error', 'api_error']);
@@ -75,18 +79,34 @@ describe('what may have been done is never sent again', () => {
   test.each<[string, Reply, number, string]>([
     ['a reset', (_request, response) => void response.destroy(), 502, 'upstream_failed'],
     ['silence', () => undefined, 504, 'upstream_timeout'],
-    ['half an answer', (_request, response) => {
-      response.writeHead(200, { 'content-type': 'application/json', 'content-length': 1000 }).write('{"id":');
-      setTimeout(() => response.destroy(), 20);
-    }, 502, 'upstream_failed'],
-    ['half an answer, and silence', (_request, response) => {
-      response.writeHead(200, { 'content-type': 'application/json', 'content-length': 1000 }).write('{"id":');
-    }, 504, 'upstream_timeout'],
+    [
+      'half an answer',
+      (_request, response) => {
+        response.writeHead(200, { 'content-type': 'application/json', 'content-length': 1000 }).write('{"id":');
+        setTimeout(() => response.destroy(), 20);
+      },
+      502,
+      'upstream_failed',
+    ],
+    [
+      'half an answer, and silence',
+      (_request, response) => {
+        response.writeHead(200, { 'content-type': 'application/json', 'content-length': 1000 }).write('{"id":');
+      },
+      504,
+      'upstream_timeout',
+    ],
   ])('%s', async (_, reply, status, code) => {
     relay().first.reply = reply;
     const answer = await post();
 
-    expect([answer.status, answer.json.error.code, answer.headers['x-should-retry'], ...counts()]).toEqual([status, code, 'false', 1, 0]);
+    expect([answer.status, answer.json.error.code, answer.headers['x-should-retry'], ...counts()]).toEqual([
+      status,
+      code,
+      'false',
+      1,
+      0,
+    ]);
     expect(await bases(1)).toEqual([Basis.RELEASED]);
   });
 });
@@ -109,17 +129,22 @@ test('a channel that fails again and again is left alone, by all its endpoints',
 describe('limits of a channel', () => {
   test('are shared by its endpoints, and when they alone stand in the way the answer says when to come back', async () => {
     const upstream = await startRelayUpstream(GOOD);
-    const under = await startGatewayUnderTest({ channels: [aRelayChannel({ base_url: upstream.url, limits: { requests_per_minute: 2, in_flight: 10 } })] });
+    const under = await startGatewayUnderTest({
+      channels: [aRelayChannel({ base_url: upstream.url, limits: { requests_per_minute: 2, in_flight: 10 } })],
+    });
     try {
       const statuses = [];
-      for (const path of ['/v1/chat/completions', '/v1/embeddings', '/v1/rerank']) statuses.push(await call(under.url, 'POST', path, { body: chat }));
+      for (const path of ['/v1/chat/completions', '/v1/embeddings', '/v1/rerank'])
+        statuses.push(await call(under.url, 'POST', path, { body: chat }));
       await under.settled(3);
 
       expect(statuses.map(({ status }) => status)).toEqual([200, 200, 429]);
       expect(statuses[2]?.headers['retry-after']).toBe('30');
       expect(statuses[2]?.headers['x-should-retry']).toBeUndefined();
       expect(upstream.seen).toHaveLength(2);
-      expect(under.calls.settled.map(({ basis }) => basis).toSorted()).toEqual([Basis.USAGE, Basis.USAGE, Basis.RELEASED].toSorted());
+      expect(under.calls.settled.map(({ basis }) => basis).toSorted()).toEqual(
+        [Basis.USAGE, Basis.USAGE, Basis.RELEASED].toSorted(),
+      );
     } finally {
       await under.stop();
       await upstream.stop();
@@ -131,7 +156,12 @@ describe('limits of a channel', () => {
       const answer = await call(under.url, 'POST', '/v1/chat/completions', { body: chat });
       await under.settled(1);
 
-      expect([answer.status, answer.json.error.code, answer.headers['retry-after'], answer.headers['x-should-retry']]).toEqual([503, 'no_channel_available', '5', undefined]);
+      expect([
+        answer.status,
+        answer.json.error.code,
+        answer.headers['retry-after'],
+        answer.headers['x-should-retry'],
+      ]).toEqual([503, 'no_channel_available', '5', undefined]);
       expect(under.calls.settled).toMatchObject([{ basis: Basis.RELEASED }]);
     } finally {
       await under.stop();

@@ -9,13 +9,18 @@ import type { RouteDoc, RouteEntry } from './route.ts';
 const ANYTHING = { type: 'object' };
 const TEXT = { type: 'string' };
 const BYTES = { type: 'string', format: 'binary' };
-const DESCRIPTION = 'The body goes to an upstream as it is, but for the name of the model, and its answer comes back as it is. A channel has to adapt';
+const DESCRIPTION =
+  'The body goes to an upstream as it is, but for the name of the model, and its answer comes back as it is. A channel has to adapt';
 
 /** The synchronous capabilities at their own paths. */
 export function relayRoutes(parts: GatewayParts): RouteEntry[] {
   return relayEndpoints.map((endpoint): RouteEntry => ({
-    methods: [endpoint.method], path: endpoint.path, token: { counts: 'calls' }, writesHead: true,
-    handle: (exchange) => relay(parts, endpoint, exchange), doc: docOf(endpoint),
+    methods: [endpoint.method],
+    path: endpoint.path,
+    token: { counts: 'calls' },
+    writesHead: true,
+    handle: (exchange) => relay(parts, endpoint, exchange),
+    doc: docOf(endpoint),
   }));
 }
 
@@ -28,14 +33,27 @@ async function relay(parts: GatewayParts, endpoint: RelayEndpoint, exchange: Exc
 }
 
 /** What the gateway itself requires of a body. The upstream checks the rest. */
-const WITH_MODEL = { type: 'object', required: ['model'], properties: { model: { type: 'string', minLength: 1, description: 'Id of the model.' } } };
+const WITH_MODEL = {
+  type: 'object',
+  required: ['model'],
+  properties: { model: { type: 'string', minLength: 1, description: 'Id of the model.' } },
+};
 const FORM_WITH_MODEL = { ...WITH_MODEL, properties: { ...WITH_MODEL.properties, file: BYTES, image: BYTES } };
 
 function docOf({ name, path, model, takesForms, answersAlso, summary }: RelayEndpoint): RouteDoc {
   const json = model === 'body' ? WITH_MODEL : ANYTHING;
   const operationId = `relay_${path.replace(/\W+/g, '_').replace(/^_|_$/g, '')}`;
   return {
-    tag: 'Relayed', operationId, summary, description: `${DESCRIPTION} ${name}.`, isRelayed: true, json, ...(takesForms ? { form: FORM_WITH_MODEL } : {}),
-    answers: { 'application/json': ANYTHING, ...Object.fromEntries(answersAlso.map((type) => [type, type.startsWith('audio/') ? BYTES : TEXT])) },
+    tag: 'Relayed',
+    operationId,
+    summary,
+    description: `${DESCRIPTION} ${name}.`,
+    isRelayed: true,
+    json,
+    ...(takesForms ? { form: FORM_WITH_MODEL } : {}),
+    answers: {
+      'application/json': ANYTHING,
+      ...Object.fromEntries(answersAlso.map((type) => [type, type.startsWith('audio/') ? BYTES : TEXT])),
+    },
   };
 }

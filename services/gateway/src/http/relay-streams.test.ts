@@ -11,37 +11,58 @@ import { events, json } from '../../testing/scripted-relay-upstream.ts';
 import { until } from '../../testing/until.ts';
 
 const relay = withRelay({ timeouts: { first_byte: '5s', idle: '400ms' } });
-const patient = withRelay({ limits: { requests_per_minute: 1_000_000, in_flight: 2000 }, timeouts: { first_byte: '60s', idle: '60s' } });
+const patient = withRelay({
+  limits: { requests_per_minute: 1_000_000, in_flight: 2000 },
+  timeouts: { first_byte: '60s', idle: '60s' },
+});
 const chat = { model: 'some-model', messages: [{ role: 'user', content: 'hello there' }], stream: true };
 const open = (path = '/v1/chat/completions', body: unknown = chat) => openStream(relay().gateway.url, path, body);
 const charged = async () => {
   await relay().gateway.settled(1);
   return relay().gateway.calls.settled;
 };
-const chunk = (content: string, more = ''): string => `data: {"model":"upstream-model-2026","choices":[{"delta":{"content":"${content}"}}]${more}}\n\n`;
-const USAGE_CHUNK = 'data: {"model":"upstream-model-2026","choices":[],"usage":{"prompt_tokens":9,"completion_tokens":3}}\n\n';
+const chunk = (content: string, more = ''): string =>
+  `data: {"model":"upstream-model-2026","choices":[{"delta":{"content":"${content}"}}]${more}}\n\n`;
+const USAGE_CHUNK =
+  'data: {"model":"upstream-model-2026","choices":[],"usage":{"prompt_tokens":9,"completion_tokens":3}}\n\n';
 const DONE = 'data: [DONE]\n\n';
 
 describe('a chat stream', () => {
   test('is asked for its usage; what the client did not ask for is not shown, and nothing else changes', async () => {
-    relay().first.reply = events([': up\n\n', chunk('one', ',"usage":null'), chunk('two', ', "usage" : null , "x":1'), USAGE_CHUNK, DONE]);
+    relay().first.reply = events([
+      ': up\n\n',
+      chunk('one', ',"usage":null'),
+      chunk('two', ', "usage" : null , "x":1'),
+      USAGE_CHUNK,
+      DONE,
+    ]);
     const { ended, response } = await open();
     const { text } = await ended;
 
     expect(response.headers).toMatchObject({ 'content-type': 'text/event-stream' });
-    expect(JSON.parse(relay().first.seen[0]?.body.toString() ?? '')).toEqual({ ...chat, model: 'upstream-model-2026', stream_options: { include_usage: true } });
-    expect(text).toBe(`: up\n\n${chunk('one')}${chunk('two', ' , "x":1')}${DONE}`.replaceAll('upstream-model-2026', 'some-model'));
+    expect(JSON.parse(relay().first.seen[0]?.body.toString() ?? '')).toEqual({
+      ...chat,
+      model: 'upstream-model-2026',
+      stream_options: { include_usage: true },
+    });
+    expect(text).toBe(
+      `: up\n\n${chunk('one')}${chunk('two', ' , "x":1')}${DONE}`.replaceAll('upstream-model-2026', 'some-model'),
+    );
     expect(await charged()).toMatchObject([{ basis: Basis.USAGE, usage: { inputTokens: 9n, outputTokens: 3n } }]);
   });
   test('shows its usage to a client that asked for it', async () => {
     relay().first.reply = events([chunk('one', ',"usage":null'), USAGE_CHUNK, DONE]);
     const { ended } = await open(undefined, { ...chat, stream_options: { include_usage: true } });
 
-    expect((await ended).text).toBe(`${chunk('one', ',"usage":null')}${USAGE_CHUNK}${DONE}`.replaceAll('upstream-model-2026', 'some-model'));
+    expect((await ended).text).toBe(
+      `${chunk('one', ',"usage":null')}${USAGE_CHUNK}${DONE}`.replaceAll('upstream-model-2026', 'some-model'),
+    );
   });
   test('without a word of usage is charged as it was held', async () => {
     relay().first.reply = events([chunk('one'), DONE]);
-    await (await open()).ended;
+    await (
+      await open()
+    ).ended;
 
     expect(await charged()).toMatchObject([{ basis: Basis.HOLD }]);
   });
@@ -49,25 +70,39 @@ describe('a chat stream', () => {
 
 describe('streams of the other protocols', () => {
   test('responses: the usage of the last event is charged, every event is as it was', async () => {
-    const frames = ['event: response.created\ndata: {"type":"response.created","response":{"model":"upstream-model-2026","usage":null}}\n\n', 'event: response.output_text.delta\ndata: {"type":"response.output_text.delta","delta":"hi"}\n\n',
-      'event: response.completed\ndata: {"type":"response.completed","response":{"model":"upstream-model-2026","usage":{"input_tokens":7,"output_tokens":2}}}\n\n'];
+    const frames = [
+      'event: response.created\ndata: {"type":"response.created","response":{"model":"upstream-model-2026","usage":null}}\n\n',
+      'event: response.output_text.delta\ndata: {"type":"response.output_text.delta","delta":"hi"}\n\n',
+      'event: response.completed\ndata: {"type":"response.completed","response":{"model":"upstream-model-2026","usage":{"input_tokens":7,"output_tokens":2}}}\n\n',
+    ];
     relay().first.reply = events(frames);
 
-    expect((await (await open('/v1/responses')).ended).text).toBe(frames.join('').replaceAll('upstream-model-2026', 'some-model'));
+    expect((await (await open('/v1/responses')).ended).text).toBe(
+      frames.join('').replaceAll('upstream-model-2026', 'some-model'),
+    );
     expect(await charged()).toMatchObject([{ basis: Basis.USAGE, usage: { inputTokens: 7n, outputTokens: 2n } }]);
   });
   test('messages', async () => {
-    relay().first.reply = events(['event: message_start\ndata: {"type":"message_start","message":{"model":"upstream-model-2026","usage":{"input_tokens":25,"output_tokens":1}}}\n\n', 'event: message_delta\ndata: {"type":"message_delta","usage":{"output_tokens":15}}\n\n', 'event: message_stop\ndata: {"type":"message_stop"}\n\n']);
+    relay().first.reply = events([
+      'event: message_start\ndata: {"type":"message_start","message":{"model":"upstream-model-2026","usage":{"input_tokens":25,"output_tokens":1}}}\n\n',
+      'event: message_delta\ndata: {"type":"message_delta","usage":{"output_tokens":15}}\n\n',
+      'event: message_stop\ndata: {"type":"message_stop"}\n\n',
+    ]);
     const { text } = await (await open('/v1/messages')).ended;
 
     expect(text).toContain('"message":{"model":"some-model"');
     expect(await charged()).toMatchObject([{ basis: Basis.USAGE, usage: { inputTokens: 25n, outputTokens: 15n } }]);
   });
   test('generateContent, with carriage returns', async () => {
-    const frames = ['data: {"candidates":[{"content":{"parts":[{"text":"a"}]}}],"usageMetadata":{"promptTokenCount":4},"modelVersion":"upstream-model-2026"}\r\n\r\n', 'data: {"usageMetadata":{"promptTokenCount":4,"candidatesTokenCount":9},"modelVersion":"upstream-model-2026"}\r\n\r\n'];
+    const frames = [
+      'data: {"candidates":[{"content":{"parts":[{"text":"a"}]}}],"usageMetadata":{"promptTokenCount":4},"modelVersion":"upstream-model-2026"}\r\n\r\n',
+      'data: {"usageMetadata":{"promptTokenCount":4,"candidatesTokenCount":9},"modelVersion":"upstream-model-2026"}\r\n\r\n',
+    ];
     relay().first.reply = events(frames);
 
-    expect((await (await open('/v1beta/models/some-model:streamGenerateContent?alt=sse')).ended).text).toBe(frames.join('').replaceAll('upstream-model-2026', 'some-model'));
+    expect((await (await open('/v1beta/models/some-model:streamGenerateContent?alt=sse')).ended).text).toBe(
+      frames.join('').replaceAll('upstream-model-2026', 'some-model'),
+    );
     expect(await charged()).toMatchObject([{ basis: Basis.USAGE, usage: { inputTokens: 4n, outputTokens: 9n } }]);
   });
 });
@@ -95,9 +130,11 @@ describe('how events pass', () => {
 
     expect((await (await open()).ended).text.endsWith('data: [DONE]\n\n')).toBe(true);
   });
-  test('trailers come back, without those of the upstream\'s own', async () => {
+  test("trailers come back, without those of the upstream's own", async () => {
     relay().first.reply = (_request, response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream', trailer: 'x-digest, x-request-id' }).write(chunk('one'));
+      response
+        .writeHead(200, { 'content-type': 'text/event-stream', trailer: 'x-digest, x-request-id' })
+        .write(chunk('one'));
       response.addTrailers({ 'x-digest': 'abc', 'x-request-id': 'req_1' });
       response.end();
     };
@@ -118,30 +155,40 @@ describe('how events pass', () => {
     await stream.has(': ping\n\n');
     upstream?.end('":1}\n\n');
 
-    expect((await stream.ended).text).toBe(`${chunk('one').replace('upstream-model-2026', 'some-model')}: ping\n\ndata: {"half":1}\n\n`);
+    expect((await stream.ended).text).toBe(
+      `${chunk('one').replace('upstream-model-2026', 'some-model')}: ping\n\ndata: {"half":1}\n\n`,
+    );
   });
 });
 
 describe('an upstream that breaks off in the middle', () => {
   const FAULTS = {
-    '/v1/chat/completions': 'data: {"error":{"message":"the upstream broke off","type":"server_error","param":null,"code":"upstream_failed"}}\n\n',
-    '/v1/responses': 'event: error\ndata: {"type":"error","code":"upstream_failed","message":"the upstream broke off","param":null}\n\n',
-    '/v1/messages': 'event: error\ndata: {"type":"error","error":{"type":"api_error","message":"the upstream broke off"}}\n\n',
-    '/v1beta/models/some-model:streamGenerateContent?alt=sse': 'data: {"error":{"code":502,"message":"the upstream broke off","status":"UNAVAILABLE"}}\n\n',
+    '/v1/chat/completions':
+      'data: {"error":{"message":"the upstream broke off","type":"server_error","param":null,"code":"upstream_failed"}}\n\n',
+    '/v1/responses':
+      'event: error\ndata: {"type":"error","code":"upstream_failed","message":"the upstream broke off","param":null}\n\n',
+    '/v1/messages':
+      'event: error\ndata: {"type":"error","error":{"type":"api_error","message":"the upstream broke off"}}\n\n',
+    '/v1beta/models/some-model:streamGenerateContent?alt=sse':
+      'data: {"error":{"code":502,"message":"the upstream broke off","status":"UNAVAILABLE"}}\n\n',
   };
-  test.each(Object.entries(FAULTS))('%s: the client is told in its own words, and the stream ends', async (path, frame) => {
-    relay().first.reply = (_request, response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: {"x":1}\n\ndata: {"half');
-      setTimeout(() => response.destroy(), 20);
-    };
-    const { text, wasWhole } = await (await open(path)).ended;
+  test.each(Object.entries(FAULTS))(
+    '%s: the client is told in its own words, and the stream ends',
+    async (path, frame) => {
+      relay().first.reply = (_request, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: {"x":1}\n\ndata: {"half');
+        setTimeout(() => response.destroy(), 20);
+      };
+      const { text, wasWhole } = await (await open(path)).ended;
 
-    expect(text).toBe(`data: {"x":1}\n\n${frame}`);
-    expect(wasWhole).toBe(true);
-    expect(await charged()).toMatchObject([{ basis: Basis.ESTIMATE }]);
-  });
+      expect(text).toBe(`data: {"x":1}\n\n${frame}`);
+      expect(wasWhole).toBe(true);
+      expect(await charged()).toMatchObject([{ basis: Basis.ESTIMATE }]);
+    },
+  );
   test('one that falls silent is told of too', async () => {
-    relay().first.reply = (_request, response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(chunk('one'));
+    relay().first.reply = (_request, response) =>
+      void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(chunk('one'));
 
     expect((await (await open()).ended).text).toContain('"code":"upstream_timeout"');
     expect(relay().second.seen).toEqual([]);
@@ -160,7 +207,8 @@ describe('an upstream that breaks off in the middle', () => {
 
 describe('a client that leaves', () => {
   test('in the middle of a stream: the upstream is told, and what was written is charged once', async () => {
-    relay().first.reply = (_request, response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(chunk('x'.repeat(400)));
+    relay().first.reply = (_request, response) =>
+      void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(chunk('x'.repeat(400)));
     const before = relay().first.left();
     const stream = await open();
     await stream.has('xxx');
@@ -175,7 +223,13 @@ describe('a client that leaves', () => {
     relay().first.reply = () => undefined;
     const before = relay().first.left();
     const { hostname, port } = new URL(relay().gateway.url);
-    const request = http.request({ hostname, port, method: 'POST', path: '/v1/chat/completions', headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' } });
+    const request = http.request({
+      hostname,
+      port,
+      method: 'POST',
+      path: '/v1/chat/completions',
+      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+    });
     request.on('error', () => undefined).end(JSON.stringify(chat));
     await until(() => relay().first.seen.length === 1);
     request.destroy();
@@ -226,10 +280,16 @@ test('a thousand streams in which nothing happens take little, and each is told 
   const STREAMS = 1000;
   /** Of both ends and what stands between, all of them in this process. */
   const BYTES_EACH_MAX = 256 * 1024;
-  patient().first.reply = (_request, response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(chunk('one'));
+  patient().first.reply = (_request, response) =>
+    void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(chunk('one'));
   const before = process.memoryUsage().rss;
   const streams: OpenStream[] = [];
-  for (let opened = 0; opened < STREAMS; opened += 100) streams.push(...(await Promise.all(Array.from({ length: 100 }, () => openStream(patient().gateway.url, '/v1/chat/completions', chat)))));
+  for (let opened = 0; opened < STREAMS; opened += 100)
+    streams.push(
+      ...(await Promise.all(
+        Array.from({ length: 100 }, () => openStream(patient().gateway.url, '/v1/chat/completions', chat)),
+      )),
+    );
   await Promise.all(streams.map((stream) => stream.has('one')));
   const taken = process.memoryUsage().rss - before;
   for (let second = 0; second < 16; second += 1) await patient().gateway.clock.advance(1000);

@@ -18,14 +18,20 @@ export function noteWaiting(request: IncomingMessage): void {
 }
 
 /** The body of an exchange, within the limits of this gateway. */
-export function readRequestBody(exchange: Exchange, { limits, budget }: Pick<GatewayParts, 'limits' | 'budget'>, takesForms: boolean): Promise<ClientBody> {
+export function readRequestBody(
+  exchange: Exchange,
+  { limits, budget }: Pick<GatewayParts, 'limits' | 'budget'>,
+  takesForms: boolean,
+): Promise<ClientBody> {
   return readBody(exchange.req, { takesForms, ...receiveOptions(exchange, budget, limits.bodyBytes) });
 }
 
 /** How the body of an exchange is received, up to so many bytes. */
 export function receiveOptions(exchange: Exchange, budget: BodyBudget, bytesMax: number): ReceiveOptions {
   return {
-    budget, bytesMax, gone: exchange.state.gone,
+    budget,
+    bytesMax,
+    gone: exchange.state.gone,
     whenOver: (giveBack) => exchange.res.once('close', giveBack),
     goOn: () => {
       if (waiting.delete(exchange.req)) exchange.res.writeContinue();

@@ -25,7 +25,9 @@ export function responseSink(response: ServerResponse, head: readonly string[] =
       if (headers['content-length'] === undefined) response.flushHeaders();
     },
     write,
-    onDrain: (next) => { resume = next; },
+    onDrain: (next) => {
+      resume = next;
+    },
     end: (chunk, trailers) => {
       if (response.destroyed) return;
       if (Object.keys(trailers).length > 0) response.addTrailers(trailers as Record<string, string>);

@@ -14,9 +14,16 @@ import { unsupportedRoutes } from './unsupported-routes.ts';
 import { usageRoute } from './usage-route.ts';
 
 /** Every route of the gateway; the first one that matches takes a request. */
-export function gatewayRoutes(dialects: readonly Dialect[], parts: GatewayParts, publicUrl: string): readonly RouteEntry[] {
+export function gatewayRoutes(
+  dialects: readonly Dialect[],
+  parts: GatewayParts,
+  publicUrl: string,
+): readonly RouteEntry[] {
   const routes = [
-    estimateRoute(dialects.flatMap(({ creates }) => creates), parts),
+    estimateRoute(
+      dialects.flatMap(({ creates }) => creates),
+      parts,
+    ),
     ...taskRoutes(dialects, parts),
     ...contentRoutes(parts),
     ...modelRoutes(parts),

@@ -24,19 +24,43 @@ export function taskRoutes(dialects: readonly Dialect[], parts: GatewayParts): R
   const room = openWaitingRoom();
   return dialects.flatMap((dialect) => [
     ...dialect.creates.map((route): RouteEntry => ({
-      methods: ['POST'], path: route.path, token: { counts: 'creates' }, handle: (exchange) => create(parts, route, exchange),
-      doc: { ...docOf(dialect, route), headers: ['Idempotency-Key'], answerHeaders: ['idempotent-replayed'], refuses: [404, 409, 422], json: route.body, ...(route.form === undefined ? {} : { form: route.form }) },
+      methods: ['POST'],
+      path: route.path,
+      token: { counts: 'creates' },
+      handle: (exchange) => create(parts, route, exchange),
+      doc: {
+        ...docOf(dialect, route),
+        headers: ['Idempotency-Key'],
+        answerHeaders: ['idempotent-replayed'],
+        refuses: [404, 409, 422],
+        json: route.body,
+        ...(route.form === undefined ? {} : { form: route.form }),
+      },
     })),
     ...dialect.reads.map((route): RouteEntry => ({
-      methods: ['GET'], path: route.path, token: { counts: 'reads' }, handle: (exchange) => read(parts, room, route, exchange),
-      doc: { ...docOf(dialect, route), headers: ['Prefer'], answerHeaders: ['openai-poll-after-ms', 'retry-after', 'preference-applied'], refuses: [404] },
+      methods: ['GET'],
+      path: route.path,
+      token: { counts: 'reads' },
+      handle: (exchange) => read(parts, room, route, exchange),
+      doc: {
+        ...docOf(dialect, route),
+        headers: ['Prefer'],
+        answerHeaders: ['openai-poll-after-ms', 'retry-after', 'preference-applied'],
+        refuses: [404],
+      },
     })),
     ...dialect.lists.map((route): RouteEntry => ({
-      methods: ['GET'], path: route.path, token: { counts: 'reads' }, handle: (exchange) => list(parts, route, exchange),
+      methods: ['GET'],
+      path: route.path,
+      token: { counts: 'reads' },
+      handle: (exchange) => list(parts, route, exchange),
       doc: { ...docOf(dialect, route), parameters: route.parameters, refuses: [400] },
     })),
     ...dialect.ends.map((route): RouteEntry => ({
-      methods: [route.method], path: route.path, token: { counts: 'reads' }, handle: (exchange) => end(parts, route, exchange),
+      methods: [route.method],
+      path: route.path,
+      token: { counts: 'reads' },
+      handle: (exchange) => end(parts, route, exchange),
       doc: { ...docOf(dialect, route), refuses: [404, 409] },
     })),
   ]);
@@ -48,11 +72,16 @@ async function create(parts: GatewayParts, route: CreateRoute, exchange: Exchang
   const body = await readRequestBody(exchange, parts, route.form !== undefined);
   const decoded = route.decode(body, { models: parts.catalogue().models, params: exchange.params });
   const { task, replayed } = await createTask(parts, {
-    decoded, principal: principalOf(exchange), requestId: exchange.state.requestId,
+    decoded,
+    principal: principalOf(exchange),
+    requestId: exchange.state.requestId,
     onHandOver: () => {
       exchange.state.handedOver = true;
     },
-    idempotency: key === undefined ? undefined : { key, fingerprint: fingerprintOf({ method: exchange.method, path: exchange.path, body }) },
+    idempotency:
+      key === undefined
+        ? undefined
+        : { key, fingerprint: fingerprintOf({ method: exchange.method, path: exchange.path, body }) },
   });
   exchange.state.taskId = task.id;
   if (replayed) exchange.set('idempotent-replayed', 'true');
@@ -72,7 +101,12 @@ async function readOrWait(parts: GatewayParts, room: WaitingRoom, exchange: Exch
   if (seconds === undefined || !room.enter()) return parts.reader.read(ref, requestId);
   try {
     exchange.set('preference-applied', `wait=${String(seconds)}`);
-    return await awaitChange(parts, { task: ref, ms: seconds * 1000, requestId, gone: AbortSignal.any([gone, parts.stopping]) });
+    return await awaitChange(parts, {
+      task: ref,
+      ms: seconds * 1000,
+      requestId,
+      gone: AbortSignal.any([gone, parts.stopping]),
+    });
   } finally {
     room.leave();
   }
@@ -81,7 +115,10 @@ async function readOrWait(parts: GatewayParts, room: WaitingRoom, exchange: Exch
 async function list(parts: GatewayParts, route: ListRoute, exchange: Exchange): Promise<void> {
   const query = route.decode(new URLSearchParams(exchange.querystring));
   const { accountId } = principalOf(exchange);
-  const { tasks, hasMore, total } = await parts.tasks.listTasks({ accountId, ...query }, { timeoutMs: LIST_DEADLINE_MS, requestId: exchange.state.requestId });
+  const { tasks, hasMore, total } = await parts.tasks.listTasks(
+    { accountId, ...query },
+    { timeoutMs: LIST_DEADLINE_MS, requestId: exchange.state.requestId },
+  );
   answer(exchange, route.encode({ tasks, hasMore, total: Number(total) }, parts.links));
 }
 
@@ -95,7 +132,21 @@ function answer(exchange: Exchange, body: object): void {
   exchange.body = body;
 }
 
-function docOf(dialect: Dialect, route: { readonly operationId: string; readonly summary: string; readonly description?: string; readonly answer: RouteDoc['answers'][string] }): RouteDoc {
+function docOf(
+  dialect: Dialect,
+  route: {
+    readonly operationId: string;
+    readonly summary: string;
+    readonly description?: string;
+    readonly answer: RouteDoc['answers'][string];
+  },
+): RouteDoc {
   const { operationId, summary, description } = route;
-  return { tag: dialect.name, operationId, summary, ...(description === undefined ? {} : { description }), answers: { 'application/json': route.answer } };
+  return {
+    tag: dialect.name,
+    operationId,
+    summary,
+    ...(description === undefined ? {} : { description }),
+    answers: { 'application/json': route.answer },
+  };
 }

@@ -3,22 +3,38 @@ import type { RouteEntry } from './route.ts';
 
 /** Registered, and not implemented: every method and every path below, always with the same body. */
 const UNSUPPORTED: readonly (readonly [path: string, operationId: string])[] = [
-  ['/v1/files', 'Files'], ['/v1/images/variations', 'ImageVariations'], ['/v1/fine-tunes', 'FineTunes'], ['/v1/fine_tuning', 'FineTuning'],
+  ['/v1/files', 'Files'],
+  ['/v1/images/variations', 'ImageVariations'],
+  ['/v1/fine-tunes', 'FineTunes'],
+  ['/v1/fine_tuning', 'FineTuning'],
 ];
 
 export function unsupportedRoutes(): RouteEntry[] {
-  return UNSUPPORTED.flatMap(([path, operationId]) => [entry(path, operationId), entry(`${path}/{+rest}`, `${operationId}Below`)]);
+  return UNSUPPORTED.flatMap(([path, operationId]) => [
+    entry(path, operationId),
+    entry(`${path}/{+rest}`, `${operationId}Below`),
+  ]);
 }
 
 function entry(path: string, operationId: string): RouteEntry {
   return {
-    methods: 'all', path, token: { counts: 'reads' },
+    methods: 'all',
+    path,
+    token: { counts: 'reads' },
     handle: () => {
       throw new Problem({
-        kind: 'unavailable', reason: 'api_not_implemented',
-        message: 'this route is not implemented; send files to the route that uses them, as a URL, base64, a data URL or a form',
+        kind: 'unavailable',
+        reason: 'api_not_implemented',
+        message:
+          'this route is not implemented; send files to the route that uses them, as a URL, base64, a data URL or a form',
       });
     },
-    doc: { tag: 'Not implemented', operationId: `unsupported${operationId}`, summary: 'Answers 501', answers: {}, refuses: [501] },
+    doc: {
+      tag: 'Not implemented',
+      operationId: `unsupported${operationId}`,
+      summary: 'Answers 501',
+      answers: {},
+      refuses: [501],
+    },
   };
 }

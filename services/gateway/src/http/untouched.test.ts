@@ -25,10 +25,22 @@ beforeEach(() => {
 
 /** The rows of the spec's error table, and of the dialects' own shape, that are refused here. */
 const ROWS: readonly (readonly [what: string, path: string, body: unknown])[] = [
-  ['source_task_id and a base_video item both present', '/v1/videos', { model: 'Alpha-H3', source_task_id: 'task_1', content: [text, base] }],
+  [
+    'source_task_id and a base_video item both present',
+    '/v1/videos',
+    { model: 'Alpha-H3', source_task_id: 'task_1', content: [text, base] },
+  ],
   ['more than one base_video item', '/v1/videos', { model: 'Alpha-H3', content: [text, base, base] }],
-  ['an empty base_video item', '/v1/videos', { model: 'Alpha-H3', content: [text, { ...base, video_url: { url: '' } }] }],
-  ['explicit action contradicts the body: generation', '/v1/videos', { model: 'Alpha-H3', action: 'generation', source_task_id: 'task_1' }],
+  [
+    'an empty base_video item',
+    '/v1/videos',
+    { model: 'Alpha-H3', content: [text, { ...base, video_url: { url: '' } }] },
+  ],
+  [
+    'explicit action contradicts the body: generation',
+    '/v1/videos',
+    { model: 'Alpha-H3', action: 'generation', source_task_id: 'task_1' },
+  ],
   ['explicit action contradicts the body: regeneration', '/v1/videos', { ...compat, action: 'regeneration' }],
   ['an unknown action', '/v1/videos', { ...compat, action: 'upscale' }],
   ['a body that is not JSON', '/v1/videos', '{"model":'],
@@ -39,19 +51,29 @@ const ROWS: readonly (readonly [what: string, path: string, body: unknown])[] = 
   ['a broken data URL', '/v1/videos', { ...compat, content: [{ ...DATA, image_url: { url: 'data:image/png,AAAA' } }] }],
   ['task_id sent by the client', '/v2/h3_context_ir', { ...contextIr, task_id: 'task_1' }],
   ['task type sent by the client', '/v2/h3_context_ir', { ...contextIr, task_type: 'h3_context_ir' }],
-  ...['resolution', 'aigc_watermark', 'prompt', 'action', 'source_task_id', 'metadata', 'seconds', 'size', 'foo'].map((field) => [`${field} on context-IR`, '/v2/h3_context_ir', { ...contextIr, [field]: 'x' }] as const),
+  ...['resolution', 'aigc_watermark', 'prompt', 'action', 'source_task_id', 'metadata', 'seconds', 'size', 'foo'].map(
+    (field) => [`${field} on context-IR`, '/v2/h3_context_ir', { ...contextIr, [field]: 'x' }] as const,
+  ),
   ['a body that is not JSON on context-IR', '/v2/h3_context_ir', 'hello'],
   ['a missing model on context-IR', '/v2/h3_context_ir', { ...contextIr, model: undefined }],
   ['a missing content on context-IR', '/v2/h3_context_ir', { ...contextIr, content: undefined }],
   ['a duration that is no integer on context-IR', '/v2/h3_context_ir', { ...contextIr, duration: 4.5 }],
   ['a duration that is a string on context-IR', '/v2/h3_context_ir', { ...contextIr, duration: '5' }],
   ['a top-level prompt on generation', '/v2/video_generation', { ...generation, prompt: 'x' }],
-  ...['seconds', 'size', 'source_task_id', 'action', 'metadata', 'callback_url', 'aigc_watermark'].map((field) => [`${field} on generation`, '/v2/video_generation', { ...generation, [field]: 'x' }] as const),
-  ['the shape of a regeneration on generation', '/v2/video_generation', { model: 'Alpha-H3', resolution: '2K', source_task_id: 'task_1' }],
+  ...['seconds', 'size', 'source_task_id', 'action', 'metadata', 'callback_url', 'aigc_watermark'].map(
+    (field) => [`${field} on generation`, '/v2/video_generation', { ...generation, [field]: 'x' }] as const,
+  ),
+  [
+    'the shape of a regeneration on generation',
+    '/v2/video_generation',
+    { model: 'Alpha-H3', resolution: '2K', source_task_id: 'task_1' },
+  ],
   ['resolution missing on regeneration', '/v2/video_regeneration', { ...regeneration, resolution: undefined }],
   ['model missing on regeneration', '/v2/video_regeneration', { ...regeneration, model: undefined }],
-  ...['prompt', 'duration', 'ratio', 'seconds', 'size', 'action', 'metadata', 'callback_url'].map((field) => [`${field} on regeneration`, '/v2/video_regeneration', { ...regeneration, [field]: 'x' }] as const),
-  ['the SDK\'s own remix', REMIX, { prompt: 'x' }],
+  ...['prompt', 'duration', 'ratio', 'seconds', 'size', 'action', 'metadata', 'callback_url'].map(
+    (field) => [`${field} on regeneration`, '/v2/video_regeneration', { ...regeneration, [field]: 'x' }] as const,
+  ),
+  ["the SDK's own remix", REMIX, { prompt: 'x' }],
   ['a remix with content', REMIX, { model: 'Alpha-H3', resolution: '2K', content: [] }],
   ['a remix without a model', REMIX, { resolution: '2K' }],
   ['two videos', '/v1/video/generations', { ...compat, n: 2 }],
@@ -71,8 +93,16 @@ describe('a refused body reaches nobody', () => {
   });
 
   test.each([
-    ['a media type that is not taken', { body: 'a=b', headers: { 'content-type': 'application/x-www-form-urlencoded' } }, 415],
-    ['a form where none is taken', { body: '--x--', headers: { 'content-type': 'multipart/form-data; boundary=x' } }, 415],
+    [
+      'a media type that is not taken',
+      { body: 'a=b', headers: { 'content-type': 'application/x-www-form-urlencoded' } },
+      415,
+    ],
+    [
+      'a form where none is taken',
+      { body: '--x--', headers: { 'content-type': 'multipart/form-data; boundary=x' } },
+      415,
+    ],
     ['a compressed body', { body: 'x', headers: { 'content-encoding': 'gzip' } }, 415],
     ['a bad idempotency key', { body: generation, headers: { 'idempotency-key': 'x'.repeat(256) } }, 400],
     ['an idempotency key with a space', { body: generation, headers: { 'idempotency-key': 'a b' } }, 400],

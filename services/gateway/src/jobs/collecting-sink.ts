@@ -41,6 +41,10 @@ export function collectingSink(bytesMax: number): CollectingSink {
       if (chunk !== undefined) take(chunk);
     },
     broken: () => undefined,
-    answer: () => ({ status: head.status, contentType: String(head.headers['content-type'] ?? ''), body: Buffer.concat(chunks) }),
+    answer: () => ({
+      status: head.status,
+      contentType: String(head.headers['content-type'] ?? ''),
+      body: Buffer.concat(chunks),
+    }),
   };
 }

@@ -16,13 +16,32 @@ const LARGE = 100_000;
 
 /** A chat whose prompt has `length` characters. With the path of the token count, the call is free. */
 function callOf(length: number, path = '/v1/chat/completions') {
-  const body = Buffer.from(JSON.stringify({ model: 'some-model', messages: [{ role: 'user', content: 'x'.repeat(length) }] }));
+  const body = Buffer.from(
+    JSON.stringify({ model: 'some-model', messages: [{ role: 'user', content: 'x'.repeat(length) }] }),
+  );
   const endpoint = relayEndpoints.find((one) => one.path === path)!;
-  return frozenCallOf({ endpoint, path, params: {}, contentType: 'application/json', body, search: '', headers: [], requestId: 'req_1', principal });
+  return frozenCallOf({
+    endpoint,
+    path,
+    params: {},
+    contentType: 'application/json',
+    body,
+    search: '',
+    headers: [],
+    requestId: 'req_1',
+    principal,
+  });
 }
 
-const queue = (world: JobWorld, call = callOf(LARGE), idempotency?: { readonly key: string; readonly fingerprint: string }) =>
-  createJob({ ...world.deps, media: world.media.port, newId: newIds(world.clock), log: silentLog }, { call, idempotency });
+const queue = (
+  world: JobWorld,
+  call = callOf(LARGE),
+  idempotency?: { readonly key: string; readonly fingerprint: string },
+) =>
+  createJob(
+    { ...world.deps, media: world.media.port, newId: newIds(world.clock), log: silentLog },
+    { call, idempotency },
+  );
 
 test('a large body is kept once the call is queued and paid for, under the name that its job has', async () => {
   const world = aJobWorld();
@@ -40,9 +59,25 @@ test('a large body is kept once the call is queued and paid for, under the name 
 });
 
 test.each<[string, (world: JobWorld) => unknown, string]>([
-  ['money', (world) => { world.relay.holdRefusal = new Problem({ kind: 'exhausted', reason: 'insufficient_quota', message: 'no' }); }, 'insufficient_quota'],
-  ['a place', (world) => { world.tasks.fail('createJob', 1, new Problem({ kind: 'exhausted', reason: 'too_many_tasks', message: 'no' })); }, 'too_many_tasks'],
-  ['a key of its own', (world) => queue(world, callOf(SMALL), { key: 'k', fingerprint: 'other' }), 'idempotency_key_reused'],
+  [
+    'money',
+    (world) => {
+      world.relay.holdRefusal = new Problem({ kind: 'exhausted', reason: 'insufficient_quota', message: 'no' });
+    },
+    'insufficient_quota',
+  ],
+  [
+    'a place',
+    (world) => {
+      world.tasks.fail('createJob', 1, new Problem({ kind: 'exhausted', reason: 'too_many_tasks', message: 'no' }));
+    },
+    'too_many_tasks',
+  ],
+  [
+    'a key of its own',
+    (world) => queue(world, callOf(SMALL), { key: 'k', fingerprint: 'other' }),
+    'idempotency_key_reused',
+  ],
 ])('a large call that is refused for want of %s has stored nothing', async (_what, prepare, reason) => {
   const world = aJobWorld();
   await prepare(world);
@@ -74,7 +109,12 @@ test('a call whose bytes cannot be kept is withdrawn, its money goes back, and w
   };
 
   await expect(queue(world)).rejects.toMatchObject({ reason: 'service_unavailable' });
-  expect([world.tasks.jobs.size, world.media.kept.size, world.relay.released.length, world.media.removed.length]).toEqual([0, 0, 1, 1]);
+  expect([
+    world.tasks.jobs.size,
+    world.media.kept.size,
+    world.relay.released.length,
+    world.media.removed.length,
+  ]).toEqual([0, 0, 1, 1]);
 });
 
 test('a large call that is free is given to no worker before its bytes are there, and one whose bytes are small at once', async () => {

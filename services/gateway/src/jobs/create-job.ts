@@ -35,14 +35,32 @@ export interface CreateJob {
  * call stores no bytes. If the process dies on the way, a worker holds the money before it makes the call, or ends the
  * job if the bytes are missing.
  */
-export async function createJob(deps: CreateJobDeps, { call, idempotency }: CreateJob): Promise<{ readonly id: string; readonly replayed: boolean }> {
-  const { endpoint, model, path, search, headers, principal: { accountId, tokenId }, requestId } = call;
+export async function createJob(
+  deps: CreateJobDeps,
+  { call, idempotency }: CreateJob,
+): Promise<{ readonly id: string; readonly replayed: boolean }> {
+  const {
+    endpoint,
+    model,
+    path,
+    search,
+    headers,
+    principal: { accountId, tokenId },
+    requestId,
+  } = call;
   deps.relay.assertServed(call);
   const body: JobBytes = areSmall(call.body) ? { inline: call.body } : { object: deps.newId('prv') };
-  const { id, replayed, lease, waitMs } = await deps.jobs.create({
-    accountId, tokenId, isRepeatable: endpoint.isFree, worker: endpoint.isFree && 'inline' in body ? undefined : CREATOR, idempotency,
-    call: { endpoint: endpoint.name, model, method: endpoint.method, path, search, headers, body },
-  }, requestId);
+  const { id, replayed, lease, waitMs } = await deps.jobs.create(
+    {
+      accountId,
+      tokenId,
+      isRepeatable: endpoint.isFree,
+      worker: endpoint.isFree && 'inline' in body ? undefined : CREATOR,
+      idempotency,
+      call: { endpoint: endpoint.name, model, method: endpoint.method, path, search, headers, body },
+    },
+    requestId,
+  );
   if (lease !== undefined) await complete(deps, call, { lease: { jobId: id, lease }, waitMs, body });
   return { id, replayed };
 }
@@ -74,7 +92,11 @@ async function complete(deps: CreateJobDeps, call: FrozenCall, { lease, waitMs, 
 }
 
 /** Removes the bytes after a fault: media may have stored them although the answer was lost. */
-async function storeBody({ media, log }: CreateJobDeps, { body, principal: { accountId } }: FrozenCall, object: string): Promise<void> {
+async function storeBody(
+  { media, log }: CreateJobDeps,
+  { body, principal: { accountId } }: FrozenCall,
+  object: string,
+): Promise<void> {
   try {
     await media.putPrivate(body, { accountId, keepMs: BODY_KEEP_MS, object });
   } catch (error) {

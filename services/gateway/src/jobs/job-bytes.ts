@@ -10,12 +10,22 @@ export function areSmall(bytes: Buffer): boolean {
 }
 
 /** Keeps an answer: a small one beside its job, a larger one as a private object for `keepMs`. */
-export async function keepBytes(media: Pick<MediaPort, 'putPrivate'>, bytes: Buffer, { accountId, keepMs }: { readonly accountId: string; readonly keepMs: number }): Promise<JobBytes> {
-  return areSmall(bytes) ? { inline: bytes } : { object: (await media.putPrivate(bytes, { accountId, keepMs })).object };
+export async function keepBytes(
+  media: Pick<MediaPort, 'putPrivate'>,
+  bytes: Buffer,
+  { accountId, keepMs }: { readonly accountId: string; readonly keepMs: number },
+): Promise<JobBytes> {
+  return areSmall(bytes)
+    ? { inline: bytes }
+    : { object: (await media.putPrivate(bytes, { accountId, keepMs })).object };
 }
 
 /** Reads them again, up to so many; undefined: they are no longer kept. */
-export async function readBytes(media: Pick<MediaPort, 'read'>, body: JobBytes, bytesMax: number): Promise<Buffer | undefined> {
+export async function readBytes(
+  media: Pick<MediaPort, 'read'>,
+  body: JobBytes,
+  bytesMax: number,
+): Promise<Buffer | undefined> {
   if ('inline' in body) return Buffer.from(body.inline);
   const stream = await media.read(body.object);
   if (stream === undefined) return undefined;

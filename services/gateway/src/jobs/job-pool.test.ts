@@ -12,16 +12,39 @@ const DRAIN_MS = 5000;
 
 async function queue({ jobs }: JobWorld, count: number): Promise<void> {
   for (let at = 0; at < count; at += 1) {
-    await jobs.create({
-      accountId: 'demo', tokenId: 'token_1', isRepeatable: false, worker: undefined, idempotency: undefined,
-      call: { endpoint: 'chat', model: 'some-model', method: 'POST', path: '/v1/chat/completions', search: '', headers: [], body: { inline: Buffer.from('{"model":"some-model"}') } },
-    }, 'req_1');
+    await jobs.create(
+      {
+        accountId: 'demo',
+        tokenId: 'token_1',
+        isRepeatable: false,
+        worker: undefined,
+        idempotency: undefined,
+        call: {
+          endpoint: 'chat',
+          model: 'some-model',
+          method: 'POST',
+          path: '/v1/chat/completions',
+          search: '',
+          headers: [],
+          body: { inline: Buffer.from('{"model":"some-model"}') },
+        },
+      },
+      'req_1',
+    );
   }
 }
 
 function pool(world: JobWorld, workers: number): JobPool {
   const { jobs, clock, deps } = world;
-  return startJobPool({ jobs, run: (job, options) => runJob(deps, job, options), workers, drainMs: DRAIN_MS, name: 'gateway', clock, log: silentLog });
+  return startJobPool({
+    jobs,
+    run: (job, options) => runJob(deps, job, options),
+    workers,
+    drainMs: DRAIN_MS,
+    name: 'gateway',
+    clock,
+    log: silentLog,
+  });
 }
 
 const states = ({ tasks }: JobWorld): TaskState[] => [...tasks.jobs.values()].map(({ state }) => state);
@@ -35,12 +58,24 @@ function held(world: JobWorld): { readonly running: () => number; readonly most:
     running += 1;
     most = Math.max(most, running);
     const left = Promise.withResolvers<'gone'>();
-    gone.addEventListener('abort', () => { left.resolve('gone'); }, { once: true });
+    gone.addEventListener(
+      'abort',
+      () => {
+        left.resolve('gone');
+      },
+      { once: true },
+    );
     const how = await Promise.race([promise, left.promise]);
     running -= 1;
     return how === 'gone' ? { status: 0, how, usage: undefined } : answers(200, '{}')(sink, gone);
   };
-  return { running: () => running, most: () => most, letGo: () => { resolve(undefined); } };
+  return {
+    running: () => running,
+    most: () => most,
+    letGo: () => {
+      resolve(undefined);
+    },
+  };
 }
 
 describe('a pool of workers', () => {
@@ -110,7 +145,13 @@ describe('a pool of workers', () => {
     upstream.letGo();
     await stopped;
 
-    expect(states(world).toSorted()).toEqual([TaskState.QUEUED, TaskState.QUEUED, TaskState.QUEUED, TaskState.COMPLETED, TaskState.COMPLETED]);
+    expect(states(world).toSorted()).toEqual([
+      TaskState.QUEUED,
+      TaskState.QUEUED,
+      TaskState.QUEUED,
+      TaskState.COMPLETED,
+      TaskState.COMPLETED,
+    ]);
     expect(world.relay.reached).toBe(2);
   });
 
@@ -127,6 +168,9 @@ describe('a pool of workers', () => {
     await world.clock.advance(1);
     await stopped;
 
-    expect([upstream.running(), world.tasks.calls.at(-1)]).toEqual([0, `returnJob unknown 0 ${world.tasks.single().id}`]);
+    expect([upstream.running(), world.tasks.calls.at(-1)]).toEqual([
+      0,
+      `returnJob unknown 0 ${world.tasks.single().id}`,
+    ]);
   });
 });

@@ -56,7 +56,10 @@ export function startJobPool({ jobs, run, workers, drainMs, name, clock, log }: 
     running.set(key, { job, abort, done });
   };
   const taker = startWorker({
-    name: 'job pool', clock, log, idleMs: IDLE_MS,
+    name: 'job pool',
+    clock,
+    log,
+    idleMs: IDLE_MS,
     pass: async () => {
       const free = workers - running.size;
       if (free <= 0) return 0;
@@ -67,7 +70,10 @@ export function startJobPool({ jobs, run, workers, drainMs, name, clock, log }: 
     },
   });
   const keeper = startWorker({
-    name: 'job leases', clock, log, idleMs: IDLE_MS,
+    name: 'job leases',
+    clock,
+    log,
+    idleMs: IDLE_MS,
     pass: async (signal) => {
       await clock.sleep(leaseMs / RENEWALS, signal);
       if (running.size === 0) return 1;

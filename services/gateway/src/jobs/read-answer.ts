@@ -20,27 +20,38 @@ export function encodingOf({ contentType, body }: Pick<CollectedAnswer, 'content
 /** What an answer that is no success says of itself, in whichever dialect. */
 export function failureIn({ status, body }: CollectedAnswer): JobFailure {
   const error = errorIn(body);
-  const code = [error['code'], error['status'], error['type']].find((word) => typeof word === 'string' && CODE.test(word));
+  const code = [error['code'], error['status'], error['type']].find(
+    (word) => typeof word === 'string' && CODE.test(word),
+  );
   const message = error['message'];
   return {
     code: typeof code === 'string' ? code : 'request_failed',
-    message: typeof message === 'string' && message !== '' ? message.slice(0, MESSAGE_LENGTH_MAX) : `the call was answered with ${String(status)}`,
+    message:
+      typeof message === 'string' && message !== ''
+        ? message.slice(0, MESSAGE_LENGTH_MAX)
+        : `the call was answered with ${String(status)}`,
   };
 }
 
 /** A refusal of ours as the synchronous route would have answered it. */
-export function refusalAnswer(problem: Problem, { call: { path }, requestId }: Pick<LeasedJob, 'call' | 'requestId'>): { readonly answer: CollectedAnswer; readonly failure: JobFailure } {
+export function refusalAnswer(
+  problem: Problem,
+  { call: { path }, requestId }: Pick<LeasedJob, 'call' | 'requestId'>,
+): { readonly answer: CollectedAnswer; readonly failure: JobFailure } {
   const row = errorRowOf(problem);
   const message = problem.field === undefined ? problem.message : `${problem.field} ${problem.message}`;
   const failure = { code: row.code ?? problem.reason, message };
   const body = enclose(envelopeOf(path), { row, requestId, code: failure.code, param: problem.field, message });
-  return { answer: { status: row.status, contentType: 'application/json', body: Buffer.from(JSON.stringify(body)) }, failure };
+  return {
+    answer: { status: row.status, contentType: 'application/json', body: Buffer.from(JSON.stringify(body)) },
+    failure,
+  };
 }
 
 function errorIn(body: Buffer): Readonly<Record<string, unknown>> {
   try {
     const { error } = JSON.parse(body.toString()) as { readonly error?: unknown };
-    return typeof error === 'object' && error !== null ? error as Readonly<Record<string, unknown>> : {};
+    return typeof error === 'object' && error !== null ? (error as Readonly<Record<string, unknown>>) : {};
   } catch {
     return {};
   }

@@ -7,19 +7,34 @@ import type { MediaPort } from '../clients/media-port.ts';
 const GROUP = 3;
 
 /** A job as its owner reads it, piece by piece: an answer of many bytes is never held whole. Undefined: the answer is no longer kept. */
-export async function resultEnvelope(media: Pick<MediaPort, 'read'>, { id, state, answer, failure }: Job): Promise<Readable | undefined> {
-  const head = { id, status: state, ...(answer === undefined ? {} : { status_code: answer.statusCode, content_type: answer.contentType }), ...(failure === undefined ? {} : { error: failure }) };
+export async function resultEnvelope(
+  media: Pick<MediaPort, 'read'>,
+  { id, state, answer, failure }: Job,
+): Promise<Readable | undefined> {
+  const head = {
+    id,
+    status: state,
+    ...(answer === undefined ? {} : { status_code: answer.statusCode, content_type: answer.contentType }),
+    ...(failure === undefined ? {} : { error: failure }),
+  };
   const text = JSON.stringify(head);
   if (answer === undefined || answer.encoding === 'none') return Readable.from([text], { objectMode: false });
   const bytes = await bytesOf(media, answer);
   return bytes === undefined ? undefined : Readable.from(envelope(text, answer.encoding, bytes), { objectMode: false });
 }
 
-async function bytesOf(media: Pick<MediaPort, 'read'>, { body }: JobAnswer): Promise<AsyncIterable<Buffer> | undefined> {
+async function bytesOf(
+  media: Pick<MediaPort, 'read'>,
+  { body }: JobAnswer,
+): Promise<AsyncIterable<Buffer> | undefined> {
   return 'inline' in body ? Readable.from([Buffer.from(body.inline)]) : media.read(body.object);
 }
 
-async function* envelope(head: string, encoding: JobEncoding, bytes: AsyncIterable<Buffer>): AsyncGenerator<string | Buffer> {
+async function* envelope(
+  head: string,
+  encoding: JobEncoding,
+  bytes: AsyncIterable<Buffer>,
+): AsyncGenerator<string | Buffer> {
   yield `${head.slice(0, -1)},${encoding === 'base64' ? '"encoding":"base64",' : ''}"result":`;
   yield* RESULTS[encoding](bytes);
   yield '}';
@@ -29,13 +44,13 @@ const RESULTS: Readonly<Record<JobEncoding, (bytes: AsyncIterable<Buffer>) => As
   none: () => Readable.from(['null']),
   // the bytes are a JSON value, which was seen when they were kept
   json: (bytes) => bytes,
-  async *text (bytes) {
+  async *text(bytes) {
     const decoder = new StringDecoder('utf8');
     yield '"';
     for await (const chunk of bytes) yield JSON.stringify(decoder.write(chunk)).slice(1, -1);
     yield `${JSON.stringify(decoder.end()).slice(1, -1)}"`;
   },
-  async *base64 (bytes) {
+  async *base64(bytes) {
     let rest: Buffer = Buffer.alloc(0);
     yield '"';
     for await (const chunk of bytes) {

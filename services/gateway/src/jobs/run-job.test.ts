@@ -8,7 +8,12 @@ import { runJob } from './run-job.ts';
 import type { RunJobDeps } from './run-job.ts';
 
 const never = (): AbortSignal => new AbortController().signal;
-const options = (over: Partial<Parameters<typeof runJob>[2]> = {}) => ({ signal: never(), stopping: never(), keepMs: 1000, ...over });
+const options = (over: Partial<Parameters<typeof runJob>[2]> = {}) => ({
+  signal: never(),
+  stopping: never(),
+  keepMs: 1000,
+  ...over,
+});
 /** What the tasks service was told, but for the create. */
 const told = ({ tasks }: JobWorld): string[] => tasks.calls.slice(1).map((call) => call.replace(/ job_\w+/, ''));
 
@@ -28,22 +33,89 @@ describe('a go at a call', () => {
     sink.broken();
     return { status: 200, how: 'broken', usage: undefined };
   };
-  const refusedHold = (kind: Problem['kind'], reason: string) => (world: JobWorld): void => {
-    world.relay.holdRefusal = new Problem({ kind, reason, message: 'no' });
-  };
+  const refusedHold =
+    (kind: Problem['kind'], reason: string) =>
+    (world: JobWorld): void => {
+      world.relay.holdRefusal = new Problem({ kind, reason, message: 'no' });
+    };
 
   test.each<[string, Upstream, readonly string[], string | undefined, number, (world: JobWorld) => void]>([
     ['is answered', answers(200, '{}'), ['markJobStarted', 'finishJob'], undefined, 0, asItIs],
-    ['is answered with an error', answers(400, '{"error":{"message":"bad","code":"bad_request"}}'), ['markJobStarted', 'finishJob'], 'bad_request', 0, asItIs],
+    [
+      'is answered with an error',
+      answers(400, '{"error":{"message":"bad","code":"bad_request"}}'),
+      ['markJobStarted', 'finishJob'],
+      'bad_request',
+      0,
+      asItIs,
+    ],
     ['is broken off', broken, ['markJobStarted', 'finishJob'], 'upstream_failed', 0, asItIs],
-    ['may have been done', refuses('unavailable', 'upstream_timeout'), ['markJobStarted', 'finishJob'], 'upstream_timeout', 0, asItIs],
-    ['finds every channel full', refuses('exhausted', 'rate_limit_exceeded', 7000), ['markJobStarted', 'returnJob untouched 7000'], undefined, 0, asItIs],
-    ['finds every channel full for long', refuses('exhausted', 'rate_limit_exceeded', 900_000), ['markJobStarted', 'returnJob untouched 60000'], undefined, 0, asItIs],
-    ['reaches nobody', refuses('unavailable', 'no_channel_available'), ['markJobStarted', 'returnJob untouched 5000'], undefined, 0, asItIs],
-    ['meets a bug', async () => { throw new TypeError('oops'); }, ['markJobStarted', 'returnJob unknown 0'], undefined, 0, asItIs],
-    ['is paid for by nobody', answers(200, '{}'), ['finishJob'], 'insufficient_quota', 1, refusedHold('exhausted', 'insufficient_quota')],
-    ['has a model that has gone', answers(200, '{}'), ['finishJob'], 'model_not_found', 1, refusedHold('not_found', 'model_not_found')],
-    ['finds billing away', answers(200, '{}'), ['returnJob untouched 5000'], undefined, 0, refusedHold('unavailable', 'service_unavailable')],
+    [
+      'may have been done',
+      refuses('unavailable', 'upstream_timeout'),
+      ['markJobStarted', 'finishJob'],
+      'upstream_timeout',
+      0,
+      asItIs,
+    ],
+    [
+      'finds every channel full',
+      refuses('exhausted', 'rate_limit_exceeded', 7000),
+      ['markJobStarted', 'returnJob untouched 7000'],
+      undefined,
+      0,
+      asItIs,
+    ],
+    [
+      'finds every channel full for long',
+      refuses('exhausted', 'rate_limit_exceeded', 900_000),
+      ['markJobStarted', 'returnJob untouched 60000'],
+      undefined,
+      0,
+      asItIs,
+    ],
+    [
+      'reaches nobody',
+      refuses('unavailable', 'no_channel_available'),
+      ['markJobStarted', 'returnJob untouched 5000'],
+      undefined,
+      0,
+      asItIs,
+    ],
+    [
+      'meets a bug',
+      async () => {
+        throw new TypeError('oops');
+      },
+      ['markJobStarted', 'returnJob unknown 0'],
+      undefined,
+      0,
+      asItIs,
+    ],
+    [
+      'is paid for by nobody',
+      answers(200, '{}'),
+      ['finishJob'],
+      'insufficient_quota',
+      1,
+      refusedHold('exhausted', 'insufficient_quota'),
+    ],
+    [
+      'has a model that has gone',
+      answers(200, '{}'),
+      ['finishJob'],
+      'model_not_found',
+      1,
+      refusedHold('not_found', 'model_not_found'),
+    ],
+    [
+      'finds billing away',
+      answers(200, '{}'),
+      ['returnJob untouched 5000'],
+      undefined,
+      0,
+      refusedHold('unavailable', 'service_unavailable'),
+    ],
   ])('that %s', async (_what, upstream, calls, code, released, prepare) => {
     const world = await made(upstream, prepare);
 
@@ -53,7 +125,9 @@ describe('a go at a call', () => {
   });
 
   test('is not made when the intent could not be written', async () => {
-    const world = await made(answers(200, '{}'), ({ tasks }) => { tasks.fail('markJobStarted'); });
+    const world = await made(answers(200, '{}'), ({ tasks }) => {
+      tasks.fail('markJobStarted');
+    });
 
     expect(world.relay.reached).toBe(0);
     expect(told(world)).toEqual(['markJobStarted', 'returnJob untouched 0']);
@@ -87,27 +161,47 @@ describe('a go at a call', () => {
 
   test('ends what has waited for too long, and what is no longer kept, and gives the money back', async () => {
     const world = aJobWorld();
-    const job = { ...await world.leased(), isOverdue: true };
+    const job = { ...(await world.leased()), isOverdue: true };
     await runJob(world.deps, job, options());
-    expect([told(world), world.tasks.single().end?.failure?.code, world.relay.released]).toEqual([['finishJob'], 'expired', [job.callId]]);
+    expect([told(world), world.tasks.single().end?.failure?.code, world.relay.released]).toEqual([
+      ['finishJob'],
+      'expired',
+      [job.callId],
+    ]);
 
     const second = aJobWorld();
     const gone = await second.leased();
     await runJob(second.deps, { ...gone, call: { ...gone.call, body: { object: 'prv_gone' } } }, options());
-    expect([second.tasks.single().end?.failure?.code, second.relay.reached, second.relay.released]).toEqual(['internal_error', 0, [gone.callId]]);
+    expect([second.tasks.single().end?.failure?.code, second.relay.reached, second.relay.released]).toEqual([
+      'internal_error',
+      0,
+      [gone.callId],
+    ]);
   });
 
   test('has the request as it came, under the rights of its creation', async () => {
     const world = aJobWorld();
     const seen: unknown[] = [];
     const body = Buffer.from('{"model":"some-model",  "n":1}');
-    const relay = { ...world.deps.relay, call: async (...args: Parameters<RunJobDeps['relay']['call']>) => {
-      seen.push(args[0]);
-      return world.relay.relay.call(...args);
-    } };
+    const relay = {
+      ...world.deps.relay,
+      call: async (...args: Parameters<RunJobDeps['relay']['call']>) => {
+        seen.push(args[0]);
+        return world.relay.relay.call(...args);
+      },
+    };
     await runJob({ ...world.deps, relay }, await world.leased(body), options());
 
-    expect(seen).toMatchObject([{ path: '/v1/chat/completions', search: '?a=1', headers: ['Content-Type', 'application/json'], body, model: 'some-model', principal: { accountId: 'demo', tokenId: 'token_1', models: ['*'] } }]);
+    expect(seen).toMatchObject([
+      {
+        path: '/v1/chat/completions',
+        search: '?a=1',
+        headers: ['Content-Type', 'application/json'],
+        body,
+        model: 'some-model',
+        principal: { accountId: 'demo', tokenId: 'token_1', models: ['*'] },
+      },
+    ]);
   });
 
   test('whose end is not taken at once writes it again, and does not call again', async () => {
@@ -133,56 +227,76 @@ describe('a go at a call', () => {
 });
 
 /** Every call of a port counts as a step; at its death a process makes none and hears of none any more. */
-function mortal(deps: RunJobDeps, step: number, moment: 'before' | 'after'): { readonly deps: RunJobDeps; readonly dead: Promise<unknown>; readonly steps: () => number } {
+function mortal(
+  deps: RunJobDeps,
+  step: number,
+  moment: 'before' | 'after',
+): { readonly deps: RunJobDeps; readonly dead: Promise<unknown>; readonly steps: () => number } {
   const { promise: dead, resolve } = Promise.withResolvers<undefined>();
   const forever = new Promise<never>(() => undefined);
   let made = 0;
-  const wrap = <T extends object>(port: T): T => new Proxy(port, {
-    get: (target, name): unknown => {
-      const value: unknown = Reflect.get(target, name);
-      if (typeof value !== 'function' || name === 'release') return value;
-      return async (...args: unknown[]): Promise<unknown> => {
-        made += 1;
-        if (made > step) return forever;
-        if (made < step) return (value as (...all: unknown[]) => unknown).apply(target, args);
-        if (moment === 'after') await Promise.race([Promise.resolve((value as (...all: unknown[]) => unknown).apply(target, args)).catch(() => undefined), new Promise((over) => setImmediate(over))]);
-        setImmediate(() => { resolve(undefined); });
-        return forever;
-      };
-    },
-  });
-  return { dead, steps: () => made, deps: { ...deps, jobs: wrap(deps.jobs), media: wrap(deps.media), relay: wrap(deps.relay) } };
+  const wrap = <T extends object>(port: T): T =>
+    new Proxy(port, {
+      get: (target, name): unknown => {
+        const value: unknown = Reflect.get(target, name);
+        if (typeof value !== 'function' || name === 'release') return value;
+        return async (...args: unknown[]): Promise<unknown> => {
+          made += 1;
+          if (made > step) return forever;
+          if (made < step) return (value as (...all: unknown[]) => unknown).apply(target, args);
+          if (moment === 'after')
+            await Promise.race([
+              Promise.resolve((value as (...all: unknown[]) => unknown).apply(target, args)).catch(() => undefined),
+              new Promise((over) => setImmediate(over)),
+            ]);
+          setImmediate(() => {
+            resolve(undefined);
+          });
+          return forever;
+        };
+      },
+    });
+  return {
+    dead,
+    steps: () => made,
+    deps: { ...deps, jobs: wrap(deps.jobs), media: wrap(deps.media), relay: wrap(deps.relay) },
+  };
 }
 
 describe('a process that dies while it makes a call', () => {
   const large = answers(200, Buffer.alloc(100_000, 1), 'audio/mpeg');
 
-  test.each(['before', 'after'] as const)('%s any of its steps has it paid for once at most, and loses none that was not begun', async (moment) => {
-    const whole = mortal(aJobWorld().deps, Infinity, moment);
-    const first = aJobWorld();
-    first.relay.upstream = large;
-    const counted = mortal(first.deps, Infinity, moment);
-    await runJob(counted.deps, await first.leased(), options());
-    expect(counted.steps()).toBeGreaterThan(2);
-    expect(whole.steps()).toBe(0);
+  test.each(['before', 'after'] as const)(
+    '%s any of its steps has it paid for once at most, and loses none that was not begun',
+    async (moment) => {
+      const whole = mortal(aJobWorld().deps, Infinity, moment);
+      const first = aJobWorld();
+      first.relay.upstream = large;
+      const counted = mortal(first.deps, Infinity, moment);
+      await runJob(counted.deps, await first.leased(), options());
+      expect(counted.steps()).toBeGreaterThan(2);
+      expect(whole.steps()).toBe(0);
 
-    for (let step = 1; step <= counted.steps(); step += 1) {
-      const world = aJobWorld();
-      world.relay.upstream = large;
-      const dying = mortal(world.deps, step, moment);
-      void runJob(dying.deps, await world.leased(), options());
-      await dying.dead;
+      for (let step = 1; step <= counted.steps(); step += 1) {
+        const world = aJobWorld();
+        world.relay.upstream = large;
+        const dying = mortal(world.deps, step, moment);
+        void runJob(dying.deps, await world.leased(), options());
+        await dying.dead;
 
-      // the tasks service lets a job that was begun be, and gives one that was not to the next worker
-      const job = world.tasks.single();
-      if (job.state === TaskState.QUEUED) {
-        job.lease = '';
-        const { jobs: [again] } = await world.jobs.lease('gateway', 1);
-        await runJob(world.deps, again as LeasedJob, options());
-        expect({ step, moment, state: job.state }).toEqual({ step, moment, state: TaskState.COMPLETED });
+        // the tasks service lets a job that was begun be, and gives one that was not to the next worker
+        const job = world.tasks.single();
+        if (job.state === TaskState.QUEUED) {
+          job.lease = '';
+          const {
+            jobs: [again],
+          } = await world.jobs.lease('gateway', 1);
+          await runJob(world.deps, again as LeasedJob, options());
+          expect({ step, moment, state: job.state }).toEqual({ step, moment, state: TaskState.COMPLETED });
+        }
+        expect({ step, moment, reached: world.relay.reached <= 1 }).toEqual({ step, moment, reached: true });
+        if (world.relay.reached > 0) expect({ step, moment, starts: job.starts }).toEqual({ step, moment, starts: 1 });
       }
-      expect({ step, moment, reached: world.relay.reached <= 1 }).toEqual({ step, moment, reached: true });
-      if (world.relay.reached > 0) expect({ step, moment, starts: job.starts }).toEqual({ step, moment, starts: 1 });
-    }
-  });
+    },
+  );
 });

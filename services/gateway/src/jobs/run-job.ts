@@ -22,7 +22,10 @@ const LOST: JobFailure = { code: 'internal_error', message: 'the request is no l
 const TOO_LARGE: JobFailure = { code: 'result_too_large', message: 'the answer is larger than can be kept' };
 /** It was sent, and may have been done. */
 const MAYBE_DONE: ReadonlySet<string> = new Set(['upstream_failed', 'upstream_timeout']);
-const BROKEN: JobFailure = { code: 'upstream_failed', message: 'the upstream broke off within its answer; it may have done the work all the same' };
+const BROKEN: JobFailure = {
+  code: 'upstream_failed',
+  message: 'the upstream broke off within its answer; it may have done the work all the same',
+};
 
 export interface RunJobDeps {
   readonly jobs: Jobs;
@@ -113,7 +116,11 @@ function refused(deps: RunJobDeps, job: LeasedJob, error: unknown, isStarted: bo
     deps.log.error({ taskId: job.lease.jobId, err: error }, 'a job failed');
     return isStarted ? { kind: 'unknown' } : { kind: 'later', delayMs: LATER.unknownMs };
   }
-  if (mayHelpLater(error)) return { kind: 'later', delayMs: Math.min(LATER.mostMs, Math.max(LATER.leastMs, error.retryAfterMs ?? LATER.unknownMs)) };
+  if (mayHelpLater(error))
+    return {
+      kind: 'later',
+      delayMs: Math.min(LATER.mostMs, Math.max(LATER.leastMs, error.retryAfterMs ?? LATER.unknownMs)),
+    };
   // once it was sent the relay has settled it
   if (!isStarted) deps.relay.release(job.callId);
   const { answer, failure } = refusalAnswer(error, job);
@@ -121,7 +128,9 @@ function refused(deps: RunJobDeps, job: LeasedJob, error: unknown, isStarted: bo
 }
 
 function mayHelpLater(problem: Problem): boolean {
-  return problem.reason === 'rate_limit_exceeded' || (problem.kind === 'unavailable' && !MAYBE_DONE.has(problem.reason));
+  return (
+    problem.reason === 'rate_limit_exceeded' || (problem.kind === 'unavailable' && !MAYBE_DONE.has(problem.reason))
+  );
 }
 
 /** Ends it without a call; what was held for it goes back. */
@@ -130,13 +139,24 @@ function givenUp({ relay }: RunJobDeps, { callId }: LeasedJob, failure: JobFailu
   return { kind: 'failed', failure };
 }
 
-type Write<K extends Outcome['kind']> = (deps: RunJobDeps, job: LeasedJob, outcome: Extract<Outcome, { readonly kind: K }>, options: RunOptions) => Promise<void>;
+type Write<K extends Outcome['kind']> = (
+  deps: RunJobDeps,
+  job: LeasedJob,
+  outcome: Extract<Outcome, { readonly kind: K }>,
+  options: RunOptions,
+) => Promise<void>;
 
 const WRITE: { readonly [K in Outcome['kind']]: Write<K> } = {
   answered: async ({ jobs, media }, { lease, accountId }, { answer, failure }, { keepMs }) => {
     const body = await keepBytes(media, answer.body, { accountId, keepMs });
     await jobs.finish(lease, {
-      answer: { statusCode: answer.status, contentType: answer.contentType, encoding: encodingOf(answer), size: answer.body.length, body },
+      answer: {
+        statusCode: answer.status,
+        contentType: answer.contentType,
+        encoding: encodingOf(answer),
+        size: answer.body.length,
+        body,
+      },
       failure,
     });
   },

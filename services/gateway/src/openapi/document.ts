@@ -9,16 +9,27 @@ import type { ResponseHeader } from './response-headers.ts';
 type HeaderName = NonNullable<RouteDoc['headers']>[number];
 
 const HEADERS: Readonly<Record<HeaderName, Omit<QueryParameter, 'name'>>> = {
-  Prefer: { description: '`wait=N`: hold the answer until the status changes or N seconds (1 to 60) pass.', schema: { type: 'string', examples: ['wait=20'] } },
+  Prefer: {
+    description: '`wait=N`: hold the answer until the status changes or N seconds (1 to 60) pass.',
+    schema: { type: 'string', examples: ['wait=20'] },
+  },
   'Idempotency-Key': {
-    description: '1 to 255 visible ASCII characters. The same key with the same body gives the first answer again for 24 hours.', schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
+    description:
+      '1 to 255 visible ASCII characters. The same key with the same body gives the first answer again for 24 hours.',
+    schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
   },
   Range: { description: 'A part of the bytes.', schema: { type: 'string', examples: ['bytes=0-1023'] } },
-  'anthropic-version': { description: 'Sent by Anthropic\'s clients, which are answered in their own shape.', schema: { type: 'string', examples: ['2023-06-01'] } },
+  'anthropic-version': {
+    description: "Sent by Anthropic's clients, which are answered in their own shape.",
+    schema: { type: 'string', examples: ['2023-06-01'] },
+  },
 };
 
 /** The pattern of a path parameter, by its name. */
-const PATH_SCHEMAS: Readonly<Record<string, Schema>> = { task_id: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' }, video_id: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' } };
+const PATH_SCHEMAS: Readonly<Record<string, Schema>> = {
+  task_id: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' },
+  video_id: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' },
+};
 /** Every method that a document can name. */
 const ALL_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'] as const;
 
@@ -34,20 +45,44 @@ export function openApiDocument(routes: readonly RouteEntry[], publicUrl: string
   const { document, schemas } = hoist(paths);
   return {
     openapi: '3.1.0',
-    info: { title: 'Reelgate', version: '1.0.0', description: 'Asynchronous video generation: create a task, poll it, fetch its result. Two dialects name the same tasks; a client uses one of them.' },
+    info: {
+      title: 'Reelgate',
+      version: '1.0.0',
+      description:
+        'Asynchronous video generation: create a task, poll it, fetch its result. Two dialects name the same tasks; a client uses one of them.',
+    },
     servers: [{ url: publicUrl }],
     tags: tagsOf(routes).map((name) => ({ name })),
     paths: document,
-    components: { schemas, headers: headerComponents, securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'The site token. It is also taken as x-api-key or x-goog-api-key.' } } },
+    components: {
+      schemas,
+      headers: headerComponents,
+      securitySchemes: {
+        token: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'The site token. It is also taken as x-api-key or x-goog-api-key.',
+        },
+      },
+    },
   };
 }
 
 function operationOf(route: RouteEntry, method: Method | (typeof ALL_METHODS)[number]): object {
   const { doc, path, token, methods } = route;
-  const parameters = [...pathParameters(path), ...(doc.parameters ?? []).map((parameter) => ({ in: 'query', ...parameter })), ...(doc.headers ?? []).map((name) => ({ in: 'header', name, ...HEADERS[name] }))];
-  const bodies = { ...(doc.json === undefined ? {} : { 'application/json': { schema: doc.json } }), ...(doc.form === undefined ? {} : { 'multipart/form-data': { schema: doc.form } }) };
+  const parameters = [
+    ...pathParameters(path),
+    ...(doc.parameters ?? []).map((parameter) => ({ in: 'query', ...parameter })),
+    ...(doc.headers ?? []).map((name) => ({ in: 'header', name, ...HEADERS[name] })),
+  ];
+  const bodies = {
+    ...(doc.json === undefined ? {} : { 'application/json': { schema: doc.json } }),
+    ...(doc.form === undefined ? {} : { 'multipart/form-data': { schema: doc.form } }),
+  };
   return {
-    tags: [doc.tag], operationId: methods === 'all' ? `${doc.operationId}_${method.toLowerCase()}` : doc.operationId, summary: doc.summary,
+    tags: [doc.tag],
+    operationId: methods === 'all' ? `${doc.operationId}_${method.toLowerCase()}` : doc.operationId,
+    summary: doc.summary,
     ...(doc.description === undefined ? {} : { description: doc.description }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(Object.keys(bodies).length === 0 ? {} : { requestBody: { required: true, content: bodies } }),
@@ -58,16 +93,37 @@ function operationOf(route: RouteEntry, method: Method | (typeof ALL_METHODS)[nu
 
 function successOf({ doc, token }: RouteEntry): object {
   const { answers, status = 200, answerHeaders = [], also = {} } = doc;
-  const headers = (more: readonly ResponseHeader[]): object => headersOf(['x-request-id', ...(token === undefined ? [] : LIMIT_HEADERS), ...more]);
-  const content = Object.fromEntries(Object.entries(answers).map(([type, schema]: [string, Schema]) => [type, { schema }]));
-  const first = Object.keys(answers).length === 0 ? {} : { [status]: { description: status === 200 ? 'Done.' : 'Accepted.', headers: headers(answerHeaders), content } };
-  const others = Object.entries(also).map(([code, { description, headers: more = [], types = [] }]): [string, object] =>
-    [code, { description, headers: headers(more), ...(types.length === 0 ? {} : { content: Object.fromEntries(types.map((type) => [type, { schema: answers[type] }])) }) }]);
+  const headers = (more: readonly ResponseHeader[]): object =>
+    headersOf(['x-request-id', ...(token === undefined ? [] : LIMIT_HEADERS), ...more]);
+  const content = Object.fromEntries(
+    Object.entries(answers).map(([type, schema]: [string, Schema]) => [type, { schema }]),
+  );
+  const first =
+    Object.keys(answers).length === 0
+      ? {}
+      : { [status]: { description: status === 200 ? 'Done.' : 'Accepted.', headers: headers(answerHeaders), content } };
+  const others = Object.entries(also).map(
+    ([code, { description, headers: more = [], types = [] }]): [string, object] => [
+      code,
+      {
+        description,
+        headers: headers(more),
+        ...(types.length === 0
+          ? {}
+          : { content: Object.fromEntries(types.map((type) => [type, { schema: answers[type] }])) }),
+      },
+    ],
+  );
   return { ...first, ...Object.fromEntries(others) };
 }
 
 function pathParameters(path: string): object[] {
-  return [...path.matchAll(/\{\+?(\w+)\}/g)].map(([, name = '']) => ({ in: 'path', name, required: true, schema: PATH_SCHEMAS[name] ?? { type: 'string', minLength: 1 } }));
+  return [...path.matchAll(/\{\+?(\w+)\}/g)].map(([, name = '']) => ({
+    in: 'path',
+    name,
+    required: true,
+    schema: PATH_SCHEMAS[name] ?? { type: 'string', minLength: 1 },
+  }));
 }
 
 /** Dialects first, in their order. */

@@ -7,16 +7,37 @@ import { LIMIT_HEADERS, headersOf } from './response-headers.ts';
 import type { ResponseHeader } from './response-headers.ts';
 
 const text = { type: 'string' };
-const strict = (properties: Readonly<Record<string, unknown>>): object => ({ type: 'object', required: Object.keys(properties), additionalProperties: false, properties });
-const envelope = (title: string, error: Readonly<Record<string, unknown>>, beside: Readonly<Record<string, unknown>> = {}): Schema => ({ title, ...strict({ ...beside, error: strict(error) }) });
+const strict = (properties: Readonly<Record<string, unknown>>): object => ({
+  type: 'object',
+  required: Object.keys(properties),
+  additionalProperties: false,
+  properties,
+});
+const envelope = (
+  title: string,
+  error: Readonly<Record<string, unknown>>,
+  beside: Readonly<Record<string, unknown>> = {},
+): Schema => ({ title, ...strict({ ...beside, error: strict(error) }) });
 
 const SCHEMAS: Readonly<Record<EnvelopeName, Schema>> = {
   openai: envelope('Error', { message: text, type: text, param: { type: ['string', 'null'] }, code: text }),
-  vendor: envelope('VendorError', { type: text, message: { ...text, description: 'Ends in the vendor\'s number.', pattern: '\\([0-9]+\\)$' }, http_code: { ...text, pattern: '^[45][0-9]{2}$' } }, { type: { const: 'error' }, request_id: text }),
+  vendor: envelope(
+    'VendorError',
+    {
+      type: text,
+      message: { ...text, description: "Ends in the vendor's number.", pattern: '\\([0-9]+\\)$' },
+      http_code: { ...text, pattern: '^[45][0-9]{2}$' },
+    },
+    { type: { const: 'error' }, request_id: text },
+  ),
   anthropic: envelope('MessagesError', { type: text, message: text }, { type: { const: 'error' }, request_id: text }),
   google: envelope('GoogleError', { code: { type: 'integer' }, message: text, status: text }),
 };
-const UPSTREAM: Schema = { title: 'UpstreamError', type: ['object', 'array'], description: 'The upstream\'s own words, without a word of who it is.' };
+const UPSTREAM: Schema = {
+  title: 'UpstreamError',
+  type: ['object', 'array'],
+  description: "The upstream's own words, without a word of who it is.",
+};
 
 const DESCRIPTIONS: Readonly<Record<RefusedStatus, string>> = {
   400: 'The request is wrong in itself; the message names the field.',
@@ -41,8 +62,16 @@ const DESCRIPTIONS: Readonly<Record<RefusedStatus, string>> = {
 };
 
 const MORE_HEADERS: Readonly<Partial<Record<RefusedStatus, readonly ResponseHeader[]>>> = {
-  401: ['www-authenticate'], 409: ['retry-after', 'x-should-retry'], 416: ['content-range'], 426: ['upgrade'], 429: ['retry-after', 'x-should-retry'],
-  500: ['x-should-retry'], 501: ['x-should-retry'], 502: ['retry-after', 'x-should-retry'], 503: ['retry-after', 'x-should-retry'], 504: ['retry-after', 'x-should-retry'],
+  401: ['www-authenticate'],
+  409: ['retry-after', 'x-should-retry'],
+  416: ['content-range'],
+  426: ['upgrade'],
+  429: ['retry-after', 'x-should-retry'],
+  500: ['x-should-retry'],
+  501: ['x-should-retry'],
+  502: ['retry-after', 'x-should-retry'],
+  503: ['retry-after', 'x-should-retry'],
+  504: ['retry-after', 'x-should-retry'],
 };
 
 const WITH_TOKEN: readonly ErrorStatus[] = [401, 403, 429];
@@ -56,21 +85,37 @@ const OWN: ReadonlySet<number> = new Set(WITH_TOKEN.filter((status) => status !=
 export function errorResponses(entry: RouteEntry): object {
   const { token, doc } = entry;
   const statuses = new Set<RefusedStatus>([
-    ...(token === undefined ? [] : WITH_TOKEN), ...(doc.json === undefined ? [] : WITH_BODY), ...(doc.isRelayed === true ? RELAYED : []), ...ANY_ROUTE, ...(doc.refuses ?? []),
+    ...(token === undefined ? [] : WITH_TOKEN),
+    ...(doc.json === undefined ? [] : WITH_BODY),
+    ...(doc.isRelayed === true ? RELAYED : []),
+    ...ANY_ROUTE,
+    ...(doc.refuses ?? []),
   ]);
-  const named = [...statuses].toSorted((one, other) => one - other).map((status): [string, object] => [String(status), responseOf(entry, status, schemaOf(entry, status))]);
-  const ranges: [string, object][] = doc.isRelayed === true ? [['4XX', { ...responseOf(entry, 400, UPSTREAM), description: 'Refused by the upstream.' }]] : [];
+  const named = [...statuses]
+    .toSorted((one, other) => one - other)
+    .map((status): [string, object] => [String(status), responseOf(entry, status, schemaOf(entry, status))]);
+  const ranges: [string, object][] =
+    doc.isRelayed === true
+      ? [['4XX', { ...responseOf(entry, 400, UPSTREAM), description: 'Refused by the upstream.' }]]
+      : [];
   return Object.fromEntries([...named, ...ranges]);
 }
 
 function responseOf({ token }: RouteEntry, status: RefusedStatus, schema: Schema): object {
-  const names: ResponseHeader[] = ['x-request-id', ...(token === undefined || status === 401 ? [] : LIMIT_HEADERS), ...(MORE_HEADERS[status] ?? [])];
+  const names: ResponseHeader[] = [
+    'x-request-id',
+    ...(token === undefined || status === 401 ? [] : LIMIT_HEADERS),
+    ...(MORE_HEADERS[status] ?? []),
+  ];
   return { description: DESCRIPTIONS[status], headers: headersOf(names), content: { 'application/json': { schema } } };
 }
 
 function schemaOf({ path, doc }: RouteEntry, status: RefusedStatus): Schema {
   const families = doc.envelopes ?? [envelopeOf(path)];
-  const all = [...families.map((name) => SCHEMAS[name]), ...(doc.isRelayed === true && !OWN.has(status) ? [UPSTREAM] : [])];
+  const all = [
+    ...families.map((name) => SCHEMAS[name]),
+    ...(doc.isRelayed === true && !OWN.has(status) ? [UPSTREAM] : []),
+  ];
   const [only] = all;
   return all.length === 1 && only !== undefined ? only : { anyOf: all };
 }

@@ -3,7 +3,10 @@ import { isDeepStrictEqual } from 'node:util';
 type Json = Readonly<Record<string, unknown>>;
 
 /** Moves every titled schema among the components and leaves a reference in its place, so that each is written once. */
-export function hoist(value: object): { readonly document: unknown; readonly schemas: Readonly<Record<string, unknown>> } {
+export function hoist(value: object): {
+  readonly document: unknown;
+  readonly schemas: Readonly<Record<string, unknown>>;
+} {
   const schemas = new Map<string, unknown>();
   const walk = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(walk);
@@ -14,11 +17,15 @@ export function hoist(value: object): { readonly document: unknown; readonly sch
   const refer = (schema: Json): object => {
     const title = String(schema['title']);
     const known = schemas.get(title);
-    if (known !== undefined && !isDeepStrictEqual(known, schema)) throw new Error(`two schemas have the title ${title}`);
+    if (known !== undefined && !isDeepStrictEqual(known, schema))
+      throw new Error(`two schemas have the title ${title}`);
     schemas.set(title, schema);
     return { $ref: `#/components/schemas/${title}` };
   };
-  return { document: walk(value), schemas: Object.fromEntries([...schemas].toSorted(([one], [other]) => (one < other ? -1 : 1))) };
+  return {
+    document: walk(value),
+    schemas: Object.fromEntries([...schemas].toSorted(([one], [other]) => (one < other ? -1 : 1))),
+  };
 }
 
 /** A schema, as opposed to a property that happens to be called title. */

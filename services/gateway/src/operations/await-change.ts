@@ -23,7 +23,10 @@ export interface Waiting {
  * Reads a task once its standing is another than at the beginning, or it is final, or the time is over. What wakes it are events; a
  * lost one costs the rest of the time, never the answer.
  */
-export async function awaitChange({ clock, reader, changes }: AwaitChangeDeps, { task: ref, ms, requestId, gone }: Waiting): Promise<Task> {
+export async function awaitChange(
+  { clock, reader, changes }: AwaitChangeDeps,
+  { task: ref, ms, requestId, gone }: Waiting,
+): Promise<Task> {
   let nap = new AbortController();
   let missed = false;
   const watch = changes.watch(ref, () => {

@@ -22,7 +22,10 @@ export interface WaitingForJob {
 }
 
 /** Reads a job once its state is another than at the beginning, or it has ended, or the time is over. */
-export async function awaitJob({ clock, jobs, changes }: AwaitJobDeps, { accountId, jobId, ms, requestId, gone }: WaitingForJob): Promise<Job> {
+export async function awaitJob(
+  { clock, jobs, changes }: AwaitJobDeps,
+  { accountId, jobId, ms, requestId, gone }: WaitingForJob,
+): Promise<Job> {
   let nap = new AbortController();
   let missed = false;
   const watch = changes.watch({ accountId, taskId: jobId }, () => {
@@ -35,7 +38,8 @@ export async function awaitJob({ clock, jobs, changes }: AwaitJobDeps, { account
     const { state } = job;
     while (isOpen(job) && job.state === state && isRecent(clock, from, ms) && !gone.aborted) {
       nap = new AbortController();
-      if (!missed) await clock.sleep(Math.min(LOOK_EVERY_MS, from + ms - clock.now()), AbortSignal.any([nap.signal, gone]));
+      if (!missed)
+        await clock.sleep(Math.min(LOOK_EVERY_MS, from + ms - clock.now()), AbortSignal.any([nap.signal, gone]));
       missed = false;
       job = await jobs.get(accountId, jobId, requestId);
     }

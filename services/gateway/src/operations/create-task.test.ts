@@ -7,18 +7,34 @@ import type { Decoded } from '../dialects/dialect.ts';
 import { createTask } from './create-task.ts';
 
 const principal = { accountId: 'demo', tokenId: 'token-1', models: ['*'], expiresAt: undefined };
-const decode = (over: object = {}): Decoded => decodeCreate({ json: { model: 'Alpha-H3', prompt: 'a boat', seconds: '5', ...over } }, { models: new Map(), params: {} });
-const item = (bytes: string, type = 'image/png') => ({ type: 'image_url', role: 'reference_image', image_url: { url: `data:${type};base64,${bytes}` } });
+const decode = (over: object = {}): Decoded =>
+  decodeCreate(
+    { json: { model: 'Alpha-H3', prompt: 'a boat', seconds: '5', ...over } },
+    { models: new Map(), params: {} },
+  );
+const item = (bytes: string, type = 'image/png') => ({
+  type: 'image_url',
+  role: 'reference_image',
+  image_url: { url: `data:${type};base64,${bytes}` },
+});
 const withTwoImages = () => decode({ content: [item('AAAA'), item('AAEC')] });
 
 function world() {
   const [tasks, media] = [fakeTasks(), fakeMedia()];
   let handedOver = false;
-  const create = (decoded: Decoded, idempotency?: { readonly key: string; readonly fingerprint: string }) => createTask({ tasks: tasks.client, media: media.port, log: silentLog }, {
-    principal, decoded, requestId: 'req_1', idempotency, onHandOver: () => {
-      handedOver = true;
-    },
-  });
+  const create = (decoded: Decoded, idempotency?: { readonly key: string; readonly fingerprint: string }) =>
+    createTask(
+      { tasks: tasks.client, media: media.port, log: silentLog },
+      {
+        principal,
+        decoded,
+        requestId: 'req_1',
+        idempotency,
+        onHandOver: () => {
+          handedOver = true;
+        },
+      },
+    );
   return { tasks, media, create, handedOver: () => handedOver };
 }
 
@@ -27,7 +43,14 @@ test('an order without bytes is one call', async () => {
   await create(decode());
 
   expect(tasks.calls).toEqual(['createTask']);
-  expect(tasks.creates[0]).toMatchObject({ accountId: 'demo', tokenId: 'token-1', visibleModels: [], idempotencyKey: '', requestFingerprint: '', inFlightLimit: 0 });
+  expect(tasks.creates[0]).toMatchObject({
+    accountId: 'demo',
+    tokenId: 'token-1',
+    visibleModels: [],
+    idempotencyKey: '',
+    requestFingerprint: '',
+    inFlightLimit: 0,
+  });
 });
 
 test('bytes are stored for an order that was checked, and then stand in it as objects', async () => {
@@ -35,15 +58,24 @@ test('bytes are stored for an order that was checked, and then stand in it as ob
   await create(withTwoImages());
 
   expect(tasks.calls).toEqual(['checkOrder', 'createTask']);
-  expect(media.puts).toEqual([{ accountId: 'demo', bytes: Buffer.from([0, 0, 0]) }, { accountId: 'demo', bytes: Buffer.from([0, 1, 2]) }]);
-  expect(tasks.creates[0]?.order?.content.map(({ item: content }) => (content.case === 'media' ? [content.value.object, content.value.url, content.value.declaredType] : content.value)))
-    .toEqual(['a boat', ['obj_1', '', 'image/png'], ['obj_2', '', 'image/png']]);
+  expect(media.puts).toEqual([
+    { accountId: 'demo', bytes: Buffer.from([0, 0, 0]) },
+    { accountId: 'demo', bytes: Buffer.from([0, 1, 2]) },
+  ]);
+  expect(
+    tasks.creates[0]?.order?.content.map(({ item: content }) =>
+      content.case === 'media' ? [content.value.object, content.value.url, content.value.declaredType] : content.value,
+    ),
+  ).toEqual(['a boat', ['obj_1', '', 'image/png'], ['obj_2', '', 'image/png']]);
   expect(JSON.stringify(tasks.checked[0]?.content)).not.toContain('AAEC');
 });
 
 test('bytes are not stored for an order that is wrong in itself', async () => {
   const { tasks, media, create, handedOver } = world();
-  tasks.refuse('checkOrder', new Problem({ kind: 'invalid', reason: 'invalid_duration', field: 'duration', message: 'is wrong' }));
+  tasks.refuse(
+    'checkOrder',
+    new Problem({ kind: 'invalid', reason: 'invalid_duration', field: 'duration', message: 'is wrong' }),
+  );
 
   await expect(create(withTwoImages())).rejects.toMatchObject({ reason: 'invalid_duration', field: 'seconds' });
   expect(tasks.calls).toEqual(['checkOrder']);
@@ -54,7 +86,10 @@ test('bytes are not stored for an order that is wrong in itself', async () => {
 test('broken base64 is refused by name, and no order leaves', async () => {
   const { tasks, create, handedOver } = world();
 
-  await expect(create(decode({ content: [item('AAAA'), item('!!!!')] }))).rejects.toMatchObject({ reason: 'invalid_media', field: 'content[1].image_url.url' });
+  await expect(create(decode({ content: [item('AAAA'), item('!!!!')] }))).rejects.toMatchObject({
+    reason: 'invalid_media',
+    field: 'content[1].image_url.url',
+  });
   expect(tasks.calls).toEqual(['checkOrder']);
   expect(handedOver()).toBe(false);
 });
@@ -65,12 +100,18 @@ test('what media refuses is refused where the client wrote it', async () => {
     throw new Problem({ kind: 'invalid', reason: 'invalid_media', message: 'is too large' });
   };
 
-  await expect(create(withTwoImages())).rejects.toMatchObject({ reason: 'invalid_media', field: 'content[0].image_url.url' });
+  await expect(create(withTwoImages())).rejects.toMatchObject({
+    reason: 'invalid_media',
+    field: 'content[0].image_url.url',
+  });
 });
 
 test('a refusal of the order names the field as the client wrote it', async () => {
   const { tasks, create } = world();
-  tasks.refuse('createTask', new Problem({ kind: 'invalid', reason: 'invalid_content', field: 'content[0].text', message: 'is too long' }));
+  tasks.refuse(
+    'createTask',
+    new Problem({ kind: 'invalid', reason: 'invalid_content', field: 'content[0].text', message: 'is too long' }),
+  );
 
   await expect(create(decode())).rejects.toMatchObject({ field: 'prompt', message: 'is too long' });
 });
@@ -92,8 +133,19 @@ test('everything that can refuse without the bytes is asked before they are stor
   const { tasks, create, media } = world();
   tasks.refuse('checkOrder', problem('exhausted', 'insufficient_quota'));
 
-  await expect(create(withTwoImages(), { key: 'k', fingerprint: 'f' })).rejects.toMatchObject({ reason: 'insufficient_quota' });
-  expect(tasks.checks).toMatchObject([{ accountId: 'demo', tokenId: 'token-1', visibleModels: [], idempotencyKey: 'k', requestFingerprint: 'f', inFlightLimit: 0 }]);
+  await expect(create(withTwoImages(), { key: 'k', fingerprint: 'f' })).rejects.toMatchObject({
+    reason: 'insufficient_quota',
+  });
+  expect(tasks.checks).toMatchObject([
+    {
+      accountId: 'demo',
+      tokenId: 'token-1',
+      visibleModels: [],
+      idempotencyKey: 'k',
+      requestFingerprint: 'f',
+      inFlightLimit: 0,
+    },
+  ]);
   expect([tasks.calls, media.puts]).toEqual([['checkOrder'], []]);
 });
 
@@ -124,7 +176,9 @@ test.each<[string, Error | undefined, readonly string[]]>([
 
 test('where the second bytes cannot be stored the first are removed, and a removal that fails changes no answer', async () => {
   const { create, media } = world();
-  await expect(create(decode({ content: [item('AAAA'), item('!!!!')] }))).rejects.toMatchObject({ reason: 'invalid_media' });
+  await expect(create(decode({ content: [item('AAAA'), item('!!!!')] }))).rejects.toMatchObject({
+    reason: 'invalid_media',
+  });
   expect(media.removed).toEqual(['obj_1']);
 
   media.port.remove = async () => Promise.reject(new Error('media is away'));

@@ -43,7 +43,10 @@ export async function createTask(deps: CreateTaskDeps, create: CreateTask): Prom
   const { decoded, requestId } = create;
   if (decoded.inline.length === 0) return handOver(deps, create, decoded.order);
 
-  const { task: earlier } = await inWordsOf(decoded, deps.tasks.checkOrder(asked(create, pendingOrder(decoded)), { timeoutMs: CHECK_DEADLINE_MS, requestId }));
+  const { task: earlier } = await inWordsOf(
+    decoded,
+    deps.tasks.checkOrder(asked(create, pendingOrder(decoded)), { timeoutMs: CHECK_DEADLINE_MS, requestId }),
+  );
   if (earlier !== undefined) return { task: earlier, replayed: true };
   const stored = new Map<number, string>();
   let isLeft = false;
@@ -61,9 +64,16 @@ export async function createTask(deps: CreateTaskDeps, create: CreateTask): Prom
   }
 }
 
-async function handOver({ tasks }: Pick<CreateTaskDeps, 'tasks'>, create: CreateTask, order: Order): Promise<CreatedTask> {
+async function handOver(
+  { tasks }: Pick<CreateTaskDeps, 'tasks'>,
+  create: CreateTask,
+  order: Order,
+): Promise<CreatedTask> {
   create.onHandOver();
-  const { task, replayed } = await inWordsOf(create.decoded, tasks.createTask(asked(create, order), { timeoutMs: CREATE_DEADLINE_MS, requestId: create.requestId }));
+  const { task, replayed } = await inWordsOf(
+    create.decoded,
+    tasks.createTask(asked(create, order), { timeoutMs: CREATE_DEADLINE_MS, requestId: create.requestId }),
+  );
   if (task === undefined) throw new Error('an answer without a task');
   return { task, replayed };
 }
@@ -71,7 +81,11 @@ async function handOver({ tasks }: Pick<CreateTaskDeps, 'tasks'>, create: Create
 /** Models and limits are not sent: the tasks service reads them from the token. */
 function asked({ principal: { accountId, tokenId }, idempotency }: CreateTask, order: Order) {
   return {
-    accountId, tokenId, order, idempotencyKey: idempotency?.key ?? '', requestFingerprint: idempotency?.fingerprint ?? '',
+    accountId,
+    tokenId,
+    order,
+    idempotencyKey: idempotency?.key ?? '',
+    requestFingerprint: idempotency?.fingerprint ?? '',
   };
 }
 
@@ -106,7 +120,11 @@ export async function inWordsOf<T>({ spell }: Pick<Decoded, 'spell'>, call: Prom
 }
 
 /** One after another: together they could take the memory of many bodies. */
-async function storeInline(media: Pick<MediaPort, 'put'>, { decoded, principal: { accountId } }: CreateTask, stored: Map<number, string>): Promise<void> {
+async function storeInline(
+  media: Pick<MediaPort, 'put'>,
+  { decoded, principal: { accountId } }: CreateTask,
+  stored: Map<number, string>,
+): Promise<void> {
   for (const medium of decoded.inline) {
     const { stream, bytesMax, fault } = streamOf(medium);
     try {

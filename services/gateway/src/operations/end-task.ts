@@ -11,7 +11,12 @@ export interface EndTaskDeps {
 }
 
 /** Cancels a queued task, or removes a finished one; which of them may happen is judged by the tasks service. */
-export async function endTask({ tasks, reader }: EndTaskDeps, ref: TaskRef, ends: EndRoute['ends'], requestId: string): Promise<Ending> {
+export async function endTask(
+  { tasks, reader }: EndTaskDeps,
+  ref: TaskRef,
+  ends: EndRoute['ends'],
+  requestId: string,
+): Promise<Ending> {
   const options = { timeoutMs: DEADLINE_MS, requestId };
   try {
     if (ends === 'delete') {

@@ -3,7 +3,8 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { streamOf } from './inline-bytes.ts';
 
-const medium = (base64: string) => streamOf({ item: 0, field: 'content[0]', declaredType: 'image/png', bytes: { base64 } });
+const medium = (base64: string) =>
+  streamOf({ item: 0, field: 'content[0]', declaredType: 'image/png', bytes: { base64 } });
 
 test('base64 gives its bytes, padded or not, also over many pieces', async () => {
   const big = Buffer.alloc(2_500_001, 'reel');
@@ -14,10 +15,14 @@ test('base64 gives its bytes, padded or not, also over many pieces', async () =>
 });
 
 test('any bytes come back as they were', async () => {
-  await fc.assert(fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 300 }), async (bytes) => {
-    const written = Buffer.from(bytes).toString('base64').replace(/(.{7})/g, '$1\n');
-    expect(Buffer.compare(await buffer(medium(written).stream), bytes)).toBe(0);
-  }));
+  await fc.assert(
+    fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 300 }), async (bytes) => {
+      const written = Buffer.from(bytes)
+        .toString('base64')
+        .replace(/(.{7})/g, '$1\n');
+      expect(Buffer.compare(await buffer(medium(written).stream), bytes)).toBe(0);
+    }),
+  );
 });
 
 describe('what is no base64 ends the stream, and says so', () => {
@@ -30,7 +35,12 @@ describe('what is no base64 ends the stream, and says so', () => {
 });
 
 test('a file gives its chunks', async () => {
-  const { stream, fault } = streamOf({ item: 0, field: 'input_reference', declaredType: '', bytes: { chunks: [Buffer.from('ab'), Buffer.from('c')] } });
+  const { stream, fault } = streamOf({
+    item: 0,
+    field: 'input_reference',
+    declaredType: '',
+    bytes: { chunks: [Buffer.from('ab'), Buffer.from('c')] },
+  });
 
   expect((await buffer(stream)).toString()).toBe('abc');
   expect(fault()).toBeUndefined();

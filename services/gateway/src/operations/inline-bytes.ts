@@ -19,11 +19,20 @@ export interface InlineStream {
 /** The bytes of an inline medium, decoded as fast as they are taken. */
 export function streamOf({ bytes, field }: InlineMedia): InlineStream {
   if ('chunks' in bytes) {
-    return { stream: Readable.from(bytes.chunks, { objectMode: false }), bytesMax: bytes.chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0), fault: () => undefined };
+    return {
+      stream: Readable.from(bytes.chunks, { objectMode: false }),
+      bytesMax: bytes.chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0),
+      fault: () => undefined,
+    };
   }
   let fault: Problem | undefined;
-  const refuse = (message: string): Problem => (fault = new Problem({ kind: 'invalid', reason: 'invalid_media', field, message }));
-  return { stream: Readable.from(decode(bytes.base64, refuse), { objectMode: false }), bytesMax: Math.ceil(bytes.base64.length / 4) * 3, fault: () => fault };
+  const refuse = (message: string): Problem =>
+    (fault = new Problem({ kind: 'invalid', reason: 'invalid_media', field, message }));
+  return {
+    stream: Readable.from(decode(bytes.base64, refuse), { objectMode: false }),
+    bytesMax: Math.ceil(bytes.base64.length / 4) * 3,
+    fault: () => fault,
+  };
 }
 
 /** White space within base64 is let pass, as browsers do. */

@@ -6,7 +6,10 @@ export interface LeakyBudget {
 }
 
 /** So many at once, refilled at a steady rate. */
-export function openLeakyBudget({ burst, perSecond }: { readonly burst: number; readonly perSecond: number }, clock: Clock): LeakyBudget {
+export function openLeakyBudget(
+  { burst, perSecond }: { readonly burst: number; readonly perSecond: number },
+  clock: Clock,
+): LeakyBudget {
   let left = burst;
   let at = clock.now();
   return {

@@ -11,9 +11,20 @@ let asked: string[];
 let answers: Map<string, Principal>;
 let principals: Principals;
 
-const principal = (over: Partial<Principal> = {}): Principal => ({ accountId: 'demo', tokenId: 'token-1', models: ['*'], expiresAt: undefined, ...over });
-const unknown = (): Problem => new Problem({ kind: 'unauthenticated', reason: 'invalid_api_key', message: 'this token is not known' });
-const reasonOf = (call: Promise<unknown>): Promise<string> => call.then(() => 'ok', (error: unknown) => (error as Problem).reason);
+const principal = (over: Partial<Principal> = {}): Principal => ({
+  accountId: 'demo',
+  tokenId: 'token-1',
+  models: ['*'],
+  expiresAt: undefined,
+  ...over,
+});
+const unknown = (): Problem =>
+  new Problem({ kind: 'unauthenticated', reason: 'invalid_api_key', message: 'this token is not known' });
+const reasonOf = (call: Promise<unknown>): Promise<string> =>
+  call.then(
+    () => 'ok',
+    (error: unknown) => (error as Problem).reason,
+  );
 
 beforeEach(() => {
   clock = fakeClock();
@@ -92,7 +103,8 @@ describe('an unknown token', () => {
   });
   test('a flood of them reaches billing at a bounded rate, and does not touch those that are known', async () => {
     await principals.of('key-1', '');
-    const flood = async (name: string): Promise<string[]> => Promise.all(Array.from({ length: 5000 }, (_, index) => reasonOf(principals.of(`${name}-${String(index)}`, ''))));
+    const flood = async (name: string): Promise<string[]> =>
+      Promise.all(Array.from({ length: 5000 }, (_, index) => reasonOf(principals.of(`${name}-${String(index)}`, ''))));
 
     const reasons = await flood('first');
     expect(asked.length).toBeLessThanOrEqual(501);

@@ -20,8 +20,14 @@ export interface Principals {
   drop(tokenId: string): void;
 }
 
-interface Known { readonly principal: Principal; readonly askedAt: number }
-interface Refused { readonly problem: Problem; readonly askedAt: number }
+interface Known {
+  readonly principal: Principal;
+  readonly askedAt: number;
+}
+interface Refused {
+  readonly problem: Problem;
+  readonly askedAt: number;
+}
 
 /** Remembers who holds which token, bounded in number and in time. Keys are kept as digests. */
 export function cachedPrincipals(authenticate: Authenticate, clock: Clock): Principals {
@@ -61,7 +67,13 @@ export function cachedPrincipals(authenticate: Authenticate, clock: Clock): Prin
     if (no !== undefined && isRecent(clock, no.askedAt, REFUSED_FRESH_MS)) throw no.problem;
     const running = asking.get(digest);
     if (running !== undefined) return running;
-    if (entry === undefined && !strangers.take()) throw new Problem({ kind: 'unavailable', reason: 'gateway_busy', message: 'too many new tokens at once; try again', retryAfterMs: 1000 });
+    if (entry === undefined && !strangers.take())
+      throw new Problem({
+        kind: 'unavailable',
+        reason: 'gateway_busy',
+        message: 'too many new tokens at once; try again',
+        retryAfterMs: 1000,
+      });
     return start(digest, key, requestId);
   };
 

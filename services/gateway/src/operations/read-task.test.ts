@@ -78,7 +78,8 @@ test('an account does not see what was remembered for another', async () => {
 
 test('an unknown task is asked for once a second', async () => {
   const nobody = { accountId: 'demo', taskId: 'task_none' };
-  for (let time = 0; time < 3; time += 1) await expect(reader.read(nobody, '')).rejects.toMatchObject({ reason: 'task_not_found' });
+  for (let time = 0; time < 3; time += 1)
+    await expect(reader.read(nobody, '')).rejects.toMatchObject({ reason: 'task_not_found' });
   expect(tasks.calls).toHaveLength(1);
 
   await clock.advance(1000);
@@ -87,7 +88,10 @@ test('an unknown task is asked for once a second', async () => {
 });
 
 test('a failed call is not remembered', async () => {
-  tasks.refuse('getTask', new Problem({ kind: 'unavailable', reason: 'service_unavailable', message: 'cannot be reached' }));
+  tasks.refuse(
+    'getTask',
+    new Problem({ kind: 'unavailable', reason: 'service_unavailable', message: 'cannot be reached' }),
+  );
 
   await expect(reader.read(ref, '')).rejects.toMatchObject({ reason: 'service_unavailable' });
   expect((await reader.read(ref, '')).id).toBe(TASK_ID);

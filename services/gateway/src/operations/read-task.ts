@@ -20,7 +20,10 @@ export interface TaskReader {
   forget(task: TaskRef): void;
 }
 
-type Answer = ({ readonly task: Task } | { readonly absent: Problem }) & { readonly at: number; readonly freshMs: number };
+type Answer = ({ readonly task: Task } | { readonly absent: Problem }) & {
+  readonly at: number;
+  readonly freshMs: number;
+};
 
 /** Answers a storm of polls from memory: one call for each task, however many ask. */
 export function cachedTaskReader(tasks: Pick<TasksClient, 'getTask'>, clock: Clock): TaskReader {
@@ -40,12 +43,14 @@ export function cachedTaskReader(tasks: Pick<TasksClient, 'getTask'>, clock: Clo
 
   const start = (ref: TaskRef, requestId: string): Promise<Task> => {
     const key = keyOf(ref);
-    const call: Promise<Task> = ask(ref, requestId).then((answer) => {
-      if (asking.get(key) === call) answers.set(key, answer);
-      return taskOf(answer);
-    }).finally(() => {
-      if (asking.get(key) === call) asking.delete(key);
-    });
+    const call: Promise<Task> = ask(ref, requestId)
+      .then((answer) => {
+        if (asking.get(key) === call) answers.set(key, answer);
+        return taskOf(answer);
+      })
+      .finally(() => {
+        if (asking.get(key) === call) asking.delete(key);
+      });
     asking.set(key, call);
     return call;
   };
@@ -71,6 +76,7 @@ function taskOf(answer: Answer): Task {
 /** About the bytes that an answer takes. */
 function weigh(answer: Answer): number {
   if ('absent' in answer) return WEIGHT_OF_ONE;
-  const texts = answer.task.order?.content.reduce((sum, { item }) => sum + (item.case === 'text' ? item.value.length : 0), 0) ?? 0;
+  const texts =
+    answer.task.order?.content.reduce((sum, { item }) => sum + (item.case === 'text' ? item.value.length : 0), 0) ?? 0;
   return WEIGHT_OF_ONE + 2 * (texts + (answer.task.result?.prompt.length ?? 0));
 }

@@ -4,6 +4,9 @@ import type { Catalogue } from '../config.ts';
 const EVERY = '*';
 
 /** The models that a token sees: those of its list that an enabled channel has. */
-export function visibleModels({ models }: Pick<Principal, 'models'>, { offered }: Pick<Catalogue, 'offered'>): readonly string[] {
+export function visibleModels(
+  { models }: Pick<Principal, 'models'>,
+  { offered }: Pick<Catalogue, 'offered'>,
+): readonly string[] {
   return models.includes(EVERY) ? offered : offered.filter((model) => models.includes(model));
 }

@@ -12,21 +12,55 @@ export type EnvelopeName = 'openai' | 'vendor' | 'anthropic' | 'google';
 type Envelope = (refusal: Refusal) => object;
 
 const ANTHROPIC_TYPES: Readonly<Partial<Record<ErrorStatus, string>>> = {
-  401: 'authentication_error', 403: 'permission_error', 404: 'not_found_error', 413: 'request_too_large', 429: 'rate_limit_error', 500: 'api_error', 501: 'api_error', 502: 'api_error', 503: 'overloaded_error', 504: 'timeout_error',
+  401: 'authentication_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  500: 'api_error',
+  501: 'api_error',
+  502: 'api_error',
+  503: 'overloaded_error',
+  504: 'timeout_error',
 };
 
 const GOOGLE_STATUS: Readonly<Record<ErrorStatus, string>> = {
-  400: 'INVALID_ARGUMENT', 401: 'UNAUTHENTICATED', 403: 'PERMISSION_DENIED', 404: 'NOT_FOUND', 405: 'NOT_FOUND', 409: 'FAILED_PRECONDITION', 410: 'NOT_FOUND',
-  413: 'INVALID_ARGUMENT', 415: 'INVALID_ARGUMENT', 422: 'FAILED_PRECONDITION', 426: 'FAILED_PRECONDITION', 429: 'RESOURCE_EXHAUSTED', 500: 'INTERNAL', 501: 'UNIMPLEMENTED', 502: 'UNAVAILABLE', 503: 'UNAVAILABLE', 504: 'DEADLINE_EXCEEDED',
+  400: 'INVALID_ARGUMENT',
+  401: 'UNAUTHENTICATED',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  405: 'NOT_FOUND',
+  409: 'FAILED_PRECONDITION',
+  410: 'NOT_FOUND',
+  413: 'INVALID_ARGUMENT',
+  415: 'INVALID_ARGUMENT',
+  422: 'FAILED_PRECONDITION',
+  426: 'FAILED_PRECONDITION',
+  429: 'RESOURCE_EXHAUSTED',
+  500: 'INTERNAL',
+  501: 'UNIMPLEMENTED',
+  502: 'UNAVAILABLE',
+  503: 'UNAVAILABLE',
+  504: 'DEADLINE_EXCEEDED',
 };
 
 /** How each family of clients wants to read a refusal. */
 const ENVELOPES: Readonly<Record<EnvelopeName, Envelope>> = {
   openai: ({ row, code, message, param = null }) => ({ error: { message, type: row.type, param, code } }),
   vendor: ({ row, message, requestId }) => ({
-    type: 'error', error: { type: row.vendor.type, message: `${message} (${String(row.vendor.number)})`, http_code: String(row.status) }, request_id: requestId,
+    type: 'error',
+    error: {
+      type: row.vendor.type,
+      message: `${message} (${String(row.vendor.number)})`,
+      http_code: String(row.status),
+    },
+    request_id: requestId,
   }),
-  anthropic: ({ row, message, requestId }) => ({ type: 'error', error: { type: ANTHROPIC_TYPES[row.status] ?? 'invalid_request_error', message }, request_id: requestId }),
+  anthropic: ({ row, message, requestId }) => ({
+    type: 'error',
+    error: { type: ANTHROPIC_TYPES[row.status] ?? 'invalid_request_error', message },
+    request_id: requestId,
+  }),
   google: ({ row, message }) => ({ error: { code: row.status, message, status: GOOGLE_STATUS[row.status] } }),
 };
 

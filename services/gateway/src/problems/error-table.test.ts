@@ -40,27 +40,73 @@ describe('a refusal is answered as the design says', () => {
   });
 
   test.each<[ProblemKind, number]>([
-    ['invalid', 400], ['unauthenticated', 401], ['forbidden', 403], ['not_found', 404], ['conflict', 409], ['exhausted', 429], ['unprocessable', 422], ['gone', 410], ['unavailable', 503], ['internal', 500],
+    ['invalid', 400],
+    ['unauthenticated', 401],
+    ['forbidden', 403],
+    ['not_found', 404],
+    ['conflict', 409],
+    ['exhausted', 429],
+    ['unprocessable', 422],
+    ['gone', 410],
+    ['unavailable', 503],
+    ['internal', 500],
   ])('a reason that nobody named goes by its kind: %s is %i', (kind, status) => {
     expect(errorRowOf({ kind, reason: 'constructor' }).status).toBe(status);
   });
 });
 
 test.each<[string, EnvelopeName]>([
-  ['/v1/videos', 'openai'], ['/v1/messages', 'anthropic'], ['/v1/messages/count_tokens', 'anthropic'], ['/v1/messagesx', 'openai'], ['/v1beta/models/a:generateContent', 'google'],
-  ['/v1/models/a:generateContent', 'google'], ['/v1/models/a', 'openai'], ['/v2/video_generation', 'vendor'], ['/v2', 'vendor'], ['/v2x', 'openai'], ['/v3/video_generation', 'openai'],
-  ['/async/v1/messages', 'openai'], ['/', 'openai'], ['/ximg/a.mp4', 'openai'],
+  ['/v1/videos', 'openai'],
+  ['/v1/messages', 'anthropic'],
+  ['/v1/messages/count_tokens', 'anthropic'],
+  ['/v1/messagesx', 'openai'],
+  ['/v1beta/models/a:generateContent', 'google'],
+  ['/v1/models/a:generateContent', 'google'],
+  ['/v1/models/a', 'openai'],
+  ['/v2/video_generation', 'vendor'],
+  ['/v2', 'vendor'],
+  ['/v2x', 'openai'],
+  ['/v3/video_generation', 'openai'],
+  ['/async/v1/messages', 'openai'],
+  ['/', 'openai'],
+  ['/ximg/a.mp4', 'openai'],
 ])('a refusal at %s is in the envelope %s', (path, envelope) => {
   expect(envelopeOf(path)).toBe(envelope);
 });
 
 test('every envelope is as agreed', () => {
   const refusals = {
-    field: { row: errorRowOf({ kind: 'invalid', reason: 'invalid_duration' }), code: 'invalid_duration', message: 'duration must be whole seconds from 4 to 15', param: 'duration', requestId: 'req_1' },
-    'no field': { row: errorRowOf({ kind: 'unauthenticated', reason: 'invalid_api_key' }), code: 'invalid_api_key', message: 'no valid token', param: undefined, requestId: 'req_1' },
-    fault: { row: errorRowOf({ kind: 'internal', reason: 'internal_error' }), code: 'internal_error', message: 'something went wrong here', param: undefined, requestId: 'req_1' },
+    field: {
+      row: errorRowOf({ kind: 'invalid', reason: 'invalid_duration' }),
+      code: 'invalid_duration',
+      message: 'duration must be whole seconds from 4 to 15',
+      param: 'duration',
+      requestId: 'req_1',
+    },
+    'no field': {
+      row: errorRowOf({ kind: 'unauthenticated', reason: 'invalid_api_key' }),
+      code: 'invalid_api_key',
+      message: 'no valid token',
+      param: undefined,
+      requestId: 'req_1',
+    },
+    fault: {
+      row: errorRowOf({ kind: 'internal', reason: 'internal_error' }),
+      code: 'internal_error',
+      message: 'something went wrong here',
+      param: undefined,
+      requestId: 'req_1',
+    },
   };
   const names: readonly EnvelopeName[] = ['openai', 'vendor', 'anthropic', 'google'];
 
-  expectGolden('refusals', Object.fromEntries(names.map((name) => [name, Object.fromEntries(Object.entries(refusals).map(([what, refusal]) => [what, enclose(name, refusal)]))])));
+  expectGolden(
+    'refusals',
+    Object.fromEntries(
+      names.map((name) => [
+        name,
+        Object.fromEntries(Object.entries(refusals).map(([what, refusal]) => [what, enclose(name, refusal)])),
+      ]),
+    ),
+  );
 });

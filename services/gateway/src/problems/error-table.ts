@@ -16,9 +16,23 @@ const VENDOR = {
 } as const satisfies Readonly<Record<string, VendorError>>;
 
 const TYPES = {
-  400: 'invalid_request_error', 401: 'authentication_error', 403: 'permission_error', 404: 'invalid_request_error', 405: 'invalid_request_error',
-  409: 'invalid_request_error', 410: 'invalid_request_error', 413: 'invalid_request_error', 415: 'invalid_request_error', 422: 'invalid_request_error', 426: 'invalid_request_error',
-  429: 'rate_limit_error', 500: 'server_error', 501: 'not_implemented_error', 502: 'server_error', 503: 'server_error', 504: 'server_error',
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  403: 'permission_error',
+  404: 'invalid_request_error',
+  405: 'invalid_request_error',
+  409: 'invalid_request_error',
+  410: 'invalid_request_error',
+  413: 'invalid_request_error',
+  415: 'invalid_request_error',
+  422: 'invalid_request_error',
+  426: 'invalid_request_error',
+  429: 'rate_limit_error',
+  500: 'server_error',
+  501: 'not_implemented_error',
+  502: 'server_error',
+  503: 'server_error',
+  504: 'server_error',
 } as const;
 export type ErrorStatus = keyof typeof TYPES;
 
@@ -37,7 +51,11 @@ export interface ErrorRow {
   readonly untouched?: true;
 }
 
-const row = (status: ErrorStatus, vendor: VendorError, more: Partial<Omit<ErrorRow, 'status' | 'vendor'>> = {}): ErrorRow => ({ status, type: TYPES[status], vendor, ...more });
+const row = (
+  status: ErrorStatus,
+  vendor: VendorError,
+  more: Partial<Omit<ErrorRow, 'status' | 'vendor'>> = {},
+): ErrorRow => ({ status, type: TYPES[status], vendor, ...more });
 
 const BY_KIND: Readonly<Record<ProblemKind, ErrorRow>> = {
   invalid: row(400, VENDOR.params),
@@ -81,7 +99,11 @@ export function errorRowOf({ kind, reason }: { readonly kind: ProblemKind; reado
 }
 
 /** Whether a create that was handed over and was answered so may have been done all the same. */
-export function isUncertain(problem: { readonly kind: ProblemKind; readonly reason: string; readonly retryAfterMs: number | undefined }): boolean {
+export function isUncertain(problem: {
+  readonly kind: ProblemKind;
+  readonly reason: string;
+  readonly retryAfterMs: number | undefined;
+}): boolean {
   const { status, untouched } = errorRowOf(problem);
   const nothingBegun = untouched === true || (problem.kind === 'unavailable' && problem.retryAfterMs !== undefined);
   return status >= 500 && !nothingBegun;

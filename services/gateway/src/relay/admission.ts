@@ -11,7 +11,10 @@ export const admission: Admission = (channel) => admitted(channel, (circuit) => 
 /** Where all are down: one call at a time finds out whether that is still so. */
 export const lastResort: Admission = (channel) => admitted(channel, (circuit) => circuit.mayTryAnyway());
 
-function admitted({ inFlight, settings, circuit, rate }: RelayChannel, mayTry: (circuit: RelayChannel['circuit']) => boolean): number {
+function admitted(
+  { inFlight, settings, circuit, rate }: RelayChannel,
+  mayTry: (circuit: RelayChannel['circuit']) => boolean,
+): number {
   if (inFlight >= settings.inFlightMax) return FULL_RETRY_MS;
   if (!mayTry(circuit)) return Infinity;
   if (rate.take()) return 0;

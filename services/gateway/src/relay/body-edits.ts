@@ -17,13 +17,21 @@ export function withMember(bytes: Buffer, name: string, valueJson: string): Buff
   if (copied > 0) return Buffer.concat([...parts, bytes.subarray(copied)]);
   const open = bytes.indexOf(OPEN) + 1;
   const isEmpty = bytes[skipSpace(bytes, open)] === CLOSE;
-  return Buffer.concat([bytes.subarray(0, open), Buffer.from(`${JSON.stringify(name)}:${valueJson}${isEmpty ? '' : ','}`), bytes.subarray(open)]);
+  return Buffer.concat([
+    bytes.subarray(0, open),
+    Buffer.from(`${JSON.stringify(name)}:${valueJson}${isEmpty ? '' : ','}`),
+    bytes.subarray(open),
+  ]);
 }
 
 /** The same bytes with this string instead of the one that is the value of the member whose name ends here. */
 export function withString(bytes: Buffer, nameEnd: number, value: string): Buffer {
   const start = skipSpace(bytes, skipSpace(bytes, nameEnd) + 1);
-  return Buffer.concat([bytes.subarray(0, start), Buffer.from(JSON.stringify(value)), bytes.subarray(endOfString(bytes, start))]);
+  return Buffer.concat([
+    bytes.subarray(0, start),
+    Buffer.from(JSON.stringify(value)),
+    bytes.subarray(endOfString(bytes, start)),
+  ]);
 }
 
 /** The JSON object without any member of this name; no other byte is changed but for the commas between. */

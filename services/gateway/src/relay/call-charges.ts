@@ -13,7 +13,8 @@ export interface CallOrder {
 }
 
 /** What a call is charged by: what the upstream reported, what is known of it otherwise, its hold, or nothing. */
-export type Charge = { readonly basis: 'usage' | 'estimate'; readonly usage: Usage } | { readonly basis: 'hold' | 'released' };
+export type Charge =
+  { readonly basis: 'usage' | 'estimate'; readonly usage: Usage } | { readonly basis: 'hold' | 'released' };
 
 /** The money of calls: held before the upstream is called, charged once after it. */
 export interface CallCharges {

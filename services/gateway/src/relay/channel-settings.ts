@@ -46,8 +46,18 @@ export interface CheckedRelayChannel {
 export function relayChannelSettings(channel: CheckedRelayChannel): RelayChannelSettings {
   const { id, auth, endpoints, models, priority, weight, enabled, limits, timeouts } = channel;
   return {
-    id, auth, endpoints, models, priority, weight, enabled, baseUrl: channel.base_url, apiKey: new Secret(channel.api_key),
-    requestsPerMinute: limits.requests_per_minute, inFlightMax: limits.in_flight,
-    firstByteTimeoutMs: parseDuration(timeouts.first_byte) ?? 0, idleTimeoutMs: parseDuration(timeouts.idle) ?? 0,
+    id,
+    auth,
+    endpoints,
+    models,
+    priority,
+    weight,
+    enabled,
+    baseUrl: channel.base_url,
+    apiKey: new Secret(channel.api_key),
+    requestsPerMinute: limits.requests_per_minute,
+    inFlightMax: limits.in_flight,
+    firstByteTimeoutMs: parseDuration(timeouts.first_byte) ?? 0,
+    idleTimeoutMs: parseDuration(timeouts.idle) ?? 0,
   };
 }

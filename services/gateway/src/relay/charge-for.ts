@@ -11,7 +11,8 @@ const HOLD: Charge = { basis: 'hold' };
 
 /** What a call is charged by, by how it ended: whoever got no answer pays nothing, and whoever left pays for what there was. */
 export function chargeFor(call: FrozenCall, end: AttemptEnd): Charge {
-  if (end.kind === 'answered') return end.how === 'whole' ? chargeForWhole(call, end.progress) : chargeForPart(call, end.progress);
+  if (end.kind === 'answered')
+    return end.how === 'whole' ? chargeForWhole(call, end.progress) : chargeForPart(call, end.progress);
   return end.kind === 'gone' && end.wasSent ? chargeForPart(call, end.progress) : RELEASED;
 }
 
@@ -30,5 +31,8 @@ function chargeForPart({ endpoint: { protocol }, content }: FrozenCall, progress
   // a text in long escapes could be taken for more than was asked for
   const written = Math.min(Math.ceil(textBytes / BYTES_A_TOKEN), bound.outputTokens ?? Infinity);
   const inputTokens = seen?.inputTokens ?? Math.ceil(bound.inputTokens / BYTES_A_TOKEN);
-  return { basis: 'estimate', usage: { ...seen, inputTokens, outputTokens: Math.max(written, seen?.outputTokens ?? 0) } };
+  return {
+    basis: 'estimate',
+    usage: { ...seen, inputTokens, outputTokens: Math.max(written, seen?.outputTokens ?? 0) },
+  };
 }

@@ -25,26 +25,74 @@ export interface RelayEndpoint {
   readonly summary: string;
 }
 
-const post = (name: string, path: string, protocol: Protocol, more: Partial<RelayEndpoint> & Pick<RelayEndpoint, 'summary'>): RelayEndpoint =>
-  ({ name, method: 'POST', path, model: 'body', takesForms: false, isFree: false, answersAlso: [], protocol, ...more });
+const post = (
+  name: string,
+  path: string,
+  protocol: Protocol,
+  more: Partial<RelayEndpoint> & Pick<RelayEndpoint, 'summary'>,
+): RelayEndpoint => ({
+  name,
+  method: 'POST',
+  path,
+  model: 'body',
+  takesForms: false,
+  isFree: false,
+  answersAlso: [],
+  protocol,
+  ...more,
+});
 
 const EVENTS = 'text/event-stream';
 
 /** One row a route. */
 export const relayEndpoints: readonly RelayEndpoint[] = [
   post('chat', '/v1/chat/completions', openaiChat, { answersAlso: [EVENTS], summary: 'Chat, as JSON or as a stream' }),
-  post('responses', '/v1/responses', openaiResponses, { answersAlso: [EVENTS], summary: 'Responses, as JSON or as a stream' }),
-  post('messages', '/v1/messages', anthropicMessages, { answersAlso: [EVENTS], summary: 'Messages, as JSON or as a stream' }),
-  post('messages', '/v1/messages/count_tokens', anthropicCount, { isFree: true, summary: 'Count the tokens of messages; free of charge' }),
-  post('generate_content', '/v1beta/models/{model}:generateContent', googleGenerate, { model: 'path', summary: 'Generate content' }),
-  post('generate_content', '/v1beta/models/{model}:streamGenerateContent', googleGenerate, { model: 'path', answersAlso: [EVENTS], summary: 'Generate content as a stream' }),
-  post('generate_content', '/v1/models/{model}:generateContent', googleGenerate, { model: 'path', summary: 'Generate content' }),
-  post('generate_content', '/v1/models/{model}:streamGenerateContent', googleGenerate, { model: 'path', answersAlso: [EVENTS], summary: 'Generate content as a stream' }),
+  post('responses', '/v1/responses', openaiResponses, {
+    answersAlso: [EVENTS],
+    summary: 'Responses, as JSON or as a stream',
+  }),
+  post('messages', '/v1/messages', anthropicMessages, {
+    answersAlso: [EVENTS],
+    summary: 'Messages, as JSON or as a stream',
+  }),
+  post('messages', '/v1/messages/count_tokens', anthropicCount, {
+    isFree: true,
+    summary: 'Count the tokens of messages; free of charge',
+  }),
+  post('generate_content', '/v1beta/models/{model}:generateContent', googleGenerate, {
+    model: 'path',
+    summary: 'Generate content',
+  }),
+  post('generate_content', '/v1beta/models/{model}:streamGenerateContent', googleGenerate, {
+    model: 'path',
+    answersAlso: [EVENTS],
+    summary: 'Generate content as a stream',
+  }),
+  post('generate_content', '/v1/models/{model}:generateContent', googleGenerate, {
+    model: 'path',
+    summary: 'Generate content',
+  }),
+  post('generate_content', '/v1/models/{model}:streamGenerateContent', googleGenerate, {
+    model: 'path',
+    answersAlso: [EVENTS],
+    summary: 'Generate content as a stream',
+  }),
   post('embeddings', '/v1/embeddings', embeddings, { summary: 'Embeddings' }),
   post('rerank', '/v1/rerank', rerank, { summary: 'Rerank documents' }),
   post('images.generations', '/v1/images/generations', images, { answersAlso: [EVENTS], summary: 'Make images' }),
   post('images.edits', '/v1/images/edits', images, { takesForms: true, answersAlso: [EVENTS], summary: 'Edit images' }),
-  post('audio.speech', '/v1/audio/speech', speech, { answersAlso: ['audio/mpeg', EVENTS], summary: 'Speech from text' }),
-  post('audio.transcriptions', '/v1/audio/transcriptions', transcription, { takesForms: true, answersAlso: ['text/plain', EVENTS], summary: 'Text from speech' }),
-  post('audio.translations', '/v1/audio/translations', transcription, { takesForms: true, answersAlso: ['text/plain'], summary: 'English text from speech' }),
+  post('audio.speech', '/v1/audio/speech', speech, {
+    answersAlso: ['audio/mpeg', EVENTS],
+    summary: 'Speech from text',
+  }),
+  post('audio.transcriptions', '/v1/audio/transcriptions', transcription, {
+    takesForms: true,
+    answersAlso: ['text/plain', EVENTS],
+    summary: 'Text from speech',
+  }),
+  post('audio.translations', '/v1/audio/translations', transcription, {
+    takesForms: true,
+    answersAlso: ['text/plain'],
+    summary: 'English text from speech',
+  }),
 ];

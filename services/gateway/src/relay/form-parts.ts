@@ -28,8 +28,12 @@ export function formPartsOf(bytes: Buffer, boundary: string): readonly FormPart[
   while (line !== undefined && parts.length <= PARTS_MAX) {
     if (line.isLast) return parts;
     const headEnd = bytes.indexOf(HEAD_END, line.end);
-    const next = headEnd < 0 || headEnd - line.end > HEAD_BYTES_MAX ? undefined : delimiterLine(bytes, delimiter, headEnd + 2);
-    const part = next === undefined ? undefined : partOf(bytes.toString('utf8', line.end, headEnd), headEnd + HEAD_END.length, next.start - 2);
+    const next =
+      headEnd < 0 || headEnd - line.end > HEAD_BYTES_MAX ? undefined : delimiterLine(bytes, delimiter, headEnd + 2);
+    const part =
+      next === undefined
+        ? undefined
+        : partOf(bytes.toString('utf8', line.end, headEnd), headEnd + HEAD_END.length, next.start - 2);
     if (part === undefined) return undefined;
     parts.push(part);
     line = next;
@@ -38,7 +42,11 @@ export function formPartsOf(bytes: Buffer, boundary: string): readonly FormPart[
 }
 
 /** The next line that is a delimiter; where it begins, and where it ends but for its line break. One that only begins like it is content. */
-function delimiterLine(bytes: Buffer, delimiter: Buffer, from: number): { readonly start: number; readonly end: number; readonly isLast: boolean } | undefined {
+function delimiterLine(
+  bytes: Buffer,
+  delimiter: Buffer,
+  from: number,
+): { readonly start: number; readonly end: number; readonly isLast: boolean } | undefined {
   for (let at = bytes.indexOf(delimiter, from); at >= 0; at = bytes.indexOf(delimiter, at + 1)) {
     if (at > 0 && bytes.toString('latin1', at - 2, at) !== LINE_BREAK) continue;
     const behind = at + delimiter.length;
@@ -57,7 +65,11 @@ export function fieldsOf(bytes: Buffer, parts: readonly FormPart[]): ReadonlyMap
 }
 
 /** The form with this text in every field of this name; no other byte is changed. */
-export function withField(bytes: Buffer, parts: readonly FormPart[], { name, value }: { readonly name: string; readonly value: string }): Buffer {
+export function withField(
+  bytes: Buffer,
+  parts: readonly FormPart[],
+  { name, value }: { readonly name: string; readonly value: string },
+): Buffer {
   const pieces: Buffer[] = [];
   let copied = 0;
   for (const part of parts.filter((one) => one.name === name && !one.isFile)) {
@@ -70,10 +82,13 @@ export function withField(bytes: Buffer, parts: readonly FormPart[], { name, val
 function partOf(head: string, start: number, end: number): FormPart | undefined {
   const disposition = /^content-disposition:\s*form-data\s*;(.*)$/im.exec(head)?.[1];
   const name = disposition === undefined ? undefined : parameterOf(disposition, 'name');
-  return name === undefined || disposition === undefined ? undefined : { name, isFile: /(^|;)\s*filename\*?=/i.test(disposition), start, end: Math.max(start, end) };
+  return name === undefined || disposition === undefined
+    ? undefined
+    : { name, isFile: /(^|;)\s*filename\*?=/i.test(disposition), start, end: Math.max(start, end) };
 }
 
 function parameterOf(disposition: string, name: string): string | undefined {
-  const [, quoted, plain] = new RegExp(`(?:^|;)\\s*${name}=(?:"((?:[^"\\\\]|\\\\.)*)"|([^;\\s]*))`, 'i').exec(disposition) ?? [];
+  const [, quoted, plain] =
+    new RegExp(`(?:^|;)\\s*${name}=(?:"((?:[^"\\\\]|\\\\.)*)"|([^;\\s]*))`, 'i').exec(disposition) ?? [];
   return quoted?.replace(/\\(.)/g, '$1') ?? plain;
 }

@@ -36,7 +36,13 @@ export type AttemptEnd =
   /** It was sent, nothing of an answer was shown, and none will come. */
   | { readonly kind: 'unknown'; readonly why: 'upstream_failed' | 'upstream_timeout'; readonly error: Error }
   /** Overrun: it was we who broke it off, after the longest that an answer may take; whose fault that was is not known. */
-  | { readonly kind: 'answered'; readonly status: number; readonly how: 'whole' | 'broken'; readonly progress: Progress; readonly isOverrun?: boolean }
+  | {
+      readonly kind: 'answered';
+      readonly status: number;
+      readonly how: 'whole' | 'broken';
+      readonly progress: Progress;
+      readonly isOverrun?: boolean;
+    }
   | { readonly kind: 'gone'; readonly wasSent: boolean; readonly progress: Progress | undefined };
 
 export interface ForwardOptions {
@@ -92,7 +98,11 @@ function attempt(options: ForwardOptions, finish: (end: AttemptEnd) => void): Di
         return;
       }
       sink.onDrain(() => controller?.resume());
-      body = bodyFor(contextOf(options, code, headers, () => controller?.pause()), type, headers);
+      body = bodyFor(
+        contextOf(options, code, headers, () => controller?.pause()),
+        type,
+        headers,
+      );
     },
     onResponseData: (_controller, chunk) => {
       watched.call.saidAt = clock.now();
@@ -108,15 +118,33 @@ function attempt(options: ForwardOptions, finish: (end: AttemptEnd) => void): Di
       end({ kind: 'answered', status, how: 'whole', progress: body?.progress() ?? NOTHING });
     },
     onResponseError: (_controller, reason) => {
-      end(endOf(reason, { wasSent: controller !== undefined, isGone: gone.aborted, status, body, errorAnswer: error?.answer() }));
+      end(
+        endOf(reason, {
+          wasSent: controller !== undefined,
+          isGone: gone.aborted,
+          status,
+          body,
+          errorAnswer: error?.answer(),
+        }),
+      );
     },
   };
 }
 
 /** Keeps a call in sight of the watch and of its client, until it is stopped. */
-function watch({ channel, clock, gone, watch: calls }: ForwardOptions, { beat, abort }: { readonly beat: () => void; readonly abort: (reason: Error) => void }): { readonly call: WatchedCall; stop(): void } {
+function watch(
+  { channel, clock, gone, watch: calls }: ForwardOptions,
+  { beat, abort }: { readonly beat: () => void; readonly abort: (reason: Error) => void },
+): { readonly call: WatchedCall; stop(): void } {
   const now = clock.now();
-  const call: WatchedCall = { saidAt: now, endsBy: now + channel.settings.firstByteTimeoutMs + ANSWER_MS_MAX, beat, overrun: () => { abort(OVERRUN); } };
+  const call: WatchedCall = {
+    saidAt: now,
+    endsBy: now + channel.settings.firstByteTimeoutMs + ANSWER_MS_MAX,
+    beat,
+    overrun: () => {
+      abort(OVERRUN);
+    },
+  };
   const leave = (): void => {
     abort(GONE);
   };
@@ -166,7 +194,11 @@ function endOf(error: Error, { wasSent, isGone, status, body, errorAnswer }: Bro
   if (errorAnswer !== undefined) return { kind: 'error', answer: errorAnswer };
   const why = TIMEOUTS.has(codeOf(error)) || error === OVERRUN ? 'upstream_timeout' : 'upstream_failed';
   if (body === undefined || progress?.begun !== true) return { kind: 'unknown', why, error };
-  body.broken(why === 'upstream_timeout' ? { status: 504, code: why, message: 'the upstream has fallen silent' } : { status: 502, code: why, message: 'the upstream broke off' });
+  body.broken(
+    why === 'upstream_timeout'
+      ? { status: 504, code: why, message: 'the upstream has fallen silent' }
+      : { status: 502, code: why, message: 'the upstream broke off' },
+  );
   return { kind: 'answered', status, how: 'broken', progress, isOverrun: error === OVERRUN };
 }
 
@@ -174,12 +206,24 @@ function codeOf(error: Error): string {
   return (error as { readonly code?: string }).code ?? '';
 }
 
-function contextOf({ call, channel, sink }: ForwardOptions, status: number, headers: IncomingHttpHeaders, pause: () => void): AnswerContext {
+function contextOf(
+  { call, channel, sink }: ForwardOptions,
+  status: number,
+  headers: IncomingHttpHeaders,
+  pause: () => void,
+): AnswerContext {
   const { inHeaders, inErrors, hider, upstreamModel } = identitiesOf(channel, call.model);
   const length = headers['content-length'];
   return {
-    call, sink, status, pause, headers: headersBack(headers, inHeaders), contentLength: typeof length === 'string' ? length : undefined,
-    hider, hides: call.model !== upstreamModel, identities: inErrors,
+    call,
+    sink,
+    status,
+    pause,
+    headers: headersBack(headers, inHeaders),
+    contentLength: typeof length === 'string' ? length : undefined,
+    hider,
+    hides: call.model !== upstreamModel,
+    identities: inErrors,
   };
 }
 

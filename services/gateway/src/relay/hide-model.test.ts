@@ -8,23 +8,38 @@ test.each([
   ['{"model" :\n "gpt-x" ,"a":1}', '{"model" :\n "mine" ,"a":1}'],
   ['{"model":"gpt-x-2026-01-01"}', '{"model":"mine"}'],
   ['{"modelVersion":"models/gpt-x-001","b":2}', '{"modelVersion":"mine","b":2}'],
-  ['event: response.created\ndata: {"response":{"model":"gpt-x"}}\n\n', 'event: response.created\ndata: {"response":{"model":"mine"}}\n\n'],
+  [
+    'event: response.created\ndata: {"response":{"model":"gpt-x"}}\n\n',
+    'event: response.created\ndata: {"response":{"model":"mine"}}\n\n',
+  ],
   ['{"model":"gpt-x","x":{"model":"gpt-x"}}', '{"model":"mine","x":{"model":"mine"}}'],
 ])('%s', (before, after) => {
   expect(hidden(before)).toBe(after);
 });
 
-test.each(['{"content":"gpt-x is a model"}', '{"content":"\\"model\\":\\"gpt-x\\""}', '{"my_model":"gpt-x"}', '{"model":"other gpt-x"}', '{"models":["gpt-x"]}', '{"model":"other"}'])('stays as it is: %s', (text) => {
+test.each([
+  '{"content":"gpt-x is a model"}',
+  '{"content":"\\"model\\":\\"gpt-x\\""}',
+  '{"my_model":"gpt-x"}',
+  '{"model":"other gpt-x"}',
+  '{"models":["gpt-x"]}',
+  '{"model":"other"}',
+])('stays as it is: %s', (text) => {
   expect(hidden(text)).toBe(text);
 });
 
 test('an id that is written with escaped slashes is hidden as well', () => {
-  expect(modelHider('mine', 'owner/gpt').hide(Buffer.from('{"model":"owner\\/gpt-1","b":{"model":"owner/gpt"}}')).toString()).toBe('{"model":"mine","b":{"model":"mine"}}');
+  expect(
+    modelHider('mine', 'owner/gpt').hide(Buffer.from('{"model":"owner\\/gpt-1","b":{"model":"owner/gpt"}}')).toString(),
+  ).toBe('{"model":"mine","b":{"model":"mine"}}');
 });
 
-test.each(['{"model":"gpt-x', '{"model":"gpt-x"', '{"model":"gpt-x-2026'])('a value that is cut off waits for its rest: %s', (text) => {
-  expect(hidden(text)).toBe(text);
-});
+test.each(['{"model":"gpt-x', '{"model":"gpt-x"', '{"model":"gpt-x-2026'])(
+  'a value that is cut off waits for its rest: %s',
+  (text) => {
+    expect(hidden(text)).toBe(text);
+  },
+);
 
 test('nothing is looked for where both have one name', () => {
   const bytes = Buffer.from('{"model":"mine"}');

@@ -21,9 +21,9 @@ const known = new WeakMap<RelayChannel, Map<string, ModelIdentities>>();
 
 export function identitiesOf(channel: RelayChannel, publicModel: string): ModelIdentities {
   let ofChannel = known.get(channel);
-  if (ofChannel === undefined) known.set(channel, ofChannel = new Map<string, ModelIdentities>());
+  if (ofChannel === undefined) known.set(channel, (ofChannel = new Map<string, ModelIdentities>()));
   let identities = ofChannel.get(publicModel);
-  if (identities === undefined) ofChannel.set(publicModel, identities = identitiesFor(channel, publicModel));
+  if (identities === undefined) ofChannel.set(publicModel, (identities = identitiesFor(channel, publicModel)));
   return identities;
 }
 
@@ -34,7 +34,9 @@ function identitiesFor({ settings: { baseUrl, apiKey, models } }: RelayChannel, 
   const hidden = [host, hostname, ...(key.length >= KEY_LENGTH_MIN ? [key] : [])];
   const isTelling = upstreamModel !== publicModel && upstreamModel.length >= MODEL_LENGTH_MIN;
   return {
-    upstreamModel, inHeaders: isTelling ? [...hidden, upstreamModel] : hidden, inErrors: { publicModel, upstreamModel, hidden },
+    upstreamModel,
+    inHeaders: isTelling ? [...hidden, upstreamModel] : hidden,
+    inErrors: { publicModel, upstreamModel, hidden },
     hider: modelHider(publicModel, upstreamModel),
   };
 }

@@ -1,4 +1,6 @@
-const [QUOTE, BACKSLASH, COMMA, COLON, OPEN, CLOSE, OPEN_LIST, CLOSE_LIST] = [0x22, 0x5c, 0x2c, 0x3a, 0x7b, 0x7d, 0x5b, 0x5d];
+const [QUOTE, BACKSLASH, COMMA, COLON, OPEN, CLOSE, OPEN_LIST, CLOSE_LIST] = [
+  0x22, 0x5c, 0x2c, 0x3a, 0x7b, 0x7d, 0x5b, 0x5d,
+];
 
 /** Where a member of a JSON object stands in its bytes: from its name to the end of its value. */
 export interface Member {
@@ -26,7 +28,7 @@ export function* membersOf(bytes: Buffer): Generator<Member> {
 
 /** Few names have an escape in them. */
 function nameIn(quoted: string): string {
-  return quoted.includes('\\') ? JSON.parse(quoted) as string : quoted.slice(1, -1);
+  return quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1);
 }
 
 /** Most names and values are shorter, and to look at so few bytes here is quicker than to have them searched. */

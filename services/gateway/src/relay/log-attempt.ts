@@ -5,9 +5,18 @@ import { wordFor } from './relay-meter.ts';
 import { isFault } from './try-channels.ts';
 
 /** Tells the operator of an attempt that failed: the client may never see that there was one. */
-export function logAttempt(log: Log, { requestId, model }: { readonly requestId: string; readonly model: string }, { settings: { id: channel } }: RelayChannel, attempt: { readonly end: AttemptEnd; readonly ms: number }): void {
+export function logAttempt(
+  log: Log,
+  { requestId, model }: { readonly requestId: string; readonly model: string },
+  { settings: { id: channel } }: RelayChannel,
+  attempt: { readonly end: AttemptEnd; readonly ms: number },
+): void {
   const { end, ms } = attempt;
-  if (isFault(end)) log.warn({ requestId, channel, model, end: wordFor(end), ms, ...('error' in end ? { fault: faultOf(end.error) } : {}) }, 'a channel failed');
+  if (isFault(end))
+    log.warn(
+      { requestId, channel, model, end: wordFor(end), ms, ...('error' in end ? { fault: faultOf(end.error) } : {}) },
+      'a channel failed',
+    );
 }
 
 /** A code says enough: a message may quote what was sent. */

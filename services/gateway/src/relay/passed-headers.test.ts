@@ -2,12 +2,43 @@ import { describe, expect, test } from '@jest/globals';
 import { headersBack, headersOn } from './passed-headers.ts';
 
 describe('of a request', () => {
-  test.each(['content-type', 'accept', 'anthropic-version', 'anthropic-beta', 'openai-beta', 'x-stainless-retry-count', 'user-agent', 'x-my-own', 'traceparent'])('%s goes on', (name) => {
+  test.each([
+    'content-type',
+    'accept',
+    'anthropic-version',
+    'anthropic-beta',
+    'openai-beta',
+    'x-stainless-retry-count',
+    'user-agent',
+    'x-my-own',
+    'traceparent',
+  ])('%s goes on', (name) => {
     expect(headersOn([name, 'v'], undefined)).toEqual([name, 'v']);
   });
   test.each([
-    'Host', 'Authorization', 'X-Api-Key', 'x-goog-api-key', 'api-key', 'Cookie', 'Content-Length', 'Transfer-Encoding', 'Connection', 'Keep-Alive', 'Upgrade', 'TE', 'Expect', 'Accept-Encoding',
-    'Forwarded', 'X-Forwarded-For', 'X-Forwarded-Host', 'X-Real-IP', 'x-request-id', 'OpenAI-Organization', 'OpenAI-Project', 'Idempotency-Key', 'Via',
+    'Host',
+    'Authorization',
+    'X-Api-Key',
+    'x-goog-api-key',
+    'api-key',
+    'Cookie',
+    'Content-Length',
+    'Transfer-Encoding',
+    'Connection',
+    'Keep-Alive',
+    'Upgrade',
+    'TE',
+    'Expect',
+    'Accept-Encoding',
+    'Forwarded',
+    'X-Forwarded-For',
+    'X-Forwarded-Host',
+    'X-Real-IP',
+    'x-request-id',
+    'OpenAI-Organization',
+    'OpenAI-Project',
+    'Idempotency-Key',
+    'Via',
   ])('%s stays', (name) => {
     expect(headersOn(['a', '1', name, 'v', 'b', '2'], undefined)).toEqual(['a', '1', 'b', '2']);
   });
@@ -17,24 +48,76 @@ describe('of a request', () => {
 });
 
 test('of two types of one body only the one that was read goes on', () => {
-  expect(headersOn(['content-type', 'application/json', 'a', '1', 'Content-Type', 'multipart/form-data; boundary=x'], undefined)).toEqual(['content-type', 'application/json', 'a', '1']);
+  expect(
+    headersOn(
+      ['content-type', 'application/json', 'a', '1', 'Content-Type', 'multipart/form-data; boundary=x'],
+      undefined,
+    ),
+  ).toEqual(['content-type', 'application/json', 'a', '1']);
 });
 
 describe('of an answer', () => {
-  test.each(['content-type', 'retry-after', 'x-should-retry', 'cache-control', 'content-disposition', 'content-language', 'etag', 'openai-processing-ms', 'x-cost'])('%s comes back', (name) => {
+  test.each([
+    'content-type',
+    'retry-after',
+    'x-should-retry',
+    'cache-control',
+    'content-disposition',
+    'content-language',
+    'etag',
+    'openai-processing-ms',
+    'x-cost',
+  ])('%s comes back', (name) => {
     expect(headersBack({ [name]: 'v' }, [])).toEqual({ [name]: 'v' });
   });
   test.each([
-    'set-cookie', 'server', 'via', 'date', 'alt-svc', 'nel', 'report-to', 'server-timing', 'strict-transport-security', 'location', 'openai-organization', 'openai-project', 'anthropic-organization-id',
-    'x-request-id', 'request-id', 'anthropic-request-id', 'x-ms-request-id', 'cf-ray', 'cf-cache-status', 'x-amzn-requestid', 'x-amz-id-2', 'x-goog-trace', 'x-envoy-upstream-service-time', 'x-ratelimit-limit-requests',
-    'anthropic-ratelimit-tokens-limit', 'x-cache', 'x-served-by', 'x-trace-id', 'x-correlation-id', 'x-upstream', 'x-backend-server', 'content-length', 'transfer-encoding', 'connection', 'openai-model',
+    'set-cookie',
+    'server',
+    'via',
+    'date',
+    'alt-svc',
+    'nel',
+    'report-to',
+    'server-timing',
+    'strict-transport-security',
+    'location',
+    'openai-organization',
+    'openai-project',
+    'anthropic-organization-id',
+    'x-request-id',
+    'request-id',
+    'anthropic-request-id',
+    'x-ms-request-id',
+    'cf-ray',
+    'cf-cache-status',
+    'x-amzn-requestid',
+    'x-amz-id-2',
+    'x-goog-trace',
+    'x-envoy-upstream-service-time',
+    'x-ratelimit-limit-requests',
+    'anthropic-ratelimit-tokens-limit',
+    'x-cache',
+    'x-served-by',
+    'x-trace-id',
+    'x-correlation-id',
+    'x-upstream',
+    'x-backend-server',
+    'content-length',
+    'transfer-encoding',
+    'connection',
+    'openai-model',
   ])('%s does not', (name) => {
     expect(headersBack({ [name]: 'v' }, [])).toEqual({});
   });
   test('what Connection names does not', () => {
     expect(headersBack({ connection: 'close, X-Hop', 'x-hop': '1', 'x-end': '2' }, [])).toEqual({ 'x-end': '2' });
   });
-  test('what holds the upstream\'s host or key does not, whatever it is called', () => {
-    expect(headersBack({ 'x-next': 'https://api.up.example/v1/x', 'x-echo': 'sk-secret', 'x-fine': '1' }, ['api.up.example', 'sk-secret'])).toEqual({ 'x-fine': '1' });
+  test("what holds the upstream's host or key does not, whatever it is called", () => {
+    expect(
+      headersBack({ 'x-next': 'https://api.up.example/v1/x', 'x-echo': 'sk-secret', 'x-fine': '1' }, [
+        'api.up.example',
+        'sk-secret',
+      ]),
+    ).toEqual({ 'x-fine': '1' });
   });
 });

@@ -8,16 +8,23 @@ import type { RelayChannels } from './relay-channels.ts';
 
 let channels: RelayChannels;
 afterEach(() => channels.close());
-const settingsOf = (...some: Partial<CheckedRelayChannel>[]) => some.map((one) => relayChannelSettings(aRelayChannel(one)));
+const settingsOf = (...some: Partial<CheckedRelayChannel>[]) =>
+  some.map((one) => relayChannelSettings(aRelayChannel(one)));
 const open = (some: Partial<CheckedRelayChannel>[], chance: () => number = () => 0.5): RelayChannels => {
   channels = openRelayChannels(settingsOf(...some), { clock: fakeClock(), chance });
   return channels;
 };
-const serving = (endpoint: string, model: string): string[] => channels.serving(endpoint, model).map(({ settings }) => settings.id);
+const serving = (endpoint: string, model: string): string[] =>
+  channels.serving(endpoint, model).map(({ settings }) => settings.id);
 
 describe('a call is tried on', () => {
   test('the enabled channels that adapt its endpoint and have its model, and no other', () => {
-    open([{ id: 'a' }, { id: 'off', enabled: false }, { id: 'b', endpoints: ['embeddings'] }, { id: 'c', models: { other: 'x' } }]);
+    open([
+      { id: 'a' },
+      { id: 'off', enabled: false },
+      { id: 'b', endpoints: ['embeddings'] },
+      { id: 'c', models: { other: 'x' } },
+    ]);
 
     expect(serving('chat', 'some-model')).toEqual(['a']);
     expect(serving('chat', 'constructor')).toEqual([]);
@@ -30,10 +37,16 @@ describe('a call is tried on', () => {
   });
   test('equals in the share of their weights', () => {
     let seed = 1;
-    open([{ id: 'a', weight: 3 }, { id: 'b', weight: 1 }], () => {
-      seed = (seed * 48_271) % 2_147_483_647;
-      return seed / 2_147_483_647;
-    });
+    open(
+      [
+        { id: 'a', weight: 3 },
+        { id: 'b', weight: 1 },
+      ],
+      () => {
+        seed = (seed * 48_271) % 2_147_483_647;
+        return seed / 2_147_483_647;
+      },
+    );
     const first = Array.from({ length: 4000 }, () => serving('chat', 'some-model')[0]);
 
     expect(first.filter((id) => id === 'a').length / 4000).toBeCloseTo(0.75, 1);

@@ -41,22 +41,30 @@ export interface RelayChannelsOptions {
   readonly chance: () => number;
 }
 
-export function openRelayChannels(settings: readonly RelayChannelSettings[], { clock, chance }: RelayChannelsOptions): RelayChannels {
+export function openRelayChannels(
+  settings: readonly RelayChannelSettings[],
+  { clock, chance }: RelayChannelsOptions,
+): RelayChannels {
   let current = new Map<string, { readonly channel: RelayChannel; readonly made: string }>();
   /** Channels by endpoint and model, so that a call looks them up once. */
   let index: Index = new Map();
   const leaving = new Set<Promise<void>>();
   const leave = ({ pool }: RelayChannel): void => {
-    const closed: Promise<void> = pool.close().catch(() => undefined).finally(() => leaving.delete(closed));
+    const closed: Promise<void> = pool
+      .close()
+      .catch(() => undefined)
+      .finally(() => leaving.delete(closed));
     leaving.add(closed);
   };
   const replace = (next: readonly RelayChannelSettings[]): void => {
     const before = current;
-    current = new Map(next.map((one) => {
-      const made = JSON.stringify({ ...one, apiKey: one.apiKey.reveal() });
-      const known = before.get(one.id);
-      return [one.id, known?.made === made ? known : { channel: newChannel(one, clock), made }];
-    }));
+    current = new Map(
+      next.map((one) => {
+        const made = JSON.stringify({ ...one, apiKey: one.apiKey.reveal() });
+        const known = before.get(one.id);
+        return [one.id, known?.made === made ? known : { channel: newChannel(one, clock), made }];
+      }),
+    );
     for (const [id, { channel }] of before) if (current.get(id)?.channel !== channel) leave(channel);
     index = indexOf([...current.values()].map(({ channel }) => channel));
   };
@@ -78,11 +86,19 @@ export function openRelayChannels(settings: readonly RelayChannelSettings[], { c
 function newChannel(settings: RelayChannelSettings, clock: Clock): RelayChannel {
   const { origin, pathname } = new URL(settings.baseUrl);
   return {
-    settings, inFlight: 0, circuit: newCircuit(clock), rate: newRate(clock, settings.requestsPerMinute),
-    credential: CREDENTIALS[settings.auth](settings.apiKey.reveal()), pathOf: upstreamPath(pathname),
+    settings,
+    inFlight: 0,
+    circuit: newCircuit(clock),
+    rate: newRate(clock, settings.requestsPerMinute),
+    credential: CREDENTIALS[settings.auth](settings.apiKey.reveal()),
+    pathOf: upstreamPath(pathname),
     pool: new Pool(origin, {
-      allowH2: false, connectTimeout: CONNECT_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS, keepAliveMaxTimeout: KEEP_ALIVE_MS,
-      headersTimeout: settings.firstByteTimeoutMs, bodyTimeout: settings.idleTimeoutMs,
+      allowH2: false,
+      connectTimeout: CONNECT_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveMaxTimeout: KEEP_ALIVE_MS,
+      headersTimeout: settings.firstByteTimeoutMs,
+      bodyTimeout: settings.idleTimeoutMs,
     }),
   };
 }
@@ -102,7 +118,8 @@ function indexOf(channels: readonly RelayChannel[]): Index {
     for (const endpoint of channel.settings.endpoints) {
       const byModel = index.get(endpoint) ?? new Map<string, RelayChannel[]>();
       index.set(endpoint, byModel);
-      for (const model of Object.keys(channel.settings.models)) byModel.set(model, [...byModel.get(model) ?? [], channel]);
+      for (const model of Object.keys(channel.settings.models))
+        byModel.set(model, [...(byModel.get(model) ?? []), channel]);
     }
   }
   return index;
@@ -110,7 +127,10 @@ function indexOf(channels: readonly RelayChannel[]): Index {
 
 /** By priority; among equals by weighted lot, each channel once. */
 function inTurn(channels: readonly RelayChannel[], chance: () => number): readonly RelayChannel[] {
-  const drawn = channels.map((channel) => ({ channel, lot: chance() ** (1 / Math.max(channel.settings.weight, Number.EPSILON)) }));
+  const drawn = channels.map((channel) => ({
+    channel,
+    lot: chance() ** (1 / Math.max(channel.settings.weight, Number.EPSILON)),
+  }));
   drawn.sort((a, b) => b.channel.settings.priority - a.channel.settings.priority || b.lot - a.lot);
   return drawn.map(({ channel }) => channel);
 }

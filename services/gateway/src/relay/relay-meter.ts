@@ -23,10 +23,25 @@ export interface RelayMeter {
 }
 
 export function relayMeter(metrics: Metrics, clock: Clock, channels: RelayChannels): RelayMeter {
-  const calls = metrics.tallies('reelgate_relay_calls_total', 'Calls of synchronous routes by endpoint and how they ended', ['endpoint', 'end']);
-  const firstBytes = metrics.spreads('reelgate_relay_first_byte_seconds', 'Time from the request to the head of the upstream\'s answer', BUCKETS, ['endpoint']);
-  const tokens = metrics.tallies('reelgate_relay_tokens_total', 'Tokens that upstreams reported', ['endpoint', 'direction']);
-  const attempts = metrics.tallies('reelgate_relay_attempts_total', 'Attempts by channel and how they ended', ['channel', 'end']);
+  const calls = metrics.tallies(
+    'reelgate_relay_calls_total',
+    'Calls of synchronous routes by endpoint and how they ended',
+    ['endpoint', 'end'],
+  );
+  const firstBytes = metrics.spreads(
+    'reelgate_relay_first_byte_seconds',
+    "Time from the request to the head of the upstream's answer",
+    BUCKETS,
+    ['endpoint'],
+  );
+  const tokens = metrics.tallies('reelgate_relay_tokens_total', 'Tokens that upstreams reported', [
+    'endpoint',
+    'direction',
+  ]);
+  const attempts = metrics.tallies('reelgate_relay_attempts_total', 'Attempts by channel and how they ended', [
+    'channel',
+    'end',
+  ]);
   watchChannels(metrics, channels);
   return {
     begin: ({ endpoint: { name: endpoint } }) => {
@@ -61,8 +76,14 @@ function watchChannels(metrics: Metrics, channels: RelayChannels): void {
     gauge.reset();
     for (const { settings, inFlight } of channels.all()) gauge.set({ channel: settings.id }, inFlight);
   });
-  metrics.gauge('reelgate_relay_circuit', 'Whether a channel is left alone: 0 no, 1 about to be tried, 2 yes', ['channel'], (gauge) => {
-    gauge.reset();
-    for (const { settings, circuit } of channels.all()) gauge.set({ channel: settings.id }, CIRCUIT_NUMBERS[circuit.state()]);
-  });
+  metrics.gauge(
+    'reelgate_relay_circuit',
+    'Whether a channel is left alone: 0 no, 1 about to be tried, 2 yes',
+    ['channel'],
+    (gauge) => {
+      gauge.reset();
+      for (const { settings, circuit } of channels.all())
+        gauge.set({ channel: settings.id }, CIRCUIT_NUMBERS[circuit.state()]);
+    },
+  );
 }

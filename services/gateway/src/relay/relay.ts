@@ -127,24 +127,48 @@ function isTooBusy(tried: Tried): boolean {
 }
 
 function busyUpstream(): Problem {
-  return new Problem({ kind: 'exhausted', reason: 'rate_limit_exceeded', message: 'everything that serves this model is at its limit; try again later' });
+  return new Problem({
+    kind: 'exhausted',
+    reason: 'rate_limit_exceeded',
+    message: 'everything that serves this model is at its limit; try again later',
+  });
 }
 
 /** The channels that a call may go to, in their order. */
-function served(channels: RelayChannels, { endpoint, model, principal }: Pick<FrozenCall, 'endpoint' | 'model' | 'principal'>): readonly RelayChannel[] {
+function served(
+  channels: RelayChannels,
+  { endpoint, model, principal }: Pick<FrozenCall, 'endpoint' | 'model' | 'principal'>,
+): readonly RelayChannel[] {
   const sees = principal.models.includes(EVERY_MODEL) || principal.models.includes(model);
   const serving = sees ? channels.serving(endpoint.name, model) : [];
   if (serving.length > 0) return serving;
-  throw new Problem({ kind: 'not_found', reason: 'model_not_found', field: 'model', message: `${JSON.stringify(model.slice(0, 64))} is not a model that this token can use here; GET /v1/models lists those that it can` });
+  throw new Problem({
+    kind: 'not_found',
+    reason: 'model_not_found',
+    field: 'model',
+    message: `${JSON.stringify(model.slice(0, 64))} is not a model that this token can use here; GET /v1/models lists those that it can`,
+  });
 }
 
 /** Holds the money of a call under the contract of its model at this endpoint, or else of its model; gives its id. */
-async function placed({ charges, newId, clock }: RelayDeps, { endpoint, content, model, principal }: FrozenCall, channels: readonly RelayChannel[], kept?: Pick<KeptCall, 'callId' | 'lapsesAt'>): Promise<string> {
+async function placed(
+  { charges, newId, clock }: RelayDeps,
+  { endpoint, content, model, principal }: FrozenCall,
+  channels: readonly RelayChannel[],
+  kept?: Pick<KeptCall, 'callId' | 'lapsesAt'>,
+): Promise<string> {
   const callId = kept?.callId ?? newId('call');
-  const longest = channels.reduce((most, { settings }) => Math.max(most, settings.firstByteTimeoutMs + settings.idleTimeoutMs), 0);
+  const longest = channels.reduce(
+    (most, { settings }) => Math.max(most, settings.firstByteTimeoutMs + settings.idleTimeoutMs),
+    0,
+  );
   await charges.place({
-    callId, accountId: principal.accountId, tokenId: principal.tokenId, priceKeys: priceKeysOf(endpoint.name, model),
-    bound: endpoint.protocol.bound(content), lapsesAt: kept?.lapsesAt ?? clock.now() + longest * channels.length + ANSWER_MS_MAX,
+    callId,
+    accountId: principal.accountId,
+    tokenId: principal.tokenId,
+    priceKeys: priceKeysOf(endpoint.name, model),
+    bound: endpoint.protocol.bound(content),
+    lapsesAt: kept?.lapsesAt ?? clock.now() + longest * channels.length + ANSWER_MS_MAX,
   });
   return callId;
 }
@@ -169,10 +193,18 @@ const FINISH: { readonly [K in AttemptEnd['kind']]: (end: EndOf<K>, finishing: F
     return { status: answer.status, how: 'whole', usage: undefined };
   },
   unreachable: ({ error }) => {
-    throw new Problem({ kind: 'unavailable', reason: 'no_channel_available', message: 'nothing that serves this model can be reached at the moment; try again later', cause: error });
+    throw new Problem({
+      kind: 'unavailable',
+      reason: 'no_channel_available',
+      message: 'nothing that serves this model can be reached at the moment; try again later',
+      cause: error,
+    });
   },
   unknown: ({ why, error }) => {
-    const message = why === 'upstream_timeout' ? 'the upstream did not answer in time; it may have done the work all the same' : 'the upstream broke off before it answered; it may have done the work all the same';
+    const message =
+      why === 'upstream_timeout'
+        ? 'the upstream did not answer in time; it may have done the work all the same'
+        : 'the upstream broke off before it answered; it may have done the work all the same';
     throw new Problem({ kind: 'unavailable', reason: why, message, cause: error });
   },
 };

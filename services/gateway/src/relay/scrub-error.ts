@@ -1,9 +1,11 @@
 import type { JsonObject } from './protocols/protocol.ts';
 
 const DEPTH_MAX = 16;
-const HIDDEN_NAMES = /^(request_?id|trace_?id|org(anization)?(_id)?|project(_id)?|account(_id)?|debug_?(info|id)?|stack|upstream|provider)$/i;
+const HIDDEN_NAMES =
+  /^(request_?id|trace_?id|org(anization)?(_id)?|project(_id)?|account(_id)?|debug_?(info|id)?|stack|upstream|provider)$/i;
 /** Ids that upstreams put into their messages, and what is left of keys when they are quoted back. Words and codes that only begin alike are small letters and underscores. */
-const IDS = /\b(org|proj|acct)(-|_(?=\w*[\dA-Z]))[\w-]{6,}|\b(req|user)[-_]([A-Za-z\d]{12,}|(?=\w*[\dA-Z])\w{12,})|\b(sk|pk|rk|xai|gsk)[-_*][A-Za-z0-9*_.-]{5,}[A-Za-z0-9*]|\bAIza[\w*.-]{6,}/g;
+const IDS =
+  /\b(org|proj|acct)(-|_(?=\w*[\dA-Z]))[\w-]{6,}|\b(req|user)[-_]([A-Za-z\d]{12,}|(?=\w*[\dA-Z])\w{12,})|\b(sk|pk|rk|xai|gsk)[-_*][A-Za-z0-9*_.-]{5,}[A-Za-z0-9*]|\bAIza[\w*.-]{6,}/g;
 const URL = /\bhttps?:\/\/[^\s"'<>)]*[^\s"'<>).,]/g;
 const MASK = '***';
 

@@ -10,20 +10,36 @@ import { scrubError } from './scrub-error.ts';
 
 /** What a status becomes when its body is nobody's envelope. */
 const KINDS: Readonly<Record<number, readonly [ProblemKind, string]>> = {
-  404: ['not_found', 'not_found'], 408: ['unavailable', 'upstream_timeout'], 409: ['conflict', 'upstream_refused'], 413: ['invalid', 'body_too_large'],
-  415: ['invalid', 'unsupported_media_type'], 422: ['unprocessable', 'upstream_refused'], 429: ['exhausted', 'rate_limit_exceeded'],
+  404: ['not_found', 'not_found'],
+  408: ['unavailable', 'upstream_timeout'],
+  409: ['conflict', 'upstream_refused'],
+  413: ['invalid', 'body_too_large'],
+  415: ['invalid', 'unsupported_media_type'],
+  422: ['unprocessable', 'upstream_refused'],
+  429: ['exhausted', 'rate_limit_exceeded'],
 };
 
 /** Shows a client an upstream's error, without a word of who the upstream is; one that cannot be read is refused in our own words. */
-export function showError(sink: CallSink, call: FrozenCall, channel: RelayChannel, { status, headers, body }: ErrorAnswer): void {
+export function showError(
+  sink: CallSink,
+  call: FrozenCall,
+  channel: RelayChannel,
+  { status, headers, body }: ErrorAnswer,
+): void {
   const { inErrors, inHeaders } = identitiesOf(channel, call.model);
   const scrubbed = scrubError(body, inErrors);
   if (scrubbed === undefined) throw inOurWords(status);
-  sink.begin(status, { ...headersBack(headers, inHeaders), 'content-type': 'application/json', 'content-length': String(scrubbed.length) });
+  sink.begin(status, {
+    ...headersBack(headers, inHeaders),
+    'content-type': 'application/json',
+    'content-length': String(scrubbed.length),
+  });
   sink.end(scrubbed, {});
 }
 
 function inOurWords(status: number): Problem {
-  const [kind, reason] = KINDS[status] ?? (status >= 500 ? ['unavailable', 'upstream_failed'] as const : ['invalid', 'upstream_refused'] as const);
+  const [kind, reason] =
+    KINDS[status] ??
+    (status >= 500 ? (['unavailable', 'upstream_failed'] as const) : (['invalid', 'upstream_refused'] as const));
   return new Problem({ kind, reason, message: `the upstream refused the request with status ${String(status)}` });
 }

@@ -8,13 +8,17 @@ function split(stream: Buffer, cuts: readonly number[]): { frames: string[]; pie
   let pieces = 0;
   const chunks = [0, ...cuts].map((from, index) => stream.subarray(from, [...cuts, stream.length][index]));
   for (const chunk of chunks) {
-    splitter.take(chunk, (frame) => {
-      frames.push(frame.toString());
-      all.push(frame);
-    }, (piece) => {
-      pieces += 1;
-      all.push(piece);
-    });
+    splitter.take(
+      chunk,
+      (frame) => {
+        frames.push(frame.toString());
+        all.push(frame);
+      },
+      (piece) => {
+        pieces += 1;
+        all.push(piece);
+      },
+    );
   }
   all.push(splitter.rest());
   return { frames, pieces, all: Buffer.concat(all) };
@@ -31,18 +35,27 @@ test.each(Object.entries(STREAMS))('a stream with %s has the same frames whereve
   for (let at = 0; at <= stream.length; at += 1) {
     const { frames, all } = split(stream, [at]);
 
-    expect(frames.map((frame) => frame.trim().split(/[\r\n]+/))).toEqual([['event: a', 'data: 1'], ['data: 2'], [': ping'], ['data: ünï']]);
+    expect(frames.map((frame) => frame.trim().split(/[\r\n]+/))).toEqual([
+      ['event: a', 'data: 1'],
+      ['data: 2'],
+      [': ping'],
+      ['data: ünï'],
+    ]);
     expect(all.equals(stream)).toBe(true);
   }
 });
 
 test('no byte is lost or changed, whatever comes in whatever pieces', () => {
-  const text = fc.array(fc.constantFrom('\n', '\r', '\r\n', 'data: x', '{"a":1}', ':', '🚤'), { maxLength: 40 }).map((parts) => Buffer.from(parts.join('')));
-  fc.assert(fc.property(text, fc.array(fc.nat(100), { maxLength: 10 }), (stream, numbers) => {
-    const cuts = numbers.map((number) => Math.min(number, stream.length)).sort((a, b) => a - b);
+  const text = fc
+    .array(fc.constantFrom('\n', '\r', '\r\n', 'data: x', '{"a":1}', ':', '🚤'), { maxLength: 40 })
+    .map((parts) => Buffer.from(parts.join('')));
+  fc.assert(
+    fc.property(text, fc.array(fc.nat(100), { maxLength: 10 }), (stream, numbers) => {
+      const cuts = numbers.map((number) => Math.min(number, stream.length)).sort((a, b) => a - b);
 
-    expect(split(stream, cuts).all.equals(stream)).toBe(true);
-  }));
+      expect(split(stream, cuts).all.equals(stream)).toBe(true);
+    }),
+  );
 });
 
 test('a frame that is too long passes in pieces, and the next one is whole again', () => {
@@ -51,7 +64,11 @@ test('a frame that is too long passes in pieces, and the next one is whole again
   const frames: string[] = [];
   const pieces: Buffer[] = [];
   const take = (chunk: Buffer) => {
-    splitter.take(chunk, (frame) => frames.push(frame.toString()), (piece) => pieces.push(piece));
+    splitter.take(
+      chunk,
+      (frame) => frames.push(frame.toString()),
+      (piece) => pieces.push(piece),
+    );
   };
 
   take(long.subarray(0, 1000));

@@ -94,7 +94,12 @@ const inText = (byte: number): LineState => {
   return byte === CR ? 'broken_cr' : 'text';
 };
 
-const AFTER: Readonly<Record<LineState, (byte: number) => LineState>> = { text: inText, broken: afterBreak, broken_cr: afterCr, end: inText };
+const AFTER: Readonly<Record<LineState, (byte: number) => LineState>> = {
+  text: inText,
+  broken: afterBreak,
+  broken_cr: afterCr,
+  end: inText,
+};
 
 /** Where the next line break is; the end if there is none. */
 function nextBreak(chunk: Buffer, from: number): number {

@@ -59,10 +59,17 @@ async function tryEach(options: TryOptions, admit: Admission): Promise<Round> {
     if (!blamesItsChannel(end)) return { decided: { end, channel }, waitMs, areAllDown: false };
     if (end.kind === 'error' && isForClients(end.answer.status)) last = { end, channel };
   }
-  return { ...(last === undefined ? {} : { last }), waitMs: wasTried ? Infinity : waitMs, areAllDown: !wasTried && waitMs === Infinity };
+  return {
+    ...(last === undefined ? {} : { last }),
+    waitMs: wasTried ? Infinity : waitMs,
+    areAllDown: !wasTried && waitMs === Infinity,
+  };
 }
 
-async function onChannel({ call, sink, gone, clock, watch, onFirstByte, onAttempt }: TryOptions, channel: RelayChannel): Promise<AttemptEnd> {
+async function onChannel(
+  { call, sink, gone, clock, watch, onFirstByte, onAttempt }: TryOptions,
+  channel: RelayChannel,
+): Promise<AttemptEnd> {
   channel.inFlight += 1;
   const startedAt = clock.now();
   const onHead = (): void => {
@@ -93,13 +100,26 @@ function tellCircuit({ circuit }: RelayChannel, end: AttemptEnd): void {
 
 /** Whether a channel has failed, whoever may do better. */
 export function isFault(end: AttemptEnd): boolean {
-  return blamesItsChannel(end) || end.kind === 'unknown' || (end.kind === 'answered' && end.how === 'broken' && end.isOverrun !== true);
+  return (
+    blamesItsChannel(end) ||
+    end.kind === 'unknown' ||
+    (end.kind === 'answered' && end.how === 'broken' && end.isOverrun !== true)
+  );
 }
 
 function busy(retryAfterMs: number): Problem {
-  return new Problem({ kind: 'exhausted', reason: 'rate_limit_exceeded', retryAfterMs, message: 'everything that serves this model is at its limit; try again later' });
+  return new Problem({
+    kind: 'exhausted',
+    reason: 'rate_limit_exceeded',
+    retryAfterMs,
+    message: 'everything that serves this model is at its limit; try again later',
+  });
 }
 
 function unavailable(): Problem {
-  return new Problem({ kind: 'unavailable', reason: 'no_channel_available', message: 'nothing that serves this model can be reached at the moment; try again later' });
+  return new Problem({
+    kind: 'unavailable',
+    reason: 'no_channel_available',
+    message: 'nothing that serves this model can be reached at the moment; try again later',
+  });
 }

@@ -8,15 +8,30 @@ import type { JsonObject } from './protocols/protocol.ts';
 import type { RelayChannel } from './relay-channels.ts';
 import { upstreamRequest } from './upstream-request.ts';
 
-const channel = { credential: { name: 'authorization', value: 'Bearer k' }, settings: { models: { same: 'same', mine: 'theirs' }, baseUrl: 'http://127.0.0.1:1', apiKey: new Secret('k') }, pathOf: (path: string) => path } as unknown as RelayChannel;
-const form = (...models: readonly string[]): Buffer => Buffer.from(`${models.map((model) => `--b\r\nContent-Disposition: form-data; name="model"\r\n\r\n${model}\r\n`).join('')}--b--\r\n`);
+const channel = {
+  credential: { name: 'authorization', value: 'Bearer k' },
+  settings: { models: { same: 'same', mine: 'theirs' }, baseUrl: 'http://127.0.0.1:1', apiKey: new Secret('k') },
+  pathOf: (path: string) => path,
+} as unknown as RelayChannel;
+const form = (...models: readonly string[]): Buffer =>
+  Buffer.from(
+    `${models.map((model) => `--b\r\nContent-Disposition: form-data; name="model"\r\n\r\n${model}\r\n`).join('')}--b--\r\n`,
+  );
 
 function formCall(body: Buffer): FrozenCall {
   const endpoint = relayEndpoints.find(({ name }) => name === 'audio.transcriptions')!;
   const parts = formPartsOf(body, 'b')!;
   return {
-    endpoint, path: endpoint.path, search: '', headers: [], body, parts, content: { path: endpoint.path, json: undefined, fields: fieldsOf(body, parts), bodyBytes: body.length },
-    model: 'same', requestId: 'r', principal: { accountId: 'a', tokenId: 't', models: ['*'], expiresAt: undefined },
+    endpoint,
+    path: endpoint.path,
+    search: '',
+    headers: [],
+    body,
+    parts,
+    content: { path: endpoint.path, json: undefined, fields: fieldsOf(body, parts), bodyBytes: body.length },
+    model: 'same',
+    requestId: 'r',
+    principal: { accountId: 'a', tokenId: 't', models: ['*'], expiresAt: undefined },
   };
 }
 
@@ -28,21 +43,35 @@ test('a form that names two models names the one that was looked at in both plac
   expect(upstreamRequest(formCall(form('dear', 'same')), channel).body.equals(form('same', 'same'))).toBe(true);
 });
 
-describe('a JSON body names the upstream\'s model, and no other byte changes', () => {
+describe("a JSON body names the upstream's model, and no other byte changes", () => {
   const chat = relayEndpoints.find(({ name }) => name === 'chat')!;
   const sent = (text: string, model: string): string => {
     const body = Buffer.from(text);
     const json = JSON.parse(text) as JsonObject;
-    return upstreamRequest({
-      endpoint: chat, path: chat.path, search: '', headers: [], body, parts: undefined, content: { path: chat.path, json, fields: new Map(), bodyBytes: body.length },
-      model, requestId: 'r', principal: { accountId: 'a', tokenId: 't', models: ['*'], expiresAt: undefined },
-    }, channel).body.toString();
+    return upstreamRequest(
+      {
+        endpoint: chat,
+        path: chat.path,
+        search: '',
+        headers: [],
+        body,
+        parts: undefined,
+        content: { path: chat.path, json, fields: new Map(), bodyBytes: body.length },
+        model,
+        requestId: 'r',
+        principal: { accountId: 'a', tokenId: 't', models: ['*'], expiresAt: undefined },
+      },
+      channel,
+    ).body.toString();
   };
 
   test.each([
     ['{"model":"mine","messages":[]}', '{"model":"theirs","messages":[]}'],
     ['{ "messages" : [] , "model" :\n "mine" }', '{ "messages" : [] , "model" :\n "theirs" }'],
-    ['{"messages":[{"content":"a \\"model\\": \\"mine\\""}],"model":"mine"}', '{"messages":[{"content":"a \\"model\\": \\"mine\\""}],"model":"theirs"}'],
+    [
+      '{"messages":[{"content":"a \\"model\\": \\"mine\\""}],"model":"mine"}',
+      '{"messages":[{"content":"a \\"model\\": \\"mine\\""}],"model":"theirs"}',
+    ],
     ['{"metadata":{"model":"inner"},"model":"mine"}', '{"metadata":{"model":"inner"},"model":"theirs"}'],
     ['{"kind":"model","model":"mine"}', '{"kind":"model","model":"theirs"}'],
     ['{"kind":"model","mod\\u0065l":"mine"}', '{"kind":"model","mod\\u0065l":"theirs"}'],
@@ -53,11 +82,20 @@ describe('a JSON body names the upstream\'s model, and no other byte changes', (
   });
 
   test('whatever else it says', () => {
-    fc.assert(fc.property(fc.dictionary(fc.oneof(fc.constantFrom('mode', '"model"', 'model\\'), fc.string()), fc.jsonValue({ maxDepth: 3 })), fc.constantFrom(undefined, 1, '\t'), (others, spacing) => {
-      const text = JSON.stringify({ ...others, model: 'mine' }, undefined, spacing);
+    fc.assert(
+      fc.property(
+        fc.dictionary(
+          fc.oneof(fc.constantFrom('mode', '"model"', 'model\\'), fc.string()),
+          fc.jsonValue({ maxDepth: 3 }),
+        ),
+        fc.constantFrom(undefined, 1, '\t'),
+        (others, spacing) => {
+          const text = JSON.stringify({ ...others, model: 'mine' }, undefined, spacing);
 
-      expect(JSON.parse(sent(text, 'mine'))).toEqual({ ...JSON.parse(text) as object, model: 'theirs' });
-    }));
+          expect(JSON.parse(sent(text, 'mine'))).toEqual({ ...(JSON.parse(text) as object), model: 'theirs' });
+        },
+      ),
+    );
   });
 
   test('unless it is called the same there: then it goes on as it came', () => {

@@ -34,7 +34,10 @@ function pathFor({ endpoint, path, model }: FrozenCall, upstreamModel: string): 
 
 function bodyFor(call: FrozenCall, upstreamModel: string): Buffer {
   const { endpoint, content, parts, body, model } = call;
-  if (parts !== undefined) return model === upstreamModel && !isNamedTwice(parts) ? body : withField(body, parts, { name: 'model', value: upstreamModel });
+  if (parts !== undefined)
+    return model === upstreamModel && !isNamedTwice(parts)
+      ? body
+      : withField(body, parts, { name: 'model', value: upstreamModel });
   if (content.json === undefined) return body;
   const named = endpoint.model === 'body' ? withModel(body, model, upstreamModel) : body;
   const asked = asksUsage(call);
@@ -42,8 +45,12 @@ function bodyFor(call: FrozenCall, upstreamModel: string): Buffer {
 }
 
 /** The member by which the upstream is asked for usage; undefined where the client has asked, or nothing takes asking. */
-export function asksUsage({ endpoint: { protocol }, content }: FrozenCall): { readonly name: string; readonly valueJson: string } | undefined {
-  if (protocol.stream.askUsage === undefined || content.json === undefined || !protocol.isStream(content)) return undefined;
+export function asksUsage({
+  endpoint: { protocol },
+  content,
+}: FrozenCall): { readonly name: string; readonly valueJson: string } | undefined {
+  if (protocol.stream.askUsage === undefined || content.json === undefined || !protocol.isStream(content))
+    return undefined;
   return protocol.stream.askUsage(content.json);
 }
 

@@ -28,7 +28,10 @@ export interface CallWatch {
 export function startCallWatch(clock: Clock, log: Log): CallWatch {
   const calls = roster<WatchedCall>();
   const worker = startWorker({
-    name: 'watch of relayed calls', clock, log, idleMs: LOOK_EVERY_MS,
+    name: 'watch of relayed calls',
+    clock,
+    log,
+    idleMs: LOOK_EVERY_MS,
     pass: async () => {
       const now = clock.now();
       for (const call of calls.all()) {

@@ -2,7 +2,11 @@ import type { Answer } from '../http-call.ts';
 import type { ApiDocument, Operation } from './document.ts';
 
 /** What an answer has that the document does not name of this operation; empty when there is nothing. */
-export function departures(document: ApiDocument, { responses, method }: Operation, { status, headers, text, json }: Answer): string[] {
+export function departures(
+  document: ApiDocument,
+  { responses, method }: Operation,
+  { status, headers, text, json }: Answer,
+): string[] {
   const response = responses[String(status)] ?? responses[`${String(status).charAt(0)}XX`];
   if (response === undefined) return [`the status ${String(status)} is not named: ${text.slice(0, 300)}`];
   return [...bodyFaults(), ...headerFaults()];
@@ -11,14 +15,17 @@ export function departures(document: ApiDocument, { responses, method }: Operati
     const type = headers['content-type']?.split(';', 1)[0];
     if (method === 'HEAD' || (text === '' && response?.content === undefined)) return [];
     const content = response?.content?.[type ?? ''];
-    if (content === undefined) return [`the type ${String(type)} of ${String(status)} is not named: ${text.slice(0, 300)}`];
+    if (content === undefined)
+      return [`the type ${String(type)} of ${String(status)} is not named: ${text.slice(0, 300)}`];
     const fault = type === 'application/json' ? document.fault(content.schema, json) : undefined;
     return fault === undefined ? [] : [`the body of ${String(status)} is another: ${fault} ${text.slice(0, 500)}`];
   }
 
   function headerFaults(): string[] {
     const named = response?.headers ?? {};
-    const unnamed = Object.keys(headers).filter((name) => document.headerNames.has(name) && !(name in named)).map((name) => `the header ${name} of ${String(status)} is not named`);
+    const unnamed = Object.keys(headers)
+      .filter((name) => document.headerNames.has(name) && !(name in named))
+      .map((name) => `the header ${name} of ${String(status)} is not named`);
     const wrong = Object.entries(named).flatMap(([name, { $ref }]) => {
       const { schema, required = false } = document.headerAt($ref);
       const value = headers[name];

@@ -2,9 +2,19 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 
 export type Json = Readonly<Record<string, unknown>>;
 
-export interface Parameter { readonly in: 'path' | 'query' | 'header'; readonly name: string; readonly required?: boolean; readonly schema: Json }
-interface Content { readonly [type: string]: { readonly schema: Json } }
-interface Response { readonly headers?: Readonly<Record<string, { readonly $ref: string }>>; readonly content?: Content }
+export interface Parameter {
+  readonly in: 'path' | 'query' | 'header';
+  readonly name: string;
+  readonly required?: boolean;
+  readonly schema: Json;
+}
+interface Content {
+  readonly [type: string]: { readonly schema: Json };
+}
+interface Response {
+  readonly headers?: Readonly<Record<string, { readonly $ref: string }>>;
+  readonly content?: Content;
+}
 
 export interface Operation {
   readonly name: string;
@@ -17,10 +27,26 @@ export interface Operation {
   readonly responses: Readonly<Record<string, Response>>;
 }
 
-interface Header { readonly required?: boolean; readonly schema: Json }
+interface Header {
+  readonly required?: boolean;
+  readonly schema: Json;
+}
 interface Written {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Omit<Operation, 'name' | 'method' | 'path' | 'parameters'> & { readonly parameters?: readonly Parameter[] }>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, Json>>; readonly headers: Readonly<Record<string, Header>> };
+  readonly paths: Readonly<
+    Record<
+      string,
+      Readonly<
+        Record<
+          string,
+          Omit<Operation, 'name' | 'method' | 'path' | 'parameters'> & { readonly parameters?: readonly Parameter[] }
+        >
+      >
+    >
+  >;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Json>>;
+    readonly headers: Readonly<Record<string, Header>>;
+  };
 }
 
 /** An OpenAPI document, as a test walks it. */
@@ -40,7 +66,15 @@ const ADDRESS = 'openapi';
 export function readDocument(json: unknown): ApiDocument {
   const written = json as Written;
   // the values of headers and queries are text
-  const ajv = new Ajv2020({ strict: false, logger: false, formats: { binary: true, date: /^\d{4}-\d{2}-\d{2}$/, 'date-time': /^\d{4}-\d{2}-\d{2}T[\d:.]+(Z|[+-]\d{2}:\d{2})$/ } });
+  const ajv = new Ajv2020({
+    strict: false,
+    logger: false,
+    formats: {
+      binary: true,
+      date: /^\d{4}-\d{2}-\d{2}$/,
+      'date-time': /^\d{4}-\d{2}-\d{2}T[\d:.]+(Z|[+-]\d{2}:\d{2})$/,
+    },
+  });
   ajv.addSchema(written, ADDRESS);
   const compiled = new Map<string, ReturnType<typeof ajv.compile>>();
   const checkOf = (schema: Json): ReturnType<typeof ajv.compile> => {
@@ -49,8 +83,15 @@ export function readDocument(json: unknown): ApiDocument {
     compiled.set(text, check);
     return check;
   };
-  const operations = Object.entries(written.paths).flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]): Operation =>
-    ({ ...operation, parameters: operation.parameters ?? [], path, method: method.toUpperCase(), name: `${method.toUpperCase()} ${path}` })));
+  const operations = Object.entries(written.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]): Operation => ({
+      ...operation,
+      parameters: operation.parameters ?? [],
+      path,
+      method: method.toUpperCase(),
+      name: `${method.toUpperCase()} ${path}`,
+    })),
+  );
   return {
     operations,
     resolve: (schema) => {
@@ -62,6 +103,10 @@ export function readDocument(json: unknown): ApiDocument {
       return check(value) ? undefined : ajv.errorsText(check.errors);
     },
     headerAt: (reference) => written.components.headers[reference.split('/').at(-1)!]!,
-    headerNames: new Set(operations.flatMap(({ responses }) => Object.values(responses).flatMap(({ headers = {} }) => Object.keys(headers)))),
+    headerNames: new Set(
+      operations.flatMap(({ responses }) =>
+        Object.values(responses).flatMap(({ headers = {} }) => Object.keys(headers)),
+      ),
+    ),
   };
 }

@@ -34,7 +34,9 @@ export function openDiskBlobs(root: string): BlobStore {
 
 async function listFolder(root: string, after: string, limit: number): Promise<readonly StoredBlob[]> {
   const found: StoredBlob[] = [];
-  const folders = (await readdir(root)).filter((name) => name.length === FAN_OUT_CHARACTERS && name >= after.slice(0, FAN_OUT_CHARACTERS)).sort();
+  const folders = (await readdir(root))
+    .filter((name) => name.length === FAN_OUT_CHARACTERS && name >= after.slice(0, FAN_OUT_CHARACTERS))
+    .sort();
   for (const folder of folders) {
     for (const key of (await readdir(path.join(root, folder))).filter((name) => name > after).sort()) {
       if (found.length === limit) return found;

@@ -19,16 +19,30 @@ const read = async (range?: { start: number; end: number }): Promise<Buffer> => 
   return Buffer.concat(parts);
 };
 
-test.each([[undefined, 0, WHOLE.length], [{ start: 0, end: 0 }, 0, 1], [{ start: 262_143, end: 262_144 }, 262_143, 262_145], [{ start: 5, end: 900_000 }, 5, 900_001], [{ start: 1_200_000, end: 9_999_999 }, 1_200_000, WHOLE.length], [{ start: 9_999_999, end: 10_000_000 }, 0, 0]] as const)('%j of a file', async (range, from, to) => {
+test.each([
+  [undefined, 0, WHOLE.length],
+  [{ start: 0, end: 0 }, 0, 1],
+  [{ start: 262_143, end: 262_144 }, 262_143, 262_145],
+  [{ start: 5, end: 900_000 }, 5, 900_001],
+  [{ start: 1_200_000, end: 9_999_999 }, 1_200_000, WHOLE.length],
+  [{ start: 9_999_999, end: 10_000_000 }, 0, 0],
+] as const)('%j of a file', async (range, from, to) => {
   expect((await read(range)).equals(WHOLE.subarray(from, to))).toBe(true);
 });
 
 test('many readers at once, some of whom leave early, each get their own', async () => {
   const leaving = async (): Promise<boolean> => {
-    for await (const piece of filePieces(await open(file))) return Buffer.from(piece).equals(WHOLE.subarray(0, piece.byteLength));
+    for await (const piece of filePieces(await open(file)))
+      return Buffer.from(piece).equals(WHOLE.subarray(0, piece.byteLength));
     return false;
   };
-  const outcomes = await Promise.all(Array.from({ length: 60 }, async (_, at) => (at % 3 === 0 ? leaving() : (await read({ start: at * 100, end: 1_000_000 + at })).equals(WHOLE.subarray(at * 100, 1_000_001 + at)))));
+  const outcomes = await Promise.all(
+    Array.from({ length: 60 }, async (_, at) =>
+      at % 3 === 0
+        ? leaving()
+        : (await read({ start: at * 100, end: 1_000_000 + at })).equals(WHOLE.subarray(at * 100, 1_000_001 + at)),
+    ),
+  );
 
   expect(outcomes).toEqual(outcomes.map(() => true));
 });

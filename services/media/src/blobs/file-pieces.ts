@@ -7,7 +7,10 @@ const SPARES_MAX = 64;
 const spares: Buffer[] = [];
 
 /** Reads a file into two buffers by turns: while one is being sent the other is being filled. Closes the file at its end. */
-export async function* filePieces(file: FileHandle, { start, end }: ByteRange = { start: 0, end: Number.MAX_SAFE_INTEGER }): AsyncGenerator<Uint8Array> {
+export async function* filePieces(
+  file: FileHandle,
+  { start, end }: ByteRange = { start: 0, end: Number.MAX_SAFE_INTEGER },
+): AsyncGenerator<Uint8Array> {
   const buffers = [takeBuffer(), takeBuffer()] as const;
   let at = start;
   const fill = async (buffer: Buffer): Promise<Uint8Array> => {

@@ -34,7 +34,8 @@ export function parseS3Address(text: string): S3Address {
   const settings = new URLSearchParams(query);
   const endpoint = settings.get('endpoint') ?? undefined;
   return {
-    bucket, endpoint,
+    bucket,
+    endpoint,
     prefix: folders.map((folder) => `${folder}/`).join(''),
     publicEndpoint: settings.get('public_endpoint') ?? endpoint,
     region: settings.get('region') ?? 'us-east-1',

@@ -19,9 +19,14 @@ let server: S3Server;
 let incoming: Incoming;
 let blobs: ReturnType<typeof openS3Blobs>;
 
-const opened = (folder: string, credentials = server.credentials) => openS3Blobs({
-  address: parseS3Address(`s3://${server.bucket}${folder}?endpoint=${server.endpoint}&region=eu-west-1`), credentials, scratch, clock: systemClock, newId,
-});
+const opened = (folder: string, credentials = server.credentials) =>
+  openS3Blobs({
+    address: parseS3Address(`s3://${server.bucket}${folder}?endpoint=${server.endpoint}&region=eu-west-1`),
+    credentials,
+    scratch,
+    clock: systemClock,
+    newId,
+  });
 const keep = async (text: string): Promise<string> => {
   const draft = await incoming.begin(text.length);
   await draft.append([Buffer.from(text)]);
@@ -58,9 +63,17 @@ describe('blobs in a bucket', () => {
     const link = await blobs.linkTo(key, { method: 'GET', mediaType: 'video/mp4', fileName: 'a.mp4', secondsLeft: 60 });
     const whole = await fetch(link!);
     const part = await fetch(link!, { headers: { range: 'bytes=2-4' } });
-    const head = await fetch((await blobs.linkTo(key, { method: 'HEAD', mediaType: 'video/mp4', fileName: 'a.mp4', secondsLeft: 60 }))!, { method: 'HEAD' });
+    const head = await fetch(
+      (await blobs.linkTo(key, { method: 'HEAD', mediaType: 'video/mp4', fileName: 'a.mp4', secondsLeft: 60 }))!,
+      { method: 'HEAD' },
+    );
 
-    expect([whole.status, whole.headers.get('content-type'), whole.headers.get('content-disposition'), await whole.text()]).toEqual([200, 'video/mp4', 'inline; filename="a.mp4"', '0123456789']);
+    expect([
+      whole.status,
+      whole.headers.get('content-type'),
+      whole.headers.get('content-disposition'),
+      await whole.text(),
+    ]).toEqual([200, 'video/mp4', 'inline; filename="a.mp4"', '0123456789']);
     expect([part.status, await part.text()]).toEqual([206, '234']);
     expect([head.status, head.headers.get('content-length')]).toEqual([200, '10']);
   });
@@ -68,8 +81,14 @@ describe('blobs in a bucket', () => {
   // the server of these tests checks no signature of the fourth version, so its parts must do
   test('have addresses that end, and that are each for one key and one way of asking', async () => {
     const key = await keep('secret');
-    const linkOf = async (name: string, method: 'GET' | 'HEAD'): Promise<URLSearchParams> => new URL((await blobs.linkTo(name, { method, mediaType: 'video/mp4', fileName: 'a.mp4', secondsLeft: 61 }))!).searchParams;
-    const [one, head, another] = [await linkOf(key, 'GET'), await linkOf(key, 'HEAD'), await linkOf(await keep('other'), 'GET')];
+    const linkOf = async (name: string, method: 'GET' | 'HEAD'): Promise<URLSearchParams> =>
+      new URL((await blobs.linkTo(name, { method, mediaType: 'video/mp4', fileName: 'a.mp4', secondsLeft: 61 }))!)
+        .searchParams;
+    const [one, head, another] = [
+      await linkOf(key, 'GET'),
+      await linkOf(key, 'HEAD'),
+      await linkOf(await keep('other'), 'GET'),
+    ];
 
     expect(one.get('X-Amz-Expires')).toBe('61');
     expect(new Set([one, head, another].map((each) => each.get('X-Amz-Signature'))).size).toBe(3);
@@ -77,7 +96,11 @@ describe('blobs in a bucket', () => {
   });
 
   test('of a bucket that does not let us in are not nothing, but a fault', async () => {
-    const stranger = opened('/blobs', { accessKeyId: new Secret('nobody'), secretAccessKey: new Secret('wrong'), sessionToken: undefined });
+    const stranger = opened('/blobs', {
+      accessKeyId: new Secret('nobody'),
+      secretAccessKey: new Secret('wrong'),
+      sessionToken: undefined,
+    });
 
     await expect(stranger.open(await keep('x'))).rejects.toThrow();
     await expect(stranger.check()).rejects.toThrow();
@@ -87,10 +110,50 @@ describe('blobs in a bucket', () => {
 
 describe('the address of a bucket', () => {
   test.each([
-    ['s3://bucket', { bucket: 'bucket', prefix: '', endpoint: undefined, publicEndpoint: undefined, region: 'us-east-1', pathStyle: false }],
-    ['s3://bucket/a/b/?region=eu-west-1', { bucket: 'bucket', prefix: 'a/b/', endpoint: undefined, publicEndpoint: undefined, region: 'eu-west-1', pathStyle: false }],
-    ['s3://b-1.x?endpoint=http://minio:9000', { bucket: 'b-1.x', prefix: '', endpoint: 'http://minio:9000', publicEndpoint: 'http://minio:9000', region: 'us-east-1', pathStyle: true }],
-    ['s3://bucket?endpoint=http://minio:9000&public_endpoint=https://files.example&path_style=false', { bucket: 'bucket', prefix: '', endpoint: 'http://minio:9000', publicEndpoint: 'https://files.example', region: 'us-east-1', pathStyle: false }],
+    [
+      's3://bucket',
+      {
+        bucket: 'bucket',
+        prefix: '',
+        endpoint: undefined,
+        publicEndpoint: undefined,
+        region: 'us-east-1',
+        pathStyle: false,
+      },
+    ],
+    [
+      's3://bucket/a/b/?region=eu-west-1',
+      {
+        bucket: 'bucket',
+        prefix: 'a/b/',
+        endpoint: undefined,
+        publicEndpoint: undefined,
+        region: 'eu-west-1',
+        pathStyle: false,
+      },
+    ],
+    [
+      's3://b-1.x?endpoint=http://minio:9000',
+      {
+        bucket: 'b-1.x',
+        prefix: '',
+        endpoint: 'http://minio:9000',
+        publicEndpoint: 'http://minio:9000',
+        region: 'us-east-1',
+        pathStyle: true,
+      },
+    ],
+    [
+      's3://bucket?endpoint=http://minio:9000&public_endpoint=https://files.example&path_style=false',
+      {
+        bucket: 'bucket',
+        prefix: '',
+        endpoint: 'http://minio:9000',
+        publicEndpoint: 'https://files.example',
+        region: 'us-east-1',
+        pathStyle: false,
+      },
+    ],
   ])('%s', (text, address) => {
     expect(parseS3Address(text)).toEqual(address);
   });

@@ -3,7 +3,13 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { DeleteObjectCommand, GetObjectCommand, HeadBucketCommand, HeadObjectCommand, ListObjectsCommand } from '@aws-sdk/client-s3';
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadBucketCommand,
+  HeadObjectCommand,
+  ListObjectsCommand,
+} from '@aws-sdk/client-s3';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
@@ -35,15 +41,30 @@ export interface S3BlobsOptions {
 }
 
 /** A bucket. Whole files of a known size go in; nothing is seen under a key before all of it is there. */
-export function openS3Blobs({ address, credentials, scratch, clock, newId }: S3BlobsOptions): BlobStore & { close(): void } {
+export function openS3Blobs({
+  address,
+  credentials,
+  scratch,
+  clock,
+  newId,
+}: S3BlobsOptions): BlobStore & { close(): void } {
   const client = s3Client(address, address.endpoint, credentials);
   const publicClient = s3Client(address, address.publicEndpoint, credentials);
   const uploads = openTurns(UPLOADS_AT_ONCE);
-  const at = (key: string): { Bucket: string; Key: string } => ({ Bucket: address.bucket, Key: address.prefix + checkedKey(key) });
-  const open: BlobStore['open'] = (key, range) => orNothing(async () => {
-    const { Body } = await client.send(new GetObjectCommand({ ...at(key), ...(range === undefined ? {} : { Range: `bytes=${String(range.start)}-${String(range.end)}` }) }));
-    return Body as Readable | undefined;
+  const at = (key: string): { Bucket: string; Key: string } => ({
+    Bucket: address.bucket,
+    Key: address.prefix + checkedKey(key),
   });
+  const open: BlobStore['open'] = (key, range) =>
+    orNothing(async () => {
+      const { Body } = await client.send(
+        new GetObjectCommand({
+          ...at(key),
+          ...(range === undefined ? {} : { Range: `bytes=${String(range.start)}-${String(range.end)}` }),
+        }),
+      );
+      return Body as Readable | undefined;
+    });
 
   return {
     keep: async (key, file) => {
@@ -67,16 +88,26 @@ export function openS3Blobs({ address, credentials, scratch, clock, newId }: S3B
     linkTo: (key, options) => presigned(publicClient, at(key), { ...options, now: clock.now() }),
     list: async (after, limit) => {
       // the first version of the call is the one that every store knows
-      const { Contents = [] } = await client.send(new ListObjectsCommand({
-        Bucket: address.bucket, Prefix: address.prefix, MaxKeys: Math.min(limit, LIST_MAX), ...(after === '' ? {} : { Marker: address.prefix + after }),
+      const { Contents = [] } = await client.send(
+        new ListObjectsCommand({
+          Bucket: address.bucket,
+          Prefix: address.prefix,
+          MaxKeys: Math.min(limit, LIST_MAX),
+          ...(after === '' ? {} : { Marker: address.prefix + after }),
+        }),
+      );
+      return Contents.map(({ Key = '', Size = 0 }): StoredBlob => ({
+        key: Key.slice(address.prefix.length),
+        bytes: Size,
       }));
-      return Contents.map(({ Key = '', Size = 0 }): StoredBlob => ({ key: Key.slice(address.prefix.length), bytes: Size }));
     },
     remove: async (key) => {
       await client.send(new DeleteObjectCommand(at(key)));
     },
     check: async () => {
-      await client.send(new HeadBucketCommand({ Bucket: address.bucket }), { abortSignal: AbortSignal.timeout(CHECK_TIMEOUT_MS) });
+      await client.send(new HeadBucketCommand({ Bucket: address.bucket }), {
+        abortSignal: AbortSignal.timeout(CHECK_TIMEOUT_MS),
+      });
     },
     close: () => {
       client.destroy();
@@ -86,20 +117,40 @@ export function openS3Blobs({ address, credentials, scratch, clock, newId }: S3B
 }
 
 /** Small files go in one request, larger ones in parts; the parts of an upload that fails are removed. */
-async function upload(client: S3Client, at: { readonly Bucket: string; readonly Key: string }, file: ReceivedFile): Promise<void> {
+async function upload(
+  client: S3Client,
+  at: { readonly Bucket: string; readonly Key: string },
+  file: ReceivedFile,
+): Promise<void> {
   const partSize = Math.max(PART_BYTES_MIN, Math.ceil(file.bytes / PARTS_MAX));
   const body = createReadStream(file.path);
   try {
-    await new Upload({ client, params: { ...at, Body: body, ContentType: 'application/octet-stream' }, partSize, queueSize: PARTS_AT_ONCE }).done();
+    await new Upload({
+      client,
+      params: { ...at, Body: body, ContentType: 'application/octet-stream' },
+      partSize,
+      queueSize: PARTS_AT_ONCE,
+    }).done();
   } finally {
     body.destroy();
   }
 }
 
-async function presigned(client: S3Client, at: { readonly Bucket: string; readonly Key: string }, { method, mediaType, fileName, secondsLeft, now }: LinkOptions & { readonly now: number }): Promise<string> {
-  const told = { ...at, ResponseContentType: mediaType, ResponseContentDisposition: `inline; filename="${fileName}"`, ResponseCacheControl: 'private' };
+async function presigned(
+  client: S3Client,
+  at: { readonly Bucket: string; readonly Key: string },
+  { method, mediaType, fileName, secondsLeft, now }: LinkOptions & { readonly now: number },
+): Promise<string> {
+  const told = {
+    ...at,
+    ResponseContentType: mediaType,
+    ResponseContentDisposition: `inline; filename="${fileName}"`,
+    ResponseCacheControl: 'private',
+  };
   const options = { expiresIn: secondsLeft, signingDate: new Date(now) };
-  return method === 'HEAD' ? getSignedUrl(client, new HeadObjectCommand(told), options) : getSignedUrl(client, new GetObjectCommand(told), options);
+  return method === 'HEAD'
+    ? getSignedUrl(client, new HeadObjectCommand(told), options)
+    : getSignedUrl(client, new GetObjectCommand(told), options);
 }
 
 const NOTHING: ReadonlySet<string> = new Set(['NoSuchKey', 'NotFound', 'InvalidRange']);

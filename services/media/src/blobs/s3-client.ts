@@ -8,20 +8,36 @@ const SOCKETS_MAX = 256;
 const ATTEMPTS_MAX = 3;
 
 /** Without credentials the SDK looks for them where it always does: its environment variables, a web identity, the machine's role. */
-export function s3Client({ region, pathStyle }: S3Address, endpoint: string | undefined, credentials: S3Credentials | undefined): S3Client {
+export function s3Client(
+  { region, pathStyle }: S3Address,
+  endpoint: string | undefined,
+  credentials: S3Credentials | undefined,
+): S3Client {
   const agent = { maxSockets: SOCKETS_MAX, keepAlive: true };
   return new S3Client({
-    region, forcePathStyle: pathStyle, maxAttempts: ATTEMPTS_MAX,
-    requestHandler: { connectionTimeout: CONNECT_TIMEOUT_MS, requestTimeout: SILENCE_MS, throwOnRequestTimeout: true, socketTimeout: SILENCE_MS, httpAgent: agent, httpsAgent: agent },
+    region,
+    forcePathStyle: pathStyle,
+    maxAttempts: ATTEMPTS_MAX,
+    requestHandler: {
+      connectionTimeout: CONNECT_TIMEOUT_MS,
+      requestTimeout: SILENCE_MS,
+      throwOnRequestTimeout: true,
+      socketTimeout: SILENCE_MS,
+      httpAgent: agent,
+      httpsAgent: agent,
+    },
     // many stores that speak S3 refuse the checksums that the SDK adds by itself
-    ...(endpoint === undefined ? {} : { endpoint, requestChecksumCalculation: 'WHEN_REQUIRED', responseChecksumValidation: 'WHEN_REQUIRED' }),
+    ...(endpoint === undefined
+      ? {}
+      : { endpoint, requestChecksumCalculation: 'WHEN_REQUIRED', responseChecksumValidation: 'WHEN_REQUIRED' }),
     ...(credentials === undefined ? {} : { credentials: revealed(credentials) }),
   });
 }
 
 function revealed({ accessKeyId, secretAccessKey, sessionToken }: S3Credentials) {
   return {
-    accessKeyId: accessKeyId.reveal(), secretAccessKey: secretAccessKey.reveal(),
+    accessKeyId: accessKeyId.reveal(),
+    secretAccessKey: secretAccessKey.reveal(),
     ...(sessionToken === undefined ? {} : { sessionToken: sessionToken.reveal() }),
   };
 }

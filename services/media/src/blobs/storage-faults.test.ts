@@ -34,39 +34,58 @@ afterAll(() => {
 const failing = (code: string) => () =>
   Promise.reject(Object.assign(new Error(`${code}: it failed, open '/secret/path'`), { code, syscall: 'open' }));
 
-describe.each([
-  'ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EMFILE', 'EACCES', 'SlowDown', 'ECONNREFUSED',
-])('%s of a store', (code) => {
-  const fail = failing(code);
-  const blobs = guardedBlobs({
-    keep: fail, sizeOf: fail, open: fail, pieces: fail, withFile: fail, linkTo: fail, list: fail, remove: fail, check: fail,
-  }, faults);
+describe.each(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EMFILE', 'EACCES', 'SlowDown', 'ECONNREFUSED'])(
+  '%s of a store',
+  (code) => {
+    const fail = failing(code);
+    const blobs = guardedBlobs(
+      {
+        keep: fail,
+        sizeOf: fail,
+        open: fail,
+        pieces: fail,
+        withFile: fail,
+        linkTo: fail,
+        list: fail,
+        remove: fail,
+        check: fail,
+      },
+      faults,
+    );
 
-  test.each<[string, (of: BlobStore) => Promise<unknown>]>([
-    ['kept', (of) => of.keep('key', undefined as never)], ['measured', (of) => of.sizeOf('key')],
-    ['opened', (of) => of.open('key')], ['read', (of) => of.pieces('key')],
-    ['looked at', (of) => of.withFile('key', async () => 1)], ['listed', (of) => of.list('', 1)],
-    ['removed', (of) => of.remove('key')], ['linked to', (of) => of.linkTo('key', undefined as never)],
-  ])('where a blob is %s is to be tried again, and says nothing of where it lies', async (_what, ask) => {
-    await expect(ask(blobs)).rejects.toMatchObject({ ...UNAVAILABLE, message: expect.not.stringContaining('secret') });
-  });
+    test.each<[string, (of: BlobStore) => Promise<unknown>]>([
+      ['kept', (of) => of.keep('key', undefined as never)],
+      ['measured', (of) => of.sizeOf('key')],
+      ['opened', (of) => of.open('key')],
+      ['read', (of) => of.pieces('key')],
+      ['looked at', (of) => of.withFile('key', async () => 1)],
+      ['listed', (of) => of.list('', 1)],
+      ['removed', (of) => of.remove('key')],
+      ['linked to', (of) => of.linkTo('key', undefined as never)],
+    ])('where a blob is %s is to be tried again, and says nothing of where it lies', async (_what, ask) => {
+      await expect(ask(blobs)).rejects.toMatchObject({
+        ...UNAVAILABLE,
+        message: expect.not.stringContaining('secret'),
+      });
+    });
 
-  test('is not told as ready', async () => {
-    await expect(blobs.check()).rejects.toThrow(code);
-  });
+    test('is not told as ready', async () => {
+      await expect(blobs.check()).rejects.toThrow(code);
+    });
 
-  test.each<[string, Partial<Draft>, (draft: Draft) => Promise<unknown>]>([
-    ['appended', { append: fail }, (draft) => draft.append([Buffer.from('x')])],
-    ['finished', { finish: fail }, (draft) => draft.finish()],
-    ['discarded', { discard: fail }, (draft) => draft.discard()],
-  ])('where a file is %s is to be tried again', async (_what, draft, ask) => {
-    const incoming = guardedIncoming({ begin: async () => draft as Draft, fill: fail }, faults);
+    test.each<[string, Partial<Draft>, (draft: Draft) => Promise<unknown>]>([
+      ['appended', { append: fail }, (draft) => draft.append([Buffer.from('x')])],
+      ['finished', { finish: fail }, (draft) => draft.finish()],
+      ['discarded', { discard: fail }, (draft) => draft.discard()],
+    ])('where a file is %s is to be tried again', async (_what, draft, ask) => {
+      const incoming = guardedIncoming({ begin: async () => draft as Draft, fill: fail }, faults);
 
-    await expect(ask(await incoming.begin(1))).rejects.toMatchObject(UNAVAILABLE);
-    await expect(incoming.fill(async () => true)).rejects.toMatchObject(UNAVAILABLE);
-    await expect(guardedIncoming({ begin: fail, fill: fail }, faults).begin(1)).rejects.toMatchObject(UNAVAILABLE);
-  });
-});
+      await expect(ask(await incoming.begin(1))).rejects.toMatchObject(UNAVAILABLE);
+      await expect(incoming.fill(async () => true)).rejects.toMatchObject(UNAVAILABLE);
+      await expect(guardedIncoming({ begin: fail, fill: fail }, faults).begin(1)).rejects.toMatchObject(UNAVAILABLE);
+    });
+  },
+);
 
 describe('no fault of a store is', () => {
   const broken = async function* (error: Error): AsyncGenerator<Uint8Array> {
@@ -81,7 +100,7 @@ describe('no fault of a store is', () => {
     ['an origin that lies', new FetchFault('network', 'could not be fetched')],
     ['a refusal', new Problem({ kind: 'invalid', reason: 'invalid_media', message: 'must be whole' })],
     ['a bug', new TypeError('x is undefined')],
-    ['trouble elsewhere with a code of the disk\'s', Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' })],
+    ["trouble elsewhere with a code of the disk's", Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' })],
   ])('%s', async (_what, error) => {
     const draft = await opened().begin(100);
     await expect(draft.append(broken(error))).rejects.toBe(error);
@@ -107,7 +126,9 @@ describe('no fault of a store is', () => {
 const onDisk = disk === undefined ? test.skip : test;
 
 onDisk.each([
-  ['its bytes', 0], ['what is drawn of it', 36 * 1024], ['what is drawn of it, by a page', 60 * 1024],
+  ['its bytes', 0],
+  ['what is drawn of it', 36 * 1024],
+  ['what is drawn of it, by a page', 60 * 1024],
 ])('a picture is never called broken because the disk has no room for %s', async (_what, bytesLeft) => {
   const origin = await startOrigin();
   const blobs = path.join(disk!.folder, 'blobs');
@@ -115,7 +136,10 @@ onDisk.each([
   const url = origin.url(serves(fixture('image.png')));
   const stage = () => under.client.stageMedia({ accountId: 'demo', taskId: 'task_1', category: Category.IMAGE, url });
   disk!.fill(bytesLeft);
-  const refused = await stage().then(() => undefined, (error: unknown) => error);
+  const refused = await stage().then(
+    () => undefined,
+    (error: unknown) => error,
+  );
   expect(readdirSync(path.join(blobs, 'incoming'))).toEqual([]);
   disk!.empty();
 
@@ -131,7 +155,7 @@ test('bytes that cannot be read are answered with a time to wait, by HTTP, and t
   const headers = { authorization: `Bearer ${under.serviceKey}` };
   const put = async (body: string): Promise<string> => {
     const answer = await fetch(`${under.url}/bytes?account=demo`, { method: 'PUT', headers, body });
-    return (await answer.json() as { object: string }).object;
+    return ((await answer.json()) as { object: string }).object;
   };
   const [bad, good] = [await put('bad'), await put('good')];
   const key = under.blobs().find((name) => name.length > 60)!;

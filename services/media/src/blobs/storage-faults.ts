@@ -53,7 +53,10 @@ export async function* eachOfOthers(
 /** Nothing was stored, so the client can repeat the create. */
 export function storageUnavailable(cause: unknown): Problem {
   return new Problem({
-    kind: 'unavailable', reason: 'storage_unavailable', retryAfterMs: RETRY_MS, cause,
+    kind: 'unavailable',
+    reason: 'storage_unavailable',
+    retryAfterMs: RETRY_MS,
+    cause,
     message: 'media cannot be stored or read now; try again',
   });
 }

@@ -5,7 +5,10 @@ export function openTurns(atOnceMax: number): { run<T>(work: () => Promise<T>): 
   return {
     run: async (work) => {
       if (running < atOnceMax) running += 1;
-      else await new Promise<void>((resolve) => { waiting.push(resolve); });
+      else
+        await new Promise<void>((resolve) => {
+          waiting.push(resolve);
+        });
       try {
         return await work();
       } finally {

@@ -21,7 +21,11 @@ export const FORMATS: Readonly<Record<string, Format>> = {
 };
 
 /** What servers say of bytes that they know nothing about. */
-const SAYS_NOTHING: ReadonlySet<string> = new Set(['application/octet-stream', 'binary/octet-stream', 'application/binary']);
+const SAYS_NOTHING: ReadonlySet<string> = new Set([
+  'application/octet-stream',
+  'binary/octet-stream',
+  'application/binary',
+]);
 const OTHER_NAMES: Readonly<Record<string, Family>> = { 'application/mp4': 'video' };
 
 /** A type, a subtype and parameters. A comma may stand in quotes alone: outside of them it begins a second type. */

@@ -32,7 +32,15 @@ export interface AudioFacts {
 }
 
 /** Why there are no facts. */
-export type ProbeFault = 'unknown_type' | 'broken' | 'too_many_pixels' | 'several_frames' | 'no_video' | 'no_audio' | 'not_decoded' | 'overrun';
+export type ProbeFault =
+  | 'unknown_type'
+  | 'broken'
+  | 'too_many_pixels'
+  | 'several_frames'
+  | 'no_video'
+  | 'no_audio'
+  | 'not_decoded'
+  | 'overrun';
 
 /** What is said of it, going on from the item's name. */
 export const PROBE_FAULTS: Readonly<Record<ProbeFault, string>> = {

@@ -5,9 +5,17 @@ import type { AudioFacts, ImageFacts, MediaFacts, VideoFacts } from './media-fac
 /** What a reference is to be used as. */
 export type Category = 'image' | 'video' | 'audio' | 'base_video';
 
-export const FAMILY_OF: Readonly<Record<Category, Family>> = { image: 'image', video: 'video', audio: 'audio', base_video: 'video' };
+export const FAMILY_OF: Readonly<Record<Category, Family>> = {
+  image: 'image',
+  video: 'video',
+  audio: 'audio',
+  base_video: 'video',
+};
 
-interface Range { readonly min: number; readonly max: number }
+interface Range {
+  readonly min: number;
+  readonly max: number;
+}
 
 const SIDE: Range = { min: 256, max: 5760 };
 const ASPECT: Range = { min: 0.4, max: 2.5 };
@@ -27,7 +35,10 @@ const BASE_FRAMES: Range = { min: 107, max: 362 };
 const BASE_LENGTH_TOLERANCE_MS = 500;
 
 const MEDIA_TYPES: Readonly<Record<Family, { readonly named: string; readonly types: readonly string[] }>> = {
-  image: { named: 'a picture (JPEG, PNG, WebP, HEIC or HEIF)', types: ['image/jpeg', 'image/png', 'image/webp', 'image/heic', 'image/heif'] },
+  image: {
+    named: 'a picture (JPEG, PNG, WebP, HEIC or HEIF)',
+    types: ['image/jpeg', 'image/png', 'image/webp', 'image/heic', 'image/heif'],
+  },
   video: { named: 'a video (MP4 or MOV)', types: ['video/mp4', 'video/quicktime'] },
   audio: { named: 'sound (WAV or MP3)', types: ['audio/wav', 'audio/mpeg'] },
 };
@@ -40,8 +51,13 @@ const RESULT_MS: Range = { min: 1, max: 24 * 3_600_000 };
 
 /** The containers that a result may come in, and the bounds of what can be shown at all. */
 export function isResult(facts: MediaFacts): facts is VideoFacts {
-  return facts.family === 'video' && FORMATS[facts.mediaType]?.family === 'video'
-    && isWithin(RESULT_MS, facts.durationMs) && isWithin(RESULT_SIDE, facts.width) && isWithin(RESULT_SIDE, facts.height);
+  return (
+    facts.family === 'video' &&
+    FORMATS[facts.mediaType]?.family === 'video' &&
+    isWithin(RESULT_MS, facts.durationMs) &&
+    isWithin(RESULT_SIDE, facts.width) &&
+    isWithin(RESULT_SIDE, facts.height)
+  );
 }
 
 const isWithin = ({ min, max }: Range, value: number): boolean => value >= min && value <= max;
@@ -63,7 +79,12 @@ export function faultOfMedia(category: Category, facts: MediaFacts): string | un
 
 const CHECKS: Readonly<Record<Category, (facts: never) => string | undefined>> = {
   image: (facts: ImageFacts) => faultOfSides(facts) ?? faultOfAspect(facts),
-  video: (facts: VideoFacts) => faultOfCodecs(facts) ?? faultOfSides(facts) ?? faultOfAspect(facts) ?? faultOfDuration(facts.durationMs) ?? faultOfFrameRate(facts.frameRate),
+  video: (facts: VideoFacts) =>
+    faultOfCodecs(facts) ??
+    faultOfSides(facts) ??
+    faultOfAspect(facts) ??
+    faultOfDuration(facts.durationMs) ??
+    faultOfFrameRate(facts.frameRate),
   audio: (facts: AudioFacts) => faultOfDuration(facts.durationMs),
   base_video: (facts: VideoFacts) => faultOfCodecs(facts) ?? faultOfBase(facts),
 };
@@ -85,25 +106,32 @@ function faultOfDuration(durationMs: number): string | undefined {
 }
 
 function faultOfFrameRate(frameRate: number): string | undefined {
-  if (frameRate >= FRAME_RATE.min - FRAME_RATE_TOLERANCE && frameRate <= FRAME_RATE.max + FRAME_RATE_TOLERANCE) return undefined;
+  if (frameRate >= FRAME_RATE.min - FRAME_RATE_TOLERANCE && frameRate <= FRAME_RATE.max + FRAME_RATE_TOLERANCE)
+    return undefined;
   return `must have from ${String(FRAME_RATE.min)} to ${String(FRAME_RATE.max)} frames a second; it has ${decimal(frameRate)}`;
 }
 
 function faultOfCodecs({ videoCodec, audioCodec }: VideoFacts): string | undefined {
   if (!VIDEO_CODECS.includes(videoCodec)) return `must be coded as H.264 or H.265; it is ${videoCodec}`;
-  if (audioCodec !== undefined && !SOUND_CODECS.includes(audioCodec)) return `must have its sound as AAC or MP3; it is ${audioCodec}`;
+  if (audioCodec !== undefined && !SOUND_CODECS.includes(audioCodec))
+    return `must have its sound as AAC or MP3; it is ${audioCodec}`;
   return undefined;
 }
 
 /** Only what meets the 768P output can be rendered again in 2K. */
 function faultOfBase({ width, height, durationMs, frameRate, frames, audioCodec }: VideoFacts): string | undefined {
   const size = `${String(width)}×${String(height)}`;
-  if (width % BASE_SIDE_STEP !== 0 || height % BASE_SIDE_STEP !== 0) return `must have sides that are multiples of ${String(BASE_SIDE_STEP)} pixels to be a base video; it has ${size}`;
-  if (width * height > BASE_AREA_MAX) return `must have at most ${String(BASE_AREA_MAX)} pixels (768P) to be a base video; it has ${size}`;
-  if (Math.abs(frameRate - BASE_FRAME_RATE) > BASE_FRAME_RATE_TOLERANCE) return `must have ${String(BASE_FRAME_RATE)} frames a second to be a base video; it has ${decimal(frameRate)}`;
-  if (!isWithin(BASE_FRAMES, frames)) return `must have from ${String(BASE_FRAMES.min)} to ${String(BASE_FRAMES.max)} frames to be a base video; it has ${frames > BASE_FRAMES.max ? 'more' : String(frames)}`;
+  if (width % BASE_SIDE_STEP !== 0 || height % BASE_SIDE_STEP !== 0)
+    return `must have sides that are multiples of ${String(BASE_SIDE_STEP)} pixels to be a base video; it has ${size}`;
+  if (width * height > BASE_AREA_MAX)
+    return `must have at most ${String(BASE_AREA_MAX)} pixels (768P) to be a base video; it has ${size}`;
+  if (Math.abs(frameRate - BASE_FRAME_RATE) > BASE_FRAME_RATE_TOLERANCE)
+    return `must have ${String(BASE_FRAME_RATE)} frames a second to be a base video; it has ${decimal(frameRate)}`;
+  if (!isWithin(BASE_FRAMES, frames))
+    return `must have from ${String(BASE_FRAMES.min)} to ${String(BASE_FRAMES.max)} frames to be a base video; it has ${frames > BASE_FRAMES.max ? 'more' : String(frames)}`;
   // its length is what is charged
-  if (Math.abs(durationMs - frames / frameRate * 1000) > BASE_LENGTH_TOLERANCE_MS) return `must last as long as its frames do to be a base video; it has ${String(frames)} and lasts ${seconds(durationMs)}`;
+  if (Math.abs(durationMs - (frames / frameRate) * 1000) > BASE_LENGTH_TOLERANCE_MS)
+    return `must last as long as its frames do to be a base video; it has ${String(frames)} and lasts ${seconds(durationMs)}`;
   if (audioCodec === undefined) return 'must have sound to be a base video; it has none';
   return undefined;
 }

@@ -12,40 +12,106 @@ describe('classifyReference', () => {
     ['https://ünï.example/ä', 'https://xn--n-nga1b.example/%C3%A4'],
     ['http://127.0.0.1:9/x.png', 'http://127.0.0.1:9/x.png'],
     ['https://gate.example:8443/v1/videos/task_1/content', 'https://gate.example:8443/v1/videos/task_1/content'],
-    ['https://gate.example.evil.example/v1/videos/task_1/content', 'https://gate.example.evil.example/v1/videos/task_1/content'],
+    [
+      'https://gate.example.evil.example/v1/videos/task_1/content',
+      'https://gate.example.evil.example/v1/videos/task_1/content',
+    ],
   ])('%s is remote', (text, url) => {
     expect(classifyReference(text, BASE)).toEqual({ kind: 'remote', url });
   });
 
   test.each([
-    '/v1/videos/task_1/content', 'https://gate.example/v1/videos/task_1/content', 'HTTPS://GATE.example:443/v1/videos/task_1/content?variant=video', 'http://gate.example/v1/videos/task_1/content#x', 'https://gate.example./v1/videos/task_1/content',
+    '/v1/videos/task_1/content',
+    'https://gate.example/v1/videos/task_1/content',
+    'HTTPS://GATE.example:443/v1/videos/task_1/content?variant=video',
+    'http://gate.example/v1/videos/task_1/content#x',
+    'https://gate.example./v1/videos/task_1/content',
   ])('%s is the content of a task', (text) => {
     expect(classifyReference(text, BASE)).toEqual({ kind: 'own_content', taskId: 'task_1' });
   });
 
-  test.each(['/ximg/vid_1.mp4', '/ximg/vid_1.mp4?exp=1&sig=x', 'https://gate.example/ximg/vid_1.mp4?exp=1'])('%s is an object', (text) => {
-    expect(classifyReference(text, BASE)).toEqual({ kind: 'own_object', object: 'vid_1' });
-  });
+  test.each(['/ximg/vid_1.mp4', '/ximg/vid_1.mp4?exp=1&sig=x', 'https://gate.example/ximg/vid_1.mp4?exp=1'])(
+    '%s is an object',
+    (text) => {
+      expect(classifyReference(text, BASE)).toEqual({ kind: 'own_object', object: 'vid_1' });
+    },
+  );
 
   test('a base with a path is part of our addresses', () => {
-    expect(classifyReference('https://gate.example/api/ximg/vid_1.mp4', `${BASE}/api`)).toEqual({ kind: 'own_object', object: 'vid_1' });
+    expect(classifyReference('https://gate.example/api/ximg/vid_1.mp4', `${BASE}/api`)).toEqual({
+      kind: 'own_object',
+      object: 'vid_1',
+    });
     expect(classifyReference('https://gate.example/ximg/vid_1.mp4', `${BASE}/api`).kind).toBe('refused');
   });
 
   test.each([
-    '', ' ', 'image.png', './image.png', '//gate.example/ximg/a.mp4', 'file:///etc/passwd', 'ftp://a.example/x', 'asset://asset-1', 'mm_file://1', 'javascript:alert(1)', 'blob:https://a.example/1',
-    'http:a.example', 'http:///a.example', 'http:\\\\a.example', 'https:/\\a.example', ' https://a.example/', 'https://a.example/\t', 'https://a.ex\nample/', 'https://u@a.example/', 'https://u:p@a.example/', 'https://', 'https://[::1',
-    `https://a.example/${'x'.repeat(4100)}`, '/v1/models', '/v1/videos/task_1', '/v1/videos/../models', '/v1/videos/%74ask/content', '/v1/videos/task_1/content/x', '/ximg/', '/ximg/a', '/ximg/a/b.mp4', '/ximg/../secret.mp4', 'https://gate.example/v1/models', 'https://gate.example',
+    '',
+    ' ',
+    'image.png',
+    './image.png',
+    '//gate.example/ximg/a.mp4',
+    'file:///etc/passwd',
+    'ftp://a.example/x',
+    'asset://asset-1',
+    'mm_file://1',
+    'javascript:alert(1)',
+    'blob:https://a.example/1',
+    'http:a.example',
+    'http:///a.example',
+    'http:\\\\a.example',
+    'https:/\\a.example',
+    ' https://a.example/',
+    'https://a.example/\t',
+    'https://a.ex\nample/',
+    'https://u@a.example/',
+    'https://u:p@a.example/',
+    'https://',
+    'https://[::1',
+    `https://a.example/${'x'.repeat(4100)}`,
+    '/v1/models',
+    '/v1/videos/task_1',
+    '/v1/videos/../models',
+    '/v1/videos/%74ask/content',
+    '/v1/videos/task_1/content/x',
+    '/ximg/',
+    '/ximg/a',
+    '/ximg/a/b.mp4',
+    '/ximg/../secret.mp4',
+    'https://gate.example/v1/models',
+    'https://gate.example',
   ])('%j is refused', (text) => {
-    expect(classifyReference(text, BASE)).toEqual({ kind: 'refused', fault: expect.stringMatching(/^must be|^must have/) });
+    expect(classifyReference(text, BASE)).toEqual({
+      kind: 'refused',
+      fault: expect.stringMatching(/^must be|^must have/),
+    });
   });
 
   test('a data URL gives its type and its base64', () => {
     expect(classifyReference(png, BASE)).toEqual({ kind: 'data', declaredType: 'image/png', base64: 'iVBORw0KGgo=' });
-    expect(classifyReference('DATA:Image/PNG;name=a.png;BASE64,iVBO\r\nRw0K Ggo', BASE)).toEqual({ kind: 'data', declaredType: 'image/png', base64: 'iVBORw0KGgo' });
+    expect(classifyReference('DATA:Image/PNG;name=a.png;BASE64,iVBO\r\nRw0K Ggo', BASE)).toEqual({
+      kind: 'data',
+      declaredType: 'image/png',
+      base64: 'iVBORw0KGgo',
+    });
   });
 
-  test.each(['data:image/png;base64,!!!!', 'data:image/png;base64,', 'data:image/png;base64', 'data:image/png,abcd', 'data:;base64,abcd', 'data:,', 'data:image/png;base64,abcde', 'data:image/png;base64,ab=c', 'data:image/png;base64,abc==', 'data:image/png;base64,==', 'data:image/png;base64,a===', 'data:image/png;base64,ab==cd==', 'data:image/png;base64,ab-_', `data:${'x'.repeat(300)};base64,abcd`])('%s is refused', (text) => {
+  test.each([
+    'data:image/png;base64,!!!!',
+    'data:image/png;base64,',
+    'data:image/png;base64',
+    'data:image/png,abcd',
+    'data:;base64,abcd',
+    'data:,',
+    'data:image/png;base64,abcde',
+    'data:image/png;base64,ab=c',
+    'data:image/png;base64,abc==',
+    'data:image/png;base64,==',
+    'data:image/png;base64,a===',
+    'data:image/png;base64,ab==cd==',
+    'data:image/png;base64,ab-_',
+    `data:${'x'.repeat(300)};base64,abcd`,
+  ])('%s is refused', (text) => {
     expect(classifyReference(text, BASE).kind).toBe('refused');
   });
 
@@ -57,8 +123,18 @@ describe('classifyReference', () => {
   });
 
   test('every text is something', () => {
-    fc.assert(fc.property(fc.oneof(fc.string(), fc.webUrl(), fc.string().map((text) => `http://${text}`), fc.string().map((text) => `data:${text}`)), (text) => {
-      expect(classifyReference(text, BASE)).toHaveProperty('kind');
-    }));
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          fc.webUrl(),
+          fc.string().map((text) => `http://${text}`),
+          fc.string().map((text) => `data:${text}`),
+        ),
+        (text) => {
+          expect(classifyReference(text, BASE)).toHaveProperty('kind');
+        },
+      ),
+    );
   });
 });

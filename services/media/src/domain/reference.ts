@@ -16,16 +16,25 @@ const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:
 export function classifyReference(text: string, publicUrl: string, urlCharactersMax?: number): Reference {
   if (isDataUrl(text)) return classifyDataUrl(text);
   if (/^\/(?!\/)/.test(text)) return ownReference(text.split(/[?#]/, 1)[0] ?? '');
-  if (!/^https?:/i.test(text)) return { kind: 'refused', fault: 'must be an http or https address, a data URL, or the address of a result of this service' };
+  if (!/^https?:/i.test(text))
+    return {
+      kind: 'refused',
+      fault: 'must be an http or https address, a data URL, or the address of a result of this service',
+    };
   const parsed = parseRemoteUrl(text, urlCharactersMax);
   if ('fault' in parsed) return { kind: 'refused', fault: parsed.fault };
   const base = new URL(publicUrl);
   if (!isOwnHost(parsed.url, publicUrl)) return { kind: 'remote', url: parsed.url.href };
   const prefix = base.pathname.replace(/\/$/, '');
-  return parsed.url.pathname.startsWith(`${prefix}/`) ? ownReference(parsed.url.pathname.slice(prefix.length)) : NOT_OURS;
+  return parsed.url.pathname.startsWith(`${prefix}/`)
+    ? ownReference(parsed.url.pathname.slice(prefix.length))
+    : NOT_OURS;
 }
 
-const NOT_OURS: Reference = { kind: 'refused', fault: 'must be, when it is an address of this service, that of a result: /v1/videos/{id}/content or /ximg/…' };
+const NOT_OURS: Reference = {
+  kind: 'refused',
+  fault: 'must be, when it is an address of this service, that of a result: /v1/videos/{id}/content or /ximg/…',
+};
 
 /** Whether an address leads to ourselves, whichever scheme it names: such a one never becomes a request. */
 export function isOwnHost(url: URL, publicUrl: string): boolean {
@@ -35,7 +44,7 @@ export function isOwnHost(url: URL, publicUrl: string): boolean {
 }
 
 const nameOf = (url: URL): string => url.hostname.replace(/\.$/, '');
-const portOf = (url: URL): string => (url.port === '' ? DEFAULT_PORTS[url.protocol] ?? '' : url.port);
+const portOf = (url: URL): string => (url.port === '' ? (DEFAULT_PORTS[url.protocol] ?? '') : url.port);
 const isDefaultPort = (url: URL): boolean => Object.values(DEFAULT_PORTS).includes(portOf(url));
 
 function ownReference(path: string): Reference {

@@ -1,5 +1,7 @@
 export const URL_CHARACTERS_MAX = 4096;
-const tooLong = (charactersMax: number) => ({ fault: `must have an address of at most ${String(charactersMax)} characters` });
+const tooLong = (charactersMax: number) => ({
+  fault: `must have an address of at most ${String(charactersMax)} characters`,
+});
 /** The parser would repair anything else: a missing slash, a backslash, a tab. What needs repair is refused. */
 const WELL_FORMED = /^https?:\/\/[^/\\]/i;
 /** White space, controls and backslashes. */
@@ -13,7 +15,8 @@ export type ParsedUrl = { readonly url: URL } | { readonly fault: string };
 /** Reads an http(s) address as strictly as it can be read. It judges no host: that is done where the connection is made. */
 export function parseRemoteUrl(text: string, charactersMax = URL_CHARACTERS_MAX): ParsedUrl {
   if (text.length > charactersMax) return tooLong(charactersMax);
-  if (!WELL_FORMED.test(text) || UNWELCOME.test(text)) return { fault: 'must have an address of the form https://host/path, without white space or backslashes' };
+  if (!WELL_FORMED.test(text) || UNWELCOME.test(text))
+    return { fault: 'must have an address of the form https://host/path, without white space or backslashes' };
   if (USER.test(text)) return WITH_USER;
   const url = URL.parse(text);
   if (url === null) return { fault: 'must have a valid http or https address' };

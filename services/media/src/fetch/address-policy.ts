@@ -4,11 +4,38 @@ import { URL_CHARACTERS_MAX } from '../domain/remote-url.ts';
 
 /** IANA's special-purpose registries, and what clouds answer on inside: an address must be in none of these. */
 const SPECIAL: readonly (readonly [string, number])[] = [
-  ['0.0.0.0', 8], ['10.0.0.0', 8], ['100.64.0.0', 10], ['127.0.0.0', 8], ['168.63.129.16', 32], ['169.254.0.0', 16], ['172.16.0.0', 12],
-  ['192.0.0.0', 24], ['192.0.2.0', 24], ['192.31.196.0', 24], ['192.52.193.0', 24], ['192.88.99.0', 24], ['192.168.0.0', 16], ['192.175.48.0', 24],
-  ['198.18.0.0', 15], ['198.51.100.0', 24], ['203.0.113.0', 24], ['224.0.0.0', 4], ['240.0.0.0', 4],
-  ['::', 96], ['::ffff:0:0:0', 96], ['64:ff9b::', 96], ['64:ff9b:1::', 48], ['100::', 64], ['100:0:0:1::', 64], ['2001::', 23], ['2001:db8::', 32],
-  ['2002::', 16], ['2620:4f:8000::', 48], ['3fff::', 20], ['4000::', 2], ['8000::', 1],
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['168.63.129.16', 32],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.31.196.0', 24],
+  ['192.52.193.0', 24],
+  ['192.88.99.0', 24],
+  ['192.168.0.0', 16],
+  ['192.175.48.0', 24],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 4],
+  ['240.0.0.0', 4],
+  ['::', 96],
+  ['::ffff:0:0:0', 96],
+  ['64:ff9b::', 96],
+  ['64:ff9b:1::', 48],
+  ['100::', 64],
+  ['100:0:0:1::', 64],
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  ['2002::', 16],
+  ['2620:4f:8000::', 48],
+  ['3fff::', 20],
+  ['4000::', 2],
+  ['8000::', 1],
 ];
 /** Of sixteen bits each. */
 const SITE_GROUPS = 4;
@@ -39,7 +66,9 @@ export const plainAddress = (text: string): string => unwrapped(text).toString()
 /** One for all addresses that one site has as a rule: an IPv4 address alone, and a /64 of IPv6. */
 export function addressKeyOf(text: string): string {
   const address = unwrapped(text);
-  return address.kind() === 'ipv4' ? address.toString() : (address as ipaddr.IPv6).parts.slice(0, SITE_GROUPS).join(':');
+  return address.kind() === 'ipv4'
+    ? address.toString()
+    : (address as ipaddr.IPv6).parts.slice(0, SITE_GROUPS).join(':');
 }
 
 /** IPv6 without dotted parts: the library takes `::8.8.8.8` for a mapped address, which it is not. */
@@ -72,11 +101,16 @@ export interface AddressPolicyOptions {
   readonly urlCharactersMax?: number;
 }
 
-export function addressPolicy({ allow, ports, urlCharactersMax = URL_CHARACTERS_MAX }: AddressPolicyOptions): AddressPolicy {
+export function addressPolicy({
+  allow,
+  ports,
+  urlCharactersMax = URL_CHARACTERS_MAX,
+}: AddressPolicyOptions): AddressPolicy {
   const exceptions = new Set(allow.filter(({ host }) => isAddress(host)).map(({ host, port }) => endpoint(host, port)));
   const excepted = new Set(allow.map(({ port }) => port));
   return {
-    permits: (address, port) => isAddress(address) && (exceptions.has(endpoint(address, port)) || isPublicAddress(address)),
+    permits: (address, port) =>
+      isAddress(address) && (exceptions.has(endpoint(address, port)) || isPublicAddress(address)),
     permitsPort: (port) => ports.includes(port) || excepted.has(port),
     ports,
     urlCharactersMax,

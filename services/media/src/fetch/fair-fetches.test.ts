@@ -64,24 +64,36 @@ interface Section {
 function fetcherOf({ results = {}, allowed = [], ...fetch }: Section = {}): Fetcher {
   const allow = [...origins.map(({ host }) => host), ...allowed];
   const config = mediaConfigOf({ results, fetch: { allow, ...fetch } });
-  return openFetcher({
-    clock, stopping: stopping.signal, metrics: openMetrics(false), log: silentLog,
-    incoming: openIncoming(folder, newIds(clock)), isOwn: () => false,
-    policy: addressPolicy(config.fetch), dnsServers: [dns.address], redirectsMax: 3, headerBytesMax: 16 * 1024,
-  }, config);
+  return openFetcher(
+    {
+      clock,
+      stopping: stopping.signal,
+      metrics: openMetrics(false),
+      log: silentLog,
+      incoming: openIncoming(folder, newIds(clock)),
+      isOwn: () => false,
+      policy: addressPolicy(config.fetch),
+      dnsServers: [dns.address],
+      redirectsMax: 3,
+      headerBytesMax: 16 * 1024,
+    },
+    config,
+  );
 }
 
-const trickle = (origin: Origin): string => origin.url((_request, response) => {
-  trickling.add(response.on('close', () => trickling.delete(response)));
-  response.write(Buffer.alloc(LEAST_BYTES));
-});
+const trickle = (origin: Origin): string =>
+  origin.url((_request, response) => {
+    trickling.add(response.on('close', () => trickling.delete(response)));
+    response.write(Buffer.alloc(LEAST_BYTES));
+  });
 const named = (url: string, name: string): string => url.replace(/127\.0\.0\.\d/, name);
 const account = (number: number): string => `account ${String(number)}`;
 
 const codeOf = (error: unknown): string => (error as { readonly code: string }).code;
 
 function reference(fetcher: Fetcher, url: string, accountId: string): Promise<string> {
-  const outcome = fetcher.fetchReference({ url, accountId, family: 'video', bytesMax: 50 * 1024 ** 2 })
+  const outcome = fetcher
+    .fetchReference({ url, accountId, family: 'video', bytesMax: 50 * 1024 ** 2 })
     .then(async (file) => {
       await file.discard();
       return `${String(file.bytes)} bytes`;
@@ -92,10 +104,12 @@ function reference(fetcher: Fetcher, url: string, accountId: string): Promise<st
 }
 
 function result(fetcher: Fetcher, url: string, accountId: string): Promise<string> {
-  const outcome = fetcher.withResult({ url, accountId }, async (file) => {
-    await file.discard();
-    return `${String(file.bytes)} bytes`;
-  }).catch(codeOf);
+  const outcome = fetcher
+    .withResult({ url, accountId }, async (file) => {
+      await file.discard();
+      return `${String(file.bytes)} bytes`;
+    })
+    .catch(codeOf);
   outcomes.push(outcome);
   return outcome;
 }
@@ -103,9 +117,16 @@ function result(fetcher: Fetcher, url: string, accountId: string): Promise<strin
 /** Lets every trickling body run for `seconds` at the least speed. */
 async function pass(seconds: number): Promise<void> {
   for (let second = 0; second < seconds; second += 1) {
-    await Promise.all([...trickling].map((response) => new Promise<void>((resolve) => {
-      response.write(Buffer.alloc(LEAST_BYTES), () => { resolve(); });
-    })));
+    await Promise.all(
+      [...trickling].map(
+        (response) =>
+          new Promise<void>((resolve) => {
+            response.write(Buffer.alloc(LEAST_BYTES), () => {
+              resolve();
+            });
+          }),
+      ),
+    );
     for (let tick = 0; tick < 1000 / TICK_MS; tick += 1) await clock.advance(TICK_MS);
   }
 }
@@ -125,7 +146,12 @@ const OF_A_PNG = `${String(PNG.byteLength)} bytes`;
 const healthy = (origin: Origin): string => origin.url(serves(PNG));
 
 describe('while accounts trickle on all permits, another gets its picture within the time to yield,', () => {
-  test.each([[4, 4], [8, 2], [16, 1], [40, 4]])('where %i accounts have %i fetches each', async (accounts, each) => {
+  test.each([
+    [4, 4],
+    [8, 2],
+    [16, 1],
+    [40, 4],
+  ])('where %i accounts have %i fetches each', async (accounts, each) => {
     const fetcher = fetcherOf({ in_flight: { per_host: 999 } });
     await attack(fetcher, accounts, accounts * each);
     await pass(10);
@@ -193,15 +219,24 @@ describe('permits by host count addresses:', () => {
   };
 
   test('many names of one address share its own', async () => {
-    await atOnce([...NAMES, ...NAMES].map((name) => named(trickle(origins[0]!), name)), 4);
+    await atOnce(
+      [...NAMES, ...NAMES].map((name) => named(trickle(origins[0]!), name)),
+      4,
+    );
   });
 
   test('an address and its names too', async () => {
-    await atOnce(NAMES.flatMap((name) => [named(trickle(origins[0]!), name), trickle(origins[0]!)]), 4);
+    await atOnce(
+      NAMES.flatMap((name) => [named(trickle(origins[0]!), name), trickle(origins[0]!)]),
+      4,
+    );
   });
 
   test('whatever redirects to it', async () => {
-    await atOnce(NAMES.map((name) => origins[1]!.url(redirects(named(trickle(origins[0]!), name)))), 4);
+    await atOnce(
+      NAMES.map((name) => origins[1]!.url(redirects(named(trickle(origins[0]!), name)))),
+      4,
+    );
   });
 
   test('a name whose first address has none left is asked at its next', async () => {
@@ -216,7 +251,7 @@ describe('permits by host count addresses:', () => {
   });
 });
 
-test('results are shared by account: sixteen trickling ones of one do not keep another\'s out', async () => {
+test("results are shared by account: sixteen trickling ones of one do not keep another's out", async () => {
   const fetcher = fetcherOf({ results: { parallel: 4 } });
   const greedy = Array.from({ length: 16 }, () => result(fetcher, trickle(origins[0]!), 'greedy'));
   await until(() => trickling.size === 4);

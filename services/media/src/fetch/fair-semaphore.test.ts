@@ -25,7 +25,12 @@ interface World {
 function open(over: Partial<FairSemaphoreOptions> = {}): World {
   const clock = fakeClock();
   const semaphore = openFairSemaphore({
-    clock, permits: 16, waitingMax: 1000, yieldAfterMs: YIELD_MS, keepsLast: false, ...over,
+    clock,
+    permits: 16,
+    waitingMax: 1000,
+    yieldAfterMs: YIELD_MS,
+    keepsLast: false,
+    ...over,
   });
   const begin: World['begin'] = async (accountId, { speed = 0, hasArrived = false } = {}) => {
     let release: Release = () => undefined;
@@ -43,15 +48,20 @@ function open(over: Partial<FairSemaphoreOptions> = {}): World {
       mayYield: () => transfer.state === 'running' && !hasArrived,
       yield: () => {
         transfer.state = 'yielded';
-        setImmediate(() => { release(); });
+        setImmediate(() => {
+          release();
+        });
       },
     };
-    void semaphore.take(holder, NEVER).then((taken) => {
-      release = taken;
-      transfer.state = 'running';
-    }, () => {
-      transfer.state = 'busy';
-    });
+    void semaphore.take(holder, NEVER).then(
+      (taken) => {
+        release = taken;
+        transfer.state = 'running';
+      },
+      () => {
+        transfer.state = 'busy';
+      },
+    );
     await clock.advance(0);
     return transfer;
   };
@@ -133,7 +143,12 @@ describe('a transfer yields', () => {
   test('as the slowest of the account with most permits: a slower one of an account with fewer goes on', async () => {
     const world = open({ permits: 4 });
     const all: Transfer[] = [];
-    for (const [account, speed] of [['a', 900], ['a', 300], ['a', 500], ['b', 1]] as const) {
+    for (const [account, speed] of [
+      ['a', 900],
+      ['a', 300],
+      ['a', 500],
+      ['b', 1],
+    ] as const) {
       all.push(await world.begin(account, { speed }));
     }
     await world.pass(YIELD_MS);
@@ -146,7 +161,11 @@ describe('a transfer yields', () => {
   test('as the slowest of all where every account has one', async () => {
     const world = open({ permits: 3 });
     const all: Transfer[] = [];
-    for (const [account, speed] of [['a', 900], ['b', 300], ['c', 500]] as const) {
+    for (const [account, speed] of [
+      ['a', 900],
+      ['b', 300],
+      ['c', 500],
+    ] as const) {
       all.push(await world.begin(account, { speed }));
     }
     await world.pass(YIELD_MS);
@@ -191,26 +210,32 @@ async function storm(world: World, accounts: number, each: number): Promise<() =
 }
 
 test.each([
-  [4, 4], [16, 1], [40, 4], [200, 1],
-])('while %i accounts hold %i permits each, another waits no longer than a transfer keeps its own', async (accounts, each) => {
-  const world = open();
-  const step = await storm(world, accounts, each);
-  for (let passed = 0; passed < 30_000; passed += TICK_MS) await step();
+  [4, 4],
+  [16, 1],
+  [40, 4],
+  [200, 1],
+])(
+  'while %i accounts hold %i permits each, another waits no longer than a transfer keeps its own',
+  async (accounts, each) => {
+    const world = open();
+    const step = await storm(world, accounts, each);
+    for (let passed = 0; passed < 30_000; passed += TICK_MS) await step();
 
-  const waits: number[] = [];
-  for (let turn = 0; turn < 5; turn += 1) {
-    const began = world.clock.now();
-    const honest = await world.begin('honest');
-    while (honest.state === 'waiting') await step();
-    waits.push(world.clock.now() - began);
-    for (let passed = 0; passed < 500; passed += TICK_MS) await step();
-    expect(honest.state).toBe('running');
-    honest.end();
-    for (let passed = 0; passed < 10_000; passed += TICK_MS) await step();
-  }
+    const waits: number[] = [];
+    for (let turn = 0; turn < 5; turn += 1) {
+      const began = world.clock.now();
+      const honest = await world.begin('honest');
+      while (honest.state === 'waiting') await step();
+      waits.push(world.clock.now() - began);
+      for (let passed = 0; passed < 500; passed += TICK_MS) await step();
+      expect(honest.state).toBe('running');
+      honest.end();
+      for (let passed = 0; passed < 10_000; passed += TICK_MS) await step();
+    }
 
-  expect(Math.max(...waits)).toBeLessThanOrEqual(YIELD_MS + TICK_MS);
-});
+    expect(Math.max(...waits)).toBeLessThanOrEqual(YIELD_MS + TICK_MS);
+  },
+);
 
 test('twice as many honest accounts as permits, each with a long transfer, all come to an end', async () => {
   const world = open();

@@ -110,7 +110,9 @@ async function take(state: State, holder: Holder, signal: AbortSignal): Promise<
       reject(tooManyTransfers());
     };
     const waiter: Waiter = {
-      holder, refuse, number: state.waited,
+      holder,
+      refuse,
+      number: state.waited,
       grant: (release) => {
         leave();
         resolve(release);
@@ -133,7 +135,8 @@ function accountOf({ accounts, options }: State, id: string): Account {
 /** Makes room in a full queue: the longest account loses its last waiter, unless the newcomer would be as long. */
 function makeRoom(state: State, newcomer: Account): void {
   if (state.waiting < state.options.waitingMax) return;
-  const longest = state.accounts.values()
+  const longest = state.accounts
+    .values()
     .reduce((one, other) => (other.waiting.length > one.waiting.length ? other : one));
   if (longest.waiting.length <= newcomer.waiting.length + 1) throw tooManyTransfers();
   longest.waiting.at(-1)?.refuse();
@@ -164,8 +167,9 @@ function claims({ accounts, options }: State): readonly Account[] {
   const used = new Map(waiting.map((account) => [account, account.time.used(now, account.held.size)]));
   const usedBy = (account: Account): number => used.get(account) ?? 0;
   const numberOf = (account: Account): number => account.waiting[0]?.number ?? 0;
-  return waiting.sort((one, other) =>
-    one.held.size - other.held.size || usedBy(one) - usedBy(other) || numberOf(one) - numberOf(other));
+  return waiting.sort(
+    (one, other) => one.held.size - other.held.size || usedBy(one) - usedBy(other) || numberOf(one) - numberOf(other),
+  );
 }
 
 function forgetIdle({ accounts, options }: State): void {

@@ -1,5 +1,6 @@
 /** `slow`, `network`, `status` and `busy` may pass by themselves; the others are the sender's. */
-export type FetchFaultCode = 'url' | 'address' | 'redirects' | 'encoding' | 'declared_type' | 'too_large' | 'status' | 'slow' | 'network' | 'busy';
+export type FetchFaultCode =
+  'url' | 'address' | 'redirects' | 'encoding' | 'declared_type' | 'too_large' | 'status' | 'slow' | 'network' | 'busy';
 
 const PASSING: ReadonlySet<FetchFaultCode> = new Set(['status', 'slow', 'network', 'busy']);
 

@@ -5,7 +5,18 @@ import type { AddressPolicy } from './address-policy.ts';
 import { FetchFault, addressFault } from './fetch-fault.ts';
 
 /** Names that mean something inside a network only. */
-const PRIVATE_NAMES = ['localhost', 'local', 'internal', 'home.arpa', 'lan', 'onion', 'i2p', 'arpa', 'invalid', 'cluster.local'];
+const PRIVATE_NAMES = [
+  'localhost',
+  'local',
+  'internal',
+  'home.arpa',
+  'lan',
+  'onion',
+  'i2p',
+  'arpa',
+  'invalid',
+  'cluster.local',
+];
 const HTTP_PORT = 80;
 const HTTPS_PORT = 443;
 

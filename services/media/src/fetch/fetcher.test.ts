@@ -40,14 +40,34 @@ afterAll(async () => {
 });
 
 function fetcherOf(section: object, clock: Clock = systemClock, over: Partial<FetcherDeps> = {}): Fetcher {
-  const config = mediaConfigOf({ ...section, fetch: { ...(section as { fetch?: object }).fetch, allow: [...origins, silent].map(({ host }) => host) } });
-  return openFetcher({
-    clock, metrics, log: silentLog, incoming: openIncoming(path.join(folder, String(Math.random())), newIds(systemClock)), policy: addressPolicy(config.fetch), dnsServers: [], redirectsMax: config.fetch.redirectsMax, headerBytesMax: config.fetch.headerBytesMax,
-    isOwn: () => false, stopping: stopping.signal, ...over,
-  }, config);
+  const config = mediaConfigOf({
+    ...section,
+    fetch: { ...(section as { fetch?: object }).fetch, allow: [...origins, silent].map(({ host }) => host) },
+  });
+  return openFetcher(
+    {
+      clock,
+      metrics,
+      log: silentLog,
+      incoming: openIncoming(path.join(folder, String(Math.random())), newIds(systemClock)),
+      policy: addressPolicy(config.fetch),
+      dnsServers: [],
+      redirectsMax: config.fetch.redirectsMax,
+      headerBytesMax: config.fetch.headerBytesMax,
+      isOwn: () => false,
+      stopping: stopping.signal,
+      ...over,
+    },
+    config,
+  );
 }
 
-const holding = (index: number): string => origins[index]!.url((_request, response) => { held.push(() => { response.end('x'); }); });
+const holding = (index: number): string =>
+  origins[index]!.url((_request, response) => {
+    held.push(() => {
+      response.end('x');
+    });
+  });
 const order = (url: string, accountId: string) => ({ url, accountId, family: 'image' as const, bytesMax: 100 });
 
 const resultOf = (url: string, accountId = 'one') => ({ url, accountId });
@@ -56,7 +76,12 @@ const resultOf = (url: string, accountId = 'one') => ({ url, accountId });
 async function mostAtOnce(fetches: readonly Promise<{ discard(): Promise<void> }>[]): Promise<number> {
   let most = 0;
   let left = fetches.length;
-  for (const fetch of fetches) void fetch.then((file) => file.discard()).finally(() => { left -= 1; });
+  for (const fetch of fetches)
+    void fetch
+      .then((file) => file.discard())
+      .finally(() => {
+        left -= 1;
+      });
   for (let quiet = 0; left > 0;) {
     const before = held.length;
     await new Promise((resolve) => setTimeout(resolve, 5));
@@ -71,7 +96,8 @@ async function mostAtOnce(fetches: readonly Promise<{ discard(): Promise<void> }
 }
 
 describe('fetches at once', () => {
-  const many = (count: number, fetch: (turn: number) => Promise<{ discard(): Promise<void> }>) => Array.from({ length: count }, (_, turn) => fetch(turn));
+  const many = (count: number, fetch: (turn: number) => Promise<{ discard(): Promise<void> }>) =>
+    Array.from({ length: count }, (_, turn) => fetch(turn));
 
   test('are four for an account, whatever the hosts', async () => {
     const fetcher = fetcherOf({});
@@ -82,7 +108,9 @@ describe('fetches at once', () => {
   test('are four for a host, whatever the accounts', async () => {
     const fetcher = fetcherOf({});
 
-    expect(await mostAtOnce(many(9, (turn) => fetcher.fetchReference(order(holding(0), `account ${String(turn)}`))))).toBe(4);
+    expect(
+      await mostAtOnce(many(9, (turn) => fetcher.fetchReference(order(holding(0), `account ${String(turn)}`)))),
+    ).toBe(4);
   });
 
   test('are so many over all', async () => {
@@ -93,7 +121,9 @@ describe('fetches at once', () => {
 
   test('of results leave no more files behind than are dealt with: the next is fetched when one was used', async () => {
     const fetcher = fetcherOf({ results: { parallel: 1 } });
-    const url = origins[0]!.url((_request, response) => { response.end('x'); });
+    const url = origins[0]!.url((_request, response) => {
+      response.end('x');
+    });
     const used = Promise.withResolvers<undefined>();
     const before = origins[0]!.hits.length;
 
@@ -112,60 +142,173 @@ describe('fetches at once', () => {
   });
 
   test('of results have places of their own, and none by host', async () => {
-    const fetcher = fetcherOf({ results: { parallel: 6 }, fetch: { in_flight: { total: 1, per_account: 1, per_host: 1 } } });
+    const fetcher = fetcherOf({
+      results: { parallel: 6 },
+      fetch: { in_flight: { total: 1, per_account: 1, per_host: 1 } },
+    });
 
     expect(await mostAtOnce(many(9, () => fetcher.withResult(resultOf(holding(0)), async (file) => file)))).toBe(6);
   });
 });
 
 describe('a host is one', () => {
-  const spelled = ['http://127.0.0.1:PORT/', 'http://127.1:PORT/', 'http://2130706433:PORT/', 'http://0x7f.0.0.1:PORT/', 'http://127.0.0.1.:PORT/'];
+  const spelled = [
+    'http://127.0.0.1:PORT/',
+    'http://127.1:PORT/',
+    'http://2130706433:PORT/',
+    'http://0x7f.0.0.1:PORT/',
+    'http://127.0.0.1.:PORT/',
+  ];
 
   test('however its address is written', async () => {
     const fetcher = fetcherOf({ fetch: { in_flight: { total: 99, per_account: 99, per_host: 2 } } });
     const path = new URL(holding(0)).pathname.slice(1);
 
-    expect(await mostAtOnce(Array.from({ length: 10 }, (_, turn) => fetcher.fetchReference(order(`${spelled[turn % spelled.length]!.replace('PORT', String(origins[0]!.port))}${path}`, String(turn)))))).toBe(2);
+    expect(
+      await mostAtOnce(
+        Array.from({ length: 10 }, (_, turn) =>
+          fetcher.fetchReference(
+            order(`${spelled[turn % spelled.length]!.replace('PORT', String(origins[0]!.port))}${path}`, String(turn)),
+          ),
+        ),
+      ),
+    ).toBe(2);
   });
 
-  test.each([['http://a.example/', 'https://A.example.:80/x'], ['http://a.example:443/', 'https://a.example'], ['http://8.8.8.8/', 'http://[::ffff:8.8.8.8]:443/'], ['http://[2600::1]/', 'https://[2600:0:0:0:0:0:0:1]/']])('%s and %s', (one, other) => {
+  test.each([
+    ['http://a.example/', 'https://A.example.:80/x'],
+    ['http://a.example:443/', 'https://a.example'],
+    ['http://8.8.8.8/', 'http://[::ffff:8.8.8.8]:443/'],
+    ['http://[2600::1]/', 'https://[2600:0:0:0:0:0:0:1]/'],
+  ])('%s and %s', (one, other) => {
     expect(hostKeyOf(new URL(one))).toBe(hostKeyOf(new URL(other)));
   });
 
-  test.each([['http://a.example/', 'http://b.example/'], ['http://a.example/', 'http://x.a.example/'], ['http://8.8.8.8/', 'http://8.8.4.4/']])('and not another: %s and %s', (one, other) => {
+  test.each([
+    ['http://a.example/', 'http://b.example/'],
+    ['http://a.example/', 'http://x.a.example/'],
+    ['http://8.8.8.8/', 'http://8.8.4.4/'],
+  ])('and not another: %s and %s', (one, other) => {
     expect(hostKeyOf(new URL(one))).not.toBe(hostKeyOf(new URL(other)));
   });
 
   test('whichever others redirect to it', async () => {
     const dns = await startFakeDns();
     for (const name of ['a.example', 'b.example', 'c.example', 'd.example']) dns.answer(name, ['127.0.0.1']);
-    const fetcher = fetcherOf({ fetch: { in_flight: { total: 3, per_account: 99, per_host: 1 } } }, systemClock, { dnsServers: [dns.address] });
+    const fetcher = fetcherOf({ fetch: { in_flight: { total: 3, per_account: 99, per_host: 1 } } }, systemClock, {
+      dnsServers: [dns.address],
+    });
     const victim = holding(0);
-    const leading = origins[1]!.url((_request, response) => { response.writeHead(302, { location: victim }).end(); });
+    const leading = origins[1]!.url((_request, response) => {
+      response.writeHead(302, { location: victim }).end();
+    });
 
-    expect(await mostAtOnce(['a', 'b', 'c', 'd'].map((name) => fetcher.fetchReference(order(leading.replace('127.0.0.1', `${name}.example`), name))))).toBe(1);
+    expect(
+      await mostAtOnce(
+        ['a', 'b', 'c', 'd'].map((name) =>
+          fetcher.fetchReference(order(leading.replace('127.0.0.1', `${name}.example`), name)),
+        ),
+      ),
+    ).toBe(1);
     await dns.close();
   });
 });
 
 describe('places are free again', () => {
   const BAD: readonly (readonly [string, () => string])[] = [
-    ['an address that is refused', () => 'http://10.0.0.1/'], ['a name that is refused', () => 'http://localhost/'], ['what is no address', () => 'http://user@a.example/'], ['an error', () => origins[0]!.url((_request, response) => { response.writeHead(500).end(); })], ['a redirect inside', () => origins[0]!.url((_request, response) => { response.writeHead(302, { location: 'http://10.0.0.1/' }).end(); })],
-    ['a circle', () => origins[0]!.url((request, response) => { response.writeHead(302, { location: request.url }).end(); })], ['too many bytes', () => origins[0]!.url((_request, response) => { response.end('x'.repeat(101)); })], ['another type', () => origins[0]!.url((_request, response) => { response.writeHead(200, { 'content-type': 'text/html' }).end('x'); })], ['an encoding', () => origins[0]!.url((_request, response) => { response.writeHead(200, { 'content-encoding': 'gzip' }).end('x'); })],
-    ['a connection that breaks', () => origins[0]!.url((_request, response) => { response.socket?.resetAndDestroy(); })], ['a body that breaks', () => origins[0]!.url((_request, response) => { response.writeHead(200, { 'content-length': '9' }).write('x', () => response.socket?.destroy()); })], ['silence', () => origins[0]!.url(() => undefined)], ['a body that stops', () => origins[0]!.url((_request, response) => { response.write('x'); })], ['nobody there', () => 'http://unknown.example/'],
+    ['an address that is refused', () => 'http://10.0.0.1/'],
+    ['a name that is refused', () => 'http://localhost/'],
+    ['what is no address', () => 'http://user@a.example/'],
+    [
+      'an error',
+      () =>
+        origins[0]!.url((_request, response) => {
+          response.writeHead(500).end();
+        }),
+    ],
+    [
+      'a redirect inside',
+      () =>
+        origins[0]!.url((_request, response) => {
+          response.writeHead(302, { location: 'http://10.0.0.1/' }).end();
+        }),
+    ],
+    [
+      'a circle',
+      () =>
+        origins[0]!.url((request, response) => {
+          response.writeHead(302, { location: request.url }).end();
+        }),
+    ],
+    [
+      'too many bytes',
+      () =>
+        origins[0]!.url((_request, response) => {
+          response.end('x'.repeat(101));
+        }),
+    ],
+    [
+      'another type',
+      () =>
+        origins[0]!.url((_request, response) => {
+          response.writeHead(200, { 'content-type': 'text/html' }).end('x');
+        }),
+    ],
+    [
+      'an encoding',
+      () =>
+        origins[0]!.url((_request, response) => {
+          response.writeHead(200, { 'content-encoding': 'gzip' }).end('x');
+        }),
+    ],
+    [
+      'a connection that breaks',
+      () =>
+        origins[0]!.url((_request, response) => {
+          response.socket?.resetAndDestroy();
+        }),
+    ],
+    [
+      'a body that breaks',
+      () =>
+        origins[0]!.url((_request, response) => {
+          response.writeHead(200, { 'content-length': '9' }).write('x', () => response.socket?.destroy());
+        }),
+    ],
+    ['silence', () => origins[0]!.url(() => undefined)],
+    [
+      'a body that stops',
+      () =>
+        origins[0]!.url((_request, response) => {
+          response.write('x');
+        }),
+    ],
+    ['nobody there', () => 'http://unknown.example/'],
   ];
 
   test.each(BAD)('after %s, and nothing is left of it', async (_what, bad) => {
     const dns = await startFakeDns();
     const files = path.join(folder, `freed-${String(Math.random())}`);
-    const section = { results: { parallel: 1, max_bytes: '100' }, fetch: { in_flight: { total: 1, per_account: 1, per_host: 1 }, timeouts: { headers: '150ms', idle: '150ms' } } };
-    const fetcher = fetcherOf(section, systemClock, { dnsServers: [dns.address], incoming: openIncoming(files, newIds(systemClock)) });
-    const good = origins[0]!.url((_request, response) => { response.end('x'); });
+    const section = {
+      results: { parallel: 1, max_bytes: '100' },
+      fetch: { in_flight: { total: 1, per_account: 1, per_host: 1 }, timeouts: { headers: '150ms', idle: '150ms' } },
+    };
+    const fetcher = fetcherOf(section, systemClock, {
+      dnsServers: [dns.address],
+      incoming: openIncoming(files, newIds(systemClock)),
+    });
+    const good = origins[0]!.url((_request, response) => {
+      response.end('x');
+    });
 
     for (let turn = 0; turn < 3; turn += 1) {
       await expect(fetcher.fetchReference(order(bad(), 'one'))).rejects.toBeInstanceOf(FetchFault);
       // of a result the declared type does not count
-      await fetcher.withResult(resultOf(bad()), (file) => file.discard()).catch((error: unknown) => { expect(error).toBeInstanceOf(FetchFault); });
+      await fetcher
+        .withResult(resultOf(bad()), (file) => file.discard())
+        .catch((error: unknown) => {
+          expect(error).toBeInstanceOf(FetchFault);
+        });
       expect(readdirSync(files)).toEqual([]);
     }
     await (await fetcher.fetchReference(order(good, 'one'))).discard();
@@ -176,33 +319,101 @@ describe('places are free again', () => {
 });
 
 describe('every bound takes effect as it is set:', () => {
-  const endless = (piece: string, everyMs: number) => origins[0]!.url((_request, response) => {
-    response.write(piece);
-    const timer = setInterval(() => { response.write(piece); }, everyMs);
-    response.on('close', () => { clearInterval(timer); });
-  });
+  const endless = (piece: string, everyMs: number) =>
+    origins[0]!.url((_request, response) => {
+      response.write(piece);
+      const timer = setInterval(() => {
+        response.write(piece);
+      }, everyMs);
+      response.on('close', () => {
+        clearInterval(timer);
+      });
+    });
   test.each<[object, () => string, string, RegExp]>([
-    [{ timeouts: { headers: '200ms' } }, () => origins[0]!.url(() => undefined), 'slow', /no answer began within 0\.2 s/], [{ timeouts: { idle: '200ms' } }, () => origins[0]!.url((_request, response) => { response.write('x'); }), 'slow', /no more of it came within 0\.2 s/],
-    [{ timeouts: { connect: '200ms' } }, () => silent.url('').replace('http:', 'https:'), 'slow', /no connection was made within 0\.2 s/], [{ timeouts: { dns: '200ms' } }, () => 'http://silent.example/', 'slow', /its name was not found within 0\.2 s/], [{ timeouts: { image_total: '300ms' } }, () => endless('x', 10), 'slow', /it took longer than 0\.3 s/],
-    [{ least_speed: '1KiB', speed_window: '300ms' }, () => endless('x', 10), 'slow', /too slowly/], [{ header_bytes: '1KiB' }, () => origins[0]!.url((_request, response) => { response.writeHead(200, { x: 'x'.repeat(2000) }).end('x'); }), 'network', /does not answer/], [{ url_characters: 60 }, () => `http://127.0.0.1:${String(origins[0]!.port)}/${'x'.repeat(60)}`, 'url', /at most 60 characters/],
-    [{ url_characters: 60 }, () => origins[0]!.url((_request, response) => { response.writeHead(302, { location: `/${'x'.repeat(60)}` }).end(); }), 'redirects', /no valid address/], [{ ports: [8080, 8443] }, () => 'http://8.8.8.8/', 'url', /^must have an address on another port$/], [{ ports: [8080, 443] }, () => 'http://8.8.8.8/', 'url', /^must have an address on port 443$/], [{}, () => 'http://8.8.8.8:81/', 'url', /^must have an address on port 80 or 443$/], [{ max_redirects: 0 }, () => origins[0]!.url((_request, response) => { response.writeHead(302, { location: '/' }).end(); }), 'redirects', /more than 0 times/],
+    [
+      { timeouts: { headers: '200ms' } },
+      () => origins[0]!.url(() => undefined),
+      'slow',
+      /no answer began within 0\.2 s/,
+    ],
+    [
+      { timeouts: { idle: '200ms' } },
+      () =>
+        origins[0]!.url((_request, response) => {
+          response.write('x');
+        }),
+      'slow',
+      /no more of it came within 0\.2 s/,
+    ],
+    [
+      { timeouts: { connect: '200ms' } },
+      () => silent.url('').replace('http:', 'https:'),
+      'slow',
+      /no connection was made within 0\.2 s/,
+    ],
+    [{ timeouts: { dns: '200ms' } }, () => 'http://silent.example/', 'slow', /its name was not found within 0\.2 s/],
+    [{ timeouts: { image_total: '300ms' } }, () => endless('x', 10), 'slow', /it took longer than 0\.3 s/],
+    [{ least_speed: '1KiB', speed_window: '300ms' }, () => endless('x', 10), 'slow', /too slowly/],
+    [
+      { header_bytes: '1KiB' },
+      () =>
+        origins[0]!.url((_request, response) => {
+          response.writeHead(200, { x: 'x'.repeat(2000) }).end('x');
+        }),
+      'network',
+      /does not answer/,
+    ],
+    [
+      { url_characters: 60 },
+      () => `http://127.0.0.1:${String(origins[0]!.port)}/${'x'.repeat(60)}`,
+      'url',
+      /at most 60 characters/,
+    ],
+    [
+      { url_characters: 60 },
+      () =>
+        origins[0]!.url((_request, response) => {
+          response.writeHead(302, { location: `/${'x'.repeat(60)}` }).end();
+        }),
+      'redirects',
+      /no valid address/,
+    ],
+    [{ ports: [8080, 8443] }, () => 'http://8.8.8.8/', 'url', /^must have an address on another port$/],
+    [{ ports: [8080, 443] }, () => 'http://8.8.8.8/', 'url', /^must have an address on port 443$/],
+    [{}, () => 'http://8.8.8.8:81/', 'url', /^must have an address on port 80 or 443$/],
+    [
+      { max_redirects: 0 },
+      () =>
+        origins[0]!.url((_request, response) => {
+          response.writeHead(302, { location: '/' }).end();
+        }),
+      'redirects',
+      /more than 0 times/,
+    ],
   ])('%j', async (fetch, url, code, said) => {
     const dns = await startFakeDns();
     dns.answer('silent.example', 'silence');
     const fetcher = fetcherOf({ fetch }, systemClock, { dnsServers: [dns.address] });
 
-    await expect(fetcher.fetchReference({ ...order(url(), 'one'), bytesMax: 1e6 })).rejects.toMatchObject({ code, said: expect.stringMatching(said) });
+    await expect(fetcher.fetchReference({ ...order(url(), 'one'), bytesMax: 1e6 })).rejects.toMatchObject({
+      code,
+      said: expect.stringMatching(said),
+    });
     await dns.close();
   });
 });
 
 test('whoever waits too long for a place is told so, and the places are not lost', async () => {
   const clock = fakeClock();
-  const fetcher = fetcherOf({ fetch: { in_flight: { per_account: 1 }, timeouts: { queue: '1s', headers: '1h', image_total: '1h' } } }, clock);
+  const fetcher = fetcherOf(
+    { fetch: { in_flight: { per_account: 1 }, timeouts: { queue: '1s', headers: '1h', image_total: '1h' } } },
+    clock,
+  );
   const first = fetcher.fetchReference(order(holding(0), 'one'));
   const second = fetcher.fetchReference(order(holding(0), 'one'));
   void second.catch(() => undefined);
-  for (let tries = 0; tries < 400 && held.length === 0; tries += 1) await new Promise((resolve) => setTimeout(resolve, 5));
+  for (let tries = 0; tries < 400 && held.length === 0; tries += 1)
+    await new Promise((resolve) => setTimeout(resolve, 5));
 
   await clock.advance(1000);
 
@@ -213,8 +424,17 @@ test('whoever waits too long for a place is told so, and the places are not lost
 
 test('every fetch is counted by how it ended', async () => {
   const fetcher = fetcherOf({});
-  await fetcher.fetchReference(order(origins[0]!.url((_request, response) => { response.end('x'); }), 'one'));
-  await expect(fetcher.withResult(resultOf('http://10.0.0.1/'), async (file) => file)).rejects.toMatchObject({ code: 'address' });
+  await fetcher.fetchReference(
+    order(
+      origins[0]!.url((_request, response) => {
+        response.end('x');
+      }),
+      'one',
+    ),
+  );
+  await expect(fetcher.withResult(resultOf('http://10.0.0.1/'), async (file) => file)).rejects.toMatchObject({
+    code: 'address',
+  });
 
   expect(await metrics.text()).toMatch(/media_fetches_total\{what="reference",outcome="ok"\} \d+/);
   expect(await metrics.text()).toMatch(/media_fetches_total\{what="result",outcome="address"\} 1/);

@@ -52,7 +52,11 @@ export interface FetcherDeps extends GuardedFetchDeps {
 export function openFetcher(deps: FetcherDeps, { fetch, results }: Pick<MediaConfig, 'fetch' | 'results'>): Fetcher {
   const { timeouts } = fetch;
   const { ofReferences, ofResults } = openPermits(deps, { fetch, results });
-  const fetches = deps.metrics.counter('media_fetches_total', 'Fetches of media from outside, by what they were for and how they ended.', ['what', 'outcome']);
+  const fetches = deps.metrics.counter(
+    'media_fetches_total',
+    'Fetches of media from outside, by what they were for and how they ended.',
+    ['what', 'outcome'],
+  );
 
   const counted = async (what: string, order: FetchOrder): Promise<ReceivedFile> => {
     try {
@@ -69,7 +73,9 @@ export function openFetcher(deps: FetcherDeps, { fetch, results }: Pick<MediaCon
     fetchReference: async ({ url, accountId, family, bytesMax }) => {
       const totalMs = family === 'video' ? timeouts.videoTotalMs : timeouts.imageTotalMs;
       const permits = openTransferPermits(ofReferences, accountId);
-      const acceptType = (declared: string | undefined): void => { acceptFamily(declared, family); };
+      const acceptType = (declared: string | undefined): void => {
+        acceptFamily(declared, family);
+      };
       const order = { url, bytesMax, permits, limits: limitsOf(fetch, totalMs), resume: false, acceptType };
       try {
         return await counted('reference', order);
@@ -80,7 +86,15 @@ export function openFetcher(deps: FetcherDeps, { fetch, results }: Pick<MediaCon
     withResult: async ({ url, accountId, authorization }, use) => {
       const permits = openTransferPermits(ofResults, accountId);
       const limits = limitsOf(fetch, results.totalMs);
-      const order = { url, authorization, bytesMax: results.bytesMax, permits, limits, resume: true, acceptType: acceptAny };
+      const order = {
+        url,
+        authorization,
+        bytesMax: results.bytesMax,
+        permits,
+        limits,
+        resume: true,
+        acceptType: acceptAny,
+      };
       try {
         const file = await counted('result', order);
         permits.arrived();
@@ -97,11 +111,17 @@ function openPermits(
   { clock, stopping }: FetcherDeps,
   { fetch, results }: Pick<MediaConfig, 'fetch' | 'results'>,
 ): Readonly<Record<'ofReferences' | 'ofResults', TransferPermitsDeps>> {
-  const { inFlight, yieldAfterMs, timeouts: { queueMs } } = fetch;
+  const {
+    inFlight,
+    yieldAfterMs,
+    timeouts: { queueMs },
+  } = fetch;
   const kind = { clock, yieldAfterMs, waitingMax: WAITING_MAX, keepsLast: false };
   return {
     ofReferences: {
-      clock, stopping, queueMs,
+      clock,
+      stopping,
+      queueMs,
       total: openFairSemaphore({ ...kind, permits: inFlight.total }),
       narrow: {
         accounts: openKeyedPermits({ ...kind, permits: inFlight.perAccount, waitingMax: ACCOUNT_WAITING_MAX }),
@@ -111,18 +131,41 @@ function openPermits(
     },
     // a result that yields is fetched again from its beginning: the last one of an account is left to finish
     ofResults: {
-      clock, stopping, queueMs, narrow: undefined,
-      total: openFairSemaphore({ ...kind, permits: results.parallel, waitingMax: RESULTS_WAITING_MAX, keepsLast: true }),
+      clock,
+      stopping,
+      queueMs,
+      narrow: undefined,
+      total: openFairSemaphore({
+        ...kind,
+        permits: results.parallel,
+        waitingMax: RESULTS_WAITING_MAX,
+        keepsLast: true,
+      }),
     },
   };
 }
 
 function limitsOf({ timeouts, leastBytesPerSecond, speedWindowMs }: FetchConfig, totalMs: number): TransferLimits {
-  return { totalMs, leastBytesPerSecond, speedWindowMs, stagesMs: { resolve: timeouts.dnsMs, connect: timeouts.connectMs, headers: timeouts.headersMs, body: timeouts.idleMs } };
+  return {
+    totalMs,
+    leastBytesPerSecond,
+    speedWindowMs,
+    stagesMs: {
+      resolve: timeouts.dnsMs,
+      connect: timeouts.connectMs,
+      headers: timeouts.headersMs,
+      body: timeouts.idleMs,
+    },
+  };
 }
 
 function acceptFamily(declared: string | undefined, family: Family): void {
-  if (!mayDeclare(declared, family)) throw new FetchFault('declared_type', `must be served as ${family}/…; it is served as another type`, `declared as ${declared ?? ''}`);
+  if (!mayDeclare(declared, family))
+    throw new FetchFault(
+      'declared_type',
+      `must be served as ${family}/…; it is served as another type`,
+      `declared as ${declared ?? ''}`,
+    );
 }
 
 /** An upstream's result is judged by its bytes alone. */

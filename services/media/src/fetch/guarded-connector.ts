@@ -29,7 +29,12 @@ type Connect = (options: buildConnector.Options, callback: buildConnector.Callba
  */
 export function guardedConnector(options: ConnectorOptions): buildConnector.connector {
   const { policy, permits, enter, opened, signal } = options;
-  const secure = buildConnector({ rejectUnauthorized: true, allowH2: false, maxCachedSessions: 0, timeout: 0 }) as unknown as Connect;
+  const secure = buildConnector({
+    rejectUnauthorized: true,
+    allowH2: false,
+    maxCachedSessions: 0,
+    timeout: 0,
+  }) as unknown as Connect;
 
   return (target, settle) => {
     let making: Socket | undefined;
@@ -55,28 +60,34 @@ export function guardedConnector(options: ConnectorOptions): buildConnector.conn
     }
     enter(isLiteral ? 'connect' : 'resolve');
     const plain = buildConnector({
-      timeout: 0, autoSelectFamily: true,
+      timeout: 0,
+      autoSelectFamily: true,
       lookup: admittingLookup(options, port),
       ...(policy.hasExceptionOn(port) ? {} : { blockList: BLOCKED }),
     }) as unknown as Connect;
-    begun(plain({ ...target, protocol: 'http:', port: String(port) }, (error, socket) => {
-      if (error !== null) {
-        callback(error, null);
-        return;
-      }
-      if (!policy.permits(socket.remoteAddress ?? '', port)) {
-        socket.destroy();
-        callback(addressFault(`${target.hostname} led to ${socket.remoteAddress ?? 'nowhere'}, which is not dialled`), null);
-        return;
-      }
-      if (!isLiteral) permits.reached(socket.remoteAddress ?? '');
-      const ready: buildConnector.Callback = (...outcome) => {
-        enter('headers');
-        callback(...outcome);
-      };
-      if (target.protocol === 'https:') begun(secure({ ...target, httpSocket: socket }, ready));
-      else ready(null, socket);
-    }));
+    begun(
+      plain({ ...target, protocol: 'http:', port: String(port) }, (error, socket) => {
+        if (error !== null) {
+          callback(error, null);
+          return;
+        }
+        if (!policy.permits(socket.remoteAddress ?? '', port)) {
+          socket.destroy();
+          callback(
+            addressFault(`${target.hostname} led to ${socket.remoteAddress ?? 'nowhere'}, which is not dialled`),
+            null,
+          );
+          return;
+        }
+        if (!isLiteral) permits.reached(socket.remoteAddress ?? '');
+        const ready: buildConnector.Callback = (...outcome) => {
+          enter('headers');
+          callback(...outcome);
+        };
+        if (target.protocol === 'https:') begun(secure({ ...target, httpSocket: socket }, ready));
+        else ready(null, socket);
+      }),
+    );
   };
 }
 

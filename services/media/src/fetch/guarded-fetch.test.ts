@@ -37,30 +37,87 @@ describe('what is fetched', () => {
 
     const { path: asked, headers } = origin.hits.at(-1) ?? { path: '', headers: {} };
     expect(asked).toMatch(/^\/\d+\?q=1$/);
-    expect(headers).toEqual({ host: origin.host, accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'reelgate-media/1', connection: 'close' });
+    expect(headers).toEqual({
+      host: origin.host,
+      accept: '*/*',
+      'accept-encoding': 'identity',
+      'user-agent': 'reelgate-media/1',
+      connection: 'close',
+    });
   });
 });
 
 describe('addresses', () => {
   const REFUSED = [
-    'http://127.0.0.1:PORT/', 'http://127.1:PORT/', 'http://2130706433:PORT/', 'http://0x7f000001:PORT/', 'http://0x7f.0.0.1:PORT/', 'http://0177.0.0.1:PORT/', 'http://017700000001:PORT/',
-    'http://127.0.0.1.:PORT/', 'http://%31%32%37.0.0.1:PORT/', 'http://１２７.0.0.1:PORT/', 'http://①②⑦.0.0.1:PORT/', 'http://0:PORT/', 'http://0.0.0.0:PORT/', 'https://127.0.0.1:PORT/', 'http://127。0。0。1:PORT/',
-    'http://[::1]:PORT/', 'http://[::]:PORT/', 'http://[::ffff:127.0.0.1]:PORT/', 'http://[::ffff:7f00:1]:PORT/', 'http://[::127.0.0.1]:PORT/', 'http://[0:0:0:0:0:0:0:1]:PORT/',
-    'http://[64:ff9b::7f00:1]/', 'http://[2002:7f00:1::]/', 'http://169.254.169.254/latest/meta-data/', 'http://[fd00:ec2::254]/', 'http://168.63.129.16/', 'http://10.0.0.1/', 'http://[fe80::1]/',
-    'http://localhost:PORT/', 'http://LOCALHOST:PORT/', 'http://localhost.:PORT/', 'http://a.localhost:PORT/', 'http://metadata.google.internal/', 'http://printer.local/', 'http://intranet/', 'http://x.cluster.local/', 'http://x.home.arpa/',
+    'http://127.0.0.1:PORT/',
+    'http://127.1:PORT/',
+    'http://2130706433:PORT/',
+    'http://0x7f000001:PORT/',
+    'http://0x7f.0.0.1:PORT/',
+    'http://0177.0.0.1:PORT/',
+    'http://017700000001:PORT/',
+    'http://127.0.0.1.:PORT/',
+    'http://%31%32%37.0.0.1:PORT/',
+    'http://１２７.0.0.1:PORT/',
+    'http://①②⑦.0.0.1:PORT/',
+    'http://0:PORT/',
+    'http://0.0.0.0:PORT/',
+    'https://127.0.0.1:PORT/',
+    'http://127。0。0。1:PORT/',
+    'http://[::1]:PORT/',
+    'http://[::]:PORT/',
+    'http://[::ffff:127.0.0.1]:PORT/',
+    'http://[::ffff:7f00:1]:PORT/',
+    'http://[::127.0.0.1]:PORT/',
+    'http://[0:0:0:0:0:0:0:1]:PORT/',
+    'http://[64:ff9b::7f00:1]/',
+    'http://[2002:7f00:1::]/',
+    'http://169.254.169.254/latest/meta-data/',
+    'http://[fd00:ec2::254]/',
+    'http://168.63.129.16/',
+    'http://10.0.0.1/',
+    'http://[fe80::1]/',
+    'http://localhost:PORT/',
+    'http://LOCALHOST:PORT/',
+    'http://localhost.:PORT/',
+    'http://a.localhost:PORT/',
+    'http://metadata.google.internal/',
+    'http://printer.local/',
+    'http://intranet/',
+    'http://x.cluster.local/',
+    'http://x.home.arpa/',
   ];
   test.each(REFUSED)('%s is not dialled', async (url) => {
     const before = forbidden.hits.length;
 
-    expect(await faultOf(url.replace('PORT', String(forbidden.port)))).toMatchObject({ code: 'address', said: 'could not be fetched: its address does not answer to us' });
+    expect(await faultOf(url.replace('PORT', String(forbidden.port)))).toMatchObject({
+      code: 'address',
+      said: 'could not be fetched: its address does not answer to us',
+    });
     expect(forbidden.hits.length).toBe(before);
   });
 
-  test.each([['http://8.8.8.8:22/'], ['http://8.8.8.8:6379/'], ['https://8.8.8.8:25/']])('%s: the port is refused', async (url) => {
-    expect((await faultOf(url)).code).toBe('url');
-  });
+  test.each([['http://8.8.8.8:22/'], ['http://8.8.8.8:6379/'], ['https://8.8.8.8:25/']])(
+    '%s: the port is refused',
+    async (url) => {
+      expect((await faultOf(url)).code).toBe('url');
+    },
+  );
 
-  test.each(['http:127.0.0.1/', 'http:///127.0.0.1/', 'http:\\\\127.0.0.1/', ' http://a.example/', 'http://a.exa\nmple/', 'http://a.example/a b', 'http://user@a.example/', 'http://user:pass@a.example/', 'ftp://a.example/', `http://a.example/${'x'.repeat(4096)}`, 'http://[::1', 'http://a.example:99999/'])('%j is no address to fetch', async (url) => {
+  test.each([
+    'http:127.0.0.1/',
+    'http:///127.0.0.1/',
+    'http:\\\\127.0.0.1/',
+    ' http://a.example/',
+    'http://a.exa\nmple/',
+    'http://a.example/a b',
+    'http://user@a.example/',
+    'http://user:pass@a.example/',
+    'ftp://a.example/',
+    `http://a.example/${'x'.repeat(4096)}`,
+    'http://[::1',
+    'http://a.example:99999/',
+  ])('%j is no address to fetch', async (url) => {
     expect((await faultOf(url)).code).toBe('url');
   });
 });
@@ -106,7 +163,11 @@ describe('names', () => {
   test('a name that is not answered in time is given up', async () => {
     dns.answer('silent.example', 'silence');
 
-    expect(await faultOf('http://silent.example/', { limits: { ...LIMITS, stagesMs: { ...LIMITS.stagesMs, resolve: 300 } } })).toMatchObject({ code: expect.stringMatching(/slow|network/) });
+    expect(
+      await faultOf('http://silent.example/', {
+        limits: { ...LIMITS, stagesMs: { ...LIMITS.stagesMs, resolve: 300 } },
+      }),
+    ).toMatchObject({ code: expect.stringMatching(/slow|network/) });
   });
 });
 
@@ -127,7 +188,15 @@ describe('redirects', () => {
     expect((await faultOf(to(three))).code).toBe('redirects');
   });
 
-  test.each(['http://127.0.0.1:PORT/', 'http://[::1]:PORT/', 'https://127.0.0.1:PORT/', 'http://2130706433:PORT/', '//127.0.0.1:PORT/', 'http://private.example:PORT/', 'http://localhost:PORT/'])('one to %s is refused', async (target) => {
+  test.each([
+    'http://127.0.0.1:PORT/',
+    'http://[::1]:PORT/',
+    'https://127.0.0.1:PORT/',
+    'http://2130706433:PORT/',
+    '//127.0.0.1:PORT/',
+    'http://private.example:PORT/',
+    'http://localhost:PORT/',
+  ])('one to %s is refused', async (target) => {
     dns.answer('private.example', ['127.0.0.1']);
     const before = forbidden.hits.length;
 
@@ -135,16 +204,32 @@ describe('redirects', () => {
     expect(forbidden.hits.length).toBe(before);
   });
 
-  test.each(['file:///etc/passwd', 'ftp://a.example/', 'gopher://a.example/', 'data:text/plain,x', 'http://user:pass@a.example/'])('one to %s is refused', async (target) => {
+  test.each([
+    'file:///etc/passwd',
+    'ftp://a.example/',
+    'gopher://a.example/',
+    'data:text/plain,x',
+    'http://user:pass@a.example/',
+  ])('one to %s is refused', async (target) => {
     expect((await faultOf(to(target))).code).toBe('url');
   });
 
   test('one to ourselves is refused', async () => {
-    expect((await faultOf(to('http://gate.example/v1/videos'), { isOwn: (url) => url.hostname === 'gate.example' })).code).toBe('address');
+    expect(
+      (await faultOf(to('http://gate.example/v1/videos'), { isOwn: (url) => url.hostname === 'gate.example' })).code,
+    ).toBe('address');
   });
 
   test('one without a target, or with an endless one, is refused', async () => {
-    expect((await faultOf(origin.url((_request, response) => { response.writeHead(302).end(); }))).code).toBe('redirects');
+    expect(
+      (
+        await faultOf(
+          origin.url((_request, response) => {
+            response.writeHead(302).end();
+          }),
+        )
+      ).code,
+    ).toBe('redirects');
     expect((await faultOf(to(`/${'x'.repeat(5000)}`))).code).toBe('redirects');
   });
 });

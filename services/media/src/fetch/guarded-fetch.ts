@@ -57,10 +57,12 @@ export async function guardedFetch(deps: GuardedFetchDeps, order: FetchOrder): P
   const broken: Error[] = [];
   const watch = watchTransfer(deps.clock, order.limits, () => bytesThrough(sockets));
   const opened = (socket: Socket): void => {
-    sockets.add(socket.on('error', (error) => {
-      // the client ends its connections with errors of its own
-      if ('syscall' in error) broken.push(error);
-    }));
+    sockets.add(
+      socket.on('error', (error) => {
+        // the client ends its connections with errors of its own
+        if ('syscall' in error) broken.push(error);
+      }),
+    );
   };
   const agent = openAgent(deps, order, { watch, opened });
   const { signal, measure } = order.permits;
@@ -97,9 +99,16 @@ interface Transfer {
   readonly broken: readonly Error[];
 }
 
-interface Target { readonly url: URL; readonly draft: Draft }
+interface Target {
+  readonly url: URL;
+  readonly draft: Draft;
+}
 
-async function receive(deps: GuardedFetchDeps & Transfer & FetchOrder, order: FetchOrder, { url, draft }: Target): Promise<void> {
+async function receive(
+  deps: GuardedFetchDeps & Transfer & FetchOrder,
+  order: FetchOrder,
+  { url, draft }: Target,
+): Promise<void> {
   let continuation: Continuation | undefined;
   for (let resumes = 0; ; resumes += 1) {
     const answer = await requestFollowing(deps, url, continuation);
@@ -110,7 +119,8 @@ async function receive(deps: GuardedFetchDeps & Transfer & FetchOrder, order: Fe
       return;
     } catch (error) {
       continuation = continuationOf(answer, draft, continuation);
-      const mayGoOn = order.resume && resumes < RESUMES_MAX && error instanceof FetchFault && !deps.watch.signal.aborted;
+      const mayGoOn =
+        order.resume && resumes < RESUMES_MAX && error instanceof FetchFault && !deps.watch.signal.aborted;
       if (continuation === undefined || !mayGoOn) throw error;
       deps.log.info({ host: url.hostname, from: draft.bytes, err: error }, 'a transfer broke off and goes on');
     }
@@ -123,7 +133,8 @@ async function takeBody(answer: Answer, draft: Draft, { watch, broken }: Transfe
   await draft.append(watched(answer, watch));
   const came = draft.bytes - bytesBefore;
   if (answer.length === undefined && broken.length > brokenBefore) throw networkFault(broken.at(-1));
-  if (answer.length !== undefined && came !== answer.length) throw new FetchFault('network', NOT_REACHED, `${String(came)} bytes came of ${String(answer.length)}`);
+  if (answer.length !== undefined && came !== answer.length)
+    throw new FetchFault('network', NOT_REACHED, `${String(came)} bytes came of ${String(answer.length)}`);
 }
 
 function continuationOf(answer: Answer, draft: Draft, before: Continuation | undefined): Continuation | undefined {
@@ -144,19 +155,38 @@ async function* watched(answer: Answer, watch: TransferWatch): AsyncGenerator<Ui
 }
 
 /** An agent of its own for each fetch: no connection, proxy or credential is shared with anything. */
-function openAgent({ policy, dnsServers, headerBytesMax }: GuardedFetchDeps, { limits, permits }: FetchOrder, { watch, opened }: { watch: TransferWatch; opened: (socket: Socket) => void }): Agent {
+function openAgent(
+  { policy, dnsServers, headerBytesMax }: GuardedFetchDeps,
+  { limits, permits }: FetchOrder,
+  { watch, opened }: { watch: TransferWatch; opened: (socket: Socket) => void },
+): Agent {
   return new Agent({
     connect: guardedConnector({
-      policy, permits, dnsServers, dnsMs: limits.stagesMs.resolve, signal: watch.signal,
-      enter: (stage) => { watch.enter(stage); },
+      policy,
+      permits,
+      dnsServers,
+      dnsMs: limits.stagesMs.resolve,
+      signal: watch.signal,
+      enter: (stage) => {
+        watch.enter(stage);
+      },
       opened,
     }),
-    pipelining: 0, allowH2: false, maxHeaderSize: headerBytesMax, headersTimeout: 0, bodyTimeout: 0,
+    pipelining: 0,
+    allowH2: false,
+    maxHeaderSize: headerBytesMax,
+    headersTimeout: 0,
+    bodyTimeout: 0,
   });
 }
 
 function tooLarge(bytesMax: number, cause?: unknown): FetchFault {
-  return new FetchFault('too_large', `must have at most ${inBytes(bytesMax)}`, `more than ${String(bytesMax)} bytes`, cause);
+  return new FetchFault(
+    'too_large',
+    `must have at most ${inBytes(bytesMax)}`,
+    `more than ${String(bytesMax)} bytes`,
+    cause,
+  );
 }
 
 /** What the network threw is a FetchFault by now; anything else is our own trouble, and nobody else's fault. */

@@ -17,10 +17,12 @@ export function openKeyedPermits(options: FairSemaphoreOptions): KeyedPermits {
   const forget = (key: string): void => {
     if (byKey.get(key)?.idle() === true) byKey.delete(key);
   };
-  const forgetting = (key: string, release: Release): Release => () => {
-    release();
-    forget(key);
-  };
+  const forgetting =
+    (key: string, release: Release): Release =>
+    () => {
+      release();
+      forget(key);
+    };
   return {
     take: async (key, holder, signal) => {
       try {

@@ -17,7 +17,11 @@ export interface LookupSettings {
 }
 
 /** All addresses of a name; refused when a single one of them may not be dialled, whichever would have been taken. */
-async function lookUp({ policy, dnsServers, dnsMs, signal }: LookupSettings, name: string, port: number): Promise<LookupAddress[]> {
+async function lookUp(
+  { policy, dnsServers, dnsMs, signal }: LookupSettings,
+  name: string,
+  port: number,
+): Promise<LookupAddress[]> {
   const resolver = new Resolver({ timeout: Math.ceil(dnsMs / TRIES), tries: TRIES });
   if (dnsServers.length > 0) resolver.setServers(dnsServers);
   const cancel = (): void => {
@@ -27,7 +31,8 @@ async function lookUp({ policy, dnsServers, dnsMs, signal }: LookupSettings, nam
   const [four, six] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
   signal.removeEventListener('abort', cancel);
   const found = [...addressesOf(four, 4), ...addressesOf(six, 6)];
-  if (found.length === 0) throw new FetchFault('network', NOT_REACHED, `no address for ${name}`, reasonOf(four) ?? reasonOf(six));
+  if (found.length === 0)
+    throw new FetchFault('network', NOT_REACHED, `no address for ${name}`, reasonOf(four) ?? reasonOf(six));
   const refused = found.find(({ address }) => !policy.permits(address, port));
   if (refused !== undefined) throw addressFault(`${name} has the address ${refused.address}, which is not dialled`);
   return found.slice(0, ANSWERS_MAX);
@@ -46,17 +51,23 @@ function reasonOf(answer: PromiseSettledResult<string[]>): unknown {
 type LookupCallback = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
 
 /** The lookup that a socket calls. `admit` waits until some of the addresses found can be dialled. */
-export function policyLookup(settings: LookupSettings, port: number, admit: (found: readonly LookupAddress[]) => Promise<readonly LookupAddress[]>) {
+export function policyLookup(
+  settings: LookupSettings,
+  port: number,
+  admit: (found: readonly LookupAddress[]) => Promise<readonly LookupAddress[]>,
+) {
   return (name: string, options: LookupOptions, callback: LookupCallback): void => {
-    lookUp(settings, name, port).then(admit).then(
-      (found) => {
-        const [first] = found;
-        if (options.all === true || first === undefined) callback(null, [...found]);
-        else callback(null, first.address, first.family);
-      },
-      (error: unknown) => {
-        callback(error as Error, []);
-      },
-    );
+    lookUp(settings, name, port)
+      .then(admit)
+      .then(
+        (found) => {
+          const [first] = found;
+          if (options.all === true || first === undefined) callback(null, [...found]);
+          else callback(null, first.address, first.family);
+        },
+        (error: unknown) => {
+          callback(error as Error, []);
+        },
+      );
   };
 }

@@ -24,7 +24,7 @@ export function recentSpeed(clock: Clock): RecentSpeed {
     },
     now: () => {
       fade();
-      return bytes / MEAN_LIFE_MS * 1000;
+      return (bytes / MEAN_LIFE_MS) * 1000;
     },
   };
 }

@@ -12,7 +12,10 @@ const OK = 200;
 const PARTIAL = 206;
 const CONTENT_RANGE = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/;
 /** Nothing but the bytes themselves, whole or in pieces. */
-const PLAIN = { 'content-encoding': new Set(['', 'identity']), 'transfer-encoding': new Set(['', 'identity', 'chunked']) } as const;
+const PLAIN = {
+  'content-encoding': new Set(['', 'identity']),
+  'transfer-encoding': new Set(['', 'identity', 'chunked']),
+} as const;
 const USER_AGENT = 'reelgate-media/1';
 
 export interface RequestDeps {
@@ -47,7 +50,11 @@ export interface Answer {
 }
 
 /** Asks for an address, and by hand for those that it redirects to, each judged as the first. */
-export async function requestFollowing(deps: RequestDeps, first: URL, continuation: Continuation | undefined): Promise<Answer> {
+export async function requestFollowing(
+  deps: RequestDeps,
+  first: URL,
+  continuation: Continuation | undefined,
+): Promise<Answer> {
   let url = first;
   for (let redirects = 0; redirects <= deps.redirectsMax; redirects += 1) {
     checkTarget(url, deps.policy);
@@ -55,7 +62,10 @@ export async function requestFollowing(deps: RequestDeps, first: URL, continuati
     deps.watch.enter('queue');
     await deps.permits.enterHost(url);
     deps.watch.enter('connect');
-    const response = await ask(deps, url, { continuation, authorization: url.origin === first.origin ? deps.authorization : undefined });
+    const response = await ask(deps, url, {
+      continuation,
+      authorization: url.origin === first.origin ? deps.authorization : undefined,
+    });
     if (!REDIRECTS.has(response.statusCode)) return answerOf(response, continuation);
     response.body.destroy();
     url = targetOf(response, url, deps.policy.urlCharactersMax);
@@ -69,12 +79,22 @@ interface Asked {
 }
 
 /** Nothing of the client's goes along, and no encoding but the bytes themselves is asked for. */
-async function ask({ agent, watch }: RequestDeps, url: URL, { continuation, authorization }: Asked): Promise<Dispatcher.ResponseData> {
+async function ask(
+  { agent, watch }: RequestDeps,
+  url: URL,
+  { continuation, authorization }: Asked,
+): Promise<Dispatcher.ResponseData> {
   const credential = authorization === undefined ? {} : { authorization: authorization.reveal() };
-  const range = continuation === undefined ? {} : { range: `bytes=${String(continuation.from)}-`, 'if-range': continuation.validator };
+  const range =
+    continuation === undefined
+      ? {}
+      : { range: `bytes=${String(continuation.from)}-`, 'if-range': continuation.validator };
   try {
     const response = await agent.request({
-      origin: url.origin, path: url.pathname + url.search, method: 'GET', signal: watch.signal,
+      origin: url.origin,
+      path: url.pathname + url.search,
+      method: 'GET',
+      signal: watch.signal,
       headers: { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': USER_AGENT, ...range, ...credential },
     });
     // a body that nobody reads must not end the process when it breaks
@@ -97,17 +117,28 @@ function answerOf(response: Dispatcher.ResponseData, continuation: Continuation 
     response.body.destroy();
     throw fault;
   };
-  if (continuation === undefined && response.statusCode !== OK) refuse(new FetchFault('status', `could not be fetched: the server answered ${String(response.statusCode)} where ${String(OK)} is needed`));
+  if (continuation === undefined && response.statusCode !== OK)
+    refuse(
+      new FetchFault(
+        'status',
+        `could not be fetched: the server answered ${String(response.statusCode)} where ${String(OK)} is needed`,
+      ),
+    );
   const twice = SINGLE.find((name) => Array.isArray(response.headers[name]));
   if (twice !== undefined) refuse(new FetchFault('network', NOT_REACHED, `the header ${twice} came twice`));
   const declaredType = header(response, 'content-type');
-  if (isList(declaredType ?? '')) refuse(new FetchFault('network', NOT_REACHED, 'the header content-type names several types'));
-  if (!isPlain(response, 'content-encoding') || !isPlain(response, 'transfer-encoding')) refuse(new FetchFault('encoding', 'could not be fetched: the server sends it compressed, though it was asked not to'));
+  if (isList(declaredType ?? ''))
+    refuse(new FetchFault('network', NOT_REACHED, 'the header content-type names several types'));
+  if (!isPlain(response, 'content-encoding') || !isPlain(response, 'transfer-encoding'))
+    refuse(
+      new FetchFault('encoding', 'could not be fetched: the server sends it compressed, though it was asked not to'),
+    );
   const length = lengthOf(response);
   const said = { body: response.body, declaredType, validator: validatorOf(response) };
   if (continuation === undefined) return { ...said, length, whole: length };
   const rest = restIn(response, continuation);
-  if (rest === undefined) return refuse(new FetchFault('network', NOT_REACHED, 'the rest of a transfer that broke off was not given'));
+  if (rest === undefined)
+    return refuse(new FetchFault('network', NOT_REACHED, 'the rest of a transfer that broke off was not given'));
   return { ...said, length: rest, whole: continuation.from + rest };
 }
 
@@ -125,7 +156,8 @@ function isPlain(response: Dispatcher.ResponseData, name: keyof typeof PLAIN): b
 function restIn(response: Dispatcher.ResponseData, { from, validator, whole }: Continuation): number | undefined {
   const [, first, last, total] = (CONTENT_RANGE.exec(header(response, 'content-range') ?? '') ?? []).map(Number);
   const rest = Number(total) - from;
-  const isTheRest = response.statusCode === PARTIAL && first === from && Number(last) + 1 === total && total === (whole ?? total);
+  const isTheRest =
+    response.statusCode === PARTIAL && first === from && Number(last) + 1 === total && total === (whole ?? total);
   const isTheSame = (header(response, 'etag') ?? validator) === validator && (lengthOf(response) ?? rest) === rest;
   return isTheRest && isTheSame ? rest : undefined;
 }

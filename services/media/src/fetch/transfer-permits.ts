@@ -11,8 +11,7 @@ import { openTransferHolder } from './transfer-holder.ts';
 import type { TransferHolder } from './transfer-holder.ts';
 
 /** What one transfer must hold while it runs. */
-export interface TransferPermits
-  extends Pick<TransferHolder, 'signal' | 'measure'>, Omit<AddressPermits, 'release'> {
+export interface TransferPermits extends Pick<TransferHolder, 'signal' | 'measure'>, Omit<AddressPermits, 'release'> {
   /**
    * Waits for the permits to call a host. It releases the permits of the previous host first, so a waiting transfer
    * holds nothing that other transfers wait for. Rejects with a busy FetchFault when the wait takes too long.

@@ -3,10 +3,19 @@ import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { watchTransfer } from './transfer-watch.ts';
 import type { Stage, TransferLimits } from './transfer-watch.ts';
 
-const LIMITS: TransferLimits = { totalMs: 60_000, leastBytesPerSecond: 100, speedWindowMs: 15_000, stagesMs: { resolve: 1000, connect: 2000, headers: 3000, body: 4000 } };
+const LIMITS: TransferLimits = {
+  totalMs: 60_000,
+  leastBytesPerSecond: 100,
+  speedWindowMs: 15_000,
+  stagesMs: { resolve: 1000, connect: 2000, headers: 3000, body: 4000 },
+};
 const KIB = 1024;
 
-type Step = { readonly enter: Stage | 'queue' } | { readonly pass: number } | { readonly receive: number } | { readonly wire: number };
+type Step =
+  | { readonly enter: Stage | 'queue' }
+  | { readonly pass: number }
+  | { readonly receive: number }
+  | { readonly wire: number };
 
 /** What it says after the steps, or nothing while all is well. */
 async function after(steps: readonly Step[], over: Partial<TransferLimits> = {}): Promise<string> {
@@ -23,16 +32,68 @@ async function after(steps: readonly Step[], over: Partial<TransferLimits> = {})
   watch.stop();
   return aborted ? (reason as { said: string }).said : '';
 }
-const times = (count: number, ...steps: readonly Step[]): readonly Step[] => Array.from({ length: count }, () => steps).flat();
+const times = (count: number, ...steps: readonly Step[]): readonly Step[] =>
+  Array.from({ length: count }, () => steps).flat();
 
 describe('a transfer is ended', () => {
   test.each<[string, readonly Step[], string, Partial<TransferLimits>?]>([
-    ['when a name takes too long', [{ enter: 'resolve' }, { pass: 1000 }], 'its name was not found within 1 s'], ['when a connection takes too long', [{ enter: 'connect' }, { pass: 2000 }], 'no connection was made within 2 s'],
-    ['when an answer does not begin', [{ enter: 'headers' }, { pass: 3000 }], 'no answer began within 3 s'], ['when a body falls silent', [{ enter: 'body' }, { pass: 4000 }], 'no more of it came within 4 s'], ['when a body falls silent in its midst', [{ enter: 'body' }, ...times(3, { pass: 1000 }, { receive: KIB }), { pass: 4000 }], 'no more of it came within 4 s'],
-    ['as its limits say', [{ enter: 'headers' }, { pass: 200 }], 'no answer began within 0.2 s', { stagesMs: { ...LIMITS.stagesMs, headers: 200 } }],
-    ['when a body comes too slowly', [{ enter: 'body' }, ...times(15, { pass: 1000 }, { receive: 99 })], 'it came too slowly'], ['when a body comes too slowly after a good beginning', [{ enter: 'body' }, { receive: 100 * KIB }, ...times(30, { pass: 1000 }, { receive: 99 })], 'it came too slowly'], ['when it comes too slowly over a window that was set', [{ enter: 'body' }, ...times(2, { pass: 1000 }, { receive: 99 })], 'it came too slowly', { speedWindowMs: 2000 }],
-    ['when all of it takes too long, however well it goes', [{ enter: 'body' }, ...times(60, { pass: 1000 }, { receive: KIB })], 'it took longer than 60 s'], ['when all of it takes too long, of however many hops', times(30, { enter: 'connect' }, { pass: 1000 }, { enter: 'headers' }, { pass: 1000 }), 'it took longer than 60 s'], ['when all of it takes longer than was set', [{ enter: 'body' }, ...times(5, { pass: 100 }, { receive: KIB })], 'it took longer than 0.5 s', { totalMs: 500 }],
-    ['when it is headless noise', [{ enter: 'headers' }, { wire: KIB * KIB + 1 }, { pass: 100 }], 'does not answer to us'], ['when it is noise about a body', [{ enter: 'body' }, { receive: KIB }, { wire: KIB * KIB + 2 * KIB + 1 }, { pass: 100 }], 'does not answer to us'],
+    ['when a name takes too long', [{ enter: 'resolve' }, { pass: 1000 }], 'its name was not found within 1 s'],
+    ['when a connection takes too long', [{ enter: 'connect' }, { pass: 2000 }], 'no connection was made within 2 s'],
+    ['when an answer does not begin', [{ enter: 'headers' }, { pass: 3000 }], 'no answer began within 3 s'],
+    ['when a body falls silent', [{ enter: 'body' }, { pass: 4000 }], 'no more of it came within 4 s'],
+    [
+      'when a body falls silent in its midst',
+      [{ enter: 'body' }, ...times(3, { pass: 1000 }, { receive: KIB }), { pass: 4000 }],
+      'no more of it came within 4 s',
+    ],
+    [
+      'as its limits say',
+      [{ enter: 'headers' }, { pass: 200 }],
+      'no answer began within 0.2 s',
+      { stagesMs: { ...LIMITS.stagesMs, headers: 200 } },
+    ],
+    [
+      'when a body comes too slowly',
+      [{ enter: 'body' }, ...times(15, { pass: 1000 }, { receive: 99 })],
+      'it came too slowly',
+    ],
+    [
+      'when a body comes too slowly after a good beginning',
+      [{ enter: 'body' }, { receive: 100 * KIB }, ...times(30, { pass: 1000 }, { receive: 99 })],
+      'it came too slowly',
+    ],
+    [
+      'when it comes too slowly over a window that was set',
+      [{ enter: 'body' }, ...times(2, { pass: 1000 }, { receive: 99 })],
+      'it came too slowly',
+      { speedWindowMs: 2000 },
+    ],
+    [
+      'when all of it takes too long, however well it goes',
+      [{ enter: 'body' }, ...times(60, { pass: 1000 }, { receive: KIB })],
+      'it took longer than 60 s',
+    ],
+    [
+      'when all of it takes too long, of however many hops',
+      times(30, { enter: 'connect' }, { pass: 1000 }, { enter: 'headers' }, { pass: 1000 }),
+      'it took longer than 60 s',
+    ],
+    [
+      'when all of it takes longer than was set',
+      [{ enter: 'body' }, ...times(5, { pass: 100 }, { receive: KIB })],
+      'it took longer than 0.5 s',
+      { totalMs: 500 },
+    ],
+    [
+      'when it is headless noise',
+      [{ enter: 'headers' }, { wire: KIB * KIB + 1 }, { pass: 100 }],
+      'does not answer to us',
+    ],
+    [
+      'when it is noise about a body',
+      [{ enter: 'body' }, { receive: KIB }, { wire: KIB * KIB + 2 * KIB + 1 }, { pass: 100 }],
+      'does not answer to us',
+    ],
   ])('%s', async (_when, steps, said, over = {}) => {
     expect(await after(steps, over)).toContain(said);
   });
@@ -40,17 +101,81 @@ describe('a transfer is ended', () => {
 
 describe('a transfer goes on', () => {
   test.each<[string, readonly Step[], Partial<TransferLimits>?]>([
-    ['up to each limit', [{ enter: 'resolve' }, { pass: 900 }, { enter: 'connect' }, { pass: 1900 }, { enter: 'headers' }, { pass: 2900 }, { enter: 'body' }, { pass: 3900 }]], ['at the least speed', [{ enter: 'body' }, ...times(50, { receive: 100 }, { pass: 1000 })]], ['at no speed where none is asked for', [{ enter: 'body' }, ...times(50, { pass: 1000 }, { receive: 1 })], { leastBytesPerSecond: 0 }],
-    ['with as much noise as body', [{ enter: 'body' }, { receive: 10 * KIB * KIB }, { wire: 20 * KIB * KIB }, { pass: 1000 }]], ['with the heads of an honest server', [{ enter: 'headers' }, { wire: 64 * KIB }, { pass: 1000 }]],
-    ['after a wait for a place, which is not its time', [{ enter: 'queue' }, { pass: 100_000 }, { enter: 'connect' }, { pass: 1900 }, { enter: 'headers' }, { pass: 2900 }]], ['after waits between hops', times(5, { enter: 'queue' }, { pass: 50_000 }, { enter: 'connect' }, { pass: 1900 }, { enter: 'headers' }, { pass: 2900 })],
+    [
+      'up to each limit',
+      [
+        { enter: 'resolve' },
+        { pass: 900 },
+        { enter: 'connect' },
+        { pass: 1900 },
+        { enter: 'headers' },
+        { pass: 2900 },
+        { enter: 'body' },
+        { pass: 3900 },
+      ],
+    ],
+    ['at the least speed', [{ enter: 'body' }, ...times(50, { receive: 100 }, { pass: 1000 })]],
+    [
+      'at no speed where none is asked for',
+      [{ enter: 'body' }, ...times(50, { pass: 1000 }, { receive: 1 })],
+      { leastBytesPerSecond: 0 },
+    ],
+    [
+      'with as much noise as body',
+      [{ enter: 'body' }, { receive: 10 * KIB * KIB }, { wire: 20 * KIB * KIB }, { pass: 1000 }],
+    ],
+    ['with the heads of an honest server', [{ enter: 'headers' }, { wire: 64 * KIB }, { pass: 1000 }]],
+    [
+      'after a wait for a place, which is not its time',
+      [
+        { enter: 'queue' },
+        { pass: 100_000 },
+        { enter: 'connect' },
+        { pass: 1900 },
+        { enter: 'headers' },
+        { pass: 2900 },
+      ],
+    ],
+    [
+      'after waits between hops',
+      times(
+        5,
+        { enter: 'queue' },
+        { pass: 50_000 },
+        { enter: 'connect' },
+        { pass: 1900 },
+        { enter: 'headers' },
+        { pass: 2900 },
+      ),
+    ],
   ])('%s', async (_when, steps, over = {}) => {
     expect(await after(steps, over)).toBe('');
   });
 });
 
 test('what waited for a place has the rest of its time and no more', async () => {
-  expect(await after([{ enter: 'headers' }, { pass: 2900 }, { enter: 'queue' }, { pass: 90_000 }, ...times(29, { enter: 'connect' }, { pass: 1900 }), { enter: 'headers' }, { pass: 1900 }])).toBe('');
-  expect(await after([{ enter: 'headers' }, { pass: 2900 }, { enter: 'queue' }, { pass: 90_000 }, ...times(30, { enter: 'connect' }, { pass: 1900 }), { enter: 'headers' }, { pass: 200 }])).toContain('60 s');
+  expect(
+    await after([
+      { enter: 'headers' },
+      { pass: 2900 },
+      { enter: 'queue' },
+      { pass: 90_000 },
+      ...times(29, { enter: 'connect' }, { pass: 1900 }),
+      { enter: 'headers' },
+      { pass: 1900 },
+    ]),
+  ).toBe('');
+  expect(
+    await after([
+      { enter: 'headers' },
+      { pass: 2900 },
+      { enter: 'queue' },
+      { pass: 90_000 },
+      ...times(30, { enter: 'connect' }, { pass: 1900 }),
+      { enter: 'headers' },
+      { pass: 200 },
+    ]),
+  ).toContain('60 s');
 });
 
 test('who stops a watch hears no more of it', async () => {

@@ -41,11 +41,14 @@ export function watchTransfer(clock: Clock, limits: TransferLimits, bytesThrough
 
   const faultAt = (now: number): FetchFault | undefined => {
     if (stage === 'queue') return undefined;
-    if (bytesThrough() - 2 * total > OVERHEAD_BYTES_MAX) return new FetchFault('network', NOT_REACHED, `far more bytes came than the ${String(total)} of its body`);
+    if (bytesThrough() - 2 * total > OVERHEAD_BYTES_MAX)
+      return new FetchFault('network', NOT_REACHED, `far more bytes came than the ${String(total)} of its body`);
     if (now - startedAt >= limits.totalMs) return tooSlow(`it took longer than ${seconds(limits.totalMs)}`);
-    if (now - movedAt >= limits.stagesMs[stage]) return tooSlow(`${SILENCES[stage]} within ${seconds(limits.stagesMs[stage])}`);
+    if (now - movedAt >= limits.stagesMs[stage])
+      return tooSlow(`${SILENCES[stage]} within ${seconds(limits.stagesMs[stage])}`);
     if (stage !== 'body' || now - window.from < limits.speedWindowMs) return undefined;
-    if (total - window.total < limits.leastBytesPerSecond * limits.speedWindowMs / 1000) return tooSlow('it came too slowly');
+    if (total - window.total < (limits.leastBytesPerSecond * limits.speedWindowMs) / 1000)
+      return tooSlow('it came too slowly');
     window = { from: now, total };
     return undefined;
   };

@@ -31,13 +31,17 @@ afterEach(() => {
 
 describe('what an origin answers', () => {
   test.each([204, 206, 304, 400, 401, 404, 410, 429, 500, 503])('%i is no medium', async (status) => {
-    const url = origin.url((_request, response) => { response.writeHead(status).end(); });
+    const url = origin.url((_request, response) => {
+      response.writeHead(status).end();
+    });
 
     expect((await faultOf(url)).code).toBe('status');
   });
 
   test('an encoding that was not asked for is refused', async () => {
-    expect((await faultOf(origin.url(serves(gzipSync(Buffer.alloc(900)), { 'content-encoding': 'gzip' })))).code).toBe('encoding');
+    expect((await faultOf(origin.url(serves(gzipSync(Buffer.alloc(900)), { 'content-encoding': 'gzip' })))).code).toBe(
+      'encoding',
+    );
     expect((await faultOf(origin.url(serves(BYTES, { 'content-encoding': 'br, gzip' })))).code).toBe('encoding');
     expect(await fetchOf(origin.url(serves(BYTES, { 'content-encoding': 'Identity' })))).toEqual({ bytes: BYTES });
   });
@@ -55,7 +59,7 @@ describe('what an origin answers', () => {
     expect((await faultOf(origin.url(serves(Buffer.alloc(1001))))).code).toBe('too_large');
     expect((await faultOf(endless)).code).toBe('too_large');
     expect(sent).toBeLessThan(20_000_000);
-    expect('bytes' in await fetchOf(origin.url(serves(Buffer.alloc(1000))))).toBe(true);
+    expect('bytes' in (await fetchOf(origin.url(serves(Buffer.alloc(1000)))))).toBe(true);
   });
 
   test('fewer bytes than promised are no file', async () => {
@@ -68,17 +72,27 @@ describe('what an origin answers', () => {
   });
 
   test('headers without end are refused', async () => {
-    const url = origin.url((_request, response) => { response.writeHead(200, { 'x-long': 'x'.repeat(20_000) }).end(BYTES); });
+    const url = origin.url((_request, response) => {
+      response.writeHead(200, { 'x-long': 'x'.repeat(20_000) }).end(BYTES);
+    });
 
     expect((await faultOf(url)).code).toBe('network');
   });
 
   test('what is no HTTP is refused', async () => {
-    const server = createServer((socket) => { socket.resume().end('SSH-2.0-x\r\n'); });
+    const server = createServer((socket) => {
+      socket.resume().end('SSH-2.0-x\r\n');
+    });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
 
-    expect((await faultOf(`http://127.0.0.1:${String(port)}/`, { policy: addressPolicy({ allow: [{ host: '127.0.0.1', port }], ports: [] }) })).code).toBe('network');
+    expect(
+      (
+        await faultOf(`http://127.0.0.1:${String(port)}/`, {
+          policy: addressPolicy({ allow: [{ host: '127.0.0.1', port }], ports: [] }),
+        })
+      ).code,
+    ).toBe('network');
     await new Promise((resolve) => server.close(resolve));
   });
 
@@ -94,14 +108,21 @@ describe('time', () => {
   async function late(behave: (reached: () => void) => string, ms: number, over: Over = {}): Promise<FetchFault> {
     const clock = fakeClock();
     const { promise: reached, resolve } = Promise.withResolvers<undefined>();
-    const outcome = faultOf(behave(() => { resolve(undefined); }), { clock, bytesMax: 1e9, ...over });
+    const outcome = faultOf(
+      behave(() => {
+        resolve(undefined);
+      }),
+      { clock, bytesMax: 1e9, ...over },
+    );
     await reached;
     await advanceUntil(clock, outcome, ms);
     return outcome;
   }
   async function advanceUntil(clock: FakeClock, outcome: Promise<unknown>, ms: number): Promise<void> {
     let over = false;
-    void outcome.then(() => { over = true; });
+    void outcome.then(() => {
+      over = true;
+    });
     // in small steps: the clock of the test runs ahead of the sockets
     for (let step = 0; step < 400 && !over; step += 1) {
       await new Promise((resolve) => setTimeout(resolve, 1));
@@ -110,32 +131,60 @@ describe('time', () => {
   }
 
   test('an origin that never answers is given up', async () => {
-    expect(await late((reached) => origin.url(() => { reached(); }), 11_000)).toMatchObject({ code: 'slow', said: expect.stringContaining('no answer began within 10 s') });
+    expect(
+      await late(
+        (reached) =>
+          origin.url(() => {
+            reached();
+          }),
+        11_000,
+      ),
+    ).toMatchObject({ code: 'slow', said: expect.stringContaining('no answer began within 10 s') });
   });
 
   test('an origin that falls silent is given up', async () => {
-    const behave = (reached: () => void): string => origin.url((_request, response) => { response.writeHead(200).write(BYTES, () => { reached(); }); });
+    const behave = (reached: () => void): string =>
+      origin.url((_request, response) => {
+        response.writeHead(200).write(BYTES, () => {
+          reached();
+        });
+      });
 
-    expect(await late(behave, 11_000)).toMatchObject({ code: 'slow', said: expect.stringContaining('no more of it came') });
+    expect(await late(behave, 11_000)).toMatchObject({
+      code: 'slow',
+      said: expect.stringContaining('no more of it came'),
+    });
   });
 
-  const dripping = (reached: () => void): string => origin.url((_request, response) => {
-    response.writeHead(200).write('x', reached);
-    const drip = setInterval(() => { response.write('x'); }, 1);
-    response.on('close', () => { clearInterval(drip); });
-  });
+  const dripping = (reached: () => void): string =>
+    origin.url((_request, response) => {
+      response.writeHead(200).write('x', reached);
+      const drip = setInterval(() => {
+        response.write('x');
+      }, 1);
+      response.on('close', () => {
+        clearInterval(drip);
+      });
+    });
 
   test('a whole transfer has an end, however it keeps moving', async () => {
-    expect(await late(dripping, 10_000, { limits: { ...LIMITS, leastBytesPerSecond: 0 } })).toMatchObject({ code: 'slow', said: expect.stringContaining('30 s') });
+    expect(await late(dripping, 10_000, { limits: { ...LIMITS, leastBytesPerSecond: 0 } })).toMatchObject({
+      code: 'slow',
+      said: expect.stringContaining('30 s'),
+    });
   });
 
   test('an origin that drips is given up long before', async () => {
-    expect(await late(dripping, 10_000, { limits: { ...LIMITS, totalMs: 1e9, leastBytesPerSecond: 16 * 1024 } })).toMatchObject({ code: 'slow', said: expect.stringContaining('too slowly') });
+    expect(
+      await late(dripping, 10_000, { limits: { ...LIMITS, totalMs: 1e9, leastBytesPerSecond: 16 * 1024 } }),
+    ).toMatchObject({ code: 'slow', said: expect.stringContaining('too slowly') });
   });
 
   test('the end of the service ends a transfer', async () => {
     const stopping = new AbortController();
-    const url = origin.url(() => { stopping.abort(); });
+    const url = origin.url(() => {
+      stopping.abort();
+    });
 
     expect((await faultOf(url, { permits: anyPermits(stopping.signal) })).code).toBe('busy');
   });
@@ -144,14 +193,17 @@ describe('time', () => {
 describe('a transfer that breaks off', () => {
   const whole = Buffer.from('0123456789'.repeat(50));
   /** Gives a part, then the rest to whoever asks for it. */
-  const breaking = (etag: string, rest: (from: number) => Buffer = (from) => whole.subarray(from)): string => origin.url((request, response) => {
-    const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1]);
-    if (request.headers.range === undefined) {
-      response.writeHead(200, { etag, 'content-length': String(whole.byteLength) }).write(whole.subarray(0, 200), () => response.socket?.end());
-    } else if (request.headers['if-range'] === etag) {
-      response.writeHead(206, { etag, 'content-range': `bytes ${String(from)}-499/500` }).end(rest(from));
-    } else response.writeHead(400).end();
-  });
+  const breaking = (etag: string, rest: (from: number) => Buffer = (from) => whole.subarray(from)): string =>
+    origin.url((request, response) => {
+      const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1]);
+      if (request.headers.range === undefined) {
+        response
+          .writeHead(200, { etag, 'content-length': String(whole.byteLength) })
+          .write(whole.subarray(0, 200), () => response.socket?.end());
+      } else if (request.headers['if-range'] === etag) {
+        response.writeHead(206, { etag, 'content-range': `bytes ${String(from)}-499/500` }).end(rest(from));
+      } else response.writeHead(400).end();
+    });
 
   test('goes on where it was when the origin says that it is the same', async () => {
     expect(await fetchOf(breaking('"v1"'), { resume: true })).toEqual({ bytes: whole });
@@ -166,10 +218,18 @@ describe('a transfer that breaks off', () => {
     let asked = 0;
     const hopeless = origin.url((_request, response) => {
       asked += 1;
-      response.writeHead(asked === 1 ? 200 : 206, { etag: '"v1"', 'content-length': '500', 'content-range': 'bytes 100-599/600' }).write(Buffer.alloc(100), () => response.socket?.end());
+      response
+        .writeHead(asked === 1 ? 200 : 206, {
+          etag: '"v1"',
+          'content-length': '500',
+          'content-range': 'bytes 100-599/600',
+        })
+        .write(Buffer.alloc(100), () => response.socket?.end());
     });
     const changed = origin.url((_request, response) => {
-      response.writeHead(200, { etag: '"v1"', 'content-length': '500' }).write(Buffer.alloc(100), () => response.socket?.end());
+      response
+        .writeHead(200, { etag: '"v1"', 'content-length': '500' })
+        .write(Buffer.alloc(100), () => response.socket?.end());
     });
 
     expect((await faultOf(hopeless, { resume: true })).code).toBe('network');

@@ -8,8 +8,17 @@ import type { ServeDeps, ServeOrder } from './serve-object.ts';
 
 const PATH = /^\/ximg\/([A-Za-z0-9_-]{1,64})\.[a-z0-9]{1,8}$/;
 const SECONDS = /^\d{1,12}$/;
-const WRONG: Refusal = { status: 403, code: 'invalid_link', message: 'This link is not valid. Read the task again for a fresh one.' };
-const NO_SUCH_METHOD: Refusal = { status: 405, code: 'method_not_allowed', message: 'Use GET or HEAD here.', headers: { allow: 'GET, HEAD' } };
+const WRONG: Refusal = {
+  status: 403,
+  code: 'invalid_link',
+  message: 'This link is not valid. Read the task again for a fresh one.',
+};
+const NO_SUCH_METHOD: Refusal = {
+  status: 405,
+  code: 'method_not_allowed',
+  message: 'Use GET or HEAD here.',
+  headers: { allow: 'GET, HEAD' },
+};
 
 export interface LinkDeps extends ServeDeps {
   readonly signingKey: Secret;
@@ -18,7 +27,10 @@ export interface LinkDeps extends ServeDeps {
 /** Answers `/ximg/{object}.{ext}?exp&sig`, for which the signature is all that is needed; false: it is another path. */
 export async function serveLink(deps: LinkDeps, request: IncomingMessage, response: ServerResponse): Promise<boolean> {
   if (!(request.url ?? '').startsWith('/ximg/')) return false;
-  const link = request.method === 'GET' || request.method === 'HEAD' ? readLink(deps, request.url ?? '') : { refusal: NO_SUCH_METHOD };
+  const link =
+    request.method === 'GET' || request.method === 'HEAD'
+      ? readLink(deps, request.url ?? '')
+      : { refusal: NO_SUCH_METHOD };
   if ('refusal' in link) refuse(request, response, link.refusal);
   else await serveObject(deps, request, response, link);
   return true;
@@ -29,9 +41,12 @@ function readLink({ signingKey, clock }: LinkDeps, url: string): ServeOrder | { 
   const object = PATH.exec(path)?.[1];
   const values = new URLSearchParams(query);
   const [exp, sig] = [onlyValue(values, 'exp'), onlyValue(values, 'sig')];
-  if (object === undefined || !SECONDS.test(exp) || !isSigned(signingKey, path, Number(exp), sig)) return { refusal: WRONG };
+  if (object === undefined || !SECONDS.test(exp) || !isSigned(signingKey, path, Number(exp), sig))
+    return { refusal: WRONG };
   const expiresAt = Number(exp) * 1000;
-  return expiresAt <= clock.now() ? { refusal: RESULT_EXPIRED } : { object, fileName: path.slice('/ximg/'.length), expiresAt };
+  return expiresAt <= clock.now()
+    ? { refusal: RESULT_EXPIRED }
+    : { object, fileName: path.slice('/ximg/'.length), expiresAt };
 }
 
 /** Empty when there is none, or more than one. */

@@ -22,7 +22,9 @@ export interface MediaBytes {
    */
   remove(objects: readonly string[]): Promise<void>;
   /** Undefined: there is nothing, or nothing any more. The stream must be read or destroyed. */
-  read(object: string): Promise<{ readonly stream: Readable; readonly bytes: number; readonly mediaType: string } | undefined>;
+  read(
+    object: string,
+  ): Promise<{ readonly stream: Readable; readonly bytes: number; readonly mediaType: string } | undefined>;
   /** Answers a GET or HEAD, or refuses in OpenAI's envelope. Who may ask has been decided before. */
   serve(request: IncomingMessage, response: ServerResponse, order: ServeOrder): Promise<void>;
   /** Answers a signed link; false: it is another path, and nothing was done. */

@@ -14,8 +14,16 @@ const PRIVATE_NAME = /^prv_[A-Za-z0-9_-]{20,60}$/;
 const READS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD']);
 const UNAUTHENTICATED = 401;
 const FORBIDDEN = 403;
-const NO_LIFETIME: Refusal = { status: 400, code: 'invalid_request', message: 'Say for how many milliseconds private bytes are kept, as ?private_ms=….' };
-const NO_NAME: Refusal = { status: 400, code: 'invalid_request', message: 'A name is for private bytes alone; give it as ?private_ms=…&object=prv_….' };
+const NO_LIFETIME: Refusal = {
+  status: 400,
+  code: 'invalid_request',
+  message: 'Say for how many milliseconds private bytes are kept, as ?private_ms=….',
+};
+const NO_NAME: Refusal = {
+  status: 400,
+  code: 'invalid_request',
+  message: 'A name is for private bytes alone; give it as ?private_ms=…&object=prv_….',
+};
 const NO_ACCOUNT: Refusal = { status: 400, code: 'invalid_request', message: 'Name the account as ?account=….' };
 
 export interface RouteDeps {
@@ -31,19 +39,24 @@ export interface RouteDeps {
  * services.
  */
 export function mediaRoutes(deps: RouteDeps): readonly HttpRoute[] {
-  const route = (takes: (path: string) => boolean, handle: Handler): HttpRoute => (request, response) => {
-    if (!takes((request.url ?? '').split('?', 1)[0] ?? '')) return false;
-    handle(deps, request, response).catch((error: unknown) => {
-      deps.log.error({ err: error }, 'bytes were not served');
-      const problem = problemOf(error);
-      refuse(request, response, problem.kind === 'unavailable' ? unavailable(problem) : BROKEN);
-    });
-    return true;
-  };
+  const route =
+    (takes: (path: string) => boolean, handle: Handler): HttpRoute =>
+    (request, response) => {
+      if (!takes((request.url ?? '').split('?', 1)[0] ?? '')) return false;
+      handle(deps, request, response).catch((error: unknown) => {
+        deps.log.error({ err: error }, 'bytes were not served');
+        const problem = problemOf(error);
+        refuse(request, response, problem.kind === 'unavailable' ? unavailable(problem) : BROKEN);
+      });
+      return true;
+    };
   return [
-    route((path) => path.startsWith('/ximg/'), async ({ bytes }, request, response) => {
-      await bytes.serveLink(request, response);
-    }),
+    route(
+      (path) => path.startsWith('/ximg/'),
+      async ({ bytes }, request, response) => {
+        await bytes.serveLink(request, response);
+      },
+    ),
     route((path) => path === '/bytes' || path.startsWith('/bytes/'), handleBytes),
   ];
 }
@@ -59,7 +72,12 @@ async function handleBytes(deps: RouteDeps, request: IncomingMessage, response: 
   const { pathname, searchParams } = new URL(request.url ?? '', 'http://bytes');
   const object = OBJECT_PATH.exec(pathname)?.[1];
   if (pathname === '/bytes' && request.method === 'PUT') await takeBytes(deps, request, response, searchParams);
-  else if (object !== undefined && READS.has(request.method)) await deps.bytes.serve(request, response, { object, fileName: fileNameOf(request), variant: searchParams.get('variant') === 'thumbnail' ? 'thumbnail' : undefined });
+  else if (object !== undefined && READS.has(request.method))
+    await deps.bytes.serve(request, response, {
+      object,
+      fileName: fileNameOf(request),
+      variant: searchParams.get('variant') === 'thumbnail' ? 'thumbnail' : undefined,
+    });
   else if (object !== undefined && request.method === 'DELETE') await removeObject(deps, response, object);
   else refuse(request, response, NOT_FOUND);
 }
@@ -76,7 +94,11 @@ function refusalOf({ authorize }: RouteDeps, { headers }: IncomingMessage): Refu
     return undefined;
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    return { status: error.kind === 'unauthenticated' ? UNAUTHENTICATED : FORBIDDEN, code: error.reason, message: error.message };
+    return {
+      status: error.kind === 'unauthenticated' ? UNAUTHENTICATED : FORBIDDEN,
+      code: error.reason,
+      message: error.message,
+    };
   }
 }
 
@@ -85,7 +107,12 @@ function fileNameOf({ headers }: IncomingMessage): string | undefined {
   return typeof name === 'string' ? name : undefined;
 }
 
-async function takeBytes({ bytes, inline }: RouteDeps, request: IncomingMessage, response: ServerResponse, query: URLSearchParams): Promise<void> {
+async function takeBytes(
+  { bytes, inline }: RouteDeps,
+  request: IncomingMessage,
+  response: ServerResponse,
+  query: URLSearchParams,
+): Promise<void> {
   const accountId = query.get('account') ?? '';
   const privateMs = query.has('private_ms') ? Number(query.get('private_ms')) : undefined;
   const object = query.get('object') ?? undefined;
@@ -100,8 +127,17 @@ async function takeBytes({ bytes, inline }: RouteDeps, request: IncomingMessage,
   }
   try {
     const bytesMax = Number(query.get('bytes_max') ?? NaN);
-    const body = JSON.stringify(await bytes.put(request, { accountId, privateMs, object, bytesMax: Number.isSafeInteger(bytesMax) ? bytesMax : undefined }));
-    response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }).end(body);
+    const body = JSON.stringify(
+      await bytes.put(request, {
+        accountId,
+        privateMs,
+        object,
+        bytesMax: Number.isSafeInteger(bytesMax) ? bytesMax : undefined,
+      }),
+    );
+    response
+      .writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) })
+      .end(body);
   } catch (error) {
     refuse(request, response, refusalOfPut(error));
   }
@@ -113,14 +149,27 @@ function refusalOfPut(error: unknown): Refusal {
   return error.kind === 'exhausted' ? tooMany(error) : tooLarge(error.message);
 }
 
-function faultOf({ accountId, privateMs, object }: { readonly accountId: string; readonly privateMs: number | undefined; readonly object: string | undefined }): Refusal | undefined {
+function faultOf({
+  accountId,
+  privateMs,
+  object,
+}: {
+  readonly accountId: string;
+  readonly privateMs: number | undefined;
+  readonly object: string | undefined;
+}): Refusal | undefined {
   if (privateMs !== undefined && !(Number.isSafeInteger(privateMs) && privateMs > 0)) return NO_LIFETIME;
   if (object !== undefined && !(privateMs !== undefined && PRIVATE_NAME.test(object))) return NO_NAME;
   return accountId === '' ? NO_ACCOUNT : undefined;
 }
 
 function tooMany({ reason, message, retryAfterMs = 1000 }: Problem): Refusal {
-  return { status: 429, code: reason, message, headers: { connection: 'close', 'retry-after': String(Math.ceil(retryAfterMs / 1000)) } };
+  return {
+    status: 429,
+    code: reason,
+    message,
+    headers: { connection: 'close', 'retry-after': String(Math.ceil(retryAfterMs / 1000)) },
+  };
 }
 
 /** What is still being sent is not read. */

@@ -28,17 +28,27 @@ export interface SentBlob {
  * Answers with a blob, or the part of it that is asked for, under the conditions of the request. The rules are those of the package `send`,
  * which is told the size from the books; where the bytes lie is the store's affair, so that every store is served alike.
  */
-export async function sendBlob(deps: SendDeps, { key, bytes }: SentBlob, request: IncomingMessage, response: ServerResponse): Promise<void> {
+export async function sendBlob(
+  deps: SendDeps,
+  { key, bytes }: SentBlob,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   // who asked may have gone while the object was looked for
   if (response.closed || response.destroyed) return;
   // `no-cache`, which fetch adds to every condition, is for caches on the way; here the condition itself is what counts
   delete request.headers['cache-control'];
   if (isLongSuffix(request.headers.range, bytes)) request.headers.range = ALL;
   await new Promise<void>((resolve) => {
-    response.once('close', () => { resolve(); });
+    response.once('close', () => {
+      resolve();
+    });
     const sender = send(request, '/', OPTIONS).on('error', (error: SendError) => {
       const range = error.headers?.['Content-Range'];
-      refuse(request, response, { ...(REFUSALS[error.status ?? 500] ?? BROKEN), ...(range === undefined ? {} : { headers: { 'content-range': range } }) });
+      refuse(request, response, {
+        ...(REFUSALS[error.status ?? 500] ?? BROKEN),
+        ...(range === undefined ? {} : { headers: { 'content-range': range } }),
+      });
     });
     const stream = (_path: string, { start, end }: ByteRange): void => {
       void pump(deps, { key, range: end - start + 1 >= bytes ? undefined : { start, end } }, request, response);
@@ -68,7 +78,12 @@ const REFUSALS: Readonly<Record<number, Refusal>> = {
   416: { status: 416, code: 'range_not_satisfiable', message: 'The range lies outside of the bytes.' },
 };
 
-async function pump({ blobs, log, clock }: SendDeps, { key, range }: { readonly key: string; readonly range: ByteRange | undefined }, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function pump(
+  { blobs, log, clock }: SendDeps,
+  { key, range }: { readonly key: string; readonly range: ByteRange | undefined },
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   try {
     const pieces = await blobs.pieces(key, range);
     if (pieces === undefined) {

@@ -32,7 +32,12 @@ export interface ServeOrder {
 }
 
 /** Answers a GET or HEAD with an object's bytes, ranges and conditions included. Who may ask has been decided before. */
-export async function serveObject(deps: ServeDeps, request: IncomingMessage, response: ServerResponse, order: ServeOrder): Promise<void> {
+export async function serveObject(
+  deps: ServeDeps,
+  request: IncomingMessage,
+  response: ServerResponse,
+  order: ServeOrder,
+): Promise<void> {
   const found = await deps.store.find(order.object);
   if (found === undefined) {
     refuse(request, response, NOT_FOUND);
@@ -49,10 +54,19 @@ export async function serveObject(deps: ServeDeps, request: IncomingMessage, res
     refuse(request, response, NO_THUMBNAIL);
     return;
   }
-  await serveKept(deps, request, response, { found: shown, fileName: fileNameOf(shown, order.fileName), secondsLeft: Math.max(1, Math.floor((expiresAt - now) / 1000)) });
+  await serveKept(deps, request, response, {
+    found: shown,
+    fileName: fileNameOf(shown, order.fileName),
+    secondsLeft: Math.max(1, Math.floor((expiresAt - now) / 1000)),
+  });
 }
 
-async function serveKept(deps: ServeDeps, request: IncomingMessage, response: ServerResponse, served: Served): Promise<void> {
+async function serveKept(
+  deps: ServeDeps,
+  request: IncomingMessage,
+  response: ServerResponse,
+  served: Served,
+): Promise<void> {
   const elsewhere = await addressOf(deps, request, served);
   if (elsewhere !== undefined) {
     response.writeHead(FOUND, { location: elsewhere, 'cache-control': 'no-store', 'content-length': '0' }).end();
@@ -68,10 +82,19 @@ interface Served {
   readonly secondsLeft: number;
 }
 
-async function addressOf({ blobs, results }: ServeDeps, request: IncomingMessage, { found, fileName, secondsLeft }: Served): Promise<string | undefined> {
+async function addressOf(
+  { blobs, results }: ServeDeps,
+  request: IncomingMessage,
+  { found, fileName, secondsLeft }: Served,
+): Promise<string | undefined> {
   if (!results.redirect || found.purpose !== 'result') return undefined;
   const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
-  return blobs.linkTo(found.blob.key, { method, fileName, mediaType: mediaTypeOf(found), secondsLeft: Math.min(secondsLeft, REDIRECT_SECONDS_MAX) });
+  return blobs.linkTo(found.blob.key, {
+    method,
+    fileName,
+    mediaType: mediaTypeOf(found),
+    secondsLeft: Math.min(secondsLeft, REDIRECT_SECONDS_MAX),
+  });
 }
 
 /** No header of where the bytes came from is among them; a page that is smuggled in as media gets no rights. */

@@ -18,9 +18,17 @@ let server: S3Server;
 let disk: MediaUnderTest;
 let bucket: MediaUnderTest;
 
-const bucketSection = () => ({ fetch: { allow: [origin.host] }, blobs: `s3://${server.bucket}?endpoint=${server.endpoint}`, s3: S3_KEYS });
+const bucketSection = () => ({
+  fetch: { allow: [origin.host] },
+  blobs: `s3://${server.bucket}?endpoint=${server.endpoint}`,
+  s3: S3_KEYS,
+});
 const resultOf = async (under: MediaUnderTest): Promise<string> => {
-  const { result } = await under.client.ingestResult({ accountId: 'demo', taskId: `task_${String(systemClock.now())}`, url: origin.url(serves(WHOLE)) });
+  const { result } = await under.client.ingestResult({
+    accountId: 'demo',
+    taskId: `task_${String(systemClock.now())}`,
+    url: origin.url(serves(WHOLE)),
+  });
   const path = `/ximg/${result!.object}.mp4`;
   return `${under.url}${path}?${signPath(SIGNING_KEY, path, Math.floor(systemClock.now() / 1000) + 3600)}`;
 };
@@ -40,15 +48,44 @@ describe('a bucket is served as a folder is', () => {
   beforeAll(async () => {
     links = await Promise.all([resultOf(disk), resultOf(bucket)]);
   });
-  const answers = (init: RequestInit): Promise<readonly unknown[]> => Promise.all(links.map(async (link) => {
-    const response = await fetch(link, init);
-    const told = ['content-type', 'content-length', 'content-range', 'accept-ranges', 'etag', 'x-content-type-options', 'content-security-policy'];
-    return [response.status, told.map((name) => response.headers.get(name)), createHash('sha256').update(Buffer.from(await response.arrayBuffer())).digest('hex')];
-  }));
+  const answers = (init: RequestInit): Promise<readonly unknown[]> =>
+    Promise.all(
+      links.map(async (link) => {
+        const response = await fetch(link, init);
+        const told = [
+          'content-type',
+          'content-length',
+          'content-range',
+          'accept-ranges',
+          'etag',
+          'x-content-type-options',
+          'content-security-policy',
+        ];
+        return [
+          response.status,
+          told.map((name) => response.headers.get(name)),
+          createHash('sha256')
+            .update(Buffer.from(await response.arrayBuffer()))
+            .digest('hex'),
+        ];
+      }),
+    );
 
   test.each([
-    {}, { range: 'bytes=0-9' }, { range: 'bytes=100-' }, { range: 'bytes=-5' }, { range: `bytes=${String(SIZE - 1)}-` }, { range: `bytes=0-${String(SIZE * 2)}` }, { range: `bytes=${String(SIZE)}-` }, { range: 'bytes=9-0' },
-    { range: 'bytes=0-1,4-5' }, { range: 'items=0-1' }, { range: 'bytes=0-9', 'if-range': '"another"' }, { 'if-none-match': '*' }, { 'if-match': '"x"' }, { 'if-modified-since': 'Fri, 01 Jan 2100 00:00:00 GMT' },
+    {},
+    { range: 'bytes=0-9' },
+    { range: 'bytes=100-' },
+    { range: 'bytes=-5' },
+    { range: `bytes=${String(SIZE - 1)}-` },
+    { range: `bytes=0-${String(SIZE * 2)}` },
+    { range: `bytes=${String(SIZE)}-` },
+    { range: 'bytes=9-0' },
+    { range: 'bytes=0-1,4-5' },
+    { range: 'items=0-1' },
+    { range: 'bytes=0-9', 'if-range': '"another"' },
+    { 'if-none-match': '*' },
+    { 'if-match': '"x"' },
+    { 'if-modified-since': 'Fri, 01 Jan 2100 00:00:00 GMT' },
   ] as Record<string, string>[])('%j', async (headers) => {
     for (const method of ['GET', 'HEAD']) {
       const [folder, inBucket] = await answers({ method, headers });
@@ -59,14 +96,17 @@ describe('a bucket is served as a folder is', () => {
   test('its bytes are those of the result', async () => {
     expect(Buffer.from(await (await fetch(links[1]!)).arrayBuffer()).equals(WHOLE)).toBe(true);
     // a poster may still be drawn beside, in a file that goes with it
-    for (let tries = 0; tries < 100_000 && bucket.blobs().length > 0; tries += 1) await new Promise((resolve) => setImmediate(resolve));
+    for (let tries = 0; tries < 100_000 && bucket.blobs().length > 0; tries += 1)
+      await new Promise((resolve) => setImmediate(resolve));
     expect(bucket.blobs()).toEqual([]);
   });
 });
 
 test('bytes in a bucket that is away are 503 with a time to wait, and nothing of where they lie is said', async () => {
   const emptied = await startS3Server();
-  const under = await startMediaUnderTest({ section: { ...bucketSection(), blobs: `s3://${emptied.bucket}?endpoint=${emptied.endpoint}` } });
+  const under = await startMediaUnderTest({
+    section: { ...bucketSection(), blobs: `s3://${emptied.bucket}?endpoint=${emptied.endpoint}` },
+  });
   const link = await resultOf(under);
   await emptied.close();
   const answer = await fetch(link);
@@ -89,7 +129,11 @@ describe('a result may be sent for to the bucket', () => {
     const answer = await fetch(link, { redirect: 'manual' });
     const location = new URL(answer.headers.get('location')!);
 
-    expect([answer.status, location.origin, answer.headers.get('cache-control')]).toEqual([302, server.endpoint, 'no-store']);
+    expect([answer.status, location.origin, answer.headers.get('cache-control')]).toEqual([
+      302,
+      server.endpoint,
+      'no-store',
+    ]);
     expect(Number(location.searchParams.get('X-Amz-Expires'))).toBeLessThanOrEqual(3600);
     expect(Buffer.from(await (await fetch(link)).arrayBuffer()).equals(WHOLE)).toBe(true);
     expect((await fetch(link, { headers: { range: 'bytes=0-9' } })).status).toBe(206);
@@ -98,7 +142,10 @@ describe('a result may be sent for to the bucket', () => {
 
   test('but other media are not', async () => {
     const { object } = await redirecting.media.bytes.put(fixture('image.png'), { accountId: 'demo' });
-    const answer = await fetch(`${redirecting.url}/bytes/${object}`, { redirect: 'manual', headers: { authorization: `Bearer ${redirecting.serviceKey}` } });
+    const answer = await fetch(`${redirecting.url}/bytes/${object}`, {
+      redirect: 'manual',
+      headers: { authorization: `Bearer ${redirecting.serviceKey}` },
+    });
 
     expect(answer.status).toBe(200);
     await answer.arrayBuffer();
@@ -107,8 +154,16 @@ describe('a result may be sent for to the bucket', () => {
 
 test('a result that has expired, and its thumbnail, leave the bucket too', async () => {
   const clock = fakeClock(systemClock.now());
-  const brief = await startMediaUnderTest({ clock, section: { ...bucketSection(), blobs: `s3://${server.bucket}/brief?endpoint=${server.endpoint}`, results: { lifetime: '3s' } } });
-  const left = async (): Promise<number> => ((await (await fetch(`${server.endpoint}/${server.bucket}?prefix=brief/`)).text()).match(/<Key>/g) ?? []).length;
+  const brief = await startMediaUnderTest({
+    clock,
+    section: {
+      ...bucketSection(),
+      blobs: `s3://${server.bucket}/brief?endpoint=${server.endpoint}`,
+      results: { lifetime: '3s' },
+    },
+  });
+  const left = async (): Promise<number> =>
+    ((await (await fetch(`${server.endpoint}/${server.bucket}?prefix=brief/`)).text()).match(/<Key>/g) ?? []).length;
   const link = await resultOf(brief);
   expect(await left()).toBeGreaterThan(0);
 
@@ -116,7 +171,7 @@ test('a result that has expired, and its thumbnail, leave the bucket too', async
   expect((await fetch(link)).status).toBe(410);
   // past the pin of the upload, and then until the sweep has come by
   await clock.advance(3_600_000);
-  for (let tries = 0; tries < 500 && await left() > 0; tries += 1) await clock.advance(30_000);
+  for (let tries = 0; tries < 500 && (await left()) > 0; tries += 1) await clock.advance(30_000);
   expect(await left()).toBe(0);
   await brief.close();
 }, 60_000);
@@ -124,7 +179,8 @@ test('a result that has expired, and its thumbnail, leave the bucket too', async
 describe('an address for a channel', () => {
   const staged = async (under: MediaUnderTest): Promise<string> => {
     const { object } = await under.media.bytes.put(fixture('image.png'), { accountId: 'demo' });
-    return (await under.client.stageMedia({ accountId: 'demo', taskId: '', category: Category.IMAGE, object })).media!.object;
+    return (await under.client.stageMedia({ accountId: 'demo', taskId: '', category: Category.IMAGE, object })).media!
+      .object;
   };
 
   test('leads into the bucket where the operator says that channels reach it', async () => {
@@ -144,9 +200,16 @@ describe('an address for a channel', () => {
   });
 
   test('leads to the public address of a bucket that has one', async () => {
-    const under = await startMediaUnderTest({ section: { ...bucketSection(), blobs: `s3://${server.bucket}?endpoint=${server.endpoint}&public_endpoint=https://files.example` } });
+    const under = await startMediaUnderTest({
+      section: {
+        ...bucketSection(),
+        blobs: `s3://${server.bucket}?endpoint=${server.endpoint}&public_endpoint=https://files.example`,
+      },
+    });
 
-    expect(new URL((await under.client.linkObject({ object: await staged(under) })).url).origin).toBe('https://files.example');
+    expect(new URL((await under.client.linkObject({ object: await staged(under) })).url).origin).toBe(
+      'https://files.example',
+    );
     await under.close();
   });
 });

@@ -28,8 +28,12 @@ beforeAll(async () => {
   const { result } = await under.client.ingestResult({ accountId: 'demo', taskId: 'task_1', url: largeVideo() });
   const path = `/ximg/${result!.object}.mp4`;
   link = `${path}?${signPath(SIGNING_KEY, path, Math.floor(Date.now() / 1000) + 3600)}`;
-  server = createServer((request, response) => { void under.media.bytes.serveLink(request, response); });
-  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve); });
+  server = createServer((request, response) => {
+    void under.media.bytes.serveLink(request, response);
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
 }, TEST_MS);
 afterAll(async () => {
   server.closeAllConnections();
@@ -44,9 +48,14 @@ function largeVideo(): string {
   head.writeUInt32BE(REST_BYTES, 0);
   const piece = Buffer.alloc(MIB);
   return origin.url((_request, response) => {
-    response.writeHead(200, { 'content-length': String(fixture('768p.mp4').byteLength + REST_BYTES) }).write(Buffer.concat([fixture('768p.mp4'), head]));
+    response
+      .writeHead(200, { 'content-length': String(fixture('768p.mp4').byteLength + REST_BYTES) })
+      .write(Buffer.concat([fixture('768p.mp4'), head]));
     const more = (left: number): void => {
-      if (left > 0) response.write(piece.subarray(0, left), () => { more(left - piece.byteLength); });
+      if (left > 0)
+        response.write(piece.subarray(0, left), () => {
+          more(left - piece.byteLength);
+        });
       else response.end();
     };
     more(REST_BYTES - head.byteLength);
@@ -63,34 +72,42 @@ function readers(count: number): readonly Socket[] {
   });
 }
 
-const openBlobs = (): number => readdirSync('/proc/self/fd').filter((name) => {
-  try {
-    return readlinkSync(`/proc/self/fd/${name}`).includes(`${under.folder}/blobs/`);
-  } catch {
-    return false;
-  }
-}).length;
+const openBlobs = (): number =>
+  readdirSync('/proc/self/fd').filter((name) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${name}`).includes(`${under.folder}/blobs/`);
+    } catch {
+      return false;
+    }
+  }).length;
 const until = async (isSo: () => boolean): Promise<void> => {
   for (let tries = 0; tries < 500 && !isSo(); tries += 1) await wait(20);
   expect(isSo()).toBe(true);
 };
 
-test('readers who take nothing cost two buffers each, one who reads beside them gets all of it, and who leaves leaves nothing open', async () => {
-  const before = process.memoryUsage.rss();
-  let most = 0;
-  const stalled = readers(READERS);
-  await until(() => openBlobs() === READERS);
+test(
+  'readers who take nothing cost two buffers each, one who reads beside them gets all of it, and who leaves leaves nothing open',
+  async () => {
+    const before = process.memoryUsage.rss();
+    let most = 0;
+    const stalled = readers(READERS);
+    await until(() => openBlobs() === READERS);
 
-  const { port } = server.address() as AddressInfo;
-  const answer = await fetch(`http://127.0.0.1:${String(port)}${link}`);
-  let bytes = 0;
-  for await (const piece of answer.body!) {
-    bytes += (piece as Uint8Array).byteLength;
-    most = Math.max(most, process.memoryUsage.rss() - before);
-  }
-  expect([answer.status, bytes]).toEqual([200, Number(answer.headers.get('content-length'))]);
-  expect(most).toBeLessThan(GROWTH_BYTES_MAX);
+    const { port } = server.address() as AddressInfo;
+    const answer = await fetch(`http://127.0.0.1:${String(port)}${link}`);
+    let bytes = 0;
+    for await (const piece of answer.body!) {
+      bytes += (piece as Uint8Array).byteLength;
+      most = Math.max(most, process.memoryUsage.rss() - before);
+    }
+    expect([answer.status, bytes]).toEqual([200, Number(answer.headers.get('content-length'))]);
+    expect(most).toBeLessThan(GROWTH_BYTES_MAX);
 
-  stalled.forEach((socket, index) => { if (index % 2 === 0) socket.destroy(); else socket.resetAndDestroy(); });
-  await until(() => openBlobs() === 0);
-}, TEST_MS);
+    stalled.forEach((socket, index) => {
+      if (index % 2 === 0) socket.destroy();
+      else socket.resetAndDestroy();
+    });
+    await until(() => openBlobs() === 0);
+  },
+  TEST_MS,
+);

@@ -7,7 +7,13 @@ import type { MediaStore, StoredUnder } from '../store/media-store.ts';
 
 const ID_BYTES = 20;
 /** What the ids of each begin with. */
-const PREFIXES: Readonly<Record<Purpose, string>> = { staged: 'med', inline: 'inl', result: 'vid', poster: 'pic', private: 'prv' };
+const PREFIXES: Readonly<Record<Purpose, string>> = {
+  staged: 'med',
+  inline: 'inl',
+  result: 'vid',
+  poster: 'pic',
+  private: 'prv',
+};
 
 export interface ClaimDeps {
   readonly store: MediaStore;
@@ -31,7 +37,18 @@ export interface Claim {
 }
 
 /** Makes an object of content that is kept. Links carry its id, so it is a secret of 160 bits rather than a hash that others could know. */
-export async function claimBlob({ store, clock, random }: ClaimDeps, { facts, lifetimeMs, id, ...claim }: Claim): Promise<MediaObject | undefined> {
+export async function claimBlob(
+  { store, clock, random }: ClaimDeps,
+  { facts, lifetimeMs, id, ...claim }: Claim,
+): Promise<MediaObject | undefined> {
   const now = clock.now();
-  return store.addObject({ ...claim, id: id ?? newKey(PREFIXES[claim.purpose], ID_BYTES, random), createdAt: now, expiresAt: now + lifetimeMs }, facts);
+  return store.addObject(
+    {
+      ...claim,
+      id: id ?? newKey(PREFIXES[claim.purpose], ID_BYTES, random),
+      createdAt: now,
+      expiresAt: now + lifetimeMs,
+    },
+    facts,
+  );
 }

@@ -6,7 +6,11 @@ import { dropPin, keepFile } from './keep-file.ts';
 import type { KeepFileDeps } from './keep-file.ts';
 
 /** Keeps a file under a claim of its own, or nothing of it: bytes that no claim came to are removed at once. */
-export async function claimFile(deps: KeepFileDeps & ClaimDeps, file: ReceivedFile, claim: Omit<Claim, 'blob' | 'pin'>): Promise<MediaObject | undefined> {
+export async function claimFile(
+  deps: KeepFileDeps & ClaimDeps,
+  file: ReceivedFile,
+  claim: Omit<Claim, 'blob' | 'pin'>,
+): Promise<MediaObject | undefined> {
   const { blob, pin } = await keepFile(deps, file);
   let object: MediaObject | undefined;
   try {

@@ -44,12 +44,20 @@ afterAll(async () => {
   for (const folder of folders) rmSync(folder, { recursive: true });
 });
 
-interface Place { readonly folder: string; readonly sql: Sql; readonly clock: FakeClock }
+interface Place {
+  readonly folder: string;
+  readonly sql: Sql;
+  readonly clock: FakeClock;
+}
 
 async function newPlace(): Promise<Place> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'media-moments-'));
   folders.push(folder);
-  return { folder, clock: fakeClock(), sql: await openSql({ url: undefined, dataDir: folder, name: 'media', migrations: MIGRATIONS }) };
+  return {
+    folder,
+    clock: fakeClock(),
+    sql: await openSql({ url: undefined, dataDir: folder, name: 'media', migrations: MIGRATIONS }),
+  };
 }
 
 /** What the service is made of, from what lies there, as at a start. */
@@ -57,14 +65,27 @@ function living({ folder, sql, clock }: Place, life: Life) {
   const { mortal } = life;
   const incoming = mortal(openIncoming(path.join(folder, 'blobs', 'incoming'), newIds(clock)));
   return {
-    clock, incoming, random: systemRandom, newId: newIds(clock), log: silentLog, publicUrl: 'https://gate.example', bytesMax: BYTES_MAX, stagedLifetimeMs: DAY_MS, results: { lifetimeMs: DAY_MS },
-    inline: { lifetimeMs: HOUR_MS, bytesMax: MIB, accountBytesMax: MIB }, store: mortal(sqlMediaStore(sql)), blobs: mortal(openDiskBlobs(path.join(folder, 'blobs'))),
+    clock,
+    incoming,
+    random: systemRandom,
+    newId: newIds(clock),
+    log: silentLog,
+    publicUrl: 'https://gate.example',
+    bytesMax: BYTES_MAX,
+    stagedLifetimeMs: DAY_MS,
+    results: { lifetimeMs: DAY_MS },
+    inline: { lifetimeMs: HOUR_MS, bytesMax: MIB, accountBytesMax: MIB },
+    store: mortal(sqlMediaStore(sql)),
+    blobs: mortal(openDiskBlobs(path.join(folder, 'blobs'))),
     fetch: { urlCharactersMax: 4096 },
     fetcher: {
       fetchReference: () => received(incoming, PICTURE),
-      withResult: async <T>(_order: unknown, use: (file: ReceivedFile) => Promise<T>) => use(await received(incoming, VIDEO)),
+      withResult: async <T>(_order: unknown, use: (file: ReceivedFile) => Promise<T>) =>
+        use(await received(incoming, VIDEO)),
     },
-    probe: mortal(pool.probe), redraw: mortal(pool.redraw), poster: mortal(pool.poster),
+    probe: mortal(pool.probe),
+    redraw: mortal(pool.redraw),
+    poster: mortal(pool.poster),
   };
 }
 type Living = ReturnType<typeof living>;
@@ -78,58 +99,79 @@ async function received(incoming: Incoming, bytes: Buffer): Promise<ReceivedFile
 
 const order = { accountId: 'demo', taskId: 'task_1', requestId: 'req_1' };
 const RESULT = { ...order, url: 'https://origin.example/v.mp4' };
-const staged = (source: { url: string } | { object: string; declaredType: string }) => (deps: Living) => stageMedia(deps, { ...order, category: 'image', source });
+const staged = (source: { url: string } | { object: string; declaredType: string }) => (deps: Living) =>
+  stageMedia(deps, { ...order, category: 'image', source });
 
 test.each<[string, (deps: Living) => Promise<MediaObject | undefined>, Buffer | undefined]>([
   ['a result is taken in', (deps) => ingestResult(deps, RESULT), VIDEO],
   ['a poster is made', async (deps) => makePoster(deps, await ingestResult(deps, RESULT)), undefined],
   ['an external address is staged', staged({ url: 'https://origin.example/i.png' }), undefined],
   ['a data URL is staged', staged({ url: `data:image/png;base64,${PICTURE.toString('base64')}` }), undefined],
-  ['a result of our own is staged', async (deps) => {
-    await ingestResult(deps, RESULT);
-    return stageMedia(deps, { ...order, category: 'video', source: { url: '/v1/videos/task_1/content' } });
-  }, VIDEO],
-  ['bytes of a client are kept and staged', async (deps) => {
-    const { id } = await putBytes(deps, PICTURE, { accountId: 'demo' });
-    return staged({ object: id, declaredType: '' })(deps);
-  }, undefined],
-])('%s: whenever the process dies, nothing half is left, and the next one does it once', async (_what, work, bytes) => {
-  let survived = false;
-  let moment = 1;
-  for (; moment <= MOMENTS_MAX && !survived; moment += 1) {
-    const place = await newPlace();
-    const life = lifeUntil(moment);
-    survived = await Promise.race([work(living(place, life)).then(() => true), life.ended.then(() => false)]);
-    await expectSound(place, work, bytes);
-    await place.sql.close();
-  }
+  [
+    'a result of our own is staged',
+    async (deps) => {
+      await ingestResult(deps, RESULT);
+      return stageMedia(deps, { ...order, category: 'video', source: { url: '/v1/videos/task_1/content' } });
+    },
+    VIDEO,
+  ],
+  [
+    'bytes of a client are kept and staged',
+    async (deps) => {
+      const { id } = await putBytes(deps, PICTURE, { accountId: 'demo' });
+      return staged({ object: id, declaredType: '' })(deps);
+    },
+    undefined,
+  ],
+])(
+  '%s: whenever the process dies, nothing half is left, and the next one does it once',
+  async (_what, work, bytes) => {
+    let survived = false;
+    let moment = 1;
+    for (; moment <= MOMENTS_MAX && !survived; moment += 1) {
+      const place = await newPlace();
+      const life = lifeUntil(moment);
+      survived = await Promise.race([work(living(place, life)).then(() => true), life.ended.then(() => false)]);
+      await expectSound(place, work, bytes);
+      await place.sql.close();
+    }
 
-  expect(survived).toBe(true);
-  expect(moment).toBeGreaterThan(15);
-}, TEST_MS);
+    expect(survived).toBe(true);
+    expect(moment).toBeGreaterThan(15);
+  },
+  TEST_MS,
+);
 
-test('bytes of a create that is refused: whenever a process dies, what tasks repeats and an hour leave nothing of them', async () => {
-  let survived = false;
-  let moment = 1;
-  for (; moment <= MOMENTS_MAX && !survived; moment += 1) {
-    const place = await newPlace();
-    const life = lifeUntil(moment);
-    const dying = { ...living(place, life), stagedLifetimeMs: 8 * DAY_MS };
-    survived = await Promise.race([refusedCreate(dying).then(() => true), life.ended.then(() => false)]);
-    if (survived) expect(filesIn(place)).toEqual([]);
+test(
+  'bytes of a create that is refused: whenever a process dies, what tasks repeats and an hour leave nothing of them',
+  async () => {
+    let survived = false;
+    let moment = 1;
+    for (; moment <= MOMENTS_MAX && !survived; moment += 1) {
+      const place = await newPlace();
+      const life = lifeUntil(moment);
+      const dying = { ...living(place, life), stagedLifetimeMs: 8 * DAY_MS };
+      survived = await Promise.race([refusedCreate(dying).then(() => true), life.ended.then(() => false)]);
+      if (survived) expect(filesIn(place)).toEqual([]);
 
-    const deps = living(place, lifeUntil(Number.POSITIVE_INFINITY));
-    await removeStaged(deps, order);
-    await place.clock.advance(HOUR_MS);
-    while (await collectGarbage(deps) > 0);
-    const left = await Promise.all(['blobs', 'objects', 'garbage', 'pins', 'uploads', 'stagings'].map((table) => place.sql.read(`SELECT * FROM ${table}`)));
-    expect([filesIn(place), ...left.flat()]).toEqual([[]]);
-    await place.sql.close();
-  }
+      const deps = living(place, lifeUntil(Number.POSITIVE_INFINITY));
+      await removeStaged(deps, order);
+      await place.clock.advance(HOUR_MS);
+      while ((await collectGarbage(deps)) > 0);
+      const left = await Promise.all(
+        ['blobs', 'objects', 'garbage', 'pins', 'uploads', 'stagings'].map((table) =>
+          place.sql.read(`SELECT * FROM ${table}`),
+        ),
+      );
+      expect([filesIn(place), ...left.flat()]).toEqual([[]]);
+      await place.sql.close();
+    }
 
-  expect(survived).toBe(true);
-  expect(moment).toBeGreaterThan(30);
-}, TEST_MS);
+    expect(survived).toBe(true);
+    expect(moment).toBeGreaterThan(30);
+  },
+  TEST_MS,
+);
 
 async function refusedCreate(deps: Living): Promise<void> {
   const { id } = await putBytes(deps, PICTURE, { accountId: 'demo' });
@@ -140,7 +182,11 @@ async function refusedCreate(deps: Living): Promise<void> {
 }
 
 /** Starts anew on what is left, does the work, and lets the time of all of it pass. */
-async function expectSound(place: Place, work: (deps: Living) => Promise<MediaObject | undefined>, bytes: Buffer | undefined): Promise<void> {
+async function expectSound(
+  place: Place,
+  work: (deps: Living) => Promise<MediaObject | undefined>,
+  bytes: Buffer | undefined,
+): Promise<void> {
   const deps = living(place, lifeUntil(Number.POSITIVE_INFINITY));
   expect(filesIn(place, 'incoming')).toEqual([]);
   await collectGarbage(deps);
@@ -148,20 +194,30 @@ async function expectSound(place: Place, work: (deps: Living) => Promise<MediaOb
   const again = await work(deps);
   expect(object).toBeDefined();
   expect([again?.blob.key, filesIn(place, 'incoming')]).toEqual([object?.blob.key, []]);
-  const stored = Buffer.concat(await (await deps.blobs.open(object?.blob.key ?? ''))?.toArray() as Buffer[]);
+  const stored = Buffer.concat((await (await deps.blobs.open(object?.blob.key ?? ''))?.toArray()) as Buffer[]);
   expect(stored.byteLength).toBe(object?.blob.bytes);
   if (bytes !== undefined) expect(stored.equals(bytes)).toBe(true);
 
-  const rows = (await place.sql.read<{ storage_key: string }>('SELECT storage_key FROM blobs')).map(({ storage_key: key }) => key);
+  const rows = (await place.sql.read<{ storage_key: string }>('SELECT storage_key FROM blobs')).map(
+    ({ storage_key: key }) => key,
+  );
   expect(filesIn(place).filter((key) => !rows.includes(key))).toEqual([]);
-  expect((await verifyBlobs(deps, { after: '', limit: 100, sizesOnly: false }, new AbortController().signal)).faults).toEqual([]);
+  expect(
+    (await verifyBlobs(deps, { after: '', limit: 100, sizesOnly: false }, new AbortController().signal)).faults,
+  ).toEqual([]);
 
   await place.clock.advance(2 * DAY_MS);
-  while (await collectGarbage(deps) > 0);
-  const left = await Promise.all(['blobs', 'objects', 'garbage', 'pins', 'uploads', 'stagings'].map((table) => place.sql.read(`SELECT * FROM ${table} WHERE ${table === 'objects' ? 'removed_at IS NULL' : '1 = 1'}`)));
+  while ((await collectGarbage(deps)) > 0);
+  const left = await Promise.all(
+    ['blobs', 'objects', 'garbage', 'pins', 'uploads', 'stagings'].map((table) =>
+      place.sql.read(`SELECT * FROM ${table} WHERE ${table === 'objects' ? 'removed_at IS NULL' : '1 = 1'}`),
+    ),
+  );
   expect([filesIn(place), ...left.flat()]).toEqual([[]]);
 }
 
 function filesIn({ folder }: Place, below = ''): string[] {
-  return readdirSync(path.join(folder, 'blobs', below), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).map(({ name }) => name);
+  return readdirSync(path.join(folder, 'blobs', below), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name);
 }

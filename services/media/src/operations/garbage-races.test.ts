@@ -61,7 +61,10 @@ function dawdling<T extends object>(object: T, next: () => number): T {
   });
 }
 
-function suite(open: (scratch: string, folder: string) => BlobStore, listed: (blobs: BlobStore, folder: string) => Promise<readonly string[]>): void {
+function suite(
+  open: (scratch: string, folder: string) => BlobStore,
+  listed: (blobs: BlobStore, folder: string) => Promise<readonly string[]>,
+): void {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'media-garbage-'));
   const scratch = path.join(folder, 'blobs', 'incoming');
   let sql: Sql;
@@ -78,65 +81,92 @@ function suite(open: (scratch: string, folder: string) => BlobStore, listed: (bl
     rmSync(folder, { recursive: true });
   });
 
-  test.each([1, 2, 3, 5, 8, 13, 21, 34])('whoever brings, reads, gives up and sweeps at the same moment: what is claimed is there and whole, and in the end nothing is (seed %i)', async (seed) => {
-    const next = chance(seed);
-    const clock = fakeClock();
-    const newId = newIds(systemClock);
-    const deps = {
-      clock, newId, random: systemRandom, log: silentLog, store: dawdling(sqlMediaStore(sql), next), blobs: dawdling(blobs, next), incoming: openIncoming(scratch, newId),
-      inline: { lifetimeMs: HOUR_MS, bytesMax: 1024 ** 2, accountBytesMax: 1024 ** 3 },
-    };
-    const mine = new Map<string, Buffer>();
-    const any = (): [string, Buffer] | undefined => [...mine][Math.floor(next() * mine.size)];
-    const bring = async (): Promise<void> => {
-      const bytes = Buffer.alloc(1000, `content ${String(Math.floor(next() * CONTENTS))}`);
-      const object = await putBytes(deps, bytes, { accountId: 'demo', privateMs: Math.ceil(next() * 3 * HOUR_MS) }).catch((error: unknown) => {
-        expect(error).toMatchObject({ reason: 'media_busy' });
-      });
-      if (object !== undefined) mine.set(object.id, bytes);
-    };
-    const read = async (): Promise<void> => {
-      const [id, bytes] = any() ?? [];
-      const found = id === undefined ? undefined : await deps.store.find(id);
-      if (id === undefined || found === undefined || !isKept(found, clock.now())) return;
-      const stream = await deps.blobs.open(found.blob.key);
-      const isWhole = stream !== undefined && bytes?.equals(Buffer.concat(await stream.toArray() as Buffer[])) === true;
-      const after = await deps.store.find(id);
-      expect(isWhole || after === undefined || !isKept(after, clock.now())).toBe(true);
-    };
-    const giveUp = async (): Promise<void> => {
-      const [id] = any() ?? [];
-      if (id === undefined) return;
-      mine.delete(id);
-      const keys = await deps.store.removeObjects([id], ['private'], clock.now());
-      // a death right here leaves the bytes to the sweep
-      if (next() < 0.7) await removeBytes(deps, keys);
-    };
-    const verify = async (): Promise<void> => {
-      const before = clock.now();
-      const { faults } = await verifyBlobs(deps, { after: '', limit: 100, sizesOnly: false }, new AbortController().signal);
-      // what ended while it looked may be gone
-      if (clock.now() === before) expect(faults).toEqual([]);
-    };
-    const wait = async (): Promise<void> => clock.advance(Math.floor(next() * 2 * HOUR_MS));
-    const sweep = async (): Promise<void> => {
-      await collectGarbage(deps);
-    };
-    const acts = [bring, bring, bring, read, read, giveUp, sweep, sweep, wait, verify];
-    const actor = async (): Promise<void> => {
-      for (let step = 0; step < STEPS / ACTORS; step += 1) await acts[Math.floor(next() * acts.length)]?.();
-    };
+  test.each([1, 2, 3, 5, 8, 13, 21, 34])(
+    'whoever brings, reads, gives up and sweeps at the same moment: what is claimed is there and whole, and in the end nothing is (seed %i)',
+    async (seed) => {
+      const next = chance(seed);
+      const clock = fakeClock();
+      const newId = newIds(systemClock);
+      const deps = {
+        clock,
+        newId,
+        random: systemRandom,
+        log: silentLog,
+        store: dawdling(sqlMediaStore(sql), next),
+        blobs: dawdling(blobs, next),
+        incoming: openIncoming(scratch, newId),
+        inline: { lifetimeMs: HOUR_MS, bytesMax: 1024 ** 2, accountBytesMax: 1024 ** 3 },
+      };
+      const mine = new Map<string, Buffer>();
+      const any = (): [string, Buffer] | undefined => [...mine][Math.floor(next() * mine.size)];
+      const bring = async (): Promise<void> => {
+        const bytes = Buffer.alloc(1000, `content ${String(Math.floor(next() * CONTENTS))}`);
+        const object = await putBytes(deps, bytes, {
+          accountId: 'demo',
+          privateMs: Math.ceil(next() * 3 * HOUR_MS),
+        }).catch((error: unknown) => {
+          expect(error).toMatchObject({ reason: 'media_busy' });
+        });
+        if (object !== undefined) mine.set(object.id, bytes);
+      };
+      const read = async (): Promise<void> => {
+        const [id, bytes] = any() ?? [];
+        const found = id === undefined ? undefined : await deps.store.find(id);
+        if (id === undefined || found === undefined || !isKept(found, clock.now())) return;
+        const stream = await deps.blobs.open(found.blob.key);
+        const isWhole =
+          stream !== undefined && bytes?.equals(Buffer.concat((await stream.toArray()) as Buffer[])) === true;
+        const after = await deps.store.find(id);
+        expect(isWhole || after === undefined || !isKept(after, clock.now())).toBe(true);
+      };
+      const giveUp = async (): Promise<void> => {
+        const [id] = any() ?? [];
+        if (id === undefined) return;
+        mine.delete(id);
+        const keys = await deps.store.removeObjects([id], ['private'], clock.now());
+        // a death right here leaves the bytes to the sweep
+        if (next() < 0.7) await removeBytes(deps, keys);
+      };
+      const verify = async (): Promise<void> => {
+        const before = clock.now();
+        const { faults } = await verifyBlobs(
+          deps,
+          { after: '', limit: 100, sizesOnly: false },
+          new AbortController().signal,
+        );
+        // what ended while it looked may be gone
+        if (clock.now() === before) expect(faults).toEqual([]);
+      };
+      const wait = async (): Promise<void> => clock.advance(Math.floor(next() * 2 * HOUR_MS));
+      const sweep = async (): Promise<void> => {
+        await collectGarbage(deps);
+      };
+      const acts = [bring, bring, bring, read, read, giveUp, sweep, sweep, wait, verify];
+      const actor = async (): Promise<void> => {
+        for (let step = 0; step < STEPS / ACTORS; step += 1) await acts[Math.floor(next() * acts.length)]?.();
+      };
 
-    await Promise.all(Array.from({ length: ACTORS }, actor));
-    await clock.advance(10 * HOUR_MS);
-    while (await collectGarbage(deps) > 0);
-    expect([await sql.read('SELECT storage_key FROM blobs'), await sql.read('SELECT id FROM pins')]).toEqual([[], []]);
-    expect(await listed(blobs, path.join(folder, 'blobs'))).toEqual([]);
-  }, TEST_MS);
+      await Promise.all(Array.from({ length: ACTORS }, actor));
+      await clock.advance(10 * HOUR_MS);
+      while ((await collectGarbage(deps)) > 0);
+      expect([await sql.read('SELECT storage_key FROM blobs'), await sql.read('SELECT id FROM pins')]).toEqual([
+        [],
+        [],
+      ]);
+      expect(await listed(blobs, path.join(folder, 'blobs'))).toEqual([]);
+    },
+    TEST_MS,
+  );
 }
 
 describe('in a folder', () => {
-  suite((_scratch, folder) => openDiskBlobs(folder), async (_blobs, folder) => readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).map(({ name }) => name));
+  suite(
+    (_scratch, folder) => openDiskBlobs(folder),
+    async (_blobs, folder) =>
+      readdirSync(folder, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map(({ name }) => name),
+  );
 });
 
 describe('in a bucket', () => {
@@ -146,7 +176,14 @@ describe('in a bucket', () => {
   });
   afterAll(() => server.close());
   suite(
-    (scratch) => openS3Blobs({ address: parseS3Address(`s3://${server.bucket}?endpoint=${server.endpoint}`), credentials: server.credentials, scratch, clock: systemClock, newId: newIds(systemClock) }),
+    (scratch) =>
+      openS3Blobs({
+        address: parseS3Address(`s3://${server.bucket}?endpoint=${server.endpoint}`),
+        credentials: server.credentials,
+        scratch,
+        clock: systemClock,
+        newId: newIds(systemClock),
+      }),
     async (blobs) => (await blobs.list('', 100)).map(({ key }) => key),
   );
 });

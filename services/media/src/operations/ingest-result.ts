@@ -40,7 +40,16 @@ export async function ingestResult(deps: IngestDeps, order: IngestOrder): Promis
   return withResult(deps, order, async (file) => {
     try {
       const facts = await videoIn(deps, accountId, file);
-      const result = claimed(await claimFile(deps, file, { accountId, taskId, purpose: 'result', reference: '', facts, lifetimeMs: deps.results.lifetimeMs }));
+      const result = claimed(
+        await claimFile(deps, file, {
+          accountId,
+          taskId,
+          purpose: 'result',
+          reference: '',
+          facts,
+          lifetimeMs: deps.results.lifetimeMs,
+        }),
+      );
       deps.log.info({ taskId, object: result.id, bytes: file.bytes }, 'a result was stored');
       return stillKept(result, deps.clock.now());
     } finally {
@@ -55,7 +64,11 @@ function stillKept(result: MediaObject, now: number): MediaObject {
   throw new Problem({ kind: 'gone', reason: 'result_expired', message: 'the result of this task is no longer kept' });
 }
 
-async function withResult<T>({ fetcher, log }: IngestDeps, order: IngestOrder, use: (file: ReceivedFile) => Promise<T>): Promise<T> {
+async function withResult<T>(
+  { fetcher, log }: IngestDeps,
+  order: IngestOrder,
+  use: (file: ReceivedFile) => Promise<T>,
+): Promise<T> {
   try {
     return await fetcher.withResult(order, use);
   } catch (error) {
@@ -63,7 +76,13 @@ async function withResult<T>({ fetcher, log }: IngestDeps, order: IngestOrder, u
     if (error.code === 'busy') throw mediaBusy(error.said, error);
     log.warn({ taskId: order.taskId, code: error.code, err: error }, 'a result was not fetched');
     throw mayPass(error)
-      ? new Problem({ kind: 'unavailable', reason: 'result_unreachable', message: `the result ${error.said}`, retryAfterMs: RETRY_MS, cause: error })
+      ? new Problem({
+          kind: 'unavailable',
+          reason: 'result_unreachable',
+          message: `the result ${error.said}`,
+          retryAfterMs: RETRY_MS,
+          cause: error,
+        })
       : refused(error.said, error);
   }
 }

@@ -33,7 +33,12 @@ beforeEach(async () => {
   clock = fakeClock();
   const newId = newIds(clock);
   deps = {
-    clock, newId, random: systemRandom, store: sqlMediaStore(sql), blobs: openDiskBlobs(path.join(folder, 'blobs')), incoming: openIncoming(path.join(folder, 'incoming'), newId),
+    clock,
+    newId,
+    random: systemRandom,
+    store: sqlMediaStore(sql),
+    blobs: openDiskBlobs(path.join(folder, 'blobs')),
+    incoming: openIncoming(path.join(folder, 'incoming'), newId),
     inline: { lifetimeMs: 24 * HOUR_MS, bytesMax: 1024 ** 2, accountBytesMax: 1024 ** 2 },
   };
 });
@@ -44,7 +49,10 @@ afterEach(async () => {
 });
 
 const put = (over: Partial<PutDeps> = {}) => putBytes({ ...deps, ...over }, BYTES, { accountId: 'demo' });
-const filesIn = (name: string): string[] => readdirSync(path.join(folder, name), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).map((entry) => entry.name);
+const filesIn = (name: string): string[] =>
+  readdirSync(path.join(folder, name), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => entry.name);
 
 /** A store of bytes in which something happens before they are there, or once they are. */
 const around = (before: () => Promise<unknown>, after: () => Promise<unknown> = async () => undefined): BlobStore => ({
@@ -70,16 +78,17 @@ test('bytes that were stored longer than they were protected, and were swept mea
 });
 
 test('they do not stay either where the sweep is between the removal of the bytes and its note', async () => {
-  const sweepOf = (stored: () => Promise<unknown>): Promise<number> => collectGarbage({
-    ...deps,
-    blobs: {
-      ...deps.blobs,
-      remove: async (key) => {
-        await deps.blobs.remove(key);
-        await stored();
+  const sweepOf = (stored: () => Promise<unknown>): Promise<number> =>
+    collectGarbage({
+      ...deps,
+      blobs: {
+        ...deps.blobs,
+        remove: async (key) => {
+          await deps.blobs.remove(key);
+          await stored();
+        },
       },
-    },
-  });
+    });
   let sweep: Promise<number> | undefined;
   const upload = put({
     blobs: around(async () => {
@@ -100,22 +109,29 @@ test('they do not stay either where the sweep is between the removal of the byte
 
 test('whoever brings the same content meanwhile keeps it, under the key of those bytes', async () => {
   let second: Awaited<ReturnType<typeof put>> | undefined;
-  await expect(put({
-    blobs: around(async () => {
-      await longAndSwept();
-      second = await put();
+  await expect(
+    put({
+      blobs: around(async () => {
+        await longAndSwept();
+        second = await put();
+      }),
     }),
-  })).rejects.toMatchObject({ reason: 'media_busy' });
+  ).rejects.toMatchObject({ reason: 'media_busy' });
 
   expect(filesIn('blobs')).toEqual([second?.blob.key]);
   expect(await deps.store.find(second?.id ?? '')).toEqual(second);
 });
 
 test('bytes that took long and were not swept are protected again until they are claimed', async () => {
-  const object = await put({ blobs: around(() => clock.advance(2 * HOUR_MS), async () => collectGarbage({ ...deps, clock: fakeClock() })) });
+  const object = await put({
+    blobs: around(
+      () => clock.advance(2 * HOUR_MS),
+      async () => collectGarbage({ ...deps, clock: fakeClock() }),
+    ),
+  });
 
   expect(filesIn('blobs')).toEqual([object.blob.key]);
-  expect((await collectGarbage(deps))).toBe(0);
+  expect(await collectGarbage(deps)).toBe(0);
 });
 
 test('a claim is to the bytes that were stored, not to others of the same content that are still on their way', async () => {
@@ -123,7 +139,10 @@ test('a claim is to the bytes that were stored, not to others of the same conten
     ...deps.store,
     addObject: async (object, facts) => {
       await longAndSwept();
-      await deps.store.pinBlob({ sha256: object.blob.sha256, bytes: BYTES.byteLength, key: `${object.blob.sha256}-later` }, clock.now() + HOUR_MS);
+      await deps.store.pinBlob(
+        { sha256: object.blob.sha256, bytes: BYTES.byteLength, key: `${object.blob.sha256}-later` },
+        clock.now() + HOUR_MS,
+      );
       return deps.store.addObject(object, facts);
     },
   };
@@ -134,11 +153,16 @@ test('a claim is to the bytes that were stored, not to others of the same conten
 test('bytes that cannot be stored, or that no claim comes to, are removed at once, however long they were protected', async () => {
   const broken: BlobStore = { ...deps.blobs, keep: async () => Promise.reject(new Error('the disk is full')) };
   await expect(put({ blobs: broken })).rejects.toThrow('the disk is full');
-  await expect(put({ store: { ...deps.store, addObject: async () => undefined } })).rejects.toMatchObject({ reason: 'media_busy' });
-  await expect(put({ store: { ...deps.store, addObject: async () => Promise.reject(new Error('the database is away')) } })).rejects.toThrow('the database is away');
+  await expect(put({ store: { ...deps.store, addObject: async () => undefined } })).rejects.toMatchObject({
+    reason: 'media_busy',
+  });
+  await expect(
+    put({ store: { ...deps.store, addObject: async () => Promise.reject(new Error('the database is away')) } }),
+  ).rejects.toThrow('the database is away');
 
   expect([filesIn('blobs'), filesIn('incoming')]).toEqual([[], []]);
-  for (const table of ['blobs', 'pins', 'uploads', 'garbage']) expect(await sql.read(`SELECT * FROM ${table}`)).toEqual([]);
+  for (const table of ['blobs', 'pins', 'uploads', 'garbage'])
+    expect(await sql.read(`SELECT * FROM ${table}`)).toEqual([]);
 });
 
 test('bytes that are removed go at once, and those of the same content that are on their way stay', async () => {

@@ -37,7 +37,8 @@ export async function keepFile(deps: KeepFileDeps, file: ReceivedFile): Promise<
   const blob = await store.pinBlob({ sha256: file.sha256, bytes: file.bytes, key: pin }, began + PIN_MS);
   try {
     await storeUnder(deps, blob.key, file);
-    if (clock.now() - began > PIN_MS - CLAIM_MS && !(await store.renewPin(blob, pin, clock.now() + PIN_MS))) await dropSwept(deps, blob);
+    if (clock.now() - began > PIN_MS - CLAIM_MS && !(await store.renewPin(blob, pin, clock.now() + PIN_MS)))
+      await dropSwept(deps, blob);
   } catch (error) {
     await dropPin(deps, pin);
     throw error;

@@ -14,11 +14,19 @@ export interface LinkObjectDeps {
 }
 
 /** A fresh address in the bucket at which a channel reads an object, for a day at most; undefined: it is to read it here. */
-export async function linkObject({ store, blobs, clock, presigned }: LinkObjectDeps, id: string): Promise<string | undefined> {
+export async function linkObject(
+  { store, blobs, clock, presigned }: LinkObjectDeps,
+  id: string,
+): Promise<string | undefined> {
   if (!presigned) return undefined;
   const found = await store.find(id);
   const now = clock.now();
   if (found?.purpose !== 'staged' || !isKept(found, now)) return undefined;
   const secondsLeft = Math.min(LINK_SECONDS_MAX, Math.max(1, Math.floor((found.expiresAt - now) / 1000)));
-  return blobs.linkTo(found.blob.key, { method: 'GET', mediaType: mediaTypeOf(found), fileName: fileNameOf(found), secondsLeft });
+  return blobs.linkTo(found.blob.key, {
+    method: 'GET',
+    mediaType: mediaTypeOf(found),
+    fileName: fileNameOf(found),
+    secondsLeft,
+  });
 }

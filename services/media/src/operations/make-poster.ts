@@ -18,26 +18,37 @@ export async function makePoster(deps: PosterDeps, result: MediaObject): Promise
   const { taskId, blob } = result;
   if (blob.facts === undefined || !canDraw(blob.facts)) return undefined;
   try {
-    return await deps.store.findPoster(taskId) ?? await drawPoster(deps, result);
+    return (await deps.store.findPoster(taskId)) ?? (await drawPoster(deps, result));
   } catch (error) {
     deps.log.warn({ taskId, err: error }, 'a poster was not made');
     return undefined;
   }
 }
 
-async function drawPoster(deps: PosterDeps, { accountId, taskId, blob, expiresAt }: MediaObject): Promise<MediaObject | undefined> {
+async function drawPoster(
+  deps: PosterDeps,
+  { accountId, taskId, blob, expiresAt }: MediaObject,
+): Promise<MediaObject | undefined> {
   let outcome: ProbeOutcome | undefined;
-  const draw = (path: string): Promise<ReceivedFile | undefined> => deps.incoming.fill(async (into) => {
-    outcome = await deps.poster(path, into, { accountId });
-    return 'facts' in outcome;
-  });
+  const draw = (path: string): Promise<ReceivedFile | undefined> =>
+    deps.incoming.fill(async (into) => {
+      outcome = await deps.poster(path, into, { accountId });
+      return 'facts' in outcome;
+    });
   const file = await deps.blobs.withFile(blob.key, draw);
   if (file === undefined || outcome === undefined || !('facts' in outcome)) {
     deps.log.info({ taskId, outcome }, 'a result has no poster');
     return undefined;
   }
   try {
-    return await claimFile(deps, file, { accountId, taskId, purpose: 'poster', reference: '', facts: outcome.facts, lifetimeMs: expiresAt - deps.clock.now() });
+    return await claimFile(deps, file, {
+      accountId,
+      taskId,
+      purpose: 'poster',
+      reference: '',
+      facts: outcome.facts,
+      lifetimeMs: expiresAt - deps.clock.now(),
+    });
   } finally {
     await file.discard();
   }

@@ -32,13 +32,24 @@ export interface PutOptions {
 }
 
 /** Keeps bytes unseen: what a client sent is found out when it is staged, and what is private is nobody's business here. */
-export async function putBytes(deps: PutDeps, source: Readable | Uint8Array, options: PutOptions): Promise<MediaObject> {
+export async function putBytes(
+  deps: PutDeps,
+  source: Readable | Uint8Array,
+  options: PutOptions,
+): Promise<MediaObject> {
   const known = source instanceof Readable ? options.bytesMax : source.byteLength;
   const bytesMax = Math.min(known ?? Infinity, deps.inline.bytesMax);
-  if (options.privateMs !== undefined) return receive(deps, source, { ...options, bytesMax, purpose: 'private', lifetimeMs: options.privateMs });
+  if (options.privateMs !== undefined)
+    return receive(deps, source, { ...options, bytesMax, purpose: 'private', lifetimeMs: options.privateMs });
   const upload = await beginUpload(deps, options.accountId, bytesMax);
   try {
-    return await receive(deps, source, { ...options, bytesMax, purpose: 'inline', lifetimeMs: deps.inline.lifetimeMs, upload });
+    return await receive(deps, source, {
+      ...options,
+      bytesMax,
+      purpose: 'inline',
+      lifetimeMs: deps.inline.lifetimeMs,
+      upload,
+    });
   } catch (error) {
     await deps.store.endUpload(upload).catch(() => {
       // the reservation expires
@@ -54,30 +65,61 @@ interface Receiving extends PutOptions {
   readonly upload?: string | undefined;
 }
 
-async function receive(deps: PutDeps, source: Readable | Uint8Array, { accountId, object: id, bytesMax, purpose, lifetimeMs, upload }: Receiving): Promise<MediaObject> {
+async function receive(
+  deps: PutDeps,
+  source: Readable | Uint8Array,
+  { accountId, object: id, bytesMax, purpose, lifetimeMs, upload }: Receiving,
+): Promise<MediaObject> {
   const draft = await deps.incoming.begin(bytesMax);
   try {
     // whoever gave the stream may still want to answer on its connection
-    await draft.append(source instanceof Readable ? source.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array> : [source]);
+    await draft.append(
+      source instanceof Readable
+        ? (source.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>)
+        : [source],
+    );
     const file = await draft.finish();
-    const object = claimed(await claimFile(deps, file, { accountId, taskId: '', reference: '', facts: undefined, purpose, lifetimeMs, upload, id }));
-    if (object.blob.sha256 !== file.sha256 || object.accountId !== accountId) throw new Error(`the name ${object.id} was given to other bytes before`);
+    const object = claimed(
+      await claimFile(deps, file, {
+        accountId,
+        taskId: '',
+        reference: '',
+        facts: undefined,
+        purpose,
+        lifetimeMs,
+        upload,
+        id,
+      }),
+    );
+    if (object.blob.sha256 !== file.sha256 || object.accountId !== accountId)
+      throw new Error(`the name ${object.id} was given to other bytes before`);
     return object;
   } catch (error) {
     await draft.discard();
     throw error instanceof TooLarge
-      ? new Problem({ kind: 'invalid', reason: 'body_too_large', message: `at most ${inBytes(error.bytesMax)} can be sent at once`, cause: error })
+      ? new Problem({
+          kind: 'invalid',
+          reason: 'body_too_large',
+          message: `at most ${inBytes(error.bytesMax)} can be sent at once`,
+          cause: error,
+        })
       : error;
   }
 }
 
 /** Reserves the bytes before the first one is written, so concurrent requests cannot exceed the limit together. */
-async function beginUpload({ store, clock, inline, newId }: PutDeps, accountId: string, bytes: number): Promise<string> {
+async function beginUpload(
+  { store, clock, inline, newId }: PutDeps,
+  accountId: string,
+  bytes: number,
+): Promise<string> {
   const now = clock.now();
   const upload = { id: newId('up'), accountId, bytes, expiresAt: now + UPLOAD_MS };
   if (await store.beginUpload(upload, now, inline.accountBytesMax)) return upload.id;
   throw new Problem({
-    kind: 'exhausted', reason: 'rate_limit_exceeded', retryAfterMs: QUOTA_RETRY_MS,
+    kind: 'exhausted',
+    reason: 'rate_limit_exceeded',
+    retryAfterMs: QUOTA_RETRY_MS,
     message: `the media within this account's unanswered requests come to ${inBytes(inline.accountBytesMax)}; send addresses instead, or try again once one is answered`,
   });
 }

@@ -13,7 +13,10 @@ export interface RemoveDeps {
 }
 
 /** Removes the staged media of a refused task. A staging that still runs finds its task ended, and keeps nothing. */
-export async function removeStaged(deps: RemoveDeps, task: { readonly accountId: string; readonly taskId: string }): Promise<void> {
+export async function removeStaged(
+  deps: RemoveDeps,
+  task: { readonly accountId: string; readonly taskId: string },
+): Promise<void> {
   const now = deps.clock.now();
   await removeBytes(deps, await deps.store.endStaging(task, now, now + ENDED_MS));
 }

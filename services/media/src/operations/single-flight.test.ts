@@ -12,7 +12,9 @@ test('work under one name is done once for all who ask meanwhile, and again afte
     return runs;
   };
 
-  expect(await Promise.all([flight.run('a', work, never), flight.run('a', work, never), flight.run('b', work, never)])).toEqual([2, 2, 2]);
+  expect(
+    await Promise.all([flight.run('a', work, never), flight.run('a', work, never), flight.run('b', work, never)]),
+  ).toEqual([2, 2, 2]);
   expect(await flight.run('a', work, never)).toBe(3);
 });
 
@@ -40,7 +42,9 @@ test('the signal of the work is aborted when the last caller leaves, and not bef
     left = told;
     return promise;
   };
-  const callers = [flight.run('a', work, one.signal), flight.run('a', work, two.signal)].map((caller) => caller.catch(() => 'left'));
+  const callers = [flight.run('a', work, one.signal), flight.run('a', work, two.signal)].map((caller) =>
+    caller.catch(() => 'left'),
+  );
 
   one.abort(new Error('gone'));
   await callers[0];

@@ -53,19 +53,30 @@ type Found = { readonly file: ReceivedFile } | { readonly blob: Blob; readonly w
  */
 export async function stageMedia(deps: StageDeps, order: StageOrder): Promise<MediaObject> {
   const reference = nameOf(order);
-  const before = order.taskId === '' ? undefined : await deps.store.findStaged(order.accountId, order.taskId, reference);
+  const before =
+    order.taskId === '' ? undefined : await deps.store.findStaged(order.accountId, order.taskId, reference);
   if (before !== undefined && isKept(before, deps.clock.now())) return before;
 
-  const found = 'object' in order.source ? await findInline(deps, order, order.source) : await findReference(deps, order, order.source.url);
+  const found =
+    'object' in order.source
+      ? await findInline(deps, order, order.source)
+      : await findReference(deps, order, order.source.url);
   try {
     checkSize(deps, order, 'file' in found ? found.file.bytes : found.blob.bytes);
     const facts = await factsOf(deps, order, found);
     checkFacts(order, facts);
     const { accountId, taskId } = order;
-    const freeze = (content: Content): Promise<MediaObject> => claimContent(deps, content, {
-      accountId, taskId, purpose: 'staged', reference: taskId === '' ? '' : reference, lifetimeMs: deps.stagedLifetimeMs,
-    });
-    return await (deps.redraw !== undefined && mayRedraw(found, facts) ? withRedrawn(deps, order, found, freeze) : freeze({ found, facts }));
+    const freeze = (content: Content): Promise<MediaObject> =>
+      claimContent(deps, content, {
+        accountId,
+        taskId,
+        purpose: 'staged',
+        reference: taskId === '' ? '' : reference,
+        lifetimeMs: deps.stagedLifetimeMs,
+      });
+    return await (deps.redraw !== undefined && mayRedraw(found, facts)
+      ? withRedrawn(deps, order, found, freeze)
+      : freeze({ found, facts }));
   } finally {
     if ('file' in found) await found.file.discard();
   }
@@ -73,12 +84,19 @@ export async function stageMedia(deps: StageDeps, order: StageOrder): Promise<Me
 
 /** The same for the same words used as the same thing. */
 export function nameOf({ category, source }: StageOrder): string {
-  return createHash('sha256').update(`${category}\n${'object' in source ? `object\n${source.object}` : `url\n${source.url}`}`).digest('hex');
+  return createHash('sha256')
+    .update(`${category}\n${'object' in source ? `object\n${source.object}` : `url\n${source.url}`}`)
+    .digest('hex');
 }
 
-async function findInline(deps: StageDeps, order: StageOrder, { object, declaredType }: { object: string; declaredType: string }): Promise<Found> {
+async function findInline(
+  deps: StageDeps,
+  order: StageOrder,
+  { object, declaredType }: { object: string; declaredType: string },
+): Promise<Found> {
   const found = await deps.store.find(object);
-  if (found === undefined || found.accountId !== order.accountId || !isKept(found, deps.clock.now())) throw unknownMedia();
+  if (found === undefined || found.accountId !== order.accountId || !isKept(found, deps.clock.now()))
+    throw unknownMedia();
   checkSize(deps, order, found.blob.bytes);
   checkDeclared(declaredType, order.category);
   return { blob: found.blob, wasStaged: found.purpose === 'staged' };
@@ -89,7 +107,11 @@ async function findReference(deps: StageDeps, order: StageOrder, text: string): 
   return FINDERS[reference.kind](deps, order, reference as never);
 }
 
-type Finder<K extends Reference['kind']> = (deps: StageDeps, order: StageOrder, reference: Extract<Reference, { kind: K }>) => Promise<Found>;
+type Finder<K extends Reference['kind']> = (
+  deps: StageDeps,
+  order: StageOrder,
+  reference: Extract<Reference, { kind: K }>,
+) => Promise<Found>;
 
 const FINDERS: { readonly [K in Reference['kind']]: Finder<K> } = {
   refused: async (_deps, _order, { fault }) => {
@@ -103,11 +125,21 @@ const FINDERS: { readonly [K in Reference['kind']]: Finder<K> } = {
 
 /** Our own are found by who owns them and never by HTTP. */
 function ownBlob(deps: StageDeps, order: StageOrder, found: MediaObject | undefined): Found {
-  if (found === undefined || found.accountId !== order.accountId || found.purpose === 'private' || !isKept(found, deps.clock.now())) throw unknownMedia();
+  if (
+    found === undefined ||
+    found.accountId !== order.accountId ||
+    found.purpose === 'private' ||
+    !isKept(found, deps.clock.now())
+  )
+    throw unknownMedia();
   return { blob: found.blob, wasStaged: found.purpose === 'staged' };
 }
 
-async function receiveData(deps: StageDeps, order: StageOrder, { declaredType, base64 }: { declaredType: string; base64: string }): Promise<Found> {
+async function receiveData(
+  deps: StageDeps,
+  order: StageOrder,
+  { declaredType, base64 }: { declaredType: string; base64: string },
+): Promise<Found> {
   checkSize(deps, order, decodedBytes(base64));
   checkDeclared(declaredType, order.category);
   const draft = await deps.incoming.begin(deps.bytesMax[order.category]);
@@ -123,7 +155,9 @@ async function receiveData(deps: StageDeps, order: StageOrder, { declaredType, b
 async function fetchRemote({ fetcher, bytesMax, log }: StageDeps, order: StageOrder, url: string): Promise<Found> {
   const { accountId, taskId, category, requestId } = order;
   try {
-    return { file: await fetcher.fetchReference({ url, accountId, family: FAMILY_OF[category], bytesMax: bytesMax[category] }) };
+    return {
+      file: await fetcher.fetchReference({ url, accountId, family: FAMILY_OF[category], bytesMax: bytesMax[category] }),
+    };
   } catch (error) {
     if (!(error instanceof FetchFault)) throw error;
     log.info({ taskId, requestId, code: error.code, err: error }, 'a reference was not fetched');
@@ -143,21 +177,37 @@ interface Content {
   readonly facts: MediaFacts;
 }
 
-async function claimContent(deps: StageDeps, { found, facts }: Content, claim: Omit<Claim, 'blob' | 'facts'>): Promise<MediaObject> {
-  const object = 'file' in found ? await claimFile(deps, found.file, { ...claim, facts }) : await claimBlob(deps, { ...claim, facts, blob: found.blob });
+async function claimContent(
+  deps: StageDeps,
+  { found, facts }: Content,
+  claim: Omit<Claim, 'blob' | 'facts'>,
+): Promise<MediaObject> {
+  const object =
+    'file' in found
+      ? await claimFile(deps, found.file, { ...claim, facts })
+      : await claimBlob(deps, { ...claim, facts, blob: found.blob });
   return claimed(object);
 }
 
 /** Channels get the pixels of a picture and nothing else that its file may hold. */
-async function withRedrawn<T>(deps: StageDeps, order: StageOrder, found: Found, use: (drawn: Content) => Promise<T>): Promise<T> {
+async function withRedrawn<T>(
+  deps: StageDeps,
+  order: StageOrder,
+  found: Found,
+  use: (drawn: Content) => Promise<T>,
+): Promise<T> {
   let outcome: ProbeOutcome | undefined;
   const { redraw, blobs, incoming } = deps;
-  const draw = async (path: string): Promise<ReceivedFile | undefined> => incoming.fill(async (into) => {
-    outcome = await redraw?.(path, into, order);
-    return outcome !== undefined && 'facts' in outcome;
-  });
+  const draw = async (path: string): Promise<ReceivedFile | undefined> =>
+    incoming.fill(async (into) => {
+      outcome = await redraw?.(path, into, order);
+      return outcome !== undefined && 'facts' in outcome;
+    });
   const file = 'file' in found ? await draw(found.file.path) : await blobs.withFile(found.blob.key, draw);
-  if (file === undefined || outcome === undefined) throw outcome === undefined ? unknownMedia() : invalidMedia(PROBE_FAULTS['fault' in outcome ? outcome.fault : 'broken']);
+  if (file === undefined || outcome === undefined)
+    throw outcome === undefined
+      ? unknownMedia()
+      : invalidMedia(PROBE_FAULTS['fault' in outcome ? outcome.fault : 'broken']);
   try {
     const facts = factsIn(outcome);
     checkFacts(order, facts);
@@ -196,5 +246,6 @@ function checkSize({ bytesMax }: StageDeps, { category }: StageOrder, bytes: num
 
 function checkDeclared(declaredType: string, category: Category): void {
   const family = FAMILY_OF[category];
-  if (!mayDeclare(declaredType, family)) throw invalidMedia(`must be declared as ${family}/…; it is declared as ${declaredType}`);
+  if (!mayDeclare(declaredType, family))
+    throw invalidMedia(`must be declared as ${family}/…; it is declared as ${declaredType}`);
 }

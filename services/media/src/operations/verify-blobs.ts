@@ -38,7 +38,11 @@ export interface Verified {
 }
 
 /** Compares a page of the books with what is stored. Content that nobody claims is not looked at: it is garbage, or still being stored. */
-export async function verifyBlobs(deps: VerifyDeps, { after, limit, sizesOnly }: VerifyOrder, signal: AbortSignal): Promise<Verified> {
+export async function verifyBlobs(
+  deps: VerifyDeps,
+  { after, limit, sizesOnly }: VerifyOrder,
+  signal: AbortSignal,
+): Promise<Verified> {
   const page = await deps.store.claimedBlobs(after, Math.min(limit, PAGE_MAX));
   const faults: BlobFault[] = [];
   let checked = 0;
@@ -57,7 +61,11 @@ export async function verifyBlobs(deps: VerifyDeps, { after, limit, sizesOnly }:
   return { checked, bytes, faults, next: isAll ? undefined : page[checked - 1]?.key };
 }
 
-async function faultOf(blobs: BlobStore, { key, bytes, sha256 }: Blob, sizesOnly: boolean): Promise<Pick<BlobFault, 'fault' | 'foundBytes'> | undefined> {
+async function faultOf(
+  blobs: BlobStore,
+  { key, bytes, sha256 }: Blob,
+  sizesOnly: boolean,
+): Promise<Pick<BlobFault, 'fault' | 'foundBytes'> | undefined> {
   const foundBytes = await blobs.sizeOf(key);
   if (foundBytes === undefined) return { fault: 'missing', foundBytes: 0 };
   if (foundBytes !== bytes) return { fault: 'size', foundBytes };

@@ -1,22 +1,43 @@
 import { expect, test } from '@jest/globals';
 import { withPosters } from './with-posters.ts';
 
-test.each([[1, 1], [4, 4], [5, 4], [50, 4]])('of %i results that come in at once %i have their posters drawn behind them, when it is calm', async (count, drawnMax) => {
-  const drawn: number[] = [];
-  const gates = Array.from({ length: count }, () => Promise.withResolvers<number>());
-  const ingest = withPosters((order: number) => gates[order]!.promise, async (result) => void drawn.push(result));
-  const results = gates.map((_, order) => ingest(order));
-  for (const [order, { resolve }] of gates.entries()) {
-    resolve(order);
-    await results[order];
-  }
+test.each([
+  [1, 1],
+  [4, 4],
+  [5, 4],
+  [50, 4],
+])(
+  'of %i results that come in at once %i have their posters drawn behind them, when it is calm',
+  async (count, drawnMax) => {
+    const drawn: number[] = [];
+    const gates = Array.from({ length: count }, () => Promise.withResolvers<number>());
+    const ingest = withPosters(
+      (order: number) => gates[order]!.promise,
+      async (result) => void drawn.push(result),
+    );
+    const results = gates.map((_, order) => ingest(order));
+    for (const [order, { resolve }] of gates.entries()) {
+      resolve(order);
+      await results[order];
+    }
 
-  expect(drawn).toEqual(Array.from({ length: drawnMax }, (_, index) => count - drawnMax + index));
-});
+    expect(drawn).toEqual(Array.from({ length: drawnMax }, (_, index) => count - drawnMax + index));
+  },
+);
 
 test('a result does not wait for its poster, and is none the worse for one that cannot be drawn', async () => {
   const never = new Promise<never>(() => undefined);
 
-  expect(await withPosters(async () => 'a result', () => never)('an order')).toBe('a result');
-  expect(await withPosters(async () => 'a result', () => Promise.reject(new Error('no picture')))('an order')).toBe('a result');
+  expect(
+    await withPosters(
+      async () => 'a result',
+      () => never,
+    )('an order'),
+  ).toBe('a result');
+  expect(
+    await withPosters(
+      async () => 'a result',
+      () => Promise.reject(new Error('no picture')),
+    )('an order'),
+  ).toBe('a result');
 });

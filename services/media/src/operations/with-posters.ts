@@ -5,7 +5,10 @@ const CALM_MAX = 4;
  * Takes results in, and has the poster of each drawn behind it: a result is complete without its poster and does not wait for it. While
  * many come in at once none is drawn; the first who asks for one has it drawn then.
  */
-export function withPosters<Order, Result>(ingest: (order: Order) => Promise<Result>, posterOf: (result: Result) => Promise<unknown>): (order: Order) => Promise<Result> {
+export function withPosters<Order, Result>(
+  ingest: (order: Order) => Promise<Result>,
+  posterOf: (result: Result) => Promise<unknown>,
+): (order: Order) => Promise<Result> {
   let comingIn = 0;
   return async (order) => {
     comingIn += 1;

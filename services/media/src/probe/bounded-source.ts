@@ -20,7 +20,9 @@ export async function openBoundedSource(path: string): Promise<BoundedSource> {
       if (end - start > MOVIE_BYTES_MAX + AROUND_BYTES) throw new Error('too much of the file is asked for at once');
       return (await handle.read(new Uint8Array(end - start), 0, end - start, start)).buffer;
     },
-    maxCacheSize: CACHE_BYTES, prefetchProfile: 'fileSystem', handleUnhandledError: () => undefined,
+    maxCacheSize: CACHE_BYTES,
+    prefetchProfile: 'fileSystem',
+    handleUnhandledError: () => undefined,
   });
   return { source, close: () => handle.close() };
 }

@@ -26,13 +26,19 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test.each([...MP4_BOMBS, ...WEBM_BOMBS, ...SOUND_BOMBS])('%s: there is an answer in time, within the memory of one worker, and the next file is read', async (_what, make, verdict) => {
-  writeFileSync(file, make());
-  const outcome = await pool.probe(file, ANYBODY);
-  const grownBytes = process.memoryUsage.rss() - baseBytes;
+test.each([...MP4_BOMBS, ...WEBM_BOMBS, ...SOUND_BOMBS])(
+  '%s: there is an answer in time, within the memory of one worker, and the next file is read',
+  async (_what, make, verdict) => {
+    writeFileSync(file, make());
+    const outcome = await pool.probe(file, ANYBODY);
+    const grownBytes = process.memoryUsage.rss() - baseBytes;
 
-  expect(outcome).toEqual(typeof verdict === 'string' ? { fault: verdict } : { facts: expect.objectContaining(verdict) });
-  expect(grownBytes).toBeLessThan(GROWTH_BYTES_MAX);
-  expect(await pool.probe(good, ANYBODY)).toMatchObject({ facts: { mediaType: 'video/mp4', durationMs: 4458 } });
-  expect(readdirSync(folder).sort()).toEqual(['file', 'good']);
-}, TEST_MS);
+    expect(outcome).toEqual(
+      typeof verdict === 'string' ? { fault: verdict } : { facts: expect.objectContaining(verdict) },
+    );
+    expect(grownBytes).toBeLessThan(GROWTH_BYTES_MAX);
+    expect(await pool.probe(good, ANYBODY)).toMatchObject({ facts: { mediaType: 'video/mp4', durationMs: 4458 } });
+    expect(readdirSync(folder).sort()).toEqual(['file', 'good']);
+  },
+  TEST_MS,
+);

@@ -26,17 +26,27 @@ function chance(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
     state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
-    return Math.floor(state / 2 ** 31 * below);
+    return Math.floor((state / 2 ** 31) * below);
   };
 }
 
 type Change = (bytes: Buffer, at: number, next: (below: number) => number) => Buffer;
 
 const CHANGES: readonly Change[] = [
-  (bytes, at, next) => { bytes[at] = next(256); return bytes; },
-  (bytes, at, next) => { bytes.writeUInt32BE(NUMBERS[next(NUMBERS.length)] ?? 0, Math.min(at, bytes.byteLength - 4)); return bytes; },
-  (bytes, at, next) => { bytes.writeUInt16BE(next(65_536), Math.min(at, bytes.byteLength - 2)); return bytes; },
-  (bytes, at, next) => Buffer.concat([bytes.subarray(0, at), bytes.subarray(next(bytes.byteLength)).subarray(0, 64), bytes.subarray(at)]),
+  (bytes, at, next) => {
+    bytes[at] = next(256);
+    return bytes;
+  },
+  (bytes, at, next) => {
+    bytes.writeUInt32BE(NUMBERS[next(NUMBERS.length)] ?? 0, Math.min(at, bytes.byteLength - 4));
+    return bytes;
+  },
+  (bytes, at, next) => {
+    bytes.writeUInt16BE(next(65_536), Math.min(at, bytes.byteLength - 2));
+    return bytes;
+  },
+  (bytes, at, next) =>
+    Buffer.concat([bytes.subarray(0, at), bytes.subarray(next(bytes.byteLength)).subarray(0, 64), bytes.subarray(at)]),
   (bytes, at, next) => Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + next(64))]),
 ];
 
@@ -52,23 +62,33 @@ function mutated(original: Buffer, next: (below: number) => number): Buffer {
 }
 
 test.each<[string, Buffer]>([
-  ...['image.png', 'image.jpg', 'image.webp', 'animated.webp', '768p.mp4', 'clip.mov', 'clip.webm', 'audio.mp3'].map((name): [string, Buffer] => [name, fixture(name)]), ['a small movie', mp4()], ['a WAV', wav(1)], ['an HEIC', heic(300, 300)],
-])('%s, changed in any way: there is an answer, what is drawn of it is drawn in bounds, and nothing is left', async (name, original) => {
-  const next = chance(name.length);
-  for (let count = 0; count < FILES; count += 1) {
-    writeFileSync(file, mutated(original, next));
-    const outcome = await pool.probe(file, ANYBODY);
-    if (!('facts' in outcome)) {
-      expect(outcome.fault).toMatch(/^[a-z_]+$/);
-      continue;
+  ...['image.png', 'image.jpg', 'image.webp', 'animated.webp', '768p.mp4', 'clip.mov', 'clip.webm', 'audio.mp3'].map(
+    (name): [string, Buffer] => [name, fixture(name)],
+  ),
+  ['a small movie', mp4()],
+  ['a WAV', wav(1)],
+  ['an HEIC', heic(300, 300)],
+])(
+  '%s, changed in any way: there is an answer, what is drawn of it is drawn in bounds, and nothing is left',
+  async (name, original) => {
+    const next = chance(name.length);
+    for (let count = 0; count < FILES; count += 1) {
+      writeFileSync(file, mutated(original, next));
+      const outcome = await pool.probe(file, ANYBODY);
+      if (!('facts' in outcome)) {
+        expect(outcome.fault).toMatch(/^[a-z_]+$/);
+        continue;
+      }
+      writeFileSync(into, '');
+      const draw = { image: pool.redraw, video: pool.poster, audio: undefined }[outcome.facts.family];
+      const drawn = await draw?.(file, into, ANYBODY);
+      if (drawn !== undefined && 'facts' in drawn && drawn.facts.family === 'image')
+        expect(drawn.facts.width * drawn.facts.height).toBeLessThanOrEqual(40_000_000);
     }
-    writeFileSync(into, '');
-    const draw = { image: pool.redraw, video: pool.poster, audio: undefined }[outcome.facts.family];
-    const drawn = await draw?.(file, into, ANYBODY);
-    if (drawn !== undefined && 'facts' in drawn && drawn.facts.family === 'image') expect(drawn.facts.width * drawn.facts.height).toBeLessThanOrEqual(40_000_000);
-  }
-  rmSync(into, { force: true });
+    rmSync(into, { force: true });
 
-  expect(await pool.probe(good, ANYBODY)).toMatchObject({ facts: { mediaType: 'image/png', width: 640 } });
-  expect(readdirSync(folder).sort()).toEqual(['file', 'good']);
-}, TEST_MS);
+    expect(await pool.probe(good, ANYBODY)).toMatchObject({ facts: { mediaType: 'image/png', width: 640 } });
+    expect(readdirSync(folder).sort()).toEqual(['file', 'good']);
+  },
+  TEST_MS,
+);

@@ -40,7 +40,10 @@ test.each(PICTURE_POLYGLOTS)('of %s only the picture is left', async (_what, mak
   const left = readFileSync(into);
   rmSync(into);
 
-  expect([probed, drawn]).toEqual([{ facts: expect.objectContaining({ family: 'image' }) }, { facts: expect.objectContaining({ family: 'image' }) }]);
+  expect([probed, drawn]).toEqual([
+    { facts: expect.objectContaining({ family: 'image' }) },
+    { facts: expect.objectContaining({ family: 'image' }) },
+  ]);
   expect(left.includes('SECOND')).toBe(false);
 });
 
@@ -48,16 +51,23 @@ describe('what only looks like a bomb', () => {
   test('is taken: a JPEG in as many scans as a picture may have', async () => {
     writeFileSync(file, jpegOfScans(512, 60));
 
-    expect(await pool.probe(file, ANYBODY)).toMatchObject({ facts: { mediaType: 'image/jpeg', width: 512, height: 512 } });
+    expect(await pool.probe(file, ANYBODY)).toMatchObject({
+      facts: { mediaType: 'image/jpeg', width: 512, height: 512 },
+    });
   });
 
   test('is taken: a JPEG whose size stands behind megabytes of metadata', async () => {
     const jpeg = fixture('image.jpg');
     const segment = Buffer.alloc(65_537);
     segment.set([0xff, 0xef, 0xff, 0xff]);
-    writeFileSync(file, Buffer.concat([jpeg.subarray(0, 2), ...Array.from({ length: 60 }, () => segment), jpeg.subarray(2)]));
+    writeFileSync(
+      file,
+      Buffer.concat([jpeg.subarray(0, 2), ...Array.from({ length: 60 }, () => segment), jpeg.subarray(2)]),
+    );
 
-    expect(await pool.probe(file, ANYBODY)).toMatchObject({ facts: { mediaType: 'image/jpeg', width: 640, height: 360 } });
+    expect(await pool.probe(file, ANYBODY)).toMatchObject({
+      facts: { mediaType: 'image/jpeg', width: 640, height: 360 },
+    });
   });
 
   test('is taken: a JPEG of photographs that speaks of scans in its metadata', async () => {

@@ -13,7 +13,10 @@ const CHUNKS_MAX = 4096;
 const PACKED: ReadonlySet<string> = new Set(['iCCP', 'iTXt', 'zTXt']);
 const PACKED_BYTES_MAX = 1024 * 1024;
 
-interface Chunk { readonly name: string; readonly bytes: number }
+interface Chunk {
+  readonly name: string;
+  readonly bytes: number;
+}
 
 /** What speaks against a PNG before its pixels: that it moves, wherever it says so, or that it holds more beside them than any picture. */
 export async function faultOfPng(path: string): Promise<ProbeFault | undefined> {

@@ -21,7 +21,10 @@ export async function posterImage(job: ProbeJob): Promise<ProbeOutcome> {
     const still = stillOf(first.data, await descriptionOf(track));
     if (still === undefined) return { fault: 'not_decoded' };
     const picture = still instanceof Uint8Array ? openPicture(still, job) : openColours(still, job);
-    const { width, height } = await picture.resize(SIDE_MAX, SIDE_MAX, { fit: 'inside', withoutEnlargement: true }).jpeg({ quality: QUALITY }).toFile(job.into);
+    const { width, height } = await picture
+      .resize(SIDE_MAX, SIDE_MAX, { fit: 'inside', withoutEnlargement: true })
+      .jpeg({ quality: QUALITY })
+      .toFile(job.into);
     return { facts: { family: 'image', mediaType: 'image/jpeg', width, height } };
   } finally {
     input.dispose();
@@ -30,8 +33,10 @@ export async function posterImage(job: ProbeJob): Promise<ProbeOutcome> {
 }
 
 async function descriptionOf(track: InputVideoTrack): Promise<Uint8Array | undefined> {
-  const config = await track.getDecoderConfig() as { readonly description?: ArrayBuffer | ArrayBufferView } | null;
+  const config = (await track.getDecoderConfig()) as { readonly description?: ArrayBuffer | ArrayBufferView } | null;
   const description = config?.description;
   if (description === undefined) return undefined;
-  return ArrayBuffer.isView(description) ? new Uint8Array(description.buffer, description.byteOffset, description.byteLength) : new Uint8Array(description);
+  return ArrayBuffer.isView(description)
+    ? new Uint8Array(description.buffer, description.byteOffset, description.byteLength)
+    : new Uint8Array(description);
 }

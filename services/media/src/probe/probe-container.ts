@@ -14,18 +14,24 @@ const SOUND: readonly InputFormat[] = [MP3, WAVE];
 export async function probeVideo({ path }: ProbeJob, mediaType: string): Promise<ProbeOutcome> {
   return withInput(path, VIDEO, async (input) => {
     const track = await input.getPrimaryVideoTrack();
-    const videoCodec = await track?.getCodec() ?? null;
+    const videoCodec = (await track?.getCodec()) ?? null;
     if (track === null || videoCodec === null) return { fault: 'no_video' };
     const end = await track.computeDuration();
     const durationMs = milliseconds(end);
     if (durationMs === undefined || !(await isWhole(track, end))) return { fault: 'broken' };
     const sound = await input.getPrimaryAudioTrack();
-    const audioCodec = sound === null ? undefined : (await sound.getCodec()) ?? 'unknown';
+    const audioCodec = sound === null ? undefined : ((await sound.getCodec()) ?? 'unknown');
     const { averagePacketRate, packetCount } = await track.computePacketStats(FRAMES_COUNTED);
     return {
       facts: {
-        family: 'video', mediaType, durationMs, videoCodec, ...(audioCodec === undefined ? {} : { audioCodec }), ...(await sizeOf(track)),
-        frameRate: Math.round(averagePacketRate * 1000) / 1000, frames: packetCount,
+        family: 'video',
+        mediaType,
+        durationMs,
+        videoCodec,
+        ...(audioCodec === undefined ? {} : { audioCodec }),
+        ...(await sizeOf(track)),
+        frameRate: Math.round(averagePacketRate * 1000) / 1000,
+        frames: packetCount,
       },
     };
   });
@@ -34,14 +40,20 @@ export async function probeVideo({ path }: ProbeJob, mediaType: string): Promise
 export async function probeAudio({ path }: ProbeJob, mediaType: string): Promise<ProbeOutcome> {
   return withInput(path, SOUND, async (input) => {
     const track = await input.getPrimaryAudioTrack();
-    const codec = await track?.getCodec() ?? null;
+    const codec = (await track?.getCodec()) ?? null;
     if (track === null || codec === null) return { fault: 'no_audio' };
     const durationMs = milliseconds(await track.computeDuration());
-    return durationMs === undefined ? { fault: 'broken' } : { facts: { family: 'audio', mediaType, durationMs, codec } };
+    return durationMs === undefined
+      ? { fault: 'broken' }
+      : { facts: { family: 'audio', mediaType, durationMs, codec } };
   });
 }
 
-async function withInput(path: string, formats: readonly InputFormat[], read: (input: Input) => Promise<ProbeOutcome>): Promise<ProbeOutcome> {
+async function withInput(
+  path: string,
+  formats: readonly InputFormat[],
+  read: (input: Input) => Promise<ProbeOutcome>,
+): Promise<ProbeOutcome> {
   const { source, close } = await openBoundedSource(path);
   const input = new Input({ formats: [...formats], source });
   try {

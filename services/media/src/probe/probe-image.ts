@@ -14,7 +14,10 @@ const DECODED_SIDE = 8;
 /** Coded as HEVC, which is not decoded here: the header must do. */
 const NOT_DECODED: ReadonlySet<string> = new Set(['image/heic', 'image/heif']);
 /** What the decoders would take upon themselves without a word, in calls that cannot be ended. */
-const LOOKS: Readonly<Record<string, (path: string) => Promise<ProbeFault | undefined>>> = { 'image/jpeg': faultOfJpeg, 'image/png': faultOfPng };
+const LOOKS: Readonly<Record<string, (path: string) => Promise<ProbeFault | undefined>>> = {
+  'image/jpeg': faultOfJpeg,
+  'image/png': faultOfPng,
+};
 /** What the parser of headers calls the types. */
 const CALLED: Readonly<Record<string, string>> = { 'image/heif': 'image/heic' };
 

@@ -31,13 +31,32 @@ function probe(bytes: Uint8Array, by = pool): Promise<ProbeOutcome> {
 }
 
 describe('facts', () => {
-  const video = { family: 'video', mediaType: 'video/mp4', durationMs: 4458, frameRate: 24, frames: 107, videoCodec: 'avc' };
+  const video = {
+    family: 'video',
+    mediaType: 'video/mp4',
+    durationMs: 4458,
+    frameRate: 24,
+    frames: 107,
+    videoCodec: 'avc',
+  };
 
   test.each([
     ['768p.mp4', { ...video, width: 1344, height: 768, audioCodec: 'aac' }],
     ['2k.mp4', { ...video, width: 2560, height: 1440, audioCodec: 'aac' }],
     ['clip.mov', { ...video, mediaType: 'video/quicktime', width: 320, height: 256, durationMs: 500, frames: 12 }],
-    ['clip.webm', { ...video, mediaType: 'video/webm', width: 320, height: 256, durationMs: 500, frames: 12, frameRate: 24.016, videoCodec: 'vp8' }],
+    [
+      'clip.webm',
+      {
+        ...video,
+        mediaType: 'video/webm',
+        width: 320,
+        height: 256,
+        durationMs: 500,
+        frames: 12,
+        frameRate: 24.016,
+        videoCodec: 'vp8',
+      },
+    ],
     ['image.png', { family: 'image', mediaType: 'image/png', width: 640, height: 360 }],
     ['image.jpg', { family: 'image', mediaType: 'image/jpeg', width: 640, height: 360 }],
     ['image.webp', { family: 'image', mediaType: 'image/webp', width: 300, height: 256 }],
@@ -47,23 +66,40 @@ describe('facts', () => {
   });
 
   test('of sound and of pictures that are made up', async () => {
-    expect(await probe(wav(3))).toEqual({ facts: { family: 'audio', mediaType: 'audio/wav', durationMs: 3000, codec: 'pcm-u8' } });
-    expect(await probe(heic(640, 480))).toEqual({ facts: { family: 'image', mediaType: 'image/heic', width: 640, height: 480 } });
-    expect(await probe(heic(640, 480, 'mif1'))).toEqual({ facts: { family: 'image', mediaType: 'image/heif', width: 640, height: 480 } });
+    expect(await probe(wav(3))).toEqual({
+      facts: { family: 'audio', mediaType: 'audio/wav', durationMs: 3000, codec: 'pcm-u8' },
+    });
+    expect(await probe(heic(640, 480))).toEqual({
+      facts: { family: 'image', mediaType: 'image/heic', width: 640, height: 480 },
+    });
+    expect(await probe(heic(640, 480, 'mif1'))).toEqual({
+      facts: { family: 'image', mediaType: 'image/heif', width: 640, height: 480 },
+    });
     expect(await probe(mp4())).toEqual({ facts: { ...video, width: 1344, height: 768 } });
   });
 });
 
 describe('lies', () => {
-  test.each([[0], [5], [360_000], [0xffff_ffff]])('a length of %i in the headers does not count: the samples do', async (duration) => {
-    expect(await probe(mp4({ duration }))).toMatchObject({ facts: { durationMs: 4458 } });
-  });
+  test.each([[0], [5], [360_000], [0xffff_ffff]])(
+    'a length of %i in the headers does not count: the samples do',
+    async (duration) => {
+      expect(await probe(mp4({ duration }))).toMatchObject({ facts: { durationMs: 4458 } });
+    },
+  );
 
   test.each<[string, Buffer, string]>([
     ['a web page', Buffer.from('<html>hello</html>'), 'unknown_type'],
     ['nothing', Buffer.alloc(0), 'unknown_type'],
-    ['a vector drawing', Buffer.from('<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg" width="300" height="300"/>'), 'unknown_type'],
-    ['a GIF', Buffer.from('474946383961ffffffff800000000000ffffff2c00000000ffffffff00020244010 03b'.replace(' ', ''), 'hex'), 'unknown_type'],
+    [
+      'a vector drawing',
+      Buffer.from('<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg" width="300" height="300"/>'),
+      'unknown_type',
+    ],
+    [
+      'a GIF',
+      Buffer.from('474946383961ffffffff800000000000ffffff2c00000000ffffffff00020244010 03b'.replace(' ', ''), 'hex'),
+      'unknown_type',
+    ],
     ['a playlist', Buffer.from('#EXTM3U\n#EXT-X-VERSION:3\n#EXTINF:10,\nhttp://127.0.0.1/a.ts\n'), 'unknown_type'],
     ['a document', Buffer.from('%PDF-1.7\n'), 'unknown_type'],
     ['an archive', Buffer.from('504b0304140000000000', 'hex'), 'unknown_type'],
@@ -106,7 +142,9 @@ describe('bombs', () => {
     await probe(fixture('image.png'), slow);
 
     let outcome: ProbeOutcome | undefined;
-    const probing = probe(fixture('768p.mp4'), slow).then((answered) => { outcome = answered; });
+    const probing = probe(fixture('768p.mp4'), slow).then((answered) => {
+      outcome = answered;
+    });
     for (let times = 0; times < 3 && outcome === undefined; times += 1) await clock.advance(TIMEOUT_MS);
     await probing;
 
@@ -116,7 +154,7 @@ describe('bombs', () => {
 
   test('a file that fills the memory ends its worker alone', async () => {
     const small = startProbePool({ heapBytes: 32 * 1024 ** 2 });
-    
+
     const outcomes = [await probe(heavyMp4(), small), await probe(fixture('image.png'), small)];
     await small.stop();
 
@@ -124,16 +162,31 @@ describe('bombs', () => {
   });
 
   test('whatever is done to a file, there is an answer', async () => {
-    await fc.assert(fc.asyncProperty(
-      fc.constantFrom(fixture('image.png'), fixture('image.jpg'), fixture('clip.mov'), fixture('clip.webm'), mp4(), wav(1), heic(300, 300)),
-      fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 })), { maxLength: 12 }), fc.nat(),
-      async (bytes, changes, cut) => {
-        const changed = Buffer.from(bytes);
-        for (const [at, value] of changes) changed[at % changed.byteLength] = value;
-        const outcome = await probe(changed.subarray(0, cut % 3 === 0 ? cut % changed.byteLength : undefined), patient);
-        expect('facts' in outcome || 'fault' in outcome).toBe(true);
-      },
-    ), { numRuns: 60 });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(
+          fixture('image.png'),
+          fixture('image.jpg'),
+          fixture('clip.mov'),
+          fixture('clip.webm'),
+          mp4(),
+          wav(1),
+          heic(300, 300),
+        ),
+        fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 })), { maxLength: 12 }),
+        fc.nat(),
+        async (bytes, changes, cut) => {
+          const changed = Buffer.from(bytes);
+          for (const [at, value] of changes) changed[at % changed.byteLength] = value;
+          const outcome = await probe(
+            changed.subarray(0, cut % 3 === 0 ? cut % changed.byteLength : undefined),
+            patient,
+          );
+          expect('facts' in outcome || 'fault' in outcome).toBe(true);
+        },
+      ),
+      { numRuns: 60 },
+    );
   });
 });
 

@@ -41,7 +41,12 @@ export interface ProbePoolOptions {
  */
 export function openProbePool(options: ProbePoolOptions): ProbePool {
   const { clock, log, memoryBytes, timeoutMs, pixelsMax } = options;
-  const queue = openFairQueue({ clock, workers: options.workers, perAccountMax: options.queuePerAccountMax, totalMax: options.queueMax });
+  const queue = openFairQueue({
+    clock,
+    workers: options.workers,
+    perAccountMax: options.queuePerAccountMax,
+    totalMax: options.queueMax,
+  });
   const crew = openCrew({ ...options, jobProcessorMs: DRAW_TIMES * timeoutMs });
 
   const run = async (job: ProbeJob, { accountId, signal }: ProbeOrder): Promise<ProbeOutcome> => {
@@ -49,20 +54,28 @@ export function openProbePool(options: ProbePoolOptions): ProbePool {
     let used = 0;
     try {
       const parser = await crew.take();
-      const { outcome, usedMs } = await parser.run({ ...job, clock, memoryBytes }).finally(() => { crew.giveBack(parser); });
+      const { outcome, usedMs } = await parser.run({ ...job, clock, memoryBytes }).finally(() => {
+        crew.giveBack(parser);
+      });
       used = usedMs;
-      if (outcome === undefined) log.warn({ accountId, usedMs }, 'a file held up, filled or ended its parser; the process was ended');
+      if (outcome === undefined)
+        log.warn({ accountId, usedMs }, 'a file held up, filled or ended its parser; the process was ended');
       return outcome ?? { fault: 'overrun' };
     } finally {
       turn.end(used);
     }
   };
-  const draw = (work: Work, ms: number): Draw => (path, into, order) => run({ work, path, into, pixelsMax, timeoutMs: ms }, order);
+  const draw =
+    (work: Work, ms: number): Draw =>
+    (path, into, order) =>
+      run({ work, path, into, pixelsMax, timeoutMs: ms }, order);
   return {
     probe: (path, order) => run({ work: 'probe', path, into: '', pixelsMax, timeoutMs }, order),
     redraw: draw('redraw', DRAW_TIMES * timeoutMs),
     poster: draw('poster', timeoutMs),
-    warm: () => { crew.warm(); },
+    warm: () => {
+      crew.warm();
+    },
     stop: async () => {
       queue.stop();
       await crew.stop();

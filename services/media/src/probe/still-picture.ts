@@ -21,7 +21,7 @@ function coloursOf(packet: Uint8Array, description: Uint8Array | undefined): Sti
 
 /** A WebP picture is a key picture of VP8 with a head before it. */
 function webpOf(picture: Uint8Array): Still {
-  const padded = picture.byteLength + picture.byteLength % 2;
+  const padded = picture.byteLength + (picture.byteLength % 2);
   const file = Buffer.alloc(RIFF_HEAD_BYTES + CHUNK_HEAD_BYTES + padded);
   file.write('RIFF', 0, 'latin1');
   file.writeUInt32LE(file.byteLength - CHUNK_HEAD_BYTES, 4);

@@ -19,7 +19,10 @@ beforeAll(async () => {
 });
 afterAll(() => origin.close());
 
-const filesUnder = (folder: string): string[] => readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).map((entry) => entry.name);
+const filesUnder = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => entry.name);
 
 /** Kills the process a while after the bytes began to come; the rest of them come at once or never. */
 async function killed(folder: string, afterMs: number, isWhole: boolean): Promise<void> {
@@ -28,24 +31,46 @@ async function killed(folder: string, afterMs: number, isWhole: boolean): Promis
     if (isWhole) response.end(WHOLE);
     else response.write(WHOLE.subarray(0, 100_000));
   });
-  const child = fork(CHILD, [folder, origin.host, url], { execPath: process.execPath, execArgv: ['--disable-warning=ExperimentalWarning'], env: { ...process.env, NODE_OPTIONS: '' }, silent: true });
+  const child = fork(CHILD, [folder, origin.host, url], {
+    execPath: process.execPath,
+    execArgv: ['--disable-warning=ExperimentalWarning'],
+    env: { ...process.env, NODE_OPTIONS: '' },
+    silent: true,
+  });
   await once(child, 'message');
   await new Promise((resolve) => setTimeout(resolve, afterMs));
   child.kill('SIGKILL');
   await once(child, 'exit');
 }
 
-test.each([[false, 60], [true, 0], [true, 40], [true, 120], [true, 300], [true, 600]])('a process that is killed within an ingest leaves no half file, and the next one keeps the result (all came: %s, after %i ms)', async (isWhole, afterMs) => {
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'media-crash-'));
-  await killed(folder, afterMs, isWhole);
+test.each([
+  [false, 60],
+  [true, 0],
+  [true, 40],
+  [true, 120],
+  [true, 300],
+  [true, 600],
+])(
+  'a process that is killed within an ingest leaves no half file, and the next one keeps the result (all came: %s, after %i ms)',
+  async (isWhole, afterMs) => {
+    const folder = mkdtempSync(path.join(os.tmpdir(), 'media-crash-'));
+    await killed(folder, afterMs, isWhole);
 
-  const next = await startMediaUnderTest({ folder, section: { fetch: { allow: [origin.host] } } });
-  expect(filesUnder(path.join(folder, 'blobs', 'incoming'))).toEqual([]);
-  const { result } = await next.client.ingestResult({ accountId: 'demo', taskId: 'task_1', url: origin.url((_request, response) => { response.end(WHOLE); }) });
-  const read = await next.media.bytes.read(result!.object);
+    const next = await startMediaUnderTest({ folder, section: { fetch: { allow: [origin.host] } } });
+    expect(filesUnder(path.join(folder, 'blobs', 'incoming'))).toEqual([]);
+    const { result } = await next.client.ingestResult({
+      accountId: 'demo',
+      taskId: 'task_1',
+      url: origin.url((_request, response) => {
+        response.end(WHOLE);
+      }),
+    });
+    const read = await next.media.bytes.read(result!.object);
 
-  expect(Buffer.concat(await read!.stream.toArray() as Buffer[]).equals(WHOLE)).toBe(true);
-  expect(next.blobs().filter((name) => name.startsWith(result!.sha256))).toHaveLength(1);
-  expect((await next.operator.verifyBlobs({})).faults).toEqual([]);
-  await next.close();
-}, CASE_TIMEOUT_MS);
+    expect(Buffer.concat((await read!.stream.toArray()) as Buffer[]).equals(WHOLE)).toBe(true);
+    expect(next.blobs().filter((name) => name.startsWith(result!.sha256))).toHaveLength(1);
+    expect((await next.operator.verifyBlobs({})).faults).toEqual([]);
+    await next.close();
+  },
+  CASE_TIMEOUT_MS,
+);

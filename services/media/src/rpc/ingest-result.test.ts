@@ -11,9 +11,14 @@ import { png } from '../../testing/pictures.ts';
 let origin: Origin;
 let under: MediaUnderTest;
 let tasks = 0;
-const section = () => ({ fetch: { allow: [origin.host] }, results: { max_bytes: '300KiB' }, probe: { timeout: '700ms' } });
-const newTask = (): string => `task_${String(tasks += 1)}`;
-const ingest = async (url: string, taskId = newTask()) => (await under.client.ingestResult({ accountId: 'demo', taskId, url })).result!;
+const section = () => ({
+  fetch: { allow: [origin.host] },
+  results: { max_bytes: '300KiB' },
+  probe: { timeout: '700ms' },
+});
+const newTask = (): string => `task_${String((tasks += 1))}`;
+const ingest = async (url: string, taskId = newTask()) =>
+  (await under.client.ingestResult({ accountId: 'demo', taskId, url })).result!;
 const video: Behaviour = serves(fixture('768p.mp4'), { 'content-type': 'text/plain' });
 
 beforeAll(async () => {
@@ -30,7 +35,15 @@ describe('a result', () => {
     const before = Date.now();
     const result = await ingest(origin.url(video));
 
-    expect(result).toMatchObject({ mediaType: 'video/mp4', bytes: BigInt(fixture('768p.mp4').byteLength), width: 1344, height: 768, durationMs: 4458n, frameRate: 24, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) });
+    expect(result).toMatchObject({
+      mediaType: 'video/mp4',
+      bytes: BigInt(fixture('768p.mp4').byteLength),
+      width: 1344,
+      height: 768,
+      durationMs: 4458n,
+      frameRate: 24,
+      sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
     expect(result.object).toMatch(/^vid_[0-9a-v]{32}$/);
     expect(Math.abs(timestampMs(result.expiresAt!) - before - 7 * 86_400_000)).toBeLessThan(10_000);
     expect(under.blobs().some((name) => name.startsWith(result.sha256))).toBe(true);
@@ -73,8 +86,17 @@ describe('a result', () => {
     const whole = fixture('768p.mp4');
     const breaking: Behaviour = (request, response) => {
       const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1] ?? 0);
-      if (from > 0) response.writeHead(206, { etag: '"1"', 'content-range': `bytes ${String(from)}-${String(whole.byteLength - 1)}/${String(whole.byteLength)}` }).end(whole.subarray(from));
-      else response.writeHead(200, { etag: '"1"', 'content-length': String(whole.byteLength) }).write(whole.subarray(0, 100_000), () => response.socket?.end());
+      if (from > 0)
+        response
+          .writeHead(206, {
+            etag: '"1"',
+            'content-range': `bytes ${String(from)}-${String(whole.byteLength - 1)}/${String(whole.byteLength)}`,
+          })
+          .end(whole.subarray(from));
+      else
+        response
+          .writeHead(200, { etag: '"1"', 'content-length': String(whole.byteLength) })
+          .write(whole.subarray(0, 100_000), () => response.socket?.end());
     };
 
     expect((await ingest(origin.url(breaking))).bytes).toBe(BigInt(whole.byteLength));
@@ -88,7 +110,10 @@ describe('an origin whose transfer broke off', () => {
   const other = Buffer.from(whole).fill(7, 150_000, 150_100);
   /** The still pictures of earlier results are drawn by then. */
   const settled = async (): Promise<readonly string[]> => {
-    for (let tries = 0; tries < 500 && under.blobs().some((name) => name.startsWith('in_')); tries += 1) await new Promise((resolve) => { setTimeout(resolve, 10); });
+    for (let tries = 0; tries < 500 && under.blobs().some((name) => name.startsWith('in_')); tries += 1)
+      await new Promise((resolve) => {
+        setTimeout(resolve, 10);
+      });
     return under.blobs();
   };
   beforeAll(async () => {
@@ -96,32 +121,90 @@ describe('an origin whose transfer broke off', () => {
     await ingest(origin.url(video));
     under = await under.restart();
   });
-  const range = (from: number, to: number, size: number): Record<string, string> => ({ 'content-range': `bytes ${String(from)}-${String(to)}/${String(size)}` });
-  const breaking = (rest: Behaviour, headers: Record<string, string> = { etag: '"1"' }): Behaviour => (request, response) => {
-    if (request.headers.range !== undefined) rest(request, response);
-    else response.writeHead(200, { ...headers, 'content-length': String(SIZE) }).write(whole.subarray(0, HALF), () => response.socket?.end());
-  };
+  const range = (from: number, to: number, size: number): Record<string, string> => ({
+    'content-range': `bytes ${String(from)}-${String(to)}/${String(size)}`,
+  });
+  const breaking =
+    (rest: Behaviour, headers: Record<string, string> = { etag: '"1"' }): Behaviour =>
+    (request, response) => {
+      if (request.headers.range !== undefined) rest(request, response);
+      else
+        response
+          .writeHead(200, { ...headers, 'content-length': String(SIZE) })
+          .write(whole.subarray(0, HALF), () => response.socket?.end());
+    };
 
   test.each<[string, Behaviour]>([
-    ['other bytes under another name, though it was asked not to', (_request, response) => { response.writeHead(206, { etag: '"2"', ...range(HALF, SIZE - 1, SIZE) }).end(other.subarray(HALF)); }],
+    [
+      'other bytes under another name, though it was asked not to',
+      (_request, response) => {
+        response.writeHead(206, { etag: '"2"', ...range(HALF, SIZE - 1, SIZE) }).end(other.subarray(HALF));
+      },
+    ],
     ['the whole of another', serves(other, { etag: '"2"' })],
-    ['the rest of a longer one', (_request, response) => { response.writeHead(206, range(HALF, SIZE, SIZE + 1)).end(Buffer.concat([whole.subarray(HALF), Buffer.alloc(1)])); }],
-    ['another part', (_request, response) => { response.writeHead(206, range(0, HALF - 1, SIZE)).end(whole.subarray(0, HALF)); }],
-    ['a part of the rest', (_request, response) => { response.writeHead(206, range(HALF, SIZE - 10, SIZE)).end(whole.subarray(HALF, SIZE - 9)); }],
-    ['less than it says', (_request, response) => { response.writeHead(206, { ...range(HALF, SIZE - 1, SIZE), connection: 'close', 'transfer-encoding': 'identity' }).end(whole.subarray(HALF, SIZE - 9)); }],
-    ['no range', (_request, response) => { response.writeHead(206).end(whole.subarray(HALF)); }],
-    ['that the range is not there', (_request, response) => { response.writeHead(416).end(); }],
-    ['that the link is over', (_request, response) => { response.writeHead(403).end(); }],
+    [
+      'the rest of a longer one',
+      (_request, response) => {
+        response
+          .writeHead(206, range(HALF, SIZE, SIZE + 1))
+          .end(Buffer.concat([whole.subarray(HALF), Buffer.alloc(1)]));
+      },
+    ],
+    [
+      'another part',
+      (_request, response) => {
+        response.writeHead(206, range(0, HALF - 1, SIZE)).end(whole.subarray(0, HALF));
+      },
+    ],
+    [
+      'a part of the rest',
+      (_request, response) => {
+        response.writeHead(206, range(HALF, SIZE - 10, SIZE)).end(whole.subarray(HALF, SIZE - 9));
+      },
+    ],
+    [
+      'less than it says',
+      (_request, response) => {
+        response
+          .writeHead(206, { ...range(HALF, SIZE - 1, SIZE), connection: 'close', 'transfer-encoding': 'identity' })
+          .end(whole.subarray(HALF, SIZE - 9));
+      },
+    ],
+    [
+      'no range',
+      (_request, response) => {
+        response.writeHead(206).end(whole.subarray(HALF));
+      },
+    ],
+    [
+      'that the range is not there',
+      (_request, response) => {
+        response.writeHead(416).end();
+      },
+    ],
+    [
+      'that the link is over',
+      (_request, response) => {
+        response.writeHead(403).end();
+      },
+    ],
   ])('and that then gives %s is not believed, nothing is left, and the next try is whole', async (_what, rest) => {
     const taskId = newTask();
     const before = await settled();
 
-    await expect(ingest(origin.url(breaking(rest)), taskId)).rejects.toMatchObject({ kind: 'unavailable', reason: 'result_unreachable' });
+    await expect(ingest(origin.url(breaking(rest)), taskId)).rejects.toMatchObject({
+      kind: 'unavailable',
+      reason: 'result_unreachable',
+    });
     expect(await settled()).toEqual(before);
     expect((await ingest(origin.url(video), taskId)).bytes).toBe(BigInt(SIZE));
   });
 
-  test.each<[string, Record<string, string>]>([['names no version', {}], ['names a weak version', { etag: 'W/"1"' }], ['takes no ranges', { etag: '"1"', 'accept-ranges': 'none' }]])('and that %s is not asked for the rest', async (_what, headers) => {
+  test.each<[string, Record<string, string>]>([
+    ['names no version', {}],
+    ['names a weak version', { etag: 'W/"1"' }],
+    ['takes no ranges', { etag: '"1"', 'accept-ranges': 'none' }],
+  ])('and that %s is not asked for the rest', async (_what, headers) => {
     const ranges: unknown[] = [];
     const url = origin.url((request, response) => {
       ranges.push(request.headers.range);
@@ -140,22 +223,48 @@ describe('what is no result', () => {
   });
 
   test.each<[string, Behaviour]>([
-    ['a page', serves(Buffer.from('<html>gateway</html>'))], ['nothing', serves(Buffer.alloc(0))], ['a picture', serves(png(300, 300))], ['half a video', serves(fixture('768p.mp4').subarray(0, 90_000))],
-    ['a file that says more than it holds', serves(spinningMp4())], ['more than the bound', serves(Buffer.alloc(300 * 1024 + 1))], ['compressed', serves(fixture('768p.mp4'), { 'content-encoding': 'gzip' })],
-    ['a redirect inside', (_request, response) => { response.writeHead(302, { location: 'http://169.254.169.254/' }).end(); }],
+    ['a page', serves(Buffer.from('<html>gateway</html>'))],
+    ['nothing', serves(Buffer.alloc(0))],
+    ['a picture', serves(png(300, 300))],
+    ['half a video', serves(fixture('768p.mp4').subarray(0, 90_000))],
+    ['a file that says more than it holds', serves(spinningMp4())],
+    ['more than the bound', serves(Buffer.alloc(300 * 1024 + 1))],
+    ['compressed', serves(fixture('768p.mp4'), { 'content-encoding': 'gzip' })],
+    [
+      'a redirect inside',
+      (_request, response) => {
+        response.writeHead(302, { location: 'http://169.254.169.254/' }).end();
+      },
+    ],
   ])('%s is refused, and leaves nothing', async (_what, behaviour) => {
     const before = under.blobs();
 
-    await expect(ingest(origin.url(behaviour))).rejects.toMatchObject({ kind: 'invalid', reason: 'result_refused', message: expect.not.stringMatching(/127\.0|169\.254/) });
+    await expect(ingest(origin.url(behaviour))).rejects.toMatchObject({
+      kind: 'invalid',
+      reason: 'result_refused',
+      message: expect.not.stringMatching(/127\.0|169\.254/),
+    });
     expect(under.blobs()).toEqual(before);
   });
 
   test.each([404, 403, 410, 429, 500, 503])('an origin that answers %i may answer better later', async (status) => {
-    await expect(ingest(origin.url((_request, response) => { response.writeHead(status).end(); }))).rejects.toMatchObject({ kind: 'unavailable', reason: 'result_unreachable' });
+    await expect(
+      ingest(
+        origin.url((_request, response) => {
+          response.writeHead(status).end();
+        }),
+      ),
+    ).rejects.toMatchObject({ kind: 'unavailable', reason: 'result_unreachable' });
   });
 
   test('an address that is not dialled, or is none, is refused', async () => {
-    for (const url of ['http://127.0.0.1:9/x.mp4', 'http://10.0.0.1/x.mp4', 'file:///etc/passwd', 'data:video/mp4;base64,AAAA']) await expect(ingest(url)).rejects.toMatchObject({ reason: 'result_refused' });
+    for (const url of [
+      'http://127.0.0.1:9/x.mp4',
+      'http://10.0.0.1/x.mp4',
+      'file:///etc/passwd',
+      'data:video/mp4;base64,AAAA',
+    ])
+      await expect(ingest(url)).rejects.toMatchObject({ reason: 'result_refused' });
   });
 
   test('an origin that breaks off for good is not reached, and the next try may succeed', async () => {
@@ -180,7 +289,9 @@ test('a result and its bytes go when their time is over, and its object says so'
 
   await clock.advance(3000);
   expect(await short.media.bytes.read(result!.object)).toBeUndefined();
-  await expect(short.client.ingestResult({ accountId: 'demo', taskId: 'task_1', url: origin.url(video) })).rejects.toMatchObject({ reason: 'result_expired' });
+  await expect(
+    short.client.ingestResult({ accountId: 'demo', taskId: 'task_1', url: origin.url(video) }),
+  ).rejects.toMatchObject({ reason: 'result_expired' });
 
   // past the pin of the upload, and then until the sweep has come by
   await clock.advance(3_600_000);
@@ -193,11 +304,14 @@ test('a result and its bytes go when their time is over, and its object says so'
 });
 
 describe('a result behind a credential', () => {
-  const guarded = (bytes: Buffer): Behaviour => (request, response) => {
-    if (request.headers.authorization === 'Bearer upstream-key') serves(bytes)(request, response);
-    else response.writeHead(401).end();
-  };
-  const ingestWith = (url: string) => under.client.ingestResult({ accountId: 'demo', taskId: newTask(), url, authorization: 'Bearer upstream-key' });
+  const guarded =
+    (bytes: Buffer): Behaviour =>
+    (request, response) => {
+      if (request.headers.authorization === 'Bearer upstream-key') serves(bytes)(request, response);
+      else response.writeHead(401).end();
+    };
+  const ingestWith = (url: string) =>
+    under.client.ingestResult({ accountId: 'demo', taskId: newTask(), url, authorization: 'Bearer upstream-key' });
 
   test('is fetched with it, and not without', async () => {
     const url = origin.url(guarded(fixture('768p.mp4')));
@@ -208,8 +322,12 @@ describe('a result behind a credential', () => {
 
   test('never shows it to another origin that it redirects to', async () => {
     const elsewhere = await startOrigin();
-    const both = await startMediaUnderTest({ section: { ...section(), fetch: { allow: [origin.host, elsewhere.host] } } });
-    const url = origin.url((_request, response) => { response.writeHead(302, { location: elsewhere.url(video) }).end(); });
+    const both = await startMediaUnderTest({
+      section: { ...section(), fetch: { allow: [origin.host, elsewhere.host] } },
+    });
+    const url = origin.url((_request, response) => {
+      response.writeHead(302, { location: elsewhere.url(video) }).end();
+    });
     await both.client.ingestResult({ accountId: 'demo', taskId: newTask(), url, authorization: 'Bearer upstream-key' });
 
     expect(elsewhere.hits.map(({ headers }) => headers.authorization)).toEqual([undefined]);

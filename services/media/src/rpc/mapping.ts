@@ -3,7 +3,12 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import { Problem } from '@reelgate/platform/problem';
 import { Secret } from '@reelgate/platform/secret';
 import { Category as WireCategory } from '@reelgate/proto/media/v1/media_service';
-import type { IngestResultRequest, StageMediaRequest, StagedMediaSchema, StoredResultSchema } from '@reelgate/proto/media/v1/media_service';
+import type {
+  IngestResultRequest,
+  StageMediaRequest,
+  StagedMediaSchema,
+  StoredResultSchema,
+} from '@reelgate/proto/media/v1/media_service';
 import type { MediaFacts } from '../domain/media-facts.ts';
 import type { MediaObject } from '../domain/media-object.ts';
 import type { Category } from '../domain/media-rules.ts';
@@ -11,19 +16,33 @@ import type { IngestOrder } from '../operations/ingest-result.ts';
 import type { StageOrder } from '../operations/stage-media.ts';
 
 const CATEGORIES = new Map<WireCategory, Category>([
-  [WireCategory.IMAGE, 'image'], [WireCategory.VIDEO, 'video'], [WireCategory.AUDIO, 'audio'], [WireCategory.BASE_VIDEO, 'base_video'],
+  [WireCategory.IMAGE, 'image'],
+  [WireCategory.VIDEO, 'video'],
+  [WireCategory.AUDIO, 'audio'],
+  [WireCategory.BASE_VIDEO, 'base_video'],
 ]);
 
-export function fromWireStage({ accountId, taskId, category, url, object, declaredType }: StageMediaRequest, requestId: string): StageOrder {
+export function fromWireStage(
+  { accountId, taskId, category, url, object, declaredType }: StageMediaRequest,
+  requestId: string,
+): StageOrder {
   const known = CATEGORIES.get(category);
   if (known === undefined) throw invalid('category', 'must say what the medium holds');
   if ((url === '') === (object === '')) throw invalid('url', 'is required, or object, and not both');
-  return { accountId: required('account_id', accountId), taskId, category: known, requestId, source: object === '' ? { url } : { object, declaredType } };
+  return {
+    accountId: required('account_id', accountId),
+    taskId,
+    category: known,
+    requestId,
+    source: object === '' ? { url } : { object, declaredType },
+  };
 }
 
 export function fromWireIngest({ accountId, taskId, url, authorization }: IngestResultRequest): IngestOrder {
   return {
-    accountId: required('account_id', accountId), taskId: required('task_id', taskId), url: required('url', url),
+    accountId: required('account_id', accountId),
+    taskId: required('task_id', taskId),
+    url: required('url', url),
     authorization: authorization === '' ? undefined : new Secret(authorization),
   };
 }
@@ -44,14 +63,31 @@ function invalid(field: string, message: string): Problem {
 
 export function toWireStaged({ id, blob }: MediaObject): MessageInitShape<typeof StagedMediaSchema> {
   const facts = toWireFacts(blob.facts);
-  return { object: id, bytes: BigInt(blob.bytes), ...facts, hasAudio: blob.facts?.family === 'video' && blob.facts.audioCodec !== undefined };
+  return {
+    object: id,
+    bytes: BigInt(blob.bytes),
+    ...facts,
+    hasAudio: blob.facts?.family === 'video' && blob.facts.audioCodec !== undefined,
+  };
 }
 
 export function toWireResult({ id, blob, expiresAt }: MediaObject): MessageInitShape<typeof StoredResultSchema> {
-  return { object: id, bytes: BigInt(blob.bytes), sha256: blob.sha256, expiresAt: timestampFromMs(expiresAt), ...toWireFacts(blob.facts) };
+  return {
+    object: id,
+    bytes: BigInt(blob.bytes),
+    sha256: blob.sha256,
+    expiresAt: timestampFromMs(expiresAt),
+    ...toWireFacts(blob.facts),
+  };
 }
 
-interface WireFacts { mediaType: string; width: number; height: number; durationMs: bigint; frameRate: number }
+interface WireFacts {
+  mediaType: string;
+  width: number;
+  height: number;
+  durationMs: bigint;
+  frameRate: number;
+}
 
 function toWireFacts(facts: MediaFacts | undefined): WireFacts {
   const nothing = { mediaType: '', width: 0, height: 0, durationMs: 0n, frameRate: 0 };
@@ -59,5 +95,11 @@ function toWireFacts(facts: MediaFacts | undefined): WireFacts {
   const { mediaType } = facts;
   if (facts.family === 'image') return { ...nothing, mediaType, width: facts.width, height: facts.height };
   if (facts.family === 'audio') return { ...nothing, mediaType, durationMs: BigInt(facts.durationMs) };
-  return { mediaType, width: facts.width, height: facts.height, durationMs: BigInt(facts.durationMs), frameRate: facts.frameRate };
+  return {
+    mediaType,
+    width: facts.width,
+    height: facts.height,
+    durationMs: BigInt(facts.durationMs),
+    frameRate: facts.frameRate,
+  };
 }

@@ -21,16 +21,25 @@ export interface MediaServiceDeps extends RemoveDeps {
 
 export function mediaServiceBinding({ stage, ingest, link, ...deps }: MediaServiceDeps): Binding {
   return bind(MediaService, {
-    stageMedia: async (request, { requestId, signal }) => ({ media: toWireStaged(await stage(fromWireStage(request, requestId), signal)) }),
-    ingestResult: async (request, { signal }) => ({ result: toWireResult(await ingest(fromWireIngest(request), signal)) }),
-    removeResult: async ({ taskId }) => ({ removed: await deps.store.removeResult(required('task_id', taskId), deps.clock.now()) }),
-    linkObject: async ({ object }) => ({ url: await link(required('object', object)) ?? '' }),
+    stageMedia: async (request, { requestId, signal }) => ({
+      media: toWireStaged(await stage(fromWireStage(request, requestId), signal)),
+    }),
+    ingestResult: async (request, { signal }) => ({
+      result: toWireResult(await ingest(fromWireIngest(request), signal)),
+    }),
+    removeResult: async ({ taskId }) => ({
+      removed: await deps.store.removeResult(required('task_id', taskId), deps.clock.now()),
+    }),
+    linkObject: async ({ object }) => ({ url: (await link(required('object', object))) ?? '' }),
     removeStaged: async ({ accountId, taskId }) => {
       await removeStaged(deps, { accountId: required('account_id', accountId), taskId: required('task_id', taskId) });
       return {};
     },
     removePrivate: async ({ objects }) => {
-      await removeBytes(deps, await deps.store.removeObjects(atMost('objects', objects, PRIVATE_MAX), ['private'], deps.clock.now()));
+      await removeBytes(
+        deps,
+        await deps.store.removeObjects(atMost('objects', objects, PRIVATE_MAX), ['private'], deps.clock.now()),
+      );
       return {};
     },
   });

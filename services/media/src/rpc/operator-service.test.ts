@@ -10,13 +10,16 @@ import { openS3Blobs } from '../blobs/s3-blobs.ts';
 import { parseS3Address } from '../blobs/s3-address.ts';
 
 let under: MediaUnderTest;
-const put = async (text: string): Promise<string> => (await under.media.bytes.put(Buffer.from(text), { accountId: 'demo' })).object;
+const put = async (text: string): Promise<string> =>
+  (await under.media.bytes.put(Buffer.from(text), { accountId: 'demo' })).object;
 const verify = (over: object = {}) => under.operator.verifyBlobs(over);
 
 describe('a folder of blobs is verified', () => {
   const fileOf = (text: string): string => {
     const blobs = path.join(under.folder, 'blobs');
-    const file = readdirSync(blobs, { recursive: true, withFileTypes: true }).find((entry) => entry.isFile() && entry.name.startsWith(createHash('sha256').update(text).digest('hex')));
+    const file = readdirSync(blobs, { recursive: true, withFileTypes: true }).find(
+      (entry) => entry.isFile() && entry.name.startsWith(createHash('sha256').update(text).digest('hex')),
+    );
     return path.join(file!.parentPath, file!.name);
   };
   beforeEach(async () => {
@@ -37,9 +40,16 @@ describe('a folder of blobs is verified', () => {
     writeFileSync(fileOf('three'), 'THREE');
 
     const { faults } = await verify();
-    expect(faults.map(({ fault, bytes, foundBytes }) => [fault, bytes, foundBytes]).toSorted()).toEqual([['content', 5n, 5n], ['missing', 4n, 0n], ['size', 3n, 1n]]);
+    expect(faults.map(({ fault, bytes, foundBytes }) => [fault, bytes, foundBytes]).toSorted()).toEqual([
+      ['content', 5n, 5n],
+      ['missing', 4n, 0n],
+      ['size', 3n, 1n],
+    ]);
     expect(faults.find(({ fault }) => fault === 'missing')?.objects).toEqual([object]);
-    expect((await verify({ sizesOnly: true })).faults.map(({ fault }) => fault).toSorted()).toEqual(['missing', 'size']);
+    expect((await verify({ sizesOnly: true })).faults.map(({ fault }) => fault).toSorted()).toEqual([
+      'missing',
+      'size',
+    ]);
     await done();
   });
 
@@ -64,7 +74,9 @@ describe('a bucket is verified', () => {
   let server: S3Server;
   beforeAll(async () => {
     server = await startS3Server();
-    under = await startMediaUnderTest({ section: { blobs: `s3://${server.bucket}?endpoint=${server.endpoint}`, s3: S3_KEYS } });
+    under = await startMediaUnderTest({
+      section: { blobs: `s3://${server.bucket}?endpoint=${server.endpoint}`, s3: S3_KEYS },
+    });
   });
   afterAll(async () => {
     await under.close();
@@ -75,7 +87,13 @@ describe('a bucket is verified', () => {
     const object = await put('in the bucket');
     await put('another');
     expect(await verify()).toMatchObject({ checked: 2, faults: [] });
-    const blobs = openS3Blobs({ address: parseS3Address(`s3://${server.bucket}?endpoint=${server.endpoint}`), credentials: server.credentials, scratch: '/nowhere', clock: { now: () => 0, sleep: async () => undefined }, newId: () => 'x' });
+    const blobs = openS3Blobs({
+      address: parseS3Address(`s3://${server.bucket}?endpoint=${server.endpoint}`),
+      credentials: server.credentials,
+      scratch: '/nowhere',
+      clock: { now: () => 0, sleep: async () => undefined },
+      newId: () => 'x',
+    });
     await blobs.remove((await blobs.list('', 10)).find(({ bytes }) => bytes === 13)!.key);
     blobs.close();
 

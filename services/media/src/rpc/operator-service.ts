@@ -9,8 +9,19 @@ import type { BlobFault, VerifyDeps } from '../operations/verify-blobs.ts';
 export function operatorServiceBinding(deps: VerifyDeps): Binding {
   return bind(OperatorService, {
     verifyBlobs: async ({ after, limit, sizesOnly }, { signal }) => {
-      if (limit < 0 || limit > PAGE_MAX) throw new Problem({ kind: 'invalid', reason: 'invalid_request', field: 'limit', message: `must be from 1 to ${String(PAGE_MAX)}, or absent for as many` });
-      const { checked, bytes, faults, next = '' } = await verifyBlobs(deps, { after, sizesOnly, limit: limit === 0 ? PAGE_MAX : limit }, signal);
+      if (limit < 0 || limit > PAGE_MAX)
+        throw new Problem({
+          kind: 'invalid',
+          reason: 'invalid_request',
+          field: 'limit',
+          message: `must be from 1 to ${String(PAGE_MAX)}, or absent for as many`,
+        });
+      const {
+        checked,
+        bytes,
+        faults,
+        next = '',
+      } = await verifyBlobs(deps, { after, sizesOnly, limit: limit === 0 ? PAGE_MAX : limit }, signal);
       return { checked, bytes: BigInt(bytes), faults: faults.map(toWireFault), next };
     },
   });
@@ -18,7 +29,11 @@ export function operatorServiceBinding(deps: VerifyDeps): Binding {
 
 function toWireFault({ blob, fault, foundBytes, claimants }: BlobFault) {
   return {
-    sha256: blob.sha256, fault, bytes: BigInt(blob.bytes), foundBytes: BigInt(foundBytes),
-    objects: claimants.map(({ id }) => id), taskIds: [...new Set(claimants.map(({ taskId }) => taskId))].filter((taskId) => taskId !== ''),
+    sha256: blob.sha256,
+    fault,
+    bytes: BigInt(blob.bytes),
+    foundBytes: BigInt(foundBytes),
+    objects: claimants.map(({ id }) => id),
+    taskIds: [...new Set(claimants.map(({ taskId }) => taskId))].filter((taskId) => taskId !== ''),
   };
 }

@@ -15,7 +15,9 @@ let tasks = 0;
 
 beforeAll(async () => {
   [origin, results] = await Promise.all([startOrigin(), startOrigin()]);
-  under = await startMediaUnderTest({ section: { fetch: { allow: [origin.host, results.host] }, limits: { audio: '20KiB' } } });
+  under = await startMediaUnderTest({
+    section: { fetch: { allow: [origin.host, results.host] }, limits: { audio: '20KiB' } },
+  });
 });
 afterAll(async () => {
   await under.close();
@@ -24,28 +26,43 @@ afterAll(async () => {
 const arriving = (): readonly string[] => under.blobs().filter((name) => name.startsWith('in_'));
 afterEach(async () => {
   // the still picture of a result is drawn beside the test
-  for (let tries = 0; tries < 200 && arriving().length > 0; tries += 1) await new Promise((resolve) => { setTimeout(resolve, 10); });
+  for (let tries = 0; tries < 200 && arriving().length > 0; tries += 1)
+    await new Promise((resolve) => {
+      setTimeout(resolve, 10);
+    });
   expect(arriving()).toEqual([]);
 });
 
-const newTask = (): string => `task_${String(tasks += 1)}`;
+const newTask = (): string => `task_${String((tasks += 1))}`;
 const stage = async (url: string, category = Category.IMAGE, over: { accountId?: string; taskId?: string } = {}) =>
   (await under.client.stageMedia({ accountId: 'demo', taskId: newTask(), category, url, ...over })).media!;
 const refusal = async (url: string, category = Category.IMAGE, over: { accountId?: string } = {}): Promise<string> => {
-  const problem = await stage(url, category, over).then(() => { throw new Error('it was staged'); }, (error: unknown) => error as { kind: string; reason: string; field?: string; message: string });
+  const problem = await stage(url, category, over).then(
+    () => {
+      throw new Error('it was staged');
+    },
+    (error: unknown) => error as { kind: string; reason: string; field?: string; message: string },
+  );
   expect(problem).toMatchObject({ kind: 'invalid', reason: 'invalid_media', field: undefined });
   return problem.message;
 };
-const dataUrl = (type: string, bytes: Uint8Array): string => `data:${type};base64,${Buffer.from(bytes).toString('base64')}`;
-const served = (name: string, type?: string): string => origin.url(serves(fixture(name), type === undefined ? {} : { 'content-type': type }));
-const bytesOf = async (object: string): Promise<Buffer> => Buffer.concat(await (await under.media.bytes.read(object))!.stream.toArray() as Buffer[]);
+const dataUrl = (type: string, bytes: Uint8Array): string =>
+  `data:${type};base64,${Buffer.from(bytes).toString('base64')}`;
+const served = (name: string, type?: string): string =>
+  origin.url(serves(fixture(name), type === undefined ? {} : { 'content-type': type }));
+const bytesOf = async (object: string): Promise<Buffer> =>
+  Buffer.concat((await (await under.media.bytes.read(object))!.stream.toArray()) as Buffer[]);
 
 const pixelsOf = (bytes: Buffer): Promise<Buffer> => sharp(bytes).ensureAlpha().raw().toBuffer();
 
 describe('a picture for a channel', () => {
   const SECRET = 'taken at 52.5200 13.4050';
-  const photo = (orientation: number): Promise<Buffer> => sharp({ create: { width: 400, height: 300, channels: 3, background: '#336699' } })
-    .withMetadata({ orientation }).withExifMerge({ IFD0: { ImageDescription: SECRET } }).jpeg().toBuffer();
+  const photo = (orientation: number): Promise<Buffer> =>
+    sharp({ create: { width: 400, height: 300, channels: 3, background: '#336699' } })
+      .withMetadata({ orientation })
+      .withExifMerge({ IFD0: { ImageDescription: SECRET } })
+      .jpeg()
+      .toBuffer();
 
   test('is its pixels alone: what was noted in the file, and what hung behind it, stays here', async () => {
     const tail = Buffer.from('<script>polyglot</script>');
@@ -54,7 +71,11 @@ describe('a picture for a channel', () => {
 
     const kept = await bytesOf((await stage(dataUrl('image/jpeg', sent))).object);
 
-    expect([kept.includes(SECRET), kept.includes('polyglot'), (await sharp(kept).metadata()).exif]).toEqual([false, false, undefined]);
+    expect([kept.includes(SECRET), kept.includes('polyglot'), (await sharp(kept).metadata()).exif]).toEqual([
+      false,
+      false,
+      undefined,
+    ]);
     expect(await sharp(kept).metadata()).toMatchObject({ format: 'jpeg', width: 400, height: 300 });
   });
 
@@ -63,7 +84,11 @@ describe('a picture for a channel', () => {
   });
 
   test('stays clear where it was clear', async () => {
-    const clear = await sharp({ create: { width: 300, height: 300, channels: 4, background: { r: 255, g: 0, b: 0, alpha: 0.5 } } }).png().toBuffer();
+    const clear = await sharp({
+      create: { width: 300, height: 300, channels: 4, background: { r: 255, g: 0, b: 0, alpha: 0.5 } },
+    })
+      .png()
+      .toBuffer();
     const kept = await bytesOf((await stage(dataUrl('image/png', clear))).object);
 
     expect(await pixelsOf(kept)).toEqual(await pixelsOf(clear));
@@ -71,11 +96,23 @@ describe('a picture for a channel', () => {
 
   test('is not drawn twice, and not at all where the operator wants it as it came', async () => {
     const first = await stage(dataUrl('image/jpeg', fixture('image.jpg')));
-    const again = (await under.client.stageMedia({ accountId: 'demo', taskId: newTask(), category: Category.IMAGE, object: first.object })).media!;
+    const again = (
+      await under.client.stageMedia({
+        accountId: 'demo',
+        taskId: newTask(),
+        category: Category.IMAGE,
+        object: first.object,
+      })
+    ).media!;
     expect((await bytesOf(again.object)).equals(await bytesOf(first.object))).toBe(true);
 
     const plain = await startMediaUnderTest({ section: { staged: { redraw: false } } });
-    const { media } = await plain.client.stageMedia({ accountId: 'demo', taskId: 'task_1', category: Category.IMAGE, url: dataUrl('image/jpeg', fixture('image.jpg')) });
+    const { media } = await plain.client.stageMedia({
+      accountId: 'demo',
+      taskId: 'task_1',
+      category: Category.IMAGE,
+      url: dataUrl('image/jpeg', fixture('image.jpg')),
+    });
     expect(media?.bytes).toBe(BigInt(fixture('image.jpg').byteLength));
     await plain.close();
   });
@@ -83,9 +120,19 @@ describe('a picture for a channel', () => {
 
 describe('an external address', () => {
   test.each([
-    ['image.png', 'image/png', Category.IMAGE, { mediaType: 'image/png', width: 640, height: 360, durationMs: 0n, hasAudio: false }],
+    [
+      'image.png',
+      'image/png',
+      Category.IMAGE,
+      { mediaType: 'image/png', width: 640, height: 360, durationMs: 0n, hasAudio: false },
+    ],
     ['image.jpg', undefined, Category.IMAGE, { mediaType: 'image/jpeg', width: 640, height: 360 }],
-    ['768p.mp4', 'application/octet-stream', Category.VIDEO, { mediaType: 'video/mp4', width: 1344, height: 768, durationMs: 4458n, frameRate: 24, hasAudio: true }],
+    [
+      '768p.mp4',
+      'application/octet-stream',
+      Category.VIDEO,
+      { mediaType: 'video/mp4', width: 1344, height: 768, durationMs: 4458n, frameRate: 24, hasAudio: true },
+    ],
     ['768p.mp4', 'video/mp4', Category.BASE_VIDEO, { mediaType: 'video/mp4', hasAudio: true }],
     ['audio.mp3', 'audio/mp3', Category.AUDIO, { mediaType: 'audio/mpeg', durationMs: 3056n }],
   ])('%s as %s is staged, and its bytes are frozen', async (name, type, category, facts) => {
@@ -107,7 +154,10 @@ describe('an external address', () => {
       turn += 1;
       serves(fixture(turn === 1 ? 'image.png' : 'image.jpg'))(request, response);
     });
-    const [first, second] = await Promise.all([stage(url, Category.IMAGE, { taskId }), stage(url, Category.IMAGE, { taskId })]);
+    const [first, second] = await Promise.all([
+      stage(url, Category.IMAGE, { taskId }),
+      stage(url, Category.IMAGE, { taskId }),
+    ]);
     const third = await stage(url, Category.IMAGE, { taskId });
 
     expect([first.mediaType, second.object, third.object]).toEqual(['image/png', first.object, first.object]);
@@ -115,10 +165,24 @@ describe('an external address', () => {
     expect((await stage(url)).mediaType).toBe('image/jpeg');
   });
 
-  const says = (status: number): Behaviour => (_request, response) => { response.writeHead(status).end(); };
+  const says =
+    (status: number): Behaviour =>
+    (_request, response) => {
+      response.writeHead(status).end();
+    };
   test.each<[string, () => string, Category, RegExp]>([
-    ['a page', () => origin.url(serves(Buffer.from('<html>'), { 'content-type': 'text/html' })), Category.IMAGE, /served as image/],
-    ['a page under the name of a picture', () => origin.url(serves(Buffer.from('<html>'), { 'content-type': 'image/png' })), Category.IMAGE, /none of them/],
+    [
+      'a page',
+      () => origin.url(serves(Buffer.from('<html>'), { 'content-type': 'text/html' })),
+      Category.IMAGE,
+      /served as image/,
+    ],
+    [
+      'a page under the name of a picture',
+      () => origin.url(serves(Buffer.from('<html>'), { 'content-type': 'image/png' })),
+      Category.IMAGE,
+      /none of them/,
+    ],
     ['nothing there', () => origin.url(says(404)), Category.IMAGE, /answered 404/],
     ['a small picture', () => served('small.png'), Category.IMAGE, /256 to 5760 pixels; it has 32×32/],
     ['a video for a picture', () => served('768p.mp4'), Category.IMAGE, /must be a picture/],
@@ -127,10 +191,23 @@ describe('an external address', () => {
     ['a 2K video for a base', () => served('2k.mp4'), Category.BASE_VIDEO, /768P/],
     ['too many bytes', () => origin.url(serves(wav(4))), Category.AUDIO, /at most 20 KiB/],
     ['sound that is too short', () => origin.url(serves(wav(1))), Category.AUDIO, /2 to 15 seconds/],
-    ['a loop', () => origin.url((request, response) => { redirects(request.url ?? '')(request, response); }), Category.IMAGE, /redirects more than 3/],
+    [
+      'a loop',
+      () =>
+        origin.url((request, response) => {
+          redirects(request.url ?? '')(request, response);
+        }),
+      Category.IMAGE,
+      /redirects more than 3/,
+    ],
     ['a private address', () => 'http://127.0.0.1:9/x.png', Category.IMAGE, /does not answer to us|port/],
     ['metadata', () => 'http://169.254.169.254/latest/', Category.IMAGE, /does not answer to us/],
-    ['a redirect to a private address', () => origin.url(redirects('http://169.254.169.254/latest/')), Category.IMAGE, /does not answer to us/],
+    [
+      'a redirect to a private address',
+      () => origin.url(redirects('http://169.254.169.254/latest/')),
+      Category.IMAGE,
+      /does not answer to us/,
+    ],
   ])('%s is refused', async (_what, url, category, said) => {
     const message = await refusal(url(), category);
 
@@ -141,7 +218,9 @@ describe('an external address', () => {
   test('a refused reference leaves nothing, and may be staged when it is better', async () => {
     const before = under.blobs();
     let good = false;
-    const url = origin.url((request, response) => { serves(fixture(good ? 'image.webp' : 'small.png'))(request, response); });
+    const url = origin.url((request, response) => {
+      serves(fixture(good ? 'image.webp' : 'small.png'))(request, response);
+    });
     const taskId = newTask();
 
     await expect(stage(url, Category.IMAGE, { taskId })).rejects.toMatchObject({ reason: 'invalid_media' });
@@ -178,17 +257,30 @@ describe('bytes of the client', () => {
 
     expect(bytes).toBe(fixture('image.png').byteLength);
     expect((await under.client.stageMedia(order)).media).toMatchObject({ mediaType: 'image/png', width: 640 });
-    await expect(under.client.stageMedia({ ...order, accountId: 'other' })).rejects.toMatchObject({ reason: 'invalid_media', message: expect.stringContaining('of this account') });
-    await expect(under.client.stageMedia({ ...order, object: 'inl_unknown' })).rejects.toMatchObject({ message: expect.stringContaining('of this account') });
-    await expect(under.client.stageMedia({ ...order, taskId: newTask(), declaredType: 'text/html' })).rejects.toMatchObject({ message: expect.stringContaining('declared as') });
-    await expect(under.client.stageMedia({ ...order, taskId: newTask(), category: Category.VIDEO, declaredType: '' })).rejects.toMatchObject({ message: expect.stringContaining('must be a video') });
+    await expect(under.client.stageMedia({ ...order, accountId: 'other' })).rejects.toMatchObject({
+      reason: 'invalid_media',
+      message: expect.stringContaining('of this account'),
+    });
+    await expect(under.client.stageMedia({ ...order, object: 'inl_unknown' })).rejects.toMatchObject({
+      message: expect.stringContaining('of this account'),
+    });
+    await expect(
+      under.client.stageMedia({ ...order, taskId: newTask(), declaredType: 'text/html' }),
+    ).rejects.toMatchObject({ message: expect.stringContaining('declared as') });
+    await expect(
+      under.client.stageMedia({ ...order, taskId: newTask(), category: Category.VIDEO, declaredType: '' }),
+    ).rejects.toMatchObject({ message: expect.stringContaining('must be a video') });
   });
 });
 
 describe('our own', () => {
   const ingested = async (accountId = 'demo'): Promise<{ taskId: string; object: string }> => {
     const taskId = newTask();
-    const { result } = await under.client.ingestResult({ accountId, taskId, url: results.url(serves(fixture('768p.mp4'))) });
+    const { result } = await under.client.ingestResult({
+      accountId,
+      taskId,
+      url: results.url(serves(fixture('768p.mp4'))),
+    });
     return { taskId, object: result!.object };
   };
 
@@ -196,7 +288,12 @@ describe('our own', () => {
     const { taskId, object } = await ingested();
     const before = [...origin.hits, ...results.hits].length;
 
-    for (const url of [`/v1/videos/${taskId}/content`, `https://gate.example/v1/videos/${taskId}/content`, `/ximg/${object}.mp4`, `https://gate.example/ximg/${object}.mp4?exp=1&sig=x`]) {
+    for (const url of [
+      `/v1/videos/${taskId}/content`,
+      `https://gate.example/v1/videos/${taskId}/content`,
+      `/ximg/${object}.mp4`,
+      `https://gate.example/ximg/${object}.mp4?exp=1&sig=x`,
+    ]) {
       const media = await stage(url, Category.VIDEO);
       expect((await bytesOf(media.object)).equals(fixture('768p.mp4'))).toBe(true);
       expect(media.object).not.toBe(object);
@@ -210,9 +307,19 @@ describe('our own', () => {
     const { taskId: removed } = await ingested();
     await under.client.removeResult({ taskId: removed });
 
-    const messages = await Promise.all([`/v1/videos/${taskId}/content`, `/ximg/${object}.mp4`, '/v1/videos/task_unknown/content', '/ximg/vid_unknown.mp4', `/v1/videos/${removed}/content`].map((url) => refusal(url, Category.VIDEO)));
+    const messages = await Promise.all(
+      [
+        `/v1/videos/${taskId}/content`,
+        `/ximg/${object}.mp4`,
+        '/v1/videos/task_unknown/content',
+        '/ximg/vid_unknown.mp4',
+        `/v1/videos/${removed}/content`,
+      ].map((url) => refusal(url, Category.VIDEO)),
+    );
     expect(new Set(messages).size).toBe(1);
-    expect(await stage(`/ximg/${object}.mp4`, Category.VIDEO, { accountId: 'other' })).toMatchObject({ mediaType: 'video/mp4' });
+    expect(await stage(`/ximg/${object}.mp4`, Category.VIDEO, { accountId: 'other' })).toMatchObject({
+      mediaType: 'video/mp4',
+    });
   });
 
   test('private bytes have no reference, though they are of the account', async () => {
@@ -221,25 +328,61 @@ describe('our own', () => {
     expect(await refusal(`/ximg/${object}.png`)).toBe(await refusal('/ximg/prv_unknown.png'));
   });
 
-  test('other addresses of ours, and references that are nobody\'s here, are refused', async () => {
-    for (const url of ['https://gate.example/v1/models', '/v1/models', 'asset://asset-1', 'mm_file://1', 'file:///etc/hostname', 'image.png']) await refusal(url);
+  test("other addresses of ours, and references that are nobody's here, are refused", async () => {
+    for (const url of [
+      'https://gate.example/v1/models',
+      '/v1/models',
+      'asset://asset-1',
+      'mm_file://1',
+      'file:///etc/hostname',
+      'image.png',
+    ])
+      await refusal(url);
   });
 });
 
 test.each([
-  [{ category: Category.UNSPECIFIED }, 'category'], [{ url: '' }, 'url'], [{ object: 'inl_1' }, 'url'], [{ accountId: '' }, 'account_id'],
+  [{ category: Category.UNSPECIFIED }, 'category'],
+  [{ url: '' }, 'url'],
+  [{ object: 'inl_1' }, 'url'],
+  [{ accountId: '' }, 'account_id'],
 ])('a call with %j is refused by its field', async (over, field) => {
-  await expect(under.client.stageMedia({ accountId: 'demo', taskId: 't', category: Category.IMAGE, url: 'https://a.example/', ...over })).rejects.toMatchObject({ kind: 'invalid', reason: 'invalid_request', field });
+  await expect(
+    under.client.stageMedia({
+      accountId: 'demo',
+      taskId: 't',
+      category: Category.IMAGE,
+      url: 'https://a.example/',
+      ...over,
+    }),
+  ).rejects.toMatchObject({ kind: 'invalid', reason: 'invalid_request', field });
 });
 
 describe('a reference that no caller waits for', () => {
   test('leaves the queue without being parsed, and is staged again for the next caller', async () => {
-    const one = await startMediaUnderTest({ section: { probe: { workers: 1, timeout: '1s' }, limits: { audio: '100MiB' }, inline: { max_bytes: '128MiB', per_account: '256MiB' } } });
-    const order = (taskId: string, url: string, category = Category.IMAGE) => ({ accountId: 'demo', taskId, category, url });
-    const held = one.client.stageMedia(order('task_held', dataUrl('audio/mpeg', endlessMp3()), Category.AUDIO)).catch((error: unknown) => error);
+    const one = await startMediaUnderTest({
+      section: {
+        probe: { workers: 1, timeout: '1s' },
+        limits: { audio: '100MiB' },
+        inline: { max_bytes: '128MiB', per_account: '256MiB' },
+      },
+    });
+    const order = (taskId: string, url: string, category = Category.IMAGE) => ({
+      accountId: 'demo',
+      taskId,
+      category,
+      url,
+    });
+    const held = one.client
+      .stageMedia(order('task_held', dataUrl('audio/mpeg', endlessMp3()), Category.AUDIO))
+      .catch((error: unknown) => error);
     const leaving = new AbortController();
-    const left = one.client.stageMedia(order('task_left', dataUrl('image/png', png(300, 300))), { signal: leaving.signal }).catch(() => 'left');
-    await new Promise((resolve) => { setImmediate(resolve); });
+    const left = one.client
+      .stageMedia(order('task_left', dataUrl('image/png', png(300, 300))), { signal: leaving.signal })
+      .catch(() => 'left');
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
     leaving.abort();
     expect(await left).toBe('left');
 
@@ -247,7 +390,9 @@ describe('a reference that no caller waits for', () => {
     expect(await held).toMatchObject({ reason: 'invalid_media' });
     expect(media).toMatchObject({ width: 301 });
     expect(one.blobs()).toHaveLength(1);
-    expect((await one.client.stageMedia(order('task_left', dataUrl('image/png', png(300, 300))))).media).toMatchObject({ width: 300 });
+    expect((await one.client.stageMedia(order('task_left', dataUrl('image/png', png(300, 300))))).media).toMatchObject({
+      width: 300,
+    });
     await one.close();
   }, 60_000);
 });

@@ -85,7 +85,11 @@ export interface MediaStore {
    * Ends what was staged for a task, and refuses to stage more for it until `forgetAt`. Returns the keys of bytes that
    * are garbage now. An object that is added at the same moment is either ended or not added.
    */
-  endStaging(task: { readonly accountId: string; readonly taskId: string }, now: number, forgetAt: number): Promise<readonly string[]>;
+  endStaging(
+    task: { readonly accountId: string; readonly taskId: string },
+    now: number,
+    forgetAt: number,
+  ): Promise<readonly string[]>;
   /** Ends claims whose time is over; gives how many. */
   expireObjects(now: number, limit: number): Promise<number>;
   /** Forgets expired pins, uploads and stagings; returns their number. */

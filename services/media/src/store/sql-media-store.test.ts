@@ -15,7 +15,17 @@ const migrations = fileURLToPath(new URL('../../migrations', import.meta.url));
 const NOW = 1_800_000_000_000;
 const facts: MediaFacts = { family: 'image', mediaType: 'image/png', width: 640, height: 360 };
 const aBlob = (sha256: string, key = `${sha256}-1`) => ({ sha256, key });
-const anObject = (over: Partial<NewObject> = {}): NewObject => ({ id: 'med_1', accountId: 'demo', taskId: 'task_1', purpose: 'staged', blob: aBlob('aa'), reference: 'r1', createdAt: NOW, expiresAt: NOW + 1000, ...over });
+const anObject = (over: Partial<NewObject> = {}): NewObject => ({
+  id: 'med_1',
+  accountId: 'demo',
+  taskId: 'task_1',
+  purpose: 'staged',
+  blob: aBlob('aa'),
+  reference: 'r1',
+  createdAt: NOW,
+  expiresAt: NOW + 1000,
+  ...over,
+});
 
 function suite(url: () => string | undefined): void {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'media-store-'));
@@ -30,7 +40,8 @@ function suite(url: () => string | undefined): void {
     rmSync(folder, { recursive: true });
   });
   beforeEach(async () => {
-    for (const table of ['blobs', 'objects', 'garbage', 'pins', 'stagings', 'uploads']) await sql.write(`DELETE FROM ${table}`);
+    for (const table of ['blobs', 'objects', 'garbage', 'pins', 'stagings', 'uploads'])
+      await sql.write(`DELETE FROM ${table}`);
   });
   const pin = (sha256: string, until = NOW) => store.pinBlob({ sha256, bytes: 3, key: `${sha256}-1` }, until);
 
@@ -38,7 +49,16 @@ function suite(url: () => string | undefined): void {
     await pin('aa');
     const added = await store.addObject(anObject(), facts);
 
-    expect(added).toEqual({ id: 'med_1', accountId: 'demo', taskId: 'task_1', purpose: 'staged', createdAt: NOW, expiresAt: NOW + 1000, removedAt: undefined, blob: { sha256: 'aa', bytes: 3, key: 'aa-1', facts } });
+    expect(added).toEqual({
+      id: 'med_1',
+      accountId: 'demo',
+      taskId: 'task_1',
+      purpose: 'staged',
+      createdAt: NOW,
+      expiresAt: NOW + 1000,
+      removedAt: undefined,
+      blob: { sha256: 'aa', bytes: 3, key: 'aa-1', facts },
+    });
     expect(await store.find('med_1')).toEqual(added);
     expect(await store.findStaged('demo', 'task_1', 'r1')).toEqual(added);
     expect(await store.findStaged('other', 'task_1', 'r1')).toBeUndefined();
@@ -60,7 +80,14 @@ function suite(url: () => string | undefined): void {
   test('of two results of a task at the same moment there is one, for both', async () => {
     await pin('aa');
     await pin('bb');
-    const [first, second] = await Promise.all(['aa', 'bb'].map((sha256) => store.addObject(anObject({ id: `vid_${sha256}`, purpose: 'result', blob: aBlob(sha256), reference: '' }), facts)));
+    const [first, second] = await Promise.all(
+      ['aa', 'bb'].map((sha256) =>
+        store.addObject(
+          anObject({ id: `vid_${sha256}`, purpose: 'result', blob: aBlob(sha256), reference: '' }),
+          facts,
+        ),
+      ),
+    );
 
     expect(first).toBeDefined();
     expect(second).toEqual(first);
@@ -76,9 +103,16 @@ function suite(url: () => string | undefined): void {
     for (let round = 0; round < 10; round += 1) {
       const taskId = `task_${String(round)}`;
       await store.addObject(anObject({ id: `vid_${taskId}`, purpose: 'result', reference: '', taskId }), facts);
-      await Promise.all([store.addObject({ ...poster, id: `pic_${taskId}`, taskId }, facts), store.removeResult(taskId, NOW)]);
+      await Promise.all([
+        store.addObject({ ...poster, id: `pic_${taskId}`, taskId }, facts),
+        store.removeResult(taskId, NOW),
+      ]);
       expect((await store.findPoster(taskId))?.removedAt ?? NOW).toBe(NOW);
-      expect(await store.addObject({ ...poster, id: `pic_${taskId}_2`, taskId }, facts).then((added) => added?.removedAt ?? NOW)).toBe(NOW);
+      expect(
+        await store
+          .addObject({ ...poster, id: `pic_${taskId}_2`, taskId }, facts)
+          .then((added) => added?.removedAt ?? NOW),
+      ).toBe(NOW);
     }
     expect((await store.claimedBlobs('', 10)).map(({ sha256 }) => sha256)).toEqual([]);
   });
@@ -89,8 +123,17 @@ function suite(url: () => string | undefined): void {
     await store.addObject(anObject(), facts);
 
     expect((await store.addObject(anObject({ id: 'med_2', blob: aBlob('bb') }), facts))?.id).toBe('med_1');
-    expect((await store.addObject(anObject({ id: 'med_3', blob: aBlob('bb'), taskId: 'task_2' }), facts))?.id).toBe('med_3');
-    expect((await store.addObject(anObject({ id: 'med_4', blob: aBlob('bb'), createdAt: NOW + 1000, expiresAt: NOW + 2000 }), facts))?.id).toBe('med_4');
+    expect((await store.addObject(anObject({ id: 'med_3', blob: aBlob('bb'), taskId: 'task_2' }), facts))?.id).toBe(
+      'med_3',
+    );
+    expect(
+      (
+        await store.addObject(
+          anObject({ id: 'med_4', blob: aBlob('bb'), createdAt: NOW + 1000, expiresAt: NOW + 2000 }),
+          facts,
+        )
+      )?.id,
+    ).toBe('med_4');
   });
 
   test('facts that are noted later stay', async () => {
@@ -151,7 +194,10 @@ function suite(url: () => string | undefined): void {
     await store.addObject(anObject({ id: 'vid_1', purpose: 'result' }), facts);
 
     expect(await store.removeObjects(['med_1', 'vid_1'], ['inline', 'private'], NOW)).toEqual([]);
-    expect([(await store.find('med_1'))?.removedAt, (await store.find('vid_1'))?.removedAt]).toEqual([undefined, undefined]);
+    expect([(await store.find('med_1'))?.removedAt, (await store.find('vid_1'))?.removedAt]).toEqual([
+      undefined,
+      undefined,
+    ]);
     expect(await store.find('med_1')).toBeDefined();
   });
 
@@ -191,7 +237,9 @@ function suite(url: () => string | undefined): void {
     await store.addObject(anObject({ blob: aBlob('aa', 'aa-3'), pin: 'aa-3' }), undefined);
     await store.pinBlob({ sha256: 'bb', bytes: 3, key: 'bb-1' }, NOW + 9000);
     // the same reference is there already, with other content
-    expect((await store.addObject(anObject({ id: 'med_2', blob: aBlob('bb'), pin: 'bb-1' }), undefined))?.id).toBe('med_1');
+    expect((await store.addObject(anObject({ id: 'med_2', blob: aBlob('bb'), pin: 'bb-1' }), undefined))?.id).toBe(
+      'med_1',
+    );
     expect(await store.dropPin('bb-1', NOW)).toBe('bb-1');
   });
 
@@ -200,13 +248,21 @@ function suite(url: () => string | undefined): void {
       const pin = `aa-${String(turn)}`;
       const { key } = await store.pinBlob({ sha256: 'aa', bytes: 3, key: pin }, NOW + 9000);
       const id = `inl_${String(turn)}`;
-      const object = await store.addObject(anObject({ id, purpose: 'inline', reference: '', taskId: '', blob: aBlob('aa', key), pin }), undefined);
+      const object = await store.addObject(
+        anObject({ id, purpose: 'inline', reference: '', taskId: '', blob: aBlob('aa', key), pin }),
+        undefined,
+      );
       expect([object?.id, object?.blob.key]).toEqual([id, key]);
       for (const removed of await store.removeObjects([id], ['inline'], NOW)) await store.forgetGarbage(removed);
     };
-    for (let turn = 0; turn < 10; turn += 1) await Promise.all(Array.from({ length: 4 }, (_, actor) => round(turn * 10 + actor)));
+    for (let turn = 0; turn < 10; turn += 1)
+      await Promise.all(Array.from({ length: 4 }, (_, actor) => round(turn * 10 + actor)));
 
-    expect([await sql.read('SELECT sha256 FROM blobs'), await sql.read('SELECT id FROM pins'), await sql.read('SELECT storage_key FROM garbage')]).toEqual([[], [], []]);
+    expect([
+      await sql.read('SELECT sha256 FROM blobs'),
+      await sql.read('SELECT id FROM pins'),
+      await sql.read('SELECT storage_key FROM garbage'),
+    ]).toEqual([[], [], []]);
   });
 
   test('nothing is staged for a task once its staging has ended, and what is staged at that moment goes too', async () => {
@@ -215,11 +271,19 @@ function suite(url: () => string | undefined): void {
       const stage = async (reference: string): Promise<string | undefined> => {
         const pin = `${reference}-${String(turn)}`;
         const blob = await store.pinBlob({ sha256: reference, bytes: 3, key: pin }, NOW + 9000);
-        const added = await store.addObject(anObject({ id: `med_${pin}`, taskId: task(turn).taskId, reference, blob, pin }), undefined);
+        const added = await store.addObject(
+          anObject({ id: `med_${pin}`, taskId: task(turn).taskId, reference, blob, pin }),
+          undefined,
+        );
         return added === undefined ? store.dropPin(pin, NOW) : undefined;
       };
       await stage('r0');
-      const keys = await Promise.all([stage('r1'), stage('r2'), store.endStaging(task(turn), NOW, NOW + 1000), stage('r3')]);
+      const keys = await Promise.all([
+        stage('r1'),
+        stage('r2'),
+        store.endStaging(task(turn), NOW, NOW + 1000),
+        stage('r3'),
+      ]);
       expect(await stage('r4')).toBe(`r4-${String(turn)}`);
       for (const key of keys.flat()) if (key !== undefined) await store.forgetGarbage(key);
       expect(await sql.read('SELECT id FROM objects')).toEqual([]);
@@ -230,13 +294,18 @@ function suite(url: () => string | undefined): void {
 
   test('an account reserves what it will send, no more than it may keep, however many ask at one moment', async () => {
     const upload = (id: string, bytes: number, accountId = 'demo') => ({ id, accountId, bytes, expiresAt: NOW + 1000 });
-    const taken = await Promise.all(Array.from({ length: 12 }, (_, turn) => store.beginUpload(upload(`up_${String(turn)}`, 30), NOW, 100)));
+    const taken = await Promise.all(
+      Array.from({ length: 12 }, (_, turn) => store.beginUpload(upload(`up_${String(turn)}`, 30), NOW, 100)),
+    );
     expect(taken.filter(Boolean)).toHaveLength(3);
     expect(await store.beginUpload(upload('up_other', 100, 'other'), NOW, 100)).toBe(true);
 
     await store.pinBlob({ sha256: 'aa', bytes: 25, key: 'aa-1' }, NOW + 9000);
     const first = `up_${String(taken.indexOf(true))}`;
-    await store.addObject(anObject({ id: 'inl_1', purpose: 'inline', reference: '', taskId: '', pin: 'aa-1', upload: first }), undefined);
+    await store.addObject(
+      anObject({ id: 'inl_1', purpose: 'inline', reference: '', taskId: '', pin: 'aa-1', upload: first }),
+      undefined,
+    );
     expect(await store.beginUpload(upload('up_20', 16), NOW, 100)).toBe(false);
     expect(await store.beginUpload(upload('up_21', 15), NOW, 100)).toBe(true);
     await store.endUpload('up_21');
@@ -274,7 +343,10 @@ function suite(url: () => string | undefined): void {
   test('sweeps beside uploads of the same content never take what is claimed', async () => {
     const upload = async (turn: number): Promise<void> => {
       const blob = await store.pinBlob({ sha256: 'aa', bytes: 3, key: `aa-${String(turn)}` }, NOW + 1000);
-      const object = await store.addObject(anObject({ id: `med_${String(turn)}`, taskId: `task_${String(turn)}`, expiresAt: NOW + 60_000 }), facts);
+      const object = await store.addObject(
+        anObject({ id: `med_${String(turn)}`, taskId: `task_${String(turn)}`, expiresAt: NOW + 60_000 }),
+        facts,
+      );
       expect(object?.blob.key).toBe(blob.key);
     };
     const sweep = async (): Promise<void> => {
@@ -283,7 +355,13 @@ function suite(url: () => string | undefined): void {
     await pin('aa');
     await Promise.all(Array.from({ length: 20 }, (_, turn) => [upload(turn), sweep()]).flat());
 
-    expect(new Set(await Promise.all(Array.from({ length: 20 }, async (_, turn) => (await store.find(`med_${String(turn)}`))?.blob.key))).size).toBe(1);
+    expect(
+      new Set(
+        await Promise.all(
+          Array.from({ length: 20 }, async (_, turn) => (await store.find(`med_${String(turn)}`))?.blob.key),
+        ),
+      ).size,
+    ).toBe(1);
   });
 }
 

@@ -15,14 +15,18 @@ const TAKE_FREE = `DELETE FROM blobs WHERE sha256 = $1 AND pinned_until <= $2 AN
 
 /** Ends of pins and claims. Content that nothing protects after one becomes garbage in the same transaction. */
 export function sqlRemovals(sql: Sql): Removals {
-  const removeOne = (id: string, purposes: string, now: number): Promise<string | undefined> => sql.transaction(async (query) => {
-    const [found] = await query<{ sha256: string }>(`SELECT sha256 FROM objects WHERE id = $1 AND purpose IN (${purposes})`, [id]);
-    if (found === undefined) return undefined;
-    // the content's row is always locked before its objects are changed: so no two transactions wait for each other in a circle
-    await query(LOCK, [found.sha256]);
-    await query('DELETE FROM objects WHERE id = $1', [id]);
-    return freeIn(query, found.sha256, now);
-  });
+  const removeOne = (id: string, purposes: string, now: number): Promise<string | undefined> =>
+    sql.transaction(async (query) => {
+      const [found] = await query<{ sha256: string }>(
+        `SELECT sha256 FROM objects WHERE id = $1 AND purpose IN (${purposes})`,
+        [id],
+      );
+      if (found === undefined) return undefined;
+      // the content's row is always locked before its objects are changed: so no two transactions wait for each other in a circle
+      await query(LOCK, [found.sha256]);
+      await query('DELETE FROM objects WHERE id = $1', [id]);
+      return freeIn(query, found.sha256, now);
+    });
   const removeObjects: Removals['removeObjects'] = async (ids, purposes, now) => {
     const keys: string[] = [];
     for (const id of ids) {
@@ -33,18 +37,29 @@ export function sqlRemovals(sql: Sql): Removals {
   };
   return {
     removeObjects,
-    dropPin: (pin, now) => sql.transaction(async (query) => {
-      const [dropped] = await query<{ sha256: string }>('DELETE FROM pins WHERE id = $1 RETURNING sha256', [pin]);
-      if (dropped === undefined) return undefined;
-      await query(LOCK, [dropped.sha256]);
-      return freeIn(query, dropped.sha256, now);
-    }),
+    dropPin: (pin, now) =>
+      sql.transaction(async (query) => {
+        const [dropped] = await query<{ sha256: string }>('DELETE FROM pins WHERE id = $1 RETURNING sha256', [pin]);
+        if (dropped === undefined) return undefined;
+        await query(LOCK, [dropped.sha256]);
+        return freeIn(query, dropped.sha256, now);
+      }),
     endStaging: async ({ accountId, taskId }, now, forgetAt) => {
       // committed by itself: from here on nothing is added, and what was added before is found below
-      await sql.write(`INSERT INTO stagings (account_id, task_id, ended, forget_at) VALUES ($1, $2, 1, $3)
-        ON CONFLICT (account_id, task_id) DO UPDATE SET ended = 1, forget_at = $3`, [accountId, taskId, forgetAt]);
-      const staged = await sql.read<{ id: string }>("SELECT id FROM objects WHERE account_id = $1 AND task_id = $2 AND purpose = 'staged'", [accountId, taskId]);
-      return removeObjects(staged.map(({ id }) => id), ['staged'], now);
+      await sql.write(
+        `INSERT INTO stagings (account_id, task_id, ended, forget_at) VALUES ($1, $2, 1, $3)
+        ON CONFLICT (account_id, task_id) DO UPDATE SET ended = 1, forget_at = $3`,
+        [accountId, taskId, forgetAt],
+      );
+      const staged = await sql.read<{ id: string }>(
+        "SELECT id FROM objects WHERE account_id = $1 AND task_id = $2 AND purpose = 'staged'",
+        [accountId, taskId],
+      );
+      return removeObjects(
+        staged.map(({ id }) => id),
+        ['staged'],
+        now,
+      );
     },
   };
 }

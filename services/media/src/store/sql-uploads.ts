@@ -14,13 +14,14 @@ const LOCK = 'INSERT INTO uploaders (account_id) VALUES ($1) ON CONFLICT (accoun
 
 export function sqlUploads(sql: Sql): Pick<MediaStore, 'beginUpload' | 'endUpload'> {
   return {
-    beginUpload: ({ id, accountId, bytes, expiresAt }, now, bytesMax) => sql.transaction(async (query) => {
-      await query(LOCK, [accountId]);
-      const [used] = await query<{ bytes: Whole }>(IN_USE, [accountId, now]);
-      if (Number(used?.bytes ?? 0) + bytes > bytesMax) return false;
-      await query(INSERT, [id, accountId, bytes, expiresAt]);
-      return true;
-    }),
+    beginUpload: ({ id, accountId, bytes, expiresAt }, now, bytesMax) =>
+      sql.transaction(async (query) => {
+        await query(LOCK, [accountId]);
+        const [used] = await query<{ bytes: Whole }>(IN_USE, [accountId, now]);
+        if (Number(used?.bytes ?? 0) + bytes > bytesMax) return false;
+        await query(INSERT, [id, accountId, bytes, expiresAt]);
+        return true;
+      }),
     endUpload: async (id) => {
       await sql.write('DELETE FROM uploads WHERE id = $1', [id]);
     },

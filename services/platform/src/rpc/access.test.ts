@@ -12,7 +12,10 @@ type Rule = MessageInitShape<typeof AccessSchema>;
 
 /** PlaceCalls under another rule: its request has a list of messages, a message in each, a flag and no text of its own. */
 const methodUnder = (rule: Rule | undefined): DescMethod => withRules(CallService, () => rule).method.placeCalls;
-const by = (accountField: string): Rule => ({ scope: Scope.TASKS_READ, whose: { case: 'accountField', value: accountField } });
+const by = (accountField: string): Rule => ({
+  scope: Scope.TASKS_READ,
+  whose: { case: 'accountField', value: accountField },
+});
 const messageOf = (method: DescMethod, init: object) => create(method.input, init as never);
 const demo = aCaller({ name: 'reporting', accounts: ['demo', 'lab'], scopes: new Set([Scope.TASKS_READ]) });
 
@@ -28,7 +31,11 @@ describe('a rule that is not sound stops the start', () => {
     ['names a flag', by('refusals_only'), 'which is no text'],
     ['names a message', by('calls'), 'which is no text'],
     ['goes through a text', by('calls.account_id.more'), 'which is no text'],
-    ['looks up by what is not there', { scope: Scope.OPERATOR, whose: { case: 'lookedUpBy', value: 'task_id' } }, 'which is no text'],
+    [
+      'looks up by what is not there',
+      { scope: Scope.OPERATOR, whose: { case: 'lookedUpBy', value: 'task_id' } },
+      'which is no text',
+    ],
   ])('%s', (_what, rule, fault) => {
     expect(() => accessCheckOf(methodUnder(rule))).toThrow(fault);
   });
@@ -37,61 +44,120 @@ describe('a rule that is not sound stops the start', () => {
 describe('the account that a request names', () => {
   const method = methodUnder(by('calls.account_id'));
   const assertMayCall = accessCheckOf(method);
-  const calls = (...accounts: readonly string[]) => messageOf(method, { calls: accounts.map((accountId) => ({ accountId })) });
+  const calls = (...accounts: readonly string[]) =>
+    messageOf(method, { calls: accounts.map((accountId) => ({ accountId })) });
 
-  test.each([[['demo']], [['lab']], [['demo', 'lab', 'demo']]])('may be %j for a caller that has demo and lab', (accounts) => {
-    expect(() => { assertMayCall(demo, calls(...accounts)); }).not.toThrow();
-  });
+  test.each([[['demo']], [['lab']], [['demo', 'lab', 'demo']]])(
+    'may be %j for a caller that has demo and lab',
+    (accounts) => {
+      expect(() => {
+        assertMayCall(demo, calls(...accounts));
+      }).not.toThrow();
+    },
+  );
 
-  test.each([[[]], [['']], [['other']], [['demo ']], [['DEMO']], [['demo', 'other']], [['demo', '']]])('may not be %j', (accounts) => {
-    expect(() => { assertMayCall(demo, calls(...accounts)); })
-      .toThrow(expect.objectContaining({ kind: 'forbidden', reason: 'account_not_allowed', field: 'calls.account_id', message: 'must be one of the accounts of the caller reporting' }));
-  });
+  test.each([[[]], [['']], [['other']], [['demo ']], [['DEMO']], [['demo', 'other']], [['demo', '']]])(
+    'may not be %j',
+    (accounts) => {
+      expect(() => {
+        assertMayCall(demo, calls(...accounts));
+      }).toThrow(
+        expect.objectContaining({
+          kind: 'forbidden',
+          reason: 'account_not_allowed',
+          field: 'calls.account_id',
+          message: 'must be one of the accounts of the caller reporting',
+        }),
+      );
+    },
+  );
 
   test('may be any for a caller of every account, and none for one without accounts', () => {
-    expect(() => { assertMayCall(aCaller({ scopes: demo.scopes }), calls('other', '')); }).not.toThrow();
-    expect(() => { assertMayCall({ ...demo, accounts: [] }, calls('demo')); }).toThrow(expect.objectContaining({ reason: 'account_not_allowed' }));
+    expect(() => {
+      assertMayCall(aCaller({ scopes: demo.scopes }), calls('other', ''));
+    }).not.toThrow();
+    expect(() => {
+      assertMayCall({ ...demo, accounts: [] }, calls('demo'));
+    }).toThrow(expect.objectContaining({ reason: 'account_not_allowed' }));
   });
 
   test('is found in a message within the request, and missing where that message is', () => {
     const inner = methodUnder(by('calls.facts.price_key'));
 
-    expect(() => { accessCheckOf(inner)(demo, messageOf(inner, { calls: [{ facts: { priceKey: 'demo' } }] })); }).not.toThrow();
-    expect(() => { accessCheckOf(inner)(demo, messageOf(inner, { calls: [{}] })); }).toThrow(expect.objectContaining({ reason: 'account_not_allowed', field: 'calls.facts.price_key' }));
+    expect(() => {
+      accessCheckOf(inner)(demo, messageOf(inner, { calls: [{ facts: { priceKey: 'demo' } }] }));
+    }).not.toThrow();
+    expect(() => {
+      accessCheckOf(inner)(demo, messageOf(inner, { calls: [{}] }));
+    }).toThrow(expect.objectContaining({ reason: 'account_not_allowed', field: 'calls.facts.price_key' }));
   });
 });
 
 describe('the scope of an RPC', () => {
   const assertMayCall = accessCheckOf(methodUnder(by('calls.account_id')));
 
-  test.each<[string, ReadonlySet<Scope>]>([['no scope', new Set()], ['tasks.write, operator', new Set([Scope.TASKS_WRITE, Scope.OPERATOR])]])('is asked of a caller that has %s, before its accounts', (held, scopes) => {
-    expect(() => { assertMayCall({ ...demo, scopes }, {}); }).toThrow(expect.objectContaining({
-      kind: 'forbidden', reason: 'scope_missing', message: `reelgate.billing.v1.CallService/PlaceCalls needs the scope tasks.read; the caller reporting has ${held}`,
-    }));
+  test.each<[string, ReadonlySet<Scope>]>([
+    ['no scope', new Set()],
+    ['tasks.write, operator', new Set([Scope.TASKS_WRITE, Scope.OPERATOR])],
+  ])('is asked of a caller that has %s, before its accounts', (held, scopes) => {
+    expect(() => {
+      assertMayCall({ ...demo, scopes }, {});
+    }).toThrow(
+      expect.objectContaining({
+        kind: 'forbidden',
+        reason: 'scope_missing',
+        message: `reelgate.billing.v1.CallService/PlaceCalls needs the scope tasks.read; the caller reporting has ${held}`,
+      }),
+    );
   });
 });
 
 test('what concerns every account is for callers of every account alone', () => {
-  const assertMayCall = accessCheckOf(methodUnder({ scope: Scope.TASKS_READ, whose: { case: 'everyAccount', value: 'the books are of every account' } }));
+  const assertMayCall = accessCheckOf(
+    methodUnder({ scope: Scope.TASKS_READ, whose: { case: 'everyAccount', value: 'the books are of every account' } }),
+  );
 
-  expect(() => { assertMayCall(demo, {}); }).toThrow(expect.objectContaining({ kind: 'forbidden', reason: 'account_not_allowed', field: undefined }));
-  expect(() => { assertMayCall(aCaller(), {}); }).not.toThrow();
+  expect(() => {
+    assertMayCall(demo, {});
+  }).toThrow(expect.objectContaining({ kind: 'forbidden', reason: 'account_not_allowed', field: undefined }));
+  expect(() => {
+    assertMayCall(aCaller(), {});
+  }).not.toThrow();
 });
 
 test('what concerns no account is for every caller with the scope', () => {
-  const assertMayCall = accessCheckOf(methodUnder({ scope: Scope.TASKS_READ, whose: { case: 'noAccount', value: 'prices are the same for every account' } }));
+  const assertMayCall = accessCheckOf(
+    methodUnder({
+      scope: Scope.TASKS_READ,
+      whose: { case: 'noAccount', value: 'prices are the same for every account' },
+    }),
+  );
 
-  expect(() => { assertMayCall({ ...demo, accounts: [] }, {}); }).not.toThrow();
+  expect(() => {
+    assertMayCall({ ...demo, accounts: [] }, {});
+  }).not.toThrow();
 });
 
 describe('what is looked up', () => {
   test.each([['other'], [undefined]])('and is of %p is refused alike, so that nothing can be told from it', (owner) => {
-    expect(() => { assertOwner(demo, owner, 'id'); })
-      .toThrow(expect.objectContaining({ kind: 'forbidden', reason: 'account_not_allowed', field: 'id', message: 'must name something of an account of the caller reporting' }));
+    expect(() => {
+      assertOwner(demo, owner, 'id');
+    }).toThrow(
+      expect.objectContaining({
+        kind: 'forbidden',
+        reason: 'account_not_allowed',
+        field: 'id',
+        message: 'must name something of an account of the caller reporting',
+      }),
+    );
   });
 
   test('passes for its owner and for callers of every account', () => {
-    expect(() => { assertOwner(demo, 'lab', 'id'); }).not.toThrow();
-    expect(() => { assertOwner(aCaller(), undefined, 'id'); }).not.toThrow();
+    expect(() => {
+      assertOwner(demo, 'lab', 'id');
+    }).not.toThrow();
+    expect(() => {
+      assertOwner(aCaller(), undefined, 'id');
+    }).not.toThrow();
   });
 });

@@ -31,7 +31,8 @@ export function ruleOf(method: DescMethod): Access {
   const rule = hasOption(method, access) ? getOption(method, access) : undefined;
   if (rule === undefined) throw faulty(method, 'has no access rule; add option (reelgate.access.v1.access) to it');
   if (rule.scope === Scope.UNSPECIFIED) throw faulty(method, 'has an access rule without a scope');
-  if (rule.whose.case === undefined || rule.whose.value === '') throw faulty(method, 'has an access rule that does not say whose things it touches');
+  if (rule.whose.case === undefined || rule.whose.value === '')
+    throw faulty(method, 'has an access rule that does not say whose things it touches');
   if (rule.whose.case === 'accountField' || rule.whose.case === 'lookedUpBy') namedBy(method, rule.whose.value);
   return rule;
 }
@@ -41,7 +42,11 @@ export function scopeCheck(scope: Scope, call: string): (caller: Caller) => void
   return ({ name, scopes }) => {
     if (scopes.has(scope)) return;
     const held = scopes.size === 0 ? 'no scope' : [...scopes].map(wordOfScope).join(', ');
-    throw new Problem({ kind: 'forbidden', reason: 'scope_missing', message: `${call} needs the scope ${wordOfScope(scope)}; the caller ${name} has ${held}` });
+    throw new Problem({
+      kind: 'forbidden',
+      reason: 'scope_missing',
+      message: `${call} needs the scope ${wordOfScope(scope)}; the caller ${name} has ${held}`,
+    });
   };
 }
 
@@ -54,7 +59,10 @@ export function assertOwner(caller: Caller, accountId: string | undefined, field
   throw notAllowed(`must name something of an account of the caller ${caller.name}`, field);
 }
 
-function accountCheck(method: DescMethod, whose: Access['whose']): (caller: Caller, accounts: readonly string[], request: object) => void {
+function accountCheck(
+  method: DescMethod,
+  whose: Access['whose'],
+): (caller: Caller, accounts: readonly string[], request: object) => void {
   if (whose.case === 'accountField') {
     const [named, field] = [namedBy(method, whose.value), whose.value];
     return ({ name }, accounts, request) => {
@@ -75,7 +83,8 @@ function accountCheck(method: DescMethod, whose: Access['whose']): (caller: Call
 /** Reads the texts at a path of a request. */
 function namedBy(method: DescMethod, path: string): NamedAccounts {
   const named = textsAt(method.input, path.split('.'));
-  if (named === undefined) throw faulty(method, `has an access rule that names ${path}, which is no text of its request`);
+  if (named === undefined)
+    throw faulty(method, `has an access rule that names ${path}, which is no text of its request`);
   return named;
 }
 

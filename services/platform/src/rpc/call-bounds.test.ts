@@ -21,36 +21,65 @@ afterEach(() => {
 });
 
 const serving = (removeResult: (request: unknown, context: CallContext) => Promise<object>): Binding =>
-  bind(MediaService, { stageMedia: async () => ({}), ingestResult: async () => ({}), linkObject: async () => ({}), removePrivate: async () => ({}), removeStaged: async () => ({}), removeResult });
+  bind(MediaService, {
+    stageMedia: async () => ({}),
+    ingestResult: async () => ({}),
+    linkObject: async () => ({}),
+    removePrivate: async () => ({}),
+    removeStaged: async () => ({}),
+    removeResult,
+  });
 
 /** A client that sends its deadline and then waits without a limit, so that it sees what the server does. */
 async function overGrpc(port: number, timeout: string): Promise<string> {
   const session = connect(`http://127.0.0.1:${String(port)}`);
-  ends.push(() => { session.destroy(); });
-  const stream = session.request({
-    ':method': 'POST', ':path': '/reelgate.media.v1.MediaService/RemoveResult', 'content-type': 'application/grpc', te: 'trailers',
-    authorization: 'Bearer key-of-the-program', 'grpc-timeout': timeout,
+  ends.push(() => {
+    session.destroy();
   });
-  const statusIn = (headers: object): string | undefined => (headers as Readonly<Record<string, string | undefined>>)['grpc-status'];
+  const stream = session.request({
+    ':method': 'POST',
+    ':path': '/reelgate.media.v1.MediaService/RemoveResult',
+    'content-type': 'application/grpc',
+    te: 'trailers',
+    authorization: 'Bearer key-of-the-program',
+    'grpc-timeout': timeout,
+  });
+  const statusIn = (headers: object): string | undefined =>
+    (headers as Readonly<Record<string, string | undefined>>)['grpc-status'];
   const status = new Promise<string>((resolve) => {
-    for (const event of ['response', 'trailers']) stream.on(event, (headers: object) => { resolve(statusIn(headers) ?? 'none'); });
+    for (const event of ['response', 'trailers'])
+      stream.on(event, (headers: object) => {
+        resolve(statusIn(headers) ?? 'none');
+      });
   });
   stream.resume().end(Buffer.alloc(5));
   return inTime(status);
 }
 
-const overConnect = async (port: number, timeoutMs: string): Promise<Response> => inTime(fetch(`http://127.0.0.1:${String(port)}/reelgate.media.v1.MediaService/RemoveResult`, {
-  method: 'POST', body: '{}', headers: { 'content-type': 'application/json', authorization: 'Bearer key-of-the-program', 'connect-timeout-ms': timeoutMs },
-}));
+const overConnect = async (port: number, timeoutMs: string): Promise<Response> =>
+  inTime(
+    fetch(`http://127.0.0.1:${String(port)}/reelgate.media.v1.MediaService/RemoveResult`, {
+      method: 'POST',
+      body: '{}',
+      headers: {
+        'content-type': 'application/json',
+        authorization: 'Bearer key-of-the-program',
+        'connect-timeout-ms': timeoutMs,
+      },
+    }),
+  );
 
 describe('a deadline that the caller says', () => {
   test('is answered when it passes, over gRPC, while the method goes on and knows', async () => {
     const [gate, told] = [aGate(), aGate()];
-    const { port } = await openFor(openGrpc, serving(async (_request, { signal }) => {
-      signal.addEventListener('abort', told.open);
-      await gate.opened;
-      return {};
-    }));
+    const { port } = await openFor(
+      openGrpc,
+      serving(async (_request, { signal }) => {
+        signal.addEventListener('abort', told.open);
+        await gate.opened;
+        return {};
+      }),
+    );
     const begun = performance.now();
 
     expect(await overGrpc(port, '300m')).toBe(DEADLINE_EXCEEDED);
@@ -62,16 +91,19 @@ describe('a deadline that the caller says', () => {
 
   test('is answered when it passes, over Connect, while the method goes on and knows', async () => {
     const [gate, told] = [aGate(), aGate()];
-    const { port } = await openFor(openConnect, serving(async (_request, { signal }) => {
-      signal.addEventListener('abort', told.open);
-      await gate.opened;
-      return {};
-    }));
+    const { port } = await openFor(
+      openConnect,
+      serving(async (_request, { signal }) => {
+        signal.addEventListener('abort', told.open);
+        await gate.opened;
+        return {};
+      }),
+    );
     const begun = performance.now();
 
     const response = await overConnect(port, '300');
 
-    expect([response.status, (await response.json() as { code: string }).code]).toEqual([504, 'deadline_exceeded']);
+    expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([504, 'deadline_exceeded']);
     expect(performance.now() - begun).toBeLessThan(300 + LATE_MS_MAX);
     await inTime(told.opened);
     gate.open();
@@ -114,7 +146,12 @@ describe('the signal of a method', () => {
     });
 
     await expect(call).rejects.toMatchObject({ why: 'cancelled' });
-    await expect(withinBounds(bounds(60_000), async (signal) => { signal.throwIfAborted(); return 'done'; })).resolves.toBe('done');
+    await expect(
+      withinBounds(bounds(60_000), async (signal) => {
+        signal.throwIfAborted();
+        return 'done';
+      }),
+    ).resolves.toBe('done');
   });
 
   test('is not aborted for a deadline that is further away than a timer reaches', async () => {
@@ -150,7 +187,11 @@ describe('the calls of a server', () => {
   test('are awaited no longer than the limit', async () => {
     const calls = openRunningCalls(silentLog);
     const gone = new AbortController();
-    const call = calls.run('RemoveResult', { deadline: undefined, gone: gone.signal }, () => new Promise(() => undefined));
+    const call = calls.run(
+      'RemoveResult',
+      { deadline: undefined, gone: gone.signal },
+      () => new Promise(() => undefined),
+    );
     gone.abort();
     await expect(call).rejects.toMatchObject({ why: 'cancelled' });
 

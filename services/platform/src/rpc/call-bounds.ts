@@ -20,7 +20,10 @@ export interface CallBounds {
  * then goes on alone, and its signal is aborted. A method calls `signal.throwIfAborted()` right before an irreversible
  * step. That call reads the clock, because timers run late in a busy process.
  */
-export async function withinBounds<T>({ deadline = Infinity, gone }: CallBounds, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function withinBounds<T>(
+  { deadline = Infinity, gone }: CallBounds,
+  run: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const isLate = (): boolean => systemClock.now() >= deadline;
   const whyOver = (): CallEnded | undefined => {
     if (isLate() || isDeadline(gone?.reason)) return new CallEnded('deadline_exceeded');
@@ -35,12 +38,18 @@ export async function withinBounds<T>({ deadline = Infinity, gone }: CallBounds,
     reject(ended);
     ending.abort(ended);
   };
-  const timer = deadline === Infinity ? undefined : setTimeout(end, Math.min(deadline - systemClock.now(), TIMER_MS_MAX));
+  const timer =
+    deadline === Infinity ? undefined : setTimeout(end, Math.min(deadline - systemClock.now(), TIMER_MS_MAX));
   gone?.addEventListener('abort', end, { once: true });
   try {
-    return await Promise.race([over, run(askingTheClock(ending.signal, () => {
-      if (isLate()) end();
-    }))]);
+    return await Promise.race([
+      over,
+      run(
+        askingTheClock(ending.signal, () => {
+          if (isLate()) end();
+        }),
+      ),
+    ]);
   } finally {
     clearTimeout(timer);
     gone?.removeEventListener('abort', end);
@@ -72,9 +81,12 @@ export function openRunningCalls(log: Log): RunningCalls {
   const running = new Set<Promise<unknown>>();
   const keep = <T>(method: string, signal: AbortSignal, work: Promise<T>): Promise<T> => {
     running.add(work);
-    void work.catch((thrown: unknown) => {
-      if (signal.aborted && isFault(thrown)) log.error({ method, err: thrown }, 'a call failed after its caller had left');
-    }).finally(() => running.delete(work));
+    void work
+      .catch((thrown: unknown) => {
+        if (signal.aborted && isFault(thrown))
+          log.error({ method, err: thrown }, 'a call failed after its caller had left');
+      })
+      .finally(() => running.delete(work));
     return work;
   };
   return {

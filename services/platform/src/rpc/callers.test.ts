@@ -6,7 +6,10 @@ import { callersByKey } from './callers.ts';
 import type { KnownCaller } from './callers.ts';
 
 const ours: KnownCaller = { ...aCaller(), key: new Secret('key-of-the-program') };
-const restricted: KnownCaller = { ...aCaller({ name: 'reporting', accounts: ['demo', 'lab'] }), key: new Secret('key-of-reporting') };
+const restricted: KnownCaller = {
+  ...aCaller({ name: 'reporting', accounts: ['demo', 'lab'] }),
+  key: new Secret('key-of-reporting'),
+};
 
 describe('a caller', () => {
   const identify = callersByKey([ours, restricted]);
@@ -17,8 +20,16 @@ describe('a caller', () => {
   });
 
   test.each([
-    [undefined], [''], ['Bearer'], ['Bearer '], ['key-of-the-program'], ['bearer key-of-the-program'], ['Basic key-of-the-program'],
-    ['Bearer  key-of-the-program'], ['Bearer key-of-the-program '], ['Bearer KEY-OF-THE-PROGRAM'],
+    [undefined],
+    [''],
+    ['Bearer'],
+    ['Bearer '],
+    ['key-of-the-program'],
+    ['bearer key-of-the-program'],
+    ['Basic key-of-the-program'],
+    ['Bearer  key-of-the-program'],
+    ['Bearer key-of-the-program '],
+    ['Bearer KEY-OF-THE-PROGRAM'],
   ])('that says %p is not known', (authorization) => {
     const call = (): unknown => identify(authorization);
 

@@ -17,7 +17,11 @@ export function callersByKey(known: readonly KnownCaller[]): IdentifyCaller {
     const key = authorization?.startsWith('Bearer ') === true ? authorization.slice('Bearer '.length) : '';
     const caller = byDigest.get(digest(key));
     if (key === '' || caller === undefined || !sameSecret(caller.key.reveal(), key)) {
-      throw new Problem({ kind: 'unauthenticated', reason: 'invalid_caller_key', message: 'send the internal caller key as `authorization: Bearer …`' });
+      throw new Problem({
+        kind: 'unauthenticated',
+        reason: 'invalid_caller_key',
+        message: 'send the internal caller key as `authorization: Bearer …`',
+      });
     }
     return caller.shown;
   };

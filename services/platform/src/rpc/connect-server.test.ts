@@ -16,18 +16,37 @@ import { bind } from './service.ts';
 const KEEP_ALIVE_MS = 4000;
 
 const media = bind(MediaService, {
-  stageMedia: async () => { throw new Problem({ kind: 'exhausted', reason: 'too_many', message: 'wait a while', field: 'url', retryAfterMs: 2000 }); },
-  ingestResult: async () => { throw new Error('password=hunter2'); },
+  stageMedia: async () => {
+    throw new Problem({
+      kind: 'exhausted',
+      reason: 'too_many',
+      message: 'wait a while',
+      field: 'url',
+      retryAfterMs: 2000,
+    });
+  },
+  ingestResult: async () => {
+    throw new Error('password=hunter2');
+  },
   removeResult: async () => ({ removed: true }),
-  linkObject: async () => { throw new Problem({ kind: 'invalid', reason: 'invalid_request', field: 'object', message: 'is required' }); },
-  removePrivate: async () => ({}), removeStaged: async () => ({}),
+  linkObject: async () => {
+    throw new Problem({ kind: 'invalid', reason: 'invalid_request', field: 'object', message: 'is required' });
+  },
+  removePrivate: async () => ({}),
+  removeStaged: async () => ({}),
 });
 
 let server: RpcServer;
 beforeEach(async () => {
   server = await startConnectServer({
-    listen: { host: '127.0.0.1', port: 0 }, bindings: [media], identify: callersByKey(CALLERS), log: silentLog,
-    routes: [(request, response) => request.url === '/own' && Boolean(response.end('own')), healthRoutes(async () => true, openMetrics(false))],
+    listen: { host: '127.0.0.1', port: 0 },
+    bindings: [media],
+    identify: callersByKey(CALLERS),
+    log: silentLog,
+    routes: [
+      (request, response) => request.url === '/own' && Boolean(response.end('own')),
+      healthRoutes(async () => true, openMetrics(false)),
+    ],
   });
 });
 afterEach(async () => {
@@ -35,8 +54,16 @@ afterEach(async () => {
 });
 
 const url = (path: string): string => `http://127.0.0.1:${server.port}${path}`;
-const call = (method: string, body: string, headers: Record<string, string> = { authorization: 'Bearer key-of-the-program' }): Promise<Response> =>
-  fetch(url(`/reelgate.media.v1.MediaService/${method}`), { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body });
+const call = (
+  method: string,
+  body: string,
+  headers: Record<string, string> = { authorization: 'Bearer key-of-the-program' },
+): Promise<Response> =>
+  fetch(url(`/reelgate.media.v1.MediaService/${method}`), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body,
+  });
 
 describe('JSON with curl', () => {
   test('is answered in JSON, and takes both spellings of a field', async () => {
@@ -53,8 +80,14 @@ describe('JSON with curl', () => {
 
     expect(response.status).toBe(429);
     expect(await response.json()).toMatchObject({
-      code: 'resource_exhausted', message: 'url wait a while',
-      details: [{ type: 'reelgate.problem.v1.Problem', debug: { kind: 'KIND_EXHAUSTED', reason: 'too_many', field: 'url', retryAfterMs: '2000' } }],
+      code: 'resource_exhausted',
+      message: 'url wait a while',
+      details: [
+        {
+          type: 'reelgate.problem.v1.Problem',
+          debug: { kind: 'KIND_EXHAUSTED', reason: 'too_many', field: 'url', retryAfterMs: '2000' },
+        },
+      ],
     });
   });
 
@@ -83,9 +116,12 @@ describe('JSON with curl', () => {
     expect((await call('RemoveResult', '{}', {})).status).toBe(401);
   });
 
-  test.each(['/', '/reelgate.media.v1.MediaService', '/reelgate.media.v1.MediaService/None', '/none'])('at %s finds nothing', async (path) => {
-    expect((await fetch(url(path), { method: 'POST' })).status).toBe(404);
-  });
+  test.each(['/', '/reelgate.media.v1.MediaService', '/reelgate.media.v1.MediaService/None', '/none'])(
+    'at %s finds nothing',
+    async (path) => {
+      expect((await fetch(url(path), { method: 'POST' })).status).toBe(404);
+    },
+  );
 });
 
 test('the plain routes are asked in turn, before the RPCs and without a key', async () => {
@@ -97,15 +133,24 @@ test('the plain routes are asked in turn, before the RPCs and without a key', as
 test('a caller that keeps its connection does not hold up the stop, even when it was being answered', async () => {
   const [begun, gate] = [aGate(), aGate()];
   const slow = await startConnectServer({
-    listen: { host: '127.0.0.1', port: 0 }, bindings: [], identify: callersByKey(CALLERS), log: silentLog,
-    routes: [(_request, response) => {
-      begun.open();
-      void gate.opened.then(() => response.end('answered'));
-      return true;
-    }],
+    listen: { host: '127.0.0.1', port: 0 },
+    bindings: [],
+    identify: callersByKey(CALLERS),
+    log: silentLog,
+    routes: [
+      (_request, response) => {
+        begun.open();
+        void gate.opened.then(() => response.end('answered'));
+        return true;
+      },
+    ],
   });
   const socket = connect(slow.port, '127.0.0.1');
-  const answer = new Promise<string>((resolve) => socket.once('data', (data: Buffer) => { resolve(data.toString()); }));
+  const answer = new Promise<string>((resolve) =>
+    socket.once('data', (data: Buffer) => {
+      resolve(data.toString());
+    }),
+  );
   const ended = new Promise((resolve) => socket.once('close', resolve));
   socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n');
   await inTime(begun.opened);

@@ -32,9 +32,20 @@ export interface ConnectServerOptions {
 }
 
 /** The second port of a service: Connect, gRPC-web and JSON of the same RPCs, and its plain HTTP routes. */
-export async function startConnectServer({ listen, bindings, identify, log, routes }: ConnectServerOptions): Promise<RpcServer> {
+export async function startConnectServer({
+  listen,
+  bindings,
+  identify,
+  log,
+  routes,
+}: ConnectServerOptions): Promise<RpcServer> {
   const calls = openRunningCalls(log);
-  const rpc = connectNodeAdapter({ routes: (router) => { mount(router, bindings, { identify, log, calls }); }, readMaxBytes: MESSAGE_BYTES_MAX });
+  const rpc = connectNodeAdapter({
+    routes: (router) => {
+      mount(router, bindings, { identify, log, calls });
+    },
+    readMaxBytes: MESSAGE_BYTES_MAX,
+  });
   const server = createServer((request, response) => {
     if (!routes.some((route) => route(request, response))) rpc(request, response);
   });
@@ -75,7 +86,10 @@ function handlerOf({ service, methods }: Binding, method: DescMethod, { identify
         const caller = identify(context.requestHeader.get('authorization') ?? undefined);
         assertMayCall(caller, request);
         const requestId = context.requestHeader.get('x-request-id') ?? '';
-        return create(method.output, (await run(request as never, { caller, signal, requestId })) as Record<string, unknown>);
+        return create(
+          method.output,
+          (await run(request as never, { caller, signal, requestId })) as Record<string, unknown>,
+        );
       });
     } catch (thrown) {
       if (isFault(thrown)) log.error({ method: method.name, err: thrown }, 'a call failed');

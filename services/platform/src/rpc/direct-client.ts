@@ -16,19 +16,25 @@ export function directClient<S extends DescService>(service: S, binding: Binding
     const call = binding.methods[method.localName];
     if (call === undefined) throw new Error(`${service.typeName} has no ${method.name}`);
     const assertMayCall = accessCheckOf(method);
-    return [method.localName, async (request: Record<string, unknown>, { signal, timeoutMs = DEADLINE_MS, requestId = '' }: CallOptions = {}) => {
-      try {
-        const bounds = { deadline: systemClock.now() + timeoutMs, gone: signal };
-        const message = create(method.input, request);
-        const answer = await withinBounds(bounds, (ending) => {
-          assertMayCall(caller, message);
-          return call(message as never, { caller, requestId, signal: ending });
-        });
-        return create(method.output, answer as Record<string, unknown>);
-      } catch (thrown) {
-        throw problemOf(thrown);
-      }
-    }] as const;
+    return [
+      method.localName,
+      async (
+        request: Record<string, unknown>,
+        { signal, timeoutMs = DEADLINE_MS, requestId = '' }: CallOptions = {},
+      ) => {
+        try {
+          const bounds = { deadline: systemClock.now() + timeoutMs, gone: signal };
+          const message = create(method.input, request);
+          const answer = await withinBounds(bounds, (ending) => {
+            assertMayCall(caller, message);
+            return call(message as never, { caller, requestId, signal: ending });
+          });
+          return create(method.output, answer as Record<string, unknown>);
+        } catch (thrown) {
+          throw problemOf(thrown);
+        }
+      },
+    ] as const;
   });
   return Object.fromEntries(methods) as unknown as Client<S>;
 }

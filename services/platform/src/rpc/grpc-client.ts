@@ -31,13 +31,17 @@ export function connectGrpc(address: string, key: Secret): GrpcConnection {
     'grpc.enable_retries': 0,
   });
   return {
-    client: (service) => Object.fromEntries(service.methods.map((method) => [method.localName, unary(grpc, service, method, key)])) as never,
-    ready: (timeoutMs) => new Promise((resolve, reject) => {
-      grpc.waitForReady(Date.now() + timeoutMs, (error) => {
-        if (error === undefined) resolve();
-        else reject(error);
-      });
-    }),
+    client: (service) =>
+      Object.fromEntries(
+        service.methods.map((method) => [method.localName, unary(grpc, service, method, key)]),
+      ) as never,
+    ready: (timeoutMs) =>
+      new Promise((resolve, reject) => {
+        grpc.waitForReady(Date.now() + timeoutMs, (error) => {
+          if (error === undefined) resolve();
+          else reject(error);
+        });
+      }),
     close: () => {
       grpc.close();
     },
@@ -48,17 +52,28 @@ function unary(grpc: GrpcClient, service: DescService, method: DescMethod, key: 
   const path = `/${service.typeName}/${method.name}`;
   const serialize = (message: unknown): Buffer => Buffer.from(toBinary(method.input, message as never));
   const deserialize = (bytes: Buffer): unknown => fromBinary(method.output, bytes);
-  return (request: Record<string, unknown>, { signal, timeoutMs = DEADLINE_MS, requestId }: CallOptions = {}): Promise<unknown> =>
+  return (
+    request: Record<string, unknown>,
+    { signal, timeoutMs = DEADLINE_MS, requestId }: CallOptions = {},
+  ): Promise<unknown> =>
     new Promise((resolve, reject) => {
       const metadata = new Metadata();
       metadata.set('authorization', `Bearer ${key.reveal()}`);
       if (requestId !== undefined) metadata.set('x-request-id', requestId);
       const message = create(method.input, request);
-      const call = grpc.makeUnaryRequest(path, serialize, deserialize, message, metadata, { deadline: Date.now() + timeoutMs }, (error, answer) => {
-        signal?.removeEventListener('abort', cancel);
-        if (error === null) resolve(answer);
-        else reject(problemOfStatus(error));
-      });
+      const call = grpc.makeUnaryRequest(
+        path,
+        serialize,
+        deserialize,
+        message,
+        metadata,
+        { deadline: Date.now() + timeoutMs },
+        (error, answer) => {
+          signal?.removeEventListener('abort', cancel);
+          if (error === null) resolve(answer);
+          else reject(problemOfStatus(error));
+        },
+      );
       const cancel = (): void => {
         call.cancel();
       };

@@ -13,7 +13,16 @@ const BUF = path.resolve(import.meta.dirname, '../../../../node_modules/.bin/buf
 
 let server: Opened;
 beforeAll(async () => {
-  server = await openGrpc(bind(MediaService, { stageMedia: async () => ({}), ingestResult: async () => ({}), removeResult: async ({ taskId }) => ({ removed: taskId === 'task_1' }), linkObject: async () => ({}), removePrivate: async () => ({}), removeStaged: async () => ({}) }));
+  server = await openGrpc(
+    bind(MediaService, {
+      stageMedia: async () => ({}),
+      ingestResult: async () => ({}),
+      removeResult: async ({ taskId }) => ({ removed: taskId === 'task_1' }),
+      linkObject: async () => ({}),
+      removePrivate: async () => ({}),
+      removeStaged: async () => ({}),
+    }),
+  );
 });
 afterAll(async () => {
   await server.stop();
@@ -22,7 +31,11 @@ afterAll(async () => {
 /** Encodes the request by hand: field 4 is a symbol, field 7 requests the services. The answer is compared as bytes. */
 function reflect(version: string, field: number, text: string): Promise<string> {
   const client = new Client(`127.0.0.1:${server.port}`, credentials.createInsecure());
-  const stream = client.makeBidiStreamRequest(`/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`, (bytes: Buffer) => bytes, (bytes: Buffer) => bytes.toString('latin1'));
+  const stream = client.makeBidiStreamRequest(
+    `/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`,
+    (bytes: Buffer) => bytes,
+    (bytes: Buffer) => bytes.toString('latin1'),
+  );
   const answer = new Promise<string>((resolve, reject) => {
     stream.on('data', resolve).on('error', reject);
   });
@@ -34,11 +47,15 @@ function reflect(version: string, field: number, text: string): Promise<string> 
 }
 
 describe('reflection', () => {
-  const curl = (...args: readonly string[]) => promisify(execFile)(BUF, ['curl', '--protocol', 'grpc', '--http2-prior-knowledge', ...args], { timeout: 20_000 });
+  const curl = (...args: readonly string[]) =>
+    promisify(execFile)(BUF, ['curl', '--protocol', 'grpc', '--http2-prior-knowledge', ...args], { timeout: 20_000 });
   const url = (): string => `http://127.0.0.1:${server.port}`;
 
   test('names the services', async () => {
-    expect((await curl('--list-services', url())).stdout.trim().split('\n')).toEqual(['grpc.health.v1.Health', 'reelgate.media.v1.MediaService']);
+    expect((await curl('--list-services', url())).stdout.trim().split('\n')).toEqual([
+      'grpc.health.v1.Health',
+      'reelgate.media.v1.MediaService',
+    ]);
   });
 
   test.each(['v1', 'v1alpha'])('in %s lists health beside the services', async (version) => {
@@ -55,13 +72,23 @@ describe('reflection', () => {
   });
 
   test('lets a stranger’s client ask for the health by its name', async () => {
-    const { stdout } = await curl('-d', '{"service":"reelgate.media.v1.MediaService"}', `${url()}/grpc.health.v1.Health/Check`);
+    const { stdout } = await curl(
+      '-d',
+      '{"service":"reelgate.media.v1.MediaService"}',
+      `${url()}/grpc.health.v1.Health/Check`,
+    );
 
     expect(JSON.parse(stdout)).toEqual({ status: 'SERVING' });
   });
 
   test('lets a stranger’s client call a method by its name', async () => {
-    const { stdout } = await curl('-H', 'authorization: Bearer key-of-the-program', '-d', '{"task_id":"task_1"}', `${url()}/reelgate.media.v1.MediaService/RemoveResult`);
+    const { stdout } = await curl(
+      '-H',
+      'authorization: Bearer key-of-the-program',
+      '-d',
+      '{"task_id":"task_1"}',
+      `${url()}/reelgate.media.v1.MediaService/RemoveResult`,
+    );
 
     expect(JSON.parse(stdout)).toEqual({ removed: true });
   });

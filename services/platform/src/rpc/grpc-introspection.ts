@@ -11,8 +11,12 @@ import type { Binding } from './service.ts';
 export function addReflection(server: Server, bindings: readonly Binding[]): void {
   const files = new Set<DescFile>();
   for (const file of [ProblemSchema.file, ...bindings.map(({ service }) => service.file)]) collect(file, files);
-  const fileDescriptorProtos = [healthFile, ...[...files].map(({ proto }) => proto)].map((proto) => Buffer.from(toBinary(FileDescriptorProtoSchema, proto)));
-  new ReflectionService({ reelgate: { format: 'Protocol Buffer 3 DescriptorProto', type: {}, fileDescriptorProtos } as never }).addToServer(server);
+  const fileDescriptorProtos = [healthFile, ...[...files].map(({ proto }) => proto)].map((proto) =>
+    Buffer.from(toBinary(FileDescriptorProtoSchema, proto)),
+  );
+  new ReflectionService({
+    reelgate: { format: 'Protocol Buffer 3 DescriptorProto', type: {}, fileDescriptorProtos } as never,
+  }).addToServer(server);
 }
 
 function collect(file: DescFile, into: Set<DescFile>): void {

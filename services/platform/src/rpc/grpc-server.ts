@@ -1,6 +1,13 @@
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { Metadata, Server, ServerCredentials } from '@grpc/grpc-js';
-import type { ServerUnaryCall, ServiceDefinition, UntypedServiceImplementation, handleUnaryCall, sendUnaryData, status } from '@grpc/grpc-js';
+import type {
+  ServerUnaryCall,
+  ServiceDefinition,
+  UntypedServiceImplementation,
+  handleUnaryCall,
+  sendUnaryData,
+  status,
+} from '@grpc/grpc-js';
 import type { Log } from '../log.ts';
 import { ALWAYS_READY } from '../readiness.ts';
 import type { Readiness } from '../readiness.ts';
@@ -36,15 +43,26 @@ export interface RpcServer {
 }
 
 /** A gRPC server with health and reflection. Old connections are closed from time to time, so that callers find new replicas. */
-export async function startGrpcServer({ listen, bindings, identify, log, readiness = ALWAYS_READY }: GrpcServerOptions): Promise<RpcServer> {
+export async function startGrpcServer({
+  listen,
+  bindings,
+  identify,
+  log,
+  readiness = ALWAYS_READY,
+}: GrpcServerOptions): Promise<RpcServer> {
   const server = new Server({
     'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
     'grpc.max_connection_age_ms': CONNECTION_AGE_MS,
     'grpc.max_connection_age_grace_ms': CONNECTION_GRACE_MS,
   });
   const calls = openRunningCalls(log);
-  for (const binding of bindings) server.addService(definitionOf(binding), handlersOf(binding, { identify, log, calls }));
-  const health = await serveStatus(server, bindings.map(({ service }) => service.typeName), readiness);
+  for (const binding of bindings)
+    server.addService(definitionOf(binding), handlersOf(binding, { identify, log, calls }));
+  const health = await serveStatus(
+    server,
+    bindings.map(({ service }) => service.typeName),
+    readiness,
+  );
   addReflection(server, bindings);
   const host = listen.host.includes(':') ? `[${listen.host}]` : listen.host;
   const port = await new Promise<number>((resolve, reject) => {
@@ -66,15 +84,20 @@ export async function startGrpcServer({ listen, bindings, identify, log, readine
 }
 
 function definitionOf({ service }: Binding): ServiceDefinition {
-  return Object.fromEntries(service.methods.map((method) => [method.localName, {
-    path: `/${service.typeName}/${method.name}`,
-    requestStream: false,
-    responseStream: false,
-    requestSerialize: (message: unknown) => Buffer.from(toBinary(method.input, message as never)),
-    requestDeserialize: (bytes: Buffer) => fromBinary(method.input, bytes),
-    responseSerialize: (message: unknown) => Buffer.from(toBinary(method.output, message as never)),
-    responseDeserialize: (bytes: Buffer) => fromBinary(method.output, bytes),
-  }]));
+  return Object.fromEntries(
+    service.methods.map((method) => [
+      method.localName,
+      {
+        path: `/${service.typeName}/${method.name}`,
+        requestStream: false,
+        responseStream: false,
+        requestSerialize: (message: unknown) => Buffer.from(toBinary(method.input, message as never)),
+        requestDeserialize: (bytes: Buffer) => fromBinary(method.input, bytes),
+        responseSerialize: (message: unknown) => Buffer.from(toBinary(method.output, message as never)),
+        responseDeserialize: (bytes: Buffer) => fromBinary(method.output, bytes),
+      },
+    ]),
+  );
 }
 
 interface Serving {
@@ -84,28 +107,39 @@ interface Serving {
 }
 
 function handlersOf({ service, methods }: Binding, { identify, log, calls }: Serving): UntypedServiceImplementation {
-  return Object.fromEntries(service.methods.map((method) => {
-    const run = methods[method.localName];
-    if (run === undefined) throw new Error(`${service.typeName} has no ${method.name}`);
-    const assertMayCall = accessCheckOf(method);
-    const handle: handleUnaryCall<never, unknown> = (call: ServerUnaryCall<never, unknown>, done: sendUnaryData<unknown>) => {
-      calls.run(method.name, boundsOf(call), async (signal) => {
-        const caller = identify(first(call.metadata, 'authorization'));
-        assertMayCall(caller, call.request);
-        const answer = await run(call.request, { caller, signal, requestId: first(call.metadata, 'x-request-id') ?? '' });
-        return create(method.output, answer as Record<string, unknown>);
-      }).then(
-        (message) => {
-          done(null, message);
-        },
-        (thrown: unknown) => {
-          if (isFault(thrown)) log.error({ method: method.name, err: thrown }, 'a call failed');
-          done(failureOf(thrown));
-        },
-      );
-    };
-    return [method.localName, handle];
-  })) as UntypedServiceImplementation;
+  return Object.fromEntries(
+    service.methods.map((method) => {
+      const run = methods[method.localName];
+      if (run === undefined) throw new Error(`${service.typeName} has no ${method.name}`);
+      const assertMayCall = accessCheckOf(method);
+      const handle: handleUnaryCall<never, unknown> = (
+        call: ServerUnaryCall<never, unknown>,
+        done: sendUnaryData<unknown>,
+      ) => {
+        calls
+          .run(method.name, boundsOf(call), async (signal) => {
+            const caller = identify(first(call.metadata, 'authorization'));
+            assertMayCall(caller, call.request);
+            const answer = await run(call.request, {
+              caller,
+              signal,
+              requestId: first(call.metadata, 'x-request-id') ?? '',
+            });
+            return create(method.output, answer as Record<string, unknown>);
+          })
+          .then(
+            (message) => {
+              done(null, message);
+            },
+            (thrown: unknown) => {
+              if (isFault(thrown)) log.error({ method: method.name, err: thrown }, 'a call failed');
+              done(failureOf(thrown));
+            },
+          );
+      };
+      return [method.localName, handle];
+    }),
+  ) as UntypedServiceImplementation;
 }
 
 function boundsOf(call: ServerUnaryCall<never, unknown>): CallBounds {

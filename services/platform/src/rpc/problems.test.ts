@@ -11,8 +11,16 @@ import { fromConnectError, toConnectError } from './problems.ts';
 
 /** What programs of others see of each kind. */
 const CODES: Readonly<Record<ProblemKind, Code>> = {
-  invalid: Code.InvalidArgument, unauthenticated: Code.Unauthenticated, forbidden: Code.PermissionDenied, not_found: Code.NotFound, conflict: Code.FailedPrecondition,
-  exhausted: Code.ResourceExhausted, unprocessable: Code.InvalidArgument, gone: Code.NotFound, unavailable: Code.Unavailable, internal: Code.Internal,
+  invalid: Code.InvalidArgument,
+  unauthenticated: Code.Unauthenticated,
+  forbidden: Code.PermissionDenied,
+  not_found: Code.NotFound,
+  conflict: Code.FailedPrecondition,
+  exhausted: Code.ResourceExhausted,
+  unprocessable: Code.InvalidArgument,
+  gone: Code.NotFound,
+  unavailable: Code.Unavailable,
+  internal: Code.Internal,
 };
 
 const overTheWire = (thrown: unknown): Problem => {
@@ -26,11 +34,18 @@ describe('a Problem as a status', () => {
 
     expect(error.code).toBe(CODES[kind]);
     expect(error.rawMessage).toBe('a message');
-    expect(error.findDetails(ProblemSchema)).toMatchObject([{ kind: Kind[kind.toUpperCase() as keyof typeof Kind], reason: 'a_reason', message: 'a message' }]);
+    expect(error.findDetails(ProblemSchema)).toMatchObject([
+      { kind: Kind[kind.toUpperCase() as keyof typeof Kind], reason: 'a_reason', message: 'a message' },
+    ]);
   });
 
   test('has a kind for each one of the contract', () => {
-    expect(KindSchema.values.map(({ localName }) => localName.toLowerCase()).filter((name) => name !== 'unspecified').toSorted()).toEqual(EVERY_KIND.toSorted());
+    expect(
+      KindSchema.values
+        .map(({ localName }) => localName.toLowerCase())
+        .filter((name) => name !== 'unspecified')
+        .toSorted(),
+    ).toEqual(EVERY_KIND.toSorted());
   });
 
   test.each([
@@ -47,37 +62,79 @@ describe('a Problem as a status', () => {
 
   test('is read again as it was, whatever it says', () => {
     const line = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 60 });
-    fc.assert(fc.property(fc.constantFrom(...EVERY_KIND), line, line, fc.option(line, { nil: undefined }), fc.option(fc.integer({ min: 1, max: 1e12 }), { nil: undefined }), (kind, reason, message, field, retryAfterMs) => {
-      const problem = new Problem({ kind, reason, message, field, retryAfterMs });
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...EVERY_KIND),
+        line,
+        line,
+        fc.option(line, { nil: undefined }),
+        fc.option(fc.integer({ min: 1, max: 1e12 }), { nil: undefined }),
+        (kind, reason, message, field, retryAfterMs) => {
+          const problem = new Problem({ kind, reason, message, field, retryAfterMs });
 
-      expect(fieldsOf(overTheWire(problem))).toEqual(fieldsOf(problem));
-    }));
+          expect(fieldsOf(overTheWire(problem))).toEqual(fieldsOf(problem));
+        },
+      ),
+    );
   });
 
-  test.each([[new Error('secret')], ['secret'], [undefined], [null], [{ kind: 'invalid', reason: 'x', message: 'secret' }]])('is internal when %p was thrown, and tells nothing of it', (thrown) => {
+  test.each([
+    [new Error('secret')],
+    ['secret'],
+    [undefined],
+    [null],
+    [{ kind: 'invalid', reason: 'x', message: 'secret' }],
+  ])('is internal when %p was thrown, and tells nothing of it', (thrown) => {
     const error = toConnectError(thrown);
 
     expect(error.code).toBe(Code.Internal);
-    expect(fieldsOf(overTheWire(thrown))).toEqual({ kind: 'internal', reason: 'internal_error', message: 'something went wrong here', field: undefined, retryAfterMs: undefined });
+    expect(fieldsOf(overTheWire(thrown))).toEqual({
+      kind: 'internal',
+      reason: 'internal_error',
+      message: 'something went wrong here',
+      field: undefined,
+      retryAfterMs: undefined,
+    });
     expect(error.message).not.toContain('secret');
     expect(statusDetailsOf(error).toString('latin1')).not.toContain('secret');
   });
 
   test('that nothing came with says that the other side could not be used', () => {
-    expect(fromConnectError(new ConnectError('no such method', Code.Unimplemented))).toMatchObject({ kind: 'unavailable', reason: 'service_unavailable' });
+    expect(fromConnectError(new ConnectError('no such method', Code.Unimplemented))).toMatchObject({
+      kind: 'unavailable',
+      reason: 'service_unavailable',
+    });
   });
 
   test('of a kind that is newer than we are is internal', () => {
-    const newer = fromBinary(ProblemSchema, new Uint8Array([8, 99, ...toBinary(ProblemSchema, create(ProblemSchema, { reason: 'new', message: 'new' }))]));
+    const newer = fromBinary(
+      ProblemSchema,
+      new Uint8Array([8, 99, ...toBinary(ProblemSchema, create(ProblemSchema, { reason: 'new', message: 'new' }))]),
+    );
 
-    expect(fromConnectError(new ConnectError('', Code.Unknown, undefined, [{ desc: ProblemSchema, value: newer }]))).toMatchObject({ kind: 'internal', reason: 'new' });
+    expect(
+      fromConnectError(new ConnectError('', Code.Unknown, undefined, [{ desc: ProblemSchema, value: newer }])),
+    ).toMatchObject({ kind: 'internal', reason: 'new' });
   });
 });
 
 test('a Problem is known by its class and, where asked, its reason', () => {
-  const problem = new Problem({ kind: 'gone', reason: 'result_expired', message: 'it is no longer kept', cause: 'why' });
+  const problem = new Problem({
+    kind: 'gone',
+    reason: 'result_expired',
+    message: 'it is no longer kept',
+    cause: 'why',
+  });
 
-  expect([isProblem(problem), isProblem(problem, 'result_expired'), isProblem(problem, 'other')]).toEqual([true, true, false]);
-  expect([isProblem(new Error('no')), isProblem(undefined), isProblem({ kind: 'gone', reason: 'result_expired' })]).toEqual([false, false, false]);
+  expect([isProblem(problem), isProblem(problem, 'result_expired'), isProblem(problem, 'other')]).toEqual([
+    true,
+    true,
+    false,
+  ]);
+  expect([
+    isProblem(new Error('no')),
+    isProblem(undefined),
+    isProblem({ kind: 'gone', reason: 'result_expired' }),
+  ]).toEqual([false, false, false]);
   expect(problem).toMatchObject({ name: 'Problem', cause: 'why' });
 });

@@ -23,7 +23,10 @@ const CODES: Readonly<Record<ProblemKind, Code>> = {
   internal: Code.Internal,
 };
 
-const ENDED_CODES: Readonly<Record<CallEnded['why'], Code>> = { deadline_exceeded: Code.DeadlineExceeded, cancelled: Code.Canceled };
+const ENDED_CODES: Readonly<Record<CallEnded['why'], Code>> = {
+  deadline_exceeded: Code.DeadlineExceeded,
+  cancelled: Code.Canceled,
+};
 
 const KINDS: Readonly<Record<ProblemKind, Kind>> = {
   invalid: Kind.INVALID,
@@ -54,8 +57,11 @@ export function isFault(thrown: unknown): boolean {
  */
 export function problemOf(thrown: unknown): Problem {
   if (thrown instanceof CallEnded) return serviceUnavailable(thrown);
-  if (thrown instanceof StoreUnavailable) return thrown.maybeWritten ? serviceUnavailable(thrown) : nothingBegun(thrown);
-  return thrown instanceof Problem ? thrown : new Problem({ kind: 'internal', reason: 'internal_error', message: 'something went wrong here', cause: thrown });
+  if (thrown instanceof StoreUnavailable)
+    return thrown.maybeWritten ? serviceUnavailable(thrown) : nothingBegun(thrown);
+  return thrown instanceof Problem
+    ? thrown
+    : new Problem({ kind: 'internal', reason: 'internal_error', message: 'something went wrong here', cause: thrown });
 }
 
 /** What was thrown as a status with its detail. The status is all that many clients show, so it names the field too. */
@@ -63,7 +69,9 @@ export function toConnectError(thrown: unknown): ConnectError {
   if (thrown instanceof CallEnded) return new ConnectError(thrown.message, ENDED_CODES[thrown.why]);
   const problem = problemOf(thrown);
   const detail = toWireProblem(problem);
-  return new ConnectError(statusMessage(problem), CODES[problem.kind], undefined, [{ desc: ProblemSchema, value: detail }]);
+  return new ConnectError(statusMessage(problem), CODES[problem.kind], undefined, [
+    { desc: ProblemSchema, value: detail },
+  ]);
 }
 
 /** The message with its subject: a sentence of a Problem goes on from the name of its field. */
@@ -73,7 +81,13 @@ function statusMessage({ field, message }: Problem): string {
 
 /** A refusal as a message: the detail of a status, or one answer among several. */
 export function toWireProblem({ kind, reason, message, field = '', retryAfterMs = 0 }: Problem): WireProblem {
-  return create(ProblemSchema, { kind: KINDS[kind], reason: sendable(reason), message: sendable(message), field: sendable(field), retryAfterMs: BigInt(Math.ceil(retryAfterMs)) });
+  return create(ProblemSchema, {
+    kind: KINDS[kind],
+    reason: sendable(reason),
+    message: sendable(message),
+    field: sendable(field),
+    retryAfterMs: BigInt(Math.ceil(retryAfterMs)),
+  });
 }
 
 /** What fits into a trailer, three times over, and has no half of a character: both would break the answer off. */
@@ -89,7 +103,11 @@ export function fromConnectError(error: ConnectError): Problem {
 
 export function fromWireProblem({ kind, reason, message, field, retryAfterMs }: WireProblem, cause?: unknown): Problem {
   return new Problem({
-    kind: KIND_NAMES.get(kind) ?? 'internal', reason, message, cause,
-    field: field === '' ? undefined : field, retryAfterMs: retryAfterMs === 0n ? undefined : Number(retryAfterMs),
+    kind: KIND_NAMES.get(kind) ?? 'internal',
+    reason,
+    message,
+    cause,
+    field: field === '' ? undefined : field,
+    retryAfterMs: retryAfterMs === 0n ? undefined : Number(retryAfterMs),
   });
 }

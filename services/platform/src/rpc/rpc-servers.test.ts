@@ -19,7 +19,10 @@ import { startGrpcServer } from './grpc-server.ts';
 import { bind } from './service.ts';
 import type { CallContext, Client } from './service.ts';
 
-type Stage = (request: StageMediaRequest, context: CallContext) => Promise<MessageInitShape<typeof StageMediaResponseSchema>>;
+type Stage = (
+  request: StageMediaRequest,
+  context: CallContext,
+) => Promise<MessageInitShape<typeof StageMediaResponseSchema>>;
 
 const openFor = closingTransports();
 
@@ -29,27 +32,49 @@ beforeAll(() => {
 });
 
 /** A service whose one interesting method does what the test says, and a client of it. */
-async function opened(open: OpenTransport, stageMedia: Stage, service = MediaService): Promise<Opened & { readonly media: Client<typeof MediaService> }> {
-  const transport = await openFor(open, bind(service, { stageMedia, ingestResult: async () => ({}), removeResult: async () => ({}), linkObject: async () => ({}), removePrivate: async () => ({}), removeStaged: async () => ({}) }));
+async function opened(
+  open: OpenTransport,
+  stageMedia: Stage,
+  service = MediaService,
+): Promise<Opened & { readonly media: Client<typeof MediaService> }> {
+  const transport = await openFor(
+    open,
+    bind(service, {
+      stageMedia,
+      ingestResult: async () => ({}),
+      removeResult: async () => ({}),
+      linkObject: async () => ({}),
+      removePrivate: async () => ({}),
+      removeStaged: async () => ({}),
+    }),
+  );
   return { ...transport, media: transport.client(MediaService) };
 }
 
-describe.each([['gRPC', openGrpc, startGrpcServer], ['Connect with JSON', openConnect, startConnectServer]] as const)('the server of %s', (_name, open, start) => {
-  test.each(['', 'wrong', 'key-of-the-progra', 'key-of-the-program2'])('does not let in the key %p, and the method is not called', async (key) => {
-    let calls = 0;
-    const { client } = await opened(open, async () => {
-      calls += 1;
-      return {};
-    });
+describe.each([
+  ['gRPC', openGrpc, startGrpcServer],
+  ['Connect with JSON', openConnect, startConnectServer],
+] as const)('the server of %s', (_name, open, start) => {
+  test.each(['', 'wrong', 'key-of-the-progra', 'key-of-the-program2'])(
+    'does not let in the key %p, and the method is not called',
+    async (key) => {
+      let calls = 0;
+      const { client } = await opened(open, async () => {
+        calls += 1;
+        return {};
+      });
 
-    const refusal = await refusalOf(client(MediaService, key).stageMedia({ accountId: 'demo' }));
+      const refusal = await refusalOf(client(MediaService, key).stageMedia({ accountId: 'demo' }));
 
-    expect(refusal).toMatchObject({ kind: 'unauthenticated', reason: 'invalid_caller_key' });
-    expect(calls).toBe(0);
-  });
+      expect(refusal).toMatchObject({ kind: 'unauthenticated', reason: 'invalid_caller_key' });
+      expect(calls).toBe(0);
+    },
+  );
 
   test('lets a caller with accounts name one of them, and nothing else', async () => {
-    const { client } = await opened(open, async ({ accountId }, { caller }) => ({ media: { object: `${caller.name} for ${accountId}` } }));
+    const { client } = await opened(open, async ({ accountId }, { caller }) => ({
+      media: { object: `${caller.name} for ${accountId}` },
+    }));
     const media = client(MediaService, 'key-of-reporting');
     const forbidden = { kind: 'forbidden', reason: 'account_not_allowed', field: 'account_id' };
 
@@ -58,7 +83,11 @@ describe.each([['gRPC', openGrpc, startGrpcServer], ['Connect with JSON', openCo
     expect(await refusalOf(media.stageMedia({ accountId: 'other' }))).toMatchObject(forbidden);
     expect(await refusalOf(media.stageMedia({ accountId: '' }))).toMatchObject(forbidden);
     // concerns every account
-    expect(await refusalOf(media.removeResult({ taskId: 'task_1' }))).toMatchObject({ kind: 'forbidden', reason: 'account_not_allowed', field: undefined });
+    expect(await refusalOf(media.removeResult({ taskId: 'task_1' }))).toMatchObject({
+      kind: 'forbidden',
+      reason: 'account_not_allowed',
+      field: undefined,
+    });
   });
 
   test('refuses a caller without the scope of the RPC, and names the scope', async () => {
@@ -71,31 +100,46 @@ describe.each([['gRPC', openGrpc, startGrpcServer], ['Connect with JSON', openCo
     const refusal = await refusalOf(client(MediaService, 'key-of-the-reader').stageMedia({ accountId: 'demo' }));
 
     expect(refusal).toMatchObject({ kind: 'forbidden', reason: 'scope_missing' });
-    expect(refusal.message).toContain('reelgate.media.v1.MediaService/StageMedia needs the scope media.internal; the caller reader has tasks.read');
+    expect(refusal.message).toContain(
+      'reelgate.media.v1.MediaService/StageMedia needs the scope media.internal; the caller reader has tasks.read',
+    );
     expect(calls).toBe(0);
   });
 
   test('does not start with an RPC that has no access rule', async () => {
     const service = withRules(MediaService, ({ name }, rule) => (name === 'LinkObject' ? undefined : rule));
 
-    await expect((async () => opened(open, async () => ({}), service))()).rejects.toThrow('reelgate.media.v1.MediaService/LinkObject has no access rule');
+    await expect((async () => opened(open, async () => ({}), service))()).rejects.toThrow(
+      'reelgate.media.v1.MediaService/LinkObject has no access rule',
+    );
   });
 
   test('writes what was thrown into its log, once', async () => {
-    const { media, logged } = await opened(open, async () => { throw new TypeError('undefined is not a function'); });
+    const { media, logged } = await opened(open, async () => {
+      throw new TypeError('undefined is not a function');
+    });
 
     await refusalOf(media.stageMedia({}));
 
     expect(logged).toMatchObject([{ method: 'StageMedia', err: { message: 'undefined is not a function' } }]);
   });
 
-  test.each([['half of a character', 'bad \ud800 end', 'bad \ufffd end'], ['more than fits', 'x'.repeat(100_000), `${'x'.repeat(2000)}…`]])(
-    'sends a refusal whose text has %s, made fit', async (_what, message, arrived) => {
-      const { media } = await opened(open, async () => { throw new Problem({ kind: 'invalid', reason: 'a_reason', message, field: message, retryAfterMs: 0.5 }); });
+  test.each([
+    ['half of a character', 'bad \ud800 end', 'bad \ufffd end'],
+    ['more than fits', 'x'.repeat(100_000), `${'x'.repeat(2000)}…`],
+  ])('sends a refusal whose text has %s, made fit', async (_what, message, arrived) => {
+    const { media } = await opened(open, async () => {
+      throw new Problem({ kind: 'invalid', reason: 'a_reason', message, field: message, retryAfterMs: 0.5 });
+    });
 
-      expect(fieldsOf(await refusalOf(media.stageMedia({})))).toEqual({ kind: 'invalid', reason: 'a_reason', message: arrived, field: arrived, retryAfterMs: 1 });
-    },
-  );
+    expect(fieldsOf(await refusalOf(media.stageMedia({})))).toEqual({
+      kind: 'invalid',
+      reason: 'a_reason',
+      message: arrived,
+      field: arrived,
+      retryAfterMs: 1,
+    });
+  });
 
   test('lets the calls that run end when it stops, and is then gone', async () => {
     const [begun, gate] = [aGate(), aGate()];
@@ -112,20 +156,33 @@ describe.each([['gRPC', openGrpc, startGrpcServer], ['Connect with JSON', openCo
 
     expect((await inTime(call)).media?.object).toBe('done');
     await inTime(stopping);
-    expect(await refusalOf(server.media.stageMedia({}, { timeoutMs: 2000 }))).toMatchObject({ kind: 'unavailable', reason: 'service_unavailable' });
+    expect(await refusalOf(server.media.stageMedia({}, { timeoutMs: 2000 }))).toMatchObject({
+      kind: 'unavailable',
+      reason: 'service_unavailable',
+    });
   });
 
   test('cannot be started on a port that is taken', async () => {
     const { port } = await opened(open, async () => ({}));
 
-    await expect(start({ listen: { host: '127.0.0.1', port }, bindings: [], identify: callersByKey(CALLERS), log: silentLog, routes: [] })).rejects.toThrow();
+    await expect(
+      start({
+        listen: { host: '127.0.0.1', port },
+        bindings: [],
+        identify: callersByKey(CALLERS),
+        log: silentLog,
+        routes: [],
+      }),
+    ).rejects.toThrow();
   });
 });
 
 test('gRPC refuses a message that is too large, and goes on', async () => {
   const { media } = await opened(openGrpc, async () => ({}));
 
-  expect(await refusalOf(media.stageMedia({ url: 'x'.repeat(9 * 1024 * 1024) }))).toMatchObject({ kind: 'unavailable' });
+  expect(await refusalOf(media.stageMedia({ url: 'x'.repeat(9 * 1024 * 1024) }))).toMatchObject({
+    kind: 'unavailable',
+  });
 
   await media.stageMedia({});
 });
@@ -136,7 +193,10 @@ describe('a connection to gRPC', () => {
   test('where nobody listens refuses with a Problem', async () => {
     const connection = nowhere();
 
-    expect(await refusalOf(connection.client(MediaService).stageMedia({}, { timeoutMs: 5000 }))).toMatchObject({ kind: 'unavailable', reason: 'service_unavailable' });
+    expect(await refusalOf(connection.client(MediaService).stageMedia({}, { timeoutMs: 5000 }))).toMatchObject({
+      kind: 'unavailable',
+      reason: 'service_unavailable',
+    });
 
     connection.close();
   });
@@ -156,7 +216,9 @@ describe('a connection to gRPC', () => {
     await inTime(connection.ready(5000));
 
     expect((await connection.client(MediaService).stageMedia({})).media?.object).toBe('here');
-    expect(await refusalOf(connection.client(AccountService).listPrices({}))).toMatchObject({ reason: 'service_unavailable' });
+    expect(await refusalOf(connection.client(AccountService).listPrices({}))).toMatchObject({
+      reason: 'service_unavailable',
+    });
     connection.close();
   });
 });

@@ -13,7 +13,10 @@ import { directClient } from './direct-client.ts';
 import { bind } from './service.ts';
 import type { CallContext, Client } from './service.ts';
 
-type Stage = (request: StageMediaRequest, context: CallContext) => Promise<MessageInitShape<typeof StageMediaResponseSchema>>;
+type Stage = (
+  request: StageMediaRequest,
+  context: CallContext,
+) => Promise<MessageInitShape<typeof StageMediaResponseSchema>>;
 
 const openFor = closingTransports();
 
@@ -23,20 +26,53 @@ beforeAll(() => {
 });
 
 /** A service whose one interesting method does what the test says, and a client of it. */
-async function opened(open: OpenTransport, stageMedia: Stage): Promise<Opened & { readonly media: Client<typeof MediaService> }> {
-  const transport = await openFor(open, bind(MediaService, { stageMedia, ingestResult: async () => ({}), removeResult: async () => ({}), linkObject: async () => ({}), removePrivate: async () => ({}), removeStaged: async () => ({}) }));
+async function opened(
+  open: OpenTransport,
+  stageMedia: Stage,
+): Promise<Opened & { readonly media: Client<typeof MediaService> }> {
+  const transport = await openFor(
+    open,
+    bind(MediaService, {
+      stageMedia,
+      ingestResult: async () => ({}),
+      removeResult: async () => ({}),
+      linkObject: async () => ({}),
+      removePrivate: async () => ({}),
+      removeStaged: async () => ({}),
+    }),
+  );
   return { ...transport, media: transport.client(MediaService) };
 }
 
-const untilAborted = (signal: AbortSignal): Promise<void> => new Promise((resolve) => {
-  if (signal.aborted) resolve();
-  else signal.addEventListener('abort', () => { resolve(); });
-});
+const untilAborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else
+      signal.addEventListener('abort', () => {
+        resolve();
+      });
+  });
 
 describe.each(TRANSPORTS)('over %s', (_name, open) => {
   test('a request and its answer arrive as they were sent', async () => {
-    const asked = { accountId: 'demo', taskId: 'ä – 漢字 😀', category: Category.VIDEO, url: 'https://a.example/?q=%20&b', object: '', declaredType: 'video/mp4' };
-    const media = { object: 'sha', mediaType: 'video/mp4', bytes: 2n ** 60n, width: -1, height: 768, durationMs: 9_007_199_254_740_993n, frameRate: 29.97, hasAudio: true };
+    const asked = {
+      accountId: 'demo',
+      taskId: 'ä – 漢字 😀',
+      category: Category.VIDEO,
+      url: 'https://a.example/?q=%20&b',
+      object: '',
+      declaredType: 'video/mp4',
+    };
+    const media = {
+      object: 'sha',
+      mediaType: 'video/mp4',
+      bytes: 2n ** 60n,
+      width: -1,
+      height: 768,
+      durationMs: 9_007_199_254_740_993n,
+      frameRate: 29.97,
+      hasAudio: true,
+    };
     const seen: StageMediaRequest[] = [];
     const { media: client } = await opened(open, async (request) => {
       seen.push(request);
@@ -85,18 +121,31 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
     expect((await media.stageMedia({})).media?.object).toBe('');
   });
 
-  test.each(EVERY_KIND)('a Problem of the kind %s arrives with every field, and is not logged as a fault', async (kind) => {
-    const problem = { kind, reason: 'a_reason', message: 'must be 100% “so”,\nnot ä 漢字 😀', field: 'content[0].url', retryAfterMs: 1500 };
-    const { media, logged } = await opened(open, async () => { throw new Problem({ ...problem, cause: new Error('for the log alone') }); });
+  test.each(EVERY_KIND)(
+    'a Problem of the kind %s arrives with every field, and is not logged as a fault',
+    async (kind) => {
+      const problem = {
+        kind,
+        reason: 'a_reason',
+        message: 'must be 100% “so”,\nnot ä 漢字 😀',
+        field: 'content[0].url',
+        retryAfterMs: 1500,
+      };
+      const { media, logged } = await opened(open, async () => {
+        throw new Problem({ ...problem, cause: new Error('for the log alone') });
+      });
 
-    const refusal = await refusalOf(media.stageMedia({}));
+      const refusal = await refusalOf(media.stageMedia({}));
 
-    expect(fieldsOf(refusal)).toEqual(problem);
-    expect(logged).toEqual([]);
-  });
+      expect(fieldsOf(refusal)).toEqual(problem);
+      expect(logged).toEqual([]);
+    },
+  );
 
   test('a Problem without field and time has none on the other side', async () => {
-    const { media } = await opened(open, async () => { throw new Problem({ kind: 'gone', reason: 'result_expired', message: 'it is no longer kept' }); });
+    const { media } = await opened(open, async () => {
+      throw new Problem({ kind: 'gone', reason: 'result_expired', message: 'it is no longer kept' });
+    });
 
     const { field, retryAfterMs } = await refusalOf(media.stageMedia({}));
 
@@ -104,11 +153,19 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
   });
 
   test('anything else that is thrown becomes internal, without a word of it', async () => {
-    const { media } = await opened(open, async () => { throw new Error('password=hunter2'); });
+    const { media } = await opened(open, async () => {
+      throw new Error('password=hunter2');
+    });
 
     const refusal = await refusalOf(media.stageMedia({}));
 
-    expect(fieldsOf(refusal)).toEqual({ kind: 'internal', reason: 'internal_error', message: 'something went wrong here', field: undefined, retryAfterMs: undefined });
+    expect(fieldsOf(refusal)).toEqual({
+      kind: 'internal',
+      reason: 'internal_error',
+      message: 'something went wrong here',
+      field: undefined,
+      retryAfterMs: undefined,
+    });
     expect(JSON.stringify(refusal) + refusal.toString()).not.toContain('hunter2');
   });
 
@@ -188,32 +245,47 @@ describe.each(TRANSPORTS.filter(([name]) => name !== 'Connect with JSON'))('our 
       return {};
     });
 
-    expect(await refusalOf(media.stageMedia({}, { signal: AbortSignal.abort() }))).toMatchObject({ reason: 'service_unavailable' });
+    expect(await refusalOf(media.stageMedia({}, { signal: AbortSignal.abort() }))).toMatchObject({
+      reason: 'service_unavailable',
+    });
     await media.stageMedia({});
 
     expect(calls).toBe(1);
   });
 
-
   test('calls a service that does not do all it should only when the program was built wrongly', () => {
     const half = { service: MediaService, methods: {} };
 
-    return expect((async () => openFor(open, half).then((transport) => transport.client(MediaService)))()).rejects.toThrow(/MediaService has no StageMedia/);
+    return expect(
+      (async () => openFor(open, half).then((transport) => transport.client(MediaService)))(),
+    ).rejects.toThrow(/MediaService has no StageMedia/);
   });
 });
 
 describe('a direct call', () => {
   const binding = bind(MediaService, {
-    stageMedia: async (_request, { caller: { name, accounts } }) => ({ media: { object: `${name} ${String(accounts)}` } }),
-    ingestResult: async () => ({}), removeResult: async () => ({}), removeStaged: async () => ({}), linkObject: async () => ({}), removePrivate: async () => ({}),
+    stageMedia: async (_request, { caller: { name, accounts } }) => ({
+      media: { object: `${name} ${String(accounts)}` },
+    }),
+    ingestResult: async () => ({}),
+    removeResult: async () => ({}),
+    removeStaged: async () => ({}),
+    linkObject: async () => ({}),
+    removePrivate: async () => ({}),
   });
 
   test('is made in the name that it was opened for', async () => {
-    expect((await directClient(MediaService, binding, aCaller({ name: 'tasks' })).stageMedia({})).media?.object).toBe('tasks *');
+    expect((await directClient(MediaService, binding, aCaller({ name: 'tasks' })).stageMedia({})).media?.object).toBe(
+      'tasks *',
+    );
   });
 
   test('is refused as over the network where that part lacks the scope', async () => {
-    const reader = directClient(MediaService, binding, aCaller({ name: 'reader', scopes: new Set([Scope.TASKS_READ]) }));
+    const reader = directClient(
+      MediaService,
+      binding,
+      aCaller({ name: 'reader', scopes: new Set([Scope.TASKS_READ]) }),
+    );
 
     expect(await refusalOf(reader.stageMedia({}))).toMatchObject({ kind: 'forbidden', reason: 'scope_missing' });
   });

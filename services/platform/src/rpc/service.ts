@@ -27,16 +27,23 @@ export interface CallOptions {
 /** Every call ends within this unless it says otherwise. */
 export const DEADLINE_MS = 30_000;
 
-type Unary<S extends DescService, M extends keyof S['method']> = S['method'][M] extends DescMethodUnary<infer I, infer O> ? { input: I; output: O } : never;
+type Unary<S extends DescService, M extends keyof S['method']> =
+  S['method'][M] extends DescMethodUnary<infer I, infer O> ? { input: I; output: O } : never;
 
 /** What a service does, method by method. It refuses by throwing a Problem. */
 export type Implementation<S extends DescService> = {
-  readonly [M in keyof S['method']]: (request: MessageShape<Unary<S, M>['input']>, context: CallContext) => Promise<MessageInitShape<Unary<S, M>['output']>>;
+  readonly [M in keyof S['method']]: (
+    request: MessageShape<Unary<S, M>['input']>,
+    context: CallContext,
+  ) => Promise<MessageInitShape<Unary<S, M>['output']>>;
 };
 
 /** The same service from the caller's side: in this process or over the network, it refuses with a Problem all the same. */
 export type Client<S extends DescService> = {
-  readonly [M in keyof S['method']]: (request: MessageInitShape<Unary<S, M>['input']>, options?: CallOptions) => Promise<MessageShape<Unary<S, M>['output']>>;
+  readonly [M in keyof S['method']]: (
+    request: MessageInitShape<Unary<S, M>['input']>,
+    options?: CallOptions,
+  ) => Promise<MessageShape<Unary<S, M>['output']>>;
 };
 
 type AnyMethod = (request: never, context: CallContext) => Promise<unknown>;

@@ -14,7 +14,14 @@ const MEDIA = 'reelgate.media.v1.MediaService';
 /** How long a stop waits for calls that run. */
 const STOP_GRACE_MS = 5000;
 
-const media = bind(MediaService, { stageMedia: async () => ({}), ingestResult: async () => ({}), removeResult: async () => ({}), linkObject: async () => ({}), removePrivate: async () => ({}), removeStaged: async () => ({}) });
+const media = bind(MediaService, {
+  stageMedia: async () => ({}),
+  ingestResult: async () => ({}),
+  removeResult: async () => ({}),
+  linkObject: async () => ({}),
+  removePrivate: async () => ({}),
+  removeStaged: async () => ({}),
+});
 
 const ends: (() => unknown)[] = [];
 afterEach(async () => {
@@ -24,30 +31,47 @@ afterEach(async () => {
 async function open(isReady: () => Promise<boolean>) {
   const stopping = new AbortController();
   const server = await startGrpcServer({
-    listen: { host: '127.0.0.1', port: 0 }, bindings: [media], identify: callersByKey(CALLERS), log: silentLog, readiness: { isReady, stopping: stopping.signal },
+    listen: { host: '127.0.0.1', port: 0 },
+    bindings: [media],
+    identify: callersByKey(CALLERS),
+    log: silentLog,
+    readiness: { isReady, stopping: stopping.signal },
   });
   ends.push(() => server.stop());
   const client = new Client(`127.0.0.1:${server.port}`, credentials.createInsecure());
-  ends.push(() => { client.close(); });
+  ends.push(() => {
+    client.close();
+  });
   return { stopping, server, client };
 }
 
 /** Sends the request of a probe: field 1 of the request is the service, field 1 of the answer its state. */
-const requestFor = (service: string): Buffer => Buffer.concat([Buffer.from([0x0a, service.length]), Buffer.from(service)]);
+const requestFor = (service: string): Buffer =>
+  Buffer.concat([Buffer.from([0x0a, service.length]), Buffer.from(service)]);
 const asIs = (bytes: Buffer): Buffer => bytes;
 const stateIn = (bytes: Buffer): number => bytes.readUInt8(1);
 
-const check = (client: Client, service: string): Promise<number | undefined> => inTime(new Promise((resolve, reject) => {
-  client.makeUnaryRequest('/grpc.health.v1.Health/Check', asIs, stateIn, requestFor(service), (error, state) => {
-    if (error === null) resolve(state);
-    else reject(error);
-  });
-}));
+const check = (client: Client, service: string): Promise<number | undefined> =>
+  inTime(
+    new Promise((resolve, reject) => {
+      client.makeUnaryRequest('/grpc.health.v1.Health/Check', asIs, stateIn, requestFor(service), (error, state) => {
+        if (error === null) resolve(state);
+        else reject(error);
+      });
+    }),
+  );
 
-function watch(client: Client, service: string): { readonly stream: ClientReadableStream<number>; next(): Promise<number>; readonly ended: Promise<number> } {
+function watch(
+  client: Client,
+  service: string,
+): { readonly stream: ClientReadableStream<number>; next(): Promise<number>; readonly ended: Promise<number> } {
   const stream = client.makeServerStreamRequest('/grpc.health.v1.Health/Watch', asIs, stateIn, requestFor(service));
   const states = stream[Symbol.asyncIterator]() as AsyncIterator<number>;
-  const ended = new Promise<number>((resolve) => stream.on('status', ({ code }) => { resolve(code); }));
+  const ended = new Promise<number>((resolve) =>
+    stream.on('status', ({ code }) => {
+      resolve(code);
+    }),
+  );
   stream.on('error', () => undefined);
   return { stream, ended, next: async () => (await inTime(states.next())).value as number };
 }
@@ -68,7 +92,12 @@ describe('the health of a server', () => {
 
   test.each([
     ['says no', async () => false],
-    ['fails', async () => { throw new Error('no database'); }],
+    [
+      'fails',
+      async () => {
+        throw new Error('no database');
+      },
+    ],
   ])('is not serving from the first moment where the check %s', async (_what, isReady) => {
     const { client } = await open(isReady);
 

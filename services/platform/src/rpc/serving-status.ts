@@ -1,5 +1,11 @@
 import { status } from '@grpc/grpc-js';
-import type { Server, ServerUnaryCall, ServerWritableStream, UntypedServiceImplementation, sendUnaryData } from '@grpc/grpc-js';
+import type {
+  Server,
+  ServerUnaryCall,
+  ServerWritableStream,
+  UntypedServiceImplementation,
+  sendUnaryData,
+} from '@grpc/grpc-js';
 import { service as healthDefinition } from 'grpc-health-check';
 import type { Readiness, ReadyCheck } from '../readiness.ts';
 
@@ -14,20 +20,29 @@ export interface ServingStatus {
   close(): void;
 }
 
-interface Request { readonly service: string }
-interface Answer { readonly status: 'SERVING' | 'NOT_SERVING' | 'SERVICE_UNKNOWN' }
+interface Request {
+  readonly service: string;
+}
+interface Answer {
+  readonly status: 'SERVING' | 'NOT_SERVING' | 'SERVICE_UNKNOWN';
+}
 type Watch = ServerWritableStream<Request, Answer>;
 
 /**
  * Answers `grpc.health.v1` for each service and, under an empty name, for the server, and keeps the answer current. The
  * implementation that comes with the definition keeps a watcher for every name in a request, and ends none.
  */
-export async function serveStatus(server: Server, services: readonly string[], readiness: Readiness): Promise<ServingStatus> {
+export async function serveStatus(
+  server: Server,
+  services: readonly string[],
+  readiness: Readiness,
+): Promise<ServingStatus> {
   const names = new Set(['', ...services]);
   const watches = new Set<Watch>();
   let serves = false;
   const answer = (): Answer => ({ status: serves ? 'SERVING' : 'NOT_SERVING' });
-  const answerFor = ({ request: { service } }: Watch): Answer => (names.has(service) ? answer() : { status: 'SERVICE_UNKNOWN' });
+  const answerFor = ({ request: { service } }: Watch): Answer =>
+    names.has(service) ? answer() : { status: 'SERVICE_UNKNOWN' };
   server.addService(healthDefinition, healthMethods(names, watches, { answer, answerFor }));
 
   const tell = (now: boolean): void => {
@@ -50,7 +65,11 @@ interface Answers {
   readonly answerFor: (watch: Watch) => Answer;
 }
 
-function healthMethods(names: ReadonlySet<string>, watches: Set<Watch>, { answer, answerFor }: Answers): UntypedServiceImplementation {
+function healthMethods(
+  names: ReadonlySet<string>,
+  watches: Set<Watch>,
+  { answer, answerFor }: Answers,
+): UntypedServiceImplementation {
   return {
     check: ({ request: { service } }: ServerUnaryCall<Request, Answer>, done: sendUnaryData<Answer>) => {
       if (names.has(service)) done(null, answer());
@@ -61,7 +80,10 @@ function healthMethods(names: ReadonlySet<string>, watches: Set<Watch>, { answer
     },
     watch: (watch: Watch) => {
       if (watches.size >= WATCHES_MAX) {
-        watch.emit('error', { code: status.RESOURCE_EXHAUSTED, details: 'too many streams watch this server; use Check' });
+        watch.emit('error', {
+          code: status.RESOURCE_EXHAUSTED,
+          details: 'too many streams watch this server; use Check',
+        });
         return;
       }
       watches.add(watch);

@@ -65,7 +65,12 @@ export interface Attempt {
  */
 export type Submission =
   | { readonly outcome: 'accepted'; readonly upstreamId: string }
-  | { readonly outcome: 'refused'; readonly fault: 'channel' | 'throttle' | 'content' | 'order' | 'unfit'; readonly error: string; readonly retryAfterMs?: number | undefined }
+  | {
+      readonly outcome: 'refused';
+      readonly fault: 'channel' | 'throttle' | 'content' | 'order' | 'unfit';
+      readonly error: string;
+      readonly retryAfterMs?: number | undefined;
+    }
   | { readonly outcome: 'unknown'; readonly error: string };
 
 /** What a look gives: a report, no such work upstream, or an error that says nothing of the work. */

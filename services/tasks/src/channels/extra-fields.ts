@@ -15,22 +15,33 @@ const WHOLE = /^-?\d{1,15}$/;
 const DECIMAL = /^-?\d{1,15}(\.\d{1,15})?$/;
 
 /** A form has texts only, so a text of digits is a number too. */
-export const wholeExtra = (least: number, most: number): ExtraField => (value) => within(numberOf(value, WHOLE), least, most, Number.isSafeInteger);
-export const numberExtra = (least: number, most: number): ExtraField => (value) => within(numberOf(value, DECIMAL), least, most, Number.isFinite);
-export const flagExtra: ExtraField = (value) => (value === true || value === 'true' ? true : value === false || value === 'false' ? false : undefined);
-export const textExtra = (charactersMax: number): ExtraField => (value) => {
-  const text = textIn(value);
-  return text === '' || text.length > charactersMax || LIKE_AN_ADDRESS.test(text) ? undefined : text;
-};
+export const wholeExtra =
+  (least: number, most: number): ExtraField =>
+  (value) =>
+    within(numberOf(value, WHOLE), least, most, Number.isSafeInteger);
+export const numberExtra =
+  (least: number, most: number): ExtraField =>
+  (value) =>
+    within(numberOf(value, DECIMAL), least, most, Number.isFinite);
+export const flagExtra: ExtraField = (value) =>
+  value === true || value === 'true' ? true : value === false || value === 'false' ? false : undefined;
+export const textExtra =
+  (charactersMax: number): ExtraField =>
+  (value) => {
+    const text = textIn(value);
+    return text === '' || text.length > charactersMax || LIKE_AN_ADDRESS.test(text) ? undefined : text;
+  };
 
 /** The declared fields of the client's JSON, each with its checked value; every other field is left out. */
 export function extraOf(json: string | undefined, fields: ExtraFields): Readonly<Record<string, ExtraValue>> {
   if (json === undefined) return {};
   const sent = objectOf(parsed(json));
-  return Object.fromEntries(Object.entries(fields).flatMap(([name, read]) => {
-    const value = Object.hasOwn(sent, name) ? read(sent[name]) : undefined;
-    return value === undefined ? [] : [[name, value]];
-  }));
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, read]) => {
+      const value = Object.hasOwn(sent, name) ? read(sent[name]) : undefined;
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
 }
 
 function parsed(json: string): unknown {

@@ -21,19 +21,25 @@ function openIdleFleet(settings: readonly ChannelSettings[], chance = seededChan
   return { fleet: openFleet(settings, { clock: fakeClock(), adapters: { scripted: idle }, chance }), closed };
 }
 
-const idsOf = (fleet: Fleet, model = 'Alpha-H3'): string[] => fleet.serving('generation', model).map(({ channel }) => channel.settings.id);
+const idsOf = (fleet: Fleet, model = 'Alpha-H3'): string[] =>
+  fleet.serving('generation', model).map(({ channel }) => channel.settings.id);
 
 describe('the channels that serve an order', () => {
   test('come by priority, the highest first, whatever their weight', () => {
     const { fleet } = openIdleFleet([
-      channelSettings({ id: 'low', priority: -1, weight: 1000 }), channelSettings({ id: 'high', priority: 2, weight: 0.001 }), channelSettings({ id: 'middle', priority: 0 }),
+      channelSettings({ id: 'low', priority: -1, weight: 1000 }),
+      channelSettings({ id: 'high', priority: 2, weight: 0.001 }),
+      channelSettings({ id: 'middle', priority: 0 }),
     ]);
 
     for (let time = 0; time < 50; time += 1) expect(idsOf(fleet)).toEqual(['high', 'middle', 'low']);
   });
 
   test('are tried first by their weight among equals, and each stands in the list once', () => {
-    const { fleet } = openIdleFleet([channelSettings({ id: 'three', weight: 3 }), channelSettings({ id: 'one', weight: 1 })]);
+    const { fleet } = openIdleFleet([
+      channelSettings({ id: 'three', weight: 3 }),
+      channelSettings({ id: 'one', weight: 1 }),
+    ]);
     const orders = Array.from({ length: 4000 }, () => idsOf(fleet));
 
     expect(orders.filter(([first]) => first === 'three').length / orders.length).toBeCloseTo(0.75, 1);
@@ -67,16 +73,18 @@ describe('a new configuration', () => {
     expect(fleet.find('main')).toBe(before);
   });
 
-  test.each<[string, Partial<ChannelSettings>]>([['another key', { apiKey: new Secret('another') }], ['another weight', { weight: 2 }]])(
-    'makes a channel with %s anew', (_what, changes) => {
-      const { fleet } = openIdleFleet([channelSettings()]);
-      const before = fleet.find('main');
+  test.each<[string, Partial<ChannelSettings>]>([
+    ['another key', { apiKey: new Secret('another') }],
+    ['another weight', { weight: 2 }],
+  ])('makes a channel with %s anew', (_what, changes) => {
+    const { fleet } = openIdleFleet([channelSettings()]);
+    const before = fleet.find('main');
 
-      fleet.replace([channelSettings(changes)]);
+    fleet.replace([channelSettings(changes)]);
 
-      expect(fleet.find('main')).not.toBe(before);
-      expect(idsOf(fleet)).toEqual(['main']);
-    });
+    expect(fleet.find('main')).not.toBe(before);
+    expect(idsOf(fleet)).toEqual(['main']);
+  });
 
   test('leaves a channel that it takes out to be found, and gives it nothing more', () => {
     const { fleet } = openIdleFleet([channelSettings({ id: 'gone' }), channelSettings()]);

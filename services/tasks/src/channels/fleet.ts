@@ -53,7 +53,12 @@ export function openFleet(settings: readonly ChannelSettings[], { clock, adapter
   const berthOf = (one: ChannelSettings): Berth => {
     const factory = adapters[one.adapter];
     if (factory === undefined) throw new Error(`no adapter is called ${one.adapter}`);
-    return { channel: factory(one, clock), circuit: newCircuit(clock), creates: newRate(clock, one.requestsPerMinute), polls: newRate(clock, one.pollsPerMinute, pollsAtOnce(one.pollsPerMinute)) };
+    return {
+      channel: factory(one, clock),
+      circuit: newCircuit(clock),
+      creates: newRate(clock, one.requestsPerMinute),
+      polls: newRate(clock, one.pollsPerMinute, pollsAtOnce(one.pollsPerMinute)),
+    };
   };
   const current = (): Berth[] => [...berths.values()].filter((entry) => entry.current).map(({ berth }) => berth);
 
@@ -61,10 +66,16 @@ export function openFleet(settings: readonly ChannelSettings[], { clock, adapter
   return {
     all: current,
     find: (channelId) => berths.get(channelId)?.berth,
-    serving: (kind, model) => inTurn(current().filter(({ channel }) => serves(channel.settings, kind, model)), chance),
+    serving: (kind, model) =>
+      inTurn(
+        current().filter(({ channel }) => serves(channel.settings, kind, model)),
+        chance,
+      ),
     replace,
     close: async () => {
-      await Promise.all([...replaced, ...[...berths.values()].map(({ berth }) => berth.channel)].map((channel) => channel.close()));
+      await Promise.all(
+        [...replaced, ...[...berths.values()].map(({ berth }) => berth.channel)].map((channel) => channel.close()),
+      );
     },
   };
 }
@@ -80,7 +91,10 @@ function serves({ enabled, endpoints, models }: ChannelSettings, kind: Kind, mod
 
 /** By priority; among equals by weighted lot, each channel once. */
 function inTurn(berths: readonly Berth[], chance: () => number): readonly Berth[] {
-  const drawn = berths.map((berth) => ({ berth, lot: chance() ** (1 / Math.max(berth.channel.settings.weight, Number.EPSILON)) }));
+  const drawn = berths.map((berth) => ({
+    berth,
+    lot: chance() ** (1 / Math.max(berth.channel.settings.weight, Number.EPSILON)),
+  }));
   drawn.sort((a, b) => b.berth.channel.settings.priority - a.berth.channel.settings.priority || b.lot - a.lot);
   return drawn.map(({ berth }) => berth);
 }

@@ -23,16 +23,29 @@ afterEach(async () => {
 });
 afterAll(() => upstream.close());
 
-interface Setting { readonly prefix?: string; readonly origin?: string; readonly signal?: AbortSignal; readonly clock?: Clock }
+interface Setting {
+  readonly prefix?: string;
+  readonly origin?: string;
+  readonly signal?: AbortSignal;
+  readonly clock?: Clock;
+}
 
-function call(request: Partial<UpstreamRequest> = {}, { prefix = '', origin = upstream.url, signal = new AbortController().signal, clock = systemClock }: Setting = {}): Promise<UpstreamAnswer> {
+function call(
+  request: Partial<UpstreamRequest> = {},
+  { prefix = '', origin = upstream.url, signal = new AbortController().signal, clock = systemClock }: Setting = {},
+): Promise<UpstreamAnswer> {
   const http = upstreamHttp({ baseUrl: origin + prefix, clock }, () => ({ authorization: 'Bearer key' }));
   opened.push(http);
   return http.call({ method: 'GET', path: '/v2/things?page=1', timeoutMs: PATIENT_MS, ...request }, signal);
 }
 
 describe('a call', () => {
-  test.each([['', '/v2/things?page=1'], ['/', '/v2/things?page=1'], ['/base', '/base/v2/things?page=1'], ['/base/', '/base/v2/things?page=1']])('to an upstream under %j asks for %s', async (prefix, path) => {
+  test.each([
+    ['', '/v2/things?page=1'],
+    ['/', '/v2/things?page=1'],
+    ['/base', '/base/v2/things?page=1'],
+    ['/base/', '/base/v2/things?page=1'],
+  ])('to an upstream under %j asks for %s', async (prefix, path) => {
     upstream.script(ok);
 
     await call({}, { prefix });
@@ -47,12 +60,18 @@ describe('a call', () => {
     await call({ method: 'POST', body: { a: 1 } });
 
     expect(upstream.requests[0]?.headers).not.toHaveProperty('content-type');
-    expect(upstream.requests[1]).toMatchObject({ method: 'POST', body: { a: 1 }, headers: { 'content-type': 'application/json', authorization: 'Bearer key' } });
+    expect(upstream.requests[1]).toMatchObject({
+      method: 'POST',
+      body: { a: 1 },
+      headers: { 'content-type': 'application/json', authorization: 'Bearer key' },
+    });
   });
 
   test('asks for its headers each time', async () => {
     let count = 0;
-    const http = upstreamHttp({ baseUrl: upstream.url, clock: systemClock }, () => ({ 'x-count': String(count += 1) }));
+    const http = upstreamHttp({ baseUrl: upstream.url, clock: systemClock }, () => ({
+      'x-count': String((count += 1)),
+    }));
     opened.push(http);
     upstream.script(ok, ok);
     const request = { method: 'GET', path: '/', timeoutMs: PATIENT_MS } as const;
@@ -69,10 +88,30 @@ describe('an answer', () => {
     ['of JSON', { status: 201, json: { a: ['狐'] } }, { status: 201, body: { a: ['狐'] } }],
     ['of anything else', { status: 502, text: '<html>' }, { status: 502, body: undefined }],
     ['of nothing', { status: 204, text: '' }, { status: 204, body: undefined }],
-    ['with seconds to wait', { status: 429, json: {}, headers: { 'retry-after': '7' } }, { status: 429, retryAfterMs: 7000 }],
-    ['with no seconds to wait', { status: 429, json: {}, headers: { 'retry-after': '0' } }, { status: 429, retryAfterMs: undefined }],
-    ['with a date to wait for, by the clock of the upstream', { status: 429, json: {}, headers: { date: 'Fri, 31 Dec 1999 23:59:50 GMT', 'retry-after': 'Fri, 31 Dec 1999 23:59:59 GMT' } }, { retryAfterMs: 9000 }],
-    ['with a date that is over', { status: 429, json: {}, headers: { 'retry-after': 'Fri, 31 Dec 1999 23:59:59 GMT' } }, { retryAfterMs: undefined }],
+    [
+      'with seconds to wait',
+      { status: 429, json: {}, headers: { 'retry-after': '7' } },
+      { status: 429, retryAfterMs: 7000 },
+    ],
+    [
+      'with no seconds to wait',
+      { status: 429, json: {}, headers: { 'retry-after': '0' } },
+      { status: 429, retryAfterMs: undefined },
+    ],
+    [
+      'with a date to wait for, by the clock of the upstream',
+      {
+        status: 429,
+        json: {},
+        headers: { date: 'Fri, 31 Dec 1999 23:59:50 GMT', 'retry-after': 'Fri, 31 Dec 1999 23:59:59 GMT' },
+      },
+      { retryAfterMs: 9000 },
+    ],
+    [
+      'with a date that is over',
+      { status: 429, json: {}, headers: { 'retry-after': 'Fri, 31 Dec 1999 23:59:59 GMT' } },
+      { retryAfterMs: undefined },
+    ],
   ])('%s is told with its status', async (_what, scripted, told) => {
     upstream.script(scripted);
 
@@ -118,7 +157,10 @@ describe('no answer', () => {
     expect(await call({}, { signal: AbortSignal.abort() })).toMatchObject({ kind: 'lost' });
   });
 
-  test.each([['nobody listens', 'http://127.0.0.1:1'], ['nobody has the name', 'http://upstream.invalid']])('because %s: nothing was sent', async (_why, origin) => {
+  test.each([
+    ['nobody listens', 'http://127.0.0.1:1'],
+    ['nobody has the name', 'http://upstream.invalid'],
+  ])('because %s: nothing was sent', async (_why, origin) => {
     expect(await call({}, { origin })).toMatchObject({ kind: 'unreachable' });
   });
 });

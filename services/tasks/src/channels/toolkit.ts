@@ -8,11 +8,26 @@ const CONNECTIONS_MAX = 64;
 /** Why a deadline is given up: without a reason of ours an exception is made for each. */
 const ENDED = 'ended';
 /** Failures that are certain to come before the upstream read a byte of the request. */
-const BEFORE_SENDING = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT', 'CERT_HAS_EXPIRED', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'ERR_TLS_CERT_ALTNAME_INVALID']);
+const BEFORE_SENDING = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'CERT_HAS_EXPIRED',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+]);
 
 export type UpstreamAnswer =
   /** `body` is undefined when the answer is not JSON. */
-  | { readonly kind: 'answer'; readonly status: number; readonly body: unknown; readonly retryAfterMs: number | undefined }
+  | {
+      readonly kind: 'answer';
+      readonly status: number;
+      readonly body: unknown;
+      readonly retryAfterMs: number | undefined;
+    }
   /** Nothing was sent. */
   | { readonly kind: 'unreachable'; readonly error: string }
   /** It may have been read, and no answer came. */
@@ -32,18 +47,29 @@ export interface UpstreamHttp {
   close(): Promise<void>;
 }
 
-export function upstreamHttp({ baseUrl, clock }: { readonly baseUrl: string; readonly clock: Clock }, headers: () => Readonly<Record<string, string>>): UpstreamHttp {
+export function upstreamHttp(
+  { baseUrl, clock }: { readonly baseUrl: string; readonly clock: Clock },
+  headers: () => Readonly<Record<string, string>>,
+): UpstreamHttp {
   const { origin, pathname } = new URL(baseUrl);
   const prefix = pathname.replace(/\/$/, '');
   const pool = new Pool(origin, { connections: CONNECTIONS_MAX, connect: { timeout: CONNECT_TIMEOUT_MS } });
   return {
     call: async ({ method, path, body, timeoutMs }, signal) => {
       try {
-        return await withDeadline({ clock, timeoutMs, signal }, async (deadline) => readAnswer(await pool.request({
-          method, path: prefix + path, signal: deadline, headersTimeout: timeoutMs, bodyTimeout: timeoutMs,
-          headers: { ...headers(), ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-          ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        })));
+        return await withDeadline({ clock, timeoutMs, signal }, async (deadline) =>
+          readAnswer(
+            await pool.request({
+              method,
+              path: prefix + path,
+              signal: deadline,
+              headersTimeout: timeoutMs,
+              bodyTimeout: timeoutMs,
+              headers: { ...headers(), ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+              ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+            }),
+          ),
+        );
       } catch (error) {
         return failed(error);
       }
@@ -53,7 +79,10 @@ export function upstreamHttp({ baseUrl, clock }: { readonly baseUrl: string; rea
 }
 
 /** Gives the work a signal that is aborted with the caller's, or when its time is over. */
-export async function withDeadline<T>({ clock, timeoutMs, signal }: { readonly clock: Clock; readonly timeoutMs: number; readonly signal: AbortSignal }, work: (deadline: AbortSignal) => Promise<T>): Promise<T> {
+export async function withDeadline<T>(
+  { clock, timeoutMs, signal }: { readonly clock: Clock; readonly timeoutMs: number; readonly signal: AbortSignal },
+  work: (deadline: AbortSignal) => Promise<T>,
+): Promise<T> {
   const [late, ended] = [new AbortController(), new AbortController()];
   void clock.sleep(timeoutMs, ended.signal).then(() => {
     if (!ended.signal.aborted) late.abort(new DOMException('no answer came in time', 'TimeoutError'));
@@ -67,7 +96,12 @@ export async function withDeadline<T>({ clock, timeoutMs, signal }: { readonly c
 
 /** All of an answer, up to a bound; throws where it breaks off or is longer. */
 export async function readAnswer({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<UpstreamAnswer> {
-  return { kind: 'answer', status: statusCode, body: parse(await readBounded(body)), retryAfterMs: retryAfter(headers) };
+  return {
+    kind: 'answer',
+    status: statusCode,
+    body: parse(await readBounded(body)),
+    retryAfterMs: retryAfter(headers),
+  };
 }
 
 async function readBounded(body: Dispatcher.ResponseData['body']): Promise<string> {
@@ -91,13 +125,16 @@ function parse(text: string): unknown {
 
 function failed(thrown: unknown): UpstreamAnswer {
   const code = (thrown as { code?: unknown }).code;
-  const error = thrown instanceof Error ? `${typeof code === 'string' ? code : thrown.name}: ${thrown.message}` : String(thrown);
+  const error =
+    thrown instanceof Error ? `${typeof code === 'string' ? code : thrown.name}: ${thrown.message}` : String(thrown);
   return { kind: typeof code === 'string' && BEFORE_SENDING.has(code) ? 'unreachable' : 'lost', error };
 }
 
 /** In seconds, or as a time by the upstream's own clock, which the answer shows. */
 function retryAfter(headers: Readonly<Record<string, string | string[] | undefined>>): number | undefined {
   const header = headers['retry-after'];
-  const wait = /^\d+(\.\d+)?$/.test(String(header)) ? Number(header) * 1000 : Date.parse(String(header)) - Date.parse(String(headers['date']));
+  const wait = /^\d+(\.\d+)?$/.test(String(header))
+    ? Number(header) * 1000
+    : Date.parse(String(header)) - Date.parse(String(headers['date']));
   return Number.isFinite(wait) && wait > 0 ? wait : undefined;
 }

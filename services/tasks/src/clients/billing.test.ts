@@ -14,26 +14,59 @@ const WIRE_FACTS = { priceKey: 'Alpha-H3', resolution: '2K', seconds: 5n, inputV
 /** Billing on the other side of the wire, answering what it is given. */
 function over(answers: Readonly<Record<string, unknown>> = {}) {
   const asked: [method: string, request: unknown][] = [];
-  const rpc = new Proxy({}, {
-    get: (_target, method: string) => async (request: unknown) => {
-      asked.push([method, request]);
-      const answer = answers[method] ?? {};
-      if (answer instanceof Error) throw answer;
-      return answer;
+  const rpc = new Proxy(
+    {},
+    {
+      get: (_target, method: string) => async (request: unknown) => {
+        asked.push([method, request]);
+        const answer = answers[method] ?? {};
+        if (answer instanceof Error) throw answer;
+        return answer;
+      },
     },
-  }) as Client<typeof BillingService>;
+  ) as Client<typeof BillingService>;
   return { asked, billing: billingClient(rpc) };
 }
 
 test.each<[string, (billing: Billing) => Promise<unknown>, string, object]>([
   ['a quote', (billing) => billing.quote('acme', FACTS), 'quotePrice', { accountId: 'acme', facts: WIRE_FACTS }],
-  ['a hold', (billing) => billing.placeHold({ taskId: 'task_1', accountId: 'acme', tokenId: 'token_1', facts: FACTS }), 'placeHold', { taskId: 'task_1', accountId: 'acme', tokenId: 'token_1', facts: WIRE_FACTS }],
-  ['an extended hold', (billing) => billing.extendHold('task_1', FACTS), 'extendHold', { taskId: 'task_1', facts: WIRE_FACTS }],
+  [
+    'a hold',
+    (billing) => billing.placeHold({ taskId: 'task_1', accountId: 'acme', tokenId: 'token_1', facts: FACTS }),
+    'placeHold',
+    { taskId: 'task_1', accountId: 'acme', tokenId: 'token_1', facts: WIRE_FACTS },
+  ],
+  [
+    'an extended hold',
+    (billing) => billing.extendHold('task_1', FACTS),
+    'extendHold',
+    { taskId: 'task_1', facts: WIRE_FACTS },
+  ],
   ['a release', (billing) => billing.releaseHold('task_1'), 'releaseHold', { taskId: 'task_1' }],
-  ['a settlement without usage', (billing) => billing.settle('task_1', undefined), 'settleHold', { taskId: 'task_1', confirmed: false }],
-  ['a settlement by seconds', (billing) => billing.settle('task_1', { totalSeconds: 5, outputSeconds: 5 }), 'settleHold', { taskId: 'task_1', confirmed: false, totalSeconds: 5n }],
-  ['a settlement by tokens', (billing) => billing.settle('task_1', { promptTokens: 1, completionTokens: 0, totalTokens: 1 }), 'settleHold', { taskId: 'task_1', confirmed: false, inputTokens: 1n, outputTokens: 0n }],
-  ['a person\'s settlement', (billing) => billing.settle('task_1', {}, true), 'settleHold', { taskId: 'task_1', confirmed: true }],
+  [
+    'a settlement without usage',
+    (billing) => billing.settle('task_1', undefined),
+    'settleHold',
+    { taskId: 'task_1', confirmed: false },
+  ],
+  [
+    'a settlement by seconds',
+    (billing) => billing.settle('task_1', { totalSeconds: 5, outputSeconds: 5 }),
+    'settleHold',
+    { taskId: 'task_1', confirmed: false, totalSeconds: 5n },
+  ],
+  [
+    'a settlement by tokens',
+    (billing) => billing.settle('task_1', { promptTokens: 1, completionTokens: 0, totalTokens: 1 }),
+    'settleHold',
+    { taskId: 'task_1', confirmed: false, inputTokens: 1n, outputTokens: 0n },
+  ],
+  [
+    "a person's settlement",
+    (billing) => billing.settle('task_1', {}, true),
+    'settleHold',
+    { taskId: 'task_1', confirmed: true },
+  ],
 ])('%s is asked for in the words of the contract', async (_what, ask, method, request) => {
   const { asked, billing } = over();
 
@@ -44,12 +77,24 @@ test.each<[string, (billing: Billing) => Promise<unknown>, string, object]>([
 
 describe('what billing answers', () => {
   test('is a quote', async () => {
-    const quotePrice = create(QuotePriceResponseSchema, { quote: { amountNanos: 400_000_000n, currency: 'USD', contract: 'Alpha-H3', version: 3 } });
+    const quotePrice = create(QuotePriceResponseSchema, {
+      quote: { amountNanos: 400_000_000n, currency: 'USD', contract: 'Alpha-H3', version: 3 },
+    });
 
-    expect(await over({ quotePrice }).billing.quote('acme', FACTS)).toEqual({ amountNanos: 400_000_000n, currency: 'USD', contract: 'Alpha-H3', version: 3 });
+    expect(await over({ quotePrice }).billing.quote('acme', FACTS)).toEqual({
+      amountNanos: 400_000_000n,
+      currency: 'USD',
+      contract: 'Alpha-H3',
+      version: 3,
+    });
   });
 
-  test.each([[Basis.DEFERRED, 'deferred'], [Basis.USAGE, 'settled'], [Basis.RELEASED, 'settled'], [Basis.UNSPECIFIED, 'settled']])('of the basis %s is a task that is %s', async (basis, settled) => {
+  test.each([
+    [Basis.DEFERRED, 'deferred'],
+    [Basis.USAGE, 'settled'],
+    [Basis.RELEASED, 'settled'],
+    [Basis.UNSPECIFIED, 'settled'],
+  ])('of the basis %s is a task that is %s', async (basis, settled) => {
     const settleHold = create(SettleHoldResponseSchema, { settlement: { basis } });
 
     expect(await over({ settleHold }).billing.settle('task_1', undefined)).toBe(settled);
@@ -58,6 +103,13 @@ describe('what billing answers', () => {
   test('is a refusal as it came', async () => {
     const refusal = new Problem({ kind: 'exhausted', reason: 'insufficient_quota', message: 'no' });
 
-    await expect(over({ placeHold: refusal }).billing.placeHold({ taskId: 'task_1', accountId: 'acme', tokenId: 'token_1', facts: FACTS })).rejects.toBe(refusal);
+    await expect(
+      over({ placeHold: refusal }).billing.placeHold({
+        taskId: 'task_1',
+        accountId: 'acme',
+        tokenId: 'token_1',
+        facts: FACTS,
+      }),
+    ).rejects.toBe(refusal);
   });
 });

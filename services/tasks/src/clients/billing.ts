@@ -35,7 +35,12 @@ export function billingClient(rpc: Client<typeof BillingService>): Billing {
   return {
     quote: async (accountId, facts) => {
       const { quote } = await rpc.quotePrice({ accountId, facts: toWireFacts(facts) });
-      return { amountNanos: quote?.amountNanos ?? 0n, currency: quote?.currency ?? '', contract: quote?.contract ?? '', version: quote?.version ?? 0 };
+      return {
+        amountNanos: quote?.amountNanos ?? 0n,
+        currency: quote?.currency ?? '',
+        contract: quote?.contract ?? '',
+        version: quote?.version ?? 0,
+      };
     },
     checkHold: async ({ accountId, tokenId, facts }) => {
       await rpc.checkHold({ accountId, tokenId, facts: toWireFacts(facts) });
@@ -51,7 +56,8 @@ export function billingClient(rpc: Client<typeof BillingService>): Billing {
     },
     settle: async (taskId, usage, confirmed = false) => {
       const { settlement } = await rpc.settleHold({
-        taskId, confirmed,
+        taskId,
+        confirmed,
         ...(usage?.totalSeconds === undefined ? {} : { totalSeconds: BigInt(usage.totalSeconds) }),
         ...(usage?.promptTokens === undefined ? {} : { inputTokens: BigInt(usage.promptTokens) }),
         ...(usage?.completionTokens === undefined ? {} : { outputTokens: BigInt(usage.completionTokens) }),
@@ -63,7 +69,10 @@ export function billingClient(rpc: Client<typeof BillingService>): Billing {
 
 function toWireFacts(facts: PriceFacts) {
   return {
-    priceKey: facts.priceKey, resolution: facts.resolution,
-    seconds: BigInt(facts.seconds), inputVideoSeconds: BigInt(facts.inputVideoSeconds), images: BigInt(facts.images),
+    priceKey: facts.priceKey,
+    resolution: facts.resolution,
+    seconds: BigInt(facts.seconds),
+    inputVideoSeconds: BigInt(facts.inputVideoSeconds),
+    images: BigInt(facts.images),
   };
 }

@@ -14,7 +14,10 @@ export function httpMediaBytes(baseUrl: string, key: Secret): MediaBytes {
   return {
     read: async (object, signal) => {
       const answer = await request(`${baseUrl}/bytes/${encodeURIComponent(object)}`, {
-        headers: { authorization: `Bearer ${key.reveal()}` }, headersTimeout: READ_TIMEOUT_MS, bodyTimeout: READ_TIMEOUT_MS, signal,
+        headers: { authorization: `Bearer ${key.reveal()}` },
+        headersTimeout: READ_TIMEOUT_MS,
+        bodyTimeout: READ_TIMEOUT_MS,
+        signal,
       });
       if (answer.statusCode !== 200) {
         await answer.body.dump();

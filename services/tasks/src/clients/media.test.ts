@@ -14,40 +14,76 @@ const EXPIRES_AT = 1_785_125_529_000;
 /** Media on the other side of the wire, answering what it is given. */
 function over(answers: Readonly<Record<string, unknown>> = {}) {
   const asked: [method: string, request: unknown, options: CallOptions | undefined][] = [];
-  const rpc = new Proxy({}, {
-    get: (_target, method: string) => async (request: unknown, options?: CallOptions) => {
-      asked.push([method, request, options]);
-      return answers[method] ?? {};
+  const rpc = new Proxy(
+    {},
+    {
+      get: (_target, method: string) => async (request: unknown, options?: CallOptions) => {
+        asked.push([method, request, options]);
+        return answers[method] ?? {};
+      },
     },
-  }) as Client<typeof MediaService>;
+  ) as Client<typeof MediaService>;
   return { asked, media: mediaClient(rpc) };
 }
 
-const stageMedia = create(StageMediaResponseSchema, { media: { object: 'obj_1', mediaType: 'video/mp4', durationMs: 4000n } });
+const stageMedia = create(StageMediaResponseSchema, {
+  media: { object: 'obj_1', mediaType: 'video/mp4', durationMs: 4000n },
+});
 const ingestResult = create(IngestResultResponseSchema, {
-  result: { object: 'res_1', bytes: 3_000_000_000n, mediaType: 'video/mp4', width: 1344, height: 768, durationMs: 5167n, frameRate: 24, expiresAt: timestampFromMs(EXPIRES_AT) },
+  result: {
+    object: 'res_1',
+    bytes: 3_000_000_000n,
+    mediaType: 'video/mp4',
+    width: 1344,
+    height: 768,
+    durationMs: 5167n,
+    frameRate: 24,
+    expiresAt: timestampFromMs(EXPIRES_AT),
+  },
 });
 
 describe('stage', () => {
-  test.each<[MediaCategory, Category]>([['image', Category.IMAGE], ['video', Category.VIDEO], ['audio', Category.AUDIO], ['base_video', Category.BASE_VIDEO]])('asks for %s, and gives what was frozen', async (category, wanted) => {
+  test.each<[MediaCategory, Category]>([
+    ['image', Category.IMAGE],
+    ['video', Category.VIDEO],
+    ['audio', Category.AUDIO],
+    ['base_video', Category.BASE_VIDEO],
+  ])('asks for %s, and gives what was frozen', async (category, wanted) => {
     const { asked, media } = over({ stageMedia });
 
-    expect(await media.stage({ accountId: 'acme', taskId: 'task_1', category, url: 'https://files.example/a' })).toEqual({ object: 'obj_1', mediaType: 'video/mp4', durationMs: 4000 });
-    expect(asked[0]?.slice(0, 2)).toEqual(['stageMedia', { accountId: 'acme', taskId: 'task_1', category: wanted, url: 'https://files.example/a', object: '', declaredType: '' }]);
+    expect(
+      await media.stage({ accountId: 'acme', taskId: 'task_1', category, url: 'https://files.example/a' }),
+    ).toEqual({ object: 'obj_1', mediaType: 'video/mp4', durationMs: 4000 });
+    expect(asked[0]?.slice(0, 2)).toEqual([
+      'stageMedia',
+      {
+        accountId: 'acme',
+        taskId: 'task_1',
+        category: wanted,
+        url: 'https://files.example/a',
+        object: '',
+        declaredType: '',
+      },
+    ]);
   });
 
   test('may take longer than other calls, and ends with its caller', async () => {
     const { asked, media } = over({ stageMedia });
     const { signal } = new AbortController();
 
-    await media.stage({ accountId: 'acme', taskId: 'task_1', category: 'image', object: 'obj_0', declaredType: 'image/png' }, signal);
+    await media.stage(
+      { accountId: 'acme', taskId: 'task_1', category: 'image', object: 'obj_0', declaredType: 'image/png' },
+      signal,
+    );
 
     expect(asked[0]?.[2]?.signal).toBe(signal);
     expect(asked[0]?.[2]?.timeoutMs).toBeGreaterThan(DEADLINE_MS);
   });
 
   test('takes nothing for something', async () => {
-    await expect(over().media.stage({ accountId: 'acme', taskId: 'task_1', category: 'image' })).rejects.toThrow('staged nothing');
+    await expect(over().media.stage({ accountId: 'acme', taskId: 'task_1', category: 'image' })).rejects.toThrow(
+      'staged nothing',
+    );
   });
 });
 
@@ -57,7 +93,16 @@ describe('ingest', () => {
     const wanted = { accountId: 'acme', taskId: 'task_1', url: 'https://cdn.example/1' };
 
     expect(await media.ingest(wanted)).toEqual({
-      result: { object: 'res_1', bytes: 3_000_000_000, mediaType: 'video/mp4', width: 1344, height: 768, durationMs: 5167, frameRate: 24 }, expiresAt: EXPIRES_AT,
+      result: {
+        object: 'res_1',
+        bytes: 3_000_000_000,
+        mediaType: 'video/mp4',
+        width: 1344,
+        height: 768,
+        durationMs: 5167,
+        frameRate: 24,
+      },
+      expiresAt: EXPIRES_AT,
     });
     expect(asked[0]?.slice(0, 2)).toEqual(['ingestResult', { ...wanted, authorization: '' }]);
     expect(asked[0]?.[2]?.timeoutMs).toBeGreaterThan(DEADLINE_MS);
@@ -65,13 +110,27 @@ describe('ingest', () => {
 
   test('hands on the credential of an address that wants one', async () => {
     const { asked, media } = over({ ingestResult });
-    await media.ingest({ accountId: 'acme', taskId: 'task_1', url: 'https://cdn.example/1', credential: new Secret('Bearer upstream-key') });
+    await media.ingest({
+      accountId: 'acme',
+      taskId: 'task_1',
+      url: 'https://cdn.example/1',
+      credential: new Secret('Bearer upstream-key'),
+    });
 
     expect(asked[0]?.[1]).toMatchObject({ authorization: 'Bearer upstream-key' });
   });
 
-  test.each([['nothing', {}], ['a result without an end', create(IngestResultResponseSchema, { result: { object: 'res_1' } })]])('takes %s for no result', async (_what, answer) => {
-    await expect(over({ ingestResult: answer }).media.ingest({ accountId: 'acme', taskId: 'task_1', url: 'https://cdn.example/1' })).rejects.toThrow('kept nothing');
+  test.each([
+    ['nothing', {}],
+    ['a result without an end', create(IngestResultResponseSchema, { result: { object: 'res_1' } })],
+  ])('takes %s for no result', async (_what, answer) => {
+    await expect(
+      over({ ingestResult: answer }).media.ingest({
+        accountId: 'acme',
+        taskId: 'task_1',
+        url: 'https://cdn.example/1',
+      }),
+    ).rejects.toThrow('kept nothing');
   });
 });
 

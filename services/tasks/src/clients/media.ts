@@ -43,13 +43,19 @@ const INGEST_TIMEOUT_MS = 600_000;
 /** What one call of media takes. */
 const PRIVATE_MAX = 200;
 const CATEGORIES: Readonly<Record<MediaCategory, Category>> = {
-  image: Category.IMAGE, video: Category.VIDEO, audio: Category.AUDIO, base_video: Category.BASE_VIDEO,
+  image: Category.IMAGE,
+  video: Category.VIDEO,
+  audio: Category.AUDIO,
+  base_video: Category.BASE_VIDEO,
 };
 
 export function mediaClient(rpc: Client<typeof MediaService>): Media {
   return {
     stage: async ({ accountId, taskId, category, url = '', object = '', declaredType = '' }, signal) => {
-      const { media } = await rpc.stageMedia({ accountId, taskId, category: CATEGORIES[category], url, object, declaredType }, { timeoutMs: STAGE_TIMEOUT_MS, signal });
+      const { media } = await rpc.stageMedia(
+        { accountId, taskId, category: CATEGORIES[category], url, object, declaredType },
+        { timeoutMs: STAGE_TIMEOUT_MS, signal },
+      );
       if (media === undefined) throw new Error('media staged nothing and did not say why');
       return { object: media.object, mediaType: media.mediaType, durationMs: Number(media.durationMs) };
     },
@@ -57,12 +63,21 @@ export function mediaClient(rpc: Client<typeof MediaService>): Media {
       await rpc.removeStaged({ accountId, taskId });
     },
     ingest: async ({ accountId, taskId, url, credential }) => {
-      const { result } = await rpc.ingestResult({ accountId, taskId, url, authorization: credential?.reveal() ?? '' }, { timeoutMs: INGEST_TIMEOUT_MS });
-      if (result === undefined || result.expiresAt === undefined) throw new Error('media kept nothing and did not say why');
+      const { result } = await rpc.ingestResult(
+        { accountId, taskId, url, authorization: credential?.reveal() ?? '' },
+        { timeoutMs: INGEST_TIMEOUT_MS },
+      );
+      if (result === undefined || result.expiresAt === undefined)
+        throw new Error('media kept nothing and did not say why');
       return {
         result: {
-          object: result.object, bytes: Number(result.bytes), mediaType: result.mediaType, width: result.width, height: result.height,
-          durationMs: Number(result.durationMs), frameRate: result.frameRate,
+          object: result.object,
+          bytes: Number(result.bytes),
+          mediaType: result.mediaType,
+          width: result.width,
+          height: result.height,
+          durationMs: Number(result.durationMs),
+          frameRate: result.frameRate,
         },
         expiresAt: timestampMs(result.expiresAt),
       };
@@ -75,7 +90,8 @@ export function mediaClient(rpc: Client<typeof MediaService>): Media {
       return url === '' ? undefined : url;
     },
     removePrivate: async (objects) => {
-      for (let from = 0; from < objects.length; from += PRIVATE_MAX) await rpc.removePrivate({ objects: objects.slice(from, from + PRIVATE_MAX) });
+      for (let from = 0; from < objects.length; from += PRIVATE_MAX)
+        await rpc.removePrivate({ objects: objects.slice(from, from + PRIVATE_MAX) });
     },
   };
 }

@@ -22,8 +22,14 @@ export type FindToken = (tokenId: string) => Promise<TokenRights>;
 export function billingTokens(rpc: Pick<Client<typeof BillingService>, 'getPrincipal'>): FindToken {
   return async (tokenId) => {
     const { principal } = await rpc.getPrincipal({ tokenId }, { timeoutMs: DEADLINE_MS });
-    if (principal === undefined) throw new Problem({ kind: 'internal', reason: 'internal_error', message: 'something went wrong here' });
+    if (principal === undefined)
+      throw new Problem({ kind: 'internal', reason: 'internal_error', message: 'something went wrong here' });
     const { accountId, models, limits, expiresAt } = principal;
-    return { accountId, models, inFlight: limits?.inFlight || undefined, expiresAt: expiresAt === undefined ? undefined : timestampMs(expiresAt) };
+    return {
+      accountId,
+      models,
+      inFlight: limits?.inFlight || undefined,
+      expiresAt: expiresAt === undefined ? undefined : timestampMs(expiresAt),
+    };
   };
 }

@@ -61,7 +61,11 @@ export const CREATE_LEASE = 'create';
 const STARTS_MAX = 5;
 
 /** What becomes of a job whose worker is gone. `unknown`: the upstream may have been called, and must not be called again. */
-export function afterLoss({ state, repeatable, starts }: Pick<Job, 'state' | 'repeatable' | 'starts'>): 'queue' | 'unknown' {
+export function afterLoss({
+  state,
+  repeatable,
+  starts,
+}: Pick<Job, 'state' | 'repeatable' | 'starts'>): 'queue' | 'unknown' {
   if (state === 'queued') return 'queue';
   return repeatable && starts < STARTS_MAX ? 'queue' : 'unknown';
 }

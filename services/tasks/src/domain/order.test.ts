@@ -28,7 +28,16 @@ describe('an upstream file', () => {
   });
 
   test.each([
-    'https://files.example/asset://a', 'asset://', 'asset://a/../b', 'asset://a?b', 'ASSET://a', 'mm_file://a b', `asset://${'x'.repeat(257)}`, 'file:///etc/passwd', '', undefined,
+    'https://files.example/asset://a',
+    'asset://',
+    'asset://a/../b',
+    'asset://a?b',
+    'ASSET://a',
+    'mm_file://a b',
+    `asset://${'x'.repeat(257)}`,
+    'file:///etc/passwd',
+    '',
+    undefined,
   ])('is not %s', (url) => {
     expect(isUpstreamFile({ media: 'image', url })).toBe(false);
   });

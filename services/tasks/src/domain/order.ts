@@ -1,6 +1,7 @@
 export type Kind = 'generation' | 'regeneration' | 'context_ir';
 export type MediaKind = 'image' | 'video' | 'audio';
-export type Role = 'first_frame' | 'last_frame' | 'reference_image' | 'reference_video' | 'reference_audio' | 'base_video';
+export type Role =
+  'first_frame' | 'last_frame' | 'reference_image' | 'reference_video' | 'reference_audio' | 'base_video';
 
 export interface TextItem {
   readonly text: string;

@@ -5,7 +5,12 @@ import type { PollPlan } from './poll-interval.ts';
 
 const PLAN: PollPlan = { firstMs: 3000, factor: 1.5, maxMs: 15_000 };
 const DAY_MS = 24 * 3600 * 1000;
-const plans: fc.Arbitrary<PollPlan> = fc.record({ firstMs: fc.integer({ min: 0, max: 60_000 }), factor: fc.double({ min: 1, max: 10, noNaN: true }), over: fc.integer({ min: 0, max: 60_000 }) })
+const plans: fc.Arbitrary<PollPlan> = fc
+  .record({
+    firstMs: fc.integer({ min: 0, max: 60_000 }),
+    factor: fc.double({ min: 1, max: 10, noNaN: true }),
+    over: fc.integer({ min: 0, max: 60_000 }),
+  })
   .map(({ firstMs, factor, over }) => ({ firstMs, factor, maxMs: firstMs + over }));
 const ages = fc.integer({ min: 0, max: 30 * DAY_MS });
 const jitters = fc.double({ min: 0, max: 1, noNaN: true });
@@ -25,21 +30,27 @@ describe('the time until the next look', () => {
   });
 
   test('is only shortened by chance, by a fifth at most, and never leaves its bounds', () => {
-    fc.assert(fc.property(plans, ages, jitters, (plan, age, jitter) => {
-      const whole = pollInterval(plan, age, 1);
-      const shortened = pollInterval(plan, age, jitter);
+    fc.assert(
+      fc.property(plans, ages, jitters, (plan, age, jitter) => {
+        const whole = pollInterval(plan, age, 1);
+        const shortened = pollInterval(plan, age, jitter);
 
-      expect(shortened).toBeLessThanOrEqual(whole);
-      expect(shortened).toBeGreaterThanOrEqual(Math.floor(whole * 0.8));
-      expect(whole).toBeLessThanOrEqual(plan.maxMs);
-      expect(whole).toBeGreaterThanOrEqual(plan.firstMs);
-    }));
+        expect(shortened).toBeLessThanOrEqual(whole);
+        expect(shortened).toBeGreaterThanOrEqual(Math.floor(whole * 0.8));
+        expect(whole).toBeLessThanOrEqual(plan.maxMs);
+        expect(whole).toBeGreaterThanOrEqual(plan.firstMs);
+      }),
+    );
   });
 
   test('never shrinks with age', () => {
-    fc.assert(fc.property(plans, ages, ages, (plan, one, other) => {
-      expect(pollInterval(plan, Math.min(one, other), 1)).toBeLessThanOrEqual(pollInterval(plan, Math.max(one, other), 1));
-    }));
+    fc.assert(
+      fc.property(plans, ages, ages, (plan, one, other) => {
+        expect(pollInterval(plan, Math.min(one, other), 1)).toBeLessThanOrEqual(
+          pollInterval(plan, Math.max(one, other), 1),
+        );
+      }),
+    );
   });
 
   test('is found at once, whatever the plan and the age', () => {
@@ -51,14 +62,23 @@ describe('the time until the next look', () => {
 });
 
 describe('the time until the next look after failed ones', () => {
-  test.each([[1, 6000], [2, 12_000], [3, 24_000], [4, 48_000], [5, 60_000], [1_000_000, 60_000]])('after %i is %i ms', (errors, wait) => {
+  test.each([
+    [1, 6000],
+    [2, 12_000],
+    [3, 24_000],
+    [4, 48_000],
+    [5, 60_000],
+    [1_000_000, 60_000],
+  ])('after %i is %i ms', (errors, wait) => {
     expect(errorBackoff(PLAN, errors)).toBe(wait);
   });
 
   test('is never shorter than what a slow plan asks for, and always has an end', () => {
-    fc.assert(fc.property(plans, fc.integer({ min: 1, max: 1000 }), (plan, errors) => {
-      expect(errorBackoff(plan, errors)).toBeGreaterThanOrEqual(plan.firstMs);
-      expect(errorBackoff(plan, errors)).toBeLessThanOrEqual(Math.max(60_000, plan.maxMs));
-    }));
+    fc.assert(
+      fc.property(plans, fc.integer({ min: 1, max: 1000 }), (plan, errors) => {
+        expect(errorBackoff(plan, errors)).toBeGreaterThanOrEqual(plan.firstMs);
+        expect(errorBackoff(plan, errors)).toBeLessThanOrEqual(Math.max(60_000, plan.maxMs));
+      }),
+    );
   });
 });

@@ -28,11 +28,18 @@ const SECOND_MS = 1000;
  * The facts of an order. Before its videos are probed they count as nothing, and a base video as one second: the hold is extended
  * with the whole facts before anything is submitted.
  */
-export function priceFacts(order: Order, sourceSeconds: number | undefined, probed: ProbedVideos = { referenceMs: 0, baseMs: 0 }): PriceFacts {
+export function priceFacts(
+  order: Order,
+  sourceSeconds: number | undefined,
+  probed: ProbedVideos = { referenceMs: 0, baseMs: 0 },
+): PriceFacts {
   return {
     priceKey: KEYS[order.kind](order.model),
-    resolution: order.kind === 'context_ir' ? '' : order.resolution ?? '',
-    seconds: order.kind === 'regeneration' ? sourceSeconds ?? Math.max(1, Math.floor(probed.baseMs / SECOND_MS)) : order.duration ?? 0,
+    resolution: order.kind === 'context_ir' ? '' : (order.resolution ?? ''),
+    seconds:
+      order.kind === 'regeneration'
+        ? (sourceSeconds ?? Math.max(1, Math.floor(probed.baseMs / SECOND_MS)))
+        : (order.duration ?? 0),
     inputVideoSeconds: order.kind === 'generation' ? Math.ceil(probed.referenceMs / SECOND_MS) : 0,
     images: order.kind === 'context_ir' ? 0 : mediaOf(order).filter(({ media }) => media === 'image').length,
   };

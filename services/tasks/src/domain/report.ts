@@ -6,6 +6,13 @@ import type { Failure, Usage } from './task.ts';
  */
 export type Report =
   | { readonly phase: 'queued' | 'running'; readonly status: string; readonly progress?: number | undefined }
-  | { readonly phase: 'succeeded'; readonly status: string; readonly url?: string | undefined; readonly credential?: { reveal(): string } | undefined; readonly prompt?: string | undefined; readonly usage?: Usage | undefined }
+  | {
+      readonly phase: 'succeeded';
+      readonly status: string;
+      readonly url?: string | undefined;
+      readonly credential?: { reveal(): string } | undefined;
+      readonly prompt?: string | undefined;
+      readonly usage?: Usage | undefined;
+    }
   | { readonly phase: 'failed'; readonly status: string; readonly failure: Failure }
   | { readonly phase: 'unrecognised'; readonly status: string };

@@ -22,7 +22,12 @@ test.each<[string, Task, string, RegExp]>([
   ['a queued task', aSource({ state: 'queued' }), 'source_task_not_ready', /not finished/],
   ['a running task', aSource({ state: 'in_progress' }), 'source_task_not_ready', /not finished/],
   ['a 2K result', aSource({ order: anOrder({ resolution: '2K' }) }), 'source_task_unsupported', /768P/],
-  ['a task without a resolution', aSource({ order: anOrder({ resolution: undefined }) }), 'source_task_unsupported', /768P/],
+  [
+    'a task without a resolution',
+    aSource({ order: anOrder({ resolution: undefined }) }),
+    'source_task_unsupported',
+    /768P/,
+  ],
   ['a result of too many pixels', sized(1376, 768), 'source_task_unsupported', /constraints/],
   ['a width that 32 does not divide', sized(1340, 768), 'source_task_unsupported', /constraints/],
   ['a height that 32 does not divide', sized(1344, 760), 'source_task_unsupported', /constraints/],

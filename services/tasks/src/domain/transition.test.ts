@@ -9,20 +9,24 @@ const states = fc.constantFrom<State[]>('queued', 'in_progress', 'completed', 'f
 const happenings = fc.array(fc.constantFrom<Happening[]>('waits', 'runs', 'succeeds', 'fails'));
 
 test('from any state, whatever happens, a terminal state never changes', () => {
-  fc.assert(fc.property(states, happenings, (first, all) => {
-    let state = first;
-    for (const happening of all) {
-      const next = move(state, happening);
-      if (isTerminal(state)) expect(next).toBe(state);
-      state = next;
-    }
-  }));
+  fc.assert(
+    fc.property(states, happenings, (first, all) => {
+      let state = first;
+      for (const happening of all) {
+        const next = move(state, happening);
+        if (isTerminal(state)) expect(next).toBe(state);
+        state = next;
+      }
+    }),
+  );
 });
 
 test('work that has begun never goes back into the queue', () => {
-  fc.assert(fc.property(happenings, (all) => {
-    expect(all.reduce(move, 'in_progress')).not.toBe('queued');
-  }));
+  fc.assert(
+    fc.property(happenings, (all) => {
+      expect(all.reduce(move, 'in_progress')).not.toBe('queued');
+    }),
+  );
 });
 
 test.each<[State, Happening, State]>([

@@ -10,7 +10,10 @@ import type { Finish } from '../store/task-store.ts';
 /** What a finished task tells; it leaves through the outbox. */
 export function finishedEvent(task: Task, finish: Finish): { readonly type: string; readonly payload: string } {
   const message = create(TaskFinishedSchema, {
-    taskId: task.id, accountId: task.accountId, state: STATES[finish.state], finishedAt: timestampFromMs(finish.at),
+    taskId: task.id,
+    accountId: task.accountId,
+    state: STATES[finish.state],
+    finishedAt: timestampFromMs(finish.at),
     ...(finish.usage === undefined ? {} : { usage: toWireUsage(finish.usage) }),
   });
   return { type: TaskFinishedSchema.typeName, payload: toJsonString(TaskFinishedSchema, message) };

@@ -12,7 +12,11 @@ const open = useWorlds();
 const queued: Report = { phase: 'queued', status: 'queued' };
 const running = (progress?: number): Report => ({ phase: 'running', status: 'running', progress });
 const paused: Report = { phase: 'unrecognised', status: 'paused' };
-const failed: Report = { phase: 'failed', status: 'cancelled', failure: { code: 'cancelled', message: 'the generator ended the task' } };
+const failed: Report = {
+  phase: 'failed',
+  status: 'cancelled',
+  failure: { code: 'cancelled', message: 'the generator ended the task' },
+};
 
 /** A world with one accepted task, and the reports applied to it as it stands each time. */
 async function withTask(...reports: readonly Report[]) {
@@ -34,7 +38,8 @@ const outboxOf = ({ sql }: World): Promise<readonly object[]> => sql.read('SELEC
 describe('a task before a person because its upstream did not know it', () => {
   const withDoubt = async () => {
     const all = await withTask();
-    for (let look = 0; look < 5; look += 1) await postpone(all.world.deps, await all.now(), 'no such task', 'unknown_upstream_task');
+    for (let look = 0; look < 5; look += 1)
+      await postpone(all.world.deps, await all.now(), 'no such task', 'unknown_upstream_task');
     expect(await reasons(all.world)).toEqual(['unknown_upstream_task']);
     return all;
   };
@@ -71,7 +76,13 @@ describe('work that waits', () => {
     const { world, apply } = await withTask();
     await world.clock.advance(20_000);
 
-    expect(await apply(queued)).toMatchObject({ state: 'queued', progress: 0, upstreamStatus: 'queued', pollErrors: 0, nextPollAt: world.clock.now() + 8100 });
+    expect(await apply(queued)).toMatchObject({
+      state: 'queued',
+      progress: 0,
+      upstreamStatus: 'queued',
+      pollErrors: 0,
+      nextPollAt: world.clock.now() + 8100,
+    });
     expect(world.announced).toEqual([]);
   });
 
@@ -110,7 +121,14 @@ describe('work that runs', () => {
 
   test('forgets the looks that failed before', async () => {
     const { world, id, now, apply } = await withTask();
-    await world.deps.store.progress(id, 'queued', { state: 'queued', unrecognised: false, progress: 0, pollErrors: 4, nextPollAt: 1, at: 1 });
+    await world.deps.store.progress(id, 'queued', {
+      state: 'queued',
+      unrecognised: false,
+      progress: 0,
+      pollErrors: 4,
+      nextPollAt: 1,
+      at: 1,
+    });
     expect((await now()).pollErrors).toBe(4);
 
     expect(await apply(running())).toMatchObject({ pollErrors: 0 });
@@ -118,11 +136,20 @@ describe('work that runs', () => {
 });
 
 describe('work that failed', () => {
-  test.each<[string, readonly Report[]]>([['while queued', []], ['while running', [running(50)]], ['after a word that nobody knew', [paused]]])('%s ends the task, with its event', async (_when, before) => {
+  test.each<[string, readonly Report[]]>([
+    ['while queued', []],
+    ['while running', [running(50)]],
+    ['after a word that nobody knew', [paused]],
+  ])('%s ends the task, with its event', async (_when, before) => {
     const { world, id, apply } = await withTask(...before);
 
     expect(await apply(failed)).toMatchObject({
-      state: 'failed', progress: 0, upstreamStatus: 'cancelled', unrecognised: false, failure: { code: 'cancelled' }, finishedAt: world.clock.now(),
+      state: 'failed',
+      progress: 0,
+      upstreamStatus: 'cancelled',
+      unrecognised: false,
+      failure: { code: 'cancelled' },
+      finishedAt: world.clock.now(),
     });
     expect(await outboxOf(world)).toEqual([{ id, type: 'reelgate.tasks.v1.TaskFinished' }]);
     expect(world.announced).toEqual([{ id, accountId: 'acme', state: 'failed' }]);
@@ -136,8 +163,16 @@ describe('a word that nobody knows', () => {
   test('is kept and shown as it came, raised to a person, and polled on', async () => {
     const { world, id, apply } = await withTask(running(30));
 
-    expect(await apply(paused)).toMatchObject({ state: 'in_progress', upstreamStatus: 'paused', unrecognised: true, progress: 30, nextPollAt: world.clock.now() + 2400 });
-    expect(await world.deps.store.open()).toEqual([{ taskId: id, reason: 'unknown_status', detail: expect.stringContaining('"paused"'), since: world.clock.now() }]);
+    expect(await apply(paused)).toMatchObject({
+      state: 'in_progress',
+      upstreamStatus: 'paused',
+      unrecognised: true,
+      progress: 30,
+      nextPollAt: world.clock.now() + 2400,
+    });
+    expect(await world.deps.store.open()).toEqual([
+      { taskId: id, reason: 'unknown_status', detail: expect.stringContaining('"paused"'), since: world.clock.now() },
+    ]);
     expect(world.announced).toHaveLength(1);
     expect(world.counted).toContain('attention unknown_status');
     expect(await outboxOf(world)).toEqual([]);
@@ -156,34 +191,50 @@ describe('a word that nobody knows', () => {
   test('that becomes another such word is told again', async () => {
     const { world, apply } = await withTask(paused);
 
-    expect(await apply({ phase: 'unrecognised', status: 'thinking' })).toMatchObject({ upstreamStatus: 'thinking', unrecognised: true });
+    expect(await apply({ phase: 'unrecognised', status: 'thinking' })).toMatchObject({
+      upstreamStatus: 'thinking',
+      unrecognised: true,
+    });
     expect(world.announced).toHaveLength(1);
   });
 
   test('may give way to one that is known: then nobody need look at it', async () => {
     const { world, id, apply } = await withTask(paused);
 
-    expect(await apply(running(50))).toMatchObject({ state: 'in_progress', unrecognised: false, upstreamStatus: 'running' });
+    expect(await apply(running(50))).toMatchObject({
+      state: 'in_progress',
+      unrecognised: false,
+      upstreamStatus: 'running',
+    });
     expect(await reasons(world)).toEqual([]);
-    expect(await world.deps.store.events(id)).toContainEqual(expect.objectContaining({ type: 'attention_resolved', detailJson: '{"resolution":"mended","actor":"service"}' }));
+    expect(await world.deps.store.events(id)).toContainEqual(
+      expect.objectContaining({ type: 'attention_resolved', detailJson: '{"resolution":"mended","actor":"service"}' }),
+    );
   });
 
   test.each(['__proto__', '', '<b>', 'x'.repeat(1000)])('is only a word, whatever it is: %j', async (status) => {
     const { apply } = await withTask();
 
-    expect(await apply({ phase: 'unrecognised', status })).toMatchObject({ state: 'queued', upstreamStatus: status, unrecognised: true });
+    expect(await apply({ phase: 'unrecognised', status })).toMatchObject({
+      state: 'queued',
+      upstreamStatus: status,
+      unrecognised: true,
+    });
   });
 });
 
-test.each<Report>([queued, running(50), failed, paused])('a task that has ended meanwhile stays as it ended, whatever is reported: $status', async (report) => {
-  const { world, id, now } = await withTask();
-  const stale = await now();
-  await world.deps.store.finish(id, { state: 'completed', at: 1, result: { object: 'obj_1' } });
-  const ended = await now();
+test.each<Report>([queued, running(50), failed, paused])(
+  'a task that has ended meanwhile stays as it ended, whatever is reported: $status',
+  async (report) => {
+    const { world, id, now } = await withTask();
+    const stale = await now();
+    await world.deps.store.finish(id, { state: 'completed', at: 1, result: { object: 'obj_1' } });
+    const ended = await now();
 
-  await applyReport(world.deps, stale, report);
+    await applyReport(world.deps, stale, report);
 
-  expect(await now()).toEqual(ended);
-  expect(world.announced).toEqual([]);
-  expect(await outboxOf(world)).toHaveLength(1);
-});
+    expect(await now()).toEqual(ended);
+    expect(world.announced).toEqual([]);
+    expect(await outboxOf(world)).toHaveLength(1);
+  },
+);

@@ -1,8 +1,17 @@
 import { Problem } from '@reelgate/platform/problem';
 
 /** Refuses a list position that is unknown or belongs to another account. An empty `accountId` admits every account. */
-export function assertPosition(found: { readonly accountId: string } | undefined, accountId: string, what: 'task' | 'job'): void {
+export function assertPosition(
+  found: { readonly accountId: string } | undefined,
+  accountId: string,
+  what: 'task' | 'job',
+): void {
   if (found !== undefined && (accountId === '' || found.accountId === accountId)) return;
   const whose = accountId === '' ? '' : ' of this account';
-  throw new Problem({ kind: 'invalid', reason: 'invalid_request', field: 'after', message: `must be the id of a ${what}${whose}, such as the last of the page before` });
+  throw new Problem({
+    kind: 'invalid',
+    reason: 'invalid_request',
+    field: 'after',
+    message: `must be the id of a ${what}${whose}, such as the last of the page before`,
+  });
 }

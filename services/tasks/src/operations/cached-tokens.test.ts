@@ -43,7 +43,9 @@ test('a token that changed is asked for again, also where the answer was on its 
 
 test('a refusal is not remembered', async () => {
   const { tokens, answers } = opened();
-  answers.push(async () => { throw new Error('no'); });
+  answers.push(async () => {
+    throw new Error('no');
+  });
 
   await expect(tokens.of('token_1', 'acme')).rejects.toThrow('no');
   expect(await tokens.of('token_1', 'acme')).toEqual(RIGHTS);

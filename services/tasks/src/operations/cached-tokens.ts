@@ -13,7 +13,10 @@ export interface Tokens {
   drop(tokenId: string): void;
 }
 
-interface Known { readonly rights: TokenRights; readonly askedAt: number }
+interface Known {
+  readonly rights: TokenRights;
+  readonly askedAt: number;
+}
 
 /**
  * Remembers what tokens may do, bounded in number and in time. A create trusts nothing that its request says of the token. Refusals are

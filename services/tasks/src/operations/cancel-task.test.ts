@@ -18,13 +18,18 @@ async function withTask() {
   return { world, task: (await world.create()).task };
 }
 
-const cancel = ({ deps }: World, { id }: Task, accountId = 'acme'): Promise<Task> => cancelTask(deps, accountId, id, signal);
+const cancel = ({ deps }: World, { id }: Task, accountId = 'acme'): Promise<Task> =>
+  cancelTask(deps, accountId, id, signal);
 
 describe('cancel', () => {
   test('ends a queued task when its upstream confirms it', async () => {
     const { world, task } = await withTask();
 
-    expect(await cancel(world, task)).toMatchObject({ state: 'failed', failure: { code: 'cancelled' }, upstreamStatus: 'cancelled' });
+    expect(await cancel(world, task)).toMatchObject({
+      state: 'failed',
+      failure: { code: 'cancelled' },
+      upstreamStatus: 'cancelled',
+    });
 
     expect(world.journal.calls.find(({ name }) => name === 'main.cancel')?.args[0]).toBe('up-1');
     expect(await world.sql.read('SELECT id FROM outbox')).toEqual([{ id: task.id }]);
@@ -43,7 +48,10 @@ describe('cancel', () => {
   test.each<[string, (world: World, task: Task) => Promise<unknown>]>([
     ['runs', ({ deps }, task) => applyReport(deps, task, { phase: 'running', status: 'running' })],
     ['has ended', ({ deps }, task) => deps.store.finish(task.id, { state: 'completed', at: 1 })],
-    ['stands at a word that nobody knows', ({ deps }, task) => applyReport(deps, task, { phase: 'unrecognised', status: 'paused' })],
+    [
+      'stands at a word that nobody knows',
+      ({ deps }, task) => applyReport(deps, task, { phase: 'unrecognised', status: 'paused' }),
+    ],
   ])('does not ask the upstream when the task %s', async (_what, prepare) => {
     const { world, task } = await withTask();
     await prepare(world, task);
@@ -57,15 +65,18 @@ describe('cancel', () => {
     ['has ended upstream', succeeded()],
     ['runs upstream', { found: true, report: { phase: 'running', status: 'running' } }],
     ['cannot be looked at', { found: false, gone: false, error: 'HTTP 500' }],
-  ])('does not ask for a task that %s and is not known to: the same call would remove a result', async (_what, look) => {
-    const { world, task } = await withTask();
-    world.upstream.looks.set('up-1', look);
+  ])(
+    'does not ask for a task that %s and is not known to: the same call would remove a result',
+    async (_what, look) => {
+      const { world, task } = await withTask();
+      world.upstream.looks.set('up-1', look);
 
-    await expect(cancel(world, task)).rejects.toMatchObject(refusal);
+      await expect(cancel(world, task)).rejects.toMatchObject(refusal);
 
-    expect(world.journal.names()).not.toContain('main.cancel');
-    expect(await world.deps.store.find(task.id)).toMatchObject({ state: 'queued', nextPollAt: world.clock.now() });
-  });
+      expect(world.journal.names()).not.toContain('main.cancel');
+      expect(await world.deps.store.find(task.id)).toMatchObject({ state: 'queued', nextPollAt: world.clock.now() });
+    },
+  );
 
   test('counts its look among those of the channel, and is to be asked again when there is none left', async () => {
     const world = await open({ channels: [channelSettings({ pollsPerMinute: 1 })] });
@@ -74,7 +85,11 @@ describe('cancel', () => {
     const { task } = await world.create();
     await expect(cancel(world, task)).rejects.toMatchObject(refusal);
 
-    await expect(cancel(world, task)).rejects.toMatchObject({ kind: 'exhausted', reason: 'rate_limit_exceeded', retryAfterMs: 60_000 });
+    await expect(cancel(world, task)).rejects.toMatchObject({
+      kind: 'exhausted',
+      reason: 'rate_limit_exceeded',
+      retryAfterMs: 60_000,
+    });
     expect(world.journal.names().filter((name) => name === 'main.look')).toHaveLength(1);
 
     await world.clock.advance(60_000);
@@ -99,7 +114,10 @@ describe('cancel', () => {
       return proceed();
     });
 
-    await expect(cancel(world, task)).rejects.toMatchObject({ ...refusal, message: expect.stringContaining('completed') });
+    await expect(cancel(world, task)).rejects.toMatchObject({
+      ...refusal,
+      message: expect.stringContaining('completed'),
+    });
 
     expect(await world.deps.store.find(task.id)).toMatchObject({ state: 'completed' });
   });
@@ -107,7 +125,12 @@ describe('cancel', () => {
   test('agrees with a poll that saw the cancellation first', async () => {
     const { world, task } = await withTask();
     world.journal.put(async ({ name }, proceed) => {
-      if (name === 'main.cancel') await world.deps.store.finish(task.id, { state: 'failed', at: 1, failure: { code: 'cancelled', message: 'as the upstream says' } });
+      if (name === 'main.cancel')
+        await world.deps.store.finish(task.id, {
+          state: 'failed',
+          at: 1,
+          failure: { code: 'cancelled', message: 'as the upstream says' },
+        });
       return proceed();
     });
 
@@ -124,8 +147,13 @@ describe('cancel', () => {
   });
 
   test('refuses where the channel is no longer known', async () => {
-    const { world: { deps }, task } = await withTask();
+    const {
+      world: { deps },
+      task,
+    } = await withTask();
 
-    await expect(cancelTask({ ...deps, fleet: { ...deps.fleet, find: () => undefined } }, 'acme', task.id, signal)).rejects.toMatchObject(refusal);
+    await expect(
+      cancelTask({ ...deps, fleet: { ...deps.fleet, find: () => undefined } }, 'acme', task.id, signal),
+    ).rejects.toMatchObject(refusal);
   });
 });

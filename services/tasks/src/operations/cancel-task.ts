@@ -19,7 +19,12 @@ export async function cancelTask(deps: Deps, accountId: string, taskId: string, 
     await deps.store.makeDue(taskId, deps.clock.now());
     throw notCancellable('the generator did not confirm it');
   }
-  const ended = await endTask(deps, task, { state: 'failed', at: deps.clock.now(), upstreamStatus: 'cancelled', failure: CANCELLED });
+  const ended = await endTask(deps, task, {
+    state: 'failed',
+    at: deps.clock.now(),
+    upstreamStatus: 'cancelled',
+    failure: CANCELLED,
+  });
   const now = await getTask(deps, accountId, taskId);
   if (!ended && now.failure?.code !== CANCELLED.code) throw notCancellable(`it is ${now.state}`);
   return now;
@@ -41,7 +46,7 @@ function obstacle(task: Task): string | undefined {
   if (isTerminal(task.state)) return `it is ${task.state}`;
   if (task.unrecognised) return 'its state is not known';
   if (task.state !== 'queued') return 'it has begun';
-  if (task.admission !== 'accepted' || task.mapping?.upstreamId === undefined) return 'its submission is still being looked into';
+  if (task.admission !== 'accepted' || task.mapping?.upstreamId === undefined)
+    return 'its submission is still being looked into';
   return undefined;
 }
-

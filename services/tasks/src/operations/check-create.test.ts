@@ -11,7 +11,14 @@ import { checkCreate } from './create-task.ts';
 import type { CreateRequest } from './create-task.ts';
 
 const open = useWorlds();
-const READS = new Set(['store.findKey', 'store.find', 'store.findOwned', 'store.inFlight', 'billing.checkHold', 'billing.quote']);
+const READS = new Set([
+  'store.findKey',
+  'store.find',
+  'store.findOwned',
+  'store.inFlight',
+  'billing.checkHold',
+  'billing.quote',
+]);
 const image = anOrder({ content: [aText(), anImage('first_frame')] });
 
 interface Refused {
@@ -20,7 +27,8 @@ interface Refused {
   readonly prepare?: (world: World) => unknown;
 }
 
-const check = (world: World, { order = image, changes = {} }: Refused = {}) => checkCreate(world.deps, { accountId: 'acme', tokenId: 'token_1', visibleModels: ['*'], order, ...changes });
+const check = (world: World, { order = image, changes = {} }: Refused = {}) =>
+  checkCreate(world.deps, { accountId: 'acme', tokenId: 'token_1', visibleModels: ['*'], order, ...changes });
 
 async function fault(world: World): Promise<void> {
   for (let times = 0; times < 5; times += 1) world.deps.fleet.find('main')?.circuit.failed();
@@ -32,41 +40,82 @@ async function fill(world: World): Promise<void> {
 
 test.each<[string, string, Refused]>([
   ['a wrong order', 'invalid_duration', { order: anOrder({ duration: 99 }) }],
-  ['a key of another request', 'idempotency_key_reused', { changes: { idempotency: { key: 'k', fingerprint: 'other' } }, prepare: (world) => world.create(image, { idempotency: { key: 'k', fingerprint: 'f' } }) }],
-  ['a key of another request, before the model', 'idempotency_key_reused', {
-    changes: { visibleModels: ['Alpha-H3'], idempotency: { key: 'k', fingerprint: 'other' } }, prepare: (world) => world.create(image, { idempotency: { key: 'k', fingerprint: 'f' } }),
-  }],
+  [
+    'a key of another request',
+    'idempotency_key_reused',
+    {
+      changes: { idempotency: { key: 'k', fingerprint: 'other' } },
+      prepare: (world) => world.create(image, { idempotency: { key: 'k', fingerprint: 'f' } }),
+    },
+  ],
+  [
+    'a key of another request, before the model',
+    'idempotency_key_reused',
+    {
+      changes: { visibleModels: ['Alpha-H3'], idempotency: { key: 'k', fingerprint: 'other' } },
+      prepare: (world) => world.create(image, { idempotency: { key: 'k', fingerprint: 'f' } }),
+    },
+  ],
   ['a model that the token may not see', 'model_not_found', { changes: { visibleModels: ['Other-V1'] } }],
   ['a model that no channel serves', 'model_not_found', { order: anOrder({ model: 'Other-V1', resolution: '480P' }) }],
   ['a source of another account', 'task_not_found', { order: aRegeneration({ sourceTaskId: 'task_none' }) }],
   ['a missing price', 'model_price_error', { prepare: ({ billing }) => billing.unpriced.add('Alpha-H3') }],
-  ['a missing price, before a full counter', 'model_price_error', { changes: { inFlightLimit: 0 }, prepare: ({ billing }) => billing.unpriced.add('Alpha-H3') }],
+  [
+    'a missing price, before a full counter',
+    'model_price_error',
+    { changes: { inFlightLimit: 0 }, prepare: ({ billing }) => billing.unpriced.add('Alpha-H3') },
+  ],
   ['a full counter', 'too_many_tasks', { changes: { inFlightLimit: 0 } }],
-  ['a full counter, before the balance', 'too_many_tasks', { changes: { inFlightLimit: 0 }, prepare: ({ billing }) => { billing.funded = false; } }],
-  ['a balance that does not cover it', 'insufficient_quota', { prepare: ({ billing }) => { billing.funded = false; } }],
-  ['a balance that does not cover it, before the channels', 'insufficient_quota', {
-    prepare: async (world) => {
-      await fault(world);
-      world.billing.funded = false;
+  [
+    'a full counter, before the balance',
+    'too_many_tasks',
+    {
+      changes: { inFlightLimit: 0 },
+      prepare: ({ billing }) => {
+        billing.funded = false;
+      },
     },
-  }],
+  ],
+  [
+    'a balance that does not cover it',
+    'insufficient_quota',
+    {
+      prepare: ({ billing }) => {
+        billing.funded = false;
+      },
+    },
+  ],
+  [
+    'a balance that does not cover it, before the channels',
+    'insufficient_quota',
+    {
+      prepare: async (world) => {
+        await fault(world);
+        world.billing.funded = false;
+      },
+    },
+  ],
   ['channels that are all left alone', 'no_channel_available', { prepare: fault }],
   ['channels that are full', 'rate_limit_exceeded', { prepare: fill }],
-])('%s is refused before there are bytes in the words of the create, and nothing is written', async (_what, reason, refused) => {
-  const channels = [channelSettings({ inFlightMax: refused.prepare === fill ? 1 : 100 })];
-  const [checked, created] = await Promise.all([open({ channels }), open({ channels })]);
-  for (const world of [checked, created]) await refused.prepare?.(world);
-  checked.journal.clear();
+])(
+  '%s is refused before there are bytes in the words of the create, and nothing is written',
+  async (_what, reason, refused) => {
+    const channels = [channelSettings({ inFlightMax: refused.prepare === fill ? 1 : 100 })];
+    const [checked, created] = await Promise.all([open({ channels }), open({ channels })]);
+    for (const world of [checked, created]) await refused.prepare?.(world);
+    checked.journal.clear();
 
-  const refusal = await refusalOf(check(checked, refused));
-  expect(refusal).toMatchObject({ reason });
-  expect(refusal).toEqual(await refusalOf(created.create(refused.order ?? image, refused.changes)));
-  expect(checked.journal.names().filter((name) => !READS.has(name))).toEqual([]);
-});
+    const refusal = await refusalOf(check(checked, refused));
+    expect(refusal).toMatchObject({ reason });
+    expect(refusal).toEqual(await refusalOf(created.create(refused.order ?? image, refused.changes)));
+    expect(checked.journal.names().filter((name) => !READS.has(name))).toEqual([]);
+  },
+);
 
 test('an order that would be taken passes, however often it is asked about, and then is taken', async () => {
   const world = await open({ channels: [channelSettings({ requestsPerMinute: 1, inFlightMax: 1 })] });
-  for (let times = 0; times < 3; times += 1) expect(await check(world, { changes: { inFlightLimit: 1 } })).toBeUndefined();
+  for (let times = 0; times < 3; times += 1)
+    expect(await check(world, { changes: { inFlightLimit: 1 } })).toBeUndefined();
 
   expect((await world.create(image, { inFlightLimit: 1 })).replayed).toBe(false);
   expect(await refusalOf(check(world))).toMatchObject({ reason: 'rate_limit_exceeded' });

@@ -13,9 +13,19 @@ type Success = Extract<Report, { phase: 'succeeded' }>;
 
 const open = useWorlds();
 const TO_ATTENTION = 5;
-const BUSY = new Problem({ kind: 'unavailable', reason: 'media_busy', message: 'the result could not be fetched now', retryAfterMs: 1000 });
+const BUSY = new Problem({
+  kind: 'unavailable',
+  reason: 'media_busy',
+  message: 'the result could not be fetched now',
+  retryAfterMs: 1000,
+});
 const GONE = new Problem({ kind: 'invalid', reason: 'invalid_media', message: 'it could not be fetched' });
-const success = (changes: Partial<Success> = {}): Success => ({ phase: 'succeeded', status: 'succeeded', url: 'https://cdn.vendor.example/1', ...changes });
+const success = (changes: Partial<Success> = {}): Success => ({
+  phase: 'succeeded',
+  status: 'succeeded',
+  url: 'https://cdn.vendor.example/1',
+  ...changes,
+});
 
 async function withTask(order: Order = anOrder()) {
   const world = await open();
@@ -43,8 +53,13 @@ describe('a video that succeeded', () => {
 
     expect(whileFetching?.state).toBe('queued');
     expect(task).toMatchObject({
-      state: 'completed', progress: 100, upstreamStatus: 'succeeded', finishedAt: world.clock.now(), expiresAt: RESULT_EXPIRES_AT,
-      result: { object: `res-${id}`, width: 1344, height: 768, durationMs: 5167 }, usage: { totalSeconds: 5, completionTokens: 260_390 },
+      state: 'completed',
+      progress: 100,
+      upstreamStatus: 'succeeded',
+      finishedAt: world.clock.now(),
+      expiresAt: RESULT_EXPIRES_AT,
+      result: { object: `res-${id}`, width: 1344, height: 768, durationMs: 5167 },
+      usage: { totalSeconds: 5, completionTokens: 260_390 },
     });
     expect(JSON.stringify(task.result)).not.toContain('cdn.vendor.example');
     expect(await world.sql.read('SELECT id FROM outbox')).toEqual([{ id }]);
@@ -69,14 +84,24 @@ describe('a video that succeeded', () => {
     const { world, id, succeed } = await withTask();
     world.journal.fail('media.ingest', GONE);
 
-    expect(await succeed({ url: 'https://cdn.vendor.example/old' })).toMatchObject({ state: 'queued', pollErrors: 1, nextPollAt: world.clock.now() + 6000 });
+    expect(await succeed({ url: 'https://cdn.vendor.example/old' })).toMatchObject({
+      state: 'queued',
+      pollErrors: 1,
+      nextPollAt: world.clock.now() + 6000,
+    });
     expect(await world.sql.read('SELECT id FROM outbox')).toEqual([]);
 
-    expect(await succeed({ url: 'https://cdn.vendor.example/fresh' })).toMatchObject({ state: 'completed', result: { object: `res-${id}` } });
+    expect(await succeed({ url: 'https://cdn.vendor.example/fresh' })).toMatchObject({
+      state: 'completed',
+      result: { object: `res-${id}` },
+    });
     expect(world.media.ingested).toEqual(['https://cdn.vendor.example/fresh']);
   });
 
-  test.each<[string, unknown]>([['a refusal of the bytes', GONE], ['a fault of ours', new Error('boom')]])('five times in vain for %s comes before a person, its hold kept, and is tried on', async (_what, error) => {
+  test.each<[string, unknown]>([
+    ['a refusal of the bytes', GONE],
+    ['a fault of ours', new Error('boom')],
+  ])('five times in vain for %s comes before a person, its hold kept, and is tried on', async (_what, error) => {
     const { world, succeed } = await withTask();
     world.journal.fail('media.ingest', error, TO_ATTENTION);
 
@@ -94,7 +119,8 @@ describe('a video that succeeded', () => {
   test('without an address is no success: it is asked again, and after five times comes before a person', async () => {
     const { world, succeed } = await withTask();
 
-    for (let time = 1; time <= TO_ATTENTION; time += 1) expect(await succeed({ url: undefined })).toMatchObject({ state: 'queued', pollErrors: time });
+    for (let time = 1; time <= TO_ATTENTION; time += 1)
+      expect(await succeed({ url: undefined })).toMatchObject({ state: 'queued', pollErrors: time });
 
     expect(await waiting(world)).toEqual(['no_result']);
     expect(world.media.ingested).toEqual([]);
@@ -109,7 +135,8 @@ describe('a video that succeeded', () => {
   test('that ended while its bytes were fetched stays as it ended', async () => {
     const { world, id, succeed } = await withTask();
     world.journal.put(async ({ name }, proceed) => {
-      if (name === 'media.ingest') await world.deps.store.finish(id, { state: 'failed', at: 7, failure: { code: 'cancelled', message: '' } });
+      if (name === 'media.ingest')
+        await world.deps.store.finish(id, { state: 'failed', at: 7, failure: { code: 'cancelled', message: '' } });
       return proceed();
     });
 
@@ -122,8 +149,13 @@ describe('context-IR that succeeded', () => {
   test('is completed with its prompt, and nothing is fetched', async () => {
     const { world, succeed } = await withTask(aContextIr());
 
-    expect(await succeed({ url: undefined, prompt: 'integrated_multimodal_description: …', usage: { promptTokens: 5664 } })).toMatchObject({
-      state: 'completed', result: { prompt: 'integrated_multimodal_description: …' }, usage: { promptTokens: 5664 }, expiresAt: undefined,
+    expect(
+      await succeed({ url: undefined, prompt: 'integrated_multimodal_description: …', usage: { promptTokens: 5664 } }),
+    ).toMatchObject({
+      state: 'completed',
+      result: { prompt: 'integrated_multimodal_description: …' },
+      usage: { promptTokens: 5664 },
+      expiresAt: undefined,
     });
     expect(world.media.ingested).toEqual([]);
   });
@@ -131,7 +163,8 @@ describe('context-IR that succeeded', () => {
   test('without a prompt is no success, even with an address', async () => {
     const { world, succeed } = await withTask(aContextIr());
 
-    for (let time = 1; time <= TO_ATTENTION; time += 1) expect(await succeed()).toMatchObject({ state: 'queued', pollErrors: time });
+    for (let time = 1; time <= TO_ATTENTION; time += 1)
+      expect(await succeed()).toMatchObject({ state: 'queued', pollErrors: time });
 
     expect(await waiting(world)).toEqual(['no_result']);
     expect(world.media.ingested).toEqual([]);

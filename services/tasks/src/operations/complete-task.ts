@@ -13,7 +13,8 @@ type Success = Extract<Report, { phase: 'succeeded' }>;
  */
 export async function completeTask(deps: Deps, task: Task, report: Success): Promise<void> {
   if (task.order.kind === 'context_ir') {
-    if (report.prompt === undefined) await postpone(deps, task, 'the upstream reports success without a prompt', 'no_result');
+    if (report.prompt === undefined)
+      await postpone(deps, task, 'the upstream reports success without a prompt', 'no_result');
     else await end(deps, task, report, { result: { prompt: report.prompt } });
     return;
   }
@@ -22,7 +23,12 @@ export async function completeTask(deps: Deps, task: Task, report: Success): Pro
     return;
   }
   try {
-    const { result, expiresAt } = await deps.media.ingest({ accountId: task.accountId, taskId: task.id, url: report.url, credential: report.credential });
+    const { result, expiresAt } = await deps.media.ingest({
+      accountId: task.accountId,
+      taskId: task.id,
+      url: report.url,
+      credential: report.credential,
+    });
     await end(deps, task, report, { result, expiresAt });
   } catch (error) {
     if (isProblem(error, 'media_busy')) {
@@ -35,6 +41,17 @@ export async function completeTask(deps: Deps, task: Task, report: Success): Pro
   }
 }
 
-async function end(deps: Deps, task: Task, report: Success, kept: { readonly result: NonNullable<Task['result']>; readonly expiresAt?: number }): Promise<void> {
-  await endTask(deps, task, { state: 'completed', at: deps.clock.now(), upstreamStatus: report.status, usage: report.usage, ...kept });
+async function end(
+  deps: Deps,
+  task: Task,
+  report: Success,
+  kept: { readonly result: NonNullable<Task['result']>; readonly expiresAt?: number },
+): Promise<void> {
+  await endTask(deps, task, {
+    state: 'completed',
+    at: deps.clock.now(),
+    upstreamStatus: report.status,
+    usage: report.usage,
+    ...kept,
+  });
 }

@@ -61,10 +61,15 @@ function newJob({ clock, newId, limits }: JobDeps, { idempotency, worker, ...req
   const createdAt = clock.now();
   const [ofToken, total] = jobScopes(request.tokenId);
   return {
-    ...request, id: newId('job'), createdAt,
+    ...request,
+    id: newId('job'),
+    createdAt,
     idempotency: idempotency === undefined ? undefined : { ...idempotency, expiresAt: createdAt + KEY_LIFETIME_MS },
     lease: worker === undefined ? undefined : { name: newId(CREATE_LEASE), worker, until: createdAt + limits.leaseMs },
-    caps: [{ scope: ofToken, limit: limits.perToken }, { scope: total, limit: limits.total }],
+    caps: [
+      { scope: ofToken, limit: limits.perToken },
+      { scope: total, limit: limits.total },
+    ],
   };
 }
 

@@ -30,21 +30,58 @@ interface Story {
 
 const STORIES: readonly Story[] = [
   { name: 'a channel takes the order', order: anOrder(), prepare: () => undefined },
-  { name: 'its media are staged, measured and paid for', order: aRegenerationByContent([aText(), aVideo('base_video'), anImage('first_frame')]), prepare: () => undefined },
-  { name: 'the second channel takes the order', order: anOrder(), prepare: ({ upstream }) => { upstream.answer('first', refused('channel')); } },
   {
-    name: 'no channel takes the order', order: anOrder(), prepare: ({ upstream }) => {
+    name: 'its media are staged, measured and paid for',
+    order: aRegenerationByContent([aText(), aVideo('base_video'), anImage('first_frame')]),
+    prepare: () => undefined,
+  },
+  {
+    name: 'the second channel takes the order',
+    order: anOrder(),
+    prepare: ({ upstream }) => {
+      upstream.answer('first', refused('channel'));
+    },
+  },
+  {
+    name: 'no channel takes the order',
+    order: anOrder(),
+    prepare: ({ upstream }) => {
       upstream.answer('first', refused('channel'));
       upstream.answer('second', refused('throttle'));
     },
   },
-  { name: 'the content is refused', order: anOrder(), prepare: ({ upstream }) => { upstream.answer('first', refused('content')); } },
-  { name: 'its media are staged, and its content is refused', order: anOrder({ content: [aText(), anImage('first_frame')] }), prepare: ({ upstream }) => { upstream.answer('first', refused('content')); } },
-  { name: 'the answer is lost', order: anOrder(), prepare: ({ upstream }) => { upstream.answer('first', LOST); } },
-  { name: 'the balance does not cover it', order: anOrder(), prepare: ({ billing }) => { billing.funded = false; } },
+  {
+    name: 'the content is refused',
+    order: anOrder(),
+    prepare: ({ upstream }) => {
+      upstream.answer('first', refused('content'));
+    },
+  },
+  {
+    name: 'its media are staged, and its content is refused',
+    order: anOrder({ content: [aText(), anImage('first_frame')] }),
+    prepare: ({ upstream }) => {
+      upstream.answer('first', refused('content'));
+    },
+  },
+  {
+    name: 'the answer is lost',
+    order: anOrder(),
+    prepare: ({ upstream }) => {
+      upstream.answer('first', LOST);
+    },
+  },
+  {
+    name: 'the balance does not cover it',
+    order: anOrder(),
+    prepare: ({ billing }) => {
+      billing.funded = false;
+    },
+  },
 ];
 
-const create = (world: World, order: Order): Promise<Created> => world.create(order, { idempotency: { key: 'k', fingerprint: 'f' } });
+const create = (world: World, order: Order): Promise<Created> =>
+  world.create(order, { idempotency: { key: 'k', fingerprint: 'f' } });
 
 /** The calls across a seam that the whole story makes. */
 async function callsOf({ order, prepare }: Story): Promise<readonly string[]> {
@@ -71,8 +108,10 @@ async function afterDeathAt(story: Story, step: number, moment: Moment): Promise
   return world;
 }
 
-const onlyTask = async ({ deps }: World): Promise<Task | undefined> => (await deps.store.list({ hidden: true }, { limit: 10 }))[0];
-const seenByOwner = async ({ deps }: World): Promise<readonly Task[]> => deps.store.list({ accountId: 'acme' }, { limit: 10 });
+const onlyTask = async ({ deps }: World): Promise<Task | undefined> =>
+  (await deps.store.list({ hidden: true }, { limit: 10 }))[0];
+const seenByOwner = async ({ deps }: World): Promise<readonly Task[]> =>
+  deps.store.list({ accountId: 'acme' }, { limit: 10 });
 
 /** Rules 3 and 5 of the design, as they show from outside. */
 async function assertKept(world: World, at: string): Promise<void> {
@@ -83,50 +122,68 @@ async function assertKept(world: World, at: string): Promise<void> {
   const fact = (what: unknown): unknown => ({ at, what });
 
   // no submission without an attempt that was written before
-  expect(fact(attempts.slice(0, upstream.submitted.length).map(({ channel }) => channel))).toEqual(fact(upstream.submitted.map(({ channel }) => channel)));
+  expect(fact(attempts.slice(0, upstream.submitted.length).map(({ channel }) => channel))).toEqual(
+    fact(upstream.submitted.map(({ channel }) => channel)),
+  );
   // what an upstream has, or may have, lives and is seen; what none has is hidden
   expect(fact(attempts.map(({ outcome }) => outcome).includes('started'))).toEqual(fact(false));
   expect(fact((await seenByOwner(world)).length)).toEqual(fact(alive ? 1 : 0));
-  expect(fact(task === undefined || (alive ? ['accepted', 'unknown'] : ['refused']).includes(task.admission))).toEqual(fact(true));
+  expect(fact(task === undefined || (alive ? ['accepted', 'unknown'] : ['refused']).includes(task.admission))).toEqual(
+    fact(true),
+  );
   // a hold stands with a living task, and with no other
-  expect(fact([...billing.holds].filter(([, { state }]) => state === 'held').map(([id]) => id))).toEqual(fact(alive ? [task?.id] : []));
+  expect(fact([...billing.holds].filter(([, { state }]) => state === 'held').map(([id]) => id))).toEqual(
+    fact(alive ? [task?.id] : []),
+  );
   // nothing stays staged for a task that is hidden, and everything for one that lives
   const removed = new Set(world.media.unstaged);
-  expect(fact([...new Set(world.media.staged.map(({ taskId }) => taskId))].filter((id) => removed.has(id)))).toEqual(fact(alive || world.media.staged.length === 0 ? [] : [task?.id]));
+  expect(fact([...new Set(world.media.staged.map(({ taskId }) => taskId))].filter((id) => removed.has(id)))).toEqual(
+    fact(alive || world.media.staged.length === 0 ? [] : [task?.id]),
+  );
   // it is counted where it is in flight, and nowhere else
   const channel = attempts.at(-1)?.channel;
-  const counted = SCOPES.filter((scope) => alive && (!scope.startsWith('channel:') || scope === `channel:${channel ?? ''}`));
-  expect(fact(await Promise.all(SCOPES.map((scope) => deps.store.inFlight(scope))))).toEqual(fact(SCOPES.map((scope) => (counted.includes(scope) ? 1 : 0))));
+  const counted = SCOPES.filter(
+    (scope) => alive && (!scope.startsWith('channel:') || scope === `channel:${channel ?? ''}`),
+  );
+  expect(fact(await Promise.all(SCOPES.map((scope) => deps.store.inFlight(scope))))).toEqual(
+    fact(SCOPES.map((scope) => (counted.includes(scope) ? 1 : 0))),
+  );
 }
 
 describe.each(STORIES)('a process that dies while $name', (story) => {
-  test.each<Moment>(['before', 'after'])('%s any of its steps loses nothing, and submits nothing twice', async (moment) => {
-    const { length: steps } = await callsOf(story);
-    expect(steps).toBeGreaterThan(2);
-    expect(steps).toBeLessThan(STEPS_MAX);
+  test.each<Moment>(['before', 'after'])(
+    '%s any of its steps loses nothing, and submits nothing twice',
+    async (moment) => {
+      const { length: steps } = await callsOf(story);
+      expect(steps).toBeGreaterThan(2);
+      expect(steps).toBeLessThan(STEPS_MAX);
 
-    for (let step = 1; step <= steps; step += 1) {
-      const world = await afterDeathAt(story, step, moment);
-      const at = `${moment} step ${step}`;
-      const submissions = world.upstream.submitted.length;
+      for (let step = 1; step <= steps; step += 1) {
+        const world = await afterDeathAt(story, step, moment);
+        const at = `${moment} step ${step}`;
+        const submissions = world.upstream.submitted.length;
 
-      await world.clock.advance(MINUTE_MS);
-      await settleFinished(world.deps);
-      await assertKept(world, at);
+        await world.clock.advance(MINUTE_MS);
+        await settleFinished(world.deps);
+        await assertKept(world, at);
 
-      await world.clock.advance(MINUTE_MS);
-      await reconcileUnknown(world.deps);
-      const task = await onlyTask(world);
-      const waiting = (await world.deps.store.open()).map(({ taskId, reason }) => `${taskId} ${reason}`);
-      expect({ at, waiting }).toEqual({ at, waiting: task?.admission === 'unknown' ? [`${task.id} unknown_outcome`] : [] });
+        await world.clock.advance(MINUTE_MS);
+        await reconcileUnknown(world.deps);
+        const task = await onlyTask(world);
+        const waiting = (await world.deps.store.open()).map(({ taskId, reason }) => `${taskId} ${reason}`);
+        expect({ at, waiting }).toEqual({
+          at,
+          waiting: task?.admission === 'unknown' ? [`${task.id} unknown_outcome`] : [],
+        });
 
-      const again = await world.restart();
-      await openVigil(again.deps, true).recoverAtStart();
-      await settleFinished(again.deps);
-      await assertKept(again, `${at}, and once more`);
-      expect({ at, submissions: again.upstream.submitted.length }).toEqual({ at, submissions });
-    }
-  });
+        const again = await world.restart();
+        await openVigil(again.deps, true).recoverAtStart();
+        await settleFinished(again.deps);
+        await assertKept(again, `${at}, and once more`);
+        expect({ at, submissions: again.upstream.submitted.length }).toEqual({ at, submissions });
+      }
+    },
+  );
 });
 
 describe('the key of a create that was cut off', () => {

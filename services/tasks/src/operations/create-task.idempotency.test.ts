@@ -8,7 +8,8 @@ import type { CreateRequest, Created } from './create-task.ts';
 const open = useWorlds();
 const DAY_MS = 24 * 3600 * 1000;
 const idempotency = { key: 'order-7', fingerprint: 'digest of it' };
-const create = (world: World, changes: Partial<CreateRequest> = {}): Promise<Created> => world.create(anOrder(), { idempotency, ...changes });
+const create = (world: World, changes: Partial<CreateRequest> = {}): Promise<Created> =>
+  world.create(anOrder(), { idempotency, ...changes });
 
 /** Submissions wait from now on until they are let go. */
 function holdUp({ journal }: World): { readonly reached: Promise<void>; readonly letGo: () => void } {
@@ -38,10 +39,27 @@ describe('the same call again', () => {
   });
 
   test.each<[string, (world: World) => unknown]>([
-    ['the balance is used up', ({ billing }) => { billing.funded = false; }],
-    ['the price is gone', ({ billing }) => { billing.unpriced.add('Alpha-H3'); }],
+    [
+      'the balance is used up',
+      ({ billing }) => {
+        billing.funded = false;
+      },
+    ],
+    [
+      'the price is gone',
+      ({ billing }) => {
+        billing.unpriced.add('Alpha-H3');
+      },
+    ],
     ['its channel is gone', ({ deps }) => deps.fleet.replace([])],
-    ['the task has ended', async ({ deps }) => deps.store.finish((await deps.store.list({ accountId: 'acme' }, { limit: 1 }))[0]!.id, { state: 'failed', at: deps.clock.now() })],
+    [
+      'the task has ended',
+      async ({ deps }) =>
+        deps.store.finish((await deps.store.list({ accountId: 'acme' }, { limit: 1 }))[0]!.id, {
+          state: 'failed',
+          at: deps.clock.now(),
+        }),
+    ],
   ])('gives the same task although %s', async (_what, change) => {
     const world = await open();
     const { task } = await create(world);
@@ -94,7 +112,9 @@ test('another call with the same key is refused, and touches nothing', async () 
   await create(world);
   world.journal.clear();
 
-  await expect(create(world, { idempotency: { ...idempotency, fingerprint: 'another digest' } })).rejects.toMatchObject({ kind: 'unprocessable', reason: 'idempotency_key_reused' });
+  await expect(create(world, { idempotency: { ...idempotency, fingerprint: 'another digest' } })).rejects.toMatchObject(
+    { kind: 'unprocessable', reason: 'idempotency_key_reused' },
+  );
 
   expect(world.journal.names()).toEqual(['store.findKey']);
 });
@@ -103,7 +123,9 @@ test('a call that is wrong in itself is told so before its key is looked up', as
   const world = await open();
   await create(world);
 
-  await expect(create(world, { order: anOrder({ duration: 99 }) })).rejects.toMatchObject({ reason: 'invalid_duration' });
+  await expect(create(world, { order: anOrder({ duration: 99 }) })).rejects.toMatchObject({
+    reason: 'invalid_duration',
+  });
 });
 
 test('a refused call does not use up its key', async () => {
@@ -123,7 +145,11 @@ describe('calls at the same time', () => {
     const first = create(world);
     await reached;
 
-    await expect(create(world)).rejects.toMatchObject({ kind: 'conflict', reason: 'idempotency_key_in_use', retryAfterMs: 1000 });
+    await expect(create(world)).rejects.toMatchObject({
+      kind: 'conflict',
+      reason: 'idempotency_key_in_use',
+      retryAfterMs: 1000,
+    });
     letGo();
 
     const { task } = await first;
@@ -160,7 +186,9 @@ describe('calls at the same time', () => {
     const calls = await Promise.allSettled(Array.from({ length: 30 }, () => create(world)));
 
     const made = calls.flatMap((call) => (call.status === 'fulfilled' ? [call.value] : []));
-    const reasons = calls.flatMap((call) => (call.status === 'rejected' ? [(call.reason as { readonly reason: string }).reason] : []));
+    const reasons = calls.flatMap((call) =>
+      call.status === 'rejected' ? [(call.reason as { readonly reason: string }).reason] : [],
+    );
     expect(made.filter(({ replayed }) => !replayed)).toHaveLength(1);
     expect(new Set(made.map(({ task }) => task.id)).size).toBe(1);
     expect(new Set(reasons)).toEqual(new Set(['idempotency_key_in_use']));

@@ -4,7 +4,16 @@ import { channelSettings } from '../../testing/channel-settings.ts';
 import { accepted, refused, succeeded } from '../../testing/fake-upstream.ts';
 import { useWorlds } from '../../testing/open-world.ts';
 import type { World, WorldOptions } from '../../testing/open-world.ts';
-import { aContextIr, aRegeneration, aRegenerationByContent, aSound, aText, aVideo, anImage, anOrder } from '../../testing/orders.ts';
+import {
+  aContextIr,
+  aRegeneration,
+  aRegenerationByContent,
+  aSound,
+  aText,
+  aVideo,
+  anImage,
+  anOrder,
+} from '../../testing/orders.ts';
 import { refusalOf } from '../../testing/refusal-of.ts';
 import { outcomes } from '../../testing/store/opened-store.ts';
 import type { Order } from '../domain/order.ts';
@@ -20,7 +29,9 @@ const REFUSED_AND_RELEASED = ['store.refuse', 'billing.releaseHold', 'store.mark
 const REFUSED_AND_REMOVED = ['store.refuse', 'billing.releaseHold', 'media.removeStaged', 'store.markSettled'];
 
 /** A world with a completed 768P generation of acme's, and nothing in its journal. */
-async function withSource(options: WorldOptions = {}): Promise<{ readonly world: World; readonly sourceTaskId: string }> {
+async function withSource(
+  options: WorldOptions = {},
+): Promise<{ readonly world: World; readonly sourceTaskId: string }> {
   const world = await open(options);
   const { task } = await world.create(anOrder({ duration: 9 }));
   const look = succeeded();
@@ -35,8 +46,22 @@ describe('the story of a create', () => {
 
     const { task, replayed } = await world.create();
 
-    expect(world.journal.names()).toEqual(['store.begin', 'billing.placeHold', 'store.startAttempt', 'main.submit', 'store.accept']);
-    expect(task).toMatchObject({ accountId: 'acme', tokenId: 'token_1', state: 'queued', admission: 'accepted', progress: 0, seconds: 5, order: anOrder() });
+    expect(world.journal.names()).toEqual([
+      'store.begin',
+      'billing.placeHold',
+      'store.startAttempt',
+      'main.submit',
+      'store.accept',
+    ]);
+    expect(task).toMatchObject({
+      accountId: 'acme',
+      tokenId: 'token_1',
+      state: 'queued',
+      admission: 'accepted',
+      progress: 0,
+      seconds: 5,
+      order: anOrder(),
+    });
     expect(task.mapping).toEqual({ channel: 'main', upstreamAccount: 'vendor', upstreamId: 'up-1' });
     expect(task.id).toMatch(/^task_[0-9a-v]{26}$/);
     expect(replayed).toBe(false);
@@ -46,10 +71,20 @@ describe('the story of a create', () => {
   test('asks for the key first, and stages every medium before it submits', async () => {
     const world = await open();
 
-    await world.create(anOrder({ content: [aText(), anImage('first_frame')] }), { idempotency: { key: 'k', fingerprint: 'f' } });
+    await world.create(anOrder({ content: [aText(), anImage('first_frame')] }), {
+      idempotency: { key: 'k', fingerprint: 'f' },
+    });
 
     expect(world.journal.names()).toEqual([
-      'store.findKey', 'store.begin', 'billing.placeHold', 'media.stage', 'store.keepStaged', 'store.startAttempt', 'links.mediaUrl', 'main.submit', 'store.accept',
+      'store.findKey',
+      'store.begin',
+      'billing.placeHold',
+      'media.stage',
+      'store.keepStaged',
+      'store.startAttempt',
+      'links.mediaUrl',
+      'main.submit',
+      'store.accept',
     ]);
   });
 
@@ -57,11 +92,22 @@ describe('the story of a create', () => {
     const world = await open();
     world.media.durationMs = 3001;
 
-    const { task } = await world.create(anOrder({ content: [aText(), aVideo('reference_video'), aSound('reference_audio')] }));
+    const { task } = await world.create(
+      anOrder({ content: [aText(), aVideo('reference_video'), aSound('reference_audio')] }),
+    );
 
     expect(world.journal.names()).toEqual([
-      'store.begin', 'billing.placeHold', 'media.stage', 'media.stage', 'billing.extendHold', 'store.keepStaged', 'store.startAttempt',
-      'links.mediaUrl', 'links.mediaUrl', 'main.submit', 'store.accept',
+      'store.begin',
+      'billing.placeHold',
+      'media.stage',
+      'media.stage',
+      'billing.extendHold',
+      'store.keepStaged',
+      'store.startAttempt',
+      'links.mediaUrl',
+      'links.mediaUrl',
+      'main.submit',
+      'store.accept',
     ]);
     expect(world.billing.holds.get(task.id)?.facts).toMatchObject({ seconds: 5, inputVideoSeconds: 4 });
   });
@@ -82,7 +128,14 @@ describe('the story of a create', () => {
 
     const { task } = await world.create(aRegeneration({ sourceTaskId }));
 
-    expect(world.journal.names()).toEqual(['store.findOwned', 'store.begin', 'billing.placeHold', 'store.startAttempt', 'main.submit', 'store.accept']);
+    expect(world.journal.names()).toEqual([
+      'store.findOwned',
+      'store.begin',
+      'billing.placeHold',
+      'store.startAttempt',
+      'main.submit',
+      'store.accept',
+    ]);
     expect(task.seconds).toBe(9);
     expect(world.upstream.submitted.at(-1)?.attempt).toMatchObject({ kind: 'regeneration', sourceUpstreamId: 'up-1' });
     expect(world.billing.holds.get(task.id)?.facts?.seconds).toBe(9);
@@ -90,7 +143,11 @@ describe('the story of a create', () => {
 
   test('freezes what the client asked for', async () => {
     const world = await open();
-    const order = aContextIr({ content: [aText('狐狸 🦊'), anImage()], callbackUrl: 'https://Client.example/a?b=%20', extraJson: '{"seed":7}' });
+    const order = aContextIr({
+      content: [aText('狐狸 🦊'), anImage()],
+      callbackUrl: 'https://Client.example/a?b=%20',
+      extraJson: '{"seed":7}',
+    });
 
     const { task } = await world.create(order);
 
@@ -98,7 +155,12 @@ describe('the story of a create', () => {
   });
 });
 
-type Refusal = readonly [what: string, refuse: (world: World) => Promise<unknown>, problem: object, calls: readonly string[]];
+type Refusal = readonly [
+  what: string,
+  refuse: (world: World) => Promise<unknown>,
+  problem: object,
+  calls: readonly string[],
+];
 
 describe('a create that is wrong in itself', () => {
   test.each<[string, Order]>([
@@ -113,7 +175,10 @@ describe('a create that is wrong in itself', () => {
   ])('with %s touches nothing at all', async (_what, order) => {
     const world = await open();
 
-    await expect(world.create(order, { idempotency: { key: 'k', fingerprint: 'f' } })).rejects.toMatchObject({ name: 'Problem', kind: 'invalid' });
+    await expect(world.create(order, { idempotency: { key: 'k', fingerprint: 'f' } })).rejects.toMatchObject({
+      name: 'Problem',
+      kind: 'invalid',
+    });
 
     expect(world.journal.names()).toEqual([]);
     expect(world.counted).toEqual([]);
@@ -129,39 +194,105 @@ describe('a create that is refused', () => {
 
   test.each<Refusal>([
     ['for a model that nobody knows', (world) => world.create(anOrder({ model: 'Nobody-V1' })), modelNotFound, []],
-    ['for a model that the token may not see', (world) => world.create(anOrder(), { visibleModels: ['Other-V1'] }), modelNotFound, []],
-    ['for a model that no channel serves', (world) => world.create(anOrder({ model: 'Other-V1', resolution: '480P' })), modelNotFound, []],
-    ['for an upstream file that was not granted', (world) => world.create(upstreamFile), { reason: 'invalid_media', field: 'content' }, []],
-    ['for a source that nobody knows', (world) => world.create(aRegeneration({ sourceTaskId: 'task_none' })), { kind: 'not_found', reason: 'task_not_found', field: 'source_task_id' }, ['store.findOwned']],
-    ['for a missing price', async (world) => {
-      world.billing.unpriced.add('Alpha-H3');
-      return world.create(image);
-    }, { reason: 'model_price_error' }, ['store.begin', 'billing.placeHold', ...REFUSED_AND_RELEASED]],
-    ['for a missing price, before a full counter', async (world) => {
-      world.billing.unpriced.add('Alpha-H3');
-      return world.create(image, capped);
-    }, { reason: 'model_price_error' }, ['store.begin', 'billing.quote']],
-    ['for too many tasks of its token', (world) => world.create(image, capped), { kind: 'exhausted', reason: 'too_many_tasks', retryAfterMs: 5000 }, ['store.begin', 'billing.quote']],
-    ['for too many tasks, before the balance', async (world) => {
-      world.billing.funded = false;
-      return world.create(image, capped);
-    }, { reason: 'too_many_tasks' }, ['store.begin', 'billing.quote']],
-    ['for want of money', async (world) => {
-      world.billing.funded = false;
-      return world.create(image);
-    }, { kind: 'exhausted', reason: 'insufficient_quota', retryAfterMs: undefined }, ['store.begin', 'billing.placeHold', ...REFUSED_AND_RELEASED]],
-    ['for a medium that cannot be staged', async (world) => {
-      world.journal.fail('media.stage', new Problem({ kind: 'invalid', reason: 'invalid_media', message: 'is no image' }));
-      return world.create(image);
-    }, { reason: 'invalid_media', field: 'content[1].image_url', message: 'is no image' }, ['store.begin', 'billing.placeHold', 'media.stage', ...REFUSED_AND_REMOVED]],
-    ['for too much reference video in all', async (world) => {
-      world.media.durationMs = 7800;
-      return world.create(video);
-    }, { reason: 'invalid_media', field: 'content', message: expect.stringMatching(/at most 15 seconds/) }, ['store.begin', 'billing.placeHold', 'media.stage', 'media.stage', ...REFUSED_AND_REMOVED]],
-    ['when its hold cannot be extended', async (world) => {
-      world.journal.fail('billing.extendHold', new Problem({ kind: 'exhausted', reason: 'insufficient_quota', message: 'no' }));
-      return world.create(video);
-    }, { reason: 'insufficient_quota' }, ['store.begin', 'billing.placeHold', 'media.stage', 'media.stage', 'billing.extendHold', ...REFUSED_AND_REMOVED]],
+    [
+      'for a model that the token may not see',
+      (world) => world.create(anOrder(), { visibleModels: ['Other-V1'] }),
+      modelNotFound,
+      [],
+    ],
+    [
+      'for a model that no channel serves',
+      (world) => world.create(anOrder({ model: 'Other-V1', resolution: '480P' })),
+      modelNotFound,
+      [],
+    ],
+    [
+      'for an upstream file that was not granted',
+      (world) => world.create(upstreamFile),
+      { reason: 'invalid_media', field: 'content' },
+      [],
+    ],
+    [
+      'for a source that nobody knows',
+      (world) => world.create(aRegeneration({ sourceTaskId: 'task_none' })),
+      { kind: 'not_found', reason: 'task_not_found', field: 'source_task_id' },
+      ['store.findOwned'],
+    ],
+    [
+      'for a missing price',
+      async (world) => {
+        world.billing.unpriced.add('Alpha-H3');
+        return world.create(image);
+      },
+      { reason: 'model_price_error' },
+      ['store.begin', 'billing.placeHold', ...REFUSED_AND_RELEASED],
+    ],
+    [
+      'for a missing price, before a full counter',
+      async (world) => {
+        world.billing.unpriced.add('Alpha-H3');
+        return world.create(image, capped);
+      },
+      { reason: 'model_price_error' },
+      ['store.begin', 'billing.quote'],
+    ],
+    [
+      'for too many tasks of its token',
+      (world) => world.create(image, capped),
+      { kind: 'exhausted', reason: 'too_many_tasks', retryAfterMs: 5000 },
+      ['store.begin', 'billing.quote'],
+    ],
+    [
+      'for too many tasks, before the balance',
+      async (world) => {
+        world.billing.funded = false;
+        return world.create(image, capped);
+      },
+      { reason: 'too_many_tasks' },
+      ['store.begin', 'billing.quote'],
+    ],
+    [
+      'for want of money',
+      async (world) => {
+        world.billing.funded = false;
+        return world.create(image);
+      },
+      { kind: 'exhausted', reason: 'insufficient_quota', retryAfterMs: undefined },
+      ['store.begin', 'billing.placeHold', ...REFUSED_AND_RELEASED],
+    ],
+    [
+      'for a medium that cannot be staged',
+      async (world) => {
+        world.journal.fail(
+          'media.stage',
+          new Problem({ kind: 'invalid', reason: 'invalid_media', message: 'is no image' }),
+        );
+        return world.create(image);
+      },
+      { reason: 'invalid_media', field: 'content[1].image_url', message: 'is no image' },
+      ['store.begin', 'billing.placeHold', 'media.stage', ...REFUSED_AND_REMOVED],
+    ],
+    [
+      'for too much reference video in all',
+      async (world) => {
+        world.media.durationMs = 7800;
+        return world.create(video);
+      },
+      { reason: 'invalid_media', field: 'content', message: expect.stringMatching(/at most 15 seconds/) },
+      ['store.begin', 'billing.placeHold', 'media.stage', 'media.stage', ...REFUSED_AND_REMOVED],
+    ],
+    [
+      'when its hold cannot be extended',
+      async (world) => {
+        world.journal.fail(
+          'billing.extendHold',
+          new Problem({ kind: 'exhausted', reason: 'insufficient_quota', message: 'no' }),
+        );
+        return world.create(video);
+      },
+      { reason: 'insufficient_quota' },
+      ['store.begin', 'billing.placeHold', 'media.stage', 'media.stage', 'billing.extendHold', ...REFUSED_AND_REMOVED],
+    ],
   ])('%s crosses no seam that it need not', async (_what, refuse, problem, calls) => {
     const world = await open();
 
@@ -175,14 +306,18 @@ describe('a create that is refused', () => {
     const world = await open();
     world.upstream.answer('main', refused('content'));
 
-    await expect(world.create(anOrder(), { idempotency: { key: 'k', fingerprint: 'f' } })).rejects.toMatchObject({ reason: 'content_rejected' });
+    await expect(world.create(anOrder(), { idempotency: { key: 'k', fingerprint: 'f' } })).rejects.toMatchObject({
+      reason: 'content_rejected',
+    });
 
     const [task] = await world.deps.store.list({ hidden: true }, { limit: 10 });
     expect(task).toMatchObject({ admission: 'refused', failure: { code: 'content_rejected' } });
     expect(await world.deps.store.list({ accountId: 'acme' }, { limit: 10 })).toEqual([]);
     expect(await outcomes(world.deps.store, task!.id)).toEqual(['refused']);
     expect(world.billing.holds.get(task!.id)?.state).toBe('released');
-    expect(await Promise.all(['total', 'token:token_1', 'channel:main'].map((scope) => world.deps.store.inFlight(scope)))).toEqual([0, 0, 0]);
+    expect(
+      await Promise.all(['total', 'token:token_1', 'channel:main'].map((scope) => world.deps.store.inFlight(scope))),
+    ).toEqual([0, 0, 0]);
     expect(await world.deps.store.unsettled(EVERY)).toEqual([]);
     expect((await world.create(anOrder(), { idempotency: { key: 'k', fingerprint: 'f' } })).replayed).toBe(false);
   });
@@ -216,7 +351,12 @@ describe('a create that is refused', () => {
     world.upstream.answer('main', refused('content'));
     world.journal.put(async ({ name, args: [taskId] }, proceed) => {
       if (name === 'store.refuseAttempt') {
-        await world.deps.store.leaveUnknown(String(taskId), { number: 1, mapping: { channel: 'main', upstreamAccount: 'vendor' }, error: 'cut off', at: world.clock.now() });
+        await world.deps.store.leaveUnknown(String(taskId), {
+          number: 1,
+          mapping: { channel: 'main', upstreamAccount: 'vendor' },
+          error: 'cut off',
+          at: world.clock.now(),
+        });
       }
       return proceed();
     });
@@ -234,7 +374,11 @@ describe('the source of a regeneration', () => {
     const queued = (await world.create()).task.id;
     const asked = (id: string) => refusalOf(world.create(aRegeneration({ sourceTaskId: id }), { accountId: 'rival' }));
 
-    const [none, foreign, foreignAndUnfit] = await Promise.all([asked('task_none'), asked(sourceTaskId), asked(queued)]);
+    const [none, foreign, foreignAndUnfit] = await Promise.all([
+      asked('task_none'),
+      asked(sourceTaskId),
+      asked(queued),
+    ]);
 
     expect(none).toMatchObject({ kind: 'not_found', reason: 'task_not_found' });
     expect(foreign).toEqual(none);
@@ -249,14 +393,27 @@ describe('the source of a regeneration', () => {
     const { task } = await world.create(anOrder(changes));
     world.journal.clear();
 
-    await expect(world.create(aRegeneration({ sourceTaskId: task.id }))).rejects.toMatchObject({ kind: 'invalid', reason, field: 'source_task_id' });
+    await expect(world.create(aRegeneration({ sourceTaskId: task.id }))).rejects.toMatchObject({
+      kind: 'invalid',
+      reason,
+      field: 'source_task_id',
+    });
 
     expect(world.journal.names()).toEqual(['store.findOwned']);
   });
 
   test('is rendered again only by a channel of its own upstream account', async () => {
-    const channels = [channelSettings({ id: 'foreign', upstreamAccount: 'rival', priority: 9 }), channelSettings(), channelSettings({ id: 'sibling', priority: -1 })];
-    const { world, sourceTaskId } = await withSource({ channels: channels.map((one) => ({ ...one, endpoints: one.id === 'foreign' ? ['video.regeneration'] : one.endpoints })) });
+    const channels = [
+      channelSettings({ id: 'foreign', upstreamAccount: 'rival', priority: 9 }),
+      channelSettings(),
+      channelSettings({ id: 'sibling', priority: -1 }),
+    ];
+    const { world, sourceTaskId } = await withSource({
+      channels: channels.map((one) => ({
+        ...one,
+        endpoints: one.id === 'foreign' ? ['video.regeneration'] : one.endpoints,
+      })),
+    });
     world.upstream.answer('main', refused('channel'));
 
     const { task } = await world.create(aRegeneration({ sourceTaskId }));
@@ -266,10 +423,16 @@ describe('the source of a regeneration', () => {
   });
 
   test('is refused where no channel of its upstream account renders', async () => {
-    const channels = [channelSettings({ endpoints: ['video.generation'] }), channelSettings({ id: 'foreign', upstreamAccount: 'rival', endpoints: ['video.regeneration'] })];
+    const channels = [
+      channelSettings({ endpoints: ['video.generation'] }),
+      channelSettings({ id: 'foreign', upstreamAccount: 'rival', endpoints: ['video.regeneration'] }),
+    ];
     const { world, sourceTaskId } = await withSource({ channels });
 
-    await expect(world.create(aRegeneration({ sourceTaskId }))).rejects.toMatchObject({ reason: 'source_task_unsupported', field: 'source_task_id' });
+    await expect(world.create(aRegeneration({ sourceTaskId }))).rejects.toMatchObject({
+      reason: 'source_task_unsupported',
+      field: 'source_task_id',
+    });
 
     expect(world.journal.names()).toEqual(['store.findOwned']);
   });
@@ -289,12 +452,14 @@ test('an upstream file goes only to a channel of the account that was granted, a
 test('a base video that an upstream keeps is held for as the longest there is, since nobody here can look at it', async () => {
   const world = await open({ channels: [channelSettings()], grants: new Map([['acme', ['vendor']]]) });
 
-  await world.create(aRegenerationByContent([aText(), { media: 'video', role: 'base_video', url: 'mm_file://424010985738629' }]));
+  await world.create(
+    aRegenerationByContent([aText(), { media: 'video', role: 'base_video', url: 'mm_file://424010985738629' }]),
+  );
 
   expect([...world.billing.holds.values()]).toMatchObject([{ state: 'held', facts: { seconds: 15 } }]);
 });
 
-test('the limit of a token\'s own stands in place of the configured one', async () => {
+test("the limit of a token's own stands in place of the configured one", async () => {
   const world = await open({ limits: { inFlightPerToken: 1, inFlightTotal: 10 } });
   world.upstream.answer('main', accepted('a'), accepted('b'));
 

@@ -112,11 +112,15 @@ async function createOwn(deps: Deps, request: CreateRequest, own: Own): Promise<
     throw nothingBegun(error);
   }
   // Another process may have decided over it meanwhile.
-  return { task: created ?? await mustFind(deps, task.id), replayed: false };
+  return { task: created ?? (await mustFind(deps, task.id)), replayed: false };
 }
 
 /** A failing database may still have written the row. The row has no attempt, so the sweep refuses it. */
-async function begin({ store }: Deps, task: NewTask, signal: AbortSignal | undefined): ReturnType<Deps['store']['begin']> {
+async function begin(
+  { store }: Deps,
+  task: NewTask,
+  signal: AbortSignal | undefined,
+): ReturnType<Deps['store']['begin']> {
   try {
     return await store.begin(task, signal);
   } catch (error) {
@@ -128,17 +132,23 @@ async function submit(deps: Deps, { task, resolved, facts, signal }: Own): Promi
   signal?.throwIfAborted();
   const staged = await stageReferences(deps, task, resolved.order);
   const complete = priceFacts(resolved.order, resolved.source?.seconds, staged.probed);
-  if (complete.seconds !== facts.seconds || complete.inputVideoSeconds !== facts.inputVideoSeconds) await deps.billing.extendHold(task.id, complete);
+  if (complete.seconds !== facts.seconds || complete.inputVideoSeconds !== facts.inputVideoSeconds)
+    await deps.billing.extendHold(task.id, complete);
   if (complete.seconds !== facts.seconds) await deps.store.measure(task.id, complete.seconds);
   // Only a generation can be a source.
-  if (resolved.order.kind === 'generation' && staged.byIndex.size > 0) await deps.store.keepStaged(task.id, Object.fromEntries(staged.byIndex));
+  if (resolved.order.kind === 'generation' && staged.byIndex.size > 0)
+    await deps.store.keepStaged(task.id, Object.fromEntries(staged.byIndex));
   const { berths, source } = await withSourceMedia(deps, task, resolved);
   signal?.throwIfAborted();
   return submitAttempts(deps, task, { ...resolved, berths }, { byIndex: staged.byIndex, source });
 }
 
 /** Freezes the source's media where a channel is given them; where they are gone, only the channels that need none are left. */
-async function withSourceMedia(deps: Deps, task: NewTask, { source, berths }: ResolvedOrder): Promise<Pick<ResolvedOrder, 'berths'> & { readonly source: SourceMedia | undefined }> {
+async function withSourceMedia(
+  deps: Deps,
+  task: NewTask,
+  { source, berths }: ResolvedOrder,
+): Promise<Pick<ResolvedOrder, 'berths'> & { readonly source: SourceMedia | undefined }> {
   const byTask = berths.filter(({ channel }) => channel.settings.regeneration !== 'video');
   if (source === undefined || byTask.length === berths.length) return { berths, source: undefined };
   const media = await stageSource(deps, task, source);
@@ -150,7 +160,11 @@ async function withSourceMedia(deps: Deps, task: NewTask, { source, berths }: Re
  * Hides a create that no upstream accepted, releases its hold and removes its staged media. The sweep does what fails
  * here.
  */
-async function refuse(deps: Deps, task: NewTask, { error, isHeld }: { readonly error: unknown; readonly isHeld: boolean }): Promise<void> {
+async function refuse(
+  deps: Deps,
+  task: NewTask,
+  { error, isHeld }: { readonly error: unknown; readonly isHeld: boolean },
+): Promise<void> {
   const { id: taskId } = task;
   const failure = failureOf(error);
   const refused = await deps.store.refuse(taskId, failure, deps.clock.now()).catch((fault: unknown) => {
@@ -166,12 +180,16 @@ async function refuse(deps: Deps, task: NewTask, { error, isHeld }: { readonly e
     else await deps.billing.releaseHold(taskId);
     await deps.store.markSettled(taskId, deps.clock.now());
   } catch (failure) {
-    deps.log.warn({ taskId, err: failure }, 'the hold and the media of a refused create could not be given back at once');
+    deps.log.warn(
+      { taskId, err: failure },
+      'the hold and the media of a refused create could not be given back at once',
+    );
   }
 }
 
 function failureOf(error: unknown): Failure {
-  if (error instanceof CallEnded) return { code: 'caller_left', message: 'its caller no longer waited, and had no key to ask for it by' };
+  if (error instanceof CallEnded)
+    return { code: 'caller_left', message: 'its caller no longer waited, and had no key to ask for it by' };
   const problem = error instanceof Problem ? error : undefined;
   return { code: problem?.reason ?? 'internal_error', message: problem?.message ?? 'a fault of the service' };
 }
@@ -205,18 +223,33 @@ async function refuseCapped(deps: Deps, { accountId }: CreateRequest, facts: Pri
   throw tooManyTasks();
 }
 
-function newTask(deps: Deps, { accountId, tokenId, order, idempotency, inFlightLimit }: CreateRequest, facts: PriceFacts): NewTask {
+function newTask(
+  deps: Deps,
+  { accountId, tokenId, order, idempotency, inFlightLimit }: CreateRequest,
+  facts: PriceFacts,
+): NewTask {
   const createdAt = deps.clock.now();
   return {
-    id: deps.newId('task'), accountId, tokenId, order, createdAt, owner: deps.processId,
+    id: deps.newId('task'),
+    accountId,
+    tokenId,
+    order,
+    createdAt,
+    owner: deps.processId,
     seconds: facts.seconds,
     idempotency: idempotency === undefined ? undefined : { ...idempotency, expiresAt: createdAt + KEY_LIFETIME_MS },
     caps: capsOf(deps, { tokenId, inFlightLimit }),
   };
 }
 
-function capsOf({ limits }: Deps, { tokenId, inFlightLimit }: Pick<CreateRequest, 'tokenId' | 'inFlightLimit'>): NewTask['caps'] {
-  return [{ scope: tokenScope(tokenId), limit: inFlightLimit ?? limits.inFlightPerToken }, { scope: TOTAL_SCOPE, limit: limits.inFlightTotal }];
+function capsOf(
+  { limits }: Deps,
+  { tokenId, inFlightLimit }: Pick<CreateRequest, 'tokenId' | 'inFlightLimit'>,
+): NewTask['caps'] {
+  return [
+    { scope: tokenScope(tokenId), limit: inFlightLimit ?? limits.inFlightPerToken },
+    { scope: TOTAL_SCOPE, limit: limits.inFlightTotal },
+  ];
 }
 
 async function mustFind(deps: Deps, taskId: string): Promise<Task> {

@@ -9,7 +9,7 @@ async function withTask() {
   return { world, task: (await world.create()).task };
 }
 
-test('a finished task is removed from its owner\'s sight, and its result for good; the record stays', async () => {
+test("a finished task is removed from its owner's sight, and its result for good; the record stays", async () => {
   const { world, task } = await withTask();
   await world.deps.store.finish(task.id, { state: 'completed', at: 1 });
 
@@ -25,7 +25,10 @@ test('a finished task is removed from its owner\'s sight, and its result for goo
 test('a task that has not ended cannot be removed, and nothing of it is', async () => {
   const { world, task } = await withTask();
 
-  await expect(deleteTask(world.deps, 'acme', task.id)).rejects.toMatchObject({ kind: 'conflict', reason: 'task_not_completed' });
+  await expect(deleteTask(world.deps, 'acme', task.id)).rejects.toMatchObject({
+    kind: 'conflict',
+    reason: 'task_not_completed',
+  });
 
   expect(world.media.removed).toEqual([]);
 });

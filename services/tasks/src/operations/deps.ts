@@ -44,7 +44,11 @@ export interface Limits {
 }
 
 /** The staged medium as an address that only this channel is given. */
-export type MediaUrl = (staged: { readonly object: string; readonly mediaType: string }, references: 'inline' | 'url', signal: AbortSignal) => Promise<string>;
+export type MediaUrl = (
+  staged: { readonly object: string; readonly mediaType: string },
+  references: 'inline' | 'url',
+  signal: AbortSignal,
+) => Promise<string>;
 
 /** Which attempt of which task. */
 export interface AttemptName {

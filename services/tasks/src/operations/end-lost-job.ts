@@ -4,9 +4,11 @@ import type { JobDeps } from './job-deps.ts';
 
 const UNKNOWN = {
   code: 'outcome_unknown',
-  message: 'the service stopped while the call was being made; whether it was carried out is not known, and it is not made a second time by itself',
+  message:
+    'the service stopped while the call was being made; whether it was carried out is not known, and it is not made a second time by itself',
 };
-const DETAIL = 'the upstream may have been called, and no answer is known; the call is not made again. Decide as completed, which charges what is held, or as failed, which gives it back';
+const DETAIL =
+  'the upstream may have been called, and no answer is known; the call is not made again. Decide as completed, which charges what is held, or as failed, which gives it back';
 
 /**
  * Decides over a job whose worker is gone. One that was not started is queued again, and so is one whose call does no harm; any other
@@ -20,7 +22,15 @@ export async function endLost(deps: JobDeps, job: Job, lease: JobLease, why: str
     if (returned) deps.announceQueued(job.id);
     return returned;
   }
-  if (!(await jobs.finishJob(lease, { state: 'failed', at, failure: UNKNOWN, attention: { reason: 'unknown_outcome', detail: DETAIL } }))) return false;
+  if (
+    !(await jobs.finishJob(lease, {
+      state: 'failed',
+      at,
+      failure: UNKNOWN,
+      attention: { reason: 'unknown_outcome', detail: DETAIL },
+    }))
+  )
+    return false;
   deps.announceEnded(job);
   count.jobEnded(job.endpoint, UNKNOWN.code);
   count.attention('unknown_outcome');

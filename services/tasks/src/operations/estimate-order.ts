@@ -8,7 +8,11 @@ import type { Deps } from './deps.ts';
 import { resolveOrder } from './resolve-order.ts';
 
 /** What an order would cost now. Reference videos are not probed for it, and so not counted. */
-export async function estimateOrder(deps: Deps, asker: Asker, order: Order): Promise<{ readonly quote: Quote; readonly facts: PriceFacts }> {
+export async function estimateOrder(
+  deps: Deps,
+  asker: Asker,
+  order: Order,
+): Promise<{ readonly quote: Quote; readonly facts: PriceFacts }> {
   assertOrder(deps, asker, order);
   const { source } = await resolveOrder(deps, asker, order);
   const facts = priceFacts(order, source?.seconds);

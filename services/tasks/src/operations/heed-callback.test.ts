@@ -13,7 +13,8 @@ const open = useWorlds();
 const CHANNELS = [channelSettings({ callbacks: true })];
 const NOT_KNOWN: Look = { found: false, gone: true, error: 'invalid task_id (2013)' };
 
-const tokenOf = ({ deps }: World, { id }: Task, number = 1): string => deps.callbacks.urlOf({ taskId: id, number }).split('/').at(-1)!;
+const tokenOf = ({ deps }: World, { id }: Task, number = 1): string =>
+  deps.callbacks.urlOf({ taskId: id, number }).split('/').at(-1)!;
 const wakes = ({ counted }: World): number => counted.filter((word) => word === 'wake polls main').length;
 const looks = ({ journal }: World): number => journal.names().filter((name) => name === 'main.look').length;
 
@@ -21,13 +22,21 @@ async function withTask(lost = false) {
   const world = await open({ channels: CHANNELS });
   if (lost) world.upstream.answer('main', LOST);
   const { task } = await world.create();
-  return { world, task, heed: callbackHeeder(world.deps), woken: wakes(world), find: () => world.deps.store.find(task.id) };
+  return {
+    world,
+    task,
+    heed: callbackHeeder(world.deps),
+    woken: wakes(world),
+    find: () => world.deps.store.find(task.id),
+  };
 }
 
 test('an attempt carries the address of its own', async () => {
   const { world, task } = await withTask();
 
-  expect(world.upstream.submitted.map(({ attempt }) => attempt.callbackUrl)).toEqual([world.deps.callbacks.urlOf({ taskId: task.id, number: 1 })]);
+  expect(world.upstream.submitted.map(({ attempt }) => attempt.callbackUrl)).toEqual([
+    world.deps.callbacks.urlOf({ taskId: task.id, number: 1 }),
+  ]);
 });
 
 describe('a call for a task that goes on', () => {
@@ -105,7 +114,11 @@ describe('a call for a task whose answer was lost', () => {
 
     await heed(tokenOf(world, task), 'up-found');
 
-    expect(await find()).toMatchObject({ admission: 'accepted', nextPollAt: world.clock.now(), mapping: { channel: 'main', upstreamId: 'up-found' } });
+    expect(await find()).toMatchObject({
+      admission: 'accepted',
+      nextPollAt: world.clock.now(),
+      mapping: { channel: 'main', upstreamId: 'up-found' },
+    });
     expect(await world.deps.store.open()).toEqual([]);
     expect([wakes(world), world.upstream.submitted.length]).toEqual([1, 1]);
   });
@@ -118,7 +131,11 @@ describe('a call for a task whose answer was lost', () => {
     expect(looks(world)).toBe(1);
   });
 
-  test.each<[string, string]>([['nothing', ''], ['what no id is as long as', 'x'.repeat(129)], ['work that the upstream does not know', 'up-nowhere']])('and names %s gives it nothing', async (_what, hint) => {
+  test.each<[string, string]>([
+    ['nothing', ''],
+    ['what no id is as long as', 'x'.repeat(129)],
+    ['work that the upstream does not know', 'up-nowhere'],
+  ])('and names %s gives it nothing', async (_what, hint) => {
     const { world, task, heed, find } = await withTask(true);
     world.upstream.looks.set('up-nowhere', NOT_KNOWN);
 
@@ -150,7 +167,9 @@ describe('a call for a task whose answer was lost', () => {
   });
 
   test('at the address of an attempt that was refused gives it nothing', async () => {
-    const world = await open({ channels: [channelSettings({ callbacks: true, priority: 1 }), channelSettings({ id: 'spare', callbacks: true })] });
+    const world = await open({
+      channels: [channelSettings({ callbacks: true, priority: 1 }), channelSettings({ id: 'spare', callbacks: true })],
+    });
     world.upstream.answer('main', refused('channel'));
     world.upstream.answer('spare', LOST);
     const { task } = await world.create();
@@ -159,6 +178,9 @@ describe('a call for a task whose answer was lost', () => {
 
     expect(await world.deps.store.find(task.id)).toMatchObject({ admission: 'unknown' });
     await callbackHeeder(world.deps)(tokenOf(world, task, 2), 'up-found');
-    expect(await world.deps.store.find(task.id)).toMatchObject({ admission: 'accepted', mapping: { channel: 'spare', upstreamId: 'up-found' } });
+    expect(await world.deps.store.find(task.id)).toMatchObject({
+      admission: 'accepted',
+      mapping: { channel: 'spare', upstreamId: 'up-found' },
+    });
   });
 });

@@ -22,10 +22,12 @@ export function callbackHeeder(deps: Deps): HeedCallback {
   const looking = new Set<string>();
   return async (token, hint) => {
     const attempt = deps.callbacks.attemptOf(token);
-    if (attempt === undefined) throw new Problem({ kind: 'not_found', reason: 'not_found', message: 'there is nothing at this address' });
+    if (attempt === undefined)
+      throw new Problem({ kind: 'not_found', reason: 'not_found', message: 'there is nothing at this address' });
     const task = await deps.store.find(attempt.taskId);
     if (task?.mapping === undefined || isTerminal(task.state)) return;
-    if (task.admission === 'accepted' && (await deps.store.heed(task.id, deps.clock.now()))) deps.wake.polls(task.mapping.channel);
+    if (task.admission === 'accepted' && (await deps.store.heed(task.id, deps.clock.now())))
+      deps.wake.polls(task.mapping.channel);
     if (task.admission !== 'unknown' || looking.has(task.id) || looking.size >= LOOKS_MAX) return;
     looking.add(task.id);
     try {

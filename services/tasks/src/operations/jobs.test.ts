@@ -27,7 +27,8 @@ const stateOf = async ({ deps }: JobWorld, { jobId }: JobLease) => {
   const job = await deps.jobs.findJob(jobId);
   return [job?.state, job?.failure?.code];
 };
-const attention = async ({ tasks }: JobWorld): Promise<string[]> => (await tasks.open()).map(({ taskId, reason }) => `${taskId} ${reason}`);
+const attention = async ({ tasks }: JobWorld): Promise<string[]> =>
+  (await tasks.open()).map(({ taskId, reason }) => `${taskId} ${reason}`);
 
 describe('createJob', () => {
   test('gives an id of its own family, and wakes the workers', async () => {
@@ -55,7 +56,10 @@ describe('createJob', () => {
       const world = await open();
       await world.create(keyed('k'));
 
-      await expect(world.create(keyed('k', 'another'))).rejects.toMatchObject({ kind: 'unprocessable', reason: 'idempotency_key_reused' });
+      await expect(world.create(keyed('k', 'another'))).rejects.toMatchObject({
+        kind: 'unprocessable',
+        reason: 'idempotency_key_reused',
+      });
     });
 
     test('is another call for another account, and after a day', async () => {
@@ -91,7 +95,8 @@ describe('createJob', () => {
     const outcomes = await Promise.allSettled(Array.from({ length: 60 }, () => world.create()));
 
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(LIMITS.perToken);
-    for (const { reason } of outcomes.filter((outcome) => outcome.status === 'rejected')) expect(reason).toMatchObject({ kind: 'exhausted', reason: 'too_many_tasks', retryAfterMs: 5000 });
+    for (const { reason } of outcomes.filter((outcome) => outcome.status === 'rejected'))
+      expect(reason).toMatchObject({ kind: 'exhausted', reason: 'too_many_tasks', retryAfterMs: 5000 });
     const own = await lease(world);
     await startJob(world.deps, own);
     await finishJob(world.deps, own, { answer: anAnswer() });
@@ -101,13 +106,20 @@ describe('createJob', () => {
   });
 });
 
-test('a job is its owner\'s alone', async () => {
+test("a job is its owner's alone", async () => {
   const world = await open();
   const { job } = await world.create();
 
   expect((await getJob(world.deps, 'acme', job.id)).id).toBe(job.id);
-  for (const [account, id] of [['rival', job.id], ['acme', 'task_1'], ['acme', '']] as const) {
-    await expect(getJob(world.deps, account, id)).rejects.toMatchObject({ kind: 'not_found', reason: 'task_not_found' });
+  for (const [account, id] of [
+    ['rival', job.id],
+    ['acme', 'task_1'],
+    ['acme', ''],
+  ] as const) {
+    await expect(getJob(world.deps, account, id)).rejects.toMatchObject({
+      kind: 'not_found',
+      reason: 'task_not_found',
+    });
   }
 });
 
@@ -189,7 +201,10 @@ describe('a create that is to be paid for first', () => {
     const world = await open();
     const own = await create(world);
     expect(world.announced).toEqual([]);
-    await expect(world.create(keyed('k'))).rejects.toMatchObject({ kind: 'conflict', reason: 'idempotency_key_in_use' });
+    await expect(world.create(keyed('k'))).rejects.toMatchObject({
+      kind: 'conflict',
+      reason: 'idempotency_key_in_use',
+    });
 
     await returnJob(world.deps, own, { ...GIVEN_UP, untouched: true });
 

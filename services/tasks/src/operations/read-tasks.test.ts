@@ -22,7 +22,9 @@ test('a task whose submission is unknown is read and listed like any other', asy
   const { task } = await world.create();
 
   expect(await getTask(world.deps, 'acme', task.id)).toMatchObject({ state: 'queued' });
-  expect((await listTasks(world.deps, { accountId: 'acme' }, { limit: 10 }, false)).tasks.map(({ id }) => id)).toEqual([task.id]);
+  expect((await listTasks(world.deps, { accountId: 'acme' }, { limit: 10 }, false)).tasks.map(({ id }) => id)).toEqual([
+    task.id,
+  ]);
 });
 
 test('a page tells whether there is more, and how many there are only when asked', async () => {

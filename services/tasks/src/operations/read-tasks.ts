@@ -18,8 +18,17 @@ export interface TaskPage {
 }
 
 /** A page of the owner's tasks. Behind a task that was removed meanwhile the page goes on: its place is known for as long as its record is kept. */
-export async function listTasks({ store }: Pick<Deps, 'store'>, filter: ListFilter & { readonly accountId: string }, page: Page, withTotal: boolean): Promise<TaskPage> {
+export async function listTasks(
+  { store }: Pick<Deps, 'store'>,
+  filter: ListFilter & { readonly accountId: string },
+  page: Page,
+  withTotal: boolean,
+): Promise<TaskPage> {
   if (page.after !== undefined) assertPosition(await store.find(page.after), filter.accountId, 'task');
   const found = await store.list(filter, { ...page, limit: page.limit + 1 });
-  return { tasks: found.slice(0, page.limit), hasMore: found.length > page.limit, total: withTotal ? await store.count(filter) : undefined };
+  return {
+    tasks: found.slice(0, page.limit),
+    hasMore: found.length > page.limit,
+    total: withTotal ? await store.count(filter) : undefined,
+  };
 }

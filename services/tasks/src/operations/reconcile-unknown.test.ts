@@ -21,18 +21,27 @@ async function lose(world: World, count = 1, order: Order = anOrder()): Promise<
   return tasks;
 }
 
-const admissions = async ({ deps }: World): Promise<string[]> => (await deps.store.list({ hidden: true }, { limit: 100, ascending: true })).map(({ admission }) => admission);
-const waiting = async ({ deps }: World): Promise<string[]> => (await deps.store.open()).map(({ detail }) => detail.replace(/^.*, and /, ''));
+const admissions = async ({ deps }: World): Promise<string[]> =>
+  (await deps.store.list({ hidden: true }, { limit: 100, ascending: true })).map(({ admission }) => admission);
+const waiting = async ({ deps }: World): Promise<string[]> =>
+  (await deps.store.open()).map(({ detail }) => detail.replace(/^.*, and /, ''));
 
 describe('work on the list of the upstream', () => {
   test('that is the only one to fit is given to the task, which is looked at at once', async () => {
     const world = await open();
     const [task] = await lose(world);
-    world.upstream.works = [aWork({ createdAt: world.clock.now() }), aWork({ upstreamId: 'up-other', createdAt: world.clock.now(), duration: 6 })];
+    world.upstream.works = [
+      aWork({ createdAt: world.clock.now() }),
+      aWork({ upstreamId: 'up-other', createdAt: world.clock.now(), duration: 6 }),
+    ];
 
     expect(await reconcileUnknown(world.deps)).toBe(1);
 
-    expect(await world.deps.store.find(task!.id)).toMatchObject({ admission: 'accepted', mapping: { channel: 'main', upstreamId: 'up-lost' }, nextPollAt: world.clock.now() });
+    expect(await world.deps.store.find(task!.id)).toMatchObject({
+      admission: 'accepted',
+      mapping: { channel: 'main', upstreamId: 'up-lost' },
+      nextPollAt: world.clock.now(),
+    });
     expect(world.counted.at(-1)).toBe('wake polls main');
     expect(world.upstream.submitted).toHaveLength(1);
   });
@@ -58,7 +67,11 @@ describe('work on the list of the upstream', () => {
 
   test.each<[string, Order, Partial<ListedWork>]>([
     ['whose resolution is written in the other case', anOrder(), { resolution: '768p' }],
-    ['whose adaptive ratio has become concrete', anOrder({ content: [aText(), anImage()], ratio: 'adaptive' }), { ratio: '9:16' }],
+    [
+      'whose adaptive ratio has become concrete',
+      anOrder({ content: [aText(), anImage()], ratio: 'adaptive' }),
+      { ratio: '9:16' },
+    ],
     ['whose ratio was not asked for', anOrder({ content: [aText(), anImage()], ratio: undefined }), { ratio: '9:16' }],
     ['that shows no ratio', anOrder(), { ratio: undefined }],
     ['of context-IR, which has no resolution', aContextIr(), { kind: 'context_ir', resolution: undefined }],
@@ -72,7 +85,7 @@ describe('work on the list of the upstream', () => {
     expect(await reconcileUnknown(world.deps)).toBe(1);
   });
 
-  test('that another task has is nobody\'s to take', async () => {
+  test("that another task has is nobody's to take", async () => {
     const world = await open();
     await lose(world);
     const { task } = await world.create();
@@ -104,10 +117,12 @@ describe('work on the list of the upstream', () => {
     expect(await reconcileUnknown(world.deps)).toBe(0);
 
     expect(await admissions(world)).toEqual(['unknown', 'unknown']);
-    expect(await waiting(world)).toEqual(Array.from({ length: 2 }, () => 'another task could have the work upstream that fits'));
+    expect(await waiting(world)).toEqual(
+      Array.from({ length: 2 }, () => 'another task could have the work upstream that fits'),
+    );
   });
 
-  test('that could be a create\'s which is being submitted right now is not given away', async () => {
+  test("that could be a create's which is being submitted right now is not given away", async () => {
     const world = await open();
     const [lost] = await lose(world);
     let during = -1;
@@ -127,8 +142,10 @@ describe('work on the list of the upstream', () => {
     expect(await world.deps.store.find(lost!.id)).toMatchObject({ admission: 'unknown' });
   });
 
-  test('that could be a task\'s of another channel of the same upstream account is not given away', async () => {
-    const world = await open({ channels: [channelSettings({ priority: 1, inFlightMax: 1 }), channelSettings({ id: 'sibling' })] });
+  test("that could be a task's of another channel of the same upstream account is not given away", async () => {
+    const world = await open({
+      channels: [channelSettings({ priority: 1, inFlightMax: 1 }), channelSettings({ id: 'sibling' })],
+    });
     world.upstream.answer('sibling', LOST);
     await lose(world, 2);
     world.upstream.works = [aWork({ createdAt: world.clock.now() })];
@@ -137,7 +154,10 @@ describe('work on the list of the upstream', () => {
   });
 
   test('is told apart among hundreds, each task getting its own', async () => {
-    const world = await open({ channels: [channelSettings({ inFlightMax: 1000, requestsPerMinute: 1000 })], limits: { inFlightPerToken: 1000, inFlightTotal: 1000 } });
+    const world = await open({
+      channels: [channelSettings({ inFlightMax: 1000, requestsPerMinute: 1000 })],
+      limits: { inFlightPerToken: 1000, inFlightTotal: 1000 },
+    });
     const works: ListedWork[] = [];
     for (let count = 0; count < 120; count += 1) {
       await lose(world);
@@ -150,15 +170,29 @@ describe('work on the list of the upstream', () => {
     expect(await reconcileUnknown(world.deps)).toBe(120);
 
     const tasks = await world.deps.store.list({}, { limit: 200, ascending: true });
-    expect(tasks.map(({ mapping }) => mapping?.upstreamId)).toEqual(works.map(({ upstreamId }) => upstreamId).toReversed());
+    expect(tasks.map(({ mapping }) => mapping?.upstreamId)).toEqual(
+      works.map(({ upstreamId }) => upstreamId).toReversed(),
+    );
   });
 });
 
 describe('a task of which nothing is found', () => {
   test.each<[string, (world: World) => void, string]>([
     ['on the list', () => undefined, 'no work upstream fits'],
-    ['because the list cannot be read', (world) => { world.upstream.works = undefined; }, 'no list of the upstream can be read'],
-    ['because its channel is gone', ({ deps }) => { Object.assign(deps.fleet, { find: () => undefined }); }, 'no list of the upstream can be read'],
+    [
+      'because the list cannot be read',
+      (world) => {
+        world.upstream.works = undefined;
+      },
+      'no list of the upstream can be read',
+    ],
+    [
+      'because its channel is gone',
+      ({ deps }) => {
+        Object.assign(deps.fleet, { find: () => undefined });
+      },
+      'no list of the upstream can be read',
+    ],
   ])('%s comes before a person after a minute, once, its hold kept', async (_why, prepare, detail) => {
     const world = await open();
     await lose(world);

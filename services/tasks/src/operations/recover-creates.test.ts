@@ -14,7 +14,12 @@ const idempotency = { key: 'k', fingerprint: 'f', expiresAt: Number.MAX_SAFE_INT
 
 /** Holds the money of a task as a create does. */
 async function hold({ deps, billing }: World, taskId: string): Promise<void> {
-  await deps.billing.placeHold({ taskId, accountId: 'acme', tokenId: 'token_1', facts: { priceKey: 'Alpha-H3', resolution: '768P', seconds: 5, inputVideoSeconds: 0, images: 0 } });
+  await deps.billing.placeHold({
+    taskId,
+    accountId: 'acme',
+    tokenId: 'token_1',
+    facts: { priceKey: 'Alpha-H3', resolution: '768P', seconds: 5, inputVideoSeconds: 0, images: 0 },
+  });
   expect(billing.holds.get(taskId)?.state).toBe('held');
 }
 
@@ -26,7 +31,10 @@ describe('a create whose process died before its attempt started', () => {
 
     expect(await recoverCreates(world.deps, ALIVE)).toBe(1);
 
-    expect(await world.deps.store.find('task_1')).toMatchObject({ admission: 'refused', failure: { code: 'interrupted' } });
+    expect(await world.deps.store.find('task_1')).toMatchObject({
+      admission: 'refused',
+      failure: { code: 'interrupted' },
+    });
     expect(await world.deps.store.findOwned('acme', 'task_1')).toBeUndefined();
     expect(await world.deps.store.findKey('acme', 'k', world.clock.now())).toBeUndefined();
     expect(await world.deps.store.inFlight('total')).toBe(0);
@@ -68,7 +76,11 @@ describe('a create whose process died after its attempt started', () => {
     await world.clock.advance(MINUTE_MS);
     await settleFinished(world.deps);
 
-    expect(await world.deps.store.findOwned('acme', 'task_1')).toMatchObject({ admission: 'unknown', state: 'queued', mapping: { channel: 'main', upstreamAccount: 'vendor' } });
+    expect(await world.deps.store.findOwned('acme', 'task_1')).toMatchObject({
+      admission: 'unknown',
+      state: 'queued',
+      mapping: { channel: 'main', upstreamAccount: 'vendor' },
+    });
     expect(await outcomes(world.deps.store, 'task_1')).toEqual(['unknown']);
     expect(world.billing.holds.get('task_1')?.state).toBe('held');
     expect(await world.create(undefined, { idempotency })).toMatchObject({ task: { id: 'task_1' }, replayed: true });
@@ -76,14 +88,25 @@ describe('a create whose process died after its attempt started', () => {
   });
 
   test('is unknown on the channel of the attempt that was on its way', async () => {
-    const world = await open({ channels: [channelSettings({ id: 'first' }), channelSettings({ id: 'second', upstreamAccount: 'other' })] });
+    const world = await open({
+      channels: [channelSettings({ id: 'first' }), channelSettings({ id: 'second', upstreamAccount: 'other' })],
+    });
     await started(world.deps.store, 'task_1', { owner: 'proc_dead', createdAt: world.clock.now(), channel: 'first' });
     await world.deps.store.refuseAttempt('task_1', { number: 1, channel: 'first', error: 'no', at: world.clock.now() });
-    await world.deps.store.startAttempt('task_1', { number: 2, owner: 'proc_dead', channel: 'second', inFlightMax: 10, at: world.clock.now() });
+    await world.deps.store.startAttempt('task_1', {
+      number: 2,
+      owner: 'proc_dead',
+      channel: 'second',
+      inFlightMax: 10,
+      at: world.clock.now(),
+    });
 
     await recoverCreates(world.deps, ALIVE);
 
-    expect(await world.deps.store.find('task_1')).toMatchObject({ admission: 'unknown', mapping: { channel: 'second', upstreamAccount: 'other' } });
+    expect(await world.deps.store.find('task_1')).toMatchObject({
+      admission: 'unknown',
+      mapping: { channel: 'second', upstreamAccount: 'other' },
+    });
     expect(await outcomes(world.deps.store, 'task_1')).toEqual(['refused', 'unknown']);
   });
 
@@ -93,7 +116,10 @@ describe('a create whose process died after its attempt started', () => {
 
     await recoverCreates(world.deps, ALIVE);
 
-    expect(await world.deps.store.find('task_1')).toMatchObject({ admission: 'unknown', mapping: { channel: 'gone', upstreamAccount: '' } });
+    expect(await world.deps.store.find('task_1')).toMatchObject({
+      admission: 'unknown',
+      mapping: { channel: 'gone', upstreamAccount: '' },
+    });
   });
 });
 
@@ -139,7 +165,16 @@ describe('a create of a living process', () => {
     let start: Promise<PromiseSettledResult<boolean>[]> | undefined;
     world.journal.put(async ({ name }, proceed) => {
       const answer = await proceed();
-      if (name === 'store.attempts') start ??= Promise.allSettled([store.startAttempt('task_1', { number: 1, owner: 'proc_dead', channel: 'main', inFlightMax: 10, at: world.clock.now() })]);
+      if (name === 'store.attempts')
+        start ??= Promise.allSettled([
+          store.startAttempt('task_1', {
+            number: 1,
+            owner: 'proc_dead',
+            channel: 'main',
+            inFlightMax: 10,
+            at: world.clock.now(),
+          }),
+        ]);
       await start;
       return answer;
     });
@@ -172,7 +207,8 @@ describe('a create of a living process', () => {
 describe('a create of this process that ended while the database was away', () => {
   test('before it submitted is refused as soon as it can be: its key is free, its counters down, its hold goes back', async () => {
     const world = await open();
-    for (const name of ['store.startAttempt', 'store.refuse']) world.journal.fail(name, new Error('the database is away'));
+    for (const name of ['store.startAttempt', 'store.refuse'])
+      world.journal.fail(name, new Error('the database is away'));
     await expect(world.create(undefined, { idempotency })).rejects.toThrow('the database is away');
     expect(await world.deps.store.list({ hidden: true }, { limit: 10 })).toMatchObject([{ admission: 'submitting' }]);
 
@@ -180,7 +216,9 @@ describe('a create of this process that ended while the database was away', () =
     await world.clock.advance(MINUTE_MS);
     await settleFinished(world.deps);
 
-    expect(await world.deps.store.list({ hidden: true }, { limit: 10 })).toMatchObject([{ admission: 'refused', failure: { code: 'interrupted' } }]);
+    expect(await world.deps.store.list({ hidden: true }, { limit: 10 })).toMatchObject([
+      { admission: 'refused', failure: { code: 'interrupted' } },
+    ]);
     expect(await world.deps.store.findKey('acme', 'k', world.clock.now())).toBeUndefined();
     expect(await world.deps.store.inFlight('total')).toBe(0);
     expect([...world.billing.holds.values()].map(({ state }) => state)).toEqual(['released']);
@@ -195,7 +233,9 @@ describe('a create of this process that ended while the database was away', () =
       return answer;
     });
     await expect(world.create()).rejects.toThrow('away');
-    expect(await outcomes(world.deps.store, (await world.deps.store.list({ hidden: true }, { limit: 1 }))[0]!.id)).toEqual(['started']);
+    expect(
+      await outcomes(world.deps.store, (await world.deps.store.list({ hidden: true }, { limit: 1 }))[0]!.id),
+    ).toEqual(['started']);
 
     await recoverOwnCreates(world.deps);
 
@@ -213,7 +253,9 @@ describe('a create of this process that ended while the database was away', () =
 
     await recoverOwnCreates(world.deps);
 
-    expect(await world.deps.store.list({ hidden: true }, { limit: 10 })).toMatchObject([{ admission: 'unknown', state: 'queued' }]);
+    expect(await world.deps.store.list({ hidden: true }, { limit: 10 })).toMatchObject([
+      { admission: 'unknown', state: 'queued' },
+    ]);
     expect([...world.billing.holds.values()].map(({ state }) => state)).toEqual(['held']);
     expect(world.upstream.submitted).toHaveLength(1);
   });
@@ -243,7 +285,9 @@ describe('a create of this process that ended while the database was away', () =
 
     await expect(world.create()).rejects.toThrow('a fault');
 
-    expect(await world.deps.store.list({ hidden: true }, { limit: 10 })).toMatchObject([{ admission: 'refused', failure: { code: 'internal_error' } }]);
+    expect(await world.deps.store.list({ hidden: true }, { limit: 10 })).toMatchObject([
+      { admission: 'refused', failure: { code: 'internal_error' } },
+    ]);
     expect([...world.billing.holds.values()].map(({ state }) => state)).toEqual(['released']);
     expect([...world.deps.creating]).toEqual([]);
   });

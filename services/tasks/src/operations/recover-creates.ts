@@ -38,7 +38,12 @@ async function recover(deps: Deps, task: Pick<Task, 'id'>): Promise<void> {
   const started = (await deps.store.attempts(task.id)).find(({ outcome }) => outcome === 'started');
   if (started !== undefined) {
     const upstreamAccount = deps.fleet.find(started.channel)?.channel.settings.upstreamAccount ?? '';
-    await deps.store.leaveUnknown(task.id, { number: started.number, mapping: { channel: started.channel, upstreamAccount }, error: CUT_OFF, at });
+    await deps.store.leaveUnknown(task.id, {
+      number: started.number,
+      mapping: { channel: started.channel, upstreamAccount },
+      error: CUT_OFF,
+      at,
+    });
     deps.log.warn({ taskId: task.id, channel: started.channel }, 'a create was cut off while it was being submitted');
     return;
   }
@@ -46,6 +51,10 @@ async function recover(deps: Deps, task: Pick<Task, 'id'>): Promise<void> {
 }
 
 async function refuse({ store, clock, log }: Deps, taskId: string): Promise<void> {
-  await store.refuse(taskId, { code: 'interrupted', message: 'the service stopped before the task was submitted' }, clock.now());
+  await store.refuse(
+    taskId,
+    { code: 'interrupted', message: 'the service stopped before the task was submitted' },
+    clock.now(),
+  );
   log.warn({ taskId }, 'a create was cut off before it was submitted');
 }

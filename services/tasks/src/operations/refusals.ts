@@ -9,56 +9,135 @@ export function refusalOf(fault: Fault): Problem {
 }
 
 export const modelNotFound = (model: string): Problem =>
-  new Problem({ kind: 'not_found', reason: 'model_not_found', field: 'model', message: `${JSON.stringify(model.slice(0, 100))} is not a model that this token can use here; GET /v1/models lists those that it can` });
+  new Problem({
+    kind: 'not_found',
+    reason: 'model_not_found',
+    field: 'model',
+    message: `${JSON.stringify(model.slice(0, 100))} is not a model that this token can use here; GET /v1/models lists those that it can`,
+  });
 
 export const taskNotFound = (field?: string): Problem =>
-  new Problem({ kind: 'not_found', reason: 'task_not_found', field, message: field === undefined ? 'no such task' : 'names no task of this account' });
+  new Problem({
+    kind: 'not_found',
+    reason: 'task_not_found',
+    field,
+    message: field === undefined ? 'no such task' : 'names no task of this account',
+  });
 
 export const sourceGone = (): Problem =>
-  refusalOf({ reason: 'source_task_unsupported', field: 'source_task_id', message: 'names a task whose video or references are no longer kept; send them again as content with a base_video' });
+  refusalOf({
+    reason: 'source_task_unsupported',
+    field: 'source_task_id',
+    message: 'names a task whose video or references are no longer kept; send them again as content with a base_video',
+  });
 
 export const tooManyTasks = (): Problem =>
-  new Problem({ kind: 'exhausted', reason: 'too_many_tasks', message: 'too many tasks are in flight; wait until one has finished', retryAfterMs: RETRY_SOON_MS });
+  new Problem({
+    kind: 'exhausted',
+    reason: 'too_many_tasks',
+    message: 'too many tasks are in flight; wait until one has finished',
+    retryAfterMs: RETRY_SOON_MS,
+  });
 
 export const tooManyJobs = (): Problem =>
-  new Problem({ kind: 'exhausted', reason: 'too_many_tasks', message: 'too many asynchronous calls have not ended yet; wait until one has', retryAfterMs: RETRY_SOON_MS });
+  new Problem({
+    kind: 'exhausted',
+    reason: 'too_many_tasks',
+    message: 'too many asynchronous calls have not ended yet; wait until one has',
+    retryAfterMs: RETRY_SOON_MS,
+  });
 
-export const jobNotFound = (): Problem => new Problem({ kind: 'not_found', reason: 'task_not_found', message: 'there is no such asynchronous call' });
+export const jobNotFound = (): Problem =>
+  new Problem({ kind: 'not_found', reason: 'task_not_found', message: 'there is no such asynchronous call' });
 
-export const leaseLost = (): Problem => new Problem({ kind: 'conflict', reason: 'job_lease_lost', message: 'this lease of the job is over; do not call the upstream' });
+export const leaseLost = (): Problem =>
+  new Problem({
+    kind: 'conflict',
+    reason: 'job_lease_lost',
+    message: 'this lease of the job is over; do not call the upstream',
+  });
 
 export const keyReused = (): Problem =>
-  new Problem({ kind: 'unprocessable', reason: 'idempotency_key_reused', message: 'this Idempotency-Key was used with another request; use a new key for a new request' });
+  new Problem({
+    kind: 'unprocessable',
+    reason: 'idempotency_key_reused',
+    message: 'this Idempotency-Key was used with another request; use a new key for a new request',
+  });
 
 export const keyInUse = (): Problem =>
-  new Problem({ kind: 'conflict', reason: 'idempotency_key_in_use', message: 'the first request with this Idempotency-Key is still running; ask again', retryAfterMs: 1000 });
+  new Problem({
+    kind: 'conflict',
+    reason: 'idempotency_key_in_use',
+    message: 'the first request with this Idempotency-Key is still running; ask again',
+    retryAfterMs: 1000,
+  });
 
 export const contentRejected = (): Problem =>
-  new Problem({ kind: 'unprocessable', reason: 'content_rejected', message: 'the generator refused the content of this request; change the text or the media' });
+  new Problem({
+    kind: 'unprocessable',
+    reason: 'content_rejected',
+    message: 'the generator refused the content of this request; change the text or the media',
+  });
 
 export const orderRejected = (): Problem =>
-  new Problem({ kind: 'invalid', reason: 'invalid_request', message: 'the generator refused this request as invalid; check content, duration, resolution and ratio together' });
+  new Problem({
+    kind: 'invalid',
+    reason: 'invalid_request',
+    message: 'the generator refused this request as invalid; check content, duration, resolution and ratio together',
+  });
 
 export const unfit = (): Problem =>
-  new Problem({ kind: 'invalid', reason: 'invalid_request', message: 'no generator for this model can take this combination of inputs; send fewer media, or other roles, duration, resolution or ratio' });
+  new Problem({
+    kind: 'invalid',
+    reason: 'invalid_request',
+    message:
+      'no generator for this model can take this combination of inputs; send fewer media, or other roles, duration, resolution or ratio',
+  });
 
 export const noChannel = (): Problem =>
-  new Problem({ kind: 'unavailable', reason: 'no_channel_available', message: 'no generator can take this request now; try again', retryAfterMs: RETRY_SOON_MS });
+  new Problem({
+    kind: 'unavailable',
+    reason: 'no_channel_available',
+    message: 'no generator can take this request now; try again',
+    retryAfterMs: RETRY_SOON_MS,
+  });
 
 export const throttled = (retryAfterMs: number): Problem =>
-  new Problem({ kind: 'exhausted', reason: 'rate_limit_exceeded', message: 'every generator that could take this request is at its limit; try again later', retryAfterMs });
+  new Problem({
+    kind: 'exhausted',
+    reason: 'rate_limit_exceeded',
+    message: 'every generator that could take this request is at its limit; try again later',
+    retryAfterMs,
+  });
 
 export const notCancellable = (why: string): Problem =>
-  new Problem({ kind: 'conflict', reason: 'task_not_cancellable', message: `only a queued task can be cancelled, and only when the generator confirms it; ${why}` });
+  new Problem({
+    kind: 'conflict',
+    reason: 'task_not_cancellable',
+    message: `only a queued task can be cancelled, and only when the generator confirms it; ${why}`,
+  });
 
 export const notFinished = (): Problem =>
-  new Problem({ kind: 'conflict', reason: 'task_not_completed', message: 'only a finished task can be deleted; wait until it has ended, or cancel it' });
+  new Problem({
+    kind: 'conflict',
+    reason: 'task_not_completed',
+    message: 'only a finished task can be deleted; wait until it has ended, or cancel it',
+  });
 
 export const tokenRequired = (): Problem =>
-  refusalOf({ reason: 'invalid_request', field: 'token_id', message: 'is required; make one with AccountService.CreateToken' });
+  refusalOf({
+    reason: 'invalid_request',
+    field: 'token_id',
+    message: 'is required; make one with AccountService.CreateToken',
+  });
 
 export const tokenNotFound = (): Problem =>
-  new Problem({ kind: 'not_found', reason: 'token_not_found', field: 'token_id', message: 'must be the id of a token of the account' });
+  new Problem({
+    kind: 'not_found',
+    reason: 'token_not_found',
+    field: 'token_id',
+    message: 'must be the id of a token of the account',
+  });
 
 export const tokenExpired = (): Problem =>
   new Problem({ kind: 'forbidden', reason: 'token_disabled', message: 'the API key has expired; use another one' });

@@ -31,7 +31,10 @@ describe('removeOldJobs', () => {
 
     await removeOldJobs(world.deps);
     expect(world.media.removed).toEqual(['prv_body']);
-    expect(await getJob(world.deps, 'acme', jobId)).toMatchObject({ state: 'completed', answer: { body: { object: 'prv_answer' } } });
+    expect(await getJob(world.deps, 'acme', jobId)).toMatchObject({
+      state: 'completed',
+      answer: { body: { object: 'prv_answer' } },
+    });
 
     await world.clock.advance(LIMITS.retentionMs);
     await removeOldJobs(world.deps);

@@ -12,7 +12,11 @@ const DAY_MS = 24 * 3600 * 1000;
 
 async function finished(world: World): Promise<Task> {
   const { task } = await world.create();
-  await completeTask(world.deps, task, { phase: 'succeeded', status: 'succeeded', url: 'https://upstream.example/v.mp4' });
+  await completeTask(world.deps, task, {
+    phase: 'succeeded',
+    status: 'succeeded',
+    url: 'https://upstream.example/v.mp4',
+  });
   const ended = (await world.deps.store.find(task.id))!;
   await settleTask(world.deps, ended);
   return ended;
@@ -41,14 +45,24 @@ test('a regeneration lives on when its source goes', async () => {
   await removeOld(world.deps, 90 * DAY_MS);
   expect(await world.deps.store.find(id)).toBeUndefined();
 
-  await completeTask(world.deps, task, { phase: 'succeeded', status: 'succeeded', url: 'https://upstream.example/w.mp4' });
+  await completeTask(world.deps, task, {
+    phase: 'succeeded',
+    status: 'succeeded',
+    url: 'https://upstream.example/w.mp4',
+  });
   expect(await world.deps.store.find(task.id)).toMatchObject({ state: 'completed', seconds: 5 });
 });
 
 test('one pass takes a batch, however much is old, and leaves the rest to the next', async () => {
   const world = await open();
   const limits: number[] = [];
-  const store = { ...world.deps.store, removeFinished: async ({ limit }: { readonly limit: number }) => { limits.push(limit); return limit; } };
+  const store = {
+    ...world.deps.store,
+    removeFinished: async ({ limit }: { readonly limit: number }) => {
+      limits.push(limit);
+      return limit;
+    },
+  };
 
   expect(await removeOld({ ...world.deps, store }, DAY_MS)).toBe(0);
 

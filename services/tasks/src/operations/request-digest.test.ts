@@ -6,7 +6,8 @@ import type { MediaItem, Order } from '../domain/order.ts';
 import { callDigest, orderDigest } from './request-digest.ts';
 
 const image: MediaItem = { media: 'image', role: 'first_frame', url: 'https://files.example/1' };
-const withMedium = (changes: Partial<MediaItem> = {}): Order => anOrder({ content: [aText('a fox'), { ...image, ...changes }] });
+const withMedium = (changes: Partial<MediaItem> = {}): Order =>
+  anOrder({ content: [aText('a fox'), { ...image, ...changes }] });
 const withExtra = (extraJson: string): Order => anOrder({ extraJson });
 
 describe('the digest of an order', () => {
@@ -14,14 +15,26 @@ describe('the digest of an order', () => {
     ['the kind', anOrder(), anOrder({ kind: 'regeneration' })],
     ['the model', anOrder(), anOrder({ model: 'Alpha-H4' })],
     ['a text', anOrder({ content: [aText('a fox')] }), anOrder({ content: [aText('a box')] })],
-    ['a text that is one of two', anOrder({ content: [aText('a fox'), aText('runs')] }), anOrder({ content: [aText('a foxruns')] })],
-    ['the place of an item', anOrder({ content: [aText('a fox'), aText('runs')] }), anOrder({ content: [aText('runs'), aText('a fox')] })],
+    [
+      'a text that is one of two',
+      anOrder({ content: [aText('a fox'), aText('runs')] }),
+      anOrder({ content: [aText('a foxruns')] }),
+    ],
+    [
+      'the place of an item',
+      anOrder({ content: [aText('a fox'), aText('runs')] }),
+      anOrder({ content: [aText('runs'), aText('a fox')] }),
+    ],
     ['the medium', withMedium(), withMedium({ media: 'video' })],
     ['the role', withMedium(), withMedium({ role: 'last_frame' })],
     ['the address', withMedium(), withMedium({ url: 'https://files.example/2' })],
     ['the object', withMedium({ url: undefined, object: 'obj_1' }), withMedium({ url: undefined, object: 'obj_2' })],
     ['the declared type', withMedium({ declaredType: 'image/png' }), withMedium({ declaredType: 'image/jpeg' })],
-    ['an address and an object of the same name', withMedium({ url: 'x' }), withMedium({ url: undefined, object: 'x' })],
+    [
+      'an address and an object of the same name',
+      withMedium({ url: 'x' }),
+      withMedium({ url: undefined, object: 'x' }),
+    ],
     ['one medium more', withMedium(), anOrder({ content: [...withMedium().content, aSound('reference_audio')] })],
     ['the duration', anOrder({ duration: 5 }), anOrder({ duration: 6 })],
     ['a duration of none', anOrder({ duration: undefined }), anOrder({ duration: 0 })],
@@ -41,9 +54,17 @@ describe('the digest of an order', () => {
   });
 
   test.each<[string, Order, Order]>([
-    ['the order of its keys', anOrder({ ratio: '16:9', size: '1x1' }), Object.fromEntries(Object.entries(anOrder({ ratio: '16:9', size: '1x1' })).toReversed()) as unknown as Order],
+    [
+      'the order of its keys',
+      anOrder({ ratio: '16:9', size: '1x1' }),
+      Object.fromEntries(Object.entries(anOrder({ ratio: '16:9', size: '1x1' })).toReversed()) as unknown as Order,
+    ],
     ['what is absent', anOrder(), { ...anOrder(), callbackUrl: undefined }],
-    ['the order of the keys of unknown fields, and their spacing', withExtra('{"seed":1,"style":{"a":[1,2],"b":null}}'), withExtra('{ "style": {"b":null, "a":[1,2]},\n"seed":1 }')],
+    [
+      'the order of the keys of unknown fields, and their spacing',
+      withExtra('{"seed":1,"style":{"a":[1,2],"b":null}}'),
+      withExtra('{ "style": {"b":null, "a":[1,2]},\n"seed":1 }'),
+    ],
     ['how a character is written', withExtra('{"style":"\\u00e4"}'), withExtra('{"style":"ä"}')],
   ])('is the same whatever %s', (_what, one, other) => {
     expect(orderDigest(one)).toBe(orderDigest(other));
@@ -61,8 +82,15 @@ describe('the digest of an order', () => {
 
 describe('the digest of a call', () => {
   test.each<[string, Partial<JobCall>]>([
-    ['endpoint', { endpoint: 'responses' }], ['model', { model: 'other' }], ['method', { method: 'PUT' }], ['path', { path: '/v1/responses' }], ['query', { query: 'a=b' }],
-    ['header', { headers: [['content-type', 'text/plain']] }], ['headers', { headers: [] }], ['body', { body: { inline: 'AAAA' } }], ['object', { body: { object: 'prv_1' } }],
+    ['endpoint', { endpoint: 'responses' }],
+    ['model', { model: 'other' }],
+    ['method', { method: 'PUT' }],
+    ['path', { path: '/v1/responses' }],
+    ['query', { query: 'a=b' }],
+    ['header', { headers: [['content-type', 'text/plain']] }],
+    ['headers', { headers: [] }],
+    ['body', { body: { inline: 'AAAA' } }],
+    ['object', { body: { object: 'prv_1' } }],
   ])('is another with another %s', (_what, changes) => {
     expect(callDigest(aCall(changes), false)).not.toBe(callDigest(aCall(), false));
   });
@@ -72,7 +100,8 @@ describe('the digest of a call', () => {
   });
 
   test('is the same whatever the order and the case of its headers, but not of the values of one', () => {
-    const withHeaders = (...headers: readonly (readonly [string, string])[]): string => callDigest(aCall({ headers }), false);
+    const withHeaders = (...headers: readonly (readonly [string, string])[]): string =>
+      callDigest(aCall({ headers }), false);
 
     expect(withHeaders(['b', '1'], ['A', '2'])).toBe(withHeaders(['a', '2'], ['b', '1']));
     expect(withHeaders(['a', '1'], ['a', '2'])).not.toBe(withHeaders(['a', '2'], ['a', '1']));

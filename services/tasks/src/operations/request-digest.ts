@@ -14,12 +14,16 @@ export function orderDigest({ extraJson, ...order }: Order): string {
 
 /** The same for a call that is made later; the order of headers of different names does not change it. */
 export function callDigest({ headers, ...call }: JobCall, repeatable: boolean): string {
-  const inOrder = headers.map(([name, value]) => [name.toLowerCase(), value] as const).toSorted(([one], [other]) => compare(one, other));
+  const inOrder = headers
+    .map(([name, value]) => [name.toLowerCase(), value] as const)
+    .toSorted(([one], [other]) => compare(one, other));
   return digestOf('call', { ...call, headers: inOrder, repeatable });
 }
 
 function digestOf(what: string, value: object): string {
-  return `${what}:${createHash('sha256').update(JSON.stringify(sorted(value))).digest('base64url')}`;
+  return `${what}:${createHash('sha256')
+    .update(JSON.stringify(sorted(value)))
+    .digest('base64url')}`;
 }
 
 /**
@@ -39,7 +43,11 @@ function canonicalJson(text: string): string {
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => compare(one, other)).map(([name, inner]) => [name, sorted(inner)]));
+  return Object.fromEntries(
+    Object.entries(value)
+      .toSorted(([one], [other]) => compare(one, other))
+      .map(([name, inner]) => [name, sorted(inner)]),
+  );
 }
 
 function compare(one: string, other: string): number {

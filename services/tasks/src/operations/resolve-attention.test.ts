@@ -12,7 +12,8 @@ const open = useWorlds();
 const MINUTE_MS = 60_000;
 const USAGE = { totalSeconds: 500 };
 
-const resolve = ({ deps }: World, { id }: Task, resolution: Resolution): Promise<Task> => resolveAttention(deps, id, { resolution, actor: 'ann' });
+const resolve = ({ deps }: World, { id }: Task, resolution: Resolution): Promise<Task> =>
+  resolveAttention(deps, id, { resolution, actor: 'ann' });
 const holdOf = ({ billing }: World, { id }: Task) => billing.holds.get(id);
 
 /** A task before a person that has not ended. */
@@ -49,11 +50,16 @@ describe('a decision over a task that has not ended', () => {
 
     expect(await world.sql.read('SELECT id FROM outbox')).toEqual([{ id: task.id }]);
     expect(await world.deps.store.open()).toEqual([]);
-    expect(await world.deps.store.events(task.id)).toContainEqual(expect.objectContaining({ type: 'attention_resolved', detailJson: JSON.stringify({ resolution, actor: 'ann' }) }));
+    expect(await world.deps.store.events(task.id)).toContainEqual(
+      expect.objectContaining({ type: 'attention_resolved', detailJson: JSON.stringify({ resolution, actor: 'ann' }) }),
+    );
     expect(await world.deps.store.inFlight('total')).toBe(0);
   });
 
-  test.each<[Resolution, string]>([['completed', 'settled'], ['failed', 'released']])('as %s has its hold %s by the sweep', async (resolution, state) => {
+  test.each<[Resolution, string]>([
+    ['completed', 'settled'],
+    ['failed', 'released'],
+  ])('as %s has its hold %s by the sweep', async (resolution, state) => {
     const { world, task } = await withWaiting();
     await resolve(world, task, resolution);
 
@@ -82,7 +88,10 @@ describe('a decision over a task that has not ended', () => {
 });
 
 describe('a decision over usage far above the hold', () => {
-  test.each<[Resolution, string]>([['completed', 'settled'], ['failed', 'released']])('as %s has its hold %s', async (resolution, state) => {
+  test.each<[Resolution, string]>([
+    ['completed', 'settled'],
+    ['failed', 'released'],
+  ])('as %s has its hold %s', async (resolution, state) => {
     const { world, task } = await withOverrun();
 
     expect(await resolve(world, task, resolution)).toMatchObject({ state: 'completed' });
@@ -124,7 +133,10 @@ describe('a decision over a task that does not wait', () => {
     const world = await open();
     const { task } = await world.create();
 
-    await expect(resolve(world, task, resolution)).rejects.toMatchObject({ kind: 'conflict', reason: 'not_in_attention' });
+    await expect(resolve(world, task, resolution)).rejects.toMatchObject({
+      kind: 'conflict',
+      reason: 'not_in_attention',
+    });
 
     expect(await world.deps.store.find(task.id)).toMatchObject({ state: 'queued' });
     expect(holdOf(world, task)?.state).toBe('held');
@@ -151,6 +163,8 @@ describe('a decision over a task that does not wait', () => {
   test('because there is none is told so', async () => {
     const world = await open();
 
-    await expect(resolveAttention(world.deps, 'task_none', { resolution: 'failed', actor: 'ann' })).rejects.toMatchObject({ reason: 'task_not_found' });
+    await expect(
+      resolveAttention(world.deps, 'task_none', { resolution: 'failed', actor: 'ann' }),
+    ).rejects.toMatchObject({ reason: 'task_not_found' });
   });
 });

@@ -26,15 +26,28 @@ const FINISHED: Readonly<Record<Resolution, (deps: Deps, task: Task) => Promise<
   },
   failed: (deps, task) => deps.billing.releaseHold(task.id),
   retry: async (deps, task) => {
-    if ((await deps.billing.settle(task.id, task.usage)) === 'deferred') throw new Problem({ kind: 'conflict', reason: 'still_deferred', message: 'the usage is still far above the hold; decide as completed or failed' });
+    if ((await deps.billing.settle(task.id, task.usage)) === 'deferred')
+      throw new Problem({
+        kind: 'conflict',
+        reason: 'still_deferred',
+        message: 'the usage is still far above the hold; decide as completed or failed',
+      });
   },
 };
 
 export const notWaiting = (): Problem =>
-  new Problem({ kind: 'conflict', reason: 'not_in_attention', message: 'this task does not wait for a decision; `attention list` shows those that do' });
+  new Problem({
+    kind: 'conflict',
+    reason: 'not_in_attention',
+    message: 'this task does not wait for a decision; `attention list` shows those that do',
+  });
 
 /** Carries out a person's decision, and writes down whose it was. */
-export async function resolveAttention(deps: Deps, taskId: string, decision: { readonly resolution: Resolution; readonly actor: string }): Promise<Task> {
+export async function resolveAttention(
+  deps: Deps,
+  taskId: string,
+  decision: { readonly resolution: Resolution; readonly actor: string },
+): Promise<Task> {
   const task = await deps.store.find(taskId);
   if (task === undefined) throw taskNotFound();
   if (!(await deps.store.waits(taskId))) throw notWaiting();

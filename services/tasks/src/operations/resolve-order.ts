@@ -16,28 +16,50 @@ export interface ResolvedOrder {
 }
 
 /** Finds what an order names, or refuses: the model and its channels first, then ownership of the source, then its fitness. */
-export async function resolveOrder(deps: Pick<Deps, 'store' | 'fleet' | 'models' | 'grants'>, asker: Asker, order: Order): Promise<ResolvedOrder> {
+export async function resolveOrder(
+  deps: Pick<Deps, 'store' | 'fleet' | 'models' | 'grants'>,
+  asker: Asker,
+  order: Order,
+): Promise<ResolvedOrder> {
   if (!isVisible(asker.visibleModels, order.model) || !deps.models().has(order.model)) throw modelNotFound(order.model);
   const serving = deps.fleet.serving(order.kind, order.model);
   if (serving.length === 0) throw modelNotFound(order.model);
 
-  const source = order.sourceTaskId === undefined ? undefined : await deps.store.findOwned(asker.accountId, order.sourceTaskId);
+  const source =
+    order.sourceTaskId === undefined ? undefined : await deps.store.findOwned(asker.accountId, order.sourceTaskId);
   if (order.sourceTaskId !== undefined && source === undefined) throw taskNotFound('source_task_id');
   const fault = source === undefined ? undefined : sourceFault(source);
   if (fault !== undefined) throw refusalOf(fault);
 
-  const sameAccount = serving.filter(({ channel }) => source === undefined || channel.settings.upstreamAccount === source.mapping?.upstreamAccount);
+  const sameAccount = serving.filter(
+    ({ channel }) => source === undefined || channel.settings.upstreamAccount === source.mapping?.upstreamAccount,
+  );
   if (sameAccount.length === 0) {
-    throw refusalOf({ reason: 'source_task_unsupported', field: 'source_task_id', message: 'names a task whose generator cannot render it again' });
+    throw refusalOf({
+      reason: 'source_task_unsupported',
+      field: 'source_task_id',
+      message: 'names a task whose generator cannot render it again',
+    });
   }
   return { order, source, berths: granted(deps, asker, order, sameAccount) };
 }
 
 /** A file of an upstream account goes only to that account, and only where the operator granted it. */
-function granted({ grants }: Pick<Deps, 'grants'>, { accountId }: Asker, order: Order, berths: readonly Berth[]): readonly Berth[] {
+function granted(
+  { grants }: Pick<Deps, 'grants'>,
+  { accountId }: Asker,
+  order: Order,
+  berths: readonly Berth[],
+): readonly Berth[] {
   if (!mediaOf(order).some(isUpstreamFile)) return berths;
   const allowed = grants().get(accountId) ?? [];
   const left = berths.filter(({ channel }) => allowed.includes(channel.settings.upstreamAccount));
-  if (left.length === 0) throw refusalOf({ reason: 'invalid_media', field: 'content', message: 'names an upstream file (asset:// or mm_file://), which this account may not use; send a URL or the bytes' });
+  if (left.length === 0)
+    throw refusalOf({
+      reason: 'invalid_media',
+      field: 'content',
+      message:
+        'names an upstream file (asset:// or mm_file://), which this account may not use; send a URL or the bytes',
+    });
   return left;
 }

@@ -5,9 +5,15 @@ import { raiseAttention } from './raise-attention.ts';
 
 /** Makes certain that the money of a finished task moved. Billing does it once, however often it is asked. */
 export async function settleTask(deps: Deps, task: Task): Promise<void> {
-  const settled = task.state === 'completed' ? await deps.billing.settle(task.id, task.usage) : await release(deps, task);
+  const settled =
+    task.state === 'completed' ? await deps.billing.settle(task.id, task.usage) : await release(deps, task);
   if (settled === 'deferred') {
-    await raiseAttention(deps, task, 'overrun', 'the upstream reports far more usage than was held; nothing was charged');
+    await raiseAttention(
+      deps,
+      task,
+      'overrun',
+      'the upstream reports far more usage than was held; nothing was charged',
+    );
   }
   await deps.store.markSettled(task.id, deps.clock.now());
 }
@@ -19,8 +25,12 @@ async function release(deps: Deps, task: Task): Promise<'settled'> {
 }
 
 /** What a refused create had: its money first, then what was staged for it. Repeating it is harmless. */
-export async function giveBack({ billing, media }: Pick<Deps, 'billing' | 'media'>, { id, accountId, order }: Pick<Task, 'id' | 'accountId' | 'order'>): Promise<void> {
+export async function giveBack(
+  { billing, media }: Pick<Deps, 'billing' | 'media'>,
+  { id, accountId, order }: Pick<Task, 'id' | 'accountId' | 'order'>,
+): Promise<void> {
   await billing.releaseHold(id);
   // a regeneration stages the media of its source
-  if (order.sourceTaskId !== undefined || order.content.some(isMedia)) await media.removeStaged({ accountId, taskId: id });
+  if (order.sourceTaskId !== undefined || order.content.some(isMedia))
+    await media.removeStaged({ accountId, taskId: id });
 }

@@ -10,7 +10,9 @@ import { applyReport } from './apply-report.ts';
 const open = useWorlds();
 
 /** A completed generation with a reference, which these channels may render again. */
-async function withSource(channels: readonly ChannelSettings[]): Promise<{ readonly world: World; readonly sourceTaskId: string }> {
+async function withSource(
+  channels: readonly ChannelSettings[],
+): Promise<{ readonly world: World; readonly sourceTaskId: string }> {
   const world = await open({ channels });
   const { task } = await world.create(anOrder({ content: [aText('a fox'), anImage('reference_image')], duration: 9 }));
   const look = succeeded();
@@ -32,16 +34,27 @@ describe('a source on a channel that is given the video', () => {
       { accountId: 'acme', taskId: task.id, category: 'image', object: `obj-${sourceTaskId}-1` },
     ]);
     const { attempt } = world.upstream.submitted.at(-1)!;
-    expect(attempt).toMatchObject({ kind: 'regeneration', sourceUpstreamId: undefined, content: [{ text: 'a fox' }, { role: 'reference_image' }, { role: 'base_video' }] });
+    expect(attempt).toMatchObject({
+      kind: 'regeneration',
+      sourceUpstreamId: undefined,
+      content: [{ text: 'a fox' }, { role: 'reference_image' }, { role: 'base_video' }],
+    });
     expect(JSON.stringify(attempt.content)).not.toContain('files.example');
     expect(world.billing.holds.get(task.id)?.facts?.seconds).toBe(9);
   });
 
-  test.each<[string, (id: string) => string]>([['result', (id) => `res-${id}`], ['reference', (id) => `obj-${id}-1`]])('is refused when its %s is gone, and the hold is given back', async (_what, objectOf) => {
+  test.each<[string, (id: string) => string]>([
+    ['result', (id) => `res-${id}`],
+    ['reference', (id) => `obj-${id}-1`],
+  ])('is refused when its %s is gone, and the hold is given back', async (_what, objectOf) => {
     const { world, sourceTaskId } = await withSource([asVideo]);
     world.media.gone.add(objectOf(sourceTaskId));
 
-    await expect(world.create(aRegeneration({ sourceTaskId }))).rejects.toMatchObject({ kind: 'invalid', reason: 'source_task_unsupported', field: 'source_task_id' });
+    await expect(world.create(aRegeneration({ sourceTaskId }))).rejects.toMatchObject({
+      kind: 'invalid',
+      reason: 'source_task_unsupported',
+      field: 'source_task_id',
+    });
 
     expect(world.upstream.submitted).toHaveLength(1);
     expect([...world.billing.holds.values()].map(({ state }) => state)).toEqual(['held', 'released']);
@@ -54,7 +67,9 @@ describe('a source on a channel that is given the video', () => {
 
     await world.create(aRegeneration({ sourceTaskId }));
 
-    expect(world.upstream.submitted.slice(1)).toMatchObject([{ channel: 'by-task', attempt: { sourceUpstreamId: 'up-1', content: [] } }]);
+    expect(world.upstream.submitted.slice(1)).toMatchObject([
+      { channel: 'by-task', attempt: { sourceUpstreamId: 'up-1', content: [] } },
+    ]);
   });
 
   test('is given as the task to another channel, with nothing of the first attempt', async () => {
@@ -63,6 +78,11 @@ describe('a source on a channel that is given the video', () => {
 
     await world.create(aRegeneration({ sourceTaskId }));
 
-    expect(world.upstream.submitted.slice(1).map(({ attempt }) => [attempt.sourceUpstreamId, attempt.content.length])).toEqual([[undefined, 3], ['up-1', 0]]);
+    expect(
+      world.upstream.submitted.slice(1).map(({ attempt }) => [attempt.sourceUpstreamId, attempt.content.length]),
+    ).toEqual([
+      [undefined, 3],
+      ['up-1', 0],
+    ]);
   });
 });

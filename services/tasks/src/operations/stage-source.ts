@@ -16,15 +16,25 @@ export interface SourceMedia {
  * Freezes the objects of a source for another task, by what was stored of it and never by the addresses that its client gave. Undefined
  * when one of them is gone, or was not kept.
  */
-export async function stageSource({ media }: Pick<Deps, 'media'>, task: Pick<Task, 'id' | 'accountId'>, { order, staged = {}, result }: Task): Promise<SourceMedia | undefined> {
-  const wanted = order.content.flatMap((item, index) => (isMedia(item) && !isUpstreamFile(item) ? [{ index, category: categoryOf(item), object: staged[index]?.object }] : []));
+export async function stageSource(
+  { media }: Pick<Deps, 'media'>,
+  task: Pick<Task, 'id' | 'accountId'>,
+  { order, staged = {}, result }: Task,
+): Promise<SourceMedia | undefined> {
+  const wanted = order.content.flatMap((item, index) =>
+    isMedia(item) && !isUpstreamFile(item)
+      ? [{ index, category: categoryOf(item), object: staged[index]?.object }]
+      : [],
+  );
   const again = async (category: MediaCategory, object: string | undefined): Promise<StagedMedia> => {
     if (object === undefined) throw new Gone();
     return media.stage({ accountId: task.accountId, taskId: task.id, category, object });
   };
   try {
     const base = await again('base_video', result?.object);
-    const kept = await Promise.all(wanted.map(async ({ index, category, object }) => [index, await again(category, object)] as const));
+    const kept = await Promise.all(
+      wanted.map(async ({ index, category, object }) => [index, await again(category, object)] as const),
+    );
     return { base, byIndex: new Map(kept) };
   } catch (error) {
     if (error instanceof Gone || isProblem(error, 'invalid_media')) return undefined;

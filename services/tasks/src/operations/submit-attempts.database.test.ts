@@ -11,7 +11,10 @@ const open = useWorlds();
 const TURNS_MAX = 10_000;
 
 /** Two channels of one upstream account, in the order of their names. */
-const pair = (): ChannelSettings[] => [channelSettings({ id: 'first', priority: 1 }), channelSettings({ id: 'second' })];
+const pair = (): ChannelSettings[] => [
+  channelSettings({ id: 'first', priority: 1 }),
+  channelSettings({ id: 'second' }),
+];
 const asked = ({ upstream }: World): string[] => upstream.submitted.map(({ channel }) => channel);
 const holds = ({ billing }: World): string[] => [...billing.holds.values()].map(({ state }) => state);
 
@@ -47,21 +50,24 @@ describe('a database that fails after the upstream has answered', () => {
   test.each<[string, string, Submission]>([
     ['took the order', 'store.accept', accepted('up-9')],
     ['lost its answer', 'store.leaveUnknown', LOST],
-  ])('for good leaves a create whose upstream %s as it is, neither refused nor released', async (_what, call, submission) => {
-    const world = await open({ channels: pair() });
-    world.upstream.answer('first', submission);
-    world.journal.fail(call, away, Number.MAX_SAFE_INTEGER);
+  ])(
+    'for good leaves a create whose upstream %s as it is, neither refused nor released',
+    async (_what, call, submission) => {
+      const world = await open({ channels: pair() });
+      world.upstream.answer('first', submission);
+      world.journal.fail(call, away, Number.MAX_SAFE_INTEGER);
 
-    const creating = world.create();
-    await passTime(world, creating);
+      const creating = world.create();
+      await passTime(world, creating);
 
-    await expect(creating).rejects.toBeInstanceOf(UncertainOutcome);
-    expect(asked(world)).toEqual(['first']);
-    expect(holds(world)).toEqual(['held']);
-    expect(world.journal.names()).not.toContain('store.refuse');
-    expect(await world.deps.store.list({ hidden: true }, { limit: 10 })).toMatchObject([{ admission: 'submitting' }]);
-    expect(await world.deps.store.inFlight('total')).toBe(1);
-  });
+      await expect(creating).rejects.toBeInstanceOf(UncertainOutcome);
+      expect(asked(world)).toEqual(['first']);
+      expect(holds(world)).toEqual(['held']);
+      expect(world.journal.names()).not.toContain('store.refuse');
+      expect(await world.deps.store.list({ hidden: true }, { limit: 10 })).toMatchObject([{ admission: 'submitting' }]);
+      expect(await world.deps.store.inFlight('total')).toBe(1);
+    },
+  );
 
   test('counts one fault against the channel, however often the outcome is written', async () => {
     const world = await open();

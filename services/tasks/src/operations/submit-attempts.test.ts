@@ -12,7 +12,10 @@ const FAULTS_TO_OPEN = 5;
 const OPEN_MS = 30_000;
 
 /** Two channels of one upstream account, in the order of their names; the changes are those of both. */
-const pair = (changes: Partial<ChannelSettings> = {}): ChannelSettings[] => [channelSettings({ id: 'first', priority: 1, ...changes }), channelSettings({ id: 'second', ...changes })];
+const pair = (changes: Partial<ChannelSettings> = {}): ChannelSettings[] => [
+  channelSettings({ id: 'first', priority: 1, ...changes }),
+  channelSettings({ id: 'second', ...changes }),
+];
 const asked = ({ upstream }: World): string[] => upstream.submitted.map(({ channel }) => channel);
 const holds = ({ billing }: World): string[] => [...billing.holds.values()].map(({ state }) => state);
 
@@ -23,17 +26,26 @@ test('an id that another task has already is no answer: the outcome is unknown a
 
   const { task } = await world.create();
 
-  expect(task).toMatchObject({ admission: 'unknown', state: 'queued', mapping: { channel: 'first', upstreamAccount: 'vendor' } });
+  expect(task).toMatchObject({
+    admission: 'unknown',
+    state: 'queued',
+    mapping: { channel: 'first', upstreamAccount: 'vendor' },
+  });
   expect(task.mapping?.upstreamId).toBeUndefined();
   expect(asked(world)).toEqual(['first', 'first']);
   expect(await outcomes(world.deps.store, task.id)).toEqual(['unknown']);
-  expect(await world.deps.store.open()).toMatchObject([{ taskId: task.id, reason: 'unknown_outcome', detail: expect.stringContaining('another task') }]);
+  expect(await world.deps.store.open()).toMatchObject([
+    { taskId: task.id, reason: 'unknown_outcome', detail: expect.stringContaining('another task') },
+  ]);
   expect(holds(world)).toEqual(['held', 'held']);
   expect((await world.deps.store.find(earlier.task.id))?.mapping?.upstreamId).toBe('up-of-both');
 });
 
-describe('a channel\'s own fault', () => {
-  test.each<[string, Submission]>([['a fault', refused('channel')], ['a throttle', refused('throttle')]])('%s moves on to the next channel, and is written down', async (_what, submission) => {
+describe("a channel's own fault", () => {
+  test.each<[string, Submission]>([
+    ['a fault', refused('channel')],
+    ['a throttle', refused('throttle')],
+  ])('%s moves on to the next channel, and is written down', async (_what, submission) => {
     const world = await open({ channels: pair() });
     world.upstream.answer('first', submission);
 
@@ -42,9 +54,17 @@ describe('a channel\'s own fault', () => {
     expect(asked(world)).toEqual(['first', 'second']);
     expect(task.mapping?.channel).toBe('second');
     expect(await world.deps.store.attempts(task.id)).toMatchObject([
-      { number: 1, channel: 'first', outcome: 'refused', error: submission.outcome === 'refused' ? submission.error : '' }, { number: 2, channel: 'second', outcome: 'accepted' },
+      {
+        number: 1,
+        channel: 'first',
+        outcome: 'refused',
+        error: submission.outcome === 'refused' ? submission.error : '',
+      },
+      { number: 2, channel: 'second', outcome: 'accepted' },
     ]);
-    expect(await Promise.all(['channel:first', 'channel:second', 'total'].map((scope) => world.deps.store.inFlight(scope)))).toEqual([0, 1, 1]);
+    expect(
+      await Promise.all(['channel:first', 'channel:second', 'total'].map((scope) => world.deps.store.inFlight(scope))),
+    ).toEqual([0, 1, 1]);
   });
 
   test('on every channel ends the create: try again later', async () => {
@@ -52,7 +72,11 @@ describe('a channel\'s own fault', () => {
     world.upstream.answer('first', refused('channel'));
     world.upstream.answer('second', refused('channel'));
 
-    await expect(world.create()).rejects.toMatchObject({ kind: 'unavailable', reason: 'no_channel_available', retryAfterMs: 5000 });
+    await expect(world.create()).rejects.toMatchObject({
+      kind: 'unavailable',
+      reason: 'no_channel_available',
+      retryAfterMs: 5000,
+    });
 
     expect(asked(world)).toEqual(['first', 'second']);
     expect(holds(world)).toEqual(['released']);
@@ -76,7 +100,8 @@ describe('a channel\'s own fault', () => {
     const world = await open({ channels: pair() });
     world.upstream.answer('first', ...Array.from({ length: 2 * FAULTS_TO_OPEN }, () => LOST));
     const admissions: string[] = [];
-    for (let create = 0; create < FAULTS_TO_OPEN + 2; create += 1) admissions.push((await world.create()).task.admission);
+    for (let create = 0; create < FAULTS_TO_OPEN + 2; create += 1)
+      admissions.push((await world.create()).task.admission);
 
     expect(admissions).toEqual([...Array.from({ length: FAULTS_TO_OPEN }, () => 'unknown'), 'accepted', 'accepted']);
     expect(asked(world).filter((channel) => channel === 'first')).toHaveLength(FAULTS_TO_OPEN);
@@ -127,11 +152,17 @@ describe('a refusal of the order itself', () => {
 
   test('tells nothing of the channel, of its upstream or of what that said', async () => {
     const world = await open({ channels: pair() });
-    world.upstream.answer('first', { outcome: 'refused', fault: 'order', error: 'MiniMax-H3 at https://api.vendor.example: secret (2013)' });
+    world.upstream.answer('first', {
+      outcome: 'refused',
+      fault: 'order',
+      error: 'MiniMax-H3 at https://api.vendor.example: secret (2013)',
+    });
 
     const problem: unknown = await world.create().catch((error: unknown) => error);
 
-    expect(JSON.stringify({ ...(problem as object), message: String(problem) })).not.toMatch(/MiniMax|vendor|secret|first|2013/);
+    expect(JSON.stringify({ ...(problem as object), message: String(problem) })).not.toMatch(
+      /MiniMax|vendor|secret|first|2013/,
+    );
   });
 });
 
@@ -142,7 +173,8 @@ describe('an order that a channel has no words for', () => {
     for (let fault = 0; fault < FAULTS_TO_OPEN - 1; fault += 1) circuit?.failed();
     world.upstream.answer('first', ...Array.from({ length: 2 * FAULTS_TO_OPEN }, () => refused('unfit')));
 
-    for (let create = 0; create < 2 * FAULTS_TO_OPEN; create += 1) expect((await world.create()).task.mapping?.channel).toBe('second');
+    for (let create = 0; create < 2 * FAULTS_TO_OPEN; create += 1)
+      expect((await world.create()).task.mapping?.channel).toBe('second');
 
     expect(circuit?.state()).toBe('closed');
     circuit?.failed();
@@ -160,9 +192,21 @@ describe('an order that a channel has no words for', () => {
   });
 
   test.each<[string, 'unfit' | 'channel' | 'throttle', object]>([
-    ['is the client\'s to change where no channel has', 'unfit', { kind: 'invalid', reason: 'invalid_request', message: expect.stringContaining('combination of inputs') }],
-    ['may be sent again where another channel is at fault', 'channel', { kind: 'unavailable', reason: 'no_channel_available' }],
-    ['may be sent again where another channel is at its limit', 'throttle', { kind: 'exhausted', reason: 'rate_limit_exceeded' }],
+    [
+      "is the client's to change where no channel has",
+      'unfit',
+      { kind: 'invalid', reason: 'invalid_request', message: expect.stringContaining('combination of inputs') },
+    ],
+    [
+      'may be sent again where another channel is at fault',
+      'channel',
+      { kind: 'unavailable', reason: 'no_channel_available' },
+    ],
+    [
+      'may be sent again where another channel is at its limit',
+      'throttle',
+      { kind: 'exhausted', reason: 'rate_limit_exceeded' },
+    ],
   ])('%s', async (_what, fault, problem) => {
     const world = await open({ channels: pair() });
     world.upstream.answer('first', refused('unfit'));
@@ -177,12 +221,16 @@ describe('an order that a channel has no words for', () => {
 });
 
 describe('a limit', () => {
-  test('of the upstream on every channel is the client\'s to wait out, as long as the shortest of them', async () => {
+  test("of the upstream on every channel is the client's to wait out, as long as the shortest of them", async () => {
     const world = await open({ channels: pair() });
     world.upstream.answer('first', refused('throttle', 9000));
     world.upstream.answer('second', refused('throttle', 4000));
 
-    await expect(world.create()).rejects.toMatchObject({ kind: 'exhausted', reason: 'rate_limit_exceeded', retryAfterMs: 4000 });
+    await expect(world.create()).rejects.toMatchObject({
+      kind: 'exhausted',
+      reason: 'rate_limit_exceeded',
+      retryAfterMs: 4000,
+    });
 
     expect(holds(world)).toEqual(['released']);
   });
@@ -200,7 +248,11 @@ describe('a limit', () => {
 
     expect((await world.create()).task.mapping?.channel).toBe('first');
     expect((await world.create()).task.mapping?.channel).toBe('second');
-    await expect(world.create()).rejects.toMatchObject({ kind: 'exhausted', reason: 'rate_limit_exceeded', retryAfterMs: 2000 });
+    await expect(world.create()).rejects.toMatchObject({
+      kind: 'exhausted',
+      reason: 'rate_limit_exceeded',
+      retryAfterMs: 2000,
+    });
 
     expect(asked(world)).toEqual(['first', 'second']);
   });
@@ -236,21 +288,27 @@ describe('a limit', () => {
 });
 
 describe('a lost answer', () => {
-  test.each<[string, Submission | Error]>([['a lost answer', LOST], ['an adapter that throws', new Error('boom')]])(
-    '%s leaves the task alive, unknown and held for, and nothing is submitted again', async (_what, answer) => {
-      const world = await open({ channels: pair() });
-      world.upstream.answer('first', answer);
+  test.each<[string, Submission | Error]>([
+    ['a lost answer', LOST],
+    ['an adapter that throws', new Error('boom')],
+  ])('%s leaves the task alive, unknown and held for, and nothing is submitted again', async (_what, answer) => {
+    const world = await open({ channels: pair() });
+    world.upstream.answer('first', answer);
 
-      const { task } = await world.create();
+    const { task } = await world.create();
 
-      expect(task).toMatchObject({ admission: 'unknown', state: 'queued', mapping: { channel: 'first', upstreamAccount: 'vendor' } });
-      expect(asked(world)).toEqual(['first']);
-      expect(await outcomes(world.deps.store, task.id)).toEqual(['unknown']);
-      expect(await world.deps.store.findOwned('acme', task.id)).toBeDefined();
-      expect(holds(world)).toEqual(['held']);
-      expect(await world.deps.store.inFlight('total')).toBe(1);
-      expect(world.journal.names()).not.toContain('billing.releaseHold');
+    expect(task).toMatchObject({
+      admission: 'unknown',
+      state: 'queued',
+      mapping: { channel: 'first', upstreamAccount: 'vendor' },
     });
+    expect(asked(world)).toEqual(['first']);
+    expect(await outcomes(world.deps.store, task.id)).toEqual(['unknown']);
+    expect(await world.deps.store.findOwned('acme', task.id)).toBeDefined();
+    expect(holds(world)).toEqual(['held']);
+    expect(await world.deps.store.inFlight('total')).toBe(1);
+    expect(world.journal.names()).not.toContain('billing.releaseHold');
+  });
 });
 
 test('an attempt that cannot be planned is refused, nothing is sent, and its hold is given back', async () => {

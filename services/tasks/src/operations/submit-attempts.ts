@@ -21,11 +21,21 @@ const ID_KNOWN = 'the upstream answered with the id of work that another task ha
 
 /** What a refusal says of the channel: an upstream that answers works, and one that was not asked has shown nothing. */
 const CIRCUIT_AFTER: Readonly<Record<Fault, (circuit: Circuit) => void>> = {
-  channel: (circuit) => { circuit.failed(); },
-  throttle: (circuit) => { circuit.worked(); },
-  content: (circuit) => { circuit.worked(); },
-  order: (circuit) => { circuit.worked(); },
-  unfit: (circuit) => { circuit.undecided(); },
+  channel: (circuit) => {
+    circuit.failed();
+  },
+  throttle: (circuit) => {
+    circuit.worked();
+  },
+  content: (circuit) => {
+    circuit.worked();
+  },
+  order: (circuit) => {
+    circuit.worked();
+  },
+  unfit: (circuit) => {
+    circuit.undecided();
+  },
 };
 
 /** An upstream may have taken the order, and that could not be written down. */
@@ -54,7 +64,12 @@ interface Tried {
  * Tries the channels in turn until one takes the order. Ends quietly when one did, or when an answer was lost: then the task lives on
  * with an unknown outcome. A refusal of the order itself ends it; so does the last channel. Gives the task as it was then written.
  */
-export async function submitAttempts(deps: Deps, task: NewTask, resolved: ResolvedOrder, staged: AllMedia): Promise<Task | undefined> {
+export async function submitAttempts(
+  deps: Deps,
+  task: NewTask,
+  resolved: ResolvedOrder,
+  staged: AllMedia,
+): Promise<Task | undefined> {
   const passed: Passed[] = [];
   let number = 0;
   for (const berth of resolved.berths.slice(0, ATTEMPTS_MAX)) {
@@ -68,7 +83,8 @@ export async function submitAttempts(deps: Deps, task: NewTask, resolved: Resolv
     if (submission.outcome !== 'refused') return left;
     if (submission.fault === 'content') throw contentRejected();
     if (submission.fault === 'order') throw orderRejected();
-    if (submission.fault === 'throttle') passed.push({ why: 'limit', retryAfterMs: submission.retryAfterMs ?? THROTTLE_RETRY_MS });
+    if (submission.fault === 'throttle')
+      passed.push({ why: 'limit', retryAfterMs: submission.retryAfterMs ?? THROTTLE_RETRY_MS });
     else passed.push({ why: submission.fault === 'unfit' ? 'unfit' : 'fault' });
   }
   throw nobodyTook(passed);
@@ -86,11 +102,16 @@ export async function assertOpenChannel(deps: Pick<Deps, 'store'>, berths: reado
 }
 
 /** What an attempt at this channel would meet before anything is sent; half open, it may be let through. */
-async function metNow({ store }: Pick<Deps, 'store'>, { circuit, creates, channel: { settings } }: Berth): Promise<Passed | undefined> {
+async function metNow(
+  { store }: Pick<Deps, 'store'>,
+  { circuit, creates, channel: { settings } }: Berth,
+): Promise<Passed | undefined> {
   if (circuit.state() === 'open') return { why: 'fault' };
   const waitMs = creates.waitMs();
   if (waitMs > 0) return { why: 'limit', retryAfterMs: waitMs };
-  return (await store.inFlight(channelScope(settings.id))) < settings.inFlightMax ? undefined : { why: 'limit', retryAfterMs: THROTTLE_RETRY_MS };
+  return (await store.inFlight(channelScope(settings.id))) < settings.inFlightMax
+    ? undefined
+    : { why: 'limit', retryAfterMs: THROTTLE_RETRY_MS };
 }
 
 /** A channel that may take the order another time is worth another try; only where none ever would is the order itself at fault. */
@@ -105,7 +126,13 @@ async function enter(deps: Deps, task: NewTask, berth: Berth, number: number): P
   const { settings } = berth.channel;
   if (!berth.circuit.mayTry()) return { why: 'fault' };
   if (!berth.creates.take()) return metLimit(berth, berth.creates.waitMs());
-  const started = await deps.store.startAttempt(task.id, { number, owner: task.owner, channel: settings.id, inFlightMax: settings.inFlightMax, at: deps.clock.now() });
+  const started = await deps.store.startAttempt(task.id, {
+    number,
+    owner: task.owner,
+    channel: settings.id,
+    inFlightMax: settings.inFlightMax,
+    at: deps.clock.now(),
+  });
   return started ? 'entered' : metLimit(berth, THROTTLE_RETRY_MS);
 }
 
@@ -128,16 +155,37 @@ async function tryChannel(deps: Deps, task: NewTask, { berth, resolved, staged, 
   const { signal } = new AbortController();
   let attempt: Attempt;
   try {
-    attempt = await planAttempt(deps, { taskId: task.id, number, order: task.order, settings, source: resolved.source, staged: staged.byIndex, sourceMedia: staged.source }, signal);
+    attempt = await planAttempt(
+      deps,
+      {
+        taskId: task.id,
+        number,
+        order: task.order,
+        settings,
+        source: resolved.source,
+        staged: staged.byIndex,
+        sourceMedia: staged.source,
+      },
+      signal,
+    );
   } catch (error) {
     berth.circuit.undecided();
-    await deps.store.refuseAttempt(task.id, { number, channel: settings.id, error: String(error), at: deps.clock.now() });
+    await deps.store.refuseAttempt(task.id, {
+      number,
+      channel: settings.id,
+      error: String(error),
+      at: deps.clock.now(),
+    });
     throw error;
   }
   const submission = await submitSurely(channel, attempt, signal);
   deps.count.attempt(settings.id, submission.outcome);
   judge(berth.circuit, submission);
-  if (submission.outcome !== 'accepted') deps.log.warn({ taskId: task.id, channel: settings.id, number, outcome: submission.outcome, error: submission.error }, 'an attempt was not accepted');
+  if (submission.outcome !== 'accepted')
+    deps.log.warn(
+      { taskId: task.id, channel: settings.id, number, outcome: submission.outcome, error: submission.error },
+      'an attempt was not accepted',
+    );
   return { submission, task: await recordSurely(deps, task, { berth, number }, submission) };
 }
 
@@ -158,29 +206,48 @@ async function submitSurely(channel: Channel, attempt: Attempt, signal: AbortSig
 }
 
 /** Writes the outcome down through a while without the database; what was refused may be given up, what was not may not. */
-async function recordSurely(deps: Deps, task: NewTask, at: Pick<Try, 'berth' | 'number'>, submission: Submission): Promise<Task | undefined> {
+async function recordSurely(
+  deps: Deps,
+  task: NewTask,
+  at: Pick<Try, 'berth' | 'number'>,
+  submission: Submission,
+): Promise<Task | undefined> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await record(deps, task, at, submission);
     } catch (error) {
       deps.log.error({ taskId: task.id, tries, err: error }, 'the outcome of an attempt could not be written');
-      if (tries >= RECORD_TRIES_MAX) throw submission.outcome === 'refused' ? error : new UncertainOutcome('the outcome of an attempt could not be written', { cause: error });
+      if (tries >= RECORD_TRIES_MAX)
+        throw submission.outcome === 'refused'
+          ? error
+          : new UncertainOutcome('the outcome of an attempt could not be written', { cause: error });
       await deps.clock.sleep(RECORD_RETRY_MS);
     }
   }
 }
 
-async function record(deps: Deps, task: NewTask, { berth, number }: Pick<Try, 'berth' | 'number'>, submission: Submission): Promise<Task | undefined> {
+async function record(
+  deps: Deps,
+  task: NewTask,
+  { berth, number }: Pick<Try, 'berth' | 'number'>,
+  submission: Submission,
+): Promise<Task | undefined> {
   const { id: channel, upstreamAccount } = berth.channel.settings;
   const at = deps.clock.now();
-  const leaveUnknown = (error: string): Promise<Task | undefined> => deps.store.leaveUnknown(task.id, { number, mapping: { channel, upstreamAccount }, error, at });
+  const leaveUnknown = (error: string): Promise<Task | undefined> =>
+    deps.store.leaveUnknown(task.id, { number, mapping: { channel, upstreamAccount }, error, at });
   if (submission.outcome === 'unknown') return leaveUnknown(submission.error);
   if (submission.outcome === 'refused') {
     await deps.store.refuseAttempt(task.id, { number, channel, error: submission.error, at });
     return undefined;
   }
   const nextPollAt = at + pollInterval(deps.pollPlan, 0, deps.chance());
-  const taken = await deps.store.accept(task.id, { number, mapping: { channel, upstreamAccount, upstreamId: submission.upstreamId }, at, nextPollAt });
+  const taken = await deps.store.accept(task.id, {
+    number,
+    mapping: { channel, upstreamAccount, upstreamId: submission.upstreamId },
+    at,
+    nextPollAt,
+  });
   if (taken !== 'id_known') return taken;
   const left = await leaveUnknown(ID_KNOWN);
   await raiseAttention(deps, task, 'unknown_outcome', ID_KNOWN);

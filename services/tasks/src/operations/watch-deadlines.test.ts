@@ -21,7 +21,11 @@ test('a task past the hard deadline comes before a person, and is polled on with
   await world.clock.advance(1);
   await watchDeadlines(world.deps, DEADLINES);
   expect(await world.deps.store.open()).toMatchObject([{ taskId: task.id, reason: 'hard_deadline' }]);
-  expect(await world.deps.store.find(task.id)).toMatchObject({ state: 'queued', admission: 'accepted', nextPollAt: task.nextPollAt });
+  expect(await world.deps.store.find(task.id)).toMatchObject({
+    state: 'queued',
+    admission: 'accepted',
+    nextPollAt: task.nextPollAt,
+  });
   expect(world.billing.holds.get(task.id)?.state).toBe('held');
 });
 
@@ -62,7 +66,12 @@ test('more tasks than one pass takes are all raised', async () => {
   for (let count = 0; count < 250; count += 1) {
     const id = `task_${String(count).padStart(3, '0')}`;
     await begun(world.deps.store, id, { createdAt: 1, caps: [] });
-    await world.deps.store.leaveUnknown(id, { number: 1, mapping: { channel: 'main', upstreamAccount: 'vendor' }, error: 'lost', at: 1 });
+    await world.deps.store.leaveUnknown(id, {
+      number: 1,
+      mapping: { channel: 'main', upstreamAccount: 'vendor' },
+      error: 'lost',
+      at: 1,
+    });
   }
 
   for (let pass = 0; pass < 2; pass += 1) await watchDeadlines(world.deps, DEADLINES);
@@ -83,7 +92,12 @@ test('a task past the soft deadline is told to the operator once, and waits for 
   for (let pass = 0; pass < 3; pass += 1) expect(await watchDeadlines(world.deps, DEADLINES)).toBe(0);
 
   expect(world.counted.filter((word) => word === 'soft deadline')).toHaveLength(1);
-  expect(await eventTypes(world.deps.store, task.id)).toEqual(['created', 'attempt_started', 'accepted', 'soft_deadline']);
+  expect(await eventTypes(world.deps.store, task.id)).toEqual([
+    'created',
+    'attempt_started',
+    'accepted',
+    'soft_deadline',
+  ]);
   expect(await world.deps.store.open()).toEqual([]);
   expect(world.billing.holds.get(task.id)?.state).toBe('held');
   expect(await world.deps.store.inFlight('total')).toBe(1);

@@ -25,6 +25,7 @@ export async function watchDeadlines(deps: Deps, { softDeadlineMs, hardDeadlineM
   for (const { id } of await store.late('hard', now - hardDeadlineMs, BATCH_MAX)) {
     if (await store.passDeadline(id, 'hard', now)) passed += 1;
   }
-  for (const task of await store.overdue(BATCH_MAX)) await raiseAttention(deps, task, 'hard_deadline', 'the task is past the hard deadline and has not ended');
+  for (const task of await store.overdue(BATCH_MAX))
+    await raiseAttention(deps, task, 'hard_deadline', 'the task is past the hard deadline and has not ended');
   return passed;
 }

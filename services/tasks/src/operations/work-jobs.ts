@@ -16,10 +16,20 @@ export interface LeasedJobs {
 }
 
 /** Hands out jobs that nobody works on, under one new lease. */
-export async function leaseJobs({ jobs, clock, newId, limits }: JobDeps, worker: string, limit: number): Promise<LeasedJobs> {
+export async function leaseJobs(
+  { jobs, clock, newId, limits }: JobDeps,
+  worker: string,
+  limit: number,
+): Promise<LeasedJobs> {
   const now = clock.now();
   const lease = newId('lease');
-  const taken = await jobs.leaseJobs({ worker, lease, now, until: now + limits.leaseMs, limit: Math.min(Math.max(limit, 1), TAKEN_MAX) });
+  const taken = await jobs.leaseJobs({
+    worker,
+    lease,
+    now,
+    until: now + limits.leaseMs,
+    limit: Math.min(Math.max(limit, 1), TAKEN_MAX),
+  });
   return { taken: taken.map((one) => ({ ...one, overdue: one.job.createdAt < now - limits.deadlineMs })), lease };
 }
 
@@ -29,7 +39,10 @@ export function withdrawJob({ jobs }: JobDeps, lease: JobLease): Promise<boolean
 }
 
 /** Makes leases last anew; gives the jobs whose lease is over. */
-export async function renewLeases({ jobs, clock, limits }: JobDeps, leases: readonly JobLease[]): Promise<readonly string[]> {
+export async function renewLeases(
+  { jobs, clock, limits }: JobDeps,
+  leases: readonly JobLease[],
+): Promise<readonly string[]> {
   const now = clock.now();
   const kept = await jobs.renewLeases(leases, now, now + limits.leaseMs);
   return leases.map(({ jobId }) => jobId).filter((jobId) => !kept.has(jobId));
@@ -52,13 +65,22 @@ export async function returnJob(deps: JobDeps, lease: JobLease, { untouched, del
   if (job === undefined) return false;
   if (!untouched) return endLost(deps, job, lease, 'its worker gave it up');
   const now = deps.clock.now();
-  const returned = await deps.jobs.requeueJob(lease, { starts: job.starts, at: now, dueAt: now + Math.max(0, delayMs), why: 'its worker gave it up before the call' });
+  const returned = await deps.jobs.requeueJob(lease, {
+    starts: job.starts,
+    at: now,
+    dueAt: now + Math.max(0, delayMs),
+    why: 'its worker gave it up before the call',
+  });
   if (returned && delayMs === 0) deps.announceQueued(job.id);
   return returned;
 }
 
 /** Ends a job, once; says whether this call did. */
-export async function finishJob({ jobs, clock, count, announceEnded }: JobDeps, lease: JobLease, end: { readonly answer?: JobAnswer | undefined; readonly failure?: Failure | undefined }): Promise<boolean> {
+export async function finishJob(
+  { jobs, clock, count, announceEnded }: JobDeps,
+  lease: JobLease,
+  end: { readonly answer?: JobAnswer | undefined; readonly failure?: Failure | undefined },
+): Promise<boolean> {
   const state = end.failure === undefined ? 'completed' : 'failed';
   if (!(await jobs.finishJob(lease, { state, at: clock.now(), ...end }))) return false;
   const job = await jobs.findJob(lease.jobId);

@@ -14,7 +14,13 @@ import { jobService } from './job-service.ts';
 import { toWireOrder } from './mapping-order.ts';
 import { taskService } from './task-service.ts';
 
-const REQUEST = { accountId: 'acme', tokenId: 'token_1', order: toWireOrder(anOrder()), idempotencyKey: 'k', requestFingerprint: 'f' };
+const REQUEST = {
+  accountId: 'acme',
+  tokenId: 'token_1',
+  order: toWireOrder(anOrder()),
+  idempotencyKey: 'k',
+  requestFingerprint: 'f',
+};
 const CALL = { endpoint: 'audio.speech', model: 'a-voice', method: 'POST', path: '/v1/audio/speech' };
 const NOT_ANSWERED = { kind: 'unavailable', reason: 'service_unavailable' };
 
@@ -45,17 +51,28 @@ type Method = (request: unknown, context: CallContext) => Promise<unknown>;
 function watched<I extends object>(implementation: I) {
   const running: Promise<unknown>[] = [];
   const left = aGate();
-  const wrapped = Object.entries(implementation).map(([name, method]: [string, Method]) => [name, (request: unknown, context: CallContext) => {
-    context.signal.addEventListener('abort', left.open);
-    const work = method(request, context);
-    running.push(work.catch(() => undefined));
-    return work;
-  }]);
-  return { methods: Object.fromEntries(wrapped) as I, told: () => inTime(left.opened), idle: () => inTime(Promise.all(running)) };
+  const wrapped = Object.entries(implementation).map(([name, method]: [string, Method]) => [
+    name,
+    (request: unknown, context: CallContext) => {
+      context.signal.addEventListener('abort', left.open);
+      const work = method(request, context);
+      running.push(work.catch(() => undefined));
+      return work;
+    },
+  ]);
+  return {
+    methods: Object.fromEntries(wrapped) as I,
+    told: () => inTime(left.opened),
+    idle: () => inTime(Promise.all(running)),
+  };
 }
 
 async function written({ deps, billing, upstream }: World) {
-  return { tasks: await deps.store.count({ hidden: true }), holds: billing.holds.size, submitted: upstream.submitted.length };
+  return {
+    tasks: await deps.store.count({ hidden: true }),
+    holds: billing.holds.size,
+    submitted: upstream.submitted.length,
+  };
 }
 
 const NOTHING = { tasks: 0, holds: 0, submitted: 0 };
@@ -74,35 +91,41 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
     return { world, client, told, settled };
   }
 
-  test.each([1, 3, 10, 300])('a create with a deadline of %i ms, which passes before the task is durable, leaves nothing behind', async (timeoutMs) => {
-    const { world, client, settled } = await aService();
-    const { letGo } = holdUp(world, 'store.findKey');
+  test.each([1, 3, 10, 300])(
+    'a create with a deadline of %i ms, which passes before the task is durable, leaves nothing behind',
+    async (timeoutMs) => {
+      const { world, client, settled } = await aService();
+      const { letGo } = holdUp(world, 'store.findKey');
 
-    await expect(client.createTask(REQUEST, { timeoutMs })).rejects.toMatchObject(NOT_ANSWERED);
-    await client.listTasks({ accountId: 'acme', limit: 1 });
-    letGo();
-    await settled();
+      await expect(client.createTask(REQUEST, { timeoutMs })).rejects.toMatchObject(NOT_ANSWERED);
+      await client.listTasks({ accountId: 'acme', limit: 1 });
+      letGo();
+      await settled();
 
-    expect(await written(world)).toEqual(NOTHING);
-    expect((await client.createTask(REQUEST)).replayed).toBe(false);
-    expect(await written(world)).toEqual({ tasks: 1, holds: 1, submitted: 1 });
-  });
+      expect(await written(world)).toEqual(NOTHING);
+      expect((await client.createTask(REQUEST)).replayed).toBe(false);
+      expect(await written(world)).toEqual({ tasks: 1, holds: 1, submitted: 1 });
+    },
+  );
 
-  test.each([1, 3, 10, 300])('a create with a deadline of %i ms against a slow upstream leaves nothing, or a task that the key gives', async (timeoutMs) => {
-    const { world, client, settled } = await aService();
-    const { letGo } = holdUp(world, 'main.submit');
+  test.each([1, 3, 10, 300])(
+    'a create with a deadline of %i ms against a slow upstream leaves nothing, or a task that the key gives',
+    async (timeoutMs) => {
+      const { world, client, settled } = await aService();
+      const { letGo } = holdUp(world, 'main.submit');
 
-    await expect(client.createTask(REQUEST, { timeoutMs })).rejects.toMatchObject(NOT_ANSWERED);
-    await client.listTasks({ accountId: 'acme', limit: 1 });
-    letGo();
-    await settled();
+      await expect(client.createTask(REQUEST, { timeoutMs })).rejects.toMatchObject(NOT_ANSWERED);
+      await client.listTasks({ accountId: 'acme', limit: 1 });
+      letGo();
+      await settled();
 
-    const { tasks, ...rest } = await written(world);
-    expect(rest).toEqual({ holds: tasks, submitted: tasks });
-    const { task, replayed } = await client.createTask(REQUEST);
-    expect([replayed, task?.id]).toEqual([tasks === 1, (await world.deps.store.list({}, { limit: 1 }))[0]?.id]);
-    expect(await written(world)).toEqual({ tasks: 1, holds: 1, submitted: 1 });
-  });
+      const { tasks, ...rest } = await written(world);
+      expect(rest).toEqual({ holds: tasks, submitted: tasks });
+      const { task, replayed } = await client.createTask(REQUEST);
+      expect([replayed, task?.id]).toEqual([tasks === 1, (await world.deps.store.list({}, { limit: 1 }))[0]?.id]);
+      expect(await written(world)).toEqual({ tasks: 1, holds: 1, submitted: 1 });
+    },
+  );
 
   test('a create whose caller leaves while its hold is placed is finished', async () => {
     const { world, client, told, settled } = await aService();
@@ -127,7 +150,10 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
     const caller = new AbortController();
     const order = toWireOrder(anOrder({ content: [aText(), anImage('first_frame')] }));
 
-    const call = client.createTask({ ...REQUEST, order, idempotencyKey: '', requestFingerprint: '' }, { signal: caller.signal });
+    const call = client.createTask(
+      { ...REQUEST, order, idempotencyKey: '', requestFingerprint: '' },
+      { signal: caller.signal },
+    );
     await inTime(reached);
     caller.abort();
     await expect(call).rejects.toMatchObject(NOT_ANSWERED);
@@ -166,7 +192,10 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
     const { reached, letGo } = holdUp(world, 'store.findKey');
     const caller = new AbortController();
 
-    const call = client.createJob({ accountId: 'acme', tokenId: 'token_1', call: CALL, idempotencyKey: 'k' }, { signal: caller.signal });
+    const call = client.createJob(
+      { accountId: 'acme', tokenId: 'token_1', call: CALL, idempotencyKey: 'k' },
+      { signal: caller.signal },
+    );
     await inTime(reached);
     caller.abort();
     await expect(call).rejects.toMatchObject(NOT_ANSWERED);

@@ -11,30 +11,67 @@ import { jobService } from './job-service.ts';
 
 const open = useJobWorlds();
 const CALL = {
-  endpoint: 'audio.speech', model: 'a-voice', method: 'POST', path: '/v1/audio/speech', query: 'a=b', headers: [{ name: 'content-type', value: 'application/json' }],
+  endpoint: 'audio.speech',
+  model: 'a-voice',
+  method: 'POST',
+  path: '/v1/audio/speech',
+  query: 'a=b',
+  headers: [{ name: 'content-type', value: 'application/json' }],
   body: { case: 'inline' as const, value: Buffer.from([0, 255, 10, 13]) },
 };
 
 async function aService() {
   const world = await open();
-  return { world, client: directClient(JobService, bind(JobService, jobService(world.deps, someTokens({ token_1: { models: ['a-voice'] } }))), aCaller()) };
+  return {
+    world,
+    client: directClient(
+      JobService,
+      bind(JobService, jobService(world.deps, someTokens({ token_1: { models: ['a-voice'] } }))),
+      aCaller(),
+    ),
+  };
 }
 
-const create = (changes: object = {}) => ({ accountId: 'acme', tokenId: 'token_1', visibleModels: ['*'], call: CALL, ...changes });
+const create = (changes: object = {}) => ({
+  accountId: 'acme',
+  tokenId: 'token_1',
+  visibleModels: ['*'],
+  call: CALL,
+  ...changes,
+});
 
 test('a job goes over the wire as it came, and back as it was answered', async () => {
   const { client } = await aService();
   const { job } = await client.createJob(create(), { requestId: 'req_7' });
   expect(job).toMatchObject({ accountId: 'acme', state: TaskState.QUEUED });
 
-  const { jobs: [leased], leaseMs, keepMs } = await client.leaseJobs({ worker: 'gateway', limit: 5 });
-  expect(leased).toMatchObject({ accountId: 'acme', tokenId: 'token_1', visibleModels: ['a-voice'], requestId: 'req_7', callId: job!.id, lease: { jobId: job!.id } });
-  expect({ ...leased!.call, headers: leased!.call!.headers.map(({ name, value }) => ({ name, value })) }).toMatchObject(CALL);
+  const {
+    jobs: [leased],
+    leaseMs,
+    keepMs,
+  } = await client.leaseJobs({ worker: 'gateway', limit: 5 });
+  expect(leased).toMatchObject({
+    accountId: 'acme',
+    tokenId: 'token_1',
+    visibleModels: ['a-voice'],
+    requestId: 'req_7',
+    callId: job!.id,
+    lease: { jobId: job!.id },
+  });
+  expect({ ...leased!.call, headers: leased!.call!.headers.map(({ name, value }) => ({ name, value })) }).toMatchObject(
+    CALL,
+  );
   expect([Number(leaseMs), Number(keepMs)]).toEqual([LIMITS.leaseMs, LIMITS.retentionMs]);
 
   await client.markJobStarted({ lease: leased!.lease! });
   expect((await client.renewJobLeases({ leases: [leased!.lease!] })).lostJobIds).toEqual([]);
-  const answer = { statusCode: 200, contentType: 'audio/mpeg', encoding: JobEncoding.BASE64, size: 3n, body: { case: 'object' as const, value: 'prv_1' } };
+  const answer = {
+    statusCode: 200,
+    contentType: 'audio/mpeg',
+    encoding: JobEncoding.BASE64,
+    size: 3n,
+    body: { case: 'object' as const, value: 'prv_1' },
+  };
   expect(await client.finishJob({ lease: leased!.lease!, answer })).toMatchObject({ finished: true });
   expect(await client.finishJob({ lease: leased!.lease!, answer })).toMatchObject({ finished: false });
   const read = (await client.getJob({ accountId: 'acme', jobId: job!.id })).job;
@@ -45,13 +82,18 @@ test('a replay gives the job as it was created, whatever has become of it', asyn
   const { client } = await aService();
   const keyed = create({ idempotencyKey: 'k', requestFingerprint: 'f' });
   const first = await client.createJob(keyed);
-  const { jobs: [leased] } = await client.leaseJobs({ worker: 'gateway', limit: 1 });
+  const {
+    jobs: [leased],
+  } = await client.leaseJobs({ worker: 'gateway', limit: 1 });
   await client.finishJob({ lease: leased!.lease!, failure: { code: 'x', message: 'y' } });
 
   const again = await client.createJob(keyed);
 
   expect([again.replayed, again.job]).toEqual([true, first.job]);
-  expect((await client.getJob({ accountId: 'acme', jobId: first.job!.id })).job).toMatchObject({ state: TaskState.FAILED, failure: { code: 'x', message: 'y' } });
+  expect((await client.getJob({ accountId: 'acme', jobId: first.job!.id })).job).toMatchObject({
+    state: TaskState.FAILED,
+    failure: { code: 'x', message: 'y' },
+  });
 });
 
 test('a key without a fingerprint gives the job for the same call, and refuses another call', async () => {
@@ -62,13 +104,20 @@ test('a key without a fingerprint gives the job for the same call, and refuses a
   expect([again.replayed, again.job?.id]).toEqual([true, first.job?.id]);
 
   const other = { ...CALL, body: { case: 'inline' as const, value: Buffer.from([0]) } };
-  await expect(client.createJob(create({ idempotencyKey: 'k', call: other }))).rejects.toMatchObject({ kind: 'unprocessable', reason: 'idempotency_key_reused' });
+  await expect(client.createJob(create({ idempotencyKey: 'k', call: other }))).rejects.toMatchObject({
+    kind: 'unprocessable',
+    reason: 'idempotency_key_reused',
+  });
 });
 
 test.each([
   ['no call', create({ call: undefined }), 'call'],
   ['no endpoint', create({ call: { ...CALL, endpoint: '' } }), 'call.endpoint'],
-  ['too many bytes in line', create({ call: { ...CALL, body: { case: 'inline', value: Buffer.alloc(64 * 1024 + 1) } } }), 'call.body'],
+  [
+    'too many bytes in line',
+    create({ call: { ...CALL, body: { case: 'inline', value: Buffer.alloc(64 * 1024 + 1) } } }),
+    'call.body',
+  ],
 ])('a create with %s is refused, and nothing is written', async (_what, request, field) => {
   const { world, client } = await aService();
 
@@ -79,14 +128,21 @@ test.each([
 test('refuses more leases than one call renews: the omitted ones would seem lost', async () => {
   const { client } = await aService();
 
-  await expect(client.renewJobLeases({ leases: Array.from({ length: 1001 }, () => ({ jobId: 'job_1', lease: 'lease_1' })) })).rejects.toMatchObject({ kind: 'invalid', field: 'leases' });
+  await expect(
+    client.renewJobLeases({ leases: Array.from({ length: 1001 }, () => ({ jobId: 'job_1', lease: 'lease_1' })) }),
+  ).rejects.toMatchObject({ kind: 'invalid', field: 'leases' });
 });
 
 test('a lease that is not named, or not known, changes nothing', async () => {
   const { client } = await aService();
 
   await expect(client.markJobStarted({})).rejects.toMatchObject({ kind: 'invalid', field: 'lease' });
-  await expect(client.markJobStarted({ lease: { jobId: 'job_1', lease: 'lease_1' } })).rejects.toMatchObject({ kind: 'conflict', reason: 'job_lease_lost' });
+  await expect(client.markJobStarted({ lease: { jobId: 'job_1', lease: 'lease_1' } })).rejects.toMatchObject({
+    kind: 'conflict',
+    reason: 'job_lease_lost',
+  });
   expect(await client.returnJob({ lease: { jobId: 'job_1', lease: 'lease_1' } })).toMatchObject({ returned: false });
-  expect((await client.renewJobLeases({ leases: [{ jobId: 'job_1', lease: 'lease_1' }] })).lostJobIds).toEqual(['job_1']);
+  expect((await client.renewJobLeases({ leases: [{ jobId: 'job_1', lease: 'lease_1' }] })).lostJobIds).toEqual([
+    'job_1',
+  ]);
 });

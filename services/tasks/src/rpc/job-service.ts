@@ -5,7 +5,16 @@ import { createJob } from '../operations/create-job.ts';
 import type { JobRequest } from '../operations/create-job.ts';
 import type { JobDeps } from '../operations/job-deps.ts';
 import { callDigest } from '../operations/request-digest.ts';
-import { RENEWED_MAX, finishJob, getJob, leaseJobs, renewLeases, returnJob, startJob, withdrawJob } from '../operations/work-jobs.ts';
+import {
+  RENEWED_MAX,
+  finishJob,
+  getJob,
+  leaseJobs,
+  renewLeases,
+  returnJob,
+  startJob,
+  withdrawJob,
+} from '../operations/work-jobs.ts';
 import { atMost } from './list-request.ts';
 import { fromWireAnswer, fromWireCall, fromWireLease, toWireCall, toWireJob, toWireNewJob } from './mapping-job.ts';
 
@@ -13,7 +22,11 @@ import { fromWireAnswer, fromWireCall, fromWireLease, toWireCall, toWireJob, toW
 export function jobService(deps: JobDeps, tokens: Pick<Tokens, 'of'>): Implementation<typeof JobService> {
   return {
     createJob: async (request, { requestId, signal }) => {
-      const { job, replayed, lease = '' } = await createJob(deps, { ...await toCreate(tokens, request), requestId }, signal);
+      const {
+        job,
+        replayed,
+        lease = '',
+      } = await createJob(deps, { ...(await toCreate(tokens, request)), requestId }, signal);
       return { job: toWireNewJob(job), replayed, lease, waitMs: BigInt(deps.limits.deadlineMs) };
     },
     withdrawJob: async ({ lease }) => ({ withdrawn: await withdrawJob(deps, fromWireLease(lease)) }),
@@ -21,21 +34,35 @@ export function jobService(deps: JobDeps, tokens: Pick<Tokens, 'of'>): Implement
     leaseJobs: async ({ worker, limit }) => {
       const { taken, lease } = await leaseJobs(deps, worker, limit);
       return {
-        leaseMs: BigInt(deps.limits.leaseMs), keepMs: BigInt(deps.limits.retentionMs),
+        leaseMs: BigInt(deps.limits.leaseMs),
+        keepMs: BigInt(deps.limits.retentionMs),
         jobs: taken.map(({ job, call, overdue }) => ({
-          lease: { jobId: job.id, lease }, accountId: job.accountId, tokenId: job.tokenId, visibleModels: [...job.visibleModels], requestId: job.requestId,
-          call: toWireCall(call), callId: job.id, overdue,
+          lease: { jobId: job.id, lease },
+          accountId: job.accountId,
+          tokenId: job.tokenId,
+          visibleModels: [...job.visibleModels],
+          requestId: job.requestId,
+          call: toWireCall(call),
+          callId: job.id,
+          overdue,
         })),
       };
     },
-    renewJobLeases: async ({ leases }) => ({ lostJobIds: [...await renewLeases(deps, atMost(leases, RENEWED_MAX, 'leases').map(fromWireLease))] }),
+    renewJobLeases: async ({ leases }) => ({
+      lostJobIds: [...(await renewLeases(deps, atMost(leases, RENEWED_MAX, 'leases').map(fromWireLease)))],
+    }),
     markJobStarted: async ({ lease }) => {
       await startJob(deps, fromWireLease(lease));
       return {};
     },
-    returnJob: async ({ lease, untouched, delayMs }) => ({ returned: await returnJob(deps, fromWireLease(lease), { untouched, delayMs: Number(delayMs) }) }),
+    returnJob: async ({ lease, untouched, delayMs }) => ({
+      returned: await returnJob(deps, fromWireLease(lease), { untouched, delayMs: Number(delayMs) }),
+    }),
     finishJob: async ({ lease, answer, failure }) => ({
-      finished: await finishJob(deps, fromWireLease(lease), { answer: fromWireAnswer(answer), failure: failure === undefined ? undefined : { code: failure.code, message: failure.message } }),
+      finished: await finishJob(deps, fromWireLease(lease), {
+        answer: fromWireAnswer(answer),
+        failure: failure === undefined ? undefined : { code: failure.code, message: failure.message },
+      }),
     }),
   };
 }
@@ -45,8 +72,18 @@ async function toCreate(tokens: Pick<Tokens, 'of'>, request: CreateJobRequest): 
   const { models } = await tokens.of(request.tokenId, request.accountId);
   const call = fromWireCall(request.call);
   return {
-    accountId: request.accountId, tokenId: request.tokenId, visibleModels: models, call, repeatable: request.repeatable,
+    accountId: request.accountId,
+    tokenId: request.tokenId,
+    visibleModels: models,
+    call,
+    repeatable: request.repeatable,
     worker: request.worker === '' ? undefined : request.worker,
-    idempotency: request.idempotencyKey === '' ? undefined : { key: request.idempotencyKey, fingerprint: request.requestFingerprint || callDigest(call, request.repeatable) },
+    idempotency:
+      request.idempotencyKey === ''
+        ? undefined
+        : {
+            key: request.idempotencyKey,
+            fingerprint: request.requestFingerprint || callDigest(call, request.repeatable),
+          },
   };
 }

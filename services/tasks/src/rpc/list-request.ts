@@ -13,7 +13,8 @@ export interface LimitBounds {
 /** How many a page may have. */
 export function readLimit(limit: number, { max, otherwise }: LimitBounds): number {
   if (limit === 0) return otherwise;
-  if (limit < 0 || limit > max) throw badField('limit', `must be from 1 to ${String(max)}, or absent for ${String(otherwise)}`);
+  if (limit < 0 || limit > max)
+    throw badField('limit', `must be from 1 to ${String(max)}, or absent for ${String(otherwise)}`);
   return limit;
 }
 

@@ -2,7 +2,13 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Problem } from '@reelgate/platform/problem';
 import { JobEncoding as WireEncoding } from '@reelgate/proto/tasks/v1/job';
-import type { JobAnswer as WireAnswer, JobAnswerSchema, JobCall as WireCall, JobCallSchema, JobSchema } from '@reelgate/proto/tasks/v1/job';
+import type {
+  JobAnswer as WireAnswer,
+  JobAnswerSchema,
+  JobCall as WireCall,
+  JobCallSchema,
+  JobSchema,
+} from '@reelgate/proto/tasks/v1/job';
 import type { JobLease as WireLease } from '@reelgate/proto/tasks/v1/job_service';
 import type { Job, JobAnswer, JobBytes, JobCall, JobEncoding, JobLease } from '../domain/job.ts';
 import { nameOf } from './mapping-order.ts';
@@ -11,7 +17,10 @@ import { STATES } from './mapping-task.ts';
 /** Of a call or an answer in the row itself; more belongs to media. */
 const INLINE_BYTES_MAX = 64 * 1024;
 const ENCODINGS: Readonly<Record<JobEncoding, WireEncoding>> = {
-  none: WireEncoding.UNSPECIFIED, json: WireEncoding.JSON, text: WireEncoding.TEXT, base64: WireEncoding.BASE64,
+  none: WireEncoding.UNSPECIFIED,
+  json: WireEncoding.JSON,
+  text: WireEncoding.TEXT,
+  base64: WireEncoding.BASE64,
 };
 
 type WireBytes = WireCall['body'] | WireAnswer['body'];
@@ -22,27 +31,76 @@ export function fromWireCall(wire: WireCall | undefined): JobCall {
   for (const [name, value] of Object.entries({ endpoint, model, method, path })) {
     if (value === '') throw invalid(`call.${name}`, 'is required');
   }
-  return { endpoint, model, method, path, query, headers: headers.map((header) => [header.name, header.value] as const), body: fromWireBytes(body, 'call.body') };
+  return {
+    endpoint,
+    model,
+    method,
+    path,
+    query,
+    headers: headers.map((header) => [header.name, header.value] as const),
+    body: fromWireBytes(body, 'call.body'),
+  };
 }
 
-export function toWireCall({ endpoint, model, method, path, query, headers, body }: JobCall): MessageInitShape<typeof JobCallSchema> {
-  return { endpoint, model, method, path, query, headers: headers.map(([name, value]) => ({ name, value })), body: toWireBytes(body) };
+export function toWireCall({
+  endpoint,
+  model,
+  method,
+  path,
+  query,
+  headers,
+  body,
+}: JobCall): MessageInitShape<typeof JobCallSchema> {
+  return {
+    endpoint,
+    model,
+    method,
+    path,
+    query,
+    headers: headers.map(([name, value]) => ({ name, value })),
+    body: toWireBytes(body),
+  };
 }
 
 export function fromWireAnswer(wire: WireAnswer | undefined): JobAnswer | undefined {
   if (wire === undefined) return undefined;
   const { statusCode, contentType, encoding, size, body } = wire;
-  return { statusCode, contentType, encoding: nameOf(ENCODINGS, encoding) ?? 'none', size: Number(size), body: fromWireBytes(body, 'answer.body') };
+  return {
+    statusCode,
+    contentType,
+    encoding: nameOf(ENCODINGS, encoding) ?? 'none',
+    size: Number(size),
+    body: fromWireBytes(body, 'answer.body'),
+  };
 }
 
-function toWireAnswer({ statusCode, contentType, encoding, size, body }: JobAnswer): MessageInitShape<typeof JobAnswerSchema> {
+function toWireAnswer({
+  statusCode,
+  contentType,
+  encoding,
+  size,
+  body,
+}: JobAnswer): MessageInitShape<typeof JobAnswerSchema> {
   return { statusCode, contentType, encoding: ENCODINGS[encoding], size: BigInt(size), body: toWireBytes(body) };
 }
 
 /** A job as its owner may see it. */
-export function toWireJob({ id, accountId, state, createdAt, updatedAt, finishedAt, answer, failure }: Job): MessageInitShape<typeof JobSchema> {
+export function toWireJob({
+  id,
+  accountId,
+  state,
+  createdAt,
+  updatedAt,
+  finishedAt,
+  answer,
+  failure,
+}: Job): MessageInitShape<typeof JobSchema> {
   return {
-    id, accountId, state: STATES[state], createdAt: timestampFromMs(createdAt), updatedAt: timestampFromMs(updatedAt),
+    id,
+    accountId,
+    state: STATES[state],
+    createdAt: timestampFromMs(createdAt),
+    updatedAt: timestampFromMs(updatedAt),
     ...(finishedAt === undefined ? {} : { completedAt: timestampFromMs(finishedAt) }),
     ...(answer === undefined ? {} : { answer: toWireAnswer(answer) }),
     ...(failure === undefined ? {} : { failure }),
@@ -51,23 +109,34 @@ export function toWireJob({ id, accountId, state, createdAt, updatedAt, finished
 
 /** As it was when it was created, whatever has become of it. */
 export function toWireNewJob(job: Job): MessageInitShape<typeof JobSchema> {
-  return toWireJob({ ...job, state: 'queued', updatedAt: job.createdAt, finishedAt: undefined, answer: undefined, failure: undefined });
+  return toWireJob({
+    ...job,
+    state: 'queued',
+    updatedAt: job.createdAt,
+    finishedAt: undefined,
+    answer: undefined,
+    failure: undefined,
+  });
 }
 
 export function fromWireLease(wire: WireLease | undefined): JobLease {
-  if (wire === undefined || wire.jobId === '' || wire.lease === '') throw invalid('lease', 'must name a job and its lease');
+  if (wire === undefined || wire.jobId === '' || wire.lease === '')
+    throw invalid('lease', 'must name a job and its lease');
   return { jobId: wire.jobId, lease: wire.lease };
 }
 
 function fromWireBytes(body: WireBytes, field: string): JobBytes {
   if (body.case === 'object') return { object: body.value };
   const bytes = body.case === 'inline' ? body.value : new Uint8Array();
-  if (bytes.length > INLINE_BYTES_MAX) throw invalid(field, `must have at most ${String(INLINE_BYTES_MAX)} bytes in line; put more into a media object`);
+  if (bytes.length > INLINE_BYTES_MAX)
+    throw invalid(field, `must have at most ${String(INLINE_BYTES_MAX)} bytes in line; put more into a media object`);
   return { inline: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64') };
 }
 
 function toWireBytes(body: JobBytes) {
-  return 'object' in body ? { case: 'object' as const, value: body.object } : { case: 'inline' as const, value: Buffer.from(body.inline, 'base64') };
+  return 'object' in body
+    ? { case: 'object' as const, value: body.object }
+    : { case: 'inline' as const, value: Buffer.from(body.inline, 'base64') };
 }
 
 function invalid(field: string, message: string): Problem {

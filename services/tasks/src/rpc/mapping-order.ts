@@ -5,11 +5,23 @@ import type { ContentItem as WireItem, Order as WireOrder, OrderSchema } from '@
 import { isMedia } from '../domain/order.ts';
 import type { ContentItem, Kind, MediaKind as Media, Order, Role } from '../domain/order.ts';
 
-export const KINDS: Readonly<Record<Kind, TaskKind>> = { generation: TaskKind.GENERATION, regeneration: TaskKind.REGENERATION, context_ir: TaskKind.CONTEXT_IR };
-const MEDIA: Readonly<Record<Media, MediaKind>> = { image: MediaKind.IMAGE, video: MediaKind.VIDEO, audio: MediaKind.AUDIO };
+export const KINDS: Readonly<Record<Kind, TaskKind>> = {
+  generation: TaskKind.GENERATION,
+  regeneration: TaskKind.REGENERATION,
+  context_ir: TaskKind.CONTEXT_IR,
+};
+const MEDIA: Readonly<Record<Media, MediaKind>> = {
+  image: MediaKind.IMAGE,
+  video: MediaKind.VIDEO,
+  audio: MediaKind.AUDIO,
+};
 const ROLES: Readonly<Record<Role, MediaRole>> = {
-  first_frame: MediaRole.FIRST_FRAME, last_frame: MediaRole.LAST_FRAME, reference_image: MediaRole.REFERENCE_IMAGE,
-  reference_video: MediaRole.REFERENCE_VIDEO, reference_audio: MediaRole.REFERENCE_AUDIO, base_video: MediaRole.BASE_VIDEO,
+  first_frame: MediaRole.FIRST_FRAME,
+  last_frame: MediaRole.LAST_FRAME,
+  reference_image: MediaRole.REFERENCE_IMAGE,
+  reference_video: MediaRole.REFERENCE_VIDEO,
+  reference_audio: MediaRole.REFERENCE_AUDIO,
+  base_video: MediaRole.BASE_VIDEO,
 };
 
 /** The name that stands for a wire value in one of the tables above. */
@@ -20,7 +32,8 @@ export function nameOf<K extends string>(table: Readonly<Record<K, number>>, val
 /** An order from the wire, or a refusal of what is no order at all. */
 export function fromWireOrder(wire: WireOrder | undefined): Order {
   const kind = nameOf(KINDS, wire?.kind ?? TaskKind.UNSPECIFIED);
-  if (wire === undefined || kind === undefined) throw new Problem({ kind: 'invalid', reason: 'invalid_request', field: 'order.kind', message: 'is required' });
+  if (wire === undefined || kind === undefined)
+    throw new Problem({ kind: 'invalid', reason: 'invalid_request', field: 'order.kind', message: 'is required' });
   return dropUndefined({
     kind,
     model: wire.model,
@@ -40,7 +53,12 @@ export function fromWireOrder(wire: WireOrder | undefined): Order {
 function fromWireExtra(json: string): string | undefined {
   if (json === '') return undefined;
   if (!isObject(json)) {
-    throw new Problem({ kind: 'invalid', reason: 'invalid_request', field: 'order.extra_json', message: 'must be a JSON object' });
+    throw new Problem({
+      kind: 'invalid',
+      reason: 'invalid_request',
+      field: 'order.extra_json',
+      message: 'must be a JSON object',
+    });
   }
   return json;
 }
@@ -58,11 +76,19 @@ function fromWireItem({ item }: WireItem, index: number): ContentItem {
   if (item.case === 'text') return { text: item.value };
   const media = item.case === 'media' ? nameOf(MEDIA, item.value.kind) : undefined;
   if (item.case !== 'media' || media === undefined) {
-    throw new Problem({ kind: 'invalid', reason: 'invalid_content', field: `content[${String(index)}]`, message: 'must be a text or a medium of a known kind' });
+    throw new Problem({
+      kind: 'invalid',
+      reason: 'invalid_content',
+      field: `content[${String(index)}]`,
+      message: 'must be a text or a medium of a known kind',
+    });
   }
   const { url, object, declaredType } = item.value;
   return dropUndefined({
-    media, role: nameOf(ROLES, item.value.role), url: url === '' ? undefined : url, object: object === '' ? undefined : object,
+    media,
+    role: nameOf(ROLES, item.value.role),
+    url: url === '' ? undefined : url,
+    object: object === '' ? undefined : object,
     declaredType: declaredType === '' ? undefined : declaredType,
   });
 }
@@ -71,13 +97,31 @@ export function toWireOrder(order: Order): MessageInitShape<typeof OrderSchema> 
   return {
     kind: KINDS[order.kind],
     model: order.model,
-    content: order.content.map((item) => (isMedia(item)
-      ? { item: { case: 'media' as const, value: { kind: MEDIA[item.media], role: item.role === undefined ? MediaRole.UNSPECIFIED : ROLES[item.role], url: item.url ?? '', object: item.object ?? '', declaredType: item.declaredType ?? '' } } }
-      : { item: { case: 'text' as const, value: item.text } })),
+    content: order.content.map((item) =>
+      isMedia(item)
+        ? {
+            item: {
+              case: 'media' as const,
+              value: {
+                kind: MEDIA[item.media],
+                role: item.role === undefined ? MediaRole.UNSPECIFIED : ROLES[item.role],
+                url: item.url ?? '',
+                object: item.object ?? '',
+                declaredType: item.declaredType ?? '',
+              },
+            },
+          }
+        : { item: { case: 'text' as const, value: item.text } },
+    ),
     sourceTaskId: order.sourceTaskId ?? '',
     extraJson: order.extraJson ?? '',
     ...dropUndefined({
-      duration: order.duration, resolution: order.resolution, ratio: order.ratio, aigcWatermark: order.aigcWatermark, callbackUrl: order.callbackUrl, size: order.size,
+      duration: order.duration,
+      resolution: order.resolution,
+      ratio: order.ratio,
+      aigcWatermark: order.aigcWatermark,
+      callbackUrl: order.callbackUrl,
+      size: order.size,
     }),
   };
 }

@@ -11,41 +11,95 @@ import { STATES, toWireCreated, toWireTask } from './mapping-task.ts';
 
 const NOW = 2_000_000;
 
-const overTheWire = (task: Task, now = NOW): WireTask => fromBinary(TaskSchema, toBinary(TaskSchema, create(TaskSchema, toWireTask(task, now))));
+const overTheWire = (task: Task, now = NOW): WireTask =>
+  fromBinary(TaskSchema, toBinary(TaskSchema, create(TaskSchema, toWireTask(task, now))));
 const times = fc.integer({ min: 0, max: 4e12 });
 const counts = fc.option(fc.nat({ max: Number.MAX_SAFE_INTEGER }), { nil: undefined });
 const optional = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
 
-const tasks = fc.record({
-  id: fc.string({ minLength: 1 }), state: fc.constantFrom<State[]>('queued', 'in_progress', 'completed', 'failed'), progress: fc.nat({ max: 100 }),
-  createdAt: times, updatedAt: times, finishedAt: optional(times), expiresAt: optional(times), nextPollAt: optional(times), seconds: fc.nat({ max: 3600 }),
-  unrecognised: fc.boolean(), upstreamStatus: optional(fc.string()),
-  result: optional(fc.record({ object: fc.string(), prompt: fc.string({ unit: 'grapheme' }), bytes: fc.nat({ max: Number.MAX_SAFE_INTEGER }), width: fc.nat({ max: 8192 }), height: fc.nat({ max: 8192 }), durationMs: fc.nat(), frameRate: fc.double({ min: 0, max: 120, noNaN: true }) })),
-  failure: optional(fc.record({ code: fc.string(), message: fc.string({ unit: 'grapheme' }) })),
-  usage: optional(fc.record({ totalSeconds: counts, inputSeconds: counts, outputSeconds: counts, inputImageCount: counts, inputAudioSeconds: counts, totalTokens: counts, promptTokens: counts, completionTokens: counts })),
-}).map((changes) => aTask(changes as Partial<Task>));
+const tasks = fc
+  .record({
+    id: fc.string({ minLength: 1 }),
+    state: fc.constantFrom<State[]>('queued', 'in_progress', 'completed', 'failed'),
+    progress: fc.nat({ max: 100 }),
+    createdAt: times,
+    updatedAt: times,
+    finishedAt: optional(times),
+    expiresAt: optional(times),
+    nextPollAt: optional(times),
+    seconds: fc.nat({ max: 3600 }),
+    unrecognised: fc.boolean(),
+    upstreamStatus: optional(fc.string()),
+    result: optional(
+      fc.record({
+        object: fc.string(),
+        prompt: fc.string({ unit: 'grapheme' }),
+        bytes: fc.nat({ max: Number.MAX_SAFE_INTEGER }),
+        width: fc.nat({ max: 8192 }),
+        height: fc.nat({ max: 8192 }),
+        durationMs: fc.nat(),
+        frameRate: fc.double({ min: 0, max: 120, noNaN: true }),
+      }),
+    ),
+    failure: optional(fc.record({ code: fc.string(), message: fc.string({ unit: 'grapheme' }) })),
+    usage: optional(
+      fc.record({
+        totalSeconds: counts,
+        inputSeconds: counts,
+        outputSeconds: counts,
+        inputImageCount: counts,
+        inputAudioSeconds: counts,
+        totalTokens: counts,
+        promptTokens: counts,
+        completionTokens: counts,
+      }),
+    ),
+  })
+  .map((changes) => aTask(changes as Partial<Task>));
 
 test('a task is told over the wire as it stands', () => {
-  fc.assert(fc.property(tasks, (task) => {
-    const wire = overTheWire(task);
+  fc.assert(
+    fc.property(tasks, (task) => {
+      const wire = overTheWire(task);
 
-    expect(backFrom(wire)).toEqual({
-      id: task.id, accountId: task.accountId, state: task.state, progress: task.progress, seconds: task.seconds,
-      createdAt: task.createdAt, updatedAt: task.updatedAt, finishedAt: task.finishedAt, expiresAt: task.expiresAt,
-      result: task.result && { ...task.result, mediaType: '' }, failure: task.failure, usage: task.usage,
-    });
-    expect(wire.unrecognisedStatus).toBe(task.unrecognised ? task.upstreamStatus ?? '' : '');
-  }));
+      expect(backFrom(wire)).toEqual({
+        id: task.id,
+        accountId: task.accountId,
+        state: task.state,
+        progress: task.progress,
+        seconds: task.seconds,
+        createdAt: task.createdAt,
+        updatedAt: task.updatedAt,
+        finishedAt: task.finishedAt,
+        expiresAt: task.expiresAt,
+        result: task.result && { ...task.result, mediaType: '' },
+        failure: task.failure,
+        usage: task.usage,
+      });
+      expect(wire.unrecognisedStatus).toBe(task.unrecognised ? (task.upstreamStatus ?? '') : '');
+    }),
+  );
 });
 
-test('nothing of the upstream\'s has a place on the wire', () => {
-  const task = aTask({ upstreamStatus: 'running', mapping: { channel: 'secret-channel', upstreamAccount: 'secret-account', upstreamId: 'secret-id' }, tokenId: 'secret-token' });
+test("nothing of the upstream's has a place on the wire", () => {
+  const task = aTask({
+    upstreamStatus: 'running',
+    mapping: { channel: 'secret-channel', upstreamAccount: 'secret-account', upstreamId: 'secret-id' },
+    tokenId: 'secret-token',
+  });
 
-  expect(Buffer.from(toBinary(TaskSchema, create(TaskSchema, toWireTask(task, NOW)))).toString('latin1')).not.toMatch(/secret|running/);
+  expect(Buffer.from(toBinary(TaskSchema, create(TaskSchema, toWireTask(task, NOW)))).toString('latin1')).not.toMatch(
+    /secret|running/,
+  );
 });
 
 describe('the hint for pollers', () => {
-  test.each([[NOW + 2500, 2500n], [NOW, 0n], [NOW - 5000, 0n], [undefined, 0n]])('of a look at %s is %s ms', (nextPollAt, after) => {
+  test.each([
+    [NOW + 2500, 2500n],
+    [NOW, 0n],
+    [NOW - 5000, 0n],
+    [undefined, 0n],
+  ])('of a look at %s is %s ms', (nextPollAt, after) => {
     expect(overTheWire(aTask({ nextPollAt })).pollAfterMs).toBe(after);
   });
 });
@@ -53,23 +107,46 @@ describe('the hint for pollers', () => {
 test('a created task is told as it was when it was created, whatever has become of it', () => {
   const created = aTask({ order: { ...aTask().order, size: '1344x768' } });
   const ended = aTask({
-    ...created, state: 'completed', progress: 100, updatedAt: NOW, finishedAt: NOW, expiresAt: NOW, nextPollAt: undefined, result: { object: 'obj_1' }, usage: { totalSeconds: 5 },
-    unrecognised: true, upstreamStatus: 'paused', pollErrors: 3,
+    ...created,
+    state: 'completed',
+    progress: 100,
+    updatedAt: NOW,
+    finishedAt: NOW,
+    expiresAt: NOW,
+    nextPollAt: undefined,
+    result: { object: 'obj_1' },
+    usage: { totalSeconds: 5 },
+    unrecognised: true,
+    upstreamStatus: 'paused',
+    pollErrors: 3,
   });
 
-  expect(toBinary(TaskSchema, create(TaskSchema, toWireCreated(ended)))).toEqual(toBinary(TaskSchema, create(TaskSchema, toWireCreated(created))));
+  expect(toBinary(TaskSchema, create(TaskSchema, toWireCreated(ended)))).toEqual(
+    toBinary(TaskSchema, create(TaskSchema, toWireCreated(created))),
+  );
   expect(toWireCreated(ended)).toMatchObject({ state: TaskState.QUEUED, progress: 0 });
 });
 
 function backFrom(wire: WireTask): object {
-  const usage = wire.usage && Object.fromEntries(Object.entries(wire.usage).flatMap(([name, value]) => (typeof value === 'bigint' ? [[name, Number(value)]] : []))) as Usage;
+  const usage =
+    wire.usage &&
+    (Object.fromEntries(
+      Object.entries(wire.usage).flatMap(([name, value]) => (typeof value === 'bigint' ? [[name, Number(value)]] : [])),
+    ) as Usage);
   const { $typeName: _result, ...result } = wire.result ?? { $typeName: '' };
   const { $typeName: _failure, ...failure } = wire.failure ?? { $typeName: '' };
   return {
-    id: wire.id, accountId: wire.accountId, state: nameOf(STATES, wire.state), progress: wire.progress, seconds: wire.seconds,
-    createdAt: wire.createdAt && timestampMs(wire.createdAt), updatedAt: wire.updatedAt && timestampMs(wire.updatedAt),
-    finishedAt: wire.completedAt && timestampMs(wire.completedAt), expiresAt: wire.expiresAt && timestampMs(wire.expiresAt),
+    id: wire.id,
+    accountId: wire.accountId,
+    state: nameOf(STATES, wire.state),
+    progress: wire.progress,
+    seconds: wire.seconds,
+    createdAt: wire.createdAt && timestampMs(wire.createdAt),
+    updatedAt: wire.updatedAt && timestampMs(wire.updatedAt),
+    finishedAt: wire.completedAt && timestampMs(wire.completedAt),
+    expiresAt: wire.expiresAt && timestampMs(wire.expiresAt),
     result: wire.result && { ...result, bytes: Number(wire.result.bytes), durationMs: Number(wire.result.durationMs) },
-    failure: wire.failure && failure, usage: wire.usage && usage,
+    failure: wire.failure && failure,
+    usage: wire.usage && usage,
   };
 }

@@ -6,7 +6,10 @@ import type { Result, State, Task, Usage } from '../domain/task.ts';
 import { toWireOrder } from './mapping-order.ts';
 
 export const STATES: Readonly<Record<State, TaskState>> = {
-  queued: TaskState.QUEUED, in_progress: TaskState.IN_PROGRESS, completed: TaskState.COMPLETED, failed: TaskState.FAILED,
+  queued: TaskState.QUEUED,
+  in_progress: TaskState.IN_PROGRESS,
+  completed: TaskState.COMPLETED,
+  failed: TaskState.FAILED,
 };
 
 /** A task as its owner may see it; nothing of the upstream's has a field there. */
@@ -17,7 +20,7 @@ export function toWireTask(task: Task, now: number): MessageInitShape<typeof Tas
     accountId: task.accountId,
     order: toWireOrder(task.order),
     state: STATES[task.state],
-    unrecognisedStatus: task.unrecognised ? task.upstreamStatus ?? '' : '',
+    unrecognisedStatus: task.unrecognised ? (task.upstreamStatus ?? '') : '',
     progress: task.progress,
     seconds: task.seconds,
     createdAt: timestampFromMs(task.createdAt),
@@ -32,18 +35,44 @@ export function toWireTask(task: Task, now: number): MessageInitShape<typeof Tas
 }
 
 function toWireResult(result: Result): MessageInitShape<typeof TaskResultSchema> {
-  const { object = '', prompt = '', mediaType = '', bytes = 0, durationMs = 0, width = 0, height = 0, frameRate = 0 } = result;
+  const {
+    object = '',
+    prompt = '',
+    mediaType = '',
+    bytes = 0,
+    durationMs = 0,
+    width = 0,
+    height = 0,
+    frameRate = 0,
+  } = result;
   return { object, prompt, mediaType, width, height, frameRate, bytes: BigInt(bytes), durationMs: BigInt(durationMs) };
 }
 
 /** The task as it was when it was created, which is what a replayed create answers. */
 export function toWireCreated(task: Task): MessageInitShape<typeof TaskSchema> {
-  return toWireTask({
-    id: task.id, accountId: task.accountId, tokenId: task.tokenId, order: task.order, admission: task.admission, seconds: task.seconds, createdAt: task.createdAt,
-    state: 'queued', unrecognised: false, progress: 0, updatedAt: task.createdAt, pollErrors: 0,
-  }, task.createdAt);
+  return toWireTask(
+    {
+      id: task.id,
+      accountId: task.accountId,
+      tokenId: task.tokenId,
+      order: task.order,
+      admission: task.admission,
+      seconds: task.seconds,
+      createdAt: task.createdAt,
+      state: 'queued',
+      unrecognised: false,
+      progress: 0,
+      updatedAt: task.createdAt,
+      pollErrors: 0,
+    },
+    task.createdAt,
+  );
 }
 
 export function toWireUsage(usage: Usage): MessageInitShape<typeof UsageSchema> {
-  return Object.fromEntries(Object.entries(usage).flatMap(([name, value]: [string, number | undefined]) => (value === undefined ? [] : [[name, BigInt(value)]])));
+  return Object.fromEntries(
+    Object.entries(usage).flatMap(([name, value]: [string, number | undefined]) =>
+      value === undefined ? [] : [[name, BigInt(value)]],
+    ),
+  );
 }

@@ -17,7 +17,10 @@ const openJobs = useJobWorlds();
 
 async function open() {
   const [tasks, world] = [await openTasks(), await openJobs()];
-  return { world, client: directClient(OperatorService, bind(OperatorService, operatorService(tasks.deps, world.deps)), aCaller()) };
+  return {
+    world,
+    client: directClient(OperatorService, bind(OperatorService, operatorService(tasks.deps, world.deps)), aCaller()),
+  };
 }
 
 async function started(world: JobWorld): Promise<{ readonly jobId: string; readonly lease: string }> {
@@ -42,7 +45,13 @@ test('a job is shown with what happened to it, and without what was asked and an
 
   const { record } = await client.showJob({ jobId: own.jobId });
 
-  expect(record).toMatchObject({ job: { id: own.jobId, state: TaskState.COMPLETED, answer: { statusCode: 200, size: 11n } }, tokenId: 'token_1', endpoint: 'chat', model: 'some-model', starts: 1 });
+  expect(record).toMatchObject({
+    job: { id: own.jobId, state: TaskState.COMPLETED, answer: { statusCode: 200, size: 11n } },
+    tokenId: 'token_1',
+    endpoint: 'chat',
+    model: 'some-model',
+    starts: 1,
+  });
   expect(record?.job?.answer?.body.value).toEqual(new Uint8Array());
   expect(record?.events.map(({ type }) => type)).toEqual(['created', 'started', 'completed']);
   await expect(client.showJob({ jobId: 'task_1' })).rejects.toMatchObject({ kind: 'not_found' });
@@ -52,7 +61,8 @@ test('jobs are listed newest first, of an account or a state where one is named'
   const { world, client } = await open();
   const own = await started(world);
   const { job } = await world.create({ accountId: 'rival' });
-  const ids = async (request: Parameters<typeof client.listJobRecords>[0]) => (await client.listJobRecords(request)).records.map((record) => record.job?.id);
+  const ids = async (request: Parameters<typeof client.listJobRecords>[0]) =>
+    (await client.listJobRecords(request)).records.map((record) => record.job?.id);
 
   expect(await ids({ limit: 10 })).toEqual([job.id, own.jobId]);
   expect(await ids({ limit: 10, accountId: 'rival' })).toEqual([job.id]);
@@ -62,7 +72,10 @@ test('jobs are listed newest first, of an account or a state where one is named'
 });
 
 describe('a decision over a job whose outcome is unknown', () => {
-  test.each([[Resolution.COMPLETED, 'charged'], [Resolution.FAILED, 'released']] as const)('as %s: its hold is %s, and it leaves the queue once', async (resolution, how) => {
+  test.each([
+    [Resolution.COMPLETED, 'charged'],
+    [Resolution.FAILED, 'released'],
+  ] as const)('as %s: its hold is %s, and it leaves the queue once', async (resolution, how) => {
     const { world, client } = await open();
     const jobId = await lost(world);
 
@@ -71,7 +84,9 @@ describe('a decision over a job whose outcome is unknown', () => {
     expect([jobRecord?.job?.state, record]).toEqual([TaskState.FAILED, undefined]);
     expect(world.ended).toEqual([`${how} ${jobId}`]);
     expect(await world.tasks.open()).toEqual([]);
-    await expect(client.resolveAttention({ taskId: jobId, resolution, actor: 'ann' })).rejects.toMatchObject({ reason: 'not_in_attention' });
+    await expect(client.resolveAttention({ taskId: jobId, resolution, actor: 'ann' })).rejects.toMatchObject({
+      reason: 'not_in_attention',
+    });
     expect(world.ended).toHaveLength(1);
   });
 
@@ -79,7 +94,9 @@ describe('a decision over a job whose outcome is unknown', () => {
     const { world, client } = await open();
     const jobId = await lost(world);
 
-    await expect(client.resolveAttention({ taskId: jobId, resolution: Resolution.RETRY, actor: 'ann' })).rejects.toMatchObject({ kind: 'conflict', reason: 'job_not_retried' });
+    await expect(
+      client.resolveAttention({ taskId: jobId, resolution: Resolution.RETRY, actor: 'ann' }),
+    ).rejects.toMatchObject({ kind: 'conflict', reason: 'job_not_retried' });
     expect(world.ended).toEqual([]);
     expect(await world.tasks.open()).toHaveLength(1);
   });

@@ -12,13 +12,25 @@ import { toWireJob } from './mapping-job.ts';
 const LIST_LIMIT = { max: 1000, otherwise: 100 };
 
 /** Jobs as operators see them: everything but what was asked and answered. */
-export function operateJobs({ jobs, attention }: JobDeps): Pick<Implementation<typeof OperatorService>, 'showJob' | 'listJobRecords'> {
+export function operateJobs({
+  jobs,
+  attention,
+}: JobDeps): Pick<Implementation<typeof OperatorService>, 'showJob' | 'listJobRecords'> {
   return {
     showJob: async ({ jobId }, { caller }) => {
       const job = await jobs.findJob(jobId);
       assertOwner(caller, job?.accountId, 'job_id');
       if (job === undefined) throw jobNotFound();
-      return { record: { ...jobRecord(job), events: (await attention.events(jobId)).map(({ at, type, detailJson }) => ({ at: timestampFromMs(at), type, detailJson })) } };
+      return {
+        record: {
+          ...jobRecord(job),
+          events: (await attention.events(jobId)).map(({ at, type, detailJson }) => ({
+            at: timestampFromMs(at),
+            type,
+            detailJson,
+          })),
+        },
+      };
     },
     listJobRecords: async ({ accountId, state, limit, after }) => {
       const page = { limit: readLimit(limit, LIST_LIMIT), after };

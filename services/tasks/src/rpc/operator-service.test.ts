@@ -14,11 +14,21 @@ import { operatorService } from './operator-service.ts';
 
 const openWorld = useWorlds();
 const openJobs = useJobWorlds();
-const CHANNELS = [channelSettings({ id: 'first', priority: 1 }), channelSettings({ id: 'second', weight: 2, enabled: true })];
+const CHANNELS = [
+  channelSettings({ id: 'first', priority: 1 }),
+  channelSettings({ id: 'second', weight: 2, enabled: true }),
+];
 
 async function open() {
   const world = await openWorld({ channels: CHANNELS });
-  return { world, client: directClient(OperatorService, bind(OperatorService, operatorService(world.deps, (await openJobs()).deps)), aCaller()) };
+  return {
+    world,
+    client: directClient(
+      OperatorService,
+      bind(OperatorService, operatorService(world.deps, (await openJobs()).deps)),
+      aCaller(),
+    ),
+  };
 }
 
 describe('ShowTask', () => {
@@ -30,10 +40,21 @@ describe('ShowTask', () => {
     const { record } = await client.showTask({ taskId: task.id });
 
     expect(record).toMatchObject({
-      tokenId: 'token_1', admission: 'accepted', task: { id: task.id, accountId: 'acme' },
-      attempts: [{ number: 1, channel: 'first', outcome: 'refused', error: 'its channel', upstreamId: '' }, { number: 2, channel: 'second', outcome: 'accepted', upstreamId: 'up-2', error: '' }],
+      tokenId: 'token_1',
+      admission: 'accepted',
+      task: { id: task.id, accountId: 'acme' },
+      attempts: [
+        { number: 1, channel: 'first', outcome: 'refused', error: 'its channel', upstreamId: '' },
+        { number: 2, channel: 'second', outcome: 'accepted', upstreamId: 'up-2', error: '' },
+      ],
     });
-    expect(record?.events.map(({ type }) => type)).toEqual(['created', 'attempt_started', 'attempt_refused', 'attempt_started', 'accepted']);
+    expect(record?.events.map(({ type }) => type)).toEqual([
+      'created',
+      'attempt_started',
+      'attempt_refused',
+      'attempt_started',
+      'accepted',
+    ]);
     expect(timestampMs(record!.attempts[0]!.endedAt!)).toBe(world.clock.now());
   });
 
@@ -43,7 +64,10 @@ describe('ShowTask', () => {
     await expect(world.create()).rejects.toMatchObject({ reason: 'content_rejected' });
     const [task] = await world.deps.store.list({ hidden: true }, { limit: 1 });
 
-    expect((await client.showTask({ taskId: task!.id })).record).toMatchObject({ admission: 'refused', task: { failure: { code: 'content_rejected' } } });
+    expect((await client.showTask({ taskId: task!.id })).record).toMatchObject({
+      admission: 'refused',
+      task: { failure: { code: 'content_rejected' } },
+    });
   });
 
   test('gives the found upstream id to the attempt whose answer was lost', async () => {
@@ -52,7 +76,9 @@ describe('ShowTask', () => {
     const { task } = await world.create();
     await world.deps.store.adopt(task.id, 'up-found', world.clock.now());
 
-    expect((await client.showTask({ taskId: task.id })).record?.attempts).toMatchObject([{ outcome: 'unknown', upstreamId: 'up-found' }]);
+    expect((await client.showTask({ taskId: task.id })).record?.attempts).toMatchObject([
+      { outcome: 'unknown', upstreamId: 'up-found' },
+    ]);
   });
 
   test('refuses a task that is not there', async () => {
@@ -65,7 +91,8 @@ test('ListTaskRecords pages through the tasks of all accounts, or of one, or of 
   const own = (await world.create()).task.id;
   const foreign = (await world.create(undefined, { accountId: 'rival' })).task.id;
   await world.deps.store.finish(own, { state: 'failed', at: 1 });
-  const ids = async (filter: object): Promise<(string | undefined)[]> => (await client.listTaskRecords({ limit: 10, ...filter })).records.map(({ task }) => task?.id);
+  const ids = async (filter: object): Promise<(string | undefined)[]> =>
+    (await client.listTaskRecords({ limit: 10, ...filter })).records.map(({ task }) => task?.id);
 
   expect(await ids({})).toEqual([foreign, own]);
   expect(await ids({ limit: 1 })).toEqual([foreign]);
@@ -80,7 +107,9 @@ describe('attention', () => {
     const { task } = await world.create();
     await raiseAttention(world.deps, task, 'unknown_status', 'it says "paused"');
 
-    const { items: [item] } = await client.listAttention({});
+    const {
+      items: [item],
+    } = await client.listAttention({});
     expect(item).toMatchObject({ taskId: task.id, reason: 'unknown_status', detail: 'it says "paused"' });
     expect(timestampMs(item!.since!)).toBe(world.clock.now());
 
@@ -92,7 +121,10 @@ describe('attention', () => {
   test.each<Resolution>([Resolution.UNSPECIFIED, 77 as never])('is not resolved as %s', async (resolution) => {
     const { client } = await open();
 
-    await expect(client.resolveAttention({ taskId: 'task_1', resolution })).rejects.toMatchObject({ kind: 'invalid', field: 'resolution' });
+    await expect(client.resolveAttention({ taskId: 'task_1', resolution })).rejects.toMatchObject({
+      kind: 'invalid',
+      field: 'resolution',
+    });
   });
 });
 
@@ -105,7 +137,19 @@ describe('channels', () => {
     const { channels } = await client.listChannels({});
 
     expect(channels).toMatchObject([
-      { id: 'first', adapter: 'scripted', upstreamAccount: 'vendor', enabled: true, circuit: 'closed', inFlight: 1, inFlightLimit: 30, requestsPerMinute: 300, priority: 1, weight: 1, models: ['Alpha-H3'] },
+      {
+        id: 'first',
+        adapter: 'scripted',
+        upstreamAccount: 'vendor',
+        enabled: true,
+        circuit: 'closed',
+        inFlight: 1,
+        inFlightLimit: 30,
+        requestsPerMinute: 300,
+        priority: 1,
+        weight: 1,
+        models: ['Alpha-H3'],
+      },
       { id: 'second', circuit: 'open', inFlight: 0, weight: 2 },
     ]);
     expect(JSON.stringify(channels)).not.toMatch(/upstream-key|127\.0\.0\.1/);
@@ -115,7 +159,10 @@ describe('channels', () => {
     const { client } = await open();
 
     expect(await client.testChannel({ id: 'first' })).toMatchObject({ ok: true, detail: 'the list was read' });
-    await expect(client.testChannel({ id: 'none' })).rejects.toMatchObject({ kind: 'not_found', reason: 'channel_not_found' });
+    await expect(client.testChannel({ id: 'none' })).rejects.toMatchObject({
+      kind: 'not_found',
+      reason: 'channel_not_found',
+    });
   });
 });
 
@@ -123,14 +170,19 @@ test('ClassifyHolds takes a thousand ids, and refuses more', async () => {
   const { client } = await open();
   const taskIds = Array.from({ length: 1001 }, (_, index) => `task_none_${index}`);
 
-  expect(await client.classifyHolds({ taskIds: taskIds.slice(1) })).toMatchObject({ finished: [], unknown: taskIds.slice(1) });
+  expect(await client.classifyHolds({ taskIds: taskIds.slice(1) })).toMatchObject({
+    finished: [],
+    unknown: taskIds.slice(1),
+  });
   await expect(client.classifyHolds({ taskIds })).rejects.toMatchObject({ kind: 'invalid', field: 'task_ids' });
 });
 
 describe.each(['listTaskRecords', 'listJobRecords'] as const)('%s', (method) => {
   test.each([
-    ['a negative limit', 'limit', { limit: -1 }], ['a limit beyond the most', 'limit', { limit: 1001 }],
-    ['a state of no name', 'state', { state: 77 as never }], ['an unknown position', 'after', { after: 'task_none' }],
+    ['a negative limit', 'limit', { limit: -1 }],
+    ['a limit beyond the most', 'limit', { limit: 1001 }],
+    ['a state of no name', 'state', { state: 77 as never }],
+    ['an unknown position', 'after', { after: 'task_none' }],
   ])('refuses %s by the name of its field, %s', async (_what, field, request) => {
     const { client } = await open();
 
@@ -154,5 +206,8 @@ test('ClassifyHolds tells which tasks have ended and which do not exist; those t
   await expect(world.create()).rejects.toMatchObject({ reason: 'content_rejected' });
   const refusedId = (await world.deps.store.list({ hidden: true }, { limit: 1 }))[0]!.id;
 
-  expect(await client.classifyHolds({ taskIds: [alive, ended, unknown, refusedId, 'task_none'] })).toMatchObject({ finished: [ended], unknown: [refusedId, 'task_none'] });
+  expect(await client.classifyHolds({ taskIds: [alive, ended, unknown, refusedId, 'task_none'] })).toMatchObject({
+    finished: [ended],
+    unknown: [refusedId, 'task_none'],
+  });
 });

@@ -38,16 +38,31 @@ export function operatorService(deps: Deps, jobs: JobDeps): Implementation<typeo
       const named = readStateFilter(state);
       const page = { limit: readLimit(limit, LIST_LIMIT), after: after === '' ? undefined : after };
       if (after !== '') assertPosition(await store.find(after), accountId, 'task');
-      const tasks = await store.list({ hidden: true, accountId: accountId === '' ? undefined : accountId, states: named === undefined ? [] : [named] }, page);
+      const tasks = await store.list(
+        {
+          hidden: true,
+          accountId: accountId === '' ? undefined : accountId,
+          states: named === undefined ? [] : [named],
+        },
+        page,
+      );
       return { records: await Promise.all(tasks.map((task) => recordOf(deps, task))) };
     },
     ...operateJobs(jobs),
-    listAttention: async () => ({ items: (await store.open()).map(({ since, ...item }) => ({ ...item, since: timestampFromMs(since) })) }),
+    listAttention: async () => ({
+      items: (await store.open()).map(({ since, ...item }) => ({ ...item, since: timestampFromMs(since) })),
+    }),
     resolveAttention: async ({ taskId, resolution, actor }, { caller }) => {
       const decision = nameOf(RESOLUTIONS, resolution);
-      if (decision === undefined) throw new Problem({ kind: 'invalid', reason: 'invalid_request', field: 'resolution', message: 'must be completed, failed or retry' });
+      if (decision === undefined)
+        throw new Problem({
+          kind: 'invalid',
+          reason: 'invalid_request',
+          field: 'resolution',
+          message: 'must be completed, failed or retry',
+        });
       const job = await jobs.jobs.findJob(taskId);
-      assertOwner(caller, (job ?? await store.find(taskId))?.accountId, 'task_id');
+      assertOwner(caller, (job ?? (await store.find(taskId)))?.accountId, 'task_id');
       if (job !== undefined) {
         await resolveJob(jobs, job, { resolution: decision, actor });
         return { jobRecord: jobRecord(job) };
@@ -57,14 +72,21 @@ export function operatorService(deps: Deps, jobs: JobDeps): Implementation<typeo
     listChannels: async () => ({ channels: await Promise.all(fleet.all().map((berth) => statusOf(deps, berth))) }),
     testChannel: async ({ id }) => {
       const berth = fleet.find(id);
-      if (berth === undefined) throw new Problem({ kind: 'not_found', reason: 'channel_not_found', message: 'no such channel; `channel list` shows all' });
+      if (berth === undefined)
+        throw new Problem({
+          kind: 'not_found',
+          reason: 'channel_not_found',
+          message: 'no such channel; `channel list` shows all',
+        });
       const begun = clock.now();
       const { ok, detail } = await berth.channel.test(AbortSignal.timeout(TEST_TIMEOUT_MS));
       return { ok, detail, tookMs: BigInt(clock.now() - begun) };
     },
     classifyHolds: async (request) => {
       const taskIds = atMost(request.taskIds, HOLDS_MAX, 'task_ids');
-      const found = new Map((await store.list({ hidden: true, taskIds }, { limit: HOLDS_MAX })).map((task) => [task.id, task]));
+      const found = new Map(
+        (await store.list({ hidden: true, taskIds }, { limit: HOLDS_MAX })).map((task) => [task.id, task]),
+      );
       return {
         finished: taskIds.filter((id) => endedSeen(found.get(id))),
         unknown: taskIds.filter((id) => !found.has(id) || found.get(id)?.admission === 'refused'),
@@ -85,7 +107,12 @@ async function recordOf({ store, clock }: Deps, task: Task) {
     admission: task.admission,
     upstreamStatus: task.upstreamStatus ?? '',
     attempts: attempts.map(({ number, channel, upstreamId = '', outcome, error = '', startedAt, endedAt }) => ({
-      number, channel, upstreamId: upstreamId === '' && outcome === 'unknown' ? task.mapping?.upstreamId ?? '' : upstreamId, outcome, error, startedAt: timestampFromMs(startedAt),
+      number,
+      channel,
+      upstreamId: upstreamId === '' && outcome === 'unknown' ? (task.mapping?.upstreamId ?? '') : upstreamId,
+      outcome,
+      error,
+      startedAt: timestampFromMs(startedAt),
       ...(endedAt === undefined ? {} : { endedAt: timestampFromMs(endedAt) }),
     })),
     events: events.map(({ at, type, detailJson }) => ({ at: timestampFromMs(at), type, detailJson })),
@@ -94,8 +121,17 @@ async function recordOf({ store, clock }: Deps, task: Task) {
 
 async function statusOf({ store }: Deps, { channel: { settings }, circuit }: Berth) {
   return {
-    id: settings.id, adapter: settings.adapter, upstreamAccount: settings.upstreamAccount, enabled: settings.enabled, circuit: circuit.state(),
-    inFlight: await store.inFlight(channelScope(settings.id)), inFlightLimit: settings.inFlightMax, requestsPerMinute: settings.requestsPerMinute,
-    priority: settings.priority, weight: settings.weight, models: Object.keys(settings.models), endpoints: [...settings.endpoints],
+    id: settings.id,
+    adapter: settings.adapter,
+    upstreamAccount: settings.upstreamAccount,
+    enabled: settings.enabled,
+    circuit: circuit.state(),
+    inFlight: await store.inFlight(channelScope(settings.id)),
+    inFlightLimit: settings.inFlightMax,
+    requestsPerMinute: settings.requestsPerMinute,
+    priority: settings.priority,
+    weight: settings.weight,
+    models: Object.keys(settings.models),
+    endpoints: [...settings.endpoints],
   };
 }

@@ -15,26 +15,56 @@ const decoded = (bytes: Uint8Array): Order => fromWireOrder(fromBinary(OrderSche
 
 /** The same message with its fields in another order on the wire, which every reader takes. */
 function encodedInOrder(order: Order, places: readonly number[]): Buffer {
-  const fields = Object.entries(toWireOrder(order)).map(([name, value], index) => ({ place: places[index] ?? 0, bytes: toBinary(OrderSchema, create(OrderSchema, { [name]: value })) }));
+  const fields = Object.entries(toWireOrder(order)).map(([name, value], index) => ({
+    place: places[index] ?? 0,
+    bytes: toBinary(OrderSchema, create(OrderSchema, { [name]: value })),
+  }));
   return Buffer.concat(fields.toSorted((one, other) => one.place - other.place).map(({ bytes }) => bytes));
 }
 
 test('the same order has the same digest, however its message is encoded', () => {
-  fc.assert(fc.property(anyOrder, fc.array(fc.integer(), { minLength: 12, maxLength: 12 }), (order, places) => {
-    const plain = toBinary(OrderSchema, create(OrderSchema, toWireOrder(order)));
-    const digest = orderDigest(decoded(plain));
+  fc.assert(
+    fc.property(anyOrder, fc.array(fc.integer(), { minLength: 12, maxLength: 12 }), (order, places) => {
+      const plain = toBinary(OrderSchema, create(OrderSchema, toWireOrder(order)));
+      const digest = orderDigest(decoded(plain));
 
-    expect(orderDigest(decoded(encodedInOrder(order, places)))).toBe(digest);
-    expect(orderDigest(decoded(Buffer.concat([UNKNOWN_FIELD, plain, UNKNOWN_FIELD])))).toBe(digest);
-    expect(orderDigest(order)).toBe(digest);
-  }));
+      expect(orderDigest(decoded(encodedInOrder(order, places)))).toBe(digest);
+      expect(orderDigest(decoded(Buffer.concat([UNKNOWN_FIELD, plain, UNKNOWN_FIELD])))).toBe(digest);
+      expect(orderDigest(order)).toBe(digest);
+    }),
+  );
 });
 
 test('an order with any field of another has its own digest, unless the fields say the same', () => {
-  const meaning = (order: Order): unknown => ({ ...order, extraJson: order.extraJson === undefined ? undefined : JSON.parse(order.extraJson) as unknown });
-  fc.assert(fc.property(anyOrder, anyOrder, fc.constantFrom<(keyof Order)[]>('kind', 'model', 'content', 'duration', 'resolution', 'ratio', 'sourceTaskId', 'aigcWatermark', 'callbackUrl', 'size', 'extraJson'), (order, other, field) => {
-    const changed = { ...order, [field]: other[field] };
+  const meaning = (order: Order): unknown => ({
+    ...order,
+    extraJson: order.extraJson === undefined ? undefined : (JSON.parse(order.extraJson) as unknown),
+  });
+  fc.assert(
+    fc.property(
+      anyOrder,
+      anyOrder,
+      fc.constantFrom<(keyof Order)[]>(
+        'kind',
+        'model',
+        'content',
+        'duration',
+        'resolution',
+        'ratio',
+        'sourceTaskId',
+        'aigcWatermark',
+        'callbackUrl',
+        'size',
+        'extraJson',
+      ),
+      (order, other, field) => {
+        const changed = { ...order, [field]: other[field] };
 
-    expect(orderDigest(changed) === orderDigest(order)).toBe(isDeepStrictEqual(meaning(changed), meaning({ ...order, [field]: order[field] })));
-  }), { numRuns: 500 });
+        expect(orderDigest(changed) === orderDigest(order)).toBe(
+          isDeepStrictEqual(meaning(changed), meaning({ ...order, [field]: order[field] })),
+        );
+      },
+    ),
+    { numRuns: 500 },
+  );
 });

@@ -19,22 +19,39 @@ import { applyReport } from '../operations/apply-report.ts';
 import { toWireOrder } from './mapping-order.ts';
 import { taskService } from './task-service.ts';
 
-const TOKENS = { token_for_one: { inFlight: 1 }, token_for_many: { inFlight: 100 }, token_for_others: { models: ['Other-V1'] }, token_of_rival: { accountId: 'rival' } };
+const TOKENS = {
+  token_for_one: { inFlight: 1 },
+  token_for_many: { inFlight: 100 },
+  token_for_others: { models: ['Other-V1'] },
+  token_of_rival: { accountId: 'rival' },
+};
 const openWorld = useWorlds();
 
 type TheClient = Awaited<ReturnType<typeof open>>['client'];
 
 async function open() {
   const world = await openWorld();
-  return { world, client: directClient(TaskService, bind(TaskService, taskService(world.deps, someTokens(TOKENS))), aCaller()) };
+  return {
+    world,
+    client: directClient(TaskService, bind(TaskService, taskService(world.deps, someTokens(TOKENS))), aCaller()),
+  };
 }
 
-function aRequest(changes: { readonly order?: Order } & Partial<Omit<CreateTaskRequest, 'order' | '$typeName'>> = {}): CreateTaskRequest {
+function aRequest(
+  changes: { readonly order?: Order } & Partial<Omit<CreateTaskRequest, 'order' | '$typeName'>> = {},
+): CreateTaskRequest {
   const { order = anOrder(), ...rest } = changes;
   return create(CreateTaskRequestSchema, { accountId: 'acme', tokenId: 'token_1', order: toWireOrder(order), ...rest });
 }
 
-const aCheck = ({ idempotencyKey = '', requestFingerprint = '' } = {}) => create(CheckOrderRequestSchema, { accountId: 'acme', tokenId: 'token_1', order: toWireOrder(anOrder()), idempotencyKey, requestFingerprint });
+const aCheck = ({ idempotencyKey = '', requestFingerprint = '' } = {}) =>
+  create(CheckOrderRequestSchema, {
+    accountId: 'acme',
+    tokenId: 'token_1',
+    order: toWireOrder(anOrder()),
+    idempotencyKey,
+    requestFingerprint,
+  });
 
 async function complete(world: World, taskId: string): Promise<void> {
   const look = succeeded();
@@ -44,11 +61,22 @@ async function complete(world: World, taskId: string): Promise<void> {
 describe('CreateTask', () => {
   test('gives the task as it was created, with its order as it was sent', async () => {
     const { world, client } = await open();
-    const order = anOrder({ content: [aText('a fox'), anImage('first_frame')], ratio: 'adaptive', size: '1344x768', extraJson: '{"seed":7}' });
+    const order = anOrder({
+      content: [aText('a fox'), anImage('first_frame')],
+      ratio: 'adaptive',
+      size: '1344x768',
+      extraJson: '{"seed":7}',
+    });
 
     const { task, replayed } = await client.createTask(aRequest({ order }));
 
-    expect(task).toMatchObject({ accountId: 'acme', state: TaskState.QUEUED, progress: 0, seconds: 5, order: toWireOrder(order) });
+    expect(task).toMatchObject({
+      accountId: 'acme',
+      state: TaskState.QUEUED,
+      progress: 0,
+      seconds: 5,
+      order: toWireOrder(order),
+    });
     expect(timestampMs(task!.createdAt!)).toBe(world.clock.now());
     expect(replayed).toBe(false);
   });
@@ -68,29 +96,51 @@ describe('CreateTask', () => {
 
   test('with a key and no fingerprint gives the task for the same order, and refuses another order', async () => {
     const { world, client } = await open();
-    const first = await client.createTask(aRequest({ idempotencyKey: 'k', order: anOrder({ extraJson: '{"seed":7,"style":"x"}' }) }));
+    const first = await client.createTask(
+      aRequest({ idempotencyKey: 'k', order: anOrder({ extraJson: '{"seed":7,"style":"x"}' }) }),
+    );
 
-    const again = await client.createTask(aRequest({ idempotencyKey: 'k', order: anOrder({ extraJson: '{"style":"x", "seed":7}' }), inFlightLimit: 7 }));
+    const again = await client.createTask(
+      aRequest({ idempotencyKey: 'k', order: anOrder({ extraJson: '{"style":"x", "seed":7}' }), inFlightLimit: 7 }),
+    );
     expect([again.replayed, again.task?.id]).toEqual([true, first.task?.id]);
 
-    await expect(client.createTask(aRequest({ idempotencyKey: 'k', order: anOrder({ extraJson: '{"seed":8,"style":"x"}' }) }))).rejects.toMatchObject({ kind: 'unprocessable', reason: 'idempotency_key_reused' });
-    await expect(client.createTask(aRequest({ idempotencyKey: 'k', order: aContextIr() }))).rejects.toMatchObject({ reason: 'idempotency_key_reused' });
-    expect([await world.deps.store.count({ hidden: true }), world.billing.holds.size, world.upstream.submitted.length]).toEqual([1, 1, 1]);
+    await expect(
+      client.createTask(aRequest({ idempotencyKey: 'k', order: anOrder({ extraJson: '{"seed":8,"style":"x"}' }) })),
+    ).rejects.toMatchObject({ kind: 'unprocessable', reason: 'idempotency_key_reused' });
+    await expect(client.createTask(aRequest({ idempotencyKey: 'k', order: aContextIr() }))).rejects.toMatchObject({
+      reason: 'idempotency_key_reused',
+    });
+    expect([
+      await world.deps.store.count({ hidden: true }),
+      world.billing.holds.size,
+      world.upstream.submitted.length,
+    ]).toEqual([1, 1, 1]);
   });
 
-  test.each([['a fingerprint', 'f', ''], ['none', '', 'f']])('whose key was used with %s is refused where it is compared in the other way', async (_what, first, second) => {
+  test.each([
+    ['a fingerprint', 'f', ''],
+    ['none', '', 'f'],
+  ])('whose key was used with %s is refused where it is compared in the other way', async (_what, first, second) => {
     const { client } = await open();
     await client.createTask(aRequest({ idempotencyKey: 'k', requestFingerprint: first }));
 
-    await expect(client.createTask(aRequest({ idempotencyKey: 'k', requestFingerprint: second }))).rejects.toMatchObject({ reason: 'idempotency_key_reused' });
+    await expect(
+      client.createTask(aRequest({ idempotencyKey: 'k', requestFingerprint: second })),
+    ).rejects.toMatchObject({ reason: 'idempotency_key_reused' });
   });
 
   test('with a fingerprint is compared by it alone', async () => {
     const { client } = await open();
-    const inline = (object: string) => anOrder({ content: [aText('a fox'), { media: 'image', role: 'first_frame', object }] });
-    const first = await client.createTask(aRequest({ idempotencyKey: 'k', requestFingerprint: 'f', order: inline('obj_1') }));
+    const inline = (object: string) =>
+      anOrder({ content: [aText('a fox'), { media: 'image', role: 'first_frame', object }] });
+    const first = await client.createTask(
+      aRequest({ idempotencyKey: 'k', requestFingerprint: 'f', order: inline('obj_1') }),
+    );
 
-    const again = await client.createTask(aRequest({ idempotencyKey: 'k', requestFingerprint: 'f', order: inline('obj_2') }));
+    const again = await client.createTask(
+      aRequest({ idempotencyKey: 'k', requestFingerprint: 'f', order: inline('obj_2') }),
+    );
 
     expect([again.replayed, again.task?.id]).toEqual([true, first.task?.id]);
   });
@@ -107,15 +157,25 @@ describe('CreateTask', () => {
   test('refuses with the problem of the operation', async () => {
     const { client } = await open();
 
-    await expect(client.createTask(aRequest({ order: anOrder({ duration: 99 }) }))).rejects.toMatchObject({ kind: 'invalid', reason: 'invalid_duration', field: 'duration' });
-    await expect(client.createTask(create(CreateTaskRequestSchema, { accountId: 'acme' }))).rejects.toMatchObject({ kind: 'invalid', reason: 'invalid_request', field: 'order.kind' });
+    await expect(client.createTask(aRequest({ order: anOrder({ duration: 99 }) }))).rejects.toMatchObject({
+      kind: 'invalid',
+      reason: 'invalid_duration',
+      field: 'duration',
+    });
+    await expect(client.createTask(create(CreateTaskRequestSchema, { accountId: 'acme' }))).rejects.toMatchObject({
+      kind: 'invalid',
+      reason: 'invalid_request',
+      field: 'order.kind',
+    });
   });
 
-  test('takes the token\'s own limit where it has one, and the configured one otherwise', async () => {
+  test("takes the token's own limit where it has one, and the configured one otherwise", async () => {
     const { client } = await open();
     await client.createTask(aRequest({ tokenId: 'token_for_one' }));
 
-    await expect(client.createTask(aRequest({ tokenId: 'token_for_one' }))).rejects.toMatchObject({ reason: 'too_many_tasks' });
+    await expect(client.createTask(aRequest({ tokenId: 'token_for_one' }))).rejects.toMatchObject({
+      reason: 'too_many_tasks',
+    });
     await client.createTask(aRequest());
   });
 });
@@ -124,12 +184,23 @@ describe('what a token may see', () => {
   test.each([
     ['CreateTask', (client: TheClient, changes: object) => client.createTask({ ...aRequest(), ...changes })],
     ['CheckOrder', (client: TheClient, changes: object) => client.checkOrder({ ...aCheck(), ...changes })],
-    ['EstimateOrder', (client: TheClient, changes: object) => client.estimateOrder({ accountId: 'acme', tokenId: 'token_1', order: toWireOrder(anOrder()), ...changes })],
+    [
+      'EstimateOrder',
+      (client: TheClient, changes: object) =>
+        client.estimateOrder({ accountId: 'acme', tokenId: 'token_1', order: toWireOrder(anOrder()), ...changes }),
+    ],
   ])('is read by %s from the token and not from the request', async (_name, call) => {
     const { client, world } = await open();
 
-    await expect(call(client, { tokenId: 'token_for_others', visibleModels: ['*'] })).rejects.toMatchObject({ kind: 'not_found', reason: 'model_not_found' });
-    await expect(call(client, { tokenId: 'token_of_rival' })).rejects.toMatchObject({ kind: 'not_found', reason: 'token_not_found', field: 'token_id' });
+    await expect(call(client, { tokenId: 'token_for_others', visibleModels: ['*'] })).rejects.toMatchObject({
+      kind: 'not_found',
+      reason: 'model_not_found',
+    });
+    await expect(call(client, { tokenId: 'token_of_rival' })).rejects.toMatchObject({
+      kind: 'not_found',
+      reason: 'token_not_found',
+      field: 'token_id',
+    });
     await call(client, { visibleModels: ['none'], inFlightLimit: 1 });
 
     expect(await world.deps.store.count({ hidden: true })).toBeLessThan(2);
@@ -142,7 +213,9 @@ describe('CheckOrder', () => {
     const asker = { accountId: 'acme' };
 
     await client.checkOrder({ ...asker, order: toWireOrder(anOrder()) });
-    await expect(client.checkOrder({ ...asker, order: toWireOrder(anOrder({ resolution: '8K' })) })).rejects.toMatchObject({ reason: 'invalid_resolution' });
+    await expect(
+      client.checkOrder({ ...asker, order: toWireOrder(anOrder({ resolution: '8K' })) }),
+    ).rejects.toMatchObject({ reason: 'invalid_resolution' });
 
     expect(world.journal.names()).toEqual([]);
   });
@@ -164,15 +237,23 @@ describe('CheckOrder with a token', () => {
     const { task } = await client.createTask(aRequest(keyed));
 
     expect(toBinary(TaskSchema, (await client.checkOrder(aCheck(keyed))).task!)).toEqual(toBinary(TaskSchema, task!));
-    await expect(client.checkOrder(aCheck({ ...keyed, requestFingerprint: 'other' }))).rejects.toMatchObject({ reason: 'idempotency_key_reused' });
+    await expect(client.checkOrder(aCheck({ ...keyed, requestFingerprint: 'other' }))).rejects.toMatchObject({
+      reason: 'idempotency_key_reused',
+    });
   });
 });
 
 test('EstimateOrder gives the quote with its facts', async () => {
   const { client } = await open();
 
-  expect(await client.estimateOrder({ accountId: 'acme', tokenId: 'token_1', order: toWireOrder(anOrder({ duration: 7 })) })).toMatchObject({
-    amountNanos: 560_000_000n, currency: 'USD', contract: 'Alpha-H3', version: 1, facts: { seconds: 7n, input_video_seconds: 0n, images: 0n },
+  expect(
+    await client.estimateOrder({ accountId: 'acme', tokenId: 'token_1', order: toWireOrder(anOrder({ duration: 7 })) }),
+  ).toMatchObject({
+    amountNanos: 560_000_000n,
+    currency: 'USD',
+    contract: 'Alpha-H3',
+    version: 1,
+    facts: { seconds: 7n, input_video_seconds: 0n, images: 0n },
   });
 });
 
@@ -184,7 +265,11 @@ describe('GetTask', () => {
 
     const { task } = await client.getTask({ accountId: 'acme', taskId: id });
 
-    expect(task).toMatchObject({ state: TaskState.COMPLETED, progress: 100, result: { object: `res-${id}`, width: 1344, height: 768, durationMs: 5167n, bytes: 1000n } });
+    expect(task).toMatchObject({
+      state: TaskState.COMPLETED,
+      progress: 100,
+      result: { object: `res-${id}`, width: 1344, height: 768, durationMs: 5167n, bytes: 1000n },
+    });
     expect(timestampMs(task!.completedAt!)).toBe(world.clock.now());
     expect(task!.expiresAt).toBeDefined();
   });
@@ -192,9 +277,16 @@ describe('GetTask', () => {
   test('shows the enhanced prompt of context-IR, and no object', async () => {
     const { world, client } = await open();
     const { id } = (await client.createTask(aRequest({ order: aContextIr() }))).task!;
-    await applyReport(world.deps, (await world.deps.store.find(id))!, { phase: 'succeeded', status: 'succeeded', prompt: 'a better prompt' });
+    await applyReport(world.deps, (await world.deps.store.find(id))!, {
+      phase: 'succeeded',
+      status: 'succeeded',
+      prompt: 'a better prompt',
+    });
 
-    expect((await client.getTask({ accountId: 'acme', taskId: id })).task).toMatchObject({ state: TaskState.COMPLETED, result: { prompt: 'a better prompt', object: '' } });
+    expect((await client.getTask({ accountId: 'acme', taskId: id })).task).toMatchObject({
+      state: TaskState.COMPLETED,
+      result: { prompt: 'a better prompt', object: '' },
+    });
   });
 
   test('shows a word that nobody knows as it came', async () => {
@@ -202,14 +294,19 @@ describe('GetTask', () => {
     const { id } = (await client.createTask(aRequest())).task!;
     await applyReport(world.deps, (await world.deps.store.find(id))!, { phase: 'unrecognised', status: 'paused' });
 
-    expect((await client.getTask({ accountId: 'acme', taskId: id })).task).toMatchObject({ state: TaskState.QUEUED, unrecognisedStatus: 'paused' });
+    expect((await client.getTask({ accountId: 'acme', taskId: id })).task).toMatchObject({
+      state: TaskState.QUEUED,
+      unrecognisedStatus: 'paused',
+    });
   });
 
   test('tells another account that there is none', async () => {
     const { client } = await open();
     const { id } = (await client.createTask(aRequest())).task!;
 
-    await expect(client.getTask({ accountId: 'rival', taskId: id })).rejects.toMatchObject({ reason: 'task_not_found' });
+    await expect(client.getTask({ accountId: 'rival', taskId: id })).rejects.toMatchObject({
+      reason: 'task_not_found',
+    });
   });
 });
 
@@ -235,7 +332,8 @@ describe('ListTasks', () => {
     const video = (await client.createTask(aRequest())).task!.id;
     const prompt = (await client.createTask(aRequest({ order: aContextIr() }))).task!.id;
     await complete(world, video);
-    const list = async (filter: object): Promise<string[]> => (await client.listTasks({ accountId: 'acme', limit: 10, ...filter })).tasks.map(({ id }) => id);
+    const list = async (filter: object): Promise<string[]> =>
+      (await client.listTasks({ accountId: 'acme', limit: 10, ...filter })).tasks.map(({ id }) => id);
 
     expect(await list({ states: [TaskState.COMPLETED] })).toEqual([video]);
     expect(await list({ kind: TaskKind.CONTEXT_IR })).toEqual([prompt]);
@@ -272,14 +370,22 @@ describe('ListTasks', () => {
     const { client } = await open();
     await client.createTask(aRequest());
 
-    await expect(client.listTasks({ accountId: 'acme', limit: 10, ...request })).rejects.toMatchObject({ kind: 'invalid', reason: 'invalid_request', field });
+    await expect(client.listTasks({ accountId: 'acme', limit: 10, ...request })).rejects.toMatchObject({
+      kind: 'invalid',
+      reason: 'invalid_request',
+      field,
+    });
   });
 
   test('refuses a position of another account like an unknown one', async () => {
     const { client } = await open();
     const rivals = (await client.createTask(aRequest({ accountId: 'rival' }))).task!.id;
 
-    const [other, nobodys] = await Promise.all([rivals, 'task_none'].map(async (after) => fieldsOf(await refusalOf(client.listTasks({ accountId: 'acme', after })))));
+    const [other, nobodys] = await Promise.all(
+      [rivals, 'task_none'].map(async (after) =>
+        fieldsOf(await refusalOf(client.listTasks({ accountId: 'acme', after }))),
+      ),
+    );
     expect(other).toEqual(nobodys);
     expect(other).toMatchObject({ field: 'after' });
   });
@@ -304,7 +410,10 @@ test('CancelTask gives the task as it ended, and DeleteTask the time at which it
   const { id } = (await client.createTask(aRequest())).task!;
   world.upstream.looks.set('up-1', { found: true, report: { phase: 'queued', status: 'queued' } });
 
-  expect((await client.cancelTask({ accountId: 'acme', taskId: id })).task).toMatchObject({ state: TaskState.FAILED, failure: { code: 'cancelled' } });
+  expect((await client.cancelTask({ accountId: 'acme', taskId: id })).task).toMatchObject({
+    state: TaskState.FAILED,
+    failure: { code: 'cancelled' },
+  });
   expect(timestampMs((await client.deleteTask({ accountId: 'acme', taskId: id })).deletedAt!)).toBe(world.clock.now());
   await expect(client.getTask({ accountId: 'acme', taskId: id })).rejects.toMatchObject({ reason: 'task_not_found' });
 });

@@ -39,8 +39,19 @@ export function taskService(deps: Deps, tokens: Pick<Tokens, 'of'>): Implementat
     },
     estimateOrder: async (request) => {
       const { models } = await tokens.of(request.tokenId, request.accountId);
-      const { quote, facts } = await estimateOrder(deps, { accountId: request.accountId, visibleModels: models }, fromWireOrder(request.order));
-      return { ...quote, facts: { seconds: BigInt(facts.seconds), input_video_seconds: BigInt(facts.inputVideoSeconds), images: BigInt(facts.images) } };
+      const { quote, facts } = await estimateOrder(
+        deps,
+        { accountId: request.accountId, visibleModels: models },
+        fromWireOrder(request.order),
+      );
+      return {
+        ...quote,
+        facts: {
+          seconds: BigInt(facts.seconds),
+          input_video_seconds: BigInt(facts.inputVideoSeconds),
+          images: BigInt(facts.images),
+        },
+      };
     },
     createTask: async (request, { signal }) => {
       const { task, replayed } = await createTask(deps, await toCreate(tokens, request), signal);
@@ -51,8 +62,12 @@ export function taskService(deps: Deps, tokens: Pick<Tokens, 'of'>): Implementat
       const { tasks, hasMore, total } = await listTasks(deps, toFilter(request), toPage(request), request.withTotal);
       return { tasks: tasks.map((task) => toWireTask(task, now())), hasMore, total: BigInt(total ?? 0) };
     },
-    cancelTask: async ({ accountId, taskId }, { signal }: CallContext) => ({ task: toWireTask(await cancelTask(deps, accountId, taskId, signal), now()) }),
-    deleteTask: async ({ accountId, taskId }, { signal }) => ({ deletedAt: timestampFromMs(await deleteTask(deps, accountId, taskId, signal)) }),
+    cancelTask: async ({ accountId, taskId }, { signal }: CallContext) => ({
+      task: toWireTask(await cancelTask(deps, accountId, taskId, signal), now()),
+    }),
+    deleteTask: async ({ accountId, taskId }, { signal }) => ({
+      deletedAt: timestampFromMs(await deleteTask(deps, accountId, taskId, signal)),
+    }),
     heedCallback: async ({ token, upstreamTaskId }) => {
       await heed(token, upstreamTaskId);
       return {};
@@ -61,7 +76,10 @@ export function taskService(deps: Deps, tokens: Pick<Tokens, 'of'>): Implementat
 }
 
 /** What the token may see and do is read from the token, never from the request. */
-async function toCreate(tokens: Pick<Tokens, 'of'>, request: Omit<CreateTaskRequest, '$typeName'>): Promise<CreateRequest> {
+async function toCreate(
+  tokens: Pick<Tokens, 'of'>,
+  request: Omit<CreateTaskRequest, '$typeName'>,
+): Promise<CreateRequest> {
   const { models, inFlight } = await tokens.of(request.tokenId, request.accountId);
   const order = fromWireOrder(request.order);
   return {
@@ -69,7 +87,10 @@ async function toCreate(tokens: Pick<Tokens, 'of'>, request: Omit<CreateTaskRequ
     tokenId: request.tokenId,
     visibleModels: models,
     order,
-    idempotency: request.idempotencyKey === '' ? undefined : { key: request.idempotencyKey, fingerprint: request.requestFingerprint || orderDigest(order) },
+    idempotency:
+      request.idempotencyKey === ''
+        ? undefined
+        : { key: request.idempotencyKey, fingerprint: request.requestFingerprint || orderDigest(order) },
     inFlightLimit: inFlight,
   };
 }
@@ -87,7 +108,8 @@ function toFilter(request: ListTasksRequest) {
 
 function readKind(kind: TaskKind): Kind | undefined {
   const known = nameOf(KINDS, kind);
-  if (known === undefined && kind !== TaskKind.UNSPECIFIED) throw badField('kind', `must be one of ${Object.keys(KINDS).join(', ')}`);
+  if (known === undefined && kind !== TaskKind.UNSPECIFIED)
+    throw badField('kind', `must be one of ${Object.keys(KINDS).join(', ')}`);
   return known;
 }
 

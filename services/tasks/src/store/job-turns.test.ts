@@ -16,11 +16,17 @@ describeOnEngines('whose job goes next', (open) => {
     await migrate(sql, MIGRATIONS);
     const jobs = sqlJobs(sql, newIds(fakeClock()));
     const begin = async (token: string, count: number): Promise<void> => {
-      for (let index = 0; index < count; index += 1) await jobs.beginJob(aNewJob(`job_${token}_${String(index)}`, { ...ROOMY, tokenId: token, createdAt: AT - 100 + index }));
+      for (let index = 0; index < count; index += 1)
+        await jobs.beginJob(
+          aNewJob(`job_${token}_${String(index)}`, { ...ROOMY, tokenId: token, createdAt: AT - 100 + index }),
+        );
     };
     const takenBy = async (lease: string, limit: number): Promise<string> => {
       const taken = await jobs.leaseJobs({ worker: 'w', lease, now: AT, until: AT + 1000, limit });
-      return taken.map(({ job }) => job.tokenId).toSorted().join(' ');
+      return taken
+        .map(({ job }) => job.tokenId)
+        .toSorted()
+        .join(' ');
     };
     await begin('hog', 20);
     expect(await takenBy('lease_1', 4)).toBe('hog hog hog hog');

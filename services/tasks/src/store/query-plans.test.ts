@@ -25,21 +25,38 @@ afterEach(async () => {
 });
 
 /** How SQLite would find the rows of everything that a call asks. */
-async function plansOf(call: (store: TaskStore, jobs: JobStore & JobRetentionStore) => Promise<unknown>): Promise<string[]> {
+async function plansOf(
+  call: (store: TaskStore, jobs: JobStore & JobRetentionStore) => Promise<unknown>,
+): Promise<string[]> {
   const plans: string[] = [];
-  const explained = (query: SqlQuery): SqlQuery => async <R extends SqlRow>(text: string, values: readonly SqlValue[] = []): Promise<R[]> => {
-    const steps = await sql.read<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, values);
-    plans.push(...steps.map(({ detail }) => detail));
-    return query<R>(text, values);
+  const explained =
+    (query: SqlQuery): SqlQuery =>
+    async <R extends SqlRow>(text: string, values: readonly SqlValue[] = []): Promise<R[]> => {
+      const steps = await sql.read<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, values);
+      plans.push(...steps.map(({ detail }) => detail));
+      return query<R>(text, values);
+    };
+  const watched: Sql = {
+    ...sql,
+    read: explained(sql.read),
+    write: explained(sql.write),
+    transaction: (work) =>
+      sql.transaction((query) => work(Object.assign(explained(query), { changes: query.changes }))),
   };
-  const watched: Sql = { ...sql, read: explained(sql.read), write: explained(sql.write), transaction: (work) => sql.transaction((query) => work(Object.assign(explained(query), { changes: query.changes }))) };
   const newId = newIds(fakeClock());
-  await call(sqlTaskStore(watched, newId, () => ({ type: 'finished', payload: '{}' })), sqlJobs(watched, newId));
+  await call(
+    sqlTaskStore(watched, newId, () => ({ type: 'finished', payload: '{}' })),
+    sqlJobs(watched, newId),
+  );
   return plans;
 }
 
 test.each<[string, string, (store: TaskStore) => Promise<unknown>]>([
-  ['what is due on a channel', 'tasks_due', (store) => store.claimDue('main', { now: 1, leaseUntil: 2, limit: 10, owner: 'proc_1' })],
+  [
+    'what is due on a channel',
+    'tasks_due',
+    (store) => store.claimDue('main', { now: 1, leaseUntil: 2, limit: 10, owner: 'proc_1' }),
+  ],
   ['what is unsettled', 'tasks_unsettled', (store) => store.unsettled({ before: 1, beyond: 2, limit: 10 })],
   ['what is overdue', 'tasks_unfinished', (store) => store.overdue(10)],
   ['what is past the soft deadline', 'tasks_unfinished', (store) => store.late('soft', 1, 10)],
@@ -49,12 +66,32 @@ test.each<[string, string, (store: TaskStore) => Promise<unknown>]>([
   ['what a process looks at', 'tasks_due', (store) => store.leasedBy('main', 'proc_1')],
   ['what is due too late', 'tasks_due', (store) => store.pullIn('main', { beyond: 2, to: 1, limit: 10 })],
   ['what is unknown', 'tasks_unsure', (store) => store.withAdmission('unknown', { limit: 10, after: 'task_1' })],
-  ['what is being submitted', 'tasks_unsure', (store) => store.withAdmission('submitting', { limit: 10, after: 'task_1' })],
+  [
+    'what is being submitted',
+    'tasks_unsure',
+    (store) => store.withAdmission('submitting', { limit: 10, after: 'task_1' }),
+  ],
   ['what has an upstream id', 'tasks_by_upstream', (store) => store.knownUpstreamIds('vendor', ['1', '2'])],
-  ['an owner\'s page', 'tasks_by_account', (store) => store.list({ accountId: 'acme', states: ['queued'] }, { limit: 10, after: 'task_1' })],
-  ['an owner\'s task', 'autoindex_tasks_1', (store) => store.findOwned('acme', 'task_1')],
+  [
+    "an owner's page",
+    'tasks_by_account',
+    (store) => store.list({ accountId: 'acme', states: ['queued'] }, { limit: 10, after: 'task_1' }),
+  ],
+  ["an owner's task", 'autoindex_tasks_1', (store) => store.findOwned('acme', 'task_1')],
   ['a call of an upstream', 'autoindex_tasks_1', (store) => store.heed('task_1', 1)],
-  ['a look', 'autoindex_tasks_1', (store) => store.progress('task_1', 'queued', { state: 'queued', unrecognised: false, progress: 0, pollErrors: 0, nextPollAt: 1, at: 1 })],
+  [
+    'a look',
+    'autoindex_tasks_1',
+    (store) =>
+      store.progress('task_1', 'queued', {
+        state: 'queued',
+        unrecognised: false,
+        progress: 0,
+        pollErrors: 0,
+        nextPollAt: 1,
+        at: 1,
+      }),
+  ],
   ['the end of a task', 'autoindex_tasks_1', (store) => store.finish('task_1', { state: 'failed', at: 1 })],
   ['a refusal', 'autoindex_tasks_1', (store) => store.refuse('task_1', { code: 'x', message: 'y' }, 1)],
   ['an adoption', 'tasks_by_upstream', (store) => store.adopt('task_1', '1', 1)],
@@ -70,15 +107,23 @@ test.each<[string, string, (store: TaskStore) => Promise<unknown>]>([
 });
 
 test.each<[string, string, (jobs: JobStore & JobRetentionStore) => Promise<unknown>]>([
-  ['what a worker may have', 'jobs_due', (jobs) => jobs.leaseJobs({ worker: 'w', lease: 'l', now: 1, until: 2, limit: 10 })],
+  [
+    'what a worker may have',
+    'jobs_due',
+    (jobs) => jobs.leaseJobs({ worker: 'w', lease: 'l', now: 1, until: 2, limit: 10 }),
+  ],
   ['what a worker has lost', 'jobs_leased', (jobs) => jobs.lostJobs(1, 10)],
   ['a job that is withdrawn', 'autoindex_jobs_1', (jobs) => jobs.withdrawJob({ jobId: 'job_1', lease: 'l' })],
   ['a request that is not needed any more', 'jobs_spent', (jobs) => jobs.spentBodies(10)],
   ['a job that is old enough to go', 'jobs_ended', (jobs) => jobs.oldJobs({ before: 1, now: 1, limit: 10 })],
   ['a lease', 'autoindex_jobs_1', (jobs) => jobs.renewLeases([{ jobId: 'job_1', lease: 'l' }], 1, 2)],
   ['a start', 'autoindex_jobs_1', (jobs) => jobs.startJob({ jobId: 'job_1', lease: 'l' }, 1)],
-  ['the end of a job', 'autoindex_jobs_1', (jobs) => jobs.finishJob({ jobId: 'job_1', lease: 'l' }, { state: 'completed', at: 1 })],
-  ['an owner\'s job', 'autoindex_jobs_1', (jobs) => jobs.findJob('job_1')],
+  [
+    'the end of a job',
+    'autoindex_jobs_1',
+    (jobs) => jobs.finishJob({ jobId: 'job_1', lease: 'l' }, { state: 'completed', at: 1 }),
+  ],
+  ["an owner's job", 'autoindex_jobs_1', (jobs) => jobs.findJob('job_1')],
 ])('%s is found through %s, however many jobs there are', async (_what, index, call) => {
   const plans = await plansOf((_store, jobs) => call(jobs));
 

@@ -41,7 +41,9 @@ function doubtOf(row: SqlRow): Doubt | undefined {
 function mappingOf(row: SqlRow): Mapping | undefined {
   const channel = optionalText(row['channel']);
   const upstreamAccount = optionalText(row['upstream_account']);
-  return channel === undefined || upstreamAccount === undefined ? undefined : { channel, upstreamAccount, upstreamId: optionalText(row['upstream_id']) };
+  return channel === undefined || upstreamAccount === undefined
+    ? undefined
+    : { channel, upstreamAccount, upstreamId: optionalText(row['upstream_id']) };
 }
 
 export function toJson(value: object | undefined): string | null {

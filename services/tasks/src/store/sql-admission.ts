@@ -13,11 +13,16 @@ export class Undone extends Error {
 }
 
 /** Who asks, for a key that names its create. An expired key may be taken again; a live one may not. */
-export async function takeKey(query: SqlQuery, owner: Pick<NewTask, 'id' | 'accountId' | 'createdAt'>, { key, fingerprint, expiresAt }: NonNullable<NewTask['idempotency']>): Promise<void> {
+export async function takeKey(
+  query: SqlQuery,
+  owner: Pick<NewTask, 'id' | 'accountId' | 'createdAt'>,
+  { key, fingerprint, expiresAt }: NonNullable<NewTask['idempotency']>,
+): Promise<void> {
   const rows = await query(
     `INSERT INTO idempotency_keys (account_id, key, fingerprint, task_id, expires_at) VALUES ($1, $2, $3, $4, $5)
      ON CONFLICT (account_id, key) DO UPDATE SET fingerprint = $3, task_id = $4, expires_at = $5 WHERE idempotency_keys.expires_at <= $6 RETURNING task_id`,
-    [owner.accountId, key, fingerprint, owner.id, expiresAt, owner.createdAt]);
+    [owner.accountId, key, fingerprint, owner.id, expiresAt, owner.createdAt],
+  );
   if (rows.length === 0) throw new Undone('key_taken');
 }
 

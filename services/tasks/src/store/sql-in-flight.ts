@@ -31,5 +31,8 @@ export async function leaveCounter(query: SqlQuery, taskId: string, scope: strin
   const scopes = JSON.parse(row?.in_flight_json ?? '[]') as string[];
   if (!scopes.includes(scope)) return;
   await countDown(query, scope);
-  await query('UPDATE tasks SET in_flight_json = $1 WHERE id = $2', [JSON.stringify(scopes.filter((other) => other !== scope)), taskId]);
+  await query('UPDATE tasks SET in_flight_json = $1 WHERE id = $2', [
+    JSON.stringify(scopes.filter((other) => other !== scope)),
+    taskId,
+  ]);
 }

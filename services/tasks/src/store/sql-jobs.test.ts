@@ -15,6 +15,11 @@ describeOnEngines('the job store', (open) => {
   jobStoreConformance(async () => {
     const sql = open();
     await migrate(sql, MIGRATIONS);
-    return { jobs: sqlJobs(sql, newId), other: sqlJobs(open(), newId), tasks: sqlTaskStore(sql, newId, () => ({ type: 'finished', payload: '{}' })), sql };
+    return {
+      jobs: sqlJobs(sql, newId),
+      other: sqlJobs(open(), newId),
+      tasks: sqlTaskStore(sql, newId, () => ({ type: 'finished', payload: '{}' })),
+      sql,
+    };
   });
 });

@@ -42,36 +42,57 @@ function sqlJobCreates(sql: Sql, note: WriteNote): Pick<JobStore, 'beginJob' | '
   return {
     beginJob: async (job, signal) => {
       try {
-        return await sql.transaction((query) => whileAwaited<Begun>(signal, async () => {
-          if (job.idempotency !== undefined) await takeKey(query, job, job.idempotency);
-          await takeCaps(query, job.caps);
-          await insertJob(query, job);
-          await note(query, job.id, job.createdAt, { type: 'created' });
-          return 'begun';
-        }));
+        return await sql.transaction((query) =>
+          whileAwaited<Begun>(signal, async () => {
+            if (job.idempotency !== undefined) await takeKey(query, job, job.idempotency);
+            await takeCaps(query, job.caps);
+            await insertJob(query, job);
+            await note(query, job.id, job.createdAt, { type: 'created' });
+            return 'begun';
+          }),
+        );
       } catch (error) {
         if (error instanceof Undone) return error.outcome;
         throw error;
       }
     },
-    withdrawJob: ({ jobId, lease }) => sql.transaction(async (query) => {
-      const [row] = await query('DELETE FROM jobs WHERE id = $1 AND lease = $2 AND starts = 0 RETURNING token_id', [jobId, lease]);
-      if (row === undefined) return false;
-      await afterEnd(query, jobId, row);
-      for (const table of ['idempotency_keys', 'task_events']) await query(`DELETE FROM ${table} WHERE task_id = $1`, [jobId]);
-      return true;
-    }),
-    finishJob: ({ jobId, lease }, finished) => sql.transaction(async (query) => {
-      const [row] = await query(
-        `UPDATE jobs SET state = $1, answer_json = $2, answer_object = $3, failure_json = $4, finished_at = $5, updated_at = $5, due_at = NULL, lease = NULL, lease_until = NULL
+    withdrawJob: ({ jobId, lease }) =>
+      sql.transaction(async (query) => {
+        const [row] = await query('DELETE FROM jobs WHERE id = $1 AND lease = $2 AND starts = 0 RETURNING token_id', [
+          jobId,
+          lease,
+        ]);
+        if (row === undefined) return false;
+        await afterEnd(query, jobId, row);
+        for (const table of ['idempotency_keys', 'task_events'])
+          await query(`DELETE FROM ${table} WHERE task_id = $1`, [jobId]);
+        return true;
+      }),
+    finishJob: ({ jobId, lease }, finished) =>
+      sql.transaction(async (query) => {
+        const [row] = await query(
+          `UPDATE jobs SET state = $1, answer_json = $2, answer_object = $3, failure_json = $4, finished_at = $5, updated_at = $5, due_at = NULL, lease = NULL, lease_until = NULL
          WHERE id = $6 AND lease = $7 AND ${UNFINISHED} RETURNING token_id`,
-        [finished.state, toJson(finished.answer), objectOf(finished.answer?.body), toJson(finished.failure), finished.at, jobId, lease]);
-      if (row === undefined) return false;
-      await afterEnd(query, jobId, row);
-      if (finished.attention !== undefined) await raiseIn(query, note, { taskId: jobId, since: finished.at, ...finished.attention });
-      await note(query, jobId, finished.at, { type: finished.state, detail: { ...finished.failure, status: finished.answer?.statusCode } });
-      return true;
-    }),
+          [
+            finished.state,
+            toJson(finished.answer),
+            objectOf(finished.answer?.body),
+            toJson(finished.failure),
+            finished.at,
+            jobId,
+            lease,
+          ],
+        );
+        if (row === undefined) return false;
+        await afterEnd(query, jobId, row);
+        if (finished.attention !== undefined)
+          await raiseIn(query, note, { taskId: jobId, since: finished.at, ...finished.attention });
+        await note(query, jobId, finished.at, {
+          type: finished.state,
+          detail: { ...finished.failure, status: finished.answer?.statusCode },
+        });
+        return true;
+      }),
   };
 }
 
@@ -79,8 +100,23 @@ async function insertJob(query: SqlQuery, { call, lease, ...job }: NewJob): Prom
   await query(
     `INSERT INTO jobs (id, account_id, token_id, models_json, request_id, endpoint, model, repeatable, state, due_at, lease, lease_until, worker, body_object, created_at, updated_at)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'queued', $9, $10, $11, $12, $13, $14, $14)`,
-    [job.id, job.accountId, job.tokenId, JSON.stringify(job.visibleModels), job.requestId, call.endpoint, call.model, job.repeatable ? 1 : 0,
-      lease === undefined ? job.createdAt : null, lease?.name ?? null, lease?.until ?? null, lease?.worker ?? null, objectOf(call.body), job.createdAt]);
+    [
+      job.id,
+      job.accountId,
+      job.tokenId,
+      JSON.stringify(job.visibleModels),
+      job.requestId,
+      call.endpoint,
+      call.model,
+      job.repeatable ? 1 : 0,
+      lease === undefined ? job.createdAt : null,
+      lease?.name ?? null,
+      lease?.until ?? null,
+      lease?.worker ?? null,
+      objectOf(call.body),
+      job.createdAt,
+    ],
+  );
   await query('INSERT INTO job_calls (job_id, call_json) VALUES ($1, $2)', [job.id, JSON.stringify(call)]);
 }
 
@@ -90,21 +126,30 @@ async function afterEnd(query: SqlQuery, jobId: string, row: SqlRow): Promise<vo
   for (const scope of jobScopes(text(row['token_id']))) await countDown(query, scope);
 }
 
-function sqlJobLeases(sql: Sql, note: WriteNote): Pick<JobStore, 'leaseJobs' | 'renewLeases' | 'startJob' | 'requeueJob' | 'lostJobs'> {
+function sqlJobLeases(
+  sql: Sql,
+  note: WriteNote,
+): Pick<JobStore, 'leaseJobs' | 'renewLeases' | 'startJob' | 'requeueJob' | 'lostJobs'> {
   return {
-    leaseJobs: ({ worker, lease, now, until, limit }) => sql.transaction(async (query) => {
-      const rows = await query(
-        `UPDATE jobs SET lease = $1, lease_until = $2, worker = $3, due_at = NULL WHERE id IN (${IN_TURN} ${sql.skipLocked})
-         AND due_at IS NOT NULL RETURNING ${JOB_COLUMNS}`, [lease, until, worker, now, limit, limit * CANDIDATES]);
-      if (rows.length === 0) return [];
-      const jobs = rows.map(fromJobRow).toSorted((one, other) => one.createdAt - other.createdAt);
-      const calls = await query(`SELECT job_id, call_json FROM job_calls WHERE job_id IN (${places(jobs.length, 1)})`, jobs.map(({ id }) => id));
-      const byId = new Map(calls.map((row) => [text(row['job_id']), fromCallJson(row['call_json'])]));
-      return jobs.flatMap((job) => {
-        const call = byId.get(job.id);
-        return call === undefined ? [] : [{ job, call }];
-      });
-    }),
+    leaseJobs: ({ worker, lease, now, until, limit }) =>
+      sql.transaction(async (query) => {
+        const rows = await query(
+          `UPDATE jobs SET lease = $1, lease_until = $2, worker = $3, due_at = NULL WHERE id IN (${IN_TURN} ${sql.skipLocked})
+         AND due_at IS NOT NULL RETURNING ${JOB_COLUMNS}`,
+          [lease, until, worker, now, limit, limit * CANDIDATES],
+        );
+        if (rows.length === 0) return [];
+        const jobs = rows.map(fromJobRow).toSorted((one, other) => one.createdAt - other.createdAt);
+        const calls = await query(
+          `SELECT job_id, call_json FROM job_calls WHERE job_id IN (${places(jobs.length, 1)})`,
+          jobs.map(({ id }) => id),
+        );
+        const byId = new Map(calls.map((row) => [text(row['job_id']), fromCallJson(row['call_json'])]));
+        return jobs.flatMap((job) => {
+          const call = byId.get(job.id);
+          return call === undefined ? [] : [{ job, call }];
+        });
+      }),
     renewLeases: async (leases, now, until) => {
       if (leases.length === 0) return new Set();
       const ids = leases.map(({ jobId }) => jobId);
@@ -112,25 +157,37 @@ function sqlJobLeases(sql: Sql, note: WriteNote): Pick<JobStore, 'leaseJobs' | '
       // A lease is never given twice, so an id and a lease that are both among these belong together.
       const kept = await sql.write(
         `UPDATE jobs SET lease_until = $1 WHERE lease_until > $2 AND id IN (${places(ids.length, 3)}) AND lease IN (${places(names.length, 3 + ids.length)}) RETURNING id`,
-        [until, now, ...ids, ...names]);
+        [until, now, ...ids, ...names],
+      );
       return new Set(kept.map((row) => text(row['id'])));
     },
-    startJob: ({ jobId, lease }, at) => sql.transaction(async (query) => {
-      const started = await query(
-        `UPDATE jobs SET state = 'in_progress', starts = starts + 1, updated_at = $1 WHERE id = $2 AND lease = $3 AND lease_until > $1 AND state = 'queued' RETURNING worker`, [at, jobId, lease]);
-      if (started.length > 0) await note(query, jobId, at, { type: 'started', detail: { worker: started[0]?.['worker'] } });
-      return started.length > 0;
-    }),
-    requeueJob: ({ jobId, lease }, { starts, at, dueAt, why }) => sql.transaction(async (query) => {
-      const back = await query(
-        `UPDATE jobs SET state = 'queued', due_at = $1, lease = NULL, lease_until = NULL, updated_at = $2
-         WHERE id = $3 AND lease = $4 AND starts = $5 AND ${UNFINISHED} RETURNING id`, [dueAt, at, jobId, lease, starts]);
-      if (back.length > 0) await note(query, jobId, at, { type: 'returned', detail: { why } });
-      return back.length > 0;
-    }),
-    lostJobs: async (now, limit) => (await sql.read(
-      `SELECT ${JOB_COLUMNS} FROM jobs WHERE lease_until IS NOT NULL AND lease_until <= $1 ORDER BY lease_until LIMIT $2`, [now, limit]))
-      .map((row) => ({ job: fromJobRow(row), lease: { jobId: text(row['id']), lease: text(row['lease']) } })),
+    startJob: ({ jobId, lease }, at) =>
+      sql.transaction(async (query) => {
+        const started = await query(
+          `UPDATE jobs SET state = 'in_progress', starts = starts + 1, updated_at = $1 WHERE id = $2 AND lease = $3 AND lease_until > $1 AND state = 'queued' RETURNING worker`,
+          [at, jobId, lease],
+        );
+        if (started.length > 0)
+          await note(query, jobId, at, { type: 'started', detail: { worker: started[0]?.['worker'] } });
+        return started.length > 0;
+      }),
+    requeueJob: ({ jobId, lease }, { starts, at, dueAt, why }) =>
+      sql.transaction(async (query) => {
+        const back = await query(
+          `UPDATE jobs SET state = 'queued', due_at = $1, lease = NULL, lease_until = NULL, updated_at = $2
+         WHERE id = $3 AND lease = $4 AND starts = $5 AND ${UNFINISHED} RETURNING id`,
+          [dueAt, at, jobId, lease, starts],
+        );
+        if (back.length > 0) await note(query, jobId, at, { type: 'returned', detail: { why } });
+        return back.length > 0;
+      }),
+    lostJobs: async (now, limit) =>
+      (
+        await sql.read(
+          `SELECT ${JOB_COLUMNS} FROM jobs WHERE lease_until IS NOT NULL AND lease_until <= $1 ORDER BY lease_until LIMIT $2`,
+          [now, limit],
+        )
+      ).map((row) => ({ job: fromJobRow(row), lease: { jobId: text(row['id']), lease: text(row['lease']) } })),
   };
 }
 
@@ -140,11 +197,18 @@ function sqlJobReads(sql: Sql): Pick<JobStore, 'findJob' | 'listJobs' | 'pending
       const [row] = await sql.read(`SELECT ${JOB_COLUMNS} FROM jobs WHERE id = $1`, [sought(jobId)]);
       return row === undefined ? undefined : fromJobRow(row);
     },
-    listJobs: async ({ accountId, state }, { limit, after }) => (await sql.read(
-      `SELECT ${JOB_COLUMNS} FROM jobs WHERE ($1 = '' OR account_id = $1) AND ($2 = '' OR state = $2) AND ($3 = '' OR id < $3) ORDER BY id DESC LIMIT $4`,
-      [sought(accountId ?? ''), state ?? '', after ?? '', limit])).map(fromJobRow),
-    pendingJobs: async () => (await sql.read(
-      `SELECT state, COUNT(*) AS count, MIN(created_at) AS oldest_at FROM jobs WHERE ${UNFINISHED} GROUP BY state`))
-      .map((row) => ({ state: text(row['state']), count: Number(row['count']), oldestAt: Number(row['oldest_at']) })),
+    listJobs: async ({ accountId, state }, { limit, after }) =>
+      (
+        await sql.read(
+          `SELECT ${JOB_COLUMNS} FROM jobs WHERE ($1 = '' OR account_id = $1) AND ($2 = '' OR state = $2) AND ($3 = '' OR id < $3) ORDER BY id DESC LIMIT $4`,
+          [sought(accountId ?? ''), state ?? '', after ?? '', limit],
+        )
+      ).map(fromJobRow),
+    pendingJobs: async () =>
+      (
+        await sql.read(
+          `SELECT state, COUNT(*) AS count, MIN(created_at) AS oldest_at FROM jobs WHERE ${UNFINISHED} GROUP BY state`,
+        )
+      ).map((row) => ({ state: text(row['state']), count: Number(row['count']), oldestAt: Number(row['oldest_at']) })),
   };
 }

@@ -7,6 +7,12 @@ export type WriteNote = (query: SqlQuery, taskId: string, at: number, note: Note
 
 export function sqlNotes(newId: NewId): WriteNote {
   return async (query, taskId, at, { type, detail = {} }) => {
-    await query('INSERT INTO task_events (id, task_id, at, type, detail_json) VALUES ($1, $2, $3, $4, $5)', [newId('ev'), taskId, at, type, JSON.stringify(detail)]);
+    await query('INSERT INTO task_events (id, task_id, at, type, detail_json) VALUES ($1, $2, $3, $4, $5)', [
+      newId('ev'),
+      taskId,
+      at,
+      type,
+      JSON.stringify(detail),
+    ]);
   };
 }

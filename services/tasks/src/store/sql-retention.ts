@@ -13,18 +13,27 @@ const NEEDED = `EXISTS (SELECT 1 FROM idempotency_keys WHERE idempotency_keys.ta
 
 export function sqlRetention(sql: Sql): RetentionStore {
   return {
-    removeFinished: ({ before, now, limit }) => sql.transaction(async (query) => {
-      const rows = await query(
-        `SELECT id FROM tasks WHERE settled_at IS NOT NULL AND finished_at < $1 AND NOT (${NEEDED}) ORDER BY finished_at LIMIT $3 ${sql.skipLocked}`, [before, now, limit]);
-      if (rows.length === 0) return 0;
-      const ids = rows.map((row) => text(row['id']));
-      const among = places(ids.length, 1);
-      for (const table of ['attempts', 'task_events', 'attention', 'idempotency_keys']) await query(`DELETE FROM ${table} WHERE task_id IN (${among})`, ids);
-      await query(`DELETE FROM tasks WHERE id IN (${among})`, ids);
-      return ids.length;
-    }),
-    removeKeys: async (now, limit) => (await sql.write(
-      `DELETE FROM idempotency_keys WHERE (account_id, key) IN (SELECT account_id, key FROM idempotency_keys WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 ${sql.skipLocked})
-       RETURNING key`, [now, limit])).length,
+    removeFinished: ({ before, now, limit }) =>
+      sql.transaction(async (query) => {
+        const rows = await query(
+          `SELECT id FROM tasks WHERE settled_at IS NOT NULL AND finished_at < $1 AND NOT (${NEEDED}) ORDER BY finished_at LIMIT $3 ${sql.skipLocked}`,
+          [before, now, limit],
+        );
+        if (rows.length === 0) return 0;
+        const ids = rows.map((row) => text(row['id']));
+        const among = places(ids.length, 1);
+        for (const table of ['attempts', 'task_events', 'attention', 'idempotency_keys'])
+          await query(`DELETE FROM ${table} WHERE task_id IN (${among})`, ids);
+        await query(`DELETE FROM tasks WHERE id IN (${among})`, ids);
+        return ids.length;
+      }),
+    removeKeys: async (now, limit) =>
+      (
+        await sql.write(
+          `DELETE FROM idempotency_keys WHERE (account_id, key) IN (SELECT account_id, key FROM idempotency_keys WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 ${sql.skipLocked})
+       RETURNING key`,
+          [now, limit],
+        )
+      ).length,
   };
 }

@@ -12,7 +12,8 @@ const MIGRATIONS = path.join(import.meta.dirname, '../../migrations');
 
 describeOnEngines('the task store', (open) => {
   const newId = newIds(fakeClock());
-  const storeOn = (sql: Sql): TaskStore => sqlTaskStore(sql, newId, (_task, { state }) => ({ type: 'finished', payload: JSON.stringify({ state }) }));
+  const storeOn = (sql: Sql): TaskStore =>
+    sqlTaskStore(sql, newId, (_task, { state }) => ({ type: 'finished', payload: JSON.stringify({ state }) }));
 
   taskStoreConformance(async () => {
     const sql = open();

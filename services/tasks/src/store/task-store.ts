@@ -77,13 +77,36 @@ export interface CreateStore {
    * Writes an attempt as `started` before the upstream is called; false when the channel has its number in flight already. Throws when
    * the create is no longer this owner's: another process took it for dead, and has decided over it.
    */
-  startAttempt(taskId: string, attempt: { readonly number: number; readonly owner: string; readonly channel: string; readonly inFlightMax: number; readonly at: number }): Promise<boolean>;
+  startAttempt(
+    taskId: string,
+    attempt: {
+      readonly number: number;
+      readonly owner: string;
+      readonly channel: string;
+      readonly inFlightMax: number;
+      readonly at: number;
+    },
+  ): Promise<boolean>;
   /** Gives the task as it then stands, where this changed it. `id_known`: another task has that work upstream, and nothing was written. */
-  accept(taskId: string, attempt: { readonly number: number; readonly mapping: Required<Mapping>; readonly at: number; readonly nextPollAt: number }): Promise<Task | 'id_known' | undefined>;
+  accept(
+    taskId: string,
+    attempt: {
+      readonly number: number;
+      readonly mapping: Required<Mapping>;
+      readonly at: number;
+      readonly nextPollAt: number;
+    },
+  ): Promise<Task | 'id_known' | undefined>;
   /** This attempt did not succeed; the task may go on to another. */
-  refuseAttempt(taskId: string, attempt: { readonly number: number; readonly channel: string; readonly error: string; readonly at: number }): Promise<void>;
+  refuseAttempt(
+    taskId: string,
+    attempt: { readonly number: number; readonly channel: string; readonly error: string; readonly at: number },
+  ): Promise<void>;
   /** The answer was lost: the task lives on, and is never submitted again by itself. Gives it where this changed it. */
-  leaveUnknown(taskId: string, attempt: { readonly number: number; readonly mapping: Mapping; readonly error: string; readonly at: number }): Promise<Task | undefined>;
+  leaveUnknown(
+    taskId: string,
+    attempt: { readonly number: number; readonly mapping: Mapping; readonly error: string; readonly at: number },
+  ): Promise<Task | undefined>;
   /** No upstream took it: hidden for ever, its key free again, its counters down. Says whether it was still being created. */
   refuse(taskId: string, failure: Failure, at: number): Promise<boolean>;
   /** Takes a create from the process that works on it, which can start no further attempt; says whether it was still being created. */
@@ -123,26 +146,38 @@ export interface ReadStore {
   list(filter: ListFilter, page: Page): Promise<readonly Task[]>;
   count(filter: ListFilter): Promise<number>;
   attempts(taskId: string): Promise<readonly Attempt[]>;
-  events(taskId: string): Promise<readonly { readonly at: number; readonly type: string; readonly detailJson: string }[]>;
+  events(
+    taskId: string,
+  ): Promise<readonly { readonly at: number; readonly type: string; readonly detailJson: string }[]>;
   inFlight(scope: string): Promise<number>;
   /** Creates that no living process works on: their owner is not among these. */
   abandoned(aliveOwners: readonly string[], limit: number): Promise<readonly Task[]>;
   /** The creates that are this process's. */
   submittedBy(owner: string, limit: number): Promise<readonly string[]>;
   /** Unfinished, in the order of their ids, behind this one. */
-  withAdmission(admission: 'submitting' | 'unknown', page: { readonly limit: number; readonly after: string }): Promise<readonly Task[]>;
+  withAdmission(
+    admission: 'submitting' | 'unknown',
+    page: { readonly limit: number; readonly after: string },
+  ): Promise<readonly Task[]>;
   /**
    * Finished, not known to be settled, and to be asked about before a time; also after one that no task can rightly have, for then the
    * clock was set back.
    */
-  unsettled(which: { readonly before: number; readonly beyond: number; readonly limit: number }): Promise<readonly Unsettled[]>;
+  unsettled(which: {
+    readonly before: number;
+    readonly beyond: number;
+    readonly limit: number;
+  }): Promise<readonly Unsettled[]>;
   knownUpstreamIds(upstreamAccount: string, ids: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
 /** Changes of a task's state. */
 export interface MoveStore {
   /** Takes due tasks of a channel for a process; until the lease ends nobody else takes them. */
-  claimDue(channel: string, options: { readonly now: number; readonly leaseUntil: number; readonly limit: number; readonly owner: string }): Promise<readonly Task[]>;
+  claimDue(
+    channel: string,
+    options: { readonly now: number; readonly leaseUntil: number; readonly limit: number; readonly owner: string },
+  ): Promise<readonly Task[]>;
   /** Ends the leases of a process that looks no more. */
   dropLeases(owner: string): Promise<void>;
   /** The tasks of a channel that are leased to a process. */
@@ -150,7 +185,10 @@ export interface MoveStore {
   /** Ends the lease of one task, where it is this process's. */
   dropLease(taskId: string, owner: string): Promise<void>;
   /** Makes due what is due beyond a time that none can rightly have, for the clock was set back; gives how many, so many at most. */
-  pullIn(channel: string, options: { readonly beyond: number; readonly to: number; readonly limit: number }): Promise<number>;
+  pullIn(
+    channel: string,
+    options: { readonly beyond: number; readonly to: number; readonly limit: number },
+  ): Promise<number>;
   /** Writes what a look found, unless the task has ended; says whether it had not. */
   progress(taskId: string, from: State, to: Progress, note?: Note): Promise<boolean>;
   /** Compare-and-set from an unfinished state, with the event, the counters, the end of its attention and the note in one transaction; says whether it won. */
@@ -191,7 +229,15 @@ export interface AttentionStore {
   raise(item: AttentionItem): Promise<boolean>;
   waits(taskId: string): Promise<boolean>;
   /** Takes it away again, by a person or because it mended itself, for any reason or for this one; says whether it waited. */
-  resolve(taskId: string, by: { readonly resolution: string; readonly actor: string; readonly at: number; readonly reason?: string | undefined }): Promise<boolean>;
+  resolve(
+    taskId: string,
+    by: {
+      readonly resolution: string;
+      readonly actor: string;
+      readonly at: number;
+      readonly reason?: string | undefined;
+    },
+  ): Promise<boolean>;
   open(): Promise<readonly AttentionItem[]>;
 }
 
@@ -214,4 +260,10 @@ export interface RetentionStore {
   removeKeys(now: number, limit: number): Promise<number>;
 }
 
-export type TaskStore = CreateStore & ReadStore & MoveStore & AttentionStore & DeadlineStore & ProcessStore & RetentionStore;
+export type TaskStore = CreateStore &
+  ReadStore &
+  MoveStore &
+  AttentionStore &
+  DeadlineStore &
+  ProcessStore &
+  RetentionStore;

@@ -4,7 +4,12 @@ const CREATES_MS_MAX = 5000;
 const LOOK_MS = 100;
 
 /** At the end of a process: lets its creates end for a while, then leaves everything that it had in hand to the others. */
-export async function handOver({ store, clock, creating, processId }: Pick<Deps, 'store' | 'clock' | 'creating' | 'processId'>): Promise<void> {
+export async function handOver({
+  store,
+  clock,
+  creating,
+  processId,
+}: Pick<Deps, 'store' | 'clock' | 'creating' | 'processId'>): Promise<void> {
   const working = (): boolean => [...creating.values()].includes('working');
   for (let waited = 0; working() && waited < CREATES_MS_MAX; waited += LOOK_MS) await clock.sleep(LOOK_MS);
   await store.dropLeases(processId);

@@ -8,8 +8,10 @@ const open = useWorlds();
 const TURNS_MAX = 100;
 const HOUR_MS = 3600 * 1000;
 
-const admissions = async ({ deps }: World): Promise<string[]> => (await deps.store.list({ hidden: true }, { limit: 1000 })).map(({ admission }) => admission);
-const claim = ({ deps, clock }: World, owner: string) => deps.store.claimDue('main', { now: clock.now(), leaseUntil: clock.now() + 1e6, limit: 10, owner });
+const admissions = async ({ deps }: World): Promise<string[]> =>
+  (await deps.store.list({ hidden: true }, { limit: 1000 })).map(({ admission }) => admission);
+const claim = ({ deps, clock }: World, owner: string) =>
+  deps.store.claimDue('main', { now: clock.now(), leaseUntil: clock.now() + 1e6, limit: 10, owner });
 
 /** A world beside another process, which has begun a create and was heard of once. */
 async function besideAnother() {
@@ -67,12 +69,22 @@ describe('a look', () => {
     expect(await admissions(world)).toEqual(['submitting']);
   });
 
-  test('frees what a silent process was looking at, and nobody else\'s', async () => {
+  test("frees what a silent process was looking at, and nobody else's", async () => {
     const world = await open();
     for (const id of ['task_1', 'task_2']) await accepted(world.deps.store, id, { nextPollAt: 0 });
     await world.deps.store.beat('proc_other', world.clock.now());
-    await world.deps.store.claimDue('main', { now: 1e9, leaseUntil: Number.MAX_SAFE_INTEGER, limit: 1, owner: 'proc_other' });
-    await world.deps.store.claimDue('main', { now: 1e9, leaseUntil: Number.MAX_SAFE_INTEGER, limit: 1, owner: world.deps.processId });
+    await world.deps.store.claimDue('main', {
+      now: 1e9,
+      leaseUntil: Number.MAX_SAFE_INTEGER,
+      limit: 1,
+      owner: 'proc_other',
+    });
+    await world.deps.store.claimDue('main', {
+      now: 1e9,
+      leaseUntil: Number.MAX_SAFE_INTEGER,
+      limit: 1,
+      owner: world.deps.processId,
+    });
 
     const vigil = openVigil(world.deps, false);
     for (let look = 0; look <= SILENT_LOOKS; look += 1) await vigil.pass();
@@ -85,7 +97,8 @@ describe('a look', () => {
 describe('a start', () => {
   test('on a database of its own settles at once everything that was cut off, however much', async () => {
     const world = await open();
-    for (const id of numbered(250)) await begun(world.deps.store, id, { owner: 'proc_dead', createdAt: world.clock.now(), caps: [] });
+    for (const id of numbered(250))
+      await begun(world.deps.store, id, { owner: 'proc_dead', createdAt: world.clock.now(), caps: [] });
     await world.deps.store.beat('proc_dead', world.clock.now());
 
     await openVigil(world.deps, true).recoverAtStart();

@@ -25,7 +25,8 @@ export function openVigil(deps: Deps, exclusive: boolean): Vigil {
     if (exclusive) return [deps.processId];
     const beats = await deps.store.beats();
     for (const id of seen.keys()) if (!beats.has(id)) seen.delete(id);
-    for (const [id, beat] of beats) seen.set(id, { beat, looks: seen.get(id)?.beat === beat ? (seen.get(id)?.looks ?? 0) + 1 : 0 });
+    for (const [id, beat] of beats)
+      seen.set(id, { beat, looks: seen.get(id)?.beat === beat ? (seen.get(id)?.looks ?? 0) + 1 : 0 });
     return [...beats.keys()].filter((id) => id === deps.processId || (seen.get(id)?.looks ?? 0) < SILENT_LOOKS);
   };
   return {

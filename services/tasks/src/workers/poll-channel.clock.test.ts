@@ -17,7 +17,8 @@ const pollerOf = ({ deps }: World): ChannelPoller => channelPoller(deps, () => d
 async function withDue(count: number, options: WorldOptions = {}) {
   const world = await open(options);
   const ids = numbered(count);
-  for (const id of ids) await accepted(world.deps.store, id, { createdAt: world.clock.now(), caps: [], nextPollAt: world.clock.now() });
+  for (const id of ids)
+    await accepted(world.deps.store, id, { createdAt: world.clock.now(), caps: [], nextPollAt: world.clock.now() });
   return { world, ids, poller: pollerOf(world) };
 }
 
@@ -51,7 +52,11 @@ test('what falls due again before its look has heard that it was written is look
 
 describe('a clock that jumps', () => {
   test('back by hours delays no look by hours', async () => {
-    const { world, ids: [id = ''], poller } = await withDue(1);
+    const {
+      world,
+      ids: [id = ''],
+      poller,
+    } = await withDue(1);
     await passAndWait({ world, poller });
     await world.clock.advance(-5 * HOUR_MS);
 
@@ -102,14 +107,20 @@ describe('a clock that jumps', () => {
     expect(world.journal.names().filter((name) => name === 'main.look').length).toBeLessThanOrEqual(10);
   });
 
-  test.each([5 * HOUR_MS, -5 * HOUR_MS])('by %d ms ends no task, gives no money back and tells nobody', async (jump) => {
-    const { world, ids, poller } = await withDue(3);
-    await passAndWait({ world, poller });
-    await world.clock.advance(jump);
-    await passAndWait({ world, poller });
+  test.each([5 * HOUR_MS, -5 * HOUR_MS])(
+    'by %d ms ends no task, gives no money back and tells nobody',
+    async (jump) => {
+      const { world, ids, poller } = await withDue(3);
+      await passAndWait({ world, poller });
+      await world.clock.advance(jump);
+      await passAndWait({ world, poller });
 
-    for (const id of ids) expect(await world.deps.store.find(id)).toMatchObject({ state: 'in_progress', admission: 'accepted' });
-    expect(world.journal.names().filter((name) => name === 'store.finish' || name.startsWith('billing.'))).toEqual([]);
-    expect(await world.deps.store.open()).toEqual([]);
-  });
+      for (const id of ids)
+        expect(await world.deps.store.find(id)).toMatchObject({ state: 'in_progress', admission: 'accepted' });
+      expect(world.journal.names().filter((name) => name === 'store.finish' || name.startsWith('billing.'))).toEqual(
+        [],
+      );
+      expect(await world.deps.store.open()).toEqual([]);
+    },
+  );
 });

@@ -20,7 +20,8 @@ const pollerOf = ({ deps }: World): ChannelPoller => channelPoller(deps, () => d
 async function withDue(count: number, options: WorldOptions = {}) {
   const world = await open(options);
   const ids = Array.from({ length: count }, (_, index) => `task_${String(index).padStart(3, '0')}`);
-  for (const id of ids) await acceptedTask(world.deps.store, id, { createdAt: world.clock.now(), caps: [], nextPollAt: world.clock.now() });
+  for (const id of ids)
+    await acceptedTask(world.deps.store, id, { createdAt: world.clock.now(), caps: [], nextPollAt: world.clock.now() });
   return { world, ids, poller: pollerOf(world) };
 }
 
@@ -37,10 +38,21 @@ function holdLooks({ journal }: World) {
     held.delete(String(upstreamId));
     return proceed();
   });
-  return { held, most: () => most, letGo: (upstreamId: string): void => held.get(upstreamId)?.(), letAllGo: (): void => held.forEach((go) => go()) };
+  return {
+    held,
+    most: () => most,
+    letGo: (upstreamId: string): void => held.get(upstreamId)?.(),
+    letAllGo: (): void => held.forEach((go) => go()),
+  };
 }
 
-async function passAndWait({ world, poller }: { readonly world: World; readonly poller: ChannelPoller }): Promise<number> {
+async function passAndWait({
+  world,
+  poller,
+}: {
+  readonly world: World;
+  readonly poller: ChannelPoller;
+}): Promise<number> {
   const taken = await poller.pass('main');
   await poller.idle();
   expect(world.journal.names().filter((name) => name === 'main.look').length).toBeGreaterThanOrEqual(taken);
@@ -54,7 +66,8 @@ describe('a pass', () => {
     expect(await passAndWait({ world, poller })).toBe(3);
     expect(await passAndWait({ world, poller })).toBe(0);
 
-    for (const id of ids) expect(await world.deps.store.find(id)).toMatchObject({ state: 'in_progress', upstreamStatus: 'running' });
+    for (const id of ids)
+      expect(await world.deps.store.find(id)).toMatchObject({ state: 'in_progress', upstreamStatus: 'running' });
     expect(world.counted.filter((word) => word === 'poll main running')).toHaveLength(3);
   });
 
@@ -67,9 +80,16 @@ describe('a pass', () => {
   });
 
   test('ends what has ended, failing and succeeding alike', async () => {
-    const { world, ids: [one = '', other = ''], poller } = await withDue(2);
+    const {
+      world,
+      ids: [one = '', other = ''],
+      poller,
+    } = await withDue(2);
     world.upstream.looks.set(`up-${one}`, succeeded());
-    world.upstream.looks.set(`up-${other}`, { found: true, report: { phase: 'failed', status: 'failed', failure: { code: '1026', message: 'sensitive' } } });
+    world.upstream.looks.set(`up-${other}`, {
+      found: true,
+      report: { phase: 'failed', status: 'failed', failure: { code: '1026', message: 'sensitive' } },
+    });
 
     await passAndWait({ world, poller });
 
@@ -79,7 +99,10 @@ describe('a pass', () => {
   });
 
   test('takes nothing for a channel that is gone, and leaves it due', async () => {
-    const { world, ids: [id = ''] } = await withDue(1);
+    const {
+      world,
+      ids: [id = ''],
+    } = await withDue(1);
 
     expect(await channelPoller(world.deps, () => undefined).pass('main')).toBe(0);
 
@@ -108,7 +131,11 @@ describe('looks at the same time', () => {
   });
 
   test('delay one another by nothing: a slow one holds up no other', async () => {
-    const { world, ids: [slow = '', ...others], poller } = await withDue(5);
+    const {
+      world,
+      ids: [slow = '', ...others],
+      poller,
+    } = await withDue(5);
     const looks = holdLooks(world);
 
     await poller.pass('main');
@@ -142,7 +169,7 @@ describe('looks at the same time', () => {
     expect(world.journal.names().filter((name) => name === 'main.look')).toHaveLength(ids.length);
     gate.resolve(undefined);
     await poller.idle();
-    expect((await world.deps.store.list({ states: ['completed'] }, { limit: 1000 }))).toHaveLength(ids.length);
+    expect(await world.deps.store.list({ states: ['completed'] }, { limit: 1000 })).toHaveLength(ids.length);
   });
 
   test('keep to the polls a minute that the channel allows, the share of a second at once', async () => {
@@ -170,7 +197,11 @@ describe('looks at the same time', () => {
 
 describe('a look that learns nothing', () => {
   test('changes nothing but when it is looked at again, ever later', async () => {
-    const { world, ids: [id = ''], poller } = await withDue(1);
+    const {
+      world,
+      ids: [id = ''],
+      poller,
+    } = await withDue(1);
     world.upstream.looks.set(`up-${id}`, error);
     const waits: number[] = [];
     for (let errors = 1; errors <= 8; errors += 1) {
@@ -187,7 +218,11 @@ describe('a look that learns nothing', () => {
   });
 
   test('never fails a task, however often it happens', async () => {
-    const { world, ids: [id = ''], poller } = await withDue(1);
+    const {
+      world,
+      ids: [id = ''],
+      poller,
+    } = await withDue(1);
     world.upstream.looks.set(`up-${id}`, error);
     for (let times = 0; times < 100; times += 1) {
       await passAndWait({ world, poller });
@@ -203,7 +238,11 @@ describe('a look that learns nothing', () => {
   });
 
   test('because the upstream does not know the task comes before a person after five in a row, and is polled on', async () => {
-    const { world, ids: [id = ''], poller } = await withDue(1);
+    const {
+      world,
+      ids: [id = ''],
+      poller,
+    } = await withDue(1);
     world.upstream.looks.set(`up-${id}`, gone);
     const reasons: string[][] = [];
     for (let times = 1; times <= 6; times += 1) {
@@ -217,7 +256,11 @@ describe('a look that learns nothing', () => {
   });
 
   test('for another reason is neither counted as one that does not know the task, nor begins the count anew', async () => {
-    const { world, ids: [id = ''], poller } = await withDue(1);
+    const {
+      world,
+      ids: [id = ''],
+      poller,
+    } = await withDue(1);
     const reasons: string[][] = [];
     for (const look of [error, gone, error, gone, gone, error, error, gone, error, gone, succeeded()]) {
       world.upstream.looks.set(`up-${id}`, look);
@@ -231,7 +274,11 @@ describe('a look that learns nothing', () => {
   });
 
   test('is forgotten by one that finds the task', async () => {
-    const { world, ids: [id = ''], poller } = await withDue(1);
+    const {
+      world,
+      ids: [id = ''],
+      poller,
+    } = await withDue(1);
     for (const look of [gone, gone, gone, gone, undefined, gone, gone, gone, gone]) {
       if (look === undefined) world.upstream.looks.delete(`up-${id}`);
       else world.upstream.looks.set(`up-${id}`, look);
@@ -239,23 +286,37 @@ describe('a look that learns nothing', () => {
       await world.clock.advance(60_000);
     }
 
-    expect(await world.deps.store.find(id)).toMatchObject({ pollErrors: 4, doubt: { reason: 'unknown_upstream_task', looks: 4 } });
+    expect(await world.deps.store.find(id)).toMatchObject({
+      pollErrors: 4,
+      doubt: { reason: 'unknown_upstream_task', looks: 4 },
+    });
     expect(await world.deps.store.open()).toEqual([]);
   });
 
-  test.each<[string, string]>([['a channel that throws', 'main.look'], ['a database that fails', 'store.progress'], ['media that throw', 'media.ingest']])(
-    'because of %s is a look like any other that failed', async (_what, call) => {
-      const { world, ids: [id = ''], poller } = await withDue(1);
-      world.upstream.looks.set(`up-${id}`, call === 'store.progress' ? error : succeeded());
-      world.journal.fail(call, new Error('boom'));
+  test.each<[string, string]>([
+    ['a channel that throws', 'main.look'],
+    ['a database that fails', 'store.progress'],
+    ['media that throw', 'media.ingest'],
+  ])('because of %s is a look like any other that failed', async (_what, call) => {
+    const {
+      world,
+      ids: [id = ''],
+      poller,
+    } = await withDue(1);
+    world.upstream.looks.set(`up-${id}`, call === 'store.progress' ? error : succeeded());
+    world.journal.fail(call, new Error('boom'));
 
-      await passAndWait({ world, poller });
+    await passAndWait({ world, poller });
 
-      expect(await world.deps.store.find(id)).toMatchObject({ state: 'queued', pollErrors: 1 });
-    });
+    expect(await world.deps.store.find(id)).toMatchObject({ state: 'queued', pollErrors: 1 });
+  });
 
   test('and cannot be written down is made again as soon as the database can be written', async () => {
-    const { world, ids: [id = ''], poller } = await withDue(1);
+    const {
+      world,
+      ids: [id = ''],
+      poller,
+    } = await withDue(1);
     world.journal.fail('store.progress', new Error('the database is away'), 2);
     world.journal.fail('store.dropLease', new Error('the database is away'), 3);
     await passAndWait({ world, poller });
@@ -280,10 +341,17 @@ describe('a look that learns nothing', () => {
   });
 
   test('and that cannot be written by a process that dies is made again when its lease has ended', async () => {
-    const { world, ids: [id = ''], poller } = await withDue(1);
+    const {
+      world,
+      ids: [id = ''],
+      poller,
+    } = await withDue(1);
     world.journal.fail('store.progress', new Error('the database is away'), 2);
     await passAndWait({ world, poller });
-    const other = { world, poller: channelPoller({ ...world.deps, processId: 'proc_other' }, () => world.deps.fleet.find('main')) };
+    const other = {
+      world,
+      poller: channelPoller({ ...world.deps, processId: 'proc_other' }, () => world.deps.fleet.find('main')),
+    };
 
     await world.clock.advance(LEASE_MS - 1);
     expect(await passAndWait(other)).toBe(0);

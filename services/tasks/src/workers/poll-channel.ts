@@ -56,7 +56,12 @@ export function channelPoller(deps: Deps, berth: () => Berth | undefined): Chann
 
 async function take(deps: Deps, berth: Berth, hand: Hand, limit: number): Promise<number> {
   const now = deps.clock.now();
-  const claiming = deps.store.claimDue(berth.channel.settings.id, { now, leaseUntil: now + LEASE_MS, limit, owner: deps.processId });
+  const claiming = deps.store.claimDue(berth.channel.settings.id, {
+    now,
+    leaseUntil: now + LEASE_MS,
+    limit,
+    owner: deps.processId,
+  });
   const due = await claiming.catch((error: unknown) => {
     // An answer that is lost leaves rows that were taken and that nobody knows of.
     hand.unsure = true;
@@ -83,7 +88,9 @@ async function take(deps: Deps, berth: Berth, hand: Hand, limit: number): Promis
  * The row is leased to this process all the same; where the look does not end the lease, nobody else would for a long time.
  */
 function takeLater(hand: Hand, running: Promise<void>): void {
-  void running.then(() => { hand.unsure = true; });
+  void running.then(() => {
+    hand.unsure = true;
+  });
 }
 
 /** Says whether what came of it could be written. */
@@ -92,12 +99,16 @@ async function lookAt(deps: Deps, { channel }: Berth, hand: Hand, task: Task): P
     const look = await lookOnce(channel, hand, task);
     deps.count.poll(channel.settings.id, look.found ? look.report.phase : 'error');
     if (look.found) await applyReport(deps, task, look.report);
-    else if (look.gone) await postpone(deps, task, 'the upstream says that it does not know this task', 'unknown_upstream_task');
+    else if (look.gone)
+      await postpone(deps, task, 'the upstream says that it does not know this task', 'unknown_upstream_task');
     else await postpone(deps, task, look.error);
     return true;
   } catch (error) {
     deps.log.error({ taskId: task.id, err: error }, 'a look at the upstream failed');
-    return postpone(deps, task, 'a fault of the service').then(() => true, () => false);
+    return postpone(deps, task, 'a fault of the service').then(
+      () => true,
+      () => false,
+    );
   }
 }
 
@@ -116,7 +127,8 @@ async function lookOnce(channel: Channel, hand: Hand, task: Task): Promise<Look>
 async function letGo({ store, processId }: Deps, hand: Hand, channelId: string): Promise<void> {
   hand.unsure = false;
   try {
-    for (const taskId of await store.leasedBy(channelId, processId)) if (!hand.running.has(taskId)) await store.dropLease(taskId, processId);
+    for (const taskId of await store.leasedBy(channelId, processId))
+      if (!hand.running.has(taskId)) await store.dropLease(taskId, processId);
   } catch (error) {
     hand.unsure = true;
     throw error;
@@ -132,7 +144,11 @@ function clockMender({ store, clock, pollPlan }: Deps): (channelId: string) => P
       latest = now;
       return;
     }
-    const pulled = await store.pullIn(channelId, { beyond: now + longestInterval(pollPlan), to: now, limit: PULLED_IN_MAX });
+    const pulled = await store.pullIn(channelId, {
+      beyond: now + longestInterval(pollPlan),
+      to: now,
+      limit: PULLED_IN_MAX,
+    });
     if (pulled < PULLED_IN_MAX) latest = now;
   };
 }

@@ -9,7 +9,8 @@ const open = useWorlds();
 const HAND_OVER_MS = 5000;
 const SPARE = channelSettings({ id: 'spare' });
 
-const looked = ({ journal }: World, channel = 'main'): number => journal.names().filter((name) => name === `${channel}.look`).length;
+const looked = ({ journal }: World, channel = 'main'): number =>
+  journal.names().filter((name) => name === `${channel}.look`).length;
 
 test('work is looked at when it is due, and no more once it has ended', async () => {
   const world = await open();

@@ -24,7 +24,16 @@ export function startPollers(deps: Deps): Pollers {
       const { id } = channel.settings;
       if (running.has(id)) continue;
       const poller = channelPoller(deps, () => deps.fleet.find(id));
-      running.set(id, { poller, worker: startWorker({ name: `polls of ${id}`, clock: deps.clock, log: deps.log, idleMs: IDLE_MS, pass: () => poller.pass(id) }) });
+      running.set(id, {
+        poller,
+        worker: startWorker({
+          name: `polls of ${id}`,
+          clock: deps.clock,
+          log: deps.log,
+          idleMs: IDLE_MS,
+          pass: () => poller.pass(id),
+        }),
+      });
     }
   };
   renew();

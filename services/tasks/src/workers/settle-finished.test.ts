@@ -112,10 +112,13 @@ test('so many tasks that can never be settled that they fill every pass keep no 
   const { world, task } = await withEnded('completed');
   for (const id of numbered(250)) await completed(world.deps.store, id, { at: world.clock.now() - 1000, caps: [] });
   const settle = world.deps.billing.settle;
-  const billing = { ...world.deps.billing, settle: async (...args: Parameters<typeof settle>) => {
-    if (args[0] !== task.id) throw new Error('this hold is not known');
-    return settle(...args);
-  } };
+  const billing = {
+    ...world.deps.billing,
+    settle: async (...args: Parameters<typeof settle>) => {
+      if (args[0] !== task.id) throw new Error('this hold is not known');
+      return settle(...args);
+    },
+  };
   await world.clock.advance(HEAD_START_MS + 1);
 
   let settled = 0;
@@ -150,7 +153,9 @@ test('the media of a refused create that could not be removed at once are remove
   const world = await open();
   world.upstream.answer('main', refused('content'));
   world.journal.fail('media.removeStaged', new Error('media is away'), 2);
-  await expect(world.create(anOrder({ content: [aText(), anImage('first_frame')] }))).rejects.toMatchObject({ reason: 'content_rejected' });
+  await expect(world.create(anOrder({ content: [aText(), anImage('first_frame')] }))).rejects.toMatchObject({
+    reason: 'content_rejected',
+  });
   const [task] = await world.deps.store.list({ hidden: true }, { limit: 1 });
   expect([holdOf(world, task!)?.state, world.media.unstaged]).toEqual(['released', []]);
 

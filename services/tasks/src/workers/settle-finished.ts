@@ -15,7 +15,11 @@ const BACKOFF_DOUBLINGS_MAX = 10;
  */
 export async function settleFinished(deps: Deps): Promise<number> {
   const now = deps.clock.now();
-  const tasks = await deps.store.unsettled({ before: now - EVENT_HEAD_START_MS, beyond: now + BACKOFF_MAX_MS, limit: BATCH_MAX });
+  const tasks = await deps.store.unsettled({
+    before: now - EVENT_HEAD_START_MS,
+    beyond: now + BACKOFF_MAX_MS,
+    limit: BATCH_MAX,
+  });
   const settled = await Promise.all(tasks.map((task) => trySettle(deps, task)));
   return settled.filter(Boolean).length;
 }
@@ -25,8 +29,14 @@ async function trySettle(deps: Deps, task: Unsettled): Promise<boolean> {
     await settleTask(deps, task);
     return true;
   } catch (error) {
-    deps.log.error({ taskId: task.id, failures: task.settleFailures + 1, err: error }, 'a finished task could not be settled');
-    await deps.store.putOffSettlement(task.id, deps.clock.now() - EVENT_HEAD_START_MS + settleBackoff(task.settleFailures));
+    deps.log.error(
+      { taskId: task.id, failures: task.settleFailures + 1, err: error },
+      'a finished task could not be settled',
+    );
+    await deps.store.putOffSettlement(
+      task.id,
+      deps.clock.now() - EVENT_HEAD_START_MS + settleBackoff(task.settleFailures),
+    );
     return false;
   }
 }

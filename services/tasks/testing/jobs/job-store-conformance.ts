@@ -19,7 +19,8 @@ export interface OpenedJobs {
 const UNTIL = AT + 1000;
 const FAILED = { code: 'outcome_unknown', message: 'not known' };
 const SCOPES = ['jobs:token:token_1', 'jobs:total'];
-const numbered = (count: number): string[] => Array.from({ length: count }, (_, index) => `job_${String(index).padStart(3, '0')}`);
+const numbered = (count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `job_${String(index).padStart(3, '0')}`);
 const key = (name: string, expiresAt = AT + 5000) => ({ key: name, fingerprint: `print of ${name}`, expiresAt });
 const begunOf = (outcomes: readonly Begun[]): number => outcomes.filter((outcome) => outcome === 'begun').length;
 const ROOMY = { caps: [{ scope: 'jobs:total', limit: 1000 }] };
@@ -34,10 +35,15 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
     ({ jobs, other, tasks, sql } = await open());
   });
   let leases = 0;
-  const lease = async (options: { limit?: number; now?: number; until?: number; by?: Jobs } = {}): Promise<JobLease[]> => {
+  const lease = async (
+    options: { limit?: number; now?: number; until?: number; by?: Jobs } = {},
+  ): Promise<JobLease[]> => {
     const { limit = 10, now = AT, until = UNTIL, by = jobs } = options;
-    const name = `lease_${String(leases += 1)}`;
-    return (await by.leaseJobs({ worker: 'gateway', lease: name, now, until, limit })).map(({ job }) => ({ jobId: job.id, lease: name }));
+    const name = `lease_${String((leases += 1))}`;
+    return (await by.leaseJobs({ worker: 'gateway', lease: name, now, until, limit })).map(({ job }) => ({
+      jobId: job.id,
+      lease: name,
+    }));
   };
   const begun = async (id: string, changes: Parameters<typeof aNewJob>[1] = {}): Promise<void> => {
     expect(await jobs.beginJob(aNewJob(id, changes))).toBe('begun');
@@ -54,23 +60,46 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
     return own;
   };
   const inFlight = (): Promise<number[]> => Promise.all(SCOPES.map((scope) => tasks.inFlight(scope)));
-  const rows = async (table: string): Promise<number> => Number((await sql.read(`SELECT COUNT(*) AS count FROM ${table}`))[0]?.['count']);
+  const rows = async (table: string): Promise<number> =>
+    Number((await sql.read(`SELECT COUNT(*) AS count FROM ${table}`))[0]?.['count']);
 
   describe('beginJob', () => {
     test('writes the job with its call, and counts it', async () => {
-      const call = aCall({ query: 'a=1', body: { object: 'prv_1' }, headers: [['x', '狐狸 🦊'], ['x', 'twice']] });
+      const call = aCall({
+        query: 'a=1',
+        body: { object: 'prv_1' },
+        headers: [
+          ['x', '狐狸 🦊'],
+          ['x', 'twice'],
+        ],
+      });
       await begun('job_1', { call, visibleModels: ['a', 'b'], repeatable: true });
 
       expect(await jobs.findJob('job_1')).toEqual({
-        id: 'job_1', accountId: 'acme', tokenId: 'token_1', visibleModels: ['a', 'b'], requestId: 'req_1', endpoint: 'chat', model: 'some-model', repeatable: true,
-        state: 'queued', isBeingCreated: false, starts: 0, createdAt: AT, updatedAt: AT,
+        id: 'job_1',
+        accountId: 'acme',
+        tokenId: 'token_1',
+        visibleModels: ['a', 'b'],
+        requestId: 'req_1',
+        endpoint: 'chat',
+        model: 'some-model',
+        repeatable: true,
+        state: 'queued',
+        isBeingCreated: false,
+        starts: 0,
+        createdAt: AT,
+        updatedAt: AT,
       });
-      expect((await jobs.leaseJobs({ worker: 'w', lease: 'l', now: AT, until: UNTIL, limit: 1 }))[0]?.call).toEqual(call);
+      expect((await jobs.leaseJobs({ worker: 'w', lease: 'l', now: AT, until: UNTIL, limit: 1 }))[0]?.call).toEqual(
+        call,
+      );
       expect(await inFlight()).toEqual([1, 1]);
     });
 
     test('of a hundred at once against a cap of twenty lets exactly twenty in', async () => {
-      const outcomes = await Promise.all(numbered(100).map((id, index) => (index % 2 === 0 ? jobs : other).beginJob(aNewJob(id))));
+      const outcomes = await Promise.all(
+        numbered(100).map((id, index) => (index % 2 === 0 ? jobs : other).beginJob(aNewJob(id))),
+      );
 
       expect(begunOf(outcomes)).toBe(20);
       expect(await inFlight()).toEqual([20, 20]);
@@ -81,17 +110,25 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
       await begun('job_1', { caps: [{ scope: 'jobs:total', limit: 1 }] });
 
       expect(await tasks.begin(aNewTask('task_1', { caps: [{ scope: 'total', limit: 1 }] }))).toBe('begun');
-      expect(await jobs.beginJob(aNewJob('job_2', { caps: [{ scope: 'jobs:total', limit: 1 }] }))).toEqual({ capped: 'jobs:total' });
+      expect(await jobs.beginJob(aNewJob('job_2', { caps: [{ scope: 'jobs:total', limit: 1 }] }))).toEqual({
+        capped: 'jobs:total',
+      });
     });
 
     test('writes nothing of one that finds a counter full, its key neither', async () => {
-      expect(await jobs.beginJob(aNewJob('job_1', { idempotency: key('k'), caps: [{ scope: 'jobs:total', limit: 0 }] }))).toEqual({ capped: 'jobs:total' });
+      expect(
+        await jobs.beginJob(aNewJob('job_1', { idempotency: key('k'), caps: [{ scope: 'jobs:total', limit: 0 }] })),
+      ).toEqual({ capped: 'jobs:total' });
 
       expect([await rows('jobs'), await rows('job_calls'), await rows('idempotency_keys')]).toEqual([0, 0, 0]);
     });
 
     test('lets exactly one of fifty take a key', async () => {
-      const outcomes = await Promise.all(numbered(50).map((id, index) => (index % 2 === 0 ? jobs : other).beginJob(aNewJob(id, { idempotency: key('k') }))));
+      const outcomes = await Promise.all(
+        numbered(50).map((id, index) =>
+          (index % 2 === 0 ? jobs : other).beginJob(aNewJob(id, { idempotency: key('k') })),
+        ),
+      );
 
       expect(begunOf(outcomes)).toBe(1);
       expect(outcomes.filter((outcome) => outcome === 'key_taken')).toHaveLength(49);
@@ -110,7 +147,9 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
     test('gives each job to one of several that ask at once, and all of them in the end', async () => {
       for (const id of numbered(40)) await begun(id, ROOMY);
 
-      const taken = (await Promise.all([jobs, other, jobs, other, jobs, other].map((by) => lease({ by, limit: 7 })))).flat();
+      const taken = (
+        await Promise.all([jobs, other, jobs, other, jobs, other].map((by) => lease({ by, limit: 7 })))
+      ).flat();
       const rest = await lease({ limit: 64 });
 
       expect(new Set([...taken, ...rest].map(({ jobId }) => jobId)).size).toBe(40);
@@ -139,10 +178,10 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
     test('is renewed while it stands, and by its own name alone', async () => {
       const own = await leased('job_1');
 
-      expect([...await jobs.renewLeases([own], AT, UNTIL + 500)]).toEqual(['job_1']);
-      expect([...await jobs.renewLeases([{ ...own, lease: 'another' }], AT, UNTIL + 500)]).toEqual([]);
+      expect([...(await jobs.renewLeases([own], AT, UNTIL + 500))]).toEqual(['job_1']);
+      expect([...(await jobs.renewLeases([{ ...own, lease: 'another' }], AT, UNTIL + 500))]).toEqual([]);
       expect(await jobs.lostJobs(UNTIL + 499, 10)).toEqual([]);
-      expect([...await jobs.renewLeases([own], UNTIL + 500, UNTIL + 900)]).toEqual([]);
+      expect([...(await jobs.renewLeases([own], UNTIL + 500, UNTIL + 900))]).toEqual([]);
       expect((await jobs.lostJobs(UNTIL + 500, 10)).map((lost) => lost.lease)).toEqual([own]);
     });
 
@@ -166,7 +205,7 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
       expect(await jobs.startJob(first, AT)).toBe(false);
       expect(await jobs.requeueJob(first, { starts: 0, at: AT, dueAt: AT, why: 'gone' })).toBe(false);
       expect(await jobs.finishJob(first, { state: 'completed', at: AT, answer: anAnswer() })).toBe(false);
-      expect([...await jobs.renewLeases([first], AT, UNTIL)]).toEqual([]);
+      expect([...(await jobs.renewLeases([first], AT, UNTIL))]).toEqual([]);
       expect(await jobs.startJob(second!, AT)).toBe(true);
     });
 
@@ -184,7 +223,11 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
       const own = await started('job_1');
       const answer = anAnswer({ body: { object: 'prv_2' } });
 
-      const ended = await Promise.all(Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? jobs : other).finishJob(own, { state: 'completed', at: AT + 1, answer })));
+      const ended = await Promise.all(
+        Array.from({ length: 10 }, (_, index) =>
+          (index % 2 === 0 ? jobs : other).finishJob(own, { state: 'completed', at: AT + 1, answer }),
+        ),
+      );
 
       expect(ended.filter(Boolean)).toHaveLength(1);
       expect(await jobs.findJob('job_1')).toMatchObject({ state: 'completed', finishedAt: AT + 1, answer });
@@ -195,7 +238,12 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
 
     test('puts it before a person in the same breath, when it is told to', async () => {
       const own = await started('job_1');
-      await jobs.finishJob(own, { state: 'failed', at: AT, failure: FAILED, attention: { reason: 'unknown_outcome', detail: 'lost' } });
+      await jobs.finishJob(own, {
+        state: 'failed',
+        at: AT,
+        failure: FAILED,
+        attention: { reason: 'unknown_outcome', detail: 'lost' },
+      });
 
       expect(await tasks.open()).toEqual([{ taskId: 'job_1', reason: 'unknown_outcome', detail: 'lost', since: AT }]);
       expect(await jobs.finishJob(own, { state: 'completed', at: AT, answer: anAnswer() })).toBe(false);
@@ -203,10 +251,15 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
   });
 
   describe('a job that is created under a lease', () => {
-    const create = (changes: Parameters<typeof aNewJob>[1] = {}) => begun('job_1', { lease: { name: 'create_1', worker: 'gateway', until: UNTIL }, idempotency: key('k'), ...changes });
+    const create = (changes: Parameters<typeof aNewJob>[1] = {}) =>
+      begun('job_1', {
+        lease: { name: 'create_1', worker: 'gateway', until: UNTIL },
+        idempotency: key('k'),
+        ...changes,
+      });
     const own = { jobId: 'job_1', lease: 'create_1' };
 
-    test('is nobody else\'s, and queued once it is given up', async () => {
+    test("is nobody else's, and queued once it is given up", async () => {
       await create();
       expect(await jobs.findJob('job_1')).toMatchObject({ state: 'queued', isBeingCreated: true });
       expect(await lease()).toEqual([]);
@@ -230,7 +283,8 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
       const withdrawn = await Promise.all([jobs, other, jobs].map((by) => by.withdrawJob(own)));
 
       expect(withdrawn.filter(Boolean)).toHaveLength(1);
-      for (const table of ['jobs', 'job_calls', 'task_events', 'idempotency_keys']) expect([table, await rows(table)]).toEqual([table, 0]);
+      for (const table of ['jobs', 'job_calls', 'task_events', 'idempotency_keys'])
+        expect([table, await rows(table)]).toEqual([table, 0]);
       expect(await inFlight()).toEqual([0, 0]);
     });
 
@@ -248,7 +302,8 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
     await begun('job_3', { createdAt: AT - 7 });
 
     expect((await jobs.pendingJobs()).toSorted((one, two) => one.count - two.count)).toEqual([
-      { state: 'in_progress', count: 1, oldestAt: AT - 9 }, { state: 'queued', count: 2, oldestAt: AT - 7 },
+      { state: 'in_progress', count: 1, oldestAt: AT - 9 },
+      { state: 'queued', count: 2, oldestAt: AT - 7 },
     ]);
   });
 
@@ -256,7 +311,8 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
     await started('job_1');
     await begun('job_2', { accountId: 'rival' });
     await begun('job_3');
-    const ids = async (...[filter, page]: Parameters<JobStore['listJobs']>): Promise<string[]> => (await jobs.listJobs(filter, page)).map(({ id }) => id);
+    const ids = async (...[filter, page]: Parameters<JobStore['listJobs']>): Promise<string[]> =>
+      (await jobs.listJobs(filter, page)).map(({ id }) => id);
 
     expect(await ids({}, { limit: 10 })).toEqual(['job_3', 'job_2', 'job_1']);
     expect(await ids({ accountId: 'acme' }, { limit: 10 })).toEqual(['job_3', 'job_1']);
@@ -294,7 +350,8 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
       await ended('job_1', AT, { idempotency: key('k', AT) });
       await jobs.removeJobs(['job_1']);
 
-      for (const table of ['jobs', 'job_calls', 'task_events', 'attention', 'idempotency_keys']) expect([table, await rows(table)]).toEqual([table, 0]);
+      for (const table of ['jobs', 'job_calls', 'task_events', 'attention', 'idempotency_keys'])
+        expect([table, await rows(table)]).toEqual([table, 0]);
     });
 
     test('keeps what a key answers with, and what waits for a person', async () => {

@@ -6,13 +6,26 @@ export const AT = 1_000_000;
 
 export function aCall(changes: Partial<JobCall> = {}): JobCall {
   return {
-    endpoint: 'chat', model: 'some-model', method: 'POST', path: '/v1/chat/completions', query: '', headers: [['content-type', 'application/json']],
-    body: { inline: Buffer.from('{"model":"some-model"}').toString('base64') }, ...changes,
+    endpoint: 'chat',
+    model: 'some-model',
+    method: 'POST',
+    path: '/v1/chat/completions',
+    query: '',
+    headers: [['content-type', 'application/json']],
+    body: { inline: Buffer.from('{"model":"some-model"}').toString('base64') },
+    ...changes,
   };
 }
 
 export function anAnswer(changes: Partial<JobAnswer> = {}): JobAnswer {
-  return { statusCode: 200, contentType: 'application/json', encoding: 'json', size: 11, body: { inline: Buffer.from('{"ok":true}').toString('base64') }, ...changes };
+  return {
+    statusCode: 200,
+    contentType: 'application/json',
+    encoding: 'json',
+    size: 11,
+    body: { inline: Buffer.from('{"ok":true}').toString('base64') },
+    ...changes,
+  };
 }
 
 /** A job that is about to be written. */
@@ -20,7 +33,19 @@ export function aNewJob(id: string, changes: Partial<NewJob> = {}): NewJob {
   const tokenId = changes.tokenId ?? 'token_1';
   const [ofToken, total] = jobScopes(tokenId);
   return {
-    id, accountId: 'acme', tokenId, visibleModels: ['*'], requestId: 'req_1', repeatable: false, createdAt: AT, idempotency: undefined, call: aCall(),
-    caps: [{ scope: ofToken, limit: 20 }, { scope: total, limit: 1000 }], ...changes,
+    id,
+    accountId: 'acme',
+    tokenId,
+    visibleModels: ['*'],
+    requestId: 'req_1',
+    repeatable: false,
+    createdAt: AT,
+    idempotency: undefined,
+    call: aCall(),
+    caps: [
+      { scope: ofToken, limit: 20 },
+      { scope: total, limit: 1000 },
+    ],
+    ...changes,
   };
 }

@@ -20,7 +20,13 @@ import type { Journal } from '../journal.ts';
 import { aCall } from './new-jobs.ts';
 
 const MIGRATIONS = path.join(import.meta.dirname, '../../migrations');
-export const LIMITS: JobLimits = { perToken: 20, total: 100, leaseMs: 20_000, deadlineMs: 3_600_000, retentionMs: 90 * 24 * 3_600_000 };
+export const LIMITS: JobLimits = {
+  perToken: 20,
+  total: 100,
+  leaseMs: 20_000,
+  deadlineMs: 3_600_000,
+  retentionMs: 90 * 24 * 3_600_000,
+};
 
 /** The operations on jobs on a real SQLite store. */
 export interface JobWorld {
@@ -51,7 +57,9 @@ export function useJobWorlds(): (limits?: Partial<JobLimits>) => Promise<JobWorl
     ends.push(async () => {
       rmSync(folder, { recursive: true });
     });
-    return openJobWorld({ folder, clock: fakeClock(), media: fakeMedia() }, { ...LIMITS, ...limits }, (end) => ends.push(end));
+    return openJobWorld({ folder, clock: fakeClock(), media: fakeMedia() }, { ...LIMITS, ...limits }, (end) =>
+      ends.push(end),
+    );
   };
 }
 
@@ -61,7 +69,11 @@ interface Outside {
   readonly media: FakeMedia;
 }
 
-async function openJobWorld(outside: Outside, limits: JobLimits, atEnd: (end: () => Promise<void>) => void): Promise<JobWorld> {
+async function openJobWorld(
+  outside: Outside,
+  limits: JobLimits,
+  atEnd: (end: () => Promise<void>) => void,
+): Promise<JobWorld> {
   const { folder, clock, media } = outside;
   const sql = await openSql({ url: undefined, dataDir: folder, name: 'tasks', migrations: MIGRATIONS });
   const journal = openJournal();
@@ -72,13 +84,24 @@ async function openJobWorld(outside: Outside, limits: JobLimits, atEnd: (end: ()
   const counted: string[] = [];
   const ended: string[] = [];
   const deps: JobDeps = {
-    jobs: recorded('store', { ...sqlJobs(sql, newId), findKey: (...which: Parameters<TaskStore['findKey']>) => tasks.findKey(...which) }, journal),
+    jobs: recorded(
+      'store',
+      { ...sqlJobs(sql, newId), findKey: (...which: Parameters<TaskStore['findKey']>) => tasks.findKey(...which) },
+      journal,
+    ),
     media: recorded('media', media.port, journal),
     calls: { end: async (callId, how) => void ended.push(`${how} ${callId}`) },
     attention: tasks,
-    clock, newId, log: silentLog, limits,
-    announceQueued: (jobId) => void announced.push(jobId), announceEnded: ({ id, accountId }) => void endings.push(`${accountId} ${id}`),
-    count: { jobEnded: (...words) => void counted.push(words.join(' ')), attention: (reason) => void counted.push(`attention ${reason}`) },
+    clock,
+    newId,
+    log: silentLog,
+    limits,
+    announceQueued: (jobId) => void announced.push(jobId),
+    announceEnded: ({ id, accountId }) => void endings.push(`${accountId} ${id}`),
+    count: {
+      jobEnded: (...words) => void counted.push(words.join(' ')),
+      attention: (reason) => void counted.push(`attention ${reason}`),
+    },
   };
   let isOpen = true;
   const close = async (): Promise<void> => {
@@ -87,8 +110,25 @@ async function openJobWorld(outside: Outside, limits: JobLimits, atEnd: (end: ()
   };
   atEnd(close);
   return {
-    deps, tasks, journal, clock, media, announced, endings, counted, ended,
-    create: (changes = {}) => createJob(deps, { accountId: 'acme', tokenId: 'token_1', visibleModels: ['*'], requestId: 'req_1', call: aCall(), repeatable: false, ...changes }),
+    deps,
+    tasks,
+    journal,
+    clock,
+    media,
+    announced,
+    endings,
+    counted,
+    ended,
+    create: (changes = {}) =>
+      createJob(deps, {
+        accountId: 'acme',
+        tokenId: 'token_1',
+        visibleModels: ['*'],
+        requestId: 'req_1',
+        call: aCall(),
+        repeatable: false,
+        ...changes,
+      }),
     restart: async () => {
       await close();
       return openJobWorld(outside, limits, atEnd);

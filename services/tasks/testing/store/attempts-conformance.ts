@@ -19,7 +19,9 @@ export function attemptsConformance(open: OpenStore): void {
     test('is written as started, and counted on its channel, before anything is sent', async () => {
       await started(store, 'task_1');
 
-      expect(await store.attempts('task_1')).toEqual([{ number: 1, channel: 'main', outcome: 'started', startedAt: AT }]);
+      expect(await store.attempts('task_1')).toEqual([
+        { number: 1, channel: 'main', outcome: 'started', startedAt: AT },
+      ]);
       expect(await inFlight(store, 'channel:main')).toEqual([1]);
       expect(await store.findOwned('acme', 'task_1')).toBeUndefined();
     });
@@ -38,7 +40,9 @@ export function attemptsConformance(open: OpenStore): void {
       const ids = numbered(40);
       for (const id of ids) await begun(store, id, { caps: [{ scope: 'total', limit: 100 }] });
 
-      const through = await Promise.all(ids.map((id, index) => (index % 2 === 0 ? store : other).startAttempt(id, { ...first, inFlightMax: 7 })));
+      const through = await Promise.all(
+        ids.map((id, index) => (index % 2 === 0 ? store : other).startAttempt(id, { ...first, inFlightMax: 7 })),
+      );
 
       expect(through.filter(Boolean)).toHaveLength(7);
       expect(await inFlight(store, 'channel:main', 'total')).toEqual([7, 40]);
@@ -47,12 +51,24 @@ export function attemptsConformance(open: OpenStore): void {
     test('that was refused frees its channel, and leaves room for the next', async () => {
       await started(store, 'task_1');
 
-      await store.refuseAttempt('task_1', { number: 1, channel: 'main', error: 'insufficient balance (1008)', at: AT + 1 });
+      await store.refuseAttempt('task_1', {
+        number: 1,
+        channel: 'main',
+        error: 'insufficient balance (1008)',
+        at: AT + 1,
+      });
       expect(await inFlight(store, 'channel:main', 'token:token_1')).toEqual([0, 1]);
 
       await store.startAttempt('task_1', { ...first, number: 2, channel: 'spare', at: AT + 2 });
       expect(await store.attempts('task_1')).toEqual([
-        { number: 1, channel: 'main', outcome: 'refused', error: 'insufficient balance (1008)', startedAt: AT, endedAt: AT + 1 },
+        {
+          number: 1,
+          channel: 'main',
+          outcome: 'refused',
+          error: 'insufficient balance (1008)',
+          startedAt: AT,
+          endedAt: AT + 1,
+        },
         { number: 2, channel: 'spare', outcome: 'started', startedAt: AT + 2 },
       ]);
       expect(await store.find('task_1')).toMatchObject({ admission: 'submitting' });
@@ -67,7 +83,9 @@ export function attemptsConformance(open: OpenStore): void {
 
       expect(taken).toMatchObject({ admission: 'accepted', state: 'queued', mapping: MAPPING, nextPollAt: AT + 3000 });
       expect(await store.findOwned('acme', 'task_1')).toEqual(taken);
-      expect(await store.attempts('task_1')).toMatchObject([{ outcome: 'accepted', upstreamId: 'up-1', endedAt: AT + 1 }]);
+      expect(await store.attempts('task_1')).toMatchObject([
+        { outcome: 'accepted', upstreamId: 'up-1', endedAt: AT + 1 },
+      ]);
       expect(await eventTypes(store, 'task_1')).toEqual(['created', 'attempt_started', 'accepted']);
     });
 
@@ -76,7 +94,11 @@ export function attemptsConformance(open: OpenStore): void {
 
       await store.accept('task_1', { number: 1, mapping: MAPPING, at: AT + 1, nextPollAt: AT + 3000 });
 
-      expect(await store.findOwned('acme', 'task_1')).toMatchObject({ admission: 'accepted', mapping: MAPPING, nextPollAt: AT + 3000 });
+      expect(await store.findOwned('acme', 'task_1')).toMatchObject({
+        admission: 'accepted',
+        mapping: MAPPING,
+        nextPollAt: AT + 3000,
+      });
       expect(await outcomes(store, 'task_1')).toEqual(['accepted']);
     });
 
@@ -87,7 +109,9 @@ export function attemptsConformance(open: OpenStore): void {
       await store.accept('task_1', { number: 1, mapping: MAPPING, at: AT + 1, nextPollAt: AT + 3000 });
 
       expect(await store.find('task_1')).toMatchObject({ state: 'failed', finishedAt: AT });
-      expect(await store.claimDue('main', { now: AT + 10_000, leaseUntil: AT + 20_000, limit: 10, owner: 'proc_1' })).toEqual([]);
+      expect(
+        await store.claimDue('main', { now: AT + 10_000, leaseUntil: AT + 20_000, limit: 10, owner: 'proc_1' }),
+      ).toEqual([]);
     });
   });
 
@@ -97,7 +121,10 @@ export function attemptsConformance(open: OpenStore): void {
       await started(store, 'task_1');
       const known = { number: 1, mapping: { ...MAPPING, upstreamId: 'up-task_0' }, at: AT + 1, nextPollAt: AT + 3000 };
 
-      expect([await store.accept('task_1', known), await store.accept('task_1', known)]).toEqual(['id_known', 'id_known']);
+      expect([await store.accept('task_1', known), await store.accept('task_1', known)]).toEqual([
+        'id_known',
+        'id_known',
+      ]);
 
       expect(await store.find('task_1')).toMatchObject({ admission: 'submitting' });
       expect(await outcomes(store, 'task_1')).toEqual(['started']);
@@ -108,7 +135,14 @@ export function attemptsConformance(open: OpenStore): void {
       await accepted(store, 'task_0');
       await started(store, 'task_1');
 
-      expect(await store.accept('task_1', { number: 1, mapping: { ...MAPPING, upstreamAccount: 'other', upstreamId: 'up-task_0' }, at: AT + 1, nextPollAt: AT + 3000 })).toMatchObject({ id: 'task_1' });
+      expect(
+        await store.accept('task_1', {
+          number: 1,
+          mapping: { ...MAPPING, upstreamAccount: 'other', upstreamId: 'up-task_0' },
+          at: AT + 1,
+          nextPollAt: AT + 3000,
+        }),
+      ).toMatchObject({ id: 'task_1' });
     });
   });
 
@@ -117,19 +151,33 @@ export function attemptsConformance(open: OpenStore): void {
       await unknown(store, 'task_1');
 
       const task = await store.findOwned('acme', 'task_1');
-      expect(task).toMatchObject({ admission: 'unknown', state: 'queued', mapping: { channel: 'main', upstreamAccount: 'vendor' } });
+      expect(task).toMatchObject({
+        admission: 'unknown',
+        state: 'queued',
+        mapping: { channel: 'main', upstreamAccount: 'vendor' },
+      });
       expect(task?.mapping?.upstreamId).toBeUndefined();
       expect(await store.attempts('task_1')).toMatchObject([{ outcome: 'unknown', error: 'timed out', endedAt: AT }]);
       expect(await inFlight(store, 'channel:main', 'token:token_1', 'total')).toEqual([1, 1, 1]);
-      expect(await store.claimDue('main', { now: AT + 1e9, leaseUntil: AT + 2e9, limit: 10, owner: 'proc_1' })).toEqual([]);
+      expect(await store.claimDue('main', { now: AT + 1e9, leaseUntil: AT + 2e9, limit: 10, owner: 'proc_1' })).toEqual(
+        [],
+      );
     });
 
     test('takes nothing back from a task that was accepted', async () => {
       await accepted(store, 'task_1');
 
-      await store.leaveUnknown('task_1', { number: 1, mapping: { channel: 'main', upstreamAccount: 'vendor' }, error: 'cut off', at: AT + 1 });
+      await store.leaveUnknown('task_1', {
+        number: 1,
+        mapping: { channel: 'main', upstreamAccount: 'vendor' },
+        error: 'cut off',
+        at: AT + 1,
+      });
 
-      expect(await store.findOwned('acme', 'task_1')).toMatchObject({ admission: 'accepted', mapping: { upstreamId: 'up-task_1' } });
+      expect(await store.findOwned('acme', 'task_1')).toMatchObject({
+        admission: 'accepted',
+        mapping: { upstreamId: 'up-task_1' },
+      });
       expect(await outcomes(store, 'task_1')).toEqual(['accepted']);
       expect(await eventTypes(store, 'task_1')).not.toContain('outcome_unknown');
     });
@@ -148,10 +196,18 @@ export function attemptsConformance(open: OpenStore): void {
 
     test.each<[string, (id: string) => Promise<unknown>]>([
       ['refused', async (id) => store.refuse(id, { code: 'x', message: 'y' }, AT)],
-      ['finished', async (id) => {
-        await store.leaveUnknown(id, { number: 1, mapping: { channel: 'main', upstreamAccount: 'vendor' }, error: 'z', at: AT });
-        await store.finish(id, { state: 'failed', at: AT });
-      }],
+      [
+        'finished',
+        async (id) => {
+          await store.leaveUnknown(id, {
+            number: 1,
+            mapping: { channel: 'main', upstreamAccount: 'vendor' },
+            error: 'z',
+            at: AT,
+          });
+          await store.finish(id, { state: 'failed', at: AT });
+        },
+      ],
     ])('does nothing to a create that was %s; neither can that start an attempt', async (_how, end) => {
       await begun(store, 'task_1');
       await end('task_1');
@@ -163,11 +219,19 @@ export function attemptsConformance(open: OpenStore): void {
     test('and a starting attempt never miss each other: the attempt is seen, or it does not start', async () => {
       for (const id of numbered(ROUNDS)) {
         await begun(store, id);
-        const [attempt, seen] = await Promise.allSettled([store.startAttempt(id, first), other.disown(id).then(() => other.attempts(id))]);
+        const [attempt, seen] = await Promise.allSettled([
+          store.startAttempt(id, first),
+          other.disown(id).then(() => other.attempts(id)),
+        ]);
 
         expect(seen.status).toBe('fulfilled');
         expect(seen.status === 'fulfilled' ? seen.value.length : -1).toBe(attempt.status === 'fulfilled' ? 1 : 0);
-        await store.leaveUnknown(id, { number: 1, mapping: { channel: 'main', upstreamAccount: 'vendor' }, error: 'cut off', at: AT });
+        await store.leaveUnknown(id, {
+          number: 1,
+          mapping: { channel: 'main', upstreamAccount: 'vendor' },
+          error: 'cut off',
+          at: AT,
+        });
         await store.finish(id, { state: 'failed', at: AT });
       }
     });
@@ -179,7 +243,11 @@ export function attemptsConformance(open: OpenStore): void {
 
       expect(await store.adopt('task_1', 'up-9', AT + 7)).toBe(true);
 
-      expect(await store.findOwned('acme', 'task_1')).toMatchObject({ admission: 'accepted', mapping: { channel: 'main', upstreamAccount: 'vendor', upstreamId: 'up-9' }, nextPollAt: AT + 7 });
+      expect(await store.findOwned('acme', 'task_1')).toMatchObject({
+        admission: 'accepted',
+        mapping: { channel: 'main', upstreamAccount: 'vendor', upstreamId: 'up-9' },
+        nextPollAt: AT + 7,
+      });
     });
 
     test('gives nobody what another task has', async () => {
@@ -195,17 +263,25 @@ export function attemptsConformance(open: OpenStore): void {
       const ids = numbered(10);
       for (const id of ids) await unknown(store, id);
 
-      const adoptions = await Promise.allSettled(ids.map((id, index) => (index % 2 === 0 ? store : other).adopt(id, 'up-9', AT)));
+      const adoptions = await Promise.allSettled(
+        ids.map((id, index) => (index % 2 === 0 ? store : other).adopt(id, 'up-9', AT)),
+      );
 
       expect(adoptions.filter((adoption) => adoption.status === 'fulfilled' && adoption.value)).toHaveLength(1);
-      expect((await Promise.all(ids.map((id) => store.find(id)))).filter((task) => task?.mapping?.upstreamId === 'up-9')).toHaveLength(1);
+      expect(
+        (await Promise.all(ids.map((id) => store.find(id)))).filter((task) => task?.mapping?.upstreamId === 'up-9'),
+      ).toHaveLength(1);
     });
 
     test('leaves alone what is not unknown', async () => {
       await accepted(store, 'task_1');
       await begun(store, 'task_2');
 
-      expect([await store.adopt('task_1', 'up-9', AT), await store.adopt('task_2', 'up-9', AT), await store.adopt('task_3', 'up-9', AT)]).toEqual([false, false, false]);
+      expect([
+        await store.adopt('task_1', 'up-9', AT),
+        await store.adopt('task_2', 'up-9', AT),
+        await store.adopt('task_3', 'up-9', AT),
+      ]).toEqual([false, false, false]);
     });
   });
 }

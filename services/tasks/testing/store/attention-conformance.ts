@@ -25,7 +25,9 @@ export function attentionConformance(open: OpenStore): void {
     });
 
     test('raised by many at once is raised by one of them', async () => {
-      const raised = await Promise.all(Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? store : other).raise(item('task_1'))));
+      const raised = await Promise.all(
+        Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? store : other).raise(item('task_1'))),
+      );
 
       expect(raised.filter(Boolean)).toHaveLength(1);
     });
@@ -38,7 +40,11 @@ export function attentionConformance(open: OpenStore): void {
 
       expect(await store.open()).toEqual([]);
       expect(await store.waits('task_1')).toBe(false);
-      expect(await store.events('task_1')).toContainEqual({ at: AT + 9, type: 'attention_resolved', detailJson: '{"resolution":"retry","actor":"ann"}' });
+      expect(await store.events('task_1')).toContainEqual({
+        at: AT + 9,
+        type: 'attention_resolved',
+        detailJson: '{"resolution":"retry","actor":"ann"}',
+      });
     });
 
     test('can be raised again, for another reason and from a later time', async () => {
@@ -78,7 +84,12 @@ export function attentionConformance(open: OpenStore): void {
       await other.beat('proc_2', AT + 10);
       await store.beat('proc_1', AT + 20);
 
-      expect(await other.beats()).toEqual(new Map([['proc_1', AT + 20], ['proc_2', AT + 10]]));
+      expect(await other.beats()).toEqual(
+        new Map([
+          ['proc_1', AT + 20],
+          ['proc_2', AT + 10],
+        ]),
+      );
     });
 
     test('that is forgotten is not', async () => {

@@ -20,12 +20,26 @@ export function createsConformance(open: OpenStore): void {
 
   describe('begin', () => {
     test('writes the task, whole and hidden from its owner, and counts it', async () => {
-      const order = anOrder({ content: [aText('狐狸 🦊 "quoted" \u0000'), anImage('first_frame')], extraJson: '{"seed":7}', aigcWatermark: false });
+      const order = anOrder({
+        content: [aText('狐狸 🦊 "quoted" \u0000'), anImage('first_frame')],
+        extraJson: '{"seed":7}',
+        aigcWatermark: false,
+      });
       await begun(store, 'task_1', { order, seconds: 7 });
 
       expect(await store.find('task_1')).toEqual({
-        id: 'task_1', accountId: 'acme', tokenId: 'token_1', order, admission: 'submitting', state: 'queued', unrecognised: false, progress: 0,
-        createdAt: AT, updatedAt: AT, seconds: 7, pollErrors: 0,
+        id: 'task_1',
+        accountId: 'acme',
+        tokenId: 'token_1',
+        order,
+        admission: 'submitting',
+        state: 'queued',
+        unrecognised: false,
+        progress: 0,
+        createdAt: AT,
+        updatedAt: AT,
+        seconds: 7,
+        pollErrors: 0,
       });
       expect(await store.findOwned('acme', 'task_1')).toBeUndefined();
       expect(await inFlight(store, ...SCOPES)).toEqual([1, 1]);
@@ -33,16 +47,23 @@ export function createsConformance(open: OpenStore): void {
     });
 
     test('of a hundred at once against a cap of twenty lets exactly twenty in', async () => {
-      const outcomes = await Promise.all(numbered(100).map((id, index) => (index % 2 === 0 ? store : other).begin(aNewTask(id))));
+      const outcomes = await Promise.all(
+        numbered(100).map((id, index) => (index % 2 === 0 ? store : other).begin(aNewTask(id))),
+      );
 
       expect(begunOf(outcomes)).toBe(20);
-      expect(outcomes.filter((outcome) => outcome !== 'begun')).toEqual(Array.from({ length: 80 }, () => ({ capped: 'token:token_1' })));
+      expect(outcomes.filter((outcome) => outcome !== 'begun')).toEqual(
+        Array.from({ length: 80 }, () => ({ capped: 'token:token_1' })),
+      );
       expect(await inFlight(store, ...SCOPES)).toEqual([20, 20]);
       expect(await store.count({ hidden: true })).toBe(20);
     });
 
     test('writes nothing when one of its counters is full, its key neither', async () => {
-      const caps = [{ scope: 'token:token_1', limit: 20 }, { scope: 'total', limit: 1 }];
+      const caps = [
+        { scope: 'token:token_1', limit: 20 },
+        { scope: 'total', limit: 1 },
+      ];
       await begun(store, 'task_1', { caps });
 
       expect(await store.begin(aNewTask('task_2', { caps, idempotency: key('k') }))).toEqual({ capped: 'total' });
@@ -53,14 +74,28 @@ export function createsConformance(open: OpenStore): void {
     });
 
     test('lets nobody in where the cap is zero', async () => {
-      expect(await store.begin(aNewTask('task_1', { caps: [{ scope: 'total', limit: 0 }] }))).toEqual({ capped: 'total' });
+      expect(await store.begin(aNewTask('task_1', { caps: [{ scope: 'total', limit: 0 }] }))).toEqual({
+        capped: 'total',
+      });
     });
   });
 
   describe('a create whose caller has left', () => {
     test.each([
-      ['before it begins', (signal: AbortController) => { signal.abort(new Error('left')); }],
-      ['while it is written', (signal: AbortController) => { queueMicrotask(() => { signal.abort(new Error('left')); }); }],
+      [
+        'before it begins',
+        (signal: AbortController) => {
+          signal.abort(new Error('left'));
+        },
+      ],
+      [
+        'while it is written',
+        (signal: AbortController) => {
+          queueMicrotask(() => {
+            signal.abort(new Error('left'));
+          });
+        },
+      ],
     ])('%s writes nothing, its key and its counters neither', async (_when, leave) => {
       const caller = new AbortController();
       leave(caller);
@@ -70,7 +105,9 @@ export function createsConformance(open: OpenStore): void {
       expect(await store.find('task_1')).toBeUndefined();
       expect(await store.findKey('acme', 'k', AT)).toBeUndefined();
       expect(await inFlight(store, ...SCOPES)).toEqual([0, 0]);
-      expect(await store.begin(aNewTask('task_1', { idempotency: key('k') }), new AbortController().signal)).toBe('begun');
+      expect(await store.begin(aNewTask('task_1', { idempotency: key('k') }), new AbortController().signal)).toBe(
+        'begun',
+      );
     });
   });
 
@@ -91,7 +128,11 @@ export function createsConformance(open: OpenStore): void {
     });
 
     test('is taken by exactly one of fifty that come at once', async () => {
-      const outcomes = await Promise.all(numbered(50).map((id, index) => (index % 2 === 0 ? store : other).begin(aNewTask(id, { idempotency: key('k') }))));
+      const outcomes = await Promise.all(
+        numbered(50).map((id, index) =>
+          (index % 2 === 0 ? store : other).begin(aNewTask(id, { idempotency: key('k') })),
+        ),
+      );
 
       expect(begunOf(outcomes)).toBe(1);
       expect(outcomes.filter((outcome) => outcome === 'key_taken')).toHaveLength(49);
@@ -130,7 +171,12 @@ export function createsConformance(open: OpenStore): void {
 
       expect(await store.refuse('task_1', REFUSED, AT + 5)).toBe(true);
 
-      expect(await store.find('task_1')).toMatchObject({ admission: 'refused', state: 'failed', failure: REFUSED, finishedAt: AT + 5 });
+      expect(await store.find('task_1')).toMatchObject({
+        admission: 'refused',
+        state: 'failed',
+        failure: REFUSED,
+        finishedAt: AT + 5,
+      });
       expect(await store.findOwned('acme', 'task_1')).toBeUndefined();
       expect(await store.list({ accountId: 'acme' }, { limit: 10 })).toEqual([]);
       expect(await inFlight(store, ...SCOPES)).toEqual([0, 0]);
@@ -141,7 +187,9 @@ export function createsConformance(open: OpenStore): void {
       await begun(store, 'task_1');
       await begun(store, 'task_2');
 
-      const refused = await Promise.all(Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? store : other).refuse('task_1', REFUSED, AT)));
+      const refused = await Promise.all(
+        Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? store : other).refuse('task_1', REFUSED, AT)),
+      );
 
       expect(refused.filter(Boolean)).toHaveLength(1);
       expect(await inFlight(store, ...SCOPES)).toEqual([1, 1]);
@@ -171,6 +219,10 @@ export function createsConformance(open: OpenStore): void {
 
     await store.keepStaged('task_1', { 2: { object: 'obj_1', mediaType: 'image/png', durationMs: 0 } });
 
-    expect((await store.find('task_1'))?.staged?.[2]).toEqual({ object: 'obj_1', mediaType: 'image/png', durationMs: 0 });
+    expect((await store.find('task_1'))?.staged?.[2]).toEqual({
+      object: 'obj_1',
+      mediaType: 'image/png',
+      durationMs: 0,
+    });
   });
 }

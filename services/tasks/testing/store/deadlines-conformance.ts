@@ -13,18 +13,21 @@ export function deadlinesConformance(open: OpenStore): void {
     ({ store, other } = await open());
   });
 
-  test.each(['soft', 'hard'] as const)('late for the %s deadline is what is unfinished for too long and not known to be, the oldest first', async (deadline) => {
-    await accepted(store, 'task_1', { createdAt: AT - 100 });
-    await unknown(store, 'task_2', { createdAt: AT - 200 });
-    await accepted(store, 'task_new');
-    await completed(store, 'task_ended', { createdAt: AT - 100 });
-    await begun(store, 'task_submitting', { createdAt: AT - 100 });
-    await accepted(store, 'task_known', { createdAt: AT - 300 });
-    await store.passDeadline('task_known', deadline, AT);
+  test.each(['soft', 'hard'] as const)(
+    'late for the %s deadline is what is unfinished for too long and not known to be, the oldest first',
+    async (deadline) => {
+      await accepted(store, 'task_1', { createdAt: AT - 100 });
+      await unknown(store, 'task_2', { createdAt: AT - 200 });
+      await accepted(store, 'task_new');
+      await completed(store, 'task_ended', { createdAt: AT - 100 });
+      await begun(store, 'task_submitting', { createdAt: AT - 100 });
+      await accepted(store, 'task_known', { createdAt: AT - 300 });
+      await store.passDeadline('task_known', deadline, AT);
 
-    expect(idsOf(await store.late(deadline, AT, 10))).toEqual(['task_2', 'task_1']);
-    expect(idsOf(await store.late(deadline, AT, 1))).toEqual(['task_2']);
-  });
+      expect(idsOf(await store.late(deadline, AT, 10))).toEqual(['task_2', 'task_1']);
+      expect(idsOf(await store.late(deadline, AT, 1))).toEqual(['task_2']);
+    },
+  );
 
   test('overdue is what is past the hard deadline and not before a person', async () => {
     for (const id of ['task_1', 'task_soft', 'task_raised', 'task_ended']) await accepted(store, id);
@@ -43,8 +46,15 @@ export function deadlinesConformance(open: OpenStore): void {
     test('is noted once each, the soft one before the hard one', async () => {
       await accepted(store, 'task_1');
 
-      expect([await store.passDeadline('task_1', 'soft', AT), await store.passDeadline('task_1', 'soft', AT)]).toEqual([true, false]);
-      expect([await store.passDeadline('task_1', 'hard', AT), await store.passDeadline('task_1', 'hard', AT), await store.passDeadline('task_1', 'soft', AT)]).toEqual([true, false, false]);
+      expect([await store.passDeadline('task_1', 'soft', AT), await store.passDeadline('task_1', 'soft', AT)]).toEqual([
+        true,
+        false,
+      ]);
+      expect([
+        await store.passDeadline('task_1', 'hard', AT),
+        await store.passDeadline('task_1', 'hard', AT),
+        await store.passDeadline('task_1', 'soft', AT),
+      ]).toEqual([true, false, false]);
 
       expect((await eventTypes(store, 'task_1')).slice(-2)).toEqual(['soft_deadline', 'hard_deadline']);
     });
@@ -53,11 +63,14 @@ export function deadlinesConformance(open: OpenStore): void {
       await completed(store, 'task_1');
       await begun(store, 'task_2');
 
-      expect([await store.passDeadline('task_1', 'hard', AT), await store.passDeadline('task_2', 'hard', AT)]).toEqual([false, false]);
+      expect([await store.passDeadline('task_1', 'hard', AT), await store.passDeadline('task_2', 'hard', AT)]).toEqual([
+        false,
+        false,
+      ]);
       expect(await inFlight(store, 'total')).toEqual([1]);
     });
 
-    test('leaves the counters of token and total past the hard one alone, and the channel\'s at the end', async () => {
+    test("leaves the counters of token and total past the hard one alone, and the channel's at the end", async () => {
       await accepted(store, 'task_1');
       await accepted(store, 'task_2');
       await store.passDeadline('task_1', 'soft', AT);
@@ -74,7 +87,12 @@ export function deadlinesConformance(open: OpenStore): void {
       await accepted(store, 'task_1');
       await accepted(store, 'task_2');
 
-      await Promise.all([store.passDeadline('task_1', 'hard', AT), store.finish('task_1', { state: 'failed', at: AT }), other.passDeadline('task_1', 'hard', AT), other.finish('task_1', { state: 'failed', at: AT })]);
+      await Promise.all([
+        store.passDeadline('task_1', 'hard', AT),
+        store.finish('task_1', { state: 'failed', at: AT }),
+        other.passDeadline('task_1', 'hard', AT),
+        other.finish('task_1', { state: 'failed', at: AT }),
+      ]);
 
       expect(await inFlight(store, ...SCOPES)).toEqual([1, 1, 1]);
     });

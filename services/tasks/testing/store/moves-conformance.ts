@@ -7,7 +7,15 @@ import type { OpenStore } from './opened-store.ts';
 const SCOPES = ['token:token_1', 'total', 'channel:main'] as const;
 const ROOMY = { caps: [{ scope: 'total', limit: 1000 }] };
 const soon = { before: AT + 1, beyond: AT + 1000, limit: 10 };
-const seen: Progress = { state: 'in_progress', upstreamStatus: 'running', unrecognised: false, progress: 40, pollErrors: 0, nextPollAt: AT + 5000, at: AT + 1 };
+const seen: Progress = {
+  state: 'in_progress',
+  upstreamStatus: 'running',
+  unrecognised: false,
+  progress: 40,
+  pollErrors: 0,
+  nextPollAt: AT + 5000,
+  at: AT + 1,
+};
 
 /** What moves a task on, and ends it. */
 export function movesConformance(open: OpenStore): void {
@@ -17,7 +25,8 @@ export function movesConformance(open: OpenStore): void {
   beforeEach(async () => {
     ({ store, other, sql } = await open());
   });
-  const claim = async (by: TaskStore, now: number, limit = 100, owner = 'proc_1'): Promise<string[]> => idsOf(await by.claimDue('main', { now, leaseUntil: now + 1000, limit, owner }));
+  const claim = async (by: TaskStore, now: number, limit = 100, owner = 'proc_1'): Promise<string[]> =>
+    idsOf(await by.claimDue('main', { now, leaseUntil: now + 1000, limit, owner }));
   const outbox = (): Promise<unknown[]> => sql.read('SELECT id, type, payload FROM outbox ORDER BY id');
 
   describe('claimDue', () => {
@@ -45,7 +54,11 @@ export function movesConformance(open: OpenStore): void {
 
       const claimed: string[] = [];
       for (let round = 0; round < 20 && claimed.length < ids.length; round += 1) {
-        claimed.push(...(await Promise.all([claim(store, AT, 20), claim(other, AT, 20), claim(store, AT, 20), claim(other, AT, 20)])).flat());
+        claimed.push(
+          ...(
+            await Promise.all([claim(store, AT, 20), claim(other, AT, 20), claim(store, AT, 20), claim(other, AT, 20)])
+          ).flat(),
+        );
       }
 
       expect(claimed.toSorted()).toEqual(ids);
@@ -76,10 +89,22 @@ export function movesConformance(open: OpenStore): void {
       await accepted(store, 'task_1');
       await claim(store, AT);
 
-      expect(await store.progress('task_1', 'queued', seen, { type: 'reported', detail: { status: 'running' } })).toBe(true);
+      expect(await store.progress('task_1', 'queued', seen, { type: 'reported', detail: { status: 'running' } })).toBe(
+        true,
+      );
 
-      expect(await store.find('task_1')).toMatchObject({ state: 'in_progress', upstreamStatus: 'running', progress: 40, nextPollAt: AT + 5000, updatedAt: AT + 1 });
-      expect(await store.events('task_1')).toContainEqual({ at: AT + 1, type: 'reported', detailJson: '{"status":"running"}' });
+      expect(await store.find('task_1')).toMatchObject({
+        state: 'in_progress',
+        upstreamStatus: 'running',
+        progress: 40,
+        nextPollAt: AT + 5000,
+        updatedAt: AT + 1,
+      });
+      expect(await store.events('task_1')).toContainEqual({
+        at: AT + 1,
+        type: 'reported',
+        detailJson: '{"status":"running"}',
+      });
       expect(await claim(store, AT + 4999)).toEqual([]);
       expect(await claim(store, AT + 5000)).toEqual(['task_1']);
     });
@@ -88,7 +113,9 @@ export function movesConformance(open: OpenStore): void {
       await accepted(store, 'task_1');
       await store.progress('task_1', 'queued', seen);
 
-      expect(await store.progress('task_1', 'queued', { ...seen, state: 'queued', progress: 0 }, { type: 'reported' })).toBe(false);
+      expect(
+        await store.progress('task_1', 'queued', { ...seen, state: 'queued', progress: 0 }, { type: 'reported' }),
+      ).toBe(false);
 
       expect(await store.find('task_1')).toMatchObject({ state: 'in_progress', progress: 40 });
       expect(await eventTypes(store, 'task_1')).not.toContain('reported');
@@ -109,13 +136,30 @@ export function movesConformance(open: OpenStore): void {
       await accepted(store, 'task_1');
 
       const finish = {
-        state: 'completed', at: AT + 9, upstreamStatus: 'succeeded', expiresAt: AT + 1e6, usage: { totalSeconds: 5 },
-        result: { object: 'obj_1', bytes: 3_000_000_000, mediaType: 'video/mp4', width: 1344, height: 768, durationMs: 5167, frameRate: 24 },
+        state: 'completed',
+        at: AT + 9,
+        upstreamStatus: 'succeeded',
+        expiresAt: AT + 1e6,
+        usage: { totalSeconds: 5 },
+        result: {
+          object: 'obj_1',
+          bytes: 3_000_000_000,
+          mediaType: 'video/mp4',
+          width: 1344,
+          height: 768,
+          durationMs: 5167,
+          frameRate: 24,
+        },
       } as const;
       expect(await store.finish('task_1', finish)).toBe(true);
 
       const { at, ...kept } = finish;
-      expect(await store.findOwned('acme', 'task_1')).toMatchObject({ ...kept, progress: 100, finishedAt: at, updatedAt: at });
+      expect(await store.findOwned('acme', 'task_1')).toMatchObject({
+        ...kept,
+        progress: 100,
+        finishedAt: at,
+        updatedAt: at,
+      });
       expect(await outbox()).toEqual([{ id: 'task_1', type: 'finished', payload: '{"state":"completed"}' }]);
       expect(await inFlight(store, ...SCOPES)).toEqual([0, 0, 0]);
       expect(await eventTypes(store, 'task_1')).toEqual(['created', 'attempt_started', 'accepted', 'completed']);
@@ -125,13 +169,21 @@ export function movesConformance(open: OpenStore): void {
       await accepted(store, 'task_1');
       await accepted(store, 'task_2');
 
-      const won = await Promise.all(Array.from({ length: 20 }, (_, index) =>
-        (index % 2 === 0 ? store : other).finish('task_1', { state: index % 3 === 0 ? 'completed' : 'failed', at: AT + index })));
+      const won = await Promise.all(
+        Array.from({ length: 20 }, (_, index) =>
+          (index % 2 === 0 ? store : other).finish('task_1', {
+            state: index % 3 === 0 ? 'completed' : 'failed',
+            at: AT + index,
+          }),
+        ),
+      );
 
       expect(won.filter(Boolean)).toHaveLength(1);
       expect(await outbox()).toHaveLength(1);
       expect(await inFlight(store, ...SCOPES)).toEqual([1, 1, 1]);
-      expect((await eventTypes(store, 'task_1')).filter((type) => type === 'completed' || type === 'failed')).toHaveLength(1);
+      expect(
+        (await eventTypes(store, 'task_1')).filter((type) => type === 'completed' || type === 'failed'),
+      ).toHaveLength(1);
     });
 
     test('does not happen when its event cannot be staged', async () => {
@@ -144,12 +196,18 @@ export function movesConformance(open: OpenStore): void {
       expect(await inFlight(store, ...SCOPES)).toEqual([1, 1, 1]);
     });
 
-    test('ends a task whose submission is unknown, by a person\'s decision', async () => {
+    test("ends a task whose submission is unknown, by a person's decision", async () => {
       await unknown(store, 'task_1');
 
-      expect(await store.finish('task_1', { state: 'failed', at: AT, failure: { code: 'operator', message: 'lost' } })).toBe(true);
+      expect(
+        await store.finish('task_1', { state: 'failed', at: AT, failure: { code: 'operator', message: 'lost' } }),
+      ).toBe(true);
 
-      expect(await store.findOwned('acme', 'task_1')).toMatchObject({ state: 'failed', failure: { code: 'operator', message: 'lost' }, progress: 0 });
+      expect(await store.findOwned('acme', 'task_1')).toMatchObject({
+        state: 'failed',
+        failure: { code: 'operator', message: 'lost' },
+        progress: 0,
+      });
       expect(await inFlight(store, ...SCOPES)).toEqual([0, 0, 0]);
     });
 
@@ -158,7 +216,10 @@ export function movesConformance(open: OpenStore): void {
       await begun(store, 'task_2');
       await store.refuse('task_2', { code: 'x', message: 'y' }, AT);
 
-      expect([await store.finish('task_1', { state: 'failed', at: AT }), await store.finish('task_2', { state: 'completed', at: AT })]).toEqual([false, false]);
+      expect([
+        await store.finish('task_1', { state: 'failed', at: AT }),
+        await store.finish('task_2', { state: 'completed', at: AT }),
+      ]).toEqual([false, false]);
       expect(await outbox()).toEqual([]);
     });
   });
@@ -189,23 +250,39 @@ export function movesConformance(open: OpenStore): void {
     test('makes due once what was not', async () => {
       await accepted(store, 'task_1', { nextPollAt: AT + 5000 });
 
-      expect([await store.heed('task_1', AT + 10), await store.heed('task_1', AT + 10), await other.heed('task_1', AT + 20)]).toEqual([true, false, false]);
+      expect([
+        await store.heed('task_1', AT + 10),
+        await store.heed('task_1', AT + 10),
+        await other.heed('task_1', AT + 20),
+      ]).toEqual([true, false, false]);
       expect(await claim(store, AT + 20)).toEqual(['task_1']);
     });
 
     test('puts it before everything that is due already, the longest called first', async () => {
       await accepted(store, 'task_due', { nextPollAt: AT - 1000 });
       for (const id of ['task_2', 'task_1']) await accepted(store, id, { nextPollAt: AT - 10 });
-      expect([await store.heed('task_2', AT), await store.heed('task_1', AT + 1), await store.heed('task_2', AT + 2)]).toEqual([true, true, false]);
+      expect([
+        await store.heed('task_2', AT),
+        await store.heed('task_1', AT + 1),
+        await store.heed('task_2', AT + 2),
+      ]).toEqual([true, true, false]);
 
-      expect([...await claim(store, AT + 10, 1), ...await claim(store, AT + 10, 1), ...await claim(store, AT + 10, 1)]).toEqual(['task_2', 'task_1', 'task_due']);
+      expect([
+        ...(await claim(store, AT + 10, 1)),
+        ...(await claim(store, AT + 10, 1)),
+        ...(await claim(store, AT + 10, 1)),
+      ]).toEqual(['task_2', 'task_1', 'task_due']);
     });
 
     test('takes no task from the look that is under way, and has one more follow it', async () => {
       await accepted(store, 'task_1');
       const [task] = await store.claimDue('main', { now: AT, leaseUntil: AT + 1000, limit: 1, owner: 'proc_1' });
 
-      expect([await store.heed('task_1', AT), await store.heed('task_1', AT), await store.heed('task_1', AT + 1)]).toEqual([true, false, true]);
+      expect([
+        await store.heed('task_1', AT),
+        await store.heed('task_1', AT),
+        await store.heed('task_1', AT + 1),
+      ]).toEqual([true, false, true]);
       expect(await claim(other, AT + 10)).toEqual([]);
 
       await store.progress('task_1', 'queued', { ...seen, wasDueAt: task?.nextPollAt });
@@ -216,7 +293,11 @@ export function movesConformance(open: OpenStore): void {
       await unknown(store, 'task_1');
       await completed(store, 'task_2');
 
-      expect([await store.heed('task_1', AT), await store.heed('task_2', AT), await store.heed('task_3', AT)]).toEqual([false, false, false]);
+      expect([await store.heed('task_1', AT), await store.heed('task_2', AT), await store.heed('task_3', AT)]).toEqual([
+        false,
+        false,
+        false,
+      ]);
     });
   });
 
@@ -233,7 +314,11 @@ export function movesConformance(open: OpenStore): void {
     await accepted(store, 'task_1');
     await claim(store, AT, 1, 'proc_1');
 
-    expect([await store.leasedBy('main', 'proc_1'), await store.leasedBy('main', 'proc_other'), await store.leasedBy('spare', 'proc_1')]).toEqual([['task_1'], [], []]);
+    expect([
+      await store.leasedBy('main', 'proc_1'),
+      await store.leasedBy('main', 'proc_other'),
+      await store.leasedBy('spare', 'proc_1'),
+    ]).toEqual([['task_1'], [], []]);
 
     await store.dropLease('task_1', 'proc_other');
     expect(await claim(store, AT)).toEqual([]);
@@ -277,7 +362,11 @@ export function movesConformance(open: OpenStore): void {
     await completed(store, 'task_1');
     await accepted(store, 'task_2');
 
-    expect([await store.remove('task_1', AT), await store.remove('task_1', AT), await store.remove('task_2', AT)]).toEqual([true, false, false]);
+    expect([
+      await store.remove('task_1', AT),
+      await store.remove('task_1', AT),
+      await store.remove('task_2', AT),
+    ]).toEqual([true, false, false]);
 
     expect(await store.findOwned('acme', 'task_1')).toBeUndefined();
     expect(await store.find('task_1')).toMatchObject({ state: 'completed' });

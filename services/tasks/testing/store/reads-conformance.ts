@@ -10,7 +10,8 @@ export function readsConformance(open: OpenStore): void {
   beforeEach(async () => {
     ({ store } = await open());
   });
-  const list = async (filter: ListFilter, page: Partial<Page> = {}): Promise<string[]> => idsOf(await store.list(filter, { limit: 100, ...page }));
+  const list = async (filter: ListFilter, page: Partial<Page> = {}): Promise<string[]> =>
+    idsOf(await store.list(filter, { limit: 100, ...page }));
 
   describe('an owner', () => {
     test('finds own tasks that an upstream has or may have, and no others', async () => {
@@ -19,7 +20,11 @@ export function readsConformance(open: OpenStore): void {
       await started(store, 'task_submitting');
       await accepted(store, 'task_foreign', { accountId: 'rival' });
 
-      const found = await Promise.all(['task_accepted', 'task_unknown', 'task_submitting', 'task_foreign', 'task_none'].map((id) => store.findOwned('acme', id)));
+      const found = await Promise.all(
+        ['task_accepted', 'task_unknown', 'task_submitting', 'task_foreign', 'task_none'].map((id) =>
+          store.findOwned('acme', id),
+        ),
+      );
 
       expect(found.map((task) => task?.id)).toEqual(['task_accepted', 'task_unknown', undefined, undefined, undefined]);
     });
@@ -39,7 +44,10 @@ export function readsConformance(open: OpenStore): void {
 
       expect(await list({ accountId: 'acme' }, { limit: 2 })).toEqual(['task_5', 'task_4']);
       expect(await list({ accountId: 'acme' }, { limit: 2, after: 'task_4' })).toEqual(['task_3', 'task_2']);
-      expect(await list({ accountId: 'acme' }, { limit: 2, after: 'task_2', ascending: true })).toEqual(['task_3', 'task_4']);
+      expect(await list({ accountId: 'acme' }, { limit: 2, after: 'task_2', ascending: true })).toEqual([
+        'task_3',
+        'task_4',
+      ]);
       expect(await list({ accountId: 'acme' }, { limit: 2, offset: 3 })).toEqual(['task_2', 'task_1']);
       expect(await list({ accountId: 'acme' }, { after: 'task_1' })).toEqual([]);
     });
@@ -106,8 +114,15 @@ export function readsConformance(open: OpenStore): void {
     await store.finish('task_ended', { state: 'failed', at: AT });
     await begun(store, 'task_submitting');
 
-    expect(idsOf(await store.withAdmission('unknown', { limit: 3, after: '' }))).toEqual(['task_000', 'task_001', 'task_002']);
-    expect(idsOf(await store.withAdmission('unknown', { limit: 3, after: 'task_002' }))).toEqual(['task_003', 'task_004']);
+    expect(idsOf(await store.withAdmission('unknown', { limit: 3, after: '' }))).toEqual([
+      'task_000',
+      'task_001',
+      'task_002',
+    ]);
+    expect(idsOf(await store.withAdmission('unknown', { limit: 3, after: 'task_002' }))).toEqual([
+      'task_003',
+      'task_004',
+    ]);
     expect(idsOf(await store.withAdmission('submitting', { limit: 3, after: '' }))).toEqual(['task_submitting']);
   });
 
@@ -119,7 +134,11 @@ export function readsConformance(open: OpenStore): void {
     await store.refuse('task_refused', { code: 'x', message: 'y' }, AT + 3);
     await accepted(store, 'task_alive');
 
-    expect(idsOf(await store.unsettled({ before: AT + 50, beyond: AT + 1000, limit: 10 }))).toEqual(['task_1', 'task_2', 'task_refused']);
+    expect(idsOf(await store.unsettled({ before: AT + 50, beyond: AT + 1000, limit: 10 }))).toEqual([
+      'task_1',
+      'task_2',
+      'task_refused',
+    ]);
     expect(idsOf(await store.unsettled({ before: AT + 50, beyond: AT + 1000, limit: 1 }))).toEqual(['task_1']);
     expect(idsOf(await store.unsettled({ before: AT, beyond: AT + 50, limit: 10 }))).toEqual(['task_new']);
   });

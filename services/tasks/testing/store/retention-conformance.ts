@@ -20,9 +20,12 @@ export function retentionConformance(open: OpenStore): void {
     await completed(store, id, { ...ROOMY, ...changes });
     await store.markSettled(id, AT);
   };
-  const remove = (before = LATER, limit = 100, by = store): Promise<number> => by.removeFinished({ before, now: LATER, limit });
-  const left = async (): Promise<string[]> => idsOf(await store.list({ hidden: true }, { limit: 1000, ascending: true }));
-  const rows = async (table: string): Promise<number> => Number((await sql.read(`SELECT COUNT(*) AS count FROM ${table}`))[0]?.['count']);
+  const remove = (before = LATER, limit = 100, by = store): Promise<number> =>
+    by.removeFinished({ before, now: LATER, limit });
+  const left = async (): Promise<string[]> =>
+    idsOf(await store.list({ hidden: true }, { limit: 1000, ascending: true }));
+  const rows = async (table: string): Promise<number> =>
+    Number((await sql.read(`SELECT COUNT(*) AS count FROM ${table}`))[0]?.['count']);
 
   describe('removeFinished', () => {
     test('takes a settled task with all that was written of it, and leaves nothing of it', async () => {
@@ -33,7 +36,8 @@ export function retentionConformance(open: OpenStore): void {
       expect(await remove()).toBe(1);
 
       expect(await store.find('task_1')).toBeUndefined();
-      for (const table of ['tasks', 'attempts', 'task_events', 'attention', 'idempotency_keys']) expect([table, await rows(table)]).toEqual([table, 0]);
+      for (const table of ['tasks', 'attempts', 'task_events', 'attention', 'idempotency_keys'])
+        expect([table, await rows(table)]).toEqual([table, 0]);
     });
 
     test('takes what its owner removed and what was refused, too', async () => {
@@ -87,7 +91,7 @@ export function retentionConformance(open: OpenStore): void {
       expect(await store.findKey('acme', 'k', LATER)).toMatchObject({ taskId: 'task_1' });
     });
 
-    test('leaves what tells its upstream work from a lost task\'s: it could else be given to that', async () => {
+    test("leaves what tells its upstream work from a lost task's: it could else be given to that", async () => {
       await unknown(store, 'task_lost', { ...ROOMY, createdAt: AT });
       await settled('task_same_time');
       await settled('task_before', { createdAt: AT - HOUR_MS, at: AT - HOUR_MS + 1000 });
@@ -101,7 +105,12 @@ export function retentionConformance(open: OpenStore): void {
     test('of two processes at once takes each task once', async () => {
       for (const id of numbered(40)) await settled(id);
 
-      const taken = await Promise.all([remove(LATER, 10), remove(LATER, 10, other), remove(LATER, 10), remove(LATER, 10, other)]);
+      const taken = await Promise.all([
+        remove(LATER, 10),
+        remove(LATER, 10, other),
+        remove(LATER, 10),
+        remove(LATER, 10, other),
+      ]);
 
       const removed = taken.reduce((sum, count) => sum + count, 0);
       expect(await left()).toHaveLength(40 - removed);

@@ -28,12 +28,22 @@ describe('the evidence selects the kind', () => {
 
 describe('a contradiction is named', () => {
   test.each([
-    ['a source task and a base_video', { source_task_id: 'task_1', content: [base] }, 'conflicting_source', 'source_task_id'],
+    [
+      'a source task and a base_video',
+      { source_task_id: 'task_1', content: [base] },
+      'conflicting_source',
+      'source_task_id',
+    ],
     ['two base_video items', { content: [base, text, base] }, 'conflicting_source', 'content'],
     ['action generation with a source', { action: 'generation', source_task_id: 'task_1' }, 'invalid_action', 'action'],
     ['action generate with a base_video', { action: 'generate', content: [base] }, 'invalid_action', 'action'],
     ['action regeneration without evidence', { action: 'regeneration', content: [text] }, 'invalid_action', 'action'],
-    ['action regeneration with a reference_video', { action: 'regeneration', content: [reference] }, 'invalid_action', 'action'],
+    [
+      'action regeneration with a reference_video',
+      { action: 'regeneration', content: [reference] },
+      'invalid_action',
+      'action',
+    ],
     ['an unknown action', { action: 'upscale' }, 'invalid_action', 'action'],
     ['an empty action', { action: '' }, 'invalid_action', 'action'],
     ['an action that is a name of objects', { action: 'constructor' }, 'invalid_action', 'action'],
@@ -43,16 +53,23 @@ describe('a contradiction is named', () => {
 });
 
 test('every body has a kind or a named contradiction, and only evidence makes a regeneration', () => {
-  const body = fc.record({
-    source_task_id: fc.constantFrom('', 'task_1', ' '), content: fc.array(fc.constantFrom(text, base, reference, image), { maxLength: 5 }),
-    action: fc.constantFrom('generation', 'generate', 'regeneration', 'regenerate', 'other'),
-  }, { requiredKeys: [] });
-  fc.assert(fc.property(body, (fields) => {
-    const classified = classify(fields);
-    const bases = (fields.content ?? []).filter((item) => item === base).length;
-    const evident = (fields.source_task_id ?? '') !== '' || bases === 1;
-    if ('kind' in classified) expect(classified.kind).toBe(evident ? 'regeneration' : 'generation');
-    else expect(classified.conflict.message).not.toBe('');
-    if (bases > 1 || (bases > 0 && (fields.source_task_id ?? '') !== '')) expect(classified).toHaveProperty('conflict');
-  }));
+  const body = fc.record(
+    {
+      source_task_id: fc.constantFrom('', 'task_1', ' '),
+      content: fc.array(fc.constantFrom(text, base, reference, image), { maxLength: 5 }),
+      action: fc.constantFrom('generation', 'generate', 'regeneration', 'regenerate', 'other'),
+    },
+    { requiredKeys: [] },
+  );
+  fc.assert(
+    fc.property(body, (fields) => {
+      const classified = classify(fields);
+      const bases = (fields.content ?? []).filter((item) => item === base).length;
+      const evident = (fields.source_task_id ?? '') !== '' || bases === 1;
+      if ('kind' in classified) expect(classified.kind).toBe(evident ? 'regeneration' : 'generation');
+      else expect(classified.conflict.message).not.toBe('');
+      if (bases > 1 || (bases > 0 && (fields.source_task_id ?? '') !== ''))
+        expect(classified).toHaveProperty('conflict');
+    }),
+  );
 });

@@ -11,12 +11,22 @@ export interface Conflict {
   readonly message: string;
 }
 
-const ACTIONS: Readonly<Record<string, CompatKind>> = { generation: 'generation', generate: 'generation', regeneration: 'regeneration', regenerate: 'regeneration' };
+const ACTIONS: Readonly<Record<string, CompatKind>> = {
+  generation: 'generation',
+  generate: 'generation',
+  regeneration: 'regeneration',
+  regenerate: 'regeneration',
+};
 
 /** Auto-routing: what the body gives evidence of, or the contradiction in it. Every body is one or the other. */
-export function classify({ source_task_id: source = '', content = [], action }: Pick<CompatBody, 'source_task_id' | 'content' | 'action'>): Classified {
+export function classify({
+  source_task_id: source = '',
+  content = [],
+  action,
+}: Pick<CompatBody, 'source_task_id' | 'content' | 'action'>): Classified {
   const bases = content.filter((item) => hasRole(item, 'base_video')).length;
-  if (source !== '' && bases > 0) return conflict('source_task_id', 'and a base_video item must not both be given; choose one source');
+  if (source !== '' && bases > 0)
+    return conflict('source_task_id', 'and a base_video item must not both be given; choose one source');
   if (bases > 1) return conflict('content', `must hold at most one base_video item; it holds ${String(bases)}`);
   const kind = source !== '' || bases === 1 ? 'regeneration' : 'generation';
   return action === undefined ? { kind } : agree(action, kind);
@@ -25,9 +35,10 @@ export function classify({ source_task_id: source = '', content = [], action }: 
 function agree(action: string, kind: CompatKind): Classified {
   const wanted = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
   if (wanted === kind) return { kind };
-  const message = wanted === undefined
-    ? `must be generation or regeneration; it is ${JSON.stringify(action.slice(0, 40))}`
-    : `is ${action}, but the body asks for ${kind}: only source_task_id or a base_video item makes a regeneration`;
+  const message =
+    wanted === undefined
+      ? `must be generation or regeneration; it is ${JSON.stringify(action.slice(0, 40))}`
+      : `is ${action}, but the body asks for ${kind}: only source_task_id or a base_video item makes a regeneration`;
   return { conflict: { reason: 'invalid_action', field: 'action', message } };
 }
 

@@ -5,38 +5,116 @@ import { brief, refusalOf } from '../../../testing/read-order.ts';
 import { decodeCreate } from './decode.ts';
 import { remixVideo } from './remix.ts';
 
-const alpha = { duration: { min: 4, max: 15 }, resolutions: ['768P', '2K'], ratios: ['adaptive', '21:9', '16:9', '4:3', '1:1', '3:4', '9:16'] };
+const alpha = {
+  duration: { min: 4, max: 15 },
+  resolutions: ['768P', '2K'],
+  ratios: ['adaptive', '21:9', '16:9', '4:3', '1:1', '3:4', '9:16'],
+};
 const models: ReadonlyMap<string, Model> = new Map([['Alpha-H3', { ...alpha, defaults: defaultsOf(alpha) }]]);
 const decode = (json: unknown) => decodeCreate({ json }, { models, params: {} });
 
 const URL = 'https://x.example/m';
 const base = { type: 'video_url', role: 'base_video', video_url: { url: URL } };
-const generated = { kind: 'generation', model: 'Alpha-H3', content: ['a boat'], duration: 5, resolution: '768P', ratio: '16:9' };
+const generated = {
+  kind: 'generation',
+  model: 'Alpha-H3',
+  content: ['a boat'],
+  duration: 5,
+  resolution: '768P',
+  ratio: '16:9',
+};
 
 describe('a body means an order', () => {
   test.each<[string, object, object]>([
-    ['the flat fields', { model: 'Alpha-H3', prompt: 'a boat', seconds: '7', size: '720x1280' }, { ...generated, duration: 7, ratio: '9:16', size: '720x1280' }],
+    [
+      'the flat fields',
+      { model: 'Alpha-H3', prompt: 'a boat', seconds: '7', size: '720x1280' },
+      { ...generated, duration: 7, ratio: '9:16', size: '720x1280' },
+    ],
     ['seconds as a number', { model: 'Alpha-H3', prompt: 'a boat', seconds: 8 }, { ...generated, duration: 8 }],
-    ['a size of 2K', { model: 'Alpha-H3', prompt: 'a boat', size: '2560x1440' }, { ...generated, resolution: '2K', size: '2560x1440' }],
+    [
+      'a size of 2K',
+      { model: 'Alpha-H3', prompt: 'a boat', size: '2560x1440' },
+      { ...generated, resolution: '2K', size: '2560x1440' },
+    ],
     ['the defaults of the model', { model: 'Alpha-H3', prompt: 'a boat' }, generated],
-    ['nulls are absent', { model: 'Alpha-H3', prompt: 'a boat', seconds: null, size: null, content: null, action: null }, generated],
-    ['a ratio and a resolution said outright go before size', { model: 'Alpha-H3', prompt: 'a boat', size: '1280x720', ratio: '1:1', resolution: '2K' }, { ...generated, ratio: '1:1', resolution: '2K', size: '1280x720' }],
+    [
+      'nulls are absent',
+      { model: 'Alpha-H3', prompt: 'a boat', seconds: null, size: null, content: null, action: null },
+      generated,
+    ],
+    [
+      'a ratio and a resolution said outright go before size',
+      { model: 'Alpha-H3', prompt: 'a boat', size: '1280x720', ratio: '1:1', resolution: '2K' },
+      { ...generated, ratio: '1:1', resolution: '2K', size: '1280x720' },
+    ],
     ['text in content', { model: 'Alpha-H3', content: [{ type: 'text', text: 'a boat' }] }, generated],
-    ['the same text twice is one', { model: 'Alpha-H3', prompt: 'a boat', content: [{ type: 'text', text: 'a boat' }] }, generated],
-    ['media keep their place behind the prompt', {
-      model: 'Alpha-H3', prompt: 'a boat', content: [{ type: 'image_url', role: 'reference_image', image_url: { url: URL } }, { type: 'audio_url', role: 'reference_audio', audio_url: { url: URL } }],
-    }, { ...generated, content: ['a boat', { image: URL, role: 'reference_image' }, { audio: URL, role: 'reference_audio' }] }],
-    ['input_reference is the first frame', { model: 'Alpha-H3', prompt: 'a boat', input_reference: { image_url: URL } }, { ...generated, content: ['a boat', { image: URL, role: 'first_frame' }] }],
-    ['unknown fields are passed on', { model: 'Alpha-H3', prompt: 'a boat', style: { deep: [1] }, user: 'me' }, { ...generated, extra: { style: { deep: [1] }, user: 'me' } }],
-    ['the watermark of a generation is a channel\'s own matter', { model: 'Alpha-H3', prompt: 'a boat', aigc_watermark: true }, { ...generated, extra: { aigc_watermark: true } }],
-    ['a model that nobody knows is read all the same', { model: 'No-Such', prompt: 'a boat', size: '1280x720' }, { ...generated, model: 'No-Such', size: '1280x720' }],
-    ['a source task', { model: 'Alpha-H3', source_task_id: 'task_1' }, { kind: 'regeneration', model: 'Alpha-H3', content: [], resolution: '2K', sourceTaskId: 'task_1' }],
-    ['with a source task the prompt, the length and the frame are the source\'s', { model: 'Alpha-H3', source_task_id: 'task_1', prompt: 'other', seconds: '5', size: '1280x720' },
-      { kind: 'regeneration', model: 'Alpha-H3', content: [], resolution: '2K', sourceTaskId: 'task_1' }],
-    ['a base video', { model: 'Alpha-H3', prompt: 'a boat', content: [base], resolution: '2K', aigc_watermark: false },
-      { kind: 'regeneration', model: 'Alpha-H3', content: ['a boat', { video: URL, role: 'base_video' }], resolution: '2K', aigcWatermark: false }],
-    ['the resolution of a regeneration is judged with the order', { model: 'Alpha-H3', source_task_id: 'task_1', resolution: '768P' },
-      { kind: 'regeneration', model: 'Alpha-H3', content: [], resolution: '768P', sourceTaskId: 'task_1' }],
+    [
+      'the same text twice is one',
+      { model: 'Alpha-H3', prompt: 'a boat', content: [{ type: 'text', text: 'a boat' }] },
+      generated,
+    ],
+    [
+      'media keep their place behind the prompt',
+      {
+        model: 'Alpha-H3',
+        prompt: 'a boat',
+        content: [
+          { type: 'image_url', role: 'reference_image', image_url: { url: URL } },
+          { type: 'audio_url', role: 'reference_audio', audio_url: { url: URL } },
+        ],
+      },
+      {
+        ...generated,
+        content: ['a boat', { image: URL, role: 'reference_image' }, { audio: URL, role: 'reference_audio' }],
+      },
+    ],
+    [
+      'input_reference is the first frame',
+      { model: 'Alpha-H3', prompt: 'a boat', input_reference: { image_url: URL } },
+      { ...generated, content: ['a boat', { image: URL, role: 'first_frame' }] },
+    ],
+    [
+      'unknown fields are passed on',
+      { model: 'Alpha-H3', prompt: 'a boat', style: { deep: [1] }, user: 'me' },
+      { ...generated, extra: { style: { deep: [1] }, user: 'me' } },
+    ],
+    [
+      "the watermark of a generation is a channel's own matter",
+      { model: 'Alpha-H3', prompt: 'a boat', aigc_watermark: true },
+      { ...generated, extra: { aigc_watermark: true } },
+    ],
+    [
+      'a model that nobody knows is read all the same',
+      { model: 'No-Such', prompt: 'a boat', size: '1280x720' },
+      { ...generated, model: 'No-Such', size: '1280x720' },
+    ],
+    [
+      'a source task',
+      { model: 'Alpha-H3', source_task_id: 'task_1' },
+      { kind: 'regeneration', model: 'Alpha-H3', content: [], resolution: '2K', sourceTaskId: 'task_1' },
+    ],
+    [
+      "with a source task the prompt, the length and the frame are the source's",
+      { model: 'Alpha-H3', source_task_id: 'task_1', prompt: 'other', seconds: '5', size: '1280x720' },
+      { kind: 'regeneration', model: 'Alpha-H3', content: [], resolution: '2K', sourceTaskId: 'task_1' },
+    ],
+    [
+      'a base video',
+      { model: 'Alpha-H3', prompt: 'a boat', content: [base], resolution: '2K', aigc_watermark: false },
+      {
+        kind: 'regeneration',
+        model: 'Alpha-H3',
+        content: ['a boat', { video: URL, role: 'base_video' }],
+        resolution: '2K',
+        aigcWatermark: false,
+      },
+    ],
+    [
+      'the resolution of a regeneration is judged with the order',
+      { model: 'Alpha-H3', source_task_id: 'task_1', resolution: '768P' },
+      { kind: 'regeneration', model: 'Alpha-H3', content: [], resolution: '768P', sourceTaskId: 'task_1' },
+    ],
   ])('%s', (_what, body, order) => {
     expect(brief(decode(body).order)).toEqual(order);
   });
@@ -54,36 +132,126 @@ describe('a body that means nothing is refused in its own words', () => {
     ['blank words', { model: 'Alpha-H3', prompt: ' \n ' }, 'invalid_content', 'prompt'],
     ['two different texts', { ...whole, content: [{ type: 'text', text: 'a car' }] }, 'invalid_content', 'prompt'],
     ['half a character', { ...whole, prompt: '\ud800' }, 'invalid_content', 'prompt'],
-    ...['4.5', 'five', '-5', '5s', '', ' 5', '99999999999'].map((seconds): [string, unknown, string, string] => [`seconds ${JSON.stringify(seconds)}`, { ...whole, seconds }, 'invalid_duration', 'seconds']),
+    ...['4.5', 'five', '-5', '5s', '', ' 5', '99999999999'].map((seconds): [string, unknown, string, string] => [
+      `seconds ${JSON.stringify(seconds)}`,
+      { ...whole, seconds },
+      'invalid_duration',
+      'seconds',
+    ]),
     ['seconds 4.5', { ...whole, seconds: 4.5 }, 'invalid_duration', 'seconds'],
     ['seconds true', { ...whole, seconds: true }, 'invalid_duration', 'seconds'],
     ['seconds and another duration', { ...whole, seconds: '5', duration: 6 }, 'invalid_duration', 'seconds'],
-    ...['huge', '0x0', '1280', '1280x', '-1280x720', ''].map((size): [string, unknown, string, string] => [`size ${JSON.stringify(size)}`, { ...whole, size }, 'invalid_request', 'size']),
+    ...['huge', '0x0', '1280', '1280x', '-1280x720', ''].map((size): [string, unknown, string, string] => [
+      `size ${JSON.stringify(size)}`,
+      { ...whole, size },
+      'invalid_request',
+      'size',
+    ]),
     ['a source that is a number', { model: 'Alpha-H3', source_task_id: 5 }, 'invalid_request', 'source_task_id'],
     ['an action that is a number', { ...whole, action: 1 }, 'invalid_action', 'action'],
     ['an unknown action', { ...whole, action: 'upscale' }, 'invalid_action', 'action'],
-    ['source and base', { model: 'Alpha-H3', source_task_id: 'task_1', content: [base] }, 'conflicting_source', 'source_task_id'],
+    [
+      'source and base',
+      { model: 'Alpha-H3', source_task_id: 'task_1', content: [base] },
+      'conflicting_source',
+      'source_task_id',
+    ],
     ['two bases', { model: 'Alpha-H3', content: [base, base] }, 'conflicting_source', 'content'],
-    ['a base video with an empty address', { model: 'Alpha-H3', content: [{ ...base, video_url: { url: '' } }] }, 'invalid_content', 'content[0].video_url.url'],
-    ['a base video without an address', { model: 'Alpha-H3', content: [{ ...base, video_url: {} }] }, 'invalid_content', 'content[0].video_url.url'],
-    ['a base video without a place for one', { model: 'Alpha-H3', content: [{ type: 'video_url', role: 'base_video' }] }, 'invalid_content', 'content[0].video_url'],
-    ['a base video that is null', { model: 'Alpha-H3', content: [{ ...base, video_url: null }] }, 'invalid_content', 'content[0].video_url'],
-    ['a base video that is a string', { model: 'Alpha-H3', content: [{ ...base, video_url: URL }] }, 'invalid_content', 'content[0].video_url'],
-    ['an address that is a number', { model: 'Alpha-H3', content: [{ ...base, video_url: { url: 4 } }] }, 'invalid_content', 'content[0].video_url.url'],
+    [
+      'a base video with an empty address',
+      { model: 'Alpha-H3', content: [{ ...base, video_url: { url: '' } }] },
+      'invalid_content',
+      'content[0].video_url.url',
+    ],
+    [
+      'a base video without an address',
+      { model: 'Alpha-H3', content: [{ ...base, video_url: {} }] },
+      'invalid_content',
+      'content[0].video_url.url',
+    ],
+    [
+      'a base video without a place for one',
+      { model: 'Alpha-H3', content: [{ type: 'video_url', role: 'base_video' }] },
+      'invalid_content',
+      'content[0].video_url',
+    ],
+    [
+      'a base video that is null',
+      { model: 'Alpha-H3', content: [{ ...base, video_url: null }] },
+      'invalid_content',
+      'content[0].video_url',
+    ],
+    [
+      'a base video that is a string',
+      { model: 'Alpha-H3', content: [{ ...base, video_url: URL }] },
+      'invalid_content',
+      'content[0].video_url',
+    ],
+    [
+      'an address that is a number',
+      { model: 'Alpha-H3', content: [{ ...base, video_url: { url: 4 } }] },
+      'invalid_content',
+      'content[0].video_url.url',
+    ],
     ['content that is an object', { ...whole, content: {} }, 'invalid_content', 'content'],
     ['an item that is null', { ...whole, content: [null] }, 'invalid_content', 'content[0]'],
     ['an item without a type', { ...whole, content: [{ text: 'x' }] }, 'invalid_content', 'content[0].type'],
-    ['an item of an unknown type', { ...whole, content: [{ type: 'smell', text: 'x' }] }, 'invalid_content', 'content[0].type'],
-    ['an item with an unknown field', { ...whole, content: [{ type: 'text', text: 'a boat', Role: 'x' }] }, 'unknown_field', 'content[0].Role'],
-    ['an unknown role', { ...whole, content: [{ type: 'image_url', role: 'middle_frame', image_url: { url: URL } }] }, 'invalid_content', 'content[0].role'],
-    ['a role of another type', { ...whole, content: [{ type: 'image_url', role: 'base_video', image_url: { url: URL } }] }, 'invalid_content', 'content[0].role'],
-    ['a text that is a number', { ...whole, content: [{ type: 'text', text: 7 }] }, 'invalid_content', 'content[0].text'],
-    ['more items than anybody needs', { ...whole, content: Array.from({ length: 101 }, () => ({ type: 'text', text: 'a boat' })) }, 'invalid_content', 'content'],
+    [
+      'an item of an unknown type',
+      { ...whole, content: [{ type: 'smell', text: 'x' }] },
+      'invalid_content',
+      'content[0].type',
+    ],
+    [
+      'an item with an unknown field',
+      { ...whole, content: [{ type: 'text', text: 'a boat', Role: 'x' }] },
+      'unknown_field',
+      'content[0].Role',
+    ],
+    [
+      'an unknown role',
+      { ...whole, content: [{ type: 'image_url', role: 'middle_frame', image_url: { url: URL } }] },
+      'invalid_content',
+      'content[0].role',
+    ],
+    [
+      'a role of another type',
+      { ...whole, content: [{ type: 'image_url', role: 'base_video', image_url: { url: URL } }] },
+      'invalid_content',
+      'content[0].role',
+    ],
+    [
+      'a text that is a number',
+      { ...whole, content: [{ type: 'text', text: 7 }] },
+      'invalid_content',
+      'content[0].text',
+    ],
+    [
+      'more items than anybody needs',
+      { ...whole, content: Array.from({ length: 101 }, () => ({ type: 'text', text: 'a boat' })) },
+      'invalid_content',
+      'content',
+    ],
     ['a text longer than a call can carry', { ...whole, prompt: 'a'.repeat(1_000_001) }, 'invalid_content', 'prompt'],
     ['more beside it than a call can carry', { ...whole, style: 'a'.repeat(1_000_001) }, 'invalid_request', undefined],
-    ['a data URL without base64', { ...whole, input_reference: 'data:image/png,hello' }, 'invalid_media', 'input_reference'],
-    ['a data URL without a type', { ...whole, input_reference: 'data:;base64,AAAA' }, 'invalid_media', 'input_reference'],
-    ['a data URL of another family', { ...whole, content: [{ type: 'image_url', image_url: { url: 'data:text/html;base64,AAAA' } }] }, 'invalid_media', 'content[0].image_url.url'],
+    [
+      'a data URL without base64',
+      { ...whole, input_reference: 'data:image/png,hello' },
+      'invalid_media',
+      'input_reference',
+    ],
+    [
+      'a data URL without a type',
+      { ...whole, input_reference: 'data:;base64,AAAA' },
+      'invalid_media',
+      'input_reference',
+    ],
+    [
+      'a data URL of another family',
+      { ...whole, content: [{ type: 'image_url', image_url: { url: 'data:text/html;base64,AAAA' } }] },
+      'invalid_media',
+      'content[0].image_url.url',
+    ],
   ])('%s', (_what, body, reason, field) => {
     const refusal = refusalOf(() => decode(body));
 
@@ -93,12 +261,33 @@ describe('a body that means nothing is refused in its own words', () => {
 });
 
 describe('a field of the order is spelled as the client wrote it', () => {
-  const flat = decode({ model: 'Alpha-H3', prompt: 'a boat', seconds: '5', size: '1280x720', input_reference: URL, content: [{ type: 'image_url', role: 'last_frame', image_url: { url: URL } }] });
-  const plain = decode({ model: 'Alpha-H3', content: [{ type: 'text', text: 'a boat' }], duration: 5, resolution: '2K', ratio: '1:1' });
+  const flat = decode({
+    model: 'Alpha-H3',
+    prompt: 'a boat',
+    seconds: '5',
+    size: '1280x720',
+    input_reference: URL,
+    content: [{ type: 'image_url', role: 'last_frame', image_url: { url: URL } }],
+  });
+  const plain = decode({
+    model: 'Alpha-H3',
+    content: [{ type: 'text', text: 'a boat' }],
+    duration: 5,
+    resolution: '2K',
+    ratio: '1:1',
+  });
 
   test.each([
-    ['duration', 'seconds'], ['ratio', 'size'], ['resolution', 'size'], ['content[0]', 'prompt'], ['content[0].text', 'prompt'], ['content[1]', 'input_reference'],
-    ['content[2].role', 'content[0].role'], ['model', 'model'], ['content', 'content'], ['content[9]', 'content[9]'],
+    ['duration', 'seconds'],
+    ['ratio', 'size'],
+    ['resolution', 'size'],
+    ['content[0]', 'prompt'],
+    ['content[0].text', 'prompt'],
+    ['content[1]', 'input_reference'],
+    ['content[2].role', 'content[0].role'],
+    ['model', 'model'],
+    ['content', 'content'],
+    ['content[9]', 'content[9]'],
   ])('%s is %s', (field, written) => {
     expect(flat.spell(field)).toBe(written);
   });
@@ -108,18 +297,32 @@ describe('a field of the order is spelled as the client wrote it', () => {
 });
 
 test('the bytes of data URLs stand beside the order, not in it', () => {
-  const decoded = decode({ model: 'Alpha-H3', prompt: 'a boat', content: [{ type: 'video_url', role: 'reference_video', video_url: { url: 'DATA:video/MP4;codecs=x;base64,AAAA' } }] });
+  const decoded = decode({
+    model: 'Alpha-H3',
+    prompt: 'a boat',
+    content: [
+      { type: 'video_url', role: 'reference_video', video_url: { url: 'DATA:video/MP4;codecs=x;base64,AAAA' } },
+    ],
+  });
 
-  expect(brief(decoded.order)).toMatchObject({ content: ['a boat', { video: '(video/mp4)', role: 'reference_video' }] });
-  expect(decoded.inline).toEqual([{ item: 1, field: 'content[0].video_url.url', declaredType: 'video/mp4', bytes: { base64: 'AAAA' } }]);
+  expect(brief(decoded.order)).toMatchObject({
+    content: ['a boat', { video: '(video/mp4)', role: 'reference_video' }],
+  });
+  expect(decoded.inline).toEqual([
+    { item: 1, field: 'content[0].video_url.url', declaredType: 'video/mp4', bytes: { base64: 'AAAA' } },
+  ]);
 });
 
 test('the first frame may be its bytes as base64 alone', () => {
   const bare = 'iVBOR'.repeat(120);
 
-  expect(decode({ model: 'Alpha-H3', prompt: 'a boat', input_reference: bare }).inline).toEqual([{ item: 1, field: 'input_reference', declaredType: '', bytes: { base64: bare } }]);
+  expect(decode({ model: 'Alpha-H3', prompt: 'a boat', input_reference: bare }).inline).toEqual([
+    { item: 1, field: 'input_reference', declaredType: '', bytes: { base64: bare } },
+  ]);
 });
 
 test('a remix without its fields is told what to send, names spelled as they are', () => {
-  expect(refusalOf(() => remixVideo.decode({ json: { prompt: 'a boat' } }, { models, params: {} })).message).toMatch(/^is required: Alpha-H3; send /);
+  expect(refusalOf(() => remixVideo.decode({ json: { prompt: 'a boat' } }, { models, params: {} })).message).toMatch(
+    /^is required: Alpha-H3; send /,
+  );
 });

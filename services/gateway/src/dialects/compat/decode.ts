@@ -30,18 +30,36 @@ export function decodeCreate(body: ClientBody, { models }: DecodeContext): Decod
   assertPrompted(items);
   const { names, ...frame } = readFlatFields(fields, modelOf(models, fields.model));
   return toDecoded({
-    order: { kind: TaskKind.GENERATION, model: fields.model, ...frame, extraJson: extraOf(fields, KNOWN_FIELDS.filter((name) => name !== 'aigc_watermark')) },
-    items, names,
+    order: {
+      kind: TaskKind.GENERATION,
+      model: fields.model,
+      ...frame,
+      extraJson: extraOf(
+        fields,
+        KNOWN_FIELDS.filter((name) => name !== 'aigc_watermark'),
+      ),
+    },
+    items,
+    names,
   });
 }
 
 /** Length and frame are the source's; with a source task its own final prompt stands, whatever the body says. */
 function regeneration(fields: CompatBody, media: readonly ReadItem[]): Decoded {
-  const { model, resolution = REGENERATION_RESOLUTION, source_task_id: sourceTaskId = '', aigc_watermark: aigcWatermark } = fields;
+  const {
+    model,
+    resolution = REGENERATION_RESOLUTION,
+    source_task_id: sourceTaskId = '',
+    aigc_watermark: aigcWatermark,
+  } = fields;
   const prompt = sourceTaskId === '' ? readPrompt(fields.prompt, fields.content ?? []) : [];
   return toDecoded({
     order: {
-      kind: TaskKind.REGENERATION, model, resolution, sourceTaskId, extraJson: extraOf(fields, KNOWN_FIELDS),
+      kind: TaskKind.REGENERATION,
+      model,
+      resolution,
+      sourceTaskId,
+      extraJson: extraOf(fields, KNOWN_FIELDS),
       ...(aigcWatermark === undefined ? {} : { aigcWatermark }),
     },
     items: [...prompt, ...media],
@@ -59,5 +77,9 @@ function readFile({ mediaType, chunks }: FormFile): ReadItem {
   if (chunks.length === 0) throw invalidMedia(FIRST_FRAME, 'must not be an empty file');
   const declaredType = SAYS_NOTHING.has(mediaType) ? '' : mediaType;
   if (declaredType !== '') assertDeclared(declaredType, MediaKind.IMAGE, FIRST_FRAME);
-  return { item: mediaInit(MediaKind.IMAGE, 'first_frame', { declaredType }), field: FIRST_FRAME, inline: { field: FIRST_FRAME, declaredType, bytes: { chunks } } };
+  return {
+    item: mediaInit(MediaKind.IMAGE, 'first_frame', { declaredType }),
+    field: FIRST_FRAME,
+    inline: { field: FIRST_FRAME, declaredType, bytes: { chunks } },
+  };
 }

@@ -1,5 +1,14 @@
 import type { Schema } from '../dialect.ts';
-import { ALPHA, REGENERATED, baseContent, generationContent, mediaContent, nonEmpty, orNull, words } from '../wire/documented-content.ts';
+import {
+  ALPHA,
+  REGENERATED,
+  baseContent,
+  generationContent,
+  mediaContent,
+  nonEmpty,
+  orNull,
+  words,
+} from '../wire/documented-content.ts';
 import { duration, ratio, resolution, size } from '../wire/documented-frame.ts';
 
 const model: Schema = { ...nonEmpty, description: 'Id of the model.', examples: ['Alpha-H3'] };
@@ -9,50 +18,145 @@ const blank: Schema = { type: 'string', pattern: '^\\s*$', description: 'Empty: 
 const nothing: Schema = { type: 'array', maxItems: 0 };
 const firstFrame: Schema = {
   description: 'The first frame: its address, a data URL, or its bytes as base64; a form can carry the file itself.',
-  anyOf: [{ type: 'string', minLength: 1 }, { type: 'object', required: ['image_url'], additionalProperties: false, properties: { image_url: { type: 'string', minLength: 1 } } }],
+  anyOf: [
+    { type: 'string', minLength: 1 },
+    {
+      type: 'object',
+      required: ['image_url'],
+      additionalProperties: false,
+      properties: { image_url: { type: 'string', minLength: 1 } },
+    },
+  ],
 };
 const regenerate: Schema = { enum: ['regeneration', 'regenerate'] };
 const aigcWatermark: Schema = { type: 'boolean', description: 'Whether the result carries the watermark.' };
 
 /** Length once, under one of its names. */
-const frame = { seconds: duration, size, ratio, resolution, action: { enum: ['generation', 'generate'] }, source_task_id: absent, input_reference: firstFrame };
-const onceLong: Schema = { not: { required: ['seconds', 'duration'], properties: { seconds: { not: { type: 'null' } }, duration: { not: { type: 'null' } } } } };
+const frame = {
+  seconds: duration,
+  size,
+  ratio,
+  resolution,
+  action: { enum: ['generation', 'generate'] },
+  source_task_id: absent,
+  input_reference: firstFrame,
+};
+const onceLong: Schema = {
+  not: {
+    required: ['seconds', 'duration'],
+    properties: { seconds: { not: { type: 'null' } }, duration: { not: { type: 'null' } } },
+  },
+};
 
 /** The three things that a body can be. A field that no schema here names is passed on to a channel that knows it. */
 const generationOfWords: Schema = {
-  title: 'VideoCreateByPrompt', type: 'object', required: ['model', 'prompt'], ...onceLong,
-  properties: { model, prompt, ...orNull({ ...frame, duration: { ...duration, description: 'The same as seconds.' }, content: mediaContent }) },
+  title: 'VideoCreateByPrompt',
+  type: 'object',
+  required: ['model', 'prompt'],
+  ...onceLong,
+  properties: {
+    model,
+    prompt,
+    ...orNull({ ...frame, duration: { ...duration, description: 'The same as seconds.' }, content: mediaContent }),
+  },
 };
 const generationOfContent: Schema = {
-  title: 'VideoCreateByContent', type: 'object', required: ['model', 'content'], ...onceLong,
-  properties: { model, content: generationContent, ...orNull({ ...frame, duration: { ...duration, description: 'The same as seconds.' }, prompt: blank }) },
+  title: 'VideoCreateByContent',
+  type: 'object',
+  required: ['model', 'content'],
+  ...onceLong,
+  properties: {
+    model,
+    content: generationContent,
+    ...orNull({ ...frame, duration: { ...duration, description: 'The same as seconds.' }, prompt: blank }),
+  },
 };
 const regenerationOfTask: Schema = {
-  title: 'VideoCreateAgainByTask', type: 'object', required: ['model', 'source_task_id'],
+  title: 'VideoCreateAgainByTask',
+  type: 'object',
+  required: ['model', 'source_task_id'],
   properties: {
-    model: ALPHA, source_task_id: { ...nonEmpty, maxLength: 64, description: 'Id of a finished 768P task: renders it again at 2K.' },
-    ...orNull({ resolution: REGENERATED, action: regenerate, content: nothing, aigc_watermark: aigcWatermark, prompt: { type: 'string', description: 'Ignored: the source\'s own stands.' } }), input_reference: { type: 'null' },
+    model: ALPHA,
+    source_task_id: { ...nonEmpty, maxLength: 64, description: 'Id of a finished 768P task: renders it again at 2K.' },
+    ...orNull({
+      resolution: REGENERATED,
+      action: regenerate,
+      content: nothing,
+      aigc_watermark: aigcWatermark,
+      prompt: { type: 'string', description: "Ignored: the source's own stands." },
+    }),
+    input_reference: { type: 'null' },
   },
 };
 const regenerationOfVideo: Schema = {
-  title: 'VideoCreateAgainByVideo', type: 'object', required: ['model', 'content'],
-  properties: { model: ALPHA, content: baseContent, ...orNull({ resolution: REGENERATED, action: regenerate, source_task_id: absent, aigc_watermark: aigcWatermark, prompt: blank, input_reference: firstFrame }) },
+  title: 'VideoCreateAgainByVideo',
+  type: 'object',
+  required: ['model', 'content'],
+  properties: {
+    model: ALPHA,
+    content: baseContent,
+    ...orNull({
+      resolution: REGENERATED,
+      action: regenerate,
+      source_task_id: absent,
+      aigc_watermark: aigcWatermark,
+      prompt: blank,
+      input_reference: firstFrame,
+    }),
+  },
 };
 
-export const createBody: Schema = { title: 'VideoCreate', anyOf: [generationOfWords, generationOfContent, regenerationOfTask, regenerationOfVideo] };
+export const createBody: Schema = {
+  title: 'VideoCreate',
+  anyOf: [generationOfWords, generationOfContent, regenerationOfTask, regenerationOfVideo],
+};
 
 /** Of a form everything is text, and the first frame may be a file. */
 const formFields = {
-  input_reference: { type: 'string', format: 'binary', description: 'The first frame, as a file or by its address.' }, resolution, ratio, size, aigc_watermark: { enum: ['true', 'false'] },
+  input_reference: { type: 'string', format: 'binary', description: 'The first frame, as a file or by its address.' },
+  resolution,
+  ratio,
+  size,
+  aigc_watermark: { enum: ['true', 'false'] },
 };
-const asJson: Schema = { type: 'string', pattern: '^\\s*\\[', description: 'The content array as JSON; content[][type]… fields are taken too.' };
-const formVariant = (required: readonly string[], properties: Readonly<Record<string, Schema>>): Schema => ({ type: 'object', required: ['model', ...required], properties: { ...formFields, ...properties } });
+const asJson: Schema = {
+  type: 'string',
+  pattern: '^\\s*\\[',
+  description: 'The content array as JSON; content[][type]… fields are taken too.',
+};
+const formVariant = (required: readonly string[], properties: Readonly<Record<string, Schema>>): Schema => ({
+  type: 'object',
+  required: ['model', ...required],
+  properties: { ...formFields, ...properties },
+});
 
 export const createForm: Schema = {
   title: 'VideoCreateForm',
   anyOf: [
-    formVariant(['prompt'], { model, prompt, seconds: duration, action: { enum: ['generation', 'generate'] }, source_task_id: absent }),
-    formVariant(['content'], { model, content: asJson, seconds: duration, action: { enum: ['generation', 'generate', 'regeneration', 'regenerate'] }, source_task_id: absent }),
-    { type: 'object', required: ['model', 'source_task_id'], properties: { model: ALPHA, source_task_id: { ...nonEmpty, maxLength: 64 }, resolution: REGENERATED, action: regenerate, aigc_watermark: { enum: ['true', 'false'] } } },
+    formVariant(['prompt'], {
+      model,
+      prompt,
+      seconds: duration,
+      action: { enum: ['generation', 'generate'] },
+      source_task_id: absent,
+    }),
+    formVariant(['content'], {
+      model,
+      content: asJson,
+      seconds: duration,
+      action: { enum: ['generation', 'generate', 'regeneration', 'regenerate'] },
+      source_task_id: absent,
+    }),
+    {
+      type: 'object',
+      required: ['model', 'source_task_id'],
+      properties: {
+        model: ALPHA,
+        source_task_id: { ...nonEmpty, maxLength: 64 },
+        resolution: REGENERATED,
+        action: regenerate,
+        aigc_watermark: { enum: ['true', 'false'] },
+      },
+    },
   ],
 };

@@ -1,19 +1,47 @@
 import { TaskKind } from '@reelgate/proto/tasks/v1/order';
 import type { Task } from '@reelgate/proto/tasks/v1/task';
 import type { Links, Schema } from '../dialect.ts';
-import { errorSchema, failureOf, isCompleted, kindOf, present, secondsOf, statusSchema, statusWord, usageOf, usageSchema } from '../wire/task-words.ts';
+import {
+  errorSchema,
+  failureOf,
+  isCompleted,
+  kindOf,
+  present,
+  secondsOf,
+  statusSchema,
+  statusWord,
+  usageOf,
+  usageSchema,
+} from '../wire/task-words.ts';
 
 const UNIX = { type: 'integer', description: 'Unix seconds.' };
 
 export const videoSchema: Schema = {
-  title: 'Video', type: 'object', required: ['id', 'task_id', 'object', 'model', 'status', 'progress', 'created_at'], additionalProperties: false,
+  title: 'Video',
+  type: 'object',
+  required: ['id', 'task_id', 'object', 'model', 'status', 'progress', 'created_at'],
+  additionalProperties: false,
   properties: {
-    id: { type: 'string' }, task_id: { type: 'string', description: 'The same as id.' }, object: { const: 'video' }, model: { type: 'string' }, status: statusSchema,
+    id: { type: 'string' },
+    task_id: { type: 'string', description: 'The same as id.' },
+    object: { const: 'video' },
+    model: { type: 'string' },
+    status: statusSchema,
     progress: { type: 'integer', minimum: 0, maximum: 100, description: 'Percent; 100 only when completed.' },
-    created_at: UNIX, completed_at: UNIX, expires_at: { ...UNIX, description: 'Unix seconds, after which the result is no longer kept.' },
-    seconds: { type: 'string' }, size: { type: 'string' }, video_url: { type: 'string', description: 'Plays without a token, until expires_at.' },
-    metadata: { type: 'object', additionalProperties: false, properties: { url: { type: 'string' }, prompt: { type: 'string', description: 'What a context-IR task made.' } } },
-    remixed_from_video_id: { type: 'string' }, error: errorSchema, usage: usageSchema,
+    created_at: UNIX,
+    completed_at: UNIX,
+    expires_at: { ...UNIX, description: 'Unix seconds, after which the result is no longer kept.' },
+    seconds: { type: 'string' },
+    size: { type: 'string' },
+    video_url: { type: 'string', description: 'Plays without a token, until expires_at.' },
+    metadata: {
+      type: 'object',
+      additionalProperties: false,
+      properties: { url: { type: 'string' }, prompt: { type: 'string', description: 'What a context-IR task made.' } },
+    },
+    remixed_from_video_id: { type: 'string' },
+    error: errorSchema,
+    usage: usageSchema,
   },
 };
 
@@ -22,12 +50,22 @@ export function encodeVideo(task: Task, links: Links): object {
   const url = links.videoOf(task);
   const prompt = kindOf(task) === TaskKind.CONTEXT_IR && isCompleted(task) ? task.result?.prompt : undefined;
   return present({
-    id: task.id, task_id: task.id, object: 'video', model: task.order?.model ?? '', status: statusWord(task), progress: task.progress,
-    created_at: secondsOf(task.createdAt), completed_at: secondsOf(task.completedAt), expires_at: secondsOf(task.expiresAt),
-    seconds: task.seconds > 0 ? String(task.seconds) : undefined, size: sizeOf(task), video_url: url,
+    id: task.id,
+    task_id: task.id,
+    object: 'video',
+    model: task.order?.model ?? '',
+    status: statusWord(task),
+    progress: task.progress,
+    created_at: secondsOf(task.createdAt),
+    completed_at: secondsOf(task.completedAt),
+    expires_at: secondsOf(task.expiresAt),
+    seconds: task.seconds > 0 ? String(task.seconds) : undefined,
+    size: sizeOf(task),
+    video_url: url,
     metadata: url === undefined && prompt === undefined ? undefined : present({ url, prompt }),
     remixed_from_video_id: task.order?.sourceTaskId === '' ? undefined : task.order?.sourceTaskId,
-    error: failureOf(task), usage: usageOf(task),
+    error: failureOf(task),
+    usage: usageOf(task),
   });
 }
 

@@ -7,23 +7,36 @@ const FLATTENED = /^content\[(\d{0,3})\]\[(\w+)\](?:\[(\w+)\])?$/;
 const BOOLEANS: Readonly<Record<string, boolean>> = { true: true, false: false };
 
 /** A form as the JSON body that it stands for. */
-export function readForm({ fields, files }: Form): { readonly fields: object; readonly firstFrame: FormFile | undefined } {
+export function readForm({ fields, files }: Form): {
+  readonly fields: object;
+  readonly firstFrame: FormFile | undefined;
+} {
   const plain = fields.filter(([name]) => !name.startsWith('content['));
   const flattened = fields.filter(([name]) => name.startsWith('content['));
   const names = plain.map(([name]) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw invalid(twice, 'must be given once');
-  if (flattened.length > 0 && names.includes('content')) throw invalid('content', 'must be given either as one JSON array or as content[][…] fields');
+  if (flattened.length > 0 && names.includes('content'))
+    throw invalid('content', 'must be given either as one JSON array or as content[][…] fields');
   const firstFrame = readFile(files);
-  if (firstFrame !== undefined && names.some((name) => name.startsWith(FIRST_FRAME))) throw invalid(FIRST_FRAME, 'must be given once, as a file or as an address');
-  return { fields: Object.fromEntries([...plain.map(readField), ...(flattened.length === 0 ? [] : [['content', regroup(flattened)] as const])]), firstFrame };
+  if (firstFrame !== undefined && names.some((name) => name.startsWith(FIRST_FRAME)))
+    throw invalid(FIRST_FRAME, 'must be given once, as a file or as an address');
+  return {
+    fields: Object.fromEntries([
+      ...plain.map(readField),
+      ...(flattened.length === 0 ? [] : [['content', regroup(flattened)] as const]),
+    ]),
+    firstFrame,
+  };
 }
 
 function readField([name, value]: readonly [string, string]): readonly [string, unknown] {
   if (name === 'content') return [name, parseContent(value)];
   if (name === 'aigc_watermark') return [name, BOOLEANS[value] ?? value];
-  if (name === `${FIRST_FRAME}[image_url]` || name === `${FIRST_FRAME}[image_url][url]`) return [FIRST_FRAME, { image_url: value }];
-  if (name.startsWith(`${FIRST_FRAME}[`)) throw invalid(name, 'is not taken: send the first frame as a file or as input_reference[image_url]');
+  if (name === `${FIRST_FRAME}[image_url]` || name === `${FIRST_FRAME}[image_url][url]`)
+    return [FIRST_FRAME, { image_url: value }];
+  if (name.startsWith(`${FIRST_FRAME}[`))
+    throw invalid(name, 'is not taken: send the first frame as a file or as input_reference[image_url]');
   return [name, value];
 }
 
@@ -38,7 +51,8 @@ function parseContent(text: string): unknown {
 function readFile(files: readonly FormFile[]): FormFile | undefined {
   const [file, second] = files;
   const other = files.find(({ name }) => name !== FIRST_FRAME);
-  if (other !== undefined) throw invalid(other.name, `cannot be a file; the only file here is ${FIRST_FRAME}`, 'unknown_field');
+  if (other !== undefined)
+    throw invalid(other.name, `cannot be a file; the only file here is ${FIRST_FRAME}`, 'unknown_field');
   if (second !== undefined) throw invalid(FIRST_FRAME, 'must be one file');
   return file;
 }
@@ -52,8 +66,14 @@ function regroup(flattened: readonly (readonly [string, string])[]): readonly ob
   const byIndex = new Map<string, Map<string, unknown>>();
   for (const [name, value] of flattened) {
     const [whole, index = '', key = '', inner] = FLATTENED.exec(name) ?? [];
-    if (whole === undefined) throw invalid(name.slice(0, 64), 'cannot be read; write content[][type], content[][text], content[][video_url][url] and so on', 'invalid_content');
-    const item = index === '' ? lastWithout(items, inner === undefined ? key : `${key}.${inner}`) : getOrAdd(byIndex, index);
+    if (whole === undefined)
+      throw invalid(
+        name.slice(0, 64),
+        'cannot be read; write content[][type], content[][text], content[][video_url][url] and so on',
+        'invalid_content',
+      );
+    const item =
+      index === '' ? lastWithout(items, inner === undefined ? key : `${key}.${inner}`) : getOrAdd(byIndex, index);
     put(item, key, inner, value);
   }
   const indexed = [...byIndex].toSorted(([one], [other]) => Number(one) - Number(other)).map(([, item]) => item);
@@ -65,7 +85,8 @@ function lastWithout(items: Map<string, unknown>[], key: string): Map<string, un
   const last = items.at(-1);
   const [outer = '', inner] = key.split('.');
   const value = last?.get(outer);
-  const taken = inner === undefined ? value !== undefined : typeof value === 'object' && value !== null && inner in value;
+  const taken =
+    inner === undefined ? value !== undefined : typeof value === 'object' && value !== null && inner in value;
   if (last !== undefined && !taken) return last;
   const next = new Map<string, unknown>();
   items.push(next);

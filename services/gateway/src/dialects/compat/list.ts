@@ -7,21 +7,44 @@ const LIMIT = { min: 1, max: 100, otherwise: 20 };
 const TASK_ID_CHARACTERS_MAX = 64;
 
 const pageSchema: Schema = {
-  title: 'VideoPage', type: 'object', required: ['object', 'data', 'first_id', 'last_id', 'has_more'], additionalProperties: false,
-  properties: { object: { const: 'list' }, data: { type: 'array', items: videoSchema }, first_id: { type: ['string', 'null'] }, last_id: { type: ['string', 'null'] }, has_more: { type: 'boolean' } },
+  title: 'VideoPage',
+  type: 'object',
+  required: ['object', 'data', 'first_id', 'last_id', 'has_more'],
+  additionalProperties: false,
+  properties: {
+    object: { const: 'list' },
+    data: { type: 'array', items: videoSchema },
+    first_id: { type: ['string', 'null'] },
+    last_id: { type: ['string', 'null'] },
+    has_more: { type: 'boolean' },
+  },
 };
 
 export const listVideos: ListRoute = {
-  path: '/v1/videos', operationId: 'listVideos', summary: 'List tasks of every kind, newest first',
+  path: '/v1/videos',
+  operationId: 'listVideos',
+  summary: 'List tasks of every kind, newest first',
   parameters: [
     { name: 'after', description: 'Start behind this task.', schema: { type: 'string' } },
-    { name: 'limit', description: 'At most this many.', schema: { type: 'integer', minimum: LIMIT.min, maximum: LIMIT.max, default: LIMIT.otherwise } },
+    {
+      name: 'limit',
+      description: 'At most this many.',
+      schema: { type: 'integer', minimum: LIMIT.min, maximum: LIMIT.max, default: LIMIT.otherwise },
+    },
     { name: 'order', description: 'By the time of creation.', schema: { enum: ['asc', 'desc', ''], default: 'desc' } },
   ],
   answer: pageSchema,
-  decode: (query) => ({ limit: wholeNumber(query, 'limit', LIMIT), after: readAfter(query), ascending: wordOf(query, 'order', { asc: true, desc: false }) ?? false }),
+  decode: (query) => ({
+    limit: wholeNumber(query, 'limit', LIMIT),
+    after: readAfter(query),
+    ascending: wordOf(query, 'order', { asc: true, desc: false }) ?? false,
+  }),
   encode: ({ tasks, hasMore }, links) => ({
-    object: 'list', data: tasks.map((task) => encodeVideo(task, links)), first_id: tasks[0]?.id ?? null, last_id: tasks.at(-1)?.id ?? null, has_more: hasMore,
+    object: 'list',
+    data: tasks.map((task) => encodeVideo(task, links)),
+    first_id: tasks[0]?.id ?? null,
+    last_id: tasks.at(-1)?.id ?? null,
+    has_more: hasMore,
   }),
 };
 

@@ -6,33 +6,52 @@ import { shapeOf } from '../wire/shape.ts';
 
 /** The id under both of its names: OpenAI's clients poll what they find as `id`. */
 const remixedSchema: Schema = {
-  title: 'RemixedVideo', type: 'object', required: ['id', 'task_id'], additionalProperties: false,
+  title: 'RemixedVideo',
+  type: 'object',
+  required: ['id', 'task_id'],
+  additionalProperties: false,
   properties: { id: { type: 'string' }, task_id: { type: 'string', description: 'The same as id.' } },
 };
 
-interface RemixBody { readonly model: string; readonly resolution: string }
+interface RemixBody {
+  readonly model: string;
+  readonly resolution: string;
+}
 
 const remixSchema: Schema = {
-  type: 'object', required: ['model', 'resolution'], additionalProperties: false,
-  properties: { model: { type: 'string', description: 'Alpha-H3.', examples: ['Alpha-H3'] }, resolution: { type: 'string', description: '2K.', examples: ['2K'] } },
+  type: 'object',
+  required: ['model', 'resolution'],
+  additionalProperties: false,
+  properties: {
+    model: { type: 'string', description: 'Alpha-H3.', examples: ['Alpha-H3'] },
+    resolution: { type: 'string', description: '2K.', examples: ['2K'] },
+  },
 };
 
 const documentedRemix: Schema = {
-  title: 'VideoRemix', type: 'object', required: ['model', 'resolution'], additionalProperties: false, properties: { model: ALPHA, resolution: REGENERATED },
+  title: 'VideoRemix',
+  type: 'object',
+  required: ['model', 'resolution'],
+  additionalProperties: false,
+  properties: { model: ALPHA, resolution: REGENERATED },
 };
 
 const shape = shapeOf<RemixBody>(remixSchema, '; send {"model": "Alpha-H3", "resolution": "2K"}');
 
 /** Renders an earlier video again at 2K; the answer is that of an official create, with the id under its compatibility name too. */
 export const remixVideo: CreateRoute = {
-  path: '/v1/videos/{video_id}/remix', operationId: 'remixVideo', summary: 'Render an earlier 768P video again at 2K',
+  path: '/v1/videos/{video_id}/remix',
+  operationId: 'remixVideo',
+  summary: 'Render an earlier 768P video again at 2K',
   body: documentedRemix,
   decode: (body, { params }) => {
     const { model, resolution } = shape('json' in body ? body.json : undefined);
     return toDecoded({
       order: { kind: TaskKind.REGENERATION, model, resolution, sourceTaskId: params['video_id'] ?? '' },
-      items: [], names: { source_task_id: 'video_id' },
+      items: [],
+      names: { source_task_id: 'video_id' },
     });
   },
-  answer: remixedSchema, encode: ({ id }) => ({ id, task_id: id }),
+  answer: remixedSchema,
+  encode: ({ id }) => ({ id, task_id: id }),
 };

@@ -5,23 +5,59 @@ import { decodeGenerations } from './decode.ts';
 const decode = (json: unknown) => decodeGenerations({ json }, { models: new Map(), params: {} });
 const URL = 'https://x.example/i.png';
 const whole = { model: 'Alpha-H3', prompt: 'a boat' };
-const generated = { kind: 'generation', model: 'Alpha-H3', content: ['a boat'], duration: 5, resolution: '768P', ratio: '16:9' };
+const generated = {
+  kind: 'generation',
+  model: 'Alpha-H3',
+  content: ['a boat'],
+  duration: 5,
+  resolution: '768P',
+  ratio: '16:9',
+};
 
 describe('a body means a generation', () => {
   test.each<[string, object, object]>([
     ['the least', whole, generated],
-    ['duration and size', { ...whole, duration: 8, size: '720x1280' }, { ...generated, duration: 8, ratio: '9:16', size: '720x1280' }],
+    [
+      'duration and size',
+      { ...whole, duration: 8, size: '720x1280' },
+      { ...generated, duration: 8, ratio: '9:16', size: '720x1280' },
+    ],
     ['seconds', { ...whole, seconds: '9' }, { ...generated, duration: 9 }],
-    ['width and height', { ...whole, width: 2560, height: 1440 }, { ...generated, resolution: '2K', size: '2560x1440' }],
+    [
+      'width and height',
+      { ...whole, width: 2560, height: 1440 },
+      { ...generated, resolution: '2K', size: '2560x1440' },
+    ],
     ['one image', { ...whole, image: URL }, { ...generated, content: ['a boat', { image: URL, role: 'first_frame' }] }],
-    ['one of several images', { ...whole, images: [URL] }, { ...generated, content: ['a boat', { image: URL, role: 'first_frame' }] }],
-    ['several images', { ...whole, image: URL, images: [URL] }, { ...generated, content: ['a boat', { image: URL, role: 'reference_image' }, { image: URL, role: 'reference_image' }] }],
-    ['controls that the model may not have', { ...whole, n: 1, seed: 7, fps: 24, response_format: 'url', user: 'u1', metadata: { a: 1 } },
-      { ...generated, extra: { seed: 7, fps: 24, response_format: 'url', user: 'u1', metadata: { a: 1 } } }],
-    ['a source task, which its rules refuse', { ...whole, source_task_id: 'task_1' }, { ...generated, sourceTaskId: 'task_1' }],
+    [
+      'one of several images',
+      { ...whole, images: [URL] },
+      { ...generated, content: ['a boat', { image: URL, role: 'first_frame' }] },
+    ],
+    [
+      'several images',
+      { ...whole, image: URL, images: [URL] },
+      {
+        ...generated,
+        content: ['a boat', { image: URL, role: 'reference_image' }, { image: URL, role: 'reference_image' }],
+      },
+    ],
+    [
+      'controls that the model may not have',
+      { ...whole, n: 1, seed: 7, fps: 24, response_format: 'url', user: 'u1', metadata: { a: 1 } },
+      { ...generated, extra: { seed: 7, fps: 24, response_format: 'url', user: 'u1', metadata: { a: 1 } } },
+    ],
+    [
+      'a source task, which its rules refuse',
+      { ...whole, source_task_id: 'task_1' },
+      { ...generated, sourceTaskId: 'task_1' },
+    ],
     ['an empty source task', { ...whole, source_task_id: '' }, generated],
-    ['a base_video, which its rules refuse', { ...whole, content: [{ type: 'video_url', role: 'base_video', video_url: { url: URL } }] },
-      { ...generated, content: ['a boat', { video: URL, role: 'base_video' }] }],
+    [
+      'a base_video, which its rules refuse',
+      { ...whole, content: [{ type: 'video_url', role: 'base_video', video_url: { url: URL } }] },
+      { ...generated, content: ['a boat', { video: URL, role: 'base_video' }] },
+    ],
   ])('%s', (_what, body, order) => {
     expect(brief(decode(body).order)).toEqual(order);
   });
@@ -41,7 +77,12 @@ describe('a body that means nothing is refused', () => {
     ['an empty image', { ...whole, image: '' }, 'invalid_content', 'image'],
     ['an image that is a number', { ...whole, images: [5] }, 'invalid_content', 'images[0]'],
     ['another action', { ...whole, action: 'regeneration' }, 'invalid_action', 'action'],
-    ['a data URL of another family', { ...whole, images: [URL, 'data:video/mp4;base64,AAAA'] }, 'invalid_media', 'images[1]'],
+    [
+      'a data URL of another family',
+      { ...whole, images: [URL, 'data:video/mp4;base64,AAAA'] },
+      'invalid_media',
+      'images[1]',
+    ],
   ])('%s', (_what, body, reason, field) => {
     expect(refusalOf(() => decode(body))).toMatchObject({ reason, field });
   });
@@ -50,20 +91,30 @@ describe('a body that means nothing is refused', () => {
 test('a field of the order is spelled as the client wrote it', () => {
   const decoded = decode({ ...whole, seconds: '5', width: 1280, height: 720, images: [URL, URL] });
 
-  expect(['duration', 'ratio', 'resolution', 'content[0].text', 'content[2].role'].map((field) => decoded.spell(field))).toEqual(['seconds', 'width', 'width', 'prompt', 'images[1]']);
+  expect(
+    ['duration', 'ratio', 'resolution', 'content[0].text', 'content[2].role'].map((field) => decoded.spell(field)),
+  ).toEqual(['seconds', 'width', 'width', 'prompt', 'images[1]']);
 });
 
 describe('base64 without the head of a data URL', () => {
   // as a JPEG begins, which looks like a path
   const bare = `/9j/${'A'.repeat(600)}==`;
 
-  test.each([['image', { image: bare }], ['images[0]', { images: [bare] }]])('is the bytes of %s', (field, over) => {
+  test.each([
+    ['image', { image: bare }],
+    ['images[0]', { images: [bare] }],
+  ])('is the bytes of %s', (field, over) => {
     const decoded = decode({ ...whole, ...over });
 
     expect(brief(decoded.order)).toMatchObject({ content: ['a boat', { image: '()', role: 'first_frame' }] });
     expect(decoded.inline).toEqual([{ item: 1, field, declaredType: '', bytes: { base64: bare } }]);
   });
-  test.each([['an address', `https://x.example/${'a'.repeat(600)}`], ['a path of ours', '/v1/videos/task_06gvprm4elo012tj6bkdc1f4n8/content'], ['a short word', 'image'], ['a file name', `${'a'.repeat(600)}.png`]])('is not what %s is taken for', (_what, image) => {
+  test.each([
+    ['an address', `https://x.example/${'a'.repeat(600)}`],
+    ['a path of ours', '/v1/videos/task_06gvprm4elo012tj6bkdc1f4n8/content'],
+    ['a short word', 'image'],
+    ['a file name', `${'a'.repeat(600)}.png`],
+  ])('is not what %s is taken for', (_what, image) => {
     const decoded = decode({ ...whole, image });
 
     expect(decoded.inline).toEqual([]);

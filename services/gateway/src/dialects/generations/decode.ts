@@ -17,19 +17,34 @@ export function decodeGenerations(body: ClientBody, { models }: DecodeContext): 
   const items = [...readPrompt(fields.prompt, content), ...readImages(fields), ...readContent(content)];
   assertPrompted(items);
   const { names, ...frame } = readFlatFields(fields, modelOf(models, fields.model), dimensionsOf(fields));
-  return toDecoded({ order: { kind: TaskKind.GENERATION, model: fields.model, ...frame, sourceTaskId: fields.source_task_id ?? '', extraJson: extraOf(fields, KNOWN_FIELDS) }, items, names });
+  return toDecoded({
+    order: {
+      kind: TaskKind.GENERATION,
+      model: fields.model,
+      ...frame,
+      sourceTaskId: fields.source_task_id ?? '',
+      extraJson: extraOf(fields, KNOWN_FIELDS),
+    },
+    items,
+    names,
+  });
 }
 
 /** One image is the first frame, several are references. */
 function readImages({ image, images = [] }: GenerationsBody): ReadItem[] {
-  const all = [...(image === undefined ? [] : [{ url: image, field: 'image' }]), ...images.map((url, index) => ({ url, field: `images[${String(index)}]` }))];
+  const all = [
+    ...(image === undefined ? [] : [{ url: image, field: 'image' }]),
+    ...images.map((url, index) => ({ url, field: `images[${String(index)}]` })),
+  ];
   const role = all.length === 1 ? 'first_frame' : 'reference_image';
   return all.map(({ url, field }) => readMedia({ kind: MediaKind.IMAGE, role, url, field, bare: true }));
 }
 
 function dimensionsOf({ width, height, size }: GenerationsBody): FrameSize | undefined {
   if (width === undefined && height === undefined) return undefined;
-  if (width === undefined || height === undefined) throw invalid(width === undefined ? 'width' : 'height', 'is required: width and height go together');
-  if (size !== undefined && size !== `${String(width)}x${String(height)}`) throw invalid('size', 'and width and height must not differ; send one of them');
+  if (width === undefined || height === undefined)
+    throw invalid(width === undefined ? 'width' : 'height', 'is required: width and height go together');
+  if (size !== undefined && size !== `${String(width)}x${String(height)}`)
+    throw invalid('size', 'and width and height must not differ; send one of them');
   return { width, height };
 }

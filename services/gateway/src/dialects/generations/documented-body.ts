@@ -12,25 +12,51 @@ const side: Schema = { type: 'integer', minimum: 1, maximum: SIDE_MAX };
 const given = (name: string): Schema => ({ required: [name], properties: { [name]: { not: { type: 'null' } } } });
 
 const common = orNull({
-  image: { ...image, description: 'The first frame: its address, a data URL, or its bytes as base64.' }, images: { type: 'array', maxItems: IMAGES_MAX, items: image, description: 'One is the first frame, several are references.' },
-  duration, seconds: { ...duration, description: 'The same as duration.' }, size, ratio, resolution, width: { ...side, description: 'With height, in the place of size.' }, height: side,
-  n: { const: 1, description: 'One video for each task.' }, source_task_id: { type: 'string', maxLength: 0, description: 'Empty: this path only generates.' },
+  image: { ...image, description: 'The first frame: its address, a data URL, or its bytes as base64.' },
+  images: {
+    type: 'array',
+    maxItems: IMAGES_MAX,
+    items: image,
+    description: 'One is the first frame, several are references.',
+  },
+  duration,
+  seconds: { ...duration, description: 'The same as duration.' },
+  size,
+  ratio,
+  resolution,
+  width: { ...side, description: 'With height, in the place of size.' },
+  height: side,
+  n: { const: 1, description: 'One video for each task.' },
+  source_task_id: { type: 'string', maxLength: 0, description: 'Empty: this path only generates.' },
   action: { enum: ['generation', 'generate'], description: 'This path only generates.' },
 });
 
 /** What does not go together: a length under two names, a frame said twice or by half. */
 const rules: readonly Schema[] = [
-  { not: { allOf: [given('seconds'), given('duration')] } }, { not: { allOf: [given('size'), { anyOf: [given('width'), given('height')] }] } },
+  { not: { allOf: [given('seconds'), given('duration')] } },
+  { not: { allOf: [given('size'), { anyOf: [given('width'), given('height')] }] } },
   { anyOf: [{ allOf: [given('width'), given('height')] }, { not: { anyOf: [given('width'), given('height')] } }] },
 ];
 
-const body = (title: string, required: string, properties: Readonly<Record<string, Schema>>): Schema => ({ title, type: 'object', required: ['model', required], properties: { model, ...properties, ...common }, allOf: rules });
+const body = (title: string, required: string, properties: Readonly<Record<string, Schema>>): Schema => ({
+  title,
+  type: 'object',
+  required: ['model', required],
+  properties: { model, ...properties, ...common },
+  allOf: rules,
+});
 
 /** Other fields, such as seed, fps or metadata, are passed on to a channel that knows them. */
 export const generationsBody: Schema = {
   title: 'VideoGenerationsCreate',
   anyOf: [
-    body('VideoGenerationsByPrompt', 'prompt', { prompt: { ...words, description: 'The words for the video.' }, ...orNull({ content: mediaContent }) }),
-    body('VideoGenerationsByContent', 'content', { content: generationContent, ...orNull({ prompt: { type: 'string', pattern: '^\\s*$', description: 'Empty: the words are in content.' } }) }),
+    body('VideoGenerationsByPrompt', 'prompt', {
+      prompt: { ...words, description: 'The words for the video.' },
+      ...orNull({ content: mediaContent }),
+    }),
+    body('VideoGenerationsByContent', 'content', {
+      content: generationContent,
+      ...orNull({ prompt: { type: 'string', pattern: '^\\s*$', description: 'Empty: the words are in content.' } }),
+    }),
   ],
 };

@@ -6,13 +6,36 @@ import { generationsBody } from './documented-body.ts';
 
 const id = { type: 'string' };
 
-const createdSchema: Schema = { title: 'GenerationsCreated', type: 'object', required: ['task_id', 'id', 'status'], additionalProperties: false, properties: { task_id: id, id, status: { const: 'queued' } } };
+const createdSchema: Schema = {
+  title: 'GenerationsCreated',
+  type: 'object',
+  required: ['task_id', 'id', 'status'],
+  additionalProperties: false,
+  properties: { task_id: id, id, status: { const: 'queued' } },
+};
 
 const taskSchema: Schema = {
-  title: 'GenerationsTask', type: 'object', required: ['task_id', 'id', 'status'], additionalProperties: false,
+  title: 'GenerationsTask',
+  type: 'object',
+  required: ['task_id', 'id', 'status'],
+  additionalProperties: false,
   properties: {
-    task_id: id, id, status: statusSchema, url: { type: 'string', description: 'Plays without a token.' }, format: { const: 'mp4' },
-    metadata: { type: 'object', additionalProperties: false, properties: { duration: { type: 'number', description: 'Seconds.' }, fps: { type: 'number' }, width: { type: 'integer' }, height: { type: 'integer' }, prompt: { type: 'string' } } },
+    task_id: id,
+    id,
+    status: statusSchema,
+    url: { type: 'string', description: 'Plays without a token.' },
+    format: { const: 'mp4' },
+    metadata: {
+      type: 'object',
+      additionalProperties: false,
+      properties: {
+        duration: { type: 'number', description: 'Seconds.' },
+        fps: { type: 'number' },
+        width: { type: 'integer' },
+        height: { type: 'integer' },
+        prompt: { type: 'string' },
+      },
+    },
     error: errorSchema,
   },
 };
@@ -20,12 +43,26 @@ const taskSchema: Schema = {
 /** The flat shape that several gateways share. */
 export const generations: Dialect = {
   name: 'Video generations',
-  creates: [{
-    path: '/v1/video/generations', operationId: 'createGeneration', summary: 'Create a generation from flat fields',
-    body: generationsBody, decode: decodeGenerations, answer: createdSchema,
-    encode: (task) => ({ task_id: task.id, id: task.id, status: 'queued' }),
-  }],
-  reads: [{ path: '/v1/video/generations/{task_id}', operationId: 'getGeneration', summary: 'Read a task', answer: taskSchema, encode: encodeTask }],
+  creates: [
+    {
+      path: '/v1/video/generations',
+      operationId: 'createGeneration',
+      summary: 'Create a generation from flat fields',
+      body: generationsBody,
+      decode: decodeGenerations,
+      answer: createdSchema,
+      encode: (task) => ({ task_id: task.id, id: task.id, status: 'queued' }),
+    },
+  ],
+  reads: [
+    {
+      path: '/v1/video/generations/{task_id}',
+      operationId: 'getGeneration',
+      summary: 'Read a task',
+      answer: taskSchema,
+      encode: encodeTask,
+    },
+  ],
   lists: [],
   ends: [],
 };
@@ -33,7 +70,13 @@ export const generations: Dialect = {
 function encodeTask(task: Task, links: Links): object {
   const url = links.videoOf(task);
   return present({
-    task_id: task.id, id: task.id, status: statusWord(task), url, format: url === undefined ? undefined : 'mp4', metadata: metadataOf(task), error: failureOf(task),
+    task_id: task.id,
+    id: task.id,
+    status: statusWord(task),
+    url,
+    format: url === undefined ? undefined : 'mp4',
+    metadata: metadataOf(task),
+    error: failureOf(task),
   });
 }
 
@@ -41,5 +84,10 @@ function metadataOf(task: Task): object | undefined {
   const { result } = task;
   if (!isCompleted(task) || result === undefined) return undefined;
   if (result.prompt !== '') return { prompt: result.prompt };
-  return { duration: Number(result.durationMs) / 1000, fps: result.frameRate, width: result.width, height: result.height };
+  return {
+    duration: Number(result.durationMs) / 1000,
+    fps: result.frameRate,
+    width: result.width,
+    height: result.height,
+  };
 }

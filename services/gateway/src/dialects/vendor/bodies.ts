@@ -3,13 +3,30 @@ import { contentSchema } from '../wire/content-items.ts';
 import type { WireItem } from '../wire/content-items.ts';
 import { shapeOf } from '../wire/shape.ts';
 
-const strict = (required: readonly string[], properties: Readonly<Record<string, Schema>>): Schema => ({ type: 'object', required, additionalProperties: false, properties });
+const strict = (required: readonly string[], properties: Readonly<Record<string, Schema>>): Schema => ({
+  type: 'object',
+  required,
+  additionalProperties: false,
+  properties,
+});
 
 const model: Schema = { type: 'string', description: 'Id of the model.', examples: ['Alpha-H3'] };
 const alpha: Schema = { type: 'string', description: 'Exactly Alpha-H3.', examples: ['Alpha-H3'] };
-const duration: Schema = { type: 'integer', description: 'Whole seconds, within the range of the model.', examples: [5] };
-const resolution: Schema = { type: 'string', description: 'One that the model has, such as 768P or 2K.', examples: ['768P'] };
-const ratio: Schema = { type: 'string', description: 'One that the model has; for text alone it is required and not adaptive.', examples: ['16:9'] };
+const duration: Schema = {
+  type: 'integer',
+  description: 'Whole seconds, within the range of the model.',
+  examples: [5],
+};
+const resolution: Schema = {
+  type: 'string',
+  description: 'One that the model has, such as 768P or 2K.',
+  examples: ['768P'],
+};
+const ratio: Schema = {
+  type: 'string',
+  description: 'One that the model has; for text alone it is required and not adaptive.',
+  examples: ['16:9'],
+};
 
 export interface GenerationBody {
   readonly model: string;
@@ -19,7 +36,13 @@ export interface GenerationBody {
   readonly ratio?: string;
 }
 
-const generationSchema = strict(['model', 'content', 'duration', 'resolution'], { model, content: contentSchema, duration, resolution, ratio });
+const generationSchema = strict(['model', 'content', 'duration', 'resolution'], {
+  model,
+  content: contentSchema,
+  duration,
+  resolution,
+  ratio,
+});
 export const readGeneration = shapeOf<GenerationBody>(generationSchema);
 
 export interface RegenerationBody {
@@ -34,7 +57,10 @@ const regenerationSchema = strict(['model', 'resolution'], {
   model: alpha,
   resolution: { type: 'string', description: 'Exactly 2K.', examples: ['2K'] },
   source_task_id: { type: 'string', description: 'Mode A: id of a finished 768P task.' },
-  content: { ...contentSchema, description: 'Mode B: one base_video, the final prompt of that video, and its reference media.' },
+  content: {
+    ...contentSchema,
+    description: 'Mode B: one base_video, the final prompt of that video, and its reference media.',
+  },
   aigc_watermark: { type: 'boolean' },
 });
 export const readRegeneration = shapeOf<RegenerationBody>(regenerationSchema);
@@ -48,7 +74,13 @@ export interface ContextIrBody {
 }
 
 const contextIrSchema = strict(['model', 'content', 'duration'], {
-  model: alpha, content: contentSchema, duration: { ...duration, description: 'Whole seconds from 4 to 15.' }, ratio,
-  callback_url: { type: 'string', description: 'Handed to the generator as it is, which then reports there by itself.' },
+  model: alpha,
+  content: contentSchema,
+  duration: { ...duration, description: 'Whole seconds from 4 to 15.' },
+  ratio,
+  callback_url: {
+    type: 'string',
+    description: 'Handed to the generator as it is, which then reports there by itself.',
+  },
 });
 export const readContextIr = shapeOf<ContextIrBody>(contextIrSchema);

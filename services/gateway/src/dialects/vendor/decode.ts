@@ -9,13 +9,28 @@ const INT32_MAX = 2 ** 31 - 1;
 
 export function decodeGeneration(body: ClientBody): Decoded {
   const { content, duration, ...fields } = readGeneration(jsonOf(body));
-  return toDecoded({ order: { kind: TaskKind.GENERATION, ...fields, duration: wholeSeconds(duration) }, items: readContent(content) });
+  return toDecoded({
+    order: { kind: TaskKind.GENERATION, ...fields, duration: wholeSeconds(duration) },
+    items: readContent(content),
+  });
 }
 
 export function decodeRegeneration(body: ClientBody): Decoded {
-  const { model, resolution, source_task_id: sourceTaskId = '', content = [], aigc_watermark: aigcWatermark } = readRegeneration(jsonOf(body));
+  const {
+    model,
+    resolution,
+    source_task_id: sourceTaskId = '',
+    content = [],
+    aigc_watermark: aigcWatermark,
+  } = readRegeneration(jsonOf(body));
   return toDecoded({
-    order: { kind: TaskKind.REGENERATION, model, resolution, sourceTaskId, ...(aigcWatermark === undefined ? {} : { aigcWatermark }) },
+    order: {
+      kind: TaskKind.REGENERATION,
+      model,
+      resolution,
+      sourceTaskId,
+      ...(aigcWatermark === undefined ? {} : { aigcWatermark }),
+    },
     items: readContent(content),
   });
 }
@@ -24,8 +39,11 @@ export function decodeContextIr(body: ClientBody): Decoded {
   const { model, content, duration, ratio, callback_url: callbackUrl } = readContextIr(jsonOf(body));
   return toDecoded({
     order: {
-      kind: TaskKind.CONTEXT_IR, model, duration: wholeSeconds(duration),
-      ...(ratio === undefined ? {} : { ratio }), ...(callbackUrl === undefined ? {} : { callbackUrl }),
+      kind: TaskKind.CONTEXT_IR,
+      model,
+      duration: wholeSeconds(duration),
+      ...(ratio === undefined ? {} : { ratio }),
+      ...(callbackUrl === undefined ? {} : { callbackUrl }),
     },
     items: readContent(content),
   });
@@ -38,6 +56,7 @@ function jsonOf(body: ClientBody): unknown {
 
 /** Whether it lies in the range of the model is judged with the order; beyond this it could not even be carried. */
 function wholeSeconds(duration: number): number {
-  if (Math.abs(duration) > INT32_MAX) throw invalid('duration', `must be whole seconds within the range of the model; it is ${String(duration)}`);
+  if (Math.abs(duration) > INT32_MAX)
+    throw invalid('duration', `must be whole seconds within the range of the model; it is ${String(duration)}`);
   return duration;
 }

@@ -4,15 +4,35 @@ import { ALPHA, REGENERATED, baseContent, generationContent, nonEmpty, ratioRule
 const RATIOS = ['adaptive', '21:9', '16:9', '4:3', '1:1', '3:4', '9:16'];
 const INT32_MAX = 2 ** 31 - 1;
 
-const strict = (title: string, required: readonly string[], properties: Readonly<Record<string, Schema>>, more: Schema = {}): Schema =>
-  ({ title, type: 'object', required, additionalProperties: false, properties, ...more });
+const strict = (
+  title: string,
+  required: readonly string[],
+  properties: Readonly<Record<string, Schema>>,
+  more: Schema = {},
+): Schema => ({ title, type: 'object', required, additionalProperties: false, properties, ...more });
 
-export const generationBody = strict('VideoGeneration', ['model', 'content', 'duration', 'resolution'], {
-  model: { ...nonEmpty, description: 'Id of the model.', examples: ['Alpha-H3'] }, content: generationContent,
-  duration: { type: 'integer', minimum: 1, maximum: INT32_MAX, description: 'Whole seconds, within the range of the model.', examples: [5] },
-  resolution: { ...nonEmpty, description: 'One that the model has, such as 768P or 2K.', examples: ['768P'] },
-  ratio: { ...nonEmpty, description: 'One that the model has; for text alone it is required and not adaptive.', examples: ['16:9'] },
-}, ratioRule);
+export const generationBody = strict(
+  'VideoGeneration',
+  ['model', 'content', 'duration', 'resolution'],
+  {
+    model: { ...nonEmpty, description: 'Id of the model.', examples: ['Alpha-H3'] },
+    content: generationContent,
+    duration: {
+      type: 'integer',
+      minimum: 1,
+      maximum: INT32_MAX,
+      description: 'Whole seconds, within the range of the model.',
+      examples: [5],
+    },
+    resolution: { ...nonEmpty, description: 'One that the model has, such as 768P or 2K.', examples: ['768P'] },
+    ratio: {
+      ...nonEmpty,
+      description: 'One that the model has; for text alone it is required and not adaptive.',
+      examples: ['16:9'],
+    },
+  },
+  ratioRule,
+);
 
 const watermark: Schema = { type: 'boolean', description: 'Whether the result carries the watermark.' };
 
@@ -20,16 +40,34 @@ export const regenerationBody: Schema = {
   title: 'VideoRegeneration',
   oneOf: [
     strict('VideoRegenerationByTask', ['model', 'resolution', 'source_task_id'], {
-      model: ALPHA, resolution: REGENERATED, source_task_id: { ...nonEmpty, maxLength: 64, description: 'Mode A: id of a finished 768P task.' }, aigc_watermark: watermark, content: { type: 'array', maxItems: 0 },
+      model: ALPHA,
+      resolution: REGENERATED,
+      source_task_id: { ...nonEmpty, maxLength: 64, description: 'Mode A: id of a finished 768P task.' },
+      aigc_watermark: watermark,
+      content: { type: 'array', maxItems: 0 },
     }),
     strict('VideoRegenerationByVideo', ['model', 'resolution', 'content'], {
-      model: ALPHA, resolution: REGENERATED, content: { ...baseContent, description: 'Mode B: one base_video, the final prompt of that video, and its reference media.' }, aigc_watermark: watermark,
+      model: ALPHA,
+      resolution: REGENERATED,
+      content: {
+        ...baseContent,
+        description: 'Mode B: one base_video, the final prompt of that video, and its reference media.',
+      },
+      aigc_watermark: watermark,
       source_task_id: { type: 'string', maxLength: 0 },
     }),
   ],
 };
 
-export const contextIrBody = strict('ContextIr', ['model', 'content', 'duration'], {
-  model: ALPHA, content: generationContent, duration: { type: 'integer', minimum: 4, maximum: 15, description: 'Whole seconds.' }, ratio: { enum: RATIOS, description: 'For text alone required and not adaptive.' },
-  callback_url: { ...nonEmpty, description: 'Handed to the generator as it is, which then reports there by itself.' },
-}, ratioRule);
+export const contextIrBody = strict(
+  'ContextIr',
+  ['model', 'content', 'duration'],
+  {
+    model: ALPHA,
+    content: generationContent,
+    duration: { type: 'integer', minimum: 4, maximum: 15, description: 'Whole seconds.' },
+    ratio: { enum: RATIOS, description: 'For text alone required and not adaptive.' },
+    callback_url: { ...nonEmpty, description: 'Handed to the generator as it is, which then reports there by itself.' },
+  },
+  ratioRule,
+);

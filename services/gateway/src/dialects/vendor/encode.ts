@@ -3,7 +3,18 @@ import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { Task } from '@reelgate/proto/tasks/v1/task';
 import { ADAPTIVE } from '../../domain/model.ts';
 import type { Links, Schema } from '../dialect.ts';
-import { errorSchema, failureOf, isCompleted, kindOf, present, secondsOf, statusSchema, statusWord, usageOf, usageSchema } from '../wire/task-words.ts';
+import {
+  errorSchema,
+  failureOf,
+  isCompleted,
+  kindOf,
+  present,
+  secondsOf,
+  statusSchema,
+  statusWord,
+  usageOf,
+  usageSchema,
+} from '../wire/task-words.ts';
 
 /** The vendor's words for the states. */
 const VENDOR_STATUS: Readonly<Record<TaskState, string>> = {
@@ -14,7 +25,11 @@ const VENDOR_STATUS: Readonly<Record<TaskState, string>> = {
   [TaskState.FAILED]: 'failed',
 };
 
-export const TASK_TYPES = { generation: TaskKind.GENERATION, regeneration: TaskKind.REGENERATION, h3_context_ir: TaskKind.CONTEXT_IR } as const;
+export const TASK_TYPES = {
+  generation: TaskKind.GENERATION,
+  regeneration: TaskKind.REGENERATION,
+  h3_context_ir: TaskKind.CONTEXT_IR,
+} as const;
 
 const TYPE_OF: Readonly<Record<TaskKind, string>> = {
   [TaskKind.UNSPECIFIED]: 'generation',
@@ -24,28 +39,59 @@ const TYPE_OF: Readonly<Record<TaskKind, string>> = {
 };
 
 export const vendorTaskSchema: Schema = {
-  title: 'VendorTask', type: 'object', required: ['id', 'model', 'status', 'created_at', 'updated_at', 'usage', 'task_type', 'modality', 'ratio'], additionalProperties: false,
+  title: 'VendorTask',
+  type: 'object',
+  required: ['id', 'model', 'status', 'created_at', 'updated_at', 'usage', 'task_type', 'modality', 'ratio'],
+  additionalProperties: false,
   properties: {
-    id: { type: 'string' }, model: { type: 'string' },
-    status: { type: 'string', description: 'queued, running, succeeded or failed; any other word is the generator\'s own, and is not final.', examples: ['running'] },
-    error: errorSchema, created_at: { type: 'integer' }, updated_at: { type: 'integer' },
-    content: { type: 'object', additionalProperties: false, properties: { url: { type: 'string', description: 'Of a video task; plays without a token.' }, prompt: { type: 'string', description: 'Of a context-IR task.' } } },
-    resolution: { type: 'string' }, duration: { type: 'integer' }, usage: usageSchema, ratio: { type: 'string' },
-    task_type: { enum: Object.keys(TASK_TYPES) }, modality: { enum: ['video', 'text'] },
+    id: { type: 'string' },
+    model: { type: 'string' },
+    status: {
+      type: 'string',
+      description: "queued, running, succeeded or failed; any other word is the generator's own, and is not final.",
+      examples: ['running'],
+    },
+    error: errorSchema,
+    created_at: { type: 'integer' },
+    updated_at: { type: 'integer' },
+    content: {
+      type: 'object',
+      additionalProperties: false,
+      properties: {
+        url: { type: 'string', description: 'Of a video task; plays without a token.' },
+        prompt: { type: 'string', description: 'Of a context-IR task.' },
+      },
+    },
+    resolution: { type: 'string' },
+    duration: { type: 'integer' },
+    usage: usageSchema,
+    ratio: { type: 'string' },
+    task_type: { enum: Object.keys(TASK_TYPES) },
+    modality: { enum: ['video', 'text'] },
   },
 };
 
 export const queryAnswerSchema: Schema = {
-  title: 'VendorQueryAnswer', type: 'object', required: ['task_id', 'status', 'task'], additionalProperties: false,
+  title: 'VendorQueryAnswer',
+  type: 'object',
+  required: ['task_id', 'status', 'task'],
+  additionalProperties: false,
   properties: { task_id: { type: 'string' }, status: statusSchema, task: vendorTaskSchema },
 };
 
 /** The vendor's object, with our id and our link. */
 export function encodeVendorTask(task: Task, links: Links): object {
   return present({
-    id: task.id, model: task.order?.model ?? '', status: task.unrecognisedStatus === '' ? VENDOR_STATUS[task.state] : task.unrecognisedStatus,
-    error: failureOf(task), created_at: secondsOf(task.createdAt), updated_at: secondsOf(task.updatedAt ?? task.createdAt),
-    content: contentOf(task, links), ...frameOf(task), task_type: TYPE_OF[kindOf(task)], modality: kindOf(task) === TaskKind.CONTEXT_IR ? 'text' : 'video',
+    id: task.id,
+    model: task.order?.model ?? '',
+    status: task.unrecognisedStatus === '' ? VENDOR_STATUS[task.state] : task.unrecognisedStatus,
+    error: failureOf(task),
+    created_at: secondsOf(task.createdAt),
+    updated_at: secondsOf(task.updatedAt ?? task.createdAt),
+    content: contentOf(task, links),
+    ...frameOf(task),
+    task_type: TYPE_OF[kindOf(task)],
+    modality: kindOf(task) === TaskKind.CONTEXT_IR ? 'text' : 'video',
     usage: usageOf(task) ?? {},
   });
 }

@@ -5,24 +5,57 @@ import { contextIrBody, generationBody, regenerationBody } from './documented-bo
 import { encodeQuery, queryAnswerSchema } from './encode.ts';
 import { listTasks } from './list.ts';
 
-const official = (path: string, operationId: string, summary: string, rest: Pick<CreateRoute, 'body' | 'decode'>): CreateRoute =>
-  ({ path, operationId, summary, answer: createdTaskSchema, encode: encodeCreatedTask, ...rest });
+const official = (
+  path: string,
+  operationId: string,
+  summary: string,
+  rest: Pick<CreateRoute, 'body' | 'decode'>,
+): CreateRoute => ({ path, operationId, summary, answer: createdTaskSchema, encode: encodeCreatedTask, ...rest });
 
 /** The vendor's own paths: fixed, strict, never converted into one another. */
 export const vendor: Dialect = {
   name: 'Video tasks (vendor shape)',
   creates: [
-    official('/v2/video_generation', 'generateVideo', 'Create a generation', { body: generationBody, decode: decodeGeneration }),
-    official('/v2/video_regeneration', 'regenerateVideo', 'Render a 768P video again at 2K', { body: regenerationBody, decode: decodeRegeneration }),
-    official('/v2/h3_context_ir', 'enhancePrompt', 'Create an enhanced prompt', { body: contextIrBody, decode: decodeContextIr }),
+    official('/v2/video_generation', 'generateVideo', 'Create a generation', {
+      body: generationBody,
+      decode: decodeGeneration,
+    }),
+    official('/v2/video_regeneration', 'regenerateVideo', 'Render a 768P video again at 2K', {
+      body: regenerationBody,
+      decode: decodeRegeneration,
+    }),
+    official('/v2/h3_context_ir', 'enhancePrompt', 'Create an enhanced prompt', {
+      body: contextIrBody,
+      decode: decodeContextIr,
+    }),
   ],
-  reads: [{ path: '/v2/query/video_generation/{task_id}', operationId: 'queryVideoTask', summary: 'Read a task', answer: queryAnswerSchema, encode: encodeQuery }],
+  reads: [
+    {
+      path: '/v2/query/video_generation/{task_id}',
+      operationId: 'queryVideoTask',
+      summary: 'Read a task',
+      answer: queryAnswerSchema,
+      encode: encodeQuery,
+    },
+  ],
   lists: [listTasks],
-  ends: [{
-    method: 'DELETE', path: '/v2/video_generation/{task_id}', operationId: 'cancelVideoTask', summary: 'Cancel a queued task', ends: 'cancel',
-    answer: { title: 'CancelledTask', type: 'object', required: ['task_id', 'action', 'status'], additionalProperties: false, properties: { task_id: { type: 'string' }, action: { enum: ['cancelled'] }, status: { enum: ['cancelled'] } } },
-    encode: (ending) => ({ task_id: idOf(ending), action: ending.action, status: ending.action }),
-  }],
+  ends: [
+    {
+      method: 'DELETE',
+      path: '/v2/video_generation/{task_id}',
+      operationId: 'cancelVideoTask',
+      summary: 'Cancel a queued task',
+      ends: 'cancel',
+      answer: {
+        title: 'CancelledTask',
+        type: 'object',
+        required: ['task_id', 'action', 'status'],
+        additionalProperties: false,
+        properties: { task_id: { type: 'string' }, action: { enum: ['cancelled'] }, status: { enum: ['cancelled'] } },
+      },
+      encode: (ending) => ({ task_id: idOf(ending), action: ending.action, status: ending.action }),
+    },
+  ],
 };
 
 function idOf(ending: Ending): string {

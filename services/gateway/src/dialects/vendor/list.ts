@@ -9,34 +9,76 @@ const PAGE_SIZE = { min: 1, max: 100, otherwise: 20 };
 const TASK_IDS_MAX = 100;
 const WORD_CHARACTERS_MAX = 256;
 
-const STATES = { queued: TaskState.QUEUED, running: TaskState.IN_PROGRESS, succeeded: TaskState.COMPLETED, failed: TaskState.FAILED } as const;
+const STATES = {
+  queued: TaskState.QUEUED,
+  running: TaskState.IN_PROGRESS,
+  succeeded: TaskState.COMPLETED,
+  failed: TaskState.FAILED,
+} as const;
 
 export const listTasks: ListRoute = {
-  path: '/v2/query/video_generation', operationId: 'queryVideoTasks', summary: 'List tasks of every kind, newest first, by pages',
+  path: '/v2/query/video_generation',
+  operationId: 'queryVideoTasks',
+  summary: 'List tasks of every kind, newest first, by pages',
   parameters: [
-    { name: 'page_num', description: 'From 1.', schema: { type: 'integer', minimum: PAGE_NUM.min, maximum: PAGE_NUM.max, default: PAGE_NUM.otherwise } },
-    { name: 'page_size', description: 'Tasks on a page.', schema: { type: 'integer', minimum: PAGE_SIZE.min, maximum: PAGE_SIZE.max, default: PAGE_SIZE.otherwise } },
-    { name: 'filter.status', description: 'Only tasks of this status.', schema: { enum: [...Object.keys(STATES), ''] } },
-    { name: 'filter.task_ids', description: 'Only these tasks; can be repeated.', schema: { type: 'array', maxItems: TASK_IDS_MAX, items: { type: 'string' } } },
+    {
+      name: 'page_num',
+      description: 'From 1.',
+      schema: { type: 'integer', minimum: PAGE_NUM.min, maximum: PAGE_NUM.max, default: PAGE_NUM.otherwise },
+    },
+    {
+      name: 'page_size',
+      description: 'Tasks on a page.',
+      schema: { type: 'integer', minimum: PAGE_SIZE.min, maximum: PAGE_SIZE.max, default: PAGE_SIZE.otherwise },
+    },
+    {
+      name: 'filter.status',
+      description: 'Only tasks of this status.',
+      schema: { enum: [...Object.keys(STATES), ''] },
+    },
+    {
+      name: 'filter.task_ids',
+      description: 'Only these tasks; can be repeated.',
+      schema: { type: 'array', maxItems: TASK_IDS_MAX, items: { type: 'string' } },
+    },
     { name: 'filter.model', description: 'Only tasks of this model.', schema: { type: 'string' } },
-    { name: 'filter.task_type', description: 'Only tasks of this type.', schema: { enum: [...Object.keys(TASK_TYPES), ''] } },
+    {
+      name: 'filter.task_type',
+      description: 'Only tasks of this type.',
+      schema: { enum: [...Object.keys(TASK_TYPES), ''] },
+    },
   ],
-  answer: { title: 'VendorPage', type: 'object', required: ['items', 'total'], additionalProperties: false, properties: { items: { type: 'array', items: vendorTaskSchema }, total: { type: 'integer' } } },
+  answer: {
+    title: 'VendorPage',
+    type: 'object',
+    required: ['items', 'total'],
+    additionalProperties: false,
+    properties: { items: { type: 'array', items: vendorTaskSchema }, total: { type: 'integer' } },
+  },
   decode: (query) => {
     const limit = wholeNumber(query, 'page_size', PAGE_SIZE);
     const state = wordOf(query, 'filter.status', STATES);
     const kind = wordOf(query, 'filter.task_type', TASK_TYPES);
     return {
-      limit, offset: (wholeNumber(query, 'page_num', PAGE_NUM) - 1) * limit, withTotal: true, taskIds: readTaskIds(query), model: readModel(query),
-      ...(state === undefined ? {} : { states: [state] }), ...(kind === undefined ? {} : { kind }),
+      limit,
+      offset: (wholeNumber(query, 'page_num', PAGE_NUM) - 1) * limit,
+      withTotal: true,
+      taskIds: readTaskIds(query),
+      model: readModel(query),
+      ...(state === undefined ? {} : { states: [state] }),
+      ...(kind === undefined ? {} : { kind }),
     };
   },
   encode: ({ tasks, total }, links) => ({ items: tasks.map((task) => encodeVendorTask(task, links)), total }),
 };
 
 function readTaskIds(query: URLSearchParams): string[] {
-  const ids = query.getAll('filter.task_ids').flatMap((text) => text.split(',')).filter((id) => id !== '');
-  if (ids.length > TASK_IDS_MAX || ids.some((id) => id.length > WORD_CHARACTERS_MAX)) throw invalid('filter.task_ids', `must be at most ${String(TASK_IDS_MAX)} task ids`, 'invalid_request');
+  const ids = query
+    .getAll('filter.task_ids')
+    .flatMap((text) => text.split(','))
+    .filter((id) => id !== '');
+  if (ids.length > TASK_IDS_MAX || ids.some((id) => id.length > WORD_CHARACTERS_MAX))
+    throw invalid('filter.task_ids', `must be at most ${String(TASK_IDS_MAX)} task ids`, 'invalid_request');
   return ids;
 }
 

@@ -12,12 +12,18 @@ const KINDS = { image_url: MediaKind.IMAGE, video_url: MediaKind.VIDEO, audio_ur
 type MediaType = keyof typeof KINDS;
 
 const ROLES = {
-  first_frame: MediaRole.FIRST_FRAME, last_frame: MediaRole.LAST_FRAME, reference_image: MediaRole.REFERENCE_IMAGE,
-  reference_video: MediaRole.REFERENCE_VIDEO, reference_audio: MediaRole.REFERENCE_AUDIO, base_video: MediaRole.BASE_VIDEO,
+  first_frame: MediaRole.FIRST_FRAME,
+  last_frame: MediaRole.LAST_FRAME,
+  reference_image: MediaRole.REFERENCE_IMAGE,
+  reference_video: MediaRole.REFERENCE_VIDEO,
+  reference_audio: MediaRole.REFERENCE_AUDIO,
+  base_video: MediaRole.BASE_VIDEO,
 } as const;
 export type Role = keyof typeof ROLES;
 
-interface Located { readonly url: string }
+interface Located {
+  readonly url: string;
+}
 
 /** A content item that has passed the schema. */
 export type WireItem =
@@ -36,27 +42,52 @@ export interface ReadItem {
 }
 
 const LOCATED: Schema = {
-  type: 'object', required: ['url'],
-  properties: { url: { type: 'string', minLength: 1, description: 'A public http(s) address, a data URL, or a link of a result of this service.' } },
+  type: 'object',
+  required: ['url'],
+  properties: {
+    url: {
+      type: 'string',
+      minLength: 1,
+      description: 'A public http(s) address, a data URL, or a link of a result of this service.',
+    },
+  },
 };
 
 /** A text of at most `maxLength` characters. */
 export function textItemOf(title: string, maxLength: number): Schema {
-  return { title, type: 'object', required: ['type', 'text'], additionalProperties: false, properties: { type: { const: 'text' }, text: { type: 'string', maxLength, description: 'Words for the model.' } } };
+  return {
+    title,
+    type: 'object',
+    required: ['type', 'text'],
+    additionalProperties: false,
+    properties: { type: { const: 'text' }, text: { type: 'string', maxLength, description: 'Words for the model.' } },
+  };
 }
 
 /** A medium for one of these purposes. */
 export function mediaItem(type: MediaType, title: string, roles: readonly Role[], needsRole = false): Schema {
   const properties = { type: { const: type }, role: { enum: roles }, [type]: LOCATED };
-  return { title, type: 'object', required: ['type', ...(needsRole ? ['role'] : []), type], additionalProperties: false, properties };
+  return {
+    title,
+    type: 'object',
+    required: ['type', ...(needsRole ? ['role'] : []), type],
+    additionalProperties: false,
+    properties,
+  };
 }
 
 const textItem: Schema = {
-  type: 'object', required: ['type', 'text'], additionalProperties: false, properties: { type: { const: 'text' }, text: { type: 'string' } },
+  type: 'object',
+  required: ['type', 'text'],
+  additionalProperties: false,
+  properties: { type: { const: 'text' }, text: { type: 'string' } },
 };
 
 const contentItem: Schema = {
-  title: 'ContentItem', type: 'object', required: ['type'], discriminator: { propertyName: 'type' },
+  title: 'ContentItem',
+  type: 'object',
+  required: ['type'],
+  discriminator: { propertyName: 'type' },
   oneOf: [
     textItem,
     mediaItem('image_url', 'ImageItem', ['first_frame', 'last_frame', 'reference_image']),
@@ -66,12 +97,25 @@ const contentItem: Schema = {
 };
 
 /** The names and types of the content array, alike in two dialects. All other rules are checked with the order. */
-export const contentSchema: Schema = { type: 'array', maxItems: ITEMS_MAX, items: contentItem, description: 'Texts and media for the model.' };
+export const contentSchema: Schema = {
+  type: 'array',
+  maxItems: ITEMS_MAX,
+  items: contentItem,
+  description: 'Texts and media for the model.',
+};
 
 export function readContent(items: readonly WireItem[]): ReadItem[] {
   return items.map((item, index) => {
     const field = `content[${String(index)}]`;
-    return item.type === 'text' ? readText(item.text, field, `${field}.text`) : readMedia({ kind: KINDS[item.type], role: item.role, url: urlOf(item), field, urlField: `${field}.${item.type}.url` });
+    return item.type === 'text'
+      ? readText(item.text, field, `${field}.text`)
+      : readMedia({
+          kind: KINDS[item.type],
+          role: item.role,
+          url: urlOf(item),
+          field,
+          urlField: `${field}.${item.type}.url`,
+        });
   });
 }
 
@@ -97,11 +141,21 @@ export function readMedia({ kind, role, url, field, urlField = field, bare = fal
   const data = bare && isBareBase64(url) ? { declaredType: '', base64: url } : readDataUrl(url, kind, urlField);
   if (data === undefined) return { item: mediaInit(kind, role, { url }), field };
   const { declaredType, base64 } = data;
-  return { item: mediaInit(kind, role, { declaredType }), field, inline: { field: urlField, declaredType, bytes: { base64 } } };
+  return {
+    item: mediaInit(kind, role, { declaredType }),
+    field,
+    inline: { field: urlField, declaredType, bytes: { base64 } },
+  };
 }
 
-export function mediaInit(kind: MediaKind, role: Role | undefined, place: { readonly url?: string; readonly declaredType?: string }): ContentItemInit {
-  return { item: { case: 'media', value: { kind, role: role === undefined ? MediaRole.UNSPECIFIED : ROLES[role], ...place } } };
+export function mediaInit(
+  kind: MediaKind,
+  role: Role | undefined,
+  place: { readonly url?: string; readonly declaredType?: string },
+): ContentItemInit {
+  return {
+    item: { case: 'media', value: { kind, role: role === undefined ? MediaRole.UNSPECIFIED : ROLES[role], ...place } },
+  };
 }
 
 /** Whether an item is for this purpose. */

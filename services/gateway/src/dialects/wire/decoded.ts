@@ -33,14 +33,26 @@ function spell(field: string, names: Readonly<Record<string, string>>, items: re
 }
 
 function assertFits({ order }: Decoded, items: readonly ReadItem[]): void {
-  const lengths = order.content.map(({ item }) => (item.case === 'text' ? item.value.length : item.value?.url.length ?? 0));
-  const others = [order.model, order.sourceTaskId, order.callbackUrl, order.extraJson, order.resolution, order.ratio, order.size];
+  const lengths = order.content.map(({ item }) =>
+    item.case === 'text' ? item.value.length : (item.value?.url.length ?? 0),
+  );
+  const others = [
+    order.model,
+    order.sourceTaskId,
+    order.callbackUrl,
+    order.extraJson,
+    order.resolution,
+    order.ratio,
+    order.size,
+  ];
   const beside = others.reduce((sum, text) => sum + (text?.length ?? 0), 0);
   if (beside + lengths.reduce((sum, length) => sum + length, 0) <= ORDER_CHARACTERS_MAX) return;
   const most = Math.max(0, ...lengths);
   const field = most > beside ? items[lengths.indexOf(most)]?.field : undefined;
   throw new Problem({
-    kind: 'invalid', reason: field === undefined ? 'invalid_request' : 'invalid_content', field,
+    kind: 'invalid',
+    reason: field === undefined ? 'invalid_request' : 'invalid_content',
+    field,
     message: `${field === undefined ? 'the body ' : ''}is too long: the texts and addresses of a request may have ${String(ORDER_CHARACTERS_MAX)} characters together`,
   });
 }

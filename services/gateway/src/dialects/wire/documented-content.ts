@@ -13,7 +13,10 @@ export const ALPHA: Schema = { const: 'Alpha-H3' };
 export const REGENERATED: Schema = { const: '2K', description: '2K, the only one.' };
 export const nonEmpty: Schema = { type: 'string', minLength: 1 };
 
-const text: Schema = { properties: { type: { const: 'text' }, text: { type: 'string', pattern: WORDS } }, required: ['type', 'text'] };
+const text: Schema = {
+  properties: { type: { const: 'text' }, text: { type: 'string', pattern: WORDS } },
+  required: ['type', 'text'],
+};
 const roleIs = (role: Role): Schema => ({ properties: { role: { const: role } }, required: ['role'] });
 
 const image = mediaItem('image_url', 'ImageItem', ['first_frame', 'last_frame', 'reference_image']);
@@ -23,21 +26,36 @@ const anyVideo = mediaItem('video_url', 'VideoItem', ['reference_video', 'base_v
 
 const ITEMS_MAX = 100;
 const items = (title: string, oneOf: readonly Schema[]): Schema => ({ title, oneOf });
-const array = (description: string, of: Schema, more: Schema): Schema => ({ type: 'array', description, minItems: 1, maxItems: ITEMS_MAX, items: of, ...more });
+const array = (description: string, of: Schema, more: Schema): Schema => ({
+  type: 'array',
+  description,
+  minItems: 1,
+  maxItems: ITEMS_MAX,
+  items: of,
+  ...more,
+});
 
 const generationItem = items('ContentItem', [textItemOf('TextItem', TEXT_MAX), image, referenceVideo, audio]);
 
 /** As a generation and a context-IR take it. */
 export const generationContent: Schema = array(
-  'Words and media for the model. Two images have their roles, frames do not mix with references, audio stands beside a reference image or video.', generationItem, { contains: text },
+  'Words and media for the model. Two images have their roles, frames do not mix with references, audio stands beside a reference image or video.',
+  generationItem,
+  { contains: text },
 );
 
 /** Beside a flat prompt, which is the text. */
-export const mediaContent: Schema = { type: 'array', description: 'Media for the model; the words are the prompt.', maxItems: ITEMS_MAX, items: items('MediaItem', [image, referenceVideo, audio]) };
+export const mediaContent: Schema = {
+  type: 'array',
+  description: 'Media for the model; the words are the prompt.',
+  maxItems: ITEMS_MAX,
+  items: items('MediaItem', [image, referenceVideo, audio]),
+};
 
 /** As a regeneration of a video takes it: mode B. */
 export const baseContent: Schema = array(
-  'One base_video, the final prompt of that video, and its reference media.', items('RegenerationItem', [textItemOf('FinalPromptItem', FINAL_PROMPT_MAX), image, anyVideo, audio]),
+  'One base_video, the final prompt of that video, and its reference media.',
+  items('RegenerationItem', [textItemOf('FinalPromptItem', FINAL_PROMPT_MAX), image, anyVideo, audio]),
   { contains: roleIs('base_video'), minContains: 1, maxContains: 1, allOf: [{ contains: text }] },
 );
 
@@ -45,7 +63,11 @@ export const baseContent: Schema = array(
 export const ratioRule: Schema = {
   anyOf: [
     { required: ['ratio'], properties: { ratio: { not: { const: 'adaptive' } } } },
-    { properties: { content: { contains: { properties: { type: { enum: ['image_url', 'video_url', 'audio_url'] } } } } } },
+    {
+      properties: {
+        content: { contains: { properties: { type: { enum: ['image_url', 'video_url', 'audio_url'] } } } },
+      },
+    },
   ],
 };
 
@@ -56,5 +78,9 @@ export function orNull(properties: Readonly<Record<string, Schema>>): Readonly<R
 
 function nullable(schema: Schema): Schema {
   const { description, examples, ...rest } = schema;
-  return { ...(description === undefined ? {} : { description }), ...(examples === undefined ? {} : { examples }), anyOf: [rest, { type: 'null' }] };
+  return {
+    ...(description === undefined ? {} : { description }),
+    ...(examples === undefined ? {} : { examples }),
+    anyOf: [rest, { type: 'null' }],
+  };
 }

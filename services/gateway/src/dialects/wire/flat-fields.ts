@@ -29,28 +29,41 @@ export interface FrameOrder {
 /** Length and frame of a generation: what is said outright, else what the size says, else the model's defaults. */
 export function readFlatFields(fields: FlatFields, model: Model, dimensions?: FrameSize): FrameOrder {
   const size = dimensions ?? readSize(fields.size);
-  const wished = size === undefined ? model.defaults : { ratio: nearestRatio(size, model.ratios) ?? model.defaults.ratio, resolution: resolutionOf(size) };
+  const wished =
+    size === undefined
+      ? model.defaults
+      : { ratio: nearestRatio(size, model.ratios) ?? model.defaults.ratio, resolution: resolutionOf(size) };
   const sizeName = dimensions === undefined ? 'size' : 'width';
-  const nameOf = (field: 'ratio' | 'resolution'): string => (fields[field] === undefined && size !== undefined ? sizeName : field);
+  const nameOf = (field: 'ratio' | 'resolution'): string =>
+    fields[field] === undefined && size !== undefined ? sizeName : field;
   return {
     duration: readSeconds(fields) ?? model.defaults.duration,
     ratio: fields.ratio ?? wished.ratio,
     resolution: fields.resolution ?? wished.resolution,
     ...(size === undefined ? {} : { size: `${String(size.width)}x${String(size.height)}` }),
-    names: { duration: fields.seconds === undefined ? 'duration' : 'seconds', ratio: nameOf('ratio'), resolution: nameOf('resolution') },
+    names: {
+      duration: fields.seconds === undefined ? 'duration' : 'seconds',
+      ratio: nameOf('ratio'),
+      resolution: nameOf('resolution'),
+    },
   };
 }
 
 function readSize(text: string | undefined): FrameSize | undefined {
   if (text === undefined) return undefined;
   const size = parseFrameSize(text);
-  if (size === undefined) throw invalid('size', `must be width x height in pixels, such as "1280x720"; it is ${JSON.stringify(text.slice(0, 40))}`);
+  if (size === undefined)
+    throw invalid(
+      'size',
+      `must be width x height in pixels, such as "1280x720"; it is ${JSON.stringify(text.slice(0, 40))}`,
+    );
   return size;
 }
 
 function readSeconds({ seconds, duration }: FlatFields): number | undefined {
   const [one, other] = [wholeSeconds('seconds', seconds), wholeSeconds('duration', duration)];
-  if (one !== undefined && other !== undefined && one !== other) throw invalid('seconds', 'and duration must not differ; send one of them');
+  if (one !== undefined && other !== undefined && one !== other)
+    throw invalid('seconds', 'and duration must not differ; send one of them');
   return one ?? other;
 }
 
@@ -58,7 +71,10 @@ function wholeSeconds(field: string, value: string | number | undefined): number
   if (value === undefined) return undefined;
   const seconds = typeof value === 'number' || /^\d+$/.test(value) ? Number(value) : Number.NaN;
   if (Number.isInteger(seconds) && Math.abs(seconds) <= SECONDS_MAX) return seconds;
-  throw invalid(field, `must be a whole number of seconds, such as "5"; it is ${JSON.stringify(typeof value === 'string' ? value.slice(0, 40) : value)}`);
+  throw invalid(
+    field,
+    `must be a whole number of seconds, such as "5"; it is ${JSON.stringify(typeof value === 'string' ? value.slice(0, 40) : value)}`,
+  );
 }
 
 /** The flat prompt as an item of its own; nothing where the content holds the same text already. */
@@ -66,13 +82,14 @@ export function readPrompt(prompt: string | undefined, content: readonly WireIte
   const texts = content.flatMap((item) => (item.type === 'text' ? [item.text] : []));
   if (prompt === undefined || (prompt.trim() === '' && texts.length > 0)) return [];
   if (texts.length === 0) return [readText(prompt, 'prompt')];
-  if (texts.some((text) => text !== prompt)) throw invalid('prompt', 'must not differ from the text of content; send one of them');
+  if (texts.some((text) => text !== prompt))
+    throw invalid('prompt', 'must not differ from the text of content; send one of them');
   return [];
 }
 
 /** Refuses a video without words in the field that the client would look for. */
 export function assertPrompted(items: readonly ReadItem[]): void {
-  const hasWords = items.some(({ item }) => item.item?.case === 'text' && (item.item.value).trim() !== '');
+  const hasWords = items.some(({ item }) => item.item?.case === 'text' && item.item.value.trim() !== '');
   if (!hasWords) throw invalid('prompt', 'is required: the words for the video, here or in a text item of content');
 }
 

@@ -1,7 +1,11 @@
 import { invalid } from './shape.ts';
 
 /** A whole number of a query within bounds, or what holds without it. */
-export function wholeNumber(query: URLSearchParams, name: string, bounds: { readonly min: number; readonly max: number; readonly otherwise: number }): number {
+export function wholeNumber(
+  query: URLSearchParams,
+  name: string,
+  bounds: { readonly min: number; readonly max: number; readonly otherwise: number },
+): number {
   const text = query.get(name);
   if (text === null || text === '') return bounds.otherwise;
   const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;

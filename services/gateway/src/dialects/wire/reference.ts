@@ -5,7 +5,11 @@ import { MediaKind } from '@reelgate/proto/tasks/v1/order';
 const DATA_URL_HEAD = /^data:([a-z]+\/[a-z0-9.+-]+)((?:;[a-z0-9-]+=[^;,"]*)*);base64,/i;
 const HEAD_CHARACTERS_MAX = 256;
 
-const FAMILIES: Readonly<Partial<Record<MediaKind, string>>> = { [MediaKind.IMAGE]: 'image', [MediaKind.VIDEO]: 'video', [MediaKind.AUDIO]: 'audio' };
+const FAMILIES: Readonly<Partial<Record<MediaKind, string>>> = {
+  [MediaKind.IMAGE]: 'image',
+  [MediaKind.VIDEO]: 'video',
+  [MediaKind.AUDIO]: 'audio',
+};
 
 /** The bytes of a data URL, still as text. */
 export interface DataUrl {
@@ -17,7 +21,8 @@ export interface DataUrl {
 export function readDataUrl(url: string, kind: MediaKind, field: string): DataUrl | undefined {
   if (!/^data:/i.test(url)) return undefined;
   const [head, declaredType = ''] = DATA_URL_HEAD.exec(url.slice(0, HEAD_CHARACTERS_MAX)) ?? [];
-  if (head === undefined) throw invalidMedia(field, 'must be a data URL with a media type and base64, such as data:image/png;base64,…');
+  if (head === undefined)
+    throw invalidMedia(field, 'must be a data URL with a media type and base64, such as data:image/png;base64,…');
   assertDeclared(declaredType, kind, field);
   return { declaredType: declaredType.toLowerCase(), base64: url.slice(head.length) };
 }
@@ -34,7 +39,11 @@ export function isBareBase64(text: string): boolean {
 /** Refuses a declared type of another family; the bytes themselves are looked at where media are kept. */
 export function assertDeclared(declaredType: string, kind: MediaKind, field: string): void {
   const family = FAMILIES[kind] ?? '';
-  if (!declaredType.toLowerCase().startsWith(`${family}/`)) throw invalidMedia(field, `must be of a media type ${family}/…; it says ${JSON.stringify(declaredType.slice(0, 64))}`);
+  if (!declaredType.toLowerCase().startsWith(`${family}/`))
+    throw invalidMedia(
+      field,
+      `must be of a media type ${family}/…; it says ${JSON.stringify(declaredType.slice(0, 64))}`,
+    );
 }
 
 export function invalidMedia(field: string, message: string): Problem {

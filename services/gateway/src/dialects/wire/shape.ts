@@ -7,22 +7,47 @@ const SHOWN_CHARACTERS_MAX = 64;
 
 /** The word for programs, by the field at the head of the path. */
 const REASONS: Readonly<Record<string, string>> = {
-  model: 'missing_model', content: 'invalid_content', prompt: 'invalid_content', image: 'invalid_content', images: 'invalid_content',
-  duration: 'invalid_duration', seconds: 'invalid_duration', resolution: 'invalid_resolution', ratio: 'invalid_ratio', action: 'invalid_action',
+  model: 'missing_model',
+  content: 'invalid_content',
+  prompt: 'invalid_content',
+  image: 'invalid_content',
+  images: 'invalid_content',
+  duration: 'invalid_duration',
+  seconds: 'invalid_duration',
+  resolution: 'invalid_resolution',
+  ratio: 'invalid_ratio',
+  action: 'invalid_action',
 };
 
 const TYPE_WORDS: Readonly<Record<string, string>> = {
-  string: 'a string', integer: 'a whole number', number: 'a number', boolean: 'true or false', array: 'an array', object: 'an object',
+  string: 'a string',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  array: 'an array',
+  object: 'an object',
 };
 
-const ajv = new Ajv({ allErrors: false, strict: true, allowUnionTypes: true, discriminator: true, strictTypes: false, strictRequired: false, verbose: true });
+const ajv = new Ajv({
+  allErrors: false,
+  strict: true,
+  allowUnionTypes: true,
+  discriminator: true,
+  strictTypes: false,
+  strictRequired: false,
+  verbose: true,
+});
 
 /** Checks names and types of a body, nothing of its meaning; gives it back typed, or refuses with the first fault. */
 export function shapeOf<T extends object>(schema: Schema, hint = ''): (body: unknown) => T {
   const check = ajv.compile(schema);
   return (body) => {
     if (body === null || typeof body !== 'object' || Array.isArray(body)) {
-      throw new Problem({ kind: 'invalid', reason: 'invalid_request', message: `the body must be a JSON object; it is ${shown(body)}` });
+      throw new Problem({
+        kind: 'invalid',
+        reason: 'invalid_request',
+        message: `the body must be a JSON object; it is ${shown(body)}`,
+      });
     }
     if (check(body)) return body as T;
     throw toProblem(check.errors?.[0], hint);
@@ -38,16 +63,32 @@ function toProblem(error: ErrorObject | undefined, hint: string): Problem {
   if (error === undefined) throw new Error('a refused shape without an error');
   const at = fieldOf(error.instancePath);
   const params = error.params as Readonly<Record<string, unknown>>;
-  const { data, parentSchema = {} } = error as ErrorObject & { readonly parentSchema?: Readonly<Record<string, unknown>> };
+  const { data, parentSchema = {} } = error as ErrorObject & {
+    readonly parentSchema?: Readonly<Record<string, unknown>>;
+  };
   const words: Readonly<Record<string, () => Problem>> = {
-    additionalProperties: () => invalid(join(at, cut(String(params['additionalProperty']))), `is not a field here; ${takes(parentSchema)}${hint}`, 'unknown_field'),
-    required: () => invalid(join(at, String(params['missingProperty'])), `is required${describe(parentSchema, String(params['missingProperty']))}${hint}`),
+    additionalProperties: () =>
+      invalid(
+        join(at, cut(String(params['additionalProperty']))),
+        `is not a field here; ${takes(parentSchema)}${hint}`,
+        'unknown_field',
+      ),
+    required: () =>
+      invalid(
+        join(at, String(params['missingProperty'])),
+        `is required${describe(parentSchema, String(params['missingProperty']))}${hint}`,
+      ),
     type: () => invalid(at, `must be ${typeWords(params['type'])}; it is ${shown(data)}`),
-    enum: () => invalid(at, `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}; it is ${shown(data)}`),
+    enum: () =>
+      invalid(at, `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}; it is ${shown(data)}`),
     const: () => invalid(at, `must be ${shown(params['allowedValue'])}; it is ${shown(data)}`),
     minLength: () => invalid(at, 'must not be empty'),
     maxItems: () => invalid(at, `must hold at most ${String(params['limit'])} items`),
-    discriminator: () => invalid(join(at, String(params['tag'])), `must be one of ${tagsOf(parentSchema).join(', ')}; it is ${shown(params['tagValue'])}`),
+    discriminator: () =>
+      invalid(
+        join(at, String(params['tag'])),
+        `must be one of ${tagsOf(parentSchema).join(', ')}; it is ${shown(params['tagValue'])}`,
+      ),
   };
   return words[error.keyword]?.() ?? invalid(at, error.message ?? 'is wrong');
 }
@@ -59,7 +100,11 @@ function reasonOf(field: string): string {
 
 /** `/content/1/role` as `content[1].role`. */
 function fieldOf(pointer: string): string {
-  return pointer.split('/').slice(1).map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~')).reduce(join, '');
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce(join, '');
 }
 
 function join(field: string, step: string): string {
@@ -72,7 +117,8 @@ function takes(schema: Readonly<Record<string, unknown>>): string {
 }
 
 function describe(schema: Readonly<Record<string, unknown>>, field: string): string {
-  const { description } = (schema['properties'] as Readonly<Record<string, { readonly description?: string }>> | undefined)?.[field] ?? {};
+  const { description } =
+    (schema['properties'] as Readonly<Record<string, { readonly description?: string }>> | undefined)?.[field] ?? {};
   return description === undefined ? '' : `: ${uncapitalised(description).replace(/\.$/, '')}`;
 }
 
@@ -82,11 +128,15 @@ function uncapitalised(sentence: string): string {
 }
 
 function typeWords(type: unknown): string {
-  return [type].flat().map((name) => TYPE_WORDS[String(name)] ?? String(name)).join(' or ');
+  return [type]
+    .flat()
+    .map((name) => TYPE_WORDS[String(name)] ?? String(name))
+    .join(' or ');
 }
 
 function tagsOf(schema: Readonly<Record<string, unknown>>): string[] {
-  const branches = (schema['oneOf'] as { readonly properties: { readonly type: { readonly const: string } } }[] | undefined) ?? [];
+  const branches =
+    (schema['oneOf'] as { readonly properties: { readonly type: { readonly const: string } } }[] | undefined) ?? [];
   return branches.map(({ properties }) => properties.type.const);
 }
 

@@ -13,9 +13,20 @@ const STATUS: Readonly<Record<TaskState, string>> = {
   [TaskState.FAILED]: 'failed',
 };
 
-export const statusSchema: Schema = { type: 'string', description: 'queued, in_progress, completed or failed; any other word is the generator\'s own, kept as it was received, and is not final.', examples: ['queued', 'in_progress', 'completed', 'failed'] };
+export const statusSchema: Schema = {
+  type: 'string',
+  description:
+    "queued, in_progress, completed or failed; any other word is the generator's own, kept as it was received, and is not final.",
+  examples: ['queued', 'in_progress', 'completed', 'failed'],
+};
 
-export const errorSchema: Schema = { title: 'TaskError', type: 'object', required: ['code', 'message'], additionalProperties: false, properties: { code: { type: 'string' }, message: { type: 'string' } } };
+export const errorSchema: Schema = {
+  title: 'TaskError',
+  type: 'object',
+  required: ['code', 'message'],
+  additionalProperties: false,
+  properties: { code: { type: 'string' }, message: { type: 'string' } },
+};
 
 /** The state in this service's words; a status word that nobody knows is shown as it was received. */
 export function statusWord(task: Task): string {
@@ -43,17 +54,32 @@ export function failureOf(task: Task): { readonly code: string; readonly message
 }
 
 const USAGE_FIELDS = {
-  total_seconds: 'totalSeconds', input_seconds: 'inputSeconds', output_seconds: 'outputSeconds', input_image_count: 'inputImageCount',
-  input_audio_seconds: 'inputAudioSeconds', total_tokens: 'totalTokens', prompt_tokens: 'promptTokens', completion_tokens: 'completionTokens',
+  total_seconds: 'totalSeconds',
+  input_seconds: 'inputSeconds',
+  output_seconds: 'outputSeconds',
+  input_image_count: 'inputImageCount',
+  input_audio_seconds: 'inputAudioSeconds',
+  total_tokens: 'totalTokens',
+  prompt_tokens: 'promptTokens',
+  completion_tokens: 'completionTokens',
 } as const satisfies Readonly<Record<string, keyof Usage>>;
 
-export const usageSchema: Schema = { title: 'Usage', type: 'object', additionalProperties: false, properties: Object.fromEntries(Object.keys(USAGE_FIELDS).map((field) => [field, { type: 'integer' }])) };
+export const usageSchema: Schema = {
+  title: 'Usage',
+  type: 'object',
+  additionalProperties: false,
+  properties: Object.fromEntries(Object.keys(USAGE_FIELDS).map((field) => [field, { type: 'integer' }])),
+};
 
 /** What was used, field by field as far as it is known; nothing before success. */
 export function usageOf(task: Task): Readonly<Record<string, number>> | undefined {
   const { usage } = task;
   if (!isCompleted(task) || usage === undefined) return undefined;
-  return Object.fromEntries(Object.entries(USAGE_FIELDS).flatMap(([field, from]) => (usage[from] === undefined ? [] : [[field, Number(usage[from])]])));
+  return Object.fromEntries(
+    Object.entries(USAGE_FIELDS).flatMap(([field, from]) =>
+      usage[from] === undefined ? [] : [[field, Number(usage[from])]],
+    ),
+  );
 }
 
 /** Leaves out what is undefined, so that a body has only what there is. */

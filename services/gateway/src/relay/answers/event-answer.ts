@@ -31,7 +31,10 @@ export function eventAnswer(context: AnswerContext): AnswerBody {
     },
     broken: (fault) => {
       // what is held of an event is not shown: half of one cannot be read
-      sink.end(Buffer.from(`${frames.isBetween() ? '' : '\n\n'}${call.endpoint.protocol.stream.faultFrame(fault)}`), {});
+      sink.end(
+        Buffer.from(`${frames.isBetween() ? '' : '\n\n'}${call.endpoint.protocol.stream.faultFrame(fault)}`),
+        {},
+      );
     },
     beat: () => {
       if (frames.isBetween()) write(HEARTBEAT);

@@ -17,7 +17,8 @@ export function eventIn(frame: Buffer): JsonObject | undefined {
 /** A frame in which the upstream tells of a fault, without the upstream's identities; any other frame as it is. */
 export function withoutIdentities(frame: Buffer, identities: Identities): Buffer {
   if (frame[0] === COLON && !frame.includes(DATA)) return plainly(frame, identities);
-  if (!frame.includes(ERROR)) return ERROR_EVENT.test(frame.toString('latin1', 0, EVENT_BYTES)) ? plainly(frame, identities) : frame;
+  if (!frame.includes(ERROR))
+    return ERROR_EVENT.test(frame.toString('latin1', 0, EVENT_BYTES)) ? plainly(frame, identities) : frame;
   const places = dataIn(frame);
   const data = dataOf(frame, places);
   const scrubbed = tellsOfFault(data) ? scrubError(data, identities) : undefined;
@@ -37,7 +38,10 @@ function plainly(frame: Buffer, identities: Identities): Buffer {
 /** Whether a JSON object says that something failed. */
 export function tellsOfFault(json: Buffer): boolean {
   const event = json.includes(ERROR) ? objectIn(json) : undefined;
-  return event !== undefined && (event['type'] === 'error' || isThere(event['error']) || isThere(objectOf(event['response'])?.['error']));
+  return (
+    event !== undefined &&
+    (event['type'] === 'error' || isThere(event['error']) || isThere(objectOf(event['response'])?.['error']))
+  );
 }
 
 /** What stands before a line: a break, or at the beginning of a stream the last byte of a byte order mark. */
@@ -80,5 +84,5 @@ function isThere(value: unknown): boolean {
 }
 
 function objectOf(value: unknown): JsonObject | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value as JsonObject : undefined;
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
 }

@@ -12,7 +12,8 @@ export function heldAnswer(context: AnswerContext): AnswerBody {
   const chunks: Buffer[] = [];
   let bytes = 0;
   let whole: Progress | undefined;
-  let passed: AnswerBody | undefined = Number(context.contentLength) > HELD_BYTES_MAX ? passedAnswer(context, true) : undefined;
+  let passed: AnswerBody | undefined =
+    Number(context.contentLength) > HELD_BYTES_MAX ? passedAnswer(context, true) : undefined;
   return {
     take: (chunk) => {
       if (passed !== undefined) {
@@ -33,7 +34,7 @@ export function heldAnswer(context: AnswerContext): AnswerBody {
       const [first] = chunks;
       const answer = chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
       whole = { begun: true, textBytes: answer.length, usage: usageInBytes(answer, context.call) };
-      const told = tellsOfFault(answer) ? scrubError(answer, context.identities) ?? answer : answer;
+      const told = tellsOfFault(answer) ? (scrubError(answer, context.identities) ?? answer) : answer;
       const hidden = context.hides ? context.hider.hide(told) : told;
       context.sink.begin(context.status, { ...context.headers, 'content-length': String(hidden.length) });
       context.sink.end(hidden, trailers);

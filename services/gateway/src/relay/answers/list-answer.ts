@@ -65,11 +65,21 @@ function elementsAnswer(context: AnswerContext): AnswerBody {
   };
 }
 
-const BETWEEN: ReadonlySet<ListPlace> = new Set<ListPlace>(['opened', 'behind_element', 'behind_comma', 'in_held_element']);
+const BETWEEN: ReadonlySet<ListPlace> = new Set<ListPlace>([
+  'opened',
+  'behind_element',
+  'behind_comma',
+  'in_held_element',
+]);
 const lastElement = (element: string): string => `${element}]`;
 
 /** How a list ends with one more element; undefined: within an element that was begun it cannot. What is only held of one is not shown. */
 const LAST_WORDS: Readonly<Record<ListPlace, ((element: string) => string) | undefined>> = {
-  before: (element) => `[${element}]`, opened: lastElement, behind_comma: lastElement, in_held_element: lastElement,
-  behind_element: (element) => `,${element}]`, in_passing_element: undefined, closed: () => '',
+  before: (element) => `[${element}]`,
+  opened: lastElement,
+  behind_comma: lastElement,
+  in_held_element: lastElement,
+  behind_element: (element) => `,${element}]`,
+  in_passing_element: undefined,
+  closed: () => '',
 };

@@ -24,21 +24,36 @@ function read(pieces: readonly string[]) {
 }
 
 test('each element is found wherever the list is cut, and no byte is lost or changed', () => {
-  const element = fc.dictionary(fc.string(), fc.oneof(fc.string(), fc.constantFrom('"', '\\', '}', '{[', '\\"'), fc.array(fc.dictionary(fc.string(), fc.integer())), fc.integer()));
-  fc.assert(fc.property(fc.array(element), fc.array(fc.integer({ min: 1, max: 20 })), fc.constantFrom(',', '\n,\r\n', ' , '), (values, cuts, comma) => {
-    const texts = values.map((value) => JSON.stringify(value));
-    const list = Buffer.from(`[${texts.join(comma)}]`).toString('latin1');
-    const pieces: string[] = [];
-    for (let at = 0, cut = 0; at < list.length; cut += 1) {
-      const size = cuts[cut % Math.max(1, cuts.length)] ?? 7;
-      pieces.push(list.slice(at, at + size));
-      at += size;
-    }
-    const { all, elements } = read(pieces);
+  const element = fc.dictionary(
+    fc.string(),
+    fc.oneof(
+      fc.string(),
+      fc.constantFrom('"', '\\', '}', '{[', '\\"'),
+      fc.array(fc.dictionary(fc.string(), fc.integer())),
+      fc.integer(),
+    ),
+  );
+  fc.assert(
+    fc.property(
+      fc.array(element),
+      fc.array(fc.integer({ min: 1, max: 20 })),
+      fc.constantFrom(',', '\n,\r\n', ' , '),
+      (values, cuts, comma) => {
+        const texts = values.map((value) => JSON.stringify(value));
+        const list = Buffer.from(`[${texts.join(comma)}]`).toString('latin1');
+        const pieces: string[] = [];
+        for (let at = 0, cut = 0; at < list.length; cut += 1) {
+          const size = cuts[cut % Math.max(1, cuts.length)] ?? 7;
+          pieces.push(list.slice(at, at + size));
+          at += size;
+        }
+        const { all, elements } = read(pieces);
 
-    expect(all).toBe(list);
-    expect(elements).toEqual(texts.map((text) => Buffer.from(text).toString('latin1')));
-  }));
+        expect(all).toBe(list);
+        expect(elements).toEqual(texts.map((text) => Buffer.from(text).toString('latin1')));
+      },
+    ),
+  );
 });
 
 test('an element that is too long to be held passes in pieces', () => {
@@ -50,6 +65,14 @@ test('an element that is too long to be held passes in pieces', () => {
 });
 
 test('tells where the next byte stands', () => {
-  expect(read([' ', '[', '{"a"', ':1}', ',', `{"b":"${'x'.repeat(1_100_000)}`, '"}', ']']).places)
-    .toEqual(['before', 'opened', 'in_held_element', 'behind_element', 'behind_comma', 'in_passing_element', 'behind_element', 'closed']);
+  expect(read([' ', '[', '{"a"', ':1}', ',', `{"b":"${'x'.repeat(1_100_000)}`, '"}', ']']).places).toEqual([
+    'before',
+    'opened',
+    'in_held_element',
+    'behind_element',
+    'behind_comma',
+    'in_passing_element',
+    'behind_element',
+    'closed',
+  ]);
 });

@@ -23,7 +23,11 @@ export interface ListElements {
 export type ListPlace = Between | 'in_held_element' | 'in_passing_element';
 
 type Between = 'before' | 'opened' | 'behind_element' | 'behind_comma' | 'closed';
-const MARKS: Readonly<Record<number, Between>> = { [OPEN_LIST]: 'opened', [COMMA]: 'behind_comma', [CLOSE_LIST]: 'closed' };
+const MARKS: Readonly<Record<number, Between>> = {
+  [OPEN_LIST]: 'opened',
+  [COMMA]: 'behind_comma',
+  [CLOSE_LIST]: 'closed',
+};
 
 export function listElements(): ListElements {
   const scan = objectEnds();

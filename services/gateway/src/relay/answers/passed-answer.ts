@@ -15,7 +15,10 @@ export function passedAnswer(context: AnswerContext, isJson: boolean): AnswerBod
     if (bytes.length > 0 && !sink.write(bytes)) context.pause();
   };
   const { contentLength } = context;
-  sink.begin(context.status, { ...context.headers, ...(contentLength === undefined || rewrites ? {} : { 'content-length': contentLength }) });
+  sink.begin(context.status, {
+    ...context.headers,
+    ...(contentLength === undefined || rewrites ? {} : { 'content-length': contentLength }),
+  });
   return {
     take: (chunk) => {
       if (isJson) tail = lastOf(tail, chunk);

@@ -11,7 +11,14 @@ const MEBIBYTE = 1024 * 1024;
 function reluctant() {
   const seen = { bytes: 0, pauses: 0, reads: false, ended: false, error: undefined as Error | undefined };
   let reading: Dispatcher.DispatchController | undefined;
-  const upstream: Dispatcher.DispatchController = { aborted: false, paused: false, reason: null, abort: () => undefined, pause: () => void (seen.pauses += 1), resume: () => undefined };
+  const upstream: Dispatcher.DispatchController = {
+    aborted: false,
+    paused: false,
+    reason: null,
+    abort: () => undefined,
+    pause: () => void (seen.pauses += 1),
+    resume: () => undefined,
+  };
   const handler = unpacking({
     onResponseStart: (controller) => {
       reading = controller;

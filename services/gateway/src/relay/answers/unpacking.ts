@@ -1,6 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Transform } from 'node:stream';
-import { constants, createBrotliDecompress, createGunzip, createInflate, createInflateRaw, createZstdDecompress } from 'node:zlib';
+import {
+  constants,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  createZstdDecompress,
+} from 'node:zlib';
 import type { Dispatcher } from 'undici';
 
 /** What an answer may come to. It passes in pieces: this bounds the work of a small one that unpacks without end. */
@@ -17,8 +24,11 @@ const ZLIB = { finishFlush: Z_SYNC_FLUSH };
 const gzip = (): Transform => createGunzip(ZLIB);
 type Open = (first: number) => Transform;
 const OPEN: ReadonlyMap<string, Open> = new Map<string, Open>([
-  ['gzip', gzip], ['x-gzip', gzip], ['deflate', (first) => ((first & 0x0f) === ZLIB_METHOD ? createInflate(ZLIB) : createInflateRaw(ZLIB))],
-  ['br', () => createBrotliDecompress()], ['zstd', () => createZstdDecompress({ params: { [WINDOW_LOG]: ZSTD_WINDOW_LOG_MAX } })],
+  ['gzip', gzip],
+  ['x-gzip', gzip],
+  ['deflate', (first) => ((first & 0x0f) === ZLIB_METHOD ? createInflate(ZLIB) : createInflateRaw(ZLIB))],
+  ['br', () => createBrotliDecompress()],
+  ['zstd', () => createZstdDecompress({ params: { [WINDOW_LOG]: ZSTD_WINDOW_LOG_MAX } })],
 ]);
 
 /** The same handler for answers that come compressed although that was not asked for: it gets them plain. An encoding that nobody here reads stays. */
@@ -30,7 +40,12 @@ export function unpacking(handler: Dispatcher.DispatchHandler): Dispatcher.Dispa
       const { 'content-encoding': encoding } = headers;
       const open = encoding === undefined ? undefined : OPEN.get(String(encoding).trim().toLowerCase());
       if (open !== undefined) unpacker = newUnpacker(open, controller, handler);
-      handler.onResponseStart?.(unpacker?.controller ?? controller, status, unpacker === undefined ? headers : plain(headers), message);
+      handler.onResponseStart?.(
+        unpacker?.controller ?? controller,
+        status,
+        unpacker === undefined ? headers : plain(headers),
+        message,
+      );
     },
     onResponseData: (controller, chunk) => {
       if (unpacker === undefined) handler.onResponseData?.(controller, chunk);
@@ -55,7 +70,11 @@ interface Unpacker {
   finish(tell: (controller: Dispatcher.DispatchController) => void): void;
 }
 
-function newUnpacker(open: Open, upstream: Dispatcher.DispatchController, handler: Dispatcher.DispatchHandler): Unpacker {
+function newUnpacker(
+  open: Open,
+  upstream: Dispatcher.DispatchController,
+  handler: Dispatcher.DispatchHandler,
+): Unpacker {
   let stream: Transform | undefined;
   let isOver = false;
   let bytes = 0;
@@ -67,20 +86,31 @@ function newUnpacker(open: Open, upstream: Dispatcher.DispatchController, handle
     handler.onResponseError?.(controller, reason);
   };
   const controller: Dispatcher.DispatchController = {
-    get aborted() { return upstream.aborted; },
-    get paused() { return stream?.isPaused() ?? upstream.paused; },
-    get reason() { return upstream.reason; },
+    get aborted() {
+      return upstream.aborted;
+    },
+    get paused() {
+      return stream?.isPaused() ?? upstream.paused;
+    },
+    get reason() {
+      return upstream.reason;
+    },
     abort: fail,
     pause: () => void (stream ?? upstream).pause(),
     resume: () => void (stream ?? upstream).resume(),
   };
   const begin = (first: number): Transform => {
     stream = open(first);
-    stream.on('drain', () => { upstream.resume(); }).on('error', fail).on('data', (piece: Buffer) => {
-      bytes += piece.length;
-      if (bytes > UNPACKED_BYTES_MAX) fail(TOO_LARGE);
-      else if (!isOver) handler.onResponseData?.(controller, piece);
-    });
+    stream
+      .on('drain', () => {
+        upstream.resume();
+      })
+      .on('error', fail)
+      .on('data', (piece: Buffer) => {
+        bytes += piece.length;
+        if (bytes > UNPACKED_BYTES_MAX) fail(TOO_LARGE);
+        else if (!isOver) handler.onResponseData?.(controller, piece);
+      });
     return stream;
   };
   return {
@@ -103,5 +133,7 @@ function newUnpacker(open: Open, upstream: Dispatcher.DispatchController, handle
 }
 
 function plain(headers: IncomingHttpHeaders): IncomingHttpHeaders {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => name !== 'content-encoding' && name !== 'content-length'));
+  return Object.fromEntries(
+    Object.entries(headers).filter(([name]) => name !== 'content-encoding' && name !== 'content-length'),
+  );
 }

@@ -24,17 +24,35 @@ describe('the usage of a JSON answer is that of the answer itself, wherever it s
     expect(read(text)).toEqual(KNOWN);
   });
   test.each([
-    '{}', '', 'usage', '{"usage":null}', '{"usage":[]}', `{"more":{"usage":${USAGE}}}`, `{"choices":[{"usage":${USAGE}}]}`, `{"text":"\\"usage\\":${USAGE.replaceAll('"', '\\"')}"}`,
+    '{}',
+    '',
+    'usage',
+    '{"usage":null}',
+    '{"usage":[]}',
+    `{"more":{"usage":${USAGE}}}`,
+    `{"choices":[{"usage":${USAGE}}]}`,
+    `{"text":"\\"usage\\":${USAGE.replaceAll('"', '\\"')}"}`,
   ])('and what else is called so is none: %s', (text) => {
     expect(read(text)).toBeUndefined();
   });
   test('of any answer it is the same as if all of it had been parsed', () => {
     const usage = fc.record({ prompt_tokens: fc.nat(), completion_tokens: fc.nat() }, { requiredKeys: [] });
-    const members = fc.array(fc.tuple(fc.oneof(fc.constantFrom('usage', 'choices', 'x"usage"'), fc.string()), fc.oneof(usage, fc.jsonValue({ maxDepth: 3 }), fc.record({ usage }))), { maxLength: 5 });
-    fc.assert(fc.property(members, fc.constantFrom(undefined, 1), (pairs, spacing) => {
-      const answer: unknown = JSON.parse(JSON.stringify(Object.fromEntries(pairs)));
+    const members = fc.array(
+      fc.tuple(
+        fc.oneof(fc.constantFrom('usage', 'choices', 'x"usage"'), fc.string()),
+        fc.oneof(usage, fc.jsonValue({ maxDepth: 3 }), fc.record({ usage })),
+      ),
+      { maxLength: 5 },
+    );
+    fc.assert(
+      fc.property(members, fc.constantFrom(undefined, 1), (pairs, spacing) => {
+        const answer: unknown = JSON.parse(JSON.stringify(Object.fromEntries(pairs)));
 
-      expect(read(JSON.stringify(answer, undefined, spacing))).toEqual(openaiChat.usageIn(answer as Record<string, unknown>, call.content));
-    }), { numRuns: 2000 });
+        expect(read(JSON.stringify(answer, undefined, spacing))).toEqual(
+          openaiChat.usageIn(answer as Record<string, unknown>, call.content),
+        );
+      }),
+      { numRuns: 2000 },
+    );
   });
 });

@@ -14,7 +14,9 @@ const TAIL_BYTES_MAX = 512;
 
 /** What a JSON answer, or its end, says of usage. */
 export function usageInBytes(bytes: Buffer, { endpoint: { protocol }, content }: FrozenCall): Usage | undefined {
-  const answer = (protocol.readsOnlyUsage === true ? atTheEnd(bytes) : undefined) ?? (bytes.length <= PARSED_BYTES_MAX ? parsed(bytes) : undefined);
+  const answer =
+    (protocol.readsOnlyUsage === true ? atTheEnd(bytes) : undefined) ??
+    (bytes.length <= PARSED_BYTES_MAX ? parsed(bytes) : undefined);
   return protocol.usageIn(answer ?? holdersIn(bytes), content);
 }
 
@@ -28,7 +30,10 @@ function atTheEnd(bytes: Buffer): JsonObject | undefined {
   const open = skipSpace(bytes, skipSpace(bytes, at + USAGE.length) + 1);
   if (bytes[open] !== OPEN) return undefined;
   const end = endOfObject(bytes, open);
-  const usage = bytes.length - end <= TAIL_BYTES_MAX && TAIL.test(bytes.toString('latin1', end)) ? parsed(bytes.subarray(open, end)) : undefined;
+  const usage =
+    bytes.length - end <= TAIL_BYTES_MAX && TAIL.test(bytes.toString('latin1', end))
+      ? parsed(bytes.subarray(open, end))
+      : undefined;
   return usage === undefined ? undefined : { usage };
 }
 
@@ -37,7 +42,7 @@ function parsed(bytes: Buffer): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(bytes.toString('utf8'));
     const object: unknown = Array.isArray(value) ? value.at(-1) : value;
-    return typeof object === 'object' && object !== null ? object as JsonObject : undefined;
+    return typeof object === 'object' && object !== null ? (object as JsonObject) : undefined;
   } catch {
     return undefined;
   }
@@ -45,10 +50,12 @@ function parsed(bytes: Buffer): JsonObject | undefined {
 
 /** The objects that hold usage, as the last of their name in these bytes. */
 export function holdersIn(bytes: Buffer): JsonObject {
-  return Object.fromEntries(HOLDERS.flatMap((name) => {
-    const value = lastObjectCalled(name, bytes);
-    return value === undefined ? [] : [[name, value]];
-  }));
+  return Object.fromEntries(
+    HOLDERS.flatMap((name) => {
+      const value = lastObjectCalled(name, bytes);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
 }
 
 function lastObjectCalled(name: string, bytes: Buffer): JsonObject | undefined {

@@ -8,7 +8,10 @@ const OVERLOADED = 529;
 function anthropicUsage(holder: JsonObject): Usage | undefined {
   const usage = objectIn(holder, 'usage');
   return usageOf({
-    inputTokens: quantityOf(usage['input_tokens']) === undefined ? undefined : sumOf(usage['input_tokens'], usage['cache_creation_input_tokens'], usage['cache_read_input_tokens']),
+    inputTokens:
+      quantityOf(usage['input_tokens']) === undefined
+        ? undefined
+        : sumOf(usage['input_tokens'], usage['cache_creation_input_tokens'], usage['cache_read_input_tokens']),
     cachedInputTokens: quantityOf(usage['cache_read_input_tokens']),
     outputTokens: quantityOf(usage['output_tokens']),
   });
@@ -23,9 +26,14 @@ export const anthropicMessages: Protocol = {
   stream: {
     usageMarks: wordsInBytes('message_start', 'message_delta'),
     // the first event has what was read, the last one what was written; some upstreams repeat both there
-    usageAfter: (event, before) => ({ ...before, ...anthropicUsage(objectIn(event, 'message')), ...anthropicUsage(event) }),
+    usageAfter: (event, before) => ({
+      ...before,
+      ...anthropicUsage(objectIn(event, 'message')),
+      ...anthropicUsage(event),
+    }),
     textNames: wordsInBytes('text', 'thinking', 'partial_json'),
-    faultFrame: ({ message, status }) => `event: error\ndata: ${JSON.stringify({ type: 'error', error: { type: status === OVERLOADED || status === 503 ? 'overloaded_error' : 'api_error', message } })}\n\n`,
+    faultFrame: ({ message, status }) =>
+      `event: error\ndata: ${JSON.stringify({ type: 'error', error: { type: status === OVERLOADED || status === 503 ? 'overloaded_error' : 'api_error', message } })}\n\n`,
   },
 };
 

@@ -2,7 +2,12 @@ import { inputTokensBound, objectIn, outputTokensBound, quantityOf, sumOf, usage
 import { wordsInBytes } from './protocol.ts';
 import type { JsonObject, Protocol, StreamFault, Usage } from './protocol.ts';
 
-const STATUS: Readonly<Record<number, string>> = { 429: 'RESOURCE_EXHAUSTED', 502: 'UNAVAILABLE', 503: 'UNAVAILABLE', 504: 'DEADLINE_EXCEEDED' };
+const STATUS: Readonly<Record<number, string>> = {
+  429: 'RESOURCE_EXHAUSTED',
+  502: 'UNAVAILABLE',
+  503: 'UNAVAILABLE',
+  504: 'DEADLINE_EXCEEDED',
+};
 
 function googleUsage(holder: JsonObject): Usage | undefined {
   const usage = objectIn(holder, 'usageMetadata');
@@ -22,7 +27,10 @@ export const googleGenerate: Protocol = {
   isStream: ({ path }) => path.endsWith(':streamGenerateContent'),
   bound: (content) => {
     const settings = objectIn(content.json, 'generationConfig');
-    return { inputTokens: inputTokensBound(content), ...outputTokensBound(settings['maxOutputTokens'], settings['candidateCount']) };
+    return {
+      inputTokens: inputTokensBound(content),
+      ...outputTokensBound(settings['maxOutputTokens'], settings['candidateCount']),
+    };
   },
   usageIn: googleUsage,
   stream: {

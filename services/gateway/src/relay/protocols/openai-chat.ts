@@ -7,7 +7,8 @@ export const openaiChat: Protocol = {
   name: 'openai-chat',
   isStream: ({ json }) => json?.['stream'] === true,
   bound: (content) => ({
-    inputTokens: inputTokensBound(content), ...outputTokensBound(content.json?.['max_completion_tokens'] ?? content.json?.['max_tokens'], content.json?.['n']),
+    inputTokens: inputTokensBound(content),
+    ...outputTokensBound(content.json?.['max_completion_tokens'] ?? content.json?.['max_tokens'], content.json?.['n']),
   }),
   usageIn: openaiUsage,
   readsOnlyUsage: true,
@@ -18,8 +19,11 @@ export const openaiChat: Protocol = {
     faultFrame: (fault) => `data: ${openaiFault(fault)}\n\n`,
     askUsage: (json) => {
       const options = objectIn(json, 'stream_options');
-      return options['include_usage'] === true ? undefined : { name: 'stream_options', valueJson: JSON.stringify({ ...options, include_usage: true }) };
+      return options['include_usage'] === true
+        ? undefined
+        : { name: 'stream_options', valueJson: JSON.stringify({ ...options, include_usage: true }) };
     },
-    isOnlyUsage: (event) => Array.isArray(event['choices']) && listIn(event, 'choices').length === 0 && openaiUsage(event) !== undefined,
+    isOnlyUsage: (event) =>
+      Array.isArray(event['choices']) && listIn(event, 'choices').length === 0 && openaiUsage(event) !== undefined,
   },
 };

@@ -6,7 +6,10 @@ import type { Protocol } from './protocol.ts';
 export const openaiResponses: Protocol = {
   name: 'openai-responses',
   isStream: ({ json }) => json?.['stream'] === true,
-  bound: (content) => ({ inputTokens: inputTokensBound(content), ...outputTokensBound(content.json?.['max_output_tokens']) }),
+  bound: (content) => ({
+    inputTokens: inputTokensBound(content),
+    ...outputTokensBound(content.json?.['max_output_tokens']),
+  }),
   usageIn: openaiUsage,
   readsOnlyUsage: true,
   stream: {
@@ -14,6 +17,7 @@ export const openaiResponses: Protocol = {
     usageMarks: wordsInBytes('response.completed', 'response.incomplete', 'response.failed'),
     usageAfter: (event, before) => openaiUsage(objectIn(event, 'response')) ?? before,
     textNames: wordsInBytes('delta'),
-    faultFrame: ({ message, code }) => `event: error\ndata: ${JSON.stringify({ type: 'error', code, message, param: null })}\n\n`,
+    faultFrame: ({ message, code }) =>
+      `event: error\ndata: ${JSON.stringify({ type: 'error', code, message, param: null })}\n\n`,
   },
 };

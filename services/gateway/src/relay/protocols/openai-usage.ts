@@ -6,7 +6,10 @@ export function openaiUsage(holder: JsonObject): Usage | undefined {
   const usage = objectIn(holder, 'usage');
   return usageOf({
     inputTokens: quantityOf(usage['prompt_tokens'], usage['input_tokens'], usage['total_tokens']),
-    cachedInputTokens: quantityOf(objectIn(usage, 'input_tokens_details')['cached_tokens'], objectIn(usage, 'prompt_tokens_details')['cached_tokens']),
+    cachedInputTokens: quantityOf(
+      objectIn(usage, 'input_tokens_details')['cached_tokens'],
+      objectIn(usage, 'prompt_tokens_details')['cached_tokens'],
+    ),
     outputTokens: quantityOf(usage['completion_tokens'], usage['output_tokens']),
     seconds: quantityOf(usage['seconds']),
   });
@@ -14,5 +17,7 @@ export function openaiUsage(holder: JsonObject): Usage | undefined {
 
 /** The body of an error as OpenAI's clients read it, in a stream too. */
 export function openaiFault({ message, code, status }: StreamFault): string {
-  return JSON.stringify({ error: { message, type: status === 429 ? 'rate_limit_error' : 'server_error', param: null, code } });
+  return JSON.stringify({
+    error: { message, type: status === 429 ? 'rate_limit_error' : 'server_error', param: null, code },
+  });
 }

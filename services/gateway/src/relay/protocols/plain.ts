@@ -12,7 +12,9 @@ const EVENTS: StreamRules = {
 };
 
 export const embeddings: Protocol = {
-  name: 'embeddings', stream: EVENTS, readsOnlyUsage: true,
+  name: 'embeddings',
+  stream: EVENTS,
+  readsOnlyUsage: true,
   isStream: () => false,
   bound: (content) => ({ inputTokens: inputTokensBound(content), outputTokens: 0 }),
   usageIn: (answer) => {
@@ -22,20 +24,25 @@ export const embeddings: Protocol = {
 };
 
 export const rerank: Protocol = {
-  name: 'rerank', stream: EVENTS,
+  name: 'rerank',
+  stream: EVENTS,
   isStream: () => false,
   bound: (content) => ({ inputTokens: inputTokensBound(content), outputTokens: 0 }),
   // Cohere's bills stand under meta; others have a usage
   usageIn: (answer) => {
     const units = objectIn(objectIn(answer, 'meta'), 'billed_units');
-    return usageOf({ inputTokens: quantityOf(units['input_tokens'], openaiUsage(answer)?.inputTokens), outputTokens: quantityOf(units['output_tokens'], 0) });
+    return usageOf({
+      inputTokens: quantityOf(units['input_tokens'], openaiUsage(answer)?.inputTokens),
+      outputTokens: quantityOf(units['output_tokens'], 0),
+    });
   },
 };
 
 export const images: Protocol = {
   name: 'images',
   stream: {
-    ...EVENTS, usageMarks: wordsInBytes('image_generation.completed', 'image_edit.completed'),
+    ...EVENTS,
+    usageMarks: wordsInBytes('image_generation.completed', 'image_edit.completed'),
     usageAfter: (event, before) => ({ ...before, images: (before?.images ?? 0) + 1, ...openaiUsage(event) }),
   },
   isStream: (content) => settingOf(content, 'stream') === 'true',
@@ -48,7 +55,8 @@ export const images: Protocol = {
 };
 
 export const speech: Protocol = {
-  name: 'speech', stream: EVENTS,
+  name: 'speech',
+  stream: EVENTS,
   isStream: ({ json }) => json?.['stream_format'] === 'sse',
   bound: (content) => ({ characters: charactersOf(content) }),
   usageIn: (answer, content) => ({ ...openaiUsage(answer), characters: charactersOf(content) }),
@@ -56,11 +64,13 @@ export const speech: Protocol = {
 };
 
 export const transcription: Protocol = {
-  name: 'transcription', stream: EVENTS,
+  name: 'transcription',
+  stream: EVENTS,
   isStream: (content) => settingOf(content, 'stream') === 'true',
   // how long a recording is stands within it, in dozens of formats
   bound: () => ({}),
-  usageIn: (answer) => usageOf({ ...openaiUsage(answer), seconds: quantityOf(objectIn(answer, 'usage')['seconds'], answer['duration']) }),
+  usageIn: (answer) =>
+    usageOf({ ...openaiUsage(answer), seconds: quantityOf(objectIn(answer, 'usage')['seconds'], answer['duration']) }),
 };
 
 function imagesAskedFor(content: CallContent): number {
@@ -75,5 +85,7 @@ function charactersOf({ json }: CallContent): number {
 /** A setting of a JSON body or of a form, as text. */
 function settingOf({ json, fields }: CallContent, name: string): string | undefined {
   const value = json === undefined ? fields.get(name) : json[name];
-  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+    ? String(value)
+    : undefined;
 }

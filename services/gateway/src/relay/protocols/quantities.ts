@@ -8,13 +8,20 @@ const INLINE_MEDIUM_TOKENS = 2000;
 const BASE64 = /^(data:[\w.+/-]{0,100}(;[\w=.+-]{1,100})*,)?[A-Za-z0-9+/_-]{1024}/;
 const DEPTH_MAX = 64;
 
-const NAMES = ['inputTokens', 'cachedInputTokens', 'outputTokens', 'seconds', 'images', 'characters'] as const satisfies readonly (keyof Usage)[];
+const NAMES = [
+  'inputTokens',
+  'cachedInputTokens',
+  'outputTokens',
+  'seconds',
+  'images',
+  'characters',
+] as const satisfies readonly (keyof Usage)[];
 const NOTHING: JsonObject = {};
 
 /** A member that is an object; an empty one where it is not. */
 export function objectIn(holder: JsonObject | undefined, name: string): JsonObject {
   const value = holder?.[name];
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value as JsonObject : NOTHING;
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : NOTHING;
 }
 
 export function listIn(holder: JsonObject | undefined, name: string): readonly unknown[] {
@@ -52,7 +59,8 @@ export function inputTokensBound({ json, bodyBytes }: CallContent): number {
 }
 
 function textBytes(value: unknown, depth: number): number {
-  if (typeof value === 'string') return value.length >= LONG_TEXT && BASE64.test(value) ? INLINE_MEDIUM_TOKENS : Buffer.byteLength(value) + 2;
+  if (typeof value === 'string')
+    return value.length >= LONG_TEXT && BASE64.test(value) ? INLINE_MEDIUM_TOKENS : Buffer.byteLength(value) + 2;
   if (typeof value !== 'object' || value === null || depth === 0) return 8;
   let sum = 2;
   if (Array.isArray(value)) for (const inner of value) sum += textBytes(inner, depth - 1) + 1;

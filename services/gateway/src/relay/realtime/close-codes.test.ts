@@ -1,7 +1,20 @@
 import { expect, test } from '@jest/globals';
 import { passableCode, passableReason } from './close-codes.ts';
 
-test.each([[1000, 1000], [1001, 1001], [1008, 1008], [1014, 1014], [3000, 3000], [4999, 4999], [1005, undefined], [1006, 1011], [1015, 1011], [1004, 1011], [2999, 1011], [0, 1011]])('%d goes on as %p', (code, expected) => {
+test.each([
+  [1000, 1000],
+  [1001, 1001],
+  [1008, 1008],
+  [1014, 1014],
+  [3000, 3000],
+  [4999, 4999],
+  [1005, undefined],
+  [1006, 1011],
+  [1015, 1011],
+  [1004, 1011],
+  [2999, 1011],
+  [0, 1011],
+])('%d goes on as %p', (code, expected) => {
   expect(passableCode(code)).toBe(expected);
 });
 

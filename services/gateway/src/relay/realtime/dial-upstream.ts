@@ -36,13 +36,24 @@ export interface DialOptions {
 }
 
 /** Opens a session at one channel's upstream. Until it is open nothing has been done there, so another channel may be tried. */
-export async function dialUpstream(channel: RelayChannel, handshake: Handshake, { identities, messageBytesMax, gone }: DialOptions): Promise<Dialled> {
+export async function dialUpstream(
+  channel: RelayChannel,
+  handshake: Handshake,
+  { identities, messageBytesMax, gone }: DialOptions,
+): Promise<Dialled> {
   const { name, value } = channel.credential;
   const origin = new URL(channel.settings.baseUrl).origin.replace(/^http/, 'ws');
-  const socket = new WebSocket(`${origin}${channel.pathOf(PATH)}${searchWithModel(handshake.search, identities.upstreamModel)}`, [...handshake.protocols], {
-    headers: headersOf([...handshake.headers, name, value]), handshakeTimeout: Math.min(DIAL_TIMEOUT_MS, channel.settings.firstByteTimeoutMs),
-    maxPayload: messageBytesMax, perMessageDeflate: false, followRedirects: false,
-  });
+  const socket = new WebSocket(
+    `${origin}${channel.pathOf(PATH)}${searchWithModel(handshake.search, identities.upstreamModel)}`,
+    [...handshake.protocols],
+    {
+      headers: headersOf([...handshake.headers, name, value]),
+      handshakeTimeout: Math.min(DIAL_TIMEOUT_MS, channel.settings.firstByteTimeoutMs),
+      maxPayload: messageBytesMax,
+      perMessageDeflate: false,
+      followRedirects: false,
+    },
+  );
   const { promise, resolve } = Promise.withResolvers<Dialled>();
   const fail = (): void => resolve(gone.aborted ? { kind: 'gone' } : { kind: 'failed' });
   socket.once('open', () => {
@@ -64,7 +75,11 @@ export async function dialUpstream(channel: RelayChannel, handshake: Handshake, 
   }
 }
 
-async function readRefusal(request: ClientRequest, response: IncomingMessage, identities: Identities): Promise<UpstreamRefusal> {
+async function readRefusal(
+  request: ClientRequest,
+  response: IncomingMessage,
+  identities: Identities,
+): Promise<UpstreamRefusal> {
   request.setTimeout(DIAL_TIMEOUT_MS, () => request.destroy());
   const parts: Buffer[] = [];
   let bytes = 0;
@@ -75,7 +90,11 @@ async function readRefusal(request: ClientRequest, response: IncomingMessage, id
   }
   request.destroy();
   const retryAfter = response.headers['retry-after'] ?? '';
-  return { status: response.statusCode ?? 0, body: scrubError(Buffer.concat(parts), identities), retryAfter: WHOLE_SECONDS.test(retryAfter) ? retryAfter : undefined };
+  return {
+    status: response.statusCode ?? 0,
+    body: scrubError(Buffer.concat(parts), identities),
+    retryAfter: WHOLE_SECONDS.test(retryAfter) ? retryAfter : undefined,
+  };
 }
 
 function headersOf(pairs: readonly string[]): Record<string, string[]> {

@@ -27,18 +27,37 @@ export interface Handshake {
 
 /** Reads and checks all that there is to check before anybody is asked; refuses with a Problem. */
 export function readHandshake({ url = '', method, headers, rawHeaders }: IncomingMessage): Handshake {
-  if (method !== 'GET' || !KEY.test(headers['sec-websocket-key'] ?? '')) throw new Problem({ kind: 'invalid', reason: 'invalid_request', message: 'this is no WebSocket handshake' });
-  if (headers['sec-websocket-version'] !== VERSION) throw new Problem({ kind: 'invalid', reason: 'upgrade_required', message: `this route speaks version ${VERSION} of the WebSocket protocol` });
+  if (method !== 'GET' || !KEY.test(headers['sec-websocket-key'] ?? ''))
+    throw new Problem({ kind: 'invalid', reason: 'invalid_request', message: 'this is no WebSocket handshake' });
+  if (headers['sec-websocket-version'] !== VERSION)
+    throw new Problem({
+      kind: 'invalid',
+      reason: 'upgrade_required',
+      message: `this route speaks version ${VERSION} of the WebSocket protocol`,
+    });
   const search = url.includes('?') ? url.slice(url.indexOf('?')) : '';
   const model = new URLSearchParams(search).get('model') ?? '';
-  if (model === '') throw new Problem({ kind: 'invalid', reason: 'missing_model', field: 'model', message: 'is required in the query: the id of a model' });
+  if (model === '')
+    throw new Problem({
+      kind: 'invalid',
+      reason: 'missing_model',
+      field: 'model',
+      message: 'is required in the query: the id of a model',
+    });
   const on = headersOn(rawHeaders, headers.connection);
-  return { model, search, protocols: protocolsOf(headers['sec-websocket-protocol']), headers: on.filter((_, at) => !STAYS.test(on[at - (at % 2)] ?? '')) };
+  return {
+    model,
+    search,
+    protocols: protocolsOf(headers['sec-websocket-protocol']),
+    headers: on.filter((_, at) => !STAYS.test(on[at - (at % 2)] ?? '')),
+  };
 }
 
 /** The query with another model in the place of each that it names; all else as it came. */
 export function searchWithModel(search: string, model: string): string {
-  return search.replace(/(?<=[?&])([^=&]*)=[^&]*/g, (whole, name: string) => (new URLSearchParams(`${name}=`).has('model') ? `${name}=${encodeURIComponent(model)}` : whole));
+  return search.replace(/(?<=[?&])([^=&]*)=[^&]*/g, (whole, name: string) =>
+    new URLSearchParams(`${name}=`).has('model') ? `${name}=${encodeURIComponent(model)}` : whole,
+  );
 }
 
 function protocolsOf(header: string | undefined): readonly string[] {

@@ -26,13 +26,29 @@ export interface OpenOptions {
 }
 
 /** Tries the channels in turn until one takes the session, which then counts there like any call. */
-export async function openUpstream(channels: readonly RelayChannel[], handshake: Handshake, options: OpenOptions): Promise<OpenUpstream | UpstreamRefusal> {
+export async function openUpstream(
+  channels: readonly RelayChannel[],
+  handshake: Handshake,
+  options: OpenOptions,
+): Promise<OpenUpstream | UpstreamRefusal> {
   const first = await tryEach(channels, handshake, { ...options, admit: admission });
-  const { decided, last, waitMs } = first.areAllDown ? await tryEach(channels, handshake, { ...options, admit: lastResort }) : first;
+  const { decided, last, waitMs } = first.areAllDown
+    ? await tryEach(channels, handshake, { ...options, admit: lastResort })
+    : first;
   const found = decided ?? last;
   if (found !== undefined) return found;
-  if (waitMs < Infinity) throw new Problem({ kind: 'exhausted', reason: 'rate_limit_exceeded', retryAfterMs: waitMs, message: 'everything that serves this model is at its limit; try again later' });
-  throw new Problem({ kind: 'unavailable', reason: 'no_channel_available', message: 'nothing that serves this model can be reached at the moment; try again later' });
+  if (waitMs < Infinity)
+    throw new Problem({
+      kind: 'exhausted',
+      reason: 'rate_limit_exceeded',
+      retryAfterMs: waitMs,
+      message: 'everything that serves this model is at its limit; try again later',
+    });
+  throw new Problem({
+    kind: 'unavailable',
+    reason: 'no_channel_available',
+    message: 'nothing that serves this model can be reached at the moment; try again later',
+  });
 }
 
 interface Round {
@@ -44,7 +60,11 @@ interface Round {
   readonly areAllDown: boolean;
 }
 
-async function tryEach(channels: readonly RelayChannel[], handshake: Handshake, { admit, ...options }: OpenOptions & { readonly admit: Admission }): Promise<Round> {
+async function tryEach(
+  channels: readonly RelayChannel[],
+  handshake: Handshake,
+  { admit, ...options }: OpenOptions & { readonly admit: Admission },
+): Promise<Round> {
   let last: UpstreamRefusal | undefined;
   let waitMs = Infinity;
   let wasTried = false;
@@ -58,20 +78,30 @@ async function tryEach(channels: readonly RelayChannel[], handshake: Handshake, 
     const { dialled, upstream } = await onChannel(channel, handshake, options);
     if (upstream !== undefined) return { decided: upstream, waitMs, areAllDown: false };
     if (dialled.kind === 'gone') break;
-    if (dialled.kind === 'refused' && !blamesChannel(dialled.refusal.status)) return { decided: dialled.refusal, waitMs, areAllDown: false };
+    if (dialled.kind === 'refused' && !blamesChannel(dialled.refusal.status))
+      return { decided: dialled.refusal, waitMs, areAllDown: false };
     if (dialled.kind === 'refused' && isForClients(dialled.refusal.status)) last = dialled.refusal;
   }
-  return { ...(last === undefined ? {} : { last }), waitMs: wasTried ? Infinity : waitMs, areAllDown: !wasTried && waitMs === Infinity };
+  return {
+    ...(last === undefined ? {} : { last }),
+    waitMs: wasTried ? Infinity : waitMs,
+    areAllDown: !wasTried && waitMs === Infinity,
+  };
 }
 
-async function onChannel(channel: RelayChannel, handshake: Handshake, { onFailed, ...options }: OpenOptions): Promise<{ readonly dialled: Dialled; readonly upstream?: OpenUpstream }> {
+async function onChannel(
+  channel: RelayChannel,
+  handshake: Handshake,
+  { onFailed, ...options }: OpenOptions,
+): Promise<{ readonly dialled: Dialled; readonly upstream?: OpenUpstream }> {
   const identities = identitiesOf(channel, handshake.model).inErrors;
   channel.inFlight += 1;
   const dialled = await dialUpstream(channel, handshake, { ...options, identities });
   tellCircuit(channel, dialled);
   if (dialled.kind === 'open') return { dialled, upstream: { channel, socket: dialled.socket, identities } };
   leave(channel);
-  if (dialled.kind !== 'gone') onFailed(channel, dialled.kind === 'refused' ? String(dialled.refusal.status) : 'unreachable');
+  if (dialled.kind !== 'gone')
+    onFailed(channel, dialled.kind === 'refused' ? String(dialled.refusal.status) : 'unreachable');
   return { dialled };
 }
 
@@ -81,7 +111,9 @@ export function leave(channel: RelayChannel): void {
 }
 
 function tellCircuit({ circuit }: RelayChannel, dialled: Dialled): void {
-  if (dialled.kind === 'gone' || (dialled.kind === 'refused' && saysNothing(dialled.refusal.status))) circuit.undecided();
-  else if (dialled.kind === 'failed' || (dialled.kind === 'refused' && blamesChannel(dialled.refusal.status))) circuit.failed();
+  if (dialled.kind === 'gone' || (dialled.kind === 'refused' && saysNothing(dialled.refusal.status)))
+    circuit.undecided();
+  else if (dialled.kind === 'failed' || (dialled.kind === 'refused' && blamesChannel(dialled.refusal.status)))
+    circuit.failed();
   else circuit.worked();
 }

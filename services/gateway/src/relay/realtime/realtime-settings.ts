@@ -26,13 +26,45 @@ export interface CheckedRealtime {
 /** JSON Schema of `gateway.realtime`. */
 export const realtimeProperties = {
   message: { type: 'string', format: 'bytes', default: '16MiB' },
-  messages_per_second: { type: 'integer', minimum: 1, maximum: 100_000, default: 200, description: 'a whole number from 1 to 100000' },
+  messages_per_second: {
+    type: 'integer',
+    minimum: 1,
+    maximum: 100_000,
+    default: 200,
+    description: 'a whole number from 1 to 100000',
+  },
   duration: { type: 'string', format: 'duration', default: '60m' },
   ping: { type: 'string', format: 'duration', default: '20s' },
-  sessions: { type: 'integer', minimum: 1, maximum: 1_000_000, default: 2000, description: 'a whole number from 1 to 1000000' },
-  sessions_per_token: { type: 'integer', minimum: 1, maximum: 1_000_000, default: 100, description: 'a whole number from 1 to 1000000' },
+  sessions: {
+    type: 'integer',
+    minimum: 1,
+    maximum: 1_000_000,
+    default: 2000,
+    description: 'a whole number from 1 to 1000000',
+  },
+  sessions_per_token: {
+    type: 'integer',
+    minimum: 1,
+    maximum: 1_000_000,
+    default: 100,
+    description: 'a whole number from 1 to 1000000',
+  },
 } as const;
 
-export function realtimeSettings({ message, messages_per_second: messagesPerSecond, duration, ping, sessions: sessionsMax, sessions_per_token: sessionsPerTokenMax }: CheckedRealtime): RealtimeSettings {
-  return { messageBytesMax: parseBytes(message) ?? 0, messagesPerSecond, durationMaxMs: parseDuration(duration) ?? 0, pingMs: parseDuration(ping) ?? 0, sessionsMax, sessionsPerTokenMax };
+export function realtimeSettings({
+  message,
+  messages_per_second: messagesPerSecond,
+  duration,
+  ping,
+  sessions: sessionsMax,
+  sessions_per_token: sessionsPerTokenMax,
+}: CheckedRealtime): RealtimeSettings {
+  return {
+    messageBytesMax: parseBytes(message) ?? 0,
+    messagesPerSecond,
+    durationMaxMs: parseDuration(duration) ?? 0,
+    pingMs: parseDuration(ping) ?? 0,
+    sessionsMax,
+    sessionsPerTokenMax,
+  };
 }

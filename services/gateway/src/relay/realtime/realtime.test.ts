@@ -25,7 +25,10 @@ const respond = (instructions: string): object => ({ type: 'response.create', re
 describe('messages', () => {
   test('pass in both directions as they are, text as text and bytes as bytes', async () => {
     const { client, got, there } = await under.session();
-    const texts = ['{ "type":"x", "n": 1.0 , "s":"\u2028 🐢 \\u00e9" }', '{"type":"conversation.item.create","item":{"text":"\\"model\\":\\"voice\\""}}'];
+    const texts = [
+      '{ "type":"x", "n": 1.0 , "s":"\u2028 🐢 \\u00e9" }',
+      '{"type":"conversation.item.create","item":{"text":"\\"model\\":\\"voice\\""}}',
+    ];
     const bytes = Buffer.from(Array.from({ length: 70_000 }, (_, at) => at % 256));
     for (const text of texts) client.send(text);
     client.send(bytes, { binary: true });
@@ -42,7 +45,12 @@ describe('messages', () => {
 
     expect(there.asked.query).toBe(`?model=${UPSTREAM_MODELS.main}&x=%41`);
     expect(JSON.parse(got[0] as string)).toMatchObject({ type: 'session.created', session: { model: 'voice' } });
-    expect(there.messages).toEqual([JSON.stringify({ type: 'session.update', session: { model: UPSTREAM_MODELS.main, instructions: 'you are voice' } })]);
+    expect(there.messages).toEqual([
+      JSON.stringify({
+        type: 'session.update',
+        session: { model: UPSTREAM_MODELS.main, instructions: 'you are voice' },
+      }),
+    ]);
     expect(JSON.parse(got[1] as string)).toMatchObject({ session: { model: 'voice', instructions: 'you are voice' } });
   });
 
@@ -73,7 +81,11 @@ describe('messages', () => {
 });
 
 describe('a session ends', () => {
-  test.each([[1000, 'done'], [4001, 'bye'], [3000, '']])('for the upstream as the client ended it: %d %s', async (code, reason) => {
+  test.each([
+    [1000, 'done'],
+    [4001, 'bye'],
+    [3000, ''],
+  ])('for the upstream as the client ended it: %d %s', async (code, reason) => {
     const { client, there, closed } = await under.session();
     client.close(code, reason);
     await closed;
@@ -84,7 +96,11 @@ describe('a session ends', () => {
 
   test('for the client as the upstream ended it, without its identities', async () => {
     const { closed, say } = await under.session();
-    say({ type: 'test.close', code: 4002, reason: `no more of ${UPSTREAM_MODELS.main} for org-UpstreamSecretOrganization` });
+    say({
+      type: 'test.close',
+      code: 4002,
+      reason: `no more of ${UPSTREAM_MODELS.main} for org-UpstreamSecretOrganization`,
+    });
 
     expect(await closed).toEqual({ code: 4002, reason: 'no more of voice for ***' });
   });
@@ -143,7 +159,10 @@ describe('a session ends', () => {
     expect((await under.refusal()).status).toBe(503);
   });
 
-  test.each([['forbidden', 'token_disabled'], ['unauthenticated', 'invalid_api_key']] as const)('when its token is refused as %s, and not while nobody can say', async (kind, reason) => {
+  test.each([
+    ['forbidden', 'token_disabled'],
+    ['unauthenticated', 'invalid_api_key'],
+  ] as const)('when its token is refused as %s, and not while nobody can say', async (kind, reason) => {
     const { got, closed, there, client } = await under.session();
     under.refuseToken(new Problem({ kind: 'unavailable', reason: 'internal_error', message: 'billing is away' }));
     for (let check = 0; check < 4; check += 1) await under.clock.advance(2000);
@@ -197,9 +216,16 @@ describe('money is held before the upstream is dialled, and settled once', () =>
     await until(() => under.settled.length > 0);
     await wait(20);
 
-    expect(under.orders).toMatchObject([{ accountId: 'demo', tokenId: 'token', priceKeys: ['voice__realtime', 'voice'], bound: {} }]);
+    expect(under.orders).toMatchObject([
+      { accountId: 'demo', tokenId: 'token', priceKeys: ['voice__realtime', 'voice'], bound: {} },
+    ]);
     expect(under.orders[0]!.lapsesAt).toBeGreaterThan(under.clock.now() + REALTIME_SETTINGS.durationMaxMs);
-    expect(under.settled).toEqual([{ callId: under.orders[0]!.callId, charge: { basis: 'usage', usage: { inputTokens: 41, outputTokens: 12, cachedInputTokens: 0 } } }]);
+    expect(under.settled).toEqual([
+      {
+        callId: under.orders[0]!.callId,
+        charge: { basis: 'usage', usage: { inputTokens: 41, outputTokens: 12, cachedInputTokens: 0 } },
+      },
+    ]);
   });
 
   test.each<[string, object, Charge['basis']]>([

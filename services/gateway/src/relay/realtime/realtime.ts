@@ -73,19 +73,40 @@ export function openRealtime(deps: RealtimeDeps): Realtime {
   const running = new Set<Promise<unknown>>();
   const places = sessionPlaces(settings);
   const stopping = new AbortController();
-  metrics.gauge('reelgate_relay_realtime_sessions', 'Realtime sessions that are open or being opened', [], (gauge) => gauge.set(places.taken()));
+  metrics.gauge('reelgate_relay_realtime_sessions', 'Realtime sessions that are open or being opened', [], (gauge) =>
+    gauge.set(places.taken()),
+  );
 
   const begin = async (opening: Opening): Promise<UpstreamRefusal | SessionEnd> => {
-    const { handshake: { model }, principal: { accountId, tokenId } } = opening;
+    const {
+      handshake: { model },
+      principal: { accountId, tokenId },
+    } = opening;
     const callId = newId('call');
-    const order = { callId, accountId, tokenId, priceKeys: priceKeysOf(ENDPOINT, model), bound: {}, lapsesAt: clock.now() + settings.durationMaxMs + LAPSE_MARGIN_MS };
+    const order = {
+      callId,
+      accountId,
+      tokenId,
+      priceKeys: priceKeysOf(ENDPOINT, model),
+      bound: {},
+      lapsesAt: clock.now() + settings.durationMaxMs + LAPSE_MARGIN_MS,
+    };
     await charges.place(order);
     const usage = openSessionUsage();
     try {
-      const upstream = await openUpstream(channels.serving(ENDPOINT, model), opening.handshake, { messageBytesMax: settings.messageBytesMax, gone: opening.gone, onFailed: refusalLog(deps, opening) });
+      const upstream = await openUpstream(channels.serving(ENDPOINT, model), opening.handshake, {
+        messageBytesMax: settings.messageBytesMax,
+        gone: opening.gone,
+        onFailed: refusalLog(deps, opening),
+      });
       if (!('socket' in upstream)) return upstream;
       try {
-        return await between(deps, opening, { upstream, usage, stopping: stopping.signal, accept: () => accept(server, accepted, opening, upstream) });
+        return await between(deps, opening, {
+          upstream,
+          usage,
+          stopping: stopping.signal,
+          accept: () => accept(server, accepted, opening, upstream),
+        });
       } finally {
         upstream.socket.terminate();
         leave(upstream.channel);
@@ -97,7 +118,10 @@ export function openRealtime(deps: RealtimeDeps): Realtime {
 
   return {
     serve: async (opening) => {
-      const { handshake: { model }, principal } = opening;
+      const {
+        handshake: { model },
+        principal,
+      } = opening;
       assertSees(principal, model);
       if (channels.serving(ENDPOINT, model).length === 0) throw unknownModel(model);
       if (stopping.signal.aborted) throw busy();
@@ -127,13 +151,29 @@ interface Between {
 }
 
 /** From here on the client's connection is a WebSocket, and a fault can only end it. */
-async function between({ clock, settings, log }: RealtimeDeps, { requestId, principalNow, handshake: { model } }: Opening, { upstream, usage, stopping, accept: open }: Between): Promise<SessionEnd> {
+async function between(
+  { clock, settings, log }: RealtimeDeps,
+  { requestId, principalNow, handshake: { model } }: Opening,
+  { upstream, usage, stopping, accept: open }: Between,
+): Promise<SessionEnd> {
   const client = await open();
   if (client === undefined) return { by: 'client', code: 1006 };
   try {
     const startedAt = clock.now();
-    const end = await runSession(client, upstream, { clock, settings, usage, stopping, mayGoOn: async () => { assertSees(await principalNow(), model); } });
-    if (end.by === 'upstream' && end.code === CLOSE.internal) log.warn({ requestId, channel: upstream.channel.settings.id, model, end: 'broken', ms: clock.now() - startedAt }, 'a channel broke a realtime session off');
+    const end = await runSession(client, upstream, {
+      clock,
+      settings,
+      usage,
+      stopping,
+      mayGoOn: async () => {
+        assertSees(await principalNow(), model);
+      },
+    });
+    if (end.by === 'upstream' && end.code === CLOSE.internal)
+      log.warn(
+        { requestId, channel: upstream.channel.settings.id, model, end: 'broken', ms: clock.now() - startedAt },
+        'a channel broke a realtime session off',
+      );
     return end;
   } catch (error) {
     log.error({ requestId, err: error }, 'a realtime session failed');
@@ -143,7 +183,10 @@ async function between({ clock, settings, log }: RealtimeDeps, { requestId, prin
 }
 
 /** Tells the operator of each channel that did not take a session, and how long that took. */
-function refusalLog({ clock, log }: RealtimeDeps, { requestId, handshake: { model } }: Opening): (channel: RelayChannel, end: string) => void {
+function refusalLog(
+  { clock, log }: RealtimeDeps,
+  { requestId, handshake: { model } }: Opening,
+): (channel: RelayChannel, end: string) => void {
   let since = clock.now();
   return ({ settings: { id: channel } }, end) => {
     log.warn({ requestId, channel, model, end, ms: clock.now() - since }, 'a channel did not take a realtime session');
@@ -151,9 +194,15 @@ function refusalLog({ clock, log }: RealtimeDeps, { requestId, handshake: { mode
   };
 }
 
-function newServer({ messageBytesMax }: RealtimeSettings, accepted: WeakMap<IncomingMessage, Accepted>): WebSocketServer {
+function newServer(
+  { messageBytesMax }: RealtimeSettings,
+  accepted: WeakMap<IncomingMessage, Accepted>,
+): WebSocketServer {
   const server = new WebSocketServer({
-    noServer: true, clientTracking: false, perMessageDeflate: false, maxPayload: messageBytesMax,
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload: messageBytesMax,
     handleProtocols: (_, request) => accepted.get(request)?.protocol || false,
   });
   server.on('headers', (headers, request) => {
@@ -163,7 +212,12 @@ function newServer({ messageBytesMax }: RealtimeSettings, accepted: WeakMap<Inco
 }
 
 /** The client's side, once the upstream's is open; undefined when the client has left meanwhile. */
-function accept(server: WebSocketServer, accepted: WeakMap<IncomingMessage, Accepted>, { request, requestId, socket, head, gone }: Opening, { socket: upstream }: OpenUpstream): Promise<WebSocket | undefined> {
+function accept(
+  server: WebSocketServer,
+  accepted: WeakMap<IncomingMessage, Accepted>,
+  { request, requestId, socket, head, gone }: Opening,
+  { socket: upstream }: OpenUpstream,
+): Promise<WebSocket | undefined> {
   if (gone.aborted) return Promise.resolve(undefined);
   accepted.set(request, { requestId, protocol: upstream.protocol });
   return new Promise((resolve) => {
@@ -181,5 +235,10 @@ function assertSees({ models }: Principal, model: string): void {
 }
 
 function unknownModel(model: string): Problem {
-  return new Problem({ kind: 'not_found', reason: 'model_not_found', field: 'model', message: `${JSON.stringify(model.slice(0, 64))} is not a model that this token can use here; GET /v1/models lists those that it can` });
+  return new Problem({
+    kind: 'not_found',
+    reason: 'model_not_found',
+    field: 'model',
+    message: `${JSON.stringify(model.slice(0, 64))} is not a model that this token can use here; GET /v1/models lists those that it can`,
+  });
 }

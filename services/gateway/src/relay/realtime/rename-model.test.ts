@@ -17,16 +17,26 @@ describe('a model is renamed where a member names it', () => {
 
 describe('and nowhere else', () => {
   test.each([
-    '{"said":"\\"model\\":\\"public.id\\""}', '{"model":"public.id-mini"}', '{"model":"publicXid"}', '{"voice":"public.id"}', '{"my_model":"public.id"}', 'public.id',
+    '{"said":"\\"model\\":\\"public.id\\""}',
+    '{"model":"public.id-mini"}',
+    '{"model":"publicXid"}',
+    '{"voice":"public.id"}',
+    '{"my_model":"public.id"}',
+    'public.id',
   ])('%s', (text) => {
     expect(renamed(text)).toBe(text);
   });
 
   test('whatever somebody says', () => {
-    fc.assert(fc.property(fc.string({ unit: 'binary' }), (said) => {
-      const text = JSON.stringify({ type: 'conversation.item.create', item: { text: `${said}"model":"public.id"${said}` } });
-      expect(renamed(text)).toBe(text);
-    }));
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (said) => {
+        const text = JSON.stringify({
+          type: 'conversation.item.create',
+          item: { text: `${said}"model":"public.id"${said}` },
+        });
+        expect(renamed(text)).toBe(text);
+      }),
+    );
   });
 });
 
@@ -37,5 +47,7 @@ test('a model that is called the same at both ends costs nothing', () => {
 });
 
 test('an id with dollars and quotes is only an id', () => {
-  expect(modelRenamer('a"$&', 'b$1"')(Buffer.from(JSON.stringify({ model: 'a"$&' }))).toString()).toBe(JSON.stringify({ model: 'b$1"' }));
+  expect(modelRenamer('a"$&', 'b$1"')(Buffer.from(JSON.stringify({ model: 'a"$&' }))).toString()).toBe(
+    JSON.stringify({ model: 'b$1"' }),
+  );
 });

@@ -9,5 +9,6 @@ export function modelRenamer(from: string, to: string): (text: Buffer) => Buffer
   const needle = Buffer.from(JSON.stringify(from));
   const member = new RegExp(`("model"\\s*:\\s*)${JSON.stringify(from).replace(META, '\\$&')}`, 'g');
   const value = JSON.stringify(to);
-  return (text) => (text.includes(needle) ? Buffer.from(text.toString().replace(member, (_, name: string) => name + value)) : text);
+  return (text) =>
+    text.includes(needle) ? Buffer.from(text.toString().replace(member, (_, name: string) => name + value)) : text;
 }

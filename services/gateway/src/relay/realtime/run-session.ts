@@ -39,7 +39,11 @@ interface Ending extends SessionEnd {
 }
 
 /** Passes messages between two open sides until one of them ends or a bound is met; resolves when both have closed. */
-export async function runSession(client: WebSocket, { socket: upstream, identities }: OpenUpstream, { clock, settings, usage, mayGoOn, stopping }: SessionOptions): Promise<SessionEnd> {
+export async function runSession(
+  client: WebSocket,
+  { socket: upstream, identities }: OpenUpstream,
+  { clock, settings, usage, mayGoOn, stopping }: SessionOptions,
+): Promise<SessionEnd> {
   const over = new AbortController();
   const ended = Promise.withResolvers<Ending>();
   const end = (ending: Ending): void => {
@@ -47,11 +51,22 @@ export async function runSession(client: WebSocket, { socket: upstream, identiti
     ended.resolve(ending);
   };
   const rate = newRate(clock, settings.messagesPerSecond * SECONDS_A_MINUTE, settings.messagesPerSecond * 2);
-  const [toUpstream, toClient] = [modelRenamer(identities.publicModel, identities.upstreamModel), modelRenamer(identities.upstreamModel, identities.publicModel)];
+  const [toUpstream, toClient] = [
+    modelRenamer(identities.publicModel, identities.upstreamModel),
+    modelRenamer(identities.upstreamModel, identities.publicModel),
+  ];
   pump(client, upstream, (message, isBinary) => {
     if (over.signal.aborted) return undefined;
     if (!rate.take()) {
-      end({ by: 'gateway', code: CLOSE.policy, reason: 'too many messages', event: { code: 'rate_limit_exceeded', message: `a session may send ${String(settings.messagesPerSecond)} messages a second` } });
+      end({
+        by: 'gateway',
+        code: CLOSE.policy,
+        reason: 'too many messages',
+        event: {
+          code: 'rate_limit_exceeded',
+          message: `a session may send ${String(settings.messagesPerSecond)} messages a second`,
+        },
+      });
       return undefined;
     }
     return isBinary ? message : toUpstream(message);
@@ -59,16 +74,22 @@ export async function runSession(client: WebSocket, { socket: upstream, identiti
   pump(upstream, client, (message, isBinary) => {
     if (isBinary) return message;
     usage.see(message);
-    return isError(message) ? scrubError(message, identities) ?? message : toClient(message);
+    return isError(message) ? (scrubError(message, identities) ?? message) : toClient(message);
   });
   client.once('close', (code, reason) => end({ by: 'client', code, reason: reason.toString() }));
-  upstream.once('close', (code, reason) => end(code === CLOSE.abnormal ? LOST : { by: 'upstream', code, reason: scrubText(reason.toString(), identities) }));
+  upstream.once('close', (code, reason) =>
+    end(code === CLOSE.abnormal ? LOST : { by: 'upstream', code, reason: scrubText(reason.toString(), identities) }),
+  );
   stopping.addEventListener('abort', () => end(STOPPING), { signal: over.signal });
   if (stopping.aborted) end(STOPPING);
   const watch = { clock, pingMs: settings.pingMs, over: over.signal };
   void watchSide(client, watch);
   void watchSide(upstream, watch);
-  void watchToken(mayGoOn, { clock, over: over.signal, onRefused: ({ reason, message }) => end({ ...REVOKED, event: { code: reason, message } }) });
+  void watchToken(mayGoOn, {
+    clock,
+    over: over.signal,
+    onRefused: ({ reason, message }) => end({ ...REVOKED, event: { code: reason, message } }),
+  });
   void clock.sleep(settings.durationMaxMs, over.signal).then(() => end(EXPIRED));
   upstream.resume();
   const ending = await ended.promise;
@@ -76,20 +97,38 @@ export async function runSession(client: WebSocket, { socket: upstream, identiti
   return { by: ending.by, code: ending.code };
 }
 
-const LOST: Ending = { by: 'upstream', code: CLOSE.internal, reason: 'the connection was lost', event: { code: 'upstream_failed', message: 'the connection to the model was lost' } };
+const LOST: Ending = {
+  by: 'upstream',
+  code: CLOSE.internal,
+  reason: 'the connection was lost',
+  event: { code: 'upstream_failed', message: 'the connection to the model was lost' },
+};
 const STOPPING: Ending = { by: 'gateway', code: CLOSE.goingAway, reason: 'the server stops' };
 const REVOKED: Ending = { by: 'gateway', code: CLOSE.policy, reason: 'the token may not have this session any more' };
-const EXPIRED: Ending = { by: 'gateway', code: CLOSE.goingAway, reason: 'the session has lasted as long as it may', event: { code: 'session_expired', message: 'the session has lasted as long as it may; open another one' } };
+const EXPIRED: Ending = {
+  by: 'gateway',
+  code: CLOSE.goingAway,
+  reason: 'the session has lasted as long as it may',
+  event: { code: 'session_expired', message: 'the session has lasted as long as it may; open another one' },
+};
 
 /** The side that has ended it is closed already, and closing it again does nothing. */
-async function closeBoth(client: WebSocket, upstream: WebSocket, { code, reason, event }: Ending, clock: Clock): Promise<void> {
+async function closeBoth(
+  client: WebSocket,
+  upstream: WebSocket,
+  { code, reason, event }: Ending,
+  clock: Clock,
+): Promise<void> {
   const closed = new AbortController();
   const sides = [client, upstream];
   const note = (): void => {
     if (sides.every((side) => side.readyState === side.CLOSED)) closed.abort();
   };
   for (const side of sides) side.once('close', note);
-  if (event !== undefined && client.readyState === client.OPEN) client.send(JSON.stringify({ type: 'error', error: { type: 'server_error', ...event, param: null, event_id: null } }));
+  if (event !== undefined && client.readyState === client.OPEN)
+    client.send(
+      JSON.stringify({ type: 'error', error: { type: 'server_error', ...event, param: null, event_id: null } }),
+    );
   for (const side of sides) {
     side.close(passableCode(code), passableReason(reason));
     side.resume();

@@ -8,13 +8,22 @@ export interface SessionPlaces {
   taken(): number;
 }
 
-export function sessionPlaces({ sessionsMax, sessionsPerTokenMax }: Pick<RealtimeSettings, 'sessionsMax' | 'sessionsPerTokenMax'>): SessionPlaces {
+export function sessionPlaces({
+  sessionsMax,
+  sessionsPerTokenMax,
+}: Pick<RealtimeSettings, 'sessionsMax' | 'sessionsPerTokenMax'>): SessionPlaces {
   let all = 0;
   const byToken = new Map<string, number>();
   return {
     take: (tokenId) => {
       const own = byToken.get(tokenId) ?? 0;
-      if (own >= sessionsPerTokenMax) throw new Problem({ kind: 'exhausted', reason: 'rate_limit_exceeded', retryAfterMs: 1000, message: `a token may have ${String(sessionsPerTokenMax)} sessions open at the same time` });
+      if (own >= sessionsPerTokenMax)
+        throw new Problem({
+          kind: 'exhausted',
+          reason: 'rate_limit_exceeded',
+          retryAfterMs: 1000,
+          message: `a token may have ${String(sessionsPerTokenMax)} sessions open at the same time`,
+        });
       if (all >= sessionsMax) throw busy();
       all += 1;
       byToken.set(tokenId, own + 1);
@@ -33,5 +42,10 @@ export function sessionPlaces({ sessionsMax, sessionsPerTokenMax }: Pick<Realtim
 
 /** No session can be opened here, whoever asks. */
 export function busy(): Problem {
-  return new Problem({ kind: 'unavailable', reason: 'gateway_busy', message: 'no further session can be opened here at this moment', retryAfterMs: 1000 });
+  return new Problem({
+    kind: 'unavailable',
+    reason: 'gateway_busy',
+    message: 'no further session can be opened here at this moment',
+    retryAfterMs: 1000,
+  });
 }

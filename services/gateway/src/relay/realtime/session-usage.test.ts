@@ -3,11 +3,26 @@ import { openSessionUsage } from './session-usage.ts';
 import type { Charge } from '../call-charges.ts';
 
 const created = (id: string): object => ({ type: 'response.created', response: { id, status: 'in_progress' } });
-const done = (id: string, usage: object | null, status = 'completed'): object => ({ type: 'response.done', response: { id, status, usage } });
-const used = (input: number, output: number, cached = 0): object => ({ input_tokens: input, output_tokens: output, input_token_details: { cached_tokens: cached } });
+const done = (id: string, usage: object | null, status = 'completed'): object => ({
+  type: 'response.done',
+  response: { id, status, usage },
+});
+const used = (input: number, output: number, cached = 0): object => ({
+  input_tokens: input,
+  output_tokens: output,
+  input_token_details: { cached_tokens: cached },
+});
 const text = (id: string, delta: string): object => ({ type: 'response.output_text.delta', response_id: id, delta });
-const sound = (id: string, characters: number): object => ({ type: 'response.output_audio.delta', response_id: id, delta: 'A'.repeat(characters) });
-const usage = (inputTokens: number, outputTokens: number, cachedInputTokens = 0) => ({ inputTokens, cachedInputTokens, outputTokens });
+const sound = (id: string, characters: number): object => ({
+  type: 'response.output_audio.delta',
+  response_id: id,
+  delta: 'A'.repeat(characters),
+});
+const usage = (inputTokens: number, outputTokens: number, cachedInputTokens = 0) => ({
+  inputTokens,
+  cachedInputTokens,
+  outputTokens,
+});
 
 const chargeAfter = (events: readonly object[]): Charge => {
   const session = openSessionUsage();
@@ -16,14 +31,42 @@ const chargeAfter = (events: readonly object[]): Charge => {
 };
 
 test.each<[string, readonly object[], Charge]>([
-  ['a session without a response costs nothing', [{ type: 'session.created' }, { type: 'conversation.item.added' }], { basis: 'released' }],
-  ['the usage of a response is charged', [created('a'), text('a', 'hello'), done('a', used(11, 7, 4))], { basis: 'usage', usage: usage(11, 7, 4) }],
-  ['responses add up', [created('a'), done('a', used(11, 7)), created('b'), done('b', used(30, 5, 20))], { basis: 'usage', usage: usage(41, 12, 20) }],
-  ['a response that was cancelled has used what it says', [created('a'), done('a', used(11, 2), 'cancelled')], { basis: 'usage', usage: usage(11, 2) }],
+  [
+    'a session without a response costs nothing',
+    [{ type: 'session.created' }, { type: 'conversation.item.added' }],
+    { basis: 'released' },
+  ],
+  [
+    'the usage of a response is charged',
+    [created('a'), text('a', 'hello'), done('a', used(11, 7, 4))],
+    { basis: 'usage', usage: usage(11, 7, 4) },
+  ],
+  [
+    'responses add up',
+    [created('a'), done('a', used(11, 7)), created('b'), done('b', used(30, 5, 20))],
+    { basis: 'usage', usage: usage(41, 12, 20) },
+  ],
+  [
+    'a response that was cancelled has used what it says',
+    [created('a'), done('a', used(11, 2), 'cancelled')],
+    { basis: 'usage', usage: usage(11, 2) },
+  ],
   ['one that does not say costs the hold', [created('a'), done('a', null)], { basis: 'hold' }],
-  ['one that failed without usage costs nothing more', [created('a'), done('a', used(11, 7)), created('b'), done('b', null, 'failed')], { basis: 'usage', usage: usage(11, 7) }],
-  ['text of one that never ended is estimated', [created('a'), done('a', used(11, 7)), created('b'), text('b', 'x'.repeat(40))], { basis: 'estimate', usage: usage(11, 17) }],
-  ['sound of one that never ended is estimated by its length', [created('a'), sound('a', 6400), sound('a', 6400)], { basis: 'estimate', usage: usage(0, 4) }],
+  [
+    'one that failed without usage costs nothing more',
+    [created('a'), done('a', used(11, 7)), created('b'), done('b', null, 'failed')],
+    { basis: 'usage', usage: usage(11, 7) },
+  ],
+  [
+    'text of one that never ended is estimated',
+    [created('a'), done('a', used(11, 7)), created('b'), text('b', 'x'.repeat(40))],
+    { basis: 'estimate', usage: usage(11, 17) },
+  ],
+  [
+    'sound of one that never ended is estimated by its length',
+    [created('a'), sound('a', 6400), sound('a', 6400)],
+    { basis: 'estimate', usage: usage(0, 4) },
+  ],
   ['one of which nothing came costs the hold, being all that there was', [created('a')], { basis: 'hold' }],
   ['what is no event of a response is not read', [{ type: 'echo', text: 'response.done' }], { basis: 'released' }],
 ])('%s', (_name, events, expected) => {

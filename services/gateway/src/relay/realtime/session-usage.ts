@@ -22,7 +22,11 @@ export interface SessionUsage {
 
 /** Sums the usage of responses that are done; one that never came to that is estimated by what came of it. */
 export function openSessionUsage(): SessionUsage {
-  let sum: Required<Pick<Usage, 'inputTokens' | 'cachedInputTokens' | 'outputTokens'>> = { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0 };
+  let sum: Required<Pick<Usage, 'inputTokens' | 'cachedInputTokens' | 'outputTokens'>> = {
+    inputTokens: 0,
+    cachedInputTokens: 0,
+    outputTokens: 0,
+  };
   let [done, unknown] = [0, 0];
   /** Tokens that came of responses not done yet, by the response's id. */
   const running = new Map<string, number>();
@@ -35,7 +39,11 @@ export function openSessionUsage(): SessionUsage {
       return;
     }
     const cached = quantityOf(objectIn(usage, 'input_token_details')['cached_tokens']) ?? 0;
-    sum = { inputTokens: sum.inputTokens + (input ?? 0), cachedInputTokens: sum.cachedInputTokens + cached, outputTokens: sum.outputTokens + (output ?? 0) };
+    sum = {
+      inputTokens: sum.inputTokens + (input ?? 0),
+      cachedInputTokens: sum.cachedInputTokens + cached,
+      outputTokens: sum.outputTokens + (output ?? 0),
+    };
     done += 1;
   };
   return {
@@ -44,15 +52,23 @@ export function openSessionUsage(): SessionUsage {
       const event = message.length > PARSED_BYTES_MAX ? undefined : parsed(message);
       if (event === undefined) return;
       const [type, id] = [String(event['type']), idOf(event['response_id'])];
-      if (type === 'response.created' && running.size < RUNNING_MAX) running.set(idOf(objectIn(event, 'response')['id']), 0);
+      if (type === 'response.created' && running.size < RUNNING_MAX)
+        running.set(idOf(objectIn(event, 'response')['id']), 0);
       else if (type === 'response.done') finish(objectIn(event, 'response'));
-      else if (type.endsWith('.delta') && running.has(id)) running.set(id, (running.get(id) ?? 0) + tokensOf(type, event['delta']));
+      else if (type.endsWith('.delta') && running.has(id))
+        running.set(id, (running.get(id) ?? 0) + tokensOf(type, event['delta']));
     },
     charge: () => {
       if (done === 0 && unknown === 0 && running.size === 0) return { basis: 'released' };
       if (unknown > 0 || (done === 0 && running.values().every((tokens) => tokens === 0))) return { basis: 'hold' };
       if (running.size === 0) return { basis: 'usage', usage: sum };
-      return { basis: 'estimate', usage: { ...sum, outputTokens: Math.ceil(running.values().reduce((all, tokens) => all + tokens, sum.outputTokens)) } };
+      return {
+        basis: 'estimate',
+        usage: {
+          ...sum,
+          outputTokens: Math.ceil(running.values().reduce((all, tokens) => all + tokens, sum.outputTokens)),
+        },
+      };
     },
   };
 }
@@ -69,7 +85,7 @@ function idOf(id: unknown): string {
 function parsed(message: Buffer): JsonObject | undefined {
   try {
     const value = JSON.parse(message.toString()) as unknown;
-    return typeof value === 'object' && value !== null ? value as JsonObject : undefined;
+    return typeof value === 'object' && value !== null ? (value as JsonObject) : undefined;
   } catch {
     return undefined;
   }

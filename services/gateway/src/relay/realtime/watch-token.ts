@@ -15,7 +15,10 @@ export interface TokenWatchOptions {
 }
 
 /** Asks again and again whether a session may go on, until it may not. */
-export async function watchToken(mayGoOn: () => Promise<void>, { clock, over, onRefused }: TokenWatchOptions): Promise<void> {
+export async function watchToken(
+  mayGoOn: () => Promise<void>,
+  { clock, over, onRefused }: TokenWatchOptions,
+): Promise<void> {
   for (;;) {
     await clock.sleep(CHECK_EVERY_MS, over);
     if (over.aborted) return;

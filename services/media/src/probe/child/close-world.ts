@@ -5,7 +5,21 @@ import { isBuiltin, registerHooks } from 'node:module';
  * permission model does not cover the network. A library that detects the C library loads `child_process`; the
  * permission model refuses every use of it.
  */
-const OPEN: ReadonlySet<string> = new Set(['child_process', 'crypto', 'events', 'fs', 'fs/promises', 'module', 'os', 'path', 'stream', 'tty', 'util', 'buffer', 'url']);
+const OPEN: ReadonlySet<string> = new Set([
+  'child_process',
+  'crypto',
+  'events',
+  'fs',
+  'fs/promises',
+  'module',
+  'os',
+  'path',
+  'stream',
+  'tty',
+  'util',
+  'buffer',
+  'url',
+]);
 const NETWORK_GLOBALS = ['fetch', 'WebSocket', 'EventSource', 'Request', 'Response'];
 
 const plain = (specifier: string): string => specifier.replace(/^node:/, '');

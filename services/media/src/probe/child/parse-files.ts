@@ -4,10 +4,18 @@ import type { ProbeJob, ProbeOutcome, Work } from '../probe.ts';
 
 // loaded before the first file, so that the load does not count as its time, and after the modules are closed
 const [{ probeFile }, { redrawImage }, { posterImage }] = await Promise.all([
-  import('../probe-file.ts'), import('../redraw-image.ts'), import('../poster-image.ts'), import('../probe-image.ts'), import('../probe-container.ts'),
+  import('../probe-file.ts'),
+  import('../redraw-image.ts'),
+  import('../poster-image.ts'),
+  import('../probe-image.ts'),
+  import('../probe-container.ts'),
 ]);
 
-const WORKS: Readonly<Record<Work, (job: ProbeJob) => Promise<ProbeOutcome>>> = { probe: probeFile, redraw: redrawImage, poster: posterImage };
+const WORKS: Readonly<Record<Work, (job: ProbeJob) => Promise<ProbeOutcome>>> = {
+  probe: probeFile,
+  redraw: redrawImage,
+  poster: posterImage,
+};
 
 async function answer(job: ProbeJob): Promise<ProbeOutcome> {
   try {

@@ -27,7 +27,7 @@ export class BoxReader {
   }
 
   /** The top-level boxes of a file. Bytes after the last complete box belong to no box, and are not checked. */
-  * atTop(): Generator<Box> {
+  *atTop(): Generator<Box> {
     for (let at = 0; at + HEAD_BYTES <= this.bytes.size;) {
       const box = this.#head(at, this.bytes.size);
       if (box === undefined) return;
@@ -37,7 +37,7 @@ export class BoxReader {
   }
 
   /** The boxes in a box. Each must end within it. A size of zero ends the list, as QuickTime writes it. */
-  * within({ start, end }: Pick<Box, 'start' | 'end'>): Generator<Box> {
+  *within({ start, end }: Pick<Box, 'start' | 'end'>): Generator<Box> {
     for (let at = start; at + HEAD_BYTES <= end;) {
       if (this.bytes.u32(at) === 0) return;
       const box = this.#head(at, end);

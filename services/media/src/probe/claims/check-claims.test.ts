@@ -45,8 +45,13 @@ const rebuilt = (change: (head: Buffer, data: Buffer, movie: Buffer) => readonly
   const [dataAt, movieAt] = [bytes.indexOf('mdat') - 4, bytes.indexOf('moov') - 4];
   return Buffer.concat(change(bytes.subarray(0, dataAt), bytes.subarray(dataAt, movieAt), bytes.subarray(movieAt)));
 };
-const run = (flags: number, count: number, ...parts: readonly Buffer[]): Buffer => box('trun', u32(flags, count), ...parts);
-const fragment = (...runs: readonly Buffer[]): Buffer => Buffer.concat([box('moof', box('mfhd', u32(0, 1)), box('traf', box('tfhd', u32(0x02_0000, 1)), ...runs)), box('mdat', Buffer.alloc(64))]);
+const run = (flags: number, count: number, ...parts: readonly Buffer[]): Buffer =>
+  box('trun', u32(flags, count), ...parts);
+const fragment = (...runs: readonly Buffer[]): Buffer =>
+  Buffer.concat([
+    box('moof', box('mfhd', u32(0, 1)), box('traf', box('tfhd', u32(0x02_0000, 1)), ...runs)),
+    box('mdat', Buffer.alloc(64)),
+  ]);
 const fragmented = (...parts: readonly Buffer[]): Buffer => Buffer.concat([fragmentedMp4(0, 0), ...parts]);
 const index = (offset: number, count = 1): Buffer => {
   const table = box('tfra', u32(0, 1, 0, count, 0, offset), hex('010101'));
@@ -65,47 +70,150 @@ const GOOD: readonly (readonly [string, () => Buffer, string])[] = [
   ['samples of one size', () => mp4(), 'video/mp4'],
   ['samples that are listed one by one', () => mp4({ eachSize: true }), 'video/mp4'],
   ['free boxes anywhere', () => mp4({ inMovie: box('free', Buffer.alloc(99)), after: box('free') }), 'video/mp4'],
-  ['data in a box of the large form', () => rebuilt((head, data, movie) => [head, large('mdat', data.subarray(8)), movie]), 'video/mp4'],
-  ['a movie box of the large form', () => rebuilt((head, data, movie) => [head, data, large('moov', movie.subarray(8))]), 'video/mp4'],
-  ['data up to the end of the file', () => rebuilt((head, data, movie) => [head, movie, u32(0), ascii('mdat'), data.subarray(8)]), 'video/mp4'],
-  ['bytes of no meaning behind the last box', () => Buffer.concat([mp4(), hex('504b0304'), Buffer.alloc(99)]), 'video/mp4'],
-  ['a list of boxes that a zero ends, as QuickTime writes it', () => mp4({ inMovie: box('udta', u32(0)), edits: box('edts', box('elst', u32(0, 1, 107, 0, 0x1_0000)), u32(0)) }), 'video/quicktime'],
-  ['QuickTime sound that is counted in the samples that come out of it', () => mp4({ handler: 'soun', samples: 20_000, sampleBytes: 1, dataBytes: 1000 }), 'video/quicktime'],
-  ['PCM in frames of four bytes', () => mp4({ handler: 'soun', samples: 1000, sampleBytes: 4, samplesPerChunk: 1000, dataBytes: 4000 }), 'video/mp4'],
-  ['sizes in the compact table', () => tabled({ stsz: undefined, stz2: Buffer.concat([u32(0, 8, 107), Buffer.alloc(107, 4)]) }), 'video/mp4'],
+  [
+    'data in a box of the large form',
+    () => rebuilt((head, data, movie) => [head, large('mdat', data.subarray(8)), movie]),
+    'video/mp4',
+  ],
+  [
+    'a movie box of the large form',
+    () => rebuilt((head, data, movie) => [head, data, large('moov', movie.subarray(8))]),
+    'video/mp4',
+  ],
+  [
+    'data up to the end of the file',
+    () => rebuilt((head, data, movie) => [head, movie, u32(0), ascii('mdat'), data.subarray(8)]),
+    'video/mp4',
+  ],
+  [
+    'bytes of no meaning behind the last box',
+    () => Buffer.concat([mp4(), hex('504b0304'), Buffer.alloc(99)]),
+    'video/mp4',
+  ],
+  [
+    'a list of boxes that a zero ends, as QuickTime writes it',
+    () => mp4({ inMovie: box('udta', u32(0)), edits: box('edts', box('elst', u32(0, 1, 107, 0, 0x1_0000)), u32(0)) }),
+    'video/quicktime',
+  ],
+  [
+    'QuickTime sound that is counted in the samples that come out of it',
+    () => mp4({ handler: 'soun', samples: 20_000, sampleBytes: 1, dataBytes: 1000 }),
+    'video/quicktime',
+  ],
+  [
+    'PCM in frames of four bytes',
+    () => mp4({ handler: 'soun', samples: 1000, sampleBytes: 4, samplesPerChunk: 1000, dataBytes: 4000 }),
+    'video/mp4',
+  ],
+  [
+    'sizes in the compact table',
+    () => tabled({ stsz: undefined, stz2: Buffer.concat([u32(0, 8, 107), Buffer.alloc(107, 4)]) }),
+    'video/mp4',
+  ],
   ['groups of samples of two kinds', () => tabled({ sbgp: u32(0, 0x726f_6c6c, 1, 107, 1) }), 'video/mp4'],
   ['fragments', () => fragmentedMp4(20, 1), 'video/mp4'],
   ['a fragment that gives each size', () => fragmented(fragment(run(0x200, 3, u32(20, 20, 20)))), 'video/mp4'],
-  ['a fragment that gives durations before sizes', () => fragmented(fragment(run(0x300, 2, u32(MOST, 20, MOST, 20)))), 'video/mp4'],
+  [
+    'a fragment that gives durations before sizes',
+    () => fragmented(fragment(run(0x300, 2, u32(MOST, 20, MOST, 20)))),
+    'video/mp4',
+  ],
   ['an index of a fragment', () => fragmented(fragment(run(0x200, 1, u32(20))), index(HEAD_BYTES)), 'video/mp4'],
   ['a segment index', () => mp4({ after: box('sidx', u32(0, 1, 24, 0, 0), u16(0, 2), Buffer.alloc(24)) }), 'video/mp4'],
-  ['a WAV that was written while it was heard', () => Buffer.concat([wav(1).subarray(0, 40), u32(MOST), wav(1).subarray(44)]), 'audio/wav'],
-  ['a WebM of unknown lengths', () => Buffer.concat([element('1a45dfa3'), hex('18538067 01ffffffffffffff 1f43b675 01ffffffffffffff'), element('e7', hex('00')), element('a3', hex('81 0000 80 ff')), hex('1f43b675 ff'), element('e7', hex('01'))]), 'video/webm'],
-  ['a block of four frames of a size', () => webm(element('1f43b675', element('a3', hex('81 0000 04 03 aabbccdd')))), 'video/webm'],
-  ['a block of frames as in an Ogg', () => webm(element('1f43b675', element('a0', element('a1', hex('81 0000 02 02 01 02 aa bbbb cccccc'))))), 'video/webm'],
-  ['a block of frames by differences', () => webm(element('1f43b675', element('a3', hex('81 0000 06 02 82 c0 aabb ccddee ff')))), 'video/webm'],
+  [
+    'a WAV that was written while it was heard',
+    () => Buffer.concat([wav(1).subarray(0, 40), u32(MOST), wav(1).subarray(44)]),
+    'audio/wav',
+  ],
+  [
+    'a WebM of unknown lengths',
+    () =>
+      Buffer.concat([
+        element('1a45dfa3'),
+        hex('18538067 01ffffffffffffff 1f43b675 01ffffffffffffff'),
+        element('e7', hex('00')),
+        element('a3', hex('81 0000 80 ff')),
+        hex('1f43b675 ff'),
+        element('e7', hex('01')),
+      ]),
+    'video/webm',
+  ],
+  [
+    'a block of four frames of a size',
+    () => webm(element('1f43b675', element('a3', hex('81 0000 04 03 aabbccdd')))),
+    'video/webm',
+  ],
+  [
+    'a block of frames as in an Ogg',
+    () => webm(element('1f43b675', element('a0', element('a1', hex('81 0000 02 02 01 02 aa bbbb cccccc'))))),
+    'video/webm',
+  ],
+  [
+    'a block of frames by differences',
+    () => webm(element('1f43b675', element('a3', hex('81 0000 06 02 82 c0 aabb ccddee ff')))),
+    'video/webm',
+  ],
 ];
 
 const FALSE: readonly (readonly [string, () => Buffer, string])[] = [
   ['689 bytes that kept a parser busy for minutes', spinningMp4, 'video/mp4'],
-  ...['stts', 'ctts', 'stsc', 'stco', 'co64', 'stss', 'stsd'].map((name) => [`a table ${name} of four thousand million entries`, () => tabled({ [name]: u32(0, MOST, 1, 1, 1) }), 'video/mp4'] as const),
-  ['a table elst of four thousand million entries', () => mp4({ edits: box('edts', box('elst', u32(0, MOST))) }), 'video/mp4'],
-  ['a later table elst that has half of its entries', () => mp4({ edits: box('edts', box('elst', u32(0x0100_0000, 2), Buffer.alloc(30))) }), 'video/mp4'],
+  ...['stts', 'ctts', 'stsc', 'stco', 'co64', 'stss', 'stsd'].map(
+    (name) =>
+      [
+        `a table ${name} of four thousand million entries`,
+        () => tabled({ [name]: u32(0, MOST, 1, 1, 1) }),
+        'video/mp4',
+      ] as const,
+  ),
+  [
+    'a table elst of four thousand million entries',
+    () => mp4({ edits: box('edts', box('elst', u32(0, MOST))) }),
+    'video/mp4',
+  ],
+  [
+    'a later table elst that has half of its entries',
+    () => mp4({ edits: box('edts', box('elst', u32(0x0100_0000, 2), Buffer.alloc(30))) }),
+    'video/mp4',
+  ],
   ['a table sbgp of four thousand million entries', () => tabled({ sbgp: u32(0, 1, MOST) }), 'video/mp4'],
   ['sizes that are not listed', () => tabled({ stsz: u32(0, 0, 107) }), 'video/mp4'],
   ['compact sizes that are not listed', () => tabled({ stsz: undefined, stz2: u32(0, 4, MOST) }), 'video/mp4'],
-  ['compact sizes of a width that there is not', () => tabled({ stz2: Buffer.concat([u32(0, 0, 1), Buffer.alloc(9)]) }), 'video/mp4'],
-  ['samples of one size that are larger than the file', () => mp4({ samples: 0x7fff_ffff, sampleBytes: 1, dataBytes: 16 }), 'video/mp4'],
-  ['listed samples that are larger than the file', () => mp4({ eachSize: true, sampleBytes: 4000, dataBytes: 16 }), 'video/mp4'],
-  ['sound of more samples than any sound has', () => mp4({ handler: 'soun', samples: 1_000_000, sampleBytes: 1, dataBytes: 16 }), 'video/quicktime'],
+  [
+    'compact sizes of a width that there is not',
+    () => tabled({ stz2: Buffer.concat([u32(0, 0, 1), Buffer.alloc(9)]) }),
+    'video/mp4',
+  ],
+  [
+    'samples of one size that are larger than the file',
+    () => mp4({ samples: 0x7fff_ffff, sampleBytes: 1, dataBytes: 16 }),
+    'video/mp4',
+  ],
+  [
+    'listed samples that are larger than the file',
+    () => mp4({ eachSize: true, sampleBytes: 4000, dataBytes: 16 }),
+    'video/mp4',
+  ],
+  [
+    'sound of more samples than any sound has',
+    () => mp4({ handler: 'soun', samples: 1_000_000, sampleBytes: 1, dataBytes: 16 }),
+    'video/quicktime',
+  ],
   ['times of more samples than there are', () => tabled({ stts: u32(0, 1, MOST, 1) }), 'video/mp4'],
   ['offsets of more samples than there are', () => tabled({ ctts: u32(0, 2, 107, 1, 1000, 1) }), 'video/mp4'],
   ['chunks of more samples than there are', () => tabled({ stsc: u32(0, 1, 1, 100_000, 1) }), 'video/mp4'],
   ['chunks that go back', () => tabled({ stsc: u32(0, 2, 5, 1, 1, 2, 1, 1) }), 'video/mp4'],
-  ['a run of chunks up to one that cannot be', () => tabled({ stsc: u32(0, 2, 1, 1, 1, 0x7fff_ffff, 1, 1) }), 'video/mp4'],
+  [
+    'a run of chunks up to one that cannot be',
+    () => tabled({ stsc: u32(0, 2, 1, 1, 1, 0x7fff_ffff, 1, 1) }),
+    'video/mp4',
+  ],
   ['sizes in two tables', () => tabled({ stz2: Buffer.concat([u32(0, 8, 1), Buffer.alloc(1)]) }), 'video/mp4'],
   ['a movie in a movie', () => mp4({ inMovie: box('moov') }), 'video/mp4'],
-  ['a box that ends behind the one that it is in', () => mp4({ inMovie: Buffer.concat([u32(MOST), ascii('free')]) }), 'video/mp4'],
+  [
+    'a box that ends behind the one that it is in',
+    () => mp4({ inMovie: Buffer.concat([u32(MOST), ascii('free')]) }),
+    'video/mp4',
+  ],
   ['a movie box that is cut off', () => mp4().subarray(0, 700), 'video/mp4'],
   ['a fragment of more samples than the file has bytes', () => fragmentedMp4(1, MOST), 'video/mp4'],
   ['a fragment of more samples than bytes', () => fragmented(fragment(run(0x200, 3, u32(1)))), 'video/mp4'],
@@ -113,19 +221,65 @@ const FALSE: readonly (readonly [string, () => Buffer, string])[] = [
   ['a fragment of samples of no bytes', () => fragmentedMp4(1, 100, 0), 'video/mp4'],
   ['an index of more fragments than there are', () => fragmented(fragment(), index(HEAD_BYTES, MOST)), 'video/mp4'],
   ['an index of a fragment that is elsewhere', () => fragmented(fragment(), index(64)), 'video/mp4'],
-  ['a segment index with more entries than bytes', () => mp4({ after: box('sidx', u32(0, 1, 24, 0, 0), u16(0, 60_000), Buffer.alloc(24)) }), 'video/mp4'],
+  [
+    'a segment index with more entries than bytes',
+    () => mp4({ after: box('sidx', u32(0, 1, 24, 0, 0), u16(0, 60_000), Buffer.alloc(24)) }),
+    'video/mp4',
+  ],
   ['tracks that end behind their segment', () => webm(hex('1654ae6b 7ffe')), 'video/webm'],
-  ['a block of 256 frames in four bytes', () => webm(element('1f43b675', element('a3', hex('81 0000 04 ff aabbccdd')))), 'video/webm'],
-  ['a block of frames as in an Ogg that are larger than it', () => webm(element('1f43b675', element('a3', hex('81 0000 02 01 fe aabb')))), 'video/webm'],
-  ['a block of frames by differences that are less than nothing', () => webm(element('1f43b675', element('a3', hex('81 0000 06 03 81 80 80 aabb')))), 'video/webm'],
-  ['a block in a group that ends behind it', () => webm(element('1f43b675', element('a0', hex('a1 88 81')))), 'video/webm'],
+  [
+    'a block of 256 frames in four bytes',
+    () => webm(element('1f43b675', element('a3', hex('81 0000 04 ff aabbccdd')))),
+    'video/webm',
+  ],
+  [
+    'a block of frames as in an Ogg that are larger than it',
+    () => webm(element('1f43b675', element('a3', hex('81 0000 02 01 fe aabb')))),
+    'video/webm',
+  ],
+  [
+    'a block of frames by differences that are less than nothing',
+    () => webm(element('1f43b675', element('a3', hex('81 0000 06 03 81 80 80 aabb')))),
+    'video/webm',
+  ],
+  [
+    'a block in a group that ends behind it',
+    () => webm(element('1f43b675', element('a0', hex('a1 88 81')))),
+    'video/webm',
+  ],
   ['a segment in a segment', () => webm(element('18538067')), 'video/webm'],
-  ['an index of clusters that are not there', () => webm(element('1c53bb6b', element('bb', element('b3', hex('00')), element('b7', element('f1', hex('7fffffff')))))), 'video/webm'],
-  ['a WAV of sound of no bytes', () => Buffer.concat([wav(1).subarray(0, 32), hex('0000'), wav(1).subarray(34)]), 'audio/wav'],
-  ['a WAV with a chunk that ends behind the file', () => Buffer.concat([wav(1).subarray(0, 12), ascii('LIST'), u32(MOST), wav(1).subarray(12)]), 'audio/wav'],
-  ['an MP3 with a tag that ends behind the file', () => Buffer.concat([hex('494433 0300 00 7f7f7f7f'), fixture('audio.mp3')]), 'audio/mpeg'],
-  ['an MP3 that says that it has four thousand million frames', () => Buffer.concat([hex('fffb9064'), Buffer.alloc(32), ascii('Xing'), u32(1, MOST), Buffer.alloc(400)]), 'audio/mpeg'],
-  ['an MP3 that says so in the other way', () => Buffer.concat([hex('fffb9064'), Buffer.alloc(32), ascii('VBRI'), Buffer.alloc(10), u32(MOST), Buffer.alloc(400)]), 'audio/mpeg'],
+  [
+    'an index of clusters that are not there',
+    () =>
+      webm(element('1c53bb6b', element('bb', element('b3', hex('00')), element('b7', element('f1', hex('7fffffff')))))),
+    'video/webm',
+  ],
+  [
+    'a WAV of sound of no bytes',
+    () => Buffer.concat([wav(1).subarray(0, 32), hex('0000'), wav(1).subarray(34)]),
+    'audio/wav',
+  ],
+  [
+    'a WAV with a chunk that ends behind the file',
+    () => Buffer.concat([wav(1).subarray(0, 12), ascii('LIST'), u32(MOST), wav(1).subarray(12)]),
+    'audio/wav',
+  ],
+  [
+    'an MP3 with a tag that ends behind the file',
+    () => Buffer.concat([hex('494433 0300 00 7f7f7f7f'), fixture('audio.mp3')]),
+    'audio/mpeg',
+  ],
+  [
+    'an MP3 that says that it has four thousand million frames',
+    () => Buffer.concat([hex('fffb9064'), Buffer.alloc(32), ascii('Xing'), u32(1, MOST), Buffer.alloc(400)]),
+    'audio/mpeg',
+  ],
+  [
+    'an MP3 that says so in the other way',
+    () =>
+      Buffer.concat([hex('fffb9064'), Buffer.alloc(32), ascii('VBRI'), Buffer.alloc(10), u32(MOST), Buffer.alloc(400)]),
+    'audio/mpeg',
+  ],
 ];
 
 test.each(GOOD)('%s says nothing that is false', (_what, make, mediaType) => {
@@ -140,8 +294,15 @@ test.each(FALSE)('%s is known in milliseconds to say what is false', (_what, mak
 });
 
 test.each([
-  ...MP4_BOMBS.map(([what, make]) => [what, make, 'video/mp4'] as const), ...WEBM_BOMBS.map(([what, make]) => [what, make, 'video/webm'] as const),
-  ...SOUND_BOMBS.flatMap(([what, make]) => [[what, make, 'audio/wav'], [what, make, 'audio/mpeg']] as const),
+  ...MP4_BOMBS.map(([what, make]) => [what, make, 'video/mp4'] as const),
+  ...WEBM_BOMBS.map(([what, make]) => [what, make, 'video/webm'] as const),
+  ...SOUND_BOMBS.flatMap(
+    ([what, make]) =>
+      [
+        [what, make, 'audio/wav'],
+        [what, make, 'audio/mpeg'],
+      ] as const,
+  ),
 ])('%s is looked through in time', (_what, make, mediaType) => {
   expect(timed(make(), mediaType).tookMs).toBeLessThan(SLOW_MS);
 });
@@ -152,7 +313,7 @@ describe('whatever is done to a file', () => {
     let state = seed;
     return (below) => {
       state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
-      return Math.floor(state / 2 ** 31 * below);
+      return Math.floor((state / 2 ** 31) * below);
     };
   };
   const NUMBERS = [0, 1, 7, 8, 0xff, 0x7fff_ffff, 0x8000_0000, MOST];
@@ -166,7 +327,10 @@ describe('whatever is done to a file', () => {
         if (next(2) === 0) bytes[at] = next(256);
         else bytes.writeUInt32BE(NUMBERS[next(NUMBERS.length)] ?? 0, at);
       }
-      const { fits: isTrue, tookMs } = timed(next(6) === 0 ? bytes.subarray(0, next(bytes.byteLength)) : bytes, mediaType);
+      const { fits: isTrue, tookMs } = timed(
+        next(6) === 0 ? bytes.subarray(0, next(bytes.byteLength)) : bytes,
+        mediaType,
+      );
 
       expect(typeof isTrue).toBe('boolean');
       expect(tookMs).toBeLessThan(SLOW_MS);
@@ -175,5 +339,10 @@ describe('whatever is done to a file', () => {
 });
 
 test('an empty file says nothing', () => {
-  expect(['video/mp4', 'video/webm', 'audio/wav', 'audio/mpeg'].map((type) => fits(Buffer.alloc(0), type))).toEqual([true, true, true, true]);
+  expect(['video/mp4', 'video/webm', 'audio/wav', 'audio/mpeg'].map((type) => fits(Buffer.alloc(0), type))).toEqual([
+    true,
+    true,
+    true,
+    true,
+  ]);
 });

@@ -7,7 +7,11 @@ import { checkWebm } from './webm-claims.ts';
 
 /** By the type of a container. A picture is checked where its size is read. */
 const CHECKS: Readonly<Record<string, (bytes: FileBytes) => void>> = {
-  'video/mp4': checkMovie, 'video/quicktime': checkMovie, 'video/webm': checkWebm, 'audio/wav': checkWave, 'audio/mpeg': checkMp3,
+  'video/mp4': checkMovie,
+  'video/quicktime': checkMovie,
+  'video/webm': checkWebm,
+  'audio/wav': checkWave,
+  'audio/mpeg': checkMp3,
 };
 
 /**

@@ -14,7 +14,11 @@ export interface Element {
   readonly end: number | undefined;
 }
 
-interface Vint { readonly value: number; readonly length: number; readonly isUnknown: boolean }
+interface Vint {
+  readonly value: number;
+  readonly length: number;
+  readonly isUnknown: boolean;
+}
 
 /** A number whose first bit that is set says how many bytes it has; those bits are taken off. */
 export function vintAt(bytes: FileBytes, at: number): Vint {
@@ -53,10 +57,17 @@ export class ElementReader {
   }
 
   /** The elements in one whose end is known, each of which must end within it. */
-  * within({ start, end }: { readonly start: number; readonly end: number }): Generator<Element & { readonly end: number }> {
+  *within({
+    start,
+    end,
+  }: {
+    readonly start: number;
+    readonly end: number;
+  }): Generator<Element & { readonly end: number }> {
     for (let position = start; position < end;) {
       const element = this.at(position);
-      if (element.end === undefined || element.end > end) throw new FalseClaim('has an element that ends behind the one that it is in');
+      if (element.end === undefined || element.end > end)
+        throw new FalseClaim('has an element that ends behind the one that it is in');
       yield { ...element, end: element.end };
       position = element.end;
     }

@@ -20,7 +20,7 @@ export class FileBytes {
 
   u8(at: number): number {
     if (at < 0 || at >= this.size) throw new FalseClaim('reaches behind the end of the file');
-    const start = at - at % PAGE_BYTES;
+    const start = at - (at % PAGE_BYTES);
     if (start !== this.#pageStart) this.#read(start);
     return this.#page[at - start] ?? 0;
   }

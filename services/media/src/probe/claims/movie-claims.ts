@@ -7,7 +7,17 @@ import { SampleTables, entriesOf } from './sample-tables.ts';
 
 /** The boxes that hold boxes, and the one place where each may stand. No other box is opened. */
 const PARENTS: Readonly<Record<string, string>> = {
-  moov: '', moof: '', mfra: '', trak: 'moov', mvex: 'moov', edts: 'trak', mdia: 'trak', minf: 'mdia', dinf: 'minf', stbl: 'minf', traf: 'moof',
+  moov: '',
+  moof: '',
+  mfra: '',
+  trak: 'moov',
+  mvex: 'moov',
+  edts: 'trak',
+  mdia: 'trak',
+  minf: 'mdia',
+  dinf: 'minf',
+  stbl: 'minf',
+  traf: 'moof',
 };
 const SIDX_COUNT_AT: Readonly<Record<number, number>> = { 0: 22, 1: 30 };
 const SIDX_ENTRY_BYTES = 12;
@@ -17,7 +27,10 @@ const HANDLER_AT = 8;
 /** More than the tables of hours of film. The parser reads no more of them at once. */
 export const MOVIE_BYTES_MAX = 8 * 1024 * 1024;
 
-interface Track { readonly tables: SampleTables; handler: string }
+interface Track {
+  readonly tables: SampleTables;
+  handler: string;
+}
 
 /** Throws a `FalseClaim` where an MP4 or MOV says that it holds more than it can. The parser need not be asked then. */
 export function checkMovie(bytes: FileBytes): void {
@@ -32,14 +45,27 @@ type Leaf = (movie: MovieCheck, box: Box) => void;
 
 /** The boxes that are checked, by the name of their parent and their own name. */
 const LEAVES: Readonly<Record<string, Leaf>> = {
-  'mdia/hdlr': (movie, box) => { movie.readHandler(box); },
-  'mvex/trex': ({ fragments }, box) => { fragments.addDefaults(box); },
-  'traf/tfhd': ({ fragments }, box) => { fragments.beginTrack(box); },
-  'traf/trun': ({ fragments }, box) => { fragments.addRun(box); },
-  'mfra/tfra': (movie, box) => { movie.indexes.push(box); },
+  'mdia/hdlr': (movie, box) => {
+    movie.readHandler(box);
+  },
+  'mvex/trex': ({ fragments }, box) => {
+    fragments.addDefaults(box);
+  },
+  'traf/tfhd': ({ fragments }, box) => {
+    fragments.beginTrack(box);
+  },
+  'traf/trun': ({ fragments }, box) => {
+    fragments.addRun(box);
+  },
+  'mfra/tfra': (movie, box) => {
+    movie.indexes.push(box);
+  },
   '/sidx': ({ boxes: { bytes } }, { start, end }) => {
     const countAt = start + (SIDX_COUNT_AT[bytes.u8(start)] ?? SIDX_COUNT_AT[1] ?? 0);
-    claim(bytes.u16(countAt) * SIDX_ENTRY_BYTES <= end - countAt - 2, 'has a segment index with more entries than bytes');
+    claim(
+      bytes.u16(countAt) * SIDX_ENTRY_BYTES <= end - countAt - 2,
+      'has a segment index with more entries than bytes',
+    );
   },
 };
 
@@ -74,7 +100,8 @@ class MovieCheck {
     const { bytes } = this.boxes;
     const at = bytes.size - (bytes.size < INDEX_SIZE_BYTES ? 0 : bytes.u32(bytes.size - INDEX_SIZE_BYTES));
     const found = this.boxes.headAt(at);
-    if (found?.name === 'mfra' && !this.indexes.some((index) => index.at > at && index.at < found.end)) this.open(found, '');
+    if (found?.name === 'mfra' && !this.indexes.some((index) => index.at > at && index.at < found.end))
+      this.open(found, '');
     for (const index of this.indexes) this.fragments.checkIndex(index);
   }
 

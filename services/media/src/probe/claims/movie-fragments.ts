@@ -7,7 +7,11 @@ const RUN_SAMPLES_MAX = 1_000_000;
 const SAMPLES_MAX = 16_000_000;
 
 /** In the flags of a fragment's head: what is given before the default size, and that the default size is given. */
-const HEAD_FIELDS: readonly (readonly [flag: number, bytes: number])[] = [[0x1, 8], [0x2, 4], [0x8, 4]];
+const HEAD_FIELDS: readonly (readonly [flag: number, bytes: number])[] = [
+  [0x1, 8],
+  [0x2, 4],
+  [0x8, 4],
+];
 const HEAD_HAS_SIZE = 0x10;
 /** In the flags of a run: fields of four bytes once, and for each sample. */
 const RUN_ONCE = [0x1, 0x4];
@@ -46,7 +50,10 @@ export class MovieFragments {
     const flags = this.#bytes.u24(start + 1);
     this.#trackId = this.#bytes.u32(start + 4);
     const before = HEAD_FIELDS.reduce((sum, [flag, size]) => sum + ((flags & flag) === 0 ? 0 : size), 0);
-    this.#defaultSize = (flags & HEAD_HAS_SIZE) === 0 ? this.#defaultSizes.get(this.#trackId) ?? 0 : this.#bytes.u32(start + 8 + before);
+    this.#defaultSize =
+      (flags & HEAD_HAS_SIZE) === 0
+        ? (this.#defaultSizes.get(this.#trackId) ?? 0)
+        : this.#bytes.u32(start + 8 + before);
   }
 
   /** `trun` */
@@ -59,7 +66,10 @@ export class MovieFragments {
     claim(count <= RUN_SAMPLES_MAX, 'has a run of too many samples');
     this.#samples += count;
     claim(this.#samples <= Math.min(SAMPLES_MAX, this.#bytes.size), 'has fragments of more samples than bytes');
-    this.#sampleBytes += (flags & RUN_HAS_SIZES) === 0 ? this.#sizeOfEqual(count) : this.#sizeOfEach(first + ((flags & RUN_HAS_DURATIONS) === 0 ? 0 : WORD_BYTES), count, each);
+    this.#sampleBytes +=
+      (flags & RUN_HAS_SIZES) === 0
+        ? this.#sizeOfEqual(count)
+        : this.#sizeOfEach(first + ((flags & RUN_HAS_DURATIONS) === 0 ? 0 : WORD_BYTES), count, each);
     claim(this.#sampleBytes <= this.#bytes.size, 'has fragments that are larger than the file');
   }
 
@@ -68,11 +78,14 @@ export class MovieFragments {
     const isLong = this.#bytes.u8(start) === 1;
     const widths = this.#bytes.u8(start + 11);
     const count = this.#bytes.u32(start + 12);
-    const each = (isLong ? 16 : 8) + 3 + (widths >> 4 & 3) + (widths >> 2 & 3) + (widths & 3);
+    const each = (isLong ? 16 : 8) + 3 + ((widths >> 4) & 3) + ((widths >> 2) & 3) + (widths & 3);
     claim(count * each <= end - start - 16, 'has an index with more entries than bytes');
     claim(count <= this.#starts.size, 'has an index of more fragments than there are');
     for (let at = start + 16; at < start + 16 + count * each; at += each) {
-      claim(this.#starts.has(isLong ? this.#bytes.u64(at + 8) : this.#bytes.u32(at + 4)), 'has an index of fragments that are not there');
+      claim(
+        this.#starts.has(isLong ? this.#bytes.u64(at + 8) : this.#bytes.u32(at + 4)),
+        'has an index of fragments that are not there',
+      );
     }
   }
 

@@ -10,19 +10,45 @@ const SOUND_SIZE = 1;
 /** Of a size in the compact table. */
 const FIELD_BITS: ReadonlySet<number> = new Set([4, 8, 16]);
 /** Where the number of entries stands in a table, behind its head, and the bytes of each entry. */
-interface Layout { readonly countAt: number; readonly entryBytes: number }
+interface Layout {
+  readonly countAt: number;
+  readonly entryBytes: number;
+}
 const four = (entryBytes: number): Layout => ({ countAt: 4, entryBytes });
 /** By name; of version 0. Tables that grow with their version are laid out below. */
 const LAYOUTS: Readonly<Record<string, Layout>> = {
-  stsd: four(8), stts: four(8), ctts: four(8), stsc: four(12), stco: four(4), co64: four(8), stss: four(4), stps: four(4), dref: four(8), elst: four(12), sbgp: { countAt: 8, entryBytes: 8 },
+  stsd: four(8),
+  stts: four(8),
+  ctts: four(8),
+  stsc: four(12),
+  stco: four(4),
+  co64: four(8),
+  stss: four(4),
+  stps: four(4),
+  dref: four(8),
+  elst: four(12),
+  sbgp: { countAt: 8, entryBytes: 8 },
 };
 const LATER_LAYOUTS: Readonly<Record<string, Layout>> = { elst: four(20), sbgp: { countAt: 12, entryBytes: 8 } };
 
 /** By which a track finds its samples. The parser adds up two of a kind. */
-const OF_ONE_TRACK: Readonly<Record<string, string>> = { stsd: 'stsd', stts: 'stts', ctts: 'ctts', stsc: 'stsc', stsz: 'sizes', stz2: 'sizes', stco: 'chunks', co64: 'chunks', stss: 'stss' };
+const OF_ONE_TRACK: Readonly<Record<string, string>> = {
+  stsd: 'stsd',
+  stts: 'stts',
+  ctts: 'ctts',
+  stsc: 'stsc',
+  stsz: 'sizes',
+  stz2: 'sizes',
+  stco: 'chunks',
+  co64: 'chunks',
+  stss: 'stss',
+};
 
 /** Every entry that a table says it has must be in it. Gives their number and where the first one stands. */
-export function entriesOf(bytes: FileBytes, { name, start, end }: Box): { readonly count: number; readonly at: number } | undefined {
+export function entriesOf(
+  bytes: FileBytes,
+  { name, start, end }: Box,
+): { readonly count: number; readonly at: number } | undefined {
   const layout = (bytes.u8(start) > 0 ? LATER_LAYOUTS[name] : undefined) ?? LAYOUTS[name];
   if (layout === undefined) return undefined;
   const count = bytes.u32(start + layout.countAt);
@@ -52,7 +78,10 @@ export class SampleTables {
     const samples = this.#checkSizes(handler === 'soun');
     const most = 2 * samples + SAMPLES_TOLERATED;
     for (const name of ['stts', 'ctts']) {
-      claim(this.#sum(name, 8, (at) => this.#bytes.u32(at)) <= most, `has a table ${name} of more samples than there are`);
+      claim(
+        this.#sum(name, 8, (at) => this.#bytes.u32(at)) <= most,
+        `has a table ${name} of more samples than there are`,
+      );
     }
     claim((this.#entries('stss')?.count ?? 0) <= most, 'has more key samples than samples');
     claim(this.#samplesInChunks() <= most, 'has chunks of more samples than there are');
@@ -72,7 +101,10 @@ export class SampleTables {
     }
     const first = table.start + 12;
     claim(4 * count <= table.end - first, 'has a table stsz with more entries than bytes');
-    claim(this.#total(first, count, 4, (at) => this.#bytes.u32(at)) <= this.#bytes.size, 'has samples that are larger than the file');
+    claim(
+      this.#total(first, count, 4, (at) => this.#bytes.u32(at)) <= this.#bytes.size,
+      'has samples that are larger than the file',
+    );
     return count;
   }
 

@@ -35,7 +35,7 @@ export function checkWave(bytes: FileBytes): void {
     if (name === 'data' && start + size > bytes.size) return;
     claim(start + size <= bytes.size, `has a chunk ${name} that ends behind the file`);
     if (name === 'fmt ') checkFormat(bytes, start, size);
-    at = start + size + size % 2;
+    at = start + size + (size % 2);
   }
 }
 

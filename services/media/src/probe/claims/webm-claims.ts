@@ -13,7 +13,17 @@ const SIMPLE_BLOCK = 0xa3;
 const BLOCK_GROUP = 0xa0;
 const BLOCK = 0xa1;
 /** What a segment holds, and what may end a cluster of unknown length: heads, seeks, information, clusters, tracks, cues, attachments, chapters, tags. */
-const IN_SEGMENT: ReadonlySet<number> = new Set([0x1a45dfa3, 0x114d9b74, 0x1549a966, CLUSTER, 0x1654ae6b, CUES, 0x1941a469, 0x1043a770, 0x1254c367]);
+const IN_SEGMENT: ReadonlySet<number> = new Set([
+  0x1a45dfa3,
+  0x114d9b74,
+  0x1549a966,
+  CLUSTER,
+  0x1654ae6b,
+  CUES,
+  0x1941a469,
+  0x1043a770,
+  0x1254c367,
+]);
 /** More than the index of hours of film, in one piece. */
 const PART_BYTES_MAX = 8 * 1024 * 1024;
 const UINT_BYTES_MAX = 8;
@@ -103,12 +113,15 @@ const LACINGS: readonly (((bytes: FileBytes, at: number, frames: number) => numb
 function checkLacing(bytes: FileBytes, { start, end }: Known): void {
   const flagsAt = start + vintAt(bytes, start).length + BLOCK_TIME_BYTES;
   claim(flagsAt < end, 'has a block without a head');
-  const lacing = LACINGS[bytes.u8(flagsAt) >> 1 & 3];
+  const lacing = LACINGS[(bytes.u8(flagsAt) >> 1) & 3];
   if (lacing === undefined) return;
   claim(flagsAt + 1 < end, 'has a block without its number of frames');
   const frames = bytes.u8(flagsAt + 1) + 1;
   const left = end - flagsAt - 2;
-  claim(frames <= left && (frames === 1 || lacing(bytes, flagsAt + 2, frames) <= left), 'has a block of more frames than bytes');
+  claim(
+    frames <= left && (frames === 1 || lacing(bytes, flagsAt + 2, frames) <= left),
+    'has a block of more frames than bytes',
+  );
 }
 
 function checkCues(reader: ElementReader, cues: Known, segmentStart: number): void {
@@ -122,7 +135,11 @@ function checkCues(reader: ElementReader, cues: Known, segmentStart: number): vo
 
 function checkCuePositions(reader: ElementReader, positions: Known, segmentStart: number): void {
   for (const field of reader.within(positions)) {
-    if (field.id === CUE_CLUSTER_AT) claim(segmentStart + uint(reader.bytes, field) < reader.bytes.size, 'has an index of clusters that are not there');
+    if (field.id === CUE_CLUSTER_AT)
+      claim(
+        segmentStart + uint(reader.bytes, field) < reader.bytes.size,
+        'has an index of clusters that are not there',
+      );
   }
 }
 

@@ -37,7 +37,11 @@ export function openBits(unit: Uint8Array): Bits {
 export function peek(bits: Bits, count: number): number {
   const at = bits.position >>> 3;
   const { bytes } = bits;
-  const window = ((bytes[at] as number) << 24) | ((bytes[at + 1] as number) << 16) | ((bytes[at + 2] as number) << 8) | (bytes[at + 3] as number);
+  const window =
+    ((bytes[at] as number) << 24) |
+    ((bytes[at + 1] as number) << 16) |
+    ((bytes[at + 2] as number) << 8) |
+    (bytes[at + 3] as number);
   return (window << (bits.position & 7)) >>> (32 - count);
 }
 

@@ -19,7 +19,8 @@ export interface Engine {
 export function openEngine(bits: Bits, qp: number): Engine {
   const states = new Uint8Array(CONTEXTS);
   for (const [first, pairs] of STARTS) {
-    for (let index = 0; index < pairs.length; index += 2) states[first + index / 2] = startState(pairs[index] ?? 0, pairs[index + 1] ?? 0, qp);
+    for (let index = 0; index < pairs.length; index += 2)
+      states[first + index / 2] = startState(pairs[index] ?? 0, pairs[index + 1] ?? 0, qp);
   }
   const engine: Engine = { bits, states, range: 0, offset: 0 };
   restart(engine);

@@ -10,7 +10,16 @@ import type { Syntax } from './syntax.ts';
 const RAW_TYPE = 25;
 const QP_DELTA_MAX = 2 * 26;
 const CODED_CONTEXTS: readonly number[] = [85, 89, 93, 97, 101];
-const OTHER_CONTEXTS = { mode: 68, restMode: 69, type: 3, qpDelta: 60, chromaMode: 64, luma: 73, chroma: 77, largeTransform: 399 } as const;
+const OTHER_CONTEXTS = {
+  mode: 68,
+  restMode: 69,
+  type: 3,
+  qpDelta: 60,
+  chromaMode: 64,
+  luma: 73,
+  chroma: 77,
+  largeTransform: 399,
+} as const;
 
 /** The macroblocks of a slice in arithmetic code (9.3). */
 export function cabacSyntax(place: Place, bits: Bits, qp: number): Syntax {
@@ -24,12 +33,17 @@ export function cabacSyntax(place: Place, bits: Bits, qp: number): Syntax {
     checkEngine(engine);
     lastDelta = delta;
     delta = 0;
-    return readType(engine, near(place, (address) => (frame.kinds[address] as number) >= WHOLE));
+    return readType(
+      engine,
+      near(place, (address) => (frame.kinds[address] as number) >= WHOLE),
+    );
   }
 
   function qpDelta(): number {
     let count = 0;
-    while (bin(engine, OTHER_CONTEXTS.qpDelta + (count === 0 ? (lastDelta === 0 ? 0 : 1) : Math.min(count, 2) + 1)) === 1) {
+    while (
+      bin(engine, OTHER_CONTEXTS.qpDelta + (count === 0 ? (lastDelta === 0 ? 0 : 1) : Math.min(count, 2) + 1)) === 1
+    ) {
       count += 1;
       if (count > QP_DELTA_MAX) refuse('no such quantiser');
     }
@@ -61,12 +75,24 @@ export function cabacSyntax(place: Place, bits: Bits, qp: number): Syntax {
   function block(kind: number, plane: number, x: number, y: number): number {
     if (kind === LARGE_LUMA) markLarge(place, x, y);
     else if (bin(engine, codedContext({ place, kind, plane }, x, y)) === 0) return 0;
-    if (kind === WHOLE_DC || kind === CHROMA_DC) frame.means[place.address] = (frame.means[place.address] as number) | (1 << plane);
+    if (kind === WHOLE_DC || kind === CHROMA_DC)
+      frame.means[place.address] = (frame.means[place.address] as number) | (1 << plane);
     else markCoded(place, plane, x, y);
     return readLevels(engine, kind, levels);
   }
 
-  return { levels, macroblockType, largeTransform, mode, chromaMode, pattern: () => readPattern(engine, place), qpDelta, samples: (count) => readSamples(engine, count), block, ended: () => endBin(engine) };
+  return {
+    levels,
+    macroblockType,
+    largeTransform,
+    mode,
+    chromaMode,
+    pattern: () => readPattern(engine, place),
+    qpDelta,
+    samples: (count) => readSamples(engine, count),
+    block,
+    ended: () => endBin(engine),
+  };
 }
 
 /** Whether something is so of the macroblock to the left (1) and of that above (2). */
@@ -86,8 +112,8 @@ function readType(engine: Engine, around: number): number {
 
 function readPattern(engine: Engine, place: Place): number {
   const { patterns } = place.frame;
-  const left = place.left ? patterns[place.address - 1] as number : 15;
-  const above = place.above ? patterns[place.address - place.frame.columns] as number : 15;
+  const left = place.left ? (patterns[place.address - 1] as number) : 15;
+  const above = place.above ? (patterns[place.address - place.frame.columns] as number) : 15;
   let luma = 0;
   for (let part = 0; part < 4; part += 1) {
     const before = (part & 1) === 0 ? (left >> (part + 1)) & 1 : (luma >> (part - 1)) & 1;
@@ -138,4 +164,3 @@ function markCoded(place: Place, plane: number, x: number, y: number): void {
 function markLarge(place: Place, x: number, y: number): void {
   for (let part = 0; part < 4; part += 1) markCoded(place, 0, x + (part & 1), y + (part >> 1));
 }
-

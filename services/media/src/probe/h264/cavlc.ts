@@ -75,8 +75,8 @@ function nearCount({ place, plane, x, y }: BlockAt): number {
   const at = cellOf(grid, place, plane === 0 ? 4 : 2) + y * grid.stride + x;
   const left = x > 0 || place.left;
   const above = y > 0 || place.above;
-  const leftCount = left ? grid.cells[at - 1] as number : 0;
-  const aboveCount = above ? grid.cells[at - grid.stride] as number : 0;
+  const leftCount = left ? (grid.cells[at - 1] as number) : 0;
+  const aboveCount = above ? (grid.cells[at - grid.stride] as number) : 0;
   return left && above ? (leftCount + aboveCount + 1) >> 1 : leftCount + aboveCount;
 }
 
@@ -144,7 +144,8 @@ function spread({ bits, found, into, kind }: BlockRead, count: number, size: num
   let at = (FIRST_LEVEL[kind] as number) + zeros + count - 1;
   for (let index = 0; index < count; index += 1) {
     into[at] = found[index] as number;
-    const run = zeros > 0 && index < count - 1 ? readCode(bits, RUNS[Math.min(zeros, RUNS_TABLE_MAX) - 1] as PrefixCode) : 0;
+    const run =
+      zeros > 0 && index < count - 1 ? readCode(bits, RUNS[Math.min(zeros, RUNS_TABLE_MAX) - 1] as PrefixCode) : 0;
     if (run > zeros) refuse('a run is too long');
     zeros -= run;
     at -= run + 1;

@@ -7,7 +7,12 @@ import { addSmall, transformChromaMeans } from './transforms.ts';
 
 const SCALE_BITS = 4;
 const ALL_CODED = 2;
-const MODES: readonly ((whole: Whole) => void)[] = [predictChromaMeans, predictHorizontal, predictVertical, predictSlope];
+const MODES: readonly ((whole: Whole) => void)[] = [
+  predictChromaMeans,
+  predictHorizontal,
+  predictVertical,
+  predictSlope,
+];
 const block = new Int32Array(16);
 const means: readonly [Int32Array, Int32Array] = [new Int32Array(4), new Int32Array(4)];
 
@@ -27,8 +32,8 @@ export function decodeChroma(decoding: Decoding, mode: number, coded: number): v
 
 function readMeans({ syntax, scales, chromaQps }: Decoding, plane: 1 | 2): void {
   if (syntax.block(CHROMA_DC, plane, 0, 0) === 0) return;
-  const into = means[plane - 1 as 0 | 1];
-  const qp = chromaQps[plane - 1 as 0 | 1];
+  const into = means[(plane - 1) as 0 | 1];
+  const qp = chromaQps[(plane - 1) as 0 | 1];
   into.set(syntax.levels.subarray(0, 4));
   syntax.levels.fill(0);
   transformChromaMeans(into, scales.small[plane]?.[qp % 6]?.[0] as number, qp);
@@ -36,14 +41,14 @@ function readMeans({ syntax, scales, chromaQps }: Decoding, plane: 1 | 2): void 
 
 function addPlane({ place, syntax, scales, chromaQps }: Decoding, plane: 1 | 2, coded: boolean): void {
   const grid = place.frame.planes[plane];
-  const qp = chromaQps[plane - 1 as 0 | 1];
+  const qp = chromaQps[(plane - 1) as 0 | 1];
   const scale = scales.small[plane]?.[qp % 6] as Int32Array;
   for (let part = 0; part < 4; part += 1) {
     const x = part & 1;
     const y = part >> 1;
     const count = coded ? syntax.block(CHROMA_AC, plane, x, y) : 0;
     if (count > 0) scaleLevels(syntax.levels, block, { scale, scan: SMALL_SCAN, qp, bits: SCALE_BITS });
-    block[0] = means[plane - 1 as 0 | 1][part] as number;
+    block[0] = means[(plane - 1) as 0 | 1][part] as number;
     if (count > 0 || block[0] !== 0) addSmall(block, grid, cellOf(grid, place, 8) + 4 * (y * grid.stride + x));
   }
 }

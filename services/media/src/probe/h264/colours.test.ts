@@ -4,7 +4,18 @@ import { newFrame } from './frame.ts';
 import type { Colours } from './sequence.ts';
 
 const crop = { left: 0, top: 0, width: 2, height: 2 };
-const unused = { id: 0, lists: undefined, frameNumberBits: 4, orderType: 2, orderBits: 0, orderDeltas: false, framesOnly: true, columns: 1, rows: 1, crop };
+const unused = {
+  id: 0,
+  lists: undefined,
+  frameNumberBits: 4,
+  orderType: 2,
+  orderBits: 0,
+  orderDeltas: false,
+  framesOnly: true,
+  columns: 1,
+  rows: 1,
+  crop,
+};
 
 /** The colour of a picture that is Y, Cb and Cr all over. */
 function colourOf(samples: readonly number[], colours: Colours): readonly number[] {
@@ -23,5 +34,6 @@ test.each<[string, readonly number[], Colours, readonly number[]]>([
   ['the red of a small picture that says nothing', [81, 90, 240], { matrix: 2, fullRange: false }, [254, 0, 0]],
   ['the blue of BT.709', [32, 240, 118], { matrix: 1, fullRange: false }, [1, 0, 255]],
 ])('%s is what it should be', (_name, samples, colours, rgb) => {
-  for (const [index, value] of colourOf(samples, colours).entries()) expect(Math.abs(value - rgb[index]!)).toBeLessThanOrEqual(1);
+  for (const [index, value] of colourOf(samples, colours).entries())
+    expect(Math.abs(value - rgb[index]!)).toBeLessThanOrEqual(1);
 });

@@ -10,7 +10,14 @@ export interface RgbPicture {
 }
 
 /** The weights of red and blue in Y, by matrix_coefficients (Table E-5). */
-const WEIGHTS: Readonly<Record<number, readonly [number, number]>> = { 1: [0.2126, 0.0722], 4: [0.3, 0.11], 5: [0.299, 0.114], 6: [0.299, 0.114], 7: [0.212, 0.087], 9: [0.2627, 0.0593] };
+const WEIGHTS: Readonly<Record<number, readonly [number, number]>> = {
+  1: [0.2126, 0.0722],
+  4: [0.3, 0.11],
+  5: [0.299, 0.114],
+  6: [0.299, 0.114],
+  7: [0.212, 0.087],
+  9: [0.2627, 0.0593],
+};
 const HIGH_DEFINITION = 1;
 const STANDARD_DEFINITION = 6;
 /** Where a stream does not say, its size does. */
@@ -57,8 +64,8 @@ function matrixOf({ matrix, fullRange }: Colours, height: number): Matrix {
     black: fullRange ? 0 : 16,
     y: fullRange ? 1 : 255 / 219,
     redCr: 2 * (1 - red) * chroma,
-    greenCb: (-2 * blue * (1 - blue) / green) * chroma,
-    greenCr: (-2 * red * (1 - red) / green) * chroma,
+    greenCb: ((-2 * blue * (1 - blue)) / green) * chroma,
+    greenCr: ((-2 * red * (1 - red)) / green) * chroma,
     blueCb: 2 * (1 - blue) * chroma,
   };
 }

@@ -4,14 +4,27 @@ import type { PictureParameters } from './picture-parameters.ts';
 export const SMALL_SCAN = new Uint8Array([0, 1, 4, 8, 5, 2, 3, 6, 9, 12, 13, 10, 7, 11, 14, 15]);
 export const LARGE_SCAN = new Uint8Array([
   0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5, 12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6, 7, 14, 21, 28,
-  35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
+  35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47,
+  55, 62, 63,
 ]);
 
 /** v of 8-315: places with both even, both odd, other coordinates; by the quantiser modulo six. */
-const SMALL_STEPS: readonly (readonly [number, number, number])[] = [[10, 16, 13], [11, 18, 14], [13, 20, 16], [14, 23, 18], [16, 25, 20], [18, 29, 23]];
+const SMALL_STEPS: readonly (readonly [number, number, number])[] = [
+  [10, 16, 13],
+  [11, 18, 14],
+  [13, 20, 16],
+  [14, 23, 18],
+  [16, 25, 20],
+  [18, 29, 23],
+];
 /** v of 8-318. */
 const LARGE_STEPS: readonly (readonly number[])[] = [
-  [20, 18, 32, 19, 25, 24], [22, 19, 35, 21, 28, 26], [26, 23, 42, 24, 33, 31], [28, 25, 45, 26, 35, 33], [32, 28, 51, 30, 40, 38], [36, 32, 58, 34, 46, 43],
+  [20, 18, 32, 19, 25, 24],
+  [22, 19, 35, 21, 28, 26],
+  [26, 23, 42, 24, 33, 31],
+  [28, 25, 45, 26, 35, 33],
+  [32, 28, 51, 30, 40, 38],
+  [36, 32, 58, 34, 46, 43],
 ];
 
 /** LevelScale of 8.5.9 by the quantiser modulo six, in the order of the scan: of Y, Cb, Cr, and of 8x8. */
@@ -22,8 +35,14 @@ export interface LevelScales {
 
 export function levelScales({ lists }: PictureParameters): LevelScales {
   return {
-    small: lists.small.map((list) => SMALL_STEPS.map((steps) => Int32Array.from(SMALL_SCAN, (at, index) => (list[index] ?? 0) * smallStep(steps, at & 3, at >> 2)))),
-    large: LARGE_STEPS.map((steps) => Int32Array.from(LARGE_SCAN, (at, index) => (lists.large[index] ?? 0) * (steps[largeStep(at & 7, at >> 3)] ?? 0))),
+    small: lists.small.map((list) =>
+      SMALL_STEPS.map((steps) =>
+        Int32Array.from(SMALL_SCAN, (at, index) => (list[index] ?? 0) * smallStep(steps, at & 3, at >> 2)),
+      ),
+    ),
+    large: LARGE_STEPS.map((steps) =>
+      Int32Array.from(LARGE_SCAN, (at, index) => (lists.large[index] ?? 0) * (steps[largeStep(at & 7, at >> 3)] ?? 0)),
+    ),
   };
 }
 

@@ -49,10 +49,23 @@ export interface Frame {
 export function newFrame(columns: number, rows: number): Frame {
   const macroblocks = columns * rows;
   const figures = (): Uint8Array => new Uint8Array(macroblocks);
-  const grid = (cells: number): Grid => ({ cells: new Uint8Array(macroblocks * cells * cells), stride: columns * cells });
+  const grid = (cells: number): Grid => ({
+    cells: new Uint8Array(macroblocks * cells * cells),
+    stride: columns * cells,
+  });
   return {
-    columns, rows, planes: [grid(16), grid(8), grid(8)], slices: new Int32Array(macroblocks), filters: [], kinds: figures(), qps: [figures(), figures(), figures()],
-    patterns: figures(), chromaModes: figures(), means: figures(), modes: grid(4), counts: [grid(4), grid(2), grid(2)],
+    columns,
+    rows,
+    planes: [grid(16), grid(8), grid(8)],
+    slices: new Int32Array(macroblocks),
+    filters: [],
+    kinds: figures(),
+    qps: [figures(), figures(), figures()],
+    patterns: figures(),
+    chromaModes: figures(),
+    means: figures(),
+    modes: grid(4),
+    counts: [grid(4), grid(2), grid(2)],
   };
 }
 
@@ -104,5 +117,6 @@ export function cellOf({ stride }: Grid, place: Place, side: number): number {
 
 function fillSquare(grid: Grid, place: Place, side: number, value: number): void {
   const from = cellOf(grid, place, side);
-  for (let row = 0; row < side; row += 1) grid.cells.fill(value, from + row * grid.stride, from + row * grid.stride + side);
+  for (let row = 0; row < side; row += 1)
+    grid.cells.fill(value, from + row * grid.stride, from + row * grid.stride + side);
 }

@@ -21,13 +21,15 @@ const stream = (name: string): Buffer => fixture(`h264/${name}.264`);
 
 /** What is shown of the planes, one after the other. */
 function shown({ sequence: { crop }, planes }: KeyPicture): Buffer {
-  return Buffer.concat(planes.flatMap(({ cells, stride }, plane) => {
-    const half = plane === 0 ? 1 : 2;
-    return Array.from({ length: crop.height / half }, (_, row) => {
-      const from = (crop.top / half + row) * stride + crop.left / half;
-      return cells.subarray(from, from + crop.width / half);
-    });
-  }));
+  return Buffer.concat(
+    planes.flatMap(({ cells, stride }, plane) => {
+      const half = plane === 0 ? 1 : 2;
+      return Array.from({ length: crop.height / half }, (_, row) => {
+        const from = (crop.top / half + row) * stride + crop.left / half;
+        return cells.subarray(from, from + crop.width / half);
+      });
+    }),
+  );
 }
 
 describe('a key picture of H.264', () => {
@@ -50,13 +52,24 @@ describe('a key picture of H.264', () => {
   });
 
   test('that is broken in any way is a picture or none, in bounded time', () => {
-    const change = fc.record({ at: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), to: fc.integer({ min: 0, max: 255 }) });
+    const change = fc.record({
+      at: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+      to: fc.integer({ min: 0, max: 255 }),
+    });
 
-    fc.assert(fc.property(fc.constantFrom(...PICTURES.map(([name]) => stream(name))), fc.array(change, { minLength: 1, maxLength: 6 }), (whole, changes) => {
-      const broken = Buffer.from(whole);
-      for (const { at, to } of changes) broken[Math.floor(at * at * broken.byteLength)] = to;
-      const picture = decodeKeyPicture(broken, undefined);
-      if (picture !== undefined) expect(rgbOf(picture).data.byteLength).toBe(3 * picture.sequence.crop.width * picture.sequence.crop.height);
-    }), { seed: 264, numRuns: 250 });
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...PICTURES.map(([name]) => stream(name))),
+        fc.array(change, { minLength: 1, maxLength: 6 }),
+        (whole, changes) => {
+          const broken = Buffer.from(whole);
+          for (const { at, to } of changes) broken[Math.floor(at * at * broken.byteLength)] = to;
+          const picture = decodeKeyPicture(broken, undefined);
+          if (picture !== undefined)
+            expect(rgbOf(picture).data.byteLength).toBe(3 * picture.sequence.crop.width * picture.sequence.crop.height);
+        },
+      ),
+      { seed: 264, numRuns: 250 },
+    );
   }, 60_000);
 });

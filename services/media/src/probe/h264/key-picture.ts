@@ -51,7 +51,8 @@ export function decodeKeyPicture(packet: Uint8Array, description: Uint8Array | u
 
 function takeUnit(stream: Stream, unit: Uint8Array): void {
   const type = (unit[0] ?? 0) & 31;
-  if ((type === SEQUENCE || type === PARAMETERS) && unit.byteLength > SET_BYTES_MAX) refuse('a parameter set is too long');
+  if ((type === SEQUENCE || type === PARAMETERS) && unit.byteLength > SET_BYTES_MAX)
+    refuse('a parameter set is too long');
   if (type === SEQUENCE) {
     const sequence = readSequence(openBits(unit));
     stream.sequences.set(sequence.id, sequence);
@@ -66,10 +67,16 @@ function takeUnit(stream: Stream, unit: Uint8Array): void {
 
 function takeSlice(stream: Stream, unit: Uint8Array, key: boolean): void {
   const bits = openBits(unit);
-  const header = readSliceHeader(bits, { key, referenced: ((unit[0] ?? 0) & 0x60) !== 0 }, (id) => parametersOf(stream, id));
+  const header = readSliceHeader(bits, { key, referenced: ((unit[0] ?? 0) & 0x60) !== 0 }, (id) =>
+    parametersOf(stream, id),
+  );
   if (header === undefined) return;
   const { sequence } = header.parameters;
-  stream.picture ??= { frame: newFrame(sequence.columns, sequence.rows), sequence, missing: sequence.columns * sequence.rows };
+  stream.picture ??= {
+    frame: newFrame(sequence.columns, sequence.rows),
+    sequence,
+    missing: sequence.columns * sequence.rows,
+  };
   const { picture } = stream;
   if (picture.sequence !== sequence) refuse('two pictures');
   picture.missing -= decodeSlice(picture.frame, header, bits);

@@ -10,8 +10,30 @@ import { addLarge, addSmall, transformMeans } from './transforms.ts';
 const SMALL_BITS = 4;
 const LARGE_BITS = 6;
 /** Which 4x4 blocks find their neighbour above to the right decoded already, by rows; those of the first row ask the macroblocks above. */
-const RIGHT_DONE: readonly boolean[] = [true, true, true, true, true, false, true, false, true, true, true, false, true, false, true, false];
-const WHOLE_MODES: readonly ((whole: Whole) => void)[] = [predictVertical, predictHorizontal, predictMean, predictSlope];
+const RIGHT_DONE: readonly boolean[] = [
+  true,
+  true,
+  true,
+  true,
+  true,
+  false,
+  true,
+  false,
+  true,
+  true,
+  true,
+  false,
+  true,
+  false,
+  true,
+  false,
+];
+const WHOLE_MODES: readonly ((whole: Whole) => void)[] = [
+  predictVertical,
+  predictHorizontal,
+  predictMean,
+  predictSlope,
+];
 const block = new Int32Array(64);
 const means = new Int32Array(16);
 
@@ -32,9 +54,17 @@ function decodeSmall({ place, syntax, scales, qp }: Decoding, x: number, y: numb
   const right = y > 0 ? RIGHT_DONE[4 * y + x] === true : x < 3 ? place.above : place.aboveRight;
   const left = x > 0 || place.left;
   const above = y > 0 || place.above;
-  predictBlock({ grid, at, side: 4, left, above, corner: cornerOf(place, x, y), aboveRight: right }, modeAt(place, x, y));
+  predictBlock(
+    { grid, at, side: 4, left, above, corner: cornerOf(place, x, y), aboveRight: right },
+    modeAt(place, x, y),
+  );
   if (!coded || syntax.block(SMALL_LUMA, 0, x, y) === 0) return;
-  scaleLevels(syntax.levels, block, { scale: scales.small[0]?.[qp % 6] as Int32Array, scan: SMALL_SCAN, qp, bits: SMALL_BITS });
+  scaleLevels(syntax.levels, block, {
+    scale: scales.small[0]?.[qp % 6] as Int32Array,
+    scan: SMALL_SCAN,
+    qp,
+    bits: SMALL_BITS,
+  });
   addSmall(block, grid, at);
 }
 
@@ -44,9 +74,17 @@ function decodeLarge({ place, syntax, scales, qp }: Decoding, x: number, y: numb
   const right = y > 0 ? x === 0 : x === 0 ? place.above : place.aboveRight;
   const left = x > 0 || place.left;
   const above = y > 0 || place.above;
-  predictBlock({ grid, at, side: 8, left, above, corner: cornerOf(place, x, y), aboveRight: right }, modeAt(place, x, y));
+  predictBlock(
+    { grid, at, side: 8, left, above, corner: cornerOf(place, x, y), aboveRight: right },
+    modeAt(place, x, y),
+  );
   if (!coded || syntax.block(LARGE_LUMA, 0, x, y) === 0) return;
-  scaleLevels(syntax.levels, block, { scale: scales.large[qp % 6] as Int32Array, scan: LARGE_SCAN, qp, bits: LARGE_BITS });
+  scaleLevels(syntax.levels, block, {
+    scale: scales.large[qp % 6] as Int32Array,
+    scan: LARGE_SCAN,
+    qp,
+    bits: LARGE_BITS,
+  });
   addLarge(block, grid, at);
 }
 

@@ -53,7 +53,8 @@ function readMode({ place, syntax }: Decoding, index: number, side: number): voi
   const likely = likelyMode(place, at, [x, y]);
   const rest = syntax.mode();
   const mode = rest < 0 ? likely : rest + (rest < likely ? 0 : 1);
-  for (let row = 0; row < side; row += 1) modes.cells.fill(mode, at + row * modes.stride, at + row * modes.stride + side);
+  for (let row = 0; row < side; row += 1)
+    modes.cells.fill(mode, at + row * modes.stride, at + row * modes.stride + side);
 }
 
 function likelyMode(place: Place, at: number, [x, y]: readonly [number, number]): number {
@@ -87,7 +88,8 @@ function decodeRaw({ place, syntax, chromaQpOffsets }: Decoding): void {
   for (const [plane, grid] of frame.planes.entries()) {
     const side = plane === 0 ? 16 : 8;
     const at = cellOf(grid, place, side);
-    for (let row = 0; row < side; row += 1) grid.cells.set(samples.subarray(from + row * side, from + (row + 1) * side), at + row * grid.stride);
+    for (let row = 0; row < side; row += 1)
+      grid.cells.set(samples.subarray(from + row * side, from + (row + 1) * side), at + row * grid.stride);
     from += side * side;
   }
   frame.kinds[address] = RAW;

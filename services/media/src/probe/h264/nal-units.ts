@@ -14,7 +14,11 @@ export function nalUnits(packet: Uint8Array, description: Uint8Array | undefined
 
 /** The parameter sets of an AVCDecoderConfigurationRecord (ISO/IEC 14496-15, 5.3.3.1). */
 function parameterSets(record: Uint8Array): readonly Uint8Array[] {
-  const sequences = lengthPrefixed(record.subarray(CONFIGURATION_HEAD_BYTES + 1), 2, (record[CONFIGURATION_HEAD_BYTES] ?? 0) & 31);
+  const sequences = lengthPrefixed(
+    record.subarray(CONFIGURATION_HEAD_BYTES + 1),
+    2,
+    (record[CONFIGURATION_HEAD_BYTES] ?? 0) & 31,
+  );
   const used = sequences.reduce((sum, unit) => sum + 2 + unit.byteLength, CONFIGURATION_HEAD_BYTES + 1);
   return [...sequences, ...lengthPrefixed(record.subarray(used + 1), 2, record[used] ?? 0)];
 }

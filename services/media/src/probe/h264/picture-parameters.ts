@@ -48,8 +48,11 @@ export function readPictureParameters(bits: Bits, sequences: ReadonlyMap<number,
 type Extension = Pick<PictureParameters, 'largeTransform' | 'lists' | 'chromaQpOffsets'>;
 
 function readExtension(bits: Bits, sequence: Sequence, offset: number): Extension {
-  if (!moreData(bits)) return { largeTransform: false, lists: sequenceLists(sequence), chromaQpOffsets: [offset, offset] };
+  if (!moreData(bits))
+    return { largeTransform: false, lists: sequenceLists(sequence), chromaQpOffsets: [offset, offset] };
   const largeTransform = readFlag(bits);
-  const lists = readFlag(bits) ? readScalingLists(bits, SMALL_LISTS + (largeTransform ? LARGE_LISTS : 0), fallbackLists(sequence)) : sequenceLists(sequence);
+  const lists = readFlag(bits)
+    ? readScalingLists(bits, SMALL_LISTS + (largeTransform ? LARGE_LISTS : 0), fallbackLists(sequence))
+    : sequenceLists(sequence);
   return { largeTransform, lists, chromaQpOffsets: [offset, within(readSigned(bits), -12, 12)] };
 }

@@ -32,12 +32,20 @@ function directions(side: number): readonly Int32Array[] {
   const byMode: readonly ((x: number, y: number) => number)[] = [
     (x, y) => three(x + y + 2),
     (x, y) => three(x - y),
-    (x, y) => { const z = 2 * x - y; return z < 0 ? three(1 + z) : (y % 2 === 0 ? two : three)(x - (y >> 1)); },
-    (x, y) => { const z = 2 * y - x; return z < 0 ? three(-1 - z) : x % 2 === 0 ? two(-1 - y + (x >> 1)) : three((x >> 1) - y); },
+    (x, y) => {
+      const z = 2 * x - y;
+      return z < 0 ? three(1 + z) : (y % 2 === 0 ? two : three)(x - (y >> 1));
+    },
+    (x, y) => {
+      const z = 2 * y - x;
+      return z < 0 ? three(-1 - z) : x % 2 === 0 ? two(-1 - y + (x >> 1)) : three((x >> 1) - y);
+    },
     (x, y) => (y % 2 === 0 ? two(1 + x + (y >> 1)) : three(2 + x + (y >> 1))),
     (x, y) => (x % 2 === 0 ? two : three)(-2 - y - (x >> 1)),
   ];
-  return byMode.map((place) => Int32Array.from({ length: side * side }, (_, index) => place(index % side, Math.trunc(index / side))));
+  return byMode.map((place) =>
+    Int32Array.from({ length: side * side }, (_, index) => place(index % side, Math.trunc(index / side))),
+  );
 }
 
 /** Predicts a block of 4x4, or of 8x8, whose surroundings are smoothed first. */
@@ -45,8 +53,9 @@ export function predictBlock(block: Block, mode: number): void {
   readLine(block);
   if (block.side === 8) smoothLine(block);
   const around = block.side === 8 ? smooth : line;
-  if (mode === VERTICAL) fillBlock(block, (index) => around[CORNER + 1 + index % block.side] as number);
-  else if (mode === HORIZONTAL) fillBlock(block, (index) => around[CORNER - 1 - Math.trunc(index / block.side)] as number);
+  if (mode === VERTICAL) fillBlock(block, (index) => around[CORNER + 1 + (index % block.side)] as number);
+  else if (mode === HORIZONTAL)
+    fillBlock(block, (index) => around[CORNER - 1 - Math.trunc(index / block.side)] as number);
   else if (mode === MEAN) fillMean(block, around);
   else fillDirection(block, around, DIRECTIONS[block.side]?.[mode - 3] ?? new Int32Array(0));
 }
@@ -54,12 +63,13 @@ export function predictBlock(block: Block, mode: number): void {
 function readLine({ grid, at, side, left, above, corner, aboveRight }: Block): void {
   const { cells, stride } = grid;
   for (let index = 0; index < side; index += 1) {
-    line[CORNER - 1 - index] = left ? cells[at - 1 + index * stride] as number : 0;
-    line[CORNER + 1 + index] = above ? cells[at - stride + index] as number : 0;
+    line[CORNER - 1 - index] = left ? (cells[at - 1 + index * stride] as number) : 0;
+    line[CORNER + 1 + index] = above ? (cells[at - stride + index] as number) : 0;
   }
   const topEnd = CORNER + side;
-  for (let index = 1; index <= side; index += 1) line[topEnd + index] = aboveRight ? cells[at - stride + side - 1 + index] as number : line[topEnd] as number;
-  line[CORNER] = corner ? cells[at - stride - 1] as number : 0;
+  for (let index = 1; index <= side; index += 1)
+    line[topEnd + index] = aboveRight ? (cells[at - stride + side - 1 + index] as number) : (line[topEnd] as number);
+  line[CORNER] = corner ? (cells[at - stride - 1] as number) : 0;
   line.fill(line[topEnd + side] as number, topEnd + side + 1);
   line.fill(line[CORNER - side] as number, 0, CORNER - side);
 }
@@ -83,13 +93,15 @@ function three(of: Int32Array, at: number): number {
 }
 
 function fillBlock({ grid, at, side }: Block, sample: (index: number) => number): void {
-  for (let index = 0; index < side * side; index += 1) grid.cells[at + Math.trunc(index / side) * grid.stride + index % side] = sample(index);
+  for (let index = 0; index < side * side; index += 1)
+    grid.cells[at + Math.trunc(index / side) * grid.stride + (index % side)] = sample(index);
 }
 
 function fillMean(block: Block, around: Int32Array): void {
   const { side, left, above } = block;
   let sum = 0;
-  for (let index = 1; index <= side; index += 1) sum += (left ? around[CORNER - index] as number : 0) + (above ? around[CORNER + index] as number : 0);
+  for (let index = 1; index <= side; index += 1)
+    sum += (left ? (around[CORNER - index] as number) : 0) + (above ? (around[CORNER + index] as number) : 0);
   const count = (left ? side : 0) + (above ? side : 0);
   const mean = count === 0 ? 128 : Math.floor((sum + count / 2) / count);
   fillBlock(block, () => mean);
@@ -99,7 +111,8 @@ function fillDirection({ grid, at, side }: Block, around: Int32Array, places: In
   for (let index = 0; index < places.length; index += 1) {
     const code = places[index] as number;
     const place = CORNER + (code >> 1);
-    const sample = (code & 1) === 1 ? three(around, place) : ((around[place] as number) + (around[place + 1] as number) + 1) >> 1;
-    grid.cells[at + Math.trunc(index / side) * grid.stride + index % side] = sample;
+    const sample =
+      (code & 1) === 1 ? three(around, place) : ((around[place] as number) + (around[place + 1] as number) + 1) >> 1;
+    grid.cells[at + Math.trunc(index / side) * grid.stride + (index % side)] = sample;
   }
 }

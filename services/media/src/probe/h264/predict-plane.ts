@@ -39,14 +39,17 @@ export function predictSlope({ grid, at, side }: Whole): void {
   let down = 0;
   for (let step = 1; step <= half; step += 1) {
     across += step * ((cells[above + half - 1 + step] as number) - (cells[above + half - 1 - step] as number));
-    down += step * ((cells[at - 1 + (half - 1 + step) * stride] as number) - (cells[at - 1 + (half - 1 - step) * stride] as number));
+    down +=
+      step *
+      ((cells[at - 1 + (half - 1 + step) * stride] as number) - (cells[at - 1 + (half - 1 - step) * stride] as number));
   }
   const factor = side === 16 ? 5 : 34;
   const base = 16 * ((cells[at - 1 + (side - 1) * stride] as number) + (cells[above + side - 1] as number)) + 16;
   const b = (factor * across + 32) >> 6;
   const c = (factor * down + 32) >> 6;
   for (let y = 0; y < side; y += 1) {
-    for (let x = 0; x < side; x += 1) cells[at + y * stride + x] = clip((base + b * (x - half + 1) + c * (y - half + 1)) >> 5);
+    for (let x = 0; x < side; x += 1)
+      cells[at + y * stride + x] = clip((base + b * (x - half + 1) + c * (y - half + 1)) >> 5);
   }
 }
 
@@ -83,5 +86,6 @@ function sumAbove({ grid, at }: Whole, from: number, count: number): number {
 }
 
 function fill({ grid, at }: Whole, offset: number, side: number, value: number): void {
-  for (let row = 0; row < side; row += 1) grid.cells.fill(value, at + offset + row * grid.stride, at + offset + row * grid.stride + side);
+  for (let row = 0; row < side; row += 1)
+    grid.cells.fill(value, at + offset + row * grid.stride, at + offset + row * grid.stride + side);
 }

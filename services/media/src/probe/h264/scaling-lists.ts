@@ -21,11 +21,15 @@ export const FLAT_LISTS: ScalingLists = { small: [flat(SMALL), flat(SMALL), flat
 const DEFAULT_SMALL = [6, 13, 13, 20, 20, 20, 28, 28, 28, 28, 32, 32, 32, 37, 37, 42];
 /** Table 7-4. */
 const DEFAULT_LARGE = [
-  6, 10, 10, 13, 11, 13, 16, 16, 16, 16, 18, 18, 18, 18, 18, 23, 23, 23, 23, 23, 23, 25, 25, 25, 25, 25, 25, 25, 27, 27, 27, 27,
-  27, 27, 27, 27, 29, 29, 29, 29, 29, 29, 29, 31, 31, 31, 31, 31, 31, 33, 33, 33, 33, 33, 36, 36, 36, 36, 38, 38, 38, 40, 40, 42,
+  6, 10, 10, 13, 11, 13, 16, 16, 16, 16, 18, 18, 18, 18, 18, 23, 23, 23, 23, 23, 23, 25, 25, 25, 25, 25, 25, 25, 27, 27,
+  27, 27, 27, 27, 27, 27, 29, 29, 29, 29, 29, 29, 29, 31, 31, 31, 31, 31, 31, 33, 33, 33, 33, 33, 36, 36, 36, 36, 38,
+  38, 38, 40, 40, 42,
 ];
 
-export const DEFAULT_LISTS: ScalingLists = { small: [DEFAULT_SMALL, DEFAULT_SMALL, DEFAULT_SMALL], large: DEFAULT_LARGE };
+export const DEFAULT_LISTS: ScalingLists = {
+  small: [DEFAULT_SMALL, DEFAULT_SMALL, DEFAULT_SMALL],
+  large: DEFAULT_LARGE,
+};
 
 /** Reads so many lists; one that is not sent is the one before it, and the first of its size that of the fallback (7.4.2.1.1.1). */
 export function readScalingLists(bits: Bits, count: number, fallback: ScalingLists): ScalingLists {
@@ -33,7 +37,7 @@ export function readScalingLists(bits: Bits, count: number, fallback: ScalingLis
   for (let index = 0; index < count; index += 1) {
     const large = index >= FIRST_LARGE;
     const first = large ? fallback.large : fallback.small[0];
-    const before = index % FIRST_INTER === 0 || large ? first : lists[index - 1] ?? first;
+    const before = index % FIRST_INTER === 0 || large ? first : (lists[index - 1] ?? first);
     lists.push(readFlag(bits) ? readList(bits, large ? LARGE : SMALL) : before);
   }
   const [luma = DEFAULT_SMALL, cb = luma, cr = cb] = lists;

@@ -88,11 +88,19 @@ function readShape(bits: Bits): Pick<Sequence, 'framesOnly' | 'columns' | 'rows'
   const rows = units * unitRows;
   within(columns * rows, 1, MACROBLOCKS_MAX);
   readFlag(bits);
-  const [left, right, top, bottom] = readFlag(bits) ? [readUnsigned(bits), readUnsigned(bits), readUnsigned(bits), readUnsigned(bits)] : [0, 0, 0, 0];
+  const [left, right, top, bottom] = readFlag(bits)
+    ? [readUnsigned(bits), readUnsigned(bits), readUnsigned(bits), readUnsigned(bits)]
+    : [0, 0, 0, 0];
   const width = within(columns * 16 - 2 * (left + right), 1, columns * 16);
   const height = within(rows * 16 - 2 * unitRows * (top + bottom), 1, rows * 16);
   const crop = { left: 2 * left, top: 2 * unitRows * top, width, height };
-  return { framesOnly, columns, rows, crop, colours: readFlag(bits) ? readColours(bits) : { matrix: MATRIX_UNKNOWN, fullRange: false } };
+  return {
+    framesOnly,
+    columns,
+    rows,
+    crop,
+    colours: readFlag(bits) ? readColours(bits) : { matrix: MATRIX_UNKNOWN, fullRange: false },
+  };
 }
 
 /** The head of the VUI (E.1.1); what follows it is about time. */

@@ -30,7 +30,11 @@ export interface SliceUnit {
 }
 
 /** The header of an intra slice; nothing when the slice only repeats another. */
-export function readSliceHeader(bits: Bits, unit: SliceUnit, parametersOf: (id: number) => PictureParameters): SliceHeader | undefined {
+export function readSliceHeader(
+  bits: Bits,
+  unit: SliceUnit,
+  parametersOf: (id: number) => PictureParameters,
+): SliceHeader | undefined {
   const first = readUnsigned(bits);
   if (!INTRA_TYPES.has(readUnsigned(bits))) refuse('not an intra slice');
   const parameters = parametersOf(readUnsigned(bits));
@@ -46,7 +50,8 @@ export function readSliceHeader(bits: Bits, unit: SliceUnit, parametersOf: (id: 
 
 function readOrder(bits: Bits, { sequence, bottomOrder }: PictureParameters): void {
   readBits(bits, sequence.orderBits);
-  const numbers = (sequence.orderDeltas ? 1 : 0) + (bottomOrder && (sequence.orderType === 0 || sequence.orderDeltas) ? 1 : 0);
+  const numbers =
+    (sequence.orderDeltas ? 1 : 0) + (bottomOrder && (sequence.orderType === 0 || sequence.orderDeltas) ? 1 : 0);
   for (let index = 0; index < numbers; index += 1) readSigned(bits);
 }
 

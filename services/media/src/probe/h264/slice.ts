@@ -16,7 +16,15 @@ export function decodeSlice(frame: Frame, header: SliceHeader, bits: Bits): numb
   const place = newPlace(frame);
   const syntax = parameters.arithmetic ? cabacSyntax(place, bits, qp) : cavlcSyntax(place, bits);
   const { largeTransform, chromaQpOffsets } = parameters;
-  const decoding: Decoding = { place, syntax, scales: levelScales(parameters), largeTransform, chromaQpOffsets, chromaQps: [0, 0], qp };
+  const decoding: Decoding = {
+    place,
+    syntax,
+    scales: levelScales(parameters),
+    largeTransform,
+    chromaQpOffsets,
+    chromaQps: [0, 0],
+    qp,
+  };
   setQp(decoding, qp);
   const slice = frame.filters.push(header.filter);
   for (let address = first; address < frame.slices.length; address += 1) {

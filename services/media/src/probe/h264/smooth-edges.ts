@@ -5,10 +5,18 @@ import { clip } from './transforms.ts';
 
 /** Tables 8-16 and 8-17 from 16 on; below that nothing is smoothed. */
 const FROM = 16;
-const ALPHA = [4, 4, 5, 6, 7, 8, 9, 10, 12, 13, 15, 17, 20, 22, 25, 28, 32, 36, 40, 45, 50, 56, 63, 71, 80, 90, 101, 113, 127, 144, 162, 182, 203, 226, 255, 255];
-const BETA = [2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 6, 6, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13, 14, 14, 15, 15, 16, 16, 17, 17, 18, 18];
+const ALPHA = [
+  4, 4, 5, 6, 7, 8, 9, 10, 12, 13, 15, 17, 20, 22, 25, 28, 32, 36, 40, 45, 50, 56, 63, 71, 80, 90, 101, 113, 127, 144,
+  162, 182, 203, 226, 255, 255,
+];
+const BETA = [
+  2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 6, 6, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13, 14, 14, 15, 15, 16, 16, 17, 17,
+  18, 18,
+];
 /** tC0 where the strength is three. */
-const REACH = [0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 6, 6, 7, 8, 9, 10, 11, 13, 14, 16, 18, 20, 23, 25];
+const REACH = [
+  0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 6, 6, 7, 8, 9, 10, 11, 13, 14, 16, 18, 20, 23, 25,
+];
 const NONE = 1;
 const WITHIN_SLICE = 2;
 
@@ -67,7 +75,17 @@ function smoothPlane(frame: Frame, address: number, { filter, plane, neighbour, 
     const own = qps[address] as number;
     const qp = place === 0 ? (own + (qps[neighbour] as number) + 1) >> 1 : own;
     const strength = strengthOf(qp, filter);
-    if (strength.alpha > 0) smoothEdge({ ...strength, cells: grid.cells, at: at + place * across, along, across, length: side, luma, outer: place === 0 });
+    if (strength.alpha > 0)
+      smoothEdge({
+        ...strength,
+        cells: grid.cells,
+        at: at + place * across,
+        along,
+        across,
+        length: side,
+        luma,
+        outer: place === 0,
+      });
   }
 }
 
@@ -109,7 +127,12 @@ function smoothSample(edge: Edge, at: number): void {
 }
 
 /** The new three samples of one side (8.7.2.4), the nearest to the edge first; `away` leads from the edge, `over` across it. */
-function strong({ cells, beta }: Edge, at: number, [away, over]: readonly [number, number], near: boolean): readonly [number, number, number] {
+function strong(
+  { cells, beta }: Edge,
+  at: number,
+  [away, over]: readonly [number, number],
+  near: boolean,
+): readonly [number, number, number] {
   const p0 = cells[at] as number;
   const p1 = cells[at + away] as number;
   const p2 = cells[at + 2 * away] as number;
@@ -117,10 +140,19 @@ function strong({ cells, beta }: Edge, at: number, [away, over]: readonly [numbe
   const q0 = cells[at + over] as number;
   const q1 = cells[at + 2 * over] as number;
   if (!near || Math.abs(p2 - p0) >= beta) return [(2 * p1 + p0 + q1 + 2) >> 2, p1, p2];
-  return [(p2 + 2 * p1 + 2 * p0 + 2 * q0 + q1 + 4) >> 3, (p2 + p1 + p0 + q0 + 2) >> 2, (2 * p3 + 3 * p2 + p1 + p0 + q0 + 4) >> 3];
+  return [
+    (p2 + 2 * p1 + 2 * p0 + 2 * q0 + q1 + 4) >> 3,
+    (p2 + p1 + p0 + q0 + 2) >> 2,
+    (2 * p3 + 3 * p2 + p1 + p0 + q0 + 4) >> 3,
+  ];
 }
 
-function put(cells: Uint8Array, at: number, step: number, [first, second, third]: readonly [number, number, number]): void {
+function put(
+  cells: Uint8Array,
+  at: number,
+  step: number,
+  [first, second, third]: readonly [number, number, number],
+): void {
   cells[at] = first;
   cells[at + step] = second;
   cells[at + 2 * step] = third;

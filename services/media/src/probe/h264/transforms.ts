@@ -19,7 +19,7 @@ export function addLarge(block: Int32Array, grid: Grid, at: number): void {
 
 function addBlock(block: Int32Array, side: number, { cells, stride }: Grid, at: number): void {
   for (let index = 0; index < side * side; index += 1) {
-    const cell = at + Math.trunc(index / side) * stride + index % side;
+    const cell = at + Math.trunc(index / side) * stride + (index % side);
     cells[cell] = clip((cells[cell] as number) + (((block[index] as number) + 32) >> 6));
     block[index] = 0;
   }

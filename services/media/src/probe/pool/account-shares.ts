@@ -61,11 +61,20 @@ export function newShares({ clock, workers }: { readonly clock: Clock; readonly 
   let [served, running] = [0, 0];
 
   const active = (): Share[] => [...shares.values()].filter((share) => share.running > 0 || share.waiting.length > 0);
-  const used = ({ usedMs, usedAt }: Share): number => usedMs * 0.5 ** (Math.max(0, clock.now() - usedAt) / HALF_LIFE_MS);
+  const used = ({ usedMs, usedAt }: Share): number =>
+    usedMs * 0.5 ** (Math.max(0, clock.now() - usedAt) / HALF_LIFE_MS);
   const isLong = ({ meanMs }: Share): boolean => meanMs > LONG_MS;
   return {
     of: (account) => {
-      const found = shares.get(account) ?? { account, waiting: [], running: 0, usedMs: 0, usedAt: clock.now(), meanMs: FIRST_MEAN_MS, servedAs: 0 };
+      const found = shares.get(account) ?? {
+        account,
+        waiting: [],
+        running: 0,
+        usedMs: 0,
+        usedAt: clock.now(),
+        meanMs: FIRST_MEAN_MS,
+        servedAs: 0,
+      };
       shares.delete(account);
       shares.set(account, found);
       if (shares.size > ACCOUNTS_MAX) forgetOldest(shares);
@@ -77,7 +86,8 @@ export function newShares({ clock, workers }: { readonly clock: Clock; readonly 
       const there = active();
       const each = Math.min(most, Math.ceil(workers / there.length));
       const longRunning = there.reduce((sum, share) => sum + (isLong(share) ? share.running : 0), 0);
-      return there.filter((share) => share.waiting.length > 0 && share.running < each && !(isLong(share) && longRunning >= most))
+      return there
+        .filter((share) => share.waiting.length > 0 && share.running < each && !(isLong(share) && longRunning >= most))
         .sort((one, other) => used(one) - used(other) || one.servedAs - other.servedAs)[0];
     },
     begin: (share) => {

@@ -32,33 +32,65 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const commandWith = (by: Confinement): readonly [string, ...string[]] => parserCommand({
-  confinement: by, script, readable: [...readableCode(), script], writable: own, heapBytes: 64 * MIB, memoryBytes: 512 * MIB, processorMs: 20_000,
-});
+const commandWith = (by: Confinement): readonly [string, ...string[]] =>
+  parserCommand({
+    confinement: by,
+    script,
+    readable: [...readableCode(), script],
+    writable: own,
+    heapBytes: 64 * MIB,
+    memoryBytes: 512 * MIB,
+    processorMs: 20_000,
+  });
 
 async function openTo(by: Confinement): Promise<Record<string, unknown>> {
   const [program, ...args] = commandWith(by);
   const { port } = server.address() as AddressInfo;
-  const { stdout } = await promisify(execFile)(program, [...args, secret, String(port), String(process.pid), own], { env: parserEnvironment(own), cwd: own });
+  const { stdout } = await promisify(execFile)(program, [...args, secret, String(port), String(process.pid), own], {
+    env: parserEnvironment(own),
+    cwd: own,
+  });
   return JSON.parse(stdout) as Record<string, unknown>;
 }
 
 const CLOSED = {
-  environment: ['MALLOC_ARENA_MAX', 'TMPDIR'], secret: false, root: false, parent: false, write: false, own: true,
-  child: false, worker: false, binding: false, code: false, loaded: [], fetch: 'undefined', builtin: 'undefined',
+  environment: ['MALLOC_ARENA_MAX', 'TMPDIR'],
+  secret: false,
+  root: false,
+  parent: false,
+  write: false,
+  own: true,
+  child: false,
+  worker: false,
+  binding: false,
+  code: false,
+  loaded: [],
+  fetch: 'undefined',
+  builtin: 'undefined',
 };
 
-test('a parser reads its code and its file, writes into its folder, and has neither our environment nor a network, nor other processes', async () => {
-  expect(await openTo(confinement)).toEqual({ ...CLOSED, connected: confinement.hasNetwork });
-}, TEST_MS);
+test(
+  'a parser reads its code and its file, writes into its folder, and has neither our environment nor a network, nor other processes',
+  async () => {
+    expect(await openTo(confinement)).toEqual({ ...CLOSED, connected: confinement.hasNetwork });
+  },
+  TEST_MS,
+);
 
-test('where the machine allows no namespaces the rest holds', async () => {
-  expect(await openTo({ prefix: [], hasNetwork: true, shell: undefined })).toEqual({ ...CLOSED, connected: true });
-}, TEST_MS);
+test(
+  'where the machine allows no namespaces the rest holds',
+  async () => {
+    expect(await openTo({ prefix: [], hasNetwork: true, shell: undefined })).toEqual({ ...CLOSED, connected: true });
+  },
+  TEST_MS,
+);
 
 test('a namespace of users keeps even native code from the environment and the memory of the service', async () => {
   const cat = [...confinement.prefix, '/bin/cat', `/proc/${String(process.pid)}/environ`];
-  const read = promisify(execFile)(cat[0] ?? '', cat.slice(1), { env: {} }).then(() => true, () => false);
+  const read = promisify(execFile)(cat[0] ?? '', cat.slice(1), { env: {} }).then(
+    () => true,
+    () => false,
+  );
 
   expect(await read).toBe(!confinement.prefix.includes('--user'));
 });

@@ -11,11 +11,14 @@ const TRY_MS = 5000;
  * neither read their memory nor their environment. Which of them is allowed differs from machine to machine.
  */
 const NAMESPACES: readonly (readonly string[])[] = [
-  ['--user', '--map-current-user', '--net', '--ipc'], ['--user', '--map-root-user', '--net', '--ipc'], ['--net', '--ipc'],
+  ['--user', '--map-current-user', '--net', '--ipc'],
+  ['--user', '--map-root-user', '--net', '--ipc'],
+  ['--net', '--ipc'],
 ];
 /** No new rights by any program, an end with the process that started it, and the rights of root given away. */
 const PRIVILEGES: readonly (readonly string[])[] = [
-  ['--no-new-privs', '--pdeathsig', 'KILL', '--inh-caps=-all', '--bounding-set=-all'], ['--no-new-privs', '--pdeathsig', 'KILL'],
+  ['--no-new-privs', '--pdeathsig', 'KILL', '--inh-caps=-all', '--bounding-set=-all'],
+  ['--no-new-privs', '--pdeathsig', 'KILL'],
 ];
 
 /** What stands before a command so that it runs with less. */
@@ -29,16 +32,27 @@ export interface Confinement {
 /** Tries what this machine allows, and says so where it allows less than is wanted. */
 export async function findConfinement(log: Log): Promise<Confinement> {
   if (process.platform !== 'linux') {
-    log.warn({ platform: process.platform }, 'parsers have the network, and no limits but those of their memory and time: this system has no others');
+    log.warn(
+      { platform: process.platform },
+      'parsers have the network, and no limits but those of their memory and time: this system has no others',
+    );
     return { prefix: [], hasNetwork: true, shell: undefined };
   }
   const namespaces = await firstThatWorks('unshare', NAMESPACES);
-  if (namespaces === undefined) log.warn({}, 'parsers run in the network of the machine: it allows no namespace of their own');
+  if (namespaces === undefined)
+    log.warn({}, 'parsers run in the network of the machine: it allows no namespace of their own');
   const privileges = await firstThatWorks('setpriv', PRIVILEGES);
-  return { prefix: [...namespaces ?? [], ...privileges ?? []], hasNetwork: namespaces === undefined, shell: programOf('sh') };
+  return {
+    prefix: [...(namespaces ?? []), ...(privileges ?? [])],
+    hasNetwork: namespaces === undefined,
+    shell: programOf('sh'),
+  };
 }
 
-async function firstThatWorks(name: string, choices: readonly (readonly string[])[]): Promise<readonly string[] | undefined> {
+async function firstThatWorks(
+  name: string,
+  choices: readonly (readonly string[])[],
+): Promise<readonly string[] | undefined> {
   const program = programOf(name);
   const nothing = programOf('true');
   if (program === undefined || nothing === undefined) return undefined;

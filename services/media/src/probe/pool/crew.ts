@@ -32,7 +32,15 @@ export interface Crew {
   stop(): Promise<void>;
 }
 
-export function openCrew({ clock, log, parsers, warm: warmMin, heapBytes, memoryBytes, jobProcessorMs }: CrewOptions): Crew {
+export function openCrew({
+  clock,
+  log,
+  parsers,
+  warm: warmMin,
+  heapBytes,
+  memoryBytes,
+  jobProcessorMs,
+}: CrewOptions): Crew {
   const stopping = new AbortController();
   const limits = { heapBytes, memoryBytes, processorMs: PROCESSOR_LIFE_MS + 2 * jobProcessorMs };
   const starter = parserStarter({ clock, log, parsers, limits, stopping: stopping.signal });
@@ -46,7 +54,9 @@ export function openCrew({ clock, log, parsers, warm: warmMin, heapBytes, memory
   const offer = (parser: Promise<Parser>): void => {
     ready.push(parser);
     // the caller of `take` gets the error
-    parser.catch(() => { forget(parser); });
+    parser.catch(() => {
+      forget(parser);
+    });
   };
   const warm = (): void => {
     while (ready.length < warmMin && !starter.isHeldBack) offer(starter.start());
@@ -69,7 +79,8 @@ export function openCrew({ clock, log, parsers, warm: warmMin, heapBytes, memory
       return starter.start();
     },
     giveBack: (parser) => {
-      const isWorn = parser.isOver || parser.jobs >= JOBS_MAX || parser.usedMs >= PROCESSOR_LIFE_MS || stopping.signal.aborted;
+      const isWorn =
+        parser.isOver || parser.jobs >= JOBS_MAX || parser.usedMs >= PROCESSOR_LIFE_MS || stopping.signal.aborted;
       void (isWorn ? starter.end(parser) : rest(parser));
       warm();
     },

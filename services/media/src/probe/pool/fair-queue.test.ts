@@ -13,8 +13,14 @@ function aQueue(options: Partial<QueueOptions> = {}) {
   const began: string[] = [];
   const turns: { readonly account: string; readonly turn: Turn }[] = [];
   const settle = (): Promise<unknown> => new Promise((resolve) => setImmediate(resolve));
-  const enter = (account: string, { isContinued = false, signal = undefined as AbortSignal | undefined, name = account } = {}): Promise<void> =>
-    queue.enter({ account, isContinued, signal }).then((turn) => { began.push(name); turns.push({ account, turn }); });
+  const enter = (
+    account: string,
+    { isContinued = false, signal = undefined as AbortSignal | undefined, name = account } = {},
+  ): Promise<void> =>
+    queue.enter({ account, isContinued, signal }).then((turn) => {
+      began.push(name);
+      turns.push({ account, turn });
+    });
   const end = async (account: string, usedMs: number): Promise<void> => {
     await settle();
     const at = turns.findIndex((running) => running.account === account);
@@ -112,7 +118,11 @@ describe('what waits is bounded', () => {
     for (let count = 0; count < 4; count += 1) void enter('flood');
     await settle();
 
-    await expect(enter('flood')).rejects.toMatchObject({ kind: 'unavailable', reason: 'media_busy', retryAfterMs: expect.any(Number) });
+    await expect(enter('flood')).rejects.toMatchObject({
+      kind: 'unavailable',
+      reason: 'media_busy',
+      retryAfterMs: expect.any(Number),
+    });
     await expect(enter('flood')).rejects.toMatchObject({ retryAfterMs: 3 * 1640 });
     await enter('other');
   });

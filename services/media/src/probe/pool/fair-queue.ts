@@ -52,22 +52,31 @@ export function openFairQueue(options: QueueOptions): FairQueue {
       waiter?.begin(turnOf(share));
     }
   };
-  const wait = (share: AccountShare, { isContinued, signal }: QueueOrder): Promise<Turn> => new Promise((resolve, reject) => {
-    const leave = (): void => {
-      share.waiting.splice(share.waiting.indexOf(waiter), 1);
-      reject(signal?.reason as Error);
-    };
-    const done = (): void => { signal?.removeEventListener('abort', leave); };
-    const waiter = {
-      begin: (turn: Turn) => { done(); resolve(turn); },
-      refuse: () => { done(); reject(busy(RETRY_MS_MIN)); },
-    };
-    if (isContinued) share.waiting.unshift(waiter);
-    else share.waiting.push(waiter);
-    signal?.addEventListener('abort', leave, { once: true });
-    if (signal?.aborted === true) leave();
-    else serve();
-  });
+  const wait = (share: AccountShare, { isContinued, signal }: QueueOrder): Promise<Turn> =>
+    new Promise((resolve, reject) => {
+      const leave = (): void => {
+        share.waiting.splice(share.waiting.indexOf(waiter), 1);
+        reject(signal?.reason as Error);
+      };
+      const done = (): void => {
+        signal?.removeEventListener('abort', leave);
+      };
+      const waiter = {
+        begin: (turn: Turn) => {
+          done();
+          resolve(turn);
+        },
+        refuse: () => {
+          done();
+          reject(busy(RETRY_MS_MIN));
+        },
+      };
+      if (isContinued) share.waiting.unshift(waiter);
+      else share.waiting.push(waiter);
+      signal?.addEventListener('abort', leave, { once: true });
+      if (signal?.aborted === true) leave();
+      else serve();
+    });
   return {
     enter: async (order) => {
       if (stopped) throw busy(RETRY_MS_MIN);
@@ -84,8 +93,13 @@ export function openFairQueue(options: QueueOptions): FairQueue {
 }
 
 /** The refusal says when the queue has room: after the time that the waiting jobs take. */
-function tooMany({ workers, perAccountMax, totalMax }: QueueOptions, shares: AccountShares, share: AccountShare): Problem | undefined {
-  if (share.waiting.length >= perAccountMax || share.waiting.length * share.meanMs >= WAITING_MS_MAX) return busy(share.waiting.length * share.meanMs);
+function tooMany(
+  { workers, perAccountMax, totalMax }: QueueOptions,
+  shares: AccountShares,
+  share: AccountShare,
+): Problem | undefined {
+  if (share.waiting.length >= perAccountMax || share.waiting.length * share.meanMs >= WAITING_MS_MAX)
+    return busy(share.waiting.length * share.meanMs);
   const waiting = shares.all().reduce((sum, other) => sum + other.waiting.length, 0);
   if (waiting < totalMax) return undefined;
   const work = shares.all().reduce((sum, other) => sum + other.waiting.length * other.meanMs, 0);
@@ -94,7 +108,9 @@ function tooMany({ workers, perAccountMax, totalMax }: QueueOptions, shares: Acc
 
 function busy(waitMs: number): Problem {
   return new Problem({
-    kind: 'unavailable', reason: 'media_busy', message: 'cannot be looked at now: too many files wait; try again',
+    kind: 'unavailable',
+    reason: 'media_busy',
+    message: 'cannot be looked at now: too many files wait; try again',
     retryAfterMs: Math.round(Math.min(RETRY_MS_MAX, Math.max(RETRY_MS_MIN, waitMs))),
   });
 }

@@ -1,4 +1,14 @@
-import { existsSync, linkSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -25,19 +35,24 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const files = (): string[] => readdirSync(pool.folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).map(({ name }) => name);
+const files = (): string[] =>
+  readdirSync(pool.folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name);
 
-test.each([
-  'abort', 'crash', 'leave', 'hold', 'wait', 'fill', 'flood', 'twice', 'babble', 'lie',
-])('a file that makes its parser %s is refused, and another process parses the next file', async (does) => {
-  writeFileSync(file, does);
-  const outcome = await pool.probe(file, ANYBODY);
-  writeFileSync(file, 'good');
+test.each(['abort', 'crash', 'leave', 'hold', 'wait', 'fill', 'flood', 'twice', 'babble', 'lie'])(
+  'a file that makes its parser %s is refused, and another process parses the next file',
+  async (does) => {
+    writeFileSync(file, does);
+    const outcome = await pool.probe(file, ANYBODY);
+    writeFileSync(file, 'good');
 
-  expect(outcome).toEqual(does === 'twice' ? expect.anything() : { fault: 'overrun' });
-  expect(await pool.probe(file, ANYBODY)).toEqual(GOOD);
-  expect(files()).toEqual([]);
-}, TEST_MS);
+    expect(outcome).toEqual(does === 'twice' ? expect.anything() : { fault: 'overrun' });
+    expect(await pool.probe(file, ANYBODY)).toEqual(GOOD);
+    expect(files()).toEqual([]);
+  },
+  TEST_MS,
+);
 
 test('what is drawn is taken over; what was said to be drawn and is not there is a refusal', async () => {
   writeFileSync(file, 'draw');
@@ -55,16 +70,40 @@ test('a process that does not start is busy, not a bad file, and is not retried 
   const clock = fakeClock();
   const empty = path.join(folder, 'empty.ts');
   writeFileSync(empty, 'process.exit(1);');
-  const parsers = openParsers({ log: silentLog, newId: newIds(systemClock), folder: path.join(folder, 'none'), script: empty });
+  const parsers = openParsers({
+    log: silentLog,
+    newId: newIds(systemClock),
+    folder: path.join(folder, 'none'),
+    script: empty,
+  });
   let starts = 0;
-  const counted = { start: async (...args: Parameters<typeof parsers.start>) => { starts += 1; return parsers.start(...args); } };
+  const counted = {
+    start: async (...args: Parameters<typeof parsers.start>) => {
+      starts += 1;
+      return parsers.start(...args);
+    },
+  };
   const broken = openProbePool({
-    clock, log: silentLog, parsers: counted, workers: 1, warm: 0, queueMax: 8, queuePerAccountMax: 8, timeoutMs: 400, heapBytes: 64 * MIB, memoryBytes: 400 * MIB, pixelsMax: 100,
+    clock,
+    log: silentLog,
+    parsers: counted,
+    workers: 1,
+    warm: 0,
+    queueMax: 8,
+    queuePerAccountMax: 8,
+    timeoutMs: 400,
+    heapBytes: 64 * MIB,
+    memoryBytes: 400 * MIB,
+    pixelsMax: 100,
   });
 
   for (const after of [0, 0, 500]) {
     await clock.advance(after);
-    await expect(broken.probe(file, ANYBODY)).rejects.toMatchObject({ kind: 'unavailable', reason: 'media_busy', retryAfterMs: expect.any(Number) });
+    await expect(broken.probe(file, ANYBODY)).rejects.toMatchObject({
+      kind: 'unavailable',
+      reason: 'media_busy',
+      retryAfterMs: expect.any(Number),
+    });
   }
   expect(starts).toBe(2);
   await broken.stop();
@@ -72,8 +111,31 @@ test('a process that does not start is busy, not a bad file, and is not retried 
 
 describe('the folder of a process', () => {
   test.each<[string, (drawn: string, secret: string) => void]>([
-    ['a symbolic link', (drawn, secret) => { symlinkSync(secret, drawn); }], ['a hard link', (drawn, secret) => { linkSync(secret, drawn); }],
-    ['a folder', (drawn) => { mkdirSync(drawn); }], ['nothing', () => undefined], ['an empty file', (drawn) => { writeFileSync(drawn, ''); }],
+    [
+      'a symbolic link',
+      (drawn, secret) => {
+        symlinkSync(secret, drawn);
+      },
+    ],
+    [
+      'a hard link',
+      (drawn, secret) => {
+        linkSync(secret, drawn);
+      },
+    ],
+    [
+      'a folder',
+      (drawn) => {
+        mkdirSync(drawn);
+      },
+    ],
+    ['nothing', () => undefined],
+    [
+      'an empty file',
+      (drawn) => {
+        writeFileSync(drawn, '');
+      },
+    ],
   ])('gives nothing for %s in the place of what was drawn', async (_what, leave) => {
     const own = makeParserFolder(folder, 'own');
     const secret = path.join(folder, 'secret');

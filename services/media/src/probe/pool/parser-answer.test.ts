@@ -2,12 +2,25 @@ import { expect, test } from '@jest/globals';
 import { parserAnswer } from './parser-answer.ts';
 
 const image = { family: 'image', mediaType: 'image/png', width: 2, height: 3 };
-const video = { family: 'video', mediaType: 'video/mp4', width: 2, height: 3, durationMs: 4000, frameRate: 24, frames: 96, videoCodec: 'avc', audioCodec: 'aac' };
+const video = {
+  family: 'video',
+  mediaType: 'video/mp4',
+  width: 2,
+  height: 3,
+  durationMs: 4000,
+  frameRate: 24,
+  frames: 96,
+  videoCodec: 'avc',
+  audioCodec: 'aac',
+};
 const audio = { family: 'audio', mediaType: 'audio/wav', durationMs: 3000, codec: 'pcm-u8' };
 
-test.each([image, video, { ...video, audioCodec: undefined }, audio])('what a parser says of a file is taken: %j', (facts) => {
-  expect(parserAnswer(JSON.stringify({ facts }))).toEqual({ facts });
-});
+test.each([image, video, { ...video, audioCodec: undefined }, audio])(
+  'what a parser says of a file is taken: %j',
+  (facts) => {
+    expect(parserAnswer(JSON.stringify({ facts }))).toEqual({ facts });
+  },
+);
 
 test('what it says besides is dropped', () => {
   expect(parserAnswer(JSON.stringify({ facts: { ...image, path: '/etc/passwd' }, more: 1 }))).toEqual({ facts: image });
@@ -15,10 +28,29 @@ test('what it says besides is dropped', () => {
 });
 
 test.each<[unknown]>([
-  ['no answer'], [null], [[]], [{}], [{ fault: 'toString' }], [{ fault: 1 }], [{ facts: null }], [{ facts: { ...image, mediaType: 'text/html' } }], [{ facts: { ...image, mediaType: '__proto__' } }],
-  [{ facts: { ...image, mediaType: 'video/mp4' } }], [{ facts: { ...image, width: -1 } }], [{ facts: { ...image, width: 0 } }], [{ facts: { ...image, width: 1.5 } }], [{ facts: { ...image, height: '3' } }],
-  [{ facts: { ...image, height: 2 ** 40 } }], [{ facts: { ...video, durationMs: 0 } }], [{ facts: { ...video, frameRate: null } }], [{ facts: { ...video, frameRate: -1 } }], [{ facts: { ...video, frames: 1e9 } }],
-  [{ facts: { ...video, videoCodec: '<script>' } }], [{ facts: { ...video, audioCodec: 'a'.repeat(99) } }], [{ facts: { ...audio, codec: undefined } }], [{ facts: { ...audio, durationMs: 2 ** 60 } }],
+  ['no answer'],
+  [null],
+  [[]],
+  [{}],
+  [{ fault: 'toString' }],
+  [{ fault: 1 }],
+  [{ facts: null }],
+  [{ facts: { ...image, mediaType: 'text/html' } }],
+  [{ facts: { ...image, mediaType: '__proto__' } }],
+  [{ facts: { ...image, mediaType: 'video/mp4' } }],
+  [{ facts: { ...image, width: -1 } }],
+  [{ facts: { ...image, width: 0 } }],
+  [{ facts: { ...image, width: 1.5 } }],
+  [{ facts: { ...image, height: '3' } }],
+  [{ facts: { ...image, height: 2 ** 40 } }],
+  [{ facts: { ...video, durationMs: 0 } }],
+  [{ facts: { ...video, frameRate: null } }],
+  [{ facts: { ...video, frameRate: -1 } }],
+  [{ facts: { ...video, frames: 1e9 } }],
+  [{ facts: { ...video, videoCodec: '<script>' } }],
+  [{ facts: { ...video, audioCodec: 'a'.repeat(99) } }],
+  [{ facts: { ...audio, codec: undefined } }],
+  [{ facts: { ...audio, durationMs: 2 ** 60 } }],
 ])('what no parser says is not taken: %j', (said) => {
   expect(parserAnswer(JSON.stringify(said))).toBeUndefined();
 });

@@ -18,7 +18,8 @@ type Fields = Readonly<Record<string, unknown>>;
 export function parserAnswer(line: string): ProbeOutcome | undefined {
   const said = fieldsOf(line);
   if (said === undefined) return undefined;
-  if (typeof said['fault'] === 'string') return Object.hasOwn(PROBE_FAULTS, said['fault']) ? { fault: said['fault'] as ProbeFault } : undefined;
+  if (typeof said['fault'] === 'string')
+    return Object.hasOwn(PROBE_FAULTS, said['fault']) ? { fault: said['fault'] as ProbeFault } : undefined;
   const facts = isFields(said['facts']) ? factsOf(said['facts']) : undefined;
   return facts === undefined ? undefined : { facts };
 }
@@ -35,26 +36,50 @@ function fieldsOf(line: string): Fields | undefined {
 const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
 
 function factsOf({ family, mediaType, ...facts }: Fields): MediaFacts | undefined {
-  if (typeof mediaType !== 'string' || !Object.hasOwn(FORMATS, mediaType) || FORMATS[mediaType]?.family !== family) return undefined;
+  if (typeof mediaType !== 'string' || !Object.hasOwn(FORMATS, mediaType) || FORMATS[mediaType]?.family !== family)
+    return undefined;
   if (family === 'image') return imageOf(mediaType, facts);
   return family === 'video' ? videoOf(mediaType, facts) : audioOf(mediaType, facts);
 }
 
 function imageOf(mediaType: string, { width, height }: Fields): MediaFacts | undefined {
-  return isWhole(width, 1, SIDE_MAX) && isWhole(height, 1, SIDE_MAX) ? { family: 'image', mediaType, width, height } : undefined;
+  return isWhole(width, 1, SIDE_MAX) && isWhole(height, 1, SIDE_MAX)
+    ? { family: 'image', mediaType, width, height }
+    : undefined;
 }
 
-function videoOf(mediaType: string, { width, height, durationMs, frameRate, frames, videoCodec, audioCodec }: Fields): MediaFacts | undefined {
-  if (!isWhole(width, 0, SIDE_MAX) || !isWhole(height, 0, SIDE_MAX) || !isDuration(durationMs) || !isWhole(frames, 0, FRAMES_MAX)) return undefined;
-  if (typeof frameRate !== 'number' || !(frameRate >= 0 && frameRate <= FRAME_RATE_MAX) || !isCodec(videoCodec)) return undefined;
+function videoOf(
+  mediaType: string,
+  { width, height, durationMs, frameRate, frames, videoCodec, audioCodec }: Fields,
+): MediaFacts | undefined {
+  if (
+    !isWhole(width, 0, SIDE_MAX) ||
+    !isWhole(height, 0, SIDE_MAX) ||
+    !isDuration(durationMs) ||
+    !isWhole(frames, 0, FRAMES_MAX)
+  )
+    return undefined;
+  if (typeof frameRate !== 'number' || !(frameRate >= 0 && frameRate <= FRAME_RATE_MAX) || !isCodec(videoCodec))
+    return undefined;
   if (audioCodec !== undefined && !isCodec(audioCodec)) return undefined;
-  return { family: 'video', mediaType, width, height, durationMs, frameRate, frames, videoCodec, ...(audioCodec === undefined ? {} : { audioCodec }) };
+  return {
+    family: 'video',
+    mediaType,
+    width,
+    height,
+    durationMs,
+    frameRate,
+    frames,
+    videoCodec,
+    ...(audioCodec === undefined ? {} : { audioCodec }),
+  };
 }
 
 function audioOf(mediaType: string, { durationMs, codec }: Fields): MediaFacts | undefined {
   return isDuration(durationMs) && isCodec(codec) ? { family: 'audio', mediaType, durationMs, codec } : undefined;
 }
 
-const isWhole = (value: unknown, least: number, most: number): value is number => Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;
+const isWhole = (value: unknown, least: number, most: number): value is number =>
+  Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;
 const isDuration = (value: unknown): value is number => isWhole(value, 1, Number.MAX_SAFE_INTEGER);
 const isCodec = (value: unknown): value is string => typeof value === 'string' && CODEC.test(value);

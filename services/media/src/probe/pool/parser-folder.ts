@@ -37,7 +37,10 @@ export function makeParserFolder(root: string, name: string): ParserFolder {
   mkdirSync(writable, { recursive: true });
   const [file, drawn] = [path.join(readable, 'file'), path.join(writable, 'drawn')];
   return {
-    readable, writable, file, drawn,
+    readable,
+    writable,
+    file,
+    drawn,
     put: (source) => linkOrCopy(source, file),
     take: (into) => takeOver(drawn, into),
     clear: () => {
@@ -64,7 +67,9 @@ async function linkOrCopy(source: string, target: string): Promise<void> {
 
 /** The file that the child left is not trusted: a symbolic or hard link would lead to another file. */
 async function takeOver(drawn: string, into: string): Promise<boolean> {
-  const source = await open(drawn, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => undefined);
+  const source = await open(drawn, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
+    () => undefined,
+  );
   if (source === undefined) return false;
   try {
     const found = await source.stat();

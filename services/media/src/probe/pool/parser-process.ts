@@ -46,11 +46,21 @@ export interface Parser {
 
 /** Starts a parser in a folder of its own, which is removed with it. */
 export function startParser([program, ...args]: readonly [string, ...string[]], folder: ParserFolder): Parser {
-  const child = spawn(program, args, { cwd: folder.writable, env: parserEnvironment(folder.writable), stdio: ['pipe', 'pipe', 'ignore'] });
+  const child = spawn(program, args, {
+    cwd: folder.writable,
+    env: parserEnvironment(folder.writable),
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
   const lines = linesOf(child);
   const ready = lines.next();
   const ended = new Promise<void>((resolve) => {
-    child.once('close', () => { resolve(); }).once('error', () => { resolve(); });
+    child
+      .once('close', () => {
+        resolve();
+      })
+      .once('error', () => {
+        resolve();
+      });
   }).then(() => folder.remove());
   letGo(child);
   let [jobs, usedMs] = [0, 0];
@@ -60,10 +70,17 @@ export function startParser([program, ...args]: readonly [string, ...string[]], 
     await ended;
   };
   return {
-    pid: child.pid, kill,
-    get isOver() { return lines.isOver; },
-    get jobs() { return jobs; },
-    get usedMs() { return usedMs; },
+    pid: child.pid,
+    kill,
+    get isOver() {
+      return lines.isOver;
+    },
+    get jobs() {
+      return jobs;
+    },
+    get usedMs() {
+      return usedMs;
+    },
     isUp: async (clock) => (await firstOf(ready, (signal) => clock.sleep(START_MS, signal))) === READY && !lines.isOver,
     run: async (job) => {
       jobs += 1;
@@ -75,7 +92,11 @@ export function startParser([program, ...args]: readonly [string, ...string[]], 
   };
 }
 
-interface Running { readonly child: ChildProcess; readonly lines: Lines; readonly folder: ParserFolder }
+interface Running {
+  readonly child: ChildProcess;
+  readonly lines: Lines;
+  readonly folder: ParserFolder;
+}
 
 async function runJob({ child, lines, folder }: Running, job: ParserJob): Promise<ParserRun> {
   const { clock, work, path, into, pixelsMax, timeoutMs: ms, memoryBytes } = job;
@@ -84,13 +105,22 @@ async function runJob({ child, lines, folder }: Running, job: ParserJob): Promis
   try {
     const [began, before] = [clock.now(), usage()];
     const answered = lines.next();
-    const given: ProbeJob = { work, path: folder.file, into: into === '' ? '' : folder.drawn, pixelsMax, timeoutMs: ms };
+    const given: ProbeJob = {
+      work,
+      path: folder.file,
+      into: into === '' ? '' : folder.drawn,
+      pixelsMax,
+      timeoutMs: ms,
+    };
     child.stdin?.write(`${JSON.stringify(given)}\n`);
     const line = await firstOf(answered, (signal) => boundsReached(usage, { clock, ms, memoryBytes, signal }));
     const after = usage();
     const outcome = line === undefined ? undefined : parserAnswer(line);
-    const usedMs = before === undefined || after === undefined ? Math.min(ms, clock.now() - began) : after.processorMs - before.processorMs;
-    const isTaken = into === '' || outcome === undefined || !('facts' in outcome) || await folder.take(into);
+    const usedMs =
+      before === undefined || after === undefined
+        ? Math.min(ms, clock.now() - began)
+        : after.processorMs - before.processorMs;
+    const isTaken = into === '' || outcome === undefined || !('facts' in outcome) || (await folder.take(into));
     return { outcome: isTaken ? outcome : undefined, usedMs: outcome === undefined ? Math.max(usedMs, ms) : usedMs };
   } finally {
     folder.clear();
@@ -138,7 +168,8 @@ function linesOf(child: ChildProcess): Lines {
   child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
     received += chunk;
     const at = received.indexOf('\n');
-    if (received.length > ANSWER_CHARACTERS_MAX || resolve === undefined || (at >= 0 && at < received.length - 1)) end();
+    if (received.length > ANSWER_CHARACTERS_MAX || resolve === undefined || (at >= 0 && at < received.length - 1))
+      end();
     if (isOver || at < 0) return;
     const line = received.slice(0, at);
     received = '';
@@ -146,7 +177,14 @@ function linesOf(child: ChildProcess): Lines {
   });
   child.once('exit', end).once('error', end);
   return {
-    get isOver() { return isOver; },
-    next: () => (isOver ? Promise.resolve(undefined) : new Promise((asked) => { resolve = asked; })),
+    get isOver() {
+      return isOver;
+    },
+    next: () =>
+      isOver
+        ? Promise.resolve(undefined)
+        : new Promise((asked) => {
+            resolve = asked;
+          }),
   };
 }

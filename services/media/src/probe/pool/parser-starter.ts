@@ -44,7 +44,9 @@ export function parserStarter({ clock, log, parsers, limits, stopping }: Starter
   };
   return {
     end,
-    get isHeldBack() { return isHeldBack(); },
+    get isHeldBack() {
+      return isHeldBack();
+    },
     start: async () => {
       if (isHeldBack()) throw notStarted(notBefore - clock.now());
       try {
@@ -66,7 +68,10 @@ export function parserStarter({ clock, log, parsers, limits, stopping }: Starter
 
 function notStarted(waitMs: number, cause?: unknown): Problem {
   return new Problem({
-    kind: 'unavailable', reason: 'media_busy', message: 'cannot be looked at now: no parser is running; try again',
-    retryAfterMs: Math.max(RETRY_MS_MIN, waitMs), cause,
+    kind: 'unavailable',
+    reason: 'media_busy',
+    message: 'cannot be looked at now: no parser is running; try again',
+    retryAfterMs: Math.max(RETRY_MS_MIN, waitMs),
+    cause,
   });
 }

@@ -38,7 +38,16 @@ export function openParsers({ log, newId, folder, script = SCRIPT }: ParsersOpti
       const confinement = await (found ??= findConfinement(log));
       code ??= readableCode();
       const own = makeParserFolder(folder, newId('parser'));
-      return startParser(parserCommand({ ...limits, confinement, script, readable: [...code, script, own.readable], writable: own.writable }), own);
+      return startParser(
+        parserCommand({
+          ...limits,
+          confinement,
+          script,
+          readable: [...code, script, own.readable],
+          writable: own.writable,
+        }),
+        own,
+      );
     },
   };
 }

@@ -18,7 +18,10 @@ export function usageOf(pid: number): ProcessUsage | undefined {
   try {
     // the kernel answers from memory, sooner than the event loop comes back
     const stat = readFileSync(`/proc/${String(pid)}/stat`, 'latin1');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ').map(Number);
+    const fields = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .map(Number);
     const [user = 0, system = 0, pages = 0] = [fields[USER_TICKS], fields[SYSTEM_TICKS], fields[RESIDENT_PAGES]];
     return { processorMs: (user + system) * TICK_MS, residentBytes: pages * PAGE_BYTES };
   } catch {

@@ -8,7 +8,10 @@ const OWN = ['../', '../../domain/', '../../../package.json'];
 /** Far more than the parsers need. */
 const PACKAGES_MAX = 500;
 
-interface Manifest { readonly dependencies?: Readonly<Record<string, string>>; readonly optionalDependencies?: Readonly<Record<string, string>> }
+interface Manifest {
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
 
 /** The paths that the child process must read to run: its own code, and the packages that it loads with all that they load. */
 export function readableCode(): readonly string[] {
@@ -18,8 +21,15 @@ export function readableCode(): readonly string[] {
     const folder = folderOf(next.name, path.dirname(next.from));
     if (folder === undefined || found.has(folder)) continue;
     found.add(folder);
-    const { dependencies, optionalDependencies } = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')) as Manifest;
-    wanted.push(...Object.keys({ ...dependencies, ...optionalDependencies }).map((name) => ({ name, from: path.join(folder, 'package.json') })));
+    const { dependencies, optionalDependencies } = JSON.parse(
+      readFileSync(path.join(folder, 'package.json'), 'utf8'),
+    ) as Manifest;
+    wanted.push(
+      ...Object.keys({ ...dependencies, ...optionalDependencies }).map((name) => ({
+        name,
+        from: path.join(folder, 'package.json'),
+      })),
+    );
   }
   return [...OWN.map((own) => fileURLToPath(new URL(own, import.meta.url))), ...found];
 }

@@ -19,7 +19,10 @@ export interface UsageBounds {
  * is. It resolves after `TIMES_MAX * ms` of wall-clock time at the latest, because a process can wait forever, and at
  * once when the signal is aborted. If the usage of the process is unknown, only the wall clock counts.
  */
-export async function boundsReached(usage: () => ProcessUsage | undefined, { clock, ms, memoryBytes, signal }: UsageBounds): Promise<void> {
+export async function boundsReached(
+  usage: () => ProcessUsage | undefined,
+  { clock, ms, memoryBytes, signal }: UsageBounds,
+): Promise<void> {
   const before = usage()?.processorMs ?? 0;
   const atMost = clock.now() + TIMES_MAX * ms;
   while (!signal.aborted && clock.now() < atMost) {

@@ -4,10 +4,24 @@ import type { Attempt, AttemptItem } from '../channel.ts';
 const TYPE_OF: Readonly<Record<MediaKind, string>> = { image: 'image_url', video: 'video_url', audio: 'audio_url' };
 
 /** The vendor's body for an attempt: its schema's fields and no other. */
-export function bodyOf({ kind, model, order, content, sourceUpstreamId, callbackUrl }: Attempt): Readonly<Record<string, unknown>> {
+export function bodyOf({
+  kind,
+  model,
+  order,
+  content,
+  sourceUpstreamId,
+  callbackUrl,
+}: Attempt): Readonly<Record<string, unknown>> {
   if (kind === 'regeneration') {
-    const source = sourceUpstreamId === undefined ? { content: content.map(itemOf) } : { source_task_id: sourceUpstreamId };
-    return { model, ...source, resolution: order.resolution, ...given('aigc_watermark', order.aigcWatermark), ...given('callback_url', callbackUrl) };
+    const source =
+      sourceUpstreamId === undefined ? { content: content.map(itemOf) } : { source_task_id: sourceUpstreamId };
+    return {
+      model,
+      ...source,
+      resolution: order.resolution,
+      ...given('aigc_watermark', order.aigcWatermark),
+      ...given('callback_url', callbackUrl),
+    };
   }
   return {
     model,
@@ -15,7 +29,7 @@ export function bodyOf({ kind, model, order, content, sourceUpstreamId, callback
     ...(kind === 'generation' ? { resolution: order.resolution } : {}),
     duration: order.duration,
     ...given('ratio', order.ratio),
-    ...given('callback_url', kind === 'context_ir' ? order.callbackUrl ?? callbackUrl : callbackUrl),
+    ...given('callback_url', kind === 'context_ir' ? (order.callbackUrl ?? callbackUrl) : callbackUrl),
   };
 }
 

@@ -11,12 +11,32 @@ type FaultClass = 'channel' | 'throttle' | 'content' | 'order';
 
 /** The vendor's numbers by what they mean for us (vendor contract §7.2). */
 const CLASS_OF: Readonly<Record<number, FaultClass>> = {
-  1000: 'channel', 1001: 'channel', 1024: 'channel', 1033: 'channel',
-  1002: 'throttle', 1039: 'throttle', 1041: 'throttle', 2045: 'throttle',
-  1004: 'channel', 2049: 'channel', 1008: 'channel', 2056: 'channel', 1028: 'channel', 1030: 'channel', 2061: 'channel',
-  1026: 'content', 1027: 'content', 1042: 'order', 2013: 'order',
+  1000: 'channel',
+  1001: 'channel',
+  1024: 'channel',
+  1033: 'channel',
+  1002: 'throttle',
+  1039: 'throttle',
+  1041: 'throttle',
+  2045: 'throttle',
+  1004: 'channel',
+  2049: 'channel',
+  1008: 'channel',
+  2056: 'channel',
+  1028: 'channel',
+  1030: 'channel',
+  2061: 'channel',
+  1026: 'content',
+  1027: 'content',
+  1042: 'order',
+  2013: 'order',
 };
-const CLASS_OF_STATUS: Readonly<Record<number, FaultClass>> = { 400: 'order', 413: 'order', 422: 'content', 429: 'throttle' };
+const CLASS_OF_STATUS: Readonly<Record<number, FaultClass>> = {
+  400: 'order',
+  413: 'order',
+  422: 'content',
+  429: 'throttle',
+};
 const NUMBER_AT_END = /\((\d{3,6})\)\s*$/;
 
 /**
@@ -26,7 +46,8 @@ const NUMBER_AT_END = /\((\d{3,6})\)\s*$/;
 export function businessError(status: number, body: unknown): BusinessError | undefined {
   const base = objectOf(objectOf(body)['base_resp']);
   const baseCode = Number(base['status_code'] ?? 0);
-  if (baseCode !== 0) return { code: baseCode, message: `${textOf(base['status_msg']) ?? 'refused'} (${String(baseCode)})` };
+  if (baseCode !== 0)
+    return { code: baseCode, message: `${textOf(base['status_msg']) ?? 'refused'} (${String(baseCode)})` };
   const error = objectOf(objectOf(body)['error']);
   if ((status < 400 || status >= 500) && objectOf(body)['type'] !== 'error') return undefined;
   if (typeof error['message'] !== 'string') return undefined;

@@ -5,7 +5,11 @@ import { countOf, objectOf, textOf } from '../answer.ts';
 import type { Json } from '../answer.ts';
 import type { ListedWork } from '../channel.ts';
 
-const KINDS: Readonly<Record<string, Kind>> = { generation: 'generation', regeneration: 'regeneration', h3_context_ir: 'context_ir' };
+const KINDS: Readonly<Record<string, Kind>> = {
+  generation: 'generation',
+  regeneration: 'regeneration',
+  h3_context_ir: 'context_ir',
+};
 const DEFAULT_FAILURE = 'the generator ended the task without a result';
 
 /** The vendor's words, those of older revisions of its documents, and this service's own four. */
@@ -29,17 +33,30 @@ export function reportOf(task: Json): Report {
 
 function runningReport(task: Json, status: string): Report {
   const progress = Number(task['progress']);
-  return { phase: 'running', status, progress: Number.isInteger(progress) && progress >= 0 && progress < 100 ? progress : undefined };
+  return {
+    phase: 'running',
+    status,
+    progress: Number.isInteger(progress) && progress >= 0 && progress < 100 ? progress : undefined,
+  };
 }
 
 function successReport(task: Json, status: string): Report {
   const content = objectOf(task['content']);
-  return { phase: 'succeeded', status, url: textOf(content['url']), prompt: textOf(content['prompt']), usage: usageOf(objectOf(task['usage'])) };
+  return {
+    phase: 'succeeded',
+    status,
+    url: textOf(content['url']),
+    prompt: textOf(content['prompt']),
+    usage: usageOf(objectOf(task['usage'])),
+  };
 }
 
 function failedReport(task: Json, status: string, word: string): Report {
   const error = objectOf(task['error']);
-  const code = word === 'failed' ? textOf(error['code']) ?? (typeof error['code'] === 'number' ? String(error['code']) : word) : word;
+  const code =
+    word === 'failed'
+      ? (textOf(error['code']) ?? (typeof error['code'] === 'number' ? String(error['code']) : word))
+      : word;
   return { phase: 'failed', status, failure: { code, message: textOf(error['message']) ?? DEFAULT_FAILURE } };
 }
 

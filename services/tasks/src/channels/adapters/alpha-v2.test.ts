@@ -8,10 +8,30 @@ import type { Attempt, Channel, Submission } from '../channel.ts';
 import { alphaV2Channel } from './alpha-v2.ts';
 
 const OURS = 'https://gateway.example/callbacks/task_1.1.c2lnbmF0dXJl';
-const UNREACHED: ScriptedAnswer = { status: 400, json: { type: 'error', error: { type: 'bad_request_error', message: 'invalid params, fail to check callback url (2013)', http_code: '400' } } };
-const WRONG: ScriptedAnswer = { status: 400, json: { type: 'error', error: { type: 'bad_request_error', message: 'invalid params, duration (2013)', http_code: '400' } } };
+const UNREACHED: ScriptedAnswer = {
+  status: 400,
+  json: {
+    type: 'error',
+    error: {
+      type: 'bad_request_error',
+      message: 'invalid params, fail to check callback url (2013)',
+      http_code: '400',
+    },
+  },
+};
+const WRONG: ScriptedAnswer = {
+  status: 400,
+  json: {
+    type: 'error',
+    error: { type: 'bad_request_error', message: 'invalid params, duration (2013)', http_code: '400' },
+  },
+};
 const generation: Attempt = { kind: 'generation', model: 'up-1', order: anOrder(), content: [{ text: 'a fox' }] };
-const contextIr: Attempt = { ...generation, kind: 'context_ir', order: aContextIr({ callbackUrl: 'https://client.example/cb' }) };
+const contextIr: Attempt = {
+  ...generation,
+  kind: 'context_ir',
+  order: aContextIr({ callbackUrl: 'https://client.example/cb' }),
+};
 
 let upstream: ScriptedUpstream;
 let channel: Channel;
@@ -34,14 +54,20 @@ describe('a callback address that the upstream cannot reach', () => {
   };
 
   test('is the fault of the channel when it is ours', async () => {
-    expect(await submit({ ...generation, callbackUrl: OURS }, UNREACHED)).toMatchObject({ outcome: 'refused', fault: 'channel' });
+    expect(await submit({ ...generation, callbackUrl: OURS }, UNREACHED)).toMatchObject({
+      outcome: 'refused',
+      fault: 'channel',
+    });
   });
 
-  test('is the fault of the order when it is the client\'s', async () => {
+  test("is the fault of the order when it is the client's", async () => {
     expect(await submit(contextIr, UNREACHED)).toMatchObject({ outcome: 'refused', fault: 'order' });
   });
 
   test('excuses no other fault of the order', async () => {
-    expect(await submit({ ...generation, callbackUrl: OURS }, WRONG)).toMatchObject({ outcome: 'refused', fault: 'order' });
+    expect(await submit({ ...generation, callbackUrl: OURS }, WRONG)).toMatchObject({
+      outcome: 'refused',
+      fault: 'order',
+    });
   });
 });

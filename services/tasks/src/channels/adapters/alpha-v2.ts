@@ -6,7 +6,11 @@ import { bodyOf } from './alpha-v2.body.ts';
 import { businessError, faultOf } from './alpha-v2.errors.ts';
 import { idOf, reportOf, workOf } from './alpha-v2.report.ts';
 
-const PATHS = { generation: '/v2/video_generation', regeneration: '/v2/video_regeneration', context_ir: '/v2/h3_context_ir' } as const;
+const PATHS = {
+  generation: '/v2/video_generation',
+  regeneration: '/v2/video_regeneration',
+  context_ir: '/v2/h3_context_ir',
+} as const;
 const QUERY = '/v2/query/video_generation';
 /** The vendor's own example; how many a page may hold at most it does not say. */
 const LIST_PAGE = 20;
@@ -14,18 +18,33 @@ const LIST_PAGES_MAX = 25;
 
 /** The vendor's V2 API (vendor contract §2–§8), read as tolerantly as its §7.3 asks for. */
 export const alphaV2Channel: ChannelFactory = (settings, clock) => {
-  const http = upstreamHttp({ baseUrl: settings.baseUrl, clock }, () => ({ authorization: `Bearer ${settings.apiKey.reveal()}`, accept: 'application/json' }));
-  const get = (path: string, signal: AbortSignal): Promise<UpstreamAnswer> => http.call({ method: 'GET', path, timeoutMs: settings.pollTimeoutMs }, signal);
+  const http = upstreamHttp({ baseUrl: settings.baseUrl, clock }, () => ({
+    authorization: `Bearer ${settings.apiKey.reveal()}`,
+    accept: 'application/json',
+  }));
+  const get = (path: string, signal: AbortSignal): Promise<UpstreamAnswer> =>
+    http.call({ method: 'GET', path, timeoutMs: settings.pollTimeoutMs }, signal);
   const channel: Channel = {
     settings,
     submit: async (attempt, signal) => {
-      const answer = await http.call({ method: 'POST', path: PATHS[attempt.kind], body: bodyOf(attempt), timeoutMs: settings.submitTimeoutMs }, signal);
+      const answer = await http.call(
+        { method: 'POST', path: PATHS[attempt.kind], body: bodyOf(attempt), timeoutMs: settings.submitTimeoutMs },
+        signal,
+      );
       return ownFault(attempt, submissionOf(answer));
     },
     look: async (upstreamId, signal) => lookOf(await get(`${QUERY}/${encodeURIComponent(upstreamId)}`, signal)),
-    list: (since, signal) => listSince(since, (page) => get(`${QUERY}?page_num=${String(page)}&page_size=${String(LIST_PAGE)}`, signal)),
+    list: (since, signal) =>
+      listSince(since, (page) => get(`${QUERY}?page_num=${String(page)}&page_size=${String(LIST_PAGE)}`, signal)),
     cancel: async (upstreamId, signal) => {
-      const answer = await http.call({ method: 'DELETE', path: `/v2/video_generation/${encodeURIComponent(upstreamId)}`, timeoutMs: settings.pollTimeoutMs }, signal);
+      const answer = await http.call(
+        {
+          method: 'DELETE',
+          path: `/v2/video_generation/${encodeURIComponent(upstreamId)}`,
+          timeoutMs: settings.pollTimeoutMs,
+        },
+        signal,
+      );
       if (answer.kind !== 'answer' || answer.status !== 200) return false;
       return /^cancel/.test(textOf(objectOf(answer.body)['action']) ?? textOf(objectOf(answer.body)['status']) ?? '');
     },
@@ -33,7 +52,9 @@ export const alphaV2Channel: ChannelFactory = (settings, clock) => {
       const answer = await get(`${QUERY}?page_num=1&page_size=1`, signal);
       if (answer.kind !== 'answer') return { ok: false, detail: answer.error };
       const fault = businessError(answer.status, answer.body);
-      return fault === undefined && answer.status === 200 ? { ok: true, detail: 'the list was read' } : { ok: false, detail: fault?.message ?? `HTTP ${String(answer.status)}` };
+      return fault === undefined && answer.status === 200
+        ? { ok: true, detail: 'the list was read' }
+        : { ok: false, detail: fault?.message ?? `HTTP ${String(answer.status)}` };
     },
     close: () => http.close(),
   };
@@ -45,19 +66,29 @@ function submissionOf(answer: UpstreamAnswer): Submission {
   if (answer.kind === 'lost') return { outcome: 'unknown', error: answer.error };
   const { status, body, retryAfterMs } = answer;
   const business = businessError(status, body);
-  if (business !== undefined) return { outcome: 'refused', fault: faultOf(status, business), error: business.message, retryAfterMs };
+  if (business !== undefined)
+    return { outcome: 'refused', fault: faultOf(status, business), error: business.message, retryAfterMs };
   const upstreamId = idOf(objectOf(body)['task_id']);
   if (isSuccess(status) && upstreamId !== undefined) return { outcome: 'accepted', upstreamId };
   // A refusal without the vendor's words: certain only for what a server answers before it takes work.
   if (status === 503 || (status >= 400 && status < 500 && status !== 408)) {
-    return { outcome: 'refused', fault: faultOf(status, { code: undefined, message: '' }), error: `HTTP ${String(status)}`, retryAfterMs };
+    return {
+      outcome: 'refused',
+      fault: faultOf(status, { code: undefined, message: '' }),
+      error: `HTTP ${String(status)}`,
+      retryAfterMs,
+    };
   }
   return { outcome: 'unknown', error: `HTTP ${String(status)} without a readable answer` };
 }
 
 /** The vendor tries a callback address within the create: when it cannot reach ours, the order is not to blame. */
 function ownFault({ callbackUrl }: Attempt, submission: Submission): Submission {
-  const ours = callbackUrl !== undefined && submission.outcome === 'refused' && submission.fault === 'order' && /callback/i.test(submission.error);
+  const ours =
+    callbackUrl !== undefined &&
+    submission.outcome === 'refused' &&
+    submission.fault === 'order' &&
+    /callback/i.test(submission.error);
   return ours ? { ...submission, fault: 'channel' } : submission;
 }
 
@@ -68,14 +99,23 @@ function isSuccess(status: number): boolean {
 function lookOf(answer: UpstreamAnswer): Look {
   if (answer.kind !== 'answer') return { found: false, gone: false, error: answer.error };
   const business = businessError(answer.status, answer.body);
-  if (business !== undefined) return { found: false, gone: answer.status === 404 || /invalid task_id/i.test(business.message), error: business.message };
+  if (business !== undefined)
+    return {
+      found: false,
+      gone: answer.status === 404 || /invalid task_id/i.test(business.message),
+      error: business.message,
+    };
   const task = objectOf(objectOf(answer.body)['task']);
-  if (answer.status !== 200 || typeof task['status'] !== 'string') return { found: false, gone: answer.status === 404, error: `HTTP ${String(answer.status)} without a task` };
+  if (answer.status !== 200 || typeof task['status'] !== 'string')
+    return { found: false, gone: answer.status === 404, error: `HTTP ${String(answer.status)} without a task` };
   return { found: true, report: reportOf(task) };
 }
 
 /** Reads pages until one holds older work or none; an unreadable page makes the whole list unreadable. */
-async function listSince(since: number, page: (number: number) => Promise<UpstreamAnswer>): Promise<readonly ListedWork[] | undefined> {
+async function listSince(
+  since: number,
+  page: (number: number) => Promise<UpstreamAnswer>,
+): Promise<readonly ListedWork[] | undefined> {
   const works: ListedWork[] = [];
   let seen = 0;
   for (let number = 1; number <= LIST_PAGES_MAX; number += 1) {

@@ -13,7 +13,12 @@ const CLASSES: readonly (readonly [RegExp, FaultClass])[] = [
   [/^(InvalidEndpoint|ContentSecurityDetectionError|AuthenticationError|AccountOverdueError|AccessDenied)/, 'channel'],
   [/^(InvalidParameter|MissingParameter)/, 'order'],
 ];
-const CLASS_OF_STATUS: Readonly<Record<number, FaultClass>> = { 400: 'order', 413: 'order', 422: 'order', 429: 'throttle' };
+const CLASS_OF_STATUS: Readonly<Record<number, FaultClass>> = {
+  400: 'order',
+  413: 'order',
+  422: 'order',
+  429: 'throttle',
+};
 
 export function errorOf(body: unknown): ArkError | undefined {
   const error = objectOf(objectOf(body)['error']);

@@ -9,7 +9,12 @@ const DEFAULT_FAILURE = 'the generator ended the task without a result';
 const REPORTS: Readonly<Record<string, (task: Json, status: string) => Report>> = {
   queued: (_task, status) => ({ phase: 'queued', status }),
   running: (_task, status) => ({ phase: 'running', status }),
-  succeeded: (task, status) => ({ phase: 'succeeded', status, url: textOf(objectOf(task['content'])['video_url']), usage: usageOf(task) }),
+  succeeded: (task, status) => ({
+    phase: 'succeeded',
+    status,
+    url: textOf(objectOf(task['content'])['video_url']),
+    usage: usageOf(task),
+  }),
   failed: failedReport,
   cancelled: failedReport,
   expired: failedReport,
@@ -23,13 +28,21 @@ export function reportOf(task: Json): Report {
 
 function failedReport(task: Json, status: string): Report {
   const error = objectOf(task['error']);
-  return { phase: 'failed', status, failure: { code: textOf(error['code']) ?? status, message: textOf(error['message']) ?? DEFAULT_FAILURE } };
+  return {
+    phase: 'failed',
+    status,
+    failure: { code: textOf(error['code']) ?? status, message: textOf(error['message']) ?? DEFAULT_FAILURE },
+  };
 }
 
 /** Tokens as the API counts them, and the length of what was made; it bills by neither's sum, so there are no total seconds. */
 function usageOf(task: Json): Usage | undefined {
   const usage = objectOf(task['usage']);
-  const read: Usage = { totalTokens: countOf(usage['total_tokens']), completionTokens: countOf(usage['completion_tokens']), outputSeconds: countOf(task['duration']) };
+  const read: Usage = {
+    totalTokens: countOf(usage['total_tokens']),
+    completionTokens: countOf(usage['completion_tokens']),
+    outputSeconds: countOf(task['duration']),
+  };
   return Object.values(read).some((value) => value !== undefined) ? read : undefined;
 }
 

@@ -19,19 +19,28 @@ const LIST_PAGES_MAX = 25;
  * comes before acceptance, so its outcome counts as unknown.
  */
 export const arkChannel: ChannelFactory = (settings, clock) => {
-  const http = upstreamHttp({ baseUrl: settings.baseUrl, clock }, () => ({ authorization: `Bearer ${settings.apiKey.reveal()}`, accept: 'application/json' }));
+  const http = upstreamHttp({ baseUrl: settings.baseUrl, clock }, () => ({
+    authorization: `Bearer ${settings.apiKey.reveal()}`,
+    accept: 'application/json',
+  }));
   const { pollTimeoutMs, submitTimeoutMs } = settings;
-  const get = (path: string, signal: AbortSignal): Promise<UpstreamAnswer> => http.call({ method: 'GET', path, timeoutMs: pollTimeoutMs }, signal);
+  const get = (path: string, signal: AbortSignal): Promise<UpstreamAnswer> =>
+    http.call({ method: 'GET', path, timeoutMs: pollTimeoutMs }, signal);
   const channel: Channel = {
     settings,
-    submit: async (attempt, signal) => submissionOf(await http.call({ method: 'POST', path: TASKS, body: bodyOf(attempt), timeoutMs: submitTimeoutMs }, signal)),
+    submit: async (attempt, signal) =>
+      submissionOf(
+        await http.call({ method: 'POST', path: TASKS, body: bodyOf(attempt), timeoutMs: submitTimeoutMs }, signal),
+      ),
     look: async (upstreamId, signal) => lookOf(await get(pathOf(upstreamId), signal)),
-    list: (since, signal) => listSince(since, (page) => get(`${TASKS}?page_num=${String(page)}&page_size=${String(LIST_PAGE)}`, signal)),
+    list: (since, signal) =>
+      listSince(since, (page) => get(`${TASKS}?page_num=${String(page)}&page_size=${String(LIST_PAGE)}`, signal)),
     cancel: (upstreamId, signal) => cancel(http, { path: pathOf(upstreamId), timeoutMs: pollTimeoutMs }, signal),
     test: async (signal) => {
       const answer = await get(`${TASKS}?page_num=1&page_size=1`, signal);
       if (answer.kind !== 'answer') return { ok: false, detail: answer.error };
-      if (answer.status === 200 && Array.isArray(objectOf(answer.body)['items'])) return { ok: true, detail: 'the list was read' };
+      if (answer.status === 200 && Array.isArray(objectOf(answer.body)['items']))
+        return { ok: true, detail: 'the list was read' };
       return { ok: false, detail: errorOf(answer.body)?.message ?? `HTTP ${String(answer.status)}` };
     },
     close: () => http.close(),
@@ -51,7 +60,9 @@ function submissionOf(answer: UpstreamAnswer): Submission {
   if (status >= 200 && status < 300 && upstreamId !== undefined) return { outcome: 'accepted', upstreamId };
   const error = errorOf(body);
   const said = `HTTP ${String(status)}: ${error?.message ?? 'no readable answer'}`;
-  return refuses(status) ? { outcome: 'refused', fault: faultOf(status, error), error: said, retryAfterMs } : { outcome: 'unknown', error: said };
+  return refuses(status)
+    ? { outcome: 'refused', fault: faultOf(status, error), error: said, retryAfterMs }
+    : { outcome: 'unknown', error: said };
 }
 
 function refuses(status: number): boolean {
@@ -62,11 +73,19 @@ function lookOf(answer: UpstreamAnswer): Look {
   if (answer.kind !== 'answer') return { found: false, gone: false, error: answer.error };
   const task = objectOf(answer.body);
   if (answer.status === 200 && typeof task['status'] === 'string') return { found: true, report: reportOf(task) };
-  return { found: false, gone: answer.status === 404, error: errorOf(answer.body)?.message ?? `HTTP ${String(answer.status)} without a task` };
+  return {
+    found: false,
+    gone: answer.status === 404,
+    error: errorOf(answer.body)?.message ?? `HTTP ${String(answer.status)} without a task`,
+  };
 }
 
 /** DELETE cancels what is queued, and deletes the record and result of what has ended: so it is sent only for what is seen to be queued. */
-async function cancel(http: UpstreamHttp, at: { readonly path: string; readonly timeoutMs: number }, signal: AbortSignal): Promise<boolean> {
+async function cancel(
+  http: UpstreamHttp,
+  at: { readonly path: string; readonly timeoutMs: number },
+  signal: AbortSignal,
+): Promise<boolean> {
   const seen = await http.call({ method: 'GET', ...at }, signal);
   if (seen.kind !== 'answer' || seen.status !== 200 || objectOf(seen.body)['status'] !== 'queued') return false;
   const done = await http.call({ method: 'DELETE', ...at }, signal);
@@ -74,7 +93,10 @@ async function cancel(http: UpstreamHttp, at: { readonly path: string; readonly 
 }
 
 /** The reference does not say how the list is sorted: it is read to its end, unless a page shows that older work follows. */
-async function listSince(since: number, page: (number: number) => Promise<UpstreamAnswer>): Promise<readonly ListedWork[] | undefined> {
+async function listSince(
+  since: number,
+  page: (number: number) => Promise<UpstreamAnswer>,
+): Promise<readonly ListedWork[] | undefined> {
   const works: ListedWork[] = [];
   let seen = 0;
   for (let number = 1; number <= LIST_PAGES_MAX; number += 1) {
@@ -91,5 +113,8 @@ async function listSince(since: number, page: (number: number) => Promise<Upstre
 }
 
 function leadsBefore(since: number, page: readonly ListedWork[]): boolean {
-  return page.every(({ createdAt }, index) => createdAt <= (page[index - 1]?.createdAt ?? Infinity)) && (page.at(-1)?.createdAt ?? since) < since;
+  return (
+    page.every(({ createdAt }, index) => createdAt <= (page[index - 1]?.createdAt ?? Infinity)) &&
+    (page.at(-1)?.createdAt ?? since) < since
+  );
 }

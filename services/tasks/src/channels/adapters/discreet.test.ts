@@ -9,7 +9,10 @@ import { discreet } from './discreet.ts';
 const UPSTREAM_ID = 'cgt-20260606160057-6bbjd';
 
 async function lookOf(look: Look): Promise<Look> {
-  const channel = discreet((settings) => ({ settings, look: async () => look }) as unknown as Channel)(channelSettings(), systemClock);
+  const channel = discreet((settings) => ({ settings, look: async () => look }) as unknown as Channel)(
+    channelSettings(),
+    systemClock,
+  );
   return channel.look(UPSTREAM_ID, new AbortController().signal);
 }
 
@@ -36,8 +39,11 @@ describe('what a client reads of a failure', () => {
   });
 
   test.each([
-    'The output video may contain sensitive information.', 'content[0].image_url must be an image of 300 to 6000 pixels', 'the first_frame is 4.5 times too wide (2013)',
-    'It took more than 120.5 seconds, e.g. at 1080p', '输出视频可能包含敏感信息 🦊',
+    'The output video may contain sensitive information.',
+    'content[0].image_url must be an image of 300 to 6000 pixels',
+    'the first_frame is 4.5 times too wide (2013)',
+    'It took more than 120.5 seconds, e.g. at 1080p',
+    '输出视频可能包含敏感信息 🦊',
   ])('is as the upstream wrote it where it tells nothing: %s', async (message) => {
     expect(await shown(message)).toEqual({ code: 'failed', message });
   });
@@ -53,9 +59,15 @@ describe('what a client reads of a failure', () => {
   });
 
   test('is made in good time of any text', async () => {
-    await fc.assert(fc.asyncProperty(fc.string({ unit: fc.constantFrom('a', '-', '.', '1', ':', '/', ' ', 'request', 'id'), maxLength: 5000 }), async (message) => {
-      expect((await shown(message)).message.length).toBeLessThanOrEqual(500);
-    }), { numRuns: 50 });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.string({ unit: fc.constantFrom('a', '-', '.', '1', ':', '/', ' ', 'request', 'id'), maxLength: 5000 }),
+        async (message) => {
+          expect((await shown(message)).message.length).toBeLessThanOrEqual(500);
+        },
+      ),
+      { numRuns: 50 },
+    );
   });
 });
 

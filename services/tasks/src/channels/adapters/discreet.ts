@@ -24,14 +24,23 @@ const PRIVATE: readonly RegExp[] = [
 export function discreet(factory: ChannelFactory): ChannelFactory {
   return (settings, clock) => {
     const channel = factory(settings, clock);
-    return { ...channel, look: async (upstreamId, signal) => withoutPrivate(await channel.look(upstreamId, signal), upstreamId) };
+    return {
+      ...channel,
+      look: async (upstreamId, signal) => withoutPrivate(await channel.look(upstreamId, signal), upstreamId),
+    };
   };
 }
 
 function withoutPrivate(look: Look, upstreamId: string): Look {
   if (!look.found || look.report.phase !== 'failed') return look;
   const { code, message } = look.report.failure;
-  return { found: true, report: { ...look.report, failure: { code: CODE.test(code) && code !== upstreamId ? code : NAMELESS, message: shown(message, upstreamId) } } };
+  return {
+    found: true,
+    report: {
+      ...look.report,
+      failure: { code: CODE.test(code) && code !== upstreamId ? code : NAMELESS, message: shown(message, upstreamId) },
+    },
+  };
 }
 
 function shown(message: string, upstreamId: string): string {

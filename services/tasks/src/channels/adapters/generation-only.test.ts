@@ -8,16 +8,30 @@ import { generationOnly } from './generation-only.ts';
 const signal = new AbortController().signal;
 const attemptOf = (order: Attempt['order']): Attempt => ({ kind: order.kind, model: 'up-1', order, content: [] });
 
-test.each([aRegeneration(), aContextIr()])('an order of $kind is refused, and the upstream is not asked', async (order) => {
-  const channel = generationOnly((settings) => ({ settings, submit: () => Promise.reject(new Error('asked')) }) as unknown as Channel)(channelSettings(), systemClock);
+test.each([aRegeneration(), aContextIr()])(
+  'an order of $kind is refused, and the upstream is not asked',
+  async (order) => {
+    const channel = generationOnly(
+      (settings) => ({ settings, submit: () => Promise.reject(new Error('asked')) }) as unknown as Channel,
+    )(channelSettings(), systemClock);
 
-  expect(await channel.submit(attemptOf(order), signal)).toMatchObject({ outcome: 'refused', fault: 'unfit' });
-});
+    expect(await channel.submit(attemptOf(order), signal)).toMatchObject({ outcome: 'refused', fault: 'unfit' });
+  },
+);
 
 test('a generation is passed on as it is', async () => {
   const asked: Attempt[] = [];
   const attempt = attemptOf(anOrder());
-  const channel = generationOnly((settings) => ({ settings, submit: async (one: Attempt) => { asked.push(one); return { outcome: 'accepted', upstreamId: '1' }; } }) as unknown as Channel)(channelSettings(), systemClock);
+  const channel = generationOnly(
+    (settings) =>
+      ({
+        settings,
+        submit: async (one: Attempt) => {
+          asked.push(one);
+          return { outcome: 'accepted', upstreamId: '1' };
+        },
+      }) as unknown as Channel,
+  )(channelSettings(), systemClock);
 
   expect(await channel.submit(attempt, signal)).toEqual({ outcome: 'accepted', upstreamId: '1' });
   expect(asked).toEqual([attempt]);

@@ -7,7 +7,9 @@ export function generationOnly(factory: ChannelFactory): ChannelFactory {
     return {
       ...channel,
       submit: async (attempt, signal) =>
-        attempt.kind === 'generation' ? channel.submit(attempt, signal) : { outcome: 'refused', fault: 'unfit', error: `the adapter ${settings.adapter} has no ${attempt.kind}` },
+        attempt.kind === 'generation'
+          ? channel.submit(attempt, signal)
+          : { outcome: 'refused', fault: 'unfit', error: `the adapter ${settings.adapter} has no ${attempt.kind}` },
     };
   };
 }

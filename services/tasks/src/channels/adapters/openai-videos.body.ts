@@ -9,7 +9,8 @@ const DATA_URL = /^data:([\w.+-]{1,64}\/[\w.+-]{1,64});base64,/;
 export function requestOf({ model, order, content, extra }: Attempt): VideoRequest {
   const media = content.flatMap((item) => ('media' in item ? [item] : []));
   const [frame, second] = media;
-  if (second !== undefined || (frame !== undefined && frame.role !== 'first_frame')) return { unfit: 'the videos API takes one first frame and no other medium' };
+  if (second !== undefined || (frame !== undefined && frame.role !== 'first_frame'))
+    return { unfit: 'the videos API takes one first frame and no other medium' };
   const size = sizeOf(order);
   const fields = {
     ...extra,
@@ -20,12 +21,22 @@ export function requestOf({ model, order, content, extra }: Attempt): VideoReque
   };
   if (frame === undefined) return { json: fields };
   const type = DATA_URL.exec(frame.url);
-  return type === null ? { json: { ...fields, input_reference: { image_url: frame.url } } } : { form: formOf(fields, { type: type[1] ?? '', base64: frame.url.slice(type[0].length) }) };
+  return type === null
+    ? { json: { ...fields, input_reference: { image_url: frame.url } } }
+    : { form: formOf(fields, { type: type[1] ?? '', base64: frame.url.slice(type[0].length) }) };
 }
 
-function formOf(fields: Readonly<Record<string, unknown>>, { type, base64 }: { readonly type: string; readonly base64: string }): FormData {
+function formOf(
+  fields: Readonly<Record<string, unknown>>,
+  { type, base64 }: { readonly type: string; readonly base64: string },
+): FormData {
   const form = new FormData();
-  for (const [name, value] of Object.entries(fields)) form.append(name, typeof value === 'string' ? value : JSON.stringify(value));
-  form.append('input_reference', new Blob([Buffer.from(base64, 'base64')], { type }), `first_frame.${type.replace(/^.*\//, '')}`);
+  for (const [name, value] of Object.entries(fields))
+    form.append(name, typeof value === 'string' ? value : JSON.stringify(value));
+  form.append(
+    'input_reference',
+    new Blob([Buffer.from(base64, 'base64')], { type }),
+    `first_frame.${type.replace(/^.*\//, '')}`,
+  );
   return form;
 }

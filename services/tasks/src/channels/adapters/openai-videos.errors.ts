@@ -10,13 +10,37 @@ type FaultClass = 'channel' | 'throttle' | 'content' | 'order';
 
 /** The codes of OpenAI, of this service, and of the gateways of the new-api family. */
 const CLASS_OF_CODE: Readonly<Record<string, FaultClass>> = {
-  moderation_blocked: 'content', content_policy_violation: 'content', content_filter: 'content', content_rejected: 'content', sensitive_words_detected: 'content',
-  insufficient_quota: 'channel', billing_hard_limit_reached: 'channel', insufficient_user_quota: 'channel', model_price_error: 'channel', model_not_found: 'channel',
-  invalid_api_key: 'channel', token_disabled: 'channel', no_channel_available: 'channel', api_not_implemented: 'channel', sentinel_block: 'channel',
-  rate_limit_exceeded: 'throttle', too_many_tasks: 'throttle',
+  moderation_blocked: 'content',
+  content_policy_violation: 'content',
+  content_filter: 'content',
+  content_rejected: 'content',
+  sensitive_words_detected: 'content',
+  insufficient_quota: 'channel',
+  billing_hard_limit_reached: 'channel',
+  insufficient_user_quota: 'channel',
+  model_price_error: 'channel',
+  model_not_found: 'channel',
+  invalid_api_key: 'channel',
+  token_disabled: 'channel',
+  no_channel_available: 'channel',
+  api_not_implemented: 'channel',
+  sentinel_block: 'channel',
+  rate_limit_exceeded: 'throttle',
+  too_many_tasks: 'throttle',
 };
-const CLASS_OF_TYPE: Readonly<Record<string, FaultClass>> = { insufficient_quota: 'channel', authentication_error: 'channel', permission_error: 'channel', rate_limit_error: 'throttle' };
-const CLASS_OF_STATUS: Readonly<Record<number, FaultClass>> = { 400: 'order', 413: 'order', 415: 'order', 422: 'order', 429: 'throttle' };
+const CLASS_OF_TYPE: Readonly<Record<string, FaultClass>> = {
+  insufficient_quota: 'channel',
+  authentication_error: 'channel',
+  permission_error: 'channel',
+  rate_limit_error: 'throttle',
+};
+const CLASS_OF_STATUS: Readonly<Record<number, FaultClass>> = {
+  400: 'order',
+  413: 'order',
+  415: 'order',
+  422: 'order',
+  429: 'throttle',
+};
 
 /** The error that a body carries: the envelope, or the flat form in which some gateways write their own errors. */
 export function errorOf(body: unknown): ApiError | undefined {
@@ -24,7 +48,9 @@ export function errorOf(body: unknown): ApiError | undefined {
   const inner = outer['error'];
   const error = typeof inner === 'string' ? { message: inner } : inner === undefined ? outer : objectOf(inner);
   const message = textOf(objectOf(error)['message']);
-  return message === undefined ? undefined : { code: textOf(objectOf(error)['code']) ?? '', type: textOf(objectOf(error)['type']) ?? '', message };
+  return message === undefined
+    ? undefined
+    : { code: textOf(objectOf(error)['code']) ?? '', type: textOf(objectOf(error)['type']) ?? '', message };
 }
 
 /** Whose fault a refusal is: by its code, then its type, then the status. What is not known is the channel's. */

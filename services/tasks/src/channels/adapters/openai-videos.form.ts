@@ -13,7 +13,10 @@ export interface FormSender {
   close(): Promise<void>;
 }
 
-export function formSender({ baseUrl, clock, timeoutMs }: { readonly baseUrl: string; readonly clock: Clock; readonly timeoutMs: number }, headers: () => Readonly<Record<string, string>>): FormSender {
+export function formSender(
+  { baseUrl, clock, timeoutMs }: { readonly baseUrl: string; readonly clock: Clock; readonly timeoutMs: number },
+  headers: () => Readonly<Record<string, string>>,
+): FormSender {
   const { origin, pathname } = new URL(baseUrl);
   const prefix = pathname.replace(/\/$/, '');
   const pool = new Pool(origin, { connections: CONNECTIONS_MAX, connect: { timeout: CONNECT_TIMEOUT_MS } });
@@ -23,15 +26,30 @@ export function formSender({ baseUrl, clock, timeoutMs }: { readonly baseUrl: st
       const bytes = Buffer.from(await encoded.arrayBuffer());
       // A body is first read when there is a connection to write it to: until then the upstream has taken nothing.
       let begun = false;
-      const body = Readable.from((function* () {
-        begun = true;
-        yield bytes;
-      })());
+      const body = Readable.from(
+        (function* () {
+          begun = true;
+          yield bytes;
+        })(),
+      );
       try {
-        return await withDeadline({ clock, timeoutMs, signal }, async (deadline) => readAnswer(await pool.request({
-          method: 'POST', path: prefix + path, body, signal: deadline, headersTimeout: timeoutMs, bodyTimeout: timeoutMs,
-          headers: { ...headers(), 'content-type': encoded.headers.get('content-type') ?? '', 'content-length': String(bytes.length) },
-        })));
+        return await withDeadline({ clock, timeoutMs, signal }, async (deadline) =>
+          readAnswer(
+            await pool.request({
+              method: 'POST',
+              path: prefix + path,
+              body,
+              signal: deadline,
+              headersTimeout: timeoutMs,
+              bodyTimeout: timeoutMs,
+              headers: {
+                ...headers(),
+                'content-type': encoded.headers.get('content-type') ?? '',
+                'content-length': String(bytes.length),
+              },
+            }),
+          ),
+        );
       } catch (error) {
         return { kind: begun ? 'lost' : 'unreachable', error: String(error) };
       }

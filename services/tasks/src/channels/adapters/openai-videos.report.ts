@@ -11,7 +11,12 @@ const WEB_ADDRESS = /^https?:\/\//i;
 const REPORTS: Readonly<Record<string, (video: Json, status: string) => Report>> = {
   queued: (_video, status) => ({ phase: 'queued', status }),
   in_progress: (video, status) => ({ phase: 'running', status, progress: percentOf(video['progress']) }),
-  completed: (video, status) => ({ phase: 'succeeded', status, url: addressOf(video['video_url']) ?? addressOf(objectOf(video['metadata'])['url']), usage: usageOf(objectOf(video['usage'])) }),
+  completed: (video, status) => ({
+    phase: 'succeeded',
+    status,
+    url: addressOf(video['video_url']) ?? addressOf(objectOf(video['metadata'])['url']),
+    usage: usageOf(objectOf(video['usage'])),
+  }),
   failed: (video, status) => ({ phase: 'failed', status, failure: failureOf(objectOf(video['error'])) }),
 };
 
@@ -25,7 +30,9 @@ export function reportOf(video: Json): Report {
 /** Some gateways write `25` as "25" or "25%". */
 function percentOf(value: unknown): number | undefined {
   const percent = typeof value === 'string' && /^\d{1,2}%?$/.test(value) ? Number.parseInt(value, 10) : value;
-  return typeof percent === 'number' && Number.isInteger(percent) && percent >= 0 && percent < 100 ? percent : undefined;
+  return typeof percent === 'number' && Number.isInteger(percent) && percent >= 0 && percent < 100
+    ? percent
+    : undefined;
 }
 
 function addressOf(value: unknown): string | undefined {

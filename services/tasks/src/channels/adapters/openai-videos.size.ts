@@ -39,7 +39,8 @@ export function frameOf(size: string): Frame {
   const [, width = 0, height = 0] = (SIZE.exec(size) ?? []).map(Number);
   const named = Object.keys(LONG_SIDES).find((word) => LONG_SIDES[word] === Math.max(width, height));
   for (const resolution of [named, `${String(Math.min(width, height))}P`]) {
-    const ratio = resolution === undefined ? undefined : KNOWN_RATIOS.find((one) => sizeOf({ ratio: one, resolution }) === size);
+    const ratio =
+      resolution === undefined ? undefined : KNOWN_RATIOS.find((one) => sizeOf({ ratio: one, resolution }) === size);
     if (ratio !== undefined) return { ratio, resolution };
   }
   return {};

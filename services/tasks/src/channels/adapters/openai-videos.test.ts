@@ -14,7 +14,12 @@ import { frameOf, sizeOf } from './openai-videos.size.ts';
 /** Longer than any test runs. */
 const LONG_MS = 600_000;
 const FRAME: AttemptItem = { media: 'image', role: 'first_frame', url: 'data:image/png;base64,iVBORw0KGgo=' };
-const attemptOf = (...media: AttemptItem[]): Attempt => ({ kind: 'generation', model: 'up-1', order: anOrder(), content: [{ text: 'a fox' }, ...media] });
+const attemptOf = (...media: AttemptItem[]): Attempt => ({
+  kind: 'generation',
+  model: 'up-1',
+  order: anOrder(),
+  content: [{ text: 'a fox' }, ...media],
+});
 
 let upstream: ScriptedUpstream;
 const opened: Channel[] = [];
@@ -28,7 +33,10 @@ afterEach(async () => {
 afterAll(() => upstream.close());
 
 function open(changes: Partial<ChannelSettings> = {}, clock: Clock = systemClock): Channel {
-  const channel = openaiVideosChannel(channelSettings({ baseUrl: upstream.url, submitTimeoutMs: 10_000, ...changes }), clock);
+  const channel = openaiVideosChannel(
+    channelSettings({ baseUrl: upstream.url, submitTimeoutMs: 10_000, ...changes }),
+    clock,
+  );
   opened.push(channel);
   return channel;
 }
@@ -38,7 +46,11 @@ describe('a form', () => {
 
   test.each<[string, ScriptedAnswer, object]>([
     ['an id is accepted', { status: 200, json: { id: 'video_1' } }, { outcome: 'accepted', upstreamId: 'video_1' }],
-    ['429 is a throttle', { status: 429, headers: { 'retry-after': '7' }, json: { error: { message: 'slow down' } } }, { outcome: 'refused', fault: 'throttle', retryAfterMs: 7000 }],
+    [
+      '429 is a throttle',
+      { status: 429, headers: { 'retry-after': '7' }, json: { error: { message: 'slow down' } } },
+      { outcome: 'refused', fault: 'throttle', retryAfterMs: 7000 },
+    ],
     ['an answer that is no JSON is unknown', { status: 200, text: '<html>' }, { outcome: 'unknown' }],
     ['a reset is unknown', 'reset', { outcome: 'unknown' }],
     ['a cut is unknown', 'cut', { outcome: 'unknown' }],
@@ -64,9 +76,15 @@ describe('a form', () => {
     expect(await Promise.all([late, left])).toMatchObject([{ outcome: 'unknown' }, { outcome: 'unknown' }]);
   });
 
-  test.each(['http://127.0.0.1:1', 'http://upstream.invalid'])('is the fault of the channel where nothing could be sent: %s', async (baseUrl) => {
-    expect(await open({ baseUrl }).submit(attemptOf(FRAME), signal())).toMatchObject({ outcome: 'refused', fault: 'channel' });
-  });
+  test.each(['http://127.0.0.1:1', 'http://upstream.invalid'])(
+    'is the fault of the channel where nothing could be sent: %s',
+    async (baseUrl) => {
+      expect(await open({ baseUrl }).submit(attemptOf(FRAME), signal())).toMatchObject({
+        outcome: 'refused',
+        fault: 'channel',
+      });
+    },
+  );
 });
 
 test.each<[string, AttemptItem[]]>([
@@ -77,12 +95,17 @@ test.each<[string, AttemptItem[]]>([
 ])('an order with %s is refused, for the API has no words for it; nothing is sent', async (_what, media) => {
   upstream.script();
 
-  expect(await open().submit(attemptOf(...media), new AbortController().signal)).toMatchObject({ outcome: 'refused', fault: 'unfit' });
+  expect(await open().submit(attemptOf(...media), new AbortController().signal)).toMatchObject({
+    outcome: 'refused',
+    fault: 'unfit',
+  });
   expect(upstream.requests).toHaveLength(0);
 });
 
 describe('a size', () => {
-  const frames = ['16:9', '9:16', '1:1', '4:3', '3:4', '21:9', '9:21', '3:2', '2:3'].flatMap((ratio) => ['480P', '720P', '768P', '1080P', '2K', '4K'].map((resolution) => ({ ratio, resolution })));
+  const frames = ['16:9', '9:16', '1:1', '4:3', '3:4', '21:9', '9:21', '3:2', '2:3'].flatMap((ratio) =>
+    ['480P', '720P', '768P', '1080P', '2K', '4K'].map((resolution) => ({ ratio, resolution })),
+  );
 
   test.each(frames)('says the frame $ratio at $resolution, and no other frame has it', (frame) => {
     const size = sizeOf(frame) ?? '';
@@ -91,11 +114,17 @@ describe('a size', () => {
     expect(frames.filter((other) => sizeOf(other) === size)).toEqual([frame]);
   });
 
-  test.each(['', '0x0', '1280', '1280x', 'x720', '1280x720x3', '99999999x1', '1000x999'])('that this adapter does not write says nothing: %j', (size) => {
-    expect(frameOf(size)).toEqual({});
-  });
+  test.each(['', '0x0', '1280', '1280x', 'x720', '1280x720x3', '99999999x1', '1000x999'])(
+    'that this adapter does not write says nothing: %j',
+    (size) => {
+      expect(frameOf(size)).toEqual({});
+    },
+  );
 
-  test.each(['', 'HD', '768', '0P', '12345P', 'constructor', '__proto__'])('has no word for the resolution %j', (resolution) => {
-    expect(sizeOf({ ratio: '16:9', resolution })).toBeUndefined();
-  });
+  test.each(['', 'HD', '768', '0P', '12345P', 'constructor', '__proto__'])(
+    'has no word for the resolution %j',
+    (resolution) => {
+      expect(sizeOf({ ratio: '16:9', resolution })).toBeUndefined();
+    },
+  );
 });

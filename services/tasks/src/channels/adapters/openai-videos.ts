@@ -19,20 +19,42 @@ const LIST_PAGES_MAX = 25;
  * gateways add, and are read where they are there. Tested against recorded shapes only, not against a live upstream.
  */
 export const openaiVideosChannel: ChannelFactory = (settings, clock) => {
-  const headers = (): Readonly<Record<string, string>> => ({ authorization: `Bearer ${settings.apiKey.reveal()}`, accept: 'application/json' });
+  const headers = (): Readonly<Record<string, string>> => ({
+    authorization: `Bearer ${settings.apiKey.reveal()}`,
+    accept: 'application/json',
+  });
   const http = upstreamHttp({ baseUrl: settings.baseUrl, clock }, headers);
   const forms = formSender({ baseUrl: settings.baseUrl, clock, timeoutMs: settings.submitTimeoutMs }, headers);
-  const get = (path: string, signal: AbortSignal): Promise<UpstreamAnswer> => http.call({ method: 'GET', path, timeoutMs: settings.pollTimeoutMs }, signal);
+  const get = (path: string, signal: AbortSignal): Promise<UpstreamAnswer> =>
+    http.call({ method: 'GET', path, timeoutMs: settings.pollTimeoutMs }, signal);
   const channel: Channel = {
     settings,
     submit: async (attempt, signal) => submit({ http, forms, settings }, attempt, signal),
-    look: async (upstreamId, signal) => withContent(lookOf(await get(`${VIDEOS}/${encodeURIComponent(upstreamId)}`, signal)), settings, upstreamId),
-    list: (since, signal) => listSince(since, (after) => get(`${VIDEOS}?limit=${String(LIST_PAGE)}&order=desc${after === '' ? '' : `&after=${encodeURIComponent(after)}`}`, signal)),
-    cancel: async (upstreamId, signal) => isCancelled(await http.call({ method: 'POST', path: `${VIDEOS}/${encodeURIComponent(upstreamId)}/cancel`, timeoutMs: settings.pollTimeoutMs }, signal)),
+    look: async (upstreamId, signal) =>
+      withContent(lookOf(await get(`${VIDEOS}/${encodeURIComponent(upstreamId)}`, signal)), settings, upstreamId),
+    list: (since, signal) =>
+      listSince(since, (after) =>
+        get(
+          `${VIDEOS}?limit=${String(LIST_PAGE)}&order=desc${after === '' ? '' : `&after=${encodeURIComponent(after)}`}`,
+          signal,
+        ),
+      ),
+    cancel: async (upstreamId, signal) =>
+      isCancelled(
+        await http.call(
+          {
+            method: 'POST',
+            path: `${VIDEOS}/${encodeURIComponent(upstreamId)}/cancel`,
+            timeoutMs: settings.pollTimeoutMs,
+          },
+          signal,
+        ),
+      ),
     test: async (signal) => {
       const answer = await get(MODELS, signal);
       if (answer.kind !== 'answer') return { ok: false, detail: answer.error };
-      if (answer.status === 200 && Array.isArray(objectOf(answer.body)['data'])) return { ok: true, detail: 'the models were read' };
+      if (answer.status === 200 && Array.isArray(objectOf(answer.body)['data']))
+        return { ok: true, detail: 'the models were read' };
       return { ok: false, detail: errorOf(answer.body)?.message ?? `HTTP ${String(answer.status)}` };
     },
     close: async () => {
@@ -52,7 +74,9 @@ async function submit({ http, forms, settings }: Lines, attempt: Attempt, signal
   const request = requestOf(attempt);
   if ('unfit' in request) return { outcome: 'refused', fault: 'unfit', error: request.unfit };
   if ('form' in request) return submissionOf(await forms.post(VIDEOS, request.form, signal));
-  return submissionOf(await http.call({ method: 'POST', path: VIDEOS, body: request.json, timeoutMs: settings.submitTimeoutMs }, signal));
+  return submissionOf(
+    await http.call({ method: 'POST', path: VIDEOS, body: request.json, timeoutMs: settings.submitTimeoutMs }, signal),
+  );
 }
 
 function submissionOf(answer: UpstreamAnswer): Submission {
@@ -64,7 +88,9 @@ function submissionOf(answer: UpstreamAnswer): Submission {
   const error = errorOf(body);
   const said = `HTTP ${String(status)}: ${error?.message ?? 'no readable answer'}`;
   const refused = refuses(status) || (isSuccess(status) && error !== undefined);
-  return refused ? { outcome: 'refused', fault: faultOf(status, error), error: said, retryAfterMs } : { outcome: 'unknown', error: said };
+  return refused
+    ? { outcome: 'refused', fault: faultOf(status, error), error: said, retryAfterMs }
+    : { outcome: 'unknown', error: said };
 }
 
 function isSuccess(status: number): boolean {
@@ -80,7 +106,11 @@ function lookOf(answer: UpstreamAnswer): Look {
   if (answer.kind !== 'answer') return { found: false, gone: false, error: answer.error };
   const video = objectOf(answer.body);
   if (answer.status === 200 && typeof video['status'] === 'string') return { found: true, report: reportOf(video) };
-  return { found: false, gone: answer.status === 404, error: errorOf(answer.body)?.message ?? `HTTP ${String(answer.status)} without a video` };
+  return {
+    found: false,
+    gone: answer.status === 404,
+    error: errorOf(answer.body)?.message ?? `HTTP ${String(answer.status)} without a video`,
+  };
 }
 
 /** Without a link of its own, a finished video is had at its content route, which wants the credential. */
@@ -93,11 +123,16 @@ function withContent(look: Look, { baseUrl, apiKey }: ChannelSettings, upstreamI
 function isCancelled(answer: UpstreamAnswer): boolean {
   if (answer.kind !== 'answer' || !isSuccess(answer.status)) return false;
   const { status, error } = objectOf(answer.body);
-  return status === 'cancelled' || status === 'canceled' || (status === 'failed' && objectOf(error)['code'] === 'cancelled');
+  return (
+    status === 'cancelled' || status === 'canceled' || (status === 'failed' && objectOf(error)['code'] === 'cancelled')
+  );
 }
 
 /** Reads pages until one holds older work or is the last; an unreadable page makes the whole list unreadable. */
-async function listSince(since: number, page: (after: string) => Promise<UpstreamAnswer>): Promise<readonly ListedWork[] | undefined> {
+async function listSince(
+  since: number,
+  page: (after: string) => Promise<UpstreamAnswer>,
+): Promise<readonly ListedWork[] | undefined> {
   const works: ListedWork[] = [];
   let after = '';
   for (let number = 0; number < LIST_PAGES_MAX; number += 1) {

@@ -17,26 +17,39 @@ export function requestOf({ model: id, order, content }: Attempt): RunwayRequest
   if (unfit !== undefined) return { unfit: `the model ${id} ${unfit}` };
   const route = frames.length > 0 ? 'image' : 'text';
   const frame = frameOf(model, route, order);
-  if (frame === undefined) return { unfit: `the model ${id} makes no ${route}_to_video of ${order.resolution ?? 'that resolution'} at ${order.ratio ?? 'that ratio'}` };
+  if (frame === undefined)
+    return {
+      unfit: `the model ${id} makes no ${route}_to_video of ${order.resolution ?? 'that resolution'} at ${order.ratio ?? 'that ratio'}`,
+    };
   const promptText = content.flatMap((item) => ('text' in item ? [item.text] : [])).join('\n');
   const body = {
     model: id,
     ...(promptText === '' ? {} : { promptText }),
     ...(order.duration === undefined ? {} : { duration: order.duration }),
     ...frame,
-    ...(frames.length > 0 ? { promptImage: frames.map(({ url, role }) => ({ uri: url, position: POSITIONS[role ?? ''] })) } : referencesOf(media)),
+    ...(frames.length > 0
+      ? { promptImage: frames.map(({ url, role }) => ({ uri: url, position: POSITIONS[role ?? ''] })) }
+      : referencesOf(media)),
   };
   return { path: `/v1/${route}_to_video`, body };
 }
 
-function unfitMedia({ lastFrame, references }: RunwayModel, media: readonly AttemptMedia[], frames: readonly AttemptMedia[]): string | undefined {
+function unfitMedia(
+  { lastFrame, references }: RunwayModel,
+  media: readonly AttemptMedia[],
+  frames: readonly AttemptMedia[],
+): string | undefined {
   if (frames.length > 0 && frames.length < media.length) return 'takes frames or references, not both';
   if (!lastFrame && frames.some(({ role }) => role === 'last_frame')) return 'takes no last frame';
   if (!references && frames.length < media.length) return 'takes no references';
   return undefined;
 }
 
-function frameOf(model: RunwayModel, route: 'text' | 'image', { ratio, resolution }: Attempt['order']): object | undefined {
+function frameOf(
+  model: RunwayModel,
+  route: 'text' | 'image',
+  { ratio, resolution }: Attempt['order'],
+): object | undefined {
   if (model.frame === 'pixels') {
     const pixels = pixelsFor(model[route] ?? [], ratio, resolution);
     return pixels === undefined ? undefined : { ratio: pixels };
@@ -48,9 +61,18 @@ function frameOf(model: RunwayModel, route: 'text' | 'image', { ratio, resolutio
 function referencesOf(media: readonly AttemptMedia[]): object {
   const of = (kind: AttemptMedia['media']): readonly AttemptMedia[] => media.filter((item) => item.media === kind);
   return {
-    ...some('references', of('image').map(({ url }) => ({ uri: url }))),
-    ...some('referenceVideos', of('video').map(({ url }) => ({ type: 'video', uri: url }))),
-    ...some('referenceAudio', of('audio').map(({ url }) => ({ type: 'audio', uri: url }))),
+    ...some(
+      'references',
+      of('image').map(({ url }) => ({ uri: url })),
+    ),
+    ...some(
+      'referenceVideos',
+      of('video').map(({ url }) => ({ type: 'video', uri: url })),
+    ),
+    ...some(
+      'referenceAudio',
+      of('audio').map(({ url }) => ({ type: 'audio', uri: url })),
+    ),
   };
 }
 

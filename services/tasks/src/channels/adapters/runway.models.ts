@@ -19,7 +19,11 @@ const SEEDANCE_1080P = list('2206:946 1920:1080 1664:1248 1440:1440 1248:1664 10
 const SEEDANCE_4K = list('3840:1646 3840:2160 3840:2880 3840:3840 2880:3840 2160:3840');
 const SEEDANCE_25_480P = list('992:432 854:480 752:560 640:640 560:752 480:854');
 
-const inPixels = (pixels: readonly string[]): Pick<RunwayModel, 'frame' | 'text' | 'image'> => ({ frame: 'pixels', text: pixels, image: pixels });
+const inPixels = (pixels: readonly string[]): Pick<RunwayModel, 'frame' | 'text' | 'image'> => ({
+  frame: 'pixels',
+  text: pixels,
+  image: pixels,
+});
 const NEITHER = { lastFrame: false, references: false };
 const BOTH = { lastFrame: true, references: true };
 
@@ -37,17 +41,28 @@ export const RUNWAY_MODELS: Readonly<Record<string, RunwayModel>> = {
   h3_max: { frame: 'resolution', lastFrame: true, references: false },
 };
 
-const TIER_AREAS: Readonly<Record<string, number>> = { '480p': 854 * 480, '720p': 1280 * 720, '1080p': 1920 * 1080, '4k': 3840 * 2160 };
+const TIER_AREAS: Readonly<Record<string, number>> = {
+  '480p': 854 * 480,
+  '720p': 1280 * 720,
+  '1080p': 1920 * 1080,
+  '4k': 3840 * 2160,
+};
 /** Logarithm of how far a frame may be from the shape that it stands for. */
 const SHAPE_TOLERANCE = 0.06;
 /** Pixels have no word for «as the image is». */
 const SHAPE_OF_ADAPTIVE = 16 / 9;
 
 /** The one of the pixel pairs that is meant by a ratio and a resolution, or undefined where the model has none. */
-export function pixelsFor(pairs: readonly string[], ratio: string | undefined, resolution: string | undefined): string | undefined {
+export function pixelsFor(
+  pairs: readonly string[],
+  ratio: string | undefined,
+  resolution: string | undefined,
+): string | undefined {
   const shape = shapeOf(ratio ?? '') ?? SHAPE_OF_ADAPTIVE;
   const off = (pair: string): number => Math.abs(Math.log((shapeOf(pair) ?? 0) / shape));
-  const [nearest] = pairs.filter((pair) => tierOf(pair) === resolution?.toLowerCase() && off(pair) < SHAPE_TOLERANCE).sort((one, other) => off(one) - off(other));
+  const [nearest] = pairs
+    .filter((pair) => tierOf(pair) === resolution?.toLowerCase() && off(pair) < SHAPE_TOLERANCE)
+    .sort((one, other) => off(one) - off(other));
   return nearest;
 }
 
@@ -57,7 +72,10 @@ function shapeOf(pair: string): number | undefined {
 }
 
 function tierOf(pair: string): string | undefined {
-  const area = pair.split(':').map(Number).reduce((product, side) => product * side, 1);
+  const area = pair
+    .split(':')
+    .map(Number)
+    .reduce((product, side) => product * side, 1);
   const off = (tier: string): number => Math.abs(Math.log(area / (TIER_AREAS[tier] ?? 1)));
   return Object.keys(TIER_AREAS).sort((one, other) => off(one) - off(other))[0];
 }

@@ -9,9 +9,17 @@ import type { Attempt, AttemptItem, Channel } from '../channel.ts';
 import { runwayChannel } from './runway.ts';
 
 const signal = new AbortController().signal;
-const image = (role: 'first_frame' | 'last_frame' | 'reference_image'): AttemptItem => ({ media: 'image', role, url: 'https://media.example/a.png' });
-const attemptOf = (model: string, content: AttemptItem[], order: Partial<Order> = {}): Attempt =>
-  ({ kind: 'generation', model, order: anOrder({ resolution: '720P', ...order }), content: [{ text: 'a fox' }, ...content] });
+const image = (role: 'first_frame' | 'last_frame' | 'reference_image'): AttemptItem => ({
+  media: 'image',
+  role,
+  url: 'https://media.example/a.png',
+});
+const attemptOf = (model: string, content: AttemptItem[], order: Partial<Order> = {}): Attempt => ({
+  kind: 'generation',
+  model,
+  order: anOrder({ resolution: '720P', ...order }),
+  content: [{ text: 'a fox' }, ...content],
+});
 
 let upstream: ScriptedUpstream;
 let channel: Channel;
@@ -20,7 +28,9 @@ beforeAll(async () => {
   upstream = await openScriptedUpstream();
   channel = runwayChannel(channelSettings({ baseUrl: upstream.url }), systemClock);
 });
-afterEach(() => { upstream.script(); });
+afterEach(() => {
+  upstream.script();
+});
 afterAll(async () => {
   await channel.close();
   await upstream.close();

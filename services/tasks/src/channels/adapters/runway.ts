@@ -19,9 +19,14 @@ const NO_CREDITS = /enough credits/i;
  * person's to find.
  */
 export const runwayChannel: ChannelFactory = (settings, clock) => {
-  const http = upstreamHttp({ baseUrl: settings.baseUrl, clock }, () => ({ authorization: `Bearer ${settings.apiKey.reveal()}`, accept: 'application/json', 'x-runway-version': API_VERSION }));
+  const http = upstreamHttp({ baseUrl: settings.baseUrl, clock }, () => ({
+    authorization: `Bearer ${settings.apiKey.reveal()}`,
+    accept: 'application/json',
+    'x-runway-version': API_VERSION,
+  }));
   const { pollTimeoutMs, submitTimeoutMs } = settings;
-  const get = (path: string, signal: AbortSignal): Promise<UpstreamAnswer> => http.call({ method: 'GET', path, timeoutMs: pollTimeoutMs }, signal);
+  const get = (path: string, signal: AbortSignal): Promise<UpstreamAnswer> =>
+    http.call({ method: 'GET', path, timeoutMs: pollTimeoutMs }, signal);
   const channel: Channel = {
     settings,
     submit: (attempt, signal) => submit(http, { attempt, timeoutMs: submitTimeoutMs }, signal),
@@ -31,7 +36,8 @@ export const runwayChannel: ChannelFactory = (settings, clock) => {
     test: async (signal) => {
       const answer = await get(ORGANIZATION, signal);
       if (answer.kind !== 'answer') return { ok: false, detail: answer.error };
-      if (answer.status === 200 && typeof objectOf(answer.body)['creditBalance'] === 'number') return { ok: true, detail: 'the organization was read' };
+      if (answer.status === 200 && typeof objectOf(answer.body)['creditBalance'] === 'number')
+        return { ok: true, detail: 'the organization was read' };
       return { ok: false, detail: textOf(objectOf(answer.body)['error']) ?? `HTTP ${String(answer.status)}` };
     },
     close: () => http.close(),
@@ -43,7 +49,11 @@ function pathOf(upstreamId: string): string {
   return `${TASKS}/${encodeURIComponent(upstreamId)}`;
 }
 
-async function submit(http: UpstreamHttp, { attempt, timeoutMs }: { readonly attempt: Attempt; readonly timeoutMs: number }, signal: AbortSignal): Promise<Submission> {
+async function submit(
+  http: UpstreamHttp,
+  { attempt, timeoutMs }: { readonly attempt: Attempt; readonly timeoutMs: number },
+  signal: AbortSignal,
+): Promise<Submission> {
   const request = requestOf(attempt);
   if ('unfit' in request) return { outcome: 'refused', fault: 'unfit', error: request.unfit };
   return submissionOf(await http.call({ method: 'POST', ...request, timeoutMs }, signal));
@@ -57,7 +67,9 @@ function submissionOf(answer: UpstreamAnswer): Submission {
   if (status >= 200 && status < 300 && upstreamId !== undefined) return { outcome: 'accepted', upstreamId };
   const error = textOf(objectOf(body)['error']);
   const said = `HTTP ${String(status)}: ${error ?? 'no readable answer'}`;
-  return refuses(status, error) ? { outcome: 'refused', fault: faultOf(status, error), error: said, retryAfterMs } : { outcome: 'unknown', error: said };
+  return refuses(status, error)
+    ? { outcome: 'refused', fault: faultOf(status, error), error: said, retryAfterMs }
+    : { outcome: 'unknown', error: said };
 }
 
 /** The reference calls 502 and 503 the shedding of load; a 502 that is not in the API's own words can come from something between. */
@@ -74,11 +86,19 @@ function lookOf(answer: UpstreamAnswer): Look {
   if (answer.kind !== 'answer') return { found: false, gone: false, error: answer.error };
   const task = objectOf(answer.body);
   if (answer.status === 200 && typeof task['status'] === 'string') return { found: true, report: reportOf(task) };
-  return { found: false, gone: answer.status === 404, error: textOf(task['error']) ?? `HTTP ${String(answer.status)} without a task` };
+  return {
+    found: false,
+    gone: answer.status === 404,
+    error: textOf(task['error']) ?? `HTTP ${String(answer.status)} without a task`,
+  };
 }
 
 /** DELETE cancels what has not ended, and deletes what has: so it is sent only for what is seen to wait. */
-async function cancel(http: UpstreamHttp, at: { readonly path: string; readonly timeoutMs: number }, signal: AbortSignal): Promise<boolean> {
+async function cancel(
+  http: UpstreamHttp,
+  at: { readonly path: string; readonly timeoutMs: number },
+  signal: AbortSignal,
+): Promise<boolean> {
   const seen = lookOf(await http.call({ method: 'GET', ...at }, signal));
   if (!seen.found || seen.report.phase !== 'queued') return false;
   const done = await http.call({ method: 'DELETE', ...at }, signal);

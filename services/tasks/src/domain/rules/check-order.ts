@@ -17,7 +17,11 @@ const RULES: Readonly<Record<Kind, (model: Model | undefined) => readonly Rule<O
  * The first thing that is wrong with an order, judged without looking anything up. A model that the caller may not see is judged like
  * one that does not exist, so that a refusal tells nothing of it.
  */
-export function checkOrder(order: Order, models: ReadonlyMap<string, Model>, visibleModels: readonly string[]): Fault | undefined {
+export function checkOrder(
+  order: Order,
+  models: ReadonlyMap<string, Model>,
+  visibleModels: readonly string[],
+): Fault | undefined {
   if (order.model === '') return { reason: 'missing_model', field: 'model', message: 'is required' };
   const model = isVisible(visibleModels, order.model) ? models.get(order.model) : undefined;
   return firstFault(order, RULES[order.kind](model));

@@ -4,15 +4,30 @@ import type { MediaKind, Order, Role } from '../order.ts';
 
 /** The vendor's own bounds (vendor contract §2.2). */
 const MEDIA_MAX = 12;
-const COUNT_MAX: Readonly<Record<Role, number>> = { first_frame: 1, last_frame: 1, reference_image: 9, reference_video: 3, reference_audio: 3, base_video: 1 };
+const COUNT_MAX: Readonly<Record<Role, number>> = {
+  first_frame: 1,
+  last_frame: 1,
+  reference_image: 9,
+  reference_video: 3,
+  reference_audio: 3,
+  base_video: 1,
+};
 const MEDIA_OF: Readonly<Record<Role, MediaKind>> = {
-  first_frame: 'image', last_frame: 'image', reference_image: 'image', reference_video: 'video', reference_audio: 'audio', base_video: 'video',
+  first_frame: 'image',
+  last_frame: 'image',
+  reference_image: 'image',
+  reference_video: 'video',
+  reference_audio: 'audio',
+  base_video: 'video',
 };
 const FRAMES: readonly Role[] = ['first_frame', 'last_frame'];
 const REFERENCES: readonly Role[] = ['reference_image', 'reference_video', 'reference_audio'];
 
 /** The rules of content items that every kind of task shares. */
-export function contentRules(limits: { readonly textCodePointsMax: number; readonly roles: readonly Role[] }): readonly Rule<Order>[] {
+export function contentRules(limits: {
+  readonly textCodePointsMax: number;
+  readonly roles: readonly Role[];
+}): readonly Rule<Order>[] {
   return [
     ({ content }) => (content.length === 0 ? invalid('content', 'must hold at least one item') : undefined),
     (order) => textFault(order, limits.textCodePointsMax),
@@ -26,7 +41,11 @@ export function contentRules(limits: { readonly textCodePointsMax: number; reado
 function textFault({ content }: Order, max: number): Fault | undefined {
   for (const [index, item] of content.entries()) {
     const length = isMedia(item) ? 0 : codePoints(item.text);
-    if (length > max) return invalid(`content[${String(index)}].text`, `must be at most ${String(max)} characters (Unicode code points); it has ${String(length)}`);
+    if (length > max)
+      return invalid(
+        `content[${String(index)}].text`,
+        `must be at most ${String(max)} characters (Unicode code points); it has ${String(length)}`,
+      );
   }
   const hasText = content.some((item) => !isMedia(item) && item.text.trim() !== '');
   return hasText ? undefined : invalid('content', 'must hold a text item that is not empty');
@@ -38,11 +57,16 @@ function roleFault({ content }: Order, allowed: readonly Role[]): Fault | undefi
     if (!isMedia(item)) continue;
     const field = `content[${String(index)}].role`;
     if (item.role === undefined && (item.media !== 'image' || images.length > 1)) {
-      return invalid(field, `is required here; one of ${allowed.filter((role) => MEDIA_OF[role] === item.media).join(', ')}`);
+      return invalid(
+        field,
+        `is required here; one of ${allowed.filter((role) => MEDIA_OF[role] === item.media).join(', ')}`,
+      );
     }
     const role = roleOf(item);
-    if (role !== undefined && !allowed.includes(role)) return invalid(field, `cannot be ${role} in this operation; it can be ${allowed.join(', ')}`);
-    if (role !== undefined && MEDIA_OF[role] !== item.media) return invalid(field, `cannot be ${role} on an item of type ${item.media}_url`);
+    if (role !== undefined && !allowed.includes(role))
+      return invalid(field, `cannot be ${role} in this operation; it can be ${allowed.join(', ')}`);
+    if (role !== undefined && MEDIA_OF[role] !== item.media)
+      return invalid(field, `cannot be ${role} on an item of type ${item.media}_url`);
   }
   return undefined;
 }
@@ -50,15 +74,22 @@ function roleFault({ content }: Order, allowed: readonly Role[]): Fault | undefi
 function addressFault({ content }: Order): Fault | undefined {
   const index = content.findIndex((item) => isMedia(item) && item.object === undefined && (item.url ?? '') === '');
   const item = content[index];
-  return item === undefined || !isMedia(item) ? undefined : invalid(`content[${String(index)}].${item.media}_url`, 'must hold the address of the medium');
+  return item === undefined || !isMedia(item)
+    ? undefined
+    : invalid(`content[${String(index)}].${item.media}_url`, 'must hold the address of the medium');
 }
 
 function countFault(order: Order): Fault | undefined {
   const media = mediaOf(order);
-  if (media.length > MEDIA_MAX) return invalid('content', `must hold at most ${String(MEDIA_MAX)} media; it holds ${String(media.length)}`);
+  if (media.length > MEDIA_MAX)
+    return invalid('content', `must hold at most ${String(MEDIA_MAX)} media; it holds ${String(media.length)}`);
   for (const [role, max] of Object.entries(COUNT_MAX)) {
     const count = media.filter((item) => roleOf(item) === role).length;
-    if (count > max) return invalid('content', `must hold at most ${String(max)} ${role} ${max === 1 ? 'item' : 'items'}; it holds ${String(count)}`);
+    if (count > max)
+      return invalid(
+        'content',
+        `must hold at most ${String(max)} ${role} ${max === 1 ? 'item' : 'items'}; it holds ${String(count)}`,
+      );
   }
   return undefined;
 }
@@ -66,7 +97,11 @@ function countFault(order: Order): Fault | undefined {
 function exclusionFault(order: Order): Fault | undefined {
   const roles = mediaOf(order).map(roleOf);
   const has = (some: readonly Role[]): boolean => roles.some((role) => role !== undefined && some.includes(role));
-  if (has(FRAMES) && has(REFERENCES)) return invalid('content', 'must not mix first_frame or last_frame with reference_image, reference_video or reference_audio');
+  if (has(FRAMES) && has(REFERENCES))
+    return invalid(
+      'content',
+      'must not mix first_frame or last_frame with reference_image, reference_video or reference_audio',
+    );
   const onlyAudio = has(['reference_audio']) && !has(['reference_image', 'reference_video', 'base_video']);
   return onlyAudio ? invalid('content', 'must hold a reference image or video beside the reference audio') : undefined;
 }

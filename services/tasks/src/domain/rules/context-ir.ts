@@ -12,11 +12,23 @@ const DURATION_MAX = 15;
 
 /** Enhancing a prompt. */
 export function contextIrRules(model: Model | undefined): readonly Rule<Order>[] {
-  const bounds: Model = { id: ALPHA, resolutions: [], ratios: model?.ratios ?? RATIOS, durationMin: DURATION_MIN, durationMax: DURATION_MAX };
+  const bounds: Model = {
+    id: ALPHA,
+    resolutions: [],
+    ratios: model?.ratios ?? RATIOS,
+    durationMin: DURATION_MIN,
+    durationMax: DURATION_MAX,
+  };
   return [
-    (order) => (order.model === ALPHA ? undefined : { reason: 'invalid_request', field: 'model', message: `must be exactly ${ALPHA} for context-IR` }),
+    (order) =>
+      order.model === ALPHA
+        ? undefined
+        : { reason: 'invalid_request', field: 'model', message: `must be exactly ${ALPHA} for context-IR` },
     foreignFault,
-    ...contentRules({ textCodePointsMax: TEXT_CODE_POINTS_MAX, roles: ['first_frame', 'last_frame', 'reference_image', 'reference_video', 'reference_audio'] }),
+    ...contentRules({
+      textCodePointsMax: TEXT_CODE_POINTS_MAX,
+      roles: ['first_frame', 'last_frame', 'reference_image', 'reference_video', 'reference_audio'],
+    }),
     (order) => durationFault(order, bounds),
     (order) => ratioFault(order, bounds),
   ];
@@ -24,6 +36,9 @@ export function contextIrRules(model: Model | undefined): readonly Rule<Order>[]
 
 /** What belongs to the other kinds alone. */
 function foreignFault({ resolution, aigcWatermark, sourceTaskId }: Order): Fault | undefined {
-  const [field] = Object.entries({ resolution, aigc_watermark: aigcWatermark, source_task_id: sourceTaskId }).find(([, value]) => value !== undefined) ?? [];
+  const [field] =
+    Object.entries({ resolution, aigc_watermark: aigcWatermark, source_task_id: sourceTaskId }).find(
+      ([, value]) => value !== undefined,
+    ) ?? [];
   return field === undefined ? undefined : { reason: 'unknown_field', field, message: 'is not a field of context-IR' };
 }

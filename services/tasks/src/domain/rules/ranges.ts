@@ -14,12 +14,15 @@ export function durationFault({ duration }: Order, model: Model | undefined): Fa
   const { min, max } = model === undefined ? DURATION : { min: model.durationMin, max: model.durationMax };
   if (duration === undefined) return fault(`is required: whole seconds from ${String(min)} to ${String(max)}`);
   if (model === undefined) return undefined;
-  return duration < min || duration > max ? fault(`must be whole seconds from ${String(min)} to ${String(max)} for ${model.id}; it is ${String(duration)}`) : undefined;
+  return duration < min || duration > max
+    ? fault(`must be whole seconds from ${String(min)} to ${String(max)} for ${model.id}; it is ${String(duration)}`)
+    : undefined;
 }
 
 export function resolutionFault({ resolution }: Order, model: Model | undefined): Fault | undefined {
   const fault = (message: string): Fault => ({ reason: 'invalid_resolution', field: 'resolution', message });
-  if (resolution === undefined || resolution === '') return fault(`is required${model === undefined ? '' : `: one of ${model.resolutions.join(', ')}`}`);
+  if (resolution === undefined || resolution === '')
+    return fault(`is required${model === undefined ? '' : `: one of ${model.resolutions.join(', ')}`}`);
   if (model === undefined || model.resolutions.includes(resolution)) return undefined;
   return fault(`must be one of ${model.resolutions.join(', ')} for ${model.id}; it is ${quote(resolution)}`);
 }
@@ -30,10 +33,14 @@ export function ratioFault(order: Order, model: Model | undefined): Fault | unde
   const { ratio } = order;
   const known = model?.ratios ?? RATIOS;
   const textOnly = mediaOf(order).length === 0;
-  if (ratio === undefined) return textOnly ? fault(`is required for text alone: one of ${concrete(known).join(', ')}`) : undefined;
-  if (textOnly && ratio === ADAPTIVE) return fault(`cannot be adaptive for text alone; it can be ${concrete(known).join(', ')}`);
+  if (ratio === undefined)
+    return textOnly ? fault(`is required for text alone: one of ${concrete(known).join(', ')}`) : undefined;
+  if (textOnly && ratio === ADAPTIVE)
+    return fault(`cannot be adaptive for text alone; it can be ${concrete(known).join(', ')}`);
   if (ratio === '') return fault(`must be one of ${known.join(', ')}`);
-  return model === undefined || known.includes(ratio) ? undefined : fault(`must be one of ${(textOnly ? concrete(known) : known).join(', ')} for ${model.id}; it is ${quote(ratio)}`);
+  return model === undefined || known.includes(ratio)
+    ? undefined
+    : fault(`must be one of ${(textOnly ? concrete(known) : known).join(', ')} for ${model.id}; it is ${quote(ratio)}`);
 }
 
 function concrete(ratios: readonly string[]): readonly string[] {

@@ -10,8 +10,14 @@ const RESOLUTION = '2K';
 
 /** Rendering a 768P video again at 2K, from a source task (mode A) or from a base video (mode B). */
 export const regenerationRules: readonly Rule<Order>[] = [
-  (order) => (order.model === ALPHA ? undefined : { reason: 'invalid_request', field: 'model', message: `must be exactly ${ALPHA} for regeneration` }),
-  ({ resolution }) => (resolution === RESOLUTION ? undefined : { reason: 'invalid_resolution', field: 'resolution', message: `must be ${RESOLUTION} for regeneration` }),
+  (order) =>
+    order.model === ALPHA
+      ? undefined
+      : { reason: 'invalid_request', field: 'model', message: `must be exactly ${ALPHA} for regeneration` },
+  ({ resolution }) =>
+    resolution === RESOLUTION
+      ? undefined
+      : { reason: 'invalid_resolution', field: 'resolution', message: `must be ${RESOLUTION} for regeneration` },
   modeFault,
   (order) => (order.sourceTaskId === undefined ? contentFault(order) : undefined),
 ];
@@ -20,13 +26,25 @@ function modeFault(order: Order): Fault | undefined {
   const bases = mediaOf(order).filter(({ role }) => role === 'base_video').length;
   if (order.sourceTaskId !== undefined) {
     return bases > 0 || order.content.length > 0
-      ? { reason: 'conflicting_source', field: 'source_task_id', message: 'and content must not both be given; choose one source' }
+      ? {
+          reason: 'conflicting_source',
+          field: 'source_task_id',
+          message: 'and content must not both be given; choose one source',
+        }
       : undefined;
   }
   if (bases === 1) return undefined;
   return bases > 1
-    ? { reason: 'conflicting_source', field: 'content', message: `must hold exactly one base_video item; it holds ${String(bases)}` }
-    : { reason: 'invalid_request', field: 'source_task_id', message: 'is missing; give source_task_id, or content with one base_video item and a text item' };
+    ? {
+        reason: 'conflicting_source',
+        field: 'content',
+        message: `must hold exactly one base_video item; it holds ${String(bases)}`,
+      }
+    : {
+        reason: 'invalid_request',
+        field: 'source_task_id',
+        message: 'is missing; give source_task_id, or content with one base_video item and a text item',
+      };
 }
 
 function contentFault(order: Order): Fault | undefined {
