@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { ConfigError } from '@reelgate/platform/config-file';
+import { ConfigError } from '@reelgate/platform/config/config-file';
 import { Problem } from '@reelgate/platform/problem';
 import { accountCommands } from './account-commands.ts';
 import { attentionCommands } from './attention-commands.ts';

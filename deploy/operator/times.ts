@@ -1,7 +1,7 @@
 import { timestampDate, timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import { systemClock } from '@reelgate/platform/clock';
-import { parseDuration } from '@reelgate/platform/units';
+import { parseDuration } from '@reelgate/platform/config/units';
 import { WrongCall } from './command.ts';
 
 export function isoTime(time: Timestamp | undefined): string | undefined {

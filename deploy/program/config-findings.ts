@@ -1,5 +1,5 @@
-import type { Keys } from '@reelgate/platform/config-places';
-import { parseBytes, parseDuration } from '@reelgate/platform/units';
+import type { Keys } from '@reelgate/platform/config/config-locations';
+import { parseBytes, parseDuration } from '@reelgate/platform/config/units';
 import { ALPHA, adapterEndpoints, isPrivate, takesCallbacks } from '@reelgate/tasks/config';
 
 /** What is wrong with a configuration that its schema accepts. What can never work is refused; what is of no use is warned of. */

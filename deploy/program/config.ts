@@ -1,10 +1,10 @@
 import path from 'node:path';
-import { ConfigError, readConfigFile } from '@reelgate/platform/config-file';
-import type { ConfigFile } from '@reelgate/platform/config-file';
+import { ConfigError, readConfigFile } from '@reelgate/platform/config/config-file';
+import type { ConfigFile } from '@reelgate/platform/config/config-file';
 import type { KnownCaller } from '@reelgate/platform/rpc/callers';
 import { Secret } from '@reelgate/platform/secret';
-import { parseHostPort } from '@reelgate/platform/units';
-import type { HostPort } from '@reelgate/platform/units';
+import { parseHostPort } from '@reelgate/platform/config/units';
+import type { HostPort } from '@reelgate/platform/config/units';
 import { billingConfig, billingSchema } from '@reelgate/billing/config';
 import { gatewaySchema } from '@reelgate/gateway/config';
 import { mediaSchema } from '@reelgate/media/config';

@@ -1,12 +1,12 @@
-import type { Bus } from '@reelgate/platform/bus';
-import { openLocalBus } from '@reelgate/platform/bus-local';
-import { openNatsBus } from '@reelgate/platform/bus-nats';
+import type { Bus } from '@reelgate/platform/bus/bus';
+import { openLocalBus } from '@reelgate/platform/bus/local-bus';
+import { openNatsBus } from '@reelgate/platform/bus/nats-bus';
 import { systemClock } from '@reelgate/platform/clock';
 import type { Foundation } from '@reelgate/platform/foundation';
 import { newIds, systemRandom } from '@reelgate/platform/ids';
 import { openLog } from '@reelgate/platform/log';
 import type { LogLevel } from '@reelgate/platform/log';
-import { openMetrics } from '@reelgate/platform/metrics';
+import { openMetrics } from '@reelgate/platform/metrics/metrics';
 import type { ProgramConfig } from './config.ts';
 import { signingKeyIn } from './signing-key.ts';
 

@@ -1,5 +1,5 @@
 import { Scope } from '@reelgate/proto/access/v1/access';
-import type { ConfigFile } from '@reelgate/platform/config-file';
+import type { ConfigFile } from '@reelgate/platform/config/config-file';
 import type { KnownCaller } from '@reelgate/platform/rpc/callers';
 import { scopeOfWord, wordOfScope } from '@reelgate/platform/rpc/scopes';
 import { Secret } from '@reelgate/platform/secret';

@@ -1,7 +1,7 @@
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
-import { healthRoutes } from '@reelgate/platform/health';
-import type { ReadyCheck } from '@reelgate/platform/readiness';
-import type { Lifecycle } from '@reelgate/platform/lifecycle';
+import { healthRoutes } from '@reelgate/platform/http/health-routes';
+import type { ReadyCheck } from '@reelgate/platform/lifecycle/readiness';
+import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import { callersByKey } from '@reelgate/platform/rpc/callers';
 import type { IdentifyCaller } from '@reelgate/platform/rpc/callers';
 import { startConnectServer } from '@reelgate/platform/rpc/connect-server';

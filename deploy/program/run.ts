@@ -1,6 +1,6 @@
-import { ConfigError } from '@reelgate/platform/config-file';
+import { ConfigError } from '@reelgate/platform/config/config-file';
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
-import { openLifecycle } from '@reelgate/platform/lifecycle';
+import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { LogLevel } from '@reelgate/platform/log';
 import { readProgramConfig } from './config.ts';
 import type { ProgramConfig, ServiceName } from './config.ts';

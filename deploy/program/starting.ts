@@ -1,5 +1,5 @@
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
-import type { Lifecycle } from '@reelgate/platform/lifecycle';
+import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { IdentifyCaller } from '@reelgate/platform/rpc/callers';
 import type { ProgramConfig } from './config.ts';
 

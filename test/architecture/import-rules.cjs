@@ -101,9 +101,9 @@ const connections = [
     'node_modules/undici/',
     '^services/(platform/src/|gateway/src/(relay|clients)/|tasks/src/(channels|clients)/|media/src/(fetch|blobs)/)|^deploy/local/',
   ),
-  driver('pg', 'node_modules/pg/', '^services/platform/src/sql-postgres\\.ts$'),
-  driver('sqlite', '^(node:)?sqlite$', '^services/platform/src/sql-sqlite\\.ts$'),
-  driver('nats', 'node_modules/nats/', '^services/platform/src/bus-nats\\.ts$'),
+  driver('pg', 'node_modules/pg/', '^services/platform/src/sql/postgres\\.ts$'),
+  driver('sqlite', '^(node:)?sqlite$', '^services/platform/src/sql/sqlite\\.ts$'),
+  driver('nats', 'node_modules/nats/', '^services/platform/src/bus/nats-bus\\.ts$'),
   driver('redis', 'node_modules/(@redis/client|redis)/', '/redis-[a-z-]+\\.ts$'),
 ];
 

@@ -1,4 +1,4 @@
-import { openPostgres } from '@reelgate/platform/sql-postgres';
+import { openPostgres } from '@reelgate/platform/sql/postgres';
 
 /** Makes an empty database for each service; gives their URLs. */
 export async function newDatabases(server: string): Promise<Record<'tasks' | 'billing' | 'media', string>> {

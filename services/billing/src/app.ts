@@ -1,10 +1,10 @@
 import path from 'node:path';
 import { create } from '@bufbuild/protobuf';
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
-import { openLifecycle } from '@reelgate/platform/lifecycle';
-import { openSql } from '@reelgate/platform/open-sql';
-import type { Sql } from '@reelgate/platform/sql';
-import { startWorker } from '@reelgate/platform/worker';
+import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
+import { openSql } from '@reelgate/platform/sql/open-sql';
+import type { Sql } from '@reelgate/platform/sql/sql';
+import { startWorker } from '@reelgate/platform/lifecycle/worker';
 import { TokenChangedSchema } from '@reelgate/proto/billing/v1/billing_events';
 import { TaskFinishedSchema } from '@reelgate/proto/tasks/v1/task_events';
 import { billingConfig } from './config.ts';

@@ -1,4 +1,4 @@
-import { ConfigError } from '@reelgate/platform/config-file';
+import { ConfigError } from '@reelgate/platform/config/config-file';
 import { Secret } from '@reelgate/platform/secret';
 import { parseAmount } from './domain/money.ts';
 import type { Nanos } from './domain/money.ts';

@@ -1,4 +1,4 @@
-import type { Metrics } from '@reelgate/platform/metrics';
+import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import { isProblem } from '@reelgate/platform/problem';
 
 /** Counts what becomes of the calls that move money: an outcome of ours, or the reason of the refusal. */

@@ -1,5 +1,5 @@
 import { afterEach, describe } from '@jest/globals';
-import { openPostgres } from '@reelgate/platform/sql-postgres';
+import { openPostgres } from '@reelgate/platform/sql/postgres';
 import { describeWith } from '../../../test/servers/describe-with.ts';
 import { postgresServer } from '../../../test/servers/postgres-server.ts';
 import { openBilling, temporaryPlace } from './open-billing.ts';

@@ -1,9 +1,9 @@
-import { openLifecycle } from '@reelgate/platform/lifecycle';
-import type { Lifecycle } from '@reelgate/platform/lifecycle';
-import type { Metrics } from '@reelgate/platform/metrics';
+import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
+import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
+import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import type { Random } from '@reelgate/platform/ids';
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
-import type { ReadyCheck } from '@reelgate/platform/readiness';
+import type { ReadyCheck } from '@reelgate/platform/lifecycle/readiness';
 import { deriveSecret } from '@reelgate/platform/secret';
 import type { Client } from '@reelgate/platform/rpc/service';
 import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { readConfigFile } from '@reelgate/platform/config-file';
+import { readConfigFile } from '@reelgate/platform/config/config-file';
 import { gatewayConfig, gatewaySchema } from './config.ts';
 import type { GatewayConfig } from './config.ts';
 

@@ -1,6 +1,6 @@
 import { Secret } from '@reelgate/platform/secret';
-import { parseBytes, parseDuration, parseHostPort } from '@reelgate/platform/units';
-import type { HostPort } from '@reelgate/platform/units';
+import { parseBytes, parseDuration, parseHostPort } from '@reelgate/platform/config/units';
+import type { HostPort } from '@reelgate/platform/config/units';
 import { relayChannelSettings } from './relay/channel-settings.ts';
 import type { CheckedRelayChannel, RelayChannelSettings } from './relay/channel-settings.ts';
 import { realtimeProperties, realtimeSettings } from './relay/realtime/realtime-settings.ts';

@@ -1,11 +1,11 @@
 import { create } from '@bufbuild/protobuf';
 import { JobEndedSchema, JobQueuedSchema } from '@reelgate/proto/tasks/v1/job_events';
-import { openLocalBus } from '@reelgate/platform/bus-local';
-import type { Bus } from '@reelgate/platform/bus';
+import { openLocalBus } from '@reelgate/platform/bus/local-bus';
+import type { Bus } from '@reelgate/platform/bus/bus';
 import { newIds } from '@reelgate/platform/ids';
 import { silentLog } from '@reelgate/platform/log';
 import type { Log } from '@reelgate/platform/log';
-import { openMetrics } from '@reelgate/platform/metrics';
+import { openMetrics } from '@reelgate/platform/metrics/metrics';
 import { Secret } from '@reelgate/platform/secret';
 import { untilAfter } from './until.ts';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';

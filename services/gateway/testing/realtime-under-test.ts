@@ -4,7 +4,7 @@ import { WebSocket } from 'ws';
 import type { ClientOptions } from 'ws';
 import { newIds } from '@reelgate/platform/ids';
 import { silentLog } from '@reelgate/platform/log';
-import { openMetrics } from '@reelgate/platform/metrics';
+import { openMetrics } from '@reelgate/platform/metrics/metrics';
 import { Problem } from '@reelgate/platform/problem';
 import { Secret } from '@reelgate/platform/secret';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';

@@ -1,13 +1,13 @@
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
-import { openLifecycle } from '@reelgate/platform/lifecycle';
-import type { Lifecycle } from '@reelgate/platform/lifecycle';
-import { openSql } from '@reelgate/platform/open-sql';
+import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
+import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
+import { openSql } from '@reelgate/platform/sql/open-sql';
 import { scopeCheck } from '@reelgate/platform/rpc/access';
 import type { IdentifyCaller } from '@reelgate/platform/rpc/callers';
-import type { Sql } from '@reelgate/platform/sql';
-import { startWorker } from '@reelgate/platform/worker';
+import type { Sql } from '@reelgate/platform/sql/sql';
+import { startWorker } from '@reelgate/platform/lifecycle/worker';
 import { Scope } from '@reelgate/proto/access/v1/access';
 import type { BlobStore } from './blobs/blob-store.ts';
 import { openDiskBlobs } from './blobs/disk-blobs.ts';

@@ -1,6 +1,6 @@
-import { ConfigError } from '@reelgate/platform/config-file';
-import { parseBytes, parseDuration, parseHostPort } from '@reelgate/platform/units';
-import type { HostPort } from '@reelgate/platform/units';
+import { ConfigError } from '@reelgate/platform/config/config-file';
+import { parseBytes, parseDuration, parseHostPort } from '@reelgate/platform/config/units';
+import type { HostPort } from '@reelgate/platform/config/units';
 import { Secret } from '@reelgate/platform/secret';
 import { S3_PATTERN, parseS3Address } from './blobs/s3-address.ts';
 import type { S3Address, S3Credentials } from './blobs/s3-address.ts';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { systemClock } from '@reelgate/platform/clock';
 import { newIds } from '@reelgate/platform/ids';
 import { silentLog } from '@reelgate/platform/log';
-import { parseHostPort } from '@reelgate/platform/units';
+import { parseHostPort } from '@reelgate/platform/config/units';
 import { openIncoming } from '../src/blobs/incoming.ts';
 import { addressPolicy } from '../src/fetch/address-policy.ts';
 import { guardedFetch } from '../src/fetch/guarded-fetch.ts';

@@ -1,9 +1,9 @@
-import type { Bus } from './bus.ts';
+import type { Bus } from './bus/bus.ts';
 import type { Clock } from './clock.ts';
 import type { NewId, Random } from './ids.ts';
 import type { Log } from './log.ts';
-import type { Metrics } from './metrics.ts';
-import type { ReadyCheck } from './readiness.ts';
+import type { Metrics } from './metrics/metrics.ts';
+import type { ReadyCheck } from './lifecycle/readiness.ts';
 import type { HttpRoute } from './rpc/connect-server.ts';
 import type { Binding } from './rpc/service.ts';
 import type { Secret } from './secret.ts';

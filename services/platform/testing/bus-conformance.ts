@@ -3,7 +3,7 @@ import type { DescMessage } from '@bufbuild/protobuf';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Kind, ProblemSchema } from '@reelgate/proto/problem/v1/problem';
 import type { Problem } from '@reelgate/proto/problem/v1/problem';
-import type { Bus } from '../src/bus.ts';
+import type { Bus } from '../src/bus/bus.ts';
 import { aGate, inTime } from './bounded-waits.ts';
 
 /** Any message will do. */

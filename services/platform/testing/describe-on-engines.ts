@@ -4,9 +4,9 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe } from '@jest/globals';
 import { describeWith } from '../../../test/servers/describe-with.ts';
 import { postgresServer } from '../../../test/servers/postgres-server.ts';
-import { openPostgres } from '../src/sql-postgres.ts';
-import { openSqlite } from '../src/sql-sqlite.ts';
-import type { Sql } from '../src/sql.ts';
+import { openPostgres } from '../src/sql/postgres.ts';
+import { openSqlite } from '../src/sql/sqlite.ts';
+import type { Sql } from '../src/sql/sql.ts';
 
 /** Opens the database of the test that runs, empty at its beginning; again: as another process would. Closed after the test. */
 export type OpenSql = (poolSize?: number) => Sql;

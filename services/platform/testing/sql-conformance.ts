@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Sql, SqlValue } from '../src/sql.ts';
+import type { Sql, SqlValue } from '../src/sql/sql.ts';
 import type { OpenSql } from './describe-on-engines.ts';
 
 const count = async (sql: Sql): Promise<SqlValue | undefined> =>

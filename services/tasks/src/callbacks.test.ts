@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { Secret, deriveSecret } from '@reelgate/platform/secret';
-import { signName } from '@reelgate/platform/signed-name';
+import { signName } from '@reelgate/platform/links/signed-name';
 import { callbacks } from './callbacks.ts';
 
 const key = new Secret('signing key');

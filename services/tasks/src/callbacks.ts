@@ -1,6 +1,6 @@
 import { deriveSecret } from '@reelgate/platform/secret';
 import type { Secret } from '@reelgate/platform/secret';
-import { signName, signedNameIn } from '@reelgate/platform/signed-name';
+import { signName, signedNameIn } from '@reelgate/platform/links/signed-name';
 import type { Callbacks } from './operations/deps.ts';
 
 const PURPOSE = 'upstream-callbacks';

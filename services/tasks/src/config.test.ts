@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { readConfigFile } from '@reelgate/platform/config-file';
+import { readConfigFile } from '@reelgate/platform/config/config-file';
 import { tasksConfig, tasksSchema } from './config.ts';
 import type { TasksConfig } from './config.ts';
 

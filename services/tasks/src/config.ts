@@ -1,5 +1,5 @@
 import { Secret } from '@reelgate/platform/secret';
-import { parseDuration } from '@reelgate/platform/units';
+import { parseDuration } from '@reelgate/platform/config/units';
 import type { ChannelSettings, Endpoint } from './channels/channel.ts';
 import { ADAPTERS } from './channels/adapters/index.ts';
 import type { Model } from './domain/model.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { openMetrics } from '@reelgate/platform/metrics';
+import { openMetrics } from '@reelgate/platform/metrics/metrics';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { openFleet } from './channels/fleet.ts';
 import { watchCircuits } from './counts.ts';

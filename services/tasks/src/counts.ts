@@ -1,6 +1,6 @@
 import type { Clock } from '@reelgate/platform/clock';
-import type { Metrics } from '@reelgate/platform/metrics';
-import type { CircuitState } from '@reelgate/platform/circuit';
+import type { Metrics } from '@reelgate/platform/metrics/metrics';
+import type { CircuitState } from '@reelgate/platform/limits/circuit-breaker';
 import type { Fleet } from './channels/fleet.ts';
 import type { Counts } from './operations/deps.ts';
 import type { JobCounts } from './operations/job-deps.ts';

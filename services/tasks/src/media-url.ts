@@ -1,6 +1,6 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { Secret } from '@reelgate/platform/secret';
-import { signPath } from '@reelgate/platform/signed-path';
+import { signPath } from '@reelgate/platform/links/signed-path';
 import type { Media } from './clients/media.ts';
 import type { MediaBytes } from './clients/media-bytes.ts';
 import type { MediaUrl } from './operations/deps.ts';

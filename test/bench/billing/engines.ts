@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { openPostgres } from '@reelgate/platform/sql-postgres';
-import { openSqlite } from '@reelgate/platform/sql-sqlite';
-import type { Sql } from '@reelgate/platform/sql';
+import { openPostgres } from '@reelgate/platform/sql/postgres';
+import { openSqlite } from '@reelgate/platform/sql/sqlite';
+import type { Sql } from '@reelgate/platform/sql/sql';
 import { aConfig, openBilling, temporaryPlace } from '../../../services/billing/testing/open-billing.ts';
 import type { TestBilling } from '../../../services/billing/testing/open-billing.ts';
 import { CHAT_PRICES } from '../../../services/billing/testing/call-orders.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { MediaService } from '@reelgate/proto/media/v1/media_service';
 import { connectGrpc } from '@reelgate/platform/rpc/grpc-client';
 import { Secret } from '@reelgate/platform/secret';
-import { signPath } from '@reelgate/platform/signed-path';
+import { signPath } from '@reelgate/platform/links/signed-path';
 import { keyOf } from '../../../deploy/program/identities.ts';
 import type { Program } from '../../harness/program.ts';
 

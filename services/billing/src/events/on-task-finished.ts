@@ -1,4 +1,4 @@
-import type { Handler } from '@reelgate/platform/bus';
+import type { Handler } from '@reelgate/platform/bus/bus';
 import { isProblem } from '@reelgate/platform/problem';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { Usage } from '@reelgate/proto/tasks/v1/task';

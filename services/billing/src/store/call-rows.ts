@@ -1,4 +1,4 @@
-import type { SqlValue } from '@reelgate/platform/sql';
+import type { SqlValue } from '@reelgate/platform/sql/sql';
 import type { Call, CallCharge, CallStory } from '../domain/call.ts';
 import type { Settlement, Usage } from '../domain/hold.ts';
 

@@ -1,4 +1,4 @@
-import type { SqlValue } from '@reelgate/platform/sql';
+import type { SqlValue } from '@reelgate/platform/sql/sql';
 import type { ChargeBasis, Deferral, Hold, HoldStory, Settlement } from '../domain/hold.ts';
 import type { Nanos } from '../domain/money.ts';
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { openSqlite } from '@reelgate/platform/sql-sqlite';
-import type { Sql, SqlQuery, SqlValue } from '@reelgate/platform/sql';
+import { openSqlite } from '@reelgate/platform/sql/sqlite';
+import type { Sql, SqlQuery, SqlValue } from '@reelgate/platform/sql/sql';
 import path from 'node:path';
 import type { Call, CallEnd } from '../domain/call.ts';
 import { decideCall } from '../domain/call.ts';

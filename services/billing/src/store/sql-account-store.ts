@@ -1,5 +1,5 @@
-import type { Sql, SqlQuery } from '@reelgate/platform/sql';
-import { whileAwaited } from '@reelgate/platform/while-awaited';
+import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
+import { whileAwaited } from '@reelgate/platform/sql/while-awaited';
 import type { Account } from '../domain/account.ts';
 import { creditEvent } from '../domain/ledger.ts';
 import type { Credit } from '../domain/ledger.ts';

@@ -1,4 +1,4 @@
-import type { SqlQuery } from '@reelgate/platform/sql';
+import type { SqlQuery } from '@reelgate/platform/sql/sql';
 import type { Hold } from '../domain/hold.ts';
 import type { Nanos } from '../domain/money.ts';
 import { disabledBecause } from '../domain/token.ts';

@@ -1,4 +1,4 @@
-import type { SqlQuery, SqlWork } from '@reelgate/platform/sql';
+import type { SqlQuery, SqlWork } from '@reelgate/platform/sql/sql';
 import type { Call, CallCharge, CallStory } from '../domain/call.ts';
 import { callsSettledEvent } from '../domain/ledger.ts';
 import { quantitiesOf } from '../domain/usage.ts';

@@ -1,4 +1,4 @@
-import type { SqlQuery } from '@reelgate/platform/sql';
+import type { SqlQuery } from '@reelgate/platform/sql/sql';
 import type { CallStory } from '../domain/call.ts';
 import { CALL_COLUMNS, storyOf } from './call-rows.ts';
 import type { CallRow } from './call-rows.ts';

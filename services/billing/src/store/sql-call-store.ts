@@ -1,5 +1,5 @@
 import type { Problem } from '@reelgate/platform/problem';
-import type { Sql, SqlQuery, SqlWork } from '@reelgate/platform/sql';
+import type { Sql, SqlQuery, SqlWork } from '@reelgate/platform/sql/sql';
 import type { Call, CallStory } from '../domain/call.ts';
 import { callsHeldEvent } from '../domain/ledger.ts';
 import type { FinancialEvent } from '../domain/ledger.ts';

@@ -1,4 +1,4 @@
-import type { SqlQuery } from '@reelgate/platform/sql';
+import type { SqlQuery } from '@reelgate/platform/sql/sql';
 import { isBalanced } from '../domain/ledger.ts';
 import type { FinancialEvent } from '../domain/ledger.ts';
 import { byRows, rowValues, valueRows } from './sql-pieces.ts';

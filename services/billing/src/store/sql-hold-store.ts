@@ -1,5 +1,5 @@
-import type { Sql, SqlQuery } from '@reelgate/platform/sql';
-import { whileAwaited } from '@reelgate/platform/while-awaited';
+import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
+import { whileAwaited } from '@reelgate/platform/sql/while-awaited';
 import type { Hold, HoldStory } from '../domain/hold.ts';
 import { SERVICE_ACTOR, extendEvent, holdEvent, holdKey, releaseEvent, settleEvent } from '../domain/ledger.ts';
 import type { FinancialEvent } from '../domain/ledger.ts';

@@ -1,4 +1,4 @@
-import type { Sql, SqlRow } from '@reelgate/platform/sql';
+import type { Sql, SqlRow } from '@reelgate/platform/sql/sql';
 import type { Audit, LedgerAudit } from './ledger-audit.ts';
 import { rebuild } from './sql-rebuild.ts';
 

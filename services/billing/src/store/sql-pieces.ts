@@ -1,4 +1,4 @@
-import type { SqlValue } from '@reelgate/platform/sql';
+import type { SqlValue } from '@reelgate/platform/sql/sql';
 
 /*
  * Statements over many rows at once. A statement's text is kept prepared for ever, so there is one only for each of these numbers of rows;

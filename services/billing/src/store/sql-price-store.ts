@@ -1,6 +1,6 @@
 import { isRecent } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
-import type { Sql, SqlQuery } from '@reelgate/platform/sql';
+import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
 import type { PriceContract } from '../domain/price.ts';
 import { isSameTerms } from '../domain/price-terms.ts';
 import type { TermsEntry } from '../domain/price-terms.ts';

@@ -1,4 +1,4 @@
-import type { Sql, SqlQuery } from '@reelgate/platform/sql';
+import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
 import { COUNT_MAX, HOUR_MS } from '../domain/usage.ts';
 import { QUANTITY_COLUMNS } from './sql-usage.ts';
 

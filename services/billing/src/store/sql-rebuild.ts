@@ -1,4 +1,4 @@
-import type { Sql, SqlQuery } from '@reelgate/platform/sql';
+import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
 import type { Rebuilt } from './ledger-audit.ts';
 import { rebuildUsage } from './sql-rebuild-usage.ts';
 

@@ -1,5 +1,5 @@
 import type { Problem } from '@reelgate/platform/problem';
-import type { SqlQuery } from '@reelgate/platform/sql';
+import type { SqlQuery } from '@reelgate/platform/sql/sql';
 import type { Call } from '../domain/call.ts';
 import type { Nanos } from '../domain/money.ts';
 import { disabledBecause } from '../domain/token.ts';

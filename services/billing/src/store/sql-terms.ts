@@ -1,4 +1,4 @@
-import type { SqlQuery } from '@reelgate/platform/sql';
+import type { SqlQuery } from '@reelgate/platform/sql/sql';
 import { parseTerms } from '../domain/price-terms.ts';
 import type { PriceTerms, TermsEntry } from '../domain/price-terms.ts';
 

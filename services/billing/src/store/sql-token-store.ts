@@ -1,4 +1,4 @@
-import type { Sql } from '@reelgate/platform/sql';
+import type { Sql } from '@reelgate/platform/sql/sql';
 import type { Token } from '../domain/token.ts';
 import type { TokenStore } from './token-store.ts';
 

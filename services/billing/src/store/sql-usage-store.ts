@@ -1,4 +1,4 @@
-import type { Sql, SqlQuery } from '@reelgate/platform/sql';
+import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
 import { DAY_MS, HOUR_MS, NOTHING_USED, addQuantities, hourOf, quantitiesOf } from '../domain/usage.ts';
 import type { Quantities, UsageGroup } from '../domain/usage.ts';
 import { QUANTITY_COLUMNS } from './sql-usage.ts';

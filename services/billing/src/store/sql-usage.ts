@@ -1,4 +1,4 @@
-import type { SqlQuery } from '@reelgate/platform/sql';
+import type { SqlQuery } from '@reelgate/platform/sql/sql';
 import { addQuantities, hourOf } from '../domain/usage.ts';
 import type { Quantities } from '../domain/usage.ts';
 

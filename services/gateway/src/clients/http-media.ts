@@ -4,7 +4,7 @@ import { Agent, request as send } from 'undici';
 import type { Clock } from '@reelgate/platform/clock';
 import { Problem } from '@reelgate/platform/problem';
 import type { Secret } from '@reelgate/platform/secret';
-import { AnswerClosed, writeThrough } from '@reelgate/platform/write-through';
+import { AnswerClosed, writeThrough } from '@reelgate/platform/http/write-response';
 import { askForBytes } from './ask-for-bytes.ts';
 import type { MediaPort } from './media-port.ts';
 

@@ -1,4 +1,4 @@
-import type { Bus, Subscription } from '@reelgate/platform/bus';
+import type { Bus, Subscription } from '@reelgate/platform/bus/bus';
 import { JobEndedSchema } from '@reelgate/proto/tasks/v1/job_events';
 import type { TaskChanges } from '../operations/task-changes.ts';
 

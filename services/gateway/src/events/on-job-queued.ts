@@ -1,4 +1,4 @@
-import type { Bus, Subscription } from '@reelgate/platform/bus';
+import type { Bus, Subscription } from '@reelgate/platform/bus/bus';
 import { JobQueuedSchema } from '@reelgate/proto/tasks/v1/job_events';
 
 /** Makes free hands look at once. */

@@ -1,4 +1,4 @@
-import type { Bus, Subscription } from '@reelgate/platform/bus';
+import type { Bus, Subscription } from '@reelgate/platform/bus/bus';
 import { TaskChangedSchema } from '@reelgate/proto/tasks/v1/task_events';
 import type { TaskReader } from '../operations/read-task.ts';
 import type { TaskChanges } from '../operations/task-changes.ts';

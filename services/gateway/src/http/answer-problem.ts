@@ -1,6 +1,6 @@
 import { Problem } from '@reelgate/platform/problem';
 import { nothingBegun } from '@reelgate/platform/service-unavailable';
-import { StoreUnavailable } from '@reelgate/platform/store-unavailable';
+import { StoreUnavailable } from '@reelgate/platform/sql/store-unavailable';
 import { enclose, envelopeOf } from '../problems/envelopes.ts';
 import { errorRowOf, isUncertain } from '../problems/error-table.ts';
 import type { ErrorRow } from '../problems/error-table.ts';

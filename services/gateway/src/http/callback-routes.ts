@@ -1,5 +1,5 @@
 import { Problem } from '@reelgate/platform/problem';
-import { signedNameIn } from '@reelgate/platform/signed-name';
+import { signedNameIn } from '@reelgate/platform/links/signed-name';
 import type { Exchange } from './exchange.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 import { parseJson } from './json-body.ts';

@@ -2,12 +2,12 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { healthRoutes } from '@reelgate/platform/health';
-import type { ReadyCheck } from '@reelgate/platform/readiness';
-import type { Metrics } from '@reelgate/platform/metrics';
+import { healthRoutes } from '@reelgate/platform/http/health-routes';
+import type { ReadyCheck } from '@reelgate/platform/lifecycle/readiness';
+import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import type { HttpRoute } from '@reelgate/platform/rpc/connect-server';
 import { stopHttp } from '@reelgate/platform/rpc/connect-server';
-import type { HostPort } from '@reelgate/platform/units';
+import type { HostPort } from '@reelgate/platform/config/units';
 import { noteWaiting } from './request-body.ts';
 
 const HEADERS_TIMEOUT_MS = 15_000;

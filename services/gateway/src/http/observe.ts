@@ -1,6 +1,6 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
-import type { Metrics } from '@reelgate/platform/metrics';
+import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import type { Exchange } from './exchange.ts';
 
 const BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
-import type { Metrics } from '@reelgate/platform/metrics';
+import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import type { Principal } from '../clients/billing-client.ts';
 import type { Realtime } from '../relay/realtime/realtime.ts';
 import { readHandshake } from '../relay/realtime/handshake.ts';

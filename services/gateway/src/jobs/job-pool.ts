@@ -1,6 +1,6 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
-import { startWorker } from '@reelgate/platform/worker';
+import { startWorker } from '@reelgate/platform/lifecycle/worker';
 import type { Jobs, LeasedJob } from '../clients/jobs-client.ts';
 import type { RunOptions } from './run-job.ts';
 

@@ -1,5 +1,5 @@
 import { Secret } from '@reelgate/platform/secret';
-import { parseDuration } from '@reelgate/platform/units';
+import { parseDuration } from '@reelgate/platform/config/units';
 
 /** How an upstream wants its credential. */
 export type RelayAuth = 'bearer' | 'x-api-key' | 'x-goog-api-key';

@@ -1,9 +1,9 @@
 import { Pool } from 'undici';
-import { newCircuit } from '@reelgate/platform/circuit';
-import type { Circuit } from '@reelgate/platform/circuit';
+import { newCircuit } from '@reelgate/platform/limits/circuit-breaker';
+import type { Circuit } from '@reelgate/platform/limits/circuit-breaker';
 import type { Clock } from '@reelgate/platform/clock';
-import { newRate } from '@reelgate/platform/rate';
-import type { Rate } from '@reelgate/platform/rate';
+import { newRate } from '@reelgate/platform/limits/rate-limiter';
+import type { Rate } from '@reelgate/platform/limits/rate-limiter';
 import type { RelayAuth, RelayChannelSettings } from './channel-settings.ts';
 import { upstreamPath } from './upstream-path.ts';
 

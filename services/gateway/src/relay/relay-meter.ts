@@ -1,5 +1,5 @@
 import type { Clock } from '@reelgate/platform/clock';
-import type { Metrics } from '@reelgate/platform/metrics';
+import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import type { Charge } from './call-charges.ts';
 import type { AttemptEnd } from './forward-call.ts';
 import type { FrozenCall } from './frozen-call.ts';

@@ -1,7 +1,7 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
-import { roster } from '@reelgate/platform/roster';
-import { startWorker } from '@reelgate/platform/worker';
+import { roster } from '@reelgate/platform/active-set';
+import { startWorker } from '@reelgate/platform/lifecycle/worker';
 
 const LOOK_EVERY_MS = 1000;
 /** Load balancers and clients give up on a silent stream, the strictest after 30 seconds. */

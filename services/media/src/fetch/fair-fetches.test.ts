@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { newIds } from '@reelgate/platform/ids';
 import { silentLog } from '@reelgate/platform/log';
-import { openMetrics } from '@reelgate/platform/metrics';
+import { openMetrics } from '@reelgate/platform/metrics/metrics';
 import { inTime } from '@reelgate/platform/testing/bounded-waits';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';

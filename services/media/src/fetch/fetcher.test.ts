@@ -6,7 +6,7 @@ import { systemClock } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
 import { newIds } from '@reelgate/platform/ids';
 import { silentLog } from '@reelgate/platform/log';
-import { openMetrics } from '@reelgate/platform/metrics';
+import { openMetrics } from '@reelgate/platform/metrics/metrics';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { until } from '../../../../test/harness/until.ts';
 import { startFakeDns } from '../../testing/fake-dns.ts';

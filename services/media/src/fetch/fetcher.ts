@@ -1,4 +1,4 @@
-import type { Metrics } from '@reelgate/platform/metrics';
+import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import type { Secret } from '@reelgate/platform/secret';
 import type { ReceivedFile } from '../blobs/incoming.ts';
 import type { FetchConfig, MediaConfig } from '../config.ts';

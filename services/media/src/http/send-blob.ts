@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import send from 'send';
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
-import { AnswerClosed, writeThrough } from '@reelgate/platform/write-through';
+import { AnswerClosed, writeThrough } from '@reelgate/platform/http/write-response';
 import type { BlobStore, ByteRange } from '../blobs/blob-store.ts';
 import { storageUnavailable } from '../blobs/storage-faults.ts';
 import { BROKEN, NOT_FOUND, refuse, unavailable } from './refuse.ts';

@@ -6,8 +6,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { systemClock } from '@reelgate/platform/clock';
 import { newIds, systemRandom } from '@reelgate/platform/ids';
 import { silentLog } from '@reelgate/platform/log';
-import { openSql } from '@reelgate/platform/open-sql';
-import type { Sql } from '@reelgate/platform/sql';
+import { openSql } from '@reelgate/platform/sql/open-sql';
+import type { Sql } from '@reelgate/platform/sql/sql';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { startS3Server } from '../../testing/s3-server.ts';
 import type { S3Server } from '../../testing/s3-server.ts';

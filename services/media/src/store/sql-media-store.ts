@@ -1,4 +1,4 @@
-import type { Sql, SqlQuery, SqlRow } from '@reelgate/platform/sql';
+import type { Sql, SqlQuery, SqlRow } from '@reelgate/platform/sql/sql';
 import type { MediaFacts } from '../domain/media-facts.ts';
 import type { Blob, MediaObject, Purpose } from '../domain/media-object.ts';
 import type { MediaStore, NewObject } from './media-store.ts';

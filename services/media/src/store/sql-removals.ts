@@ -1,4 +1,4 @@
-import type { Sql, SqlQuery } from '@reelgate/platform/sql';
+import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
 import type { MediaStore } from './media-store.ts';
 
 type Removals = Pick<MediaStore, 'dropPin' | 'removeObjects' | 'endStaging'>;

@@ -1,4 +1,4 @@
-import type { Sql } from '@reelgate/platform/sql';
+import type { Sql } from '@reelgate/platform/sql/sql';
 import type { MediaStore } from './media-store.ts';
 
 type Whole = number | bigint;

@@ -6,7 +6,7 @@ import { connectNodeAdapter } from '@connectrpc/connect-node';
 import type { ConnectRouter, HandlerContext } from '@connectrpc/connect';
 import { systemClock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import type { HostPort } from '../units.ts';
+import type { HostPort } from '../config/units.ts';
 import { accessCheckOf } from './access.ts';
 import type { IdentifyCaller } from './callers.ts';
 import { openRunningCalls } from './call-bounds.ts';

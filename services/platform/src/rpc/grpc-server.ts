@@ -9,9 +9,9 @@ import type {
   status,
 } from '@grpc/grpc-js';
 import type { Log } from '../log.ts';
-import { ALWAYS_READY } from '../readiness.ts';
-import type { Readiness } from '../readiness.ts';
-import type { HostPort } from '../units.ts';
+import { ALWAYS_READY } from '../lifecycle/readiness.ts';
+import type { Readiness } from '../lifecycle/readiness.ts';
+import type { HostPort } from '../config/units.ts';
 import { accessCheckOf } from './access.ts';
 import type { IdentifyCaller } from './callers.ts';
 import { openRunningCalls } from './call-bounds.ts';

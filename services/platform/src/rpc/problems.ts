@@ -5,7 +5,7 @@ import type { Problem as WireProblem } from '@reelgate/proto/problem/v1/problem'
 import { Problem } from '../problem.ts';
 import type { ProblemKind } from '../problem.ts';
 import { nothingBegun, serviceUnavailable } from '../service-unavailable.ts';
-import { StoreUnavailable } from '../store-unavailable.ts';
+import { StoreUnavailable } from '../sql/store-unavailable.ts';
 import { CallEnded } from '../call-ended.ts';
 
 const TEXT_LENGTH_MAX = 2000;

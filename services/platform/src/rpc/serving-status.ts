@@ -7,7 +7,7 @@ import type {
   sendUnaryData,
 } from '@grpc/grpc-js';
 import { service as healthDefinition } from 'grpc-health-check';
-import type { Readiness, ReadyCheck } from '../readiness.ts';
+import type { Readiness, ReadyCheck } from '../lifecycle/readiness.ts';
 
 const LOOK_EVERY_MS = 1000;
 const READY_TIMEOUT_MS = 2000;

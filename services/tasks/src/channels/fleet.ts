@@ -2,10 +2,10 @@ import type { Clock } from '@reelgate/platform/clock';
 import { ENDPOINT_OF } from './channel.ts';
 import type { Channel, ChannelFactory, ChannelSettings } from './channel.ts';
 import type { Kind } from '../domain/order.ts';
-import { newCircuit } from '@reelgate/platform/circuit';
-import type { Circuit } from '@reelgate/platform/circuit';
-import { newRate } from '@reelgate/platform/rate';
-import type { Rate } from '@reelgate/platform/rate';
+import { newCircuit } from '@reelgate/platform/limits/circuit-breaker';
+import type { Circuit } from '@reelgate/platform/limits/circuit-breaker';
+import { newRate } from '@reelgate/platform/limits/rate-limiter';
+import type { Rate } from '@reelgate/platform/limits/rate-limiter';
 
 const SECONDS_A_MINUTE = 60;
 

@@ -1,5 +1,5 @@
 import { create } from '@bufbuild/protobuf';
-import type { Bus } from '@reelgate/platform/bus';
+import type { Bus } from '@reelgate/platform/bus/bus';
 import { JobEndedSchema, JobQueuedSchema } from '@reelgate/proto/tasks/v1/job_events';
 
 /** Makes workers quick; a lost one costs their next look. */

@@ -1,4 +1,4 @@
-import type { Bus, Subscription } from '@reelgate/platform/bus';
+import type { Bus, Subscription } from '@reelgate/platform/bus/bus';
 import { TokenChangedSchema } from '@reelgate/proto/billing/v1/billing_events';
 import type { Tokens } from '../operations/cached-tokens.ts';
 

@@ -1,7 +1,7 @@
 import { create, fromJsonString, toJsonString } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import type { Bus } from '@reelgate/platform/bus';
-import type { OutboxEvent } from '@reelgate/platform/outbox';
+import type { Bus } from '@reelgate/platform/bus/bus';
+import type { OutboxEvent } from '@reelgate/platform/bus/outbox';
 import { TaskChangedSchema, TaskFinishedSchema } from '@reelgate/proto/tasks/v1/task_events';
 import type { Task } from '../domain/task.ts';
 import { STATES, toWireUsage } from '../rpc/mapping-task.ts';

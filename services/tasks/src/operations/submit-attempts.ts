@@ -1,6 +1,6 @@
 import type { Problem } from '@reelgate/platform/problem';
 import type { Attempt, Channel, Submission } from '../channels/channel.ts';
-import type { Circuit } from '@reelgate/platform/circuit';
+import type { Circuit } from '@reelgate/platform/limits/circuit-breaker';
 import type { Berth } from '../channels/fleet.ts';
 import { channelScope } from '../domain/in-flight-scope.ts';
 import { pollInterval } from '../domain/poll-interval.ts';

@@ -1,4 +1,4 @@
-import type { SqlRow, SqlValue } from '@reelgate/platform/sql';
+import type { SqlRow, SqlValue } from '@reelgate/platform/sql/sql';
 import { CREATE_LEASE } from '../domain/job.ts';
 import type { Job, JobAnswer, JobBytes, JobCall } from '../domain/job.ts';
 import type { Failure, State } from '../domain/task.ts';

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import { newIds } from '@reelgate/platform/ids';
-import { migrate } from '@reelgate/platform/migrate';
+import { migrate } from '@reelgate/platform/sql/migrate';
 import { describeOnEngines } from '@reelgate/platform/testing/describe-on-engines';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { AT, aNewJob } from '../../testing/jobs/new-jobs.ts';

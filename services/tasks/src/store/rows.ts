@@ -1,4 +1,4 @@
-import type { SqlRow, SqlValue } from '@reelgate/platform/sql';
+import type { SqlRow, SqlValue } from '@reelgate/platform/sql/sql';
 import type { Order } from '../domain/order.ts';
 import type { Admission, Doubt, Failure, Mapping, Result, StagedMedia, State, Task, Usage } from '../domain/task.ts';
 

@@ -1,4 +1,4 @@
-import type { SqlQuery } from '@reelgate/platform/sql';
+import type { SqlQuery } from '@reelgate/platform/sql/sql';
 import { countUp } from './sql-in-flight.ts';
 import type { Begun, NewTask } from './task-store.ts';
 

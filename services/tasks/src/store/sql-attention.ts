@@ -1,4 +1,4 @@
-import type { Sql, SqlQuery } from '@reelgate/platform/sql';
+import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
 import { text } from './rows.ts';
 import type { WriteNote } from './sql-notes.ts';
 import type { AttentionItem, AttentionStore } from './task-store.ts';

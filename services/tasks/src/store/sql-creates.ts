@@ -1,5 +1,5 @@
-import type { Sql, SqlQuery } from '@reelgate/platform/sql';
-import { whileAwaited } from '@reelgate/platform/while-awaited';
+import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
+import { whileAwaited } from '@reelgate/platform/sql/while-awaited';
 import { channelScope } from '../domain/in-flight-scope.ts';
 import { TASK_COLUMNS, fromTaskRow } from './rows.ts';
 import { Undone, takeCaps, takeKey } from './sql-admission.ts';

@@ -1,4 +1,4 @@
-import type { Sql } from '@reelgate/platform/sql';
+import type { Sql } from '@reelgate/platform/sql/sql';
 import { TOTAL_SCOPE, tokenScope } from '../domain/in-flight-scope.ts';
 import { TASK_COLUMNS, fromTaskRow, text } from './rows.ts';
 import { leaveCounter } from './sql-in-flight.ts';

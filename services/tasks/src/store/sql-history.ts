@@ -1,4 +1,4 @@
-import type { Sql } from '@reelgate/platform/sql';
+import type { Sql } from '@reelgate/platform/sql/sql';
 import { optionalNumber, optionalText, text } from './rows.ts';
 import type { Attempt, ReadStore } from './task-store.ts';
 

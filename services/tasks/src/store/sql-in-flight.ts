@@ -1,4 +1,4 @@
-import type { SqlQuery } from '@reelgate/platform/sql';
+import type { SqlQuery } from '@reelgate/platform/sql/sql';
 
 /** Counts one more, exactly; false when that would be more than the limit. */
 export async function countUp(query: SqlQuery, scope: string, limit: number): Promise<boolean> {

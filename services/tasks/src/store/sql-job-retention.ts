@@ -1,4 +1,4 @@
-import type { Sql } from '@reelgate/platform/sql';
+import type { Sql } from '@reelgate/platform/sql/sql';
 import type { JobRetentionStore } from './job-store.ts';
 import { optionalText, places, text } from './rows.ts';
 

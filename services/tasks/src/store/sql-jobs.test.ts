@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { newIds } from '@reelgate/platform/ids';
-import { migrate } from '@reelgate/platform/migrate';
+import { migrate } from '@reelgate/platform/sql/migrate';
 import { describeOnEngines } from '@reelgate/platform/testing/describe-on-engines';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { jobStoreConformance } from '../../testing/jobs/job-store-conformance.ts';

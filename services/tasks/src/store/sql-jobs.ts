@@ -1,6 +1,6 @@
 import type { NewId } from '@reelgate/platform/ids';
-import type { Sql, SqlQuery, SqlRow } from '@reelgate/platform/sql';
-import { whileAwaited } from '@reelgate/platform/while-awaited';
+import type { Sql, SqlQuery, SqlRow } from '@reelgate/platform/sql/sql';
+import { whileAwaited } from '@reelgate/platform/sql/while-awaited';
 import { jobScopes } from '../domain/in-flight-scope.ts';
 import { JOB_COLUMNS, fromCallJson, fromJobRow, objectOf } from './job-rows.ts';
 import type { JobRetentionStore, JobStore, NewJob } from './job-store.ts';

@@ -1,4 +1,4 @@
-import type { Sql } from '@reelgate/platform/sql';
+import type { Sql } from '@reelgate/platform/sql/sql';
 import { TASK_COLUMNS, fromTaskRow, text } from './rows.ts';
 import type { MoveStore } from './task-store.ts';
 

@@ -1,5 +1,5 @@
-import { stageEvent } from '@reelgate/platform/outbox';
-import type { Sql } from '@reelgate/platform/sql';
+import { stageEvent } from '@reelgate/platform/bus/outbox';
+import type { Sql } from '@reelgate/platform/sql/sql';
 import type { Task } from '../domain/task.ts';
 import { TASK_COLUMNS, fromTaskRow, toJson } from './rows.ts';
 import { leaveCounters } from './sql-in-flight.ts';

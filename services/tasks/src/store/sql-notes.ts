@@ -1,5 +1,5 @@
 import type { NewId } from '@reelgate/platform/ids';
-import type { SqlQuery } from '@reelgate/platform/sql';
+import type { SqlQuery } from '@reelgate/platform/sql/sql';
 import type { Note } from './task-store.ts';
 
 /** Writes what happened to a task, in the transaction of what happened. */

@@ -1,4 +1,4 @@
-import type { Sql } from '@reelgate/platform/sql';
+import type { Sql } from '@reelgate/platform/sql/sql';
 import { text } from './rows.ts';
 import type { ProcessStore } from './task-store.ts';
 

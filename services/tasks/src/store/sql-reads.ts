@@ -1,4 +1,4 @@
-import type { Sql, SqlValue } from '@reelgate/platform/sql';
+import type { Sql, SqlValue } from '@reelgate/platform/sql/sql';
 import { TASK_COLUMNS, fromTaskRow, places, sought, text } from './rows.ts';
 import { sqlHistory } from './sql-history.ts';
 import type { ListFilter, ReadStore, Unsettled } from './task-store.ts';

@@ -1,4 +1,4 @@
-import type { Sql } from '@reelgate/platform/sql';
+import type { Sql } from '@reelgate/platform/sql/sql';
 import { places, text } from './rows.ts';
 import type { RetentionStore } from './task-store.ts';
 

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { newIds } from '@reelgate/platform/ids';
-import { migrate } from '@reelgate/platform/migrate';
-import type { Sql } from '@reelgate/platform/sql';
+import { migrate } from '@reelgate/platform/sql/migrate';
+import type { Sql } from '@reelgate/platform/sql/sql';
 import { describeOnEngines } from '@reelgate/platform/testing/describe-on-engines';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { taskStoreConformance } from '../../testing/task-store-conformance.ts';

@@ -1,5 +1,5 @@
 import type { NewId } from '@reelgate/platform/ids';
-import type { Sql } from '@reelgate/platform/sql';
+import type { Sql } from '@reelgate/platform/sql/sql';
 import { sqlAttention } from './sql-attention.ts';
 import { sqlCreates } from './sql-creates.ts';
 import { sqlDeadlines } from './sql-deadlines.ts';

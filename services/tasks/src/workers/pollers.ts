@@ -1,5 +1,5 @@
-import { startWorker } from '@reelgate/platform/worker';
-import type { Worker } from '@reelgate/platform/worker';
+import { startWorker } from '@reelgate/platform/lifecycle/worker';
+import type { Worker } from '@reelgate/platform/lifecycle/worker';
 import type { Deps } from '../operations/deps.ts';
 import { channelPoller } from './poll-channel.ts';
 import type { ChannelPoller } from './poll-channel.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import type { Sql } from '@reelgate/platform/sql';
+import type { Sql } from '@reelgate/platform/sql/sql';
 import type { JobLease } from '../../src/domain/job.ts';
 import type { JobRetentionStore, JobStore } from '../../src/store/job-store.ts';
 import type { Begun, TaskStore } from '../../src/store/task-store.ts';

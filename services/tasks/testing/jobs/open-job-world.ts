@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterEach } from '@jest/globals';
 import { newIds } from '@reelgate/platform/ids';
 import { silentLog } from '@reelgate/platform/log';
-import { openSql } from '@reelgate/platform/open-sql';
+import { openSql } from '@reelgate/platform/sql/open-sql';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
 import { createJob } from '../../src/operations/create-job.ts';

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import type { Sql } from '@reelgate/platform/sql';
+import type { Sql } from '@reelgate/platform/sql/sql';
 import type { Task } from '../../src/domain/task.ts';
 import type { Attempt, NewTask, TaskStore } from '../../src/store/task-store.ts';
 import { aNewTask } from '../tasks.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import type { Sql } from '@reelgate/platform/sql';
+import type { Sql } from '@reelgate/platform/sql/sql';
 import type { TaskStore } from '../../src/store/task-store.ts';
 import { AT, accepted, begun, completed, idsOf, numbered, unknown } from './opened-store.ts';
 import type { OpenStore } from './opened-store.ts';

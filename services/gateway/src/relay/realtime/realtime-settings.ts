@@ -1,4 +1,4 @@
-import { parseBytes, parseDuration } from '@reelgate/platform/units';
+import { parseBytes, parseDuration } from '@reelgate/platform/config/units';
 
 /** The bounds of realtime sessions. */
 export interface RealtimeSettings {

@@ -5,7 +5,7 @@ import type { WebSocket } from 'ws';
 import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
-import type { Metrics } from '@reelgate/platform/metrics';
+import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import { Problem } from '@reelgate/platform/problem';
 import type { Principal } from '../../clients/billing-client.ts';
 import type { CallCharges, Charge } from '../call-charges.ts';

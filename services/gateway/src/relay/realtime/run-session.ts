@@ -1,6 +1,6 @@
 import type { WebSocket } from 'ws';
 import type { Clock } from '@reelgate/platform/clock';
-import { newRate } from '@reelgate/platform/rate';
+import { newRate } from '@reelgate/platform/limits/rate-limiter';
 import { scrubError, scrubText } from '../scrub-error.ts';
 import { modelRenamer } from './rename-model.ts';
 import { CLOSE, passableCode, passableReason } from './close-codes.ts';

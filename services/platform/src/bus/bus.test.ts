@@ -1,0 +1,239 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { TokenChangedSchema } from '@reelgate/proto/billing/v1/billing_events';
+import { ProblemSchema } from '@reelgate/proto/problem/v1/problem';
+import { connect } from 'nats';
+import { describeWith } from '../../../../test/servers/describe-with.ts';
+import { openCuttableLine } from '../../../../test/harness/cuttable-line.ts';
+import { findProgram } from '../../../../test/servers/find-program.ts';
+import { natsServer } from '../../../../test/servers/nats-server.ts';
+import { newServerFolder } from '../../../../test/servers/run-folder.ts';
+import { startProcess } from '../../../../test/servers/start-process.ts';
+import { aGate, inTime } from '../../testing/bounded-waits.ts';
+import { anEvent, anInbox, busConformance } from '../../testing/bus-conformance.ts';
+import { fakeClock } from '../../testing/fake-clock.ts';
+import { openLocalBus } from './local-bus.ts';
+import { openNatsBus } from './nats-bus.ts';
+import { systemClock } from '../clock.ts';
+import { silentLog } from '../log.ts';
+import type { Log } from '../log.ts';
+
+describe('a bus in this process', () => {
+  busConformance(async () => openLocalBus(systemClock, silentLog), TokenChangedSchema);
+
+  test('gives an event up after ten deliveries, each later than the one before, and says so each time', async () => {
+    const clock = fakeClock();
+    const warned: object[] = [];
+    const log: Log = { ...silentLog, warn: (fields) => void warned.push(fields) };
+    const bus = openLocalBus(clock, log);
+    const inbox = anInbox();
+    await bus.subscribe(ProblemSchema, 'group', async (message) => {
+      await inbox.take(message);
+      throw new Error('never');
+    });
+
+    await bus.publish(ProblemSchema, anEvent('a'), 'a');
+    await clock.advance(199);
+    expect(inbox.came).toHaveLength(1);
+    for (let seconds = 0; seconds < 60; seconds += 1) await clock.advance(1000);
+
+    expect(inbox.came).toHaveLength(10);
+    expect(warned).toHaveLength(10);
+    expect(warned.at(-1)).toMatchObject({ subject: 'reelgate.problem.v1.Problem', delivery: 10 });
+    await bus.close();
+  });
+
+  test('close() does not wait for a later delivery', async () => {
+    const bus = openLocalBus(fakeClock(), silentLog);
+    const inbox = anInbox();
+    await bus.subscribe(ProblemSchema, 'group', async (message) => {
+      await inbox.take(message);
+      throw new Error('not now');
+    });
+    await bus.publish(ProblemSchema, anEvent('a'), 'a');
+
+    await inTime(bus.close());
+
+    expect(inbox.came).toEqual(['a']);
+  });
+});
+
+describeWith(natsServer, 'a bus', (url) => {
+  beforeEach(async () => {
+    const connection = await connect({ servers: url() });
+    const manager = await connection.jetstreamManager();
+    await manager.streams.delete('REELGATE').catch(() => undefined);
+    await connection.close();
+  });
+
+  busConformance(() => openNatsBus(url(), silentLog), TokenChangedSchema);
+
+  test('keeps what is published before anybody subscribes', async () => {
+    const bus = await openNatsBus(url(), silentLog);
+    await bus.publish(ProblemSchema, anEvent('early'), 'early');
+    const inbox = anInbox();
+
+    await bus.subscribe(ProblemSchema, 'group', inbox.take);
+
+    expect(await inbox.until('early')).toEqual(['early']);
+    await bus.close();
+  });
+
+  test('keeps what is published while a process is away, and gives the rest of a group nothing twice', async () => {
+    const [first, second] = [anInbox(), anInbox()];
+    const gone = await openNatsBus(url(), silentLog);
+    await gone.subscribe(ProblemSchema, 'group', first.take);
+    await gone.publish(ProblemSchema, anEvent('before'), 'before');
+    await first.until('before');
+    await gone.close();
+    const back = await openNatsBus(url(), silentLog);
+    await back.publish(ProblemSchema, anEvent('meanwhile'), 'meanwhile');
+
+    await back.subscribe(ProblemSchema, 'group', second.take);
+
+    expect(await second.until('meanwhile')).toEqual(['meanwhile']);
+    await back.close();
+  });
+
+  test('carries announcements from one process to another', async () => {
+    const [here, there] = [await openNatsBus(url(), silentLog), await openNatsBus(url(), silentLog)];
+    const inbox = anInbox();
+    await there.listen(ProblemSchema, (message) => void inbox.take(message));
+
+    here.announce(ProblemSchema, anEvent('a'));
+
+    expect(await inbox.until('a')).toEqual(['a']);
+    await Promise.all([here.close(), there.close()]);
+  });
+
+  test('sends what was announced just before it is closed', async () => {
+    const [here, there] = [await openNatsBus(url(), silentLog), await openNatsBus(url(), silentLog)];
+    const inbox = anInbox();
+    await there.listen(ProblemSchema, (message) => void inbox.take(message));
+
+    here.announce(ProblemSchema, anEvent('last words'));
+    await here.close();
+
+    expect(await inbox.until('last words')).toEqual(['last words']);
+    await there.close();
+  });
+
+  test('drops an id that another process has published', async () => {
+    const [here, there] = [await openNatsBus(url(), silentLog), await openNatsBus(url(), silentLog)];
+    const inbox = anInbox();
+    await here.subscribe(ProblemSchema, 'group', inbox.take);
+
+    for (const bus of [here, there]) await bus.publish(ProblemSchema, anEvent('a'), 'same');
+    await here.publish(ProblemSchema, anEvent('last'), 'last');
+
+    expect((await inbox.until('last')).toSorted()).toEqual(['a', 'last']);
+    await Promise.all([here.close(), there.close()]);
+  });
+
+  test('does not end the process when a handler outlives the connection', async () => {
+    const bus = await openNatsBus(url(), silentLog);
+    const inbox = anInbox();
+    const gate = aGate();
+    await bus.subscribe(ProblemSchema, 'group', async (message) => {
+      await inbox.take(message);
+      await gate.opened;
+      throw new Error('too late');
+    });
+    await bus.publish(ProblemSchema, anEvent('a'), 'a');
+    await inbox.until('a');
+
+    const closing = bus.close();
+    gate.open();
+    await inTime(closing);
+
+    expect(bus.ready()).toBe(false);
+  });
+
+  test('is ready while its server is there, and no longer', async () => {
+    const server = await natsServer.start();
+    const bus = await openNatsBus(server!.url, silentLog);
+    expect(bus.ready()).toBe(true);
+
+    await server!.stop();
+
+    await inTime(
+      (async () => {
+        while (bus.ready()) await new Promise((resolve) => setImmediate(resolve));
+      })(),
+    );
+    await inTime(bus.close());
+    expect(bus.ready()).toBe(false);
+  });
+
+  test('delivers an event once whose handler takes longer than the server waits', async () => {
+    const bus = await openNatsBus(url(), silentLog, 600);
+    const inbox = anInbox();
+    await bus.subscribe(ProblemSchema, 'group', async (message) => {
+      await inbox.take(message);
+      if (message.reason === 'long') await systemClock.sleep(2500);
+    });
+    await bus.publish(ProblemSchema, anEvent('long'), 'long');
+    await inbox.until('long');
+    await systemClock.sleep(2500);
+    await bus.publish(ProblemSchema, anEvent('last'), 'last');
+
+    expect(await inbox.until('last')).toEqual(['long', 'last']);
+    await bus.close();
+  });
+
+  test('goes on when its server comes back without its store', async () => {
+    const [first, second] = [await natsServer.start(), await natsServer.start()];
+    const line = await openCuttableLine(first!.url);
+    const bus = await openNatsBus(line.url, silentLog);
+    const inbox = anInbox();
+    await bus.subscribe(ProblemSchema, 'group', inbox.take);
+    await bus.publish(ProblemSchema, anEvent('before'), 'before');
+    await inbox.until('before');
+
+    line.cut();
+    line.moveTo(second!.url);
+    line.mend();
+
+    // Whoever publishes tries again until it succeeds, as the outbox does.
+    await inTime(
+      (async () => {
+        while (
+          !(await bus.publish(ProblemSchema, anEvent('after'), 'after').then(
+            () => true,
+            () => false,
+          ))
+        )
+          await systemClock.sleep(100);
+      })(),
+    );
+    expect(await inbox.until('after')).toEqual(['before', 'after']);
+    await bus.close();
+    await line.stop();
+    await Promise.all([first!.stop(), second!.stop()]);
+  });
+
+  test('is refused by a server that keeps nothing, and leaves no connection to it', async () => {
+    const folder = newServerFolder('nats');
+    const server = await startProcess({
+      program: findProgram('nats-server') ?? '',
+      folder,
+      args: (port) => ['--addr', '127.0.0.1', '--port', String(port)],
+      ready: /Server is ready/,
+      url: (port) => `nats://127.0.0.1:${port}`,
+    });
+    const line = await openCuttableLine(server.url);
+
+    await expect(openNatsBus(line.url, silentLog)).rejects.toThrow();
+
+    await inTime(
+      (async () => {
+        while (line.connections() > 0) await new Promise((resolve) => setImmediate(resolve));
+      })(),
+    );
+    await line.stop();
+    await server.stop();
+  });
+
+  test('is an error, not a wait, when there is no server', async () => {
+    await expect(openNatsBus('nats://127.0.0.1:1', silentLog)).rejects.toThrow();
+  });
+});

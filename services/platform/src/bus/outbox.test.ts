@@ -1,0 +1,123 @@
+import { beforeEach, expect, test } from '@jest/globals';
+import { describeOnEngines } from '../../testing/describe-on-engines.ts';
+import { relayOutbox, stageEvent } from './outbox.ts';
+import type { OutboxEvent } from './outbox.ts';
+import type { Sql } from '../sql/sql.ts';
+
+const anEvent = (number: number): OutboxEvent => ({
+  id: `event_${String(number).padStart(3, '0')}`,
+  type: 'happened',
+  payload: JSON.stringify({ number }),
+});
+
+describeOnEngines('the outbox', (open) => {
+  let sql: Sql;
+  let published: string[];
+  beforeEach(async () => {
+    sql = open();
+    published = [];
+    await sql.write(
+      'CREATE TABLE outbox (id TEXT PRIMARY KEY, type TEXT NOT NULL, payload TEXT NOT NULL, created_at BIGINT NOT NULL)',
+    );
+  });
+  const stage = (...events: readonly OutboxEvent[]): Promise<void> =>
+    sql.transaction(async (query) => {
+      for (const event of events) await stageEvent(query, event, 1000);
+    });
+  const publish = async ({ id }: OutboxEvent): Promise<void> => {
+    published.push(id);
+  };
+  const kept = async (): Promise<unknown[]> =>
+    (await sql.read('SELECT id FROM outbox ORDER BY id')).map(({ id }) => id);
+
+  test('publishes what was staged, once, and has then nothing left', async () => {
+    await stage(anEvent(1), anEvent(2));
+
+    expect(await relayOutbox(sql, publish)).toBe(2);
+    expect(await relayOutbox(sql, publish)).toBe(0);
+
+    expect(published).toEqual(['event_001', 'event_002']);
+    expect(await kept()).toEqual([]);
+  });
+
+  test.each([1, 2, 16, 17, 200])('removes all of %d that were published, and nothing beside them', async (count) => {
+    await stage(...Array.from({ length: count }, (_, number) => anEvent(number)), anEvent(999));
+
+    await relayOutbox(sql, async (event) => {
+      if (event.id === 'event_999') throw new Error('the bus is away');
+    }).catch(() => undefined);
+
+    expect(await kept()).toEqual(['event_999']);
+  });
+
+  test('hands over exactly what was staged', async () => {
+    const taken: OutboxEvent[] = [];
+    await stage(anEvent(1));
+
+    await relayOutbox(sql, async (event) => void taken.push(event));
+
+    expect(taken).toEqual([anEvent(1)]);
+  });
+
+  test('has nothing of a transaction that was undone', async () => {
+    const undone = sql.transaction(async (query) => {
+      await stageEvent(query, anEvent(1), 1000);
+      throw new Error('changed my mind');
+    });
+    await expect(undone).rejects.toThrow('changed my mind');
+
+    expect(await relayOutbox(sql, publish)).toBe(0);
+    expect(published).toEqual([]);
+  });
+
+  test('keeps an event whose publishing failed, says so, and loses no other', async () => {
+    await stage(anEvent(1), anEvent(2), anEvent(3));
+    const broken = async (event: OutboxEvent): Promise<void> => {
+      if (event.id === 'event_002') throw new Error('the bus is away');
+      await publish(event);
+    };
+
+    await expect(relayOutbox(sql, broken)).rejects.toThrow('the bus is away');
+
+    expect(published).toEqual(['event_001', 'event_003']);
+    expect(await kept()).toEqual(['event_002']);
+    expect(await relayOutbox(sql, publish)).toBe(1);
+    expect(published).toEqual(['event_001', 'event_003', 'event_002']);
+  });
+
+  test('after a crash between publishing and removing publishes again under the same id', async () => {
+    await stage(anEvent(1));
+    const dying: Sql = {
+      ...sql,
+      write: async () => {
+        throw new Error('the process is gone');
+      },
+    };
+    await expect(relayOutbox(dying, publish)).rejects.toThrow('the process is gone');
+
+    await relayOutbox(sql, publish);
+
+    expect(published).toEqual(['event_001', 'event_001']);
+    expect(await kept()).toEqual([]);
+  });
+
+  test('of two processes at once may publish twice, and loses nothing', async () => {
+    await stage(...Array.from({ length: 10 }, (_, number) => anEvent(number)));
+
+    await Promise.all([relayOutbox(sql, publish), relayOutbox(open(), publish)]);
+
+    expect(new Set(published).size).toBe(10);
+    expect(await kept()).toEqual([]);
+  });
+
+  test('takes so many in one pass at most, the oldest first', async () => {
+    await stage(...Array.from({ length: 250 }, (_, number) => anEvent(249 - number)));
+
+    const first = await relayOutbox(sql, publish);
+
+    expect(first).toBe(200);
+    expect(published.at(0)).toBe('event_000');
+    expect(await relayOutbox(sql, publish)).toBe(50);
+    expect(published).toEqual(published.toSorted());
+  });
+});

@@ -1,0 +1,90 @@
+import { createServer } from 'node:http';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { healthRoutes } from './health-routes.ts';
+import type { ReadyCheck } from '../lifecycle/readiness.ts';
+import { openMetrics } from '../metrics/metrics.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { stopHttp } from '../rpc/connect-server.ts';
+
+const ends: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end();
+});
+
+/** Serves the routes, and 418 for what they leave alone. */
+async function served(ready: ReadyCheck, metrics?: Metrics): Promise<(path: string) => Promise<Response>> {
+  const route = healthRoutes(ready, metrics);
+  const server = createServer((request, response) => {
+    if (!route(request, response)) response.writeHead(418).end();
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  ends.push(() => stopHttp(server));
+  const { port } = server.address() as { readonly port: number };
+  return (path) => fetch(`http://127.0.0.1:${port}${path}`);
+}
+
+const yes: ReadyCheck = async () => true;
+
+describe('health', () => {
+  test.each<[string, ReadyCheck, number, string]>([
+    ['ready', yes, 200, 'ready\n'],
+    ['not ready', async () => false, 503, 'not ready\n'],
+    [
+      'a check that fails',
+      async () => {
+        throw new Error('password=hunter2');
+      },
+      503,
+      'not ready\n',
+    ],
+  ])('with %s is told by /readyz, and /healthz is ok all the same', async (_how, ready, status, body) => {
+    const get = await served(ready);
+
+    const response = await get('/readyz');
+
+    expect([response.status, await response.text()]).toEqual([status, body]);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect([(await get('/healthz')).status, await (await get('/healthz')).text()]).toEqual([200, 'ok\n']);
+  });
+
+  test('is asked anew each time', async () => {
+    let ready = false;
+    const get = await served(async () => ready);
+
+    expect((await get('/readyz')).status).toBe(503);
+    ready = true;
+    expect((await get('/readyz')).status).toBe(200);
+  });
+
+  test('leaves everything else alone', async () => {
+    const get = await served(yes);
+
+    for (const path of ['/', '/healthz/', '/ready', '/metrics']) expect((await get(path)).status).toBe(418);
+  });
+});
+
+describe('/metrics', () => {
+  test('has the numbers, in their own type', async () => {
+    const metrics = openMetrics(false);
+    metrics.counter('calls_total', 'Calls.').inc();
+    const response = await (await served(yes, metrics))('/metrics');
+
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe(metrics.contentType);
+    expect(await response.text()).toContain('calls_total 1');
+  });
+
+  test('that cannot be read is an error of that request alone', async () => {
+    const metrics = openMetrics(false);
+    metrics.gauge('waiting', 'How many wait.', [], async () => {
+      throw new Error('password=hunter2');
+    });
+    const get = await served(yes, metrics);
+
+    const response = await get('/metrics');
+
+    expect(response.status).toBe(500);
+    expect(await response.text()).not.toContain('hunter2');
+    expect((await get('/readyz')).status).toBe(200);
+  });
+});

@@ -1,0 +1,33 @@
+import type { Log } from '../log.ts';
+
+/** Things that were started, to be stopped in the other order, once. */
+export interface Lifecycle {
+  /** Aborted when the stop begins, before the first part is stopped. */
+  readonly stopping: AbortSignal;
+  /** Remembers how to stop something that has just been started. */
+  add(name: string, stop: () => Promise<void> | void): void;
+  stop(): Promise<void>;
+}
+
+export function openLifecycle(log: Log): Lifecycle {
+  const started: { name: string; stop: () => Promise<void> | void }[] = [];
+  const stopping = new AbortController();
+  let stopped: Promise<void> | undefined;
+  const stopAll = async (): Promise<void> => {
+    stopping.abort();
+    for (const { name, stop } of started.toReversed()) {
+      try {
+        await stop();
+      } catch (error) {
+        log.error({ part: name, err: error }, 'a part did not stop cleanly');
+      }
+    }
+  };
+  return {
+    stopping: stopping.signal,
+    add: (name, stop) => {
+      started.push({ name, stop });
+    },
+    stop: () => (stopped ??= stopAll()),
+  };
+}

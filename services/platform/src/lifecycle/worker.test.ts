@@ -1,0 +1,197 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { aGate, inTime } from '../../testing/bounded-waits.ts';
+import { fakeClock } from '../../testing/fake-clock.ts';
+import { silentLog } from '../log.ts';
+import type { Log } from '../log.ts';
+import { startWorker } from './worker.ts';
+import type { Worker } from './worker.ts';
+
+const IDLE_MS = 1000;
+
+const workers: Worker[] = [];
+afterEach(async () => {
+  for (const worker of workers.splice(0)) await worker.stop();
+});
+
+/** A worker whose passes the test writes, and how often they began; it has come to rest, or to its first wait. */
+async function aWorker(pass: (number: number, signal: AbortSignal) => Promise<number>, idleMs = IDLE_MS) {
+  const clock = fakeClock();
+  const logged: object[] = [];
+  const log: Log = { ...silentLog, error: (fields) => void logged.push(fields) };
+  let passes = 0;
+  const worker = startWorker({ name: 'sweep', clock, log, idleMs, pass: (signal) => pass((passes += 1), signal) });
+  workers.push(worker);
+  await clock.advance(0);
+  return { worker, clock, logged, passes: () => passes };
+}
+
+const nothing = async (): Promise<number> => 0;
+const failing = async (): Promise<number> => {
+  throw new Error('the database is away');
+};
+
+describe('a worker', () => {
+  test('makes its first pass at once', async () => {
+    const { passes } = await aWorker(nothing);
+
+    expect(passes()).toBe(1);
+  });
+
+  test('rests after a pass that found nothing, for as long as it was told', async () => {
+    const { clock, passes } = await aWorker(nothing);
+
+    await clock.advance(IDLE_MS - 1);
+    expect(passes()).toBe(1);
+    await clock.advance(1);
+    expect(passes()).toBe(2);
+    await clock.advance(IDLE_MS);
+    expect(passes()).toBe(3);
+  });
+
+  test('goes on without a rest while there is something to do', async () => {
+    const { passes } = await aWorker(async (number) => (number < 5 ? 1 : 0));
+
+    expect(passes()).toBe(5);
+  });
+
+  test('waits longer after each failure, up to five seconds, and says so each time', async () => {
+    const { clock, passes, logged } = await aWorker(failing);
+    const rests: number[] = [];
+    for (let failure = 1; failure <= 7; failure += 1) {
+      const before = passes();
+      let rest = 0;
+      while (passes() === before && rest < 60_000) {
+        await clock.advance(1000);
+        rest += 1000;
+      }
+      rests.push(rest);
+    }
+
+    expect(rests).toEqual([2000, 4000, 5000, 5000, 5000, 5000, 5000]);
+    expect(logged).toHaveLength(8);
+    expect(logged.at(-1)).toMatchObject({ worker: 'sweep', failures: 8, err: { message: 'the database is away' } });
+  });
+
+  test('never waits less after a failure than when idle', async () => {
+    const { clock, passes } = await aWorker(failing, 120_000);
+
+    await clock.advance(119_999);
+    expect(passes()).toBe(1);
+    await clock.advance(1);
+    expect(passes()).toBe(2);
+  });
+
+  test('forgets its failures after a pass that ends well', async () => {
+    const { clock, passes } = await aWorker(async (number) => (number === 1 ? failing() : 0));
+    await clock.advance(2000);
+    expect(passes()).toBe(2);
+
+    await clock.advance(IDLE_MS);
+
+    expect(passes()).toBe(3);
+  });
+
+  test('survives a pass that throws before it awaits anything', async () => {
+    const { clock, passes } = await aWorker((number) => {
+      if (number === 1) throw new Error('at once');
+      return nothing();
+    });
+
+    await clock.advance(2000);
+
+    expect(passes()).toBe(2);
+  });
+});
+
+describe('wake()', () => {
+  test('ends a rest', async () => {
+    const { worker, clock, passes } = await aWorker(nothing);
+
+    worker.wake();
+    await clock.advance(0);
+
+    expect(passes()).toBe(2);
+  });
+
+  test('ends the rest after a failure too', async () => {
+    const { worker, clock, passes } = await aWorker(failing);
+
+    worker.wake();
+    await clock.advance(0);
+
+    expect(passes()).toBe(2);
+  });
+
+  test('during a pass makes one more follow at once, however often it is called', async () => {
+    const gate = aGate();
+    const { worker, clock, passes } = await aWorker(async (number) => {
+      if (number === 1) await gate.opened;
+      return 0;
+    });
+    for (let time = 0; time < 5; time += 1) worker.wake();
+    expect(passes()).toBe(1);
+
+    gate.open();
+    await clock.advance(0);
+
+    expect(passes()).toBe(2);
+  });
+
+  test('never makes two passes run at once', async () => {
+    let running = 0;
+    let most = 0;
+    const { worker, clock } = await aWorker(async () => {
+      running += 1;
+      most = Math.max(most, running);
+      await Promise.resolve();
+      running -= 1;
+      return 0;
+    });
+
+    for (let time = 0; time < 20; time += 1) {
+      worker.wake();
+      await clock.advance(0);
+    }
+
+    expect(most).toBe(1);
+  });
+});
+
+describe('stop()', () => {
+  test('ends a rest, and no pass follows', async () => {
+    const { worker, clock, passes } = await aWorker(nothing);
+
+    await inTime(worker.stop());
+    worker.wake();
+    await clock.advance(10 * IDLE_MS);
+
+    expect(passes()).toBe(1);
+  });
+
+  test('waits for the pass that runs, whose signal tells it', async () => {
+    const gate = aGate();
+    const said: string[] = [];
+    const { worker, passes } = await aWorker(async (_number, signal) => {
+      signal.addEventListener('abort', () => {
+        said.push('told');
+      });
+      await gate.opened;
+      said.push('ended');
+      return 1;
+    });
+
+    const stopped = worker.stop().then(() => said.push('stopped'));
+    gate.open();
+    await inTime(stopped);
+
+    expect(said).toEqual(['told', 'ended', 'stopped']);
+    expect(passes()).toBe(1);
+  });
+
+  test('may be called twice', async () => {
+    const { worker } = await aWorker(nothing);
+
+    await inTime(Promise.all([worker.stop(), worker.stop()]));
+    await inTime(worker.stop());
+  });
+});

@@ -1,0 +1,123 @@
+import { describe, expect, test } from '@jest/globals';
+import { fakeClock } from '../../testing/fake-clock.ts';
+import { newCircuit } from './circuit-breaker.ts';
+import type { Circuit } from './circuit-breaker.ts';
+
+const FAULTS = 5;
+const OPEN_MS = 30_000;
+
+function opened() {
+  const clock = fakeClock();
+  const circuit = newCircuit(clock);
+  fail(circuit, FAULTS);
+  return { clock, circuit };
+}
+
+function fail(circuit: Circuit, times: number): void {
+  for (let time = 0; time < times; time += 1) circuit.failed();
+}
+
+describe('a circuit', () => {
+  test('lets everybody try while it is closed', () => {
+    const circuit = newCircuit(fakeClock());
+
+    expect([circuit.mayTry(), circuit.mayTry(), circuit.state()]).toEqual([true, true, 'closed']);
+  });
+
+  test('stays closed after four faults in a row and opens at the fifth', () => {
+    const circuit = newCircuit(fakeClock());
+
+    fail(circuit, FAULTS - 1);
+    expect([circuit.state(), circuit.mayTry()]).toEqual(['closed', true]);
+
+    circuit.failed();
+    expect([circuit.state(), circuit.mayTry()]).toEqual(['open', false]);
+  });
+
+  test('counts only faults in a row', () => {
+    const circuit = newCircuit(fakeClock());
+
+    fail(circuit, FAULTS - 1);
+    circuit.worked();
+    fail(circuit, FAULTS - 1);
+
+    expect(circuit.state()).toBe('closed');
+  });
+});
+
+describe('an open circuit', () => {
+  test('lets nobody try for half a minute, then exactly one', async () => {
+    const { clock, circuit } = opened();
+
+    await clock.advance(OPEN_MS - 1);
+    expect([circuit.state(), circuit.mayTry()]).toEqual(['open', false]);
+
+    await clock.advance(1);
+    expect(circuit.state()).toBe('half_open');
+    expect([circuit.mayTry(), circuit.mayTry(), circuit.mayTry()]).toEqual([true, false, false]);
+  });
+
+  test('lets one at a time try all the same where there is nothing else, and the next one when that has failed or shown nothing', async () => {
+    const { clock, circuit } = opened();
+
+    expect([circuit.mayTryAnyway(), circuit.mayTryAnyway(), circuit.mayTry()]).toEqual([true, false, false]);
+    circuit.failed();
+    expect([circuit.state(), circuit.mayTryAnyway(), circuit.mayTryAnyway()]).toEqual(['open', true, false]);
+    circuit.undecided();
+    expect(circuit.mayTryAnyway()).toBe(true);
+    await clock.advance(OPEN_MS - 1);
+    expect(circuit.mayTryAnyway()).toBe(false);
+    circuit.worked();
+    expect([circuit.state(), circuit.mayTryAnyway(), circuit.mayTryAnyway()]).toEqual(['closed', true, true]);
+  });
+
+  test('closes when the one that tried worked', async () => {
+    const { clock, circuit } = opened();
+    await clock.advance(OPEN_MS);
+
+    circuit.mayTry();
+    circuit.worked();
+
+    expect([circuit.state(), circuit.mayTry(), circuit.mayTry()]).toEqual(['closed', true, true]);
+  });
+
+  test('opens again for as long when the one that tried failed', async () => {
+    const { clock, circuit } = opened();
+    await clock.advance(OPEN_MS);
+
+    circuit.mayTry();
+    circuit.failed();
+
+    expect(circuit.state()).toBe('open');
+    await clock.advance(OPEN_MS);
+    expect([circuit.state(), circuit.mayTry()]).toEqual(['half_open', true]);
+  });
+
+  test('lets the next one try when the first has shown nothing', async () => {
+    const { clock, circuit } = opened();
+    await clock.advance(OPEN_MS);
+
+    circuit.mayTry();
+    circuit.undecided();
+
+    expect([circuit.state(), circuit.mayTry(), circuit.mayTry()]).toEqual(['half_open', true, false]);
+  });
+
+  test('is not held for ever by one that is never heard of again', async () => {
+    const { clock, circuit } = opened();
+    await clock.advance(OPEN_MS);
+
+    circuit.mayTry();
+    await clock.advance(OPEN_MS);
+
+    expect([circuit.mayTry(), circuit.mayTry()]).toEqual([true, false]);
+  });
+
+  test('is not open for hours when the clock is set back', async () => {
+    const { clock, circuit } = opened();
+
+    await clock.advance(-3_600_000);
+
+    expect([circuit.mayTry(), circuit.mayTry()]).toEqual([true, false]);
+  });
+});

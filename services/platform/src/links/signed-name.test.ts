@@ -1,0 +1,34 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { Secret } from '../secret.ts';
+import { signName, signedNameIn } from './signed-name.ts';
+
+const key = new Secret('signing key');
+const signed = signName(key, 'thing_1.2');
+
+describe('a signed name', () => {
+  test('needs no escaping in a path', () => {
+    expect(signed).toMatch(/^thing_1\.2\.[A-Za-z0-9_-]{43}$/);
+  });
+
+  test('is known again, whatever the name', () => {
+    fc.assert(
+      fc.property(fc.string(), (name) => {
+        expect(signedNameIn(key, signName(key, name))).toBe(name);
+      }),
+    );
+  });
+
+  test.each<[string, Secret, string]>([
+    ['another name', key, signed.replace('thing_1', 'thing_2')],
+    ['a longer name', key, signed.replace('.2.', '.22.')],
+    ['another key', new Secret('other'), signed],
+    ['no signature', key, 'thing_1.2.'],
+    ['no signature and no point', key, 'thing_1'],
+    ['half a signature', key, signed.slice(0, -20)],
+    ['more than a signature', key, `${signed}=`],
+    ['nothing at all', key, ''],
+  ])('is not known with %s', (_what, withKey, given) => {
+    expect(signedNameIn(withKey, given)).toBeUndefined();
+  });
+});

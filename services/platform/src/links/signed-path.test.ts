@@ -1,0 +1,42 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { Secret } from '../secret.ts';
+import { isSigned, signPath } from './signed-path.ts';
+
+const key = new Secret('signing key');
+const PATH = '/ximg/a.mp4';
+const EXPIRES = 1_800_000_000;
+
+const signatureOf = (query: string): string => new URLSearchParams(query).get('sig') ?? '';
+
+describe('a signed path', () => {
+  test('has a query that needs no escaping', () => {
+    expect(signPath(key, PATH, EXPIRES)).toMatch(/^exp=1800000000&sig=[A-Za-z0-9_-]{43}$/);
+  });
+
+  test('is known again, whatever the path', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.nat(), (path, expiresAt) => {
+        expect(isSigned(key, path, expiresAt, signatureOf(signPath(key, path, expiresAt)))).toBe(true);
+      }),
+    );
+  });
+
+  const signature = signatureOf(signPath(key, PATH, EXPIRES));
+
+  test.each<[string, Secret, string, number, string]>([
+    ['another path', key, '/ximg/b.mp4', EXPIRES, signature],
+    ['a longer path', key, `${PATH}/`, EXPIRES, signature],
+    ['a later time', key, PATH, EXPIRES + 1, signature],
+    ['an earlier time', key, PATH, EXPIRES - 1, signature],
+    ['no time', key, PATH, Number.NaN, signature],
+    ['another key', new Secret('other'), PATH, EXPIRES, signature],
+    ['no signature', key, PATH, EXPIRES, ''],
+    ['half a signature', key, PATH, EXPIRES, signature.slice(0, 20)],
+    ['more than a signature', key, PATH, EXPIRES, `${signature}=`],
+    ['a signature in capitals', key, PATH, EXPIRES, signature.toUpperCase()],
+    ['what was moved from the path into the time', key, '/ximg/a.mp41', 800_000_000, signature],
+  ])('is not known with %s', (_what, withKey, path, expiresAt, given) => {
+    expect(isSigned(withKey, path, expiresAt, given)).toBe(false);
+  });
+});

@@ -1,0 +1,19 @@
+import { createHmac } from 'node:crypto';
+import { sameSecret } from '../secret.ts';
+import type { Secret } from '../secret.ts';
+
+/** The query that lets anybody read this path until `expiresAt` (unix seconds). */
+export function signPath(key: Secret, path: string, expiresAt: number): string {
+  return `exp=${String(expiresAt)}&sig=${signatureOf(key, path, expiresAt)}`;
+}
+
+/** Whether the signature is this path's; says nothing of the time. */
+export function isSigned(key: Secret, path: string, expiresAt: number, signature: string): boolean {
+  return sameSecret(signatureOf(key, path, expiresAt), signature);
+}
+
+function signatureOf(key: Secret, path: string, expiresAt: number): string {
+  return createHmac('sha256', key.reveal())
+    .update(`${path}\n${String(expiresAt)}`)
+    .digest('base64url');
+}
