@@ -4,7 +4,7 @@ import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
 import { jobsClient } from '../src/clients/jobs-client.ts';
 import type { Jobs, LeasedJob } from '../src/clients/jobs-client.ts';
-import { thawCall } from '../src/http/thaw-call.ts';
+import { thawCall } from '../src/http/relay/thaw-call.ts';
 import type { RunJobDeps } from '../src/jobs/run-job.ts';
 import type { CallSink } from '../src/relay/call-sink.ts';
 import type { CallEnd, Relay } from '../src/relay/relay.ts';

@@ -15,7 +15,7 @@ import { startRelayUpstream } from '../../../test/harness/relay-upstream/relay-u
 import type { RelayUpstream } from '../../../test/harness/relay-upstream/relay-upstream.ts';
 import { localCounters } from '../src/counters/local-counters.ts';
 import { startPublicServer } from '../src/http/http-server.ts';
-import { realtimeUpgrades } from '../src/http/realtime-upgrade.ts';
+import { realtimeUpgrades } from '../src/http/relay/realtime-upgrade.ts';
 import type { CallCharges, CallOrder, Charge } from '../src/relay/call-charges.ts';
 import type { RelayChannelSettings } from '../src/relay/channel-settings.ts';
 import { openRelayChannels } from '../src/relay/relay-channels.ts';

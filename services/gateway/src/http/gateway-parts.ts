@@ -12,7 +12,7 @@ import type { Links } from '../dialects/dialect.ts';
 import type { TaskReader } from '../operations/read-task.ts';
 import type { TaskChanges } from '../operations/task-changes.ts';
 import type { Relay } from '../relay/relay.ts';
-import type { BodyBudget } from './body-budget.ts';
+import type { BodyBudget } from './bodies/body-budget.ts';
 
 /** What the routes work with. */
 export interface GatewayParts {

@@ -5,18 +5,18 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
 import { Problem } from '@reelgate/platform/problem';
-import { admit } from './admit.ts';
-import type { AdmitDeps } from './admit.ts';
+import { admit } from './admission/admit.ts';
+import type { AdmitDeps } from './admission/admit.ts';
 import { answerProblem, toProblem } from './answer-problem.ts';
 import { putHead } from './exchange.ts';
 import type { Exchange, ExchangeState } from './exchange.ts';
-import { meansOther } from './other-meanings.ts';
-import { ClientGone } from './receive-body.ts';
-import { requestIdOf } from './request-id.ts';
-import { waitsForLeave } from './request-body.ts';
-import { routerPath } from './route.ts';
-import type { RouteEntry } from './route.ts';
-import { settleUnread } from './unread-body.ts';
+import { meansOther } from './routes/other-meanings.ts';
+import { ClientGone } from './bodies/receive-body.ts';
+import { requestIdOf } from './headers/request-id.ts';
+import { waitsForLeave } from './bodies/request-body.ts';
+import { routerPath } from './routes/route.ts';
+import type { RouteEntry } from './routes/route.ts';
+import { settleUnread } from './bodies/unread-body.ts';
 
 export interface KoaAppOptions {
   readonly routes: readonly RouteEntry[];

@@ -6,7 +6,7 @@ import { aGate } from '@reelgate/platform/testing/bounded-waits';
 import { aJobWorld } from '../../testing/a-job-world.ts';
 import type { JobWorld } from '../../testing/a-job-world.ts';
 import { until } from '../../testing/until.ts';
-import { frozenCallOf } from '../http/freeze-call.ts';
+import { frozenCallOf } from '../http/relay/freeze-call.ts';
 import { relayEndpoints } from '../relay/endpoints.ts';
 import { createJob } from './create-job.ts';
 

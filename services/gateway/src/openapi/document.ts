@@ -1,6 +1,6 @@
 import { dialects } from '../dialects/index.ts';
 import type { QueryParameter, Schema } from '../dialects/dialect.ts';
-import type { Method, RouteDoc, RouteEntry } from '../http/route.ts';
+import type { Method, RouteDoc, RouteEntry } from '../http/routes/route.ts';
 import { errorResponses } from './error-responses.ts';
 import { hoist } from './hoist.ts';
 import { LIMIT_HEADERS, headerComponents, headersOf } from './response-headers.ts';

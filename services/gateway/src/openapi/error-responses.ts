@@ -2,7 +2,7 @@ import type { Schema } from '../dialects/dialect.ts';
 import { envelopeOf } from '../problems/envelopes.ts';
 import type { EnvelopeName } from '../problems/envelopes.ts';
 import type { ErrorStatus } from '../problems/error-table.ts';
-import type { RefusedStatus, RouteEntry } from '../http/route.ts';
+import type { RefusedStatus, RouteEntry } from '../http/routes/route.ts';
 import { LIMIT_HEADERS, headersOf } from './response-headers.ts';
 import type { ResponseHeader } from './response-headers.ts';
 

@@ -1,0 +1,21 @@
+import type { Counters } from '../../counters/counters.ts';
+import type { GatewayLimits } from '../../config.ts';
+import type { Principals } from '../../operations/principals.ts';
+import { tokenOf } from './credentials.ts';
+import type { Exchange } from '../exchange.ts';
+import { limitRate } from './limit-rate.ts';
+import type { RouteEntry } from '../routes/route.ts';
+
+export interface AdmitDeps {
+  readonly principals: Principals;
+  readonly counters: Counters;
+  readonly limits: GatewayLimits;
+}
+
+/** Before a route does anything: who calls, and whether they call too often. */
+export async function admit(deps: AdmitDeps, exchange: Exchange, { token }: RouteEntry): Promise<void> {
+  if (token === undefined) return;
+  const principal = await deps.principals.of(tokenOf(exchange.req.headers, exchange.req.url), exchange.state.requestId);
+  exchange.state.principal = principal;
+  await limitRate(deps, exchange, principal, token.counts);
+}

@@ -1,0 +1,321 @@
+import http from 'node:http';
+import net from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import OpenAI, { toFile } from 'openai';
+import { TOKEN } from '../../../testing/fake-services.ts';
+import { startGatewayUnderTest } from '../../../testing/gateway-under-test.ts';
+import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';
+import { call } from '../../../testing/http-call.ts';
+import { brief } from '../../../testing/read-order.ts';
+
+const LIMIT = 1024 * 1024;
+const compat = { model: 'Alpha-H3', prompt: 'a boat', seconds: '5', size: '1280x720' };
+
+let under: GatewayUnderTest;
+beforeAll(async () => {
+  under = await startGatewayUnderTest({ limits: { body: '1MiB' } });
+});
+afterAll(() => under.stop());
+beforeEach(() => {
+  under.tasks.calls.length = 0;
+  under.tasks.creates.length = 0;
+  under.media.puts.length = 0;
+});
+
+/** Sends bytes as they are and gives back what came until the connection ended or was quiet. */
+function raw(parts: readonly string[], until: RegExp): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = net.connect(under.gateway.port, '127.0.0.1');
+    let seen = '';
+    socket.setTimeout(10_000, () => socket.destroy(new Error(`only saw: ${seen.slice(0, 500)}`)));
+    socket.on('data', (chunk) => {
+      seen += chunk.toString('latin1');
+      if (until.test(seen)) {
+        socket.destroy();
+        resolve(seen);
+      }
+    });
+    socket.on('error', reject);
+    socket.on('close', () => {
+      resolve(seen);
+    });
+    for (const part of parts) socket.write(part);
+  });
+}
+
+const head = (lines: readonly string[]): string =>
+  [
+    `POST /v1/videos HTTP/1.1`,
+    'host: x',
+    `authorization: Bearer ${TOKEN}`,
+    'content-type: application/json',
+    ...lines,
+    '',
+    '',
+  ].join('\r\n');
+
+describe('a body beyond the limit', () => {
+  test('is refused by its declared length, before any of it was sent', async () => {
+    const seen = await raw([head([`content-length: ${String(10 ** 12)}`])], /body_too_large/);
+
+    expect(seen).toMatch(/^HTTP\/1.1 413 /);
+    expect(seen).toMatch(/connection: close/i);
+  });
+  test('is refused when the client asks for leave, and no leave is given', async () => {
+    const seen = await raw([head([`content-length: ${String(LIMIT + 1)}`, 'expect: 100-continue'])], /body_too_large/);
+
+    expect(seen).toMatch(/^HTTP\/1.1 413 /);
+    expect(seen).not.toMatch(/100 Continue/);
+  });
+  test('is refused while it comes in, when it does not say how long it is', async () => {
+    const chunk = `${(65_536).toString(16)}\r\n${'x'.repeat(65_536)}\r\n`;
+    const seen = await raw(
+      [head(['transfer-encoding: chunked']), ...Array.from({ length: 20 }, () => chunk)],
+      /body_too_large/,
+    );
+
+    expect(seen).toMatch(/^HTTP\/1.1 413 /);
+  });
+  test('is answered also while the client goes on sending', async () => {
+    const answer = await call(under.url, 'POST', '/v1/videos', { body: { ...compat, prompt: 'x'.repeat(3 * LIMIT) } });
+
+    expect(answer.status).toBe(413);
+    expect(answer.json.error.code).toBe('body_too_large');
+  });
+  test('of which little is left leaves the connection to the next request', async () => {
+    const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+    const refused = await call(under.url, 'POST', '/v1/videos', {
+      body: { x: 'x'.repeat(500_000) },
+      token: null,
+      agent,
+    });
+    const next = await call(under.url, 'POST', '/v1/videos', { body: compat, agent });
+
+    expect([refused.status, refused.headers.connection, next.status]).toEqual([401, 'keep-alive', 200]);
+    agent.destroy();
+  });
+  test('reaches nobody', () => {
+    expect(under.tasks.calls).toEqual([]);
+  });
+});
+
+test('a body at the limit is taken', async () => {
+  const body = JSON.stringify({ ...compat, note: '' });
+  const answer = await call(under.url, 'POST', '/v1/videos', {
+    body: body.replace('"note":""', `"note":"${'x'.repeat(LIMIT - body.length)}"`),
+  });
+
+  expect(answer.json.error?.message ?? '').toContain('1000000 characters');
+});
+
+test('a client that asks for leave gets it, and is answered', async () => {
+  const body = JSON.stringify(compat);
+  const seen = await raw([head([`content-length: ${String(body.length)}`, 'expect: 100-continue']), body], /"task_id"/);
+
+  expect(seen).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 200 OK/);
+});
+
+test("a client that leaves within its own request is nobody's fault", async () => {
+  const socket = net.connect(under.gateway.port, '127.0.0.1');
+  await new Promise((resolve) => socket.once('connect', resolve));
+  socket.write(head(['content-length: 100']));
+  socket.write('{"model":');
+  await new Promise((resolve) => setImmediate(resolve));
+  socket.destroy();
+
+  expect((await call(under.url, 'POST', '/v1/videos', { body: compat })).status).toBe(200);
+});
+
+describe('JSON of an odd shape', () => {
+  test.each([
+    ['half of a character', Buffer.from([0x22, 0xc3, 0x28, 0x22])],
+    ['nested without end', `{"a":${'['.repeat(5000)}${']'.repeat(5000)}}`],
+    ['not closed', '{"a":"b'],
+    ['an escape at its end', '{"a":"\\'],
+    ['nothing', ''],
+    ['white space', '  '],
+    ['two documents', '{} {}'],
+  ])('%s is refused', async (_what, body) => {
+    const answer = await call(under.url, 'POST', '/v1/videos', {
+      body,
+      headers: { 'content-type': 'application/json' },
+    });
+
+    expect([answer.status, answer.json.error.code]).toEqual([400, 'invalid_json']);
+  });
+  test('brackets and quotes within strings are text', async () => {
+    const prompt = `a "quoted\\" [[[ ${'{'.repeat(200)} \\\\`;
+    await call(under.url, 'POST', '/v1/videos', { body: { ...compat, prompt } });
+
+    expect(brief(under.tasks.creates[0]!.order!)).toMatchObject({ content: [prompt] });
+  });
+  test('names of objects are fields like any other', async () => {
+    const answer = await call(under.url, 'POST', '/v2/video_generation', {
+      body: '{"model":"a","content":[],"duration":5,"resolution":"2K","__proto__":{"ratio":"1:1"}}',
+    });
+
+    expect(answer.json.error.message).toMatch(/^__proto__ is not a field here/);
+  });
+});
+
+describe('the OpenAI SDK', () => {
+  const client = (): OpenAI => new OpenAI({ apiKey: TOKEN, baseURL: `${under.url}/v1`, maxRetries: 0 });
+
+  test('creates with a form of fields', async () => {
+    const video = await client().videos.create({ model: 'Alpha-H3', prompt: 'a boat', seconds: '8', size: '720x1280' });
+
+    expect(video).toMatchObject({
+      id: expect.stringMatching(/^task_/),
+      object: 'video',
+      status: 'queued',
+      seconds: '5',
+      size: '720x1280',
+    });
+    expect(brief(under.tasks.creates[0]!.order!)).toEqual({
+      kind: 'generation',
+      model: 'Alpha-H3',
+      content: ['a boat'],
+      duration: 8,
+      ratio: '9:16',
+      resolution: '768P',
+      size: '720x1280',
+    });
+  });
+  test('sends the first frame as a file, which is stored for the account', async () => {
+    await client().videos.create({
+      model: 'Alpha-H3',
+      prompt: 'a boat',
+      input_reference: await toFile(Buffer.from('the bytes'), 'first.png', { type: 'image/png' }),
+    });
+
+    expect(under.tasks.calls).toEqual(['checkOrder', 'createTask']);
+    expect(under.media.puts).toEqual([{ accountId: 'demo', bytes: Buffer.from('the bytes') }]);
+    expect(brief(under.tasks.creates[0]!.order!)).toMatchObject({
+      content: ['a boat', { image: '(image/png)', role: 'first_frame' }],
+    });
+  });
+  test('sends nested content, which is put together again', async () => {
+    await client().videos.create({
+      model: 'Alpha-H3',
+      resolution: '2K',
+      content: [
+        { type: 'text', text: 'a boat' },
+        { type: 'video_url', role: 'base_video', video_url: { url: 'https://x.example/v.mp4' } },
+      ],
+    } as never);
+
+    expect(brief(under.tasks.creates[0]!.order!)).toEqual({
+      kind: 'regeneration',
+      model: 'Alpha-H3',
+      resolution: '2K',
+      content: ['a boat', { video: 'https://x.example/v.mp4', role: 'base_video' }],
+    });
+  });
+  test('sends the first frame by its address', async () => {
+    await client().videos.create({
+      model: 'Alpha-H3',
+      prompt: 'a boat',
+      input_reference: { image_url: 'https://x.example/i.png' },
+    });
+
+    expect(brief(under.tasks.creates[0]!.order!)).toMatchObject({
+      content: ['a boat', { image: 'https://x.example/i.png', role: 'first_frame' }],
+    });
+  });
+  test('posts JSON', async () => {
+    await client().post('/videos', { body: compat });
+
+    expect(under.tasks.creates).toHaveLength(1);
+  });
+  test("remixes with the contract's body, and is told what to send without it", async () => {
+    const remix = (body: object) => client().videos.remix('task_abc', body as never);
+
+    expect(await remix({ model: 'Alpha-H3', resolution: '2K' })).toMatchObject({
+      task_id: expect.stringMatching(/^task_/),
+    });
+    await expect(remix({ prompt: 'x' })).rejects.toThrow(/send \{"model": "Alpha-H3", "resolution": "2K"\}/);
+  });
+  test('retrieves, lists and deletes', async () => {
+    const { id } = await client().videos.create({ model: 'Alpha-H3', prompt: 'a boat' });
+
+    expect((await client().videos.retrieve(id)).id).toBe(id);
+    expect((await client().videos.list()).data.map((video) => video.id)).toContain(id);
+    expect(await client().videos.delete(id)).toEqual({ id, object: 'video.deleted', deleted: true });
+    await expect(client().videos.retrieve(id)).rejects.toMatchObject({ status: 404, code: 'task_not_found' });
+  });
+  test('knows a refusal by its class, code, parameter and request', async () => {
+    await expect(
+      client().videos.create({ model: 'Alpha-H3', prompt: 'a boat', seconds: 'five' as never }),
+    ).rejects.toMatchObject({
+      status: 400,
+      code: 'invalid_duration',
+      param: 'seconds',
+      requestID: expect.stringMatching(/^req_/),
+    });
+  });
+});
+
+describe('a form that is no form', () => {
+  const post = (body: string, type = 'multipart/form-data; boundary=b') =>
+    call(under.url, 'POST', '/v1/videos', { body, headers: { 'content-type': type } });
+  const part = (name: string, value: string): string =>
+    `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+
+  test.each([
+    ['without a boundary', 'x', 'multipart/form-data'],
+    ['that breaks off', part('model', 'Alpha-H3'), undefined],
+    ['that is something else', 'hello', undefined],
+    [
+      'that breaks off within a file',
+      '--b\r\nContent-Disposition: form-data; name="input_reference"; filename="a.png"\r\nContent-Type: image/png\r\n\r\nxxx',
+      undefined,
+    ],
+    [
+      'of far too many fields',
+      `${Array.from({ length: 600 }, (_, index) => part(`f${String(index)}`, 'x')).join('')}--b--\r\n`,
+      undefined,
+    ],
+  ])('%s', async (_what, body, type) => {
+    const answer = await post(body, type);
+
+    expect([answer.status, answer.json.error.code]).toEqual([400, 'invalid_request']);
+    expect(under.tasks.calls).toEqual([]);
+  });
+  test.each([
+    ['without a name', 'name="input_reference"', 'image/png', '(image/png)'],
+    ["without a type, as Python's requests sends it", 'name="input_reference"; filename="a.png"', undefined, '()'],
+    ['of bytes and no more', 'name="input_reference"', 'application/octet-stream', '()'],
+    ['with a type in capitals', 'name="input_reference"; filename="a.png"', 'IMAGE/PNG', '(image/png)'],
+    [
+      'with a name that leads elsewhere',
+      'name="input_reference"; filename="../../etc/passwd"',
+      'image/png',
+      '(image/png)',
+    ],
+  ])('a file %s is a file', async (_what, disposition, type, said) => {
+    const bytes = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0xff, 0x00, 0xc3, 0x28]);
+    const file = [
+      `--b\r\nContent-Disposition: form-data; ${disposition}\r\n${type === undefined ? '' : `Content-Type: ${type}\r\n`}\r\n`,
+      bytes,
+      '\r\n--b--\r\n',
+    ];
+    const body = Buffer.concat(
+      [part('model', 'Alpha-H3'), part('prompt', 'a boat'), ...file].map((piece) => Buffer.from(piece)),
+    );
+    const answer = await call(under.url, 'POST', '/v1/videos', {
+      body,
+      headers: { 'content-type': 'multipart/form-data; boundary=b' },
+    });
+
+    expect(answer.status).toBe(200);
+    expect(under.media.puts).toEqual([{ accountId: 'demo', bytes }]);
+    expect(brief(under.tasks.creates[0]!.order!)).toMatchObject({
+      content: ['a boat', { image: said, role: 'first_frame' }],
+    });
+  });
+  test('is as large as any other body', async () => {
+    const answer = await post(`${part('prompt', 'x'.repeat(2 * LIMIT))}--b--\r\n`);
+
+    expect(answer.status).toBe(413);
+  });
+});

@@ -1,0 +1,104 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { Busboy } from '@fastify/busboy';
+import { Problem } from '@reelgate/platform/problem';
+import type { Form, FormFile } from '../../dialects/dialect.ts';
+import type { Sink } from './receive-body.ts';
+
+const LIMITS = { fieldNameSize: 200, fields: 500, files: 4, parts: 504, headerPairs: 50 };
+
+type Parser = InstanceType<typeof Busboy>;
+
+const OF_FILES = /^(application\/octet-stream|image\/.*|video\/.*|audio\/.*)$/i;
+
+/** A part without a file's name is a file all the same when its type says so. */
+function isPartAFile(_name: string | undefined, mediaType: string | undefined, fileName: string | undefined): boolean {
+  return fileName !== undefined || OF_FILES.test(mediaType ?? '');
+}
+
+/** Takes a multipart body apart as it comes in; the bytes of its files are kept, not copied. */
+export function multipartParser(
+  headers: IncomingHttpHeaders,
+  bytesMax: number,
+): { readonly sink: Sink; end(): Promise<Form> } {
+  const parser = newParser(headers, bytesMax);
+  let fault: Problem | undefined;
+  const refuse = (message: string): void => {
+    fault ??= invalidForm(message);
+  };
+  const assertFine = (): void => {
+    if (fault !== undefined) throw fault;
+  };
+  const fields = collectFields(parser, refuse);
+  const files = collectFiles(parser, refuse);
+  const finished = ending(parser, refuse);
+  return {
+    sink: async (chunk) => {
+      assertFine();
+      if (!parser.write(chunk)) await Promise.race([new Promise((resolve) => parser.once('drain', resolve)), finished]);
+    },
+    end: async () => {
+      // a refused form is not parsed to its end, so nothing would say that it ended
+      assertFine();
+      parser.end();
+      await finished;
+      assertFine();
+      return { fields, files };
+    },
+  };
+}
+
+function collectFields(parser: Parser, refuse: (message: string) => void): Form['fields'] {
+  const fields: (readonly [string, string])[] = [];
+  parser.on('field', (name, value, nameTruncated, valueTruncated) => {
+    if (nameTruncated || valueTruncated) refuse('a field of the form is too long');
+    fields.push([name, value]);
+  });
+  return fields;
+}
+
+/** A file field that was left empty is no file. */
+function collectFiles(parser: Parser, refuse: (message: string) => void): Form['files'] {
+  const files: FormFile[] = [];
+  parser.on('file', (...[name, stream, fileName, , mediaType]) => {
+    const chunks: Buffer[] = [];
+    stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+    stream.on('error', () => {
+      refuse('the form breaks off within a file');
+    });
+    stream.on('end', () => {
+      if (chunks.length > 0 || ((fileName as string | undefined) ?? '') !== '') files.push({ name, mediaType, chunks });
+    });
+  });
+  return files;
+}
+
+function ending(parser: Parser, refuse: (message: string) => void): Promise<void> {
+  for (const bound of ['partsLimit', 'filesLimit', 'fieldsLimit'] as const) {
+    parser.on(bound, () => {
+      refuse('the form has too many parts');
+    });
+  }
+  return new Promise((resolve) => {
+    parser.once('finish', resolve);
+    parser.once('error', (error: unknown) => {
+      refuse(`the form cannot be read: ${error instanceof Error ? error.message : 'it is malformed'}`);
+      resolve();
+    });
+  });
+}
+
+function newParser(headers: IncomingHttpHeaders, bytesMax: number): Parser {
+  try {
+    return new Busboy({
+      headers: { ...headers, 'content-type': headers['content-type'] ?? '' },
+      limits: { ...LIMITS, fieldSize: bytesMax, fileSize: bytesMax },
+      isPartAFile,
+    });
+  } catch {
+    throw invalidForm('the form needs a boundary in its content-type');
+  }
+}
+
+function invalidForm(message: string): Problem {
+  return new Problem({ kind: 'invalid', reason: 'invalid_request', message });
+}

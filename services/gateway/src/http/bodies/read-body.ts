@@ -1,0 +1,50 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { Problem } from '@reelgate/platform/problem';
+import type { ClientBody } from '../../dialects/dialect.ts';
+import { parseJson } from './json-body.ts';
+import { multipartParser } from './multipart-body.ts';
+import { receiveBody } from './receive-body.ts';
+import type { ReceiveOptions } from './receive-body.ts';
+
+export interface ReadBodyOptions extends ReceiveOptions {
+  readonly takesForms: boolean;
+}
+
+/** Reads a body of a kind that the route takes: JSON, also where no type is named, and a multipart form where it takes one. */
+export async function readBody(request: IncomingMessage, options: ReadBodyOptions): Promise<ClientBody> {
+  const type = bodyTypeOf(request.headers, options.takesForms);
+  return type === 'form' ? readForm(request, options) : { json: await readJson(request, options) };
+}
+
+/** The kind of a body by its headers; refuses one that the route does not take. */
+export function bodyTypeOf(headers: IncomingHttpHeaders, takesForms: boolean): 'json' | 'form' {
+  const encoding = headers['content-encoding'] ?? 'identity';
+  if (encoding !== 'identity') throw unsupported(`the body must not be compressed; it is ${encoding.slice(0, 40)}`);
+  const named = headers['content-type'] ?? '';
+  if (named === 'application/json') return 'json';
+  const [type = ''] = named
+    .toLowerCase()
+    .split(';', 1)
+    .map((part) => part.trim());
+  if (type === '' || /^application\/([\w.-]+\+)?json$/.test(type)) return 'json';
+  if (type === 'multipart/form-data' && takesForms) return 'form';
+  throw unsupported(
+    `the body must be application/json${takesForms ? ' or multipart/form-data' : ''}; it is ${type.slice(0, 80)}`,
+  );
+}
+
+async function readJson(request: IncomingMessage, options: ReceiveOptions): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  await receiveBody(request, options, (chunk) => void chunks.push(chunk));
+  return parseJson(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
+}
+
+async function readForm(request: IncomingMessage, options: ReceiveOptions): Promise<ClientBody> {
+  const parser = multipartParser(request.headers, options.bytesMax);
+  await receiveBody(request, options, parser.sink);
+  return { form: await parser.end() };
+}
+
+function unsupported(message: string): Problem {
+  return new Problem({ kind: 'invalid', reason: 'unsupported_media_type', message });
+}

@@ -1,0 +1,49 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import type { Clock } from '@reelgate/platform/clock';
+import type { Exchange } from '../exchange.ts';
+
+/** So much is read and thrown away to keep a connection. */
+const KEEP_BYTES_MAX = 1024 * 1024;
+/** So long, and so much, a client that goes on sending may take to notice its answer before the connection is cut. */
+const LINGER_MS = 2000;
+const LINGER_BYTES_MAX = 64 * 1024 * 1024;
+
+/**
+ * Settles what becomes of a body that was refused before its end. A short rest is thrown away and the connection stays; a long one
+ * is thrown away for a moment, so that the answer is not lost to a reset, and then the connection is closed.
+ */
+export function settleUnread(exchange: Exchange, clock: Clock, waitsForLeave: boolean): void {
+  const { req, body } = exchange;
+  if (req.complete || !hasBody(req) || exchange.respond === false || Buffer.isBuffer(body)) return;
+  if (waitsForLeave) {
+    exchange.set('connection', 'close');
+    return;
+  }
+  req.resume();
+  if (Number(req.headers['content-length'] ?? Number.NaN) <= KEEP_BYTES_MAX) return;
+  const text = typeof body === 'string' ? body : JSON.stringify(body ?? {});
+  exchange.set('connection', 'close');
+  exchange.body = Readable.from(lingering(text, req, clock), { objectMode: false });
+  if (typeof body !== 'string') exchange.type = 'application/json; charset=utf-8';
+  exchange.length = Buffer.byteLength(text);
+}
+
+/** The whole answer at once; its end when the client has ended too. */
+async function* lingering(text: string, request: IncomingMessage, clock: Clock): AsyncGenerator<Buffer> {
+  yield Buffer.from(text);
+  const over = new AbortController();
+  let bytes = 0;
+  request.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > LINGER_BYTES_MAX) over.abort();
+  });
+  const ended = once(request, 'close', { signal: over.signal }).catch(() => undefined);
+  await Promise.race([ended, clock.sleep(LINGER_MS, over.signal)]);
+  over.abort();
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}

@@ -1,0 +1,144 @@
+import { Problem } from '@reelgate/platform/problem';
+import type { RelayEndpoint } from '../../relay/endpoints.ts';
+import { boundaryOf, fieldsOf, formPartsOf } from '../../relay/form-parts.ts';
+import type { FormPart } from '../../relay/form-parts.ts';
+import type { FrozenCall } from '../../relay/frozen-call.ts';
+import { headersOn } from '../../relay/passed-headers.ts';
+import type { JsonObject } from '../../relay/protocols/protocol.ts';
+import type { Exchange } from '../exchange.ts';
+import { principalOf } from '../exchange.ts';
+import type { GatewayParts } from '../gateway-parts.ts';
+import { parseJson } from '../bodies/json-body.ts';
+import { readRawBody } from '../bodies/raw-body.ts';
+import { bodyTypeOf } from '../bodies/read-body.ts';
+import { receiveOptions } from '../bodies/request-body.ts';
+
+const MODEL = 'model';
+const NO_FIELDS: ReadonlyMap<string, string> = new Map();
+
+/** Where a call stands in the request: behind a prefix of ours, or not. */
+export interface CallPlace {
+  readonly endpoint: RelayEndpoint;
+  /** The path of the synchronous route. */
+  readonly path: string;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** Reads a request of a synchronous route and freezes it; refuses what has no model or no readable body. */
+export async function freezeCall(
+  parts: Pick<GatewayParts, 'limits' | 'budget'>,
+  exchange: Exchange,
+  place: CallPlace,
+): Promise<FrozenCall> {
+  const { req } = exchange;
+  // what is refused by its headers alone is not read
+  bodyTypeOf(req.headers, place.endpoint.takesForms);
+  const body = await readRawBody(req, receiveOptions(exchange, parts.budget, parts.limits.bodyBytes));
+  return frozenCallOf({
+    endpoint: place.endpoint,
+    path: place.path,
+    params: place.params,
+    body,
+    contentType: req.headers['content-type'],
+    search: searchOf(exchange.search),
+    headers: headersOn(req.rawHeaders, req.headers.connection),
+    requestId: exchange.state.requestId,
+    principal: principalOf(exchange),
+  });
+}
+
+/** A request of a synchronous route with its bytes, not looked into yet. */
+export type RawCall = CallPlace &
+  Pick<FrozenCall, 'search' | 'headers' | 'body' | 'requestId' | 'principal'> & {
+    readonly contentType: string | undefined;
+  };
+
+/** Looks into a request as far as the relay needs it. */
+export function frozenCallOf({
+  endpoint,
+  path,
+  params,
+  contentType,
+  body,
+  search,
+  headers,
+  requestId,
+  principal,
+}: RawCall): FrozenCall {
+  const type = bodyTypeOf({ 'content-type': contentType }, endpoint.takesForms);
+  const form = type === 'form' ? readForm(body, contentType ?? '') : undefined;
+  const json = form === undefined ? readObject(body) : undefined;
+  if (json !== undefined && endpoint.model === 'body') assertOneSpelling(json);
+  const fields = form?.fields ?? NO_FIELDS;
+  return {
+    endpoint,
+    path,
+    search,
+    headers,
+    body,
+    requestId,
+    principal,
+    parts: form?.parts,
+    content: { path, json, fields, bodyBytes: body.length },
+    model: modelOf(endpoint.model === 'path' ? params['model'] : (json?.['model'] ?? fields.get('model'))),
+  };
+}
+
+function readObject(body: Buffer): JsonObject {
+  const value = parseJson(body);
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
+  throw new Problem({ kind: 'invalid', reason: 'invalid_request', message: 'the body must be a JSON object' });
+}
+
+/** Some upstreams read names in any case, and would take another model than the one that was looked at here. */
+function assertOneSpelling(json: JsonObject): void {
+  for (const name in json) {
+    if (name.length === MODEL.length && name !== MODEL && name.toLowerCase() === MODEL)
+      throw new Problem({
+        kind: 'invalid',
+        reason: 'invalid_request',
+        field: name,
+        message: 'is not known; the member is called model, in small letters',
+      });
+  }
+}
+
+function readForm(
+  body: Buffer,
+  contentType: string,
+): { readonly parts: readonly FormPart[]; readonly fields: ReadonlyMap<string, string> } {
+  const boundary = boundaryOf(contentType);
+  if (boundary === undefined)
+    throw new Problem({
+      kind: 'invalid',
+      reason: 'invalid_request',
+      message: 'the form needs a boundary in its content-type',
+    });
+  const parts = formPartsOf(body, boundary);
+  if (parts === undefined)
+    throw new Problem({
+      kind: 'invalid',
+      reason: 'invalid_request',
+      message: 'the form cannot be read, or has too many parts',
+    });
+  return { parts, fields: fieldsOf(body, parts) };
+}
+
+function modelOf(model: unknown): string {
+  if (typeof model === 'string' && model !== '') return model;
+  throw new Problem({
+    kind: 'invalid',
+    reason: 'missing_model',
+    field: 'model',
+    message: 'is required: the id of a model',
+  });
+}
+
+/** The query as it came, but for a credential in Google's spelling. */
+function searchOf(search: string): string {
+  if (!search.includes('key=') && !search.includes('%')) return search;
+  const pairs = search.slice(1).split('&');
+  const kept = pairs.filter((pair) => !new URLSearchParams(pair).has('key'));
+  if (kept.length === pairs.length) return search;
+  return kept.length === 0 ? '' : `?${kept.join('&')}`;
+}

@@ -1,0 +1,302 @@
+import http from 'node:http';
+import type { ServerResponse } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, test } from '@jest/globals';
+import { Basis } from '@reelgate/proto/billing/v1/hold';
+import { TOKEN } from '../../../testing/fake-services.ts';
+import { openStream } from '../../../testing/open-stream.ts';
+import type { OpenStream } from '../../../testing/open-stream.ts';
+import { withRelay } from '../../../testing/relay-under-test.ts';
+import { events, json } from '../../../testing/scripted-relay-upstream.ts';
+import { until } from '../../../testing/until.ts';
+
+const relay = withRelay({ timeouts: { first_byte: '5s', idle: '400ms' } });
+const patient = withRelay({
+  limits: { requests_per_minute: 1_000_000, in_flight: 2000 },
+  timeouts: { first_byte: '60s', idle: '60s' },
+});
+const chat = { model: 'some-model', messages: [{ role: 'user', content: 'hello there' }], stream: true };
+const open = (path = '/v1/chat/completions', body: unknown = chat) => openStream(relay().gateway.url, path, body);
+const charged = async () => {
+  await relay().gateway.settled(1);
+  return relay().gateway.calls.settled;
+};
+const chunk = (content: string, more = ''): string =>
+  `data: {"model":"upstream-model-2026","choices":[{"delta":{"content":"${content}"}}]${more}}\n\n`;
+const USAGE_CHUNK =
+  'data: {"model":"upstream-model-2026","choices":[],"usage":{"prompt_tokens":9,"completion_tokens":3}}\n\n';
+const DONE = 'data: [DONE]\n\n';
+
+describe('a chat stream', () => {
+  test('is asked for its usage; what the client did not ask for is not shown, and nothing else changes', async () => {
+    relay().first.reply = events([
+      ': up\n\n',
+      chunk('one', ',"usage":null'),
+      chunk('two', ', "usage" : null , "x":1'),
+      USAGE_CHUNK,
+      DONE,
+    ]);
+    const { ended, response } = await open();
+    const { text } = await ended;
+
+    expect(response.headers).toMatchObject({ 'content-type': 'text/event-stream' });
+    expect(JSON.parse(relay().first.seen[0]?.body.toString() ?? '')).toEqual({
+      ...chat,
+      model: 'upstream-model-2026',
+      stream_options: { include_usage: true },
+    });
+    expect(text).toBe(
+      `: up\n\n${chunk('one')}${chunk('two', ' , "x":1')}${DONE}`.replaceAll('upstream-model-2026', 'some-model'),
+    );
+    expect(await charged()).toMatchObject([{ basis: Basis.USAGE, usage: { inputTokens: 9n, outputTokens: 3n } }]);
+  });
+  test('shows its usage to a client that asked for it', async () => {
+    relay().first.reply = events([chunk('one', ',"usage":null'), USAGE_CHUNK, DONE]);
+    const { ended } = await open(undefined, { ...chat, stream_options: { include_usage: true } });
+
+    expect((await ended).text).toBe(
+      `${chunk('one', ',"usage":null')}${USAGE_CHUNK}${DONE}`.replaceAll('upstream-model-2026', 'some-model'),
+    );
+  });
+  test('without a word of usage is charged as it was held', async () => {
+    relay().first.reply = events([chunk('one'), DONE]);
+    await (
+      await open()
+    ).ended;
+
+    expect(await charged()).toMatchObject([{ basis: Basis.HOLD }]);
+  });
+});
+
+describe('streams of the other protocols', () => {
+  test('responses: the usage of the last event is charged, every event is as it was', async () => {
+    const frames = [
+      'event: response.created\ndata: {"type":"response.created","response":{"model":"upstream-model-2026","usage":null}}\n\n',
+      'event: response.output_text.delta\ndata: {"type":"response.output_text.delta","delta":"hi"}\n\n',
+      'event: response.completed\ndata: {"type":"response.completed","response":{"model":"upstream-model-2026","usage":{"input_tokens":7,"output_tokens":2}}}\n\n',
+    ];
+    relay().first.reply = events(frames);
+
+    expect((await (await open('/v1/responses')).ended).text).toBe(
+      frames.join('').replaceAll('upstream-model-2026', 'some-model'),
+    );
+    expect(await charged()).toMatchObject([{ basis: Basis.USAGE, usage: { inputTokens: 7n, outputTokens: 2n } }]);
+  });
+  test('messages', async () => {
+    relay().first.reply = events([
+      'event: message_start\ndata: {"type":"message_start","message":{"model":"upstream-model-2026","usage":{"input_tokens":25,"output_tokens":1}}}\n\n',
+      'event: message_delta\ndata: {"type":"message_delta","usage":{"output_tokens":15}}\n\n',
+      'event: message_stop\ndata: {"type":"message_stop"}\n\n',
+    ]);
+    const { text } = await (await open('/v1/messages')).ended;
+
+    expect(text).toContain('"message":{"model":"some-model"');
+    expect(await charged()).toMatchObject([{ basis: Basis.USAGE, usage: { inputTokens: 25n, outputTokens: 15n } }]);
+  });
+  test('generateContent, with carriage returns', async () => {
+    const frames = [
+      'data: {"candidates":[{"content":{"parts":[{"text":"a"}]}}],"usageMetadata":{"promptTokenCount":4},"modelVersion":"upstream-model-2026"}\r\n\r\n',
+      'data: {"usageMetadata":{"promptTokenCount":4,"candidatesTokenCount":9},"modelVersion":"upstream-model-2026"}\r\n\r\n',
+    ];
+    relay().first.reply = events(frames);
+
+    expect((await (await open('/v1beta/models/some-model:streamGenerateContent?alt=sse')).ended).text).toBe(
+      frames.join('').replaceAll('upstream-model-2026', 'some-model'),
+    );
+    expect(await charged()).toMatchObject([{ basis: Basis.USAGE, usage: { inputTokens: 4n, outputTokens: 9n } }]);
+  });
+});
+
+describe('how events pass', () => {
+  test('the head and each event leave at once, while the upstream still writes', async () => {
+    let upstream: ServerResponse | undefined;
+    relay().first.reply = (_request, response) => {
+      upstream = response.writeHead(200, { 'content-type': 'text/event-stream' });
+      upstream.flushHeaders();
+    };
+    const stream = await open();
+    expect(stream.response.statusCode).toBe(200);
+    expect(stream.text()).toBe('');
+    upstream?.write(chunk('one'));
+    await stream.has('one');
+    upstream?.write('data: {"half":');
+    await wait(50);
+    expect(stream.text()).not.toContain('half');
+    upstream?.end('1}\n\n');
+    expect((await stream.ended).wasWhole).toBe(true);
+  });
+  test('the last event ends in a blank line, also where the upstream left it out', async () => {
+    relay().first.reply = events([chunk('one'), 'data: [DONE]']);
+
+    expect((await (await open()).ended).text.endsWith('data: [DONE]\n\n')).toBe(true);
+  });
+  test("trailers come back, without those of the upstream's own", async () => {
+    relay().first.reply = (_request, response) => {
+      response
+        .writeHead(200, { 'content-type': 'text/event-stream', trailer: 'x-digest, x-request-id' })
+        .write(chunk('one'));
+      response.addTrailers({ 'x-digest': 'abc', 'x-request-id': 'req_1' });
+      response.end();
+    };
+    const { response, ended } = await open();
+    await ended;
+
+    expect(response.trailers).toEqual({ 'x-digest': 'abc' });
+  });
+  test('a silent upstream is covered by heartbeats, each a frame of its own', async () => {
+    let upstream: ServerResponse | undefined;
+    relay().first.reply = (_request, response) => {
+      upstream = response.writeHead(200, { 'content-type': 'text/event-stream' });
+      upstream.write(`${chunk('one')}data: {"half`);
+    };
+    const stream = await open();
+    await stream.has('one');
+    for (let second = 0; second < 16; second += 1) await relay().gateway.clock.advance(1000);
+    await stream.has(': ping\n\n');
+    upstream?.end('":1}\n\n');
+
+    expect((await stream.ended).text).toBe(
+      `${chunk('one').replace('upstream-model-2026', 'some-model')}: ping\n\ndata: {"half":1}\n\n`,
+    );
+  });
+});
+
+describe('an upstream that breaks off in the middle', () => {
+  const FAULTS = {
+    '/v1/chat/completions':
+      'data: {"error":{"message":"the upstream broke off","type":"server_error","param":null,"code":"upstream_failed"}}\n\n',
+    '/v1/responses':
+      'event: error\ndata: {"type":"error","code":"upstream_failed","message":"the upstream broke off","param":null}\n\n',
+    '/v1/messages':
+      'event: error\ndata: {"type":"error","error":{"type":"api_error","message":"the upstream broke off"}}\n\n',
+    '/v1beta/models/some-model:streamGenerateContent?alt=sse':
+      'data: {"error":{"code":502,"message":"the upstream broke off","status":"UNAVAILABLE"}}\n\n',
+  };
+  test.each(Object.entries(FAULTS))(
+    '%s: the client is told in its own words, and the stream ends',
+    async (path, frame) => {
+      relay().first.reply = (_request, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: {"x":1}\n\ndata: {"half');
+        setTimeout(() => response.destroy(), 20);
+      };
+      const { text, wasWhole } = await (await open(path)).ended;
+
+      expect(text).toBe(`data: {"x":1}\n\n${frame}`);
+      expect(wasWhole).toBe(true);
+      expect(await charged()).toMatchObject([{ basis: Basis.ESTIMATE }]);
+    },
+  );
+  test('one that falls silent is told of too', async () => {
+    relay().first.reply = (_request, response) =>
+      void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(chunk('one'));
+
+    expect((await (await open()).ended).text).toContain('"code":"upstream_timeout"');
+    expect(relay().second.seen).toEqual([]);
+  });
+  test('where there are no events the connection shows it', async () => {
+    relay().first.reply = (_request, response) => {
+      response.writeHead(200, { 'content-type': 'audio/mpeg', 'content-length': 1000 }).write('abc');
+      setTimeout(() => response.destroy(), 20);
+    };
+    const { wasWhole } = await (await open('/v1/audio/speech', { model: 'some-model', input: 'abcdef' })).ended;
+
+    expect(wasWhole).toBe(false);
+    expect(await charged()).toMatchObject([{ basis: Basis.ESTIMATE, usage: { characters: 6n } }]);
+  });
+});
+
+describe('a client that leaves', () => {
+  test('in the middle of a stream: the upstream is told, and what was written is charged once', async () => {
+    relay().first.reply = (_request, response) =>
+      void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(chunk('x'.repeat(400)));
+    const before = relay().first.left();
+    const stream = await open();
+    await stream.has('xxx');
+    stream.leave();
+    await until(() => relay().first.left() === before + 1);
+
+    expect(await charged()).toMatchObject([{ basis: Basis.ESTIMATE, usage: { outputTokens: 100n } }]);
+    await wait(50);
+    expect(relay().gateway.calls.settled).toHaveLength(1);
+  });
+  test('before the first byte: the upstream is told, and what was sent is charged', async () => {
+    relay().first.reply = () => undefined;
+    const before = relay().first.left();
+    const { hostname, port } = new URL(relay().gateway.url);
+    const request = http.request({
+      hostname,
+      port,
+      method: 'POST',
+      path: '/v1/chat/completions',
+      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+    });
+    request.on('error', () => undefined).end(JSON.stringify(chat));
+    await until(() => relay().first.seen.length === 1);
+    request.destroy();
+    await until(() => relay().first.left() === before + 1);
+
+    expect(await charged()).toMatchObject([{ basis: Basis.ESTIMATE, usage: { outputTokens: 0n } }]);
+    expect(relay().second.seen).toEqual([]);
+  });
+});
+
+test('a reader that is slow holds the upstream back, and nothing is gathered', async () => {
+  const BYTES = 64 * 1024 * 1024;
+  let written = 0;
+  relay().first.reply = (_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const frame = Buffer.from(`data: ${'x'.repeat(64 * 1024)}\n\n`);
+    const more = (): void => {
+      while (written < BYTES && response.write(frame)) written += frame.length;
+      if (written < BYTES) {
+        written += frame.length;
+        response.once('drain', more);
+      } else response.end();
+    };
+    more();
+  };
+  const stream = await open();
+  stream.response.pause();
+  await wait(300);
+  const held = written;
+  await wait(300);
+
+  expect(held).toBeLessThan(BYTES / 4);
+  expect(written).toBe(held);
+  stream.response.resume();
+  expect((await stream.ended).wasWhole).toBe(true);
+  expect(written).toBeGreaterThanOrEqual(BYTES);
+});
+
+test('a refusal comes before any 200 of a stream', async () => {
+  relay().first.reply = json({ error: { message: 'bad', type: 'invalid_request_error', param: null, code: 'x' } }, 400);
+  const { response, ended } = await open();
+
+  expect([response.statusCode, response.headers['content-type']]).toEqual([400, 'application/json']);
+  expect(JSON.parse((await ended).text)).toMatchObject({ error: { message: 'bad' } });
+});
+
+test('a thousand streams in which nothing happens take little, and each is told that it goes on', async () => {
+  const STREAMS = 1000;
+  /** Of both ends and what stands between, all of them in this process. */
+  const BYTES_EACH_MAX = 256 * 1024;
+  patient().first.reply = (_request, response) =>
+    void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(chunk('one'));
+  const before = process.memoryUsage().rss;
+  const streams: OpenStream[] = [];
+  for (let opened = 0; opened < STREAMS; opened += 100)
+    streams.push(
+      ...(await Promise.all(
+        Array.from({ length: 100 }, () => openStream(patient().gateway.url, '/v1/chat/completions', chat)),
+      )),
+    );
+  await Promise.all(streams.map((stream) => stream.has('one')));
+  const taken = process.memoryUsage().rss - before;
+  for (let second = 0; second < 16; second += 1) await patient().gateway.clock.advance(1000);
+  await Promise.all(streams.map((stream) => stream.has(': ping')));
+
+  expect(taken).toBeLessThan(STREAMS * BYTES_EACH_MAX);
+  for (const stream of streams) stream.leave();
+  await patient().gateway.settled(STREAMS);
+  expect(new Set(patient().gateway.calls.settled.map(({ callId }) => callId)).size).toBe(STREAMS);
+});

@@ -1,0 +1,32 @@
+import { Problem } from '@reelgate/platform/problem';
+import type { LeasedJob } from '../../clients/jobs-client.ts';
+import { relayEndpoints } from '../../relay/endpoints.ts';
+import type { FrozenCall } from '../../relay/frozen-call.ts';
+import { frozenCallOf } from './freeze-call.ts';
+import { matchPath } from '../routes/route.ts';
+
+/** A kept request as it was when it came. The right to make it is that of its creation. */
+export function thawCall(
+  { call: { method, path, search, headers, model }, accountId, tokenId, visibleModels, requestId }: LeasedJob,
+  body: Buffer,
+): FrozenCall {
+  const endpoint = relayEndpoints.find((one) => one.method === method && matchPath(one.path, path) !== undefined);
+  if (endpoint === undefined)
+    throw new Problem({
+      kind: 'not_found',
+      reason: 'not_found',
+      message: 'there is no such synchronous route any more',
+    });
+  const at = headers.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === 'content-type');
+  return frozenCallOf({
+    endpoint,
+    path,
+    params: { model },
+    search,
+    headers,
+    body,
+    requestId,
+    contentType: at < 0 ? undefined : headers[at + 1],
+    principal: { accountId, tokenId, models: visibleModels, expiresAt: undefined },
+  });
+}

@@ -1,0 +1,184 @@
+import { Problem } from '@reelgate/platform/problem';
+import { createJob } from '../../jobs/create-job.ts';
+import { resultEnvelope } from '../../jobs/result-envelope.ts';
+import type { Job } from '../../clients/jobs-client.ts';
+import { awaitJob, isOpen } from '../../operations/await-job.ts';
+import { relayEndpoints } from '../../relay/endpoints.ts';
+import type { Exchange } from '../exchange.ts';
+import { principalOf } from '../exchange.ts';
+import { fingerprintOfCall } from '../bodies/fingerprint.ts';
+import { freezeCall } from '../relay/freeze-call.ts';
+import type { CallPlace } from '../relay/freeze-call.ts';
+import type { GatewayParts } from '../gateway-parts.ts';
+import { idempotencyKeyOf } from '../headers/idempotency-key.ts';
+import { pollHints } from '../headers/poll-hints.ts';
+import { matchPath } from './route.ts';
+import { preferredWait } from '../headers/prefer.ts';
+import type { RouteEntry } from './route.ts';
+import { openWaitingRoom } from './waiting-room.ts';
+import type { WaitingRoom } from './waiting-room.ts';
+
+const PREFIX = '/async';
+const JOB_ID = /^job_\w{1,60}$/;
+const STATES = ['queued', 'in_progress', 'completed', 'failed'];
+const ANYTHING = { type: 'object' };
+const CREATED = {
+  title: 'AsyncCall',
+  type: 'object',
+  required: ['id', 'status'],
+  additionalProperties: false,
+  properties: { id: { type: 'string' }, status: { const: 'queued' } },
+};
+const READ = {
+  title: 'AsyncResult',
+  type: 'object',
+  required: ['id', 'status'],
+  additionalProperties: false,
+  properties: {
+    id: { type: 'string' },
+    status: { enum: STATES },
+    status_code: { type: 'integer', description: "Status of the synchronous route's answer." },
+    content_type: { type: 'string', description: 'Its content type.' },
+    result: { description: 'Its body: the JSON value, a string where it is text, base64 where it is neither.' },
+    encoding: { const: 'base64', description: 'Only where the result is base64.' },
+    error: {
+      type: 'object',
+      description: 'Why it failed.',
+      required: ['code', 'message'],
+      additionalProperties: false,
+      properties: { code: { type: 'string' }, message: { type: 'string' } },
+    },
+  },
+};
+
+/** The generic asynchronous route in front of the synchronous ones. */
+export function asyncRoutes(parts: GatewayParts): RouteEntry[] {
+  const room = openWaitingRoom();
+  return [
+    {
+      methods: ['POST'],
+      path: `${PREFIX}/{+path}`,
+      token: { counts: 'calls' },
+      handle: (exchange) => create(parts, exchange),
+      doc: {
+        tag: 'Generic async',
+        operationId: 'createAsync',
+        summary: 'Queue a call of a synchronous route',
+        headers: ['Idempotency-Key'],
+        description:
+          'The path behind `/async` is that of a synchronous route, and so is the body; streams are not taken.',
+        json: ANYTHING,
+        status: 202,
+        answers: { 'application/json': CREATED },
+        answerHeaders: ['idempotent-replayed', 'openai-poll-after-ms', 'retry-after'],
+        refuses: [404, 409, 422],
+      },
+    },
+    {
+      methods: ['GET'],
+      path: '/get-async',
+      token: { counts: 'reads' },
+      handle: (exchange) => read(parts, room, exchange),
+      doc: {
+        tag: 'Generic async',
+        operationId: 'getAsync',
+        summary: 'Read a queued call',
+        headers: ['Prefer'],
+        parameters: [
+          { name: 'id', required: true, description: 'Id of the call.', schema: { type: 'string', minLength: 1 } },
+        ],
+        refuses: [400, 404, 410],
+        answerHeaders: ['openai-poll-after-ms', 'retry-after', 'preference-applied'],
+        description: 'A call that failed is read with 200: its own status is `status_code`.',
+        answers: { 'application/json': READ },
+      },
+    },
+  ];
+}
+
+async function create(parts: GatewayParts, exchange: Exchange): Promise<void> {
+  const key = idempotencyKeyOf(exchange.req.headers['idempotency-key']);
+  const call = await freezeCall(parts, exchange, placeOf(exchange.path.slice(PREFIX.length)));
+  exchange.state.model = call.model;
+  if (call.endpoint.protocol.isStream(call.content)) throw noStream(call.endpoint.model === 'path');
+  const idempotency = key === undefined ? undefined : { key, fingerprint: fingerprintOfCall(PREFIX, call) };
+  exchange.state.handedOver = true;
+  const { id, replayed } = await createJob(parts, { call, idempotency });
+  exchange.state.taskId = id;
+  if (replayed) exchange.set('idempotent-replayed', 'true');
+  exchange.set(pollHints({ pollAfterMs: 0n }));
+  exchange.status = 202;
+  exchange.body = { id, status: 'queued' };
+}
+
+function placeOf(path: string): CallPlace {
+  for (const endpoint of relayEndpoints.filter(({ method }) => method === 'POST')) {
+    const params = matchPath(endpoint.path, path);
+    if (params !== undefined) return { endpoint, path, params: decoded(params) };
+  }
+  throw new Problem({
+    kind: 'not_found',
+    reason: 'not_found',
+    message: 'there is no synchronous route at the path behind /async',
+  });
+}
+
+function decoded(params: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  try {
+    return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, decodeURIComponent(value)]));
+  } catch {
+    return params;
+  }
+}
+
+function noStream(byPath: boolean): Problem {
+  return new Problem({
+    kind: 'invalid',
+    reason: 'invalid_request',
+    field: byPath ? undefined : 'stream',
+    message: byPath
+      ? 'an asynchronous call cannot be a stream; call :generateContent instead'
+      : 'must be absent or false: an asynchronous call cannot be a stream',
+  });
+}
+
+async function read(parts: GatewayParts, room: WaitingRoom, exchange: Exchange): Promise<void> {
+  const id = new URLSearchParams(exchange.querystring).get('id') ?? '';
+  if (id === '')
+    throw new Problem({
+      kind: 'invalid',
+      reason: 'invalid_request',
+      field: 'id',
+      message: 'is required: /get-async?id=…',
+    });
+  if (!JOB_ID.test(id))
+    throw new Problem({ kind: 'not_found', reason: 'task_not_found', message: 'there is no such asynchronous call' });
+  exchange.state.taskId = id;
+  const job = await readOrWait(parts, room, exchange, id);
+  if (isOpen(job)) exchange.set(pollHints({ pollAfterMs: 0n }));
+  const body = await resultEnvelope(parts.media, job);
+  if (body === undefined)
+    throw new Problem({ kind: 'gone', reason: 'result_expired', message: 'the result is no longer kept' });
+  exchange.status = 200;
+  exchange.type = 'application/json; charset=utf-8';
+  exchange.body = body;
+}
+
+async function readOrWait(parts: GatewayParts, room: WaitingRoom, exchange: Exchange, jobId: string): Promise<Job> {
+  const { accountId } = principalOf(exchange);
+  const { requestId, gone } = exchange.state;
+  const seconds = preferredWait(exchange.req.headers['prefer']);
+  if (seconds === undefined || !room.enter()) return parts.jobs.get(accountId, jobId, requestId);
+  try {
+    exchange.set('preference-applied', `wait=${String(seconds)}`);
+    return await awaitJob(parts, {
+      accountId,
+      jobId,
+      ms: seconds * 1000,
+      requestId,
+      gone: AbortSignal.any([gone, parts.stopping]),
+    });
+  } finally {
+    room.leave();
+  }
+}

@@ -1,0 +1,100 @@
+import { Problem } from '@reelgate/platform/problem';
+import { signedNameIn } from '@reelgate/platform/links/signed-name';
+import type { Exchange } from '../exchange.ts';
+import type { GatewayParts } from '../gateway-parts.ts';
+import { parseJson } from '../bodies/json-body.ts';
+import { receiveBody } from '../bodies/receive-body.ts';
+import { receiveOptions } from '../bodies/request-body.ts';
+import type { RouteEntry } from './route.ts';
+
+const BODY_BYTES_MAX = 64 * 1024;
+const CHALLENGE_LENGTH_MAX = 1024;
+const ID_LENGTH_MAX = 128;
+/** A task changes a handful of times; beyond this it is found by looking. */
+const CALLS_PER_MINUTE = 120;
+const DEADLINE_MS = 25_000;
+
+/** Where upstreams call us. The address is the right to call; it is handed to nobody else and stands in no document. */
+export function callbackRoutes(parts: GatewayParts): RouteEntry[] {
+  return [
+    {
+      methods: ['GET', 'POST'],
+      path: '/callbacks/{token}',
+      handle: (exchange) => callBack(parts, exchange),
+      doc: {
+        tag: 'Internal',
+        operationId: 'callBack',
+        summary: 'An upstream says that work has moved on',
+        answers: {},
+      },
+    },
+  ];
+}
+
+/** A challenge is answered here and at once, without a call; everything else only has the task looked at. */
+async function callBack(parts: GatewayParts, exchange: Exchange): Promise<void> {
+  const token = exchange.params['token'] ?? '';
+  const name = signedNameIn(parts.callbackKey, token);
+  if (name === undefined) throw nothingHere();
+  const verdict = await parts.counters.take(`callbacks:${name}`, CALLS_PER_MINUTE);
+  if (!verdict.allowed)
+    throw new Problem({
+      kind: 'exhausted',
+      reason: 'rate_limit_exceeded',
+      message: 'this address is called too often',
+      retryAfterMs: verdict.retryAfterMs,
+    });
+  const said = exchange.method === 'POST' ? await readSaid(parts, exchange) : {};
+  const challenge = new URLSearchParams(exchange.querystring).get('challenge') ?? said['challenge'];
+  if (challenge !== undefined) {
+    exchange.body = { challenge: checkedChallenge(challenge) };
+    return;
+  }
+  if (exchange.method !== 'POST') throw nothingHere();
+  await parts.tasks.heedCallback(
+    { token, upstreamTaskId: idIn(said) },
+    { timeoutMs: DEADLINE_MS, requestId: exchange.state.requestId },
+  );
+  exchange.body = {};
+}
+
+/** The body as an object; what cannot be read says nothing, and the call counts all the same. */
+async function readSaid(parts: GatewayParts, exchange: Exchange): Promise<Readonly<Record<string, unknown>>> {
+  const chunks: Buffer[] = [];
+  await receiveBody(
+    exchange.req,
+    receiveOptions(exchange, parts.budget, BODY_BYTES_MAX),
+    (chunk) => void chunks.push(chunk),
+  );
+  try {
+    return objectOf(parseJson(Buffer.concat(chunks)));
+  } catch {
+    return {};
+  }
+}
+
+function checkedChallenge(challenge: unknown): string {
+  if (typeof challenge === 'string' && challenge.length <= CHALLENGE_LENGTH_MAX) return challenge;
+  throw new Problem({
+    kind: 'invalid',
+    reason: 'invalid_request',
+    field: 'challenge',
+    message: `must be a string of at most ${String(CHALLENGE_LENGTH_MAX)} characters`,
+  });
+}
+
+/** The work that is meant: in a task, as a query shows it, or beside the status. */
+function idIn(said: Readonly<Record<string, unknown>>): string {
+  const id = objectOf(said['task'])['id'] ?? said['task_id'] ?? '';
+  const text = typeof id === 'number' && Number.isSafeInteger(id) ? String(id) : id;
+  return typeof text === 'string' && text.length <= ID_LENGTH_MAX ? text : '';
+}
+
+function objectOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+}
+
+/** The same, whatever is wrong with the address. */
+function nothingHere(): Problem {
+  return new Problem({ kind: 'not_found', reason: 'not_found', message: 'there is nothing at this address' });
+}

@@ -1,0 +1,169 @@
+import { createConnection } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { Problem } from '@reelgate/platform/problem';
+import { Secret, deriveSecret } from '@reelgate/platform/secret';
+import { signName } from '@reelgate/platform/links/signed-name';
+import { startGatewayUnderTest } from '../../../testing/gateway-under-test.ts';
+import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';
+import { call } from '../../../testing/http-call.ts';
+import type { CallOptions } from '../../../testing/http-call.ts';
+
+const KEY = deriveSecret(new Secret('a key'), 'upstream-callbacks');
+const BODY_BYTES_MAX = 64 * 1024;
+const CALLS_PER_MINUTE = 120;
+
+let under: GatewayUnderTest;
+let token = '';
+let made = 0;
+beforeAll(async () => {
+  under = await startGatewayUnderTest();
+});
+beforeEach(() => {
+  // An address of its own for each test: each is counted by itself.
+  token = signName(KEY, `task_${(made += 1)}.1`);
+  under.tasks.calls.length = 0;
+});
+afterAll(async () => {
+  expect(under.billing.asked).toEqual([]);
+  await under.stop();
+});
+
+const calling = (method: string, query: string, options: CallOptions = {}, at = token) =>
+  call(under.url, method, `/callbacks/${at}${query}`, { token: null, ...options });
+const heeded = (): unknown => under.tasks.heeded.at(-1);
+
+describe('a challenge', () => {
+  test.each<[string, string, string, CallOptions, string]>([
+    ['in a body', 'POST', '', { body: { challenge: 'abc' } }, 'abc'],
+    [
+      'in a body of no type',
+      'POST',
+      '',
+      { body: '{"challenge":"abc"}', headers: { 'content-type': 'text/plain' } },
+      'abc',
+    ],
+    ['in a body beside a task', 'POST', '', { body: { challenge: 'abc', task: { id: '1' } } }, 'abc'],
+    ['in the query of a GET', 'GET', '?challenge=a%20%2Bb', {}, 'a +b'],
+    ['in the query of a POST', 'POST', '?challenge=abc', { body: {} }, 'abc'],
+    ['of every plane', 'POST', '', { body: { challenge: '狐狸 🦊 "\\\n' } }, '狐狸 🦊 "\\\n'],
+    ['that is empty', 'POST', '', { body: { challenge: '' } }, ''],
+    ['of the greatest length', 'POST', '', { body: { challenge: 'x'.repeat(1024) } }, 'x'.repeat(1024)],
+  ])('%s is given back unchanged, and nobody is asked', async (_what, method, query, options, challenge) => {
+    const answer = await calling(method, query, options);
+
+    expect([answer.status, answer.headers['content-type'], answer.json]).toEqual([
+      200,
+      expect.stringContaining('application/json'),
+      { challenge },
+    ]);
+    expect(under.tasks.calls).toEqual([]);
+  });
+
+  test.each<[string, unknown]>([
+    ['longer', 'x'.repeat(1025)],
+    ['no string', 5],
+    ['nothing', null],
+  ])('that is %s is refused', async (_what, challenge) => {
+    const answer = await calling('POST', '', { body: { challenge } });
+
+    expect([answer.status, answer.json.error.param]).toEqual([400, 'challenge']);
+    expect(under.tasks.calls).toEqual([]);
+  });
+});
+
+describe('a call', () => {
+  test.each<[string, unknown, string]>([
+    ['in the shape of a query', { task: { id: '424010985738629', status: 'running' } }, '424010985738629'],
+    ['with the id beside the status', { task_id: '424010985738629', status: 'processing' }, '424010985738629'],
+    ['with a number for an id', { task: { id: 424010985738629 } }, '424010985738629'],
+    ['with a number that has lost digits', '{"task":{"id":42401098573862912345}}', ''],
+    ['with an id that is too long', { task: { id: 'x'.repeat(129) } }, ''],
+    ['with an id that is none', { task: { id: { $ne: 1 } } }, ''],
+    ['with nothing', '', ''],
+    ['with a list', [1, 2], ''],
+    ['with what is no JSON', '<html>', ''],
+    ['with a task that is none', { task: null }, ''],
+  ])('%s is passed on once, with the id as a hint at most', async (_what, body, upstreamTaskId) => {
+    const answer = await calling('POST', '', { body });
+
+    expect([answer.status, answer.json]).toEqual([200, {}]);
+    expect(under.tasks.calls).toEqual(['heedCallback']);
+    expect(heeded()).toEqual({ token, upstreamTaskId });
+  });
+
+  test('is refused when its body is larger than it may be, declared or not', async () => {
+    const declared = await calling('POST', '', { body: 'x'.repeat(BODY_BYTES_MAX + 1) });
+    const undeclared = await chunked(`/callbacks/${token}`, 'x'.repeat(BODY_BYTES_MAX + 1));
+
+    expect([declared.status, declared.json.error.code]).toEqual([413, 'body_too_large']);
+    expect(undeclared).toMatch(/^HTTP\/1\.1 413 /);
+    expect(under.tasks.calls).toEqual([]);
+  });
+
+  test('that could not be passed on is not taken for done', async () => {
+    under.tasks.refuse(
+      'heedCallback',
+      new Problem({ kind: 'unavailable', reason: 'service_unavailable', message: 'away' }),
+    );
+
+    expect((await calling('POST', '', { body: {} })).status).toBe(503);
+  });
+
+  test('is refused beyond so many a minute, at that address alone', async () => {
+    for (let sent = 0; sent < CALLS_PER_MINUTE; sent += 1)
+      expect((await calling('POST', '', { body: {} })).status).toBe(200);
+
+    const refused = await calling('POST', '', { body: {} });
+    const elsewhere = await calling('POST', '', { body: {} }, signName(KEY, 'task_elsewhere.1'));
+
+    expect([refused.status, refused.json.error.code, elsewhere.status]).toEqual([429, 'rate_limit_exceeded', 200]);
+    expect(under.tasks.calls).toHaveLength(CALLS_PER_MINUTE + 1);
+  });
+});
+
+test('an address that is none of ours has one answer, whatever is wrong with it, and nobody is asked', async () => {
+  const addresses = [
+    'x',
+    'task_1.1',
+    'task_1.1.',
+    token.slice(0, -1),
+    `${token}=`,
+    token.replace('.1.', '.2.'),
+    signName(new Secret('a key'), 'task_1.1'),
+    '%00',
+    'x'.repeat(8000),
+  ];
+  const answers = await Promise.all(
+    addresses.flatMap((address) => [
+      calling('POST', '', { body: { challenge: 'abc' } }, address),
+      calling('POST', '', { body: {} }, address),
+      calling('GET', '?challenge=abc', {}, address),
+    ]),
+  );
+  answers.push(await calling('GET', ''));
+
+  expect(new Set(answers.map(({ status, text }) => `${status} ${text.replace(/req_\w+/g, '')}`)).size).toBe(1);
+  expect(answers[0]).toMatchObject({ status: 404, json: { error: { code: 'not_found' } } });
+  expect(under.tasks.calls).toEqual([]);
+});
+
+test('the addresses stand in no document', async () => {
+  expect((await call(under.url, 'GET', '/openapi.json', { token: null })).text).not.toContain('callbacks');
+});
+
+/** A body whose length is not said before it comes; gives the head of the answer. */
+function chunked(path: string, body: string): Promise<string> {
+  const { hostname, port } = new URL(under.url);
+  return new Promise((resolve, reject) => {
+    const socket = createConnection({ host: hostname, port: Number(port) }, () => {
+      socket.write(
+        `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
+      );
+    });
+    socket.once('error', reject);
+    socket.once('data', (part: Buffer) => {
+      socket.destroy();
+      resolve(part.toString());
+    });
+  });
+}

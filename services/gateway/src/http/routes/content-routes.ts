@@ -1,0 +1,131 @@
+import { timestampMs } from '@bufbuild/protobuf/wkt';
+import { Problem } from '@reelgate/platform/problem';
+import type { Task } from '../../clients/tasks-client.ts';
+import { statusWord } from '../../dialects/wire/task-words.ts';
+import type { Exchange } from '../exchange.ts';
+import { principalOf } from '../exchange.ts';
+import type { GatewayParts } from '../gateway-parts.ts';
+import { pollHints } from '../headers/poll-hints.ts';
+import type { RouteDoc, RouteEntry } from './route.ts';
+import { taskIdOf } from './task-id.ts';
+import { isFinal } from '../../clients/tasks-client.ts';
+
+const PROMPT = {
+  title: 'EnhancedPrompt',
+  type: 'object',
+  required: ['prompt'],
+  additionalProperties: false,
+  properties: { prompt: { type: 'string' } },
+};
+const VARIANTS: readonly string[] = ['video', 'thumbnail'];
+const VIDEO = { type: 'string', format: 'binary' };
+const BYTE_HEADERS = ['accept-ranges', 'content-disposition'] as const;
+/** How the bytes themselves are answered, besides 200. */
+const otherAnswers = (types: readonly string[]): NonNullable<RouteDoc['also']> => ({
+  206: { description: 'The part that was asked for.', headers: [...BYTE_HEADERS, 'content-range'], types },
+  302: { description: 'The bytes are in a bucket.', headers: ['location'] },
+  304: { description: 'Not changed since it was fetched.' },
+});
+
+/** The bytes of results: with a token by the task's id, and without one by a signed link. */
+export function contentRoutes(parts: GatewayParts): RouteEntry[] {
+  return [
+    {
+      methods: ['GET'],
+      path: '/v1/videos/{task_id}/content',
+      token: { counts: 'reads' },
+      handle: (exchange) => serveContent(parts, exchange),
+      doc: {
+        tag: 'Results',
+        operationId: 'getVideoContent',
+        summary: 'Fetch the result of a completed task',
+        description:
+          'A video, with Range; of a context-IR task the prompt as JSON. 409 until the task is completed, 410 after expires_at.',
+        parameters: [
+          {
+            name: 'variant',
+            description: 'The video, or a picture that stands for it.',
+            schema: { enum: ['video', 'thumbnail'] },
+          },
+        ],
+        headers: ['Range'],
+        answers: { 'video/mp4': VIDEO, 'image/jpeg': VIDEO, 'application/json': PROMPT },
+        answerHeaders: BYTE_HEADERS,
+        also: otherAnswers(['video/mp4', 'image/jpeg']),
+        refuses: [400, 404, 409, 410, 412, 416],
+      },
+    },
+    {
+      methods: ['GET'],
+      path: '/ximg/{+link}',
+      handle: (exchange) => handToMedia(exchange, () => parts.media.serveLink(exchange.req, exchange.res)),
+      doc: {
+        tag: 'Results',
+        operationId: 'getLinkedVideo',
+        summary: 'Fetch a result by its signed link, without a token',
+        headers: ['Range'],
+        answers: { 'video/mp4': VIDEO },
+        answerHeaders: BYTE_HEADERS,
+        also: otherAnswers(['video/mp4']),
+        refuses: [403, 404, 410, 412, 416],
+      },
+    },
+  ];
+}
+
+async function serveContent(parts: GatewayParts, exchange: Exchange): Promise<void> {
+  const variant = new URLSearchParams(exchange.querystring).get('variant') ?? 'video';
+  if (!VARIANTS.includes(variant))
+    throw new Problem({
+      kind: 'invalid',
+      reason: 'invalid_request',
+      field: 'variant',
+      message: 'must be video or thumbnail; nothing else is kept',
+    });
+  const task = await parts.reader.read(
+    { accountId: principalOf(exchange).accountId, taskId: taskIdOf(exchange) },
+    exchange.state.requestId,
+  );
+  const { object, prompt } = finishedResult(task, parts.clock.now());
+  if (object === '') {
+    exchange.set({ 'cache-control': 'private', 'content-disposition': 'inline' });
+    exchange.body = { prompt };
+    return;
+  }
+  const what =
+    variant === 'thumbnail'
+      ? { object, fileName: `${task.id}.jpg`, variant: 'thumbnail' as const }
+      : { object, fileName: `${task.id}.mp4` };
+  await handToMedia(exchange, () => parts.media.serve(exchange.req, exchange.res, what));
+}
+
+function finishedResult(task: Task, now: number): NonNullable<Task['result']> {
+  if (!isFinal(task)) {
+    throw new Problem({
+      kind: 'conflict',
+      reason: 'task_not_completed',
+      message: `the task is ${statusWord(task)}, not completed; there is no result yet`,
+      retryAfterMs: Number(pollHints(task)['openai-poll-after-ms']),
+    });
+  }
+  if (task.result === undefined)
+    throw new Problem({
+      kind: 'conflict',
+      reason: 'task_not_completed',
+      message: `the task is ${statusWord(task)}; it has no result`,
+    });
+  if (task.expiresAt !== undefined && timestampMs(task.expiresAt) <= now)
+    throw new Problem({
+      kind: 'gone',
+      reason: 'result_expired',
+      message: 'the result is no longer kept; expires_at has passed',
+    });
+  return task.result;
+}
+
+/** From here on the answer is not Koa's; only what goes wrong before its first byte comes back. */
+async function handToMedia(exchange: Exchange, serve: () => Promise<unknown>): Promise<void> {
+  exchange.res.statusCode = 200;
+  await serve();
+  exchange.respond = false;
+}

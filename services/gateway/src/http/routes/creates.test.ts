@@ -1,0 +1,266 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { Problem } from '@reelgate/platform/problem';
+import { startGatewayUnderTest } from '../../../testing/gateway-under-test.ts';
+import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';
+import { call } from '../../../testing/http-call.ts';
+import { brief } from '../../../testing/read-order.ts';
+
+const compat = { model: 'Alpha-H3', prompt: 'a boat', seconds: '5', size: '1280x720' };
+const generation = {
+  model: 'Alpha-H3',
+  content: [{ type: 'text', text: 'a boat' }],
+  duration: 5,
+  resolution: '768P',
+  ratio: '16:9',
+};
+const order = {
+  kind: 'generation',
+  model: 'Alpha-H3',
+  content: ['a boat'],
+  duration: 5,
+  resolution: '768P',
+  ratio: '16:9',
+};
+
+let under: GatewayUnderTest;
+beforeAll(async () => {
+  under = await startGatewayUnderTest();
+});
+afterAll(() => under.stop());
+beforeEach(() => {
+  under.tasks.calls.length = 0;
+  under.tasks.creates.length = 0;
+});
+
+const post = (path: string, body: unknown, headers: Readonly<Record<string, string>> = {}) =>
+  call(under.url, 'POST', path, { body, headers });
+const lastOrder = (): object => brief(under.tasks.creates.at(-1)!.order!);
+
+describe('a create is one call with the order that the body means', () => {
+  test.each<[string, object, object]>([
+    ['/v1/videos', compat, { ...order, size: '1280x720' }],
+    [
+      '/v1/video/generations',
+      { model: 'Alpha-H3', prompt: 'a boat', duration: 5, size: '1280x720' },
+      { ...order, size: '1280x720' },
+    ],
+    ['/v2/video_generation', generation, order],
+    [
+      '/v2/video_regeneration',
+      { model: 'Alpha-H3', resolution: '2K', source_task_id: 'task_1' },
+      { kind: 'regeneration', model: 'Alpha-H3', content: [], resolution: '2K', sourceTaskId: 'task_1' },
+    ],
+    [
+      '/v2/h3_context_ir',
+      { ...generation, resolution: undefined },
+      { kind: 'context_ir', model: 'Alpha-H3', content: ['a boat'], duration: 5, ratio: '16:9' },
+    ],
+    [
+      '/v1/videos/task_abc/remix',
+      { model: 'Alpha-H3', resolution: '2K' },
+      { kind: 'regeneration', model: 'Alpha-H3', content: [], resolution: '2K', sourceTaskId: 'task_abc' },
+    ],
+  ])('POST %s', async (path, body, expected) => {
+    const answer = await post(path, body);
+
+    expect(answer.status).toBe(200);
+    expect(answer.json.task_id).toBe(`task_${'1'.padStart(26, '0')}`);
+    expect(under.tasks.calls).toEqual(['createTask']);
+    expect(lastOrder()).toEqual(expected);
+    expect(answer.headers['idempotent-replayed']).toBeUndefined();
+  });
+
+  test.each<[string, object]>([
+    ['/v1/videos', compat],
+    ['/v1/videos/task_abc/remix', { model: 'Alpha-H3', resolution: '2K' }],
+    ['/v1/video/generations', compat],
+  ])('POST %s answers the id under both of its names, and a replay is the same bytes', async (path, body) => {
+    const key = { 'idempotency-key': `both-names${path}` };
+    const [first, again] = [await post(path, body, key), await post(path, body, key)];
+
+    expect(first.json).toMatchObject({ id: first.json.task_id, task_id: expect.stringMatching(/^task_/) });
+    expect([again.text, again.headers['idempotent-replayed']]).toEqual([first.text, 'true']);
+  });
+  test('a vendor path answers task_id and nothing else', async () => {
+    expect(Object.keys((await post('/v2/video_generation', generation)).json)).toEqual(['task_id']);
+  });
+
+  test('a body without a named type is read as JSON', async () => {
+    const answer = await call(under.url, 'POST', '/v1/videos', {
+      body: JSON.stringify(compat),
+      headers: { 'content-type': '' },
+    });
+
+    expect(answer.status).toBe(200);
+  });
+});
+
+describe('an idempotency key', () => {
+  const header = (key: string) => ({ 'idempotency-key': key });
+
+  test('gives the first answer again, byte for byte, and says so', async () => {
+    const first = await post('/v1/videos', compat, header('again'));
+    const second = await post(
+      '/v1/videos',
+      { size: '1280x720', seconds: '5', prompt: 'a boat', model: 'Alpha-H3' },
+      header('again'),
+    );
+
+    expect(second.text).toBe(first.text);
+    expect([first.headers['idempotent-replayed'], second.headers['idempotent-replayed']]).toEqual([undefined, 'true']);
+  });
+  test.each<[string, string, object]>([
+    ['another value', '/v1/videos', { ...compat, seconds: '6' }],
+    ['another type', '/v1/videos', { ...compat, seconds: 5 }],
+    ['one field more', '/v1/videos', { ...compat, user: 'me' }],
+    ['another path', '/v1/video/generations', compat],
+  ])('does not go with %s', async (what, path, body) => {
+    await post('/v1/videos', compat, header(what.replaceAll(' ', '-')));
+    const answer = await post(path, body, header(what.replaceAll(' ', '-')));
+
+    expect(answer.status).toBe(422);
+    expect(answer.json.error.code).toBe('idempotency_key_reused');
+  });
+  test('of 255 characters is one', async () => {
+    expect((await post('/v1/videos', compat, header('~'.repeat(255)))).status).toBe(200);
+  });
+});
+
+describe("a refusal of the order is told in the dialect's words", () => {
+  test.each<[string, object, string, string]>([
+    ['/v1/videos', compat, 'duration', 'seconds'],
+    ['/v1/videos', compat, 'resolution', 'size'],
+    ['/v1/videos', compat, 'content[0].text', 'prompt'],
+    ['/v1/videos/task_abc/remix', { model: 'Alpha-H3', resolution: '2K' }, 'source_task_id', 'video_id'],
+    ['/v1/video/generations', { ...compat, seconds: undefined, duration: 5 }, 'duration', 'duration'],
+  ])('POST %s %j: %s is %s', async (path, body, field, written) => {
+    under.tasks.refuse(
+      'createTask',
+      new Problem({ kind: 'invalid', reason: 'invalid_duration', field, message: 'must be right; it is not' }),
+    );
+    const answer = await post(path, body);
+
+    expect(answer.status).toBe(400);
+    expect(answer.json).toEqual({
+      error: {
+        message: `${written} must be right; it is not`,
+        type: 'invalid_request_error',
+        param: written,
+        code: 'invalid_duration',
+      },
+    });
+  });
+  test("in the vendor's envelope with its number", async () => {
+    under.tasks.refuse(
+      'createTask',
+      new Problem({
+        kind: 'invalid',
+        reason: 'invalid_duration',
+        field: 'duration',
+        message: 'must be right; it is not',
+      }),
+    );
+    const answer = await post('/v2/video_generation', generation, { 'x-request-id': 'mine-1' });
+
+    expect(answer.json).toEqual({
+      type: 'error',
+      error: { type: 'bad_request_error', message: 'duration must be right; it is not (2013)', http_code: '400' },
+      request_id: 'mine-1',
+    });
+  });
+});
+
+describe('what an SDK makes of a refusal', () => {
+  const problem = (kind: Problem['kind'], reason: string, retryAfterMs?: number) =>
+    new Problem({ kind, reason, message: 'no', retryAfterMs });
+  test.each<[string, Error, number, string | undefined, string | undefined]>([
+    ['a balance: never again by itself', problem('exhausted', 'insufficient_quota', 1000), 429, 'false', undefined],
+    ['a cap: later', problem('exhausted', 'too_many_tasks', 1200), 429, undefined, '2'],
+    ['a cap without a time: later', problem('exhausted', 'too_many_tasks'), 429, undefined, '5'],
+    ['no channel: nothing was sent, so again', problem('unavailable', 'no_channel_available'), 503, undefined, '5'],
+    ['a lost answer: perhaps it was done', problem('unavailable', 'service_unavailable'), 503, 'false', undefined],
+    [
+      'a store that is away, before anything was begun: again',
+      problem('unavailable', 'service_unavailable', 2000),
+      503,
+      undefined,
+      '2',
+    ],
+    ['a busy part, before anything was begun: again', problem('unavailable', 'media_busy', 3000), 503, undefined, '3'],
+    [
+      'a refusal between our own services: a fault',
+      problem('unauthenticated', 'invalid_caller_key'),
+      500,
+      'false',
+      undefined,
+    ],
+    [
+      'media that cannot be fetched now: nothing was sent, so again',
+      problem('unavailable', 'media_busy'),
+      503,
+      undefined,
+      '1',
+    ],
+    [
+      'a disk that is full: nothing was sent, so later',
+      problem('unavailable', 'storage_unavailable', 5000),
+      503,
+      undefined,
+      '5',
+    ],
+    ['a fault: perhaps it was done', new TypeError('a secret of ours'), 500, 'false', undefined],
+    ['a key in use: in a moment', problem('conflict', 'idempotency_key_in_use'), 409, undefined, '1'],
+    ['refused content: never', problem('unprocessable', 'content_rejected'), 422, undefined, undefined],
+  ])('%s', async (_what, error, status, shouldRetry, retryAfter) => {
+    under.tasks.refuse('createTask', error);
+    const answer = await post('/v1/videos', compat);
+
+    expect([answer.status, answer.headers['x-should-retry'], answer.headers['retry-after']]).toEqual([
+      status,
+      shouldRetry,
+      retryAfter,
+    ]);
+    expect(answer.text).not.toContain('secret');
+  });
+  test('before the order left, a fault says nothing against another try', async () => {
+    under.tasks.refuse('checkOrder', problem('unavailable', 'service_unavailable'));
+    const answer = await post('/v1/videos', {
+      ...compat,
+      content: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }],
+    });
+
+    expect([answer.status, answer.headers['x-should-retry'], answer.headers['retry-after']]).toEqual([
+      503,
+      undefined,
+      '1',
+    ]);
+  });
+});
+
+describe('an estimate', () => {
+  test('is a decimal with its contract and facts, and creates nothing', async () => {
+    const answer = await post('/v1/videos/estimate', compat);
+
+    expect(answer.json).toEqual({
+      model: 'Alpha-H3',
+      operation: 'generation',
+      amount: '0.4',
+      currency: 'USD',
+      contract: 'Alpha-H3',
+      version: 1,
+      facts: { seconds: 5 },
+    });
+    expect(under.tasks.calls).toEqual(['estimateOrder']);
+  });
+  test('takes the official generation body as it is', async () => {
+    await post('/v1/videos/estimate', generation);
+
+    expect(brief(under.tasks.checked.at(-1)!)).toEqual(order);
+  });
+  test('of a strict path is as strict as the path', async () => {
+    const path = '/v1/videos/estimate?path=/v2/h3_context_ir';
+
+    expect((await post(path, { ...generation, resolution: undefined })).json.operation).toBe('context_ir');
+    expect((await post(path, generation)).status).toBe(400);
+  });
+});

@@ -1,0 +1,99 @@
+import { TASK_KIND_WORDS } from '../../dialects/wire/kind-words.ts';
+import type { CreateRoute } from '../../dialects/dialect.ts';
+import { inWordsOf, pendingOrder } from '../../operations/create-task.ts';
+import { invalid } from '../../dialects/wire/shape.ts';
+import type { Exchange } from '../exchange.ts';
+import { principalOf } from '../exchange.ts';
+import type { GatewayParts } from '../gateway-parts.ts';
+import { readRequestBody } from '../bodies/request-body.ts';
+import type { RouteEntry } from './route.ts';
+
+const DEADLINE_MS = 15_000;
+const NANO_DIGITS = 9;
+const DEFAULT_PATH = '/v1/videos';
+
+/** What a create would cost, by the same decoding as the create itself. */
+export function estimateRoute(creates: readonly CreateRoute[], parts: GatewayParts): RouteEntry {
+  const byPath = new Map(creates.filter(({ path }) => !path.includes('{')).map((route) => [route.path, route]));
+  const form = byPath.get(DEFAULT_PATH)?.form;
+  return {
+    methods: ['POST'],
+    path: '/v1/videos/estimate',
+    token: { counts: 'reads' },
+    handle: (exchange) => estimate(byPath, parts, exchange),
+    doc: {
+      tag: 'Videos (compatibility)',
+      operationId: 'estimateVideo',
+      summary: 'Say what a create would cost; nothing is created',
+      parameters: [
+        {
+          name: 'path',
+          description: 'The path that the body is meant for.',
+          schema: { enum: [...byPath.keys()], default: DEFAULT_PATH },
+        },
+      ],
+      json: {
+        title: 'AnyCreate',
+        description: 'The body of the create that `path` names.',
+        anyOf: [...byPath.values()].map(({ body }) => body),
+      },
+      ...(form === undefined ? {} : { form }),
+      refuses: [404],
+      answers: {
+        'application/json': {
+          title: 'Estimate',
+          type: 'object',
+          required: ['model', 'operation', 'amount', 'currency', 'contract', 'version', 'facts'],
+          additionalProperties: false,
+          properties: {
+            model: { type: 'string' },
+            operation: { enum: ['generation', 'regeneration', 'context_ir'] },
+            amount: { type: 'string', description: 'A decimal.' },
+            currency: { type: 'string' },
+            contract: { type: 'string' },
+            version: { type: 'integer' },
+            facts: { type: 'object', additionalProperties: { type: 'integer' } },
+          },
+        },
+      },
+    },
+  };
+}
+
+async function estimate(
+  byPath: ReadonlyMap<string, CreateRoute>,
+  parts: GatewayParts,
+  exchange: Exchange,
+): Promise<void> {
+  const path = new URLSearchParams(exchange.querystring).get('path') ?? DEFAULT_PATH;
+  const route = byPath.get(path);
+  if (route === undefined) throw invalid('path', `must be one of ${[...byPath.keys()].join(', ')}`);
+  const decoded = route.decode(await readRequestBody(exchange, parts, route.form !== undefined), {
+    models: parts.catalogue().models,
+    params: {},
+  });
+  const { accountId, tokenId } = principalOf(exchange);
+  const { amountNanos, currency, contract, version, facts } = await inWordsOf(
+    decoded,
+    parts.tasks.estimateOrder(
+      { accountId, tokenId, order: pendingOrder(decoded) },
+      { timeoutMs: DEADLINE_MS, requestId: exchange.state.requestId },
+    ),
+  );
+  exchange.body = {
+    model: decoded.order.model,
+    operation: TASK_KIND_WORDS[decoded.order.kind],
+    amount: decimalOf(amountNanos),
+    currency,
+    contract,
+    version,
+    facts: Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, Number(value)])),
+  };
+}
+
+/** Billionths as a decimal without zeros at its end. */
+export function decimalOf(nanos: bigint): string {
+  const digits = (nanos < 0n ? -nanos : nanos).toString().padStart(NANO_DIGITS + 1, '0');
+  const places = digits.slice(-NANO_DIGITS).replace(/0+$/, '');
+  return `${nanos < 0n ? '-' : ''}${digits.slice(0, -NANO_DIGITS)}${places === '' ? '' : `.${places}`}`;
+}

@@ -1,0 +1,99 @@
+import { Problem } from '@reelgate/platform/problem';
+import { visibleModels } from '../../operations/visible-models.ts';
+import type { Schema } from '../../dialects/dialect.ts';
+import { askingFamily } from '../asking-family.ts';
+import type { Exchange } from '../exchange.ts';
+import { principalOf } from '../exchange.ts';
+import type { GatewayParts } from '../gateway-parts.ts';
+import { MODEL_SHAPES } from './model-shapes.ts';
+import type { ListedModel, ModelShape } from './model-shapes.ts';
+import type { RouteDoc, RouteEntry } from './route.ts';
+
+type Parts = Pick<GatewayParts, 'catalogue'>;
+
+/** The models that a token sees and an enabled channel has, as each family of clients asks for them. */
+export function modelRoutes(parts: Parts): RouteEntry[] {
+  const entry = (path: string, doc: RouteDoc, answer: (exchange: Exchange) => object): RouteEntry => ({
+    methods: ['GET'],
+    path,
+    token: { counts: 'reads' },
+    doc,
+    handle: (exchange) => {
+      exchange.body = answer(exchange);
+    },
+  });
+  const { google } = MODEL_SHAPES;
+  const models = (exchange: Exchange): readonly ListedModel[] => listed(parts, exchange);
+  const generating = (exchange: Exchange): readonly ListedModel[] =>
+    models(exchange).filter(({ generates }) => generates);
+  return [
+    entry(
+      '/v1/models',
+      shared(docOf('listModels', 'List the models that the token sees', anyOf('pageSchema'))),
+      (exchange) => shapeFor(exchange).page(models(exchange)),
+    ),
+    entry(
+      '/v1/models/{model}',
+      shared(one(docOf('getModel', 'Read a model that the token sees', anyOf('schema')))),
+      (exchange) => shapeFor(exchange).one(named(exchange, models(exchange))),
+    ),
+    entry(
+      '/v1beta/models',
+      docOf(
+        'listGenerateContentModels',
+        'List the models that the token sees and that generate content',
+        google.pageSchema,
+      ),
+      (exchange) => google.page(generating(exchange)),
+    ),
+    entry(
+      '/v1beta/models/{model}',
+      one(docOf('getGenerateContentModel', 'Read a model that generates content', google.schema)),
+      (exchange) => google.one(named(exchange, generating(exchange))),
+    ),
+  ];
+}
+
+/** All families use the same path, and each reads only its own shape. */
+function shapeFor(exchange: Exchange): ModelShape {
+  return MODEL_SHAPES[askingFamily(exchange) ?? 'openai'];
+}
+
+function anyOf(which: 'schema' | 'pageSchema'): Schema {
+  return {
+    description:
+      "In the shape of the client that asks: of Anthropic's with anthropic-version or x-api-key, of Google's with x-goog-api-key or ?key=, else of OpenAI's.",
+    anyOf: Object.values(MODEL_SHAPES).map((shape) => shape[which]),
+  };
+}
+
+function listed({ catalogue }: Parts, exchange: Exchange): readonly ListedModel[] {
+  const current = catalogue();
+  const serving = current.relay.filter(({ enabled, endpoints }) => enabled && endpoints.includes('generate_content'));
+  const generating = new Set(serving.flatMap((channel) => Object.keys(channel.models)));
+  return visibleModels(principalOf(exchange), current).map((id) => ({ id, generates: generating.has(id) }));
+}
+
+function named({ params }: Exchange, models: readonly ListedModel[]): ListedModel {
+  const id = params['model'] ?? '';
+  const found = models.find((model) => model.id === id);
+  if (found !== undefined) return found;
+  throw new Problem({
+    kind: 'not_found',
+    reason: 'model_not_found',
+    field: 'model',
+    message: `${JSON.stringify(id.slice(0, 64))} is not a model that this token can use here; GET /v1/models lists those that it can`,
+  });
+}
+
+/** At a path that families share, each is answered and refused in its own shape. */
+const shared = (doc: RouteDoc): RouteDoc => ({
+  ...doc,
+  headers: ['anthropic-version'],
+  envelopes: ['openai', 'anthropic', 'google'],
+});
+const one = (doc: RouteDoc): RouteDoc => ({ ...doc, refuses: [404] });
+
+function docOf(operationId: string, summary: string, answer: RouteDoc['answers'][string]): RouteDoc {
+  return { tag: 'Models', operationId, summary, answers: { 'application/json': answer } };
+}

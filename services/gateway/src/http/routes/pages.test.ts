@@ -1,0 +1,162 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { dialects } from '../../dialects/index.ts';
+import { startGatewayUnderTest } from '../../../testing/gateway-under-test.ts';
+import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';
+import { expectGolden } from '../../../testing/golden.ts';
+import { call } from '../../../testing/http-call.ts';
+import { gatewayRoutes } from './routes.ts';
+
+let under: GatewayUnderTest;
+beforeAll(async () => {
+  under = await startGatewayUnderTest();
+});
+afterAll(() => under.stop());
+
+const get = (path: string) => call(under.url, 'GET', path, { token: null });
+
+describe('the OpenAPI document', () => {
+  test('is as agreed', async () => {
+    expectGolden('openapi', (await get('/openapi.json')).json);
+  });
+  test('names every operation once, and every parameter of a path', async () => {
+    const { paths } = (await get('/openapi.json')).json as {
+      paths: Record<string, Record<string, { operationId: string; parameters?: { in: string; name: string }[] }>>;
+    };
+    const operations = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.values(methods).map((operation) => ({ path, ...operation })),
+    );
+    const ids = operations.map(({ operationId }) => operationId);
+
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const { path, parameters = [] } of operations) {
+      expect(parameters.filter(({ in: place }) => place === 'path').map(({ name }) => name)).toEqual(
+        [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name),
+      );
+    }
+  });
+  test('has schemas that a validator takes, and that take what the examples of the contract are', async () => {
+    const document = (await get('/openapi.json')).json;
+    const ajv = new Ajv2020({
+      strict: false,
+      discriminator: true,
+      allErrors: true,
+      formats: { binary: true, date: true, 'date-time': true },
+    });
+    ajv.addSchema(document, 'openapi');
+    for (const name of Object.keys(document.components.schemas))
+      expect(ajv.getSchema(`openapi#/components/schemas/${name}`)).toBeDefined();
+    const check = (name: string, value: unknown): boolean =>
+      ajv.getSchema(`openapi#/components/schemas/${name}`)!(value) as boolean;
+
+    expect(
+      check('VideoGeneration', {
+        model: 'Alpha-H3',
+        content: [{ type: 'text', text: 'x' }],
+        duration: 5,
+        resolution: '768P',
+        ratio: '16:9',
+      }),
+    ).toBe(true);
+    expect(
+      check('VideoGeneration', {
+        model: 'Alpha-H3',
+        content: [{ type: 'text', text: 'x' }],
+        duration: 5,
+        resolution: '768P',
+        prompt: 'x',
+      }),
+    ).toBe(false);
+    expect(check('VideoCreate', { model: 'Alpha-H3', prompt: 'x', anything: 1 })).toBe(true);
+    for (const nothing of [{}, { model: 'Alpha-H3' }, { model: 'Alpha-H3', prompt: ' ' }, { prompt: 'x' }])
+      expect(check('VideoCreate', nothing)).toBe(false);
+    expect(check('Error', { error: { message: 'x', type: 'y', param: null, code: 'z' } })).toBe(true);
+  });
+  test('points to nothing that is not there', async () => {
+    const { text, json } = await get('/openapi.json');
+
+    for (const [, kind, name] of text.matchAll(/"#\/components\/(\w+)\/(\w+)"/g))
+      expect(json.components[kind!]).toHaveProperty(name!);
+  });
+  test('has every route that is mounted, but for its own pages and the addresses of upstreams, and no other', async () => {
+    const { paths } = (await get('/openapi.json')).json as { paths: Record<string, Record<string, object>> };
+    const named = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    const mounted = gatewayRoutes(dialects, {} as never, under.url)
+      .filter(({ doc }) => doc.tag !== 'About' && doc.tag !== 'Internal')
+      .flatMap(({ methods, path }) =>
+        (methods === 'all' ? ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'] : methods).map(
+          (method) => `${method} ${path.replace('{+', '{')}`,
+        ),
+      );
+
+    expect(named.toSorted()).toEqual(mounted.toSorted());
+  });
+  test('names for every operation what every operation can answer', async () => {
+    const { paths } = (await get('/openapi.json')).json as {
+      paths: Record<string, Record<string, { security: object[]; requestBody?: object; responses: object }>>;
+    };
+
+    for (const { security, requestBody, responses } of Object.values(paths).flatMap((methods) =>
+      Object.values(methods),
+    )) {
+      const expected = [
+        '500',
+        '503',
+        ...(security.length === 0 ? [] : ['401', '403', '429']),
+        ...(requestBody === undefined ? [] : ['400', '413', '415']),
+      ];
+      expect(Object.keys(responses)).toEqual(expect.arrayContaining(expected));
+    }
+  });
+});
+
+describe('the page', () => {
+  test('comes with a policy that lets nothing in from elsewhere', async () => {
+    const { headers, text } = await get('/docs');
+
+    expect(headers['content-security-policy']).toMatch(/^default-src 'none'; script-src 'self';/);
+    expect(headers['content-security-policy']).not.toMatch(/https?:|\*/);
+    expect(text).not.toMatch(/https?:/);
+    expect(text).not.toMatch(/<script>/);
+  });
+  test.each(['/docs/swagger-ui.css', '/docs/swagger-ui-bundle.js', '/docs/start.js', '/docs/favicon-32x32.png'])(
+    'has %s',
+    async (path) => {
+      const { status, headers, text } = await get(path);
+
+      expect(status).toBe(200);
+      expect(headers['content-type']).toMatch(/^(text\/(css|javascript)|image\/png)/);
+      expect(text.length).toBeGreaterThan(100);
+    },
+  );
+});
+
+describe('the numbers', () => {
+  const seen = async (
+    settings: Parameters<typeof startGatewayUnderTest>[0],
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<number> => {
+    const other = await startGatewayUnderTest(settings);
+    const { status } = await call(`http://127.0.0.1:${String(other.gateway.port)}`, 'GET', '/metrics', {
+      token: null,
+      headers,
+    });
+    await other.stop();
+    return status;
+  };
+
+  test('are shown on a loopback address to the machine itself', async () => {
+    expect(await seen({})).toBe(200);
+  });
+  test.each(['x-forwarded-for', 'forwarded', 'via'])('are not shown to a proxy (%s)', async (header) => {
+    expect(await seen({}, { [header]: '10.0.0.1' })).toBe(404);
+  });
+  test('are not shown on any other address', async () => {
+    expect(await seen({ host: '0.0.0.0' })).toBe(404);
+  });
+  test('are not shown in public where the operator has a port', async () => {
+    expect(await seen({ admin: '127.0.0.1:0' })).toBe(404);
+  });
+});

@@ -1,0 +1,294 @@
+import http from 'node:http';
+import { create } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { TaskKind } from '@reelgate/proto/tasks/v1/order';
+import { TaskState } from '@reelgate/proto/tasks/v1/task';
+import type { Task } from '@reelgate/proto/tasks/v1/task';
+import { TaskChangedSchema } from '@reelgate/proto/tasks/v1/task_events';
+import { Problem } from '@reelgate/platform/problem';
+import { TASK_ID, aCompletedTask, aTask, anOrder } from '../../../testing/a-task.ts';
+import { TOKEN } from '../../../testing/fake-services.ts';
+import { startGatewayUnderTest } from '../../../testing/gateway-under-test.ts';
+import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';
+import { call } from '../../../testing/http-call.ts';
+
+const STATUS = `/v1/videos/${TASK_ID}`;
+const QUERY = `/v2/query/video_generation/${TASK_ID}`;
+const FLAT = `/v1/video/generations/${TASK_ID}`;
+
+let under: GatewayUnderTest;
+beforeEach(async () => {
+  under = await startGatewayUnderTest();
+  put(aTask());
+});
+afterEach(() => under.stop());
+
+const put = (task: Task): void => {
+  under.tasks.tasks.set(`demo/${task.id}`, task);
+};
+/** As the tasks service tells it. */
+const change = (task: Task): void => {
+  put(task);
+  under.bus.announce(
+    TaskChangedSchema,
+    create(TaskChangedSchema, { taskId: task.id, accountId: 'demo', state: task.state }),
+  );
+};
+const get = (path: string, headers: Readonly<Record<string, string>> = {}) => call(under.url, 'GET', path, { headers });
+/** Lets what was sent arrive. */
+const until = async (condition: () => boolean): Promise<void> => {
+  for (let turn = 0; turn < 2000 && !condition(); turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  expect(condition()).toBe(true);
+};
+
+describe('a status read', () => {
+  test('is rendered in the dialect of its path, from one call', async () => {
+    const [compat, vendor, flat] = [await get(STATUS), await get(QUERY), await get(FLAT)];
+
+    expect(compat.json).toMatchObject({ id: TASK_ID, object: 'video', status: 'queued' });
+    expect(vendor.json).toMatchObject({
+      task_id: TASK_ID,
+      status: 'queued',
+      task: { id: TASK_ID, status: 'queued', usage: {} },
+    });
+    expect(flat.json).toEqual({ task_id: TASK_ID, id: TASK_ID, status: 'queued' });
+    expect(under.tasks.calls).toEqual(['getTask']);
+  });
+  test('of a task that goes on says when to look again', async () => {
+    put(aTask({ pollAfterMs: 2400n }));
+
+    expect((await get(QUERY)).headers).toMatchObject({
+      'openai-poll-after-ms': '2400',
+      'retry-after': '3',
+      'cache-control': 'no-store',
+    });
+  });
+  test('of a finished one does not', async () => {
+    put(aCompletedTask());
+
+    expect((await get(STATUS)).headers).not.toHaveProperty('openai-poll-after-ms');
+    expect((await get(STATUS)).headers).not.toHaveProperty('retry-after');
+  });
+  test('shows a change as soon as it is told of', async () => {
+    await get(STATUS);
+    change(aCompletedTask());
+
+    expect((await get(STATUS)).json.status).toBe('completed');
+  });
+  test("of another account's task is that of an unknown one", async () => {
+    under.billing.tokens.set('rg_token-of-other', { accountId: 'other' });
+    const theirs = await call(under.url, 'GET', QUERY, {
+      token: 'rg_token-of-other',
+      headers: { 'x-request-id': 'same' },
+    });
+    const unknown = await call(under.url, 'GET', '/v2/query/video_generation/task_00000000000000000000000000', {
+      headers: { 'x-request-id': 'same' },
+    });
+
+    expect([theirs.status, theirs.text]).toEqual([404, unknown.text]);
+  });
+  test.each(['abc', '424010985738629', '%3Cscript%3E', '%zz', 'x'.repeat(100), 'a%2Fb'])(
+    'of %j is that of an unknown one',
+    async (id) => {
+      expect((await get(`/v1/videos/${id}`)).json.error.code).toBe('task_not_found');
+    },
+  );
+  test('with HEAD has no body', async () => {
+    const answer = await call(under.url, 'HEAD', STATUS);
+
+    expect([answer.status, answer.text]).toEqual([200, '']);
+  });
+});
+
+describe('a read that waits', () => {
+  test('is answered when the status changes', async () => {
+    const waiting = get(STATUS, { prefer: 'wait=20' });
+    await until(() => under.tasks.calls.length === 1);
+    change(aTask({ state: TaskState.IN_PROGRESS }));
+    const answer = await waiting;
+
+    expect(answer.json.status).toBe('in_progress');
+    expect(answer.headers['preference-applied']).toBe('wait=20');
+    expect(under.tasks.calls).toHaveLength(2);
+  });
+  test('is answered when the time is over', async () => {
+    const waiting = get(QUERY, { prefer: 'respond-async, wait=2' });
+    await until(() => under.tasks.calls.length === 1);
+    await under.clock.advance(2000);
+
+    expect((await waiting).json.status).toBe('queued');
+  });
+  test('waits a minute at the most', async () => {
+    const waiting = get(QUERY, { prefer: 'wait=3600' });
+    await until(() => under.tasks.calls.length === 1);
+    await under.clock.advance(60_000);
+
+    expect((await waiting).headers['preference-applied']).toBe('wait=60');
+  });
+  test.each(['wait=0', 'wait=x', 'wait', 'respond-async'])('does not wait for %j', async (prefer) => {
+    expect((await get(STATUS, { prefer })).headers).not.toHaveProperty('preference-applied');
+  });
+  test('is answered before the gateway stops', async () => {
+    const waiting = get(STATUS, { prefer: 'wait=60' });
+    await until(() => under.tasks.calls.length === 1);
+    await under.gateway.stop();
+
+    expect((await waiting).json.status).toBe('queued');
+  });
+  test('is given up when the client goes', async () => {
+    const request = http.get(`${under.url}${STATUS}`, {
+      headers: { authorization: `Bearer ${TOKEN}`, prefer: 'wait=20' },
+    });
+    request.on('error', () => undefined);
+    await until(() => under.tasks.calls.length === 1);
+    request.destroy();
+    let metrics = '';
+    for (let look = 0; look < 200 && !metrics.includes('status="499"'); look += 1)
+      metrics = (await get('/metrics')).text;
+    expect(metrics).toContain('status="499"');
+
+    change(aTask({ state: TaskState.IN_PROGRESS }));
+    await get('/v1/models');
+    expect(under.tasks.calls).toHaveLength(1);
+  });
+});
+
+describe('content', () => {
+  test('is the stored object, for GET and HEAD', async () => {
+    put(aCompletedTask());
+    const answer = await get(`${STATUS}/content`, { 'x-request-id': 'mine' });
+
+    expect([answer.status, answer.text, answer.headers['x-request-id']]).toEqual([
+      200,
+      `obj_0123456789 ${TASK_ID}.mp4`,
+      'mine',
+    ]);
+    expect((await call(under.url, 'HEAD', `${STATUS}/content`)).status).toBe(200);
+  });
+  test('of a context-IR task is its prompt as JSON', async () => {
+    put(aCompletedTask({ order: anOrder({ kind: TaskKind.CONTEXT_IR }), result: { prompt: 'better words' } }));
+    const answer = await get(`${STATUS}/content`);
+
+    expect([answer.json, answer.headers['content-type']]).toEqual([
+      { prompt: 'better words' },
+      'application/json; charset=utf-8',
+    ]);
+    expect(under.media.served).toEqual([]);
+  });
+  test.each<[string, Task, number, string, RegExp]>([
+    ['queued', aTask(), 409, 'task_not_completed', /queued/],
+    ['in progress', aTask({ state: TaskState.IN_PROGRESS }), 409, 'task_not_completed', /in_progress/],
+    [
+      'in a state that nobody knows',
+      aTask({ unrecognisedStatus: 'paused_by_moon' }),
+      409,
+      'task_not_completed',
+      /paused_by_moon/,
+    ],
+    ['failed', aTask({ state: TaskState.FAILED }), 409, 'task_not_completed', /failed/],
+    [
+      'expired',
+      aCompletedTask({ expiresAt: timestampFromMs(Date.UTC(2026, 0, 1)) }),
+      410,
+      'result_expired',
+      /no longer/,
+    ],
+  ])('of a task that is %s is refused', async (_what, task, status, code, message) => {
+    put(task);
+    const answer = await get(`${STATUS}/content`);
+
+    expect([answer.status, answer.json.error.code]).toEqual([status, code]);
+    expect(answer.json.error.message).toMatch(message);
+    expect(answer.headers['x-should-retry']).toBe(status === 409 ? 'false' : undefined);
+    expect(answer.headers['retry-after']).toBe(status === 409 ? '3' : undefined);
+    expect(under.media.served).toEqual([]);
+  });
+  test('is the video and no thumbnail', async () => {
+    put(aCompletedTask());
+
+    expect((await get(`${STATUS}/content?variant=spritesheet`)).status).toBe(400);
+    expect((await get(`${STATUS}/content?variant=thumbnail`)).status).toBe(200);
+    expect((await get(`${STATUS}/content?variant=video`)).status).toBe(200);
+  });
+  test('that cannot be reached is a fault of ours, without a word of where it lies', async () => {
+    put(aCompletedTask());
+    under.media.port.serve = async () => {
+      throw new Problem({
+        kind: 'unavailable',
+        reason: 'service_unavailable',
+        message: 'a part of the service cannot be reached; try again',
+      });
+    };
+
+    expect((await get(`${STATUS}/content`)).status).toBe(503);
+  });
+  test('by its link needs no token', async () => {
+    const answer = await call(under.url, 'GET', '/ximg/obj_1.mp4?exp=1&sig=x', { token: null });
+
+    expect([answer.status, answer.text]).toEqual([200, '/ximg/obj_1.mp4?exp=1&sig=x']);
+  });
+});
+
+describe('lists', () => {
+  test("are pages of the caller's own tasks, in both shapes", async () => {
+    const compat = await get('/v1/videos?limit=2&order=asc&after=task_0');
+    const vendor = await get('/v2/query/video_generation?page_num=2&page_size=5');
+
+    expect(compat.json).toMatchObject({ object: 'list', first_id: TASK_ID, last_id: TASK_ID, has_more: false });
+    expect(vendor.json).toMatchObject({ total: 1, items: [{ id: TASK_ID }] });
+    expect(under.tasks.lists).toMatchObject([
+      { accountId: 'demo', limit: 2, ascending: true, after: 'task_0' },
+      { accountId: 'demo', limit: 5, offset: 5, withTotal: true },
+    ]);
+  });
+  test('do not take a bad query', async () => {
+    expect((await get('/v1/videos?limit=0')).json.error).toMatchObject({ code: 'invalid_request', param: 'limit' });
+    expect(under.tasks.calls).toEqual([]);
+  });
+});
+
+describe('an end', () => {
+  test('of a queued task is a cancel in both dialects', async () => {
+    expect((await call(under.url, 'POST', `${STATUS}/cancel`)).json).toMatchObject({ id: TASK_ID, object: 'video' });
+    expect((await call(under.url, 'DELETE', `/v2/video_generation/${TASK_ID}`)).json).toEqual({
+      task_id: TASK_ID,
+      action: 'cancelled',
+      status: 'cancelled',
+    });
+    expect(under.tasks.calls).toEqual(['cancelTask', 'cancelTask']);
+  });
+  test('of a finished task is its removal, and the next read knows', async () => {
+    put(aCompletedTask());
+    await get(STATUS);
+    expect((await call(under.url, 'DELETE', STATUS)).json).toEqual({
+      id: TASK_ID,
+      object: 'video.deleted',
+      deleted: true,
+    });
+    expect((await get(STATUS)).status).toBe(404);
+  });
+  test("of a finished task by the vendor's path is refused, so that a late cancel removes no result", async () => {
+    put(aCompletedTask());
+    under.tasks.refuse(
+      'cancelTask',
+      new Problem({ kind: 'conflict', reason: 'task_not_cancellable', message: 'the task is completed' }),
+    );
+
+    expect((await call(under.url, 'DELETE', `/v2/video_generation/${TASK_ID}`)).status).toBe(409);
+    expect(under.tasks.calls).not.toContain('deleteTask');
+  });
+  test('at the wrong moment is a conflict', async () => {
+    under.tasks.refuse(
+      'cancelTask',
+      new Problem({ kind: 'conflict', reason: 'task_not_cancellable', message: 'the task is in_progress' }),
+    );
+    const answer = await call(under.url, 'POST', `${STATUS}/cancel`);
+
+    expect([answer.status, answer.json.error.code, answer.headers['x-should-retry']]).toEqual([
+      409,
+      'task_not_cancellable',
+      'false',
+    ]);
+  });
+});

@@ -1,0 +1,59 @@
+import { relayEndpoints } from '../../relay/endpoints.ts';
+import type { RelayEndpoint } from '../../relay/endpoints.ts';
+import type { Exchange } from '../exchange.ts';
+import { freezeCall } from '../relay/freeze-call.ts';
+import type { GatewayParts } from '../gateway-parts.ts';
+import { responseSink } from '../relay/response-sink.ts';
+import type { RouteDoc, RouteEntry } from './route.ts';
+
+const ANYTHING = { type: 'object' };
+const TEXT = { type: 'string' };
+const BYTES = { type: 'string', format: 'binary' };
+const DESCRIPTION =
+  'The body goes to an upstream as it is, but for the name of the model, and its answer comes back as it is. A channel has to adapt';
+
+/** The synchronous capabilities at their own paths. */
+export function relayRoutes(parts: GatewayParts): RouteEntry[] {
+  return relayEndpoints.map((endpoint): RouteEntry => ({
+    methods: [endpoint.method],
+    path: endpoint.path,
+    token: { counts: 'calls' },
+    writesHead: true,
+    handle: (exchange) => relay(parts, endpoint, exchange),
+    doc: docOf(endpoint),
+  }));
+}
+
+/** From the first byte on the answer is not Koa's; what goes wrong before it is refused as anywhere. */
+async function relay(parts: GatewayParts, endpoint: RelayEndpoint, exchange: Exchange): Promise<void> {
+  const call = await freezeCall(parts, exchange, { endpoint, path: exchange.path, params: exchange.params });
+  exchange.state.model = call.model;
+  await parts.relay.call(call, responseSink(exchange.res, exchange.state.head), exchange.state.gone);
+  exchange.respond = false;
+}
+
+/** What the gateway itself requires of a body. The upstream checks the rest. */
+const WITH_MODEL = {
+  type: 'object',
+  required: ['model'],
+  properties: { model: { type: 'string', minLength: 1, description: 'Id of the model.' } },
+};
+const FORM_WITH_MODEL = { ...WITH_MODEL, properties: { ...WITH_MODEL.properties, file: BYTES, image: BYTES } };
+
+function docOf({ name, path, model, takesForms, answersAlso, summary }: RelayEndpoint): RouteDoc {
+  const json = model === 'body' ? WITH_MODEL : ANYTHING;
+  const operationId = `relay_${path.replace(/\W+/g, '_').replace(/^_|_$/g, '')}`;
+  return {
+    tag: 'Relayed',
+    operationId,
+    summary,
+    description: `${DESCRIPTION} ${name}.`,
+    isRelayed: true,
+    json,
+    ...(takesForms ? { form: FORM_WITH_MODEL } : {}),
+    answers: {
+      'application/json': ANYTHING,
+      ...Object.fromEntries(answersAlso.map((type) => [type, type.startsWith('audio/') ? BYTES : TEXT])),
+    },
+  };
+}

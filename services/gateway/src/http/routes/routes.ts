@@ -1,0 +1,37 @@
+import type { Dialect } from '../../dialects/dialect.ts';
+import { asyncRoutes } from './async-routes.ts';
+import { callbackRoutes } from './callback-routes.ts';
+import { contentRoutes } from './content-routes.ts';
+import { estimateRoute } from './estimate-route.ts';
+import type { GatewayParts } from '../gateway-parts.ts';
+import { modelRoutes } from './model-routes.ts';
+import { pageRoutes } from './page-routes.ts';
+import { realtimeRoute } from './realtime-route.ts';
+import { relayRoutes } from './relay-routes.ts';
+import type { RouteEntry } from './route.ts';
+import { taskRoutes } from './task-routes.ts';
+import { unsupportedRoutes } from './unsupported-routes.ts';
+import { usageRoute } from './usage-route.ts';
+
+/** Every route of the gateway; the first one that matches takes a request. */
+export function gatewayRoutes(
+  dialects: readonly Dialect[],
+  parts: GatewayParts,
+  publicUrl: string,
+): readonly RouteEntry[] {
+  const routes = [
+    estimateRoute(
+      dialects.flatMap(({ creates }) => creates),
+      parts,
+    ),
+    ...taskRoutes(dialects, parts),
+    ...contentRoutes(parts),
+    ...modelRoutes(parts),
+    usageRoute(parts),
+    ...relayRoutes(parts),
+    realtimeRoute(),
+    ...asyncRoutes(parts),
+    ...unsupportedRoutes(),
+  ];
+  return [...routes, ...pageRoutes(routes, publicUrl), ...callbackRoutes(parts)];
+}

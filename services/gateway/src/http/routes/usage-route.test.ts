@@ -1,0 +1,151 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { timestampMs } from '@bufbuild/protobuf/wkt';
+import { Problem } from '@reelgate/platform/problem';
+import { UsageGroup } from '@reelgate/proto/billing/v1/usage_service';
+import { startGatewayUnderTest } from '../../../testing/gateway-under-test.ts';
+import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';
+import { call } from '../../../testing/http-call.ts';
+
+let under: GatewayUnderTest;
+beforeEach(async () => {
+  under = await startGatewayUnderTest();
+});
+afterEach(() => under.stop());
+
+const read = (query = '', headers: Readonly<Record<string, string>> = {}) =>
+  call(under.url, 'GET', `/v1/usage${query}`, { headers });
+const asked = () =>
+  under.usage.asked.map(({ accountId, from, to, groupBy }) => ({
+    accountId,
+    from: new Date(timestampMs(from!)).toISOString(),
+    to: new Date(timestampMs(to!)).toISOString(),
+    groupBy,
+  }));
+
+describe('the use of an account', () => {
+  test('is shown as JSON, by day and for the last thirty days, where nothing else is asked', async () => {
+    const { status, headers, json } = await read();
+
+    expect([status, headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
+    expect(asked()).toEqual([
+      { accountId: 'demo', from: '2025-12-02T00:00:00.000Z', to: '2026-01-01T01:00:00.000Z', groupBy: UsageGroup.DAY },
+    ]);
+    expect(json).toEqual({
+      object: 'usage',
+      account: 'demo',
+      currency: 'USD',
+      from: '2025-12-02T00:00:00.000Z',
+      to: '2026-01-01T01:00:00.000Z',
+      group_by: 'day',
+      data: [
+        {
+          day: '2026-01-01',
+          amount: '0.73',
+          requests: 2,
+          seconds: 11,
+          input_tokens: 1500,
+          cached_input_tokens: 400,
+          output_tokens: 100,
+          images: 2,
+          characters: 0,
+        },
+      ],
+      total: {
+        amount: '0.73',
+        requests: 2,
+        seconds: 11,
+        input_tokens: 1500,
+        cached_input_tokens: 400,
+        output_tokens: 100,
+        images: 2,
+        characters: 0,
+      },
+      has_more: false,
+    });
+  });
+
+  test.each([
+    [
+      'days, the last one included',
+      '?from=2026-11-01&to=2026-11-30',
+      '2026-11-01T00:00:00.000Z',
+      '2026-12-01T00:00:00.000Z',
+    ],
+    [
+      'moments',
+      '?from=2026-11-01T10:00:00Z&to=2026-11-01T12:00:00%2B01:00',
+      '2026-11-01T10:00:00.000Z',
+      '2026-11-01T11:00:00.000Z',
+    ],
+    ['unix seconds', '?from=1767225600&to=1767229200', '2026-01-01T00:00:00.000Z', '2026-01-01T01:00:00.000Z'],
+    ['an end alone', '?to=2026-01-31', '2026-01-01T00:00:00.000Z', '2026-02-01T00:00:00.000Z'],
+  ])('is asked for %s', async (_what, query, from, to) => {
+    await read(query);
+
+    expect(asked()).toMatchObject([{ from, to }]);
+  });
+
+  test.each([
+    ['model', UsageGroup.MODEL],
+    ['day', UsageGroup.DAY],
+    ['token', UsageGroup.TOKEN],
+  ] as const)('is grouped by %s', async (word, groupBy) => {
+    const { json } = await read(`?group_by=${word}`);
+
+    expect(asked()).toMatchObject([{ groupBy }]);
+    expect(json.data[0]).toHaveProperty(word);
+  });
+
+  test.each([
+    ['the query', '?group_by=token&format=csv', {}],
+    ['the header', '?group_by=token', { accept: 'text/csv' }],
+  ])('is a table where %s wants one', async (_what, query, headers) => {
+    under.usage.name = '=SUM("a",1)';
+
+    const { headers: answered, text } = await read(query, headers);
+
+    expect(answered['content-type']).toBe('text/csv; charset=utf-8');
+    expect(text).toBe(
+      'token,name,amount,currency,requests,seconds,input_tokens,cached_input_tokens,output_tokens,images,characters\r\n2026-01-01,"\'=SUM(""a"",1)",0.73,USD,2,11,1500,400,100,2,0\r\n',
+    );
+  });
+
+  test.each(['*/*', 'application/json', 'application/json, text/csv;q=0.5'])(
+    'is JSON for a client that takes %s',
+    async (accept) => {
+      expect((await read('', { accept })).json.object).toBe('usage');
+    },
+  );
+
+  test.each([
+    ['from', '?from=yesterday'],
+    ['to', '?to=2026-02-30'],
+    ['group_by', '?group_by=week'],
+    ['format', '?format=xml'],
+  ])('is not asked for with a wrong %s', async (param, query) => {
+    const { status, json } = await read(query);
+
+    expect([status, json.error.code, json.error.param]).toEqual([400, 'invalid_request', param]);
+    expect(under.usage.asked).toEqual([]);
+  });
+
+  test('is refused in the words of billing', async () => {
+    under.usage.refusal = new Problem({
+      kind: 'invalid',
+      reason: 'invalid_request',
+      field: 'to',
+      message: 'must be at most 366 days after from',
+    });
+
+    expect((await read('?from=2020-01-01&to=2026-01-01')).json.error).toMatchObject({
+      code: 'invalid_request',
+      param: 'to',
+      message: 'to must be at most 366 days after from',
+    });
+  });
+
+  test('is for those with a token alone', async () => {
+    expect((await call(under.url, 'GET', '/v1/usage', { token: null })).status).toBe(401);
+    expect(under.usage.asked).toEqual([]);
+  });
+});
