@@ -4,7 +4,7 @@
  */
 const service = '^services/(gateway|tasks|billing|media)/src/';
 const tests = '\\.test\\.ts$|/testing/|^test/';
-const concrete = '/src/(store|blobs|counters)/(sql|disk|s3|redis|memory|local)-|/src/channels/adapters/';
+const concrete = '/src/(store|store/[a-z]+|blobs|counters)/(sql|disk|s3|redis|memory|local)-|/src/channels/adapters/';
 const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
 
 /** A library that opens connections, and the one place that may use it. */

@@ -5,7 +5,7 @@ import { systemClock } from '@reelgate/platform/clock';
 import { newIds } from '@reelgate/platform/ids';
 import { openSql } from '@reelgate/platform/sql/open-sql';
 import type { Sql } from '@reelgate/platform/sql/sql';
-import { sqlTaskStore } from '@reelgate/tasks/store/sql-task-store';
+import { sqlTaskStore } from '@reelgate/tasks/store/tasks/sql-task-store';
 import { median } from './load.ts';
 import type { Line } from './table.ts';
 

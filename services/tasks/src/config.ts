@@ -5,7 +5,7 @@ import { ADAPTERS } from './channels/adapters/index.ts';
 import type { Model } from './domain/model.ts';
 import type { PollPlan } from './domain/poll-interval.ts';
 import type { Limits } from './operations/deps.ts';
-import type { JobLimits } from './operations/job-deps.ts';
+import type { JobLimits } from './operations/jobs/job-deps.ts';
 
 export { ALPHA } from './domain/model.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { openMetrics } from '@reelgate/platform/metrics/metrics';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
-import { openFleet } from './channels/fleet.ts';
+import { openFleet } from './channels/channel-registry.ts';
 import { watchCircuits } from './counts.ts';
 import { channelSettings } from '../testing/channel-settings.ts';
 import type { Channel } from './channels/channel.ts';

@@ -1,9 +1,9 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import type { CircuitState } from '@reelgate/platform/limits/circuit-breaker';
-import type { Fleet } from './channels/fleet.ts';
+import type { Fleet } from './channels/channel-registry.ts';
 import type { Counts } from './operations/deps.ts';
-import type { JobCounts } from './operations/job-deps.ts';
+import type { JobCounts } from './operations/jobs/job-deps.ts';
 import type { JobStore } from './store/job-store.ts';
 
 /** The numbers of this service, in the words that dashboards know. */

@@ -213,7 +213,7 @@ export function channelContract({ name, factory, fixtures }: AdapterSubject): vo
     JSON.parse(JSON.stringify(seen).replaceAll(upstream.url + PREFIX, '{base}'));
 
   describe('look', () => {
-    test.each(cases<LookAnswer>('looks'))('understands %s', async (_name, { answer, look }) => {
+    test.each(cases<LookAnswer>('polls'))('understands %s', async (_name, { answer, look }) => {
       upstream.script(answer);
 
       const seen = await open().look(UPSTREAM_ID, signal());
@@ -306,7 +306,7 @@ export function channelContract({ name, factory, fixtures }: AdapterSubject): vo
     const channel = open();
     const answers = fc.record({
       status: fc.constantFrom(200, 201, 400, 404, 409, 429, 500, 502),
-      json: answersLike(cases<LookAnswer>('looks').map(([, { answer }]) => answer)),
+      json: answersLike(cases<LookAnswer>('polls').map(([, { answer }]) => answer)),
     });
     await fc.assert(
       fc.asyncProperty(answers, async (answer) => {

@@ -1,4 +1,4 @@
-import { tokenNotFound } from '../src/operations/refusals.ts';
+import { tokenNotFound } from '../src/operations/task-refusals.ts';
 import type { Tokens } from '../src/operations/cached-tokens.ts';
 
 /** Tokens that may do everything, in every account, but for what a test says of one. */

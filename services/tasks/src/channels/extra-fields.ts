@@ -1,4 +1,4 @@
-import { objectOf } from './answer.ts';
+import { objectOf } from './json-fields.ts';
 
 /** A value that can be passed on. It has no inner structure in which an address could hide. */
 export type ExtraValue = string | number | boolean;

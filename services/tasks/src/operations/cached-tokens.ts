@@ -1,7 +1,7 @@
 import { isRecent } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
 import type { FindToken, TokenRights } from '../clients/tokens.ts';
-import { tokenExpired, tokenNotFound, tokenRequired } from './refusals.ts';
+import { tokenExpired, tokenNotFound, tokenRequired } from './task-refusals.ts';
 
 const KNOWN_MAX = 20_000;
 const FRESH_MS = 10_000;

@@ -1,7 +1,7 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
-import type { Fleet } from '../channels/fleet.ts';
+import type { Fleet } from '../channels/channel-registry.ts';
 import type { Billing } from '../clients/billing.ts';
 import type { Media } from '../clients/media.ts';
 import type { Model } from '../domain/model.ts';

@@ -1,10 +1,10 @@
 import type { Implementation } from '@reelgate/platform/rpc/service';
 import type { CreateJobRequest, JobService } from '@reelgate/proto/tasks/v1/job_service';
 import type { Tokens } from '../operations/cached-tokens.ts';
-import { createJob } from '../operations/create-job.ts';
-import type { JobRequest } from '../operations/create-job.ts';
-import type { JobDeps } from '../operations/job-deps.ts';
-import { callDigest } from '../operations/request-digest.ts';
+import { createJob } from '../operations/jobs/create-job.ts';
+import type { JobRequest } from '../operations/jobs/create-job.ts';
+import type { JobDeps } from '../operations/jobs/job-deps.ts';
+import { callDigest } from '../operations/creates/request-digest.ts';
 import {
   RENEWED_MAX,
   finishJob,
@@ -14,7 +14,7 @@ import {
   returnJob,
   startJob,
   withdrawJob,
-} from '../operations/work-jobs.ts';
+} from '../operations/jobs/work-jobs.ts';
 import { atMost } from './list-request.ts';
 import { fromWireAnswer, fromWireCall, fromWireLease, toWireCall, toWireJob, toWireNewJob } from './mapping-job.ts';
 

@@ -3,9 +3,9 @@ import { assertOwner } from '@reelgate/platform/rpc/access';
 import type { Implementation } from '@reelgate/platform/rpc/service';
 import type { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import type { Job } from '../domain/job.ts';
-import type { JobDeps } from '../operations/job-deps.ts';
-import { assertPosition } from '../operations/assert-position.ts';
-import { jobNotFound } from '../operations/refusals.ts';
+import type { JobDeps } from '../operations/jobs/job-deps.ts';
+import { assertPosition } from '../operations/reads/assert-position.ts';
+import { jobNotFound } from '../operations/task-refusals.ts';
 import { readLimit, readStateFilter } from './list-request.ts';
 import { toWireJob } from './mapping-job.ts';
 

@@ -9,7 +9,7 @@ import { channelSettings } from '../../testing/channel-settings.ts';
 import { LOST, refused } from '../../testing/fake-upstream.ts';
 import { useJobWorlds } from '../../testing/jobs/open-job-world.ts';
 import { useWorlds } from '../../testing/open-world.ts';
-import { raiseAttention } from '../operations/raise-attention.ts';
+import { raiseAttention } from '../operations/attention/raise-attention.ts';
 import { operatorService } from './operator-service.ts';
 
 const openWorld = useWorlds();

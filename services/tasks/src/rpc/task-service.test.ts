@@ -15,7 +15,7 @@ import type { World } from '../../testing/open-world.ts';
 import { someTokens } from '../../testing/tokens.ts';
 import { aContextIr, anImage, anOrder, aText } from '../../testing/orders.ts';
 import type { Order } from '../domain/order.ts';
-import { applyReport } from '../operations/apply-report.ts';
+import { applyReport } from '../operations/polls/apply-report.ts';
 import { toWireOrder } from './mapping-order.ts';
 import { taskService } from './task-service.ts';
 

@@ -7,8 +7,8 @@ import { openSql } from '@reelgate/platform/sql/open-sql';
 import type { Sql, SqlQuery, SqlRow, SqlValue } from '@reelgate/platform/sql/sql';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { JobRetentionStore, JobStore } from './job-store.ts';
-import { sqlJobs } from './sql-jobs.ts';
-import { sqlTaskStore } from './sql-task-store.ts';
+import { sqlJobs } from './jobs/sql-jobs.ts';
+import { sqlTaskStore } from './tasks/sql-task-store.ts';
 import type { TaskStore } from './task-store.ts';
 
 const MIGRATIONS = path.join(import.meta.dirname, '../../migrations');

@@ -1,10 +1,10 @@
 import type { Channel, Look } from '../channels/channel.ts';
-import type { Berth } from '../channels/fleet.ts';
+import type { Berth } from '../channels/channel-registry.ts';
 import { longestInterval } from '../domain/poll-interval.ts';
 import type { Task } from '../domain/task.ts';
-import { applyReport } from '../operations/apply-report.ts';
+import { applyReport } from '../operations/polls/apply-report.ts';
 import type { Deps } from '../operations/deps.ts';
-import { postpone } from '../operations/postpone.ts';
+import { postpone } from '../operations/polls/postpone.ts';
 
 const PARALLEL_MAX = 64;
 /** With those whose look is over and whose result is being fetched, which keep nobody waiting until there are so many. */

@@ -1,4 +1,4 @@
-import { settleTask } from '../operations/settle-task.ts';
+import { settleTask } from '../operations/ends/settle-task.ts';
 import type { Deps } from '../operations/deps.ts';
 import type { Unsettled } from '../store/task-store.ts';
 

@@ -1,4 +1,4 @@
-import { objectOf, textOf } from '../answer.ts';
+import { objectOf, textOf } from '../json-fields.ts';
 
 /** A refusal in the vendor's own words. */
 export interface BusinessError {

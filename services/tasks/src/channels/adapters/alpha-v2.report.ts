@@ -1,8 +1,8 @@
 import type { Kind } from '../../domain/order.ts';
 import type { Report } from '../../domain/report.ts';
 import type { Usage } from '../../domain/task.ts';
-import { countOf, objectOf, textOf } from '../answer.ts';
-import type { Json } from '../answer.ts';
+import { countOf, objectOf, textOf } from '../json-fields.ts';
+import type { Json } from '../json-fields.ts';
 import type { ListedWork } from '../channel.ts';
 
 const KINDS: Readonly<Record<string, Kind>> = {

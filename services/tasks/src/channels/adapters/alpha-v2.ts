@@ -1,7 +1,7 @@
-import { objectOf, textOf } from '../answer.ts';
+import { objectOf, textOf } from '../json-fields.ts';
 import type { Attempt, Channel, ChannelFactory, ListedWork, Look, Submission } from '../channel.ts';
-import { upstreamHttp } from '../toolkit.ts';
-import type { UpstreamAnswer } from '../toolkit.ts';
+import { upstreamHttp } from '../upstream-http.ts';
+import type { UpstreamAnswer } from '../upstream-http.ts';
 import { bodyOf } from './alpha-v2.body.ts';
 import { businessError, faultOf } from './alpha-v2.errors.ts';
 import { idOf, reportOf, workOf } from './alpha-v2.report.ts';

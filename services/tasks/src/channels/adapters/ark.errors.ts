@@ -1,4 +1,4 @@
-import { objectOf, textOf } from '../answer.ts';
+import { objectOf, textOf } from '../json-fields.ts';
 
 export interface ArkError {
   readonly code: string;

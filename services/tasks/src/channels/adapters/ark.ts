@@ -1,7 +1,7 @@
-import { objectOf, textOf } from '../answer.ts';
+import { objectOf, textOf } from '../json-fields.ts';
 import type { Channel, ChannelFactory, ListedWork, Look, Submission } from '../channel.ts';
-import { upstreamHttp } from '../toolkit.ts';
-import type { UpstreamAnswer, UpstreamHttp } from '../toolkit.ts';
+import { upstreamHttp } from '../upstream-http.ts';
+import type { UpstreamAnswer, UpstreamHttp } from '../upstream-http.ts';
 import { bodyOf } from './ark.body.ts';
 import { errorOf, faultOf } from './ark.errors.ts';
 import { reportOf, workOf } from './ark.report.ts';

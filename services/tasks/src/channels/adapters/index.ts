@@ -2,12 +2,12 @@ import type { ChannelFactory } from '../channel.ts';
 import type { ExtraFields } from '../extra-fields.ts';
 import { alphaV2Channel } from './alpha-v2.ts';
 import { arkChannel } from './ark.ts';
-import { discreet } from './discreet.ts';
-import { generationOnly } from './generation-only.ts';
+import { discreet } from '../wrappers/discreet.ts';
+import { generationOnly } from '../wrappers/generation-only.ts';
 import { OPENAI_VIDEOS_EXTRA } from './openai-videos.extra.ts';
 import { openaiVideosChannel } from './openai-videos.ts';
 import { runwayChannel } from './runway.ts';
-import { takingExtra } from './taking-extra.ts';
+import { takingExtra } from '../wrappers/taking-extra.ts';
 
 const NONE: ExtraFields = {};
 

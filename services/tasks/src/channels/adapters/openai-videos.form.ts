@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import type { Clock } from '@reelgate/platform/clock';
 import { Pool } from 'undici';
-import { readAnswer, withDeadline } from '../toolkit.ts';
-import type { UpstreamAnswer } from '../toolkit.ts';
+import { readAnswer, withDeadline } from '../upstream-http.ts';
+import type { UpstreamAnswer } from '../upstream-http.ts';
 
 const CONNECT_TIMEOUT_MS = 5000;
 const CONNECTIONS_MAX = 16;

@@ -1,8 +1,8 @@
 import { Secret } from '@reelgate/platform/secret';
-import { objectOf, textOf } from '../answer.ts';
+import { objectOf, textOf } from '../json-fields.ts';
 import type { Attempt, Channel, ChannelFactory, ChannelSettings, ListedWork, Look, Submission } from '../channel.ts';
-import { upstreamHttp } from '../toolkit.ts';
-import type { UpstreamAnswer } from '../toolkit.ts';
+import { upstreamHttp } from '../upstream-http.ts';
+import type { UpstreamAnswer } from '../upstream-http.ts';
 import { requestOf } from './openai-videos.body.ts';
 import { errorOf, faultOf } from './openai-videos.errors.ts';
 import { formSender } from './openai-videos.form.ts';

@@ -1,7 +1,7 @@
 import type { Report } from '../../domain/report.ts';
 import type { Failure } from '../../domain/task.ts';
-import { textOf } from '../answer.ts';
-import type { Json } from '../answer.ts';
+import { textOf } from '../json-fields.ts';
+import type { Json } from '../json-fields.ts';
 
 const DEFAULT_FAILURE = 'the generator ended the task without a result';
 const MODERATED: Failure = { code: 'content_rejected', message: 'the generator refused the content' };

@@ -1,7 +1,7 @@
-import { objectOf, textOf } from '../answer.ts';
+import { objectOf, textOf } from '../json-fields.ts';
 import type { Attempt, Channel, ChannelFactory, Look, Submission } from '../channel.ts';
-import { upstreamHttp } from '../toolkit.ts';
-import type { UpstreamAnswer, UpstreamHttp } from '../toolkit.ts';
+import { upstreamHttp } from '../upstream-http.ts';
+import type { UpstreamAnswer, UpstreamHttp } from '../upstream-http.ts';
 import { requestOf } from './runway.body.ts';
 import { reportOf } from './runway.report.ts';
 

@@ -1,0 +1,166 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { systemClock } from '@reelgate/platform/clock';
+import type { Clock } from '@reelgate/platform/clock';
+import { fakeClock } from '@reelgate/platform/testing/fake-clock';
+import { until } from '../../../../test/harness/until.ts';
+import { openScriptedUpstream } from '../../testing/scripted-upstream.ts';
+import type { ScriptedAnswer, ScriptedUpstream } from '../../testing/scripted-upstream.ts';
+import { upstreamHttp } from './upstream-http.ts';
+import type { UpstreamAnswer, UpstreamHttp, UpstreamRequest } from './upstream-http.ts';
+
+const PATIENT_MS = 10_000;
+/** Longer than any test runs. */
+const LONG_MS = 600_000;
+const ok: ScriptedAnswer = { status: 200, json: { ok: true } };
+const opened: UpstreamHttp[] = [];
+let upstream: ScriptedUpstream;
+
+beforeAll(async () => {
+  upstream = await openScriptedUpstream();
+});
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((http) => http.close()));
+});
+afterAll(() => upstream.close());
+
+interface Setting {
+  readonly prefix?: string;
+  readonly origin?: string;
+  readonly signal?: AbortSignal;
+  readonly clock?: Clock;
+}
+
+function call(
+  request: Partial<UpstreamRequest> = {},
+  { prefix = '', origin = upstream.url, signal = new AbortController().signal, clock = systemClock }: Setting = {},
+): Promise<UpstreamAnswer> {
+  const http = upstreamHttp({ baseUrl: origin + prefix, clock }, () => ({ authorization: 'Bearer key' }));
+  opened.push(http);
+  return http.call({ method: 'GET', path: '/v2/things?page=1', timeoutMs: PATIENT_MS, ...request }, signal);
+}
+
+describe('a call', () => {
+  test.each([
+    ['', '/v2/things?page=1'],
+    ['/', '/v2/things?page=1'],
+    ['/base', '/base/v2/things?page=1'],
+    ['/base/', '/base/v2/things?page=1'],
+  ])('to an upstream under %j asks for %s', async (prefix, path) => {
+    upstream.script(ok);
+
+    await call({}, { prefix });
+
+    expect(upstream.requests).toMatchObject([{ method: 'GET', path, body: undefined }]);
+  });
+
+  test('says that it sends JSON only when it does', async () => {
+    upstream.script(ok, ok);
+
+    await call();
+    await call({ method: 'POST', body: { a: 1 } });
+
+    expect(upstream.requests[0]?.headers).not.toHaveProperty('content-type');
+    expect(upstream.requests[1]).toMatchObject({
+      method: 'POST',
+      body: { a: 1 },
+      headers: { 'content-type': 'application/json', authorization: 'Bearer key' },
+    });
+  });
+
+  test('asks for its headers each time', async () => {
+    let count = 0;
+    const http = upstreamHttp({ baseUrl: upstream.url, clock: systemClock }, () => ({
+      'x-count': String((count += 1)),
+    }));
+    opened.push(http);
+    upstream.script(ok, ok);
+    const request = { method: 'GET', path: '/', timeoutMs: PATIENT_MS } as const;
+
+    await http.call(request, new AbortController().signal);
+    await http.call(request, new AbortController().signal);
+
+    expect(upstream.requests.map(({ headers }) => headers['x-count'])).toEqual(['1', '2']);
+  });
+});
+
+describe('an answer', () => {
+  test.each<[string, ScriptedAnswer, object]>([
+    ['of JSON', { status: 201, json: { a: ['狐'] } }, { status: 201, body: { a: ['狐'] } }],
+    ['of anything else', { status: 502, text: '<html>' }, { status: 502, body: undefined }],
+    ['of nothing', { status: 204, text: '' }, { status: 204, body: undefined }],
+    [
+      'with seconds to wait',
+      { status: 429, json: {}, headers: { 'retry-after': '7' } },
+      { status: 429, retryAfterMs: 7000 },
+    ],
+    [
+      'with no seconds to wait',
+      { status: 429, json: {}, headers: { 'retry-after': '0' } },
+      { status: 429, retryAfterMs: undefined },
+    ],
+    [
+      'with a date to wait for, by the clock of the upstream',
+      {
+        status: 429,
+        json: {},
+        headers: { date: 'Fri, 31 Dec 1999 23:59:50 GMT', 'retry-after': 'Fri, 31 Dec 1999 23:59:59 GMT' },
+      },
+      { retryAfterMs: 9000 },
+    ],
+    [
+      'with a date that is over',
+      { status: 429, json: {}, headers: { 'retry-after': 'Fri, 31 Dec 1999 23:59:59 GMT' } },
+      { retryAfterMs: undefined },
+    ],
+  ])('%s is told with its status', async (_what, scripted, told) => {
+    upstream.script(scripted);
+
+    expect(await call()).toMatchObject({ kind: 'answer', ...told });
+  });
+
+  test('that is a redirect is not followed', async () => {
+    upstream.script({ status: 302, text: '', headers: { location: '/elsewhere' } }, ok);
+
+    expect(await call()).toMatchObject({ kind: 'answer', status: 302 });
+    expect(upstream.requests).toHaveLength(1);
+  });
+
+  test('without an end is given up once it is too long', async () => {
+    upstream.script('endless');
+
+    expect(await call()).toEqual({ kind: 'lost', error: expect.stringContaining('too long') });
+  });
+});
+
+describe('no answer', () => {
+  test.each<ScriptedAnswer>(['reset', 'cut'])('after %s is lost: the request was read', async (scripted) => {
+    upstream.script(scripted);
+
+    expect(await call({ method: 'POST', body: {} })).toMatchObject({ kind: 'lost' });
+    expect(upstream.requests).toHaveLength(1);
+  });
+
+  test('in time is lost', async () => {
+    upstream.script('hang');
+    const clock = fakeClock();
+
+    const answer = call({ timeoutMs: LONG_MS }, { clock });
+    await until(() => upstream.requests.length === 1);
+    await clock.advance(LONG_MS);
+
+    expect(await answer).toEqual({ kind: 'lost', error: expect.stringMatching(/timeout/i) });
+  });
+
+  test('for a caller that has left is lost', async () => {
+    upstream.script('hang');
+
+    expect(await call({}, { signal: AbortSignal.abort() })).toMatchObject({ kind: 'lost' });
+  });
+
+  test.each([
+    ['nobody listens', 'http://127.0.0.1:1'],
+    ['nobody has the name', 'http://upstream.invalid'],
+  ])('because %s: nothing was sent', async (_why, origin) => {
+    expect(await call({}, { origin })).toMatchObject({ kind: 'unreachable' });
+  });
+});

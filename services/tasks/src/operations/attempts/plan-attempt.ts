@@ -1,0 +1,89 @@
+import type { Attempt, AttemptItem, ChannelSettings } from '../../channels/channel.ts';
+import { checkOrder } from '../../domain/rules/validate-order.ts';
+import { isMedia, isUpstreamFile, roleOf } from '../../domain/order.ts';
+import type { ContentItem, MediaItem, Order } from '../../domain/order.ts';
+import type { StagedMedia, Task } from '../../domain/task.ts';
+import type { Deps } from '../deps.ts';
+import { refusalOf } from '../task-refusals.ts';
+import type { SourceMedia } from '../staging/stage-source.ts';
+
+export interface AttemptInputs {
+  readonly taskId: string;
+  /** From 1, among the attempts of the task. */
+  readonly number: number;
+  readonly order: Order;
+  readonly settings: ChannelSettings;
+  readonly source: Task | undefined;
+  readonly staged: ReadonlyMap<number, StagedMedia>;
+  /** For channels that are given the source as a video. */
+  readonly sourceMedia: SourceMedia | undefined;
+}
+
+/**
+ * An attempt is a value, made anew from the frozen order and one channel: the order is judged again, the source is resolved for the
+ * channel's upstream account, the model is mapped, and each medium gets an address of its own. Nothing of an earlier attempt is read.
+ */
+export async function planAttempt(
+  deps: Pick<Deps, 'models' | 'mediaUrl' | 'callbacks'>,
+  inputs: AttemptInputs,
+  signal: AbortSignal,
+): Promise<Attempt> {
+  const { taskId, number, order, settings, source } = inputs;
+  const fault = checkOrder(order, deps.models(), ['*']);
+  if (fault !== undefined) throw refusalOf(fault);
+  const model = settings.models[order.model];
+  if (model === undefined) throw new Error(`the channel ${settings.id} does not know the model ${order.model}`);
+  const sourceUpstreamId = sourceIdFor(settings, source);
+  const asVideo = source !== undefined && settings.regeneration === 'video';
+  const written = asVideo ? writtenOut(source, inputs.sourceMedia) : { content: order.content, staged: inputs.staged };
+  const content = await Promise.all(
+    written.content.map(async (item, index): Promise<AttemptItem> =>
+      isMedia(item)
+        ? {
+            media: item.media,
+            role: roleOf(item),
+            url: await urlOf(deps, { item, staged: written.staged.get(index), settings }, signal),
+          }
+        : { text: item.text },
+    ),
+  );
+  const callbackUrl =
+    settings.callbacks && order.callbackUrl === undefined ? deps.callbacks.urlOf({ taskId, number }) : undefined;
+  return {
+    kind: order.kind,
+    model,
+    order,
+    content,
+    sourceUpstreamId: asVideo ? undefined : sourceUpstreamId,
+    callbackUrl,
+  };
+}
+
+async function urlOf(
+  deps: Pick<Deps, 'mediaUrl'>,
+  { item, staged, settings }: { item: MediaItem; staged: StagedMedia | undefined; settings: ChannelSettings },
+  signal: AbortSignal,
+): Promise<string> {
+  if (isUpstreamFile(item)) return item.url ?? '';
+  if (staged === undefined) throw new Error('a medium of the order was not staged');
+  return deps.mediaUrl(staged, settings.references, signal);
+}
+
+/** The same order in the words of mode B: the source's final prompt and references, and what it came to as the base video. */
+function writtenOut(
+  { order }: Task,
+  media: SourceMedia | undefined,
+): { readonly content: readonly ContentItem[]; readonly staged: ReadonlyMap<number, StagedMedia> } {
+  if (media === undefined) throw new Error('the media of the source were not staged');
+  return {
+    content: [...order.content, { media: 'video', role: 'base_video' }],
+    staged: new Map([...media.byIndex, [order.content.length, media.base]]),
+  };
+}
+
+function sourceIdFor(settings: ChannelSettings, source: Task | undefined): string | undefined {
+  if (source === undefined) return undefined;
+  if (source.mapping?.upstreamAccount !== settings.upstreamAccount || source.mapping.upstreamId === undefined)
+    throw new Error('the source belongs to another upstream account');
+  return source.mapping.upstreamId;
+}

@@ -1,0 +1,325 @@
+import { describe, expect, test } from '@jest/globals';
+import { channelSettings } from '../../../testing/channel-settings.ts';
+import { LOST, accepted, refused } from '../../../testing/fake-upstream.ts';
+import { useWorlds } from '../../../testing/open-world.ts';
+import type { World } from '../../../testing/open-world.ts';
+import { aText, anImage, anOrder } from '../../../testing/orders.ts';
+import { outcomes } from '../../../testing/store/opened-store.ts';
+import type { ChannelSettings, Submission } from '../../channels/channel.ts';
+
+const open = useWorlds();
+const FAULTS_TO_OPEN = 5;
+const OPEN_MS = 30_000;
+
+/** Two channels of one upstream account, in the order of their names; the changes are those of both. */
+const pair = (changes: Partial<ChannelSettings> = {}): ChannelSettings[] => [
+  channelSettings({ id: 'first', priority: 1, ...changes }),
+  channelSettings({ id: 'second', ...changes }),
+];
+const asked = ({ upstream }: World): string[] => upstream.submitted.map(({ channel }) => channel);
+const holds = ({ billing }: World): string[] => [...billing.holds.values()].map(({ state }) => state);
+
+test('an id that another task has already is no answer: the outcome is unknown at once, the hold stays, and a person is told', async () => {
+  const world = await open({ channels: pair() });
+  world.upstream.answer('first', accepted('up-of-both'), accepted('up-of-both'));
+  const earlier = await world.create();
+
+  const { task } = await world.create();
+
+  expect(task).toMatchObject({
+    admission: 'unknown',
+    state: 'queued',
+    mapping: { channel: 'first', upstreamAccount: 'vendor' },
+  });
+  expect(task.mapping?.upstreamId).toBeUndefined();
+  expect(asked(world)).toEqual(['first', 'first']);
+  expect(await outcomes(world.deps.store, task.id)).toEqual(['unknown']);
+  expect(await world.deps.store.open()).toMatchObject([
+    { taskId: task.id, reason: 'unknown_outcome', detail: expect.stringContaining('another task') },
+  ]);
+  expect(holds(world)).toEqual(['held', 'held']);
+  expect((await world.deps.store.find(earlier.task.id))?.mapping?.upstreamId).toBe('up-of-both');
+});
+
+describe("a channel's own fault", () => {
+  test.each<[string, Submission]>([
+    ['a fault', refused('channel')],
+    ['a throttle', refused('throttle')],
+  ])('%s moves on to the next channel, and is written down', async (_what, submission) => {
+    const world = await open({ channels: pair() });
+    world.upstream.answer('first', submission);
+
+    const { task } = await world.create();
+
+    expect(asked(world)).toEqual(['first', 'second']);
+    expect(task.mapping?.channel).toBe('second');
+    expect(await world.deps.store.attempts(task.id)).toMatchObject([
+      {
+        number: 1,
+        channel: 'first',
+        outcome: 'refused',
+        error: submission.outcome === 'refused' ? submission.error : '',
+      },
+      { number: 2, channel: 'second', outcome: 'accepted' },
+    ]);
+    expect(
+      await Promise.all(['channel:first', 'channel:second', 'total'].map((scope) => world.deps.store.inFlight(scope))),
+    ).toEqual([0, 1, 1]);
+  });
+
+  test('on every channel ends the create: try again later', async () => {
+    const world = await open({ channels: pair() });
+    world.upstream.answer('first', refused('channel'));
+    world.upstream.answer('second', refused('channel'));
+
+    await expect(world.create()).rejects.toMatchObject({
+      kind: 'unavailable',
+      reason: 'no_channel_available',
+      retryAfterMs: 5000,
+    });
+
+    expect(asked(world)).toEqual(['first', 'second']);
+    expect(holds(world)).toEqual(['released']);
+  });
+
+  test('opens its circuit after five in a row, which is then left alone, and tried by one order after a while', async () => {
+    const world = await open({ channels: pair() });
+    world.upstream.answer('first', ...Array.from({ length: FAULTS_TO_OPEN }, () => refused('channel')));
+    for (let create = 0; create < FAULTS_TO_OPEN + 2; create += 1) await world.create();
+
+    expect(asked(world).filter((channel) => channel === 'first')).toHaveLength(FAULTS_TO_OPEN);
+    expect(world.deps.fleet.find('first')?.circuit.state()).toBe('open');
+
+    await world.clock.advance(OPEN_MS);
+    const { task } = await world.create();
+    expect(task.mapping?.channel).toBe('first');
+    expect(world.deps.fleet.find('first')?.circuit.state()).toBe('closed');
+  });
+
+  test('is also what a lost answer is: a channel that hangs is given no more orders to lose, and those go to the next', async () => {
+    const world = await open({ channels: pair() });
+    world.upstream.answer('first', ...Array.from({ length: 2 * FAULTS_TO_OPEN }, () => LOST));
+    const admissions: string[] = [];
+    for (let create = 0; create < FAULTS_TO_OPEN + 2; create += 1)
+      admissions.push((await world.create()).task.admission);
+
+    expect(admissions).toEqual([...Array.from({ length: FAULTS_TO_OPEN }, () => 'unknown'), 'accepted', 'accepted']);
+    expect(asked(world).filter((channel) => channel === 'first')).toHaveLength(FAULTS_TO_OPEN);
+    expect(world.deps.fleet.find('first')?.circuit.state()).toBe('open');
+  });
+
+  test('leaves a channel alone again whose trial lost its answer, and lets another try after that', async () => {
+    const world = await open();
+    for (let fault = 0; fault < FAULTS_TO_OPEN; fault += 1) world.deps.fleet.find('main')?.circuit.failed();
+    await world.clock.advance(OPEN_MS);
+    world.upstream.answer('main', LOST);
+
+    expect((await world.create()).task.admission).toBe('unknown');
+    await expect(world.create()).rejects.toMatchObject({ reason: 'no_channel_available' });
+
+    await world.clock.advance(OPEN_MS);
+    expect((await world.create()).task.admission).toBe('accepted');
+    expect(world.deps.fleet.find('main')?.circuit.state()).toBe('closed');
+  });
+
+  test('does not keep a channel closed that meets another limit while it is being tried', async () => {
+    const world = await open({ channels: [channelSettings({ inFlightMax: 1 })] });
+    const { task } = await world.create();
+    for (let fault = 0; fault < FAULTS_TO_OPEN; fault += 1) world.deps.fleet.find('main')?.circuit.failed();
+    await world.clock.advance(OPEN_MS);
+
+    await expect(world.create()).rejects.toMatchObject({ reason: 'rate_limit_exceeded' });
+    await world.deps.store.finish(task.id, { state: 'failed', at: world.clock.now() });
+
+    expect((await world.create()).task.mapping?.channel).toBe('main');
+  });
+});
+
+describe('a refusal of the order itself', () => {
+  test.each<[string, 'content' | 'order', object]>([
+    ['of its content', 'content', { kind: 'unprocessable', reason: 'content_rejected' }],
+    ['as a whole', 'order', { kind: 'invalid', reason: 'invalid_request' }],
+  ])('%s ends the create, and no other channel is asked', async (_what, fault, problem) => {
+    const world = await open({ channels: pair() });
+    world.upstream.answer('first', refused(fault));
+
+    await expect(world.create()).rejects.toMatchObject(problem);
+
+    expect(asked(world)).toEqual(['first']);
+    expect(holds(world)).toEqual(['released']);
+    expect(world.deps.fleet.find('first')?.circuit.state()).toBe('closed');
+  });
+
+  test('tells nothing of the channel, of its upstream or of what that said', async () => {
+    const world = await open({ channels: pair() });
+    world.upstream.answer('first', {
+      outcome: 'refused',
+      fault: 'order',
+      error: 'MiniMax-H3 at https://api.vendor.example: secret (2013)',
+    });
+
+    const problem: unknown = await world.create().catch((error: unknown) => error);
+
+    expect(JSON.stringify({ ...(problem as object), message: String(problem) })).not.toMatch(
+      /MiniMax|vendor|secret|first|2013/,
+    );
+  });
+});
+
+describe('an order that a channel has no words for', () => {
+  test('moves on to the next channel, and leaves the circuit as it was', async () => {
+    const world = await open({ channels: pair() });
+    const circuit = world.deps.fleet.find('first')?.circuit;
+    for (let fault = 0; fault < FAULTS_TO_OPEN - 1; fault += 1) circuit?.failed();
+    world.upstream.answer('first', ...Array.from({ length: 2 * FAULTS_TO_OPEN }, () => refused('unfit')));
+
+    for (let create = 0; create < 2 * FAULTS_TO_OPEN; create += 1)
+      expect((await world.create()).task.mapping?.channel).toBe('second');
+
+    expect(circuit?.state()).toBe('closed');
+    circuit?.failed();
+    expect(circuit?.state()).toBe('open');
+  });
+
+  test('leaves the trial of a channel that was left alone to the next order', async () => {
+    const world = await open();
+    for (let fault = 0; fault < FAULTS_TO_OPEN; fault += 1) world.deps.fleet.find('main')?.circuit.failed();
+    await world.clock.advance(OPEN_MS);
+    world.upstream.answer('main', refused('unfit'));
+
+    await expect(world.create()).rejects.toMatchObject({ reason: 'invalid_request' });
+    expect((await world.create()).task.admission).toBe('accepted');
+  });
+
+  test.each<[string, 'unfit' | 'channel' | 'throttle', object]>([
+    [
+      "is the client's to change where no channel has",
+      'unfit',
+      { kind: 'invalid', reason: 'invalid_request', message: expect.stringContaining('combination of inputs') },
+    ],
+    [
+      'may be sent again where another channel is at fault',
+      'channel',
+      { kind: 'unavailable', reason: 'no_channel_available' },
+    ],
+    [
+      'may be sent again where another channel is at its limit',
+      'throttle',
+      { kind: 'exhausted', reason: 'rate_limit_exceeded' },
+    ],
+  ])('%s', async (_what, fault, problem) => {
+    const world = await open({ channels: pair() });
+    world.upstream.answer('first', refused('unfit'));
+    world.upstream.answer('second', refused(fault));
+
+    await expect(world.create()).rejects.toMatchObject(problem);
+
+    expect(asked(world)).toEqual(['first', 'second']);
+    expect(holds(world)).toEqual(['released']);
+    expect(await world.deps.store.inFlight('total')).toBe(0);
+  });
+});
+
+describe('a limit', () => {
+  test("of the upstream on every channel is the client's to wait out, as long as the shortest of them", async () => {
+    const world = await open({ channels: pair() });
+    world.upstream.answer('first', refused('throttle', 9000));
+    world.upstream.answer('second', refused('throttle', 4000));
+
+    await expect(world.create()).rejects.toMatchObject({
+      kind: 'exhausted',
+      reason: 'rate_limit_exceeded',
+      retryAfterMs: 4000,
+    });
+
+    expect(holds(world)).toEqual(['released']);
+  });
+
+  test('beside a fault is a fault', async () => {
+    const world = await open({ channels: pair() });
+    world.upstream.answer('first', refused('throttle', 9000));
+    world.upstream.answer('second', refused('channel'));
+
+    await expect(world.create()).rejects.toMatchObject({ reason: 'no_channel_available' });
+  });
+
+  test('of tasks in flight moves on to the next channel, and is told where none is left', async () => {
+    const world = await open({ channels: pair({ inFlightMax: 1 }) });
+
+    expect((await world.create()).task.mapping?.channel).toBe('first');
+    expect((await world.create()).task.mapping?.channel).toBe('second');
+    await expect(world.create()).rejects.toMatchObject({
+      kind: 'exhausted',
+      reason: 'rate_limit_exceeded',
+      retryAfterMs: 2000,
+    });
+
+    expect(asked(world)).toEqual(['first', 'second']);
+  });
+
+  test('of creates a minute moves on to the next channel, and tells when the next is free', async () => {
+    const world = await open({ channels: pair({ requestsPerMinute: 1 }) });
+
+    expect((await world.create()).task.mapping?.channel).toBe('first');
+    expect((await world.create()).task.mapping?.channel).toBe('second');
+    await expect(world.create()).rejects.toMatchObject({ reason: 'rate_limit_exceeded', retryAfterMs: 60_000 });
+
+    await world.clock.advance(60_000);
+    expect((await world.create()).task.mapping?.channel).toBe('first');
+  });
+
+  test('that is met writes no attempt', async () => {
+    const world = await open({ channels: pair({ inFlightMax: 1 }) });
+    await world.create();
+    const { task } = await world.create();
+
+    expect(await world.deps.store.attempts(task.id)).toMatchObject([{ number: 1, channel: 'second' }]);
+  });
+
+  test('stands for thirty channels as for two: so many are tried and no more', async () => {
+    const channels = Array.from({ length: 30 }, (_, index) => channelSettings({ id: `c${index}` }));
+    const world = await open({ channels });
+    for (const { id } of channels) world.upstream.answer(id, refused('channel'));
+
+    await expect(world.create()).rejects.toMatchObject({ reason: 'no_channel_available' });
+
+    expect(world.upstream.submitted).toHaveLength(16);
+  });
+});
+
+describe('a lost answer', () => {
+  test.each<[string, Submission | Error]>([
+    ['a lost answer', LOST],
+    ['an adapter that throws', new Error('boom')],
+  ])('%s leaves the task alive, unknown and held for, and nothing is submitted again', async (_what, answer) => {
+    const world = await open({ channels: pair() });
+    world.upstream.answer('first', answer);
+
+    const { task } = await world.create();
+
+    expect(task).toMatchObject({
+      admission: 'unknown',
+      state: 'queued',
+      mapping: { channel: 'first', upstreamAccount: 'vendor' },
+    });
+    expect(asked(world)).toEqual(['first']);
+    expect(await outcomes(world.deps.store, task.id)).toEqual(['unknown']);
+    expect(await world.deps.store.findOwned('acme', task.id)).toBeDefined();
+    expect(holds(world)).toEqual(['held']);
+    expect(await world.deps.store.inFlight('total')).toBe(1);
+    expect(world.journal.names()).not.toContain('billing.releaseHold');
+  });
+});
+
+test('an attempt that cannot be planned is refused, nothing is sent, and its hold is given back', async () => {
+  const world = await open();
+  world.journal.fail('links.mediaUrl', new Error('the bytes cannot be read'));
+
+  await expect(world.create(anOrder({ content: [aText(), anImage()] }))).rejects.toThrow('the bytes cannot be read');
+
+  const [task] = await world.deps.store.list({ hidden: true }, { limit: 10 });
+  expect(task?.admission).toBe('refused');
+  expect(await outcomes(world.deps.store, task!.id)).toEqual(['refused']);
+  expect(asked(world)).toEqual([]);
+  expect(holds(world)).toEqual(['released']);
+});

@@ -1,0 +1,170 @@
+import { describe, expect, test } from '@jest/globals';
+import { LOST } from '../../../testing/fake-upstream.ts';
+import { useWorlds } from '../../../testing/open-world.ts';
+import type { World } from '../../../testing/open-world.ts';
+import type { Task } from '../../domain/task.ts';
+import { settleFinished } from '../../workers/settle-finished.ts';
+import { raiseAttention } from './raise-attention.ts';
+import { resolveAttention } from './resolve-attention.ts';
+import type { Resolution } from './resolve-attention.ts';
+
+const open = useWorlds();
+const MINUTE_MS = 60_000;
+const USAGE = { totalSeconds: 500 };
+
+const resolve = ({ deps }: World, { id }: Task, resolution: Resolution): Promise<Task> =>
+  resolveAttention(deps, id, { resolution, actor: 'ann' });
+const holdOf = ({ billing }: World, { id }: Task) => billing.holds.get(id);
+
+/** A task before a person that has not ended. */
+async function withWaiting(lost = false) {
+  const world = await open();
+  if (lost) world.upstream.answer('main', LOST);
+  const { task } = await world.create();
+  await raiseAttention(world.deps, task, lost ? 'unknown_outcome' : 'unknown_status', 'why');
+  return { world, task };
+}
+
+/** A completed task whose usage is far above its hold. */
+async function withOverrun() {
+  const world = await open();
+  const { task } = await world.create();
+  world.billing.overrun.add(task.id);
+  await world.deps.store.finish(task.id, { state: 'completed', at: world.clock.now(), usage: USAGE });
+  await world.clock.advance(MINUTE_MS);
+  await settleFinished(world.deps);
+  expect(await world.deps.store.waits(task.id)).toBe(true);
+  return { world, task };
+}
+
+describe('a decision over a task that has not ended', () => {
+  test.each<[Resolution, boolean, object]>([
+    ['completed', false, { state: 'completed', progress: 100 }],
+    ['completed', true, { state: 'completed', progress: 100 }],
+    ['failed', false, { state: 'failed', failure: { code: 'operator' } }],
+    ['failed', true, { state: 'failed', failure: { code: 'operator' } }],
+  ])('as %s ends it (submission unknown: %s), once and with its event', async (resolution, lost, end) => {
+    const { world, task } = await withWaiting(lost);
+
+    expect(await resolve(world, task, resolution)).toMatchObject(end);
+
+    expect(await world.sql.read('SELECT id FROM outbox')).toEqual([{ id: task.id }]);
+    expect(await world.deps.store.open()).toEqual([]);
+    expect(await world.deps.store.events(task.id)).toContainEqual(
+      expect.objectContaining({ type: 'attention_resolved', detailJson: JSON.stringify({ resolution, actor: 'ann' }) }),
+    );
+    expect(await world.deps.store.inFlight('total')).toBe(0);
+  });
+
+  test.each<[Resolution, string]>([
+    ['completed', 'settled'],
+    ['failed', 'released'],
+  ])('as %s has its hold %s by the sweep', async (resolution, state) => {
+    const { world, task } = await withWaiting();
+    await resolve(world, task, resolution);
+
+    await world.clock.advance(MINUTE_MS);
+    await settleFinished(world.deps);
+
+    expect(holdOf(world, task)?.state).toBe(state);
+  });
+
+  test('as retry has it looked at at once, and changes nothing else', async () => {
+    const { world, task } = await withWaiting();
+
+    expect(await resolve(world, task, 'retry')).toMatchObject({ state: 'queued', nextPollAt: world.clock.now() });
+
+    expect(await world.deps.store.open()).toEqual([]);
+    expect(holdOf(world, task)?.state).toBe('held');
+  });
+
+  test('as retry over a lost answer submits nothing', async () => {
+    const { world, task } = await withWaiting(true);
+
+    expect(await resolve(world, task, 'retry')).toMatchObject({ admission: 'unknown', state: 'queued' });
+
+    expect(world.upstream.submitted).toHaveLength(1);
+  });
+});
+
+describe('a decision over usage far above the hold', () => {
+  test.each<[Resolution, string]>([
+    ['completed', 'settled'],
+    ['failed', 'released'],
+  ])('as %s has its hold %s', async (resolution, state) => {
+    const { world, task } = await withOverrun();
+
+    expect(await resolve(world, task, resolution)).toMatchObject({ state: 'completed' });
+
+    expect(holdOf(world, task)).toMatchObject(resolution === 'completed' ? { state, usage: USAGE } : { state });
+    expect(await world.deps.store.open()).toEqual([]);
+  });
+
+  test('as retry is asked of billing again', async () => {
+    const { world, task } = await withOverrun();
+    world.billing.overrun.clear();
+
+    await resolve(world, task, 'retry');
+
+    expect(holdOf(world, task)?.state).toBe('settled');
+  });
+
+  test('as retry still waits when billing still defers it', async () => {
+    const { world, task } = await withOverrun();
+
+    await expect(resolve(world, task, 'retry')).rejects.toMatchObject({ kind: 'conflict' });
+
+    expect(await world.deps.store.waits(task.id)).toBe(true);
+    expect(holdOf(world, task)?.state).toBe('held');
+  });
+
+  test('that billing does not carry out still waits for one', async () => {
+    const { world, task } = await withOverrun();
+    world.journal.fail('billing.settle', new Error('billing is away'));
+
+    await expect(resolve(world, task, 'completed')).rejects.toThrow('billing is away');
+
+    expect(await world.deps.store.waits(task.id)).toBe(true);
+  });
+});
+
+describe('a decision over a task that does not wait', () => {
+  test.each<Resolution>(['completed', 'failed', 'retry'])('as %s is refused, and moves nothing', async (resolution) => {
+    const world = await open();
+    const { task } = await world.create();
+
+    await expect(resolve(world, task, resolution)).rejects.toMatchObject({
+      kind: 'conflict',
+      reason: 'not_in_attention',
+    });
+
+    expect(await world.deps.store.find(task.id)).toMatchObject({ state: 'queued' });
+    expect(holdOf(world, task)?.state).toBe('held');
+  });
+
+  test('because it is finished is refused, and moves no money', async () => {
+    const world = await open();
+    const { task } = await world.create();
+    await world.deps.store.finish(task.id, { state: 'completed', at: world.clock.now() });
+
+    await expect(resolve(world, task, 'failed')).rejects.toMatchObject({ reason: 'not_in_attention' });
+
+    expect(holdOf(world, task)?.state).toBe('held');
+  });
+
+  test('because it was just decided is refused', async () => {
+    const { world, task } = await withWaiting();
+    await resolve(world, task, 'failed');
+
+    await expect(resolve(world, task, 'completed')).rejects.toMatchObject({ reason: 'not_in_attention' });
+    expect(await world.deps.store.find(task.id)).toMatchObject({ state: 'failed' });
+  });
+
+  test('because there is none is told so', async () => {
+    const world = await open();
+
+    await expect(
+      resolveAttention(world.deps, 'task_none', { resolution: 'failed', actor: 'ann' }),
+    ).rejects.toMatchObject({ reason: 'task_not_found' });
+  });
+});

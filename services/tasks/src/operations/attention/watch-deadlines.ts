@@ -1,0 +1,31 @@
+import type { Deps } from '../deps.ts';
+import { raiseAttention } from './raise-attention.ts';
+
+const BATCH_MAX = 200;
+
+export interface Deadlines {
+  readonly softDeadlineMs: number;
+  readonly hardDeadlineMs: number;
+}
+
+/**
+ * One pass over unfinished tasks that are late. Past the soft deadline the operator is alerted, once. Past the hard one a person is told,
+ * and the task keeps nobody else from being created any more. The hold stays, and it is polled on. Gives how many passed a deadline.
+ */
+export async function watchDeadlines(deps: Deps, { softDeadlineMs, hardDeadlineMs }: Deadlines): Promise<number> {
+  const { store, clock, count, log } = deps;
+  const now = clock.now();
+  let passed = 0;
+  for (const { id, state, mapping } of await store.late('soft', now - softDeadlineMs, BATCH_MAX)) {
+    if (!(await store.passDeadline(id, 'soft', now))) continue;
+    passed += 1;
+    count.softDeadline();
+    log.warn({ taskId: id, state, channel: mapping?.channel }, 'a task is past the soft deadline and has not ended');
+  }
+  for (const { id } of await store.late('hard', now - hardDeadlineMs, BATCH_MAX)) {
+    if (await store.passDeadline(id, 'hard', now)) passed += 1;
+  }
+  for (const task of await store.overdue(BATCH_MAX))
+    await raiseAttention(deps, task, 'hard_deadline', 'the task is past the hard deadline and has not ended');
+  return passed;
+}

@@ -1,0 +1,133 @@
+import { expect, test } from '@jest/globals';
+import { channelSettings } from '../../../testing/channel-settings.ts';
+import { succeeded } from '../../../testing/fake-upstream.ts';
+import { useWorlds } from '../../../testing/open-world.ts';
+import type { World } from '../../../testing/open-world.ts';
+import { aRegeneration, aText, anImage, anOrder } from '../../../testing/orders.ts';
+import { refusalOf } from '../../../testing/refusal-of.ts';
+import type { Order } from '../../domain/order.ts';
+import { applyReport } from '../polls/apply-report.ts';
+import { checkCreate } from './create-task.ts';
+import type { CreateRequest } from './create-task.ts';
+
+const open = useWorlds();
+const READS = new Set([
+  'store.findKey',
+  'store.find',
+  'store.findOwned',
+  'store.inFlight',
+  'billing.checkHold',
+  'billing.quote',
+]);
+const image = anOrder({ content: [aText(), anImage('first_frame')] });
+
+interface Refused {
+  readonly order?: Order;
+  readonly changes?: Partial<CreateRequest>;
+  readonly prepare?: (world: World) => unknown;
+}
+
+const check = (world: World, { order = image, changes = {} }: Refused = {}) =>
+  checkCreate(world.deps, { accountId: 'acme', tokenId: 'token_1', visibleModels: ['*'], order, ...changes });
+
+async function fault(world: World): Promise<void> {
+  for (let times = 0; times < 5; times += 1) world.deps.fleet.find('main')?.circuit.failed();
+}
+
+async function fill(world: World): Promise<void> {
+  await world.create(anOrder(), { tokenId: 'token_2', inFlightLimit: 9 });
+}
+
+test.each<[string, string, Refused]>([
+  ['a wrong order', 'invalid_duration', { order: anOrder({ duration: 99 }) }],
+  [
+    'a key of another request',
+    'idempotency_key_reused',
+    {
+      changes: { idempotency: { key: 'k', fingerprint: 'other' } },
+      prepare: (world) => world.create(image, { idempotency: { key: 'k', fingerprint: 'f' } }),
+    },
+  ],
+  [
+    'a key of another request, before the model',
+    'idempotency_key_reused',
+    {
+      changes: { visibleModels: ['Alpha-H3'], idempotency: { key: 'k', fingerprint: 'other' } },
+      prepare: (world) => world.create(image, { idempotency: { key: 'k', fingerprint: 'f' } }),
+    },
+  ],
+  ['a model that the token may not see', 'model_not_found', { changes: { visibleModels: ['Other-V1'] } }],
+  ['a model that no channel serves', 'model_not_found', { order: anOrder({ model: 'Other-V1', resolution: '480P' }) }],
+  ['a source of another account', 'task_not_found', { order: aRegeneration({ sourceTaskId: 'task_none' }) }],
+  ['a missing price', 'model_price_error', { prepare: ({ billing }) => billing.unpriced.add('Alpha-H3') }],
+  [
+    'a missing price, before a full counter',
+    'model_price_error',
+    { changes: { inFlightLimit: 0 }, prepare: ({ billing }) => billing.unpriced.add('Alpha-H3') },
+  ],
+  ['a full counter', 'too_many_tasks', { changes: { inFlightLimit: 0 } }],
+  [
+    'a full counter, before the balance',
+    'too_many_tasks',
+    {
+      changes: { inFlightLimit: 0 },
+      prepare: ({ billing }) => {
+        billing.funded = false;
+      },
+    },
+  ],
+  [
+    'a balance that does not cover it',
+    'insufficient_quota',
+    {
+      prepare: ({ billing }) => {
+        billing.funded = false;
+      },
+    },
+  ],
+  [
+    'a balance that does not cover it, before the channels',
+    'insufficient_quota',
+    {
+      prepare: async (world) => {
+        await fault(world);
+        world.billing.funded = false;
+      },
+    },
+  ],
+  ['channels that are all left alone', 'no_channel_available', { prepare: fault }],
+  ['channels that are full', 'rate_limit_exceeded', { prepare: fill }],
+])(
+  '%s is refused before there are bytes in the words of the create, and nothing is written',
+  async (_what, reason, refused) => {
+    const channels = [channelSettings({ inFlightMax: refused.prepare === fill ? 1 : 100 })];
+    const [checked, created] = await Promise.all([open({ channels }), open({ channels })]);
+    for (const world of [checked, created]) await refused.prepare?.(world);
+    checked.journal.clear();
+
+    const refusal = await refusalOf(check(checked, refused));
+    expect(refusal).toMatchObject({ reason });
+    expect(refusal).toEqual(await refusalOf(created.create(refused.order ?? image, refused.changes)));
+    expect(checked.journal.names().filter((name) => !READS.has(name))).toEqual([]);
+  },
+);
+
+test('an order that would be taken passes, however often it is asked about, and then is taken', async () => {
+  const world = await open({ channels: [channelSettings({ requestsPerMinute: 1, inFlightMax: 1 })] });
+  for (let times = 0; times < 3; times += 1)
+    expect(await check(world, { changes: { inFlightLimit: 1 } })).toBeUndefined();
+
+  expect((await world.create(image, { inFlightLimit: 1 })).replayed).toBe(false);
+  expect(await refusalOf(check(world))).toMatchObject({ reason: 'rate_limit_exceeded' });
+});
+
+test('a create that was made before under the key is given, whatever has become of the money since', async () => {
+  const world = await open();
+  const idempotency = { key: 'k', fingerprint: 'f' };
+  const { task } = await world.create(image, { idempotency });
+  const look = succeeded();
+  if (look.found) await applyReport(world.deps, task, look.report);
+  world.billing.funded = false;
+
+  expect((await check(world, { changes: { idempotency } }))?.id).toBe(task.id);
+});

@@ -1,0 +1,241 @@
+import { describe, expect, test } from '@jest/globals';
+import { channelSettings } from '../../../testing/channel-settings.ts';
+import { LOST, aWork, refused } from '../../../testing/fake-upstream.ts';
+import { useWorlds } from '../../../testing/open-world.ts';
+import type { World } from '../../../testing/open-world.ts';
+import { aRegenerationByContent, aText, aVideo, anImage, anOrder } from '../../../testing/orders.ts';
+import { dieAt } from '../../../testing/process-death.ts';
+import type { Moment } from '../../../testing/process-death.ts';
+import { outcomes } from '../../../testing/store/opened-store.ts';
+import type { Order } from '../../domain/order.ts';
+import type { Task } from '../../domain/task.ts';
+import { openVigil } from '../../workers/process-liveness.ts';
+import { settleFinished } from '../../workers/settle-finished.ts';
+import type { Created } from './create-task.ts';
+import { reconcileUnknown } from '../recovery/reconcile-unknown.ts';
+
+const open = useWorlds();
+const STEPS_MAX = 100;
+/** Calls that a recovery of one create makes at least. */
+const RECOVERY_STEPS = 7;
+const MINUTE_MS = 60_000;
+const CHANNELS = [channelSettings({ id: 'first', priority: 1 }), channelSettings({ id: 'second' })];
+const SCOPES = ['total', 'token:token_1', 'channel:first', 'channel:second'];
+
+interface Story {
+  readonly name: string;
+  readonly order: Order;
+  readonly prepare: (world: World) => void;
+}
+
+const STORIES: readonly Story[] = [
+  { name: 'a channel takes the order', order: anOrder(), prepare: () => undefined },
+  {
+    name: 'its media are staged, measured and paid for',
+    order: aRegenerationByContent([aText(), aVideo('base_video'), anImage('first_frame')]),
+    prepare: () => undefined,
+  },
+  {
+    name: 'the second channel takes the order',
+    order: anOrder(),
+    prepare: ({ upstream }) => {
+      upstream.answer('first', refused('channel'));
+    },
+  },
+  {
+    name: 'no channel takes the order',
+    order: anOrder(),
+    prepare: ({ upstream }) => {
+      upstream.answer('first', refused('channel'));
+      upstream.answer('second', refused('throttle'));
+    },
+  },
+  {
+    name: 'the content is refused',
+    order: anOrder(),
+    prepare: ({ upstream }) => {
+      upstream.answer('first', refused('content'));
+    },
+  },
+  {
+    name: 'its media are staged, and its content is refused',
+    order: anOrder({ content: [aText(), anImage('first_frame')] }),
+    prepare: ({ upstream }) => {
+      upstream.answer('first', refused('content'));
+    },
+  },
+  {
+    name: 'the answer is lost',
+    order: anOrder(),
+    prepare: ({ upstream }) => {
+      upstream.answer('first', LOST);
+    },
+  },
+  {
+    name: 'the balance does not cover it',
+    order: anOrder(),
+    prepare: ({ billing }) => {
+      billing.funded = false;
+    },
+  },
+];
+
+const create = (world: World, order: Order): Promise<Created> =>
+  world.create(order, { idempotency: { key: 'k', fingerprint: 'f' } });
+
+/** The calls across a seam that the whole story makes. */
+async function callsOf({ order, prepare }: Story): Promise<readonly string[]> {
+  const world = await open({ channels: CHANNELS });
+  prepare(world);
+  await create(world, order).catch(() => undefined);
+  return world.journal.names();
+}
+
+/** What is left when the process that made the story died at a step. */
+async function leftByDeathAt(story: Story, step: number, moment: Moment): Promise<World> {
+  const world = await open({ channels: CHANNELS });
+  story.prepare(world);
+  const death = dieAt(world.journal, step, moment);
+  void create(world, story.order);
+  await death;
+  return world.restart();
+}
+
+/** The same, once the next process has started. */
+async function afterDeathAt(story: Story, step: number, moment: Moment): Promise<World> {
+  const world = await leftByDeathAt(story, step, moment);
+  await openVigil(world.deps, true).recoverAtStart();
+  return world;
+}
+
+const onlyTask = async ({ deps }: World): Promise<Task | undefined> =>
+  (await deps.store.list({ hidden: true }, { limit: 10 }))[0];
+const seenByOwner = async ({ deps }: World): Promise<readonly Task[]> =>
+  deps.store.list({ accountId: 'acme' }, { limit: 10 });
+
+/** Rules 3 and 5 of the design, as they show from outside. */
+async function assertKept(world: World, at: string): Promise<void> {
+  const { deps, billing, upstream } = world;
+  const task = await onlyTask(world);
+  const attempts = task === undefined ? [] : await deps.store.attempts(task.id);
+  const alive = attempts.some(({ outcome }) => outcome === 'accepted' || outcome === 'unknown');
+  const fact = (what: unknown): unknown => ({ at, what });
+
+  // no submission without an attempt that was written before
+  expect(fact(attempts.slice(0, upstream.submitted.length).map(({ channel }) => channel))).toEqual(
+    fact(upstream.submitted.map(({ channel }) => channel)),
+  );
+  // what an upstream has, or may have, lives and is seen; what none has is hidden
+  expect(fact(attempts.map(({ outcome }) => outcome).includes('started'))).toEqual(fact(false));
+  expect(fact((await seenByOwner(world)).length)).toEqual(fact(alive ? 1 : 0));
+  expect(fact(task === undefined || (alive ? ['accepted', 'unknown'] : ['refused']).includes(task.admission))).toEqual(
+    fact(true),
+  );
+  // a hold stands with a living task, and with no other
+  expect(fact([...billing.holds].filter(([, { state }]) => state === 'held').map(([id]) => id))).toEqual(
+    fact(alive ? [task?.id] : []),
+  );
+  // nothing stays staged for a task that is hidden, and everything for one that lives
+  const removed = new Set(world.media.unstaged);
+  expect(fact([...new Set(world.media.staged.map(({ taskId }) => taskId))].filter((id) => removed.has(id)))).toEqual(
+    fact(alive || world.media.staged.length === 0 ? [] : [task?.id]),
+  );
+  // it is counted where it is in flight, and nowhere else
+  const channel = attempts.at(-1)?.channel;
+  const counted = SCOPES.filter(
+    (scope) => alive && (!scope.startsWith('channel:') || scope === `channel:${channel ?? ''}`),
+  );
+  expect(fact(await Promise.all(SCOPES.map((scope) => deps.store.inFlight(scope))))).toEqual(
+    fact(SCOPES.map((scope) => (counted.includes(scope) ? 1 : 0))),
+  );
+}
+
+describe.each(STORIES)('a process that dies while $name', (story) => {
+  test.each<Moment>(['before', 'after'])(
+    '%s any of its steps loses nothing, and submits nothing twice',
+    async (moment) => {
+      const { length: steps } = await callsOf(story);
+      expect(steps).toBeGreaterThan(2);
+      expect(steps).toBeLessThan(STEPS_MAX);
+
+      for (let step = 1; step <= steps; step += 1) {
+        const world = await afterDeathAt(story, step, moment);
+        const at = `${moment} step ${step}`;
+        const submissions = world.upstream.submitted.length;
+
+        await world.clock.advance(MINUTE_MS);
+        await settleFinished(world.deps);
+        await assertKept(world, at);
+
+        await world.clock.advance(MINUTE_MS);
+        await reconcileUnknown(world.deps);
+        const task = await onlyTask(world);
+        const waiting = (await world.deps.store.open()).map(({ taskId, reason }) => `${taskId} ${reason}`);
+        expect({ at, waiting }).toEqual({
+          at,
+          waiting: task?.admission === 'unknown' ? [`${task.id} unknown_outcome`] : [],
+        });
+
+        const again = await world.restart();
+        await openVigil(again.deps, true).recoverAtStart();
+        await settleFinished(again.deps);
+        await assertKept(again, `${at}, and once more`);
+        expect({ at, submissions: again.upstream.submitted.length }).toEqual({ at, submissions });
+      }
+    },
+  );
+});
+
+describe('the key of a create that was cut off', () => {
+  test('gives the task that lives, and submits nothing again', async () => {
+    const story = STORIES[0]!;
+    const { length: steps } = await callsOf(story);
+    for (let step = 1; step <= steps; step += 1) {
+      const world = await afterDeathAt(story, step, 'after');
+      const [alive] = await seenByOwner(world);
+      const submissions = world.upstream.submitted.length;
+
+      const { task, replayed } = await create(world, story.order);
+
+      expect({ step, replayed }).toEqual({ step, replayed: alive !== undefined });
+      if (alive !== undefined) expect(task.id).toBe(alive.id);
+      expect(world.upstream.submitted).toHaveLength(submissions + (alive === undefined ? 1 : 0));
+    }
+  });
+});
+
+test('work that the upstream took before the process died is found in its list, and goes on', async () => {
+  const story = STORIES[0]!;
+  const world = await afterDeathAt(story, (await callsOf(story)).indexOf('first.submit') + 1, 'after');
+  expect((await onlyTask(world))?.admission).toBe('unknown');
+  world.upstream.works = [aWork({ upstreamId: 'up-1', createdAt: world.clock.now() })];
+
+  expect(await reconcileUnknown(world.deps)).toBe(1);
+
+  const task = await onlyTask(world);
+  expect(task).toMatchObject({ admission: 'accepted', mapping: { channel: 'first', upstreamId: 'up-1' } });
+  expect(await outcomes(world.deps.store, task!.id)).toEqual(['unknown']);
+  expect(world.upstream.submitted).toHaveLength(1);
+});
+
+describe('a process that dies while it settles what another death left', () => {
+  test.each<[string, string, Moment]>([
+    ['a create that was never submitted', 'billing.placeHold', 'after'],
+    ['a submission without an answer', 'first.submit', 'after'],
+    ['an attempt that was about to be submitted', 'first.submit', 'before'],
+  ])('%s leaves it to the next', async (_what, call, moment) => {
+    const story = STORIES[0]!;
+    const step = (await callsOf(story)).indexOf(call) + 1;
+    for (let second = 1; second <= 2 * RECOVERY_STEPS; second += 1) {
+      const dying = await leftByDeathAt(story, step, moment);
+      const death = dieAt(dying.journal, Math.ceil(second / 2), second % 2 === 0 ? 'after' : 'before');
+      void openVigil(dying.deps, true).recoverAtStart();
+      await death;
+      const world = await dying.restart();
+      await openVigil(world.deps, true).recoverAtStart();
+      await world.clock.advance(MINUTE_MS);
+      await settleFinished(world.deps);
+      await assertKept(world, `at the ${second}th moment of the recovery`);
+    }
+  });
+});

@@ -1,0 +1,20 @@
+import type { Quote } from '../../clients/billing.ts';
+import { priceFacts } from '../../domain/price-facts.ts';
+import type { PriceFacts } from '../../domain/price-facts.ts';
+import type { Order } from '../../domain/order.ts';
+import { assertOrder } from './assert-order.ts';
+import type { Asker } from './assert-order.ts';
+import type { Deps } from '../deps.ts';
+import { resolveOrder } from './resolve-order.ts';
+
+/** What an order would cost now. Reference videos are not probed for it, and so not counted. */
+export async function estimateOrder(
+  deps: Deps,
+  asker: Asker,
+  order: Order,
+): Promise<{ readonly quote: Quote; readonly facts: PriceFacts }> {
+  assertOrder(deps, asker, order);
+  const { source } = await resolveOrder(deps, asker, order);
+  const facts = priceFacts(order, source?.seconds);
+  return { quote: await deps.billing.quote(asker.accountId, facts), facts };
+}

@@ -1,0 +1,109 @@
+import { describe, expect, test } from '@jest/globals';
+import { aCall } from '../../../testing/jobs/new-jobs.ts';
+import { aSound, aText, anImage, anOrder } from '../../../testing/orders.ts';
+import type { JobCall } from '../../domain/job.ts';
+import type { MediaItem, Order } from '../../domain/order.ts';
+import { callDigest, orderDigest } from './request-digest.ts';
+
+const image: MediaItem = { media: 'image', role: 'first_frame', url: 'https://files.example/1' };
+const withMedium = (changes: Partial<MediaItem> = {}): Order =>
+  anOrder({ content: [aText('a fox'), { ...image, ...changes }] });
+const withExtra = (extraJson: string): Order => anOrder({ extraJson });
+
+describe('the digest of an order', () => {
+  test.each<[string, Order, Order]>([
+    ['the kind', anOrder(), anOrder({ kind: 'regeneration' })],
+    ['the model', anOrder(), anOrder({ model: 'Alpha-H4' })],
+    ['a text', anOrder({ content: [aText('a fox')] }), anOrder({ content: [aText('a box')] })],
+    [
+      'a text that is one of two',
+      anOrder({ content: [aText('a fox'), aText('runs')] }),
+      anOrder({ content: [aText('a foxruns')] }),
+    ],
+    [
+      'the place of an item',
+      anOrder({ content: [aText('a fox'), aText('runs')] }),
+      anOrder({ content: [aText('runs'), aText('a fox')] }),
+    ],
+    ['the medium', withMedium(), withMedium({ media: 'video' })],
+    ['the role', withMedium(), withMedium({ role: 'last_frame' })],
+    ['the address', withMedium(), withMedium({ url: 'https://files.example/2' })],
+    ['the object', withMedium({ url: undefined, object: 'obj_1' }), withMedium({ url: undefined, object: 'obj_2' })],
+    ['the declared type', withMedium({ declaredType: 'image/png' }), withMedium({ declaredType: 'image/jpeg' })],
+    [
+      'an address and an object of the same name',
+      withMedium({ url: 'x' }),
+      withMedium({ url: undefined, object: 'x' }),
+    ],
+    ['one medium more', withMedium(), anOrder({ content: [...withMedium().content, aSound('reference_audio')] })],
+    ['the duration', anOrder({ duration: 5 }), anOrder({ duration: 6 })],
+    ['a duration of none', anOrder({ duration: undefined }), anOrder({ duration: 0 })],
+    ['the resolution', anOrder({ resolution: '768P' }), anOrder({ resolution: '2K' })],
+    ['the ratio', anOrder({ ratio: '16:9' }), anOrder({ ratio: '9:16' })],
+    ['the source', anOrder({ sourceTaskId: 'task_1' }), anOrder({ sourceTaskId: 'task_2' })],
+    ['the watermark', anOrder({ aigcWatermark: false }), anOrder({ aigcWatermark: undefined })],
+    ['the callback', anOrder({ callbackUrl: 'https://a.example' }), anOrder({ callbackUrl: 'https://b.example' })],
+    ['the size', anOrder({ size: '1344x768' }), anOrder({ size: '768x1344' })],
+    ['an unknown field', withExtra('{"seed":1}'), withExtra('{"seed":2}')],
+    ['its kind', withExtra('{"seed":1}'), withExtra('{"seed":"1"}')],
+    ['an empty one', withExtra('{"seed":[]}'), withExtra('{"seed":{}}')],
+    ['a number beyond 2^53', withExtra('{"seed":9007199254740993}'), withExtra('{"seed":9007199254740992}')],
+    ['a number that looks like one of ours', withExtra('{"seed":1}'), withExtra('{"seed":{"number":"1"}}')],
+  ])('is another where %s is another', (_what, one, other) => {
+    expect(orderDigest(one)).not.toBe(orderDigest(other));
+  });
+
+  test.each<[string, Order, Order]>([
+    [
+      'the order of its keys',
+      anOrder({ ratio: '16:9', size: '1x1' }),
+      Object.fromEntries(Object.entries(anOrder({ ratio: '16:9', size: '1x1' })).toReversed()) as unknown as Order,
+    ],
+    ['what is absent', anOrder(), { ...anOrder(), callbackUrl: undefined }],
+    [
+      'the order of the keys of unknown fields, and their spacing',
+      withExtra('{"seed":1,"style":{"a":[1,2],"b":null}}'),
+      withExtra('{ "style": {"b":null, "a":[1,2]},\n"seed":1 }'),
+    ],
+    ['how a character is written', withExtra('{"style":"\\u00e4"}'), withExtra('{"style":"ä"}')],
+  ])('is the same whatever %s', (_what, one, other) => {
+    expect(orderDigest(one)).toBe(orderDigest(other));
+  });
+
+  test('stands for itself where the unknown fields cannot be read', () => {
+    expect(orderDigest(withExtra('{'))).not.toBe(orderDigest(withExtra('[')));
+    expect(orderDigest(withExtra('['.repeat(200_000)))).toMatch(/^order:/);
+  });
+
+  test('tells of nothing that was ordered', () => {
+    expect(orderDigest(anOrder({ content: [aText('a fox'), anImage('first_frame')] }))).toMatch(/^order:[\w-]{43}$/);
+  });
+});
+
+describe('the digest of a call', () => {
+  test.each<[string, Partial<JobCall>]>([
+    ['endpoint', { endpoint: 'responses' }],
+    ['model', { model: 'other' }],
+    ['method', { method: 'PUT' }],
+    ['path', { path: '/v1/responses' }],
+    ['query', { query: 'a=b' }],
+    ['header', { headers: [['content-type', 'text/plain']] }],
+    ['headers', { headers: [] }],
+    ['body', { body: { inline: 'AAAA' } }],
+    ['object', { body: { object: 'prv_1' } }],
+  ])('is another with another %s', (_what, changes) => {
+    expect(callDigest(aCall(changes), false)).not.toBe(callDigest(aCall(), false));
+  });
+
+  test('is another where the call may be repeated', () => {
+    expect(callDigest(aCall(), true)).not.toBe(callDigest(aCall(), false));
+  });
+
+  test('is the same whatever the order and the case of its headers, but not of the values of one', () => {
+    const withHeaders = (...headers: readonly (readonly [string, string])[]): string =>
+      callDigest(aCall({ headers }), false);
+
+    expect(withHeaders(['b', '1'], ['A', '2'])).toBe(withHeaders(['a', '2'], ['b', '1']));
+    expect(withHeaders(['a', '1'], ['a', '2'])).not.toBe(withHeaders(['a', '2'], ['a', '1']));
+  });
+});

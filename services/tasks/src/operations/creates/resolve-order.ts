@@ -1,0 +1,65 @@
+import type { Berth } from '../../channels/channel-registry.ts';
+import { isVisible } from '../../domain/model.ts';
+import { isUpstreamFile, mediaOf } from '../../domain/order.ts';
+import type { Order } from '../../domain/order.ts';
+import { sourceFault } from '../../domain/source.ts';
+import type { Task } from '../../domain/task.ts';
+import type { Asker } from './assert-order.ts';
+import type { Deps } from '../deps.ts';
+import { modelNotFound, refusalOf, taskNotFound } from '../task-refusals.ts';
+
+/** An order with what it names: its source, and the channels that may take it, in the order in which they are tried. */
+export interface ResolvedOrder {
+  readonly order: Order;
+  readonly source: Task | undefined;
+  readonly berths: readonly Berth[];
+}
+
+/** Finds what an order names, or refuses: the model and its channels first, then ownership of the source, then its fitness. */
+export async function resolveOrder(
+  deps: Pick<Deps, 'store' | 'fleet' | 'models' | 'grants'>,
+  asker: Asker,
+  order: Order,
+): Promise<ResolvedOrder> {
+  if (!isVisible(asker.visibleModels, order.model) || !deps.models().has(order.model)) throw modelNotFound(order.model);
+  const serving = deps.fleet.serving(order.kind, order.model);
+  if (serving.length === 0) throw modelNotFound(order.model);
+
+  const source =
+    order.sourceTaskId === undefined ? undefined : await deps.store.findOwned(asker.accountId, order.sourceTaskId);
+  if (order.sourceTaskId !== undefined && source === undefined) throw taskNotFound('source_task_id');
+  const fault = source === undefined ? undefined : sourceFault(source);
+  if (fault !== undefined) throw refusalOf(fault);
+
+  const sameAccount = serving.filter(
+    ({ channel }) => source === undefined || channel.settings.upstreamAccount === source.mapping?.upstreamAccount,
+  );
+  if (sameAccount.length === 0) {
+    throw refusalOf({
+      reason: 'source_task_unsupported',
+      field: 'source_task_id',
+      message: 'names a task whose generator cannot render it again',
+    });
+  }
+  return { order, source, berths: granted(deps, asker, order, sameAccount) };
+}
+
+/** A file of an upstream account goes only to that account, and only where the operator granted it. */
+function granted(
+  { grants }: Pick<Deps, 'grants'>,
+  { accountId }: Asker,
+  order: Order,
+  berths: readonly Berth[],
+): readonly Berth[] {
+  if (!mediaOf(order).some(isUpstreamFile)) return berths;
+  const allowed = grants().get(accountId) ?? [];
+  const left = berths.filter(({ channel }) => allowed.includes(channel.settings.upstreamAccount));
+  if (left.length === 0)
+    throw refusalOf({
+      reason: 'invalid_media',
+      field: 'content',
+      message:
+        'names an upstream file (asset:// or mm_file://), which this account may not use; send a URL or the bytes',
+    });
+  return left;
+}

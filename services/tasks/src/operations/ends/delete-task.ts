@@ -1,0 +1,16 @@
+import { isTerminal } from '../../domain/task.ts';
+import type { Deps } from '../deps.ts';
+import { getTask } from '../reads/read-tasks.ts';
+import { notFinished } from '../task-refusals.ts';
+
+/** Removes a finished task from its owner's sight, and its result for good. Money and audit stay. */
+export async function deleteTask(deps: Deps, accountId: string, taskId: string, signal?: AbortSignal): Promise<number> {
+  const task = await getTask(deps, accountId, taskId);
+  if (!isTerminal(task.state)) throw notFinished();
+  signal?.throwIfAborted();
+  const at = deps.clock.now();
+  await deps.media.remove(taskId);
+  await deps.store.remove(taskId, at);
+  deps.announce(task);
+  return at;
+}

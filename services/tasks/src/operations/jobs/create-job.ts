@@ -1,0 +1,82 @@
+import { maybeBegun } from '@reelgate/platform/service-unavailable';
+import { jobScopes } from '../../domain/in-flight-scope.ts';
+import { CREATE_LEASE } from '../../domain/job.ts';
+import type { Job, JobCall } from '../../domain/job.ts';
+import type { NewJob } from '../../store/job-store.ts';
+import type { JobDeps } from './job-deps.ts';
+import { KEY_LIFETIME_MS } from '../key-lifetime.ts';
+import { keyInUse, keyReused, tooManyJobs } from '../task-refusals.ts';
+
+export interface JobRequest {
+  readonly accountId: string;
+  readonly tokenId: string;
+  readonly visibleModels: readonly string[];
+  readonly requestId: string;
+  readonly call: JobCall;
+  readonly repeatable: boolean;
+  /** Who gets it under a lease at once, to have it paid for; absent: it is queued. */
+  readonly worker?: string | undefined;
+  readonly idempotency?: { readonly key: string; readonly fingerprint: string } | undefined;
+}
+
+export interface CreatedJob {
+  readonly job: Job;
+  readonly replayed: boolean;
+  /** The lease of the worker that was named. */
+  readonly lease?: string | undefined;
+}
+
+/**
+ * Accepts a call to be made later. When this resolves, the call is durable, counted and stored under its key. If it
+ * fails, or if the caller leaves first, nothing is stored.
+ */
+export async function createJob(deps: JobDeps, request: JobRequest, signal?: AbortSignal): Promise<CreatedJob> {
+  const earlier = await findEarlier(deps, request);
+  if (earlier !== undefined) return { job: earlier, replayed: true };
+  const job = newJob(deps, request);
+  const begun = await deps.jobs.beginJob(job, signal);
+  if (begun === 'key_taken') return { job: await afterLostRace(deps, request), replayed: true };
+  if (begun !== 'begun') throw tooManyJobs();
+  if (job.lease === undefined) deps.announceQueued(job.id);
+  return { job: await mustFind(deps, job.id), replayed: false, lease: job.lease?.name };
+}
+
+async function findEarlier({ jobs, clock }: JobDeps, { accountId, idempotency }: JobRequest): Promise<Job | undefined> {
+  if (idempotency === undefined) return undefined;
+  const record = await jobs.findKey(accountId, idempotency.key, clock.now());
+  if (record === undefined) return undefined;
+  if (record.fingerprint !== idempotency.fingerprint) throw keyReused();
+  const job = await jobs.findJob(record.taskId);
+  if (job === undefined || job.isBeingCreated) throw keyInUse();
+  return job;
+}
+
+async function afterLostRace(deps: JobDeps, request: JobRequest): Promise<Job> {
+  const earlier = await findEarlier(deps, request);
+  if (earlier === undefined) throw keyInUse();
+  return earlier;
+}
+
+function newJob({ clock, newId, limits }: JobDeps, { idempotency, worker, ...request }: JobRequest): NewJob {
+  const createdAt = clock.now();
+  const [ofToken, total] = jobScopes(request.tokenId);
+  return {
+    ...request,
+    id: newId('job'),
+    createdAt,
+    idempotency: idempotency === undefined ? undefined : { ...idempotency, expiresAt: createdAt + KEY_LIFETIME_MS },
+    lease: worker === undefined ? undefined : { name: newId(CREATE_LEASE), worker, until: createdAt + limits.leaseMs },
+    caps: [
+      { scope: ofToken, limit: limits.perToken },
+      { scope: total, limit: limits.total },
+    ],
+  };
+}
+
+async function mustFind({ jobs }: JobDeps, jobId: string): Promise<Job> {
+  const job = await jobs.findJob(jobId).catch((error: unknown) => {
+    throw maybeBegun(error);
+  });
+  if (job === undefined) throw new Error(`job ${jobId} was written and is not there`);
+  return job;
+}

@@ -1,0 +1,153 @@
+import { describe, expect, test } from '@jest/globals';
+import { recorded } from '../../../testing/journal.ts';
+import { anAnswer } from '../../../testing/jobs/new-jobs.ts';
+import { LIMITS, useJobWorlds } from '../../../testing/jobs/open-job-world.ts';
+import type { JobWorld } from '../../../testing/jobs/open-job-world.ts';
+import { dieAt } from '../../../testing/process-death.ts';
+import type { Moment } from '../../../testing/process-death.ts';
+import { isTerminal } from '../../domain/task.ts';
+import { sweepJobs } from '../recovery/sweep-jobs.ts';
+import { finishJob, leaseJobs, returnJob, startJob } from './work-jobs.ts';
+
+const open = useJobWorlds();
+const STEPS_MAX = 40;
+const KEYED = { idempotency: { key: 'k', fingerprint: 'f' } };
+
+/** Counts the calls that an upstream is paid for. */
+interface Upstream {
+  calls: number;
+  call(): Promise<void>;
+}
+
+const anUpstream = (): Upstream => {
+  const upstream: Upstream = {
+    calls: 0,
+    call: async () => {
+      upstream.calls += 1;
+    },
+  };
+  return upstream;
+};
+
+interface Story {
+  readonly name: string;
+  readonly repeatable: boolean;
+  readonly giveUpFirst: boolean;
+  readonly payFirst?: boolean;
+}
+
+const STORIES: readonly Story[] = [
+  { name: 'a call that is paid for', repeatable: false, giveUpFirst: false },
+  { name: 'a call that does no harm', repeatable: true, giveUpFirst: false },
+  { name: 'a call that is paid for before it is queued', repeatable: false, giveUpFirst: false, payFirst: true },
+  { name: 'a call that a worker gives up before it makes it', repeatable: false, giveUpFirst: true },
+];
+
+/** What a worker does with everything that it is given: nothing leaves it before the intent is written. */
+async function work(world: JobWorld, upstream: Upstream, { giveUpFirst }: Pick<Story, 'giveUpFirst'>): Promise<void> {
+  const { taken, lease: name } = await leaseJobs(world.deps, 'gateway', 10);
+  for (const { job } of taken) {
+    const lease = { jobId: job.id, lease: name };
+    await startJob(world.deps, lease);
+    if (giveUpFirst) {
+      await returnJob(world.deps, lease, { untouched: true, delayMs: 0 });
+      continue;
+    }
+    await upstream.call();
+    await finishJob(world.deps, lease, { answer: anAnswer() });
+  }
+}
+
+/** The whole story of one process: accept, sweep, work. */
+async function live(world: JobWorld, upstream: Upstream, story: Story): Promise<void> {
+  const counted = recorded('upstream', upstream, world.journal);
+  const { job, lease } = await world.create({
+    ...KEYED,
+    repeatable: story.repeatable,
+    ...(story.payFirst === true ? { worker: 'gateway' } : {}),
+  });
+  if (lease !== undefined) await returnJob(world.deps, { jobId: job.id, lease }, { untouched: true, delayMs: 0 });
+  await work(world, counted, story);
+  await work(world, counted, { giveUpFirst: false });
+}
+
+async function stepsOf(story: Story): Promise<readonly string[]> {
+  const world = await open();
+  await live(world, anUpstream(), story);
+  return world.journal.names();
+}
+
+describe.each(STORIES)('a process that dies with $name', (story) => {
+  test.each<Moment>(['before', 'after'])(
+    '%s any of its steps loses no accepted job, and has none paid for twice',
+    async (moment) => {
+      const steps = await stepsOf(story);
+      expect(steps.length).toBeGreaterThan(6);
+      expect(steps.length).toBeLessThan(STEPS_MAX);
+
+      for (let step = 1; step <= steps.length; step += 1) {
+        const dying = await open();
+        const upstream = anUpstream();
+        const death = dieAt(dying.journal, step, moment);
+        void live(dying, upstream, story);
+        await death;
+        const world = await dying.restart();
+        const at = `${moment} step ${String(step)} (${steps[step - 1] ?? ''})`;
+        const accepted = await world.deps.jobs.findKey('acme', 'k', world.clock.now());
+
+        await world.clock.advance(LIMITS.leaseMs);
+        await sweepJobs(world.deps, 0);
+        // the client that got no answer asks again under its key, and has one job in the end
+        const { job, replayed } = await world.create({ ...KEYED, repeatable: story.repeatable });
+        expect({ at, replayed }).toEqual({ at, replayed: accepted !== undefined });
+        await work(world, upstream, { giveUpFirst: false });
+
+        const ended = (await world.deps.jobs.findJob(job.id))!;
+        expect({ at, terminal: isTerminal(ended.state) }).toEqual({ at, terminal: true });
+        expect({ at, calls: upstream.calls <= (story.repeatable ? 2 : 1) }).toEqual({ at, calls: true });
+        // what is said to be done was done, and what is said to be unknown is before a person
+        if (ended.state === 'completed') expect({ at, called: upstream.calls > 0 }).toEqual({ at, called: true });
+        const waiting = (await world.tasks.open()).map(({ taskId, reason }) => `${taskId} ${reason}`);
+        expect({ at, waiting }).toEqual({
+          at,
+          waiting: ended.failure?.code === 'outcome_unknown' ? [`${job.id} unknown_outcome`] : [],
+        });
+        if (story.repeatable) expect({ at, state: ended.state }).toEqual({ at, state: 'completed' });
+        expect(
+          await Promise.all(['jobs:token:token_1', 'jobs:total'].map((scope) => world.tasks.inFlight(scope))),
+        ).toEqual([0, 0]);
+      }
+    },
+  );
+});
+
+describe('a sweep that dies', () => {
+  test.each<Moment>(['before', 'after'])('%s any of its steps leaves the rest to the next', async (moment) => {
+    for (let step = 1; step <= 4; step += 1) {
+      const first = await open();
+      const upstream = anUpstream();
+      await first.create();
+      const { taken, lease } = await leaseJobs(first.deps, 'gateway', 10);
+      await startJob(first.deps, { jobId: taken[0]!.job.id, lease });
+      await first.clock.advance(LIMITS.leaseMs);
+      const dying = await first.restart();
+      const death = dieAt(dying.journal, step, moment);
+      void sweepJobs(dying.deps, 0)
+        .then(() => sweepJobs(dying.deps, 0))
+        .then(() => sweepJobs(dying.deps, 0));
+      await death;
+
+      const world = await dying.restart();
+      await sweepJobs(world.deps, 0);
+      await work(world, upstream, { giveUpFirst: false });
+
+      expect([step, upstream.calls]).toEqual([step, 0]);
+      expect(await world.deps.jobs.findJob(taken[0]!.job.id)).toMatchObject({
+        state: 'failed',
+        failure: { code: 'outcome_unknown' },
+      });
+      expect(await world.tasks.open()).toHaveLength(1);
+      expect(await world.tasks.inFlight('jobs:total')).toBe(0);
+    }
+  });
+});

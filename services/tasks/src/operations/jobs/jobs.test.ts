@@ -1,0 +1,291 @@
+import { describe, expect, test } from '@jest/globals';
+import { anAnswer } from '../../../testing/jobs/new-jobs.ts';
+import { LIMITS, useJobWorlds } from '../../../testing/jobs/open-job-world.ts';
+import type { JobWorld } from '../../../testing/jobs/open-job-world.ts';
+import type { JobLease } from '../../domain/job.ts';
+import { sweepJobs } from '../recovery/sweep-jobs.ts';
+import { finishJob, getJob, leaseJobs, renewLeases, returnJob, startJob, withdrawJob } from './work-jobs.ts';
+
+const open = useJobWorlds();
+const DAY_MS = 24 * 3_600_000;
+const keyed = (key: string, fingerprint = 'f') => ({ idempotency: { key, fingerprint } });
+const GIVEN_UP = { untouched: false, delayMs: 0 };
+
+async function lease({ deps }: JobWorld): Promise<JobLease> {
+  const { taken, lease: name } = await leaseJobs(deps, 'gateway', 1);
+  return { jobId: taken[0]!.job.id, lease: name };
+}
+
+async function started(world: JobWorld, changes: Parameters<JobWorld['create']>[0] = {}): Promise<JobLease> {
+  await world.create(changes);
+  const own = await lease(world);
+  await startJob(world.deps, own);
+  return own;
+}
+
+const stateOf = async ({ deps }: JobWorld, { jobId }: JobLease) => {
+  const job = await deps.jobs.findJob(jobId);
+  return [job?.state, job?.failure?.code];
+};
+const attention = async ({ tasks }: JobWorld): Promise<string[]> =>
+  (await tasks.open()).map(({ taskId, reason }) => `${taskId} ${reason}`);
+
+describe('createJob', () => {
+  test('gives an id of its own family, and wakes the workers', async () => {
+    const world = await open();
+    const { job, replayed } = await world.create();
+
+    expect(job.id).toMatch(/^job_[0-9a-v]{26}$/);
+    expect([job.state, replayed]).toEqual(['queued', false]);
+    expect(world.announced).toEqual([job.id]);
+  });
+
+  describe('under a key', () => {
+    test('gives the first job again, whatever has become of it, and makes no second', async () => {
+      const world = await open();
+      const own = await started(world, keyed('k'));
+      await finishJob(world.deps, own, { answer: anAnswer() });
+
+      const again = await world.create(keyed('k'));
+
+      expect([again.job.id, again.replayed]).toEqual([own.jobId, true]);
+      expect((await leaseJobs(world.deps, 'gateway', 10)).taken).toEqual([]);
+    });
+
+    test('refuses another body', async () => {
+      const world = await open();
+      await world.create(keyed('k'));
+
+      await expect(world.create(keyed('k', 'another'))).rejects.toMatchObject({
+        kind: 'unprocessable',
+        reason: 'idempotency_key_reused',
+      });
+    });
+
+    test('is another call for another account, and after a day', async () => {
+      const world = await open();
+      const first = await world.create(keyed('k'));
+
+      expect((await world.create({ ...keyed('k'), accountId: 'rival' })).replayed).toBe(false);
+      await world.clock.advance(DAY_MS - 1);
+      expect((await world.create(keyed('k'))).job.id).toBe(first.job.id);
+      await world.clock.advance(1);
+      expect((await world.create(keyed('k', 'another'))).replayed).toBe(false);
+    });
+
+    test('makes one job of fifty calls at once', async () => {
+      const world = await open();
+      const created = await Promise.all(Array.from({ length: 50 }, () => world.create(keyed('k'))));
+
+      expect(new Set(created.map(({ job }) => job.id)).size).toBe(1);
+      expect(created.filter(({ replayed }) => !replayed)).toHaveLength(1);
+      expect(await world.tasks.inFlight('jobs:total')).toBe(1);
+    });
+
+    test('of one that was refused is free', async () => {
+      const world = await open({ perToken: 0 });
+      await expect(world.create(keyed('k'))).rejects.toMatchObject({ reason: 'too_many_tasks' });
+
+      expect(await world.deps.jobs.findKey('acme', 'k', world.clock.now())).toBeUndefined();
+    });
+  });
+
+  test('of sixty at once lets in what the token may have, and as many again as end', async () => {
+    const world = await open();
+    const outcomes = await Promise.allSettled(Array.from({ length: 60 }, () => world.create()));
+
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(LIMITS.perToken);
+    for (const { reason } of outcomes.filter((outcome) => outcome.status === 'rejected'))
+      expect(reason).toMatchObject({ kind: 'exhausted', reason: 'too_many_tasks', retryAfterMs: 5000 });
+    const own = await lease(world);
+    await startJob(world.deps, own);
+    await finishJob(world.deps, own, { answer: anAnswer() });
+    expect(world.endings).toEqual([`acme ${own.jobId}`]);
+    await world.create();
+    await expect(world.create()).rejects.toMatchObject({ reason: 'too_many_tasks' });
+  });
+});
+
+test("a job is its owner's alone", async () => {
+  const world = await open();
+  const { job } = await world.create();
+
+  expect((await getJob(world.deps, 'acme', job.id)).id).toBe(job.id);
+  for (const [account, id] of [
+    ['rival', job.id],
+    ['acme', 'task_1'],
+    ['acme', ''],
+  ] as const) {
+    await expect(getJob(world.deps, account, id)).rejects.toMatchObject({
+      kind: 'not_found',
+      reason: 'task_not_found',
+    });
+  }
+});
+
+describe('a worker', () => {
+  test('that did not renew may not begin', async () => {
+    const world = await open();
+    await world.create();
+    const own = await lease(world);
+    await world.clock.advance(LIMITS.leaseMs);
+
+    await expect(startJob(world.deps, own)).rejects.toMatchObject({ kind: 'conflict', reason: 'job_lease_lost' });
+  });
+
+  test('keeps what it renews, and is told what it has lost', async () => {
+    const world = await open();
+    const own = await started(world);
+    await world.clock.advance(LIMITS.leaseMs - 1);
+
+    expect(await renewLeases(world.deps, [own, { jobId: 'job_other', lease: own.lease }])).toEqual(['job_other']);
+    await world.clock.advance(LIMITS.leaseMs - 1);
+    expect(await sweepJobs(world.deps, 0)).toBe(0);
+  });
+
+  test('ends a job once; what comes later changes nothing', async () => {
+    const world = await open();
+    const own = await started(world);
+
+    expect(await finishJob(world.deps, own, { answer: anAnswer() })).toBe(true);
+    expect(await finishJob(world.deps, own, { failure: { code: 'x', message: 'y' } })).toBe(false);
+    expect(await stateOf(world, own)).toEqual(['completed', undefined]);
+    expect(world.counted).toEqual(['chat completed']);
+  });
+
+  test.each([
+    ['before it began', false, false, { ...GIVEN_UP }, ['queued', undefined], 0],
+    ['before it called', true, false, { ...GIVEN_UP, untouched: true }, ['queued', undefined], 0],
+    ['while it called, where that does no harm', true, true, { ...GIVEN_UP }, ['queued', undefined], 0],
+    ['while it called', true, false, { ...GIVEN_UP }, ['failed', 'outcome_unknown'], 1],
+  ] as const)('that gives a job up %s leaves it %#', async (_when, begun, repeatable, how, left, waiting) => {
+    const world = await open();
+    await world.create({ repeatable });
+    const own = await lease(world);
+    if (begun) await startJob(world.deps, own);
+
+    expect(await returnJob(world.deps, own, how)).toBe(true);
+
+    expect(await stateOf(world, own)).toEqual([...left]);
+    expect(await attention(world)).toHaveLength(waiting);
+    expect(await world.tasks.inFlight('jobs:total')).toBe(waiting === 1 ? 0 : 1);
+  });
+
+  test('that returns a job for later has it left alone until then', async () => {
+    const world = await open();
+    const own = await started(world);
+    await returnJob(world.deps, own, { untouched: true, delayMs: 5000 });
+
+    expect((await leaseJobs(world.deps, 'gateway', 1)).taken).toEqual([]);
+    await world.clock.advance(5000);
+    expect((await leaseJobs(world.deps, 'gateway', 1)).taken).toHaveLength(1);
+  });
+
+  test('is told of a job that has waited for too long', async () => {
+    const world = await open();
+    await world.create();
+    await world.clock.advance(LIMITS.deadlineMs + 1);
+    await world.create();
+
+    expect((await leaseJobs(world.deps, 'gateway', 2)).taken.map(({ overdue }) => overdue)).toEqual([true, false]);
+  });
+});
+
+describe('a create that is to be paid for first', () => {
+  const create = async (world: JobWorld): Promise<JobLease> => {
+    const { job, lease: name } = await world.create({ ...keyed('k'), worker: 'gateway' });
+    return { jobId: job.id, lease: name! };
+  };
+
+  test('wakes nobody, and keeps its key in use, until it is given up', async () => {
+    const world = await open();
+    const own = await create(world);
+    expect(world.announced).toEqual([]);
+    await expect(world.create(keyed('k'))).rejects.toMatchObject({
+      kind: 'conflict',
+      reason: 'idempotency_key_in_use',
+    });
+
+    await returnJob(world.deps, own, { ...GIVEN_UP, untouched: true });
+
+    expect(world.announced).toEqual([own.jobId]);
+    expect((await world.create(keyed('k'))).job.id).toBe(own.jobId);
+  });
+
+  test('that is withdrawn is as if it had never been', async () => {
+    const world = await open();
+    const own = await create(world);
+
+    expect(await withdrawJob(world.deps, own)).toBe(true);
+
+    expect((await world.create(keyed('k', 'another body'))).replayed).toBe(false);
+    await expect(getJob(world.deps, 'acme', own.jobId)).rejects.toMatchObject({ reason: 'task_not_found' });
+  });
+
+  test('whose creator died is queued like any other', async () => {
+    const world = await open();
+    const own = await create(world);
+    await world.clock.advance(LIMITS.leaseMs);
+    await sweepJobs(world.deps, 0);
+
+    expect((await lease(world)).jobId).toBe(own.jobId);
+    expect((await world.create(keyed('k'))).replayed).toBe(true);
+  });
+});
+
+describe('sweepJobs', () => {
+  const gone = async (world: JobWorld): Promise<void> => {
+    await world.clock.advance(LIMITS.leaseMs);
+    await sweepJobs(world.deps, 0);
+  };
+
+  test('queues again what its worker had not begun', async () => {
+    const world = await open();
+    await world.create();
+    const own = await lease(world);
+    await gone(world);
+
+    expect(await stateOf(world, own)).toEqual(['queued', undefined]);
+    expect((await lease(world)).jobId).toBe(own.jobId);
+    expect(await attention(world)).toEqual([]);
+  });
+
+  test('ends what may have been called, tells a person, and never has it called again', async () => {
+    const world = await open();
+    const own = await started(world);
+    await gone(world);
+    await gone(world);
+
+    expect(await stateOf(world, own)).toEqual(['failed', 'outcome_unknown']);
+    expect(await attention(world)).toEqual([`${own.jobId} unknown_outcome`]);
+    expect((await leaseJobs(world.deps, 'gateway', 10)).taken).toEqual([]);
+    expect(world.counted).toEqual(['chat outcome_unknown', 'attention unknown_outcome']);
+    expect(await finishJob(world.deps, own, { answer: anAnswer() })).toBe(false);
+  });
+
+  test('has a call that does no harm made again, a few times', async () => {
+    const world = await open();
+    const own = await started(world, { repeatable: true });
+    for (let start = 2; start <= 5; start += 1) {
+      await gone(world);
+      await startJob(world.deps, await lease(world));
+    }
+    await gone(world);
+
+    expect(await stateOf(world, own)).toEqual(['failed', 'outcome_unknown']);
+  });
+
+  test('leaves leases alone that ended while this service was away, for the time of one', async () => {
+    const world = await open();
+    const own = await started(world);
+    await world.clock.advance(10 * LIMITS.leaseMs);
+    const upSince = world.clock.now();
+
+    expect(await sweepJobs(world.deps, upSince)).toBe(0);
+    await world.clock.advance(LIMITS.leaseMs - 1);
+    expect(await sweepJobs(world.deps, upSince)).toBe(0);
+    expect(await stateOf(world, own)).toEqual(['in_progress', undefined]);
+    await world.clock.advance(1);
+    expect(await sweepJobs(world.deps, upSince)).toBe(1);
+  });
+});

@@ -1,0 +1,31 @@
+import { Problem } from '@reelgate/platform/problem';
+import type { Job } from '../../domain/job.ts';
+import type { JobDeps } from './job-deps.ts';
+import type { Resolution } from '../attention/resolve-attention.ts';
+import { notWaiting } from '../attention/resolve-attention.ts';
+
+const MONEY: Readonly<Record<Exclude<Resolution, 'retry'>, 'charged' | 'released'>> = {
+  completed: 'charged',
+  failed: 'released',
+};
+
+/**
+ * Carries out a person's decision over a job whose outcome is unknown. It stays failed, since its answer is lost; what is decided is
+ * whether the call was done, and so whether it is paid for.
+ */
+export async function resolveJob(
+  { attention, calls, clock }: Pick<JobDeps, 'attention' | 'calls' | 'clock'>,
+  job: Job,
+  { resolution, actor }: { readonly resolution: Resolution; readonly actor: string },
+): Promise<void> {
+  if (resolution === 'retry')
+    throw new Problem({
+      kind: 'conflict',
+      reason: 'job_not_retried',
+      message:
+        'the call may have been made, so it is not made again; decide as completed, which charges it, or as failed, which does not',
+    });
+  if (!(await attention.waits(job.id))) throw notWaiting();
+  await calls.end(job.id, MONEY[resolution]);
+  if (!(await attention.resolve(job.id, { resolution, actor, at: clock.now() }))) throw notWaiting();
+}

@@ -1,0 +1,108 @@
+import { move } from '../../domain/transition.ts';
+import { pollInterval } from '../../domain/poll-interval.ts';
+import type { Report } from '../../domain/report.ts';
+import type { Doubt, Task } from '../../domain/task.ts';
+import type { Note, Progress } from '../../store/task-store.ts';
+import { completeTask } from './complete-task.ts';
+import type { Deps } from '../deps.ts';
+import { endTask } from '../ends/end-task.ts';
+import { raiseAttention } from '../attention/raise-attention.ts';
+
+const PROGRESS_BEGUN = 10;
+const MENDED = { resolution: 'mended', actor: 'service' };
+
+type Apply<P extends Report['phase']> = (
+  deps: Deps,
+  task: Task,
+  report: Extract<Report, { phase: P }>,
+) => Promise<void>;
+
+const APPLY: { readonly [P in Report['phase']]: Apply<P> } = {
+  queued: (deps, task, report) => carryOn(deps, task, report),
+  running: (deps, task, report) => carryOn(deps, task, report),
+  succeeded: completeTask,
+  failed: async (deps, task, report) => {
+    await endTask(deps, task, {
+      state: move(task.state, 'fails') as 'failed',
+      at: deps.clock.now(),
+      upstreamStatus: report.status,
+      failure: report.failure,
+    });
+  },
+  unrecognised: async (deps, task, report) => {
+    await write(deps, task, { ...base(deps, task), upstreamStatus: report.status, unrecognised: true }, report.status);
+    await raiseAttention(
+      deps,
+      task,
+      'unknown_status',
+      `the upstream reports the status ${JSON.stringify(report.status)}, which no adapter knows`,
+    );
+  },
+};
+
+/** The doubts that a report ends; whatever ends the task ends all of them. */
+const DISPELS: Readonly<Record<Report['phase'], ReadonlySet<Doubt['reason']>>> = {
+  queued: new Set(['unknown_upstream_task', 'no_result', 'result_unavailable']),
+  running: new Set(['unknown_upstream_task', 'no_result', 'result_unavailable']),
+  unrecognised: new Set(['unknown_upstream_task', 'no_result', 'result_unavailable']),
+  succeeded: new Set(['unknown_upstream_task']),
+  failed: new Set(),
+};
+
+/** Writes what a look at the upstream found. A task that has ended meanwhile stays as it ended. */
+export async function applyReport(deps: Deps, task: Task, report: Report): Promise<void> {
+  const doubt = task.doubt?.reason;
+  if (doubt !== undefined && DISPELS[report.phase].has(doubt))
+    await deps.store.resolve(task.id, { ...MENDED, at: deps.clock.now(), reason: doubt });
+  const apply = APPLY[report.phase] as Apply<Report['phase']>;
+  await apply(deps, task, report);
+}
+
+async function carryOn(
+  deps: Deps,
+  task: Task,
+  report: Extract<Report, { phase: 'queued' | 'running' }>,
+): Promise<void> {
+  const state = move(task.state, report.phase === 'running' ? 'runs' : 'waits');
+  const begun = state === 'in_progress' ? Math.max(task.progress, PROGRESS_BEGUN) : task.progress;
+  await write(
+    deps,
+    task,
+    {
+      ...base(deps, task),
+      state,
+      upstreamStatus: report.status,
+      progress: report.phase === 'running' ? (report.progress ?? begun) : begun,
+    },
+    report.status,
+  );
+  if (task.unrecognised) await deps.store.resolve(task.id, { ...MENDED, at: deps.clock.now() });
+}
+
+async function write(deps: Deps, task: Task, to: Progress, status: string): Promise<void> {
+  const changed =
+    to.state !== task.state ||
+    to.unrecognised !== task.unrecognised ||
+    to.progress !== task.progress ||
+    (to.unrecognised && status !== task.upstreamStatus);
+  const note: Note | undefined =
+    status === task.upstreamStatus && to.state === task.state
+      ? undefined
+      : { type: 'reported', detail: { status, state: to.state } };
+  const won = await deps.store.progress(task.id, task.state, to, note);
+  if (won && changed) deps.announce({ id: task.id, accountId: task.accountId, state: to.state });
+}
+
+function base(deps: Deps, task: Task): Progress {
+  const at = deps.clock.now();
+  return {
+    state: task.state,
+    upstreamStatus: task.upstreamStatus,
+    unrecognised: false,
+    progress: task.progress,
+    pollErrors: 0,
+    at,
+    wasDueAt: task.nextPollAt,
+    nextPollAt: at + pollInterval(deps.pollPlan, at - task.createdAt, deps.chance()),
+  };
+}

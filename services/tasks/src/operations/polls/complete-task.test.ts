@@ -1,0 +1,172 @@
+import { describe, expect, test } from '@jest/globals';
+import { Problem } from '@reelgate/platform/problem';
+import { RESULT_EXPIRES_AT } from '../../../testing/fake-media.ts';
+import { useWorlds } from '../../../testing/open-world.ts';
+import type { World } from '../../../testing/open-world.ts';
+import { aContextIr, anOrder } from '../../../testing/orders.ts';
+import type { Order } from '../../domain/order.ts';
+import type { Report } from '../../domain/report.ts';
+import type { Task } from '../../domain/task.ts';
+import { applyReport } from './apply-report.ts';
+
+type Success = Extract<Report, { phase: 'succeeded' }>;
+
+const open = useWorlds();
+const TO_ATTENTION = 5;
+const BUSY = new Problem({
+  kind: 'unavailable',
+  reason: 'media_busy',
+  message: 'the result could not be fetched now',
+  retryAfterMs: 1000,
+});
+const GONE = new Problem({ kind: 'invalid', reason: 'invalid_media', message: 'it could not be fetched' });
+const success = (changes: Partial<Success> = {}): Success => ({
+  phase: 'succeeded',
+  status: 'succeeded',
+  url: 'https://cdn.vendor.example/1',
+  ...changes,
+});
+
+async function withTask(order: Order = anOrder()) {
+  const world = await open();
+  const { id } = (await world.create(order)).task;
+  const now = async (): Promise<Task> => (await world.deps.store.find(id))!;
+  const succeed = async (changes: Partial<Success> = {}): Promise<Task> => {
+    await applyReport(world.deps, await now(), success(changes));
+    return now();
+  };
+  return { world, id, now, succeed };
+}
+
+const waiting = async ({ deps }: World): Promise<string[]> => (await deps.store.open()).map(({ reason }) => reason);
+
+describe('a video that succeeded', () => {
+  test('is completed once its bytes are ours, and not before', async () => {
+    const { world, id, now, succeed } = await withTask();
+    let whileFetching: Task | undefined;
+    world.journal.put(async ({ name }, proceed) => {
+      if (name === 'media.ingest') whileFetching = await now();
+      return proceed();
+    });
+
+    const task = await succeed({ usage: { totalSeconds: 5, completionTokens: 260_390 } });
+
+    expect(whileFetching?.state).toBe('queued');
+    expect(task).toMatchObject({
+      state: 'completed',
+      progress: 100,
+      upstreamStatus: 'succeeded',
+      finishedAt: world.clock.now(),
+      expiresAt: RESULT_EXPIRES_AT,
+      result: { object: `res-${id}`, width: 1344, height: 768, durationMs: 5167 },
+      usage: { totalSeconds: 5, completionTokens: 260_390 },
+    });
+    expect(JSON.stringify(task.result)).not.toContain('cdn.vendor.example');
+    expect(await world.sql.read('SELECT id FROM outbox')).toEqual([{ id }]);
+  });
+
+  test('that media has no time for now waits its usual interval, and however often: nothing speaks against it', async () => {
+    const { world, id, succeed } = await withTask();
+    for (let look = 0; look < TO_ATTENTION + 2; look += 1) {
+      world.journal.fail('media.ingest', BUSY);
+      await world.clock.advance(10_000);
+      const task = await succeed();
+      expect(task).toMatchObject({ state: 'queued', pollErrors: 0 });
+      expect(task.nextPollAt! - world.clock.now()).toBeLessThanOrEqual(15_000);
+      expect(task.doubt).toBeUndefined();
+    }
+
+    expect(await waiting(world)).toEqual([]);
+    expect(await succeed()).toMatchObject({ state: 'completed', result: { object: `res-${id}` } });
+  });
+
+  test('whose bytes cannot be had is not completed, and is asked for a fresh link', async () => {
+    const { world, id, succeed } = await withTask();
+    world.journal.fail('media.ingest', GONE);
+
+    expect(await succeed({ url: 'https://cdn.vendor.example/old' })).toMatchObject({
+      state: 'queued',
+      pollErrors: 1,
+      nextPollAt: world.clock.now() + 6000,
+    });
+    expect(await world.sql.read('SELECT id FROM outbox')).toEqual([]);
+
+    expect(await succeed({ url: 'https://cdn.vendor.example/fresh' })).toMatchObject({
+      state: 'completed',
+      result: { object: `res-${id}` },
+    });
+    expect(world.media.ingested).toEqual(['https://cdn.vendor.example/fresh']);
+  });
+
+  test.each<[string, unknown]>([
+    ['a refusal of the bytes', GONE],
+    ['a fault of ours', new Error('boom')],
+  ])('five times in vain for %s comes before a person, its hold kept, and is tried on', async (_what, error) => {
+    const { world, succeed } = await withTask();
+    world.journal.fail('media.ingest', error, TO_ATTENTION);
+
+    for (let time = 1; time < TO_ATTENTION; time += 1) await succeed();
+    expect(await waiting(world)).toEqual([]);
+
+    await succeed();
+    expect(await waiting(world)).toEqual(['result_unavailable']);
+    expect([...world.billing.holds.values()].map(({ state }) => state)).toEqual(['held']);
+
+    expect((await succeed()).state).toBe('completed');
+    expect(await waiting(world)).toEqual([]);
+  });
+
+  test('without an address is no success: it is asked again, and after five times comes before a person', async () => {
+    const { world, succeed } = await withTask();
+
+    for (let time = 1; time <= TO_ATTENTION; time += 1)
+      expect(await succeed({ url: undefined })).toMatchObject({ state: 'queued', pollErrors: time });
+
+    expect(await waiting(world)).toEqual(['no_result']);
+    expect(world.media.ingested).toEqual([]);
+  });
+
+  test('is not asked for a prompt', async () => {
+    const { succeed } = await withTask();
+
+    expect((await succeed({ prompt: 'not for videos' })).result).not.toHaveProperty('prompt');
+  });
+
+  test('that ended while its bytes were fetched stays as it ended', async () => {
+    const { world, id, succeed } = await withTask();
+    world.journal.put(async ({ name }, proceed) => {
+      if (name === 'media.ingest')
+        await world.deps.store.finish(id, { state: 'failed', at: 7, failure: { code: 'cancelled', message: '' } });
+      return proceed();
+    });
+
+    expect(await succeed()).toMatchObject({ state: 'failed', finishedAt: 7 });
+    expect(await world.sql.read('SELECT id FROM outbox')).toHaveLength(1);
+  });
+});
+
+describe('context-IR that succeeded', () => {
+  test('is completed with its prompt, and nothing is fetched', async () => {
+    const { world, succeed } = await withTask(aContextIr());
+
+    expect(
+      await succeed({ url: undefined, prompt: 'integrated_multimodal_description: …', usage: { promptTokens: 5664 } }),
+    ).toMatchObject({
+      state: 'completed',
+      result: { prompt: 'integrated_multimodal_description: …' },
+      usage: { promptTokens: 5664 },
+      expiresAt: undefined,
+    });
+    expect(world.media.ingested).toEqual([]);
+  });
+
+  test('without a prompt is no success, even with an address', async () => {
+    const { world, succeed } = await withTask(aContextIr());
+
+    for (let time = 1; time <= TO_ATTENTION; time += 1)
+      expect(await succeed()).toMatchObject({ state: 'queued', pollErrors: time });
+
+    expect(await waiting(world)).toEqual(['no_result']);
+    expect(world.media.ingested).toEqual([]);
+  });
+});

@@ -1,0 +1,57 @@
+import { isProblem } from '@reelgate/platform/problem';
+import type { Report } from '../../domain/report.ts';
+import type { Task } from '../../domain/task.ts';
+import type { Deps } from '../deps.ts';
+import { endTask } from '../ends/end-task.ts';
+import { postpone, waitOn } from './postpone.ts';
+
+type Success = Extract<Report, { phase: 'succeeded' }>;
+
+/**
+ * Completed means that the bytes are ours: the result is fetched and kept before the state moves. Without one the upstream is asked again
+ * with backoff, for a fresh link.
+ */
+export async function completeTask(deps: Deps, task: Task, report: Success): Promise<void> {
+  if (task.order.kind === 'context_ir') {
+    if (report.prompt === undefined)
+      await postpone(deps, task, 'the upstream reports success without a prompt', 'no_result');
+    else await end(deps, task, report, { result: { prompt: report.prompt } });
+    return;
+  }
+  if (report.url === undefined) {
+    await postpone(deps, task, 'the upstream reports success without an address', 'no_result');
+    return;
+  }
+  try {
+    const { result, expiresAt } = await deps.media.ingest({
+      accountId: task.accountId,
+      taskId: task.id,
+      url: report.url,
+      credential: report.credential,
+    });
+    await end(deps, task, report, { result, expiresAt });
+  } catch (error) {
+    if (isProblem(error, 'media_busy')) {
+      await waitOn(deps, task);
+      return;
+    }
+    const detail = isProblem(error) ? error.message : 'a fault of the service';
+    deps.log.warn({ taskId: task.id, err: error }, 'a result could not be kept');
+    await postpone(deps, task, `the result could not be kept: ${detail}`, 'result_unavailable');
+  }
+}
+
+async function end(
+  deps: Deps,
+  task: Task,
+  report: Success,
+  kept: { readonly result: NonNullable<Task['result']>; readonly expiresAt?: number },
+): Promise<void> {
+  await endTask(deps, task, {
+    state: 'completed',
+    at: deps.clock.now(),
+    upstreamStatus: report.status,
+    usage: report.usage,
+    ...kept,
+  });
+}

@@ -1,0 +1,186 @@
+import { describe, expect, test } from '@jest/globals';
+import { channelSettings } from '../../../testing/channel-settings.ts';
+import { LOST, refused, succeeded } from '../../../testing/fake-upstream.ts';
+import { useWorlds } from '../../../testing/open-world.ts';
+import type { World } from '../../../testing/open-world.ts';
+import type { Look } from '../../channels/channel.ts';
+import type { Task } from '../../domain/task.ts';
+import { channelPoller } from '../../workers/poll-channel.ts';
+import { callbackHeeder } from './handle-callback.ts';
+import { raiseAttention } from '../attention/raise-attention.ts';
+
+const open = useWorlds();
+const CHANNELS = [channelSettings({ callbacks: true })];
+const NOT_KNOWN: Look = { found: false, gone: true, error: 'invalid task_id (2013)' };
+
+const tokenOf = ({ deps }: World, { id }: Task, number = 1): string =>
+  deps.callbacks.urlOf({ taskId: id, number }).split('/').at(-1)!;
+const wakes = ({ counted }: World): number => counted.filter((word) => word === 'wake polls main').length;
+const looks = ({ journal }: World): number => journal.names().filter((name) => name === 'main.look').length;
+
+async function withTask(lost = false) {
+  const world = await open({ channels: CHANNELS });
+  if (lost) world.upstream.answer('main', LOST);
+  const { task } = await world.create();
+  return {
+    world,
+    task,
+    heed: callbackHeeder(world.deps),
+    woken: wakes(world),
+    find: () => world.deps.store.find(task.id),
+  };
+}
+
+test('an attempt carries the address of its own', async () => {
+  const { world, task } = await withTask();
+
+  expect(world.upstream.submitted.map(({ attempt }) => attempt.callbackUrl)).toEqual([
+    world.deps.callbacks.urlOf({ taskId: task.id, number: 1 }),
+  ]);
+});
+
+describe('a call for a task that goes on', () => {
+  test('has it looked at now, once however often it comes, and asks no upstream by itself', async () => {
+    const { world, task, heed, woken, find } = await withTask();
+    await world.clock.advance(100);
+
+    await Promise.all(Array.from({ length: 50 }, () => heed(tokenOf(world, task), 'up-made-up')));
+
+    expect((await find())?.nextPollAt).toBeLessThanOrEqual(world.clock.now());
+    expect(await find()).toMatchObject({ state: 'queued', mapping: { upstreamId: 'up-1' } });
+    expect([wakes(world) - woken, looks(world)]).toEqual([1, 0]);
+  });
+
+  test('that comes while it is looked at has it looked at once more', async () => {
+    const { world, task, heed, find } = await withTask();
+    const poller = channelPoller(world.deps, () => world.deps.fleet.find('main'));
+    const gate = Promise.withResolvers<undefined>();
+    const reached = Promise.withResolvers<undefined>();
+    world.journal.put(async ({ name }, proceed) => {
+      if (name !== 'main.look' || looks(world) > 1) return proceed();
+      const seen = await proceed();
+      reached.resolve(undefined);
+      await gate.promise;
+      return seen;
+    });
+    await heed(tokenOf(world, task), '');
+    await poller.pass('main');
+    await reached.promise;
+    world.upstream.looks.set('up-1', succeeded());
+    await world.clock.advance(5);
+
+    await heed(tokenOf(world, task), '');
+    await heed(tokenOf(world, task), '');
+    gate.resolve(undefined);
+    await poller.idle();
+
+    expect(await find()).toMatchObject({ state: 'in_progress' });
+    expect(await poller.pass('main')).toBe(1);
+    await poller.idle();
+    expect(await find()).toMatchObject({ state: 'completed' });
+    expect(looks(world)).toBe(2);
+  });
+});
+
+test('a call for a task that has ended changes nothing', async () => {
+  const { world, task, heed, woken, find } = await withTask();
+  await world.deps.store.finish(task.id, { state: 'completed', at: world.clock.now() });
+  const ended = await find();
+
+  await heed(tokenOf(world, task), 'up-1');
+
+  expect(await find()).toEqual(ended);
+  expect([wakes(world) - woken, looks(world)]).toEqual([0, 0]);
+});
+
+test('a call for a task that is gone is as harmless', async () => {
+  const { world, task, heed } = await withTask();
+
+  await expect(heed(tokenOf(world, { ...task, id: 'task_gone' }), '')).resolves.toBeUndefined();
+});
+
+test.each(['', 'task_1', 'task_1.1.c2lnbmF0dXJl'])('a call at %j is refused before anything is read', async (token) => {
+  const { world, heed } = await withTask();
+  const before = world.journal.names().length;
+
+  await expect(heed(token, '')).rejects.toMatchObject({ kind: 'not_found', reason: 'not_found' });
+  expect(world.journal.names()).toHaveLength(before);
+});
+
+describe('a call for a task whose answer was lost', () => {
+  test('gives it the work that was named, when the upstream knows it, and takes it from the person', async () => {
+    const { world, task, heed, find } = await withTask(true);
+    await raiseAttention(world.deps, task, 'unknown_outcome', 'lost');
+
+    await heed(tokenOf(world, task), 'up-found');
+
+    expect(await find()).toMatchObject({
+      admission: 'accepted',
+      nextPollAt: world.clock.now(),
+      mapping: { channel: 'main', upstreamId: 'up-found' },
+    });
+    expect(await world.deps.store.open()).toEqual([]);
+    expect([wakes(world), world.upstream.submitted.length]).toEqual([1, 1]);
+  });
+
+  test('that comes many times at once asks the upstream once', async () => {
+    const { world, task, heed } = await withTask(true);
+
+    await Promise.all(Array.from({ length: 50 }, () => heed(tokenOf(world, task), 'up-found')));
+
+    expect(looks(world)).toBe(1);
+  });
+
+  test.each<[string, string]>([
+    ['nothing', ''],
+    ['what no id is as long as', 'x'.repeat(129)],
+    ['work that the upstream does not know', 'up-nowhere'],
+  ])('and names %s gives it nothing', async (_what, hint) => {
+    const { world, task, heed, find } = await withTask(true);
+    world.upstream.looks.set('up-nowhere', NOT_KNOWN);
+
+    await heed(tokenOf(world, task), hint);
+
+    expect(await find()).toMatchObject({ admission: 'unknown', mapping: { channel: 'main' } });
+    expect((await find())?.mapping?.upstreamId).toBeUndefined();
+  });
+
+  test('and names the work of another task gives it nothing, and leaves the other what it has', async () => {
+    const { world, task, heed, find } = await withTask(true);
+    const { task: other } = await world.create();
+
+    await heed(tokenOf(world, task), other.mapping!.upstreamId!);
+
+    expect(await find()).toMatchObject({ admission: 'unknown' });
+    expect(await world.deps.store.find(other.id)).toEqual(other);
+    expect(looks(world)).toBe(0);
+  });
+
+  test('on a channel that has another account by now gives it nothing, and asks nobody', async () => {
+    const { world, task, heed, find } = await withTask(true);
+    world.deps.fleet.replace([channelSettings({ callbacks: true, upstreamAccount: 'rival' })]);
+
+    await heed(tokenOf(world, task), 'up-found');
+
+    expect(await find()).toMatchObject({ admission: 'unknown' });
+    expect(looks(world)).toBe(0);
+  });
+
+  test('at the address of an attempt that was refused gives it nothing', async () => {
+    const world = await open({
+      channels: [channelSettings({ callbacks: true, priority: 1 }), channelSettings({ id: 'spare', callbacks: true })],
+    });
+    world.upstream.answer('main', refused('channel'));
+    world.upstream.answer('spare', LOST);
+    const { task } = await world.create();
+
+    await callbackHeeder(world.deps)(tokenOf(world, task, 1), 'up-found');
+
+    expect(await world.deps.store.find(task.id)).toMatchObject({ admission: 'unknown' });
+    await callbackHeeder(world.deps)(tokenOf(world, task, 2), 'up-found');
+    expect(await world.deps.store.find(task.id)).toMatchObject({
+      admission: 'accepted',
+      mapping: { channel: 'spare', upstreamId: 'up-found' },
+    });
+  });
+});

@@ -1,0 +1,267 @@
+import { describe, expect, test } from '@jest/globals';
+import { channelSettings } from '../../../testing/channel-settings.ts';
+import { LOST, aWork } from '../../../testing/fake-upstream.ts';
+import { useWorlds } from '../../../testing/open-world.ts';
+import type { World } from '../../../testing/open-world.ts';
+import { aContextIr, aText, anImage, anOrder } from '../../../testing/orders.ts';
+import type { ListedWork } from '../../channels/channel.ts';
+import type { Order } from '../../domain/order.ts';
+import type { Task } from '../../domain/task.ts';
+import { reconcileUnknown } from './reconcile-unknown.ts';
+
+const open = useWorlds();
+const SECOND_MS = 1000;
+const MINUTE_MS = 60_000;
+
+/** Tasks whose answers were lost, all of the same order and at the same moment. */
+async function lose(world: World, count = 1, order: Order = anOrder()): Promise<readonly Task[]> {
+  world.upstream.answer('main', ...Array.from({ length: count }, () => LOST));
+  const tasks: Task[] = [];
+  for (let lost = 0; lost < count; lost += 1) tasks.push((await world.create(order)).task);
+  return tasks;
+}
+
+const admissions = async ({ deps }: World): Promise<string[]> =>
+  (await deps.store.list({ hidden: true }, { limit: 100, ascending: true })).map(({ admission }) => admission);
+const waiting = async ({ deps }: World): Promise<string[]> =>
+  (await deps.store.open()).map(({ detail }) => detail.replace(/^.*, and /, ''));
+
+describe('work on the list of the upstream', () => {
+  test('that is the only one to fit is given to the task, which is looked at at once', async () => {
+    const world = await open();
+    const [task] = await lose(world);
+    world.upstream.works = [
+      aWork({ createdAt: world.clock.now() }),
+      aWork({ upstreamId: 'up-other', createdAt: world.clock.now(), duration: 6 }),
+    ];
+
+    expect(await reconcileUnknown(world.deps)).toBe(1);
+
+    expect(await world.deps.store.find(task!.id)).toMatchObject({
+      admission: 'accepted',
+      mapping: { channel: 'main', upstreamId: 'up-lost' },
+      nextPollAt: world.clock.now(),
+    });
+    expect(world.counted.at(-1)).toBe('wake polls main');
+    expect(world.upstream.submitted).toHaveLength(1);
+  });
+
+  test.each<[string, Partial<ListedWork>]>([
+    ['is of another kind', { kind: 'context_ir' }],
+    ['is of a kind that nobody knows', { kind: undefined }],
+    ['is of another model', { model: 'MiniMax-H3-Max' }],
+    ['is of another duration', { duration: 6 }],
+    ['is of another resolution', { resolution: '2K' }],
+    ['is of another ratio', { ratio: '9:16' }],
+    ['is from before the create', { createdAt: -5001 }],
+    ['is from after the answer was lost', { createdAt: 5001 }],
+  ])('that %s is not given to it', async (_what, changes) => {
+    const world = await open();
+    await lose(world);
+    world.upstream.works = [aWork({ ...changes, createdAt: world.clock.now() + (changes.createdAt ?? 0) })];
+
+    expect(await reconcileUnknown(world.deps)).toBe(0);
+
+    expect(await admissions(world)).toEqual(['unknown']);
+  });
+
+  test.each<[string, Order, Partial<ListedWork>]>([
+    ['whose resolution is written in the other case', anOrder(), { resolution: '768p' }],
+    [
+      'whose adaptive ratio has become concrete',
+      anOrder({ content: [aText(), anImage()], ratio: 'adaptive' }),
+      { ratio: '9:16' },
+    ],
+    ['whose ratio was not asked for', anOrder({ content: [aText(), anImage()], ratio: undefined }), { ratio: '9:16' }],
+    ['that shows no ratio', anOrder(), { ratio: undefined }],
+    ['of context-IR, which has no resolution', aContextIr(), { kind: 'context_ir', resolution: undefined }],
+    ['whose clock is a little behind', anOrder(), { createdAt: -4000 }],
+    ['whose clock is a little ahead', anOrder(), { createdAt: 4000 }],
+  ])('%s fits', async (_what, order, changes) => {
+    const world = await open();
+    await lose(world, 1, order);
+    world.upstream.works = [aWork({ ...changes, createdAt: world.clock.now() + (changes.createdAt ?? 0) })];
+
+    expect(await reconcileUnknown(world.deps)).toBe(1);
+  });
+
+  test("that another task has is nobody's to take", async () => {
+    const world = await open();
+    await lose(world);
+    const { task } = await world.create();
+    world.upstream.works = [aWork({ upstreamId: task.mapping!.upstreamId!, createdAt: world.clock.now() })];
+
+    expect(await reconcileUnknown(world.deps)).toBe(0);
+  });
+
+  test('of which two pieces fit is given to nobody, and after a minute a person is told', async () => {
+    const world = await open();
+    await lose(world);
+    world.upstream.works = ['up-a', 'up-b'].map((upstreamId) => aWork({ upstreamId, createdAt: world.clock.now() }));
+
+    await reconcileUnknown(world.deps);
+    expect(await waiting(world)).toEqual([]);
+
+    await world.clock.advance(MINUTE_MS + 1);
+    await reconcileUnknown(world.deps);
+    expect(await waiting(world)).toEqual(['more than one piece of work upstream fits']);
+    expect(await admissions(world)).toEqual(['unknown']);
+  });
+
+  test('that two tasks could have is given to neither, and after a minute a person is told of both', async () => {
+    const world = await open();
+    await lose(world, 2);
+    world.upstream.works = [aWork({ createdAt: world.clock.now() })];
+
+    await world.clock.advance(MINUTE_MS + 1);
+    expect(await reconcileUnknown(world.deps)).toBe(0);
+
+    expect(await admissions(world)).toEqual(['unknown', 'unknown']);
+    expect(await waiting(world)).toEqual(
+      Array.from({ length: 2 }, () => 'another task could have the work upstream that fits'),
+    );
+  });
+
+  test("that could be a create's which is being submitted right now is not given away", async () => {
+    const world = await open();
+    const [lost] = await lose(world);
+    let during = -1;
+    world.journal.put(async ({ name }, proceed) => {
+      const answer = await proceed();
+      if (name === 'main.submit') {
+        world.upstream.works = [aWork({ upstreamId: 'up-2', createdAt: world.clock.now() })];
+        during = await reconcileUnknown(world.deps);
+      }
+      return answer;
+    });
+
+    const { task } = await world.create();
+
+    expect(during).toBe(0);
+    expect(task.mapping?.upstreamId).toBe('up-2');
+    expect(await world.deps.store.find(lost!.id)).toMatchObject({ admission: 'unknown' });
+  });
+
+  test("that could be a task's of another channel of the same upstream account is not given away", async () => {
+    const world = await open({
+      channels: [channelSettings({ priority: 1, inFlightMax: 1 }), channelSettings({ id: 'sibling' })],
+    });
+    world.upstream.answer('sibling', LOST);
+    await lose(world, 2);
+    world.upstream.works = [aWork({ createdAt: world.clock.now() })];
+
+    expect(await reconcileUnknown(world.deps)).toBe(0);
+  });
+
+  test('is told apart among hundreds, each task getting its own', async () => {
+    const world = await open({
+      channels: [channelSettings({ inFlightMax: 1000, requestsPerMinute: 1000 })],
+      limits: { inFlightPerToken: 1000, inFlightTotal: 1000 },
+    });
+    const works: ListedWork[] = [];
+    for (let count = 0; count < 120; count += 1) {
+      await lose(world);
+      works.unshift(aWork({ upstreamId: `up-${String(count).padStart(3, '0')}`, createdAt: world.clock.now() }));
+      // The channel is left alone for half a minute after so many lost answers.
+      await world.clock.advance(31 * SECOND_MS);
+    }
+    world.upstream.works = works;
+
+    expect(await reconcileUnknown(world.deps)).toBe(120);
+
+    const tasks = await world.deps.store.list({}, { limit: 200, ascending: true });
+    expect(tasks.map(({ mapping }) => mapping?.upstreamId)).toEqual(
+      works.map(({ upstreamId }) => upstreamId).toReversed(),
+    );
+  });
+});
+
+describe('a task of which nothing is found', () => {
+  test.each<[string, (world: World) => void, string]>([
+    ['on the list', () => undefined, 'no work upstream fits'],
+    [
+      'because the list cannot be read',
+      (world) => {
+        world.upstream.works = undefined;
+      },
+      'no list of the upstream can be read',
+    ],
+    [
+      'because its channel is gone',
+      ({ deps }) => {
+        Object.assign(deps.fleet, { find: () => undefined });
+      },
+      'no list of the upstream can be read',
+    ],
+  ])('%s comes before a person after a minute, once, its hold kept', async (_why, prepare, detail) => {
+    const world = await open();
+    await lose(world);
+    prepare(world);
+
+    await world.clock.advance(MINUTE_MS);
+    await reconcileUnknown(world.deps);
+    expect(await waiting(world)).toEqual([]);
+
+    await world.clock.advance(1);
+    for (let pass = 0; pass < 3; pass += 1) await reconcileUnknown(world.deps);
+    expect(await waiting(world)).toEqual([detail]);
+    expect(world.counted.filter((word) => word === 'attention unknown_outcome')).toHaveLength(1);
+    expect([...world.billing.holds.values()].map(({ state }) => state)).toEqual(['held']);
+    expect(world.upstream.submitted).toHaveLength(1);
+  });
+
+  test('on a channel whose list is not to be asked comes before a person all the same', async () => {
+    const world = await open({ channels: [channelSettings({ reconcile: 'none' })] });
+    await lose(world);
+    world.upstream.works = [aWork({ createdAt: world.clock.now() })];
+
+    await world.clock.advance(MINUTE_MS + 1);
+    expect(await reconcileUnknown(world.deps)).toBe(0);
+
+    expect(await waiting(world)).toEqual(['no list of the upstream can be read']);
+    expect(world.journal.names()).not.toContain('main.list');
+  });
+
+  test('may be found later, and then nobody need look at it', async () => {
+    const world = await open();
+    await lose(world);
+    const createdAt = world.clock.now();
+    world.upstream.works = undefined;
+    await world.clock.advance(10 * MINUTE_MS);
+    await reconcileUnknown(world.deps);
+    expect(await waiting(world)).toHaveLength(1);
+
+    world.upstream.works = [aWork({ createdAt })];
+    expect(await reconcileUnknown(world.deps)).toBe(1);
+
+    expect(await waiting(world)).toEqual([]);
+    expect(await admissions(world)).toEqual(['accepted']);
+  });
+
+  test('is asked for ever more rarely', async () => {
+    const world = await open();
+    await lose(world);
+    const deps = { ...world.deps, chance: () => 0.5 };
+    const asks = async (): Promise<number> => {
+      world.journal.clear();
+      await reconcileUnknown(deps);
+      return world.journal.names().filter((name) => name === 'main.list').length;
+    };
+
+    await world.clock.advance(2 * MINUTE_MS);
+    expect(await asks()).toBe(1);
+
+    await world.clock.advance(1);
+    expect(await asks()).toBe(0);
+  });
+});
+
+test('where nothing is unknown, no upstream is asked', async () => {
+  const world = await open();
+  await world.create();
+  world.journal.clear();
+
+  expect(await reconcileUnknown(world.deps)).toBe(0);
+
+  expect(world.journal.names()).toEqual(['store.withAdmission']);
+});

@@ -1,0 +1,137 @@
+import type { Channel, ListedWork } from '../../channels/channel.ts';
+import type { Task } from '../../domain/task.ts';
+import type { Deps } from '../deps.ts';
+import { raiseAttention } from '../attention/raise-attention.ts';
+
+/** The upstream writes its own times in whole seconds, by its own clock. */
+const CLOCK_SLACK_MS = 5000;
+const LOOKING_MS = 60_000;
+const PAGE = 500;
+const PAGES_MAX = 200;
+const LIST_TIMEOUT_MS = 20_000;
+const MENDED = { resolution: 'found', actor: 'service' };
+
+/**
+ * One pass over the tasks whose submission got no answer: a task is given the upstream's work only when exactly one piece of it that
+ * nobody has fits in every fact and in time, and only one such task could have it. What is not found within a minute a person is told
+ * of; nothing is ever submitted again. Gives how many were found.
+ */
+export async function reconcileUnknown(deps: Deps): Promise<number> {
+  let found = 0;
+  for (const [channelId, tasks] of Map.groupBy(
+    await withAdmission(deps, 'unknown'),
+    ({ mapping }) => mapping?.channel ?? '',
+  )) {
+    // The longer nothing was found, the more rarely the upstream is asked.
+    if (deps.chance() * (deps.clock.now() - Math.max(...tasks.map(({ updatedAt }) => updatedAt))) > LOOKING_MS)
+      continue;
+    const search = await searchOf(deps, channelId, tasks);
+    for (const task of tasks) found += await settle(deps, task, search);
+  }
+  return found;
+}
+
+/** What a channel's list holds that no task of ours has, each piece with the tasks that could have it; undefined where no list could be read. */
+interface Search {
+  readonly channel: Channel | undefined;
+  readonly claims: ReadonlyMap<ListedWork, ReadonlySet<string>> | undefined;
+}
+
+async function searchOf(deps: Deps, channelId: string, tasks: readonly Task[]): Promise<Search> {
+  const channel = deps.fleet.find(channelId)?.channel;
+  const since = Math.min(...tasks.map(({ createdAt }) => createdAt)) - CLOCK_SLACK_MS;
+  const works =
+    channel?.settings.reconcile === 'list'
+      ? await channel.list(since, AbortSignal.timeout(LIST_TIMEOUT_MS))
+      : undefined;
+  if (channel === undefined || works === undefined) return { channel, claims: undefined };
+  // In this order: whoever the work on the list belongs to had a row before, so it is now being submitted, unknown, or known.
+  const { upstreamAccount } = channel.settings;
+  const unsure = [...(await withAdmission(deps, 'submitting')), ...(await withAdmission(deps, 'unknown'))];
+  const claimants = unsure.filter(
+    ({ mapping }) => mapping === undefined || mapping.upstreamAccount === upstreamAccount,
+  );
+  const known = await deps.store.knownUpstreamIds(
+    upstreamAccount,
+    works.map(({ upstreamId }) => upstreamId),
+  );
+  const now = deps.clock.now();
+  const claims = works
+    .filter(({ upstreamId }) => !known.has(upstreamId))
+    .map(
+      (work) =>
+        [work, new Set(claimants.filter((task) => fits(channel, task, work, now)).map(({ id }) => id))] as const,
+    );
+  return { channel, claims: new Map(claims) };
+}
+
+async function withAdmission(
+  { store }: Pick<Deps, 'store'>,
+  admission: 'submitting' | 'unknown',
+): Promise<readonly Task[]> {
+  const tasks: Task[] = [];
+  for (let page = 0; page < PAGES_MAX; page += 1) {
+    const more = await store.withAdmission(admission, { limit: PAGE, after: tasks.at(-1)?.id ?? '' });
+    tasks.push(...more);
+    if (more.length < PAGE) break;
+  }
+  return tasks;
+}
+
+async function settle(deps: Deps, task: Task, { channel, claims }: Search): Promise<number> {
+  const fitting = [...(claims ?? [])].filter(([, claimants]) => claimants.has(task.id));
+  const only = fitting.length === 1 && fitting[0]?.[1].size === 1 ? fitting[0][0] : undefined;
+  if (
+    channel !== undefined &&
+    only !== undefined &&
+    (await deps.store.adopt(task.id, only.upstreamId, deps.clock.now()))
+  ) {
+    await deps.store.resolve(task.id, { ...MENDED, at: deps.clock.now() });
+    deps.log.info(
+      { taskId: task.id, channel: channel.settings.id },
+      'a lost answer was found in the list of the upstream',
+    );
+    deps.wake.polls(channel.settings.id);
+    return 1;
+  }
+  if (deps.clock.now() - task.updatedAt > LOOKING_MS) {
+    await raiseAttention(
+      deps,
+      task,
+      'unknown_outcome',
+      `the answer to the submission was lost, and ${claims === undefined ? UNLISTED : (FOUND[Math.min(fitting.length, 2)] ?? '')}`,
+    );
+  }
+  return 0;
+}
+
+const UNLISTED = 'no list of the upstream can be read';
+const FOUND = [
+  'no work upstream fits',
+  'another task could have the work upstream that fits',
+  'more than one piece of work upstream fits',
+];
+
+function fits({ settings }: Channel, task: Task, work: ListedWork, now: number): boolean {
+  const { order } = task;
+  const until = task.admission === 'submitting' ? now : task.updatedAt;
+  return (
+    work.kind === order.kind &&
+    work.model === settings.models[order.model] &&
+    (order.duration === undefined || work.duration === order.duration) &&
+    (order.resolution === undefined || sameResolution(order.resolution, work.resolution)) &&
+    sameRatio(order.ratio, work.ratio) &&
+    work.createdAt >= task.createdAt - CLOCK_SLACK_MS &&
+    work.createdAt <= until + CLOCK_SLACK_MS
+  );
+}
+
+/** Some upstreams write `768p` for what they were asked for as `768P`. */
+function sameResolution(asked: string, shown: string | undefined): boolean {
+  return asked.toLowerCase() === shown?.toLowerCase();
+}
+
+/** Upstreams show an adaptive ratio as what it became. */
+function sameRatio(asked: string | undefined, shown: string | undefined): boolean {
+  return asked === undefined || shown === undefined || asked === 'adaptive' || asked === shown;
+}

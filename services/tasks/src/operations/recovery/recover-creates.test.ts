@@ -1,0 +1,294 @@
+import { describe, expect, test } from '@jest/globals';
+import { channelSettings } from '../../../testing/channel-settings.ts';
+import { useWorlds } from '../../../testing/open-world.ts';
+import type { World } from '../../../testing/open-world.ts';
+import { begun, outcomes, started } from '../../../testing/store/opened-store.ts';
+import { settleFinished } from '../../workers/settle-finished.ts';
+import { recoverCreates, recoverOwnCreates } from './recover-creates.ts';
+
+const open = useWorlds();
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const ALIVE = ['proc_alive'];
+const idempotency = { key: 'k', fingerprint: 'f', expiresAt: Number.MAX_SAFE_INTEGER };
+
+/** Holds the money of a task as a create does. */
+async function hold({ deps, billing }: World, taskId: string): Promise<void> {
+  await deps.billing.placeHold({
+    taskId,
+    accountId: 'acme',
+    tokenId: 'token_1',
+    facts: { priceKey: 'Alpha-H3', resolution: '768P', seconds: 5, inputVideoSeconds: 0, images: 0 },
+  });
+  expect(billing.holds.get(taskId)?.state).toBe('held');
+}
+
+describe('a create whose process died before its attempt started', () => {
+  test('is refused, its key free and its counters down, and the sweep gives its money back', async () => {
+    const world = await open();
+    await begun(world.deps.store, 'task_1', { owner: 'proc_dead', createdAt: world.clock.now(), idempotency });
+    await hold(world, 'task_1');
+
+    expect(await recoverCreates(world.deps, ALIVE)).toBe(1);
+
+    expect(await world.deps.store.find('task_1')).toMatchObject({
+      admission: 'refused',
+      failure: { code: 'interrupted' },
+    });
+    expect(await world.deps.store.findOwned('acme', 'task_1')).toBeUndefined();
+    expect(await world.deps.store.findKey('acme', 'k', world.clock.now())).toBeUndefined();
+    expect(await world.deps.store.inFlight('total')).toBe(0);
+
+    await world.clock.advance(MINUTE_MS);
+    await settleFinished(world.deps);
+    expect(world.billing.holds.get('task_1')?.state).toBe('released');
+  });
+
+  test('that had no hold yet can get none any more', async () => {
+    const world = await open();
+    await begun(world.deps.store, 'task_1', { owner: 'proc_dead', createdAt: world.clock.now() });
+
+    await recoverCreates(world.deps, ALIVE);
+    await world.clock.advance(MINUTE_MS);
+    await settleFinished(world.deps);
+
+    await expect(hold(world, 'task_1')).rejects.toMatchObject({ reason: 'hold_ended' });
+  });
+
+  test('but after an attempt that was refused is refused, too', async () => {
+    const world = await open();
+    await started(world.deps.store, 'task_1', { owner: 'proc_dead', createdAt: world.clock.now() });
+    await world.deps.store.refuseAttempt('task_1', { number: 1, channel: 'main', error: 'no', at: world.clock.now() });
+
+    await recoverCreates(world.deps, ALIVE);
+
+    expect(await world.deps.store.find('task_1')).toMatchObject({ admission: 'refused' });
+  });
+});
+
+describe('a create whose process died after its attempt started', () => {
+  test('is unknown, seen by its owner, keeps its key and its hold, and is submitted by nobody', async () => {
+    const world = await open();
+    await started(world.deps.store, 'task_1', { owner: 'proc_dead', createdAt: world.clock.now(), idempotency });
+    await hold(world, 'task_1');
+
+    expect(await recoverCreates(world.deps, ALIVE)).toBe(1);
+    await world.clock.advance(MINUTE_MS);
+    await settleFinished(world.deps);
+
+    expect(await world.deps.store.findOwned('acme', 'task_1')).toMatchObject({
+      admission: 'unknown',
+      state: 'queued',
+      mapping: { channel: 'main', upstreamAccount: 'vendor' },
+    });
+    expect(await outcomes(world.deps.store, 'task_1')).toEqual(['unknown']);
+    expect(world.billing.holds.get('task_1')?.state).toBe('held');
+    expect(await world.create(undefined, { idempotency })).toMatchObject({ task: { id: 'task_1' }, replayed: true });
+    expect(world.upstream.submitted).toEqual([]);
+  });
+
+  test('is unknown on the channel of the attempt that was on its way', async () => {
+    const world = await open({
+      channels: [channelSettings({ id: 'first' }), channelSettings({ id: 'second', upstreamAccount: 'other' })],
+    });
+    await started(world.deps.store, 'task_1', { owner: 'proc_dead', createdAt: world.clock.now(), channel: 'first' });
+    await world.deps.store.refuseAttempt('task_1', { number: 1, channel: 'first', error: 'no', at: world.clock.now() });
+    await world.deps.store.startAttempt('task_1', {
+      number: 2,
+      owner: 'proc_dead',
+      channel: 'second',
+      inFlightMax: 10,
+      at: world.clock.now(),
+    });
+
+    await recoverCreates(world.deps, ALIVE);
+
+    expect(await world.deps.store.find('task_1')).toMatchObject({
+      admission: 'unknown',
+      mapping: { channel: 'second', upstreamAccount: 'other' },
+    });
+    expect(await outcomes(world.deps.store, 'task_1')).toEqual(['refused', 'unknown']);
+  });
+
+  test('is unknown even when its channel is no longer configured', async () => {
+    const world = await open();
+    await started(world.deps.store, 'task_1', { owner: 'proc_dead', createdAt: world.clock.now(), channel: 'gone' });
+
+    await recoverCreates(world.deps, ALIVE);
+
+    expect(await world.deps.store.find('task_1')).toMatchObject({
+      admission: 'unknown',
+      mapping: { channel: 'gone', upstreamAccount: '' },
+    });
+  });
+});
+
+describe('a create of a living process', () => {
+  test('is left alone', async () => {
+    const world = await open();
+    await begun(world.deps.store, 'task_1', { owner: 'proc_alive', createdAt: world.clock.now() });
+
+    expect(await recoverCreates(world.deps, ALIVE)).toBe(0);
+
+    expect(await world.deps.store.find('task_1')).toMatchObject({ admission: 'submitting' });
+  });
+
+  test('is left alone however long it takes, and wherever the clock jumps', async () => {
+    const world = await open();
+    await started(world.deps.store, 'task_1', { owner: 'proc_alive', createdAt: world.clock.now() });
+    for (const jump of [5 * HOUR_MS, -10 * HOUR_MS]) {
+      await world.clock.advance(jump);
+      expect(await recoverCreates(world.deps, ALIVE)).toBe(0);
+    }
+
+    expect(await world.deps.store.find('task_1')).toMatchObject({ admission: 'submitting' });
+  });
+
+  test('that was wrongly taken for dead starts nothing more; what it had sent is not lost when the answer comes', async () => {
+    const world = await open();
+    world.journal.put(async ({ name }, proceed) => {
+      const answer = await proceed();
+      if (name === 'main.submit') await recoverCreates(world.deps, ALIVE);
+      return answer;
+    });
+
+    const { task } = await world.create();
+
+    expect(task).toMatchObject({ admission: 'accepted', mapping: { upstreamId: 'up-1' } });
+    expect(world.upstream.submitted).toHaveLength(1);
+  });
+
+  test('that starts an attempt at the very moment at which it is taken over either starts none, or is not refused', async () => {
+    const world = await open();
+    const { store } = world.deps;
+    await begun(store, 'task_1', { owner: 'proc_dead', createdAt: world.clock.now() });
+    let start: Promise<PromiseSettledResult<boolean>[]> | undefined;
+    world.journal.put(async ({ name }, proceed) => {
+      const answer = await proceed();
+      if (name === 'store.attempts')
+        start ??= Promise.allSettled([
+          store.startAttempt('task_1', {
+            number: 1,
+            owner: 'proc_dead',
+            channel: 'main',
+            inFlightMax: 10,
+            at: world.clock.now(),
+          }),
+        ]);
+      await start;
+      return answer;
+    });
+
+    await recoverCreates(world.deps, ALIVE);
+
+    expect(await start).toMatchObject([{ status: 'rejected' }]);
+    expect(await store.find('task_1')).toMatchObject({ admission: 'refused' });
+    expect(await store.inFlight('channel:main')).toBe(0);
+  });
+
+  test('that was wrongly taken for dead before it submitted is over, and submits nothing', async () => {
+    const world = await open();
+    world.journal.put(async ({ name }, proceed) => {
+      const answer = await proceed();
+      if (name === 'billing.placeHold') await recoverCreates(world.deps, ALIVE);
+      return answer;
+    });
+
+    await expect(world.create()).rejects.toThrow('taken over');
+    await world.clock.advance(MINUTE_MS);
+    await settleFinished(world.deps);
+
+    expect(world.upstream.submitted).toEqual([]);
+    expect(await world.deps.store.list({ hidden: true }, { limit: 10 })).toMatchObject([{ admission: 'refused' }]);
+    expect([...world.billing.holds.values()].map(({ state }) => state)).toEqual(['released']);
+  });
+});
+
+describe('a create of this process that ended while the database was away', () => {
+  test('before it submitted is refused as soon as it can be: its key is free, its counters down, its hold goes back', async () => {
+    const world = await open();
+    for (const name of ['store.startAttempt', 'store.refuse'])
+      world.journal.fail(name, new Error('the database is away'));
+    await expect(world.create(undefined, { idempotency })).rejects.toThrow('the database is away');
+    expect(await world.deps.store.list({ hidden: true }, { limit: 10 })).toMatchObject([{ admission: 'submitting' }]);
+
+    await recoverOwnCreates(world.deps);
+    await world.clock.advance(MINUTE_MS);
+    await settleFinished(world.deps);
+
+    expect(await world.deps.store.list({ hidden: true }, { limit: 10 })).toMatchObject([
+      { admission: 'refused', failure: { code: 'interrupted' } },
+    ]);
+    expect(await world.deps.store.findKey('acme', 'k', world.clock.now())).toBeUndefined();
+    expect(await world.deps.store.inFlight('total')).toBe(0);
+    expect([...world.billing.holds.values()].map(({ state }) => state)).toEqual(['released']);
+  });
+
+  test('while its attempt was being written is refused, for this process knows that nothing was submitted', async () => {
+    const world = await open();
+    world.journal.fail('store.refuse', new Error('the database is away'));
+    world.journal.put(async ({ name }, proceed) => {
+      const answer = await proceed();
+      if (name === 'store.startAttempt') throw new Error('the line was cut');
+      return answer;
+    });
+    await expect(world.create()).rejects.toThrow('away');
+    expect(
+      await outcomes(world.deps.store, (await world.deps.store.list({ hidden: true }, { limit: 1 }))[0]!.id),
+    ).toEqual(['started']);
+
+    await recoverOwnCreates(world.deps);
+
+    expect(await world.deps.store.list({ hidden: true }, { limit: 10 })).toMatchObject([{ admission: 'refused' }]);
+    expect([await world.deps.store.inFlight('total'), await world.deps.store.inFlight('channel:main')]).toEqual([0, 0]);
+    expect([world.upstream.submitted, [...world.deps.creating]]).toEqual([[], []]);
+  });
+
+  test('after it submitted is unknown, and keeps its hold', async () => {
+    const world = await open();
+    world.journal.fail('store.accept', new Error('the database is away'), 1000);
+    const creating = world.create(undefined, { idempotency }).catch((error: unknown) => error);
+    for (let tries = 0; tries < 100; tries += 1) await world.clock.advance(500);
+    await expect(creating).resolves.toThrow('could not be written');
+
+    await recoverOwnCreates(world.deps);
+
+    expect(await world.deps.store.list({ hidden: true }, { limit: 10 })).toMatchObject([
+      { admission: 'unknown', state: 'queued' },
+    ]);
+    expect([...world.billing.holds.values()].map(({ state }) => state)).toEqual(['held']);
+    expect(world.upstream.submitted).toHaveLength(1);
+  });
+
+  test('is not taken for over while it goes on', async () => {
+    const world = await open();
+    for (const step of ['billing.placeHold', 'store.startAttempt', 'main.submit', 'store.accept']) {
+      world.journal.put(async ({ name }, proceed) => {
+        if (name === step) await recoverOwnCreates(world.deps);
+        const answer = await proceed();
+        if (name === step) await recoverOwnCreates(world.deps);
+        return answer;
+      });
+      expect((await world.create()).task).toMatchObject({ admission: 'accepted' });
+    }
+  });
+
+  test('is left to refuse itself, and gives its money back at once', async () => {
+    const world = await open();
+    world.journal.fail('store.startAttempt', new Error('a fault'));
+    let refusals = 0;
+    world.journal.put(async ({ name }, proceed) => {
+      if (name === 'store.refuse') refusals += 1;
+      if (name === 'store.refuse' && refusals === 1) await recoverOwnCreates(world.deps);
+      return proceed();
+    });
+
+    await expect(world.create()).rejects.toThrow('a fault');
+
+    expect(await world.deps.store.list({ hidden: true }, { limit: 10 })).toMatchObject([
+      { admission: 'refused', failure: { code: 'internal_error' } },
+    ]);
+    expect([...world.billing.holds.values()].map(({ state }) => state)).toEqual(['released']);
+    expect([...world.deps.creating]).toEqual([]);
+  });
+});

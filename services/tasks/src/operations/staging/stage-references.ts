@@ -1,0 +1,115 @@
+import { Problem, isProblem } from '@reelgate/platform/problem';
+import type { MediaCategory } from '../../clients/media.ts';
+import { isMedia, isUpstreamFile, roleOf } from '../../domain/order.ts';
+import type { MediaItem, Order } from '../../domain/order.ts';
+import type { ProbedVideos } from '../../domain/price-facts.ts';
+import type { StagedMedia } from '../../domain/task.ts';
+import type { Deps } from '../deps.ts';
+
+/** Reference videos and sounds together (vendor contract §2.3). */
+const TOTAL_MS_MAX = 15_000;
+/** Lengths are measured in frames and samples; a fifteen-second file can measure a little more. */
+const TOTAL_MS_TOLERANCE = 500;
+/** What an upstream keeps cannot be probed here: it counts as the longest base video there is, until the usage says better. */
+const UNSEEN_BASE_MS = 15_000;
+
+export interface StagedReferences {
+  /** By the item's place in the order's content. */
+  readonly byIndex: ReadonlyMap<number, StagedMedia>;
+  readonly probed: ProbedVideos;
+}
+
+/** Takes every medium of an order through the protected path, once; every attempt is built from what was frozen here. */
+export async function stageReferences(
+  deps: Pick<Deps, 'media'>,
+  task: TaskName,
+  order: Order,
+): Promise<StagedReferences> {
+  const wanted = order.content.flatMap((item, index) =>
+    isMedia(item) && !isUpstreamFile(item) ? [{ item, index }] : [],
+  );
+  const byIndex = await stageAll(deps, task, wanted);
+  const total = (role: string): number =>
+    wanted.reduce(
+      (sum, { item, index }) => sum + (roleOf(item) === role ? (byIndex.get(index)?.durationMs ?? 0) : 0),
+      0,
+    );
+  for (const role of ['reference_video', 'reference_audio']) {
+    if (total(role) > TOTAL_MS_MAX + TOTAL_MS_TOLERANCE) {
+      throw new Problem({
+        kind: 'invalid',
+        reason: 'invalid_media',
+        field: 'content',
+        message: `must hold at most ${String(TOTAL_MS_MAX / 1000)} seconds of ${role} in all; it holds ${String(total(role) / 1000)}`,
+      });
+    }
+  }
+  const hasUnseenBase = order.content.some(
+    (item) => isMedia(item) && isUpstreamFile(item) && roleOf(item) === 'base_video',
+  );
+  return {
+    byIndex,
+    probed: { referenceMs: total('reference_video'), baseMs: hasUnseenBase ? UNSEEN_BASE_MS : total('base_video') },
+  };
+}
+
+interface Wanted {
+  readonly item: MediaItem;
+  readonly index: number;
+}
+type TaskName = { readonly id: string; readonly accountId: string };
+
+/** All at once. When one is refused the others are given up, and it resolves when none of them is under way: an order that is refused costs no more parsing. */
+async function stageAll(
+  deps: Pick<Deps, 'media'>,
+  task: TaskName,
+  wanted: readonly Wanted[],
+): Promise<ReadonlyMap<number, StagedMedia>> {
+  const refused = new AbortController();
+  const stagings = wanted.map(async (each) => {
+    try {
+      return [each.index, await stageOne(deps, task, each, refused.signal)] as const;
+    } catch (error) {
+      refused.abort(error);
+      throw error;
+    }
+  });
+  await Promise.allSettled(stagings);
+  // the first refusal is the reason of all others
+  if (refused.signal.aborted) throw refused.signal.reason;
+  return new Map(await Promise.all(stagings));
+}
+
+async function stageOne(
+  { media }: Pick<Deps, 'media'>,
+  task: TaskName,
+  { item, index }: Wanted,
+  signal: AbortSignal,
+): Promise<StagedMedia> {
+  try {
+    return await media.stage(
+      {
+        accountId: task.accountId,
+        taskId: task.id,
+        category: categoryOf(item),
+        url: item.url,
+        object: item.object,
+        declaredType: item.declaredType,
+      },
+      signal,
+    );
+  } catch (error) {
+    if (!isProblem(error, 'invalid_media')) throw error;
+    throw new Problem({
+      kind: 'invalid',
+      reason: 'invalid_media',
+      field: `content[${String(index)}].${item.media}_url`,
+      message: error.message,
+      cause: error,
+    });
+  }
+}
+
+export function categoryOf(item: MediaItem): MediaCategory {
+  return item.role === 'base_video' ? 'base_video' : item.media;
+}

@@ -1,0 +1,88 @@
+import { describe, expect, test } from '@jest/globals';
+import { channelSettings } from '../../../testing/channel-settings.ts';
+import { refused, succeeded } from '../../../testing/fake-upstream.ts';
+import { useWorlds } from '../../../testing/open-world.ts';
+import type { World } from '../../../testing/open-world.ts';
+import { aRegeneration, aText, anImage, anOrder } from '../../../testing/orders.ts';
+import type { ChannelSettings } from '../../channels/channel.ts';
+import { applyReport } from '../polls/apply-report.ts';
+
+const open = useWorlds();
+
+/** A completed generation with a reference, which these channels may render again. */
+async function withSource(
+  channels: readonly ChannelSettings[],
+): Promise<{ readonly world: World; readonly sourceTaskId: string }> {
+  const world = await open({ channels });
+  const { task } = await world.create(anOrder({ content: [aText('a fox'), anImage('reference_image')], duration: 9 }));
+  const look = succeeded();
+  if (look.found) await applyReport(world.deps, task, look.report);
+  return { world, sourceTaskId: task.id };
+}
+
+describe('a source on a channel that is given the video', () => {
+  const asVideo = channelSettings({ regeneration: 'video' });
+
+  test('is staged again by what was stored of it, and sent as its prompt, its references and its result', async () => {
+    const { world, sourceTaskId } = await withSource([asVideo]);
+    const staged = world.media.staged.length;
+
+    const { task } = await world.create(aRegeneration({ sourceTaskId }));
+
+    expect(world.media.staged.slice(staged).toSorted((a, b) => a.category.localeCompare(b.category))).toEqual([
+      { accountId: 'acme', taskId: task.id, category: 'base_video', object: `res-${sourceTaskId}` },
+      { accountId: 'acme', taskId: task.id, category: 'image', object: `obj-${sourceTaskId}-1` },
+    ]);
+    const { attempt } = world.upstream.submitted.at(-1)!;
+    expect(attempt).toMatchObject({
+      kind: 'regeneration',
+      sourceUpstreamId: undefined,
+      content: [{ text: 'a fox' }, { role: 'reference_image' }, { role: 'base_video' }],
+    });
+    expect(JSON.stringify(attempt.content)).not.toContain('files.example');
+    expect(world.billing.holds.get(task.id)?.facts?.seconds).toBe(9);
+  });
+
+  test.each<[string, (id: string) => string]>([
+    ['result', (id) => `res-${id}`],
+    ['reference', (id) => `obj-${id}-1`],
+  ])('is refused when its %s is gone, and the hold is given back', async (_what, objectOf) => {
+    const { world, sourceTaskId } = await withSource([asVideo]);
+    world.media.gone.add(objectOf(sourceTaskId));
+
+    await expect(world.create(aRegeneration({ sourceTaskId }))).rejects.toMatchObject({
+      kind: 'invalid',
+      reason: 'source_task_unsupported',
+      field: 'source_task_id',
+    });
+
+    expect(world.upstream.submitted).toHaveLength(1);
+    expect([...world.billing.holds.values()].map(({ state }) => state)).toEqual(['held', 'released']);
+    expect(await world.deps.store.inFlight('total')).toBe(0);
+  });
+
+  test('that is gone is left to the channels that are given the task', async () => {
+    const { world, sourceTaskId } = await withSource([{ ...asVideo, priority: 1 }, channelSettings({ id: 'by-task' })]);
+    world.media.gone.add(`res-${sourceTaskId}`);
+
+    await world.create(aRegeneration({ sourceTaskId }));
+
+    expect(world.upstream.submitted.slice(1)).toMatchObject([
+      { channel: 'by-task', attempt: { sourceUpstreamId: 'up-1', content: [] } },
+    ]);
+  });
+
+  test('is given as the task to another channel, with nothing of the first attempt', async () => {
+    const { world, sourceTaskId } = await withSource([{ ...asVideo, priority: 1 }, channelSettings({ id: 'by-task' })]);
+    world.upstream.answer('main', refused('channel'));
+
+    await world.create(aRegeneration({ sourceTaskId }));
+
+    expect(
+      world.upstream.submitted.slice(1).map(({ attempt }) => [attempt.sourceUpstreamId, attempt.content.length]),
+    ).toEqual([
+      [undefined, 3],
+      ['up-1', 0],
+    ]);
+  });
+});

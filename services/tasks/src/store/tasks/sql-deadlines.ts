@@ -1,0 +1,45 @@
+import type { Sql } from '@reelgate/platform/sql/sql';
+import { TOTAL_SCOPE, tokenScope } from '../../domain/in-flight-scope.ts';
+import { TASK_COLUMNS, fromTaskRow, text } from './task-rows.ts';
+import { leaveCounter } from './sql-in-flight.ts';
+import type { WriteNote } from './sql-notes.ts';
+import type { DeadlineStore } from '../task-store.ts';
+
+/** In words that SQLite can match to the index. */
+const NOT_YET = { soft: 'deadline_passed = 0', hard: 'deadline_passed IN (0, 1)' } as const;
+const PASSED = { soft: 1, hard: 2 } as const;
+const LIVES = "finished_at IS NULL AND admission <> 'submitting'";
+
+export function sqlDeadlines(sql: Sql, note: WriteNote): DeadlineStore {
+  return {
+    late: async (deadline, createdBefore, limit) =>
+      (
+        await sql.read(
+          `SELECT ${TASK_COLUMNS} FROM tasks WHERE ${LIVES} AND ${NOT_YET[deadline]} AND created_at < $1 ORDER BY created_at LIMIT $2`,
+          [createdBefore, limit],
+        )
+      ).map(fromTaskRow),
+    passDeadline: (taskId, deadline, at) =>
+      sql.transaction(async (query) => {
+        const [row] = await query(
+          `UPDATE tasks SET deadline_passed = $1 WHERE id = $2 AND ${LIVES} AND ${NOT_YET[deadline]} RETURNING token_id`,
+          [PASSED[deadline], taskId],
+        );
+        if (row === undefined) return false;
+        // The channel's own counter keeps it: its upstream may have the work all the same.
+        if (deadline === 'hard')
+          for (const scope of [tokenScope(text(row['token_id'])), TOTAL_SCOPE])
+            await leaveCounter(query, taskId, scope);
+        await note(query, taskId, at, { type: `${deadline}_deadline` });
+        return true;
+      }),
+    overdue: async (limit) =>
+      (
+        await sql.read(
+          `SELECT ${TASK_COLUMNS} FROM tasks WHERE ${LIVES} AND deadline_passed = 2
+       AND NOT EXISTS (SELECT 1 FROM attention WHERE attention.task_id = tasks.id AND resolved_at IS NULL) ORDER BY created_at LIMIT $1`,
+          [limit],
+        )
+      ).map(fromTaskRow),
+  };
+}

@@ -1,0 +1,72 @@
+import type { Sql } from '@reelgate/platform/sql/sql';
+import { TASK_COLUMNS, fromTaskRow, text } from './task-rows.ts';
+import type { MoveStore } from '../task-store.ts';
+
+export const UNFINISHED = "state IN ('queued', 'in_progress')";
+
+/** What an upstream called for goes before everything that is due by its time: nothing is late by so much. */
+const AHEAD_MS = 24 * 3600 * 1000;
+
+/** When a task is looked at, and by whom. */
+export function sqlLeases(
+  sql: Sql,
+): Pick<MoveStore, 'claimDue' | 'dropLeases' | 'leasedBy' | 'dropLease' | 'pullIn' | 'makeDue' | 'heed'> {
+  return {
+    claimDue: async (channel, { now, leaseUntil, limit, owner }) =>
+      (
+        await sql.write(
+          `UPDATE tasks SET lease_until = $1, owner = $5 WHERE id IN (
+         SELECT id FROM tasks WHERE channel = $2 AND next_poll_at IS NOT NULL AND next_poll_at <= $3 AND (lease_until IS NULL OR lease_until <= $3)
+         ORDER BY next_poll_at LIMIT $4 ${sql.skipLocked}
+       ) RETURNING ${TASK_COLUMNS}`,
+          [leaseUntil, channel, now, limit, owner],
+        )
+      ).map(fromTaskRow),
+    dropLeases: async (owner) => {
+      await sql.write(
+        'UPDATE tasks SET lease_until = NULL, owner = NULL WHERE owner = $1 AND lease_until IS NOT NULL',
+        [owner],
+      );
+    },
+
+    leasedBy: async (channel, owner) =>
+      (
+        await sql.read(
+          'SELECT id FROM tasks WHERE channel = $1 AND next_poll_at IS NOT NULL AND owner = $2 AND lease_until IS NOT NULL',
+          [channel, owner],
+        )
+      ).map((row) => text(row['id'])),
+    dropLease: async (taskId, owner) => {
+      await sql.write(
+        'UPDATE tasks SET lease_until = NULL, owner = NULL WHERE id = $1 AND owner = $2 AND lease_until IS NOT NULL',
+        [taskId, owner],
+      );
+    },
+    pullIn: async (channel, { beyond, to, limit }) =>
+      (
+        await sql.write(
+          `UPDATE tasks SET next_poll_at = $1 WHERE id IN (
+         SELECT id FROM tasks WHERE channel = $2 AND next_poll_at IS NOT NULL AND next_poll_at > $3 LIMIT $4 ${sql.skipLocked}
+       ) RETURNING id`,
+          [to, channel, beyond, limit],
+        )
+      ).length,
+
+    makeDue: async (taskId, at) => {
+      await sql.write(
+        `UPDATE tasks SET next_poll_at = $1, lease_until = NULL WHERE id = $2 AND next_poll_at IS NOT NULL AND next_poll_at > $1 AND ${UNFINISHED}`,
+        [at, taskId],
+      );
+    },
+    // While a look is under way its time is moved a little and stays past: `progress` sees by it that there is more to see.
+    heed: async (taskId, at) =>
+      (
+        await sql.write(
+          `UPDATE tasks SET next_poll_at = CASE WHEN lease_until > $1 THEN next_poll_at + 1 ELSE $2 END
+       WHERE id = $3 AND next_poll_at IS NOT NULL AND ${UNFINISHED}
+         AND ((lease_until > $1 AND next_poll_at <= $1) OR ((lease_until IS NULL OR lease_until <= $1) AND next_poll_at > $2)) RETURNING id`,
+          [at, at - AHEAD_MS, taskId],
+        )
+      ).length > 0,
+  };
+}

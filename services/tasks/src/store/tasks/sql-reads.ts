@@ -1,0 +1,84 @@
+import type { Sql, SqlValue } from '@reelgate/platform/sql/sql';
+import { TASK_COLUMNS, fromTaskRow, places, sought, text } from './task-rows.ts';
+import { sqlHistory } from './sql-history.ts';
+import type { ListFilter, ReadStore, Unsettled } from '../task-store.ts';
+
+/** In words that SQLite can match to the index of such tasks: it does not match a parameter. */
+const UNSURE = { submitting: "admission = 'submitting'", unknown: "admission = 'unknown'" } as const;
+
+/** What the owner may see. */
+const VISIBLE = "admission IN ('accepted', 'unknown') AND deleted_at IS NULL";
+
+export function sqlReads(sql: Sql): ReadStore {
+  const tasks = async (where: string, values: readonly SqlValue[]) =>
+    (await sql.read(`SELECT ${TASK_COLUMNS} FROM tasks WHERE ${where}`, values)).map(fromTaskRow);
+  const unsettled = async (when: string, values: readonly SqlValue[]): Promise<readonly Unsettled[]> =>
+    (
+      await sql.read(
+        `SELECT ${TASK_COLUMNS}, settle_failures FROM tasks WHERE finished_at IS NOT NULL AND settled_at IS NULL AND ${when} ORDER BY settle_at LIMIT $2`,
+        values,
+      )
+    ).map((row) => ({ ...fromTaskRow(row), settleFailures: Number(row['settle_failures']) }));
+  return {
+    find: async (taskId) => (await tasks('id = $1', [sought(taskId)]))[0],
+    findOwned: async (accountId, taskId) =>
+      (await tasks(`id = $1 AND account_id = $2 AND ${VISIBLE}`, [sought(taskId), sought(accountId)]))[0],
+    list: (filter, { limit, after, offset = 0, ascending = false }) => {
+      const { where, values } = conditions(filter);
+      if (after !== undefined) values.push(after);
+      const cursor = after === undefined ? '' : ` AND id ${ascending ? '>' : '<'} $${String(values.length)}`;
+      values.push(limit, offset);
+      return tasks(
+        `${where}${cursor} ORDER BY id ${ascending ? 'ASC' : 'DESC'} LIMIT $${String(values.length - 1)} OFFSET $${String(values.length)}`,
+        values,
+      );
+    },
+    count: async (filter) => {
+      const { where, values } = conditions(filter);
+      const [row] = await sql.read(`SELECT COUNT(*) AS count FROM tasks WHERE ${where}`, values);
+      return Number(row?.['count'] ?? 0);
+    },
+    ...sqlHistory(sql),
+    inFlight: async (scope) =>
+      Number((await sql.read('SELECT count FROM in_flight WHERE scope = $1', [scope]))[0]?.['count'] ?? 0),
+    abandoned: (aliveOwners, limit) =>
+      tasks(
+        `admission = 'submitting' AND ${aliveOwners.length === 0 ? '1 = 1' : `owner NOT IN (${places(aliveOwners.length, 2)})`} ORDER BY id LIMIT $1`,
+        [limit, ...aliveOwners],
+      ),
+    submittedBy: async (owner, limit) =>
+      (
+        await sql.read("SELECT id FROM tasks WHERE admission = 'submitting' AND owner = $1 LIMIT $2", [owner, limit])
+      ).map((row) => text(row['id'])),
+    withAdmission: (admission, { limit, after }) =>
+      tasks(`${UNSURE[admission]} AND finished_at IS NULL AND id > $1 ORDER BY id LIMIT $2`, [after, limit]),
+    unsettled: async ({ before, beyond, limit }) => [
+      ...(await unsettled('settle_at < $1', [before, limit])),
+      ...(await unsettled('settle_at > $1', [beyond, limit])),
+    ],
+    knownUpstreamIds: async (upstreamAccount, ids) => {
+      if (ids.length === 0) return new Set();
+      const rows = await sql.read(
+        `SELECT upstream_id FROM tasks WHERE upstream_account = $1 AND upstream_id IN (${places(ids.length, 2)})`,
+        [upstreamAccount, ...ids],
+      );
+      return new Set(rows.map((row) => text(row['upstream_id'])));
+    },
+  };
+}
+
+function conditions(filter: ListFilter): { where: string; values: SqlValue[] } {
+  const values: SqlValue[] = [];
+  const parts = [filter.hidden === true ? '1 = 1' : VISIBLE];
+  const add = (column: string, some: readonly string[] | undefined): void => {
+    if (some === undefined || some.length === 0) return;
+    parts.push(`${column} IN (${places(some.length, values.length + 1)})`);
+    values.push(...some.map(sought));
+  };
+  add('account_id', filter.accountId === undefined ? undefined : [filter.accountId]);
+  add('state', filter.states);
+  add('id', filter.taskIds);
+  add('model', filter.model === undefined ? undefined : [filter.model]);
+  add('kind', filter.kind === undefined ? undefined : [filter.kind]);
+  return { where: parts.join(' AND '), values };
+}

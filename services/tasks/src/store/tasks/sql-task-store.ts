@@ -1,0 +1,25 @@
+import type { NewId } from '@reelgate/platform/ids';
+import type { Sql } from '@reelgate/platform/sql/sql';
+import { sqlAttention } from './sql-attention.ts';
+import { sqlCreates } from './sql-creates.ts';
+import { sqlDeadlines } from './sql-deadlines.ts';
+import { sqlMoves } from './sql-moves.ts';
+import type { FinishedEvent } from './sql-moves.ts';
+import { sqlNotes } from './sql-notes.ts';
+import { sqlProcesses } from './sql-processes.ts';
+import { sqlReads } from './sql-reads.ts';
+import { sqlRetention } from './sql-retention.ts';
+import type { TaskStore } from '../task-store.ts';
+
+export function sqlTaskStore(sql: Sql, newId: NewId, finishedEvent: FinishedEvent): TaskStore {
+  const note = sqlNotes(newId);
+  return {
+    ...sqlCreates(sql, note),
+    ...sqlReads(sql),
+    ...sqlMoves(sql, note, finishedEvent),
+    ...sqlAttention(sql, note),
+    ...sqlDeadlines(sql, note),
+    ...sqlProcesses(sql),
+    ...sqlRetention(sql),
+  };
+}
