@@ -1,8 +1,8 @@
 import { Secret } from '@reelgate/platform/secret';
 import { parseBytes, parseDuration, parseHostPort } from '@reelgate/platform/config/units';
 import type { HostPort } from '@reelgate/platform/config/units';
-import { relayChannelSettings } from './relay/channel-settings.ts';
-import type { CheckedRelayChannel, RelayChannelSettings } from './relay/channel-settings.ts';
+import { relayChannelSettings } from './relay/channels/channel-config.ts';
+import type { CheckedRelayChannel, RelayChannelSettings } from './relay/channels/channel-config.ts';
 import { realtimeProperties, realtimeSettings } from './relay/realtime/realtime-settings.ts';
 import type { CheckedRealtime, RealtimeSettings } from './relay/realtime/realtime-settings.ts';
 import { defaultsOf } from './domain/model.ts';

@@ -6,7 +6,7 @@ import { jobsClient } from '../src/clients/jobs-client.ts';
 import type { Jobs, LeasedJob } from '../src/clients/jobs-client.ts';
 import { thawCall } from '../src/http/relay/thaw-call.ts';
 import type { RunJobDeps } from '../src/jobs/run-job.ts';
-import type { CallSink } from '../src/relay/call-sink.ts';
+import type { CallSink } from '../src/relay/answers/call-sink.ts';
 import type { CallEnd, Relay } from '../src/relay/relay.ts';
 import { fakeJobs } from './fake-jobs.ts';
 import type { FakeJobs } from './fake-jobs.ts';

@@ -1,4 +1,4 @@
-import type { CheckedRelayChannel } from '../src/relay/channel-settings.ts';
+import type { CheckedRelayChannel } from '../src/relay/channels/channel-config.ts';
 
 /** Every endpoint that the relay has. */
 const RELAY_ENDPOINTS = [

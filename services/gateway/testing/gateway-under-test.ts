@@ -13,7 +13,7 @@ import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
 import { startGateway } from '../src/app.ts';
 import type { RunningGateway } from '../src/app.ts';
 import { gatewayConfig } from '../src/config.ts';
-import type { CheckedRelayChannel } from '../src/relay/channel-settings.ts';
+import type { CheckedRelayChannel } from '../src/relay/channels/channel-config.ts';
 import { fakeCalls } from './fake-calls.ts';
 import type { FakeCalls } from './fake-calls.ts';
 import { fakeJobs } from './fake-jobs.ts';

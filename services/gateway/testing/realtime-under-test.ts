@@ -16,10 +16,10 @@ import type { RelayUpstream } from '../../../test/harness/relay-upstream/relay-u
 import { localCounters } from '../src/counters/local-counters.ts';
 import { startPublicServer } from '../src/http/http-server.ts';
 import { realtimeUpgrades } from '../src/http/relay/realtime-upgrade.ts';
-import type { CallCharges, CallOrder, Charge } from '../src/relay/call-charges.ts';
-import type { RelayChannelSettings } from '../src/relay/channel-settings.ts';
-import { openRelayChannels } from '../src/relay/relay-channels.ts';
-import type { RelayChannels } from '../src/relay/relay-channels.ts';
+import type { CallCharges, CallOrder, Charge } from '../src/relay/charges/call-charges.ts';
+import type { RelayChannelSettings } from '../src/relay/channels/channel-config.ts';
+import { openRelayChannels } from '../src/relay/channels/relay-channels.ts';
+import type { RelayChannels } from '../src/relay/channels/relay-channels.ts';
 import { openRealtime } from '../src/relay/realtime/realtime.ts';
 import type { Realtime } from '../src/relay/realtime/realtime.ts';
 import type { RealtimeSettings } from '../src/relay/realtime/realtime-settings.ts';

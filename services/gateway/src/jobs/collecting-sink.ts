@@ -1,4 +1,4 @@
-import type { AnswerHeaders, CallSink } from '../relay/call-sink.ts';
+import type { AnswerHeaders, CallSink } from '../relay/answers/call-sink.ts';
 
 export interface CollectedAnswer {
   readonly status: number;

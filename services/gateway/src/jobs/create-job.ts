@@ -4,7 +4,7 @@ import type { Log } from '@reelgate/platform/log';
 import { maybeBegun, nothingBegun } from '@reelgate/platform/service-unavailable';
 import type { JobBytes, JobLease, Jobs } from '../clients/jobs-client.ts';
 import type { MediaPort } from '../clients/media-port.ts';
-import type { FrozenCall } from '../relay/frozen-call.ts';
+import type { FrozenCall } from '../relay/requests/relay-call.ts';
 import type { Relay } from '../relay/relay.ts';
 import { areSmall } from './job-bytes.ts';
 import { HOLD_SLACK_MS } from './job-hold.ts';

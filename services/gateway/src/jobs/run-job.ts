@@ -3,7 +3,7 @@ import type { Log } from '@reelgate/platform/log';
 import { Problem } from '@reelgate/platform/problem';
 import type { JobFailure, Jobs, LeasedJob } from '../clients/jobs-client.ts';
 import type { MediaPort } from '../clients/media-port.ts';
-import type { FrozenCall } from '../relay/frozen-call.ts';
+import type { FrozenCall } from '../relay/requests/relay-call.ts';
 import type { Relay } from '../relay/relay.ts';
 import { collectingSink } from './collecting-sink.ts';
 import type { CollectedAnswer, CollectingSink } from './collecting-sink.ts';

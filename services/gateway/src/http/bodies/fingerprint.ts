@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Hash } from 'node:crypto';
 import type { ClientBody } from '../../dialects/dialect.ts';
-import type { FrozenCall } from '../../relay/frozen-call.ts';
+import type { FrozenCall } from '../../relay/requests/relay-call.ts';
 
 export interface Fingerprinted {
   readonly method: string;

@@ -1,5 +1,5 @@
 import { Problem } from '@reelgate/platform/problem';
-import { endOfString } from '../../relay/json-members.ts';
+import { endOfString } from '../../json-bytes/json-members.ts';
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 const DEPTH_MAX = 64;

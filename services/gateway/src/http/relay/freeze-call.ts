@@ -1,9 +1,9 @@
 import { Problem } from '@reelgate/platform/problem';
 import type { RelayEndpoint } from '../../relay/endpoints.ts';
-import { boundaryOf, fieldsOf, formPartsOf } from '../../relay/form-parts.ts';
-import type { FormPart } from '../../relay/form-parts.ts';
-import type { FrozenCall } from '../../relay/frozen-call.ts';
-import { headersOn } from '../../relay/passed-headers.ts';
+import { boundaryOf, fieldsOf, formPartsOf } from '../../relay/requests/form-parts.ts';
+import type { FormPart } from '../../relay/requests/form-parts.ts';
+import type { FrozenCall } from '../../relay/requests/relay-call.ts';
+import { headersOn } from '../../relay/requests/passed-headers.ts';
 import type { JsonObject } from '../../relay/protocols/protocol.ts';
 import type { Exchange } from '../exchange.ts';
 import { principalOf } from '../exchange.ts';

@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeader, ServerResponse } from 'node:http';
-import type { AnswerHeaders, CallSink } from '../../relay/call-sink.ts';
+import type { AnswerHeaders, CallSink } from '../../relay/answers/call-sink.ts';
 
 const SHORT_BYTES = 16 * 1024;
 

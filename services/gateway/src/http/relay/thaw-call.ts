@@ -1,7 +1,7 @@
 import { Problem } from '@reelgate/platform/problem';
 import type { LeasedJob } from '../../clients/jobs-client.ts';
 import { relayEndpoints } from '../../relay/endpoints.ts';
-import type { FrozenCall } from '../../relay/frozen-call.ts';
+import type { FrozenCall } from '../../relay/requests/relay-call.ts';
 import { frozenCallOf } from './freeze-call.ts';
 import { matchPath } from '../routes/route.ts';
 

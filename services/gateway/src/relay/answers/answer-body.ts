@@ -1,7 +1,7 @@
-import type { AnswerHeaders, CallSink } from '../call-sink.ts';
-import type { FrozenCall } from '../frozen-call.ts';
-import type { ModelHider } from '../hide-model.ts';
-import type { Identities } from '../scrub-error.ts';
+import type { AnswerHeaders, CallSink } from './call-sink.ts';
+import type { FrozenCall } from '../requests/relay-call.ts';
+import type { ModelHider } from '../../json-bytes/hide-model.ts';
+import type { Identities } from './scrub-error.ts';
 import type { StreamFault, Usage } from '../protocols/protocol.ts';
 
 /** What is known of an answer so far. */

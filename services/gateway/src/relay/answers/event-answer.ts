@@ -1,4 +1,4 @@
-import { frameSplitter } from '../stream-frames.ts';
+import { frameSplitter } from './stream-frames.ts';
 import type { AnswerBody, AnswerContext } from './answer-body.ts';
 import { passingEvents } from './passing-events.ts';
 

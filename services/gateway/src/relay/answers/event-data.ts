@@ -1,6 +1,6 @@
 import type { JsonObject } from '../protocols/protocol.ts';
-import { scrubError, scrubText } from '../scrub-error.ts';
-import type { Identities } from '../scrub-error.ts';
+import { scrubError, scrubText } from './scrub-error.ts';
+import type { Identities } from './scrub-error.ts';
 
 const DATA = Buffer.from('data:');
 const ERROR = Buffer.from('"error"');

@@ -2,7 +2,7 @@ import type { AnswerBody, AnswerContext, Progress } from './answer-body.ts';
 import { tellsOfFault } from './event-data.ts';
 import { passedAnswer } from './passed-answer.ts';
 import { usageInBytes } from './usage-in-bytes.ts';
-import { scrubError } from '../scrub-error.ts';
+import { scrubError } from './scrub-error.ts';
 
 /** A longer answer is not held; it passes as it comes. */
 const HELD_BYTES_MAX = 1024 * 1024;

@@ -1,7 +1,7 @@
 import type { AnswerBody, AnswerContext } from './answer-body.ts';
 import { heldAnswer } from './held-answer.ts';
-import { listElements } from './list-elements.ts';
-import type { ListPlace } from './list-elements.ts';
+import { listElements } from '../../json-bytes/list-elements.ts';
+import type { ListPlace } from '../../json-bytes/list-elements.ts';
 import { passingEvents } from './passing-events.ts';
 
 const OPEN_LIST = 0x5b;

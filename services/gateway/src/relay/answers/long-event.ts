@@ -1,6 +1,6 @@
-import type { ModelHider } from '../hide-model.ts';
+import type { ModelHider } from '../../json-bytes/hide-model.ts';
 import type { StreamRules, Usage } from '../protocols/protocol.ts';
-import { hideInPieces } from './hide-in-pieces.ts';
+import { hideInPieces } from '../../json-bytes/hide-in-pieces.ts';
 import { lastOf } from './passed-answer.ts';
 import { holdersIn } from './usage-in-bytes.ts';
 

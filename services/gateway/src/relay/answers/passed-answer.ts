@@ -1,5 +1,5 @@
 import type { AnswerBody, AnswerContext } from './answer-body.ts';
-import { hideInPieces } from './hide-in-pieces.ts';
+import { hideInPieces } from '../../json-bytes/hide-in-pieces.ts';
 import { usageInBytes } from './usage-in-bytes.ts';
 
 /** So much of the end is kept to find the usage in. */

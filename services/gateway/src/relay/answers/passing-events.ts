@@ -1,7 +1,7 @@
-import { withoutMember } from '../body-edits.ts';
-import { endOfString, skipSpace } from '../json-members.ts';
+import { withoutMember } from '../../json-bytes/edit-members.ts';
+import { endOfString, skipSpace } from '../../json-bytes/json-members.ts';
 import type { Usage } from '../protocols/protocol.ts';
-import { asksUsage } from '../upstream-request.ts';
+import { asksUsage } from '../requests/upstream-request.ts';
 import type { AnswerContext, Progress } from './answer-body.ts';
 import { eventIn, withoutIdentities } from './event-data.ts';
 import { longEvent, saysUsage } from './long-event.ts';

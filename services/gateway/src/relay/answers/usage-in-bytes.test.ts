@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { FrozenCall } from '../frozen-call.ts';
+import type { FrozenCall } from '../requests/relay-call.ts';
 import { openaiChat } from '../protocols/openai-chat.ts';
 import { usageInBytes } from './usage-in-bytes.ts';
 

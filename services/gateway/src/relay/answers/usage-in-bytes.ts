@@ -1,5 +1,5 @@
-import type { FrozenCall } from '../frozen-call.ts';
-import { endOfObject, skipSpace } from '../json-members.ts';
+import type { FrozenCall } from '../requests/relay-call.ts';
+import { endOfObject, skipSpace } from '../../json-bytes/json-members.ts';
 import type { JsonObject, Usage } from '../protocols/protocol.ts';
 
 /** Up to here an answer is parsed whole; a longer one is only searched. */

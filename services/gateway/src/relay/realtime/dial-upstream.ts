@@ -1,8 +1,8 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
-import type { RelayChannel } from '../relay-channels.ts';
-import { scrubError } from '../scrub-error.ts';
-import type { Identities } from '../scrub-error.ts';
+import type { RelayChannel } from '../channels/relay-channels.ts';
+import { scrubError } from '../answers/scrub-error.ts';
+import type { Identities } from '../answers/scrub-error.ts';
 import { searchWithModel } from './handshake.ts';
 import type { Handshake } from './handshake.ts';
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Problem } from '@reelgate/platform/problem';
-import { headersOn } from '../passed-headers.ts';
+import { headersOn } from '../requests/passed-headers.ts';
 
 const VERSION = '13';
 const KEY = /^[+/0-9A-Za-z]{22}==$/;

@@ -1,11 +1,11 @@
 import type { WebSocket } from 'ws';
 import { Problem } from '@reelgate/platform/problem';
-import { admission, lastResort } from '../admission.ts';
-import type { Admission } from '../admission.ts';
-import { blamesChannel, isForClients, saysNothing } from '../channel-faults.ts';
-import { identitiesOf } from '../identities.ts';
-import type { RelayChannel } from '../relay-channels.ts';
-import type { Identities } from '../scrub-error.ts';
+import { admission, lastResort } from '../channels/channel-admission.ts';
+import type { Admission } from '../channels/channel-admission.ts';
+import { blamesChannel, isForClients, saysNothing } from '../channels/channel-faults.ts';
+import { identitiesOf } from '../channels/model-identities.ts';
+import type { RelayChannel } from '../channels/relay-channels.ts';
+import type { Identities } from '../answers/scrub-error.ts';
 import { dialUpstream } from './dial-upstream.ts';
 import type { Dialled, UpstreamRefusal } from './dial-upstream.ts';
 import type { Handshake } from './handshake.ts';

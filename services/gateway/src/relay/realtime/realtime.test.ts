@@ -6,7 +6,7 @@ import { Problem } from '@reelgate/platform/problem';
 import { leaks, OTHER_TOKEN, REALTIME_SETTINGS, startRealtimeUnderTest } from '../../../testing/realtime-under-test.ts';
 import { until } from '../../../testing/until.ts';
 import type { RealtimeUnderTest } from '../../../testing/realtime-under-test.ts';
-import type { Charge } from '../call-charges.ts';
+import type { Charge } from '../charges/call-charges.ts';
 
 const MIB = 2 ** 20;
 

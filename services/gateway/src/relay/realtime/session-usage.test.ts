@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { openSessionUsage } from './session-usage.ts';
-import type { Charge } from '../call-charges.ts';
+import type { Charge } from '../charges/call-charges.ts';
 
 const created = (id: string): object => ({ type: 'response.created', response: { id, status: 'in_progress' } });
 const done = (id: string, usage: object | null, status = 'completed'): object => ({

@@ -1,6 +1,6 @@
 import type { JsonObject, Usage } from '../protocols/protocol.ts';
 import { objectIn, quantityOf } from '../protocols/quantities.ts';
-import type { Charge } from '../call-charges.ts';
+import type { Charge } from '../charges/call-charges.ts';
 
 /** Only events of responses say what was used. */
 const MARK = Buffer.from('"response.');

@@ -13,9 +13,9 @@ import type {
 } from '@reelgate/proto/billing/v1/call_service';
 import type { PriceFacts } from '@reelgate/proto/billing/v1/price';
 import type { Problem as WireProblem } from '@reelgate/proto/problem/v1/problem';
-import type { CallCharges, CallOrder, Charge } from '../relay/call-charges.ts';
+import type { CallCharges, CallOrder, Charge } from '../relay/charges/call-charges.ts';
 import type { Bound, Usage } from '../relay/protocols/protocol.ts';
-import { gatherer, turns } from './gatherer.ts';
+import { gatherer, turns } from '../relay/charges/batcher.ts';
 
 const DEADLINE_MS = 5000;
 /** Calls in one request to billing. */

@@ -1,11 +1,11 @@
 import { Problem } from '@reelgate/platform/problem';
 import type { ProblemKind } from '@reelgate/platform/problem';
 import type { CallSink } from './call-sink.ts';
-import type { ErrorAnswer } from './forward-call.ts';
-import type { FrozenCall } from './frozen-call.ts';
-import { identitiesOf } from './identities.ts';
-import { headersBack } from './passed-headers.ts';
-import type { RelayChannel } from './relay-channels.ts';
+import type { ErrorAnswer } from '../attempts/forward-call.ts';
+import type { FrozenCall } from '../requests/relay-call.ts';
+import { identitiesOf } from '../channels/model-identities.ts';
+import { headersBack } from '../requests/passed-headers.ts';
+import type { RelayChannel } from '../channels/relay-channels.ts';
 import { scrubError } from './scrub-error.ts';
 
 /** What a status becomes when its body is nobody's envelope. */

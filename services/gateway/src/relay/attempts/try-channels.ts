@@ -1,13 +1,13 @@
 import type { Clock } from '@reelgate/platform/clock';
 import { Problem } from '@reelgate/platform/problem';
-import { admission, lastResort } from './admission.ts';
-import type { Admission } from './admission.ts';
-import type { CallSink } from './call-sink.ts';
-import { blamesChannel, isForClients, saysNothing } from './channel-faults.ts';
+import { admission, lastResort } from '../channels/channel-admission.ts';
+import type { Admission } from '../channels/channel-admission.ts';
+import type { CallSink } from '../answers/call-sink.ts';
+import { blamesChannel, isForClients, saysNothing } from '../channels/channel-faults.ts';
 import { forwardCall } from './forward-call.ts';
 import type { AttemptEnd } from './forward-call.ts';
-import type { FrozenCall } from './frozen-call.ts';
-import type { RelayChannel } from './relay-channels.ts';
+import type { FrozenCall } from '../requests/relay-call.ts';
+import type { RelayChannel } from '../channels/relay-channels.ts';
 import type { CallWatch } from './watch-calls.ts';
 
 export interface TryOptions {

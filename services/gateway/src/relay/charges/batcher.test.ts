@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { gatherer, turns } from './gatherer.ts';
+import { gatherer, turns } from './batcher.ts';
 
 /** Sends that a test ends when it likes. */
 function scripted({ batchMax = 500, atOnce = 2, count = 1 } = {}) {

@@ -1,9 +1,9 @@
-import type { FrozenCall } from './frozen-call.ts';
-import { withMember, withString } from './body-edits.ts';
-import { identitiesOf } from './identities.ts';
+import type { FrozenCall } from './relay-call.ts';
+import { withMember, withString } from '../../json-bytes/edit-members.ts';
+import { identitiesOf } from '../channels/model-identities.ts';
 import { withField } from './form-parts.ts';
 import type { FormPart } from './form-parts.ts';
-import type { RelayChannel } from './relay-channels.ts';
+import type { RelayChannel } from '../channels/relay-channels.ts';
 
 export interface UpstreamRequest {
   readonly path: string;

@@ -10,8 +10,8 @@ import { Basis } from '@reelgate/proto/billing/v1/hold';
 import { fakeCalls } from '../../testing/fake-calls.ts';
 import type { FakeCalls } from '../../testing/fake-calls.ts';
 import { untilAfter } from '../../testing/until.ts';
-import type { CallCharges, CallOrder } from '../relay/call-charges.ts';
-import { billingCallCharges } from './call-charges.ts';
+import type { CallCharges, CallOrder } from '../relay/charges/call-charges.ts';
+import { billingCallCharges } from './calls-client.ts';
 
 let clock: FakeClock;
 let calls: FakeCalls;

@@ -1,7 +1,7 @@
 import type { Log } from '@reelgate/platform/log';
 import type { AttemptEnd } from './forward-call.ts';
-import type { RelayChannel } from './relay-channels.ts';
-import { wordFor } from './relay-meter.ts';
+import type { RelayChannel } from '../channels/relay-channels.ts';
+import { wordFor } from '../relay-metrics.ts';
 import { isFault } from './try-channels.ts';
 
 /** Tells the operator of an attempt that failed: the client may never see that there was one. */

@@ -1,4 +1,4 @@
-import type { Bound, Usage } from './protocols/protocol.ts';
+import type { Bound, Usage } from '../protocols/protocol.ts';
 
 /** A call that is about to be made. */
 export interface CallOrder {

@@ -1,7 +1,7 @@
-import type { Principal } from '../clients/billing-client.ts';
-import type { RelayEndpoint } from './endpoints.ts';
+import type { Principal } from '../../clients/billing-client.ts';
+import type { RelayEndpoint } from '../endpoints.ts';
 import type { FormPart } from './form-parts.ts';
-import type { CallContent } from './protocols/protocol.ts';
+import type { CallContent } from '../protocols/protocol.ts';
 
 /** A call of a synchronous route as it came. Nothing changes it: every attempt is made from it and a channel. */
 export interface FrozenCall {

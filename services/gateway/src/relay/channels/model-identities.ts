@@ -1,7 +1,7 @@
-import { modelHider } from './hide-model.ts';
-import type { ModelHider } from './hide-model.ts';
+import { modelHider } from '../../json-bytes/hide-model.ts';
+import type { ModelHider } from '../../json-bytes/hide-model.ts';
 import type { RelayChannel } from './relay-channels.ts';
-import type { Identities } from './scrub-error.ts';
+import type { Identities } from '../answers/scrub-error.ts';
 
 /** Shorter pieces would match by accident. */
 const KEY_LENGTH_MIN = 8;

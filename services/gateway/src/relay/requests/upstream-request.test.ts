@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Secret } from '@reelgate/platform/secret';
-import { relayEndpoints } from './endpoints.ts';
+import { relayEndpoints } from '../endpoints.ts';
 import { fieldsOf, formPartsOf } from './form-parts.ts';
-import type { FrozenCall } from './frozen-call.ts';
-import type { JsonObject } from './protocols/protocol.ts';
-import type { RelayChannel } from './relay-channels.ts';
+import type { FrozenCall } from './relay-call.ts';
+import type { JsonObject } from '../protocols/protocol.ts';
+import type { RelayChannel } from '../channels/relay-channels.ts';
 import { upstreamRequest } from './upstream-request.ts';
 
 const channel = {

@@ -4,7 +4,7 @@ import type { Circuit } from '@reelgate/platform/limits/circuit-breaker';
 import type { Clock } from '@reelgate/platform/clock';
 import { newRate } from '@reelgate/platform/limits/rate-limiter';
 import type { Rate } from '@reelgate/platform/limits/rate-limiter';
-import type { RelayAuth, RelayChannelSettings } from './channel-settings.ts';
+import type { RelayAuth, RelayChannelSettings } from './channel-config.ts';
 import { upstreamPath } from './upstream-path.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;

@@ -1,18 +1,18 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '@reelgate/platform/clock';
-import type { AnswerBody, AnswerContext, Progress } from './answers/answer-body.ts';
-import { eventAnswer } from './answers/event-answer.ts';
-import { heldAnswer } from './answers/held-answer.ts';
-import { listAnswer } from './answers/list-answer.ts';
-import { passedAnswer } from './answers/passed-answer.ts';
-import { unpacking } from './answers/unpacking.ts';
-import type { CallSink } from './call-sink.ts';
-import type { FrozenCall } from './frozen-call.ts';
-import { headersBack } from './passed-headers.ts';
-import type { RelayChannel } from './relay-channels.ts';
-import { identitiesOf } from './identities.ts';
-import { upstreamRequest } from './upstream-request.ts';
+import type { AnswerBody, AnswerContext, Progress } from '../answers/answer-body.ts';
+import { eventAnswer } from '../answers/event-answer.ts';
+import { heldAnswer } from '../answers/held-answer.ts';
+import { listAnswer } from '../answers/list-answer.ts';
+import { passedAnswer } from '../answers/passed-answer.ts';
+import { unpacking } from '../answers/unpacking.ts';
+import type { CallSink } from '../answers/call-sink.ts';
+import type { FrozenCall } from '../requests/relay-call.ts';
+import { headersBack } from '../requests/passed-headers.ts';
+import type { RelayChannel } from '../channels/relay-channels.ts';
+import { identitiesOf } from '../channels/model-identities.ts';
+import { upstreamRequest } from '../requests/upstream-request.ts';
 import type { CallWatch, WatchedCall } from './watch-calls.ts';
 
 /** No answer goes on for longer than this after its first byte. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from './protocols/protocol.ts';
+import type { JsonObject } from '../protocols/protocol.ts';
 
 const DEPTH_MAX = 16;
 const HIDDEN_NAMES =

@@ -1,4 +1,4 @@
-import type { ModelHider } from '../hide-model.ts';
+import type { ModelHider } from './hide-model.ts';
 
 /** More than any member that names a model takes: it is looked at again with what follows. */
 const OVERLAP_BYTES = 4096;

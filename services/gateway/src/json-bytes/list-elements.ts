@@ -1,4 +1,4 @@
-import { FRAME_BYTES_MAX } from '../stream-frames.ts';
+import { FRAME_BYTES_MAX } from '../relay/answers/stream-frames.ts';
 
 const [QUOTE, BACKSLASH, OPEN, CLOSE, OPEN_LIST, CLOSE_LIST, COMMA] = [0x22, 0x5c, 0x7b, 0x7d, 0x5b, 0x5d, 0x2c];
 

@@ -1,7 +1,7 @@
 import type { Charge } from './call-charges.ts';
-import type { AttemptEnd } from './forward-call.ts';
-import type { FrozenCall } from './frozen-call.ts';
-import type { Progress } from './answers/answer-body.ts';
+import type { AttemptEnd } from '../attempts/forward-call.ts';
+import type { FrozenCall } from '../requests/relay-call.ts';
+import type { Progress } from '../answers/answer-body.ts';
 
 /** What a token is taken to be long, where nobody counts them. */
 const BYTES_A_TOKEN = 4;

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { AnswerHeaders } from './call-sink.ts';
+import type { AnswerHeaders } from '../answers/call-sink.ts';
 
 /** Of one connection, not of the message (RFC 9110, 7.6.1), or written anew for each. */
 const HOP_BY_HOP = [

@@ -1,10 +1,10 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
-import type { Charge } from './call-charges.ts';
-import type { AttemptEnd } from './forward-call.ts';
-import type { FrozenCall } from './frozen-call.ts';
-import type { RelayChannel, RelayChannels } from './relay-channels.ts';
-import type { Tried } from './try-channels.ts';
+import type { Charge } from './charges/call-charges.ts';
+import type { AttemptEnd } from './attempts/forward-call.ts';
+import type { FrozenCall } from './requests/relay-call.ts';
+import type { RelayChannel, RelayChannels } from './channels/relay-channels.ts';
+import type { Tried } from './attempts/try-channels.ts';
 
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 const CIRCUIT_NUMBERS = { closed: 0, half_open: 1, open: 2 } as const;
