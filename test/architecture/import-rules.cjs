@@ -87,6 +87,18 @@ const islands = [
     { path: '/src/channels/adapters/(?!index)([^/.]+)', pathNot: tests },
     { path: '/src/channels/adapters/', pathNot: '/adapters/$1[./]' },
   ),
+  rule(
+    'picture-decoder-is-a-leaf',
+    'The picture decoder imports its own files: no node:, no package, nothing of media.',
+    { path: '^services/media/picture-decoder/', pathNot: tests },
+    { pathNot: '^services/media/picture-decoder/' },
+  ),
+  rule(
+    'picture-decoder-has-one-door',
+    'Media calls the one function that the picture decoder exports.',
+    { path: '^services/media/(?!picture-decoder/)' },
+    { path: '^services/media/picture-decoder/', pathNot: '/src/decode-key-frame\\.ts$' },
+  ),
 ];
 
 const connections = [

@@ -1,6 +1,5 @@
-import { rgbOf } from './h264/colours.ts';
-import type { RgbPicture } from './h264/colours.ts';
-import { decodeKeyPicture } from './h264/key-picture.ts';
+import type { RgbPicture } from '@reelgate/picture-decoder';
+import { decodeKeyFrame } from '@reelgate/picture-decoder';
 
 const RIFF_HEAD_BYTES = 12;
 const CHUNK_HEAD_BYTES = 8;
@@ -15,8 +14,8 @@ export type StillOf = (packet: Uint8Array, description: Uint8Array | undefined) 
 export const STILLS: Readonly<Record<string, StillOf>> = { vp8: webpOf, avc: coloursOf };
 
 function coloursOf(packet: Uint8Array, description: Uint8Array | undefined): Still {
-  const picture = decodeKeyPicture(packet, description);
-  return picture === undefined ? undefined : rgbOf(picture);
+  const decoded = decodeKeyFrame(packet, description);
+  return 'picture' in decoded ? decoded.picture : undefined;
 }
 
 /** A WebP picture is a key picture of VP8 with a head before it. */

@@ -1,9 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** The packages that the parsers use. */
-const PACKAGES = ['sharp', 'file-type', 'mediabunny', 'probe-image-size'];
+const PACKAGES = ['sharp', 'file-type', 'mediabunny', 'probe-image-size', '@reelgate/picture-decoder'];
 const OWN = ['../', '../../domain/', '../../../package.json'];
 /** Far more than the parsers need. */
 const PACKAGES_MAX = 500;
@@ -31,7 +31,9 @@ export function readableCode(): readonly string[] {
       })),
     );
   }
-  return [...OWN.map((own) => fileURLToPath(new URL(own, import.meta.url))), ...found];
+  // a workspace is a link: Node reads the link and the folder behind it
+  const packages = new Set([...found].flatMap((folder) => [folder, realpathSync(folder)]));
+  return [...OWN.map((own) => fileURLToPath(new URL(own, import.meta.url))), ...packages];
 }
 
 /**

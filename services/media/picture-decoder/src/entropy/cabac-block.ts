@@ -1,8 +1,8 @@
 import { bin, evenBin } from './cabac-engine.ts';
 import type { Engine } from './cabac-engine.ts';
 import { LARGE_LAST, LARGE_SIGNIFICANT, LAST_CONTEXTS, SIGNIFICANT_CONTEXTS, SIZE_CONTEXTS } from './cabac-tables.ts';
-import { CHROMA_DC, LARGE_LUMA } from './frame.ts';
-import { refuse } from './not-decoded.ts';
+import { CHROMA_DC, LARGE_LUMA } from '../picture/frame.ts';
+import { refuse } from '../refusal.ts';
 import { FIRST_LEVEL, LEVEL_COUNT } from './syntax.ts';
 
 const PREFIX_MAX = 14;
@@ -73,7 +73,7 @@ function readSize(engine: Engine, context: number): number {
   while (evenBin(engine) === 1) {
     size += 1 << bits;
     bits += 1;
-    if (bits > SUFFIX_MAX) refuse('a level is too long');
+    if (bits > SUFFIX_MAX) refuse('corrupt', 'a level is too long');
   }
   for (let bit = bits - 1; bit >= 0; bit -= 1) size += evenBin(engine) << bit;
   return size;

@@ -2,8 +2,8 @@ import { decodeChroma } from './chroma.ts';
 import { chromaQp } from './chroma-qp.ts';
 import { setQp } from './decoding.ts';
 import type { Decoding } from './decoding.ts';
-import { cellOf, LARGE, MEAN_MODE, RAW, setCounts, SMALL, WHOLE } from './frame.ts';
-import type { Place } from './frame.ts';
+import { cellOf, LARGE, MEAN_MODE, RAW, setCounts, SMALL, WHOLE } from '../picture/frame.ts';
+import type { Place } from '../picture/frame.ts';
 import { decodeLumaBlocks, decodeLumaWhole } from './luma.ts';
 
 const RAW_TYPE = 25;

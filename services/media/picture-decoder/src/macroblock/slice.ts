@@ -1,14 +1,14 @@
-import type { Bits } from './bits.ts';
-import { cabacSyntax } from './cabac.ts';
-import { cavlcSyntax } from './cavlc.ts';
+import type { Bits } from '../stream/bits.ts';
+import { cabacSyntax } from '../entropy/cabac.ts';
+import { cavlcSyntax } from '../entropy/cavlc.ts';
 import { setQp } from './decoding.ts';
 import type { Decoding } from './decoding.ts';
 import { levelScales } from './dequantisation.ts';
-import { enter, newPlace } from './frame.ts';
-import type { Frame } from './frame.ts';
+import { enter, newPlace } from '../picture/frame.ts';
+import type { Frame } from '../picture/frame.ts';
 import { decodeMacroblock } from './macroblock.ts';
-import { refuse } from './not-decoded.ts';
-import type { SliceHeader } from './slice-header.ts';
+import { refuse } from '../refusal.ts';
+import type { SliceHeader } from '../stream/slice-header.ts';
 
 /** Decodes the macroblocks of a slice into the picture; says how many they were. */
 export function decodeSlice(frame: Frame, header: SliceHeader, bits: Bits): number {
@@ -28,10 +28,10 @@ export function decodeSlice(frame: Frame, header: SliceHeader, bits: Bits): numb
   setQp(decoding, qp);
   const slice = frame.filters.push(header.filter);
   for (let address = first; address < frame.slices.length; address += 1) {
-    if (frame.slices[address] !== 0) refuse('a macroblock came twice');
+    if (frame.slices[address] !== 0) refuse('corrupt', 'a macroblock came twice');
     enter(place, address, slice);
     decodeMacroblock(decoding);
     if (syntax.ended()) return address + 1 - first;
   }
-  return refuse('more macroblocks than the picture has');
+  return refuse('corrupt', 'more macroblocks than the picture has');
 }

@@ -1,6 +1,6 @@
 import type { Decoding } from './decoding.ts';
 import { LARGE_SCAN, scaleLevels, SMALL_SCAN } from './dequantisation.ts';
-import { cellOf, LARGE, LARGE_LUMA, SMALL, SMALL_LUMA, WHOLE_AC, WHOLE_DC } from './frame.ts';
+import { cellOf, LARGE, LARGE_LUMA, SMALL, SMALL_LUMA, WHOLE_AC, WHOLE_DC } from '../picture/frame.ts';
 import { predictBlock } from './predict-block.ts';
 import { predictHorizontal, predictMean, predictSlope, predictVertical } from './predict-plane.ts';
 import type { Whole } from './predict-plane.ts';

@@ -1,6 +1,6 @@
 import { moreData, readBits, readFlag, readSigned, readUnsigned } from './bits.ts';
 import type { Bits } from './bits.ts';
-import { refuse, within } from './not-decoded.ts';
+import { refuse, within } from '../refusal.ts';
 import { readScalingLists } from './scaling-lists.ts';
 import type { ScalingLists } from './scaling-lists.ts';
 import { fallbackLists, sequenceLists } from './sequence.ts';
@@ -29,10 +29,10 @@ export function readPictureId(bits: Bits): number {
 
 /** Reads on behind the set's own id. */
 export function readPictureParameters(bits: Bits, sequences: ReadonlyMap<number, Sequence>): PictureParameters {
-  const sequence = sequences.get(readUnsigned(bits)) ?? refuse('no such sequence');
+  const sequence = sequences.get(readUnsigned(bits)) ?? refuse('corrupt', 'no such sequence');
   const arithmetic = readFlag(bits);
   const bottomOrder = readFlag(bits);
-  if (readUnsigned(bits) !== 0) refuse('slice groups');
+  if (readUnsigned(bits) !== 0) refuse('unsupported', 'slice groups');
   readUnsigned(bits);
   readUnsigned(bits);
   readBits(bits, 3);

@@ -1,6 +1,12 @@
-import type { KeyPicture } from './key-picture.ts';
-import type { Colours } from './sequence.ts';
-import { clip } from './transforms.ts';
+import type { Frame } from './frame.ts';
+import type { Colours, Sequence } from '../stream/sequence.ts';
+import { clip } from '../macroblock/transforms.ts';
+
+/** The planes Y, Cb and Cr, and what of them is shown. */
+export interface DecodedPicture {
+  readonly sequence: Sequence;
+  readonly planes: Frame['planes'];
+}
 
 /** A picture as red, green and blue, a byte each. */
 export interface RgbPicture {
@@ -33,7 +39,7 @@ interface Matrix {
 }
 
 /** What is shown of a picture, in colours. */
-export function rgbOf({ sequence, planes }: KeyPicture): RgbPicture {
+export function rgbOf({ sequence, planes }: DecodedPicture): RgbPicture {
   const { crop, colours } = sequence;
   const { black, y, redCr, greenCb, greenCr, blueCb } = matrixOf(colours, crop.height);
   const [luma, cb, cr] = planes;

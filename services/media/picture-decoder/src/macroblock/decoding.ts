@@ -1,7 +1,7 @@
 import { chromaQp } from './chroma-qp.ts';
 import type { LevelScales } from './dequantisation.ts';
-import type { Place } from './frame.ts';
-import type { Syntax } from './syntax.ts';
+import type { Place } from '../picture/frame.ts';
+import type { Syntax } from '../entropy/syntax.ts';
 
 /** What decoding a macroblock takes, and the quantisers that hold for it. */
 export interface Decoding {

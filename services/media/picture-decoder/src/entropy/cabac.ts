@@ -1,10 +1,10 @@
-import type { Bits } from './bits.ts';
+import type { Bits } from '../stream/bits.ts';
 import { readLevels } from './cabac-block.ts';
 import { bin, checkEngine, endBin, openEngine, restart } from './cabac-engine.ts';
 import type { Engine } from './cabac-engine.ts';
-import { cellOf, CHROMA_DC, LARGE, LARGE_LUMA, WHOLE, WHOLE_DC } from './frame.ts';
-import type { Place } from './frame.ts';
-import { refuse } from './not-decoded.ts';
+import { cellOf, CHROMA_DC, LARGE, LARGE_LUMA, WHOLE, WHOLE_DC } from '../picture/frame.ts';
+import type { Place } from '../picture/frame.ts';
+import { refuse } from '../refusal.ts';
 import type { Syntax } from './syntax.ts';
 
 const RAW_TYPE = 25;
@@ -45,7 +45,7 @@ export function cabacSyntax(place: Place, bits: Bits, qp: number): Syntax {
       bin(engine, OTHER_CONTEXTS.qpDelta + (count === 0 ? (lastDelta === 0 ? 0 : 1) : Math.min(count, 2) + 1)) === 1
     ) {
       count += 1;
-      if (count > QP_DELTA_MAX) refuse('no such quantiser');
+      if (count > QP_DELTA_MAX) refuse('corrupt', 'no such quantiser');
     }
     delta = count % 2 === 0 ? 0 - count / 2 : (count + 1) / 2;
     return delta;
@@ -129,7 +129,7 @@ function readPattern(engine: Engine, place: Place): number {
 function readSamples(engine: Engine, count: number): Uint8Array {
   const { bits } = engine;
   const from = (bits.position + 7) >> 3;
-  if (8 * (from + count) > bits.end + 8) refuse('the data end early');
+  if (8 * (from + count) > bits.end + 8) refuse('corrupt', 'the data end early');
   bits.position = 8 * (from + count);
   restart(engine);
   return bits.bytes.subarray(from, from + count);

@@ -1,6 +1,6 @@
 import type { Decoding } from './decoding.ts';
 import { scaleLevels, SMALL_SCAN } from './dequantisation.ts';
-import { cellOf, CHROMA_AC, CHROMA_DC } from './frame.ts';
+import { cellOf, CHROMA_AC, CHROMA_DC } from '../picture/frame.ts';
 import { predictChromaMeans, predictHorizontal, predictSlope, predictVertical } from './predict-plane.ts';
 import type { Whole } from './predict-plane.ts';
 import { addSmall, transformChromaMeans } from './transforms.ts';

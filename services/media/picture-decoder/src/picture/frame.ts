@@ -1,4 +1,4 @@
-import type { EdgeFilter } from './slice-header.ts';
+import type { EdgeFilter } from '../stream/slice-header.ts';
 
 /** How a macroblock is predicted: by blocks of 4x4, of 8x8, as a whole, or not at all. */
 export const SMALL = 0;

@@ -1,4 +1,4 @@
-import type { PictureParameters } from './picture-parameters.ts';
+import type { PictureParameters } from '../stream/picture-parameters.ts';
 
 /** The zig-zag scans of frames (8.5.6 and 8.5.7): where in a block, by rows, each level belongs. */
 export const SMALL_SCAN = new Uint8Array([0, 1, 4, 8, 5, 2, 3, 6, 9, 12, 13, 10, 7, 11, 14, 15]);

@@ -1,7 +1,7 @@
-import { peek } from './bits.ts';
-import type { Bits } from './bits.ts';
+import { peek } from '../stream/bits.ts';
+import type { Bits } from '../stream/bits.ts';
 import { AFTER_RARE, CONTEXTS, RANGES, STARTS } from './cabac-tables.ts';
-import { refuse } from './not-decoded.ts';
+import { refuse } from '../refusal.ts';
 
 const STATE_MAX = 62;
 const WINDOW_BITS = 9;
@@ -47,7 +47,7 @@ function take(bits: Bits, count: number): number {
 
 /** To be asked once in a while: whether there was anything left to read. */
 export function checkEngine({ bits }: Engine): void {
-  if (bits.position > bits.end + AHEAD_MAX) refuse('the data end early');
+  if (bits.position > bits.end + AHEAD_MAX) refuse('corrupt', 'the data end early');
 }
 
 export function bin(engine: Engine, context: number): number {

@@ -1,6 +1,6 @@
 import { readBits, readFlag, readSigned, readUnsigned } from './bits.ts';
 import type { Bits } from './bits.ts';
-import { refuse, within } from './not-decoded.ts';
+import { refuse, within } from '../refusal.ts';
 import type { PictureParameters } from './picture-parameters.ts';
 
 const INTRA_TYPES: ReadonlySet<number> = new Set([2, 7]);
@@ -36,10 +36,10 @@ export function readSliceHeader(
   parametersOf: (id: number) => PictureParameters,
 ): SliceHeader | undefined {
   const first = readUnsigned(bits);
-  if (!INTRA_TYPES.has(readUnsigned(bits))) refuse('not an intra slice');
+  if (!INTRA_TYPES.has(readUnsigned(bits))) refuse('unsupported', 'not an intra slice');
   const parameters = parametersOf(readUnsigned(bits));
   readBits(bits, parameters.sequence.frameNumberBits);
-  if (!parameters.sequence.framesOnly && readFlag(bits)) refuse('a field');
+  if (!parameters.sequence.framesOnly && readFlag(bits)) refuse('unsupported', 'a field');
   if (unit.key) readUnsigned(bits);
   readOrder(bits, parameters);
   if (parameters.redundant && readUnsigned(bits) > 0) return undefined;
@@ -64,7 +64,7 @@ function readMarks(bits: Bits, key: boolean): void {
   for (let count = 0; count < MARKS_MAX; count += 1) {
     const mark = readUnsigned(bits);
     if (mark === 0) return;
-    const numbers = MARK_NUMBERS[mark] ?? refuse('no such mark');
+    const numbers = MARK_NUMBERS[mark] ?? refuse('corrupt', 'no such mark');
     for (let index = 0; index < numbers; index += 1) readUnsigned(bits);
   }
 }

@@ -1,11 +1,12 @@
 import { readBits, readFlag, readSigned, readUnsigned } from './bits.ts';
 import type { Bits } from './bits.ts';
-import { refuse, within } from './not-decoded.ts';
+import { refuse, within } from '../refusal.ts';
 import { DEFAULT_LISTS, FLAT_LISTS, readScalingLists } from './scaling-lists.ts';
 import type { ScalingLists } from './scaling-lists.ts';
 
-/** 4096x2304 and the like: the most of level 5.1. */
+/** The limit of level 5.1, for example 4096x2304 pixels. It bounds the time and the memory of a call. */
 const MACROBLOCKS_MAX = 36_864;
+/** In macroblocks, or in pairs of rows for interlaced streams. */
 const SIDE_MAX = 1024;
 const CYCLE_MAX = 255;
 const LISTS = 8;
@@ -61,9 +62,9 @@ export function readSequence(bits: Bits): Sequence {
 
 /** Only what every player shows passes: 4:2:0 of eight bits, and never without loss. */
 function readSampleFormat(bits: Bits): ScalingLists | undefined {
-  if (readUnsigned(bits) !== 1) refuse('not 4:2:0');
-  if (readUnsigned(bits) !== 0 || readUnsigned(bits) !== 0) refuse('more than eight bits');
-  if (readFlag(bits)) refuse('lossless');
+  if (readUnsigned(bits) !== 1) refuse('unsupported', 'not 4:2:0');
+  if (readUnsigned(bits) !== 0 || readUnsigned(bits) !== 0) refuse('unsupported', 'more than eight bits');
+  if (readFlag(bits)) refuse('unsupported', 'lossless');
   return readFlag(bits) ? readScalingLists(bits, LISTS, DEFAULT_LISTS) : undefined;
 }
 
@@ -80,13 +81,14 @@ function readOrder(bits: Bits): Pick<Sequence, 'orderType' | 'orderBits' | 'orde
 }
 
 function readShape(bits: Bits): Pick<Sequence, 'framesOnly' | 'columns' | 'rows' | 'crop' | 'colours'> {
-  const columns = within(readUnsigned(bits) + 1, 1, SIDE_MAX);
-  const units = within(readUnsigned(bits) + 1, 1, SIDE_MAX);
+  const columns = readUnsigned(bits) + 1;
+  const units = readUnsigned(bits) + 1;
+  if (Math.max(columns, units) > SIDE_MAX) refuse('too_large', 'a side is too long');
   const framesOnly = readFlag(bits);
-  if (!framesOnly && readFlag(bits)) refuse('frames and fields mixed');
+  if (!framesOnly && readFlag(bits)) refuse('unsupported', 'frames and fields mixed');
   const unitRows = framesOnly ? 1 : 2;
   const rows = units * unitRows;
-  within(columns * rows, 1, MACROBLOCKS_MAX);
+  if (columns * rows > MACROBLOCKS_MAX) refuse('too_large', 'too many macroblocks');
   readFlag(bits);
   const [left, right, top, bottom] = readFlag(bits)
     ? [readUnsigned(bits), readUnsigned(bits), readUnsigned(bits), readUnsigned(bits)]

@@ -1,4 +1,4 @@
-import type { Grid } from './frame.ts';
+import type { Grid } from '../picture/frame.ts';
 import { clip } from './transforms.ts';
 
 /** A plane of a macroblock to be predicted as a whole, and which of its neighbours are there. */

@@ -1,4 +1,4 @@
-import { refuse } from './not-decoded.ts';
+import { refuse } from '../refusal.ts';
 
 /** An access unit holds a few units; slices are the most of them. */
 const UNITS_MAX = 4096;
@@ -29,7 +29,7 @@ function lengthPrefixed(bytes: Uint8Array, lengthBytes: number, unitsMax: number
   while (at + lengthBytes <= bytes.byteLength && units.length < unitsMax) {
     const length = bytes.subarray(at, at + lengthBytes).reduce((sum, byte) => sum * 256 + byte, 0);
     at += lengthBytes;
-    if (at + length > bytes.byteLength) refuse('a unit is longer than its packet');
+    if (at + length > bytes.byteLength) refuse('corrupt', 'a unit is longer than its packet');
     units.push(bytes.subarray(at, at + length));
     at += length;
   }

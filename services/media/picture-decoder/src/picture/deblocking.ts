@@ -1,9 +1,9 @@
 import { LARGE } from './frame.ts';
 import type { Frame, Grid } from './frame.ts';
-import type { EdgeFilter } from './slice-header.ts';
-import { clip } from './transforms.ts';
+import type { EdgeFilter } from '../stream/slice-header.ts';
+import { clip } from '../macroblock/transforms.ts';
 
-/** Tables 8-16 and 8-17 from 16 on; below that nothing is smoothed. */
+/** Tables 8-16 and 8-17 from 16 on; below that no edge is filtered. */
 const FROM = 16;
 const ALPHA = [
   4, 4, 5, 6, 7, 8, 9, 10, 12, 13, 15, 17, 20, 22, 25, 28, 32, 36, 40, 45, 50, 56, 63, 71, 80, 90, 101, 113, 127, 144,
@@ -35,8 +35,8 @@ interface Edge {
   readonly reach: number;
 }
 
-/** Smooths the edges of all blocks (8.7), macroblock by macroblock. */
-export function smoothEdges(frame: Frame): void {
+/** Filters the edges of all blocks (8.7), macroblock by macroblock. */
+export function filterEdges(frame: Frame): void {
   for (let address = 0; address < frame.slices.length; address += 1) {
     const filter = frame.filters[(frame.slices[address] as number) - 1];
     if (filter !== undefined && filter.mode !== NONE) smoothMacroblock(frame, address, filter);

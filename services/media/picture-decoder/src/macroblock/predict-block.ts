@@ -1,4 +1,4 @@
-import type { Grid } from './frame.ts';
+import type { Grid } from '../picture/frame.ts';
 
 /**
  * The samples around a block in one line: those to its left from below up, the corner, those above from left to right. Before and behind

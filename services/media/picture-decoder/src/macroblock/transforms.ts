@@ -1,4 +1,4 @@
-import type { Grid } from './frame.ts';
+import type { Grid } from '../picture/frame.ts';
 
 const SMALL_STEP = 4;
 const LARGE_STEP = 8;

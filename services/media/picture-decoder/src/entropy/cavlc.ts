@@ -1,10 +1,10 @@
-import { moreData, peek, readBits, readFlag, readSigned, readUnsigned, skip } from './bits.ts';
-import type { Bits } from './bits.ts';
+import { moreData, peek, readBits, readFlag, readSigned, readUnsigned, skip } from '../stream/bits.ts';
+import type { Bits } from '../stream/bits.ts';
 import { CHROMA_TOKENS, CHROMA_ZEROS, LEVEL_TOKENS, PATTERNS, RUNS, TOTAL_ZEROS } from './cavlc-tables.ts';
 import type { PrefixCode } from './cavlc-tables.ts';
-import { cellOf, CHROMA_DC, LARGE_LUMA, SMALL_LUMA, WHOLE_DC } from './frame.ts';
-import type { Place } from './frame.ts';
-import { refuse, within } from './not-decoded.ts';
+import { cellOf, CHROMA_DC, LARGE_LUMA, SMALL_LUMA, WHOLE_DC } from '../picture/frame.ts';
+import type { Place } from '../picture/frame.ts';
+import { refuse, within } from '../refusal.ts';
 import { FIRST_LEVEL, LEVEL_COUNT } from './syntax.ts';
 import type { Syntax } from './syntax.ts';
 
@@ -54,7 +54,7 @@ export function cavlcSyntax(place: Place, bits: Bits): Syntax {
     largeTransform: () => readFlag(bits),
     mode: () => (readFlag(bits) ? -1 : readBits(bits, 3)),
     chromaMode: () => within(readUnsigned(bits), 0, 3),
-    pattern: () => PATTERNS[readUnsigned(bits)] ?? refuse('no such pattern'),
+    pattern: () => PATTERNS[readUnsigned(bits)] ?? refuse('corrupt', 'no such pattern'),
     qpDelta: () => within(readSigned(bits), -26, 25),
     samples,
     block,
@@ -97,7 +97,7 @@ function readBlock(read: BlockRead, tokens: PrefixCode, at: BlockAt): number {
   }
   if (count === 0) return 0;
   const size = LEVEL_COUNT[kind] as number;
-  if (count > size) refuse('more levels than a block holds');
+  if (count > size) refuse('corrupt', 'more levels than a block holds');
   readLevels(read, count, token & 3);
   spread(read, count, size);
   return count;
@@ -105,7 +105,7 @@ function readBlock(read: BlockRead, tokens: PrefixCode, at: BlockAt): number {
 
 function readCode(bits: Bits, code: PrefixCode): number {
   const entry = code.entries[peek(bits, code.bits)] as number;
-  if (entry === 0) refuse('no such code');
+  if (entry === 0) refuse('corrupt', 'no such code');
   skip(bits, entry & 31);
   return entry >> 5;
 }
@@ -128,7 +128,7 @@ function readLevels({ bits, found }: BlockRead, count: number, ones: number): vo
 
 function readLevelCode(bits: Bits, suffixBits: number): number {
   const prefix = Math.clz32(peek(bits, 25)) - 7;
-  if (prefix > PREFIX_MAX) refuse('a level is too long');
+  if (prefix > PREFIX_MAX) refuse('corrupt', 'a level is too long');
   skip(bits, prefix + 1);
   if (prefix < 14) return (prefix << suffixBits) + readBits(bits, suffixBits);
   if (prefix === 14) return (prefix << suffixBits) + readBits(bits, suffixBits === 0 ? 4 : suffixBits);
@@ -140,13 +140,13 @@ function readLevelCode(bits: Bits, suffixBits: number): number {
 function spread({ bits, found, into, kind }: BlockRead, count: number, size: number): void {
   const table = kind === CHROMA_DC ? CHROMA_ZEROS : TOTAL_ZEROS;
   let zeros = count < size ? readCode(bits, table[count - 1] as PrefixCode) : 0;
-  if (zeros + count > size) refuse('more zeros than a block holds');
+  if (zeros + count > size) refuse('corrupt', 'more zeros than a block holds');
   let at = (FIRST_LEVEL[kind] as number) + zeros + count - 1;
   for (let index = 0; index < count; index += 1) {
     into[at] = found[index] as number;
     const run =
       zeros > 0 && index < count - 1 ? readCode(bits, RUNS[Math.min(zeros, RUNS_TABLE_MAX) - 1] as PrefixCode) : 0;
-    if (run > zeros) refuse('a run is too long');
+    if (run > zeros) refuse('corrupt', 'a run is too long');
     zeros -= run;
     at -= run + 1;
   }

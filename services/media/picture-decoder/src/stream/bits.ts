@@ -1,4 +1,4 @@
-import { refuse } from './not-decoded.ts';
+import { refuse } from '../refusal.ts';
 
 /** How far a reader may look past the last byte: those bytes are there, and are zero. */
 const PADDING_BYTES = 16;
@@ -47,7 +47,7 @@ export function peek(bits: Bits, count: number): number {
 
 export function skip(bits: Bits, count: number): void {
   bits.position += count;
-  if (bits.position > bits.end) refuse('the data end early');
+  if (bits.position > bits.end) refuse('corrupt', 'the data end early');
 }
 
 /** An unsigned number of so many bits, at most 32. */
@@ -74,7 +74,7 @@ function readLongUnsigned(bits: Bits): number {
   let zeros = 0;
   while (!readFlag(bits)) {
     zeros += 1;
-    if (zeros > ZEROS_MAX) refuse('a number is too long');
+    if (zeros > ZEROS_MAX) refuse('corrupt', 'a number is too long');
   }
   return 2 ** zeros - 1 + readBits(bits, zeros);
 }

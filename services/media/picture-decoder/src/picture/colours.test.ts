@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { rgbOf } from './colours.ts';
 import { newFrame } from './frame.ts';
-import type { Colours } from './sequence.ts';
+import type { Colours } from '../stream/sequence.ts';
 
 const crop = { left: 0, top: 0, width: 2, height: 2 };
 const unused = {

@@ -1,0 +1,24 @@
+/**
+ * Why a key frame is not decoded. `unsupported`: the stream is valid and uses what this decoder does not have.
+ * `too_large`: the stream is beyond a limit of this decoder. `corrupt`: no encoder writes this stream.
+ */
+export type RefusalReason = 'unsupported' | 'too_large' | 'corrupt';
+
+/** The only error that the decoder throws inside itself. `decodeKeyFrame` turns it into a result. */
+export class Refusal extends Error {
+  readonly reason: RefusalReason;
+
+  constructor(reason: RefusalReason, detail: string) {
+    super(detail);
+    this.reason = reason;
+  }
+}
+
+export function refuse(reason: RefusalReason, detail: string): never {
+  throw new Refusal(reason, detail);
+}
+
+/** The value, if it is within the limits of the syntax. */
+export function within(value: number, min: number, max: number): number {
+  return value >= min && value <= max ? value : refuse('corrupt', `${value} is outside ${min} to ${max}`);
+}
