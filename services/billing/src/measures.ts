@@ -20,13 +20,13 @@ export type Count = (outcome: string, times?: number) => void;
 
 export function billingMeasures(metrics: Metrics): Measures {
   const counting = (name: string, help: string): Count => {
-    const tallies = metrics.tallies(name, help, ['outcome']);
+    const counter = metrics.counter(name, help, ['outcome']);
     return (outcome, times = 1) => {
-      tallies.of(outcome).add(times);
+      counter.labels(outcome).inc(times);
     };
   };
   const total = (name: string, help: string): ((times?: number) => void) => {
-    const counter = metrics.counter(name, help);
+    const counter = metrics.counter(name, help).labels();
     return (times = 1) => {
       counter.inc(times);
     };

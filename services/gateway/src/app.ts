@@ -211,7 +211,7 @@ async function startJobs(
   });
   lifecycle.add('job pool', () => pool.stop());
   metrics.gauge('reelgate_job_workers_busy', 'Asynchronous calls that this process makes', [], (gauge) => {
-    gauge.set(pool.running());
+    gauge.labels().set(pool.running());
   });
   const queued = await onJobQueued(bus, () => {
     pool.wake();

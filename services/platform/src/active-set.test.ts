@@ -1,52 +1,52 @@
 import { expect, test } from '@jest/globals';
-import { roster } from './active-set.ts';
+import { newActiveSet } from './active-set.ts';
 
-test('holds those who came and have not left, however they leave', () => {
-  const here = roster<{ readonly id: number }>();
-  const leave = Array.from({ length: 100 }, (_, id) => here.add({ id }));
-  const left = [0, 99, 1, 98, 50, 51, 2, 97];
-  for (const id of left) leave[id]?.();
-  for (const id of [100, 101]) here.add({ id });
+test('has the members that were added and not removed, in whatever order they were removed', () => {
+  const active = newActiveSet<{ readonly id: number }>();
+  const remove = Array.from({ length: 100 }, (_, id) => active.add({ id }));
+  const removed = [0, 99, 1, 98, 50, 51, 2, 97];
+  for (const id of removed) remove[id]?.();
+  for (const id of [100, 101]) active.add({ id });
 
-  const ids = Array.from({ length: 102 }, (_, id) => id).filter((id) => !left.includes(id));
+  const ids = Array.from({ length: 102 }, (_, id) => id).filter((id) => !removed.includes(id));
   expect(
-    here
+    active
       .all()
       .map(({ id }) => id)
       .toSorted((one, other) => one - other),
   ).toEqual(ids);
 });
 
-test('who leaves twice takes nobody else out', () => {
-  const here = roster<{ readonly name: string }>();
-  const leaveFirst = here.add({ name: 'first' });
-  leaveFirst();
-  here.add({ name: 'second' });
-  leaveFirst();
+test('a second removal of a member removes no other member', () => {
+  const active = newActiveSet<{ readonly name: string }>();
+  const removeFirst = active.add({ name: 'first' });
+  removeFirst();
+  active.add({ name: 'second' });
+  removeFirst();
 
-  expect(here.all()).toEqual([{ name: 'second' }]);
+  expect(active.all()).toEqual([{ name: 'second' }]);
 });
 
-test('the same one can be in twice, and leaves once at a time', () => {
-  const here = roster<object>();
-  const one = {};
-  const [leave] = [here.add(one), here.add(one)];
-  leave();
-  leave();
+test('a member that was added twice is removed once at a time', () => {
+  const active = newActiveSet<object>();
+  const member = {};
+  const [remove] = [active.add(member), active.add(member)];
+  remove();
+  remove();
 
-  expect(here.all()).toEqual([one]);
+  expect(active.all()).toEqual([member]);
 });
 
-test('those who are asked may leave meanwhile', () => {
-  const here = roster<() => void>();
-  let asked = 0;
-  for (let member = 0; member < 10; member += 1) {
-    const leave = here.add(() => {
-      asked += 1;
-      leave();
+test('members may be removed while they are visited', () => {
+  const active = newActiveSet<() => void>();
+  let visited = 0;
+  for (let id = 0; id < 10; id += 1) {
+    const remove = active.add(() => {
+      visited += 1;
+      remove();
     });
   }
-  for (const member of here.all()) member();
+  for (const member of active.all()) member();
 
-  expect([asked, here.all().length]).toEqual([10, 0]);
+  expect([visited, active.all().length]).toEqual([10, 0]);
 });

@@ -1,32 +1,33 @@
-/** Those who are here now, in no order. */
-export interface Roster<T> {
-  /** Puts it in; calling what is returned takes it out, once. */
+/** The members that are active at this moment, in no order. */
+export interface ActiveSet<T> {
+  /** Adds a member; the returned function removes it, once. */
   add(member: T): () => void;
-  /** Those who are in at this moment, whatever happens to them meanwhile. */
+  /** A copy of the current members. */
   all(): readonly T[];
 }
 
 /**
- * For thousands that come and go each second, where a Set is a trap. When a Set, a Map or an array has outgrown its table, V8 leaves the
- * old table as it was. Once that is in the old generation, all that it points to survives every minor collection until a major one, and
- * the table of a Set even points to its successor, and so on. Measured: a third of the processor time of the relay. Here one list of
- * places grows to the most that were ever in, eight bytes each, and never shrinks; a place that somebody has left is the next one's.
+ * A set for thousands of members that come and go each second, where a `Set` is a trap. When a Set, a Map or an array has outgrown its
+ * table, V8 leaves the old table as it was. Once that table is in the old generation, everything that it points to survives each minor
+ * collection until a major one, and the table of a Set even points to its successor. Measured: a third of the processor time of the
+ * relay. Here one array grows to the largest number of members there ever was, eight bytes each, and never shrinks; a free index is
+ * used again by the next member.
  */
-export function roster<T extends object>(): Roster<T> {
-  const places: (T | undefined)[] = [];
-  const free: number[] = [];
+export function newActiveSet<T extends object>(): ActiveSet<T> {
+  const members: (T | undefined)[] = [];
+  const freeIndexes: number[] = [];
   return {
     add: (member) => {
-      const place = free.pop() ?? places.length;
-      places[place] = member;
-      let isIn = true;
+      const index = freeIndexes.pop() ?? members.length;
+      members[index] = member;
+      let isMember = true;
       return () => {
-        if (!isIn) return;
-        isIn = false;
-        places[place] = undefined;
-        free.push(place);
+        if (!isMember) return;
+        isMember = false;
+        members[index] = undefined;
+        freeIndexes.push(index);
       };
     },
-    all: () => places.filter((member) => member !== undefined),
+    all: () => members.filter((member) => member !== undefined),
   };
 }

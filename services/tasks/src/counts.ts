@@ -28,22 +28,22 @@ export function counts(metrics: Metrics): Counts & JobCounts {
   ]);
   return {
     jobEnded: (endpoint, outcome) => {
-      jobs.inc({ endpoint, outcome });
+      jobs.labels(endpoint, outcome).inc();
     },
     attempt: (channel, outcome) => {
-      attempts.inc({ channel, outcome });
+      attempts.labels(channel, outcome).inc();
     },
     finished: (kind, state) => {
-      finished.inc({ kind, state });
+      finished.labels(kind, state).inc();
     },
     attention: (reason) => {
-      attention.inc({ reason });
+      attention.labels(reason).inc();
     },
     softDeadline: () => {
-      softDeadlines.inc({});
+      softDeadlines.labels().inc();
     },
     poll: (channel, outcome) => {
-      polls.inc({ channel, outcome });
+      polls.labels(channel, outcome).inc();
     },
   };
 }
@@ -59,7 +59,7 @@ export function watchCircuits(metrics: Metrics, fleet: Fleet): void {
     (gauge) => {
       gauge.reset();
       for (const { channel, circuit } of fleet.all())
-        gauge.set({ channel: channel.settings.id }, CIRCUIT_VALUES[circuit.state()]);
+        gauge.labels(channel.settings.id).set(CIRCUIT_VALUES[circuit.state()]);
     },
   );
 }
@@ -73,8 +73,8 @@ export function watchJobs(metrics: Metrics, store: Pick<JobStore, 'pendingJobs'>
     const pending = new Map((await store.pendingJobs()).map((row) => [row.state, row]));
     for (const state of ['queued', 'in_progress']) {
       const { count = 0, oldestAt = clock.now() } = pending.get(state) ?? {};
-      gauge.set({ state }, count);
-      age.set({ state }, Math.max(0, clock.now() - oldestAt) / 1000);
+      gauge.labels(state).set(count);
+      age.labels(state).set(Math.max(0, clock.now() - oldestAt) / 1000);
     }
   });
 }

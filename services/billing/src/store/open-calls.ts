@@ -9,7 +9,7 @@ export interface OpenCalls {
   add(call: Call): void;
 }
 
-/** A generation is dropped whole: to take each out when it ends costs more, and lets the collector keep what was taken out (see `roster`). */
+/** A generation is dropped whole: to take each out when it ends costs more, and lets the collector keep what was taken out (see `ActiveSet`). */
 export function openCalls(): OpenCalls {
   let newest = new Map<string, Call>();
   let older = new Map<string, Call>();

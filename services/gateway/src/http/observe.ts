@@ -17,12 +17,12 @@ export function observer({
   readonly log: Log;
   readonly metrics: Metrics;
 }): (exchange: Exchange) => void {
-  const requests = metrics.tallies('reelgate_gateway_requests_total', 'Requests by route, method and status', [
+  const requests = metrics.counter('reelgate_gateway_requests_total', 'Requests by route, method and status', [
     'route',
     'method',
     'status',
   ]);
-  const seconds = metrics.spreads(
+  const seconds = metrics.histogram(
     'reelgate_gateway_request_seconds',
     'Time from the head of a request to the end of its answer',
     BUCKETS,
@@ -34,8 +34,8 @@ export function observer({
       const { requestId, route = 'none', principal, taskId, model } = exchange.state;
       const status = exchange.res.writableFinished ? exchange.res.statusCode : CLIENT_GONE;
       const ms = clock.now() - startedAt;
-      requests.of(route, exchange.method, String(status)).add();
-      seconds.of(route).observe(ms / 1000);
+      requests.labels(route, exchange.method, String(status)).inc();
+      seconds.labels(route).observe(ms / 1000);
       log.info(
         {
           requestId,

@@ -23,22 +23,22 @@ export interface RelayMeter {
 }
 
 export function relayMeter(metrics: Metrics, clock: Clock, channels: RelayChannels): RelayMeter {
-  const calls = metrics.tallies(
+  const calls = metrics.counter(
     'reelgate_relay_calls_total',
     'Calls of synchronous routes by endpoint and how they ended',
     ['endpoint', 'end'],
   );
-  const firstBytes = metrics.spreads(
+  const firstBytes = metrics.histogram(
     'reelgate_relay_first_byte_seconds',
     "Time from the request to the head of the upstream's answer",
     BUCKETS,
     ['endpoint'],
   );
-  const tokens = metrics.tallies('reelgate_relay_tokens_total', 'Tokens that upstreams reported', [
+  const tokens = metrics.counter('reelgate_relay_tokens_total', 'Tokens that upstreams reported', [
     'endpoint',
     'direction',
   ]);
-  const attempts = metrics.tallies('reelgate_relay_attempts_total', 'Attempts by channel and how they ended', [
+  const attempts = metrics.counter('reelgate_relay_attempts_total', 'Attempts by channel and how they ended', [
     'channel',
     'end',
   ]);
@@ -48,18 +48,18 @@ export function relayMeter(metrics: Metrics, clock: Clock, channels: RelayChanne
       const startedAt = clock.now();
       return {
         firstByte: () => {
-          firstBytes.of(endpoint).observe((clock.now() - startedAt) / 1000);
+          firstBytes.labels(endpoint).observe((clock.now() - startedAt) / 1000);
         },
         end: (tried, charge) => {
-          calls.of(endpoint, tried === undefined || 'refusal' in tried ? 'refused' : wordFor(tried.end)).add();
+          calls.labels(endpoint, tried === undefined || 'refusal' in tried ? 'refused' : wordFor(tried.end)).inc();
           if (charge.basis !== 'usage') return;
-          tokens.of(endpoint, 'input').add(charge.usage.inputTokens ?? 0);
-          tokens.of(endpoint, 'output').add(charge.usage.outputTokens ?? 0);
+          tokens.labels(endpoint, 'input').inc(charge.usage.inputTokens ?? 0);
+          tokens.labels(endpoint, 'output').inc(charge.usage.outputTokens ?? 0);
         },
       };
     },
     attempt: ({ settings }, end) => {
-      attempts.of(settings.id, wordFor(end)).add();
+      attempts.labels(settings.id, wordFor(end)).inc();
     },
   };
 }
@@ -74,7 +74,7 @@ export function wordFor(end: AttemptEnd): string {
 function watchChannels(metrics: Metrics, channels: RelayChannels): void {
   metrics.gauge('reelgate_relay_in_flight', 'Calls that run on a channel', ['channel'], (gauge) => {
     gauge.reset();
-    for (const { settings, inFlight } of channels.all()) gauge.set({ channel: settings.id }, inFlight);
+    for (const { settings, inFlight } of channels.all()) gauge.labels(settings.id).set(inFlight);
   });
   metrics.gauge(
     'reelgate_relay_circuit',
@@ -83,7 +83,7 @@ function watchChannels(metrics: Metrics, channels: RelayChannels): void {
     (gauge) => {
       gauge.reset();
       for (const { settings, circuit } of channels.all())
-        gauge.set({ channel: settings.id }, CIRCUIT_NUMBERS[circuit.state()]);
+        gauge.labels(settings.id).set(CIRCUIT_NUMBERS[circuit.state()]);
     },
   );
 }

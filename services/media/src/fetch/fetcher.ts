@@ -62,10 +62,10 @@ export function openFetcher(deps: FetcherDeps, { fetch, results }: Pick<MediaCon
     try {
       await order.permits.enterHost(parseTarget(order.url, deps.policy));
       const file = await guardedFetch(deps, order);
-      fetches.inc({ what, outcome: 'ok' });
+      fetches.labels(what, 'ok').inc();
       return file;
     } catch (error) {
-      fetches.inc({ what, outcome: error instanceof FetchFault ? error.code : 'failed' });
+      fetches.labels(what, error instanceof FetchFault ? error.code : 'failed').inc();
       throw error;
     }
   };

@@ -1,70 +1,81 @@
+import { Gauge as PromGauge, Registry, collectDefaultMetrics } from 'prom-client';
 import type { Metric } from 'prom-client';
-import { spreads, tallies } from './counters.ts';
-import type { Family, RegisteredMetric, Spread, Tally } from './counters.ts';
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { newCounter } from './counter.ts';
+import type { Counter } from './counter.ts';
+import { newHistogram } from './histogram.ts';
+import type { Histogram } from './histogram.ts';
+import type { Labelled, RegisteredMetric } from './labelled.ts';
 
-/** Where a service's numbers are kept. Labels have few values: never an id. */
+/** A number that goes up and down, under one set of label values. */
+export interface Gauge {
+  set(value: number): void;
+}
+
+export interface Gauges extends Labelled<Gauge> {
+  /** Drops every set of label values. */
+  reset(): void;
+}
+
+/**
+ * The metrics of a program. Labels have few values: never an id. The same name gives the same metric, so that two parts may count
+ * together.
+ */
 export interface Metrics {
-  counter(name: string, help: string, labels?: readonly string[]): Counter;
+  counter(name: string, help: string, labelNames?: readonly string[]): Labelled<Counter>;
+  /** With `collect`, the gauge is set whenever the metrics are read. */
   gauge(
     name: string,
     help: string,
-    labels?: readonly string[],
-    collect?: (gauge: Gauge) => void | Promise<void>,
-  ): Gauge;
-  histogram(name: string, help: string, buckets: readonly number[], labels?: readonly string[]): Histogram;
-  /** As a counter, for what is counted thousands of times a second. */
-  tallies(name: string, help: string, labels: readonly string[]): Family<Tally>;
-  /** As a histogram, for what is observed thousands of times a second. */
-  spreads(name: string, help: string, buckets: readonly number[], labels: readonly string[]): Family<Spread>;
-  /** The Prometheus text; without the series that have this label, where one is named. */
+    labelNames?: readonly string[],
+    collect?: (gauge: Gauges) => void | Promise<void>,
+  ): Gauges;
+  histogram(
+    name: string,
+    help: string,
+    buckets: readonly number[],
+    labelNames?: readonly string[],
+  ): Labelled<Histogram>;
+  /** The Prometheus text; without the metrics that have this label, if one is named. */
   text(withoutLabel?: string): Promise<string>;
   readonly contentType: string;
-}
-
-/** What prom-client keeps on a metric, and its types leave out. */
-interface Labelled {
-  readonly labelNames: readonly string[];
 }
 
 export function openMetrics(withProcess: boolean): Metrics {
   const registry = new Registry();
   if (withProcess) collectDefaultMetrics({ register: registry });
   return {
-    counter: (name, help, labels = []) =>
-      found<Counter>(registry, name) ?? new Counter({ name, help, labelNames: [...labels], registers: [registry] }),
-    gauge: (name, help, labels = [], collect) =>
-      found<Gauge>(registry, name) ??
-      new Gauge({
-        name,
-        help,
-        labelNames: [...labels],
-        registers: [registry],
-        ...(collect === undefined
-          ? {}
-          : {
-              async collect(this: Gauge) {
-                await collect(this);
-              },
-            }),
-      }),
-    histogram: (name, help, buckets, labels = []) =>
-      found<Histogram>(registry, name) ??
-      new Histogram({ name, help, labelNames: [...labels], buckets: [...buckets], registers: [registry] }),
-    tallies: (name, help, labelNames) =>
-      found<ReturnType<typeof tallies>>(registry, name) ?? registered(registry, tallies({ name, help, labelNames })),
-    spreads: (name, help, buckets, labelNames) =>
-      found<ReturnType<typeof spreads>>(registry, name) ??
-      registered(registry, spreads({ name, help, labelNames }, buckets)),
+    counter: (name, help, labelNames = []) =>
+      found<ReturnType<typeof newCounter>>(registry, name) ??
+      registered(registry, newCounter({ name, help, labelNames })),
+    gauge: (name, help, labelNames = [], collect) =>
+      found<PromGauge>(registry, name) ?? newGauge(registry, { name, help, labelNames: [...labelNames] }, collect),
+    histogram: (name, help, buckets, labelNames = []) =>
+      found<ReturnType<typeof newHistogram>>(registry, name) ??
+      registered(registry, newHistogram({ name, help, labelNames }, buckets)),
     text: async (withoutLabel) => {
       if (withoutLabel === undefined) return registry.metrics();
       const shown = registry
         .getMetricsAsArray()
-        .filter((metric) => !(metric as unknown as Labelled).labelNames.includes(withoutLabel));
+        .filter((metric) => !(metric as unknown as RegisteredMetric).labelNames.includes(withoutLabel));
       return (await Promise.all(shown.map(({ name }) => registry.getSingleMetricAsString(name)))).join('\n\n') + '\n';
     },
     contentType: registry.contentType,
   };
+}
+
+function newGauge(
+  registry: Registry,
+  options: { readonly name: string; readonly help: string; readonly labelNames: string[] },
+  collect: ((gauge: Gauges) => void | Promise<void>) | undefined,
+): PromGauge {
+  if (collect === undefined) return new PromGauge({ ...options, registers: [registry] });
+  return new PromGauge({
+    ...options,
+    registers: [registry],
+    async collect(this: PromGauge) {
+      await collect(this);
+    },
+  });
 }
 
 function found<T>(registry: Registry, name: string): T | undefined {

@@ -29,7 +29,7 @@ export interface UpgradeDeps {
 
 /** Whoever may not have a session is answered as any other request, before the connection changes its protocol. */
 export function realtimeUpgrades(deps: UpgradeDeps): Upgrades {
-  const requests = deps.metrics.tallies('reelgate_gateway_requests_total', 'Requests by route, method and status', [
+  const requests = deps.metrics.counter('reelgate_gateway_requests_total', 'Requests by route, method and status', [
     'route',
     'method',
     'status',
@@ -40,7 +40,7 @@ export function realtimeUpgrades(deps: UpgradeDeps): Upgrades {
     handle: (request, socket, head) => {
       const [requestId, startedAt] = [requestIdOf(request.headers['x-request-id'], deps.newId), deps.clock.now()];
       void admitted(deps, { request, socket, head, requestId }).then((end) => {
-        requests.of(PATH, 'GET', String(end.status)).add();
+        requests.labels(PATH, 'GET', String(end.status)).inc();
         deps.log.info({ requestId, method: 'GET', route: PATH, ms: deps.clock.now() - startedAt, ...end }, 'request');
       });
     },

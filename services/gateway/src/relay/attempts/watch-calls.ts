@@ -1,6 +1,6 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
-import { roster } from '@reelgate/platform/active-set';
+import { newActiveSet } from '@reelgate/platform/active-set';
 import { startWorker } from '@reelgate/platform/lifecycle/worker';
 
 const LOOK_EVERY_MS = 1000;
@@ -26,7 +26,7 @@ export interface CallWatch {
 }
 
 export function startCallWatch(clock: Clock, log: Log): CallWatch {
-  const calls = roster<WatchedCall>();
+  const calls = newActiveSet<WatchedCall>();
   const worker = startWorker({
     name: 'watch of relayed calls',
     clock,

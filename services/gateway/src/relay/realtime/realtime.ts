@@ -74,7 +74,7 @@ export function openRealtime(deps: RealtimeDeps): Realtime {
   const places = sessionPlaces(settings);
   const stopping = new AbortController();
   metrics.gauge('reelgate_relay_realtime_sessions', 'Realtime sessions that are open or being opened', [], (gauge) =>
-    gauge.set(places.taken()),
+    gauge.labels().set(places.taken()),
   );
 
   const begin = async (opening: Opening): Promise<UpstreamRefusal | SessionEnd> => {

@@ -1,0 +1,77 @@
+/** One metric. `labels` gives the child of one set of label values; a caller that counts often keeps the child. */
+export interface Labelled<T> {
+  labels(...values: readonly string[]): T;
+}
+
+export interface MetricOptions {
+  readonly name: string;
+  readonly help: string;
+  readonly labelNames: readonly string[];
+}
+
+export type LabelValues = Readonly<Record<string, string | number>>;
+
+export interface Sample {
+  readonly labels: LabelValues;
+  readonly value: number;
+  readonly metricName?: string;
+}
+
+/** What a registry of prom-client asks of a metric. */
+export interface RegisteredMetric extends MetricOptions {
+  get(): Promise<{
+    readonly name: string;
+    readonly help: string;
+    readonly type: string;
+    readonly aggregator: string;
+    readonly values: readonly Sample[];
+  }>;
+  reset(): void;
+}
+
+export interface Children<T> extends Labelled<T> {
+  /** In the order in which they were first used. */
+  all(): readonly T[];
+  clear(): void;
+}
+
+/** One branch for each value of a label. To join the values into one key would make and hash a new string at every count. */
+interface Branch<T> {
+  readonly branches: Map<string, Branch<T>>;
+  leaf: T | undefined;
+}
+
+/**
+ * The children of a metric. prom-client sorts and joins the labels at every count, which takes longer than the rest of the count. Here
+ * a lookup costs one map access for each label. A metric without labels has its child from the start, so that it shows 0.
+ */
+export function childrenOf<T>(options: MetricOptions, make: (labels: LabelValues) => T): Children<T> {
+  const root: Branch<T> = { branches: new Map(), leaf: undefined };
+  let all: T[] = [];
+  const labels = (...values: readonly string[]): T => {
+    let branch = root;
+    for (const value of values) {
+      let next = branch.branches.get(value);
+      if (next === undefined) branch.branches.set(value, (next = { branches: new Map(), leaf: undefined }));
+      branch = next;
+    }
+    if (branch.leaf === undefined) all.push((branch.leaf = make(byName(options, values))));
+    return branch.leaf;
+  };
+  if (options.labelNames.length === 0) labels();
+  return {
+    labels,
+    all: () => all,
+    clear: () => {
+      root.branches.clear();
+      root.leaf = undefined;
+      all = [];
+    },
+  };
+}
+
+function byName({ name, labelNames }: MetricOptions, values: readonly string[]): LabelValues {
+  if (values.length !== labelNames.length)
+    throw new Error(`${name} has ${String(labelNames.length)} labels, but ${String(values.length)} values were given`);
+  return Object.fromEntries(labelNames.map((label, index) => [label, values[index] ?? '']));
+}
