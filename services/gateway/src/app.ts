@@ -19,9 +19,9 @@ import type { TasksClient } from './clients/tasks-client.ts';
 import { billingUsage } from './clients/usage-client.ts';
 import { readCatalogue } from './config.ts';
 import type { GatewayConfig } from './config.ts';
-import type { Counters } from './counters/counters.ts';
-import { localCounters } from './counters/local-counters.ts';
-import { openRedisCounters } from './counters/redis-counters.ts';
+import type { RateCounters } from './rate-counters/rate-counters.ts';
+import { localRateCounters } from './rate-counters/local-rate-counters.ts';
+import { openRedisRateCounters } from './rate-counters/redis-rate-counters.ts';
 import { dialects } from './dialects/index.ts';
 import { onJobEnded } from './events/on-job-ended.ts';
 import { onJobQueued } from './events/on-job-queued.ts';
@@ -33,8 +33,8 @@ import { startAdminServer, startPublicServer } from './http/http-server.ts';
 import { koaApp } from './http/koa-app.ts';
 import { observer } from './http/observe.ts';
 import { realtimeUpgrades } from './http/relay/realtime-upgrade.ts';
-import { gatewayRoutes } from './http/routes/routes.ts';
-import { thawCall } from './http/relay/thaw-call.ts';
+import { gatewayRoutes } from './http/routes/gateway-routes.ts';
+import { restoreCall } from './http/relay/restore-call.ts';
 import { startJobPool } from './jobs/job-pool.ts';
 import { runJob } from './jobs/run-job.ts';
 import { cachedPrincipals } from './operations/principals.ts';
@@ -86,7 +86,7 @@ export async function startGateway(
   const lifecycle = openLifecycle(log);
   try {
     let catalogue = config.catalogue;
-    const counters = await openCounters(config, foundation, lifecycle);
+    const counters = await openRateCounters(config, foundation, lifecycle);
     const principals = cachedPrincipals(billingAuthenticate(clients.billing), clock);
     const reader = cachedTaskReader(clients.tasks, clock);
     const changes = openTaskChanges();
@@ -199,7 +199,7 @@ async function startJobs(
   { relay, jobs, media, changes }: GatewayParts,
   lifecycle: Lifecycle,
 ): Promise<void> {
-  const deps = { relay, jobs, media, thaw: thawCall, clock, log, bytesMax: limits.bodyBytes };
+  const deps = { relay, jobs, media, restore: restoreCall, clock, log, bytesMax: limits.bodyBytes };
   const pool = startJobPool({
     jobs,
     run: (job, options) => runJob(deps, job, options),
@@ -230,13 +230,14 @@ function chanceFrom(random: Random): () => number {
   };
 }
 
-async function openCounters(
+async function openRateCounters(
   { redis }: GatewayConfig,
   { clock, log }: Foundation,
   lifecycle: Lifecycle,
-): Promise<Counters> {
-  const local = localCounters(clock);
-  const counters = redis === undefined ? local : await openRedisCounters({ url: redis, clock, log, fallback: local });
+): Promise<RateCounters> {
+  const local = localRateCounters(clock);
+  const counters =
+    redis === undefined ? local : await openRedisRateCounters({ url: redis, clock, log, fallback: local });
   lifecycle.add('counters', () => counters.close());
   return counters;
 }

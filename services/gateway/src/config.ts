@@ -5,8 +5,8 @@ import { relayChannelSettings } from './relay/channels/channel-config.ts';
 import type { CheckedRelayChannel, RelayChannelSettings } from './relay/channels/channel-config.ts';
 import { realtimeProperties, realtimeSettings } from './relay/realtime/realtime-settings.ts';
 import type { CheckedRealtime, RealtimeSettings } from './relay/realtime/realtime-settings.ts';
-import { defaultsOf } from './domain/model.ts';
-import type { Model, Models } from './domain/model.ts';
+import { defaultsOf } from './domain/model-defaults.ts';
+import type { Model, Models } from './domain/model-defaults.ts';
 
 const COUNT_MAX = 2 ** 31 - 1;
 

@@ -13,7 +13,7 @@ import { NEVER_SEEN, RELAY_KEYS, UPSTREAM_MODELS } from '../../../test/harness/r
 import type { RealtimeSession } from '../../../test/harness/relay-upstream/realtime.ts';
 import { startRelayUpstream } from '../../../test/harness/relay-upstream/relay-upstream.ts';
 import type { RelayUpstream } from '../../../test/harness/relay-upstream/relay-upstream.ts';
-import { localCounters } from '../src/counters/local-counters.ts';
+import { localRateCounters } from '../src/rate-counters/local-rate-counters.ts';
 import { startPublicServer } from '../src/http/http-server.ts';
 import { realtimeUpgrades } from '../src/http/relay/realtime-upgrade.ts';
 import type { CallCharges, CallOrder, Charge } from '../src/relay/charges/call-charges.ts';
@@ -198,7 +198,7 @@ function startServer(clock: FakeClock, realtime: Realtime, refused: () => Proble
   };
   const admission = {
     principals,
-    counters: localCounters(clock),
+    counters: localRateCounters(clock),
     limits: { bodyBytes: 1, createsPerMinute: 1, readsPerMinute: 1, callsPerMinute: 5 },
   };
   return startPublicServer({

@@ -1,6 +1,6 @@
 import type { Order, TaskKind } from '@reelgate/proto/tasks/v1/order';
 import type { Task, TaskState } from '@reelgate/proto/tasks/v1/task';
-import type { Models } from '../domain/model.ts';
+import type { Models } from '../domain/model-defaults.ts';
 
 /** A JSON Schema. */
 export type Schema = Readonly<Record<string, unknown>>;

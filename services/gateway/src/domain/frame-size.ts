@@ -1,4 +1,4 @@
-import { ADAPTIVE } from './model.ts';
+import { ADAPTIVE } from './model-defaults.ts';
 
 /** Pixels. */
 export interface FrameSize {

@@ -4,8 +4,8 @@ import { StoreUnavailable } from '@reelgate/platform/sql/store-unavailable';
 import { enclose, envelopeOf } from '../problems/envelopes.ts';
 import { errorRowOf, isUncertain } from '../problems/error-table.ts';
 import type { ErrorRow } from '../problems/error-table.ts';
-import { askingFamily } from './asking-family.ts';
-import type { Family } from './asking-family.ts';
+import { clientFamilyOf } from './client-family.ts';
+import type { ClientFamily } from './client-family.ts';
 import type { Exchange } from './exchange.ts';
 
 export interface Answer {
@@ -14,10 +14,10 @@ export interface Answer {
   readonly body: object;
 }
 
-export interface AskedAt {
+export interface RefusalContext {
   readonly path: string;
   /** The family of the client, if the path does not determine it. */
-  readonly family?: Family | undefined;
+  readonly family?: ClientFamily | undefined;
   readonly requestId: string;
   readonly handedOver?: boolean;
 }
@@ -26,7 +26,7 @@ export interface AskedAt {
 export function answerProblem(exchange: Exchange, problem: Problem): void {
   const { status, headers, body } = answerTo(problem, {
     path: exchange.path,
-    family: askingFamily(exchange),
+    family: clientFamilyOf(exchange),
     ...exchange.state,
   });
   exchange.status = status;
@@ -35,7 +35,7 @@ export function answerProblem(exchange: Exchange, problem: Problem): void {
 }
 
 /** Turns a refusal into an answer, in the envelope of the client's family. */
-export function answerTo(problem: Problem, { path, family, requestId, handedOver = false }: AskedAt): Answer {
+export function answerTo(problem: Problem, { path, family, requestId, handedOver = false }: RefusalContext): Answer {
   const row = errorRowOf(problem);
   const byPath = envelopeOf(path);
   return {

@@ -7,7 +7,7 @@ import type { Catalogue, GatewayLimits } from '../config.ts';
 import type { MediaPort } from '../clients/media-port.ts';
 import type { TasksClient } from '../clients/tasks-client.ts';
 import type { ReadUsage } from '../clients/usage-client.ts';
-import type { Counters } from '../counters/counters.ts';
+import type { RateCounters } from '../rate-counters/rate-counters.ts';
 import type { Links } from '../dialects/dialect.ts';
 import type { TaskReader } from '../operations/read-task.ts';
 import type { TaskChanges } from '../operations/task-changes.ts';
@@ -29,7 +29,7 @@ export interface GatewayParts {
   readonly relay: Relay;
   readonly jobs: Jobs;
   readonly budget: BodyBudget;
-  readonly counters: Counters;
+  readonly counters: RateCounters;
   /** Signs the addresses at which upstreams call; the tasks service, which makes them, derives the same. */
   readonly callbackKey: Secret;
   /** Aborted when the gateway stops: reads that wait are then answered at once. */

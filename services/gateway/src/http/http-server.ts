@@ -8,7 +8,7 @@ import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import type { HttpRoute } from '@reelgate/platform/rpc/connect-server';
 import { stopHttp } from '@reelgate/platform/rpc/connect-server';
 import type { HostPort } from '@reelgate/platform/config/units';
-import { noteWaiting } from './bodies/request-body.ts';
+import { noteWaiting } from './bodies/exchange-body.ts';
 
 const HEADERS_TIMEOUT_MS = 15_000;
 /** A body of 64 MiB over a slow line. */

@@ -10,10 +10,10 @@ import type { AdmitDeps } from './admission/admit.ts';
 import { answerProblem, toProblem } from './answer-problem.ts';
 import { putHead } from './exchange.ts';
 import type { Exchange, ExchangeState } from './exchange.ts';
-import { meansOther } from './routes/other-meanings.ts';
+import { isReservedId } from './routes/reserved-ids.ts';
 import { ClientGone } from './bodies/receive-body.ts';
 import { requestIdOf } from './headers/request-id.ts';
-import { waitsForLeave } from './bodies/request-body.ts';
+import { waitsForLeave } from './bodies/exchange-body.ts';
 import { routerPath } from './routes/route.ts';
 import type { RouteEntry } from './routes/route.ts';
 import { settleUnread } from './bodies/unread-body.ts';
@@ -79,13 +79,13 @@ function routingOf({ routes, admission }: KoaAppOptions): Routing {
   for (const entry of routes) {
     const methods = entry.methods === 'all' ? METHODS.filter((method) => method !== 'CONNECT') : [...entry.methods];
     const layer = router.register(routerPath(entry.path), methods, (context, next) =>
-      meansOther(entry, context.params) ? next() : take(context, entry, admission),
+      isReservedId(entry, context.params) ? next() : take(context, entry, admission),
     );
     entries.set(layer, entry);
   }
   const isMeant = (layer: Layer, path: string): boolean => {
     const entry = entries.get(layer);
-    return entry !== undefined && !meansOther(entry, layer.params(path, layer.captures(path)));
+    return entry !== undefined && !isReservedId(entry, layer.params(path, layer.captures(path)));
   };
   return {
     router,

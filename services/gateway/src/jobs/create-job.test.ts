@@ -3,10 +3,10 @@ import { newIds } from '@reelgate/platform/ids';
 import { silentLog } from '@reelgate/platform/log';
 import { Problem } from '@reelgate/platform/problem';
 import { aGate } from '@reelgate/platform/testing/bounded-waits';
-import { aJobWorld } from '../../testing/a-job-world.ts';
-import type { JobWorld } from '../../testing/a-job-world.ts';
+import { aJobFixture } from '../../testing/a-job-fixture.ts';
+import type { JobFixture } from '../../testing/a-job-fixture.ts';
 import { until } from '../../testing/until.ts';
-import { frozenCallOf } from '../http/relay/freeze-call.ts';
+import { parseCall } from '../http/relay/read-call.ts';
 import { relayEndpoints } from '../relay/endpoints.ts';
 import { createJob } from './create-job.ts';
 
@@ -20,7 +20,7 @@ function callOf(length: number, path = '/v1/chat/completions') {
     JSON.stringify({ model: 'some-model', messages: [{ role: 'user', content: 'x'.repeat(length) }] }),
   );
   const endpoint = relayEndpoints.find((one) => one.path === path)!;
-  return frozenCallOf({
+  return parseCall({
     endpoint,
     path,
     params: {},
@@ -34,7 +34,7 @@ function callOf(length: number, path = '/v1/chat/completions') {
 }
 
 const queue = (
-  world: JobWorld,
+  world: JobFixture,
   call = callOf(LARGE),
   idempotency?: { readonly key: string; readonly fingerprint: string },
 ) =>
@@ -44,7 +44,7 @@ const queue = (
   );
 
 test('a large body is kept once the call is queued and paid for, under the name that its job has', async () => {
-  const world = aJobWorld();
+  const world = aJobFixture();
   const seen: string[] = [];
   const { hold } = world.relay.relay;
   world.relay.relay.hold = async (...args) => {
@@ -58,7 +58,7 @@ test('a large body is kept once the call is queued and paid for, under the name 
   expect(world.tasks.single().request.call?.body).toEqual({ case: 'object', value: [...world.media.kept.keys()][0] });
 });
 
-test.each<[string, (world: JobWorld) => unknown, string]>([
+test.each<[string, (world: JobFixture) => unknown, string]>([
   [
     'money',
     (world) => {
@@ -79,7 +79,7 @@ test.each<[string, (world: JobWorld) => unknown, string]>([
     'idempotency_key_reused',
   ],
 ])('a large call that is refused for want of %s has stored nothing', async (_what, prepare, reason) => {
-  const world = aJobWorld();
+  const world = aJobFixture();
   await prepare(world);
   let puts = 0;
   const { putPrivate } = world.media.port;
@@ -93,7 +93,7 @@ test.each<[string, (world: JobWorld) => unknown, string]>([
 });
 
 test('a replay stores nothing', async () => {
-  const world = aJobWorld();
+  const world = aJobFixture();
   const first = await queue(world, callOf(LARGE), { key: 'k', fingerprint: 'f' });
 
   expect(await queue(world, callOf(LARGE), { key: 'k', fingerprint: 'f' })).toEqual({ id: first.id, replayed: true });
@@ -101,7 +101,7 @@ test('a replay stores nothing', async () => {
 });
 
 test('a call whose bytes cannot be kept is withdrawn, its money goes back, and what media may have kept is removed', async () => {
-  const world = aJobWorld();
+  const world = aJobFixture();
   const { putPrivate } = world.media.port;
   world.media.port.putPrivate = async (...args) => {
     await putPrivate(...args);
@@ -118,7 +118,7 @@ test('a call whose bytes cannot be kept is withdrawn, its money goes back, and w
 });
 
 test('a large call that is free is given to no worker before its bytes are there, and one whose bytes are small at once', async () => {
-  const world = aJobWorld();
+  const world = aJobFixture();
   const gate = aGate();
   const { putPrivate } = world.media.port;
   world.media.port.putPrivate = async (...args) => {

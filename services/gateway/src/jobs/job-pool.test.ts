@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { silentLog } from '@reelgate/platform/log';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
-import { aJobWorld, answers } from '../../testing/a-job-world.ts';
-import type { JobWorld } from '../../testing/a-job-world.ts';
+import { aJobFixture, answers } from '../../testing/a-job-fixture.ts';
+import type { JobFixture } from '../../testing/a-job-fixture.ts';
 import { until } from '../../testing/until.ts';
 import { startJobPool } from './job-pool.ts';
 import type { JobPool } from './job-pool.ts';
@@ -10,7 +10,7 @@ import { runJob } from './run-job.ts';
 
 const DRAIN_MS = 5000;
 
-async function queue({ jobs }: JobWorld, count: number): Promise<void> {
+async function queue({ jobs }: JobFixture, count: number): Promise<void> {
   for (let at = 0; at < count; at += 1) {
     await jobs.create(
       {
@@ -34,7 +34,7 @@ async function queue({ jobs }: JobWorld, count: number): Promise<void> {
   }
 }
 
-function pool(world: JobWorld, workers: number): JobPool {
+function pool(world: JobFixture, workers: number): JobPool {
   const { jobs, clock, deps } = world;
   return startJobPool({
     jobs,
@@ -47,11 +47,11 @@ function pool(world: JobWorld, workers: number): JobPool {
   });
 }
 
-const states = ({ tasks }: JobWorld): TaskState[] => [...tasks.jobs.values()].map(({ state }) => state);
-const isDone = (world: JobWorld) => (): boolean => states(world).every((state) => state === TaskState.COMPLETED);
+const states = ({ tasks }: JobFixture): TaskState[] => [...tasks.jobs.values()].map(({ state }) => state);
+const isDone = (world: JobFixture) => (): boolean => states(world).every((state) => state === TaskState.COMPLETED);
 
 /** An upstream that holds every call until it is let go. */
-function held(world: JobWorld): { readonly running: () => number; readonly most: () => number; letGo(): void } {
+function held(world: JobFixture): { readonly running: () => number; readonly most: () => number; letGo(): void } {
   const { promise, resolve } = Promise.withResolvers<undefined>();
   let [running, most] = [0, 0];
   world.relay.upstream = async (sink, gone) => {
@@ -80,7 +80,7 @@ function held(world: JobWorld): { readonly running: () => number; readonly most:
 
 describe('a pool of workers', () => {
   test('makes every call, and never more at one time than it has hands', async () => {
-    const world = aJobWorld();
+    const world = aJobFixture();
     await queue(world, 20);
     const upstream = held(world);
     const hands = pool(world, 3);
@@ -94,7 +94,7 @@ describe('a pool of workers', () => {
   });
 
   test('looks when it is woken, and now and then when it is not', async () => {
-    const world = aJobWorld();
+    const world = aJobFixture();
     const hands = pool(world, 2);
     await queue(world, 1);
     hands.wake();
@@ -108,7 +108,7 @@ describe('a pool of workers', () => {
   });
 
   test('two at once make each call once', async () => {
-    const world = aJobWorld();
+    const world = aJobFixture();
     await queue(world, 40);
     const both = [pool(world, 3), pool(world, 5)];
     await until(isDone(world));
@@ -119,7 +119,7 @@ describe('a pool of workers', () => {
   });
 
   test('lets go of a call whose lease it has lost', async () => {
-    const world = aJobWorld();
+    const world = aJobFixture();
     await queue(world, 2);
     const upstream = held(world);
     const hands = pool(world, 2);
@@ -136,7 +136,7 @@ describe('a pool of workers', () => {
   });
 
   test('that stops lets what runs end, and begins nothing more', async () => {
-    const world = aJobWorld();
+    const world = aJobFixture();
     await queue(world, 5);
     const upstream = held(world);
     const hands = pool(world, 2);
@@ -156,7 +156,7 @@ describe('a pool of workers', () => {
   });
 
   test('that stops cuts off what does not end in time, and says that its outcome is unknown', async () => {
-    const world = aJobWorld();
+    const world = aJobFixture();
     await queue(world, 1);
     const upstream = held(world);
     const hands = pool(world, 2);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { Problem } from '@reelgate/platform/problem';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
-import { aJobWorld, answers, refuses } from '../../testing/a-job-world.ts';
-import type { JobWorld, Upstream } from '../../testing/a-job-world.ts';
+import { aJobFixture, answers, refuses } from '../../testing/a-job-fixture.ts';
+import type { JobFixture, Upstream } from '../../testing/a-job-fixture.ts';
 import type { LeasedJob } from '../clients/jobs-client.ts';
 import { runJob } from './run-job.ts';
 import type { RunJobDeps } from './run-job.ts';
@@ -15,12 +15,12 @@ const options = (over: Partial<Parameters<typeof runJob>[2]> = {}) => ({
   ...over,
 });
 /** What the tasks service was told, but for the create. */
-const told = ({ tasks }: JobWorld): string[] => tasks.calls.slice(1).map((call) => call.replace(/ job_\w+/, ''));
+const told = ({ tasks }: JobFixture): string[] => tasks.calls.slice(1).map((call) => call.replace(/ job_\w+/, ''));
 
 const asItIs = (): void => undefined;
 
-async function made(upstream: Upstream, prepare: (world: JobWorld) => void = asItIs): Promise<JobWorld> {
-  const world = aJobWorld();
+async function made(upstream: Upstream, prepare: (world: JobFixture) => void = asItIs): Promise<JobFixture> {
+  const world = aJobFixture();
   world.relay.upstream = upstream;
   prepare(world);
   await runJob(world.deps, await world.leased(), options());
@@ -35,11 +35,11 @@ describe('a go at a call', () => {
   };
   const refusedHold =
     (kind: Problem['kind'], reason: string) =>
-    (world: JobWorld): void => {
+    (world: JobFixture): void => {
       world.relay.holdRefusal = new Problem({ kind, reason, message: 'no' });
     };
 
-  test.each<[string, Upstream, readonly string[], string | undefined, number, (world: JobWorld) => void]>([
+  test.each<[string, Upstream, readonly string[], string | undefined, number, (world: JobFixture) => void]>([
     ['is answered', answers(200, '{}'), ['markJobStarted', 'finishJob'], undefined, 0, asItIs],
     [
       'is answered with an error',
@@ -134,7 +134,7 @@ describe('a go at a call', () => {
   });
 
   test('is not made under a lease that is over', async () => {
-    const world = aJobWorld();
+    const world = aJobFixture();
     const job = await world.leased();
     world.tasks.lost.add(job.lease.jobId);
     await runJob(world.deps, job, options());
@@ -144,12 +144,12 @@ describe('a go at a call', () => {
   });
 
   test('is not begun while the process stops, and cut off when it has to end', async () => {
-    const world = aJobWorld();
+    const world = aJobFixture();
     await runJob(world.deps, await world.leased(), options({ stopping: AbortSignal.abort() }));
     expect([told(world), world.relay.reached]).toEqual([['returnJob untouched 0'], 0]);
 
     const over = new AbortController();
-    const second = aJobWorld();
+    const second = aJobFixture();
     second.relay.upstream = async (_sink, gone) => {
       over.abort();
       expect(gone.aborted).toBe(true);
@@ -160,7 +160,7 @@ describe('a go at a call', () => {
   });
 
   test('ends what has waited for too long, and what is no longer kept, and gives the money back', async () => {
-    const world = aJobWorld();
+    const world = aJobFixture();
     const job = { ...(await world.leased()), isOverdue: true };
     await runJob(world.deps, job, options());
     expect([told(world), world.tasks.single().end?.failure?.code, world.relay.released]).toEqual([
@@ -169,7 +169,7 @@ describe('a go at a call', () => {
       [job.callId],
     ]);
 
-    const second = aJobWorld();
+    const second = aJobFixture();
     const gone = await second.leased();
     await runJob(second.deps, { ...gone, call: { ...gone.call, body: { object: 'prv_gone' } } }, options());
     expect([second.tasks.single().end?.failure?.code, second.relay.reached, second.relay.released]).toEqual([
@@ -180,7 +180,7 @@ describe('a go at a call', () => {
   });
 
   test('has the request as it came, under the rights of its creation', async () => {
-    const world = aJobWorld();
+    const world = aJobFixture();
     const seen: unknown[] = [];
     const body = Buffer.from('{"model":"some-model",  "n":1}');
     const relay = {
@@ -205,7 +205,7 @@ describe('a go at a call', () => {
   });
 
   test('whose end is not taken at once writes it again, and does not call again', async () => {
-    const world = aJobWorld();
+    const world = aJobFixture();
     world.tasks.fail('finishJob', 3);
     const running = runJob(world.deps, await world.leased(), options());
     for (let step = 0; step < 10; step += 1) await world.clock.advance(500);
@@ -216,7 +216,7 @@ describe('a go at a call', () => {
   });
 
   test('whose end is never taken leaves it to its lease', async () => {
-    const world = aJobWorld();
+    const world = aJobFixture();
     world.tasks.fail('finishJob', 1000);
     const running = runJob(world.deps, await world.leased(), options());
     for (let step = 0; step < 100; step += 1) await world.clock.advance(500);
@@ -269,8 +269,8 @@ describe('a process that dies while it makes a call', () => {
   test.each(['before', 'after'] as const)(
     '%s any of its steps has it paid for once at most, and loses none that was not begun',
     async (moment) => {
-      const whole = mortal(aJobWorld().deps, Infinity, moment);
-      const first = aJobWorld();
+      const whole = mortal(aJobFixture().deps, Infinity, moment);
+      const first = aJobFixture();
       first.relay.upstream = large;
       const counted = mortal(first.deps, Infinity, moment);
       await runJob(counted.deps, await first.leased(), options());
@@ -278,7 +278,7 @@ describe('a process that dies while it makes a call', () => {
       expect(whole.steps()).toBe(0);
 
       for (let step = 1; step <= counted.steps(); step += 1) {
-        const world = aJobWorld();
+        const world = aJobFixture();
         world.relay.upstream = large;
         const dying = mortal(world.deps, step, moment);
         void runJob(dying.deps, await world.leased(), options());

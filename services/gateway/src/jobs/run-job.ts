@@ -32,7 +32,7 @@ export interface RunJobDeps {
   readonly media: Pick<MediaPort, 'putPrivate' | 'read'>;
   readonly relay: Relay;
   /** Looks into a kept request again; refuses one that is none. */
-  readonly thaw: (job: LeasedJob, body: Buffer) => FrozenCall;
+  readonly restore: (job: LeasedJob, body: Buffer) => FrozenCall;
   readonly clock: Clock;
   readonly log: Log;
   /** Of a request, and of an answer. */
@@ -104,9 +104,9 @@ function answered(answer: CollectedAnswer): Outcome {
   return { kind: 'answered', answer, failure: answer.status < SUCCESS_BELOW ? undefined : failureIn(answer) };
 }
 
-async function frozen({ media, thaw, bytesMax }: RunJobDeps, job: LeasedJob): Promise<FrozenCall | undefined> {
+async function frozen({ media, restore, bytesMax }: RunJobDeps, job: LeasedJob): Promise<FrozenCall | undefined> {
   const body = await readBytes(media, job.call.body, bytesMax);
-  return body === undefined ? undefined : thaw(job, body);
+  return body === undefined ? undefined : restore(job, body);
 }
 
 /** What the relay refused. While nothing that could help is there it waits in the queue, with its hold. */

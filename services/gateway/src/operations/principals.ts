@@ -4,7 +4,7 @@ import { isRecent } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
 import { Problem, isProblem } from '@reelgate/platform/problem';
 import type { Authenticate, Principal } from '../clients/billing-client.ts';
-import { openLeakyBudget } from './leaky-budget.ts';
+import { openLeakyBucket } from './leaky-bucket.ts';
 
 const KNOWN_MAX = 20_000;
 const KNOWN_FRESH_MS = 10_000;
@@ -34,7 +34,7 @@ export function cachedPrincipals(authenticate: Authenticate, clock: Clock): Prin
   const known = new LRUCache<string, Known>({ max: KNOWN_MAX });
   const refused = new LRUCache<string, Refused>({ max: REFUSED_MAX });
   const asking = new Map<string, Promise<Principal>>();
-  const strangers = openLeakyBudget(STRANGERS, clock);
+  const strangers = openLeakyBucket(STRANGERS, clock);
   /** Grows with every change of a token, so that an answer from before a change is not remembered. */
   let changes = 0;
 

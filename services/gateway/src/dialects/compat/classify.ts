@@ -1,4 +1,4 @@
-import type { CompatBody } from './body.ts';
+import type { CompatBody } from './create-body.ts';
 import { hasRole } from '../wire/content-items.ts';
 
 export type CompatKind = 'generation' | 'regeneration';

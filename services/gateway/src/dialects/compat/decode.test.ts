@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { defaultsOf } from '../../domain/model.ts';
-import type { Model } from '../../domain/model.ts';
-import { brief, refusalOf } from '../../../testing/read-order.ts';
+import { defaultsOf } from '../../domain/model-defaults.ts';
+import type { Model } from '../../domain/model-defaults.ts';
+import { brief, refusalOf } from '../../../testing/order-summary.ts';
 import { decodeCreate } from './decode.ts';
-import { remixVideo } from './remix.ts';
+import { remixVideo } from './remix-video.ts';
 
 const alpha = {
   duration: { min: 4, max: 15 },

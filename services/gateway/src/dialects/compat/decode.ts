@@ -1,14 +1,14 @@
 import { MediaKind, TaskKind } from '@reelgate/proto/tasks/v1/order';
-import { modelOf } from '../../domain/model.ts';
+import { modelOf } from '../../domain/model-defaults.ts';
 import type { ClientBody, DecodeContext, Decoded, FormFile } from '../dialect.ts';
 import { mediaInit, readContent, readMedia } from '../wire/content-items.ts';
 import type { ReadItem } from '../wire/content-items.ts';
 import { toDecoded } from '../wire/decoded.ts';
 import { assertPrompted, extraOf, readFlatFields, readPrompt } from '../wire/flat-fields.ts';
-import { assertDeclared, invalidMedia } from '../wire/reference.ts';
-import { invalid } from '../wire/shape.ts';
-import { KNOWN_FIELDS, readBody } from './body.ts';
-import type { CompatBody } from './body.ts';
+import { assertDeclared, invalidMedia } from '../wire/data-url.ts';
+import { invalid } from '../wire/body-validator.ts';
+import { KNOWN_FIELDS, readBody } from './create-body.ts';
+import type { CompatBody } from './create-body.ts';
 import { classify } from './classify.ts';
 
 const REGENERATION_RESOLUTION = '2K';

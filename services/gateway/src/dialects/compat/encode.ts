@@ -12,7 +12,7 @@ import {
   statusWord,
   usageOf,
   usageSchema,
-} from '../wire/task-words.ts';
+} from '../wire/task-fields.ts';
 
 const UNIX = { type: 'integer', description: 'Unix seconds.' };
 

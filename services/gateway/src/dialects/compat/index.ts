@@ -2,8 +2,8 @@ import type { Dialect } from '../dialect.ts';
 import { decodeCreate } from './decode.ts';
 import { createBody, createForm } from './documented-create.ts';
 import { encodeVideo, videoSchema } from './encode.ts';
-import { listVideos } from './list.ts';
-import { remixVideo } from './remix.ts';
+import { listVideos } from './list-videos.ts';
+import { remixVideo } from './remix-video.ts';
 
 /** The shape of the OpenAI videos API, with this service's additions. */
 export const compat: Dialect = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { brief, refusalOf } from '../../../testing/read-order.ts';
+import { brief, refusalOf } from '../../../testing/order-summary.ts';
 import { decodeGenerations } from './decode.ts';
 
 const decode = (json: unknown) => decodeGenerations({ json }, { models: new Map(), params: {} });

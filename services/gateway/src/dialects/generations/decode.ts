@@ -1,14 +1,14 @@
 import { MediaKind, TaskKind } from '@reelgate/proto/tasks/v1/order';
 import type { FrameSize } from '../../domain/frame-size.ts';
-import { modelOf } from '../../domain/model.ts';
+import { modelOf } from '../../domain/model-defaults.ts';
 import type { ClientBody, DecodeContext, Decoded } from '../dialect.ts';
 import { readContent, readMedia } from '../wire/content-items.ts';
 import type { ReadItem } from '../wire/content-items.ts';
 import { toDecoded } from '../wire/decoded.ts';
 import { assertPrompted, extraOf, readFlatFields, readPrompt, withoutNulls } from '../wire/flat-fields.ts';
-import { invalid } from '../wire/shape.ts';
-import { KNOWN_FIELDS, readGenerations } from './body.ts';
-import type { GenerationsBody } from './body.ts';
+import { invalid } from '../wire/body-validator.ts';
+import { KNOWN_FIELDS, readGenerations } from './generations-body.ts';
+import type { GenerationsBody } from './generations-body.ts';
 
 /** `POST /v1/video/generations`: always a generation, which the rules of the order then hold it to. */
 export function decodeGenerations(body: ClientBody, { models }: DecodeContext): Decoded {

@@ -1,6 +1,6 @@
 import type { Task } from '@reelgate/proto/tasks/v1/task';
 import type { Dialect, Links, Schema } from '../dialect.ts';
-import { errorSchema, failureOf, isCompleted, present, statusSchema, statusWord } from '../wire/task-words.ts';
+import { errorSchema, failureOf, isCompleted, present, statusSchema, statusWord } from '../wire/task-fields.ts';
 import { decodeGenerations } from './decode.ts';
 import { generationsBody } from './documented-body.ts';
 

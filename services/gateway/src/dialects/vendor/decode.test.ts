@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { MediaRole, TaskKind } from '@reelgate/proto/tasks/v1/order';
 import { aTask } from '../../../testing/a-task.ts';
-import { brief, refusalOf } from '../../../testing/read-order.ts';
+import { brief, refusalOf } from '../../../testing/order-summary.ts';
 import type { Decoded } from '../dialect.ts';
 import { decodeContextIr, decodeGeneration, decodeRegeneration } from './decode.ts';
 import { encodeVendorTask } from './encode.ts';

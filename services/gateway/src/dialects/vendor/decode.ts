@@ -2,8 +2,8 @@ import { TaskKind } from '@reelgate/proto/tasks/v1/order';
 import type { ClientBody, Decoded } from '../dialect.ts';
 import { readContent } from '../wire/content-items.ts';
 import { toDecoded } from '../wire/decoded.ts';
-import { invalid } from '../wire/shape.ts';
-import { readContextIr, readGeneration, readRegeneration } from './bodies.ts';
+import { invalid } from '../wire/body-validator.ts';
+import { readContextIr, readGeneration, readRegeneration } from './create-bodies.ts';
 
 const INT32_MAX = 2 ** 31 - 1;
 

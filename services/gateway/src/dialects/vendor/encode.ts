@@ -1,7 +1,7 @@
 import { TaskKind } from '@reelgate/proto/tasks/v1/order';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { Task } from '@reelgate/proto/tasks/v1/task';
-import { ADAPTIVE } from '../../domain/model.ts';
+import { ADAPTIVE } from '../../domain/model-defaults.ts';
 import type { Links, Schema } from '../dialect.ts';
 import {
   errorSchema,
@@ -14,7 +14,7 @@ import {
   statusWord,
   usageOf,
   usageSchema,
-} from '../wire/task-words.ts';
+} from '../wire/task-fields.ts';
 
 /** The vendor's words for the states. */
 const VENDOR_STATUS: Readonly<Record<TaskState, string>> = {

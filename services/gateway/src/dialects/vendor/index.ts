@@ -3,7 +3,7 @@ import { createdTaskSchema, encodeCreatedTask } from '../wire/created-task.ts';
 import { decodeContextIr, decodeGeneration, decodeRegeneration } from './decode.ts';
 import { contextIrBody, generationBody, regenerationBody } from './documented-bodies.ts';
 import { encodeQuery, queryAnswerSchema } from './encode.ts';
-import { listTasks } from './list.ts';
+import { listTasks } from './list-tasks.ts';
 
 const official = (
   path: string,

@@ -2,8 +2,8 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import { MediaKind, MediaRole } from '@reelgate/proto/tasks/v1/order';
 import type { ContentItemSchema } from '@reelgate/proto/tasks/v1/order';
 import type { InlineMedia, Schema } from '../dialect.ts';
-import { isBareBase64, readDataUrl } from './reference.ts';
-import { invalid } from './shape.ts';
+import { isBareBase64, readDataUrl } from './data-url.ts';
+import { invalid } from './body-validator.ts';
 
 /** A bound of the edge; how many of which make sense is judged with the order. */
 const ITEMS_MAX = 100;

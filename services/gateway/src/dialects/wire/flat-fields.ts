@@ -1,9 +1,9 @@
 import { nearestRatio, parseFrameSize, resolutionOf } from '../../domain/frame-size.ts';
 import type { FrameSize } from '../../domain/frame-size.ts';
-import type { Model } from '../../domain/model.ts';
+import type { Model } from '../../domain/model-defaults.ts';
 import type { ReadItem, WireItem } from './content-items.ts';
 import { readText } from './content-items.ts';
-import { invalid } from './shape.ts';
+import { invalid } from './body-validator.ts';
 
 /** What a call can carry. */
 const SECONDS_MAX = 2 ** 31 - 1;

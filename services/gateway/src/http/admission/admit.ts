@@ -1,4 +1,4 @@
-import type { Counters } from '../../counters/counters.ts';
+import type { RateCounters } from '../../rate-counters/rate-counters.ts';
 import type { GatewayLimits } from '../../config.ts';
 import type { Principals } from '../../operations/principals.ts';
 import { tokenOf } from './credentials.ts';
@@ -8,7 +8,7 @@ import type { RouteEntry } from '../routes/route.ts';
 
 export interface AdmitDeps {
   readonly principals: Principals;
-  readonly counters: Counters;
+  readonly counters: RateCounters;
   readonly limits: GatewayLimits;
 }
 

@@ -1,4 +1,4 @@
-import type { Counters } from '../../counters/counters.ts';
+import type { RateCounters } from '../../rate-counters/rate-counters.ts';
 import { Problem } from '@reelgate/platform/problem';
 import type { OwnLimits, Principal } from '../../clients/billing-client.ts';
 import type { GatewayLimits } from '../../config.ts';
@@ -13,7 +13,7 @@ const LIMIT_OF: Readonly<Record<Count, keyof GatewayLimits & keyof OwnLimits>> =
 };
 
 interface RateDeps {
-  readonly counters: Counters;
+  readonly counters: RateCounters;
   readonly limits: GatewayLimits;
 }
 

@@ -6,7 +6,7 @@ import { TOKEN } from '../../../testing/fake-services.ts';
 import { startGatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import { call } from '../../../testing/http-call.ts';
-import { brief } from '../../../testing/read-order.ts';
+import { brief } from '../../../testing/order-summary.ts';
 
 const LIMIT = 1024 * 1024;
 const compat = { model: 'Alpha-H3', prompt: 'a boat', seconds: '5', size: '1280x720' };

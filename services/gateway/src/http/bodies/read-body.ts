@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Problem } from '@reelgate/platform/problem';
 import type { ClientBody } from '../../dialects/dialect.ts';
-import { parseJson } from './json-body.ts';
-import { multipartParser } from './multipart-body.ts';
+import { parseJson } from './parse-json.ts';
+import { multipartParser } from './multipart-parser.ts';
 import { receiveBody } from './receive-body.ts';
 import type { ReceiveOptions } from './receive-body.ts';
 

@@ -7,16 +7,16 @@ import { relayEndpoints } from '../../relay/endpoints.ts';
 import type { Exchange } from '../exchange.ts';
 import { principalOf } from '../exchange.ts';
 import { fingerprintOfCall } from '../bodies/fingerprint.ts';
-import { freezeCall } from '../relay/freeze-call.ts';
-import type { CallPlace } from '../relay/freeze-call.ts';
+import { readCall } from '../relay/read-call.ts';
+import type { MatchedEndpoint } from '../relay/read-call.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import { idempotencyKeyOf } from '../headers/idempotency-key.ts';
 import { pollHints } from '../headers/poll-hints.ts';
 import { matchPath } from './route.ts';
-import { preferredWait } from '../headers/prefer.ts';
+import { preferredWait } from '../headers/preferred-wait.ts';
 import type { RouteEntry } from './route.ts';
-import { openWaitingRoom } from './waiting-room.ts';
-import type { WaitingRoom } from './waiting-room.ts';
+import { openWaitPermits } from './wait-permits.ts';
+import type { WaitPermits } from './wait-permits.ts';
 
 const PREFIX = '/async';
 const JOB_ID = /^job_\w{1,60}$/;
@@ -53,7 +53,7 @@ const READ = {
 
 /** The generic asynchronous route in front of the synchronous ones. */
 export function asyncRoutes(parts: GatewayParts): RouteEntry[] {
-  const room = openWaitingRoom();
+  const waits = openWaitPermits();
   return [
     {
       methods: ['POST'],
@@ -78,7 +78,7 @@ export function asyncRoutes(parts: GatewayParts): RouteEntry[] {
       methods: ['GET'],
       path: '/get-async',
       token: { counts: 'reads' },
-      handle: (exchange) => read(parts, room, exchange),
+      handle: (exchange) => read(parts, waits, exchange),
       doc: {
         tag: 'Generic async',
         operationId: 'getAsync',
@@ -98,7 +98,7 @@ export function asyncRoutes(parts: GatewayParts): RouteEntry[] {
 
 async function create(parts: GatewayParts, exchange: Exchange): Promise<void> {
   const key = idempotencyKeyOf(exchange.req.headers['idempotency-key']);
-  const call = await freezeCall(parts, exchange, placeOf(exchange.path.slice(PREFIX.length)));
+  const call = await readCall(parts, exchange, matchEndpoint(exchange.path.slice(PREFIX.length)));
   exchange.state.model = call.model;
   if (call.endpoint.protocol.isStream(call.content)) throw noStream(call.endpoint.model === 'path');
   const idempotency = key === undefined ? undefined : { key, fingerprint: fingerprintOfCall(PREFIX, call) };
@@ -111,7 +111,7 @@ async function create(parts: GatewayParts, exchange: Exchange): Promise<void> {
   exchange.body = { id, status: 'queued' };
 }
 
-function placeOf(path: string): CallPlace {
+function matchEndpoint(path: string): MatchedEndpoint {
   for (const endpoint of relayEndpoints.filter(({ method }) => method === 'POST')) {
     const params = matchPath(endpoint.path, path);
     if (params !== undefined) return { endpoint, path, params: decoded(params) };
@@ -142,7 +142,7 @@ function noStream(byPath: boolean): Problem {
   });
 }
 
-async function read(parts: GatewayParts, room: WaitingRoom, exchange: Exchange): Promise<void> {
+async function read(parts: GatewayParts, waits: WaitPermits, exchange: Exchange): Promise<void> {
   const id = new URLSearchParams(exchange.querystring).get('id') ?? '';
   if (id === '')
     throw new Problem({
@@ -154,7 +154,7 @@ async function read(parts: GatewayParts, room: WaitingRoom, exchange: Exchange):
   if (!JOB_ID.test(id))
     throw new Problem({ kind: 'not_found', reason: 'task_not_found', message: 'there is no such asynchronous call' });
   exchange.state.taskId = id;
-  const job = await readOrWait(parts, room, exchange, id);
+  const job = await readOrWait(parts, waits, exchange, id);
   if (isOpen(job)) exchange.set(pollHints({ pollAfterMs: 0n }));
   const body = await resultEnvelope(parts.media, job);
   if (body === undefined)
@@ -164,11 +164,11 @@ async function read(parts: GatewayParts, room: WaitingRoom, exchange: Exchange):
   exchange.body = body;
 }
 
-async function readOrWait(parts: GatewayParts, room: WaitingRoom, exchange: Exchange, jobId: string): Promise<Job> {
+async function readOrWait(parts: GatewayParts, waits: WaitPermits, exchange: Exchange, jobId: string): Promise<Job> {
   const { accountId } = principalOf(exchange);
   const { requestId, gone } = exchange.state;
   const seconds = preferredWait(exchange.req.headers['prefer']);
-  if (seconds === undefined || !room.enter()) return parts.jobs.get(accountId, jobId, requestId);
+  if (seconds === undefined || !waits.tryAcquire()) return parts.jobs.get(accountId, jobId, requestId);
   try {
     exchange.set('preference-applied', `wait=${String(seconds)}`);
     return await awaitJob(parts, {
@@ -179,6 +179,6 @@ async function readOrWait(parts: GatewayParts, room: WaitingRoom, exchange: Exch
       gone: AbortSignal.any([gone, parts.stopping]),
     });
   } finally {
-    room.leave();
+    waits.release();
   }
 }

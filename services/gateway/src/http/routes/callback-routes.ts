@@ -2,9 +2,9 @@ import { Problem } from '@reelgate/platform/problem';
 import { signedNameIn } from '@reelgate/platform/links/signed-name';
 import type { Exchange } from '../exchange.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
-import { parseJson } from '../bodies/json-body.ts';
+import { parseJson } from '../bodies/parse-json.ts';
 import { receiveBody } from '../bodies/receive-body.ts';
-import { receiveOptions } from '../bodies/request-body.ts';
+import { receiveOptions } from '../bodies/exchange-body.ts';
 import type { RouteEntry } from './route.ts';
 
 const BODY_BYTES_MAX = 64 * 1024;

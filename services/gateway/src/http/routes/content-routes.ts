@@ -1,7 +1,7 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { Problem } from '@reelgate/platform/problem';
 import type { Task } from '../../clients/tasks-client.ts';
-import { statusWord } from '../../dialects/wire/task-words.ts';
+import { statusWord } from '../../dialects/wire/task-fields.ts';
 import type { Exchange } from '../exchange.ts';
 import { principalOf } from '../exchange.ts';
 import type { GatewayParts } from '../gateway-parts.ts';

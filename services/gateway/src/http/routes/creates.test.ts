@@ -3,7 +3,7 @@ import { Problem } from '@reelgate/platform/problem';
 import { startGatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import { call } from '../../../testing/http-call.ts';
-import { brief } from '../../../testing/read-order.ts';
+import { brief } from '../../../testing/order-summary.ts';
 
 const compat = { model: 'Alpha-H3', prompt: 'a boat', seconds: '5', size: '1280x720' };
 const generation = {

@@ -1,11 +1,11 @@
-import { TASK_KIND_WORDS } from '../../dialects/wire/kind-words.ts';
+import { TASK_KIND_NAMES } from '../../dialects/wire/task-kind-names.ts';
 import type { CreateRoute } from '../../dialects/dialect.ts';
-import { inWordsOf, pendingOrder } from '../../operations/create-task.ts';
-import { invalid } from '../../dialects/wire/shape.ts';
+import { inClientTerms, pendingOrder } from '../../operations/submit-order.ts';
+import { invalid } from '../../dialects/wire/body-validator.ts';
 import type { Exchange } from '../exchange.ts';
 import { principalOf } from '../exchange.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
-import { readRequestBody } from '../bodies/request-body.ts';
+import { readExchangeBody } from '../bodies/exchange-body.ts';
 import type { RouteEntry } from './route.ts';
 
 const DEADLINE_MS = 15_000;
@@ -68,12 +68,12 @@ async function estimate(
   const path = new URLSearchParams(exchange.querystring).get('path') ?? DEFAULT_PATH;
   const route = byPath.get(path);
   if (route === undefined) throw invalid('path', `must be one of ${[...byPath.keys()].join(', ')}`);
-  const decoded = route.decode(await readRequestBody(exchange, parts, route.form !== undefined), {
+  const decoded = route.decode(await readExchangeBody(exchange, parts, route.form !== undefined), {
     models: parts.catalogue().models,
     params: {},
   });
   const { accountId, tokenId } = principalOf(exchange);
-  const { amountNanos, currency, contract, version, facts } = await inWordsOf(
+  const { amountNanos, currency, contract, version, facts } = await inClientTerms(
     decoded,
     parts.tasks.estimateOrder(
       { accountId, tokenId, order: pendingOrder(decoded) },
@@ -82,7 +82,7 @@ async function estimate(
   );
   exchange.body = {
     model: decoded.order.model,
-    operation: TASK_KIND_WORDS[decoded.order.kind],
+    operation: TASK_KIND_NAMES[decoded.order.kind],
     amount: decimalOf(amountNanos),
     currency,
     contract,

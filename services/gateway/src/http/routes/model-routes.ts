@@ -1,7 +1,7 @@
 import { Problem } from '@reelgate/platform/problem';
 import { visibleModels } from '../../operations/visible-models.ts';
 import type { Schema } from '../../dialects/dialect.ts';
-import { askingFamily } from '../asking-family.ts';
+import { clientFamilyOf } from '../client-family.ts';
 import type { Exchange } from '../exchange.ts';
 import { principalOf } from '../exchange.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
@@ -56,7 +56,7 @@ export function modelRoutes(parts: Parts): RouteEntry[] {
 
 /** All families use the same path, and each reads only its own shape. */
 function shapeFor(exchange: Exchange): ModelShape {
-  return MODEL_SHAPES[askingFamily(exchange) ?? 'openai'];
+  return MODEL_SHAPES[clientFamilyOf(exchange) ?? 'openai'];
 }
 
 function anyOf(which: 'schema' | 'pageSchema'): Schema {

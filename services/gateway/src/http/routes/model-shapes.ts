@@ -1,5 +1,5 @@
 import type { Schema } from '../../dialects/dialect.ts';
-import type { Family } from '../asking-family.ts';
+import type { ClientFamily } from '../client-family.ts';
 
 export interface ListedModel {
   readonly id: string;
@@ -79,7 +79,7 @@ const googleOne = ({ id, generates }: ListedModel): object => ({
 });
 
 /** All models are one page. */
-export const MODEL_SHAPES: Readonly<Record<Family, ModelShape>> = {
+export const MODEL_SHAPES: Readonly<Record<ClientFamily, ModelShape>> = {
   openai: {
     schema: openaiModel,
     one: openaiOne,

@@ -5,7 +5,7 @@ import { startGatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import { expectGolden } from '../../../testing/golden.ts';
 import { call } from '../../../testing/http-call.ts';
-import { gatewayRoutes } from './routes.ts';
+import { gatewayRoutes } from './gateway-routes.ts';
 
 let under: GatewayUnderTest;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { relayEndpoints } from '../../relay/endpoints.ts';
 import type { RelayEndpoint } from '../../relay/endpoints.ts';
 import type { Exchange } from '../exchange.ts';
-import { freezeCall } from '../relay/freeze-call.ts';
+import { readCall } from '../relay/read-call.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import { responseSink } from '../relay/response-sink.ts';
 import type { RouteDoc, RouteEntry } from './route.ts';
@@ -26,7 +26,7 @@ export function relayRoutes(parts: GatewayParts): RouteEntry[] {
 
 /** From the first byte on the answer is not Koa's; what goes wrong before it is refused as anywhere. */
 async function relay(parts: GatewayParts, endpoint: RelayEndpoint, exchange: Exchange): Promise<void> {
-  const call = await freezeCall(parts, exchange, { endpoint, path: exchange.path, params: exchange.params });
+  const call = await readCall(parts, exchange, { endpoint, path: exchange.path, params: exchange.params });
   exchange.state.model = call.model;
   await parts.relay.call(call, responseSink(exchange.res, exchange.state.head), exchange.state.gone);
   exchange.respond = false;

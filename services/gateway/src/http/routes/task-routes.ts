@@ -1,6 +1,6 @@
-import { createTask } from '../../operations/create-task.ts';
+import { submitOrder } from '../../operations/submit-order.ts';
 import { awaitChange } from '../../operations/await-change.ts';
-import { endTask } from '../../operations/end-task.ts';
+import { cancelOrDeleteTask } from '../../operations/cancel-or-delete-task.ts';
 import { isFinal } from '../../clients/tasks-client.ts';
 import type { Task } from '../../clients/tasks-client.ts';
 import type { CreateRoute, Dialect, EndRoute, ListRoute, ReadRoute } from '../../dialects/dialect.ts';
@@ -10,18 +10,18 @@ import { fingerprintOf } from '../bodies/fingerprint.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import { idempotencyKeyOf } from '../headers/idempotency-key.ts';
 import { pollHints } from '../headers/poll-hints.ts';
-import { preferredWait } from '../headers/prefer.ts';
-import { readRequestBody } from '../bodies/request-body.ts';
+import { preferredWait } from '../headers/preferred-wait.ts';
+import { readExchangeBody } from '../bodies/exchange-body.ts';
 import type { RouteDoc, RouteEntry } from './route.ts';
 import { taskIdOf } from './task-id.ts';
-import { openWaitingRoom } from './waiting-room.ts';
-import type { WaitingRoom } from './waiting-room.ts';
+import { openWaitPermits } from './wait-permits.ts';
+import type { WaitPermits } from './wait-permits.ts';
 
 const LIST_DEADLINE_MS = 15_000;
 
 /** Mounts every route of every dialect: the same few steps, whatever the dialect. */
 export function taskRoutes(dialects: readonly Dialect[], parts: GatewayParts): RouteEntry[] {
-  const room = openWaitingRoom();
+  const waits = openWaitPermits();
   return dialects.flatMap((dialect) => [
     ...dialect.creates.map((route): RouteEntry => ({
       methods: ['POST'],
@@ -41,7 +41,7 @@ export function taskRoutes(dialects: readonly Dialect[], parts: GatewayParts): R
       methods: ['GET'],
       path: route.path,
       token: { counts: 'reads' },
-      handle: (exchange) => read(parts, room, route, exchange),
+      handle: (exchange) => read(parts, waits, route, exchange),
       doc: {
         ...docOf(dialect, route),
         headers: ['Prefer'],
@@ -69,9 +69,9 @@ export function taskRoutes(dialects: readonly Dialect[], parts: GatewayParts): R
 /** Read, decode, hand over, encode. */
 async function create(parts: GatewayParts, route: CreateRoute, exchange: Exchange): Promise<void> {
   const key = idempotencyKeyOf(exchange.req.headers['idempotency-key']);
-  const body = await readRequestBody(exchange, parts, route.form !== undefined);
+  const body = await readExchangeBody(exchange, parts, route.form !== undefined);
   const decoded = route.decode(body, { models: parts.catalogue().models, params: exchange.params });
-  const { task, replayed } = await createTask(parts, {
+  const { task, replayed } = await submitOrder(parts, {
     decoded,
     principal: principalOf(exchange),
     requestId: exchange.state.requestId,
@@ -88,17 +88,17 @@ async function create(parts: GatewayParts, route: CreateRoute, exchange: Exchang
   answer(exchange, route.encode(task, parts.links));
 }
 
-async function read(parts: GatewayParts, room: WaitingRoom, route: ReadRoute, exchange: Exchange): Promise<void> {
-  const task = await readOrWait(parts, room, exchange);
+async function read(parts: GatewayParts, waits: WaitPermits, route: ReadRoute, exchange: Exchange): Promise<void> {
+  const task = await readOrWait(parts, waits, exchange);
   if (!isFinal(task)) exchange.set(pollHints(task));
   answer(exchange, route.encode(task, parts.links));
 }
 
-async function readOrWait(parts: GatewayParts, room: WaitingRoom, exchange: Exchange): Promise<Task> {
+async function readOrWait(parts: GatewayParts, waits: WaitPermits, exchange: Exchange): Promise<Task> {
   const ref = { accountId: principalOf(exchange).accountId, taskId: taskIdOf(exchange) };
   const { requestId, gone } = exchange.state;
   const seconds = preferredWait(exchange.req.headers['prefer']);
-  if (seconds === undefined || !room.enter()) return parts.reader.read(ref, requestId);
+  if (seconds === undefined || !waits.tryAcquire()) return parts.reader.read(ref, requestId);
   try {
     exchange.set('preference-applied', `wait=${String(seconds)}`);
     return await awaitChange(parts, {
@@ -108,7 +108,7 @@ async function readOrWait(parts: GatewayParts, room: WaitingRoom, exchange: Exch
       gone: AbortSignal.any([gone, parts.stopping]),
     });
   } finally {
-    room.leave();
+    waits.release();
   }
 }
 
@@ -124,7 +124,10 @@ async function list(parts: GatewayParts, route: ListRoute, exchange: Exchange): 
 
 async function end(parts: GatewayParts, route: EndRoute, exchange: Exchange): Promise<void> {
   const ref = { accountId: principalOf(exchange).accountId, taskId: taskIdOf(exchange) };
-  answer(exchange, route.encode(await endTask(parts, ref, route.ends, exchange.state.requestId), parts.links));
+  answer(
+    exchange,
+    route.encode(await cancelOrDeleteTask(parts, ref, route.ends, exchange.state.requestId), parts.links),
+  );
 }
 
 function answer(exchange: Exchange, body: object): void {

@@ -1,8 +1,8 @@
 import { USAGE_COUNTS } from '../../clients/usage-client.ts';
 import type { Statement, UsageGrouping, UsageQuestion, UsageSum } from '../../clients/usage-client.ts';
-import { wordOf } from '../../dialects/wire/query.ts';
-import { invalid } from '../../dialects/wire/shape.ts';
-import { parseMoment } from '../../domain/moment.ts';
+import { wordOf } from '../../dialects/wire/query-values.ts';
+import { invalid } from '../../dialects/wire/body-validator.ts';
+import { parseTimestamp } from '../../domain/timestamp.ts';
 import { decimalOf } from './estimate-route.ts';
 import type { Exchange } from '../exchange.ts';
 import { principalOf } from '../exchange.ts';
@@ -113,15 +113,15 @@ export function usageRoute({ clock, usage }: Pick<GatewayParts, 'clock' | 'usage
 
 /** Without an end it ends with the hour that has begun; without a beginning it begins with the day thirty days before. */
 function readQuestion(query: URLSearchParams, now: number): Omit<UsageQuestion, 'accountId'> {
-  const to = readMoment(query, 'to') ?? (Math.floor(now / HOUR_MS) + 1) * HOUR_MS;
-  const from = readMoment(query, 'from') ?? Math.max(0, (Math.floor((to - 1) / DAY_MS) - DAYS_OTHERWISE) * DAY_MS);
+  const to = readTimestamp(query, 'to') ?? (Math.floor(now / HOUR_MS) + 1) * HOUR_MS;
+  const from = readTimestamp(query, 'from') ?? Math.max(0, (Math.floor((to - 1) / DAY_MS) - DAYS_OTHERWISE) * DAY_MS);
   return { from, to, groupBy: wordOf(query, 'group_by', GROUPINGS) ?? 'day' };
 }
 
-function readMoment(query: URLSearchParams, name: 'from' | 'to'): number | undefined {
+function readTimestamp(query: URLSearchParams, name: 'from' | 'to'): number | undefined {
   const text = query.get(name);
   if (text === null || text === '') return undefined;
-  const moment = parseMoment(text, name === 'from' ? 'beginning' : 'end');
+  const moment = parseTimestamp(text, name === 'from' ? 'beginning' : 'end');
   if (moment === undefined)
     throw invalid(
       name,

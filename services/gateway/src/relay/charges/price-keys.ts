@@ -3,7 +3,7 @@ const MODELS_MAX = 1000;
 /** By the endpoint's name, then by the model. */
 const known = new Map<string, Map<string, readonly string[]>>();
 
-/** The keys that a call's price may stand under, the most particular first. Asked for each call, so the texts are the same ones each time. */
+/** The keys that a call's price may stand under, the most particular first. RequestHead for each call, so the texts are the same ones each time. */
 export function priceKeysOf(endpoint: string, model: string): readonly string[] {
   let byModel = known.get(endpoint);
   if (byModel === undefined || byModel.size >= MODELS_MAX)

@@ -1,5 +1,5 @@
 import type { Form, FormFile } from '../dialect.ts';
-import { invalid } from '../wire/shape.ts';
+import { invalid } from '../wire/body-validator.ts';
 
 const FIRST_FRAME = 'input_reference';
 /** `content[][type]`, `content[0][video_url][url]`: how SDKs flatten an array into a form. */

@@ -4,7 +4,7 @@ import { Problem } from '@reelgate/platform/problem';
 import { fakeMedia, fakeTasks } from '../../testing/fake-services.ts';
 import { decodeCreate } from '../dialects/compat/decode.ts';
 import type { Decoded } from '../dialects/dialect.ts';
-import { createTask } from './create-task.ts';
+import { submitOrder } from './submit-order.ts';
 
 const principal = { accountId: 'demo', tokenId: 'token-1', models: ['*'], expiresAt: undefined };
 const decode = (over: object = {}): Decoded =>
@@ -23,7 +23,7 @@ function world() {
   const [tasks, media] = [fakeTasks(), fakeMedia()];
   let handedOver = false;
   const create = (decoded: Decoded, idempotency?: { readonly key: string; readonly fingerprint: string }) =>
-    createTask(
+    submitOrder(
       { tasks: tasks.client, media: media.port, log: silentLog },
       {
         principal,

@@ -2,7 +2,7 @@ import { TaskKind } from '@reelgate/proto/tasks/v1/order';
 import type { CreateRoute, Schema } from '../dialect.ts';
 import { toDecoded } from '../wire/decoded.ts';
 import { ALPHA, REGENERATED } from '../wire/documented-content.ts';
-import { shapeOf } from '../wire/shape.ts';
+import { bodyValidator } from '../wire/body-validator.ts';
 
 /** The id under both of its names: OpenAI's clients poll what they find as `id`. */
 const remixedSchema: Schema = {
@@ -36,7 +36,7 @@ const documentedRemix: Schema = {
   properties: { model: ALPHA, resolution: REGENERATED },
 };
 
-const shape = shapeOf<RemixBody>(remixSchema, '; send {"model": "Alpha-H3", "resolution": "2K"}');
+const shape = bodyValidator<RemixBody>(remixSchema, '; send {"model": "Alpha-H3", "resolution": "2K"}');
 
 /** Renders an earlier video again at 2K; the answer is that of an official create, with the id under its compatibility name too. */
 export const remixVideo: CreateRoute = {

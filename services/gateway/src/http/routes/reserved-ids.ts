@@ -9,7 +9,7 @@ const TASK = '/v1/videos/{';
 const MODEL = '/models/{model}';
 
 /** Whether a path that fits the pattern of a route means something else all the same. */
-export function meansOther({ path }: Pick<RouteEntry, 'path'>, params: Readonly<Record<string, string>>): boolean {
+export function isReservedId({ path }: Pick<RouteEntry, 'path'>, params: Readonly<Record<string, string>>): boolean {
   if (path.startsWith(TASK)) return NO_TASKS.has(params['task_id'] ?? params['video_id'] ?? '');
   return path.endsWith(MODEL) && VERBS.some((verb) => params['model']?.endsWith(verb));
 }

@@ -2,7 +2,7 @@ import type { Schema } from '../dialect.ts';
 import { contentSchema } from '../wire/content-items.ts';
 import type { WireItem } from '../wire/content-items.ts';
 import type { FlatFields } from '../wire/flat-fields.ts';
-import { shapeOf } from '../wire/shape.ts';
+import { bodyValidator } from '../wire/body-validator.ts';
 
 export interface GenerationsBody extends FlatFields {
   readonly model: string;
@@ -53,4 +53,4 @@ const generationsSchema: Schema = { type: 'object', required: ['model'], propert
 
 export const KNOWN_FIELDS: readonly string[] = Object.keys(fields);
 
-export const readGenerations = shapeOf<GenerationsBody>(generationsSchema);
+export const readGenerations = bodyValidator<GenerationsBody>(generationsSchema);

@@ -1,15 +1,15 @@
 import type { Clock } from '@reelgate/platform/clock';
 
-export interface LeakyBudget {
+export interface LeakyBucket {
   /** Takes one if there is one. */
   take(): boolean;
 }
 
 /** So many at once, refilled at a steady rate. */
-export function openLeakyBudget(
+export function openLeakyBucket(
   { burst, perSecond }: { readonly burst: number; readonly perSecond: number },
   clock: Clock,
-): LeakyBudget {
+): LeakyBucket {
   let left = burst;
   let at = clock.now();
   return {

@@ -13,13 +13,13 @@ const CREATE_DEADLINE_MS = 300_000;
 /** Stands in an order for bytes that are not stored yet. */
 const PENDING_OBJECT = 'pending';
 
-export interface CreateTaskDeps {
+export interface SubmitOrderDeps {
   readonly tasks: Pick<TasksClient, 'checkOrder' | 'createTask'>;
   readonly media: Pick<MediaPort, 'put' | 'remove'>;
   readonly log: Log;
 }
 
-export interface CreateTask {
+export interface Submission {
   readonly principal: Principal;
   readonly decoded: Decoded;
   readonly requestId: string;
@@ -29,7 +29,7 @@ export interface CreateTask {
   readonly onHandOver: () => void;
 }
 
-export interface CreatedTask {
+export interface SubmittedTask {
   readonly task: Task;
   readonly replayed: boolean;
 }
@@ -39,11 +39,11 @@ export interface CreatedTask {
  * now. It removes them once the order is accepted or refused, because the task has its own copies by then. If the
  * answer is lost, the bytes stay until they expire.
  */
-export async function createTask(deps: CreateTaskDeps, create: CreateTask): Promise<CreatedTask> {
+export async function submitOrder(deps: SubmitOrderDeps, create: Submission): Promise<SubmittedTask> {
   const { decoded, requestId } = create;
   if (decoded.inline.length === 0) return handOver(deps, create, decoded.order);
 
-  const { task: earlier } = await inWordsOf(
+  const { task: earlier } = await inClientTerms(
     decoded,
     deps.tasks.checkOrder(asked(create, pendingOrder(decoded)), { timeoutMs: CHECK_DEADLINE_MS, requestId }),
   );
@@ -65,12 +65,12 @@ export async function createTask(deps: CreateTaskDeps, create: CreateTask): Prom
 }
 
 async function handOver(
-  { tasks }: Pick<CreateTaskDeps, 'tasks'>,
-  create: CreateTask,
+  { tasks }: Pick<SubmitOrderDeps, 'tasks'>,
+  create: Submission,
   order: Order,
-): Promise<CreatedTask> {
+): Promise<SubmittedTask> {
   create.onHandOver();
-  const { task, replayed } = await inWordsOf(
+  const { task, replayed } = await inClientTerms(
     create.decoded,
     tasks.createTask(asked(create, order), { timeoutMs: CREATE_DEADLINE_MS, requestId: create.requestId }),
   );
@@ -79,7 +79,7 @@ async function handOver(
 }
 
 /** Models and limits are not sent: the tasks service reads them from the token. */
-function asked({ principal: { accountId, tokenId }, idempotency }: CreateTask, order: Order) {
+function asked({ principal: { accountId, tokenId }, idempotency }: Submission, order: Order) {
   return {
     accountId,
     tokenId,
@@ -94,7 +94,7 @@ function mayBeDone(error: unknown): boolean {
   return !(error instanceof Problem) || isUncertain(error);
 }
 
-async function removeStored({ media, log }: CreateTaskDeps, objects: readonly string[]): Promise<void> {
+async function removeStored({ media, log }: SubmitOrderDeps, objects: readonly string[]): Promise<void> {
   if (objects.length === 0) return;
   try {
     await media.remove(objects);
@@ -109,7 +109,7 @@ export function pendingOrder({ order, inline }: Decoded): Order {
 }
 
 /** What a call gives; a refusal of the order names the field as the client wrote it. */
-export async function inWordsOf<T>({ spell }: Pick<Decoded, 'spell'>, call: Promise<T>): Promise<T> {
+export async function inClientTerms<T>({ spell }: Pick<Decoded, 'spell'>, call: Promise<T>): Promise<T> {
   try {
     return await call;
   } catch (error) {
@@ -122,7 +122,7 @@ export async function inWordsOf<T>({ spell }: Pick<Decoded, 'spell'>, call: Prom
 /** One after another: together they could take the memory of many bodies. */
 async function storeInline(
   media: Pick<MediaPort, 'put'>,
-  { decoded, principal: { accountId } }: CreateTask,
+  { decoded, principal: { accountId } }: Submission,
   stored: Map<number, string>,
 ): Promise<void> {
   for (const medium of decoded.inline) {

@@ -8,16 +8,16 @@ import type { JsonObject } from '../../relay/protocols/protocol.ts';
 import type { Exchange } from '../exchange.ts';
 import { principalOf } from '../exchange.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
-import { parseJson } from '../bodies/json-body.ts';
-import { readRawBody } from '../bodies/raw-body.ts';
+import { parseJson } from '../bodies/parse-json.ts';
+import { readRawBody } from '../bodies/read-raw-body.ts';
 import { bodyTypeOf } from '../bodies/read-body.ts';
-import { receiveOptions } from '../bodies/request-body.ts';
+import { receiveOptions } from '../bodies/exchange-body.ts';
 
 const MODEL = 'model';
 const NO_FIELDS: ReadonlyMap<string, string> = new Map();
 
 /** Where a call stands in the request: behind a prefix of ours, or not. */
-export interface CallPlace {
+export interface MatchedEndpoint {
   readonly endpoint: RelayEndpoint;
   /** The path of the synchronous route. */
   readonly path: string;
@@ -25,16 +25,16 @@ export interface CallPlace {
 }
 
 /** Reads a request of a synchronous route and freezes it; refuses what has no model or no readable body. */
-export async function freezeCall(
+export async function readCall(
   parts: Pick<GatewayParts, 'limits' | 'budget'>,
   exchange: Exchange,
-  place: CallPlace,
+  place: MatchedEndpoint,
 ): Promise<FrozenCall> {
   const { req } = exchange;
   // what is refused by its headers alone is not read
   bodyTypeOf(req.headers, place.endpoint.takesForms);
   const body = await readRawBody(req, receiveOptions(exchange, parts.budget, parts.limits.bodyBytes));
-  return frozenCallOf({
+  return parseCall({
     endpoint: place.endpoint,
     path: place.path,
     params: place.params,
@@ -48,13 +48,13 @@ export async function freezeCall(
 }
 
 /** A request of a synchronous route with its bytes, not looked into yet. */
-export type RawCall = CallPlace &
+export type RawCall = MatchedEndpoint &
   Pick<FrozenCall, 'search' | 'headers' | 'body' | 'requestId' | 'principal'> & {
     readonly contentType: string | undefined;
   };
 
 /** Looks into a request as far as the relay needs it. */
-export function frozenCallOf({
+export function parseCall({
   endpoint,
   path,
   params,

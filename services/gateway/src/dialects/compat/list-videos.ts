@@ -1,6 +1,6 @@
 import type { ListRoute, Schema } from '../dialect.ts';
-import { wholeNumber, wordOf } from '../wire/query.ts';
-import { invalid } from '../wire/shape.ts';
+import { wholeNumber, wordOf } from '../wire/query-values.ts';
+import { invalid } from '../wire/body-validator.ts';
 import { encodeVideo, videoSchema } from './encode.ts';
 
 const LIMIT = { min: 1, max: 100, otherwise: 20 };

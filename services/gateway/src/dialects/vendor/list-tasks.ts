@@ -1,7 +1,7 @@
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { ListRoute } from '../dialect.ts';
-import { wholeNumber, wordOf } from '../wire/query.ts';
-import { invalid } from '../wire/shape.ts';
+import { wholeNumber, wordOf } from '../wire/query-values.ts';
+import { invalid } from '../wire/body-validator.ts';
 import { TASK_TYPES, encodeVendorTask, vendorTaskSchema } from './encode.ts';
 
 const PAGE_NUM = { min: 1, max: 1000, otherwise: 1 };

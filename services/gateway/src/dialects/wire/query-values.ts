@@ -1,4 +1,4 @@
-import { invalid } from './shape.ts';
+import { invalid } from './body-validator.ts';
 
 /** A whole number of a query within bounds, or what holds without it. */
 export function wholeNumber(

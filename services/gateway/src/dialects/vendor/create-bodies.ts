@@ -1,7 +1,7 @@
 import type { Schema } from '../dialect.ts';
 import { contentSchema } from '../wire/content-items.ts';
 import type { WireItem } from '../wire/content-items.ts';
-import { shapeOf } from '../wire/shape.ts';
+import { bodyValidator } from '../wire/body-validator.ts';
 
 const strict = (required: readonly string[], properties: Readonly<Record<string, Schema>>): Schema => ({
   type: 'object',
@@ -43,7 +43,7 @@ const generationSchema = strict(['model', 'content', 'duration', 'resolution'], 
   resolution,
   ratio,
 });
-export const readGeneration = shapeOf<GenerationBody>(generationSchema);
+export const readGeneration = bodyValidator<GenerationBody>(generationSchema);
 
 export interface RegenerationBody {
   readonly model: string;
@@ -63,7 +63,7 @@ const regenerationSchema = strict(['model', 'resolution'], {
   },
   aigc_watermark: { type: 'boolean' },
 });
-export const readRegeneration = shapeOf<RegenerationBody>(regenerationSchema);
+export const readRegeneration = bodyValidator<RegenerationBody>(regenerationSchema);
 
 export interface ContextIrBody {
   readonly model: string;
@@ -83,4 +83,4 @@ const contextIrSchema = strict(['model', 'content', 'duration'], {
     description: 'Handed to the generator as it is, which then reports there by itself.',
   },
 });
-export const readContextIr = shapeOf<ContextIrBody>(contextIrSchema);
+export const readContextIr = bodyValidator<ContextIrBody>(contextIrSchema);

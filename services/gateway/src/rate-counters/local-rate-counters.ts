@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '@reelgate/platform/clock';
 import { judge, windowAt } from '../domain/sliding-window.ts';
-import type { Counters } from './counters.ts';
+import type { RateCounters } from './rate-counters.ts';
 
 /** Beyond this many keys the longest unused is forgotten. */
 const KEYS_MAX = 100_000;
@@ -13,7 +13,7 @@ interface Counted {
 }
 
 /** The counters of a single process. */
-export function localCounters(clock: Clock): Counters {
+export function localRateCounters(clock: Clock): RateCounters {
   const counted = new LRUCache<string, Counted>({ max: KEYS_MAX });
   return {
     take: async (key, limit) => {

@@ -3,8 +3,8 @@ import { contentSchema } from '../wire/content-items.ts';
 import type { WireItem } from '../wire/content-items.ts';
 import { withoutNulls } from '../wire/flat-fields.ts';
 import type { FlatFields } from '../wire/flat-fields.ts';
-import { shapeOf } from '../wire/shape.ts';
-import { readForm } from './form.ts';
+import { bodyValidator } from '../wire/body-validator.ts';
+import { readForm } from './read-form.ts';
 
 export interface CompatBody extends FlatFields {
   readonly model: string;
@@ -55,7 +55,7 @@ const createSchema: Schema = { type: 'object', required: ['model'], properties: 
 
 export const KNOWN_FIELDS: readonly string[] = Object.keys(fields);
 
-const shape = shapeOf<CompatBody>(createSchema);
+const shape = bodyValidator<CompatBody>(createSchema);
 
 /** The body as fields, and the first frame where the client sent it as a file. */
 export function readBody(body: ClientBody): { readonly fields: CompatBody; readonly firstFrame: FormFile | undefined } {

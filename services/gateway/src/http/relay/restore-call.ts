@@ -2,11 +2,11 @@ import { Problem } from '@reelgate/platform/problem';
 import type { LeasedJob } from '../../clients/jobs-client.ts';
 import { relayEndpoints } from '../../relay/endpoints.ts';
 import type { FrozenCall } from '../../relay/requests/relay-call.ts';
-import { frozenCallOf } from './freeze-call.ts';
+import { parseCall } from './read-call.ts';
 import { matchPath } from '../routes/route.ts';
 
 /** A kept request as it was when it came. The right to make it is that of its creation. */
-export function thawCall(
+export function restoreCall(
   { call: { method, path, search, headers, model }, accountId, tokenId, visibleModels, requestId }: LeasedJob,
   body: Buffer,
 ): FrozenCall {
@@ -18,7 +18,7 @@ export function thawCall(
       message: 'there is no such synchronous route any more',
     });
   const at = headers.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === 'content-type');
-  return frozenCallOf({
+  return parseCall({
     endpoint,
     path,
     params: { model },

@@ -5,7 +5,7 @@ const UNIX_SECONDS = /^\d{1,11}$/;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Milliseconds since 1970 of a day (UTC), an RFC 3339 time or unix seconds; undefined for anything else. At the end of a span a day is meant as a whole. */
-export function parseMoment(text: string, at: 'beginning' | 'end'): number | undefined {
+export function parseTimestamp(text: string, at: 'beginning' | 'end'): number | undefined {
   if (UNIX_SECONDS.test(text)) return Number(text) * 1000;
   if (DAY.test(text)) {
     const midnight = dayOf(text);

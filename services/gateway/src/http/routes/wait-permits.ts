@@ -1,20 +1,20 @@
 const WAITING_MAX = 10_000;
 
 /** The reads that are held until something changes; when it is full, a read is answered at once. */
-export interface WaitingRoom {
-  enter(): boolean;
-  leave(): void;
+export interface WaitPermits {
+  tryAcquire(): boolean;
+  release(): void;
 }
 
-export function openWaitingRoom(max = WAITING_MAX): WaitingRoom {
+export function openWaitPermits(max = WAITING_MAX): WaitPermits {
   let waiting = 0;
   return {
-    enter: () => {
+    tryAcquire: () => {
       if (waiting >= max) return false;
       waiting += 1;
       return true;
     },
-    leave: () => {
+    release: () => {
       waiting -= 1;
     },
   };

@@ -6,17 +6,17 @@ import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
 import { describeWith } from '../../../../test/servers/describe-with.ts';
 import { redisServer } from '../../../../test/servers/redis-server.ts';
 import { WINDOW_MS } from '../domain/sliding-window.ts';
-import type { Counters } from './counters.ts';
-import { localCounters } from './local-counters.ts';
-import { openRedisCounters } from './redis-counters.ts';
+import type { RateCounters } from './rate-counters.ts';
+import { localRateCounters } from './local-rate-counters.ts';
+import { openRedisRateCounters } from './redis-rate-counters.ts';
 
 /** The start of a window. */
 const START = Math.ceil(Date.UTC(2026, 0, 1) / WINDOW_MS) * WINDOW_MS;
 
 /** What every implementation of the port does. */
-function countersSuite(open: (clock: FakeClock) => Promise<Counters>): void {
+function countersSuite(open: (clock: FakeClock) => Promise<RateCounters>): void {
   let clock: FakeClock;
-  let counters: Counters;
+  let counters: RateCounters;
   let key = 0;
   const fresh = (): string => `key-${String((key += 1))}`;
   const takeAll = async (name: string, times: number, limit: number): Promise<boolean[]> => {
@@ -80,12 +80,12 @@ function countersSuite(open: (clock: FakeClock) => Promise<Counters>): void {
 }
 
 describe('in this process', () => {
-  countersSuite(async (clock) => localCounters(clock));
+  countersSuite(async (clock) => localRateCounters(clock));
 });
 
 describeWith(redisServer, 'counters', (url) => {
-  const open = (clock: FakeClock, address = url()): Promise<Counters> =>
-    openRedisCounters({ url: new Secret(address), clock, log: silentLog, fallback: localCounters(clock) });
+  const open = (clock: FakeClock, address = url()): Promise<RateCounters> =>
+    openRedisRateCounters({ url: new Secret(address), clock, log: silentLog, fallback: localRateCounters(clock) });
 
   countersSuite((clock) => open(clock));
 
@@ -102,11 +102,11 @@ describeWith(redisServer, 'counters', (url) => {
 
 test('while Redis cannot be reached each replica counts for itself', async () => {
   const clock = fakeClock(START);
-  const counters = await openRedisCounters({
+  const counters = await openRedisRateCounters({
     url: new Secret('redis://127.0.0.1:1'),
     clock,
     log: silentLog,
-    fallback: localCounters(clock),
+    fallback: localRateCounters(clock),
   });
 
   expect((await counters.take('a', 1)).allowed).toBe(true);

@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 /** A family of API clients. Each family reads the list of models in its own shape. */
-export type Family = 'openai' | 'anthropic' | 'google';
+export type ClientFamily = 'openai' | 'anthropic' | 'google';
 
 /** Paths that several families share. */
 const SHARED = /^\/v1\/models(\/[^/]*)?$/;
 const KEY_IN_QUERY = /[?&]key=/;
 
-export interface Asked {
+export interface RequestHead {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly url?: string | undefined;
@@ -17,7 +17,7 @@ export interface Asked {
  * Finds the family of the client at a shared path, by headers that no other family sends. Undefined: the path
  * determines the family.
  */
-export function askingFamily({ path, headers, url = '' }: Asked): Family | undefined {
+export function clientFamilyOf({ path, headers, url = '' }: RequestHead): ClientFamily | undefined {
   if (!SHARED.test(path)) return undefined;
   if (headers['anthropic-version'] !== undefined || headers['x-api-key'] !== undefined) return 'anthropic';
   const isGoogle =

@@ -18,7 +18,7 @@ export function noteWaiting(request: IncomingMessage): void {
 }
 
 /** The body of an exchange, within the limits of this gateway. */
-export function readRequestBody(
+export function readExchangeBody(
   exchange: Exchange,
   { limits, budget }: Pick<GatewayParts, 'limits' | 'budget'>,
   takesForms: boolean,

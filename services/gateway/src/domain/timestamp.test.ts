@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { parseMoment } from './moment.ts';
+import { parseTimestamp } from './timestamp.ts';
 
 test.each([
   ['2026-11-01', Date.UTC(2026, 10, 1), Date.UTC(2026, 10, 2)],
@@ -10,8 +10,8 @@ test.each([
   ['1767225600', Date.UTC(2026, 0, 1), Date.UTC(2026, 0, 1)],
   ['0', 0, 0],
 ])('%s is a moment', (text, beginning, end) => {
-  expect(parseMoment(text, 'beginning')).toBe(beginning);
-  expect(parseMoment(text, 'end')).toBe(end);
+  expect(parseTimestamp(text, 'beginning')).toBe(beginning);
+  expect(parseTimestamp(text, 'end')).toBe(end);
 });
 
 test.each([
@@ -28,5 +28,5 @@ test.each([
   '1767225600.5',
   '123456789012',
 ])('"%s" is none', (text) => {
-  expect(parseMoment(text, 'beginning')).toBeUndefined();
+  expect(parseTimestamp(text, 'beginning')).toBeUndefined();
 });

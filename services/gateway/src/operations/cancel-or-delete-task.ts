@@ -5,14 +5,14 @@ import type { TaskReader } from './read-task.ts';
 /** A cancel asks the generator too. */
 const DEADLINE_MS = 60_000;
 
-export interface EndTaskDeps {
+export interface CancelOrDeleteDeps {
   readonly tasks: Pick<TasksClient, 'cancelTask' | 'deleteTask'>;
   readonly reader: TaskReader;
 }
 
 /** Cancels a queued task, or removes a finished one; which of them may happen is judged by the tasks service. */
-export async function endTask(
-  { tasks, reader }: EndTaskDeps,
+export async function cancelOrDeleteTask(
+  { tasks, reader }: CancelOrDeleteDeps,
   ref: TaskRef,
   ends: EndRoute['ends'],
   requestId: string,

@@ -39,7 +39,7 @@ const ajv = new Ajv({
 });
 
 /** Checks names and types of a body, nothing of its meaning; gives it back typed, or refuses with the first fault. */
-export function shapeOf<T extends object>(schema: Schema, hint = ''): (body: unknown) => T {
+export function bodyValidator<T extends object>(schema: Schema, hint = ''): (body: unknown) => T {
   const check = ajv.compile(schema);
   return (body) => {
     if (body === null || typeof body !== 'object' || Array.isArray(body)) {

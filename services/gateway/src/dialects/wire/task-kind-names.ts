@@ -1,7 +1,7 @@
 import { TaskKind } from '@reelgate/proto/tasks/v1/order';
 
 /** What a task does, in this service's words. */
-export const TASK_KIND_WORDS: Readonly<Record<TaskKind, string>> = {
+export const TASK_KIND_NAMES: Readonly<Record<TaskKind, string>> = {
   [TaskKind.UNSPECIFIED]: 'generation',
   [TaskKind.GENERATION]: 'generation',
   [TaskKind.REGENERATION]: 'regeneration',

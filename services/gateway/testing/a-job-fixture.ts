@@ -4,7 +4,7 @@ import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
 import { jobsClient } from '../src/clients/jobs-client.ts';
 import type { Jobs, LeasedJob } from '../src/clients/jobs-client.ts';
-import { thawCall } from '../src/http/relay/thaw-call.ts';
+import { restoreCall } from '../src/http/relay/restore-call.ts';
 import type { RunJobDeps } from '../src/jobs/run-job.ts';
 import type { CallSink } from '../src/relay/answers/call-sink.ts';
 import type { CallEnd, Relay } from '../src/relay/relay.ts';
@@ -74,7 +74,7 @@ export const refuses =
     });
   };
 
-export interface JobWorld {
+export interface JobFixture {
   readonly tasks: FakeJobs;
   readonly jobs: Jobs;
   readonly media: FakeMedia;
@@ -85,7 +85,7 @@ export interface JobWorld {
   leased(body?: Buffer): Promise<LeasedJob>;
 }
 
-export function aJobWorld(): JobWorld {
+export function aJobFixture(): JobFixture {
   const [tasks, media, relay, clock] = [fakeJobs(), fakeMedia(), fakeRelay(), fakeClock()];
   const jobs = jobsClient(tasks.client);
   return {
@@ -94,7 +94,15 @@ export function aJobWorld(): JobWorld {
     media,
     relay,
     clock,
-    deps: { jobs, media: media.port, relay: relay.relay, thaw: thawCall, clock, log: silentLog, bytesMax: 1_000_000 },
+    deps: {
+      jobs,
+      media: media.port,
+      relay: relay.relay,
+      restore: restoreCall,
+      clock,
+      log: silentLog,
+      bytesMax: 1_000_000,
+    },
     leased: async (body = Buffer.from('{"model":"some-model"}')) => {
       await jobs.create(
         {

@@ -3,7 +3,7 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
 import type { Secret } from '@reelgate/platform/secret';
 import { WINDOW_MS, judge, windowAt } from '../domain/sliding-window.ts';
-import type { Counters } from './counters.ts';
+import type { RateCounters } from './rate-counters.ts';
 
 const CONNECT_TIMEOUT_MS = 2000;
 const COMMAND_TIMEOUT_MS = 250;
@@ -20,16 +20,21 @@ if (tonumber(ARGV[3]) - current) * window - previous * (window - tonumber(ARGV[2
 end
 return { previous, current }`;
 
-export interface RedisCountersOptions {
+export interface RedisRateCountersOptions {
   readonly url: Secret;
   readonly clock: Clock;
   readonly log: Log;
   /** Counts while Redis does not answer: a limit is never a reason to be down. */
-  readonly fallback: Counters;
+  readonly fallback: RateCounters;
 }
 
-/** Counters that all replicas of the gateway share. */
-export async function openRedisCounters({ url, clock, log, fallback }: RedisCountersOptions): Promise<Counters> {
+/** RateCounters that all replicas of the gateway share. */
+export async function openRedisRateCounters({
+  url,
+  clock,
+  log,
+  fallback,
+}: RedisRateCountersOptions): Promise<RateCounters> {
   const client = createClient({
     url: url.reveal(),
     disableOfflineQueue: true,

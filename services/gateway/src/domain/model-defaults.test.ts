@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { defaultsOf, modelOf } from './model.ts';
-import type { Model } from './model.ts';
+import { defaultsOf, modelOf } from './model-defaults.ts';
+import type { Model } from './model-defaults.ts';
 
 const beta = { duration: { min: 6, max: 10 }, resolutions: ['480P', '720P'], ratios: ['adaptive', '9:16', '1:1'] };
 
