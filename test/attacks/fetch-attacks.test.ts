@@ -1,0 +1,27 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { openAttackWorld } from './attack-world.ts';
+import type { AttackWorld } from './attack-world.ts';
+import { runAttacks } from './fetch-attacks.ts';
+
+const START_MS = 60_000;
+const RUN_MS = 400_000;
+/** The attacks that were once tried by hand. */
+const ATTACKS_MIN = 483;
+let world: AttackWorld;
+
+beforeAll(async () => {
+  world = await openAttackWorld();
+}, START_MS);
+afterAll(() => world?.close(), START_MS);
+
+test(
+  'every address that may not be fetched is refused with its documented reason, whatever field names it, and nothing is reached',
+  async () => {
+    const { refused, failed, reached, faults } = await runAttacks(world);
+
+    console.log(`${String(refused)} refused, ${String(reached)} reached`);
+    expect({ failed, reached, faults }).toEqual({ failed: [], reached: 0, faults: [] });
+    expect(refused).toBeGreaterThan(ATTACKS_MIN);
+  },
+  RUN_MS,
+);

@@ -1,0 +1,336 @@
+import {
+  BLOCKS,
+  CARRIERS,
+  fromDotted,
+  spellings4,
+  spellings6,
+  toDotted,
+  toGroups,
+} from '../../../services/media/testing/special-blocks.ts';
+import { attacks } from '../attack.ts';
+import type { Attack } from '../attack.ts';
+import type { AttackWorld } from '../attack-world.ts';
+import { FIELD_NAMES } from '../fields.ts';
+
+const LOOPBACK = fromDotted('127.0.0.1');
+const METADATA = fromDotted('169.254.169.254');
+
+/** Forbidden addresses as a URL can write them, and text that is no URL to fetch. Nothing is resolved for any of these. */
+export function spellingAttacks({ canary, admin, program, origin }: AttackWorld): readonly Attack[] {
+  const port = String(canary);
+  const own = program.base;
+  const ownHost = new URL(own).host;
+  const four = [LOOPBACK, fromDotted('127.0.0.2'), METADATA, fromDotted('10.0.0.1'), 0n];
+  const carried = Object.values(CARRIERS).flatMap((carry) =>
+    [LOOPBACK, METADATA].flatMap((it) => spellings6(carry(it))),
+  );
+  return [
+    ...attacks(
+      'spellings of forbidden IPv4 addresses',
+      ['unreached', 'address'],
+      four.flatMap((value) => spellings4(value).map((host) => `http://${host}:${port}/`)),
+    ),
+    ...attacks(
+      'spellings of forbidden IPv6 addresses',
+      ['unreached'],
+      [...spellings6(1n), ...spellings6(0n), ...carried].map((host) => `http://[${host}]:${port}/`),
+    ),
+    ...attacks('every forbidden block, first and last', ['unreached'], BLOCKS.flatMap(edges)),
+    ...attacks(
+      'addresses that are none',
+      ['address'],
+      BROKEN_HOSTS.map((host) => `http://${host}/`),
+    ),
+    ...attacks(
+      'forbidden names',
+      ['unreached'],
+      FORBIDDEN_NAMES.flatMap((host) => [`http://${host}:${port}/`, `https://${host}/`]),
+    ),
+    ...attacks(
+      'schemes',
+      ['address', 'unknown', 'own', 'upstream'],
+      [
+        ...SCHEMES,
+        ...['gopher', 'ftp', 'dict', 'ws', 'wss', 'tftp', 'ldap'].map((scheme) => `${scheme}://127.0.0.1:${port}/`),
+      ],
+    ),
+    ...attacks('slashes, white space and controls', ['address', 'own'], malformed(`127.0.0.1:${port}`)),
+    ...attacks('user names', ['address'], withUsers(`127.0.0.1:${port}`, origin.host)),
+    ...attacks(
+      'ports',
+      ['address'],
+      [
+        ...PORTS.map((each) => `http://a.example:${each}/`),
+        ...[22, 25, 110, 3306, 5432, 6379, 9200, 11_211, 27_017].map((each) => `http://127.0.0.1:${String(each)}/`),
+      ],
+    ),
+    ...attacks(
+      'ports of the program itself',
+      ['unreached', 'port'],
+      [
+        `http://127.0.0.1:${String(admin)}/metrics`,
+        `http://127.1:${String(admin)}/metrics`,
+        `http://[::ffff:127.0.0.1]:${String(admin)}/metrics`,
+        ...[program.config.tasks.http, program.config.billing.http, program.config.media.http].map(
+          (host) => `http://${host}/metrics`,
+        ),
+      ],
+    ),
+    ...attacks(
+      'length',
+      ['address'],
+      [
+        `http://a.example/${'x'.repeat(4080)}`,
+        `http://a.example/${'ä'.repeat(700)}`,
+        `http://${'a'.repeat(5000)}.example`,
+        `http://a.example/?${'"'.repeat(1360)}`,
+      ],
+    ),
+    ...attacks(
+      'addresses of this service',
+      ['own', 'address'],
+      [
+        `${own}/`,
+        `${own}/v1/models`,
+        `${own}/metrics`,
+        `${own}/v1/videos`,
+        `${own}/ximg/../v1/models`,
+        `${own}/ximg/%2e%2e/v1/models`,
+        `${own}/v1/videos/../../metrics`,
+        `${own}//v1/videos/x/content`,
+        `http://user@${ownHost}/v1/models`,
+        '/v1/models',
+        '/metrics',
+        '/ximg/../metrics',
+        '//127.0.0.1/',
+        '/\\127.0.0.1/',
+      ],
+    ),
+    ...attacks(
+      'unknown results of this service',
+      ['unknown'],
+      [
+        `${own}/v1/videos/task_00000000000000000000000000/content`,
+        '/v1/videos/task_00000000000000000000000000/content',
+        '/v1/videos/1/content?x=http://127.0.0.1/',
+        '/ximg/vid_00000000000000000000000000000000.mp4',
+        `${own}/ximg/prv_00000000000000000000000000000000.png`,
+      ],
+    ),
+    ...FIELD_NAMES.flatMap((field) => attacks('every field', ['unreached', 'address'], core(port), field)),
+  ];
+}
+
+function edges(block: (typeof BLOCKS)[number]): readonly string[] {
+  const write = (value: bigint): string => (block.version === 4 ? toDotted(value) : `[${toGroups(value)}]`);
+  const scheme = block.first % 2n === 0n ? 'http' : 'https';
+  return [block.first, block.last].map((value) => `${scheme}://${write(value)}/latest/meta-data/`);
+}
+
+/** What each field is tried with. */
+const core = (port: string): readonly string[] => [
+  `http://127.0.0.1:${port}/`,
+  `https://127.0.0.1:${port}/`,
+  `http://[::1]:${port}/`,
+  `http://localhost:${port}/`,
+  `http://2130706433:${port}/`,
+  `http://[::ffff:7f00:1]:${port}/`,
+  'http://169.254.169.254/latest/meta-data/',
+  `http://a@127.0.0.1:${port}/`,
+  'file:///etc/passwd',
+  `http:\\\\127.0.0.1:${port}/`,
+  `http://loopback.attack.example:${port}/`,
+];
+
+const BROKEN_HOSTS = [
+  '[',
+  '[]',
+  '[::1',
+  '::1',
+  '[127.0.0.1]',
+  '127.0.0.1]',
+  '[::1]x',
+  '[v1.a]',
+  '[fe80::1%25eth0]',
+  '[fe80::1%eth0]',
+  '[::1%25lo]',
+  '[::1%lo]',
+  '[::127.1]',
+  '[::ffff:127.0.0.1.]',
+  '[::ffff:0x7f.0.0.1]',
+  '[0:0:0:0:0:0:0:0:1]',
+  '[:::1]',
+  '[::12345]',
+  '1.2.3.4.5',
+  '256.0.0.1',
+  '127.0.0.256',
+  '0x100000000',
+  '4294967296',
+  '127.0.0.08',
+  '0x7g.1',
+  'a.0x1',
+  '127.0.0.1%00',
+  'localhost%00.a.example',
+  '127.0.0.1%0d%0aHost:%20a.example',
+  'a%',
+  'a%2fb.example',
+  'a<b.example',
+  'a|b.example',
+  'a^b.example',
+];
+
+const FORBIDDEN_NAMES = [
+  'localhost',
+  'LOCALHOST',
+  'localhost.',
+  'localhost..',
+  'lo\u00adcalhost',
+  'loc\u200bal\u2060host',
+  'ｌｏｃａｌｈｏｓｔ',
+  'ⓛⓞⓒⓐⓛⓗⓞⓢⓣ',
+  '𝗅𝗈𝖼𝖺𝗅𝗁𝗈𝗌𝗍',
+  'loc%61lhost',
+  '%6c%6f%63%61%6c%68%6f%73%74',
+  'localhost%2e',
+  'localhost。',
+  'a.localhost',
+  'a.localhoſt',
+  'ip6-localhost',
+  'localhost.localdomain.local',
+  'intranet',
+  'a。',
+  'a..example',
+  '.a.example',
+  'a.example..',
+  'metadata',
+  'kubernetes',
+  'kubernetes.default.svc.cluster.local',
+  'metadata.google.internal',
+  'metadata.google.internal.',
+  'METADATA.GOOGLE.INTERNAL',
+  'metadata.google.ⓘnternal',
+  'printer.local',
+  'printer．ｌｏｃａｌ',
+  'router.lan',
+  'x.home.arpa',
+  '1.0.0.127.in-addr.arpa',
+  'ipv4only.arpa',
+  'x.onion',
+  'x.i2p',
+  'x.invalid',
+];
+
+const SCHEMES = [
+  'file:///etc/passwd',
+  'FILE:///etc/passwd',
+  'file://localhost/etc/passwd',
+  'ftp://a.example/',
+  'gopher://a.example:70/_x',
+  'dict://a.example:2628/',
+  'jar:http://a.example!/',
+  'netdoc:///etc/passwd',
+  'php://filter',
+  'javascript:alert(1)',
+  'blob:http://a.example/1',
+  'view-source:http://a.example',
+  'about:blank',
+  'unix:/var/run/docker.sock',
+  'http+unix://%2fvar%2frun/',
+  'mailto:a@a.example',
+  'feed:http://a.example',
+  'asset://asset-1',
+  'mm_file://123',
+  's3://bucket/key',
+  'url:http://a.example',
+  'httpx://a.example',
+  'http\u200b://a.example',
+  '://a.example',
+  'https//a.example',
+  'http;//a.example',
+  'a.example',
+  ' ',
+  '?',
+  '#',
+  'data:text/html,<b>',
+  'data:,http://127.0.0.1/',
+  'data:image/png,abc',
+  'data:;base64,AAAA',
+];
+
+const malformed = (host: string): readonly string[] => [
+  `http:${host}/`,
+  `http:/${host}/`,
+  `http:///${host}/`,
+  `http:////${host}/`,
+  `http:\\\\${host}/`,
+  `http:/\\${host}/`,
+  `http:\\/${host}/`,
+  `http://\\${host}/`,
+  `http://a.example\\@${host}/`,
+  ` http://${host}/`,
+  `http://${host}/ `,
+  `\thttp://${host}/`,
+  `ht\ttp://${host}/`,
+  `http\n://${host}/`,
+  `http://127.0.\t0.1/`,
+  `http://${host}/\r\nHost: a.example`,
+  `http://${host}\r\n/`,
+  `http://a.example\r\n\r\nGET http://${host}/ HTTP/1.1\r\n`,
+  `http://${host}/\u0000`,
+  `http://${host}/\u0085`,
+  `http://${host}/\u00a0`,
+  `http://${host}\u2028/`,
+  `\ufeffhttp://${host}/`,
+  `http://${host}/\u3000`,
+  `http://a b.example/`,
+  `http://${host}/a b`,
+  `http://${host}/\\x`,
+  `http://\ud800.example/`,
+  'http://',
+  'https://',
+  'http://?x',
+  'http://#x',
+  'http://:80/',
+  `//${host}/`,
+  `\\\\${host}\\x`,
+];
+
+const withUsers = (bad: string, good: string): readonly string[] => [
+  `http://user@${bad}/`,
+  `http://user:pass@${bad}/`,
+  `http://:pass@${bad}/`,
+  `http://@${bad}/`,
+  `http://:@${bad}/`,
+  `http://@@${bad}/`,
+  `http://${good}@${bad}/`,
+  `http://${good}%2f@${bad}/`,
+  `http://${good}%23@${bad}/`,
+  `http://${good}#@${bad}@x`.replace('#', '%23'),
+  `http://127.0.0.1%3a80@${bad}/`,
+  `http://[::1]@${bad}/`,
+  `http://ａ＠${good}@${bad}/`,
+  `http://a.example;@${bad}/`,
+  `http://a.example&@${bad}/`,
+  `http://user@${good}/`,
+  `http://user:pass@${good}/0`,
+];
+
+const PORTS = [
+  '0',
+  '22',
+  '25',
+  '81',
+  '444',
+  '6379',
+  '8080',
+  '65535',
+  '65536',
+  '99999999999',
+  '-80',
+  '+80',
+  '80:80',
+  '80a',
+  '0x50',
+  '%38%30',
+  '8０',
+];
