@@ -4,8 +4,8 @@ import { parseAmount } from './domain/money.ts';
 import type { Nanos } from './domain/money.ts';
 import { isKeyOf } from './domain/usage.ts';
 import type { TermsEntry } from './domain/price-terms.ts';
-import type { AccountEntry, TokenEntry } from './operations/put-accounts.ts';
-import type { PriceEntry } from './store/price-store.ts';
+import type { AccountEntry, TokenEntry } from './operations/accounts/put-accounts.ts';
+import type { PriceEntry } from './store/prices/price-store.ts';
 
 export { billingSchema } from './config-schema.ts';
 

@@ -4,8 +4,8 @@ import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { Usage } from '@reelgate/proto/tasks/v1/task';
 import type { TaskFinishedSchema } from '@reelgate/proto/tasks/v1/task_events';
 import type { BillingDeps } from '../operations/deps.ts';
-import { releaseHold } from '../operations/release-hold.ts';
-import { settleHold } from '../operations/settle-hold.ts';
+import { releaseHold } from '../operations/holds/release-hold.ts';
+import { settleHold } from '../operations/holds/settle-hold.ts';
 
 type Deps = Pick<BillingDeps, 'holds' | 'clock' | 'measures' | 'log' | 'overrunFactor'>;
 

@@ -1,15 +1,15 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { NewId, Random } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
-import type { Measures } from '../measures.ts';
-import type { AccountStore } from '../store/account-store.ts';
-import type { CallStore } from '../store/call-store.ts';
-import type { HoldStore } from '../store/hold-store.ts';
-import type { LedgerAudit } from '../store/ledger-audit.ts';
-import type { PriceStore } from '../store/price-store.ts';
-import type { TokenStore } from '../store/token-store.ts';
-import type { UsageStore } from '../store/usage-store.ts';
-import type { HashKey } from './hash-key.ts';
+import type { Measures } from '../billing-metrics.ts';
+import type { AccountStore } from '../store/accounts/account-store.ts';
+import type { CallStore } from '../store/calls/call-store.ts';
+import type { HoldStore } from '../store/holds/hold-store.ts';
+import type { LedgerAudit } from '../store/ledger/ledger-audit.ts';
+import type { PriceStore } from '../store/prices/price-store.ts';
+import type { TokenStore } from '../store/tokens/token-store.ts';
+import type { UsageStore } from '../store/usage/usage-store.ts';
+import type { HashKey } from './tokens/hash-key.ts';
 
 /** What the operations stand on; each takes the part that it needs. */
 export interface BillingDeps {

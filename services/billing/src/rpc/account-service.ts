@@ -2,12 +2,19 @@ import { AccountService } from '@reelgate/proto/billing/v1/account_service';
 import { assertOwner } from '@reelgate/platform/rpc/access';
 import { bind } from '@reelgate/platform/rpc/service';
 import type { Binding } from '@reelgate/platform/rpc/service';
-import { createToken } from '../operations/create-token.ts';
-import { creditAccount } from '../operations/credit-account.ts';
+import { createToken } from '../operations/tokens/create-token.ts';
+import { creditAccount } from '../operations/accounts/credit-account.ts';
 import type { BillingDeps } from '../operations/deps.ts';
-import { findAccount } from '../operations/find-account.ts';
-import { revokeToken } from '../operations/revoke-token.ts';
-import { fromWireLimits, fromWireTime, limitText, toWireAccount, toWireContract, toWireToken } from './mapping.ts';
+import { findAccount } from '../operations/accounts/find-account.ts';
+import { revokeToken } from '../operations/tokens/revoke-token.ts';
+import {
+  fromWireLimits,
+  fromWireTime,
+  limitText,
+  toWireAccount,
+  toWireContract,
+  toWireToken,
+} from './billing-mapping.ts';
 
 const TOKENS_MAX = 10_000;
 

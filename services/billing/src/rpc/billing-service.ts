@@ -2,17 +2,17 @@ import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import { assertOwner } from '@reelgate/platform/rpc/access';
 import { bind } from '@reelgate/platform/rpc/service';
 import type { Binding } from '@reelgate/platform/rpc/service';
-import { authenticate } from '../operations/authenticate.ts';
-import { checkHold } from '../operations/check-hold.ts';
+import { authenticate } from '../operations/tokens/authenticate.ts';
+import { checkHold } from '../operations/holds/check-hold.ts';
 import type { BillingDeps } from '../operations/deps.ts';
-import { extendHold } from '../operations/extend-hold.ts';
-import { findPrincipal } from '../operations/find-principal.ts';
-import { getHold } from '../operations/get-hold.ts';
-import { placeHold } from '../operations/place-hold.ts';
-import { quotePrice } from '../operations/quote-price.ts';
-import { releaseHold } from '../operations/release-hold.ts';
-import { settleHold } from '../operations/settle-hold.ts';
-import { settlementOf } from '../operations/settlement-of.ts';
+import { extendHold } from '../operations/holds/extend-hold.ts';
+import { findPrincipal } from '../operations/tokens/find-principal.ts';
+import { getHold } from '../operations/holds/get-hold.ts';
+import { placeHold } from '../operations/holds/place-hold.ts';
+import { quotePrice } from '../operations/prices/quote-price.ts';
+import { releaseHold } from '../operations/holds/release-hold.ts';
+import { settleHold } from '../operations/holds/settle-hold.ts';
+import { settlementOf } from '../operations/holds/settlement-of.ts';
 import {
   fromWireFacts,
   requireText,
@@ -21,7 +21,7 @@ import {
   toWirePrincipal,
   toWireQuote,
   toWireSettlement,
-} from './mapping.ts';
+} from './billing-mapping.ts';
 
 /** From wire, operation, to wire. */
 export function billingService(deps: BillingDeps): Binding {

@@ -8,12 +8,12 @@ import { CallService } from '@reelgate/proto/billing/v1/call_service';
 import type { CallOrder, PlacedCallSchema, RefusedCallSchema } from '@reelgate/proto/billing/v1/call_service';
 import { BATCH_CALLS_MAX } from '../domain/call.ts';
 import type { BillingDeps } from '../operations/deps.ts';
-import { placeCalls } from '../operations/place-calls.ts';
-import type { CallRequest, Placed } from '../operations/place-calls.ts';
-import { settleCalls } from '../operations/settle-calls.ts';
-import { badField } from '../refusals.ts';
-import { fromWireEnd, fromWireOrder } from './mapping-calls.ts';
-import { toWireQuote, toWireSettlement } from './mapping.ts';
+import { placeCalls } from '../operations/calls/place-calls.ts';
+import type { CallRequest, Placed } from '../operations/calls/place-calls.ts';
+import { settleCalls } from '../operations/calls/settle-calls.ts';
+import { badField } from '../billing-refusals.ts';
+import { fromWireEnd, fromWireOrder } from './call-mapping.ts';
+import { toWireQuote, toWireSettlement } from './billing-mapping.ts';
 
 const LEFT_OUT = 'a call was left without an answer';
 

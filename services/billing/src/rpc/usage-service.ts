@@ -5,9 +5,9 @@ import { UsageGroup as WireGroup, UsageService } from '@reelgate/proto/billing/v
 import type { UsageSchema } from '@reelgate/proto/billing/v1/usage_service';
 import type { Quantities, UsageGroup } from '../domain/usage.ts';
 import type { BillingDeps } from '../operations/deps.ts';
-import { getUsage } from '../operations/get-usage.ts';
-import { badField } from '../refusals.ts';
-import { fromWireTime, requireText } from './mapping.ts';
+import { getUsage } from '../operations/usage/get-usage.ts';
+import { badField } from '../billing-refusals.ts';
+import { fromWireTime, requireText } from './billing-mapping.ts';
 
 const GROUPS: Readonly<Record<WireGroup, UsageGroup | undefined>> = {
   [WireGroup.UNSPECIFIED]: undefined,

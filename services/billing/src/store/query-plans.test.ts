@@ -6,9 +6,9 @@ import type { Call, CallEnd } from '../domain/call.ts';
 import { decideCall } from '../domain/call.ts';
 import { openBilling, order, temporaryPlace } from '../../testing/open-billing.ts';
 import type { Place, TestBilling } from '../../testing/open-billing.ts';
-import { sqlCallStore } from './sql-call-store.ts';
-import { sqlTokenStore } from './sql-token-store.ts';
-import { sqlUsageStore } from './sql-usage-store.ts';
+import { sqlCallStore } from './calls/sql-call-store.ts';
+import { sqlTokenStore } from './tokens/sql-token-store.ts';
+import { sqlUsageStore } from './usage/sql-usage-store.ts';
 
 const TABLES = 'calls|holds|usage_hours|ledger_lines|financial_events|tokens|accounts';
 const CALLS = 300;

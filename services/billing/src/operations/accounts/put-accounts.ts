@@ -1,0 +1,98 @@
+import { newKey } from '@reelgate/platform/ids';
+import { Secret } from '@reelgate/platform/secret';
+import { SERVICE_ACTOR, initialCreditKey } from '../../domain/ledger.ts';
+import type { Nanos } from '../../domain/money.ts';
+import type { TokenLimits } from '../../domain/token.ts';
+import type { BillingDeps } from '../deps.ts';
+import { KEY_BYTES, KEY_PREFIX } from '../tokens/create-token.ts';
+
+export interface TokenEntry {
+  /** Undefined: a key is made, once. */
+  readonly key: Secret | undefined;
+  readonly name: string;
+  readonly models: readonly string[];
+  readonly limit: Nanos | undefined;
+  readonly expiresAt: number | undefined;
+  readonly limits: TokenLimits;
+}
+
+export interface AccountEntry {
+  readonly id: string;
+  readonly currency: string;
+  readonly credit: Nanos;
+  readonly tokens: readonly TokenEntry[];
+}
+
+export interface NewKey {
+  readonly account: string;
+  readonly key: Secret;
+}
+
+type Deps = Pick<BillingDeps, 'accounts' | 'tokens' | 'hashKey' | 'clock' | 'newId' | 'random' | 'log'>;
+
+/**
+ * Makes the accounts and tokens of the configuration that are not there yet; what is there is never changed. Gives the keys that were
+ * made. Without `makeKeys` a token without a key is left for later, since nobody could be shown its key.
+ */
+export async function putAccounts(
+  deps: Deps,
+  entries: readonly AccountEntry[],
+  { makeKeys }: { readonly makeKeys: boolean },
+): Promise<NewKey[]> {
+  const keys: NewKey[] = [];
+  for (const entry of entries) {
+    const { id: accountId, currency, credit: amount } = entry;
+    const isMade = await deps.accounts.create({
+      key: initialCreditKey(accountId),
+      accountId,
+      currency,
+      amount,
+      reason: 'the credit of the configuration',
+      actor: SERVICE_ACTOR,
+      at: deps.clock.now(),
+    });
+    if (isMade) deps.log.info({ account: accountId, currency }, 'an account was made');
+    keys.push(...(await putTokens(deps, entry, makeKeys)));
+  }
+  return keys;
+}
+
+async function putTokens(deps: Deps, { id: account, tokens }: AccountEntry, makeKeys: boolean): Promise<NewKey[]> {
+  const made: NewKey[] = [];
+  let keyless = 0;
+  for (const entry of tokens) {
+    const place = entry.name === '' ? String(keyless) : entry.name;
+    if (entry.key === undefined && entry.name === '') keyless += 1;
+    if (entry.key !== undefined) {
+      await insert(deps, account, entry, { key: entry.key, origin: undefined });
+    } else if (makeKeys) {
+      const key = new Secret(newKey(KEY_PREFIX, KEY_BYTES, deps.random));
+      if (await insert(deps, account, entry, { key, origin: `${account}:${place}` })) made.push({ account, key });
+    } else {
+      deps.log.warn({ account }, 'a token without a key is only made at a start');
+    }
+  }
+  return made;
+}
+
+function insert(
+  { tokens, hashKey, newId, clock }: Deps,
+  accountId: string,
+  entry: TokenEntry,
+  { key, origin }: { key: Secret; origin: string | undefined },
+): Promise<boolean> {
+  const { name, models, limit, expiresAt, limits } = entry;
+  const token = {
+    id: newId('token'),
+    accountId,
+    name,
+    models,
+    limit,
+    limits,
+    used: 0n,
+    createdAt: clock.now(),
+    expiresAt,
+    revokedAt: undefined,
+  };
+  return tokens.insert({ token, keyHash: hashKey(key.reveal()), origin });
+}

@@ -1,0 +1,19 @@
+import { settleCalls } from './settle-calls.ts';
+import type { BillingDeps } from '../deps.ts';
+
+const LAPSES_MAX = 500;
+
+/** One pass: charges calls that nobody settled before their time was over as they are held; gives how many. */
+export async function lapseCalls(
+  deps: Pick<BillingDeps, 'calls' | 'clock' | 'newId' | 'measures' | 'log' | 'overrunFactor'>,
+): Promise<number> {
+  const ids = await deps.calls.lapsed(deps.clock.now(), LAPSES_MAX);
+  if (ids.length === 0) return 0;
+  await settleCalls(deps, new Map(ids.map((id) => [id, { basis: 'hold' }])));
+  deps.measures.callLapse(ids.length);
+  deps.log.warn(
+    { calls: ids.length, first: ids[0] },
+    'calls that nobody settled in time were charged as they were held',
+  );
+  return ids.length;
+}

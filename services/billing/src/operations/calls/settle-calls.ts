@@ -1,0 +1,49 @@
+import { decideCall } from '../../domain/call.ts';
+import type { CallCharge, CallEnd } from '../../domain/call.ts';
+import type { Settlement } from '../../domain/hold.ts';
+import { formatAmount } from '../../domain/money.ts';
+import type { EndOutcome } from '../../store/calls/call-store.ts';
+import type { BillingDeps } from '../deps.ts';
+
+type Deps = Pick<BillingDeps, 'calls' | 'clock' | 'newId' | 'measures' | 'log' | 'overrunFactor'>;
+
+/** Ends the calls, all of them in one transaction. Each gets its settlement, the first one if it had ended; undefined: it was never placed. */
+export async function settleCalls(
+  deps: Deps,
+  ends: ReadonlyMap<string, CallEnd>,
+): Promise<ReadonlyMap<string, Settlement | undefined>> {
+  const at = deps.clock.now();
+  const outcomes = await deps.calls.end({
+    batchId: deps.newId('batch'),
+    at,
+    ends,
+    decide: (call, terms, end) => decideCall(call, terms, end, deps.overrunFactor),
+  });
+  return new Map(
+    [...outcomes].map(([id, outcome]) => {
+      note(deps, id, outcome);
+      return [id, outcome.story?.settlement ?? unplaced(ends.get(id), at)];
+    }),
+  );
+}
+
+/** A release of what was not there keeps it from being placed. */
+function unplaced(end: CallEnd | undefined, at: number): Settlement | undefined {
+  return end?.basis === 'released' ? { amount: 0n, basis: 'released', at } : undefined;
+}
+
+function note({ measures, log }: Deps, callId: string, { story, charge }: EndOutcome): void {
+  measures.callEnd(charge?.basis ?? (story === undefined ? 'absent' : 'repeated'));
+  if (charge !== undefined && isOverrun(charge)) {
+    measures.callOverrun();
+    log.warn(
+      { callId, basis: charge.basis, charged: formatAmount(charge.amount), uncharged: formatAmount(charge.uncharged) },
+      'the usage of a call is far above its hold: a part of it was not charged',
+    );
+  }
+}
+
+/** What an estimate comes to above the hold was only guessed. */
+function isOverrun({ basis, uncharged }: CallCharge): boolean {
+  return basis === 'usage' && uncharged > 0n;
+}

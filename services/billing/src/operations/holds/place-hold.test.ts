@@ -1,0 +1,188 @@
+import { expect, test } from '@jest/globals';
+import { Basis } from '@reelgate/proto/billing/v1/hold';
+import { CENT, DOLLAR, books, expectSound } from '../../../testing/books.ts';
+import { describeOnEngines } from '../../../testing/describe-on-engines.ts';
+import { PRICES, aConfig, order } from '../../../testing/open-billing.ts';
+
+describeOnEngines('a hold', (open) => {
+  test('reserves the amount of its facts under the contract of the day', async () => {
+    const on = await open();
+
+    const { hold } = await on.billing.placeHold(order(on, 'task_1', { images: 6n }));
+
+    expect(hold).toMatchObject({
+      taskId: 'task_1',
+      accountId: 'demo',
+      tokenId: on.tokenId,
+      amountNanos: 44n * CENT,
+      currency: 'USD',
+      contract: 'Alpha-H3',
+      version: 1,
+    });
+    expect(hold?.facts).toMatchObject({ priceKey: 'Alpha-H3', resolution: '768P', seconds: 5n, images: 6n });
+    expect(await books(on)).toEqual({ balance: 100n * DOLLAR, held: 44n * CENT, used: 44n * CENT });
+    await expectSound(on);
+  });
+
+  test('is placed once, whatever the second call says', async () => {
+    const on = await open();
+    const { hold: first } = await on.billing.placeHold(order(on, 'task_1'));
+    await on.service.reload(aConfig({ prices: {} }));
+
+    const { hold: second } = await on.billing.placeHold(order(on, 'task_1', { seconds: 15n }));
+
+    expect(second).toEqual(first);
+    expect(await books(on)).toMatchObject({ held: 40n * CENT });
+  });
+
+  test('is refused when the balance does not cover it, and leaves nothing', async () => {
+    const on = await open(aConfig({ credit: '0.79' }));
+    await on.billing.placeHold(order(on, 'task_1'));
+
+    await expect(on.billing.placeHold(order(on, 'task_2'))).rejects.toMatchObject({
+      kind: 'exhausted',
+      reason: 'insufficient_quota',
+      retryAfterMs: undefined,
+      message: expect.stringContaining('0.39 USD'),
+    });
+
+    expect(await books(on)).toEqual({ balance: 79n * CENT, held: 40n * CENT, used: 40n * CENT });
+    await expect(on.billing.getHold({ taskId: 'task_2' })).rejects.toMatchObject({
+      kind: 'not_found',
+      reason: 'hold_not_found',
+    });
+    await expectSound(on);
+  });
+
+  test('may take the balance to the last billionth', async () => {
+    const on = await open(aConfig({ credit: '0.4' }));
+
+    await on.billing.placeHold(order(on, 'task_1'));
+
+    expect(await books(on)).toMatchObject({ balance: 40n * CENT, held: 40n * CENT });
+  });
+
+  test('is refused when the limit of the token does not cover it', async () => {
+    const on = await open(aConfig({ token: { limit: '0.70' } }));
+    await on.billing.placeHold(order(on, 'task_1'));
+
+    await expect(on.billing.placeHold(order(on, 'task_2'))).rejects.toMatchObject({
+      kind: 'exhausted',
+      reason: 'insufficient_quota',
+      message: expect.stringContaining('0.3 USD'),
+    });
+
+    await on.billing.releaseHold({ taskId: 'task_1' });
+    await on.billing.placeHold(order(on, 'task_3'));
+    expect(await books(on)).toMatchObject({ used: 40n * CENT });
+  });
+
+  test('is refused without a contract, without a word of what is inside', async () => {
+    const on = await open(aConfig({ prices: { 'Alpha-H3': PRICES['Alpha-H3'] } }));
+
+    await expect(
+      on.billing.placeHold(order(on, 'task_1', { priceKey: 'Alpha-H3__regeneration' })),
+    ).rejects.toMatchObject({
+      kind: 'invalid',
+      reason: 'model_price_error',
+      field: undefined,
+      message: 'no price is set for this model and operation',
+    });
+    await expect(on.billing.placeHold(order(on, 'task_1', { resolution: '1080P' }))).rejects.toMatchObject({
+      reason: 'model_price_error',
+    });
+    expect(await books(on)).toMatchObject({ held: 0n });
+  });
+
+  test('of an explicit zero is a hold like any other', async () => {
+    const on = await open(aConfig({ credit: '0', prices: { 'Alpha-H3__regeneration': { per_second: '0' } } }));
+    const free = order(on, 'task_1', { priceKey: 'Alpha-H3__regeneration' });
+
+    await on.billing.placeHold(free);
+    await on.billing.settleHold({ taskId: 'task_1', totalSeconds: 8n });
+
+    const { settlement, lines } = await on.billing.getHold({ taskId: 'task_1' });
+    expect(settlement).toMatchObject({ amountNanos: 0n, basis: Basis.USAGE });
+    expect(lines.map(({ eventKey }) => eventKey)).toEqual([
+      'hold:task_1',
+      'hold:task_1',
+      'settle:task_1',
+      'settle:task_1',
+      'settle:task_1',
+    ]);
+    await expectSound(on);
+  });
+
+  test("is never placed by a token that has ended, or that is another account's", async () => {
+    const on = await open();
+    await on.accounts.revokeToken({ id: on.tokenId });
+
+    await expect(on.billing.placeHold(order(on, 'task_1'))).rejects.toMatchObject({
+      kind: 'forbidden',
+      reason: 'token_disabled',
+    });
+    await expect(on.billing.placeHold({ ...order(on, 'task_1'), tokenId: 'token_x' })).rejects.toMatchObject({
+      kind: 'not_found',
+      reason: 'token_not_found',
+    });
+    await expect(on.billing.placeHold({ ...order(on, 'task_1'), accountId: 'other' })).rejects.toMatchObject({
+      kind: 'not_found',
+      reason: 'account_not_found',
+    });
+    expect(await books(on)).toMatchObject({ held: 0n, used: 0n });
+  });
+
+  test('is not shown to another account that names its task', async () => {
+    const value = aConfig();
+    const on = await open({
+      ...value,
+      accounts: [...value.accounts, { id: 'other', currency: 'EUR', credit: '1', tokens: [] }],
+    });
+    await on.billing.placeHold(order(on, 'task_1'));
+    const { token } = await on.accounts.createToken({ accountId: 'other', models: ['*'] });
+
+    await expect(
+      on.billing.placeHold({ ...order(on, 'task_1'), accountId: 'other', tokenId: token!.id }),
+    ).rejects.toMatchObject({ kind: 'conflict', reason: 'task_id_taken' });
+  });
+
+  test('a hundred at once never overdraw by one unit', async () => {
+    const on = await open(aConfig({ credit: '20.39' }));
+
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 100 }, (_, index) => on.billing.placeHold(order(on, `task_${index}`))),
+    );
+
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(50);
+    expect(await books(on)).toEqual({ balance: 2039n * CENT, held: 2000n * CENT, used: 2000n * CENT });
+    await expectSound(on);
+  });
+
+  test('a hundred at once never pass the limit of their token', async () => {
+    const on = await open(aConfig({ token: { limit: '4.19' } }));
+
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 100 }, (_, index) => on.billing.placeHold(order(on, `task_${index}`))),
+    );
+
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
+    expect(await books(on)).toMatchObject({ held: 400n * CENT, used: 400n * CENT });
+  });
+
+  test.each(['', 'x'.repeat(257), 'zero\0'])('has no task of the id "%s"', async (taskId) => {
+    const on = await open();
+
+    await expect(on.billing.placeHold(order(on, taskId))).rejects.toMatchObject({ kind: 'invalid', field: 'task_id' });
+    await expect(on.billing.getHold({ taskId })).rejects.toMatchObject({ kind: 'invalid', field: 'task_id' });
+  });
+
+  test('twenty at once for one task are one', async () => {
+    const on = await open();
+
+    const holds = await Promise.all(Array.from({ length: 20 }, () => on.billing.placeHold(order(on, 'task_1'))));
+
+    expect(new Set(holds.map(({ hold }) => hold?.amountNanos))).toEqual(new Set([40n * CENT]));
+    expect(await books(on)).toMatchObject({ held: 40n * CENT });
+    expect((await on.billing.getHold({ taskId: 'task_1' })).lines).toHaveLength(2);
+  });
+});

@@ -1,0 +1,54 @@
+import { isProblem } from '@reelgate/platform/problem';
+import type { Hold, HoldStory } from '../../domain/hold.ts';
+import type { PriceFacts } from '../../domain/price.ts';
+import { measured } from '../../billing-metrics.ts';
+import { takenTaskId, voidedHold } from '../../billing-refusals.ts';
+import type { Outcome } from '../../store/holds/hold-store.ts';
+import type { BillingDeps } from '../deps.ts';
+import { quotePrice } from '../prices/quote-price.ts';
+
+export interface HoldRequest {
+  readonly taskId: string;
+  readonly accountId: string;
+  readonly tokenId: string;
+  readonly facts: PriceFacts;
+}
+
+type Deps = Pick<BillingDeps, 'accounts' | 'prices' | 'holds' | 'clock' | 'measures'>;
+
+/** Reserves the amount of the facts under today's contract, which is frozen with them. The same task again gets the same hold. A caller who leaves before it is durable has none. */
+export async function placeHold(deps: Deps, request: HoldRequest, signal?: AbortSignal): Promise<Hold> {
+  const { hold } = await measured(
+    deps.measures.hold,
+    async () => {
+      const { story, isNew } = await place(deps, request, signal);
+      return { hold: standing(story, request.accountId), isNew };
+    },
+    ({ isNew }) => (isNew ? 'placed' : 'repeated'),
+  );
+  return hold;
+}
+
+async function place(
+  { holds, clock, ...deps }: Deps,
+  request: HoldRequest,
+  signal: AbortSignal | undefined,
+): Promise<Outcome> {
+  try {
+    const { amount, currency, version } = await quotePrice(deps, request.accountId, request.facts);
+    return await holds.place({ ...request, amount, currency, priceVersion: version, placedAt: clock.now() }, signal);
+  } catch (error) {
+    // The price may have gone since the hold was placed; then the hold stands all the same.
+    const story = isProblem(error, 'model_price_error') ? await holds.find(request.taskId) : undefined;
+    if (story === undefined) throw error;
+    return { story, isNew: false };
+  }
+}
+
+/** The hold, where something may be submitted under it: it is this account's, and it has not gone back. */
+function standing(story: HoldStory, accountId: string): Hold {
+  if (story.state === 'void') throw voidedHold();
+  if (story.hold.accountId !== accountId) throw takenTaskId();
+  if (story.state === 'ended' && story.settlement.basis === 'released') throw voidedHold();
+  return story.hold;
+}

@@ -1,0 +1,126 @@
+import { expect, test } from '@jest/globals';
+import { Basis } from '@reelgate/proto/billing/v1/hold';
+import { CENT, DOLLAR, books, expectSound } from '../../../testing/books.ts';
+import { describeOnEngines } from '../../../testing/describe-on-engines.ts';
+import { aConfig, order } from '../../../testing/open-billing.ts';
+
+describeOnEngines('the charge of a task', (open) => {
+  test('by usage takes it out of the hold and gives the rest back', async () => {
+    const on = await open();
+    await on.billing.placeHold(order(on, 'task_1'));
+
+    const { settlement } = await on.billing.settleHold({ taskId: 'task_1', totalSeconds: 4n });
+
+    expect(settlement).toMatchObject({ amountNanos: 32n * CENT, basis: Basis.USAGE });
+    expect(await books(on)).toEqual({ balance: 9968n * CENT, held: 0n, used: 32n * CENT });
+    await expectSound(on);
+  });
+
+  test('by usage above the hold is charged in full, below zero too', async () => {
+    const on = await open(aConfig({ credit: '0.4' }));
+    await on.billing.placeHold(order(on, 'task_1'));
+
+    await on.billing.settleHold({ taskId: 'task_1', totalSeconds: 50n });
+
+    expect(await books(on)).toEqual({ balance: -360n * CENT, held: 0n, used: 400n * CENT });
+    await expect(on.billing.placeHold(order(on, 'task_2'))).rejects.toMatchObject({ reason: 'insufficient_quota' });
+    await expectSound(on);
+  });
+
+  test('waits for a person when usage is far above the hold', async () => {
+    const on = await open();
+    await on.billing.placeHold(order(on, 'task_1'));
+
+    const { settlement } = await on.billing.settleHold({ taskId: 'task_1', totalSeconds: 51n });
+
+    expect(settlement).toMatchObject({ amountNanos: 0n, basis: Basis.DEFERRED });
+    expect(await books(on)).toEqual({ balance: 100n * DOLLAR, held: 40n * CENT, used: 40n * CENT });
+    expect(await on.billing.getHold({ taskId: 'task_1' })).toMatchObject({
+      settlement: { basis: Basis.DEFERRED },
+      deferredAmountNanos: 408n * CENT,
+      lines: { length: 2 },
+    });
+    await expectSound(on);
+
+    const { settlement: confirmed } = await on.billing.settleHold({
+      taskId: 'task_1',
+      totalSeconds: 51n,
+      confirmed: true,
+    });
+
+    expect(confirmed).toMatchObject({ amountNanos: 408n * CENT, basis: Basis.USAGE });
+    expect(await books(on)).toEqual({ balance: 9592n * CENT, held: 0n, used: 408n * CENT });
+    expect((await on.billing.getHold({ taskId: 'task_1' })).deferredAmountNanos).toBeUndefined();
+    await expectSound(on);
+  });
+
+  test('that waits for a person can be a release', async () => {
+    const on = await open();
+    await on.billing.placeHold(order(on, 'task_1'));
+    await on.billing.settleHold({ taskId: 'task_1', totalSeconds: 51n });
+
+    await on.billing.releaseHold({ taskId: 'task_1' });
+
+    expect(await on.billing.settleHold({ taskId: 'task_1', totalSeconds: 5n })).toMatchObject({
+      settlement: { basis: Basis.RELEASED },
+    });
+    expect(await books(on)).toEqual({ balance: 100n * DOLLAR, held: 0n, used: 0n });
+  });
+
+  test.each([2n ** 62n, 2n ** 63n - 1n])('cannot be a charge of %s seconds, confirmed or not', async (totalSeconds) => {
+    const on = await open();
+    await on.billing.placeHold(order(on, 'task_1'));
+
+    expect(await on.billing.settleHold({ taskId: 'task_1', totalSeconds })).toMatchObject({
+      settlement: { basis: Basis.DEFERRED },
+    });
+    await expect(on.billing.settleHold({ taskId: 'task_1', totalSeconds, confirmed: true })).rejects.toMatchObject({
+      kind: 'invalid',
+      reason: 'amount_out_of_bounds',
+    });
+    expect(await books(on)).toMatchObject({ held: 40n * CENT });
+  });
+
+  test('uses the contract of the hold, not of the day', async () => {
+    const on = await open();
+    await on.billing.placeHold(order(on, 'task_1'));
+    await on.service.reload(aConfig({ prices: {} }));
+
+    expect(await on.billing.settleHold({ taskId: 'task_1', totalSeconds: 5n })).toMatchObject({
+      settlement: { amountNanos: 40n * CENT },
+    });
+  });
+
+  test.each([
+    ['a context-IR hold without usage stands', 'Alpha-H3__context_ir', {}, 5n * CENT, Basis.HOLD],
+    [
+      'a context-IR hold with tokens',
+      'Alpha-H3__context_ir',
+      { inputTokens: 5664n, outputTokens: 3426n },
+      17_431_200n,
+      Basis.USAGE,
+    ],
+    ['a regeneration without usage', 'Alpha-H3__regeneration', {}, 25n * CENT, Basis.ESTIMATE],
+  ])('%s', async (_what, priceKey, usage, amountNanos, basis) => {
+    const on = await open();
+    await on.billing.placeHold(order(on, 'task_1', { priceKey, resolution: '' }));
+
+    expect((await on.billing.settleHold({ taskId: 'task_1', ...usage })).settlement).toMatchObject({
+      amountNanos,
+      basis,
+    });
+    await expectSound(on);
+  });
+
+  test('cannot be a charge where there was no hold', async () => {
+    const on = await open();
+
+    await expect(on.billing.settleHold({ taskId: 'task_1', totalSeconds: 5n })).rejects.toMatchObject({
+      kind: 'not_found',
+      reason: 'hold_not_found',
+    });
+
+    await on.billing.placeHold(order(on, 'task_1'));
+    expect(await books(on)).toMatchObject({ held: 40n * CENT });
+  });
+});

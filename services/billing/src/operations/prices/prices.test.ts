@@ -1,0 +1,121 @@
+import { expect, test } from '@jest/globals';
+import { CENT } from '../../../testing/books.ts';
+import { describeOnEngines } from '../../../testing/describe-on-engines.ts';
+import { PRICES, aConfig, facts, order } from '../../../testing/open-billing.ts';
+import type { TestBilling } from '../../../testing/open-billing.ts';
+import { sqlPriceStore } from '../../store/prices/sql-price-store.ts';
+
+const put = ({ service }: TestBilling, prices: Record<string, object>): Promise<void> =>
+  service.reload(aConfig({ prices }));
+
+async function versions({ accounts }: TestBilling): Promise<string[]> {
+  return (await accounts.listPrices({})).contracts.map(
+    ({ key, version, current }) => `${key} ${version}${current ? ' current' : ''}`,
+  );
+}
+
+describeOnEngines('a price contract', (open) => {
+  test('gets a new version when its entry changes, and only then', async () => {
+    const on = await open(aConfig({ prices: { a: { per_second: '0.08' }, b: { per_second: '1' } } }));
+
+    await put(on, { b: { per_second: '1.00' }, a: { per_second: '0.09' } });
+    await put(on, { b: { per_second: '1' }, a: { per_second: '0.08' } });
+
+    expect(await versions(on)).toEqual(['a 1', 'a 2', 'a 3 current', 'b 1 current']);
+  });
+
+  test('keeps its terms as they were written, and when they came', async () => {
+    const on = await open(aConfig({ prices: PRICES }));
+
+    const { contracts } = await on.accounts.listPrices({});
+
+    expect(contracts.map(({ termsJson }) => JSON.parse(termsJson))).toEqual([
+      PRICES['Alpha-H3'],
+      PRICES['Alpha-H3__context_ir'],
+      PRICES['Alpha-H3__regeneration'],
+    ]);
+    expect(contracts.map(({ sinceMs }) => Number(sinceMs))).toEqual(Array(3).fill(on.clock.now()));
+  });
+
+  test('that has left the configuration refuses, and is itself again when it comes back', async () => {
+    const on = await open(aConfig({ prices: { 'Alpha-H3': { per_second: '0.08' } } }));
+    const quote = async () => (await on.billing.quotePrice({ accountId: 'demo', facts: facts() })).quote;
+
+    await put(on, {});
+    await expect(quote()).rejects.toMatchObject({ kind: 'invalid', reason: 'model_price_error' });
+    expect(await versions(on)).toEqual(['Alpha-H3 1']);
+
+    await put(on, { 'Alpha-H3': { per_second: '0.08' } });
+    expect(await quote()).toMatchObject({ amountNanos: 40n * CENT, currency: 'USD', contract: 'Alpha-H3', version: 1 });
+  });
+
+  test('is quoted without moving anything', async () => {
+    const on = await open();
+
+    const { quote } = await on.billing.quotePrice({ accountId: 'demo', facts: facts({ images: 7n }) });
+
+    expect(quote).toMatchObject({ amountNanos: 48n * CENT, currency: 'USD', contract: 'Alpha-H3', version: 1 });
+    expect(await on.accounts.verifyLedger({})).toMatchObject({ entries: 2n });
+    await expect(on.billing.quotePrice({ accountId: 'nobody', facts: facts() })).rejects.toMatchObject({
+      kind: 'not_found',
+      reason: 'account_not_found',
+    });
+  });
+
+  test.each([
+    ['no facts', undefined, 'facts'],
+    ['negative seconds', facts({ seconds: -1n }), 'facts.seconds'],
+    ['negative images', facts({ images: -1n }), 'facts.images'],
+    ['an endless key', facts({ priceKey: 'k'.repeat(257) }), 'facts.price_key'],
+  ])('is not quoted with %s', async (_what, wrong, field) => {
+    const on = await open();
+
+    await expect(
+      on.billing.quotePrice({ accountId: 'demo', ...(wrong === undefined ? {} : { facts: wrong }) }),
+    ).rejects.toMatchObject({ kind: 'invalid', field });
+  });
+
+  test('is the same for everybody who starts at the same moment', async () => {
+    const on = await open(aConfig({ prices: {} }));
+    const prices = Object.fromEntries(
+      Array.from({ length: 20 }, (_, index) => [`model-${index}`, { per_second: '1' }]),
+    );
+
+    await Promise.all(Array.from({ length: 5 }, () => put(on, prices)));
+
+    expect(await versions(on)).toEqual(
+      Object.keys(prices)
+        .sort()
+        .map((key) => `${key} 1 current`),
+    );
+  });
+
+  test('that another process has changed is asked for within a second, and a change of this one at once', async () => {
+    const on = await open(aConfig({ prices: { 'Alpha-H3': { per_second: '1' } } }));
+    const elsewhere = sqlPriceStore(on.sql, on.clock);
+    const version = async () => (await on.billing.quotePrice({ accountId: 'demo', facts: facts() })).quote?.version;
+
+    expect(await version()).toBe(1);
+    await elsewhere.put([{ key: 'Alpha-H3', terms: { per_second: '2' } }], on.clock.now());
+    await on.clock.advance(1000);
+    expect(await version()).toBe(2);
+    await put(on, { 'Alpha-H3': { per_second: '3' } });
+    expect(await version()).toBe(3);
+  });
+
+  test('is frozen in its holds', async () => {
+    const on = await open();
+    await on.billing.placeHold(order(on, 'task_1'));
+    await put(on, { 'Alpha-H3': { per_second: '9' } });
+    await on.billing.placeHold(order(on, 'task_2', { seconds: 1n }));
+
+    expect((await on.billing.getHold({ taskId: 'task_1' })).hold).toMatchObject({
+      version: 1,
+      amountNanos: 40n * CENT,
+    });
+    expect((await on.billing.getHold({ taskId: 'task_2' })).hold).toMatchObject({
+      version: 2,
+      amountNanos: 900n * CENT,
+    });
+  });
+});

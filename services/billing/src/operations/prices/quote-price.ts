@@ -1,0 +1,29 @@
+import type { Nanos } from '../../domain/money.ts';
+import { amountOf } from '../../domain/price.ts';
+import type { PriceFacts } from '../../domain/price.ts';
+import { noPrice, unknownAccount } from '../../billing-refusals.ts';
+import type { BillingDeps } from '../deps.ts';
+
+export interface Quote {
+  readonly amount: Nanos;
+  readonly currency: string;
+  readonly contract: string;
+  readonly version: number;
+}
+
+/** The amount of the facts under today's contract; refuses where there is none. Moves nothing. */
+export async function quotePrice(
+  deps: Pick<BillingDeps, 'accounts' | 'prices'>,
+  accountId: string,
+  facts: PriceFacts,
+): Promise<Quote> {
+  const [currency, contract] = await Promise.all([
+    deps.accounts.currencyOf(accountId),
+    deps.prices.current(facts.priceKey),
+  ]);
+  if (currency === undefined) throw unknownAccount('account_id');
+  if (contract === undefined) throw noPrice('no_contract');
+  const amount = amountOf(contract.terms, facts);
+  if (typeof amount === 'string') throw noPrice(amount);
+  return { amount, currency, contract: contract.key, version: contract.version };
+}

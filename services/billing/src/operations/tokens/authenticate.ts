@@ -1,0 +1,26 @@
+import { disabledBecause } from '../../domain/token.ts';
+import type { Token } from '../../domain/token.ts';
+import { measured } from '../../billing-metrics.ts';
+import { disabledToken, unknownKey } from '../../billing-refusals.ts';
+import type { BillingDeps } from '../deps.ts';
+
+/** What a key can be: anything else is not looked up. */
+const KEY = /^[!-~]{8,256}$/;
+
+/** The token of this key; refuses a key that nobody has, and one that has ended. */
+export function authenticate(
+  { tokens, hashKey, clock, measures }: Pick<BillingDeps, 'tokens' | 'hashKey' | 'clock' | 'measures'>,
+  key: string,
+): Promise<Token> {
+  return measured(
+    measures.authentication,
+    async () => {
+      const token = KEY.test(key) ? await tokens.findByKeyHash(hashKey(key)) : undefined;
+      if (token === undefined) throw unknownKey();
+      const disabled = disabledBecause(token, clock.now());
+      if (disabled !== undefined) throw disabledToken(disabled);
+      return token;
+    },
+    () => 'known',
+  );
+}

@@ -1,0 +1,221 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from '@jest/globals';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { Basis } from '@reelgate/proto/billing/v1/hold';
+import { UsageGroup } from '@reelgate/proto/billing/v1/usage_service';
+import { CENT, expectSound } from '../../../testing/books.ts';
+import { CHAT_PRICES, HOUR_MS, callOrder, usedTokens } from '../../../testing/call-orders.ts';
+import { describeOnEngines } from '../../../testing/describe-on-engines.ts';
+import { PRICES, aConfig, order } from '../../../testing/open-billing.ts';
+import type { TestBilling } from '../../../testing/open-billing.ts';
+
+const DAY_MS = 24 * HOUR_MS;
+const START = Date.UTC(2026, 0, 1);
+const MILL = CENT / 10n;
+const config = aConfig({ prices: { ...PRICES, ...CHAT_PRICES }, token: { name: 'main' } });
+
+const statement = (
+  { usage }: TestBilling,
+  groupBy: UsageGroup,
+  [from, to]: readonly [number, number] = [START, START + 30 * DAY_MS],
+) => usage.getUsage({ accountId: 'demo', from: timestampFromMs(from), to: timestampFromMs(to), groupBy });
+
+/** A task and its regeneration on the first day, a call by each of two tokens a day and half an hour later, and much that is not charged. */
+async function aStory(on: TestBilling): Promise<string> {
+  const { token } = await on.accounts.createToken({ accountId: 'demo', name: 'ci', models: ['*'] });
+  await on.billing.placeHold(order(on, 'task_1', { images: 2n }));
+  await on.billing.settleHold({ taskId: 'task_1', totalSeconds: 6n });
+  await on.billing.placeHold(order(on, 'task_2', { priceKey: 'Alpha-H3__regeneration', resolution: '' }));
+  await on.billing.settleHold({ taskId: 'task_2' });
+  await on.billing.placeHold(order(on, 'task_3'));
+  await on.billing.releaseHold({ taskId: 'task_3' });
+  await on.billing.placeHold(order(on, 'task_4'));
+  const lapsesAt = timestampFromMs(START + 30 * DAY_MS);
+  await on.calls.placeCalls({
+    calls: [
+      callOrder(on, 'call_1', { lapsesAt }),
+      callOrder(on, 'call_2', { lapsesAt, tokenId: token!.id }),
+      callOrder(on, 'call_3', { lapsesAt }),
+      callOrder(on, 'call_4', { lapsesAt }),
+    ],
+  });
+  await on.clock.advance(DAY_MS + HOUR_MS / 2);
+  await on.calls.settleCalls({
+    ends: [
+      usedTokens('call_1', 500n, 100n),
+      { ...usedTokens('call_2', 1000n, 0n) },
+      { callId: 'call_3', basis: Basis.RELEASED },
+    ],
+  });
+  return token!.id;
+}
+
+const OF_TASKS = { amountNanos: 73n * CENT, requests: 2n, seconds: 11n, images: 2n, inputTokens: 0n };
+const OF_CALLS = { amountNanos: (19n * MILL) / 10n, requests: 2n, seconds: 0n, inputTokens: 1500n, outputTokens: 100n };
+
+describeOnEngines('a statement', (open) => {
+  test('counts tasks and calls that were charged, by model', async () => {
+    const on = await open(config);
+    await aStory(on);
+
+    const { groups, total, currency, truncated } = await statement(on, UsageGroup.MODEL);
+
+    expect(groups).toMatchObject([
+      { key: 'Alpha-H3', ...OF_TASKS },
+      { key: 'chat', ...OF_CALLS },
+    ]);
+    expect(total).toMatchObject({
+      key: '',
+      amountNanos: OF_TASKS.amountNanos + OF_CALLS.amountNanos,
+      requests: 4n,
+      seconds: 11n,
+      inputTokens: 1500n,
+      outputTokens: 100n,
+      images: 2n,
+    });
+    expect({ currency, truncated }).toEqual({ currency: 'USD', truncated: false });
+    await expectSound(on);
+  });
+
+  test('knows a model by its name in the configuration, underscores and all; one that is gone by what stands before the last two', async () => {
+    const prices = Object.fromEntries(
+      ['my__model', 'my__model__regeneration', 'plain', 'plain__regeneration', 'old__one__regeneration'].map((key) => [
+        key,
+        PRICES['Alpha-H3__regeneration'],
+      ]),
+    );
+    const on = await open({
+      ...aConfig({ prices }),
+      models: { my__model: {} },
+      channels: [{ models: { plain: 'upstream-plain' } }],
+    });
+    for (const [at, priceKey] of Object.keys(prices).entries()) {
+      await on.billing.placeHold(order(on, `task_${at}`, { priceKey, resolution: '' }));
+      await on.billing.settleHold({ taskId: `task_${at}` });
+    }
+
+    expect((await statement(on, UsageGroup.MODEL)).groups.map(({ key, requests }) => [key, requests])).toEqual([
+      ['my__model', 2n],
+      ['old__one', 1n],
+      ['plain', 2n],
+    ]);
+  });
+
+  test('is grouped by the day of the settlement, and by token with its name', async () => {
+    const on = await open(config);
+    const other = await aStory(on);
+
+    expect((await statement(on, UsageGroup.DAY)).groups).toMatchObject([
+      { key: '2026-01-01', ...OF_TASKS },
+      { key: '2026-01-02', ...OF_CALLS },
+    ]);
+    expect((await statement(on, UsageGroup.TOKEN)).groups).toMatchObject([
+      { key: on.tokenId, name: 'main', requests: 3n },
+      { key: other, name: 'ci', requests: 1n, amountNanos: MILL },
+    ]);
+  });
+
+  test.each([
+    ['from the settlement on', [START + DAY_MS + HOUR_MS / 2, START + 2 * DAY_MS], 2n],
+    ['up to the settlement', [START + 1, START + DAY_MS + HOUR_MS / 2], 0n],
+    ['of the first millisecond', [START, START + 1], 2n],
+    ['within one hour', [START + DAY_MS + HOUR_MS / 4, START + DAY_MS + HOUR_MS - 1], 2n],
+    ['across two hours', [START + DAY_MS + HOUR_MS / 4, START + DAY_MS + 2 * HOUR_MS - 1], 2n],
+    ['across all of it, cut at both ends', [START + 1, START + DAY_MS + HOUR_MS / 2 + 1], 2n],
+    ['of whole hours', [START, START + HOUR_MS], 2n],
+  ] as const)('is exact %s', async (_what, span, requests) => {
+    const on = await open(config);
+    await aStory(on);
+
+    expect((await statement(on, UsageGroup.MODEL, span)).total?.requests).toBe(requests);
+  });
+
+  test("shows nobody else's use", async () => {
+    const on = await open({
+      ...config,
+      accounts: [...config.accounts, { id: 'other', currency: 'EUR', credit: '1', tokens: [] }],
+    });
+    await aStory(on);
+    const span = { from: timestampFromMs(START), to: timestampFromMs(START + DAY_MS), groupBy: UsageGroup.DAY };
+
+    expect(await on.usage.getUsage({ accountId: 'other', ...span })).toMatchObject({
+      groups: [],
+      currency: 'EUR',
+      total: { requests: 0n, amountNanos: 0n },
+    });
+    await expect(on.usage.getUsage({ accountId: 'nobody', ...span })).rejects.toMatchObject({
+      kind: 'not_found',
+      reason: 'account_not_found',
+    });
+  });
+
+  test.each([
+    ['no time', { groupBy: UsageGroup.DAY }, 'from'],
+    ['no group', { from: timestampFromMs(START), to: timestampFromMs(START + 1) }, 'group_by'],
+    [
+      'an end before its beginning',
+      { from: timestampFromMs(START), to: timestampFromMs(START), groupBy: UsageGroup.DAY },
+      'to',
+    ],
+    [
+      'more than a year',
+      { from: timestampFromMs(START), to: timestampFromMs(START + 367 * DAY_MS), groupBy: UsageGroup.DAY },
+      'to',
+    ],
+    ['a time before all times', { from: timestampFromMs(-1), to: timestampFromMs(1), groupBy: UsageGroup.DAY }, 'from'],
+  ])('is refused with %s', async (_what, wrong, field) => {
+    const on = await open(config);
+
+    await expect(on.usage.getUsage({ accountId: 'demo', ...wrong })).rejects.toMatchObject({ kind: 'invalid', field });
+  });
+
+  test('never counts an absurd number for more than a thousand million', async () => {
+    const on = await open(aConfig({ prices: { free: { per_second: '0' } } }));
+    for (const taskId of ['task_1', 'task_2', 'task_3']) {
+      await on.billing.placeHold(order(on, taskId, { priceKey: 'free', resolution: '' }));
+      await on.billing.settleHold({ taskId, totalSeconds: 2n ** 62n });
+    }
+
+    expect((await statement(on, UsageGroup.MODEL)).total).toMatchObject({
+      requests: 3n,
+      amountNanos: 0n,
+      seconds: 3_000_000_000n,
+    });
+  });
+
+  test('knows what was settled before there were hours', async () => {
+    const on = await open(config);
+    await on.billing.placeHold(order(on, 'task_1', { images: 2n }));
+    await on.billing.settleHold({ taskId: 'task_1', totalSeconds: 6n });
+    await on.billing.placeHold(order(on, 'task_2', { priceKey: 'Alpha-H3__context_ir', resolution: '' }));
+    await on.clock.advance(HOUR_MS);
+    await on.billing.settleHold({ taskId: 'task_2', inputTokens: 700n, outputTokens: 30n });
+    const counted = await statement(on, UsageGroup.MODEL);
+    await on.sql.write('DELETE FROM usage_hours');
+
+    const [fill] = readFileSync(new URL('../../../migrations/0003_usage.sql', import.meta.url), 'utf8')
+      .split(';')
+      .filter((text) => text.includes('INSERT INTO usage_hours'));
+    await on.sql.write(fill!.replace(/^\s*--.*$/gm, ''));
+
+    expect(await statement(on, UsageGroup.MODEL)).toEqual(counted);
+    expect(counted.total).toMatchObject({
+      requests: 2n,
+      seconds: 6n,
+      inputTokens: 700n,
+      outputTokens: 30n,
+      images: 2n,
+    });
+  });
+
+  test('whose hours are changed by hand is found by the audit', async () => {
+    const on = await open(config);
+    await aStory(on);
+    await on.sql.write('UPDATE usage_hours SET charged_nanos = charged_nanos + 1 WHERE price_key = $1', ['chat']);
+
+    expect(await on.accounts.verifyLedger({})).toMatchObject({
+      ok: false,
+      faults: ['what the account demo has used is not what it was charged'],
+    });
+  });
+});

@@ -1,0 +1,80 @@
+import { DAY_MS, HOUR_MS, NOTHING_USED, addQuantities, hourOf, modelOfKey } from '../../domain/usage.ts';
+import type { Quantities, UsageGroup } from '../../domain/usage.ts';
+import { badField } from '../../billing-refusals.ts';
+import type { UsageQuery } from '../../store/usage/usage-store.ts';
+import type { BillingDeps } from '../deps.ts';
+import { findAccount } from '../accounts/find-account.ts';
+
+const DAYS_MAX = 366;
+const GROUPS_MAX = 1000;
+const TOKENS_MAX = 10_000;
+/** What ends further ahead than clocks differ can be rounded up: nothing is settled there. */
+const AHEAD_MS = 5 * 60_000;
+/** No day beyond the year 9999. */
+const TIME_MAX = 253_402_300_800_000;
+
+export interface UsageLine {
+  /** The model, the day as YYYY-MM-DD, or the token's id. */
+  readonly key: string;
+  readonly name: string;
+  readonly sum: Quantities;
+}
+
+export interface Statement {
+  /** In the order of their keys. */
+  readonly lines: readonly UsageLine[];
+  readonly total: Quantities;
+  readonly currency: string;
+  readonly isTruncated: boolean;
+}
+
+type Deps = Pick<BillingDeps, 'accounts' | 'tokens' | 'usage' | 'models' | 'clock'>;
+
+/** What the account was charged in a time, tasks and calls together; the time of settlement decides, in UTC. */
+export async function getUsage(deps: Deps, query: UsageQuery): Promise<Statement> {
+  assertBounds(query);
+  const { currency } = await findAccount(deps, query.accountId, 'account_id');
+  const to = query.to > deps.clock.now() + AHEAD_MS ? hourOf(query.to + HOUR_MS - 1) : query.to;
+  const sums = await deps.usage.sums({ ...query, to });
+  if (sums === undefined)
+    throw badField('from', 'and to must be whole hours: too much was settled to cut an hour in two');
+  const lines = await linesOf(deps, query, sums);
+  return {
+    lines: lines.slice(0, GROUPS_MAX),
+    total: [...sums.values()].reduce(addQuantities, NOTHING_USED),
+    currency,
+    isTruncated: lines.length > GROUPS_MAX,
+  };
+}
+
+function assertBounds({ from, to }: UsageQuery): void {
+  if (from < 0 || to > TIME_MAX) throw badField('from', 'and to must be times from 1970 to 9999');
+  if (from >= to) throw badField('to', 'must be later than from');
+  if (to - from > DAYS_MAX * DAY_MS) throw badField('to', `must be at most ${String(DAYS_MAX)} days after from`);
+}
+
+async function linesOf(
+  deps: Deps,
+  { accountId, groupBy }: UsageQuery,
+  sums: ReadonlyMap<string, Quantities>,
+): Promise<UsageLine[]> {
+  const names =
+    groupBy === 'token'
+      ? new Map((await deps.tokens.list(accountId, TOKENS_MAX)).map(({ id, name }) => [id, name]))
+      : new Map<string, string>();
+  const models = deps.models();
+  const byKey = new Map<string, Quantities>();
+  for (const [group, sum] of sums) {
+    const key = KEYS[groupBy](group, models);
+    byKey.set(key, addQuantities(byKey.get(key) ?? NOTHING_USED, sum));
+  }
+  return [...byKey]
+    .sort(([left], [right]) => (left < right ? -1 : 1))
+    .map(([key, sum]) => ({ key, name: names.get(key) ?? '', sum }));
+}
+
+const KEYS: Readonly<Record<UsageGroup, (group: string, models: ReadonlySet<string>) => string>> = {
+  model: modelOfKey,
+  token: (id) => id,
+  day: (ms) => new Date(Number(ms)).toISOString().slice(0, 'yyyy-mm-dd'.length),
+};

@@ -1,0 +1,72 @@
+import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
+import { whileAwaited } from '@reelgate/platform/sql/while-awaited';
+import type { Account } from '../../domain/account.ts';
+import { creditEvent } from '../../domain/ledger.ts';
+import type { Credit } from '../../domain/ledger.ts';
+import { TOTAL_NANOS_MAX } from '../../domain/money.ts';
+import type { Nanos } from '../../domain/money.ts';
+import { amountOutOfBounds, unknownAccount } from '../../billing-refusals.ts';
+import type { AccountStore } from './account-store.ts';
+import { recordEvent } from '../ledger/sql-ledger-events.ts';
+
+type Whole = number | bigint;
+type AccountRow = { id: string; currency: string; balance_nanos: Whole; held_nanos: Whole };
+
+const CURRENCIES_KNOWN_MAX = 20_000;
+
+const COLUMNS = 'id, currency, balance_nanos, held_nanos';
+const FIND = `SELECT ${COLUMNS} FROM accounts WHERE id = $1`;
+const INSERT =
+  'INSERT INTO accounts (id, currency, balance_nanos, held_nanos, created_at) VALUES ($1, $2, $3, 0, $4) ON CONFLICT (id) DO NOTHING RETURNING id';
+const ADD = `UPDATE accounts SET balance_nanos = balance_nanos + $1
+  WHERE id = $2 AND balance_nanos + $1 BETWEEN -${TOTAL_NANOS_MAX} AND ${TOTAL_NANOS_MAX} RETURNING ${COLUMNS}`;
+const AMOUNT_OF_EVENT = 'SELECT amount_nanos FROM ledger_lines WHERE event_key = $1 AND book = $2';
+
+export function sqlAccountStore(sql: Sql): AccountStore {
+  const currencies = new Map<string, string>();
+  return {
+    find: (id) => find(sql.read, id),
+    currencyOf: async (id) => {
+      const known = currencies.get(id);
+      if (known !== undefined) return known;
+      const account = await find(sql.read, id);
+      if (currencies.size >= CURRENCIES_KNOWN_MAX) currencies.clear();
+      if (account !== undefined) currencies.set(id, account.currency);
+      return account?.currency;
+    },
+    create: (credit) =>
+      sql.transaction(async (query) => {
+        const made = await query(INSERT, [credit.accountId, credit.currency, credit.amount, credit.at]);
+        if (made.length === 0) return false;
+        if (!(await recordEvent(query, creditEvent(credit))))
+          throw new Error(`${credit.key} is taken, and its account is new`);
+        return true;
+      }),
+    credit: (credit, signal) => sql.transaction((query) => whileAwaited(signal, () => addCredit(query, credit))),
+  };
+}
+
+async function addCredit(query: SqlQuery, credit: Credit): Promise<{ account: Account; amount: Nanos }> {
+  const event = creditEvent(credit);
+  if (!(await recordEvent(query, event))) {
+    const account = await find(query, credit.accountId);
+    const [line] = await query<{ amount_nanos: Whole }>(AMOUNT_OF_EVENT, [event.key, event.postings[0]?.book ?? '']);
+    if (account === undefined || line === undefined) throw unknownAccount('id');
+    return { account, amount: BigInt(line.amount_nanos) };
+  }
+  const [row] = await query<AccountRow>(ADD, [credit.amount, credit.accountId]);
+  if (row === undefined)
+    throw (await find(query, credit.accountId)) === undefined
+      ? unknownAccount('id')
+      : amountOutOfBounds('amount_nanos');
+  return { account: fromRow(row), amount: credit.amount };
+}
+
+async function find(query: SqlQuery, id: string): Promise<Account | undefined> {
+  const [row] = await query<AccountRow>(FIND, [id]);
+  return row && fromRow(row);
+}
+
+function fromRow(row: AccountRow): Account {
+  return { id: row.id, currency: row.currency, balance: BigInt(row.balance_nanos), held: BigInt(row.held_nanos) };
+}

@@ -1,0 +1,129 @@
+import type { SqlValue } from '@reelgate/platform/sql/sql';
+import type { ChargeBasis, Deferral, Hold, HoldStory, Settlement } from '../../domain/hold.ts';
+import type { Nanos } from '../../domain/money.ts';
+
+type Whole = number | bigint;
+
+export type HoldRow = {
+  task_id: string;
+  account_id: string;
+  token_id: string;
+  amount_nanos: Whole;
+  currency: string;
+  price_key: string;
+  price_version: number;
+  resolution: string;
+  seconds: Whole;
+  input_video_seconds: Whole;
+  images: Whole;
+  input_tokens: Whole;
+  output_tokens: Whole;
+  characters: Whole;
+  placed_at: Whole;
+  state: 'open' | 'settled' | 'released';
+  basis: ChargeBasis | null;
+  charged_nanos: Whole | null;
+  ended_at: Whole | null;
+  deferred_at: Whole | null;
+  deferred_nanos: Whole | null;
+};
+
+const FROZEN_COLUMNS = [
+  'task_id',
+  'account_id',
+  'token_id',
+  'amount_nanos',
+  'currency',
+  'price_key',
+  'price_version',
+  'resolution',
+  'seconds',
+  'input_video_seconds',
+  'images',
+  'input_tokens',
+  'output_tokens',
+  'characters',
+  'placed_at',
+];
+
+export const HOLD_COLUMNS = [
+  ...FROZEN_COLUMNS,
+  'state',
+  'basis',
+  'charged_nanos',
+  'ended_at',
+  'deferred_at',
+  'deferred_nanos',
+].join(', ');
+export const INSERT_HOLD = `INSERT INTO holds (${FROZEN_COLUMNS.join(', ')}, state)
+  VALUES (${FROZEN_COLUMNS.map((_, index) => `$${String(index + 1)}`).join(', ')}, 'open')`;
+
+/** In the order of INSERT_HOLD. */
+export function toHoldRow({ facts, ...hold }: Hold): SqlValue[] {
+  return [
+    hold.taskId,
+    hold.accountId,
+    hold.tokenId,
+    hold.amount,
+    hold.currency,
+    facts.priceKey,
+    hold.priceVersion,
+    facts.resolution,
+    facts.seconds,
+    facts.inputVideoSeconds,
+    facts.images,
+    facts.inputTokens,
+    facts.outputTokens,
+    facts.characters,
+    hold.placedAt,
+  ];
+}
+
+function fromHoldRow(row: HoldRow): Hold {
+  return {
+    taskId: row.task_id,
+    accountId: row.account_id,
+    tokenId: row.token_id,
+    amount: BigInt(row.amount_nanos),
+    currency: row.currency,
+    priceVersion: row.price_version,
+    placedAt: Number(row.placed_at),
+    facts: {
+      priceKey: row.price_key,
+      resolution: row.resolution,
+      seconds: BigInt(row.seconds),
+      inputVideoSeconds: BigInt(row.input_video_seconds),
+      images: BigInt(row.images),
+      inputTokens: BigInt(row.input_tokens),
+      cachedInputTokens: 0n,
+      outputTokens: BigInt(row.output_tokens),
+      characters: BigInt(row.characters),
+    },
+  };
+}
+
+export function storyOf(row: HoldRow): HoldStory {
+  const hold = fromHoldRow(row);
+  if (row.state === 'open') {
+    return {
+      state: 'open',
+      hold,
+      deferral:
+        row.deferred_at === null
+          ? undefined
+          : deferralAt(Number(row.deferred_at), row.deferred_nanos === null ? undefined : BigInt(row.deferred_nanos)),
+    };
+  }
+  const at = Number(row.ended_at);
+  const settlement: Settlement =
+    row.basis === null ? releasedAt(at) : { amount: BigInt(row.charged_nanos ?? 0), basis: row.basis, at };
+  return { state: 'ended', hold, settlement };
+}
+
+export function releasedAt(at: number): Settlement {
+  return { amount: 0n, basis: 'released', at };
+}
+
+export function deferralAt(at: number, wanted: Nanos | undefined): Deferral {
+  return { amount: 0n, basis: 'deferred', at, wanted };
+}

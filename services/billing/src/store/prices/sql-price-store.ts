@@ -1,0 +1,93 @@
+import { isRecent } from '@reelgate/platform/clock';
+import type { Clock } from '@reelgate/platform/clock';
+import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
+import type { PriceContract } from '../../domain/price.ts';
+import { isSameTerms } from '../../domain/price-terms.ts';
+import type { TermsEntry } from '../../domain/price-terms.ts';
+import type { PriceEntry, PriceStore } from './price-store.ts';
+import { rememberedTerms } from './sql-price-terms.ts';
+
+type Whole = number | bigint;
+type VersionRow = { version: number; terms: string };
+
+/** Every order asks for a price, and there are few of them. */
+const KNOWN_MAX = 10_000;
+const KNOWN_FRESH_MS = 1000;
+
+const CURRENT =
+  'SELECT current_version AS version FROM price_keys WHERE price_key = $1 AND current_version IS NOT NULL';
+const LIST = `SELECT c.price_key, c.version, c.terms, c.since_ms, CASE WHEN c.version = k.current_version THEN 1 ELSE 0 END AS is_current
+  FROM price_contracts c JOIN price_keys k ON k.price_key = c.price_key ORDER BY c.price_key, c.version`;
+const CURRENT_KEYS = 'SELECT price_key FROM price_keys WHERE current_version IS NOT NULL';
+const ADD_KEY = 'INSERT INTO price_keys (price_key, last_version) VALUES ($1, 0) ON CONFLICT (price_key) DO NOTHING';
+const LOCK_KEY = 'UPDATE price_keys SET last_version = last_version WHERE price_key = $1 RETURNING last_version';
+const FIND_VERSION = 'SELECT version, terms FROM price_contracts WHERE price_key = $1 AND version = $2';
+const ADD_VERSION = 'INSERT INTO price_contracts (price_key, version, terms, since_ms) VALUES ($1, $2, $3, $4)';
+const SET_CURRENT = 'UPDATE price_keys SET last_version = $1, current_version = $1 WHERE price_key = $2';
+const RETIRE = 'UPDATE price_keys SET current_version = NULL WHERE price_key = $1';
+
+export function sqlPriceStore(sql: Sql, clock: Clock): PriceStore {
+  const termsOf = rememberedTerms();
+  const read = async (key: string): Promise<PriceContract | undefined> => {
+    const [row] = await sql.read<{ version: number }>(CURRENT, [key]);
+    return row && { key, version: row.version, terms: await termsOf(sql.read, key, row.version) };
+  };
+  const known = new Map<string, { readonly contract: PriceContract | undefined; readonly readAt: number }>();
+  /** Grows with every change, so that what was read before one is not remembered after it. */
+  let changes = 0;
+  return {
+    current: async (key) => {
+      const remembered = known.get(key);
+      if (remembered !== undefined && isRecent(clock, remembered.readAt, KNOWN_FRESH_MS)) return remembered.contract;
+      const [before, readAt] = [changes, clock.now()];
+      const contract = await read(key);
+      if (known.size >= KNOWN_MAX) known.clear();
+      if (before === changes) known.set(key, { contract, readAt });
+      return contract;
+    },
+    put: async (entries, now) => {
+      try {
+        return await sql.transaction((query) => put(query, entries, now));
+      } finally {
+        changes += 1;
+        known.clear();
+      }
+    },
+    list: async () => {
+      const rows = await sql.read<VersionRow & { price_key: string; since_ms: Whole; is_current: number }>(LIST);
+      return rows.map((row) => ({
+        key: row.price_key,
+        version: row.version,
+        terms: JSON.parse(row.terms) as TermsEntry,
+        since: Number(row.since_ms),
+        isCurrent: row.is_current === 1,
+      }));
+    },
+  };
+}
+
+/** The keys are taken in their order, so that processes which start together wait for each other in a line. */
+async function put(query: SqlQuery, entries: readonly PriceEntry[], now: number): Promise<number> {
+  const wanted = new Map(entries.map((entry) => [entry.key, entry]));
+  const current = (await query<{ price_key: string }>(CURRENT_KEYS)).map((row) => row.price_key);
+  let made = 0;
+  for (const key of [...new Set([...wanted.keys(), ...current])].sort()) {
+    const entry = wanted.get(key);
+    if (entry === undefined) await query(RETIRE, [key]);
+    else if (await putOne(query, entry, now)) made += 1;
+  }
+  return made;
+}
+
+/** Says whether it made a version. */
+async function putOne(query: SqlQuery, { key, terms }: PriceEntry, now: number): Promise<boolean> {
+  await query(ADD_KEY, [key]);
+  const [locked] = await query<{ last_version: number }>(LOCK_KEY, [key]);
+  const last = locked?.last_version ?? 0;
+  const [kept] = await query<VersionRow>(FIND_VERSION, [key, last]);
+  const isKept = kept !== undefined && isSameTerms(JSON.parse(kept.terms) as TermsEntry, terms);
+  const version = isKept ? last : last + 1;
+  if (!isKept) await query(ADD_VERSION, [key, version, JSON.stringify(terms), now]);
+  await query(SET_CURRENT, [version, key]);
+  return !isKept;
+}

@@ -1,0 +1,76 @@
+import type { SqlQuery } from '@reelgate/platform/sql/sql';
+import { addQuantities, hourOf } from '../../domain/usage.ts';
+import type { Quantities } from '../../domain/usage.ts';
+
+/** Whose use it was, and of what. */
+export interface UsageOwner {
+  readonly accountId: string;
+  readonly tokenId: string;
+  readonly priceKey: string;
+}
+
+export interface Charged extends UsageOwner {
+  readonly quantities: Quantities;
+}
+
+export const QUANTITY_COLUMNS = [
+  'requests',
+  'charged_nanos',
+  'seconds',
+  'input_tokens',
+  'cached_input_tokens',
+  'output_tokens',
+  'images',
+  'characters',
+] as const;
+const COUNT = `INSERT INTO usage_hours (account_id, hour, token_id, price_key, ${QUANTITY_COLUMNS.join(', ')})
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (account_id, hour, token_id, price_key)
+  DO UPDATE SET ${QUANTITY_COLUMNS.map((column) => `${column} = usage_hours.${column} + excluded.${column}`).join(', ')}`;
+
+/** In the order of QUANTITY_COLUMNS. */
+function toRow(sum: Quantities): bigint[] {
+  return [
+    sum.requests,
+    sum.charged,
+    sum.seconds,
+    sum.inputTokens,
+    sum.cachedInputTokens,
+    sum.outputTokens,
+    sum.images,
+    sum.characters,
+  ];
+}
+
+/** Adds what was charged to its hour, before tokens and accounts are touched and in one order, so that nobody waits in a circle. */
+export async function countUsage(query: SqlQuery, charges: Iterable<Charged>, at: number): Promise<void> {
+  const sums = new Map<string, Charged>();
+  for (const run of runsOf(charges)) {
+    const name = `${run.accountId} ${run.tokenId} ${run.priceKey}`;
+    const sum = sums.get(name);
+    sums.set(name, sum === undefined ? run : withMore(sum, run));
+  }
+  for (const [, { accountId, tokenId, priceKey, quantities }] of [...sums].sort(([left], [right]) =>
+    left < right ? -1 : 1,
+  )) {
+    await query(COUNT, [accountId, hourOf(at), tokenId, priceKey, ...toRow(quantities)]);
+  }
+}
+
+/** Charges of one owner that follow one another, as one: a batch has thousands and few owners. */
+function* runsOf(charges: Iterable<Charged>): Generator<Charged> {
+  let run: Charged | undefined;
+  for (const charge of charges) {
+    const isSame =
+      run !== undefined &&
+      run.tokenId === charge.tokenId &&
+      run.priceKey === charge.priceKey &&
+      run.accountId === charge.accountId;
+    if (run !== undefined && !isSame) yield run;
+    run = run !== undefined && isSame ? withMore(run, charge) : charge;
+  }
+  if (run !== undefined) yield run;
+}
+
+function withMore({ accountId, tokenId, priceKey, quantities }: Charged, more: Charged): Charged {
+  return { accountId, tokenId, priceKey, quantities: addQuantities(quantities, more.quantities) };
+}

@@ -1,0 +1,145 @@
+import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
+import { DAY_MS, HOUR_MS, NOTHING_USED, addQuantities, hourOf, quantitiesOf } from '../../domain/usage.ts';
+import type { Quantities, UsageGroup } from '../../domain/usage.ts';
+import { QUANTITY_COLUMNS } from './sql-usage-hours.ts';
+import type { UsageQuery, UsageStore } from './usage-store.ts';
+
+type Whole = number | bigint;
+type QuantityRow = Record<(typeof QUANTITY_COLUMNS)[number], Whole>;
+type EndedRow = {
+  token_id: string;
+  price_key: string;
+  charged_nanos: Whole;
+  ended_at: Whole;
+  seconds: Whole;
+  input_video_seconds: Whole;
+  images: Whole;
+  input_tokens: Whole;
+  output_tokens: Whole;
+  characters: Whole;
+  used_seconds: Whole | null;
+  used_images: Whole | null;
+  used_input_tokens: Whole | null;
+  used_cached_input_tokens: Whole | null;
+  used_output_tokens: Whole | null;
+  used_characters: Whole | null;
+};
+
+/** Part of an hour is counted row by row, up to so many. */
+const ROWS_MAX = 20_000;
+
+const GROUPS: Readonly<Record<UsageGroup, { readonly column: string; nameOf(row: EndedRow): string }>> = {
+  model: { column: 'price_key', nameOf: (row) => row.price_key },
+  token: { column: 'token_id', nameOf: (row) => row.token_id },
+  day: {
+    column: `hour / ${String(DAY_MS)} * ${String(DAY_MS)}`,
+    nameOf: ({ ended_at: at }) => String(Number(at) - (Number(at) % DAY_MS)),
+  },
+};
+const sumsBy = (
+  column: string,
+): string => `SELECT ${column} AS name, ${QUANTITY_COLUMNS.map((one) => `CAST(SUM(${one}) AS BIGINT) AS ${one}`).join(', ')}
+  FROM usage_hours WHERE account_id = $1 AND hour >= $2 AND hour < $3 GROUP BY ${column}`;
+const ENDED_HOLDS = `SELECT token_id, price_key, charged_nanos, ended_at, seconds, input_video_seconds, images, input_tokens, output_tokens, characters,
+    used_seconds, NULL AS used_images, used_input_tokens, NULL AS used_cached_input_tokens, used_output_tokens, NULL AS used_characters
+  FROM holds WHERE account_id = $1 AND state = 'settled' AND ended_at >= $2 AND ended_at < $3 LIMIT $4`;
+const ENDED_CALLS = `SELECT token_id, price_key, charged_nanos, ended_at, seconds, 0 AS input_video_seconds, images, input_tokens, output_tokens, characters,
+    used_seconds, used_images, used_input_tokens, used_cached_input_tokens, used_output_tokens, used_characters
+  FROM calls WHERE account_id = $1 AND ended_at IS NOT NULL AND ended_at >= $2 AND ended_at < $3 AND basis <> 'released' LIMIT $4`;
+
+/** Whole hours come from their sums, what is left at both ends from its rows. */
+export function sqlUsageStore(sql: Sql): UsageStore {
+  return {
+    sums: async (asked) => {
+      const sums = new Map<string, Quantities>();
+      const { whole, parts } = split(asked);
+      for (const part of parts) {
+        if (!(await addRows(sql.read, { ...asked, ...part }, sums))) return undefined;
+      }
+      if (whole !== undefined) await addHours(sql.read, { ...asked, ...whole }, sums);
+      return sums;
+    },
+  };
+}
+
+interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+function split({ from, to }: Span): { readonly whole: Span | undefined; readonly parts: readonly Span[] } {
+  const [first, last] = [hourOf(from + HOUR_MS - 1), hourOf(to)];
+  if (first > last) return { whole: undefined, parts: [{ from, to }] };
+  const parts = [
+    { from, to: first },
+    { from: last, to },
+  ].filter((part) => part.from < part.to);
+  return { whole: first < last ? { from: first, to: last } : undefined, parts };
+}
+
+async function addHours(
+  query: SqlQuery,
+  { accountId, from, to, groupBy }: UsageQuery,
+  sums: Map<string, Quantities>,
+): Promise<void> {
+  for (const row of await query<QuantityRow & { name: string | Whole }>(sumsBy(GROUPS[groupBy].column), [
+    accountId,
+    from,
+    to,
+  ])) {
+    add(sums, String(row.name), {
+      requests: BigInt(row.requests),
+      charged: BigInt(row.charged_nanos),
+      seconds: BigInt(row.seconds),
+      inputTokens: BigInt(row.input_tokens),
+      cachedInputTokens: BigInt(row.cached_input_tokens),
+      outputTokens: BigInt(row.output_tokens),
+      images: BigInt(row.images),
+      characters: BigInt(row.characters),
+    });
+  }
+}
+
+/** False: there are too many of them. */
+async function addRows(
+  query: SqlQuery,
+  { accountId, from, to, groupBy }: UsageQuery,
+  sums: Map<string, Quantities>,
+): Promise<boolean> {
+  for (const text of [ENDED_HOLDS, ENDED_CALLS]) {
+    const rows = await query<EndedRow>(text, [accountId, from, to, ROWS_MAX + 1]);
+    if (rows.length > ROWS_MAX) return false;
+    for (const row of rows) add(sums, GROUPS[groupBy].nameOf(row), quantitiesOfRow(row));
+  }
+  return true;
+}
+
+function quantitiesOfRow(row: EndedRow): Quantities {
+  const facts = {
+    priceKey: row.price_key,
+    resolution: '',
+    seconds: BigInt(row.seconds),
+    inputVideoSeconds: BigInt(row.input_video_seconds),
+    images: BigInt(row.images),
+    inputTokens: BigInt(row.input_tokens),
+    cachedInputTokens: 0n,
+    outputTokens: BigInt(row.output_tokens),
+    characters: BigInt(row.characters),
+  };
+  return quantitiesOf(BigInt(row.charged_nanos), facts, {
+    seconds: optional(row.used_seconds),
+    images: optional(row.used_images),
+    inputTokens: optional(row.used_input_tokens),
+    cachedInputTokens: optional(row.used_cached_input_tokens),
+    outputTokens: optional(row.used_output_tokens),
+    characters: optional(row.used_characters),
+  });
+}
+
+function add(sums: Map<string, Quantities>, name: string, more: Quantities): void {
+  sums.set(name, addQuantities(sums.get(name) ?? NOTHING_USED, more));
+}
+
+function optional(value: Whole | null): bigint | undefined {
+  return value === null ? undefined : BigInt(value);
+}
