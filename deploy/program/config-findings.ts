@@ -1,6 +1,8 @@
 import type { Keys } from '@reelgate/platform/config/config-locations';
 import { parseBytes, parseDuration } from '@reelgate/platform/config/units';
-import { ALPHA, adapterEndpoints, isPrivate, takesCallbacks } from '@reelgate/tasks/config';
+import { relayPriceKeys } from '@reelgate/gateway/config';
+import { ALPHA, isPrivate, takesCallbacks } from '@reelgate/tasks/config';
+import { adapterEndpoints, isRelayAdapter } from './channels-schema.ts';
 
 /** What is wrong with a configuration that its schema accepts. What can never work is refused; what is of no use is warned of. */
 export interface Finding {
@@ -45,7 +47,6 @@ interface ComparedAccount {
 type Rule = (config: ComparedConfig) => readonly Finding[];
 
 const EVERY_MODEL = '*';
-const RELAY = 'relay';
 /** The operations that the contract ties to one model, and the end of the keys that they are priced under. */
 const ALPHA_ONLY: Readonly<Record<string, string>> = {
   'video.regeneration': '__regeneration',
@@ -234,7 +235,7 @@ function unusedModels({ models, channels }: ComparedConfig): readonly Finding[] 
     const serving = channels.filter((channel) => Object.hasOwn(channel.models, id));
     if (serving.length === 0)
       return [warn(['models', id], 'no channel has this model; expected it under models of a channel')];
-    return serving.every(({ adapter }) => adapter === RELAY)
+    return serving.every(({ adapter }) => isRelayAdapter(adapter))
       ? [warn(['models', id], 'only relay channels have this model, and they need no entry here; remove it')]
       : [];
   });
@@ -245,7 +246,7 @@ function priceKeysOf(model: string, endpoint: string): readonly string[] {
   if (endpoint === 'video.generation') return [model];
   const end = ALPHA_ONLY[endpoint];
   if (end !== undefined) return model === ALPHA ? [model + end] : [];
-  return [`${model}__${endpoint.replaceAll('.', '_')}`, model];
+  return relayPriceKeys(endpoint, model);
 }
 
 function unpricedModels({ channels, prices }: ComparedConfig): readonly Finding[] {

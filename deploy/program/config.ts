@@ -9,6 +9,7 @@ import { billingConfig, billingSchema } from '@reelgate/billing/config';
 import { gatewaySchema } from '@reelgate/gateway/config';
 import { mediaSchema } from '@reelgate/media/config';
 import { tasksSchema } from '@reelgate/tasks/config';
+import { channelsSchema, isRelayAdapter } from './channels-schema.ts';
 import { findingsIn } from './config-findings.ts';
 import type { ComparedConfig } from './config-findings.ts';
 import { internalCallersOf, internalCallersSchema } from './internal-callers.ts';
@@ -40,6 +41,7 @@ const SCHEMA = {
     sandbox: { type: 'object', additionalProperties: false, required: ['listen'], properties: { listen: address } },
     ...gatewaySchema,
     ...tasksSchema,
+    channels: channelsSchema,
     ...billingSchema,
     ...mediaSchema,
   },
@@ -157,7 +159,7 @@ function checkLists(file: ConfigFile, checked: Checked): readonly string[] {
         `another channel is called ${channel.id}; expected a name of its own`,
       );
     seen.add(channel.id);
-    if (channel.adapter === 'relay') continue;
+    if (isRelayAdapter(channel.adapter)) continue;
     for (const model of Object.keys(channel.models)) {
       if (!Object.hasOwn(models, model))
         throw file.fault(

@@ -1,21 +1,9 @@
+import { relayChannelSchema } from '@reelgate/gateway/config';
 import { RELAY_KEYS, UPSTREAM_MODELS } from './relay-upstream/identities.ts';
 import type { TestConfig } from './test-config.ts';
 
 /** Every endpoint of the synchronous routes. */
-const ENDPOINTS = [
-  'chat',
-  'responses',
-  'messages',
-  'generate_content',
-  'embeddings',
-  'rerank',
-  'images.generations',
-  'images.edits',
-  'audio.speech',
-  'audio.transcriptions',
-  'audio.translations',
-  'realtime',
-];
+const ENDPOINTS = relayChannelSchema.endpointsByAdapter.relay;
 /** The keys between the services come from it, so that a test can ask them. */
 export const RELAY_SIGNING_KEY = 'signing-key-of-the-test-0123456789';
 const PLENTY = 100_000;

@@ -1,12 +1,15 @@
 import { Secret } from '@reelgate/platform/secret';
 import { parseBytes, parseDuration, parseHostPort } from '@reelgate/platform/config/units';
 import type { HostPort } from '@reelgate/platform/config/units';
-import { relayChannelSettings } from './relay/channels/channel-config.ts';
-import type { CheckedRelayChannel, RelayChannelSettings } from './relay/channels/channel-config.ts';
+import { isRelayChannel, relayChannelSettings } from './relay/channels/channel-config.ts';
+import type { RelayChannelSettings } from './relay/channels/channel-config.ts';
 import { realtimeProperties, realtimeSettings } from './relay/realtime/realtime-settings.ts';
 import type { CheckedRealtime, RealtimeSettings } from './relay/realtime/realtime-settings.ts';
 import { defaultsOf } from './domain/model-defaults.ts';
 import type { Model, Models } from './domain/model-defaults.ts';
+
+export { relayChannelSchema } from './relay/channels/channel-config.ts';
+export { priceKeysOf as relayPriceKeys } from './relay/charges/price-keys.ts';
 
 const COUNT_MAX = 2 ** 31 - 1;
 
@@ -162,12 +165,8 @@ export function readCatalogue(value: unknown): Catalogue {
   return {
     models: new Map(Object.entries(models).map(([id, model]) => [id, toModel(model)])),
     offered: [...new Set(enabled.flatMap((channel) => Object.keys(channel.models ?? {})))],
-    relay: channels.filter(isRelay).map(relayChannelSettings),
+    relay: channels.filter(isRelayChannel).map(relayChannelSettings),
   };
-}
-
-function isRelay(channel: { readonly adapter?: string }): channel is CheckedRelayChannel {
-  return channel.adapter === 'relay';
 }
 
 function toModel({ duration: [min, max], resolutions, ratios, defaults }: CheckedModel): Model {

@@ -1,19 +1,5 @@
 import type { CheckedRelayChannel } from '../src/relay/channels/channel-config.ts';
-
-/** Every endpoint that the relay has. */
-const RELAY_ENDPOINTS = [
-  'chat',
-  'responses',
-  'messages',
-  'generate_content',
-  'embeddings',
-  'rerank',
-  'images.generations',
-  'images.edits',
-  'audio.speech',
-  'audio.transcriptions',
-  'audio.translations',
-];
+import { relayEndpoints } from '../src/relay/endpoints.ts';
 
 /** A relay channel as the checked file has it. */
 export function aRelayChannel(over: Partial<CheckedRelayChannel> = {}): CheckedRelayChannel {
@@ -23,7 +9,7 @@ export function aRelayChannel(over: Partial<CheckedRelayChannel> = {}): CheckedR
     base_url: 'http://127.0.0.1:1',
     api_key: 'upstream-secret-key',
     auth: 'bearer',
-    endpoints: RELAY_ENDPOINTS,
+    endpoints: [...new Set(relayEndpoints.map(({ name }) => name))],
     models: { 'some-model': 'upstream-model-2026' },
     priority: 0,
     weight: 1,

@@ -3,13 +3,14 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { readConfigFile } from '@reelgate/platform/config/config-file';
+import { channelsSchema } from '../../../deploy/program/channels-schema.ts';
 import { tasksConfig, tasksSchema } from './config.ts';
 import type { TasksConfig } from './config.ts';
 
 const SCHEMA = {
   type: 'object',
   additionalProperties: false,
-  properties: { ...tasksSchema, accounts: { type: 'array' } },
+  properties: { ...tasksSchema, channels: channelsSchema, accounts: { type: 'array' } },
 };
 const PUBLIC_URL = 'https://gateway.example';
 const CHANNEL = `

@@ -28,30 +28,13 @@ const closed = (properties: object, required: readonly string[] = [], more: obje
 const name: object = { type: 'string', minLength: 1, maxLength: 128 };
 const names: object = { type: 'array', items: name, minItems: 1 };
 
-/** Channels of the synchronous routes, which the gateway calls and this service never does. */
-const RELAY = 'relay';
 const VIDEO_ENDPOINTS: readonly Endpoint[] = ['video.generation', 'video.regeneration', 'video.context_ir'];
-const RELAY_ENDPOINTS = [
-  'chat',
-  'responses',
-  'messages',
-  'generate_content',
-  'embeddings',
-  'rerank',
-  'images.generations',
-  'images.edits',
-  'audio.speech',
-  'audio.transcriptions',
-  'audio.translations',
-  'realtime',
-];
 /** What each adapter can serve, by the name that the configuration calls it. */
-const ENDPOINTS_BY_ADAPTER: Readonly<Record<keyof typeof ADAPTERS | typeof RELAY, readonly string[]>> = {
+const ENDPOINTS_BY_ADAPTER: Readonly<Record<keyof typeof ADAPTERS, readonly Endpoint[]>> = {
   'alpha-v2': VIDEO_ENDPOINTS,
   ark: ['video.generation'],
   'openai-videos': ['video.generation'],
   runway: ['video.generation'],
-  relay: RELAY_ENDPOINTS,
 };
 /** Adapters whose upstream can be given an address of ours. */
 const CALLING_BACK: ReadonlySet<string> = new Set<keyof typeof ADAPTERS>(['alpha-v2']);
@@ -121,53 +104,22 @@ export const tasksSchema = {
       },
     ),
   },
-  channels: {
-    type: 'array',
-    default: [],
-    items: closed(
-      {
-        id: name,
-        adapter: { enum: [...Object.keys(ADAPTERS), RELAY] },
-        auth: { enum: ['bearer', 'x-api-key', 'x-goog-api-key'], default: 'bearer' },
-        base_url: { type: 'string', pattern: '^https?://[^\\s]+$', description: 'an http:// or https:// URL' },
-        api_key: name,
-        upstream_account: name,
-        endpoints: {
-          type: 'array',
-          minItems: 1,
-          uniqueItems: true,
-          items: { enum: [...VIDEO_ENDPOINTS, ...RELAY_ENDPOINTS] },
-        },
-        models: { type: 'object', minProperties: 1, additionalProperties: name },
-        priority: { type: 'integer', minimum: -WHOLE_MAX, maximum: WHOLE_MAX, default: 0 },
-        weight: { type: 'number', exclusiveMinimum: 0, maximum: 1_000_000, default: 1 },
-        enabled: { type: 'boolean', default: true },
-        limits: {
-          ...closed({ requests_per_minute: whole(1, 300), in_flight: whole(1, 30), polls_per_minute: whole(1, 6000) }),
-          default: {},
-        },
-        timeouts: {
-          ...closed({
-            submit: duration('60s'),
-            poll: duration('20s'),
-            first_byte: duration('300s'),
-            idle: duration('120s'),
-          }),
-          default: {},
-        },
-        reconcile: { enum: ['list', 'none'], default: 'list' },
-        references: { enum: ['inline', 'url'] },
-        callbacks: { type: 'boolean', default: false },
-        regeneration: { enum: ['task', 'video'], default: 'task' },
-      },
-      ['id', 'adapter', 'base_url', 'api_key', 'endpoints', 'models'],
-      {
-        // Only where tasks live upstream does it matter whose they are.
-        if: { properties: { adapter: { const: RELAY } } },
-        else: { properties: { upstream_account: true }, required: ['upstream_account'] },
-      },
-    ),
+} as const;
+
+/** What this service adds to a channel in the list `channels`, which the gateway's relay channels share. */
+export const videoChannelSchema = {
+  endpointsByAdapter: ENDPOINTS_BY_ADAPTER,
+  /** Tasks live at the upstream, so it matters under which account. */
+  required: ['upstream_account'],
+  properties: {
+    upstream_account: name,
+    reconcile: { enum: ['list', 'none'], default: 'list' },
+    references: { enum: ['inline', 'url'] },
+    callbacks: { type: 'boolean', default: false },
+    regeneration: { enum: ['task', 'video'], default: 'task' },
   },
+  limits: { polls_per_minute: whole(1, 6000) },
+  timeouts: { submit: duration('60s'), poll: duration('20s') },
 } as const;
 
 export interface TasksConfig {
@@ -219,7 +171,7 @@ export function tasksConfig(value: unknown, publicUrl: string): TasksConfig {
       ),
     ),
     channels: channels
-      .filter(({ adapter }) => adapter !== RELAY)
+      .filter(({ adapter }) => Object.hasOwn(ADAPTERS, adapter))
       .map((channel) => channelSettings(channel, isPrivate(publicUrl) ? 'inline' : 'url')),
     grants: new Map(accounts.map(({ id, upstream_accounts = [] }) => [id, upstream_accounts])),
   };
@@ -247,10 +199,6 @@ function channelSettings(channel: CheckedChannel, references: 'inline' | 'url'):
     callbacks: channel.callbacks,
     regeneration: channel.regeneration,
   };
-}
-
-export function adapterEndpoints(adapter: string): readonly string[] {
-  return ENDPOINTS_BY_ADAPTER[adapter as keyof typeof ENDPOINTS_BY_ADAPTER];
 }
 
 export function takesCallbacks(adapter: string): boolean {

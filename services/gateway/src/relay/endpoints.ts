@@ -44,6 +44,9 @@ const post = (
 
 const EVENTS = 'text/event-stream';
 
+/** As channels name the one route that is a WebSocket, and so no row of the table. */
+export const REALTIME_ENDPOINT = 'realtime';
+
 /** One row a route. */
 export const relayEndpoints: readonly RelayEndpoint[] = [
   post('chat', '/v1/chat/completions', openaiChat, { answersAlso: [EVENTS], summary: 'Chat, as JSON or as a stream' }),

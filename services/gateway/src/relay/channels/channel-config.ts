@@ -1,8 +1,26 @@
 import { Secret } from '@reelgate/platform/secret';
 import { parseDuration } from '@reelgate/platform/config/units';
+import { REALTIME_ENDPOINT, relayEndpoints } from '../endpoints.ts';
 
-/** How an upstream wants its credential. */
-export type RelayAuth = 'bearer' | 'x-api-key' | 'x-goog-api-key';
+/** The adapter of the channels that the gateway calls itself. */
+const RELAY_ADAPTER = 'relay';
+const AUTHS = ['bearer', 'x-api-key', 'x-goog-api-key'] as const;
+const duration = (byDefault: string): object => ({ type: 'string', format: 'duration', default: byDefault });
+
+/** How an upstream expects its credential. */
+export type RelayAuth = (typeof AUTHS)[number];
+
+/** What the gateway adds to a channel in the list `channels`, which the tasks service's channels share. */
+export const relayChannelSchema = {
+  /** Every row of the endpoint table can be configured. */
+  endpointsByAdapter: {
+    [RELAY_ADAPTER]: [...new Set([...relayEndpoints.map(({ name }) => name), REALTIME_ENDPOINT])],
+  },
+  required: [],
+  properties: { auth: { enum: AUTHS, default: 'bearer' } },
+  limits: {},
+  timeouts: { first_byte: duration('300s'), idle: duration('120s') },
+} as const;
 
 /** A channel of the synchronous routes, as the configuration has it. */
 export interface RelayChannelSettings {
@@ -30,7 +48,7 @@ export interface RelayChannelSettings {
 /** The same in the file's words, once the schema of `channels` has accepted it. */
 export interface CheckedRelayChannel {
   readonly id: string;
-  readonly adapter: 'relay';
+  readonly adapter: typeof RELAY_ADAPTER;
   readonly base_url: string;
   readonly api_key: string;
   readonly auth: RelayAuth;
@@ -41,6 +59,10 @@ export interface CheckedRelayChannel {
   readonly enabled: boolean;
   readonly limits: { readonly requests_per_minute: number; readonly in_flight: number };
   readonly timeouts: { readonly first_byte: string; readonly idle: string };
+}
+
+export function isRelayChannel(channel: { readonly adapter?: string }): channel is CheckedRelayChannel {
+  return channel.adapter === RELAY_ADAPTER;
 }
 
 export function relayChannelSettings(channel: CheckedRelayChannel): RelayChannelSettings {

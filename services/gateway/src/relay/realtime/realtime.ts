@@ -9,6 +9,7 @@ import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import { Problem } from '@reelgate/platform/problem';
 import type { Principal } from '../../clients/billing-client.ts';
 import type { CallCharges, Charge } from '../charges/call-charges.ts';
+import { REALTIME_ENDPOINT } from '../endpoints.ts';
 import type { RelayChannel, RelayChannels } from '../channels/relay-channels.ts';
 import { priceKeysOf } from '../charges/price-keys.ts';
 import { CLOSE } from './close-codes.ts';
@@ -22,7 +23,6 @@ import type { SessionEnd } from './run-session.ts';
 import { busy, sessionPlaces } from './session-places.ts';
 import { openSessionUsage } from './session-usage.ts';
 
-const ENDPOINT = 'realtime';
 /** Dialling, closing and settling take less; then billing charges the hold by itself. */
 const LAPSE_MARGIN_MS = 3_600_000;
 const EVERY = '*';
@@ -87,14 +87,14 @@ export function openRealtime(deps: RealtimeDeps): Realtime {
       callId,
       accountId,
       tokenId,
-      priceKeys: priceKeysOf(ENDPOINT, model),
+      priceKeys: priceKeysOf(REALTIME_ENDPOINT, model),
       bound: {},
       lapsesAt: clock.now() + settings.durationMaxMs + LAPSE_MARGIN_MS,
     };
     await charges.place(order);
     const usage = openSessionUsage();
     try {
-      const upstream = await openUpstream(channels.serving(ENDPOINT, model), opening.handshake, {
+      const upstream = await openUpstream(channels.serving(REALTIME_ENDPOINT, model), opening.handshake, {
         messageBytesMax: settings.messageBytesMax,
         gone: opening.gone,
         onFailed: refusalLog(deps, opening),
@@ -123,7 +123,7 @@ export function openRealtime(deps: RealtimeDeps): Realtime {
         principal,
       } = opening;
       assertSees(principal, model);
-      if (channels.serving(ENDPOINT, model).length === 0) throw unknownModel(model);
+      if (channels.serving(REALTIME_ENDPOINT, model).length === 0) throw unknownModel(model);
       if (stopping.signal.aborted) throw busy();
       const place = places.take(principal.tokenId);
       const session = begin(opening);

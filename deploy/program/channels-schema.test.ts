@@ -1,0 +1,57 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { readConfigFile } from '@reelgate/platform/config/config-file';
+import { relayEndpoints } from '../../services/gateway/src/relay/endpoints.ts';
+import { adapterEndpoints, channelsSchema } from './channels-schema.ts';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'reelgate-channels-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** One channel as the schema reads it: a relay channel, but for the changes. */
+function read(changes: object): unknown {
+  const file = path.join(folder, 'channels.yaml');
+  const channel = {
+    id: 'one',
+    adapter: 'relay',
+    base_url: 'https://upstream.example',
+    api_key: 'key',
+    endpoints: ['chat'],
+    models: { talk: 'up' },
+    ...changes,
+  };
+  writeFileSync(file, JSON.stringify({ channels: [channel] }));
+  const schema = { type: 'object', additionalProperties: false, properties: { channels: channelsSchema } };
+  return (readConfigFile(file, schema, {}).value as { readonly channels: readonly unknown[] }).channels[0];
+}
+
+test.each([...new Set(relayEndpoints.map(({ name }) => name)), 'realtime'])(
+  'a relay channel can have the endpoint %s',
+  (endpoint) => {
+    expect(read({ endpoints: [endpoint] })).toMatchObject({ endpoints: [endpoint] });
+    expect(adapterEndpoints('relay')).toContain(endpoint);
+  },
+);
+
+test('an endpoint without a row in the table is refused, and the message lists those that have one', () => {
+  expect(() => read({ endpoints: ['moderations'] })).toThrow(/endpoints\.0: expected one of: .*chat.*rerank.*realtime/);
+});
+
+describe('each service adds its own keys to a channel', () => {
+  test.each<[string, object, object]>([
+    ['relay', {}, { auth: 'bearer', timeouts: { first_byte: '300s', idle: '120s' } }],
+    [
+      'alpha-v2',
+      { endpoints: ['video.generation'], upstream_account: 'vendor' },
+      { reconcile: 'list', limits: { polls_per_minute: 6000 }, timeouts: { submit: '60s', poll: '20s' } },
+    ],
+  ])('%s', (adapter, changes, defaults) => {
+    expect(read({ adapter, ...changes })).toMatchObject(defaults);
+  });
+});
+
+test('an upstream account is required where tasks live at the upstream, and not of a relay channel', () => {
+  expect(() => read({ adapter: 'alpha-v2' })).toThrow(/channels\.0: the key upstream_account is missing/);
+  expect(read({ adapter: 'relay' })).toMatchObject({ id: 'one' });
+});

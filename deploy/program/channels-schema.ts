@@ -1,0 +1,70 @@
+import { relayChannelSchema } from '@reelgate/gateway/config';
+import { videoChannelSchema } from '@reelgate/tasks/config';
+
+const WHOLE_MAX = 2 ** 31 - 1;
+const name: object = { type: 'string', minLength: 1, maxLength: 128 };
+const wholeFrom1 = (byDefault: number): object => ({
+  type: 'integer',
+  minimum: 1,
+  maximum: WHOLE_MAX,
+  default: byDefault,
+  description: 'a whole number from 1',
+});
+const section = (properties: object): object => ({
+  type: 'object',
+  additionalProperties: false,
+  properties,
+  default: {},
+});
+
+/** The services that call upstreams, each with its adapters and the keys that it adds to a channel. */
+const PARTS = [videoChannelSchema, relayChannelSchema] as const;
+const ENDPOINTS_BY_ADAPTER: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+  PARTS.flatMap(({ endpointsByAdapter }) => Object.entries(endpointsByAdapter)),
+);
+const merged = (key: 'properties' | 'limits' | 'timeouts'): object =>
+  Object.fromEntries(PARTS.flatMap((part) => Object.entries(part[key])));
+
+/** JSON Schema of the list `channels`: its keys are those of every channel, and those of the service that calls it. */
+export const channelsSchema = {
+  type: 'array',
+  default: [],
+  items: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['id', 'adapter', 'base_url', 'api_key', 'endpoints', 'models'],
+    properties: {
+      id: name,
+      adapter: { enum: Object.keys(ENDPOINTS_BY_ADAPTER) },
+      base_url: { type: 'string', pattern: '^https?://[^\\s]+$', description: 'an http:// or https:// URL' },
+      api_key: name,
+      endpoints: {
+        type: 'array',
+        minItems: 1,
+        uniqueItems: true,
+        items: { enum: [...new Set(Object.values(ENDPOINTS_BY_ADAPTER).flat())] },
+      },
+      models: { type: 'object', minProperties: 1, additionalProperties: name },
+      priority: { type: 'integer', minimum: -WHOLE_MAX, maximum: WHOLE_MAX, default: 0 },
+      weight: { type: 'number', exclusiveMinimum: 0, maximum: 1_000_000, default: 1 },
+      enabled: { type: 'boolean', default: true },
+      limits: section({ requests_per_minute: wholeFrom1(300), in_flight: wholeFrom1(30), ...merged('limits') }),
+      timeouts: section(merged('timeouts')),
+      ...merged('properties'),
+    },
+    allOf: PARTS.map(({ endpointsByAdapter, required }) => ({
+      if: { properties: { adapter: { enum: Object.keys(endpointsByAdapter) } } },
+      then: { properties: Object.fromEntries(required.map((key) => [key, true])), required },
+    })),
+  },
+} as const;
+
+/** The endpoints that channels of an adapter can have. */
+export function adapterEndpoints(adapter: string): readonly string[] {
+  return ENDPOINTS_BY_ADAPTER[adapter] ?? [];
+}
+
+/** Whether the gateway calls the channels of this adapter, for the synchronous routes. */
+export function isRelayAdapter(adapter: string): boolean {
+  return Object.hasOwn(relayChannelSchema.endpointsByAdapter, adapter);
+}
