@@ -30,9 +30,9 @@ import { ingestResult } from './operations/ingest-result.ts';
 import type { IngestOrder } from './operations/ingest-result.ts';
 import { linkObject } from './operations/link-object.ts';
 import { singleFlight } from './operations/single-flight.ts';
-import { makePoster } from './operations/make-poster.ts';
+import { makeThumbnail } from './thumbnails/make-thumbnail.ts';
 import { nameOf, stageMedia } from './operations/stage-media.ts';
-import { withPosters } from './operations/with-posters.ts';
+import { withThumbnails } from './thumbnails/with-thumbnails.ts';
 import { openProbePools } from './probe/probe-pools.ts';
 import { mediaServiceBinding } from './rpc/media-service.ts';
 import { operatorServiceBinding } from './rpc/operator-service.ts';
@@ -113,19 +113,19 @@ function build(config: MediaConfig, foundation: Foundation, { sql, lifecycle, id
     incoming,
     fetcher,
     probe: pools.references.probe,
-    poster: pools.posters.poster,
+    thumbnail: pools.thumbnails.thumbnail,
     redraw: config.stagedRedraw ? pools.references.redraw : undefined,
   };
 
   const flights = singleFlight<MediaObject>();
   const drawing = singleFlight<MediaObject | undefined>();
-  const posterOf = (result: MediaObject): Promise<MediaObject | undefined> =>
-    drawing.run(result.id, () => makePoster(deps, result), stopping.signal);
-  const ingest = withPosters(
+  const thumbnailOf = (result: MediaObject): Promise<MediaObject | undefined> =>
+    drawing.run(result.id, () => makeThumbnail(deps, result), stopping.signal);
+  const ingest = withThumbnails(
     (order: IngestOrder) => ingestResult({ ...deps, probe: pools.results.probe }, order),
-    posterOf,
+    thumbnailOf,
   );
-  lifecycle.add('posters', () => drawing.settled());
+  lifecycle.add('thumbnails', () => drawing.settled());
   lifecycle.add('transfers', () => flights.settled());
   lifecycle.add('fetches', () => {
     stopping.abort();
@@ -139,7 +139,7 @@ function build(config: MediaConfig, foundation: Foundation, { sql, lifecycle, id
   });
   lifecycle.add('sweep', () => sweep.stop());
 
-  const bytes = mediaBytes({ ...deps, posterOf });
+  const bytes = mediaBytes({ ...deps, thumbnailOf });
   return {
     bytes,
     bindings: [

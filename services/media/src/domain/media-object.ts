@@ -7,7 +7,7 @@ const UNKNOWN_TYPE = 'application/octet-stream';
  * Why something is kept: a frozen input, the bytes that a client sent with its request, a finished video, the picture that stands for
  * it, or bytes that only the other services read, for as long as they say.
  */
-export type Purpose = 'staged' | 'inline' | 'result' | 'poster' | 'private';
+export type Purpose = 'staged' | 'inline' | 'result' | 'thumbnail' | 'private';
 
 /** Bytes, kept once however many objects hold them. */
 export interface Blob {

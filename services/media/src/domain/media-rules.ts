@@ -65,7 +65,7 @@ const isWithin = ({ min, max }: Range, value: number): boolean => value >= min &
 /** Codecs whose pictures are decoded here: see the README. */
 const DECODED = ['vp8', 'avc'];
 
-/** Whether a still picture of it can be made. */
+/** Whether a thumbnail of it can be made. */
 export function canDraw(facts: MediaFacts): boolean {
   return facts.family === 'video' && DECODED.includes(facts.videoCodec);
 }

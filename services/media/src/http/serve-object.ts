@@ -13,8 +13,8 @@ const FOUND = 302;
 
 export interface ServeDeps extends SendDeps {
   readonly store: MediaStore;
-  /** Makes the still picture of a result when there is none yet; undefined: it has none. */
-  readonly posterOf: (result: MediaObject) => Promise<MediaObject | undefined>;
+  /** Makes the thumbnail of a result when there is none yet; undefined: it has none. */
+  readonly thumbnailOf: (result: MediaObject) => Promise<MediaObject | undefined>;
   readonly results: {
     /** Results are sent for to the bucket, where there is one. */
     readonly redirect: boolean;
@@ -23,7 +23,7 @@ export interface ServeDeps extends SendDeps {
 
 export interface ServeOrder {
   readonly object: string;
-  /** The still picture that stands for a result, rather than the result. */
+  /** The thumbnail of a result, rather than the result. */
   readonly variant?: 'thumbnail' | undefined;
   /** As a browser saves it; made from the object's id when there is none. */
   readonly fileName?: string | undefined;
@@ -49,7 +49,7 @@ export async function serveObject(
     refuse(request, response, RESULT_EXPIRED);
     return;
   }
-  const shown = order.variant === 'thumbnail' ? await deps.posterOf(found) : found;
+  const shown = order.variant === 'thumbnail' ? await deps.thumbnailOf(found) : found;
   if (shown === undefined || !isKept(shown, now)) {
     refuse(request, response, NO_THUMBNAIL);
     return;

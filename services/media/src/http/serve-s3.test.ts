@@ -95,7 +95,7 @@ describe('a bucket is served as a folder is', () => {
 
   test('its bytes are those of the result', async () => {
     expect(Buffer.from(await (await fetch(links[1]!)).arrayBuffer()).equals(WHOLE)).toBe(true);
-    // a poster may still be drawn beside, in a file that goes with it
+    // a thumbnail may still be drawn beside, in a file that goes with it
     for (let tries = 0; tries < 100_000 && bucket.blobs().length > 0; tries += 1)
       await new Promise((resolve) => setImmediate(resolve));
     expect(bucket.blobs()).toEqual([]);

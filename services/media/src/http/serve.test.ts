@@ -176,11 +176,11 @@ describe('an object that is served', () => {
   test.each([
     ['clip.webm', 320, 256],
     ['768p.mp4', 1280, 731],
-  ])('has a still picture where its codec is decoded, also of its parts: %s', async (name, width, height) => {
+  ])('has a thumbnail where its codec is decoded, also of its parts: %s', async (name, width, height) => {
     const headers = { authorization: `Bearer ${under.serviceKey}` };
     const { result } = await under.client.ingestResult({
       accountId: 'demo',
-      taskId: `task_still_${name}`,
+      taskId: `task_thumbnail_${name}`,
       url: origin.url(serves(fixture(name))),
     });
     const still = await ask(`/bytes/${result!.object}?variant=thumbnail`, { headers });
@@ -196,21 +196,21 @@ describe('an object that is served', () => {
     ]);
     expect(await sharp(still.body).metadata()).toMatchObject({ format: 'jpeg', width, height });
 
-    await under.client.removeResult({ taskId: `task_still_${name}` });
+    await under.client.removeResult({ taskId: `task_thumbnail_${name}` });
     expect((await ask(`/bytes/${result!.object}?variant=thumbnail`, { headers })).status).toBe(410);
   });
 
-  test('says so where a still picture cannot be made', async () => {
+  test('says so where a thumbnail cannot be made', async () => {
     const headers = { authorization: `Bearer ${under.serviceKey}` };
     const { result } = await under.client.ingestResult({
       accountId: 'demo',
-      taskId: 'task_no_still',
+      taskId: 'task_no_thumbnail',
       url: origin.url(serves(fixture('high-422.mp4'))),
     });
     const none = await ask(`/bytes/${result!.object}?variant=thumbnail`, { headers });
 
     expect([none.status, errorOf(none)]).toEqual([404, expect.objectContaining({ code: 'thumbnail_unavailable' })]);
-    await under.client.removeResult({ taskId: 'task_no_still' });
+    await under.client.removeResult({ taskId: 'task_no_thumbnail' });
   });
 
   test('a client that leaves frees what it held', async () => {

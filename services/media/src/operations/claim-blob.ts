@@ -11,7 +11,7 @@ const PREFIXES: Readonly<Record<Purpose, string>> = {
   staged: 'med',
   inline: 'inl',
   result: 'vid',
-  poster: 'pic',
+  thumbnail: 'pic',
   private: 'prv',
 };
 

@@ -20,7 +20,7 @@ import type { MediaObject } from '../domain/media-object.ts';
 import { sqlMediaStore } from '../store/sql-media-store.ts';
 import { collectGarbage } from './collect-garbage.ts';
 import { ingestResult } from './ingest-result.ts';
-import { makePoster } from './make-poster.ts';
+import { makeThumbnail } from '../thumbnails/make-thumbnail.ts';
 import { putBytes } from './put-bytes.ts';
 import { removeBytes } from './remove-bytes.ts';
 import { removeStaged } from './remove-staged.ts';
@@ -85,7 +85,7 @@ function living({ folder, sql, clock }: Place, life: Life) {
     },
     probe: mortal(pool.probe),
     redraw: mortal(pool.redraw),
-    poster: mortal(pool.poster),
+    thumbnail: mortal(pool.thumbnail),
   };
 }
 type Living = ReturnType<typeof living>;
@@ -104,7 +104,7 @@ const staged = (source: { url: string } | { object: string; declaredType: string
 
 test.each<[string, (deps: Living) => Promise<MediaObject | undefined>, Buffer | undefined]>([
   ['a result is taken in', (deps) => ingestResult(deps, RESULT), VIDEO],
-  ['a poster is made', async (deps) => makePoster(deps, await ingestResult(deps, RESULT)), undefined],
+  ['a thumbnail is made', async (deps) => makeThumbnail(deps, await ingestResult(deps, RESULT)), undefined],
   ['an external address is staged', staged({ url: 'https://origin.example/i.png' }), undefined],
   ['a data URL is staged', staged({ url: `data:image/png;base64,${PICTURE.toString('base64')}` }), undefined],
   [

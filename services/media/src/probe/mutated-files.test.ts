@@ -80,7 +80,7 @@ test.each<[string, Buffer]>([
         continue;
       }
       writeFileSync(into, '');
-      const draw = { image: pool.redraw, video: pool.poster, audio: undefined }[outcome.facts.family];
+      const draw = { image: pool.redraw, video: pool.thumbnail, audio: undefined }[outcome.facts.family];
       const drawn = await draw?.(file, into, ANYBODY);
       if (drawn !== undefined && 'facts' in drawn && drawn.facts.family === 'image')
         expect(drawn.facts.width * drawn.facts.height).toBeLessThanOrEqual(40_000_000);

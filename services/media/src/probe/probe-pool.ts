@@ -11,7 +11,7 @@ const DRAW_TIMES = 4;
 export interface ProbePool {
   readonly probe: Probe;
   readonly redraw: Draw;
-  readonly poster: Draw;
+  readonly thumbnail: Draw;
   /** Starts the warm processes. */
   warm(): void;
   stop(): Promise<void>;
@@ -72,7 +72,7 @@ export function openProbePool(options: ProbePoolOptions): ProbePool {
   return {
     probe: (path, order) => run({ work: 'probe', path, into: '', pixelsMax, timeoutMs }, order),
     redraw: draw('redraw', DRAW_TIMES * timeoutMs),
-    poster: draw('poster', timeoutMs),
+    thumbnail: draw('thumbnail', timeoutMs),
     warm: () => {
       crew.warm();
     },

@@ -12,7 +12,7 @@ export interface ProbePoolsOptions extends ParsersOptions, Omit<ProbePoolOptions
 export interface ProbePools {
   readonly references: ProbePool;
   readonly results: ProbePool;
-  readonly posters: ProbePool;
+  readonly thumbnails: ProbePool;
   stop(): Promise<void>;
 }
 
@@ -21,7 +21,7 @@ export function openProbePools(options: ProbePoolsOptions): ProbePools {
   const pools = {
     references: openProbePool({ ...options, parsers, warm: 1 }),
     results: openProbePool({ ...options, parsers, workers: options.resultWorkers, warm: 0 }),
-    posters: openProbePool({ ...options, parsers, workers: 1, warm: 0 }),
+    thumbnails: openProbePool({ ...options, parsers, workers: 1, warm: 0 }),
   };
   pools.references.warm();
   return {

@@ -20,7 +20,7 @@ export type Probe = (path: string, order: ProbeOrder) => Promise<ProbeOutcome>;
 export type Draw = (path: string, into: string, order: ProbeOrder) => Promise<ProbeOutcome>;
 
 /** To look; to draw a picture anew; to draw the first picture of a video. */
-export type Work = 'probe' | 'redraw' | 'poster';
+export type Work = 'probe' | 'redraw' | 'thumbnail';
 
 /** One job for a parser. */
 export interface ProbeJob {

@@ -108,7 +108,7 @@ describe('an origin whose transfer broke off', () => {
   const SIZE = whole.byteLength;
   const HALF = 100_000;
   const other = Buffer.from(whole).fill(7, 150_000, 150_100);
-  /** The still pictures of earlier results are drawn by then. */
+  /** The thumbnails of earlier results are drawn by then. */
   const settled = async (): Promise<readonly string[]> => {
     for (let tries = 0; tries < 500 && under.blobs().some((name) => name.startsWith('in_')); tries += 1)
       await new Promise((resolve) => {
@@ -117,7 +117,7 @@ describe('an origin whose transfer broke off', () => {
     return under.blobs();
   };
   beforeAll(async () => {
-    // the still picture of the video that the others succeed with is kept by then
+    // the thumbnail of the video that the others succeed with is kept by then
     await ingest(origin.url(video));
     under = await under.restart();
   });
@@ -218,7 +218,7 @@ describe('an origin whose transfer broke off', () => {
 
 describe('what is no result', () => {
   beforeAll(async () => {
-    // no still picture of an earlier result is being drawn any more
+    // no thumbnail of an earlier result is being drawn any more
     under = await under.restart();
   });
 

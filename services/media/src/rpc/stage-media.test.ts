@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 const arriving = (): readonly string[] => under.blobs().filter((name) => name.startsWith('in_'));
 afterEach(async () => {
-  // the still picture of a result is drawn beside the test
+  // the thumbnail of a result is drawn beside the test
   for (let tries = 0; tries < 200 && arriving().length > 0; tries += 1)
     await new Promise((resolve) => {
       setTimeout(resolve, 10);

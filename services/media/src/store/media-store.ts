@@ -61,7 +61,7 @@ export interface MediaStore {
   addObject(object: NewObject, facts: MediaFacts | undefined): Promise<MediaObject | undefined>;
   find(id: string): Promise<MediaObject | undefined>;
   findResult(taskId: string): Promise<MediaObject | undefined>;
-  findPoster(taskId: string): Promise<MediaObject | undefined>;
+  findThumbnail(taskId: string): Promise<MediaObject | undefined>;
   findStaged(accountId: string, taskId: string, reference: string): Promise<MediaObject | undefined>;
   /**
    * Reserves bytes beside the inline bytes of the account and its other uploads; false: the sum would exceed
@@ -74,7 +74,7 @@ export interface MediaStore {
   claimedBlobs(after: string, limit: number): Promise<readonly Blob[]>;
   /** The claimants of content that is still stored under this key. */
   claimants(blob: StoredUnder, limit: number): Promise<readonly Claimant[]>;
-  /** Whether there was one; its poster goes with it. */
+  /** Whether there was one; its thumbnail goes with it. */
   removeResult(taskId: string, now: number): Promise<boolean>;
   /**
    * Ends claims of these purposes, and no others. Returns the keys of bytes that are no longer protected; they are

@@ -94,23 +94,23 @@ function suite(url: () => string | undefined): void {
     expect(await store.findResult('task_1')).toEqual(first);
   });
 
-  test('a poster stands beside a result that is kept, and beside no other: at the same moment as a removal it goes too', async () => {
+  test('a thumbnail stands beside a result that is kept, and beside no other: at the same moment as a removal it goes too', async () => {
     await pin('aa');
     await pin('bb');
-    const poster = anObject({ id: 'pic_1', purpose: 'poster', blob: aBlob('bb'), reference: '' });
-    expect(await store.addObject(poster, facts)).toBeUndefined();
+    const thumbnail = anObject({ id: 'pic_1', purpose: 'thumbnail', blob: aBlob('bb'), reference: '' });
+    expect(await store.addObject(thumbnail, facts)).toBeUndefined();
 
     for (let round = 0; round < 10; round += 1) {
       const taskId = `task_${String(round)}`;
       await store.addObject(anObject({ id: `vid_${taskId}`, purpose: 'result', reference: '', taskId }), facts);
       await Promise.all([
-        store.addObject({ ...poster, id: `pic_${taskId}`, taskId }, facts),
+        store.addObject({ ...thumbnail, id: `pic_${taskId}`, taskId }, facts),
         store.removeResult(taskId, NOW),
       ]);
-      expect((await store.findPoster(taskId))?.removedAt ?? NOW).toBe(NOW);
+      expect((await store.findThumbnail(taskId))?.removedAt ?? NOW).toBe(NOW);
       expect(
         await store
-          .addObject({ ...poster, id: `pic_${taskId}_2`, taskId }, facts)
+          .addObject({ ...thumbnail, id: `pic_${taskId}_2`, taskId }, facts)
           .then((added) => added?.removedAt ?? NOW),
       ).toBe(NOW);
     }
@@ -341,10 +341,10 @@ function suite(url: () => string | undefined): void {
   });
 
   test('sweeps beside uploads of the same content never take what is claimed', async () => {
-    const upload = async (turn: number): Promise<void> => {
-      const blob = await store.pinBlob({ sha256: 'aa', bytes: 3, key: `aa-${String(turn)}` }, NOW + 1000);
+    const upload = async (number: number): Promise<void> => {
+      const blob = await store.pinBlob({ sha256: 'aa', bytes: 3, key: `aa-${String(number)}` }, NOW + 1000);
       const object = await store.addObject(
-        anObject({ id: `med_${String(turn)}`, taskId: `task_${String(turn)}`, expiresAt: NOW + 60_000 }),
+        anObject({ id: `med_${String(number)}`, taskId: `task_${String(number)}`, blob, expiresAt: NOW + 60_000 }),
         facts,
       );
       expect(object?.blob.key).toBe(blob.key);
@@ -353,12 +353,12 @@ function suite(url: () => string | undefined): void {
       for (const key of await store.takeGarbage(NOW, 10)) await store.forgetGarbage(key);
     };
     await pin('aa');
-    await Promise.all(Array.from({ length: 20 }, (_, turn) => [upload(turn), sweep()]).flat());
+    await Promise.all(Array.from({ length: 20 }, (_, number) => [upload(number), sweep()]).flat());
 
     expect(
       new Set(
         await Promise.all(
-          Array.from({ length: 20 }, async (_, turn) => (await store.find(`med_${String(turn)}`))?.blob.key),
+          Array.from({ length: 20 }, async (_, number) => (await store.find(`med_${String(number)}`))?.blob.key),
         ),
       ).size,
     ).toBe(1);

@@ -3,10 +3,10 @@ import './close-world.ts';
 import type { ProbeJob, ProbeOutcome, Work } from '../probe.ts';
 
 // loaded before the first file, so that the load does not count as its time, and after the modules are closed
-const [{ probeFile }, { redrawImage }, { posterImage }] = await Promise.all([
+const [{ probeFile }, { redrawImage }, { videoThumbnail }] = await Promise.all([
   import('../probe-file.ts'),
   import('../redraw-image.ts'),
-  import('../poster-image.ts'),
+  import('../../thumbnails/child/video-thumbnail.ts'),
   import('../probe-image.ts'),
   import('../probe-container.ts'),
 ]);
@@ -14,7 +14,7 @@ const [{ probeFile }, { redrawImage }, { posterImage }] = await Promise.all([
 const WORKS: Readonly<Record<Work, (job: ProbeJob) => Promise<ProbeOutcome>>> = {
   probe: probeFile,
   redraw: redrawImage,
-  poster: posterImage,
+  thumbnail: videoThumbnail,
 };
 
 async function answer(job: ProbeJob): Promise<ProbeOutcome> {

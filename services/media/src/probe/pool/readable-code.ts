@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 /** The packages that the parsers use. */
 const PACKAGES = ['sharp', 'file-type', 'mediabunny', 'probe-image-size', '@reelgate/picture-decoder'];
-const OWN = ['../', '../../domain/', '../../../package.json'];
+const OWN = ['../', '../../domain/', '../../thumbnails/child/', '../../../package.json'];
 /** Far more than the parsers need. */
 const PACKAGES_MAX = 500;
 

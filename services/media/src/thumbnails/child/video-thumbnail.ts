@@ -1,15 +1,15 @@
 import { EncodedPacketSink, Input, MP4, QTFF, WEBM } from 'mediabunny';
 import type { InputVideoTrack } from 'mediabunny';
-import { openBoundedSource } from './bounded-source.ts';
-import { openColours, openPicture } from './pictures.ts';
-import type { ProbeJob, ProbeOutcome } from './probe.ts';
-import { STILLS } from './still-picture.ts';
+import { openBoundedSource } from '../../probe/bounded-source.ts';
+import { openColours, openPicture } from '../../probe/pictures.ts';
+import type { ProbeJob, ProbeOutcome } from '../../probe/probe.ts';
+import { STILLS } from './key-frames.ts';
 
 const SIDE_MAX = 1280;
 const QUALITY = 82;
 
 /** The first picture of a video as a JPEG, for those codecs that are decoded. */
-export async function posterImage(job: ProbeJob): Promise<ProbeOutcome> {
+export async function videoThumbnail(job: ProbeJob): Promise<ProbeOutcome> {
   const { source, close } = await openBoundedSource(job.path);
   const input = new Input({ formats: [MP4, QTFF, WEBM], source });
   try {

@@ -3,48 +3,48 @@ import type { ReceivedFile, Incoming } from '../blobs/incoming.ts';
 import { canDraw } from '../domain/media-rules.ts';
 import type { MediaObject } from '../domain/media-object.ts';
 import type { Draw, ProbeOutcome } from '../probe/probe.ts';
-import type { ClaimDeps } from './claim-blob.ts';
-import { claimFile } from './claim-file.ts';
-import type { KeepFileDeps } from './keep-file.ts';
+import type { ClaimDeps } from '../operations/claim-blob.ts';
+import { claimFile } from '../operations/claim-file.ts';
+import type { KeepFileDeps } from '../operations/keep-file.ts';
 
-export interface PosterDeps extends KeepFileDeps, ClaimDeps {
+export interface ThumbnailDeps extends KeepFileDeps, ClaimDeps {
   readonly log: Log;
   readonly incoming: Incoming;
-  readonly poster: Draw;
+  readonly thumbnail: Draw;
 }
 
-/** The still picture that stands for a result, made when there is none; undefined: none can be made. It never rejects. */
-export async function makePoster(deps: PosterDeps, result: MediaObject): Promise<MediaObject | undefined> {
+/** The thumbnail of a result, made when there is none; undefined: none can be made. It never rejects. */
+export async function makeThumbnail(deps: ThumbnailDeps, result: MediaObject): Promise<MediaObject | undefined> {
   const { taskId, blob } = result;
   if (blob.facts === undefined || !canDraw(blob.facts)) return undefined;
   try {
-    return (await deps.store.findPoster(taskId)) ?? (await drawPoster(deps, result));
+    return (await deps.store.findThumbnail(taskId)) ?? (await drawThumbnail(deps, result));
   } catch (error) {
-    deps.log.warn({ taskId, err: error }, 'a poster was not made');
+    deps.log.warn({ taskId, err: error }, 'a thumbnail was not made');
     return undefined;
   }
 }
 
-async function drawPoster(
-  deps: PosterDeps,
+async function drawThumbnail(
+  deps: ThumbnailDeps,
   { accountId, taskId, blob, expiresAt }: MediaObject,
 ): Promise<MediaObject | undefined> {
   let outcome: ProbeOutcome | undefined;
   const draw = (path: string): Promise<ReceivedFile | undefined> =>
     deps.incoming.fill(async (into) => {
-      outcome = await deps.poster(path, into, { accountId });
+      outcome = await deps.thumbnail(path, into, { accountId });
       return 'facts' in outcome;
     });
   const file = await deps.blobs.withFile(blob.key, draw);
   if (file === undefined || outcome === undefined || !('facts' in outcome)) {
-    deps.log.info({ taskId, outcome }, 'a result has no poster');
+    deps.log.info({ taskId, outcome }, 'a result has no thumbnail');
     return undefined;
   }
   try {
     return await claimFile(deps, file, {
       accountId,
       taskId,
-      purpose: 'poster',
+      purpose: 'thumbnail',
       reference: '',
       facts: outcome.facts,
       lifetimeMs: expiresAt - deps.clock.now(),

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { withPosters } from './with-posters.ts';
+import { withThumbnails } from './with-thumbnails.ts';
 
 test.each([
   [1, 1],
@@ -7,11 +7,11 @@ test.each([
   [5, 4],
   [50, 4],
 ])(
-  'of %i results that come in at once %i have their posters drawn behind them, when it is calm',
+  'of %i results that come in at once %i have their thumbnails drawn behind them, when it is calm',
   async (count, drawnMax) => {
     const drawn: number[] = [];
     const gates = Array.from({ length: count }, () => Promise.withResolvers<number>());
-    const ingest = withPosters(
+    const ingest = withThumbnails(
       (order: number) => gates[order]!.promise,
       async (result) => void drawn.push(result),
     );
@@ -25,17 +25,17 @@ test.each([
   },
 );
 
-test('a result does not wait for its poster, and is none the worse for one that cannot be drawn', async () => {
+test('a result does not wait for its thumbnail, and is none the worse for one that cannot be drawn', async () => {
   const never = new Promise<never>(() => undefined);
 
   expect(
-    await withPosters(
+    await withThumbnails(
       async () => 'a result',
       () => never,
     )('an order'),
   ).toBe('a result');
   expect(
-    await withPosters(
+    await withThumbnails(
       async () => 'a result',
       () => Promise.reject(new Error('no picture')),
     )('an order'),

@@ -1,0 +1,69 @@
+import type { Sql } from '@reelgate/platform/sql/sql';
+import type { MediaStore } from './media-store.ts';
+
+/** Tables whose rows end by themselves, with their key and their time. */
+const SPENT = [
+  ['pins', 'id', 'pinned_until'],
+  ['uploads', 'id', 'expires_at'],
+  ['stagings', 'task_id', 'forget_at'],
+] as const;
+
+/** What ends with its time, and the bytes that nothing claims. */
+export function sqlSweeps(
+  sql: Sql,
+): Pick<MediaStore, 'expireObjects' | 'forgetSpent' | 'forgetObjects' | 'takeGarbage' | 'forgetGarbage'> {
+  return {
+    // a result is remembered, so that its link says what became of it
+    expireObjects: (now, limit) =>
+      sql.transaction(async (query) => {
+        const due = await query<{ id: string; purpose: string }>(
+          'SELECT id, purpose FROM objects WHERE removed_at IS NULL AND expires_at <= $1 ORDER BY expires_at LIMIT $2',
+          [now, limit],
+        );
+        for (const { id, purpose } of due) {
+          if (purpose === 'result' || purpose === 'poster')
+            await query('UPDATE objects SET removed_at = $2 WHERE id = $1 AND removed_at IS NULL', [id, now]);
+          else await query('DELETE FROM objects WHERE id = $1', [id]);
+        }
+        return due.length;
+      }),
+    forgetSpent: async (now, limit) => {
+      let forgotten = 0;
+      for (const [table, id, end] of SPENT) {
+        forgotten += (
+          await sql.write(
+            `DELETE FROM ${table} WHERE ${id} IN (SELECT ${id} FROM ${table} WHERE ${end} <= $1 ORDER BY ${end} LIMIT $2) AND ${end} <= $1 RETURNING ${id}`,
+            [now, limit],
+          )
+        ).length;
+      }
+      return forgotten;
+    },
+    forgetObjects: async (before, limit) =>
+      (
+        await sql.write(
+          'DELETE FROM objects WHERE id IN (SELECT id FROM objects WHERE removed_at <= $1 ORDER BY removed_at LIMIT $2) RETURNING id',
+          [before, limit],
+        )
+      ).length,
+    takeGarbage: (now, limit) =>
+      sql.transaction(async (query) => {
+        const taken = await query<{ storage_key: string }>(
+          `DELETE FROM blobs WHERE pinned_until <= $1 AND keep_until <= $1
+        AND NOT EXISTS (SELECT 1 FROM objects o WHERE o.sha256 = blobs.sha256 AND o.removed_at IS NULL)
+        AND sha256 IN (SELECT sha256 FROM blobs WHERE pinned_until <= $1 AND keep_until <= $1 ORDER BY keep_until LIMIT $2)
+        RETURNING storage_key`,
+          [now, limit],
+        );
+        for (const { storage_key: key } of taken) await query('INSERT INTO garbage (storage_key) VALUES ($1)', [key]);
+        const all = await query<{ storage_key: string }>(
+          'SELECT storage_key FROM garbage ORDER BY storage_key LIMIT $1',
+          [limit],
+        );
+        return all.map(({ storage_key: key }) => key);
+      }),
+    forgetGarbage: async (key) => {
+      await sql.write('DELETE FROM garbage WHERE storage_key = $1', [key]);
+    },
+  };
+}
