@@ -15,17 +15,18 @@ import { Upload } from '@aws-sdk/lib-storage';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
+import { newSemaphore } from '@reelgate/platform/limits/semaphore';
 import { checkedKey } from './blob-key.ts';
 import type { BlobStore, LinkOptions, StoredBlob } from './blob-store.ts';
 import type { ReceivedFile } from './incoming.ts';
 import type { S3Address, S3Credentials } from './s3-address.ts';
 import { s3Client } from './s3-client.ts';
-import { openTurns } from './turns.ts';
 
 /** What uploads hold in memory is the product of the three. */
 const PART_BYTES_MIN = 8 * 1024 * 1024;
 const PARTS_AT_ONCE = 2;
 const UPLOADS_AT_ONCE = 4;
+const UPLOADS_WAITING_MAX = 10_000;
 const PARTS_MAX = 10_000;
 /** Of one page of a listing, as the protocol has it. */
 const LIST_MAX = 1000;
@@ -50,7 +51,7 @@ export function openS3Blobs({
 }: S3BlobsOptions): BlobStore & { close(): void } {
   const client = s3Client(address, address.endpoint, credentials);
   const publicClient = s3Client(address, address.publicEndpoint, credentials);
-  const uploads = openTurns(UPLOADS_AT_ONCE);
+  const uploads = newSemaphore({ permits: UPLOADS_AT_ONCE, waitingMax: UPLOADS_WAITING_MAX });
   const at = (key: string): { Bucket: string; Key: string } => ({
     Bucket: address.bucket,
     Key: address.prefix + checkedKey(key),
