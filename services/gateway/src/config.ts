@@ -176,6 +176,6 @@ function toModel({ duration: [min, max], resolutions, ratios, defaults }: Checke
 
 function hostPort(text: string): HostPort {
   const parsed = parseHostPort(text);
-  if (parsed === undefined) throw new Error(`not an address: ${text}`);
+  if (parsed === undefined) throw new Error(`expected host:port, got ${text}`);
   return parsed;
 }

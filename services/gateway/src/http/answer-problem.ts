@@ -63,7 +63,7 @@ export function toProblem(thrown: unknown): Problem {
     : new Problem({
         kind: 'internal',
         reason: 'internal_error',
-        message: 'something went wrong here; it has been written down',
+        message: 'internal error; quote the x-request-id header when you report it',
         cause: thrown,
       });
 }

@@ -15,6 +15,8 @@ export interface ExchangeState {
   handedOver?: boolean;
   /** Headers that every answer here has, names and values in turn; undefined once they are in the answer. */
   head: string[] | undefined;
+  /** Whether the client waits for `100 Continue` before it sends its body. */
+  expectsContinue: boolean;
   /** Aborted when the client goes away before it has its answer. */
   readonly gone: AbortSignal;
 }

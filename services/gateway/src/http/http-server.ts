@@ -8,7 +8,6 @@ import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import type { HttpRoute } from '@reelgate/platform/rpc/connect-server';
 import { stopHttp } from '@reelgate/platform/rpc/connect-server';
 import type { HostPort } from '@reelgate/platform/config/units';
-import { noteWaiting } from './bodies/exchange-body.ts';
 
 const HEADERS_TIMEOUT_MS = 15_000;
 /** A body of 64 MiB over a slow line. */
@@ -65,10 +64,8 @@ export async function startPublicServer({
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     upgrades.handle(request, socket, head);
   });
-  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-    noteWaiting(request);
-    take(request, response);
-  });
+  // the body reader sends 100 Continue, after the checks that need only the headers
+  server.on('checkContinue', take);
   return listenOn(server, listen);
 }
 

@@ -1,6 +1,7 @@
 import Koa from 'koa';
 import Router from '@koa/router';
 import { METHODS } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
@@ -13,7 +14,6 @@ import type { Exchange, ExchangeState } from './exchange.ts';
 import { isReservedId } from './routes/reserved-ids.ts';
 import { ClientGone } from './bodies/receive-body.ts';
 import { requestIdOf } from './headers/request-id.ts';
-import { waitsForLeave } from './bodies/exchange-body.ts';
 import { routerPath } from './routes/route.ts';
 import type { RouteEntry } from './routes/route.ts';
 import { settleUnread } from './bodies/unread-body.ts';
@@ -27,6 +27,7 @@ export interface KoaAppOptions {
   readonly log: Log;
 }
 
+const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i;
 const NO_PARAMS = {};
 /** Something to be done with a model, in Google's spelling: at one that is not known here there is nothing but the model of that name. */
 const VERB = /^\/v1(beta)?\/models\/[^/]+:\w+$/;
@@ -65,10 +66,10 @@ export function koaApp(options: KoaAppOptions): Koa<ExchangeState> {
     } catch (thrown) {
       refuse(exchange, thrown, options.log);
     }
-    settleUnread(exchange, options.clock, waitsForLeave(exchange.req));
+    settleUnread(exchange, options.clock);
   });
   app.on('error', (error: unknown) => {
-    options.log.warn({ err: error }, 'an answer was not sent');
+    options.log.warn({ err: error }, 'a response could not be sent');
   });
   return app;
 }
@@ -130,8 +131,13 @@ function begin(exchange: Exchange, { newId, observe }: KoaAppOptions): void {
   const head = ['x-request-id', requestId, 'x-content-type-options', 'nosniff', 'cache-control', 'no-store'];
   if (exchange.req.headers['anthropic-version'] !== undefined || exchange.path.startsWith('/v1/messages'))
     head.push('request-id', requestId);
-  exchange.state = { requestId, head, gone: gone.signal };
+  exchange.state = { requestId, head, gone: gone.signal, expectsContinue: expectsContinue(exchange.req) };
   observe(exchange);
+}
+
+/** As Node decides it: with this header Node leaves it to the server to send `100 Continue`. */
+function expectsContinue({ headers: { expect }, httpVersion }: IncomingMessage): boolean {
+  return expect !== undefined && httpVersion === '1.1' && CONTINUE.test(expect);
 }
 
 function refuse(exchange: Exchange, thrown: unknown, log: Log): void {
@@ -153,11 +159,11 @@ function refuseUnrouted(exchange: Exchange, routing: Routing): never {
   const methods = routing.methodsAt(exchange.path);
   const shown = exchange.path.slice(0, 200);
   if (methods.length === 0 || (VERB.test(exchange.path) && !methods.includes('POST')))
-    throw new Problem({ kind: 'not_found', reason: 'not_found', message: `there is nothing at ${shown}` });
+    throw new Problem({ kind: 'not_found', reason: 'not_found', message: `no route at ${shown}` });
   exchange.set('allow', methods.join(', '));
   throw new Problem({
     kind: 'invalid',
     reason: 'method_not_allowed',
-    message: `${exchange.method} does not go with ${shown}; it takes ${methods.join(', ')}`,
+    message: `${exchange.method} is not allowed at ${shown}; allowed: ${methods.join(', ')}`,
   });
 }

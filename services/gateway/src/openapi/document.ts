@@ -6,21 +6,29 @@ import { hoist } from './hoist.ts';
 import { LIMIT_HEADERS, headerComponents, headersOf } from './response-headers.ts';
 import type { ResponseHeader } from './response-headers.ts';
 
+/** What the API calls itself. */
+export const API = {
+  title: 'Reelgate',
+  version: '1.0.0',
+  description:
+    'Asynchronous video generation: create a task, poll it, fetch its result. Several dialects give access to the same tasks; a client uses one of them.',
+};
+
 type HeaderName = NonNullable<RouteDoc['headers']>[number];
 
 const HEADERS: Readonly<Record<HeaderName, Omit<QueryParameter, 'name'>>> = {
   Prefer: {
-    description: '`wait=N`: hold the answer until the status changes or N seconds (1 to 60) pass.',
+    description: '`wait=N` holds the answer until the status changes or N seconds (1 to 60) pass.',
     schema: { type: 'string', examples: ['wait=20'] },
   },
   'Idempotency-Key': {
     description:
-      '1 to 255 visible ASCII characters. The same key with the same body gives the first answer again for 24 hours.',
+      '1 to 255 visible ASCII characters. For 24 hours, the same key with the same body returns the first answer again.',
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
   },
-  Range: { description: 'A part of the bytes.', schema: { type: 'string', examples: ['bytes=0-1023'] } },
+  Range: { description: 'Requests a range of the bytes.', schema: { type: 'string', examples: ['bytes=0-1023'] } },
   'anthropic-version': {
-    description: "Sent by Anthropic's clients, which are answered in their own shape.",
+    description: "Anthropic's clients send it; the answer then has their shape.",
     schema: { type: 'string', examples: ['2023-06-01'] },
   },
 };
@@ -45,12 +53,7 @@ export function openApiDocument(routes: readonly RouteEntry[], publicUrl: string
   const { document, schemas } = hoist(paths);
   return {
     openapi: '3.1.0',
-    info: {
-      title: 'Reelgate',
-      version: '1.0.0',
-      description:
-        'Asynchronous video generation: create a task, poll it, fetch its result. Two dialects name the same tasks; a client uses one of them.',
-    },
+    info: API,
     servers: [{ url: publicUrl }],
     tags: tagsOf(routes).map((name) => ({ name })),
     paths: document,
@@ -61,7 +64,7 @@ export function openApiDocument(routes: readonly RouteEntry[], publicUrl: string
         token: {
           type: 'http',
           scheme: 'bearer',
-          description: 'The site token. It is also taken as x-api-key or x-goog-api-key.',
+          description: 'The site token. The headers x-api-key and x-goog-api-key are accepted too.',
         },
       },
     },
@@ -101,7 +104,13 @@ function successOf({ doc, token }: RouteEntry): object {
   const first =
     Object.keys(answers).length === 0
       ? {}
-      : { [status]: { description: status === 200 ? 'Done.' : 'Accepted.', headers: headers(answerHeaders), content } };
+      : {
+          [status]: {
+            description: status === 200 ? 'Success.' : 'Accepted.',
+            headers: headers(answerHeaders),
+            content,
+          },
+        };
   const others = Object.entries(also).map(
     ([code, { description, headers: more = [], types = [] }]): [string, object] => [
       code,

@@ -25,7 +25,7 @@ const SCHEMAS: Readonly<Record<EnvelopeName, Schema>> = {
     'VendorError',
     {
       type: text,
-      message: { ...text, description: "Ends in the vendor's number.", pattern: '\\([0-9]+\\)$' },
+      message: { ...text, description: "Ends with the vendor's error number.", pattern: '\\([0-9]+\\)$' },
       http_code: { ...text, pattern: '^[45][0-9]{2}$' },
     },
     { type: { const: 'error' }, request_id: text },
@@ -36,29 +36,29 @@ const SCHEMAS: Readonly<Record<EnvelopeName, Schema>> = {
 const UPSTREAM: Schema = {
   title: 'UpstreamError',
   type: ['object', 'array'],
-  description: "The upstream's own words, without a word of who it is.",
+  description: "The upstream's own error, without anything that identifies the upstream.",
 };
 
 const DESCRIPTIONS: Readonly<Record<RefusedStatus, string>> = {
-  400: 'The request is wrong in itself; the message names the field.',
-  401: 'No token, or an unknown one.',
-  403: 'The token is disabled or has expired, or a link is not valid.',
-  404: 'No such task, model or path, or one that the token does not see.',
-  405: 'The path does not take this method.',
-  409: 'It cannot be done at this moment, or the idempotency key is in use.',
-  410: 'The result is no longer kept.',
-  412: 'A condition of the request does not hold.',
+  400: 'The request is invalid; the message names the field.',
+  401: 'The token is missing or unknown.',
+  403: 'The token is disabled or expired, or the link is invalid.',
+  404: 'The task, model or path does not exist, or the token has no access to it.',
+  405: 'The path does not support this method.',
+  409: 'The current state does not allow the request, or the idempotency key is in use.',
+  410: 'The result has expired.',
+  412: 'A precondition of the request does not hold.',
   413: 'The body is too large.',
-  415: 'The body is of another type.',
-  416: 'The range lies outside of the bytes.',
+  415: 'The media type of the body is not supported.',
+  416: 'The range is outside the bytes.',
   422: 'The content is refused, or the idempotency key belongs to another body.',
   426: 'The request does not ask for a WebSocket.',
-  429: 'A rate, a cap or a balance is used up.',
-  500: 'Something went wrong here.',
+  429: 'A rate limit, a cap or the balance is exhausted.',
+  500: 'Internal error.',
   501: 'Not implemented.',
-  502: 'The upstream broke off before it answered; it may have done the work.',
-  503: 'A part of the service, or all that serves the model, cannot be reached.',
-  504: 'The upstream did not answer in time; it may have done the work.',
+  502: 'The connection to the upstream broke before an answer; the work may have been done.',
+  503: 'A part of the service, or every channel of the model, is unavailable.',
+  504: 'The upstream did not answer in time; the work may have been done.',
 };
 
 const MORE_HEADERS: Readonly<Partial<Record<RefusedStatus, readonly ResponseHeader[]>>> = {
@@ -96,7 +96,7 @@ export function errorResponses(entry: RouteEntry): object {
     .map((status): [string, object] => [String(status), responseOf(entry, status, schemaOf(entry, status))]);
   const ranges: [string, object][] =
     doc.isRelayed === true
-      ? [['4XX', { ...responseOf(entry, 400, UPSTREAM), description: 'Refused by the upstream.' }]]
+      ? [['4XX', { ...responseOf(entry, 400, UPSTREAM), description: 'The upstream refused the request.' }]]
       : [];
   return Object.fromEntries([...named, ...ranges]);
 }

@@ -12,39 +12,42 @@ const text: Schema = { type: 'string' };
 /** Headers of answers that mean something to a client, by their names. */
 export const RESPONSE_HEADERS = {
   'x-request-id': {
-    description: "The name of the request: the client's own if it sent a sane one.",
+    description: "The id of the request: the client's own x-request-id if it is valid, otherwise a new one.",
     schema: { type: 'string', minLength: 1, maxLength: 128 },
     required: true,
   },
-  'x-ratelimit-limit': { description: 'Requests of this sort that the token may send in a minute.', schema: whole },
-  'x-ratelimit-remaining': { description: 'How many of them are left.', schema: whole },
-  'x-ratelimit-reset': { description: 'Seconds until there is one more.', schema: whole },
+  'x-ratelimit-limit': {
+    description: 'The number of requests of this kind that the token may send per minute.',
+    schema: whole,
+  },
+  'x-ratelimit-remaining': { description: 'The number of requests left.', schema: whole },
+  'x-ratelimit-reset': { description: 'Seconds until the current window ends.', schema: whole },
   'retry-after': {
-    description: 'Seconds after which asking again can help; absent where it cannot.',
+    description: 'Seconds after which a retry can succeed; absent if it cannot.',
     schema: { type: 'integer', minimum: 1 },
   },
   'x-should-retry': {
-    description: 'Present where clients that retry by themselves must not.',
+    description: 'Present if a client must not retry automatically.',
     schema: { const: 'false' },
   },
-  'www-authenticate': { description: 'How to name the token.', schema: { const: 'Bearer' }, required: true },
+  'www-authenticate': { description: 'The authentication scheme.', schema: { const: 'Bearer' }, required: true },
   'idempotent-replayed': {
-    description: 'Present where the key of the request gave an earlier answer again.',
+    description: 'Present if the idempotency key returned an earlier answer.',
     schema: { const: 'true' },
   },
   'openai-poll-after-ms': {
-    description: 'Milliseconds after which another look can show something new; absent at the end.',
+    description: 'Milliseconds after which to poll again; absent once the task is final.',
     schema: { type: 'integer', minimum: 500, maximum: 60_000 },
   },
   'preference-applied': {
-    description: 'The seconds that the answer was held for at most.',
+    description: 'The wait that the gateway applied, in seconds.',
     schema: { type: 'string', pattern: '^wait=[0-9]+$' },
   },
-  'accept-ranges': { description: 'Whether a part can be asked for.', schema: { const: 'bytes' } },
-  'content-range': { description: 'Which part it is, and of how many bytes.', schema: text },
-  'content-disposition': { description: 'The name of the file.', schema: text },
-  location: { description: 'Where the bytes are, for a short time.', schema: text, required: true },
-  upgrade: { description: 'The protocol of this route.', schema: { const: 'websocket' }, required: true },
+  'accept-ranges': { description: 'Range requests are supported.', schema: { const: 'bytes' } },
+  'content-range': { description: 'The range that is returned, and the total number of bytes.', schema: text },
+  'content-disposition': { description: 'The suggested file name.', schema: text },
+  location: { description: 'A URL of the bytes, valid for a short time.', schema: text, required: true },
+  upgrade: { description: 'The protocol that this route requires.', schema: { const: 'websocket' }, required: true },
 } as const satisfies Readonly<Record<string, Header>>;
 
 export type ResponseHeader = keyof typeof RESPONSE_HEADERS;

@@ -24,7 +24,7 @@ export async function cancelOrDeleteTask(
       return { action: 'deleted', taskId: ref.taskId };
     }
     const { task } = await tasks.cancelTask({ ...ref }, options);
-    if (task === undefined) throw new Error('an answer without a task');
+    if (task === undefined) throw new Error('the tasks service answered without a task');
     return { action: 'cancelled', task };
   } finally {
     reader.forget(ref);

@@ -40,10 +40,10 @@ function* decode(written: string, refuse: (message: string) => Problem): Generat
   const text = WHITE_SPACE.test(written) ? written.replace(WHITE_SPACES, '') : written;
   const length = text.length - paddingOf(text);
   if (length === 0) throw refuse('must not be empty');
-  if (length % 4 === 1) throw refuse('must be whole base64; it is cut off');
+  if (length % 4 === 1) throw refuse('must be complete base64; it is truncated');
   for (let at = 0; at < length; at += STEP) {
     const part = text.slice(at, Math.min(length, at + STEP));
-    if (NOT_BASE64.test(part)) throw refuse('must be base64 (A-Z a-z 0-9 + /) after the comma');
+    if (NOT_BASE64.test(part)) throw refuse('must be base64 (A-Z a-z 0-9 + /)');
     yield Buffer.from(part, 'base64');
   }
 }

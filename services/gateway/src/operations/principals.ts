@@ -71,7 +71,7 @@ export function cachedPrincipals(authenticate: Authenticate, clock: Clock): Prin
       throw new Problem({
         kind: 'unavailable',
         reason: 'gateway_busy',
-        message: 'too many new tokens at once; try again',
+        message: 'too many unknown tokens; retry in 1 s',
         retryAfterMs: 1000,
       });
     return start(digest, key, requestId);
@@ -81,7 +81,7 @@ export function cachedPrincipals(authenticate: Authenticate, clock: Clock): Prin
     of: async (key, requestId) => {
       const principal = await find(hash('sha256', key, 'base64'), key, requestId);
       if (principal.expiresAt === undefined || clock.now() < principal.expiresAt) return principal;
-      throw new Problem({ kind: 'forbidden', reason: 'token_disabled', message: 'this token has expired' });
+      throw new Problem({ kind: 'forbidden', reason: 'token_disabled', message: 'the token has expired' });
     },
     drop: (tokenId) => {
       changes += 1;

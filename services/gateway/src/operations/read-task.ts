@@ -33,7 +33,7 @@ export function cachedTaskReader(tasks: Pick<TasksClient, 'getTask'>, clock: Clo
   const ask = async ({ accountId, taskId }: TaskRef, requestId: string): Promise<Answer> => {
     try {
       const { task } = await tasks.getTask({ accountId, taskId }, { timeoutMs: DEADLINE_MS, requestId });
-      if (task === undefined) throw new Error('an answer without a task');
+      if (task === undefined) throw new Error('the tasks service answered without a task');
       return { task, at: clock.now(), freshMs: isFinal(task) ? FRESH_MS.final : FRESH_MS.running };
     } catch (error) {
       if (!isProblem(error) || error.kind !== 'not_found') throw error;

@@ -74,7 +74,7 @@ async function handOver(
     create.decoded,
     tasks.createTask(asked(create, order), { timeoutMs: CREATE_DEADLINE_MS, requestId: create.requestId }),
   );
-  if (task === undefined) throw new Error('an answer without a task');
+  if (task === undefined) throw new Error('the tasks service answered without a task');
   return { task, replayed };
 }
 
@@ -99,7 +99,7 @@ async function removeStored({ media, log }: SubmitOrderDeps, objects: readonly s
   try {
     await media.remove(objects);
   } catch (error) {
-    log.warn({ err: error }, 'the bytes of a create could not be removed; they end with their time');
+    log.warn({ err: error }, 'the inline media of a create could not be removed; they expire by themselves');
   }
 }
 

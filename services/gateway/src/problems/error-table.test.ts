@@ -86,14 +86,14 @@ test('every envelope is as agreed', () => {
     'no field': {
       row: errorRowOf({ kind: 'unauthenticated', reason: 'invalid_api_key' }),
       code: 'invalid_api_key',
-      message: 'no valid token',
+      message: 'missing or malformed token',
       param: undefined,
       requestId: 'req_1',
     },
     fault: {
       row: errorRowOf({ kind: 'internal', reason: 'internal_error' }),
       code: 'internal_error',
-      message: 'something went wrong here',
+      message: 'internal error',
       param: undefined,
       requestId: 'req_1',
     },

@@ -46,11 +46,11 @@ export async function openRedisRateCounters({
   });
   let down = false;
   client.on('error', (error: unknown) => {
-    if (!down) log.warn({ err: error }, 'redis does not answer; each replica counts for itself');
+    if (!down) log.warn({ err: error }, 'redis is unreachable; each replica counts requests on its own');
     down = true;
   });
   client.on('ready', () => {
-    if (down) log.info({}, 'redis answers again');
+    if (down) log.info({}, 'redis is reachable again');
     down = false;
   });
   await connectOrGoOn(client);
@@ -65,7 +65,7 @@ export async function openRedisRateCounters({
         })) as [number, number];
         return judge({ previous, current, elapsedMs }, limit);
       } catch (error) {
-        log.warn({ err: error }, 'a count in redis failed');
+        log.warn({ err: error }, 'redis could not count a request; this replica counts it on its own');
         return fallback.take(key, limit);
       }
     },

@@ -26,8 +26,8 @@ export function classify({
 }: Pick<CompatBody, 'source_task_id' | 'content' | 'action'>): Classified {
   const bases = content.filter((item) => hasRole(item, 'base_video')).length;
   if (source !== '' && bases > 0)
-    return conflict('source_task_id', 'and a base_video item must not both be given; choose one source');
-  if (bases > 1) return conflict('content', `must hold at most one base_video item; it holds ${String(bases)}`);
+    return conflict('source_task_id', 'must not be given together with a base_video item; send one of them');
+  if (bases > 1) return conflict('content', `must have at most one base_video item; it has ${String(bases)}`);
   const kind = source !== '' || bases === 1 ? 'regeneration' : 'generation';
   return action === undefined ? { kind } : agree(action, kind);
 }
@@ -38,7 +38,7 @@ function agree(action: string, kind: CompatKind): Classified {
   const message =
     wanted === undefined
       ? `must be generation or regeneration; it is ${JSON.stringify(action.slice(0, 40))}`
-      : `is ${action}, but the body asks for ${kind}: only source_task_id or a base_video item makes a regeneration`;
+      : `is ${action}, but the body describes a ${kind}; a regeneration has source_task_id or a base_video item`;
   return { conflict: { reason: 'invalid_action', field: 'action', message } };
 }
 

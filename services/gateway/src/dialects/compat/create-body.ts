@@ -17,19 +17,20 @@ export interface CompatBody extends FlatFields {
 }
 
 const fields = {
-  model: { type: 'string', description: 'Id of the model, such as Alpha-H3.' },
-  prompt: { type: 'string', description: 'The words for the video.' },
-  seconds: { type: ['string', 'integer'], description: 'Length in whole seconds.', examples: ['5'] },
+  model: { type: 'string', description: 'The id of the model, such as Alpha-H3.' },
+  prompt: { type: 'string', description: 'The text that describes the video.' },
+  seconds: { type: ['string', 'integer'], description: 'The length in whole seconds.', examples: ['5'] },
   size: {
     type: 'string',
-    description: 'Width x height; the nearest ratio of the model is taken, and 2K from 2048 pixels on.',
+    description:
+      'Width x height in pixels. It selects the nearest ratio of the model, and 2K if a side has 2048 pixels or more.',
     examples: ['1280x720'],
   },
-  source_task_id: { type: 'string', description: 'Id of a finished 768P task: renders it again at 2K.' },
-  action: { type: 'string', description: 'generation or regeneration; it must agree with the rest of the body.' },
+  source_task_id: { type: 'string', description: 'The id of a finished 768P task to render again at 2K.' },
+  action: { type: 'string', description: 'generation or regeneration. It must match the rest of the body.' },
   content: contentSchema,
   input_reference: {
-    description: 'The first frame: its address, a data URL, or its bytes as base64; a form can carry the file itself.',
+    description: 'The first frame: a URL, a data URL or base64. A form can carry the file itself.',
     anyOf: [
       { type: 'string', minLength: 1 },
       {
@@ -42,12 +43,12 @@ const fields = {
   },
   resolution: {
     type: 'string',
-    description: 'On regeneration 2K, which is also what its absence means.',
+    description: 'A regeneration takes only 2K, which is also its default.',
     examples: ['2K'],
   },
-  duration: { type: ['string', 'integer'], description: 'The same as seconds.' },
-  ratio: { type: 'string', description: 'Such as 16:9; it goes before size.', examples: ['16:9'] },
-  aigc_watermark: { type: 'boolean', description: 'On regeneration: whether the result carries the watermark.' },
+  duration: { type: ['string', 'integer'], description: 'An alias of seconds.' },
+  ratio: { type: 'string', description: 'Such as 16:9. It overrides size.', examples: ['16:9'] },
+  aigc_watermark: { type: 'boolean', description: 'Only for a regeneration: whether the result has the watermark.' },
 } as const satisfies Readonly<Record<keyof CompatBody, Schema>>;
 
 /** Names and types alone; other fields are passed on to a channel that knows them. */

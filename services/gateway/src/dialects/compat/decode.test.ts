@@ -323,6 +323,6 @@ test('the first frame may be its bytes as base64 alone', () => {
 
 test('a remix without its fields is told what to send, names spelled as they are', () => {
   expect(refusalOf(() => remixVideo.decode({ json: { prompt: 'a boat' } }, { models, params: {} })).message).toMatch(
-    /^is required: Alpha-H3; send /,
+    /^is required: exactly Alpha-H3; send /,
   );
 });

@@ -11,13 +11,13 @@ import {
 } from '../wire/documented-content.ts';
 import { duration, ratio, resolution, size } from '../wire/documented-frame.ts';
 
-const model: Schema = { ...nonEmpty, description: 'Id of the model.', examples: ['Alpha-H3'] };
-const prompt: Schema = { ...words, description: 'The words for the video.' };
+const model: Schema = { ...nonEmpty, description: 'The id of the model.', examples: ['Alpha-H3'] };
+const prompt: Schema = { ...words, description: 'The text that describes the video.' };
 const absent: Schema = { type: 'string', maxLength: 0 };
-const blank: Schema = { type: 'string', pattern: '^\\s*$', description: 'Empty: the words are in content.' };
+const blank: Schema = { type: 'string', pattern: '^\\s*$', description: 'Empty: the text is in content.' };
 const nothing: Schema = { type: 'array', maxItems: 0 };
 const firstFrame: Schema = {
-  description: 'The first frame: its address, a data URL, or its bytes as base64; a form can carry the file itself.',
+  description: 'The first frame: a URL, a data URL or base64. A form can carry the file itself.',
   anyOf: [
     { type: 'string', minLength: 1 },
     {
@@ -29,7 +29,7 @@ const firstFrame: Schema = {
   ],
 };
 const regenerate: Schema = { enum: ['regeneration', 'regenerate'] };
-const aigcWatermark: Schema = { type: 'boolean', description: 'Whether the result carries the watermark.' };
+const aigcWatermark: Schema = { type: 'boolean', description: 'Whether the result has the watermark.' };
 
 /** Length once, under one of its names. */
 const frame = {
@@ -57,7 +57,7 @@ const generationOfWords: Schema = {
   properties: {
     model,
     prompt,
-    ...orNull({ ...frame, duration: { ...duration, description: 'The same as seconds.' }, content: mediaContent }),
+    ...orNull({ ...frame, duration: { ...duration, description: 'An alias of seconds.' }, content: mediaContent }),
   },
 };
 const generationOfContent: Schema = {
@@ -68,7 +68,7 @@ const generationOfContent: Schema = {
   properties: {
     model,
     content: generationContent,
-    ...orNull({ ...frame, duration: { ...duration, description: 'The same as seconds.' }, prompt: blank }),
+    ...orNull({ ...frame, duration: { ...duration, description: 'An alias of seconds.' }, prompt: blank }),
   },
 };
 const regenerationOfTask: Schema = {
@@ -77,13 +77,17 @@ const regenerationOfTask: Schema = {
   required: ['model', 'source_task_id'],
   properties: {
     model: ALPHA,
-    source_task_id: { ...nonEmpty, maxLength: 64, description: 'Id of a finished 768P task: renders it again at 2K.' },
+    source_task_id: {
+      ...nonEmpty,
+      maxLength: 64,
+      description: 'The id of a finished 768P task to render again at 2K.',
+    },
     ...orNull({
       resolution: REGENERATED,
       action: regenerate,
       content: nothing,
       aigc_watermark: aigcWatermark,
-      prompt: { type: 'string', description: "Ignored: the source's own stands." },
+      prompt: { type: 'string', description: 'Ignored: the prompt of the source task applies.' },
     }),
     input_reference: { type: 'null' },
   },
@@ -113,7 +117,7 @@ export const createBody: Schema = {
 
 /** Of a form everything is text, and the first frame may be a file. */
 const formFields = {
-  input_reference: { type: 'string', format: 'binary', description: 'The first frame, as a file or by its address.' },
+  input_reference: { type: 'string', format: 'binary', description: 'The first frame, as a file or a URL.' },
   resolution,
   ratio,
   size,
@@ -122,7 +126,7 @@ const formFields = {
 const asJson: Schema = {
   type: 'string',
   pattern: '^\\s*\\[',
-  description: 'The content array as JSON; content[][type]… fields are taken too.',
+  description: 'The content array as JSON. Fields such as content[][type] are accepted too.',
 };
 const formVariant = (required: readonly string[], properties: Readonly<Record<string, Schema>>): Schema => ({
   type: 'object',

@@ -14,7 +14,7 @@ export const compat: Dialect = {
       operationId: 'createVideo',
       summary: 'Create a video task',
       description:
-        'A non-empty source_task_id or exactly one base_video item makes it a regeneration; anything else is a generation.',
+        'A body with a non-empty `source_task_id` or one base_video item is a regeneration. Any other body is a generation.',
       body: createBody,
       form: createForm,
       decode: decodeCreate,
@@ -47,7 +47,7 @@ export const compat: Dialect = {
       method: 'DELETE',
       path: '/v1/videos/{task_id}',
       operationId: 'deleteVideo',
-      summary: 'Remove a finished task and its result',
+      summary: 'Delete a finished task and its result',
       ends: 'delete',
       answer: {
         title: 'DeletedVideo',

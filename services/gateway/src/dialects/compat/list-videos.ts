@@ -25,13 +25,17 @@ export const listVideos: ListRoute = {
   operationId: 'listVideos',
   summary: 'List tasks of every kind, newest first',
   parameters: [
-    { name: 'after', description: 'Start behind this task.', schema: { type: 'string' } },
+    { name: 'after', description: 'Start after this task.', schema: { type: 'string' } },
     {
       name: 'limit',
-      description: 'At most this many.',
+      description: 'The number of tasks on a page.',
       schema: { type: 'integer', minimum: LIMIT.min, maximum: LIMIT.max, default: LIMIT.otherwise },
     },
-    { name: 'order', description: 'By the time of creation.', schema: { enum: ['asc', 'desc', ''], default: 'desc' } },
+    {
+      name: 'order',
+      description: 'The order by creation time.',
+      schema: { enum: ['asc', 'desc', ''], default: 'desc' },
+    },
   ],
   answer: pageSchema,
   decode: (query) => ({

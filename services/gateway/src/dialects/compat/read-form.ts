@@ -15,12 +15,12 @@ export function readForm({ fields, files }: Form): {
   const flattened = fields.filter(([name]) => name.startsWith('content['));
   const names = plain.map(([name]) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) throw invalid(twice, 'must be given once');
+  if (twice !== undefined) throw invalid(twice, 'must be given only once');
   if (flattened.length > 0 && names.includes('content'))
-    throw invalid('content', 'must be given either as one JSON array or as content[][…] fields');
+    throw invalid('content', 'must be one JSON array or content[][…] fields, not both');
   const firstFrame = readFile(files);
   if (firstFrame !== undefined && names.some((name) => name.startsWith(FIRST_FRAME)))
-    throw invalid(FIRST_FRAME, 'must be given once, as a file or as an address');
+    throw invalid(FIRST_FRAME, 'must be a file or a URL, not both');
   return {
     fields: Object.fromEntries([
       ...plain.map(readField),
@@ -36,7 +36,7 @@ function readField([name, value]: readonly [string, string]): readonly [string, 
   if (name === `${FIRST_FRAME}[image_url]` || name === `${FIRST_FRAME}[image_url][url]`)
     return [FIRST_FRAME, { image_url: value }];
   if (name.startsWith(`${FIRST_FRAME}[`))
-    throw invalid(name, 'is not taken: send the first frame as a file or as input_reference[image_url]');
+    throw invalid(name, 'is an unknown field; send the first frame as a file or as input_reference[image_url]');
   return [name, value];
 }
 
@@ -52,7 +52,7 @@ function readFile(files: readonly FormFile[]): FormFile | undefined {
   const [file, second] = files;
   const other = files.find(({ name }) => name !== FIRST_FRAME);
   if (other !== undefined)
-    throw invalid(other.name, `cannot be a file; the only file here is ${FIRST_FRAME}`, 'unknown_field');
+    throw invalid(other.name, `must not be a file; only ${FIRST_FRAME} may be a file`, 'unknown_field');
   if (second !== undefined) throw invalid(FIRST_FRAME, 'must be one file');
   return file;
 }
@@ -69,7 +69,7 @@ function regroup(flattened: readonly (readonly [string, string])[]): readonly ob
     if (whole === undefined)
       throw invalid(
         name.slice(0, 64),
-        'cannot be read; write content[][type], content[][text], content[][video_url][url] and so on',
+        'is malformed; write content[][type], content[][text], content[][video_url][url] and so on',
         'invalid_content',
       );
     const item =

@@ -10,7 +10,7 @@ const remixedSchema: Schema = {
   type: 'object',
   required: ['id', 'task_id'],
   additionalProperties: false,
-  properties: { id: { type: 'string' }, task_id: { type: 'string', description: 'The same as id.' } },
+  properties: { id: { type: 'string' }, task_id: { type: 'string', description: 'An alias of id.' } },
 };
 
 interface RemixBody {
@@ -23,8 +23,8 @@ const remixSchema: Schema = {
   required: ['model', 'resolution'],
   additionalProperties: false,
   properties: {
-    model: { type: 'string', description: 'Alpha-H3.', examples: ['Alpha-H3'] },
-    resolution: { type: 'string', description: '2K.', examples: ['2K'] },
+    model: { type: 'string', description: 'Exactly Alpha-H3.', examples: ['Alpha-H3'] },
+    resolution: { type: 'string', description: 'Exactly 2K.', examples: ['2K'] },
   },
 };
 

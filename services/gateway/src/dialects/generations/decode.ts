@@ -43,8 +43,8 @@ function readImages({ image, images = [] }: GenerationsBody): ReadItem[] {
 function dimensionsOf({ width, height, size }: GenerationsBody): FrameSize | undefined {
   if (width === undefined && height === undefined) return undefined;
   if (width === undefined || height === undefined)
-    throw invalid(width === undefined ? 'width' : 'height', 'is required: width and height go together');
+    throw invalid(width === undefined ? 'width' : 'height', 'is required: send width and height together');
   if (size !== undefined && size !== `${String(width)}x${String(height)}`)
-    throw invalid('size', 'and width and height must not differ; send one of them');
+    throw invalid('size', 'must equal width x height; send one of them');
   return { width, height };
 }

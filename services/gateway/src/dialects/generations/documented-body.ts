@@ -6,27 +6,27 @@ import { duration, ratio, resolution, size } from '../wire/documented-frame.ts';
 const IMAGES_MAX = 9;
 const SIDE_MAX = 99_999;
 
-const model: Schema = { ...nonEmpty, description: 'Id of the model.', examples: ['Alpha-H3'] };
-const image: Schema = { type: 'string', minLength: 1, description: 'Address, data URL or base64 of an image.' };
+const model: Schema = { ...nonEmpty, description: 'The id of the model.', examples: ['Alpha-H3'] };
+const image: Schema = { type: 'string', minLength: 1, description: 'An image: a URL, a data URL or base64.' };
 const side: Schema = { type: 'integer', minimum: 1, maximum: SIDE_MAX };
 const given = (name: string): Schema => ({ required: [name], properties: { [name]: { not: { type: 'null' } } } });
 
 const common = orNull({
-  image: { ...image, description: 'The first frame: its address, a data URL, or its bytes as base64.' },
+  image: { ...image, description: 'The first frame: a URL, a data URL or base64.' },
   images: {
     type: 'array',
     maxItems: IMAGES_MAX,
     items: image,
-    description: 'One is the first frame, several are references.',
+    description: 'One image is the first frame; several are references.',
   },
   duration,
-  seconds: { ...duration, description: 'The same as duration.' },
+  seconds: { ...duration, description: 'An alias of duration.' },
   size,
   ratio,
   resolution,
-  width: { ...side, description: 'With height, in the place of size.' },
+  width: { ...side, description: 'With height, an alternative to size.' },
   height: side,
-  n: { const: 1, description: 'One video for each task.' },
+  n: { const: 1, description: 'A task makes one video.' },
   source_task_id: { type: 'string', maxLength: 0, description: 'Empty: this path only generates.' },
   action: { enum: ['generation', 'generate'], description: 'This path only generates.' },
 });
@@ -51,12 +51,12 @@ export const generationsBody: Schema = {
   title: 'VideoGenerationsCreate',
   anyOf: [
     body('VideoGenerationsByPrompt', 'prompt', {
-      prompt: { ...words, description: 'The words for the video.' },
+      prompt: { ...words, description: 'The text that describes the video.' },
       ...orNull({ content: mediaContent }),
     }),
     body('VideoGenerationsByContent', 'content', {
       content: generationContent,
-      ...orNull({ prompt: { type: 'string', pattern: '^\\s*$', description: 'Empty: the words are in content.' } }),
+      ...orNull({ prompt: { type: 'string', pattern: '^\\s*$', description: 'Empty: the text is in content.' } }),
     }),
   ],
 };

@@ -19,32 +19,33 @@ export interface GenerationsBody extends FlatFields {
 
 const IMAGES_MAX = 16;
 const SIDE = { type: 'integer', minimum: 1, maximum: 99_999 };
-const image: Schema = { type: 'string', minLength: 1, description: 'Address, data URL or base64 of an image.' };
+const image: Schema = { type: 'string', minLength: 1, description: 'An image: a URL, a data URL or base64.' };
 
 const fields = {
-  model: { type: 'string', description: 'Id of the model, such as Alpha-H3.' },
-  prompt: { type: 'string', description: 'The words for the video.' },
-  image: { ...image, description: 'The first frame: its address, a data URL, or its bytes as base64.' },
+  model: { type: 'string', description: 'The id of the model, such as Alpha-H3.' },
+  prompt: { type: 'string', description: 'The text that describes the video.' },
+  image: { ...image, description: 'The first frame: a URL, a data URL or base64.' },
   images: {
     type: 'array',
     maxItems: IMAGES_MAX,
     items: image,
-    description: 'One is the first frame, several are references.',
+    description: 'One image is the first frame; several are references.',
   },
-  duration: { type: ['integer', 'string'], description: 'Length in whole seconds.', examples: [5] },
-  seconds: { type: ['integer', 'string'], description: 'The same as duration.' },
-  width: { ...SIDE, description: 'With height, the same as size.' },
+  duration: { type: ['integer', 'string'], description: 'The length in whole seconds.', examples: [5] },
+  seconds: { type: ['integer', 'string'], description: 'An alias of duration.' },
+  width: { ...SIDE, description: 'With height, an alternative to size.' },
   height: SIDE,
   size: {
     type: 'string',
-    description: 'Width x height; the nearest ratio of the model is taken, and 2K from 2048 pixels on.',
+    description:
+      'Width x height in pixels. It selects the nearest ratio of the model, and 2K if a side has 2048 pixels or more.',
     examples: ['1280x720'],
   },
-  ratio: { type: 'string', description: 'Such as 16:9; it goes before size.' },
-  resolution: { type: 'string', description: 'Such as 768P; it goes before size.' },
+  ratio: { type: 'string', description: 'Such as 16:9. It overrides size.' },
+  resolution: { type: 'string', description: 'Such as 768P. It overrides size.' },
   content: contentSchema,
-  n: { const: 1, description: 'One video for each task.' },
-  source_task_id: { type: 'string', description: 'Refused unless it is empty: this path only generates.' },
+  n: { const: 1, description: 'A task makes one video.' },
+  source_task_id: { type: 'string', description: 'Must be empty: this path only generates.' },
   action: { enum: ['generation', 'generate'], description: 'This path only generates.' },
 } as const satisfies Readonly<Record<keyof GenerationsBody, Schema>>;
 

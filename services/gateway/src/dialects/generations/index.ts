@@ -23,7 +23,7 @@ const taskSchema: Schema = {
     task_id: id,
     id,
     status: statusSchema,
-    url: { type: 'string', description: 'Plays without a token.' },
+    url: { type: 'string', description: 'A link that needs no token.' },
     format: { const: 'mp4' },
     metadata: {
       type: 'object',

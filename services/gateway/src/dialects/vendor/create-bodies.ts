@@ -10,21 +10,21 @@ const strict = (required: readonly string[], properties: Readonly<Record<string,
   properties,
 });
 
-const model: Schema = { type: 'string', description: 'Id of the model.', examples: ['Alpha-H3'] };
+const model: Schema = { type: 'string', description: 'The id of the model.', examples: ['Alpha-H3'] };
 const alpha: Schema = { type: 'string', description: 'Exactly Alpha-H3.', examples: ['Alpha-H3'] };
 const duration: Schema = {
   type: 'integer',
-  description: 'Whole seconds, within the range of the model.',
+  description: 'Whole seconds within the range of the model.',
   examples: [5],
 };
 const resolution: Schema = {
   type: 'string',
-  description: 'One that the model has, such as 768P or 2K.',
+  description: 'A resolution of the model, such as 768P or 2K.',
   examples: ['768P'],
 };
 const ratio: Schema = {
   type: 'string',
-  description: 'One that the model has; for text alone it is required and not adaptive.',
+  description: 'A ratio of the model. Without media it is required and must not be adaptive.',
   examples: ['16:9'],
 };
 
@@ -56,10 +56,10 @@ export interface RegenerationBody {
 const regenerationSchema = strict(['model', 'resolution'], {
   model: alpha,
   resolution: { type: 'string', description: 'Exactly 2K.', examples: ['2K'] },
-  source_task_id: { type: 'string', description: 'Mode A: id of a finished 768P task.' },
+  source_task_id: { type: 'string', description: 'Mode A: the id of a finished 768P task.' },
   content: {
     ...contentSchema,
-    description: 'Mode B: one base_video, the final prompt of that video, and its reference media.',
+    description: 'Mode B: one base_video, the final prompt of that video and its reference media.',
   },
   aigc_watermark: { type: 'boolean' },
 });
@@ -80,7 +80,7 @@ const contextIrSchema = strict(['model', 'content', 'duration'], {
   ratio,
   callback_url: {
     type: 'string',
-    description: 'Handed to the generator as it is, which then reports there by itself.',
+    description: 'Passed to the generator unchanged; the generator reports to this URL itself.',
   },
 });
 export const readContextIr = bodyValidator<ContextIrBody>(contextIrSchema);

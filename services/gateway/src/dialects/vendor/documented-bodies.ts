@@ -15,26 +15,26 @@ export const generationBody = strict(
   'VideoGeneration',
   ['model', 'content', 'duration', 'resolution'],
   {
-    model: { ...nonEmpty, description: 'Id of the model.', examples: ['Alpha-H3'] },
+    model: { ...nonEmpty, description: 'The id of the model.', examples: ['Alpha-H3'] },
     content: generationContent,
     duration: {
       type: 'integer',
       minimum: 1,
       maximum: INT32_MAX,
-      description: 'Whole seconds, within the range of the model.',
+      description: 'Whole seconds within the range of the model.',
       examples: [5],
     },
-    resolution: { ...nonEmpty, description: 'One that the model has, such as 768P or 2K.', examples: ['768P'] },
+    resolution: { ...nonEmpty, description: 'A resolution of the model, such as 768P or 2K.', examples: ['768P'] },
     ratio: {
       ...nonEmpty,
-      description: 'One that the model has; for text alone it is required and not adaptive.',
+      description: 'A ratio of the model. Without media it is required and must not be adaptive.',
       examples: ['16:9'],
     },
   },
   ratioRule,
 );
 
-const watermark: Schema = { type: 'boolean', description: 'Whether the result carries the watermark.' };
+const watermark: Schema = { type: 'boolean', description: 'Whether the result has the watermark.' };
 
 export const regenerationBody: Schema = {
   title: 'VideoRegeneration',
@@ -42,7 +42,7 @@ export const regenerationBody: Schema = {
     strict('VideoRegenerationByTask', ['model', 'resolution', 'source_task_id'], {
       model: ALPHA,
       resolution: REGENERATED,
-      source_task_id: { ...nonEmpty, maxLength: 64, description: 'Mode A: id of a finished 768P task.' },
+      source_task_id: { ...nonEmpty, maxLength: 64, description: 'Mode A: the id of a finished 768P task.' },
       aigc_watermark: watermark,
       content: { type: 'array', maxItems: 0 },
     }),
@@ -51,7 +51,7 @@ export const regenerationBody: Schema = {
       resolution: REGENERATED,
       content: {
         ...baseContent,
-        description: 'Mode B: one base_video, the final prompt of that video, and its reference media.',
+        description: 'Mode B: one base_video, the final prompt of that video and its reference media.',
       },
       aigc_watermark: watermark,
       source_task_id: { type: 'string', maxLength: 0 },
@@ -66,8 +66,11 @@ export const contextIrBody = strict(
     model: ALPHA,
     content: generationContent,
     duration: { type: 'integer', minimum: 4, maximum: 15, description: 'Whole seconds.' },
-    ratio: { enum: RATIOS, description: 'For text alone required and not adaptive.' },
-    callback_url: { ...nonEmpty, description: 'Handed to the generator as it is, which then reports there by itself.' },
+    ratio: { enum: RATIOS, description: 'Without media it is required and must not be adaptive.' },
+    callback_url: {
+      ...nonEmpty,
+      description: 'Passed to the generator unchanged; the generator reports to this URL itself.',
+    },
   },
   ratioRule,
 );

@@ -48,7 +48,8 @@ export const vendorTaskSchema: Schema = {
     model: { type: 'string' },
     status: {
       type: 'string',
-      description: "queued, running, succeeded or failed; any other word is the generator's own, and is not final.",
+      description:
+        'queued, running, succeeded or failed. Any other value is a status of the generator and is not final.',
       examples: ['running'],
     },
     error: errorSchema,
@@ -58,8 +59,8 @@ export const vendorTaskSchema: Schema = {
       type: 'object',
       additionalProperties: false,
       properties: {
-        url: { type: 'string', description: 'Of a video task; plays without a token.' },
-        prompt: { type: 'string', description: 'Of a context-IR task.' },
+        url: { type: 'string', description: 'The result of a video task: a link that needs no token.' },
+        prompt: { type: 'string', description: 'The result of a context-IR task.' },
       },
     },
     resolution: { type: 'string' },

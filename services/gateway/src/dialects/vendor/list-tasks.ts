@@ -19,26 +19,26 @@ const STATES = {
 export const listTasks: ListRoute = {
   path: '/v2/query/video_generation',
   operationId: 'queryVideoTasks',
-  summary: 'List tasks of every kind, newest first, by pages',
+  summary: 'List tasks of every kind by page, newest first',
   parameters: [
     {
       name: 'page_num',
-      description: 'From 1.',
+      description: 'The number of the page, from 1.',
       schema: { type: 'integer', minimum: PAGE_NUM.min, maximum: PAGE_NUM.max, default: PAGE_NUM.otherwise },
     },
     {
       name: 'page_size',
-      description: 'Tasks on a page.',
+      description: 'The number of tasks on a page.',
       schema: { type: 'integer', minimum: PAGE_SIZE.min, maximum: PAGE_SIZE.max, default: PAGE_SIZE.otherwise },
     },
     {
       name: 'filter.status',
-      description: 'Only tasks of this status.',
+      description: 'Only tasks with this status.',
       schema: { enum: [...Object.keys(STATES), ''] },
     },
     {
       name: 'filter.task_ids',
-      description: 'Only these tasks; can be repeated.',
+      description: 'Only these tasks. It can be repeated.',
       schema: { type: 'array', maxItems: TASK_IDS_MAX, items: { type: 'string' } },
     },
     { name: 'filter.model', description: 'Only tasks of this model.', schema: { type: 'string' } },

@@ -60,7 +60,7 @@ export function invalid(field: string, message: string, reason = reasonOf(field)
 }
 
 function toProblem(error: ErrorObject | undefined, hint: string): Problem {
-  if (error === undefined) throw new Error('a refused shape without an error');
+  if (error === undefined) throw new Error('the validator refused a body without an error');
   const at = fieldOf(error.instancePath);
   const params = error.params as Readonly<Record<string, unknown>>;
   const { data, parentSchema = {} } = error as ErrorObject & {
@@ -70,7 +70,7 @@ function toProblem(error: ErrorObject | undefined, hint: string): Problem {
     additionalProperties: () =>
       invalid(
         join(at, cut(String(params['additionalProperty']))),
-        `is not a field here; ${takes(parentSchema)}${hint}`,
+        `is an unknown field; ${takes(parentSchema)}${hint}`,
         'unknown_field',
       ),
     required: () =>
@@ -83,14 +83,14 @@ function toProblem(error: ErrorObject | undefined, hint: string): Problem {
       invalid(at, `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}; it is ${shown(data)}`),
     const: () => invalid(at, `must be ${shown(params['allowedValue'])}; it is ${shown(data)}`),
     minLength: () => invalid(at, 'must not be empty'),
-    maxItems: () => invalid(at, `must hold at most ${String(params['limit'])} items`),
+    maxItems: () => invalid(at, `must have at most ${String(params['limit'])} items`),
     discriminator: () =>
       invalid(
         join(at, String(params['tag'])),
         `must be one of ${tagsOf(parentSchema).join(', ')}; it is ${shown(params['tagValue'])}`,
       ),
   };
-  return words[error.keyword]?.() ?? invalid(at, error.message ?? 'is wrong');
+  return words[error.keyword]?.() ?? invalid(at, error.message ?? 'is invalid');
 }
 
 function reasonOf(field: string): string {
@@ -113,7 +113,7 @@ function join(field: string, step: string): string {
 }
 
 function takes(schema: Readonly<Record<string, unknown>>): string {
-  return `this takes ${Object.keys((schema['properties'] as object | undefined) ?? {}).join(', ')}`;
+  return `known fields: ${Object.keys((schema['properties'] as object | undefined) ?? {}).join(', ')}`;
 }
 
 function describe(schema: Readonly<Record<string, unknown>>, field: string): string {

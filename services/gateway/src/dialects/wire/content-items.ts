@@ -48,7 +48,7 @@ const LOCATED: Schema = {
     url: {
       type: 'string',
       minLength: 1,
-      description: 'A public http(s) address, a data URL, or a link of a result of this service.',
+      description: 'A public http(s) URL, a data URL, or the link of a result of this service.',
     },
   },
 };
@@ -60,7 +60,7 @@ export function textItemOf(title: string, maxLength: number): Schema {
     type: 'object',
     required: ['type', 'text'],
     additionalProperties: false,
-    properties: { type: { const: 'text' }, text: { type: 'string', maxLength, description: 'Words for the model.' } },
+    properties: { type: { const: 'text' }, text: { type: 'string', maxLength, description: 'Text for the model.' } },
   };
 }
 
@@ -101,7 +101,7 @@ export const contentSchema: Schema = {
   type: 'array',
   maxItems: ITEMS_MAX,
   items: contentItem,
-  description: 'Texts and media for the model.',
+  description: 'Text and media for the model.',
 };
 
 export function readContent(items: readonly WireItem[]): ReadItem[] {

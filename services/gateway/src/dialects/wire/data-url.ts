@@ -42,7 +42,7 @@ export function assertDeclared(declaredType: string, kind: MediaKind, field: str
   if (!declaredType.toLowerCase().startsWith(`${family}/`))
     throw invalidMedia(
       field,
-      `must be of a media type ${family}/…; it says ${JSON.stringify(declaredType.slice(0, 64))}`,
+      `must have a media type of ${family}/…; it declares ${JSON.stringify(declaredType.slice(0, 64))}`,
     );
 }
 

@@ -10,7 +10,7 @@ const FINAL_PROMPT_MAX = 40_000;
 const WORDS = '\\S';
 export const words: Schema = { type: 'string', pattern: WORDS, maxLength: TEXT_MAX };
 export const ALPHA: Schema = { const: 'Alpha-H3' };
-export const REGENERATED: Schema = { const: '2K', description: '2K, the only one.' };
+export const REGENERATED: Schema = { const: '2K', description: '2K is the only resolution.' };
 export const nonEmpty: Schema = { type: 'string', minLength: 1 };
 
 const text: Schema = {
@@ -39,7 +39,7 @@ const generationItem = items('ContentItem', [textItemOf('TextItem', TEXT_MAX), i
 
 /** As a generation and a context-IR take it. */
 export const generationContent: Schema = array(
-  'Words and media for the model. Two images have their roles, frames do not mix with references, audio stands beside a reference image or video.',
+  'Text and media for the model. Two images must have roles. Frames and references must not mix. Audio requires a reference image or video.',
   generationItem,
   { contains: text },
 );
@@ -47,14 +47,14 @@ export const generationContent: Schema = array(
 /** Beside a flat prompt, which is the text. */
 export const mediaContent: Schema = {
   type: 'array',
-  description: 'Media for the model; the words are the prompt.',
+  description: 'Media for the model; the text is in prompt.',
   maxItems: ITEMS_MAX,
   items: items('MediaItem', [image, referenceVideo, audio]),
 };
 
 /** As a regeneration of a video takes it: mode B. */
 export const baseContent: Schema = array(
-  'One base_video, the final prompt of that video, and its reference media.',
+  'One base_video, the final prompt of that video and its reference media.',
   items('RegenerationItem', [textItemOf('FinalPromptItem', FINAL_PROMPT_MAX), image, anyVideo, audio]),
   { contains: roleIs('base_video'), minContains: 1, maxContains: 1, allOf: [{ contains: text }] },
 );

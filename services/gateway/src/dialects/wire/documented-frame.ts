@@ -4,7 +4,7 @@ const SECONDS_MAX = 2 ** 31 - 1;
 
 /** The flat fields of length and frame, as two dialects take them; which values a model has is judged with the order. */
 export const duration: Schema = {
-  description: 'Length in whole seconds, within the range of the model.',
+  description: 'The length in whole seconds, within the range of the model.',
   examples: ['5'],
   anyOf: [
     { type: 'string', pattern: '^0*[1-9][0-9]{0,8}$' },
@@ -14,18 +14,19 @@ export const duration: Schema = {
 export const size: Schema = {
   type: 'string',
   pattern: '^[1-9][0-9]{0,4}x[1-9][0-9]{0,4}$',
-  description: 'Width x height; the nearest ratio of the model is taken, and 2K from 2048 pixels on.',
+  description:
+    'Width x height in pixels. It selects the nearest ratio of the model, and 2K if a side has 2048 pixels or more.',
   examples: ['1280x720'],
 };
 export const ratio: Schema = {
   type: 'string',
   minLength: 1,
-  description: 'One that the model has, such as 16:9; it goes before size.',
+  description: 'A ratio of the model, such as 16:9. It overrides size.',
   examples: ['16:9'],
 };
 export const resolution: Schema = {
   type: 'string',
   minLength: 1,
-  description: 'One that the model has, such as 768P; it goes before size.',
+  description: 'A resolution of the model, such as 768P. It overrides size.',
   examples: ['768P'],
 };

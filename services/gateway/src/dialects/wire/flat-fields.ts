@@ -63,7 +63,7 @@ function readSize(text: string | undefined): FrameSize | undefined {
 function readSeconds({ seconds, duration }: FlatFields): number | undefined {
   const [one, other] = [wholeSeconds('seconds', seconds), wholeSeconds('duration', duration)];
   if (one !== undefined && other !== undefined && one !== other)
-    throw invalid('seconds', 'and duration must not differ; send one of them');
+    throw invalid('seconds', 'must equal duration; send one of them');
   return one ?? other;
 }
 
@@ -83,14 +83,14 @@ export function readPrompt(prompt: string | undefined, content: readonly WireIte
   if (prompt === undefined || (prompt.trim() === '' && texts.length > 0)) return [];
   if (texts.length === 0) return [readText(prompt, 'prompt')];
   if (texts.some((text) => text !== prompt))
-    throw invalid('prompt', 'must not differ from the text of content; send one of them');
+    throw invalid('prompt', 'must equal the text of content; send one of them');
   return [];
 }
 
 /** Refuses a video without words in the field that the client would look for. */
 export function assertPrompted(items: readonly ReadItem[]): void {
   const hasWords = items.some(({ item }) => item.item?.case === 'text' && item.item.value.trim() !== '');
-  if (!hasWords) throw invalid('prompt', 'is required: the words for the video, here or in a text item of content');
+  if (!hasWords) throw invalid('prompt', 'is required: describe the video here or in a text item of content');
 }
 
 /** An open body leaves out what is null. */

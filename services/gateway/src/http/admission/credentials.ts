@@ -16,7 +16,7 @@ export function tokenOf(headers: IncomingHttpHeaders, url = ''): string {
   throw new Problem({
     kind: 'unauthenticated',
     reason: 'invalid_api_key',
-    message: 'no valid token; send your site token as the header Authorization: Bearer <token>',
+    message: 'missing or malformed token; send the header Authorization: Bearer <token>',
   });
 }
 

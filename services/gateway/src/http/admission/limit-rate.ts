@@ -48,6 +48,6 @@ export async function takeRate(
     kind: 'exhausted',
     reason: 'rate_limit_exceeded',
     retryAfterMs: verdict.retryAfterMs,
-    message: `this token may send ${String(verdict.limit)} ${counts} a minute; try again in ${String(Math.ceil(verdict.retryAfterMs / 1000))} s`,
+    message: `rate limit exceeded: ${String(verdict.limit)} ${counts} per minute; retry in ${String(Math.ceil(verdict.retryAfterMs / 1000))} s`,
   });
 }

@@ -154,7 +154,7 @@ describe('JSON of an odd shape', () => {
       body: '{"model":"a","content":[],"duration":5,"resolution":"2K","__proto__":{"ratio":"1:1"}}',
     });
 
-    expect(answer.json.error.message).toMatch(/^__proto__ is not a field here/);
+    expect(answer.json.error.message).toMatch(/^__proto__ is an unknown field/);
   });
 });
 

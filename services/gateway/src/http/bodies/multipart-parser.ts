@@ -50,7 +50,7 @@ export function multipartParser(
 function collectFields(parser: Parser, refuse: (message: string) => void): Form['fields'] {
   const fields: (readonly [string, string])[] = [];
   parser.on('field', (name, value, nameTruncated, valueTruncated) => {
-    if (nameTruncated || valueTruncated) refuse('a field of the form is too long');
+    if (nameTruncated || valueTruncated) refuse('the form has a field that is too long');
     fields.push([name, value]);
   });
   return fields;
@@ -63,7 +63,7 @@ function collectFiles(parser: Parser, refuse: (message: string) => void): Form['
     const chunks: Buffer[] = [];
     stream.on('data', (chunk: Buffer) => chunks.push(chunk));
     stream.on('error', () => {
-      refuse('the form breaks off within a file');
+      refuse('the form ends inside a file');
     });
     stream.on('end', () => {
       if (chunks.length > 0 || ((fileName as string | undefined) ?? '') !== '') files.push({ name, mediaType, chunks });
@@ -75,13 +75,13 @@ function collectFiles(parser: Parser, refuse: (message: string) => void): Form['
 function ending(parser: Parser, refuse: (message: string) => void): Promise<void> {
   for (const bound of ['partsLimit', 'filesLimit', 'fieldsLimit'] as const) {
     parser.on(bound, () => {
-      refuse('the form has too many parts');
+      refuse(`the form must have at most ${String(LIMITS.fields)} fields and ${String(LIMITS.files)} files`);
     });
   }
   return new Promise((resolve) => {
     parser.once('finish', resolve);
     parser.once('error', (error: unknown) => {
-      refuse(`the form cannot be read: ${error instanceof Error ? error.message : 'it is malformed'}`);
+      refuse(`the form is malformed${error instanceof Error ? `: ${error.message}` : ''}`);
       resolve();
     });
   });
@@ -95,7 +95,7 @@ function newParser(headers: IncomingHttpHeaders, bytesMax: number): Parser {
       isPartAFile,
     });
   } catch {
-    throw invalidForm('the form needs a boundary in its content-type');
+    throw invalidForm('the content-type of the form must have a boundary');
   }
 }
 

@@ -18,8 +18,8 @@ export function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(UTF8.decode(bytes)) as unknown;
   } catch (error) {
-    const why = error instanceof SyntaxError ? 'it cannot be parsed' : 'it is not UTF-8';
-    throw refusal(bytes.length === 0 ? 'the body is empty; send a JSON object' : `the body must be JSON; ${why}`);
+    if (bytes.length === 0) throw refusal('the body is empty; send a JSON object');
+    throw refusal(error instanceof SyntaxError ? 'the body must be valid JSON' : 'the body must be JSON in UTF-8');
   }
 }
 
@@ -37,8 +37,11 @@ function assertModest(bytes: Buffer): void {
     if (step === 0) continue;
     if (step < 2) depth += step;
     structure += 1;
-    if (depth > DEPTH_MAX) throw refusal(`the body must not be nested deeper than ${String(DEPTH_MAX)}`);
-    if (structure > STRUCTURE_MAX) throw refusal('the body holds too many values');
+    if (depth > DEPTH_MAX) throw refusal(`the body must not nest deeper than ${String(DEPTH_MAX)} levels`);
+    if (structure > STRUCTURE_MAX)
+      throw refusal(
+        `the body has too many values; brackets, commas and colons together must be at most ${String(STRUCTURE_MAX)}`,
+      );
   }
 }
 

@@ -19,7 +19,8 @@ export async function readBody(request: IncomingMessage, options: ReadBodyOption
 /** The kind of a body by its headers; refuses one that the route does not take. */
 export function bodyTypeOf(headers: IncomingHttpHeaders, takesForms: boolean): 'json' | 'form' {
   const encoding = headers['content-encoding'] ?? 'identity';
-  if (encoding !== 'identity') throw unsupported(`the body must not be compressed; it is ${encoding.slice(0, 40)}`);
+  if (encoding !== 'identity')
+    throw unsupported(`the body must not be compressed; content-encoding is ${encoding.slice(0, 40)}`);
   const named = headers['content-type'] ?? '';
   if (named === 'application/json') return 'json';
   const [type = ''] = named
@@ -29,7 +30,7 @@ export function bodyTypeOf(headers: IncomingHttpHeaders, takesForms: boolean): '
   if (type === '' || /^application\/([\w.-]+\+)?json$/.test(type)) return 'json';
   if (type === 'multipart/form-data' && takesForms) return 'form';
   throw unsupported(
-    `the body must be application/json${takesForms ? ' or multipart/form-data' : ''}; it is ${type.slice(0, 80)}`,
+    `content-type must be application/json${takesForms ? ' or multipart/form-data' : ''}; it is ${type.slice(0, 80)}`,
   );
 }
 

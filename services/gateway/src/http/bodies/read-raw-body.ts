@@ -25,7 +25,7 @@ export function readRawBody(request: IncomingMessage, options: ReceiveOptions): 
         new Problem({
           kind: 'unavailable',
           reason: 'gateway_busy',
-          message: 'too many large bodies at once; try again',
+          message: 'the gateway holds too many request bodies; retry in 1 s',
           retryAfterMs: 1000,
         }),
       );
@@ -47,6 +47,6 @@ export function readRawBody(request: IncomingMessage, options: ReceiveOptions): 
     .once('error', (error) => {
       reject(request.complete ? error : new ClientGone('the request broke off', { cause: error }));
     });
-  options.goOn();
+  options.sendContinue();
   return promise;
 }

@@ -13,8 +13,8 @@ export interface ReceiveOptions {
   readonly gone: AbortSignal;
   /** Gives back what was taken of the budget once the exchange is over. */
   whenOver(giveBack: () => void): void;
-  /** Asks a client that waits for leave to go on (Expect: 100-continue). */
-  goOn(): void;
+  /** Sends `100 Continue` to a client that waits for it. */
+  sendContinue(): void;
 }
 
 /** Takes a chunk; resolves when it can take the next. */
@@ -42,7 +42,7 @@ export async function receiveBody(request: IncomingMessage, options: ReceiveOpti
     if (isOver) budget.give(declared);
     else taken = declared;
   }
-  options.goOn();
+  options.sendContinue();
   for await (const chunk of chunksOf(request)) {
     if (received + chunk.length > bytesMax) throw tooLarge(bytesMax);
     received += chunk.length;
@@ -57,7 +57,7 @@ function tooMany(): Problem {
   return new Problem({
     kind: 'unavailable',
     reason: 'gateway_busy',
-    message: 'too many large bodies at once; try again',
+    message: 'the gateway holds too many request bodies; retry in 1 s',
     retryAfterMs: 1000,
   });
 }
@@ -76,6 +76,6 @@ export function tooLarge(bytesMax: number): Problem {
   return new Problem({
     kind: 'invalid',
     reason: 'body_too_large',
-    message: `the body is larger than ${String(bytesMax)} bytes`,
+    message: `the body must be at most ${String(bytesMax)} bytes`,
   });
 }

@@ -14,10 +14,10 @@ const LINGER_BYTES_MAX = 64 * 1024 * 1024;
  * Settles what becomes of a body that was refused before its end. A short rest is thrown away and the connection stays; a long one
  * is thrown away for a moment, so that the answer is not lost to a reset, and then the connection is closed.
  */
-export function settleUnread(exchange: Exchange, clock: Clock, waitsForLeave: boolean): void {
+export function settleUnread(exchange: Exchange, clock: Clock): void {
   const { req, body } = exchange;
   if (req.complete || !hasBody(req) || exchange.respond === false || Buffer.isBuffer(body)) return;
-  if (waitsForLeave) {
+  if (exchange.state.expectsContinue) {
     exchange.set('connection', 'close');
     return;
   }

@@ -98,7 +98,7 @@ function assertOneSpelling(json: JsonObject): void {
         kind: 'invalid',
         reason: 'invalid_request',
         field: name,
-        message: 'is not known; the member is called model, in small letters',
+        message: 'is an unknown field; did you mean model?',
       });
   }
 }
@@ -112,14 +112,14 @@ function readForm(
     throw new Problem({
       kind: 'invalid',
       reason: 'invalid_request',
-      message: 'the form needs a boundary in its content-type',
+      message: 'the content-type of the form must have a boundary',
     });
   const parts = formPartsOf(body, boundary);
   if (parts === undefined)
     throw new Problem({
       kind: 'invalid',
       reason: 'invalid_request',
-      message: 'the form cannot be read, or has too many parts',
+      message: 'the form is malformed or has too many parts',
     });
   return { parts, fields: fieldsOf(body, parts) };
 }

@@ -128,7 +128,7 @@ function bodyless(status: number): Buffer {
   return Buffer.from(
     JSON.stringify({
       error: {
-        message: `the model answered ${String(status)}`,
+        message: `the model refused the session with status ${String(status)}`,
         type: status >= 500 ? 'server_error' : 'invalid_request_error',
         param: null,
         code: 'upstream_refused',

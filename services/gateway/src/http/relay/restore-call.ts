@@ -15,7 +15,7 @@ export function restoreCall(
     throw new Problem({
       kind: 'not_found',
       reason: 'not_found',
-      message: 'there is no such synchronous route any more',
+      message: 'the synchronous route of this call no longer exists',
     });
   const at = headers.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === 'content-type');
   return parseCall({

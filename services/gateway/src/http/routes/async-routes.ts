@@ -37,13 +37,13 @@ const READ = {
   properties: {
     id: { type: 'string' },
     status: { enum: STATES },
-    status_code: { type: 'integer', description: "Status of the synchronous route's answer." },
-    content_type: { type: 'string', description: 'Its content type.' },
-    result: { description: 'Its body: the JSON value, a string where it is text, base64 where it is neither.' },
-    encoding: { const: 'base64', description: 'Only where the result is base64.' },
+    status_code: { type: 'integer', description: 'The status that the synchronous route answered with.' },
+    content_type: { type: 'string', description: 'The content type of the result.' },
+    result: { description: 'The body of the answer: a JSON value, a string if it is text, otherwise base64.' },
+    encoding: { const: 'base64', description: 'Present only if the result is base64.' },
     error: {
       type: 'object',
-      description: 'Why it failed.',
+      description: 'Why the call failed.',
       required: ['code', 'message'],
       additionalProperties: false,
       properties: { code: { type: 'string' }, message: { type: 'string' } },
@@ -66,7 +66,7 @@ export function asyncRoutes(parts: GatewayParts): RouteEntry[] {
         summary: 'Queue a call of a synchronous route',
         headers: ['Idempotency-Key'],
         description:
-          'The path behind `/async` is that of a synchronous route, and so is the body; streams are not taken.',
+          'The path after `/async` is the path of a synchronous route, and the body is the body of that route. A streaming call is refused.',
         json: ANYTHING,
         status: 202,
         answers: { 'application/json': CREATED },
@@ -85,11 +85,11 @@ export function asyncRoutes(parts: GatewayParts): RouteEntry[] {
         summary: 'Read a queued call',
         headers: ['Prefer'],
         parameters: [
-          { name: 'id', required: true, description: 'Id of the call.', schema: { type: 'string', minLength: 1 } },
+          { name: 'id', required: true, description: 'The id of the call.', schema: { type: 'string', minLength: 1 } },
         ],
         refuses: [400, 404, 410],
         answerHeaders: ['openai-poll-after-ms', 'retry-after', 'preference-applied'],
-        description: 'A call that failed is read with 200: its own status is `status_code`.',
+        description: 'A failed call is read with 200 too; `status_code` is its own status.',
         answers: { 'application/json': READ },
       },
     },
@@ -119,7 +119,7 @@ function matchEndpoint(path: string): MatchedEndpoint {
   throw new Problem({
     kind: 'not_found',
     reason: 'not_found',
-    message: 'there is no synchronous route at the path behind /async',
+    message: 'the path after /async is not a synchronous route',
   });
 }
 
@@ -138,7 +138,7 @@ function noStream(byPath: boolean): Problem {
     field: byPath ? undefined : 'stream',
     message: byPath
       ? 'an asynchronous call cannot be a stream; call :generateContent instead'
-      : 'must be absent or false: an asynchronous call cannot be a stream',
+      : 'must be false or absent; an asynchronous call cannot be a stream',
   });
 }
 
@@ -149,16 +149,16 @@ async function read(parts: GatewayParts, waits: WaitPermits, exchange: Exchange)
       kind: 'invalid',
       reason: 'invalid_request',
       field: 'id',
-      message: 'is required: /get-async?id=…',
+      message: 'is required, as in /get-async?id=job_…',
     });
   if (!JOB_ID.test(id))
-    throw new Problem({ kind: 'not_found', reason: 'task_not_found', message: 'there is no such asynchronous call' });
+    throw new Problem({ kind: 'not_found', reason: 'task_not_found', message: 'no such asynchronous call' });
   exchange.state.taskId = id;
   const job = await readOrWait(parts, waits, exchange, id);
   if (isOpen(job)) exchange.set(pollHints({ pollAfterMs: 0n }));
   const body = await resultEnvelope(parts.media, job);
   if (body === undefined)
-    throw new Problem({ kind: 'gone', reason: 'result_expired', message: 'the result is no longer kept' });
+    throw new Problem({ kind: 'gone', reason: 'result_expired', message: 'the result of this call has expired' });
   exchange.status = 200;
   exchange.type = 'application/json; charset=utf-8';
   exchange.body = body;

@@ -24,7 +24,7 @@ export function callbackRoutes(parts: GatewayParts): RouteEntry[] {
       doc: {
         tag: 'Internal',
         operationId: 'callBack',
-        summary: 'An upstream says that work has moved on',
+        summary: 'Report that a task of an upstream has changed',
         answers: {},
       },
     },
@@ -41,7 +41,7 @@ async function callBack(parts: GatewayParts, exchange: Exchange): Promise<void> 
     throw new Problem({
       kind: 'exhausted',
       reason: 'rate_limit_exceeded',
-      message: 'this address is called too often',
+      message: `rate limit exceeded: ${String(CALLS_PER_MINUTE)} calls per minute at this address`,
       retryAfterMs: verdict.retryAfterMs,
     });
   const said = exchange.method === 'POST' ? await readSaid(parts, exchange) : {};

@@ -22,9 +22,9 @@ const VIDEO = { type: 'string', format: 'binary' };
 const BYTE_HEADERS = ['accept-ranges', 'content-disposition'] as const;
 /** How the bytes themselves are answered, besides 200. */
 const otherAnswers = (types: readonly string[]): NonNullable<RouteDoc['also']> => ({
-  206: { description: 'The part that was asked for.', headers: [...BYTE_HEADERS, 'content-range'], types },
-  302: { description: 'The bytes are in a bucket.', headers: ['location'] },
-  304: { description: 'Not changed since it was fetched.' },
+  206: { description: 'The requested range.', headers: [...BYTE_HEADERS, 'content-range'], types },
+  302: { description: 'Redirects to the bytes in a bucket.', headers: ['location'] },
+  304: { description: 'Not modified since the last fetch.' },
 });
 
 /** The bytes of results: with a token by the task's id, and without one by a signed link. */
@@ -40,11 +40,11 @@ export function contentRoutes(parts: GatewayParts): RouteEntry[] {
         operationId: 'getVideoContent',
         summary: 'Fetch the result of a completed task',
         description:
-          'A video, with Range; of a context-IR task the prompt as JSON. 409 until the task is completed, 410 after expires_at.',
+          'Returns the video, with support for Range. A context-IR task returns its prompt as JSON. 409 until the task is completed; 410 after `expires_at`.',
         parameters: [
           {
             name: 'variant',
-            description: 'The video, or a picture that stands for it.',
+            description: 'Returns the video or its thumbnail.',
             schema: { enum: ['video', 'thumbnail'] },
           },
         ],
@@ -80,7 +80,7 @@ async function serveContent(parts: GatewayParts, exchange: Exchange): Promise<vo
       kind: 'invalid',
       reason: 'invalid_request',
       field: 'variant',
-      message: 'must be video or thumbnail; nothing else is kept',
+      message: 'must be video or thumbnail',
     });
   const task = await parts.reader.read(
     { accountId: principalOf(exchange).accountId, taskId: taskIdOf(exchange) },
@@ -104,7 +104,7 @@ function finishedResult(task: Task, now: number): NonNullable<Task['result']> {
     throw new Problem({
       kind: 'conflict',
       reason: 'task_not_completed',
-      message: `the task is ${statusWord(task)}, not completed; there is no result yet`,
+      message: `the task is ${statusWord(task)}; it has a result only once it is completed`,
       retryAfterMs: Number(pollHints(task)['openai-poll-after-ms']),
     });
   }
@@ -112,13 +112,13 @@ function finishedResult(task: Task, now: number): NonNullable<Task['result']> {
     throw new Problem({
       kind: 'conflict',
       reason: 'task_not_completed',
-      message: `the task is ${statusWord(task)}; it has no result`,
+      message: `the task is ${statusWord(task)} and has no result`,
     });
   if (task.expiresAt !== undefined && timestampMs(task.expiresAt) <= now)
     throw new Problem({
       kind: 'gone',
       reason: 'result_expired',
-      message: 'the result is no longer kept; expires_at has passed',
+      message: 'the result has expired: expires_at has passed',
     });
   return task.result;
 }

@@ -1,6 +1,7 @@
 import { TASK_KIND_NAMES } from '../../dialects/wire/task-kind-names.ts';
 import type { CreateRoute } from '../../dialects/dialect.ts';
 import { inClientTerms, pendingOrder } from '../../operations/submit-order.ts';
+import { decimalOf } from '../../domain/decimal.ts';
 import { invalid } from '../../dialects/wire/body-validator.ts';
 import type { Exchange } from '../exchange.ts';
 import { principalOf } from '../exchange.ts';
@@ -9,10 +10,9 @@ import { readExchangeBody } from '../bodies/exchange-body.ts';
 import type { RouteEntry } from './route.ts';
 
 const DEADLINE_MS = 15_000;
-const NANO_DIGITS = 9;
 const DEFAULT_PATH = '/v1/videos';
 
-/** What a create would cost, by the same decoding as the create itself. */
+/** Estimates the price of a create. It decodes the body exactly as the create would. */
 export function estimateRoute(creates: readonly CreateRoute[], parts: GatewayParts): RouteEntry {
   const byPath = new Map(creates.filter(({ path }) => !path.includes('{')).map((route) => [route.path, route]));
   const form = byPath.get(DEFAULT_PATH)?.form;
@@ -24,17 +24,17 @@ export function estimateRoute(creates: readonly CreateRoute[], parts: GatewayPar
     doc: {
       tag: 'Videos (compatibility)',
       operationId: 'estimateVideo',
-      summary: 'Say what a create would cost; nothing is created',
+      summary: 'Estimate what a create would cost, without creating anything',
       parameters: [
         {
           name: 'path',
-          description: 'The path that the body is meant for.',
+          description: 'The path of the create that the body is for.',
           schema: { enum: [...byPath.keys()], default: DEFAULT_PATH },
         },
       ],
       json: {
         title: 'AnyCreate',
-        description: 'The body of the create that `path` names.',
+        description: 'The body of the create at `path`.',
         anyOf: [...byPath.values()].map(({ body }) => body),
       },
       ...(form === undefined ? {} : { form }),
@@ -48,7 +48,7 @@ export function estimateRoute(creates: readonly CreateRoute[], parts: GatewayPar
           properties: {
             model: { type: 'string' },
             operation: { enum: ['generation', 'regeneration', 'context_ir'] },
-            amount: { type: 'string', description: 'A decimal.' },
+            amount: { type: 'string', description: 'A decimal number.' },
             currency: { type: 'string' },
             contract: { type: 'string' },
             version: { type: 'integer' },
@@ -89,11 +89,4 @@ async function estimate(
     version,
     facts: Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, Number(value)])),
   };
-}
-
-/** Billionths as a decimal without zeros at its end. */
-export function decimalOf(nanos: bigint): string {
-  const digits = (nanos < 0n ? -nanos : nanos).toString().padStart(NANO_DIGITS + 1, '0');
-  const places = digits.slice(-NANO_DIGITS).replace(/0+$/, '');
-  return `${nanos < 0n ? '-' : ''}${digits.slice(0, -NANO_DIGITS)}${places === '' ? '' : `.${places}`}`;
 }

@@ -4,6 +4,7 @@ import { callbackRoutes } from './callback-routes.ts';
 import { contentRoutes } from './content-routes.ts';
 import { estimateRoute } from './estimate-route.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
+import { homeRoute } from './home-route.ts';
 import { modelRoutes } from './model-routes.ts';
 import { pageRoutes } from './page-routes.ts';
 import { realtimeRoute } from './realtime-route.ts';
@@ -13,7 +14,7 @@ import { taskRoutes } from './task-routes.ts';
 import { unsupportedRoutes } from './unsupported-routes.ts';
 import { usageRoute } from './usage-route.ts';
 
-/** Every route of the gateway; the first one that matches takes a request. */
+/** Every route of the gateway. The first route that matches a request handles it. */
 export function gatewayRoutes(
   dialects: readonly Dialect[],
   parts: GatewayParts,
@@ -32,6 +33,7 @@ export function gatewayRoutes(
     realtimeRoute(),
     ...asyncRoutes(parts),
     ...unsupportedRoutes(),
+    homeRoute(publicUrl),
   ];
   return [...routes, ...pageRoutes(routes, publicUrl), ...callbackRoutes(parts)];
 }

@@ -29,19 +29,19 @@ export function modelRoutes(parts: Parts): RouteEntry[] {
   return [
     entry(
       '/v1/models',
-      shared(docOf('listModels', 'List the models that the token sees', anyOf('pageSchema'))),
+      shared(docOf('listModels', 'List the models that the token may use', anyOf('pageSchema'))),
       (exchange) => shapeFor(exchange).page(models(exchange)),
     ),
     entry(
       '/v1/models/{model}',
-      shared(one(docOf('getModel', 'Read a model that the token sees', anyOf('schema')))),
+      shared(one(docOf('getModel', 'Read a model that the token may use', anyOf('schema')))),
       (exchange) => shapeFor(exchange).one(named(exchange, models(exchange))),
     ),
     entry(
       '/v1beta/models',
       docOf(
         'listGenerateContentModels',
-        'List the models that the token sees and that generate content',
+        'List the models that generate content and that the token may use',
         google.pageSchema,
       ),
       (exchange) => google.page(generating(exchange)),
@@ -62,7 +62,7 @@ function shapeFor(exchange: Exchange): ModelShape {
 function anyOf(which: 'schema' | 'pageSchema'): Schema {
   return {
     description:
-      "In the shape of the client that asks: of Anthropic's with anthropic-version or x-api-key, of Google's with x-goog-api-key or ?key=, else of OpenAI's.",
+      "The shape depends on the client: Anthropic's with anthropic-version or x-api-key, Google's with x-goog-api-key or ?key=, otherwise OpenAI's.",
     anyOf: Object.values(MODEL_SHAPES).map((shape) => shape[which]),
   };
 }
@@ -82,7 +82,7 @@ function named({ params }: Exchange, models: readonly ListedModel[]): ListedMode
     kind: 'not_found',
     reason: 'model_not_found',
     field: 'model',
-    message: `${JSON.stringify(id.slice(0, 64))} is not a model that this token can use here; GET /v1/models lists those that it can`,
+    message: `${JSON.stringify(id.slice(0, 64))} does not exist or is not available to this token; GET /v1/models lists the available models`,
   });
 }
 

@@ -84,7 +84,7 @@ describe('the OpenAPI document', () => {
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     );
     const mounted = gatewayRoutes(dialects, {} as never, under.url)
-      .filter(({ doc }) => doc.tag !== 'About' && doc.tag !== 'Internal')
+      .filter(({ doc }) => doc.tag !== 'Documentation' && doc.tag !== 'Internal')
       .flatMap(({ methods, path }) =>
         (methods === 'all' ? ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'] : methods).map(
           (method) => `${method} ${path.replace('{+', '{')}`,
@@ -110,6 +110,44 @@ describe('the OpenAPI document', () => {
       expect(Object.keys(responses)).toEqual(expect.arrayContaining(expected));
     }
   });
+});
+
+describe('the address of the service itself', () => {
+  const home = (accept: string | undefined) =>
+    call(under.url, 'GET', '/', { token: null, headers: accept === undefined ? {} : { accept } });
+
+  test.each(['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'text/html'])(
+    'shows a browser (%s) a page with links to the documentation',
+    async (accept) => {
+      const { status, headers, text } = await home(accept);
+
+      expect([status, headers['content-type'], headers['vary']]).toEqual([200, 'text/html; charset=utf-8', 'accept']);
+      expect(headers['content-security-policy']).toMatch(/^default-src 'none'; script-src 'self';/);
+      expect(text).toContain('href="/docs"');
+      expect(text).toContain('href="/openapi.json"');
+      expect(text).not.toMatch(/https?:|<script/);
+    },
+  );
+  test.each([undefined, '*/*', 'application/json', 'text/csv'])(
+    'tells a program (%s) its name, version and links that exist',
+    async (accept) => {
+      const { status, headers, json } = await home(accept);
+      const { paths, info } = (await get('/openapi.json')).json;
+
+      expect([status, headers['content-type'], headers['vary']]).toEqual([
+        200,
+        'application/json; charset=utf-8',
+        'accept',
+      ]);
+      expect(json).toMatchObject({ name: 'Reelgate', version: info.version });
+      expect(json.links).toEqual({
+        documentation: 'https://gateway.example/docs',
+        openapi: 'https://gateway.example/openapi.json',
+        models: 'https://gateway.example/v1/models',
+      });
+      expect(Object.keys(paths)).toEqual(expect.arrayContaining(['/', '/v1/models']));
+    },
+  );
 });
 
 describe('the page', () => {

@@ -192,7 +192,7 @@ describe('content', () => {
       aCompletedTask({ expiresAt: timestampFromMs(Date.UTC(2026, 0, 1)) }),
       410,
       'result_expired',
-      /no longer/,
+      /has expired/,
     ],
   ])('of a task that is %s is refused', async (_what, task, status, code, message) => {
     put(task);

@@ -12,17 +12,18 @@ export function realtimeRoute(): RouteEntry {
       throw new Problem({
         kind: 'invalid',
         reason: 'upgrade_required',
-        message: 'this route speaks WebSocket: send Connection: Upgrade and Upgrade: websocket',
+        message: 'this route requires a WebSocket; send Connection: Upgrade and Upgrade: websocket',
       });
     },
     doc: {
       tag: 'Relayed',
       operationId: 'relay_v1_realtime',
-      summary: 'Realtime over a WebSocket',
-      description: 'Messages pass in both directions between the client and a channel that adapts realtime.',
-      parameters: [{ name: 'model', description: 'Id of the model.', schema: { type: 'string' } }],
+      summary: 'Open a realtime session over a WebSocket',
+      description:
+        'The gateway passes messages in both directions between the client and a channel that serves `realtime`.',
+      parameters: [{ name: 'model', description: 'The id of the model.', schema: { type: 'string' } }],
       answers: {},
-      also: { 101: { description: 'The connection is a WebSocket from here on.' } },
+      also: { 101: { description: 'The connection becomes a WebSocket.' } },
       refuses: [400, 404, 426, 502, 504],
     },
   };

@@ -10,7 +10,7 @@ const ANYTHING = { type: 'object' };
 const TEXT = { type: 'string' };
 const BYTES = { type: 'string', format: 'binary' };
 const DESCRIPTION =
-  'The body goes to an upstream as it is, but for the name of the model, and its answer comes back as it is. A channel has to adapt';
+  'The gateway passes the body to an upstream and the answer to the client; it changes only the name of the model. Served by the channels with the endpoint';
 
 /** The synchronous capabilities at their own paths. */
 export function relayRoutes(parts: GatewayParts): RouteEntry[] {
@@ -36,7 +36,7 @@ async function relay(parts: GatewayParts, endpoint: RelayEndpoint, exchange: Exc
 const WITH_MODEL = {
   type: 'object',
   required: ['model'],
-  properties: { model: { type: 'string', minLength: 1, description: 'Id of the model.' } },
+  properties: { model: { type: 'string', minLength: 1, description: 'The id of the model.' } },
 };
 const FORM_WITH_MODEL = { ...WITH_MODEL, properties: { ...WITH_MODEL.properties, file: BYTES, image: BYTES } };
 
@@ -47,7 +47,7 @@ function docOf({ name, path, model, takesForms, answersAlso, summary }: RelayEnd
     tag: 'Relayed',
     operationId,
     summary,
-    description: `${DESCRIPTION} ${name}.`,
+    description: `${DESCRIPTION} \`${name}\`.`,
     isRelayed: true,
     json,
     ...(takesForms ? { form: FORM_WITH_MODEL } : {}),

@@ -26,13 +26,13 @@ function entry(path: string, operationId: string): RouteEntry {
         kind: 'unavailable',
         reason: 'api_not_implemented',
         message:
-          'this route is not implemented; send files to the route that uses them, as a URL, base64, a data URL or a form',
+          'this route is not implemented; send a file to the route that uses it, as a URL, base64, a data URL or a form',
       });
     },
     doc: {
       tag: 'Not implemented',
       operationId: `unsupported${operationId}`,
-      summary: 'Answers 501',
+      summary: 'Not implemented; always answers 501',
       answers: {},
       refuses: [501],
     },

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { decimalOf } from './estimate-route.ts';
+import { decimalOf } from './decimal.ts';
 
 test.each([
   [0n, '0'],

@@ -1,0 +1,88 @@
+import { USAGE_COUNTS } from '../../clients/usage-client.ts';
+import type { UsageGrouping } from '../../clients/usage-client.ts';
+import type { RouteDoc } from './route.ts';
+
+export const USAGE_GROUPINGS: Readonly<Record<UsageGrouping, UsageGrouping>> = {
+  model: 'model',
+  day: 'day',
+  token: 'token',
+};
+export const USAGE_FORMATS = { json: 'json', csv: 'csv' } as const;
+
+const count = { type: 'integer' };
+const SUM = {
+  amount: { type: 'string', description: 'A decimal number.' },
+  ...Object.fromEntries(USAGE_COUNTS.map((name) => [name, count])),
+};
+const timestamp = {
+  type: 'string',
+  anyOf: [{ format: 'date' }, { format: 'date-time' }, { pattern: '^([0-9]{1,11})?$' }],
+};
+const TIMESTAMP = 'A date (UTC), an RFC 3339 timestamp, or Unix seconds.';
+
+/** What OpenAPI says about `GET /v1/usage`. */
+export const usageDoc: RouteDoc = {
+  tag: 'Usage',
+  operationId: 'getUsage',
+  summary: 'Read what the account was charged for tasks and calls',
+  description:
+    'A charge belongs to the day of its settlement, in UTC. A statement covers at most 366 days and 1000 groups.',
+  parameters: [
+    {
+      name: 'from',
+      description: `${TIMESTAMP} Default: 30 days ago.`,
+      schema: { ...timestamp, examples: ['2026-11-01'] },
+    },
+    {
+      name: 'to',
+      description: `${TIMESTAMP} A date is inclusive, a timestamp exclusive. Default: now.`,
+      schema: { ...timestamp, examples: ['2026-11-30'] },
+    },
+    {
+      name: 'group_by',
+      description: 'Groups the charges by this property.',
+      schema: { enum: [...Object.keys(USAGE_GROUPINGS), ''], default: 'day' },
+    },
+    {
+      name: 'format',
+      description: 'The format of the statement. `Accept: text/csv` selects csv too.',
+      schema: { enum: [...Object.keys(USAGE_FORMATS), ''], default: 'json' },
+    },
+  ],
+  refuses: [400],
+  answers: {
+    'application/json': {
+      title: 'UsageStatement',
+      type: 'object',
+      required: ['object', 'account', 'currency', 'from', 'to', 'group_by', 'data', 'total', 'has_more'],
+      additionalProperties: false,
+      properties: {
+        object: { const: 'usage' },
+        account: { type: 'string' },
+        currency: { type: 'string' },
+        from: { type: 'string', format: 'date-time' },
+        to: { type: 'string', format: 'date-time', description: 'The exclusive end of the statement.' },
+        group_by: { enum: Object.keys(USAGE_GROUPINGS) },
+        data: {
+          type: 'array',
+          items: {
+            type: 'object',
+            required: Object.keys(SUM),
+            additionalProperties: false,
+            description: 'Names its group in `model`, in `day`, or in `token` and `name`.',
+            properties: {
+              model: { type: 'string' },
+              day: { type: 'string', format: 'date' },
+              token: { type: 'string' },
+              name: { type: 'string' },
+              ...SUM,
+            },
+          },
+        },
+        total: { type: 'object', required: Object.keys(SUM), additionalProperties: false, properties: SUM },
+        has_more: { type: 'boolean', description: 'True if more groups exist. The total includes them.' },
+      },
+    },
+    'text/csv': { type: 'string' },
+  },
+};
