@@ -20,7 +20,7 @@ import { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
 import { callbacks } from './callbacks.ts';
 import { ADAPTERS } from './channels/adapters/index.ts';
-import { openFleet } from './channels/channel-registry.ts';
+import { openChannelRegistry } from './channels/channel-registry.ts';
 import { billingClient } from './clients/billing.ts';
 import { callsClient } from './clients/calls.ts';
 import type { Calls } from './clients/calls.ts';
@@ -49,8 +49,8 @@ import { taskService } from './rpc/task-service.ts';
 import { sqlJobs } from './store/jobs/sql-jobs.ts';
 import { sqlTaskStore } from './store/tasks/sql-task-store.ts';
 import { handOver } from './workers/hand-over.ts';
-import { LOOK_MS, openVigil } from './workers/process-liveness.ts';
-import type { Vigil } from './workers/process-liveness.ts';
+import { HEARTBEAT_MS, openProcessLiveness } from './workers/process-liveness.ts';
+import type { ProcessLiveness } from './workers/process-liveness.ts';
 import { startPollers } from './workers/pollers.ts';
 import { settleFinished } from './workers/settle-finished.ts';
 
@@ -90,15 +90,15 @@ export async function startTasks(
   let current = config;
   const workers = new Map<string, Worker>();
   const chance = chanceFrom(foundation.random);
-  const fleet = openFleet(config.channels, { clock, adapters: ADAPTERS, chance });
-  lifecycle.add('channels', () => fleet.close());
-  watchCircuits(foundation.metrics, fleet);
+  const channels = openChannelRegistry(config.channels, { clock, adapters: ADAPTERS, chance });
+  lifecycle.add('channels', () => channels.close());
+  watchCircuits(foundation.metrics, channels);
   let wakePolls = (_channelId: string): void => undefined;
   const deps: Deps = {
     store: sqlTaskStore(sql, newId, finishedEvent),
     billing: billingClient(peers.billing),
     media: mediaClient(peers.media),
-    fleet,
+    channels,
     clock,
     newId,
     chance,
@@ -129,18 +129,18 @@ export async function startTasks(
 
   const tokens = await openTokens(foundation, peers, lifecycle);
   const jobs = jobDeps(deps, { sql, bus, config, calls: callsClient(peers.calls) }, foundation.metrics);
-  const vigil = openVigil(deps, sql.engine === 'sqlite');
-  await vigil.recoverAtStart();
+  const liveness = openProcessLiveness(deps, sql.engine === 'sqlite');
+  await liveness.recoverAtStart();
   lifecycle.add('process', () => handOver(deps));
-  startWorkers(deps, [...taskPasses(deps, { sql, bus, config }, vigil), ...jobPasses(jobs)], (name, worker) => {
+  startWorkers(deps, [...taskPasses(deps, { sql, bus, config }, liveness), ...jobPasses(jobs)], (name, worker) => {
     workers.set(name, worker);
     lifecycle.add(name, () => worker.stop());
   });
-  const channels = startPollers(deps);
+  const pollers = startPollers(deps);
   wakePolls = (channelId) => {
-    channels.wake(channelId);
+    pollers.wake(channelId);
   };
-  lifecycle.add('polls', () => channels.stop());
+  lifecycle.add('polls', () => pollers.stop());
 
   return {
     bindings: [
@@ -152,8 +152,8 @@ export async function startTasks(
     ready: async () => (await sql.read('SELECT 1 AS one')).length === 1 && bus.ready(),
     reload: async (value) => {
       current = tasksConfig(value, foundation.publicUrl);
-      fleet.replace(current.channels);
-      channels.renew();
+      channels.replace(current.channels);
+      pollers.renew();
     },
     // how a call ended can only be written down here
     isNeeded: async () => (await jobs.jobs.pendingJobs()).some(({ state }) => state === 'in_progress'),
@@ -176,14 +176,14 @@ interface WorkerParts {
 
 type Pass = readonly [name: string, idleMs: number, pass: () => Promise<number>];
 
-function taskPasses(deps: Deps, { sql, bus, config }: WorkerParts, vigil: Vigil): readonly Pass[] {
+function taskPasses(deps: Deps, { sql, bus, config }: WorkerParts, liveness: ProcessLiveness): readonly Pass[] {
   return [
     ['outbox', OUTBOX_IDLE_MS, () => relayOutbox(sql, publishFinished(bus))],
     ['settle', SETTLE_IDLE_MS, () => settleFinished(deps)],
     ['reconcile', RECONCILE_IDLE_MS, () => reconcileUnknown(deps)],
     ['deadlines', DEADLINE_IDLE_MS, () => watchDeadlines(deps, config)],
     ['retention', REMOVE_IDLE_MS, () => removeOld(deps, config.retentionMs)],
-    ['alive', LOOK_MS, () => vigil.pass()],
+    ['alive', HEARTBEAT_MS, () => liveness.pass()],
   ];
 }
 

@@ -1,21 +1,21 @@
 import { expect, test } from '@jest/globals';
 import { openMetrics } from '@reelgate/platform/metrics/metrics';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
-import { openFleet } from './channels/channel-registry.ts';
+import { openChannelRegistry } from './channels/channel-registry.ts';
 import { watchCircuits } from './counts.ts';
 import { channelSettings } from '../testing/channel-settings.ts';
 import type { Channel } from './channels/channel.ts';
 
 test('the circuit of each channel is among the numbers, as it stands when they are asked for', async () => {
   const metrics = openMetrics(false);
-  const fleet = openFleet([channelSettings()], {
+  const channels = openChannelRegistry([channelSettings()], {
     clock: fakeClock(),
     adapters: { scripted: (settings) => ({ settings }) as Channel },
     chance: () => 0.5,
   });
-  watchCircuits(metrics, fleet);
+  watchCircuits(metrics, channels);
   expect(await metrics.text()).toContain('reelgate_channel_circuit{channel="main"} 0');
 
-  for (let fault = 0; fault < 5; fault += 1) fleet.find('main')!.circuit.failed();
+  for (let fault = 0; fault < 5; fault += 1) channels.find('main')!.circuit.failed();
   expect(await metrics.text()).toContain('reelgate_channel_circuit{channel="main"} 2');
 });

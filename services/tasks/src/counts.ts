@@ -1,7 +1,7 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import type { CircuitState } from '@reelgate/platform/limits/circuit-breaker';
-import type { Fleet } from './channels/channel-registry.ts';
+import type { ChannelRegistry } from './channels/channel-registry.ts';
 import type { Counts } from './operations/deps.ts';
 import type { JobCounts } from './operations/jobs/job-deps.ts';
 import type { JobStore } from './store/job-store.ts';
@@ -51,14 +51,14 @@ export function counts(metrics: Metrics): Counts & JobCounts {
 const CIRCUIT_VALUES: Readonly<Record<CircuitState, number>> = { closed: 0, half_open: 1, open: 2 };
 
 /** How each channel's circuit stands, read when the numbers are asked for. */
-export function watchCircuits(metrics: Metrics, fleet: Fleet): void {
+export function watchCircuits(metrics: Metrics, channels: ChannelRegistry): void {
   metrics.gauge(
     'reelgate_channel_circuit',
     'Circuit of a channel: 0 closed, 1 half open, 2 open',
     ['channel'],
     (gauge) => {
       gauge.reset();
-      for (const { channel, circuit } of fleet.all())
+      for (const { channel, circuit } of channels.all())
         gauge.labels(channel.settings.id).set(CIRCUIT_VALUES[circuit.state()]);
     },
   );

@@ -13,7 +13,7 @@ import type {
   ChannelFactory,
   ChannelSettings,
   ListedWork,
-  Look,
+  PollResult,
   Submission,
 } from '../src/channels/channel.ts';
 import { channelSettings } from './channel-settings.ts';
@@ -46,9 +46,9 @@ interface SubmitAnswer extends Case {
   readonly answer: ScriptedAnswer;
   readonly submission: Submission;
 }
-interface LookAnswer extends Case {
+interface PollCase extends Case {
   readonly answer: ScriptedAnswer;
-  readonly look: Look;
+  readonly look: PollResult;
 }
 interface ListAnswers extends Case {
   readonly since: number;
@@ -209,16 +209,18 @@ export function channelContract({ name, factory, fixtures }: AdapterSubject): vo
   });
 
   /** As a fixture can say it: our address as `{base}`, a credential as it prints. */
-  const asRecorded = (seen: Look): unknown =>
+  const asRecorded = (seen: PollResult): unknown =>
     JSON.parse(JSON.stringify(seen).replaceAll(upstream.url + PREFIX, '{base}'));
 
   describe('look', () => {
-    test.each(cases<LookAnswer>('polls'))('understands %s', async (_name, { answer, look }) => {
+    test.each(cases<PollCase>('polls'))('understands %s', async (_name, { answer, look: polled }) => {
       upstream.script(answer);
 
-      const seen = await open().look(UPSTREAM_ID, signal());
+      const seen = await open().poll(UPSTREAM_ID, signal());
 
-      expect(asRecorded(seen)).toEqual(look.found ? look : { ...look, error: expect.stringContaining(look.error) });
+      expect(asRecorded(seen)).toEqual(
+        polled.found ? polled : { ...polled, error: expect.stringContaining(polled.error) },
+      );
       expect(upstream.requests).toMatchObject([
         { method: 'GET', headers: { authorization: `Bearer ${API_KEY}` }, body: undefined },
       ]);
@@ -227,7 +229,7 @@ export function channelContract({ name, factory, fixtures }: AdapterSubject): vo
     test('puts the id into the address so that it cannot lead elsewhere', async () => {
       upstream.script({ status: 200, json: {} });
 
-      await open().look('../../admin?x=1#y', signal());
+      await open().poll('../../admin?x=1#y', signal());
 
       expect(upstream.requests[0]?.path).toMatch(/%2F.*admin%3Fx%3D1%23y$/);
     });
@@ -235,15 +237,15 @@ export function channelContract({ name, factory, fixtures }: AdapterSubject): vo
     test.each<ScriptedAnswer>(['reset', 'cut', 'endless'])('says nothing of the work after %s', async (answer) => {
       upstream.script(answer);
 
-      expect(await open().look(UPSTREAM_ID, signal())).toMatchObject({ found: false, gone: false });
+      expect(await open().poll(UPSTREAM_ID, signal())).toMatchObject({ found: false, gone: false });
     });
 
     test('says nothing of the work when no answer comes in time, or nobody listens', async () => {
-      expect(await unanswered((channel) => channel.look(UPSTREAM_ID, signal()))).toMatchObject({
+      expect(await unanswered((channel) => channel.poll(UPSTREAM_ID, signal()))).toMatchObject({
         found: false,
         gone: false,
       });
-      expect(await open({ baseUrl: NOWHERE }).look(UPSTREAM_ID, signal())).toMatchObject({ found: false, gone: false });
+      expect(await open({ baseUrl: NOWHERE }).poll(UPSTREAM_ID, signal())).toMatchObject({ found: false, gone: false });
     });
   });
 
@@ -306,7 +308,7 @@ export function channelContract({ name, factory, fixtures }: AdapterSubject): vo
     const channel = open();
     const answers = fc.record({
       status: fc.constantFrom(200, 201, 400, 404, 409, 429, 500, 502),
-      json: answersLike(cases<LookAnswer>('polls').map(([, { answer }]) => answer)),
+      json: answersLike(cases<PollCase>('polls').map(([, { answer }]) => answer)),
     });
     await fc.assert(
       fc.asyncProperty(answers, async (answer) => {
@@ -314,7 +316,7 @@ export function channelContract({ name, factory, fixtures }: AdapterSubject): vo
 
         const said = [
           await channel.submit(attempt, signal()),
-          await channel.look(UPSTREAM_ID, signal()),
+          await channel.poll(UPSTREAM_ID, signal()),
           await channel.list(0, signal()),
           await channel.cancel(UPSTREAM_ID, signal()),
           await channel.test(signal()),

@@ -1,4 +1,4 @@
-import type { Attempt, Channel, ChannelFactory, ListedWork, Look, Submission } from '../src/channels/channel.ts';
+import type { Attempt, Channel, ChannelFactory, ListedWork, PollResult, Submission } from '../src/channels/channel.ts';
 import { recorded } from './journal.ts';
 import type { Journal } from './journal.ts';
 
@@ -15,7 +15,7 @@ export interface FakeUpstream {
   /** What a channel answers to the next submissions; afterwards it takes everything. */
   answer(channel: string, ...answers: readonly (Submission | Error)[]): void;
   /** What is seen at a look; otherwise the work runs. */
-  readonly looks: Map<string, Look>;
+  readonly pollResults: Map<string, PollResult>;
   /** What every list shows; undefined: it cannot be read. */
   works: readonly ListedWork[] | undefined;
   cancels: boolean;
@@ -29,11 +29,11 @@ export const refused = (
   retryAfterMs?: number,
 ): Submission => ({ outcome: 'refused', fault, error: `its ${fault}`, retryAfterMs });
 export const LOST: Submission = { outcome: 'unknown', error: 'timed out' };
-const running = (progress?: number): Look => ({
+const running = (progress?: number): PollResult => ({
   found: true,
   report: { phase: 'running', status: 'running', progress },
 });
-export const succeeded = (url = 'https://cdn.vendor.example/1.mp4'): Look => ({
+export const succeeded = (url = 'https://cdn.vendor.example/1.mp4'): PollResult => ({
   found: true,
   report: { phase: 'succeeded', status: 'succeeded', url },
 });
@@ -43,7 +43,7 @@ export function fakeUpstream(): FakeUpstream {
   const answers = new Map<string, (Submission | Error)[]>();
   const upstream: FakeUpstream = {
     submitted,
-    looks: new Map(),
+    pollResults: new Map(),
     works: [],
     cancels: true,
     answer: (channel, ...more) => void answers.set(channel, [...more]),
@@ -61,7 +61,7 @@ export function fakeUpstream(): FakeUpstream {
           if (answer instanceof Error) throw answer;
           return answer;
         },
-        look: async (upstreamId) => upstream.looks.get(upstreamId) ?? running(),
+        poll: async (upstreamId) => upstream.pollResults.get(upstreamId) ?? running(),
         list: async (since) => upstream.works?.filter(({ createdAt }) => createdAt >= since),
         cancel: async () => upstream.cancels,
         test: async () => ({ ok: true, detail: 'the list was read' }),

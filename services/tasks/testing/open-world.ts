@@ -11,7 +11,7 @@ import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
 import { callbacks } from '../src/callbacks.ts';
 import type { ChannelSettings } from '../src/channels/channel.ts';
-import { openFleet } from '../src/channels/channel-registry.ts';
+import { openChannelRegistry } from '../src/channels/channel-registry.ts';
 import type { Order } from '../src/domain/order.ts';
 import type { Task } from '../src/domain/task.ts';
 import { finishedEvent } from '../src/events/task-events.ts';
@@ -102,7 +102,7 @@ async function openWorld(
     media: recorded('media', media.port, journal),
     mediaUrl: recorded('links', links, journal).mediaUrl,
     callbacks: callbacks('https://gateway.example', new Secret('signing key')),
-    fleet: openFleet(options.channels ?? [channelSettings()], {
+    channels: openChannelRegistry(options.channels ?? [channelSettings()], {
       clock,
       adapters: { scripted: upstream.channels(journal) },
       chance: () => 0,

@@ -10,7 +10,7 @@ import type { Rate } from '@reelgate/platform/limits/rate-limiter';
 const SECONDS_A_MINUTE = 60;
 
 /** A channel with what is known of it while it runs. */
-export interface Berth {
+export interface ChannelRuntime {
   readonly channel: Channel;
   readonly circuit: Circuit;
   readonly creates: Rate;
@@ -18,39 +18,42 @@ export interface Berth {
 }
 
 /** All channels, by the configuration as it stands. */
-export interface Fleet {
-  all(): readonly Berth[];
+export interface ChannelRegistry {
+  all(): readonly ChannelRuntime[];
   /** Also one that was taken out of the configuration while it has work: it is still looked at. */
-  find(channelId: string): Berth | undefined;
+  find(channelId: string): ChannelRuntime | undefined;
   /** Those that are enabled, serve the kind and know the model, in the order in which they are tried. */
-  serving(kind: Kind, model: string): readonly Berth[];
+  serving(kind: Kind, model: string): readonly ChannelRuntime[];
   replace(settings: readonly ChannelSettings[]): void;
   close(): Promise<void>;
 }
 
-export interface FleetOptions {
+export interface ChannelRegistryOptions {
   readonly clock: Clock;
   readonly adapters: Readonly<Record<string, ChannelFactory>>;
   /** From 0 to 1, exclusive. */
   readonly chance: () => number;
 }
 
-export function openFleet(settings: readonly ChannelSettings[], { clock, adapters, chance }: FleetOptions): Fleet {
-  const berths = new Map<string, { berth: Berth; made: string; current: boolean }>();
+export function openChannelRegistry(
+  settings: readonly ChannelSettings[],
+  { clock, adapters, chance }: ChannelRegistryOptions,
+): ChannelRegistry {
+  const runtimes = new Map<string, { runtime: ChannelRuntime; made: string; current: boolean }>();
   const replaced: Channel[] = [];
   const replace = (next: readonly ChannelSettings[]): void => {
-    for (const entry of berths.values()) entry.current = false;
+    for (const entry of runtimes.values()) entry.current = false;
     for (const one of next) {
       const made = JSON.stringify({ ...one, apiKey: one.apiKey.reveal() });
-      const known = berths.get(one.id);
+      const known = runtimes.get(one.id);
       if (known?.made === made) known.current = true;
       else {
-        if (known !== undefined) replaced.push(known.berth.channel);
-        berths.set(one.id, { berth: berthOf(one), made, current: true });
+        if (known !== undefined) replaced.push(known.runtime.channel);
+        runtimes.set(one.id, { runtime: runtimeOf(one), made, current: true });
       }
     }
   };
-  const berthOf = (one: ChannelSettings): Berth => {
+  const runtimeOf = (one: ChannelSettings): ChannelRuntime => {
     const factory = adapters[one.adapter];
     if (factory === undefined) throw new Error(`no adapter is called ${one.adapter}`);
     return {
@@ -60,21 +63,24 @@ export function openFleet(settings: readonly ChannelSettings[], { clock, adapter
       polls: newRate(clock, one.pollsPerMinute, pollsAtOnce(one.pollsPerMinute)),
     };
   };
-  const current = (): Berth[] => [...berths.values()].filter((entry) => entry.current).map(({ berth }) => berth);
+  const current = (): ChannelRuntime[] =>
+    [...runtimes.values()].filter((entry) => entry.current).map(({ runtime }) => runtime);
 
   replace(settings);
   return {
     all: current,
-    find: (channelId) => berths.get(channelId)?.berth,
+    find: (channelId) => runtimes.get(channelId)?.runtime,
     serving: (kind, model) =>
-      inTurn(
+      inTryOrder(
         current().filter(({ channel }) => serves(channel.settings, kind, model)),
         chance,
       ),
     replace,
     close: async () => {
       await Promise.all(
-        [...replaced, ...[...berths.values()].map(({ berth }) => berth.channel)].map((channel) => channel.close()),
+        [...replaced, ...[...runtimes.values()].map(({ runtime }) => runtime.channel)].map((channel) =>
+          channel.close(),
+        ),
       );
     },
   };
@@ -90,11 +96,11 @@ function serves({ enabled, endpoints, models }: ChannelSettings, kind: Kind, mod
 }
 
 /** By priority; among equals by weighted lot, each channel once. */
-function inTurn(berths: readonly Berth[], chance: () => number): readonly Berth[] {
-  const drawn = berths.map((berth) => ({
-    berth,
-    lot: chance() ** (1 / Math.max(berth.channel.settings.weight, Number.EPSILON)),
+function inTryOrder(runtimes: readonly ChannelRuntime[], chance: () => number): readonly ChannelRuntime[] {
+  const drawn = runtimes.map((runtime) => ({
+    runtime,
+    lot: chance() ** (1 / Math.max(runtime.channel.settings.weight, Number.EPSILON)),
   }));
-  drawn.sort((a, b) => b.berth.channel.settings.priority - a.berth.channel.settings.priority || b.lot - a.lot);
-  return drawn.map(({ berth }) => berth);
+  drawn.sort((a, b) => b.runtime.channel.settings.priority - a.runtime.channel.settings.priority || b.lot - a.lot);
+  return drawn.map(({ runtime }) => runtime);
 }

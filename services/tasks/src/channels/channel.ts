@@ -74,7 +74,7 @@ export type Submission =
   | { readonly outcome: 'unknown'; readonly error: string };
 
 /** What a look gives: a report, no such work upstream, or an error that says nothing of the work. */
-export type Look =
+export type PollResult =
   | { readonly found: true; readonly report: Report }
   | { readonly found: false; readonly gone: boolean; readonly error: string };
 
@@ -94,7 +94,7 @@ export interface ListedWork {
 export interface Channel {
   readonly settings: ChannelSettings;
   submit(attempt: Attempt, signal: AbortSignal): Promise<Submission>;
-  look(upstreamId: string, signal: AbortSignal): Promise<Look>;
+  poll(upstreamId: string, signal: AbortSignal): Promise<PollResult>;
   /** Recent work, newest first; undefined where the upstream has no list or it cannot be read now. */
   list(since: number, signal: AbortSignal): Promise<readonly ListedWork[] | undefined>;
   /** Whether the upstream confirmed that it will not do the work. */

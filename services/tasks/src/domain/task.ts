@@ -87,7 +87,7 @@ export interface Task {
 /** What looks at a task have said against it, so many in a row; those that said nothing of the work stand between them and count for nothing. */
 export interface Doubt {
   readonly reason: 'unknown_upstream_task' | 'no_result' | 'result_unavailable';
-  readonly looks: number;
+  readonly polls: number;
 }
 
 export function isTerminal(state: State): boolean {

@@ -1,7 +1,7 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
-import type { Fleet } from '../channels/channel-registry.ts';
+import type { ChannelRegistry } from '../channels/channel-registry.ts';
 import type { Billing } from '../clients/billing.ts';
 import type { Media } from '../clients/media.ts';
 import type { Model } from '../domain/model.ts';
@@ -14,7 +14,7 @@ export interface Deps {
   readonly store: TaskStore;
   readonly billing: Billing;
   readonly media: Media;
-  readonly fleet: Fleet;
+  readonly channels: ChannelRegistry;
   readonly models: () => ReadonlyMap<string, Model>;
   /** Upstream accounts whose files an account may name. */
   readonly grants: () => ReadonlyMap<string, readonly string[]>;

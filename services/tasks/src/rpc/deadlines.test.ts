@@ -210,8 +210,8 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
   test('a cancellation whose caller leaves during the poll is not sent to the upstream', async () => {
     const { world, client, told, settled } = await aService();
     const { id } = (await client.createTask(REQUEST)).task!;
-    world.upstream.looks.set('up-1', { found: true, report: { phase: 'queued', status: 'queued' } });
-    const { reached, letGo } = holdUp(world, 'main.look');
+    world.upstream.pollResults.set('up-1', { found: true, report: { phase: 'queued', status: 'queued' } });
+    const { reached, letGo } = holdUp(world, 'main.poll');
     const caller = new AbortController();
 
     const call = client.cancelTask({ accountId: 'acme', taskId: id }, { signal: caller.signal });

@@ -132,7 +132,7 @@ describe('channels', () => {
   test('are listed with how they are, and without their address or key', async () => {
     const { world, client } = await open();
     await world.create();
-    for (let fault = 0; fault < 5; fault += 1) world.deps.fleet.find('second')?.circuit.failed();
+    for (let fault = 0; fault < 5; fault += 1) world.deps.channels.find('second')?.circuit.failed();
 
     const { channels } = await client.listChannels({});
 

@@ -4,7 +4,7 @@ import { assertOwner } from '@reelgate/platform/rpc/access';
 import type { Implementation } from '@reelgate/platform/rpc/service';
 import { Resolution } from '@reelgate/proto/tasks/v1/operator_service';
 import type { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
-import type { Berth } from '../channels/channel-registry.ts';
+import type { ChannelRuntime } from '../channels/channel-registry.ts';
 import { channelScope } from '../domain/in-flight-scope.ts';
 import { isTerminal } from '../domain/task.ts';
 import type { Task } from '../domain/task.ts';
@@ -26,7 +26,7 @@ const RESOLUTIONS = { completed: Resolution.COMPLETED, failed: Resolution.FAILED
 
 /** What operators see; the only place where private upstream facts leave this service. */
 export function operatorService(deps: Deps, jobs: JobDeps): Implementation<typeof OperatorService> {
-  const { store, fleet, clock } = deps;
+  const { store, channels, clock } = deps;
   return {
     showTask: async ({ taskId }, { caller }) => {
       const task = await store.find(taskId);
@@ -69,17 +69,19 @@ export function operatorService(deps: Deps, jobs: JobDeps): Implementation<typeo
       }
       return { record: await recordOf(deps, await resolveAttention(deps, taskId, { resolution: decision, actor })) };
     },
-    listChannels: async () => ({ channels: await Promise.all(fleet.all().map((berth) => statusOf(deps, berth))) }),
+    listChannels: async () => ({
+      channels: await Promise.all(channels.all().map((runtime) => statusOf(deps, runtime))),
+    }),
     testChannel: async ({ id }) => {
-      const berth = fleet.find(id);
-      if (berth === undefined)
+      const runtime = channels.find(id);
+      if (runtime === undefined)
         throw new Problem({
           kind: 'not_found',
           reason: 'channel_not_found',
           message: 'no such channel; `channel list` shows all',
         });
       const begun = clock.now();
-      const { ok, detail } = await berth.channel.test(AbortSignal.timeout(TEST_TIMEOUT_MS));
+      const { ok, detail } = await runtime.channel.test(AbortSignal.timeout(TEST_TIMEOUT_MS));
       return { ok, detail, tookMs: BigInt(clock.now() - begun) };
     },
     classifyHolds: async (request) => {
@@ -119,7 +121,7 @@ async function recordOf({ store, clock }: Deps, task: Task) {
   };
 }
 
-async function statusOf({ store }: Deps, { channel: { settings }, circuit }: Berth) {
+async function statusOf({ store }: Deps, { channel: { settings }, circuit }: ChannelRuntime) {
   return {
     id: settings.id,
     adapter: settings.adapter,

@@ -54,8 +54,8 @@ const aCheck = ({ idempotencyKey = '', requestFingerprint = '' } = {}) =>
   });
 
 async function complete(world: World, taskId: string): Promise<void> {
-  const look = succeeded();
-  if (look.found) await applyReport(world.deps, (await world.deps.store.find(taskId))!, look.report);
+  const polled = succeeded();
+  if (polled.found) await applyReport(world.deps, (await world.deps.store.find(taskId))!, polled.report);
 }
 
 describe('CreateTask', () => {
@@ -210,11 +210,11 @@ describe('what a token may see', () => {
 describe('CheckOrder', () => {
   test('judges an order, and touches nothing', async () => {
     const { world, client } = await open();
-    const asker = { accountId: 'acme' };
+    const caller = { accountId: 'acme' };
 
-    await client.checkOrder({ ...asker, order: toWireOrder(anOrder()) });
+    await client.checkOrder({ ...caller, order: toWireOrder(anOrder()) });
     await expect(
-      client.checkOrder({ ...asker, order: toWireOrder(anOrder({ resolution: '8K' })) }),
+      client.checkOrder({ ...caller, order: toWireOrder(anOrder({ resolution: '8K' })) }),
     ).rejects.toMatchObject({ reason: 'invalid_resolution' });
 
     expect(world.journal.names()).toEqual([]);
@@ -408,7 +408,7 @@ describe('ListTasks', () => {
 test('CancelTask gives the task as it ended, and DeleteTask the time at which it went', async () => {
   const { world, client } = await open();
   const { id } = (await client.createTask(aRequest())).task!;
-  world.upstream.looks.set('up-1', { found: true, report: { phase: 'queued', status: 'queued' } });
+  world.upstream.pollResults.set('up-1', { found: true, report: { phase: 'queued', status: 'queued' } });
 
   expect((await client.cancelTask({ accountId: 'acme', taskId: id })).task).toMatchObject({
     state: TaskState.FAILED,

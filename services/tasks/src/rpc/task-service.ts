@@ -11,7 +11,7 @@ import type { CreateRequest } from '../operations/creates/create-task.ts';
 import { deleteTask } from '../operations/ends/delete-task.ts';
 import type { Deps } from '../operations/deps.ts';
 import { estimateOrder } from '../operations/creates/estimate-order.ts';
-import { callbackHeeder } from '../operations/polls/handle-callback.ts';
+import { callbackHandler } from '../operations/polls/handle-callback.ts';
 import { getTask, listTasks } from '../operations/reads/read-tasks.ts';
 import { orderDigest } from '../operations/creates/request-digest.ts';
 import { atMost, badField, readLimit, readOffset, readState } from './list-request.ts';
@@ -26,7 +26,7 @@ const LIST_IDS_MAX = 100;
 
 /** Each method: from the wire, the operation, to the wire. */
 export function taskService(deps: Deps, tokens: Pick<Tokens, 'of'>): Implementation<typeof TaskService> {
-  const heed = callbackHeeder(deps);
+  const handleCallback = callbackHandler(deps);
   const now = (): number => deps.clock.now();
   return {
     checkOrder: async (request) => {
@@ -69,7 +69,7 @@ export function taskService(deps: Deps, tokens: Pick<Tokens, 'of'>): Implementat
       deletedAt: timestampFromMs(await deleteTask(deps, accountId, taskId, signal)),
     }),
     heedCallback: async ({ token, upstreamTaskId }) => {
-      await heed(token, upstreamTaskId);
+      await handleCallback(token, upstreamTaskId);
       return {};
     },
   };

@@ -78,7 +78,7 @@ test.each<[string, string, (store: TaskStore) => Promise<unknown>]>([
     (store) => store.list({ accountId: 'acme', states: ['queued'] }, { limit: 10, after: 'task_1' }),
   ],
   ["an owner's task", 'autoindex_tasks_1', (store) => store.findOwned('acme', 'task_1')],
-  ['a call of an upstream', 'autoindex_tasks_1', (store) => store.heed('task_1', 1)],
+  ['a call of an upstream', 'autoindex_tasks_1', (store) => store.pollSoon('task_1', 1)],
   [
     'a look',
     'autoindex_tasks_1',

@@ -195,7 +195,7 @@ export interface MoveStore {
   finish(taskId: string, finish: Finish): Promise<boolean>;
   makeDue(taskId: string, at: number): Promise<void>;
   /** Something happened to the work: it is looked at before all others, or once more after the look that is under way. Says whether that was news. */
-  heed(taskId: string, at: number): Promise<boolean>;
+  pollSoon(taskId: string, at: number): Promise<boolean>;
   markSettled(taskId: string, at: number): Promise<void>;
   /** Its settlement failed: it is asked for again at this time, and others meanwhile. */
   putOffSettlement(taskId: string, to: number): Promise<void>;
@@ -243,9 +243,9 @@ export interface AttentionStore {
 
 /** Which processes of this service live. */
 export interface ProcessStore {
-  beat(processId: string, at: number): Promise<void>;
-  /** The last beat of each. */
-  beats(): Promise<ReadonlyMap<string, number>>;
+  heartbeat(processId: string, at: number): Promise<void>;
+  /** The last heartbeat of each. */
+  heartbeats(): Promise<ReadonlyMap<string, number>>;
   forget(processId: string): Promise<void>;
 }
 

@@ -10,14 +10,14 @@ test('what a process that stops was looking at is due for others at once, and no
   const world = await open();
   const { store, processId } = world.deps;
   await accepted(store, 'task_1', { nextPollAt: 0 });
-  await store.beat(processId, 1);
-  const look = { now: 1, leaseUntil: Number.MAX_SAFE_INTEGER, limit: 1 };
-  await store.claimDue('main', { ...look, owner: processId });
+  await store.heartbeat(processId, 1);
+  const polled = { now: 1, leaseUntil: Number.MAX_SAFE_INTEGER, limit: 1 };
+  await store.claimDue('main', { ...polled, owner: processId });
 
   await handOver(world.deps);
 
-  expect(await store.beats()).toEqual(new Map());
-  expect(await store.claimDue('main', { ...look, owner: 'proc_other' })).toHaveLength(1);
+  expect(await store.heartbeats()).toEqual(new Map());
+  expect(await store.claimDue('main', { ...polled, owner: 'proc_other' })).toHaveLength(1);
 });
 
 test('a process that stops lets its creates end, and waits for none for ever', async () => {
@@ -39,10 +39,10 @@ test('a process that stops lets its creates end, and waits for none for ever', a
 
 test('a process whose database is away stays known, so that the others notice its silence', async () => {
   const world = await open();
-  await world.deps.store.beat(world.deps.processId, 1);
+  await world.deps.store.heartbeat(world.deps.processId, 1);
   world.journal.fail('store.dropLeases', new Error('the database is away'));
 
   await expect(handOver(world.deps)).rejects.toThrow('away');
 
-  expect((await world.deps.store.beats()).size).toBe(1);
+  expect((await world.deps.store.heartbeats()).size).toBe(1);
 });

@@ -11,7 +11,7 @@ import type { ChannelPoller } from './poll-channel.ts';
 const open = useWorlds();
 const HOUR_MS = 3600 * 1000;
 
-const pollerOf = ({ deps }: World): ChannelPoller => channelPoller(deps, () => deps.fleet.find('main'));
+const pollerOf = ({ deps }: World): ChannelPoller => channelPoller(deps, () => deps.channels.find('main'));
 
 /** A world with so many tasks on its channel that are due. */
 async function withDue(count: number, options: WorldOptions = {}) {
@@ -30,7 +30,7 @@ async function passAndWait({ poller }: { readonly world: World; readonly poller:
 
 test('what falls due again before its look has heard that it was written is looked at as soon as it has, not when the lease ends', async () => {
   const { world, poller } = await withDue(1);
-  const looks = (): number => world.journal.names().filter((name) => name === 'main.look').length;
+  const looks = (): number => world.journal.names().filter((name) => name === 'main.poll').length;
   const heard = Promise.withResolvers<undefined>();
   world.journal.put(async ({ name }, proceed) => {
     const written = await proceed();
@@ -62,7 +62,7 @@ describe('a clock that jumps', () => {
 
     expect(await passAndWait({ world, poller })).toBe(1);
 
-    world.upstream.looks.set(`up-${id}`, succeeded());
+    world.upstream.pollResults.set(`up-${id}`, succeeded());
     await world.clock.advance(15_000);
     await passAndWait({ world, poller });
     expect(await world.deps.store.find(id)).toMatchObject({ state: 'completed' });
@@ -80,7 +80,7 @@ describe('a clock that jumps', () => {
     const { world, ids, poller } = await withDue(3);
     const gate = Promise.withResolvers<undefined>();
     world.journal.put(async ({ name }, proceed) => {
-      if (name === 'main.look') await gate.promise;
+      if (name === 'main.poll') await gate.promise;
       return proceed();
     });
     await poller.pass('main');
@@ -90,7 +90,7 @@ describe('a clock that jumps', () => {
     gate.resolve(undefined);
     await poller.idle();
 
-    expect(world.journal.names().filter((name) => name === 'main.look')).toHaveLength(ids.length);
+    expect(world.journal.names().filter((name) => name === 'main.poll')).toHaveLength(ids.length);
   });
 
   test.each([5 * HOUR_MS, -5 * HOUR_MS])('by %d ms lets no more looks go out than the channel allows', async (jump) => {
@@ -104,7 +104,7 @@ describe('a clock that jumps', () => {
     await world.clock.advance(jump);
     for (let pass = 0; pass < 5; pass += 1) await passAndWait({ world, poller });
 
-    expect(world.journal.names().filter((name) => name === 'main.look').length).toBeLessThanOrEqual(10);
+    expect(world.journal.names().filter((name) => name === 'main.poll').length).toBeLessThanOrEqual(10);
   });
 
   test.each([5 * HOUR_MS, -5 * HOUR_MS])(

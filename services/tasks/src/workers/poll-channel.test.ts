@@ -4,17 +4,17 @@ import { succeeded } from '../../testing/fake-upstream.ts';
 import { useWorlds } from '../../testing/open-world.ts';
 import type { World, WorldOptions } from '../../testing/open-world.ts';
 import { accepted as acceptedTask } from '../../testing/store/opened-store.ts';
-import type { Look } from '../channels/channel.ts';
+import type { PollResult } from '../channels/channel.ts';
 import { channelPoller } from './poll-channel.ts';
 import type { ChannelPoller } from './poll-channel.ts';
 
 const open = useWorlds();
 const LEASE_MS = 15 * 60_000;
 const PARALLEL_MAX = 64;
-const error: Look = { found: false, gone: false, error: 'HTTP 500' };
-const gone: Look = { found: false, gone: true, error: 'invalid task_id (2013)' };
+const error: PollResult = { found: false, gone: false, error: 'HTTP 500' };
+const gone: PollResult = { found: false, gone: true, error: 'invalid task_id (2013)' };
 
-const pollerOf = ({ deps }: World): ChannelPoller => channelPoller(deps, () => deps.fleet.find('main'));
+const pollerOf = ({ deps }: World): ChannelPoller => channelPoller(deps, () => deps.channels.find('main'));
 
 /** A world with so many tasks on its channel that are due. */
 async function withDue(count: number, options: WorldOptions = {}) {
@@ -26,11 +26,11 @@ async function withDue(count: number, options: WorldOptions = {}) {
 }
 
 /** Looks wait until they are let go, each by its upstream id or all. */
-function holdLooks({ journal }: World) {
+function holdPolls({ journal }: World) {
   const held = new Map<string, () => void>();
   let most = 0;
   journal.put(async ({ name, args: [upstreamId] }, proceed) => {
-    if (name !== 'main.look') return proceed();
+    if (name !== 'main.poll') return proceed();
     const gate = Promise.withResolvers<undefined>();
     held.set(String(upstreamId), () => gate.resolve(undefined));
     most = Math.max(most, held.size);
@@ -55,7 +55,7 @@ async function passAndWait({
 }): Promise<number> {
   const taken = await poller.pass('main');
   await poller.idle();
-  expect(world.journal.names().filter((name) => name === 'main.look').length).toBeGreaterThanOrEqual(taken);
+  expect(world.journal.names().filter((name) => name === 'main.poll').length).toBeGreaterThanOrEqual(taken);
   return taken;
 }
 
@@ -85,8 +85,8 @@ describe('a pass', () => {
       ids: [one = '', other = ''],
       poller,
     } = await withDue(2);
-    world.upstream.looks.set(`up-${one}`, succeeded());
-    world.upstream.looks.set(`up-${other}`, {
+    world.upstream.pollResults.set(`up-${one}`, succeeded());
+    world.upstream.pollResults.set(`up-${other}`, {
       found: true,
       report: { phase: 'failed', status: 'failed', failure: { code: '1026', message: 'sensitive' } },
     });
@@ -114,7 +114,7 @@ describe('a pass', () => {
 describe('looks at the same time', () => {
   test('are so many at most, and the rest wait their turn', async () => {
     const { world, poller } = await withDue(PARALLEL_MAX + 10);
-    const looks = holdLooks(world);
+    const looks = holdPolls(world);
 
     expect(await poller.pass('main')).toBe(PARALLEL_MAX);
     await world.clock.advance(0);
@@ -136,7 +136,7 @@ describe('looks at the same time', () => {
       ids: [slow = '', ...others],
       poller,
     } = await withDue(5);
-    const looks = holdLooks(world);
+    const looks = holdPolls(world);
 
     await poller.pass('main');
     await world.clock.advance(0);
@@ -154,7 +154,7 @@ describe('looks at the same time', () => {
 
   test('are not held up by results that are being fetched, however long that takes', async () => {
     const { world, ids, poller } = await withDue(PARALLEL_MAX + 10);
-    for (const id of ids) world.upstream.looks.set(`up-${id}`, succeeded());
+    for (const id of ids) world.upstream.pollResults.set(`up-${id}`, succeeded());
     const gate = Promise.withResolvers<undefined>();
     world.journal.put(async ({ name }, proceed) => {
       if (name === 'media.ingest') await gate.promise;
@@ -166,7 +166,7 @@ describe('looks at the same time', () => {
     expect(await poller.pass('main')).toBe(10);
     await world.clock.advance(0);
 
-    expect(world.journal.names().filter((name) => name === 'main.look')).toHaveLength(ids.length);
+    expect(world.journal.names().filter((name) => name === 'main.poll')).toHaveLength(ids.length);
     gate.resolve(undefined);
     await poller.idle();
     expect(await world.deps.store.list({ states: ['completed'] }, { limit: 1000 })).toHaveLength(ids.length);
@@ -184,12 +184,12 @@ describe('looks at the same time', () => {
 
   test('of two processes never look at the same task', async () => {
     const { world, poller } = await withDue(40);
-    const other = channelPoller({ ...world.deps, processId: 'proc_other' }, () => world.deps.fleet.find('main'));
+    const other = channelPoller({ ...world.deps, processId: 'proc_other' }, () => world.deps.channels.find('main'));
 
     const taken = await Promise.all([poller.pass('main'), other.pass('main')]);
     await Promise.all([poller.idle(), other.idle()]);
 
-    const looked = world.journal.calls.filter(({ name }) => name === 'main.look').map(({ args }) => args[0]);
+    const looked = world.journal.calls.filter(({ name }) => name === 'main.poll').map(({ args }) => args[0]);
     expect(taken[0] + taken[1]).toBe(40);
     expect(new Set(looked).size).toBe(looked.length);
   });
@@ -202,7 +202,7 @@ describe('a look that learns nothing', () => {
       ids: [id = ''],
       poller,
     } = await withDue(1);
-    world.upstream.looks.set(`up-${id}`, error);
+    world.upstream.pollResults.set(`up-${id}`, error);
     const waits: number[] = [];
     for (let errors = 1; errors <= 8; errors += 1) {
       await passAndWait({ world, poller });
@@ -223,7 +223,7 @@ describe('a look that learns nothing', () => {
       ids: [id = ''],
       poller,
     } = await withDue(1);
-    world.upstream.looks.set(`up-${id}`, error);
+    world.upstream.pollResults.set(`up-${id}`, error);
     for (let times = 0; times < 100; times += 1) {
       await passAndWait({ world, poller });
       await world.clock.advance(60_000);
@@ -232,7 +232,7 @@ describe('a look that learns nothing', () => {
     expect(await world.deps.store.find(id)).toMatchObject({ state: 'queued', pollErrors: 100 });
     expect(world.journal.names()).not.toContain('store.finish');
 
-    world.upstream.looks.set(`up-${id}`, succeeded());
+    world.upstream.pollResults.set(`up-${id}`, succeeded());
     await passAndWait({ world, poller });
     expect(await world.deps.store.find(id)).toMatchObject({ state: 'completed' });
   });
@@ -243,7 +243,7 @@ describe('a look that learns nothing', () => {
       ids: [id = ''],
       poller,
     } = await withDue(1);
-    world.upstream.looks.set(`up-${id}`, gone);
+    world.upstream.pollResults.set(`up-${id}`, gone);
     const reasons: string[][] = [];
     for (let times = 1; times <= 6; times += 1) {
       await passAndWait({ world, poller });
@@ -262,8 +262,8 @@ describe('a look that learns nothing', () => {
       poller,
     } = await withDue(1);
     const reasons: string[][] = [];
-    for (const look of [error, gone, error, gone, gone, error, error, gone, error, gone, succeeded()]) {
-      world.upstream.looks.set(`up-${id}`, look);
+    for (const polled of [error, gone, error, gone, gone, error, error, gone, error, gone, succeeded()]) {
+      world.upstream.pollResults.set(`up-${id}`, polled);
       await passAndWait({ world, poller });
       reasons.push((await world.deps.store.open()).map(({ reason }) => reason));
       await world.clock.advance(60_000);
@@ -279,22 +279,22 @@ describe('a look that learns nothing', () => {
       ids: [id = ''],
       poller,
     } = await withDue(1);
-    for (const look of [gone, gone, gone, gone, undefined, gone, gone, gone, gone]) {
-      if (look === undefined) world.upstream.looks.delete(`up-${id}`);
-      else world.upstream.looks.set(`up-${id}`, look);
+    for (const polled of [gone, gone, gone, gone, undefined, gone, gone, gone, gone]) {
+      if (polled === undefined) world.upstream.pollResults.delete(`up-${id}`);
+      else world.upstream.pollResults.set(`up-${id}`, polled);
       await passAndWait({ world, poller });
       await world.clock.advance(60_000);
     }
 
     expect(await world.deps.store.find(id)).toMatchObject({
       pollErrors: 4,
-      doubt: { reason: 'unknown_upstream_task', looks: 4 },
+      doubt: { reason: 'unknown_upstream_task', polls: 4 },
     });
     expect(await world.deps.store.open()).toEqual([]);
   });
 
   test.each<[string, string]>([
-    ['a channel that throws', 'main.look'],
+    ['a channel that throws', 'main.poll'],
     ['a database that fails', 'store.progress'],
     ['media that throw', 'media.ingest'],
   ])('because of %s is a look like any other that failed', async (_what, call) => {
@@ -303,7 +303,7 @@ describe('a look that learns nothing', () => {
       ids: [id = ''],
       poller,
     } = await withDue(1);
-    world.upstream.looks.set(`up-${id}`, call === 'store.progress' ? error : succeeded());
+    world.upstream.pollResults.set(`up-${id}`, call === 'store.progress' ? error : succeeded());
     world.journal.fail(call, new Error('boom'));
 
     await passAndWait({ world, poller });
@@ -350,7 +350,7 @@ describe('a look that learns nothing', () => {
     await passAndWait({ world, poller });
     const other = {
       world,
-      poller: channelPoller({ ...world.deps, processId: 'proc_other' }, () => world.deps.fleet.find('main')),
+      poller: channelPoller({ ...world.deps, processId: 'proc_other' }, () => world.deps.channels.find('main')),
     };
 
     await world.clock.advance(LEASE_MS - 1);

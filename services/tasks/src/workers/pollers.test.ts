@@ -9,8 +9,8 @@ const open = useWorlds();
 const HAND_OVER_MS = 5000;
 const SPARE = channelSettings({ id: 'spare' });
 
-const looked = ({ journal }: World, channel = 'main'): number =>
-  journal.names().filter((name) => name === `${channel}.look`).length;
+const pollsOf = ({ journal }: World, channel = 'main'): number =>
+  journal.names().filter((name) => name === `${channel}.poll`).length;
 
 test('work is looked at when it is due, and no more once it has ended', async () => {
   const world = await open();
@@ -18,19 +18,19 @@ test('work is looked at when it is due, and no more once it has ended', async ()
   const pollers = startPollers(world.deps);
 
   await world.clock.advance(2000);
-  expect(looked(world)).toBe(0);
+  expect(pollsOf(world)).toBe(0);
 
   await world.clock.advance(1000);
   await world.clock.advance(0);
-  expect(looked(world)).toBe(1);
+  expect(pollsOf(world)).toBe(1);
 
-  world.upstream.looks.set('up-1', succeeded());
+  world.upstream.pollResults.set('up-1', succeeded());
   await world.clock.advance(15_000);
   await world.clock.advance(0);
   expect(await world.deps.store.find(task.id)).toMatchObject({ state: 'completed' });
-  const { length } = world.journal.names().filter((name) => name === 'main.look');
+  const { length } = world.journal.names().filter((name) => name === 'main.poll');
   await world.clock.advance(60_000);
-  expect(looked(world)).toBe(length);
+  expect(pollsOf(world)).toBe(length);
   await pollers.stop();
 });
 
@@ -45,7 +45,7 @@ test('waking a channel looks at once at what has become due', async () => {
   pollers.wake('nobody');
   await world.clock.advance(0);
 
-  expect(looked(world)).toBe(1);
+  expect(pollsOf(world)).toBe(1);
   await pollers.stop();
 });
 
@@ -54,7 +54,7 @@ test('a new configuration begins new channels, and goes on with the work of thos
   await world.create();
   const pollers = startPollers(world.deps);
 
-  world.deps.fleet.replace([SPARE]);
+  world.deps.channels.replace([SPARE]);
   pollers.renew();
   const { task } = await world.create();
   await world.clock.advance(0);
@@ -62,7 +62,7 @@ test('a new configuration begins new channels, and goes on with the work of thos
   await world.clock.advance(0);
 
   expect(task.mapping?.channel).toBe('spare');
-  expect([looked(world), looked(world, 'spare')]).toEqual([1, 1]);
+  expect([pollsOf(world), pollsOf(world, 'spare')]).toEqual([1, 1]);
   await pollers.stop();
 });
 
@@ -71,14 +71,14 @@ test('stopping waits for the looks that run, and begins no more', async () => {
   const { task } = await world.create();
   const gate = Promise.withResolvers<undefined>();
   world.journal.put(async ({ name }, proceed) => {
-    if (name === 'main.look') await gate.promise;
+    if (name === 'main.poll') await gate.promise;
     return proceed();
   });
   const pollers = startPollers(world.deps);
   await world.clock.advance(0);
   await world.clock.advance(3000);
   await world.clock.advance(0);
-  expect(looked(world)).toBe(1);
+  expect(pollsOf(world)).toBe(1);
 
   let stopped = false;
   const stopping = pollers.stop().then(() => {
@@ -91,13 +91,13 @@ test('stopping waits for the looks that run, and begins no more', async () => {
   await stopping;
   expect(await world.deps.store.find(task.id)).toMatchObject({ state: 'in_progress' });
   await world.clock.advance(60_000);
-  expect(looked(world)).toBe(1);
+  expect(pollsOf(world)).toBe(1);
 });
 
 test('stopping waits for no look longer than a while: the fetch of a long result is left to another process', async () => {
   const world = await open();
   await world.create();
-  world.journal.put(async ({ name }, proceed) => (name === 'main.look' ? new Promise(() => undefined) : proceed()));
+  world.journal.put(async ({ name }, proceed) => (name === 'main.poll' ? new Promise(() => undefined) : proceed()));
   const pollers = startPollers(world.deps);
   await world.clock.advance(0);
   await world.clock.advance(3000);

@@ -20,10 +20,10 @@ export interface Pollers {
 export function startPollers(deps: Deps): Pollers {
   const running = new Map<string, { readonly worker: Worker; readonly poller: ChannelPoller }>();
   const renew = (): void => {
-    for (const { channel } of deps.fleet.all()) {
+    for (const { channel } of deps.channels.all()) {
       const { id } = channel.settings;
       if (running.has(id)) continue;
-      const poller = channelPoller(deps, () => deps.fleet.find(id));
+      const poller = channelPoller(deps, () => deps.channels.find(id));
       running.set(id, {
         poller,
         worker: startWorker({

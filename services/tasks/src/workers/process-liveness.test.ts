@@ -2,10 +2,10 @@ import { describe, expect, test } from '@jest/globals';
 import { useWorlds } from '../../testing/open-world.ts';
 import type { World } from '../../testing/open-world.ts';
 import { accepted, begun, numbered } from '../../testing/store/opened-store.ts';
-import { LOOK_MS, SILENT_LOOKS, openVigil } from './process-liveness.ts';
+import { HEARTBEAT_MS, MISSED_HEARTBEATS_MAX, openProcessLiveness } from './process-liveness.ts';
 
 const open = useWorlds();
-const TURNS_MAX = 100;
+const ADVANCES_MAX = 100;
 const HOUR_MS = 3600 * 1000;
 
 const admissions = async ({ deps }: World): Promise<string[]> =>
@@ -17,54 +17,54 @@ const claim = ({ deps, clock }: World, owner: string) =>
 async function besideAnother() {
   const world = await open();
   await begun(world.deps.store, 'task_1', { owner: 'proc_other', createdAt: world.clock.now() });
-  await world.deps.store.beat('proc_other', 1);
-  return { world, vigil: openVigil(world.deps, false) };
+  await world.deps.store.heartbeat('proc_other', 1);
+  return { world, liveness: openProcessLiveness(world.deps, false) };
 }
 
 describe('a look', () => {
   test('says that this process lives', async () => {
     const world = await open();
 
-    await openVigil(world.deps, false).pass();
+    await openProcessLiveness(world.deps, false).pass();
 
-    expect(await world.deps.store.beats()).toEqual(new Map([[world.deps.processId, world.clock.now()]]));
+    expect(await world.deps.store.heartbeats()).toEqual(new Map([[world.deps.processId, world.clock.now()]]));
   });
 
   test('takes the creates over of a process that was silent in so many of them, and no sooner', async () => {
-    const { world, vigil } = await besideAnother();
-    for (let look = 0; look < SILENT_LOOKS; look += 1) await vigil.pass();
+    const { world, liveness } = await besideAnother();
+    for (let polled = 0; polled < MISSED_HEARTBEATS_MAX; polled += 1) await liveness.pass();
     expect(await admissions(world)).toEqual(['submitting']);
 
-    await vigil.pass();
+    await liveness.pass();
 
     expect(await admissions(world)).toEqual(['refused']);
   });
 
-  test('leaves the creates alone of a process whose beat changes, whatever time it names', async () => {
-    const { world, vigil } = await besideAnother();
-    for (const beat of [5, 4, 900, 3, 2, 1, 7, 6, 5, 1e15]) {
-      await world.deps.store.beat('proc_other', beat);
-      await vigil.pass();
+  test('leaves the creates alone of a process whose heartbeat changes, whatever time it names', async () => {
+    const { world, liveness } = await besideAnother();
+    for (const heartbeat of [5, 4, 900, 3, 2, 1, 7, 6, 5, 1e15]) {
+      await world.deps.store.heartbeat('proc_other', heartbeat);
+      await liveness.pass();
     }
 
     expect(await admissions(world)).toEqual(['submitting']);
   });
 
   test.each([5 * HOUR_MS, -5 * HOUR_MS])('takes nobody for dead because the clock jumps by %d ms', async (jump) => {
-    const { world, vigil } = await besideAnother();
-    await vigil.pass();
+    const { world, liveness } = await besideAnother();
+    await liveness.pass();
     await world.clock.advance(jump);
-    for (let look = 1; look < SILENT_LOOKS; look += 1) await vigil.pass();
+    for (let polled = 1; polled < MISSED_HEARTBEATS_MAX; polled += 1) await liveness.pass();
 
     expect(await admissions(world)).toEqual(['submitting']);
   });
 
   test('takes nobody for dead because the database was away, for then it saw nothing', async () => {
-    const { world, vigil } = await besideAnother();
-    await vigil.pass();
-    world.journal.fail('store.beat', new Error('the database is away'), 20);
-    for (let look = 0; look < 20; look += 1) await expect(vigil.pass()).rejects.toThrow('away');
-    await vigil.pass();
+    const { world, liveness } = await besideAnother();
+    await liveness.pass();
+    world.journal.fail('store.heartbeat', new Error('the database is away'), 20);
+    for (let polled = 0; polled < 20; polled += 1) await expect(liveness.pass()).rejects.toThrow('away');
+    await liveness.pass();
 
     expect(await admissions(world)).toEqual(['submitting']);
   });
@@ -72,7 +72,7 @@ describe('a look', () => {
   test("frees what a silent process was looking at, and nobody else's", async () => {
     const world = await open();
     for (const id of ['task_1', 'task_2']) await accepted(world.deps.store, id, { nextPollAt: 0 });
-    await world.deps.store.beat('proc_other', world.clock.now());
+    await world.deps.store.heartbeat('proc_other', world.clock.now());
     await world.deps.store.claimDue('main', {
       now: 1e9,
       leaseUntil: Number.MAX_SAFE_INTEGER,
@@ -86,11 +86,11 @@ describe('a look', () => {
       owner: world.deps.processId,
     });
 
-    const vigil = openVigil(world.deps, false);
-    for (let look = 0; look <= SILENT_LOOKS; look += 1) await vigil.pass();
+    const liveness = openProcessLiveness(world.deps, false);
+    for (let polled = 0; polled <= MISSED_HEARTBEATS_MAX; polled += 1) await liveness.pass();
 
     expect((await claim(world, 'proc_new')).map(({ id }) => id)).toEqual(['task_1']);
-    expect([...(await world.deps.store.beats()).keys()]).toEqual([world.deps.processId]);
+    expect([...(await world.deps.store.heartbeats()).keys()]).toEqual([world.deps.processId]);
   });
 });
 
@@ -99,54 +99,54 @@ describe('a start', () => {
     const world = await open();
     for (const id of numbered(250))
       await begun(world.deps.store, id, { owner: 'proc_dead', createdAt: world.clock.now(), caps: [] });
-    await world.deps.store.beat('proc_dead', world.clock.now());
+    await world.deps.store.heartbeat('proc_dead', world.clock.now());
 
-    await openVigil(world.deps, true).recoverAtStart();
+    await openProcessLiveness(world.deps, true).recoverAtStart();
 
     expect(new Set(await admissions(world))).toEqual(new Set(['refused']));
   });
 
   test('on a database of its own looks again at once at what was being looked at', async () => {
     const world = await open();
-    await world.deps.store.beat('proc_dead', world.clock.now());
+    await world.deps.store.heartbeat('proc_dead', world.clock.now());
     await accepted(world.deps.store, 'task_1', { nextPollAt: world.clock.now() });
     await claim(world, 'proc_dead');
 
-    await openVigil(world.deps, true).recoverAtStart();
+    await openProcessLiveness(world.deps, true).recoverAtStart();
 
     expect(await claim(world, world.deps.processId)).toHaveLength(1);
   });
 
   test('beside other processes waits until a dead one is known to be silent', async () => {
-    const { world, vigil } = await besideAnother();
+    const { world, liveness } = await besideAnother();
     let ready = false;
-    const starting = vigil.recoverAtStart().then(() => {
+    const starting = liveness.recoverAtStart().then(() => {
       ready = true;
     });
 
-    for (let look = 1; look < SILENT_LOOKS; look += 1) await world.clock.advance(LOOK_MS);
+    for (let polled = 1; polled < MISSED_HEARTBEATS_MAX; polled += 1) await world.clock.advance(HEARTBEAT_MS);
     expect([ready, await admissions(world)]).toEqual([false, ['submitting']]);
 
-    for (let turn = 0; turn < TURNS_MAX && !ready; turn += 1) await world.clock.advance(LOOK_MS);
+    for (let turn = 0; turn < ADVANCES_MAX && !ready; turn += 1) await world.clock.advance(HEARTBEAT_MS);
     await starting;
     expect(await admissions(world)).toEqual(['refused']);
   });
 
   test('beside other processes does not wait for ever for one that lives', async () => {
-    const { world, vigil } = await besideAnother();
+    const { world, liveness } = await besideAnother();
     let ready = false;
-    const starting = vigil.recoverAtStart().then(() => {
+    const starting = liveness.recoverAtStart().then(() => {
       ready = true;
     });
 
     let looks = 0;
-    for (; looks < TURNS_MAX && !ready; looks += 1) {
-      await world.deps.store.beat('proc_other', looks + 2);
-      await world.clock.advance(LOOK_MS);
+    for (; looks < ADVANCES_MAX && !ready; looks += 1) {
+      await world.deps.store.heartbeat('proc_other', looks + 2);
+      await world.clock.advance(HEARTBEAT_MS);
     }
     await starting;
 
-    expect(looks).toBeLessThan(3 * SILENT_LOOKS);
+    expect(looks).toBeLessThan(3 * MISSED_HEARTBEATS_MAX);
     expect(await admissions(world)).toEqual(['submitting']);
   });
 
@@ -154,7 +154,7 @@ describe('a start', () => {
     const world = await open();
     await begun(world.deps.store, 'task_1', { owner: 'proc_gone', createdAt: world.clock.now() });
 
-    await openVigil(world.deps, false).recoverAtStart();
+    await openProcessLiveness(world.deps, false).recoverAtStart();
 
     expect(await admissions(world)).toEqual(['refused']);
   });
@@ -162,7 +162,7 @@ describe('a start', () => {
   test('with nothing to settle waits for nothing', async () => {
     const world = await open();
 
-    await openVigil(world.deps, false).recoverAtStart();
-    await openVigil(world.deps, true).recoverAtStart();
+    await openProcessLiveness(world.deps, false).recoverAtStart();
+    await openProcessLiveness(world.deps, true).recoverAtStart();
   });
 });

@@ -79,12 +79,12 @@ export function attentionConformance(open: OpenStore): void {
   });
 
   describe('a process', () => {
-    test('is known by its last beat', async () => {
-      await store.beat('proc_1', AT);
-      await other.beat('proc_2', AT + 10);
-      await store.beat('proc_1', AT + 20);
+    test('is known by its last heartbeat', async () => {
+      await store.heartbeat('proc_1', AT);
+      await other.heartbeat('proc_2', AT + 10);
+      await store.heartbeat('proc_1', AT + 20);
 
-      expect(await other.beats()).toEqual(
+      expect(await other.heartbeats()).toEqual(
         new Map([
           ['proc_1', AT + 20],
           ['proc_2', AT + 10],
@@ -93,11 +93,11 @@ export function attentionConformance(open: OpenStore): void {
     });
 
     test('that is forgotten is not', async () => {
-      await store.beat('proc_1', AT);
+      await store.heartbeat('proc_1', AT);
 
       await store.forget('proc_1');
 
-      expect(await store.beats()).toEqual(new Map());
+      expect(await store.heartbeats()).toEqual(new Map());
     });
   });
 }

@@ -246,14 +246,14 @@ export function movesConformance(open: OpenStore): void {
     });
   });
 
-  describe('heed', () => {
+  describe('pollSoon', () => {
     test('makes due once what was not', async () => {
       await accepted(store, 'task_1', { nextPollAt: AT + 5000 });
 
       expect([
-        await store.heed('task_1', AT + 10),
-        await store.heed('task_1', AT + 10),
-        await other.heed('task_1', AT + 20),
+        await store.pollSoon('task_1', AT + 10),
+        await store.pollSoon('task_1', AT + 10),
+        await other.pollSoon('task_1', AT + 20),
       ]).toEqual([true, false, false]);
       expect(await claim(store, AT + 20)).toEqual(['task_1']);
     });
@@ -262,9 +262,9 @@ export function movesConformance(open: OpenStore): void {
       await accepted(store, 'task_due', { nextPollAt: AT - 1000 });
       for (const id of ['task_2', 'task_1']) await accepted(store, id, { nextPollAt: AT - 10 });
       expect([
-        await store.heed('task_2', AT),
-        await store.heed('task_1', AT + 1),
-        await store.heed('task_2', AT + 2),
+        await store.pollSoon('task_2', AT),
+        await store.pollSoon('task_1', AT + 1),
+        await store.pollSoon('task_2', AT + 2),
       ]).toEqual([true, true, false]);
 
       expect([
@@ -279,9 +279,9 @@ export function movesConformance(open: OpenStore): void {
       const [task] = await store.claimDue('main', { now: AT, leaseUntil: AT + 1000, limit: 1, owner: 'proc_1' });
 
       expect([
-        await store.heed('task_1', AT),
-        await store.heed('task_1', AT),
-        await store.heed('task_1', AT + 1),
+        await store.pollSoon('task_1', AT),
+        await store.pollSoon('task_1', AT),
+        await store.pollSoon('task_1', AT + 1),
       ]).toEqual([true, false, true]);
       expect(await claim(other, AT + 10)).toEqual([]);
 
@@ -293,11 +293,11 @@ export function movesConformance(open: OpenStore): void {
       await unknown(store, 'task_1');
       await completed(store, 'task_2');
 
-      expect([await store.heed('task_1', AT), await store.heed('task_2', AT), await store.heed('task_3', AT)]).toEqual([
-        false,
-        false,
-        false,
-      ]);
+      expect([
+        await store.pollSoon('task_1', AT),
+        await store.pollSoon('task_2', AT),
+        await store.pollSoon('task_3', AT),
+      ]).toEqual([false, false, false]);
     });
   });
 

@@ -1,5 +1,5 @@
 import { objectOf, textOf } from '../json-fields.ts';
-import type { Attempt, Channel, ChannelFactory, ListedWork, Look, Submission } from '../channel.ts';
+import type { Attempt, Channel, ChannelFactory, ListedWork, PollResult, Submission } from '../channel.ts';
 import { upstreamHttp } from '../upstream-http.ts';
 import type { UpstreamAnswer } from '../upstream-http.ts';
 import { bodyOf } from './alpha-v2.body.ts';
@@ -33,7 +33,7 @@ export const alphaV2Channel: ChannelFactory = (settings, clock) => {
       );
       return ownFault(attempt, submissionOf(answer));
     },
-    look: async (upstreamId, signal) => lookOf(await get(`${QUERY}/${encodeURIComponent(upstreamId)}`, signal)),
+    poll: async (upstreamId, signal) => pollResultOf(await get(`${QUERY}/${encodeURIComponent(upstreamId)}`, signal)),
     list: (since, signal) =>
       listSince(since, (page) => get(`${QUERY}?page_num=${String(page)}&page_size=${String(LIST_PAGE)}`, signal)),
     cancel: async (upstreamId, signal) => {
@@ -96,7 +96,7 @@ function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
-function lookOf(answer: UpstreamAnswer): Look {
+function pollResultOf(answer: UpstreamAnswer): PollResult {
   if (answer.kind !== 'answer') return { found: false, gone: false, error: answer.error };
   const business = businessError(answer.status, answer.body);
   if (business !== undefined)

@@ -1,5 +1,5 @@
 import { objectOf, textOf } from '../json-fields.ts';
-import type { Channel, ChannelFactory, ListedWork, Look, Submission } from '../channel.ts';
+import type { Channel, ChannelFactory, ListedWork, PollResult, Submission } from '../channel.ts';
 import { upstreamHttp } from '../upstream-http.ts';
 import type { UpstreamAnswer, UpstreamHttp } from '../upstream-http.ts';
 import { bodyOf } from './ark.body.ts';
@@ -32,7 +32,7 @@ export const arkChannel: ChannelFactory = (settings, clock) => {
       submissionOf(
         await http.call({ method: 'POST', path: TASKS, body: bodyOf(attempt), timeoutMs: submitTimeoutMs }, signal),
       ),
-    look: async (upstreamId, signal) => lookOf(await get(pathOf(upstreamId), signal)),
+    poll: async (upstreamId, signal) => pollResultOf(await get(pathOf(upstreamId), signal)),
     list: (since, signal) =>
       listSince(since, (page) => get(`${TASKS}?page_num=${String(page)}&page_size=${String(LIST_PAGE)}`, signal)),
     cancel: (upstreamId, signal) => cancel(http, { path: pathOf(upstreamId), timeoutMs: pollTimeoutMs }, signal),
@@ -69,7 +69,7 @@ function refuses(status: number): boolean {
   return status >= 400 && status < 500 && status !== 408;
 }
 
-function lookOf(answer: UpstreamAnswer): Look {
+function pollResultOf(answer: UpstreamAnswer): PollResult {
   if (answer.kind !== 'answer') return { found: false, gone: false, error: answer.error };
   const task = objectOf(answer.body);
   if (answer.status === 200 && typeof task['status'] === 'string') return { found: true, report: reportOf(task) };

@@ -1,6 +1,14 @@
 import { Secret } from '@reelgate/platform/secret';
 import { objectOf, textOf } from '../json-fields.ts';
-import type { Attempt, Channel, ChannelFactory, ChannelSettings, ListedWork, Look, Submission } from '../channel.ts';
+import type {
+  Attempt,
+  Channel,
+  ChannelFactory,
+  ChannelSettings,
+  ListedWork,
+  PollResult,
+  Submission,
+} from '../channel.ts';
 import { upstreamHttp } from '../upstream-http.ts';
 import type { UpstreamAnswer } from '../upstream-http.ts';
 import { requestOf } from './openai-videos.body.ts';
@@ -30,8 +38,8 @@ export const openaiVideosChannel: ChannelFactory = (settings, clock) => {
   const channel: Channel = {
     settings,
     submit: async (attempt, signal) => submit({ http, forms, settings }, attempt, signal),
-    look: async (upstreamId, signal) =>
-      withContent(lookOf(await get(`${VIDEOS}/${encodeURIComponent(upstreamId)}`, signal)), settings, upstreamId),
+    poll: async (upstreamId, signal) =>
+      withContent(pollResultOf(await get(`${VIDEOS}/${encodeURIComponent(upstreamId)}`, signal)), settings, upstreamId),
     list: (since, signal) =>
       listSince(since, (after) =>
         get(
@@ -102,7 +110,7 @@ function refuses(status: number): boolean {
   return status === 501 || status === 503 || (status >= 400 && status < 500 && status !== 408);
 }
 
-function lookOf(answer: UpstreamAnswer): Look {
+function pollResultOf(answer: UpstreamAnswer): PollResult {
   if (answer.kind !== 'answer') return { found: false, gone: false, error: answer.error };
   const video = objectOf(answer.body);
   if (answer.status === 200 && typeof video['status'] === 'string') return { found: true, report: reportOf(video) };
@@ -114,10 +122,10 @@ function lookOf(answer: UpstreamAnswer): Look {
 }
 
 /** Without a link of its own, a finished video is had at its content route, which wants the credential. */
-function withContent(look: Look, { baseUrl, apiKey }: ChannelSettings, upstreamId: string): Look {
-  if (!look.found || look.report.phase !== 'succeeded' || look.report.url !== undefined) return look;
+function withContent(polled: PollResult, { baseUrl, apiKey }: ChannelSettings, upstreamId: string): PollResult {
+  if (!polled.found || polled.report.phase !== 'succeeded' || polled.report.url !== undefined) return polled;
   const url = `${baseUrl.replace(/\/$/, '')}${VIDEOS}/${encodeURIComponent(upstreamId)}/content`;
-  return { found: true, report: { ...look.report, url, credential: new Secret(`Bearer ${apiKey.reveal()}`) } };
+  return { found: true, report: { ...polled.report, url, credential: new Secret(`Bearer ${apiKey.reveal()}`) } };
 }
 
 function isCancelled(answer: UpstreamAnswer): boolean {

@@ -40,7 +40,7 @@ test('every request names the version of the API that it is written for', async 
   upstream.script({ status: 200, json: {} }, { status: 200, json: {} });
 
   await channel.submit(attemptOf('gen4.5', []), signal);
-  await channel.look('1', signal);
+  await channel.poll('1', signal);
 
   expect(upstream.requests.map(({ headers }) => headers['x-runway-version'])).toEqual(['2024-11-06', '2024-11-06']);
 });

@@ -1,5 +1,5 @@
 import { objectOf, textOf } from '../json-fields.ts';
-import type { Attempt, Channel, ChannelFactory, Look, Submission } from '../channel.ts';
+import type { Attempt, Channel, ChannelFactory, PollResult, Submission } from '../channel.ts';
 import { upstreamHttp } from '../upstream-http.ts';
 import type { UpstreamAnswer, UpstreamHttp } from '../upstream-http.ts';
 import { requestOf } from './runway.body.ts';
@@ -30,7 +30,7 @@ export const runwayChannel: ChannelFactory = (settings, clock) => {
   const channel: Channel = {
     settings,
     submit: (attempt, signal) => submit(http, { attempt, timeoutMs: submitTimeoutMs }, signal),
-    look: async (upstreamId, signal) => lookOf(await get(pathOf(upstreamId), signal)),
+    poll: async (upstreamId, signal) => pollResultOf(await get(pathOf(upstreamId), signal)),
     list: async () => undefined,
     cancel: (upstreamId, signal) => cancel(http, { path: pathOf(upstreamId), timeoutMs: pollTimeoutMs }, signal),
     test: async (signal) => {
@@ -82,7 +82,7 @@ function faultOf(status: number, error = ''): 'channel' | 'throttle' | 'order' {
   return (status === 400 && !NO_CREDITS.test(error)) || status === 413 || status === 422 ? 'order' : 'channel';
 }
 
-function lookOf(answer: UpstreamAnswer): Look {
+function pollResultOf(answer: UpstreamAnswer): PollResult {
   if (answer.kind !== 'answer') return { found: false, gone: false, error: answer.error };
   const task = objectOf(answer.body);
   if (answer.status === 200 && typeof task['status'] === 'string') return { found: true, report: reportOf(task) };
@@ -99,7 +99,7 @@ async function cancel(
   at: { readonly path: string; readonly timeoutMs: number },
   signal: AbortSignal,
 ): Promise<boolean> {
-  const seen = lookOf(await http.call({ method: 'GET', ...at }, signal));
+  const seen = pollResultOf(await http.call({ method: 'GET', ...at }, signal));
   if (!seen.found || seen.report.phase !== 'queued') return false;
   const done = await http.call({ method: 'DELETE', ...at }, signal);
   return done.kind === 'answer' && done.status >= 200 && done.status < 300;

@@ -3,22 +3,25 @@ import fc from 'fast-check';
 import { systemClock } from '@reelgate/platform/clock';
 import { channelSettings } from '../../../testing/channel-settings.ts';
 import type { Report } from '../../domain/report.ts';
-import type { Channel, Look } from '../channel.ts';
+import type { Channel, PollResult } from '../channel.ts';
 import { discreet } from './discreet.ts';
 
 const UPSTREAM_ID = 'cgt-20260606160057-6bbjd';
 
-async function lookOf(look: Look): Promise<Look> {
-  const channel = discreet((settings) => ({ settings, look: async () => look }) as unknown as Channel)(
+async function pollResultOf(polled: PollResult): Promise<PollResult> {
+  const channel = discreet((settings) => ({ settings, poll: async () => polled }) as unknown as Channel)(
     channelSettings(),
     systemClock,
   );
-  return channel.look(UPSTREAM_ID, new AbortController().signal);
+  return channel.poll(UPSTREAM_ID, new AbortController().signal);
 }
 
 async function shown(message: string, code = 'failed'): Promise<{ code: string; message: string }> {
-  const look = await lookOf({ found: true, report: { phase: 'failed', status: 'failed', failure: { code, message } } });
-  return look.found && look.report.phase === 'failed' ? look.report.failure : { code: '', message: '' };
+  const polled = await pollResultOf({
+    found: true,
+    report: { phase: 'failed', status: 'failed', failure: { code, message } },
+  });
+  return polled.found && polled.report.phase === 'failed' ? polled.report.failure : { code: '', message: '' };
 }
 
 describe('what a client reads of a failure', () => {
@@ -76,11 +79,11 @@ test.each<Report>([
   { phase: 'running', status: 'running', progress: 4 },
   { phase: 'unrecognised', status: 'paused' },
 ])('a report of $phase is not touched', async (report) => {
-  expect(await lookOf({ found: true, report })).toEqual({ found: true, report });
+  expect(await pollResultOf({ found: true, report })).toEqual({ found: true, report });
 });
 
 test('an error is not touched: only the operator reads it', async () => {
-  const look: Look = { found: false, gone: false, error: 'HTTP 500 from https://vendor.com' };
+  const polled: PollResult = { found: false, gone: false, error: 'HTTP 500 from https://vendor.com' };
 
-  expect(await lookOf(look)).toBe(look);
+  expect(await pollResultOf(polled)).toBe(polled);
 });

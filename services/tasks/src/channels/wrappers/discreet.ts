@@ -1,4 +1,4 @@
-import type { ChannelFactory, Look } from '../channel.ts';
+import type { ChannelFactory, PollResult } from '../channel.ts';
 
 /** Read before anything is looked for; what stands further on is cut off. */
 const READ_MAX = 2000;
@@ -26,18 +26,18 @@ export function discreet(factory: ChannelFactory): ChannelFactory {
     const channel = factory(settings, clock);
     return {
       ...channel,
-      look: async (upstreamId, signal) => withoutPrivate(await channel.look(upstreamId, signal), upstreamId),
+      poll: async (upstreamId, signal) => withoutPrivate(await channel.poll(upstreamId, signal), upstreamId),
     };
   };
 }
 
-function withoutPrivate(look: Look, upstreamId: string): Look {
-  if (!look.found || look.report.phase !== 'failed') return look;
-  const { code, message } = look.report.failure;
+function withoutPrivate(polled: PollResult, upstreamId: string): PollResult {
+  if (!polled.found || polled.report.phase !== 'failed') return polled;
+  const { code, message } = polled.report.failure;
   return {
     found: true,
     report: {
-      ...look.report,
+      ...polled.report,
       failure: { code: CODE.test(code) && code !== upstreamId ? code : NAMELESS, message: shown(message, upstreamId) },
     },
   };

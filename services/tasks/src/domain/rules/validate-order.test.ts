@@ -14,9 +14,9 @@ import {
 } from '../../../testing/orders.ts';
 import type { Fault } from '../fault.ts';
 import type { ContentItem, MediaItem, Order } from '../order.ts';
-import { checkOrder } from './validate-order.ts';
+import { validateOrder } from './validate-order.ts';
 
-const judge = (order: Order): Fault | undefined => checkOrder(order, MODELS, ['*']);
+const judge = (order: Order): Fault | undefined => validateOrder(order, MODELS, ['*']);
 const several = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
 /** One character that is two UTF-16 units. */
 const ASTRAL = '😀';
@@ -311,8 +311,8 @@ describe('context-IR', () => {
   test('keeps to the range of the contract, whatever the model could do for video', () => {
     const models = new Map([['Alpha-H3', { ...ALPHA_MODEL, durationMin: 1, durationMax: 60 }]]);
 
-    expect(checkOrder(aContextIr({ duration: 16 }), models, ['*'])).toMatchObject({ reason: 'invalid_duration' });
-    expect(checkOrder(aContextIr({ duration: 3 }), models, ['*'])).toMatchObject({ reason: 'invalid_duration' });
+    expect(validateOrder(aContextIr({ duration: 16 }), models, ['*'])).toMatchObject({ reason: 'invalid_duration' });
+    expect(validateOrder(aContextIr({ duration: 3 }), models, ['*'])).toMatchObject({ reason: 'invalid_duration' });
   });
 });
 
@@ -459,20 +459,22 @@ describe('a model that the caller may not see', () => {
   test('is judged as one that does not exist', () => {
     fc.assert(
       fc.property(orders, (order) => {
-        expect(checkOrder(order, MODELS, ['Other-V1'])).toEqual(checkOrder(order, new Map(), ['*']));
+        expect(validateOrder(order, MODELS, ['Other-V1'])).toEqual(validateOrder(order, new Map(), ['*']));
       }),
     );
   });
 
   test('has no ranges of its own', () => {
-    expect(checkOrder(anOrder({ duration: 99, resolution: '8K', ratio: '2:1' }), MODELS, ['Other-V1'])).toBeUndefined();
+    expect(
+      validateOrder(anOrder({ duration: 99, resolution: '8K', ratio: '2:1' }), MODELS, ['Other-V1']),
+    ).toBeUndefined();
   });
 
   test('is refused for what holds for every model', () => {
-    expect(checkOrder(anOrder({ duration: undefined }), MODELS, [])).toMatchObject({ reason: 'invalid_duration' });
-    expect(checkOrder(anOrder({ content: [] }), MODELS, [])).toMatchObject({ reason: 'invalid_content' });
-    expect(checkOrder(aContextIr({ duration: 16 }), MODELS, [])).toMatchObject({ reason: 'invalid_duration' });
-    expect(checkOrder(aRegeneration({ resolution: '768P' }), MODELS, [])).toMatchObject({
+    expect(validateOrder(anOrder({ duration: undefined }), MODELS, [])).toMatchObject({ reason: 'invalid_duration' });
+    expect(validateOrder(anOrder({ content: [] }), MODELS, [])).toMatchObject({ reason: 'invalid_content' });
+    expect(validateOrder(aContextIr({ duration: 16 }), MODELS, [])).toMatchObject({ reason: 'invalid_duration' });
+    expect(validateOrder(aRegeneration({ resolution: '768P' }), MODELS, [])).toMatchObject({
       reason: 'invalid_resolution',
     });
   });

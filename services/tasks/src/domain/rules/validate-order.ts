@@ -17,7 +17,7 @@ const RULES: Readonly<Record<Kind, (model: Model | undefined) => readonly Rule<O
  * The first thing that is wrong with an order, judged without looking anything up. A model that the caller may not see is judged like
  * one that does not exist, so that a refusal tells nothing of it.
  */
-export function checkOrder(
+export function validateOrder(
   order: Order,
   models: ReadonlyMap<string, Model>,
   visibleModels: readonly string[],

@@ -1,5 +1,5 @@
 import type { Attempt, AttemptItem, ChannelSettings } from '../../channels/channel.ts';
-import { checkOrder } from '../../domain/rules/validate-order.ts';
+import { validateOrder } from '../../domain/rules/validate-order.ts';
 import { isMedia, isUpstreamFile, roleOf } from '../../domain/order.ts';
 import type { ContentItem, MediaItem, Order } from '../../domain/order.ts';
 import type { StagedMedia, Task } from '../../domain/task.ts';
@@ -29,7 +29,7 @@ export async function planAttempt(
   signal: AbortSignal,
 ): Promise<Attempt> {
   const { taskId, number, order, settings, source } = inputs;
-  const fault = checkOrder(order, deps.models(), ['*']);
+  const fault = validateOrder(order, deps.models(), ['*']);
   if (fault !== undefined) throw refusalOf(fault);
   const model = settings.models[order.model];
   if (model === undefined) throw new Error(`the channel ${settings.id} does not know the model ${order.model}`);

@@ -8,7 +8,7 @@ import type { ChannelSettings, Submission } from '../../channels/channel.ts';
 import { UncertainOutcome } from './submit-attempts.ts';
 
 const open = useWorlds();
-const TURNS_MAX = 10_000;
+const ADVANCES_MAX = 10_000;
 
 /** Two channels of one upstream account, in the order of their names. */
 const pair = (): ChannelSettings[] => [
@@ -25,7 +25,7 @@ async function passTime({ clock }: World, work: Promise<unknown>, stepMs = 500):
     over = true;
   };
   work.then(end, end);
-  for (let turn = 0; turn < TURNS_MAX && !over; turn += 1) await clock.advance(stepMs);
+  for (let turn = 0; turn < ADVANCES_MAX && !over; turn += 1) await clock.advance(stepMs);
 }
 
 describe('a database that fails after the upstream has answered', () => {
@@ -78,7 +78,7 @@ describe('a database that fails after the upstream has answered', () => {
     await passTime(world, creating);
     await creating;
 
-    expect(world.deps.fleet.find('main')?.circuit.state()).toBe('closed');
+    expect(world.deps.channels.find('main')?.circuit.state()).toBe('closed');
   });
 
   test('is asked again for a refusal, too, before the next channel is tried', async () => {

@@ -88,12 +88,12 @@ describe("a channel's own fault", () => {
     for (let create = 0; create < FAULTS_TO_OPEN + 2; create += 1) await world.create();
 
     expect(asked(world).filter((channel) => channel === 'first')).toHaveLength(FAULTS_TO_OPEN);
-    expect(world.deps.fleet.find('first')?.circuit.state()).toBe('open');
+    expect(world.deps.channels.find('first')?.circuit.state()).toBe('open');
 
     await world.clock.advance(OPEN_MS);
     const { task } = await world.create();
     expect(task.mapping?.channel).toBe('first');
-    expect(world.deps.fleet.find('first')?.circuit.state()).toBe('closed');
+    expect(world.deps.channels.find('first')?.circuit.state()).toBe('closed');
   });
 
   test('is also what a lost answer is: a channel that hangs is given no more orders to lose, and those go to the next', async () => {
@@ -105,12 +105,12 @@ describe("a channel's own fault", () => {
 
     expect(admissions).toEqual([...Array.from({ length: FAULTS_TO_OPEN }, () => 'unknown'), 'accepted', 'accepted']);
     expect(asked(world).filter((channel) => channel === 'first')).toHaveLength(FAULTS_TO_OPEN);
-    expect(world.deps.fleet.find('first')?.circuit.state()).toBe('open');
+    expect(world.deps.channels.find('first')?.circuit.state()).toBe('open');
   });
 
   test('leaves a channel alone again whose trial lost its answer, and lets another try after that', async () => {
     const world = await open();
-    for (let fault = 0; fault < FAULTS_TO_OPEN; fault += 1) world.deps.fleet.find('main')?.circuit.failed();
+    for (let fault = 0; fault < FAULTS_TO_OPEN; fault += 1) world.deps.channels.find('main')?.circuit.failed();
     await world.clock.advance(OPEN_MS);
     world.upstream.answer('main', LOST);
 
@@ -119,13 +119,13 @@ describe("a channel's own fault", () => {
 
     await world.clock.advance(OPEN_MS);
     expect((await world.create()).task.admission).toBe('accepted');
-    expect(world.deps.fleet.find('main')?.circuit.state()).toBe('closed');
+    expect(world.deps.channels.find('main')?.circuit.state()).toBe('closed');
   });
 
   test('does not keep a channel closed that meets another limit while it is being tried', async () => {
     const world = await open({ channels: [channelSettings({ inFlightMax: 1 })] });
     const { task } = await world.create();
-    for (let fault = 0; fault < FAULTS_TO_OPEN; fault += 1) world.deps.fleet.find('main')?.circuit.failed();
+    for (let fault = 0; fault < FAULTS_TO_OPEN; fault += 1) world.deps.channels.find('main')?.circuit.failed();
     await world.clock.advance(OPEN_MS);
 
     await expect(world.create()).rejects.toMatchObject({ reason: 'rate_limit_exceeded' });
@@ -147,7 +147,7 @@ describe('a refusal of the order itself', () => {
 
     expect(asked(world)).toEqual(['first']);
     expect(holds(world)).toEqual(['released']);
-    expect(world.deps.fleet.find('first')?.circuit.state()).toBe('closed');
+    expect(world.deps.channels.find('first')?.circuit.state()).toBe('closed');
   });
 
   test('tells nothing of the channel, of its upstream or of what that said', async () => {
@@ -169,7 +169,7 @@ describe('a refusal of the order itself', () => {
 describe('an order that a channel has no words for', () => {
   test('moves on to the next channel, and leaves the circuit as it was', async () => {
     const world = await open({ channels: pair() });
-    const circuit = world.deps.fleet.find('first')?.circuit;
+    const circuit = world.deps.channels.find('first')?.circuit;
     for (let fault = 0; fault < FAULTS_TO_OPEN - 1; fault += 1) circuit?.failed();
     world.upstream.answer('first', ...Array.from({ length: 2 * FAULTS_TO_OPEN }, () => refused('unfit')));
 
@@ -183,7 +183,7 @@ describe('an order that a channel has no words for', () => {
 
   test('leaves the trial of a channel that was left alone to the next order', async () => {
     const world = await open();
-    for (let fault = 0; fault < FAULTS_TO_OPEN; fault += 1) world.deps.fleet.find('main')?.circuit.failed();
+    for (let fault = 0; fault < FAULTS_TO_OPEN; fault += 1) world.deps.channels.find('main')?.circuit.failed();
     await world.clock.advance(OPEN_MS);
     world.upstream.answer('main', refused('unfit'));
 

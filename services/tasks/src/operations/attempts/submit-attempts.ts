@@ -1,7 +1,7 @@
 import type { Problem } from '@reelgate/platform/problem';
 import type { Attempt, Channel, Submission } from '../../channels/channel.ts';
 import type { Circuit } from '@reelgate/platform/limits/circuit-breaker';
-import type { Berth } from '../../channels/channel-registry.ts';
+import type { ChannelRuntime } from '../../channels/channel-registry.ts';
 import { channelScope } from '../../domain/in-flight-scope.ts';
 import { pollInterval } from '../../domain/poll-interval.ts';
 import type { StagedMedia, Task } from '../../domain/task.ts';
@@ -72,14 +72,14 @@ export async function submitAttempts(
 ): Promise<Task | undefined> {
   const passed: Passed[] = [];
   let number = 0;
-  for (const berth of resolved.berths.slice(0, ATTEMPTS_MAX)) {
-    const limit = await enter(deps, task, berth, number + 1);
+  for (const runtime of resolved.runtimes.slice(0, ATTEMPTS_MAX)) {
+    const limit = await enter(deps, task, runtime, number + 1);
     if (limit !== 'entered') {
       passed.push(limit);
       continue;
     }
     number += 1;
-    const { submission, task: left } = await tryChannel(deps, task, { berth, resolved, staged, number });
+    const { submission, task: left } = await tryChannel(deps, task, { runtime, resolved, staged, number });
     if (submission.outcome !== 'refused') return left;
     if (submission.fault === 'content') throw contentRejected();
     if (submission.fault === 'order') throw orderRejected();
@@ -87,24 +87,24 @@ export async function submitAttempts(
       passed.push({ why: 'limit', retryAfterMs: submission.retryAfterMs ?? THROTTLE_RETRY_MS });
     else passed.push({ why: submission.fault === 'unfit' ? 'unfit' : 'fault' });
   }
-  throw nobodyTook(passed);
+  throw noneAccepted(passed);
 }
 
 /** Refuses, as the attempts would, an order whose every channel is left alone now or at its limit. It takes none of the limits. */
-export async function assertOpenChannel(deps: Pick<Deps, 'store'>, berths: readonly Berth[]): Promise<void> {
+export async function assertOpenChannel(deps: Pick<Deps, 'store'>, runtimes: readonly ChannelRuntime[]): Promise<void> {
   const passed: Passed[] = [];
-  for (const berth of berths.slice(0, ATTEMPTS_MAX)) {
-    const shut = await metNow(deps, berth);
+  for (const runtime of runtimes.slice(0, ATTEMPTS_MAX)) {
+    const shut = await metNow(deps, runtime);
     if (shut === undefined) return;
     passed.push(shut);
   }
-  throw nobodyTook(passed);
+  throw noneAccepted(passed);
 }
 
 /** What an attempt at this channel would meet before anything is sent; half open, it may be let through. */
 async function metNow(
   { store }: Pick<Deps, 'store'>,
-  { circuit, creates, channel: { settings } }: Berth,
+  { circuit, creates, channel: { settings } }: ChannelRuntime,
 ): Promise<Passed | undefined> {
   if (circuit.state() === 'open') return { why: 'fault' };
   const waitMs = creates.waitMs();
@@ -115,17 +115,17 @@ async function metNow(
 }
 
 /** A channel that may take the order another time is worth another try; only where none ever would is the order itself at fault. */
-function nobodyTook(passed: readonly Passed[]): Problem {
+function noneAccepted(passed: readonly Passed[]): Problem {
   const waits = passed.flatMap((one) => (one.why === 'limit' ? [one.retryAfterMs] : []));
   if (passed.length === 0 || passed.some(({ why }) => why === 'fault')) return noChannel();
   return waits.length > 0 ? throttled(Math.min(...waits)) : unfit();
 }
 
 /** Takes the channel's limits and writes the attempt as started; nothing has been sent yet. */
-async function enter(deps: Deps, task: NewTask, berth: Berth, number: number): Promise<'entered' | Passed> {
-  const { settings } = berth.channel;
-  if (!berth.circuit.mayTry()) return { why: 'fault' };
-  if (!berth.creates.take()) return metLimit(berth, berth.creates.waitMs());
+async function enter(deps: Deps, task: NewTask, runtime: ChannelRuntime, number: number): Promise<'entered' | Passed> {
+  const { settings } = runtime.channel;
+  if (!runtime.circuit.mayTry()) return { why: 'fault' };
+  if (!runtime.creates.take()) return metLimit(runtime, runtime.creates.waitMs());
   const started = await deps.store.startAttempt(task.id, {
     number,
     owner: task.owner,
@@ -133,23 +133,23 @@ async function enter(deps: Deps, task: NewTask, berth: Berth, number: number): P
     inFlightMax: settings.inFlightMax,
     at: deps.clock.now(),
   });
-  return started ? 'entered' : metLimit(berth, THROTTLE_RETRY_MS);
+  return started ? 'entered' : metLimit(runtime, THROTTLE_RETRY_MS);
 }
 
-function metLimit({ circuit }: Berth, retryAfterMs: number): Passed {
+function metLimit({ circuit }: ChannelRuntime, retryAfterMs: number): Passed {
   circuit.undecided();
   return { why: 'limit', retryAfterMs };
 }
 
 interface Try {
-  readonly berth: Berth;
+  readonly runtime: ChannelRuntime;
   readonly resolved: ResolvedOrder;
   readonly staged: AllMedia;
   readonly number: number;
 }
 
-async function tryChannel(deps: Deps, task: NewTask, { berth, resolved, staged, number }: Try): Promise<Tried> {
-  const { channel } = berth;
+async function tryChannel(deps: Deps, task: NewTask, { runtime, resolved, staged, number }: Try): Promise<Tried> {
+  const { channel } = runtime;
   const { settings } = channel;
   // The client may leave: work that was begun is finished all the same. The channel's own deadline bounds the call.
   const { signal } = new AbortController();
@@ -169,7 +169,7 @@ async function tryChannel(deps: Deps, task: NewTask, { berth, resolved, staged, 
       signal,
     );
   } catch (error) {
-    berth.circuit.undecided();
+    runtime.circuit.undecided();
     await deps.store.refuseAttempt(task.id, {
       number,
       channel: settings.id,
@@ -180,13 +180,13 @@ async function tryChannel(deps: Deps, task: NewTask, { berth, resolved, staged, 
   }
   const submission = await submitSurely(channel, attempt, signal);
   deps.count.attempt(settings.id, submission.outcome);
-  judge(berth.circuit, submission);
+  judge(runtime.circuit, submission);
   if (submission.outcome !== 'accepted')
     deps.log.warn(
       { taskId: task.id, channel: settings.id, number, outcome: submission.outcome, error: submission.error },
       'an attempt was not accepted',
     );
-  return { submission, task: await recordSurely(deps, task, { berth, number }, submission) };
+  return { submission, task: await recordSurely(deps, task, { runtime, number }, submission) };
 }
 
 /** Once for each submission, whatever becomes of writing it down. A hanging channel is left alone: each order given to it needs to be found, or a person. */
@@ -209,7 +209,7 @@ async function submitSurely(channel: Channel, attempt: Attempt, signal: AbortSig
 async function recordSurely(
   deps: Deps,
   task: NewTask,
-  at: Pick<Try, 'berth' | 'number'>,
+  at: Pick<Try, 'runtime' | 'number'>,
   submission: Submission,
 ): Promise<Task | undefined> {
   for (let tries = 1; ; tries += 1) {
@@ -229,10 +229,10 @@ async function recordSurely(
 async function record(
   deps: Deps,
   task: NewTask,
-  { berth, number }: Pick<Try, 'berth' | 'number'>,
+  { runtime, number }: Pick<Try, 'runtime' | 'number'>,
   submission: Submission,
 ): Promise<Task | undefined> {
-  const { id: channel, upstreamAccount } = berth.channel.settings;
+  const { id: channel, upstreamAccount } = runtime.channel.settings;
   const at = deps.clock.now();
   const leaveUnknown = (error: string): Promise<Task | undefined> =>
     deps.store.leaveUnknown(task.id, { number, mapping: { channel, upstreamAccount }, error, at });

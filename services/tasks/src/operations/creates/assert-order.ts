@@ -1,16 +1,16 @@
-import { checkOrder } from '../../domain/rules/validate-order.ts';
+import { validateOrder } from '../../domain/rules/validate-order.ts';
 import type { Order } from '../../domain/order.ts';
 import type { Deps } from '../deps.ts';
 import { refusalOf } from '../task-refusals.ts';
 
 /** Who asks, as far as an order is concerned. */
-export interface Asker {
+export interface OrderCaller {
   readonly accountId: string;
   readonly visibleModels: readonly string[];
 }
 
 /** Refuses an order that no look-up could make right. Reads and writes nothing. */
-export function assertOrder({ models }: Pick<Deps, 'models'>, { visibleModels }: Asker, order: Order): void {
-  const fault = checkOrder(order, models(), visibleModels);
+export function assertOrder({ models }: Pick<Deps, 'models'>, { visibleModels }: OrderCaller, order: Order): void {
+  const fault = validateOrder(order, models(), visibleModels);
   if (fault !== undefined) throw refusalOf(fault);
 }

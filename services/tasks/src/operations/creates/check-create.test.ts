@@ -31,7 +31,7 @@ const check = (world: World, { order = image, changes = {} }: Refused = {}) =>
   checkCreate(world.deps, { accountId: 'acme', tokenId: 'token_1', visibleModels: ['*'], order, ...changes });
 
 async function fault(world: World): Promise<void> {
-  for (let times = 0; times < 5; times += 1) world.deps.fleet.find('main')?.circuit.failed();
+  for (let times = 0; times < 5; times += 1) world.deps.channels.find('main')?.circuit.failed();
 }
 
 async function fill(world: World): Promise<void> {
@@ -125,8 +125,8 @@ test('a create that was made before under the key is given, whatever has become 
   const world = await open();
   const idempotency = { key: 'k', fingerprint: 'f' };
   const { task } = await world.create(image, { idempotency });
-  const look = succeeded();
-  if (look.found) await applyReport(world.deps, task, look.report);
+  const polled = succeeded();
+  if (polled.found) await applyReport(world.deps, task, polled.report);
   world.billing.funded = false;
 
   expect((await check(world, { changes: { idempotency } }))?.id).toBe(task.id);

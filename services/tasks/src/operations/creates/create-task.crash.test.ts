@@ -9,7 +9,7 @@ import type { Moment } from '../../../testing/process-death.ts';
 import { outcomes } from '../../../testing/store/opened-store.ts';
 import type { Order } from '../../domain/order.ts';
 import type { Task } from '../../domain/task.ts';
-import { openVigil } from '../../workers/process-liveness.ts';
+import { openProcessLiveness } from '../../workers/process-liveness.ts';
 import { settleFinished } from '../../workers/settle-finished.ts';
 import type { Created } from './create-task.ts';
 import { reconcileUnknown } from '../recovery/reconcile-unknown.ts';
@@ -22,13 +22,13 @@ const MINUTE_MS = 60_000;
 const CHANNELS = [channelSettings({ id: 'first', priority: 1 }), channelSettings({ id: 'second' })];
 const SCOPES = ['total', 'token:token_1', 'channel:first', 'channel:second'];
 
-interface Story {
+interface Scenario {
   readonly name: string;
   readonly order: Order;
   readonly prepare: (world: World) => void;
 }
 
-const STORIES: readonly Story[] = [
+const SCENARIOS: readonly Scenario[] = [
   { name: 'a channel takes the order', order: anOrder(), prepare: () => undefined },
   {
     name: 'its media are staged, measured and paid for',
@@ -84,7 +84,7 @@ const create = (world: World, order: Order): Promise<Created> =>
   world.create(order, { idempotency: { key: 'k', fingerprint: 'f' } });
 
 /** The calls across a seam that the whole story makes. */
-async function callsOf({ order, prepare }: Story): Promise<readonly string[]> {
+async function callsOf({ order, prepare }: Scenario): Promise<readonly string[]> {
   const world = await open({ channels: CHANNELS });
   prepare(world);
   await create(world, order).catch(() => undefined);
@@ -92,19 +92,19 @@ async function callsOf({ order, prepare }: Story): Promise<readonly string[]> {
 }
 
 /** What is left when the process that made the story died at a step. */
-async function leftByDeathAt(story: Story, step: number, moment: Moment): Promise<World> {
+async function leftByDeathAt(scenario: Scenario, step: number, moment: Moment): Promise<World> {
   const world = await open({ channels: CHANNELS });
-  story.prepare(world);
+  scenario.prepare(world);
   const death = dieAt(world.journal, step, moment);
-  void create(world, story.order);
+  void create(world, scenario.order);
   await death;
   return world.restart();
 }
 
 /** The same, once the next process has started. */
-async function afterDeathAt(story: Story, step: number, moment: Moment): Promise<World> {
-  const world = await leftByDeathAt(story, step, moment);
-  await openVigil(world.deps, true).recoverAtStart();
+async function afterDeathAt(scenario: Scenario, step: number, moment: Moment): Promise<World> {
+  const world = await leftByDeathAt(scenario, step, moment);
+  await openProcessLiveness(world.deps, true).recoverAtStart();
   return world;
 }
 
@@ -150,16 +150,16 @@ async function assertKept(world: World, at: string): Promise<void> {
   );
 }
 
-describe.each(STORIES)('a process that dies while $name', (story) => {
+describe.each(SCENARIOS)('a process that dies while $name', (scenario) => {
   test.each<Moment>(['before', 'after'])(
     '%s any of its steps loses nothing, and submits nothing twice',
     async (moment) => {
-      const { length: steps } = await callsOf(story);
+      const { length: steps } = await callsOf(scenario);
       expect(steps).toBeGreaterThan(2);
       expect(steps).toBeLessThan(STEPS_MAX);
 
       for (let step = 1; step <= steps; step += 1) {
-        const world = await afterDeathAt(story, step, moment);
+        const world = await afterDeathAt(scenario, step, moment);
         const at = `${moment} step ${step}`;
         const submissions = world.upstream.submitted.length;
 
@@ -177,7 +177,7 @@ describe.each(STORIES)('a process that dies while $name', (story) => {
         });
 
         const again = await world.restart();
-        await openVigil(again.deps, true).recoverAtStart();
+        await openProcessLiveness(again.deps, true).recoverAtStart();
         await settleFinished(again.deps);
         await assertKept(again, `${at}, and once more`);
         expect({ at, submissions: again.upstream.submitted.length }).toEqual({ at, submissions });
@@ -188,14 +188,14 @@ describe.each(STORIES)('a process that dies while $name', (story) => {
 
 describe('the key of a create that was cut off', () => {
   test('gives the task that lives, and submits nothing again', async () => {
-    const story = STORIES[0]!;
-    const { length: steps } = await callsOf(story);
+    const scenario = SCENARIOS[0]!;
+    const { length: steps } = await callsOf(scenario);
     for (let step = 1; step <= steps; step += 1) {
-      const world = await afterDeathAt(story, step, 'after');
+      const world = await afterDeathAt(scenario, step, 'after');
       const [alive] = await seenByOwner(world);
       const submissions = world.upstream.submitted.length;
 
-      const { task, replayed } = await create(world, story.order);
+      const { task, replayed } = await create(world, scenario.order);
 
       expect({ step, replayed }).toEqual({ step, replayed: alive !== undefined });
       if (alive !== undefined) expect(task.id).toBe(alive.id);
@@ -205,8 +205,8 @@ describe('the key of a create that was cut off', () => {
 });
 
 test('work that the upstream took before the process died is found in its list, and goes on', async () => {
-  const story = STORIES[0]!;
-  const world = await afterDeathAt(story, (await callsOf(story)).indexOf('first.submit') + 1, 'after');
+  const scenario = SCENARIOS[0]!;
+  const world = await afterDeathAt(scenario, (await callsOf(scenario)).indexOf('first.submit') + 1, 'after');
   expect((await onlyTask(world))?.admission).toBe('unknown');
   world.upstream.works = [aWork({ upstreamId: 'up-1', createdAt: world.clock.now() })];
 
@@ -224,15 +224,15 @@ describe('a process that dies while it settles what another death left', () => {
     ['a submission without an answer', 'first.submit', 'after'],
     ['an attempt that was about to be submitted', 'first.submit', 'before'],
   ])('%s leaves it to the next', async (_what, call, moment) => {
-    const story = STORIES[0]!;
-    const step = (await callsOf(story)).indexOf(call) + 1;
+    const scenario = SCENARIOS[0]!;
+    const step = (await callsOf(scenario)).indexOf(call) + 1;
     for (let second = 1; second <= 2 * RECOVERY_STEPS; second += 1) {
-      const dying = await leftByDeathAt(story, step, moment);
+      const dying = await leftByDeathAt(scenario, step, moment);
       const death = dieAt(dying.journal, Math.ceil(second / 2), second % 2 === 0 ? 'after' : 'before');
-      void openVigil(dying.deps, true).recoverAtStart();
+      void openProcessLiveness(dying.deps, true).recoverAtStart();
       await death;
       const world = await dying.restart();
-      await openVigil(world.deps, true).recoverAtStart();
+      await openProcessLiveness(world.deps, true).recoverAtStart();
       await world.clock.advance(MINUTE_MS);
       await settleFinished(world.deps);
       await assertKept(world, `at the ${second}th moment of the recovery`);

@@ -51,7 +51,7 @@ describe('the same call again', () => {
         billing.unpriced.add('Alpha-H3');
       },
     ],
-    ['its channel is gone', ({ deps }) => deps.fleet.replace([])],
+    ['its channel is gone', ({ deps }) => deps.channels.replace([])],
     [
       'the task has ended',
       async ({ deps }) =>

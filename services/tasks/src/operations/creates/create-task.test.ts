@@ -34,8 +34,8 @@ async function withSource(
 ): Promise<{ readonly world: World; readonly sourceTaskId: string }> {
   const world = await open(options);
   const { task } = await world.create(anOrder({ duration: 9 }));
-  const look = succeeded();
-  if (look.found) await applyReport(world.deps, task, look.report);
+  const polled = succeeded();
+  if (polled.found) await applyReport(world.deps, task, polled.report);
   world.journal.clear();
   return { world, sourceTaskId: task.id };
 }

@@ -8,7 +8,7 @@ import type { PriceFacts } from '../../domain/price-facts.ts';
 import type { Failure, Task } from '../../domain/task.ts';
 import type { NewTask } from '../../store/task-store.ts';
 import { assertOrder } from './assert-order.ts';
-import type { Asker } from './assert-order.ts';
+import type { OrderCaller } from './assert-order.ts';
 import type { Deps } from '../deps.ts';
 import { KEY_LIFETIME_MS } from '../key-lifetime.ts';
 import { keyInUse, keyReused, sourceGone, tooManyTasks } from '../task-refusals.ts';
@@ -20,7 +20,7 @@ import type { SourceMedia } from '../staging/stage-source.ts';
 import { giveBack } from '../ends/settle-task.ts';
 import { UncertainOutcome, assertOpenChannel, submitAttempts } from '../attempts/submit-attempts.ts';
 
-export interface CreateRequest extends Asker {
+export interface CreateRequest extends OrderCaller {
   readonly tokenId: string;
   readonly order: Order;
   readonly idempotency?: { readonly key: string; readonly fingerprint: string } | undefined;
@@ -65,7 +65,7 @@ export async function checkCreate(deps: Deps, request: CreateRequest): Promise<T
   const { facts, resolved } = admitted;
   if (await isCapped(deps, capsOf(deps, request))) return refuseCapped(deps, request, facts);
   await deps.billing.checkHold({ accountId, tokenId, facts });
-  await assertOpenChannel(deps, resolved.berths);
+  await assertOpenChannel(deps, resolved.runtimes);
   return undefined;
 }
 
@@ -138,22 +138,22 @@ async function submit(deps: Deps, { task, resolved, facts, signal }: Own): Promi
   // Only a generation can be a source.
   if (resolved.order.kind === 'generation' && staged.byIndex.size > 0)
     await deps.store.keepStaged(task.id, Object.fromEntries(staged.byIndex));
-  const { berths, source } = await withSourceMedia(deps, task, resolved);
+  const { runtimes, source } = await withSourceMedia(deps, task, resolved);
   signal?.throwIfAborted();
-  return submitAttempts(deps, task, { ...resolved, berths }, { byIndex: staged.byIndex, source });
+  return submitAttempts(deps, task, { ...resolved, runtimes }, { byIndex: staged.byIndex, source });
 }
 
 /** Freezes the source's media where a channel is given them; where they are gone, only the channels that need none are left. */
 async function withSourceMedia(
   deps: Deps,
   task: NewTask,
-  { source, berths }: ResolvedOrder,
-): Promise<Pick<ResolvedOrder, 'berths'> & { readonly source: SourceMedia | undefined }> {
-  const byTask = berths.filter(({ channel }) => channel.settings.regeneration !== 'video');
-  if (source === undefined || byTask.length === berths.length) return { berths, source: undefined };
+  { source, runtimes }: ResolvedOrder,
+): Promise<Pick<ResolvedOrder, 'runtimes'> & { readonly source: SourceMedia | undefined }> {
+  const byTask = runtimes.filter(({ channel }) => channel.settings.regeneration !== 'video');
+  if (source === undefined || byTask.length === runtimes.length) return { runtimes, source: undefined };
   const media = await stageSource(deps, task, source);
   if (media === undefined && byTask.length === 0) throw sourceGone();
-  return { berths: media === undefined ? byTask : berths, source: media };
+  return { runtimes: media === undefined ? byTask : runtimes, source: media };
 }
 
 /**

@@ -3,18 +3,18 @@ import { priceFacts } from '../../domain/price-facts.ts';
 import type { PriceFacts } from '../../domain/price-facts.ts';
 import type { Order } from '../../domain/order.ts';
 import { assertOrder } from './assert-order.ts';
-import type { Asker } from './assert-order.ts';
+import type { OrderCaller } from './assert-order.ts';
 import type { Deps } from '../deps.ts';
 import { resolveOrder } from './resolve-order.ts';
 
 /** What an order would cost now. Reference videos are not probed for it, and so not counted. */
 export async function estimateOrder(
   deps: Deps,
-  asker: Asker,
+  caller: OrderCaller,
   order: Order,
 ): Promise<{ readonly quote: Quote; readonly facts: PriceFacts }> {
-  assertOrder(deps, asker, order);
-  const { source } = await resolveOrder(deps, asker, order);
+  assertOrder(deps, caller, order);
+  const { source } = await resolveOrder(deps, caller, order);
   const facts = priceFacts(order, source?.seconds);
-  return { quote: await deps.billing.quote(asker.accountId, facts), facts };
+  return { quote: await deps.billing.quote(caller.accountId, facts), facts };
 }

@@ -1,10 +1,10 @@
-import type { Berth } from '../../channels/channel-registry.ts';
+import type { ChannelRuntime } from '../../channels/channel-registry.ts';
 import { isVisible } from '../../domain/model.ts';
 import { isUpstreamFile, mediaOf } from '../../domain/order.ts';
 import type { Order } from '../../domain/order.ts';
 import { sourceFault } from '../../domain/source.ts';
 import type { Task } from '../../domain/task.ts';
-import type { Asker } from './assert-order.ts';
+import type { OrderCaller } from './assert-order.ts';
 import type { Deps } from '../deps.ts';
 import { modelNotFound, refusalOf, taskNotFound } from '../task-refusals.ts';
 
@@ -12,21 +12,22 @@ import { modelNotFound, refusalOf, taskNotFound } from '../task-refusals.ts';
 export interface ResolvedOrder {
   readonly order: Order;
   readonly source: Task | undefined;
-  readonly berths: readonly Berth[];
+  readonly runtimes: readonly ChannelRuntime[];
 }
 
 /** Finds what an order names, or refuses: the model and its channels first, then ownership of the source, then its fitness. */
 export async function resolveOrder(
-  deps: Pick<Deps, 'store' | 'fleet' | 'models' | 'grants'>,
-  asker: Asker,
+  deps: Pick<Deps, 'store' | 'channels' | 'models' | 'grants'>,
+  caller: OrderCaller,
   order: Order,
 ): Promise<ResolvedOrder> {
-  if (!isVisible(asker.visibleModels, order.model) || !deps.models().has(order.model)) throw modelNotFound(order.model);
-  const serving = deps.fleet.serving(order.kind, order.model);
+  if (!isVisible(caller.visibleModels, order.model) || !deps.models().has(order.model))
+    throw modelNotFound(order.model);
+  const serving = deps.channels.serving(order.kind, order.model);
   if (serving.length === 0) throw modelNotFound(order.model);
 
   const source =
-    order.sourceTaskId === undefined ? undefined : await deps.store.findOwned(asker.accountId, order.sourceTaskId);
+    order.sourceTaskId === undefined ? undefined : await deps.store.findOwned(caller.accountId, order.sourceTaskId);
   if (order.sourceTaskId !== undefined && source === undefined) throw taskNotFound('source_task_id');
   const fault = source === undefined ? undefined : sourceFault(source);
   if (fault !== undefined) throw refusalOf(fault);
@@ -41,19 +42,19 @@ export async function resolveOrder(
       message: 'names a task whose generator cannot render it again',
     });
   }
-  return { order, source, berths: granted(deps, asker, order, sameAccount) };
+  return { order, source, runtimes: granted(deps, caller, order, sameAccount) };
 }
 
 /** A file of an upstream account goes only to that account, and only where the operator granted it. */
 function granted(
   { grants }: Pick<Deps, 'grants'>,
-  { accountId }: Asker,
+  { accountId }: OrderCaller,
   order: Order,
-  berths: readonly Berth[],
-): readonly Berth[] {
-  if (!mediaOf(order).some(isUpstreamFile)) return berths;
+  runtimes: readonly ChannelRuntime[],
+): readonly ChannelRuntime[] {
+  if (!mediaOf(order).some(isUpstreamFile)) return runtimes;
   const allowed = grants().get(accountId) ?? [];
-  const left = berths.filter(({ channel }) => allowed.includes(channel.settings.upstreamAccount));
+  const left = runtimes.filter(({ channel }) => allowed.includes(channel.settings.upstreamAccount));
   if (left.length === 0)
     throw refusalOf({
       reason: 'invalid_media',

@@ -3,7 +3,7 @@ import { channelSettings } from '../../../testing/channel-settings.ts';
 import { LOST, succeeded } from '../../../testing/fake-upstream.ts';
 import { useWorlds } from '../../../testing/open-world.ts';
 import type { World } from '../../../testing/open-world.ts';
-import type { Look } from '../../channels/channel.ts';
+import type { PollResult } from '../../channels/channel.ts';
 import type { Task } from '../../domain/task.ts';
 import { applyReport } from '../polls/apply-report.ts';
 import { cancelTask } from './cancel-task.ts';
@@ -14,7 +14,7 @@ const refusal = { kind: 'conflict', reason: 'task_not_cancellable' };
 
 async function withTask() {
   const world = await open();
-  world.upstream.looks.set('up-1', { found: true, report: { phase: 'queued', status: 'queued' } });
+  world.upstream.pollResults.set('up-1', { found: true, report: { phase: 'queued', status: 'queued' } });
   return { world, task: (await world.create()).task };
 }
 
@@ -61,15 +61,15 @@ describe('cancel', () => {
     expect(world.journal.names()).not.toContain('main.cancel');
   });
 
-  test.each<[string, Look]>([
+  test.each<[string, PollResult]>([
     ['has ended upstream', succeeded()],
     ['runs upstream', { found: true, report: { phase: 'running', status: 'running' } }],
     ['cannot be looked at', { found: false, gone: false, error: 'HTTP 500' }],
   ])(
     'does not ask for a task that %s and is not known to: the same call would remove a result',
-    async (_what, look) => {
+    async (_what, polled) => {
       const { world, task } = await withTask();
-      world.upstream.looks.set('up-1', look);
+      world.upstream.pollResults.set('up-1', polled);
 
       await expect(cancel(world, task)).rejects.toMatchObject(refusal);
 
@@ -80,7 +80,7 @@ describe('cancel', () => {
 
   test('counts its look among those of the channel, and is to be asked again when there is none left', async () => {
     const world = await open({ channels: [channelSettings({ pollsPerMinute: 1 })] });
-    world.upstream.looks.set('up-1', { found: true, report: { phase: 'queued', status: 'queued' } });
+    world.upstream.pollResults.set('up-1', { found: true, report: { phase: 'queued', status: 'queued' } });
     world.upstream.cancels = false;
     const { task } = await world.create();
     await expect(cancel(world, task)).rejects.toMatchObject(refusal);
@@ -90,7 +90,7 @@ describe('cancel', () => {
       reason: 'rate_limit_exceeded',
       retryAfterMs: 60_000,
     });
-    expect(world.journal.names().filter((name) => name === 'main.look')).toHaveLength(1);
+    expect(world.journal.names().filter((name) => name === 'main.poll')).toHaveLength(1);
 
     await world.clock.advance(60_000);
     world.upstream.cancels = true;
@@ -153,7 +153,7 @@ describe('cancel', () => {
     } = await withTask();
 
     await expect(
-      cancelTask({ ...deps, fleet: { ...deps.fleet, find: () => undefined } }, 'acme', task.id, signal),
+      cancelTask({ ...deps, channels: { ...deps.channels, find: () => undefined } }, 'acme', task.id, signal),
     ).rejects.toMatchObject(refusal);
   });
 });

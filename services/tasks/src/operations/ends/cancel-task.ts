@@ -31,15 +31,15 @@ export async function cancelTask(deps: Deps, accountId: string, taskId: string, 
 }
 
 async function isCancelled(deps: Deps, { mapping }: Task, signal: AbortSignal): Promise<boolean> {
-  const berth = deps.fleet.find(mapping?.channel ?? '');
+  const runtime = deps.channels.find(mapping?.channel ?? '');
   const upstreamId = mapping?.upstreamId;
-  if (berth === undefined || upstreamId === undefined) return false;
-  if (!berth.polls.take()) throw throttled(berth.polls.waitMs());
-  const look = await berth.channel.look(upstreamId, signal);
-  if (!look.found || look.report.phase !== 'queued') return false;
+  if (runtime === undefined || upstreamId === undefined) return false;
+  if (!runtime.polls.take()) throw throttled(runtime.polls.waitMs());
+  const polled = await runtime.channel.poll(upstreamId, signal);
+  if (!polled.found || polled.report.phase !== 'queued') return false;
   signal.throwIfAborted();
   // The call runs to its end, within the channel's own deadline.
-  return berth.channel.cancel(upstreamId, new AbortController().signal);
+  return runtime.channel.cancel(upstreamId, new AbortController().signal);
 }
 
 function obstacle(task: Task): string | undefined {

@@ -29,14 +29,14 @@ const anUpstream = (): Upstream => {
   return upstream;
 };
 
-interface Story {
+interface Scenario {
   readonly name: string;
   readonly repeatable: boolean;
   readonly giveUpFirst: boolean;
   readonly payFirst?: boolean;
 }
 
-const STORIES: readonly Story[] = [
+const SCENARIOS: readonly Scenario[] = [
   { name: 'a call that is paid for', repeatable: false, giveUpFirst: false },
   { name: 'a call that does no harm', repeatable: true, giveUpFirst: false },
   { name: 'a call that is paid for before it is queued', repeatable: false, giveUpFirst: false, payFirst: true },
@@ -44,7 +44,11 @@ const STORIES: readonly Story[] = [
 ];
 
 /** What a worker does with everything that it is given: nothing leaves it before the intent is written. */
-async function work(world: JobWorld, upstream: Upstream, { giveUpFirst }: Pick<Story, 'giveUpFirst'>): Promise<void> {
+async function work(
+  world: JobWorld,
+  upstream: Upstream,
+  { giveUpFirst }: Pick<Scenario, 'giveUpFirst'>,
+): Promise<void> {
   const { taken, lease: name } = await leaseJobs(world.deps, 'gateway', 10);
   for (const { job } of taken) {
     const lease = { jobId: job.id, lease: name };
@@ -59,29 +63,29 @@ async function work(world: JobWorld, upstream: Upstream, { giveUpFirst }: Pick<S
 }
 
 /** The whole story of one process: accept, sweep, work. */
-async function live(world: JobWorld, upstream: Upstream, story: Story): Promise<void> {
+async function live(world: JobWorld, upstream: Upstream, scenario: Scenario): Promise<void> {
   const counted = recorded('upstream', upstream, world.journal);
   const { job, lease } = await world.create({
     ...KEYED,
-    repeatable: story.repeatable,
-    ...(story.payFirst === true ? { worker: 'gateway' } : {}),
+    repeatable: scenario.repeatable,
+    ...(scenario.payFirst === true ? { worker: 'gateway' } : {}),
   });
   if (lease !== undefined) await returnJob(world.deps, { jobId: job.id, lease }, { untouched: true, delayMs: 0 });
-  await work(world, counted, story);
+  await work(world, counted, scenario);
   await work(world, counted, { giveUpFirst: false });
 }
 
-async function stepsOf(story: Story): Promise<readonly string[]> {
+async function stepsOf(scenario: Scenario): Promise<readonly string[]> {
   const world = await open();
-  await live(world, anUpstream(), story);
+  await live(world, anUpstream(), scenario);
   return world.journal.names();
 }
 
-describe.each(STORIES)('a process that dies with $name', (story) => {
+describe.each(SCENARIOS)('a process that dies with $name', (scenario) => {
   test.each<Moment>(['before', 'after'])(
     '%s any of its steps loses no accepted job, and has none paid for twice',
     async (moment) => {
-      const steps = await stepsOf(story);
+      const steps = await stepsOf(scenario);
       expect(steps.length).toBeGreaterThan(6);
       expect(steps.length).toBeLessThan(STEPS_MAX);
 
@@ -89,7 +93,7 @@ describe.each(STORIES)('a process that dies with $name', (story) => {
         const dying = await open();
         const upstream = anUpstream();
         const death = dieAt(dying.journal, step, moment);
-        void live(dying, upstream, story);
+        void live(dying, upstream, scenario);
         await death;
         const world = await dying.restart();
         const at = `${moment} step ${String(step)} (${steps[step - 1] ?? ''})`;
@@ -98,13 +102,13 @@ describe.each(STORIES)('a process that dies with $name', (story) => {
         await world.clock.advance(LIMITS.leaseMs);
         await sweepJobs(world.deps, 0);
         // the client that got no answer asks again under its key, and has one job in the end
-        const { job, replayed } = await world.create({ ...KEYED, repeatable: story.repeatable });
+        const { job, replayed } = await world.create({ ...KEYED, repeatable: scenario.repeatable });
         expect({ at, replayed }).toEqual({ at, replayed: accepted !== undefined });
         await work(world, upstream, { giveUpFirst: false });
 
         const ended = (await world.deps.jobs.findJob(job.id))!;
         expect({ at, terminal: isTerminal(ended.state) }).toEqual({ at, terminal: true });
-        expect({ at, calls: upstream.calls <= (story.repeatable ? 2 : 1) }).toEqual({ at, calls: true });
+        expect({ at, calls: upstream.calls <= (scenario.repeatable ? 2 : 1) }).toEqual({ at, calls: true });
         // what is said to be done was done, and what is said to be unknown is before a person
         if (ended.state === 'completed') expect({ at, called: upstream.calls > 0 }).toEqual({ at, called: true });
         const waiting = (await world.tasks.open()).map(({ taskId, reason }) => `${taskId} ${reason}`);
@@ -112,7 +116,7 @@ describe.each(STORIES)('a process that dies with $name', (story) => {
           at,
           waiting: ended.failure?.code === 'outcome_unknown' ? [`${job.id} unknown_outcome`] : [],
         });
-        if (story.repeatable) expect({ at, state: ended.state }).toEqual({ at, state: 'completed' });
+        if (scenario.repeatable) expect({ at, state: ended.state }).toEqual({ at, state: 'completed' });
         expect(
           await Promise.all(['jobs:token:token_1', 'jobs:total'].map((scope) => world.tasks.inFlight(scope))),
         ).toEqual([0, 0]);

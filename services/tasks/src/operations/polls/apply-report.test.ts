@@ -38,7 +38,7 @@ const outboxOf = ({ sql }: World): Promise<readonly object[]> => sql.read('SELEC
 describe('a task before a person because its upstream did not know it', () => {
   const withDoubt = async () => {
     const all = await withTask();
-    for (let look = 0; look < 5; look += 1)
+    for (let polled = 0; polled < 5; polled += 1)
       await postpone(all.world.deps, await all.now(), 'no such task', 'unknown_upstream_task');
     expect(await reasons(all.world)).toEqual(['unknown_upstream_task']);
     return all;

@@ -9,7 +9,7 @@ import { endTask } from '../ends/end-task.ts';
 import { raiseAttention } from '../attention/raise-attention.ts';
 
 const PROGRESS_BEGUN = 10;
-const MENDED = { resolution: 'mended', actor: 'service' };
+const RESOLVED_BY_SERVICE = { resolution: 'mended', actor: 'service' };
 
 type Apply<P extends Report['phase']> = (
   deps: Deps,
@@ -53,7 +53,7 @@ const DISPELS: Readonly<Record<Report['phase'], ReadonlySet<Doubt['reason']>>> =
 export async function applyReport(deps: Deps, task: Task, report: Report): Promise<void> {
   const doubt = task.doubt?.reason;
   if (doubt !== undefined && DISPELS[report.phase].has(doubt))
-    await deps.store.resolve(task.id, { ...MENDED, at: deps.clock.now(), reason: doubt });
+    await deps.store.resolve(task.id, { ...RESOLVED_BY_SERVICE, at: deps.clock.now(), reason: doubt });
   const apply = APPLY[report.phase] as Apply<Report['phase']>;
   await apply(deps, task, report);
 }
@@ -76,7 +76,7 @@ async function carryOn(
     },
     report.status,
   );
-  if (task.unrecognised) await deps.store.resolve(task.id, { ...MENDED, at: deps.clock.now() });
+  if (task.unrecognised) await deps.store.resolve(task.id, { ...RESOLVED_BY_SERVICE, at: deps.clock.now() });
 }
 
 async function write(deps: Deps, task: Task, to: Progress, status: string): Promise<void> {

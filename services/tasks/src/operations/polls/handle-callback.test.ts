@@ -3,20 +3,20 @@ import { channelSettings } from '../../../testing/channel-settings.ts';
 import { LOST, refused, succeeded } from '../../../testing/fake-upstream.ts';
 import { useWorlds } from '../../../testing/open-world.ts';
 import type { World } from '../../../testing/open-world.ts';
-import type { Look } from '../../channels/channel.ts';
+import type { PollResult } from '../../channels/channel.ts';
 import type { Task } from '../../domain/task.ts';
 import { channelPoller } from '../../workers/poll-channel.ts';
-import { callbackHeeder } from './handle-callback.ts';
+import { callbackHandler } from './handle-callback.ts';
 import { raiseAttention } from '../attention/raise-attention.ts';
 
 const open = useWorlds();
 const CHANNELS = [channelSettings({ callbacks: true })];
-const NOT_KNOWN: Look = { found: false, gone: true, error: 'invalid task_id (2013)' };
+const NOT_KNOWN: PollResult = { found: false, gone: true, error: 'invalid task_id (2013)' };
 
 const tokenOf = ({ deps }: World, { id }: Task, number = 1): string =>
   deps.callbacks.urlOf({ taskId: id, number }).split('/').at(-1)!;
 const wakes = ({ counted }: World): number => counted.filter((word) => word === 'wake polls main').length;
-const looks = ({ journal }: World): number => journal.names().filter((name) => name === 'main.look').length;
+const looks = ({ journal }: World): number => journal.names().filter((name) => name === 'main.poll').length;
 
 async function withTask(lost = false) {
   const world = await open({ channels: CHANNELS });
@@ -25,7 +25,7 @@ async function withTask(lost = false) {
   return {
     world,
     task,
-    heed: callbackHeeder(world.deps),
+    handle: callbackHandler(world.deps),
     woken: wakes(world),
     find: () => world.deps.store.find(task.id),
   };
@@ -41,10 +41,10 @@ test('an attempt carries the address of its own', async () => {
 
 describe('a call for a task that goes on', () => {
   test('has it looked at now, once however often it comes, and asks no upstream by itself', async () => {
-    const { world, task, heed, woken, find } = await withTask();
+    const { world, task, handle, woken, find } = await withTask();
     await world.clock.advance(100);
 
-    await Promise.all(Array.from({ length: 50 }, () => heed(tokenOf(world, task), 'up-made-up')));
+    await Promise.all(Array.from({ length: 50 }, () => handle(tokenOf(world, task), 'up-made-up')));
 
     expect((await find())?.nextPollAt).toBeLessThanOrEqual(world.clock.now());
     expect(await find()).toMatchObject({ state: 'queued', mapping: { upstreamId: 'up-1' } });
@@ -52,25 +52,25 @@ describe('a call for a task that goes on', () => {
   });
 
   test('that comes while it is looked at has it looked at once more', async () => {
-    const { world, task, heed, find } = await withTask();
-    const poller = channelPoller(world.deps, () => world.deps.fleet.find('main'));
+    const { world, task, handle, find } = await withTask();
+    const poller = channelPoller(world.deps, () => world.deps.channels.find('main'));
     const gate = Promise.withResolvers<undefined>();
     const reached = Promise.withResolvers<undefined>();
     world.journal.put(async ({ name }, proceed) => {
-      if (name !== 'main.look' || looks(world) > 1) return proceed();
+      if (name !== 'main.poll' || looks(world) > 1) return proceed();
       const seen = await proceed();
       reached.resolve(undefined);
       await gate.promise;
       return seen;
     });
-    await heed(tokenOf(world, task), '');
+    await handle(tokenOf(world, task), '');
     await poller.pass('main');
     await reached.promise;
-    world.upstream.looks.set('up-1', succeeded());
+    world.upstream.pollResults.set('up-1', succeeded());
     await world.clock.advance(5);
 
-    await heed(tokenOf(world, task), '');
-    await heed(tokenOf(world, task), '');
+    await handle(tokenOf(world, task), '');
+    await handle(tokenOf(world, task), '');
     gate.resolve(undefined);
     await poller.idle();
 
@@ -83,36 +83,36 @@ describe('a call for a task that goes on', () => {
 });
 
 test('a call for a task that has ended changes nothing', async () => {
-  const { world, task, heed, woken, find } = await withTask();
+  const { world, task, handle, woken, find } = await withTask();
   await world.deps.store.finish(task.id, { state: 'completed', at: world.clock.now() });
   const ended = await find();
 
-  await heed(tokenOf(world, task), 'up-1');
+  await handle(tokenOf(world, task), 'up-1');
 
   expect(await find()).toEqual(ended);
   expect([wakes(world) - woken, looks(world)]).toEqual([0, 0]);
 });
 
 test('a call for a task that is gone is as harmless', async () => {
-  const { world, task, heed } = await withTask();
+  const { world, task, handle } = await withTask();
 
-  await expect(heed(tokenOf(world, { ...task, id: 'task_gone' }), '')).resolves.toBeUndefined();
+  await expect(handle(tokenOf(world, { ...task, id: 'task_gone' }), '')).resolves.toBeUndefined();
 });
 
 test.each(['', 'task_1', 'task_1.1.c2lnbmF0dXJl'])('a call at %j is refused before anything is read', async (token) => {
-  const { world, heed } = await withTask();
+  const { world, handle } = await withTask();
   const before = world.journal.names().length;
 
-  await expect(heed(token, '')).rejects.toMatchObject({ kind: 'not_found', reason: 'not_found' });
+  await expect(handle(token, '')).rejects.toMatchObject({ kind: 'not_found', reason: 'not_found' });
   expect(world.journal.names()).toHaveLength(before);
 });
 
 describe('a call for a task whose answer was lost', () => {
   test('gives it the work that was named, when the upstream knows it, and takes it from the person', async () => {
-    const { world, task, heed, find } = await withTask(true);
+    const { world, task, handle, find } = await withTask(true);
     await raiseAttention(world.deps, task, 'unknown_outcome', 'lost');
 
-    await heed(tokenOf(world, task), 'up-found');
+    await handle(tokenOf(world, task), 'up-found');
 
     expect(await find()).toMatchObject({
       admission: 'accepted',
@@ -124,9 +124,9 @@ describe('a call for a task whose answer was lost', () => {
   });
 
   test('that comes many times at once asks the upstream once', async () => {
-    const { world, task, heed } = await withTask(true);
+    const { world, task, handle } = await withTask(true);
 
-    await Promise.all(Array.from({ length: 50 }, () => heed(tokenOf(world, task), 'up-found')));
+    await Promise.all(Array.from({ length: 50 }, () => handle(tokenOf(world, task), 'up-found')));
 
     expect(looks(world)).toBe(1);
   });
@@ -136,20 +136,20 @@ describe('a call for a task whose answer was lost', () => {
     ['what no id is as long as', 'x'.repeat(129)],
     ['work that the upstream does not know', 'up-nowhere'],
   ])('and names %s gives it nothing', async (_what, hint) => {
-    const { world, task, heed, find } = await withTask(true);
-    world.upstream.looks.set('up-nowhere', NOT_KNOWN);
+    const { world, task, handle, find } = await withTask(true);
+    world.upstream.pollResults.set('up-nowhere', NOT_KNOWN);
 
-    await heed(tokenOf(world, task), hint);
+    await handle(tokenOf(world, task), hint);
 
     expect(await find()).toMatchObject({ admission: 'unknown', mapping: { channel: 'main' } });
     expect((await find())?.mapping?.upstreamId).toBeUndefined();
   });
 
   test('and names the work of another task gives it nothing, and leaves the other what it has', async () => {
-    const { world, task, heed, find } = await withTask(true);
+    const { world, task, handle, find } = await withTask(true);
     const { task: other } = await world.create();
 
-    await heed(tokenOf(world, task), other.mapping!.upstreamId!);
+    await handle(tokenOf(world, task), other.mapping!.upstreamId!);
 
     expect(await find()).toMatchObject({ admission: 'unknown' });
     expect(await world.deps.store.find(other.id)).toEqual(other);
@@ -157,10 +157,10 @@ describe('a call for a task whose answer was lost', () => {
   });
 
   test('on a channel that has another account by now gives it nothing, and asks nobody', async () => {
-    const { world, task, heed, find } = await withTask(true);
-    world.deps.fleet.replace([channelSettings({ callbacks: true, upstreamAccount: 'rival' })]);
+    const { world, task, handle, find } = await withTask(true);
+    world.deps.channels.replace([channelSettings({ callbacks: true, upstreamAccount: 'rival' })]);
 
-    await heed(tokenOf(world, task), 'up-found');
+    await handle(tokenOf(world, task), 'up-found');
 
     expect(await find()).toMatchObject({ admission: 'unknown' });
     expect(looks(world)).toBe(0);
@@ -174,10 +174,10 @@ describe('a call for a task whose answer was lost', () => {
     world.upstream.answer('spare', LOST);
     const { task } = await world.create();
 
-    await callbackHeeder(world.deps)(tokenOf(world, task, 1), 'up-found');
+    await callbackHandler(world.deps)(tokenOf(world, task, 1), 'up-found');
 
     expect(await world.deps.store.find(task.id)).toMatchObject({ admission: 'unknown' });
-    await callbackHeeder(world.deps)(tokenOf(world, task, 2), 'up-found');
+    await callbackHandler(world.deps)(tokenOf(world, task, 2), 'up-found');
     expect(await world.deps.store.find(task.id)).toMatchObject({
       admission: 'accepted',
       mapping: { channel: 'spare', upstreamId: 'up-found' },

@@ -3,7 +3,7 @@ import type { Doubt, Task } from '../../domain/task.ts';
 import type { Deps } from '../deps.ts';
 import { raiseAttention } from '../attention/raise-attention.ts';
 
-const LOOKS_TO_ATTENTION = 5;
+const POLLS_TO_ATTENTION = 5;
 
 /**
  * Nothing was learnt: the task stands as it did, and is looked at again later. Where the look spoke against the task (`doubt`) a person
@@ -20,7 +20,7 @@ export async function postpone(
   const doubted =
     doubt === undefined
       ? task.doubt
-      : { reason: doubt, looks: task.doubt?.reason === doubt ? task.doubt.looks + 1 : 1 };
+      : { reason: doubt, polls: task.doubt?.reason === doubt ? task.doubt.polls + 1 : 1 };
   await deps.store.progress(
     task.id,
     task.state,
@@ -37,7 +37,7 @@ export async function postpone(
     },
     errors === 1 ? { type: 'look_failed', detail: { error } } : undefined,
   );
-  if (doubt !== undefined && (doubted?.looks ?? 0) >= LOOKS_TO_ATTENTION)
+  if (doubt !== undefined && (doubted?.polls ?? 0) >= POLLS_TO_ATTENTION)
     await raiseAttention(deps, task, doubt, error);
 }
 

@@ -189,7 +189,7 @@ describe('a task of which nothing is found', () => {
     [
       'because its channel is gone',
       ({ deps }) => {
-        Object.assign(deps.fleet, { find: () => undefined });
+        Object.assign(deps.channels, { find: () => undefined });
       },
       'no list of the upstream can be read',
     ],

@@ -5,11 +5,11 @@ import { raiseAttention } from '../attention/raise-attention.ts';
 
 /** The upstream writes its own times in whole seconds, by its own clock. */
 const CLOCK_SLACK_MS = 5000;
-const LOOKING_MS = 60_000;
+const SEARCH_MS = 60_000;
 const PAGE = 500;
 const PAGES_MAX = 200;
 const LIST_TIMEOUT_MS = 20_000;
-const MENDED = { resolution: 'found', actor: 'service' };
+const RESOLVED_BY_SERVICE = { resolution: 'found', actor: 'service' };
 
 /**
  * One pass over the tasks whose submission got no answer: a task is given the upstream's work only when exactly one piece of it that
@@ -23,8 +23,7 @@ export async function reconcileUnknown(deps: Deps): Promise<number> {
     ({ mapping }) => mapping?.channel ?? '',
   )) {
     // The longer nothing was found, the more rarely the upstream is asked.
-    if (deps.chance() * (deps.clock.now() - Math.max(...tasks.map(({ updatedAt }) => updatedAt))) > LOOKING_MS)
-      continue;
+    if (deps.chance() * (deps.clock.now() - Math.max(...tasks.map(({ updatedAt }) => updatedAt))) > SEARCH_MS) continue;
     const search = await searchOf(deps, channelId, tasks);
     for (const task of tasks) found += await settle(deps, task, search);
   }
@@ -38,7 +37,7 @@ interface Search {
 }
 
 async function searchOf(deps: Deps, channelId: string, tasks: readonly Task[]): Promise<Search> {
-  const channel = deps.fleet.find(channelId)?.channel;
+  const channel = deps.channels.find(channelId)?.channel;
   const since = Math.min(...tasks.map(({ createdAt }) => createdAt)) - CLOCK_SLACK_MS;
   const works =
     channel?.settings.reconcile === 'list'
@@ -86,7 +85,7 @@ async function settle(deps: Deps, task: Task, { channel, claims }: Search): Prom
     only !== undefined &&
     (await deps.store.adopt(task.id, only.upstreamId, deps.clock.now()))
   ) {
-    await deps.store.resolve(task.id, { ...MENDED, at: deps.clock.now() });
+    await deps.store.resolve(task.id, { ...RESOLVED_BY_SERVICE, at: deps.clock.now() });
     deps.log.info(
       { taskId: task.id, channel: channel.settings.id },
       'a lost answer was found in the list of the upstream',
@@ -94,7 +93,7 @@ async function settle(deps: Deps, task: Task, { channel, claims }: Search): Prom
     deps.wake.polls(channel.settings.id);
     return 1;
   }
-  if (deps.clock.now() - task.updatedAt > LOOKING_MS) {
+  if (deps.clock.now() - task.updatedAt > SEARCH_MS) {
     await raiseAttention(
       deps,
       task,

@@ -37,7 +37,7 @@ async function recover(deps: Deps, task: Pick<Task, 'id'>): Promise<void> {
   const at = deps.clock.now();
   const started = (await deps.store.attempts(task.id)).find(({ outcome }) => outcome === 'started');
   if (started !== undefined) {
-    const upstreamAccount = deps.fleet.find(started.channel)?.channel.settings.upstreamAccount ?? '';
+    const upstreamAccount = deps.channels.find(started.channel)?.channel.settings.upstreamAccount ?? '';
     await deps.store.leaveUnknown(task.id, {
       number: started.number,
       mapping: { channel: started.channel, upstreamAccount },

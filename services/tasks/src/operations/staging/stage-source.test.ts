@@ -15,8 +15,8 @@ async function withSource(
 ): Promise<{ readonly world: World; readonly sourceTaskId: string }> {
   const world = await open({ channels });
   const { task } = await world.create(anOrder({ content: [aText('a fox'), anImage('reference_image')], duration: 9 }));
-  const look = succeeded();
-  if (look.found) await applyReport(world.deps, task, look.report);
+  const polled = succeeded();
+  if (polled.found) await applyReport(world.deps, task, polled.report);
   return { world, sourceTaskId: task.id };
 }
 

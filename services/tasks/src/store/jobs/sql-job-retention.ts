@@ -1,6 +1,6 @@
 import type { Sql } from '@reelgate/platform/sql/sql';
 import type { JobRetentionStore } from '../job-store.ts';
-import { optionalText, places, text } from '../tasks/task-rows.ts';
+import { optionalText, placeholders, text } from '../tasks/task-rows.ts';
 
 /** Its owner may still send the same call again; a person has still to see it. */
 const NEEDED = `EXISTS (SELECT 1 FROM idempotency_keys WHERE idempotency_keys.task_id = jobs.id AND expires_at > $2)
@@ -18,7 +18,7 @@ export function sqlJobRetention(sql: Sql): JobRetentionStore {
     forgetBodies: async (jobIds) => {
       if (jobIds.length > 0)
         await sql.write(
-          `UPDATE jobs SET body_object = NULL WHERE finished_at IS NOT NULL AND id IN (${places(jobIds.length, 1)})`,
+          `UPDATE jobs SET body_object = NULL WHERE finished_at IS NOT NULL AND id IN (${placeholders(jobIds.length, 1)})`,
           jobIds,
         );
     },
@@ -34,7 +34,7 @@ export function sqlJobRetention(sql: Sql): JobRetentionStore {
       })),
     removeJobs: async (jobIds) => {
       if (jobIds.length === 0) return;
-      const among = places(jobIds.length, 1);
+      const among = placeholders(jobIds.length, 1);
       await sql.transaction(async (query) => {
         for (const table of ['task_events', 'attention', 'idempotency_keys'])
           await query(`DELETE FROM ${table} WHERE task_id IN (${among})`, jobIds);

@@ -4,7 +4,7 @@ import { whileAwaited } from '@reelgate/platform/sql/while-awaited';
 import { jobScopes } from '../../domain/in-flight-scope.ts';
 import { JOB_COLUMNS, fromCallJson, fromJobRow, objectOf } from './job-rows.ts';
 import type { JobRetentionStore, JobStore, NewJob } from '../job-store.ts';
-import { places, sought, text, toJson } from '../tasks/task-rows.ts';
+import { placeholders, searchable, text, toJson } from '../tasks/task-rows.ts';
 import type { Begun } from '../task-store.ts';
 import { Undone, takeCaps, takeKey } from '../tasks/sql-admission.ts';
 import { raiseIn } from '../tasks/sql-attention.ts';
@@ -141,7 +141,7 @@ function sqlJobLeases(
         if (rows.length === 0) return [];
         const jobs = rows.map(fromJobRow).toSorted((one, other) => one.createdAt - other.createdAt);
         const calls = await query(
-          `SELECT job_id, call_json FROM job_calls WHERE job_id IN (${places(jobs.length, 1)})`,
+          `SELECT job_id, call_json FROM job_calls WHERE job_id IN (${placeholders(jobs.length, 1)})`,
           jobs.map(({ id }) => id),
         );
         const byId = new Map(calls.map((row) => [text(row['job_id']), fromCallJson(row['call_json'])]));
@@ -156,7 +156,7 @@ function sqlJobLeases(
       const names = [...new Set(leases.map(({ lease }) => lease))];
       // A lease is never given twice, so an id and a lease that are both among these belong together.
       const kept = await sql.write(
-        `UPDATE jobs SET lease_until = $1 WHERE lease_until > $2 AND id IN (${places(ids.length, 3)}) AND lease IN (${places(names.length, 3 + ids.length)}) RETURNING id`,
+        `UPDATE jobs SET lease_until = $1 WHERE lease_until > $2 AND id IN (${placeholders(ids.length, 3)}) AND lease IN (${placeholders(names.length, 3 + ids.length)}) RETURNING id`,
         [until, now, ...ids, ...names],
       );
       return new Set(kept.map((row) => text(row['id'])));
@@ -194,14 +194,14 @@ function sqlJobLeases(
 function sqlJobReads(sql: Sql): Pick<JobStore, 'findJob' | 'listJobs' | 'pendingJobs'> {
   return {
     findJob: async (jobId) => {
-      const [row] = await sql.read(`SELECT ${JOB_COLUMNS} FROM jobs WHERE id = $1`, [sought(jobId)]);
+      const [row] = await sql.read(`SELECT ${JOB_COLUMNS} FROM jobs WHERE id = $1`, [searchable(jobId)]);
       return row === undefined ? undefined : fromJobRow(row);
     },
     listJobs: async ({ accountId, state }, { limit, after }) =>
       (
         await sql.read(
           `SELECT ${JOB_COLUMNS} FROM jobs WHERE ($1 = '' OR account_id = $1) AND ($2 = '' OR state = $2) AND ($3 = '' OR id < $3) ORDER BY id DESC LIMIT $4`,
-          [sought(accountId ?? ''), state ?? '', after ?? '', limit],
+          [searchable(accountId ?? ''), state ?? '', after ?? '', limit],
         )
       ).map(fromJobRow),
     pendingJobs: async () =>

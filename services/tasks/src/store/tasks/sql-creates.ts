@@ -8,7 +8,7 @@ import type { WriteNote } from './sql-notes.ts';
 import type { Begun, CreateStore, NewTask } from '../task-store.ts';
 
 /** Stands where a process stood whose create was taken from it. */
-const NOBODY = 'nobody';
+const DISOWNED = 'nobody';
 
 export function sqlCreates(sql: Sql, note: WriteNote): CreateStore {
   return { ...sqlBegins(sql, note), ...sqlAttempts(sql, note) };
@@ -59,7 +59,7 @@ function sqlBegins(
     disown: async (taskId) =>
       (
         await sql.write("UPDATE tasks SET owner = $1 WHERE id = $2 AND admission = 'submitting' RETURNING id", [
-          NOBODY,
+          DISOWNED,
           taskId,
         ])
       ).length > 0,

@@ -10,7 +10,7 @@ const AHEAD_MS = 24 * 3600 * 1000;
 /** When a task is looked at, and by whom. */
 export function sqlLeases(
   sql: Sql,
-): Pick<MoveStore, 'claimDue' | 'dropLeases' | 'leasedBy' | 'dropLease' | 'pullIn' | 'makeDue' | 'heed'> {
+): Pick<MoveStore, 'claimDue' | 'dropLeases' | 'leasedBy' | 'dropLease' | 'pullIn' | 'makeDue' | 'pollSoon'> {
   return {
     claimDue: async (channel, { now, leaseUntil, limit, owner }) =>
       (
@@ -59,7 +59,7 @@ export function sqlLeases(
       );
     },
     // While a look is under way its time is moved a little and stays past: `progress` sees by it that there is more to see.
-    heed: async (taskId, at) =>
+    pollSoon: async (taskId, at) =>
       (
         await sql.write(
           `UPDATE tasks SET next_poll_at = CASE WHEN lease_until > $1 THEN next_poll_at + 1 ELSE $2 END

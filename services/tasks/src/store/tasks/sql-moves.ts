@@ -33,7 +33,7 @@ export function sqlMoves(sql: Sql, note: WriteNote, finishedEvent: FinishedEvent
             from,
             to.wasDueAt ?? null,
             to.doubt?.reason ?? null,
-            to.doubt?.looks ?? 0,
+            to.doubt?.polls ?? 0,
           ],
         );
         if (rows.length > 0 && told !== undefined) await note(query, taskId, to.at, told);

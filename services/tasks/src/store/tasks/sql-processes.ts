@@ -4,13 +4,13 @@ import type { ProcessStore } from '../task-store.ts';
 
 export function sqlProcesses(sql: Sql): ProcessStore {
   return {
-    beat: async (processId, at) => {
+    heartbeat: async (processId, at) => {
       await sql.write(
         'INSERT INTO processes (id, beat_at) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET beat_at = $2',
         [processId, at],
       );
     },
-    beats: async () =>
+    heartbeats: async () =>
       new Map(
         (await sql.read('SELECT id, beat_at FROM processes')).map((row) => [text(row['id']), Number(row['beat_at'])]),
       ),

@@ -1,5 +1,5 @@
 import type { Sql, SqlValue } from '@reelgate/platform/sql/sql';
-import { TASK_COLUMNS, fromTaskRow, places, sought, text } from './task-rows.ts';
+import { TASK_COLUMNS, fromTaskRow, placeholders, searchable, text } from './task-rows.ts';
 import { sqlHistory } from './sql-history.ts';
 import type { ListFilter, ReadStore, Unsettled } from '../task-store.ts';
 
@@ -20,9 +20,9 @@ export function sqlReads(sql: Sql): ReadStore {
       )
     ).map((row) => ({ ...fromTaskRow(row), settleFailures: Number(row['settle_failures']) }));
   return {
-    find: async (taskId) => (await tasks('id = $1', [sought(taskId)]))[0],
+    find: async (taskId) => (await tasks('id = $1', [searchable(taskId)]))[0],
     findOwned: async (accountId, taskId) =>
-      (await tasks(`id = $1 AND account_id = $2 AND ${VISIBLE}`, [sought(taskId), sought(accountId)]))[0],
+      (await tasks(`id = $1 AND account_id = $2 AND ${VISIBLE}`, [searchable(taskId), searchable(accountId)]))[0],
     list: (filter, { limit, after, offset = 0, ascending = false }) => {
       const { where, values } = conditions(filter);
       if (after !== undefined) values.push(after);
@@ -43,7 +43,7 @@ export function sqlReads(sql: Sql): ReadStore {
       Number((await sql.read('SELECT count FROM in_flight WHERE scope = $1', [scope]))[0]?.['count'] ?? 0),
     abandoned: (aliveOwners, limit) =>
       tasks(
-        `admission = 'submitting' AND ${aliveOwners.length === 0 ? '1 = 1' : `owner NOT IN (${places(aliveOwners.length, 2)})`} ORDER BY id LIMIT $1`,
+        `admission = 'submitting' AND ${aliveOwners.length === 0 ? '1 = 1' : `owner NOT IN (${placeholders(aliveOwners.length, 2)})`} ORDER BY id LIMIT $1`,
         [limit, ...aliveOwners],
       ),
     submittedBy: async (owner, limit) =>
@@ -59,7 +59,7 @@ export function sqlReads(sql: Sql): ReadStore {
     knownUpstreamIds: async (upstreamAccount, ids) => {
       if (ids.length === 0) return new Set();
       const rows = await sql.read(
-        `SELECT upstream_id FROM tasks WHERE upstream_account = $1 AND upstream_id IN (${places(ids.length, 2)})`,
+        `SELECT upstream_id FROM tasks WHERE upstream_account = $1 AND upstream_id IN (${placeholders(ids.length, 2)})`,
         [upstreamAccount, ...ids],
       );
       return new Set(rows.map((row) => text(row['upstream_id'])));
@@ -72,8 +72,8 @@ function conditions(filter: ListFilter): { where: string; values: SqlValue[] } {
   const parts = [filter.hidden === true ? '1 = 1' : VISIBLE];
   const add = (column: string, some: readonly string[] | undefined): void => {
     if (some === undefined || some.length === 0) return;
-    parts.push(`${column} IN (${places(some.length, values.length + 1)})`);
-    values.push(...some.map(sought));
+    parts.push(`${column} IN (${placeholders(some.length, values.length + 1)})`);
+    values.push(...some.map(searchable));
   };
   add('account_id', filter.accountId === undefined ? undefined : [filter.accountId]);
   add('state', filter.states);

@@ -1,5 +1,5 @@
 import type { Sql } from '@reelgate/platform/sql/sql';
-import { places, text } from './task-rows.ts';
+import { placeholders, text } from './task-rows.ts';
 import type { RetentionStore } from '../task-store.ts';
 
 /** How far the clocks that date upstream work may be from ours. */
@@ -21,7 +21,7 @@ export function sqlRetention(sql: Sql): RetentionStore {
         );
         if (rows.length === 0) return 0;
         const ids = rows.map((row) => text(row['id']));
-        const among = places(ids.length, 1);
+        const among = placeholders(ids.length, 1);
         for (const table of ['attempts', 'task_events', 'attention', 'idempotency_keys'])
           await query(`DELETE FROM ${table} WHERE task_id IN (${among})`, ids);
         await query(`DELETE FROM tasks WHERE id IN (${among})`, ids);

@@ -35,7 +35,7 @@ export function fromTaskRow(row: SqlRow): Task {
 
 function doubtOf(row: SqlRow): Doubt | undefined {
   const reason = optionalText(row['doubt']);
-  return reason === undefined ? undefined : { reason: reason as Doubt['reason'], looks: Number(row['doubt_looks']) };
+  return reason === undefined ? undefined : { reason: reason as Doubt['reason'], polls: Number(row['doubt_looks']) };
 }
 
 function mappingOf(row: SqlRow): Mapping | undefined {
@@ -55,7 +55,7 @@ export function text(value: SqlValue | undefined): string {
 }
 
 /** A text to search for. PostgreSQL accepts no zero character; its replacement here occurs in no stored text. */
-export function sought(text: string): string {
+export function searchable(text: string): string {
   return text.replaceAll('\0', '\ufffd');
 }
 
@@ -68,7 +68,7 @@ export function optionalNumber(value: SqlValue | undefined): number | undefined 
 }
 
 /** Parameters for a list of so many values, the first of them `$from`. */
-export function places(count: number, from: number): string {
+export function placeholders(count: number, from: number): string {
   return Array.from({ length: count }, (_, index) => `$${String(from + index)}`).join(', ');
 }
 
