@@ -6,6 +6,7 @@ import { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import { connectGrpc } from '@reelgate/platform/rpc/grpc-client';
 import type { Client } from '@reelgate/platform/rpc/service';
 import { readProgramConfig } from '../program/config.ts';
+import type { Environment } from './environment.ts';
 import { keyOf } from '../program/identities.ts';
 import { signingKeyIn } from '../program/signing-key.ts';
 
@@ -19,8 +20,32 @@ export interface Services {
   close(): void;
 }
 
-/** The same configuration as the program's says where they are and holds, or leads to, the key. */
-export function connectServices(environment: Readonly<Record<string, string | undefined>>): Services {
+/** Connects at the first use, so that a command checks its words before it needs a configuration. */
+export function lazyServices(environment: Environment): Services {
+  let connected: Services | undefined;
+  const services = (): Services => (connected ??= connectServices(environment));
+  return {
+    get tasks() {
+      return services().tasks;
+    },
+    get media() {
+      return services().media;
+    },
+    get billing() {
+      return services().billing;
+    },
+    get accounts() {
+      return services().accounts;
+    },
+    get usage() {
+      return services().usage;
+    },
+    close: () => connected?.close(),
+  };
+}
+
+/** The configuration of the program says where the services are, and holds the key or leads to it. */
+function connectServices(environment: Environment): Services {
   const config = readProgramConfig(environment);
   const key = keyOf('operator', signingKeyIn(config.dataDir, config.signingKey));
   const tasks = connectGrpc(config.services.tasks, key);

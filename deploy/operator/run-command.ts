@@ -1,109 +1,84 @@
-import { parseArgs } from 'node:util';
+import { readFileSync } from 'node:fs';
 import { ConfigError } from '@reelgate/platform/config/config-file';
 import { Problem } from '@reelgate/platform/problem';
-import { accountCommands } from './account-commands.ts';
-import { attentionCommands } from './attention-commands.ts';
-import { channelCommands } from './channel-commands.ts';
+import { COMMANDS } from './command-table.ts';
 import { WrongCall } from './command.ts';
-import type { Command, Words } from './command.ts';
-import { connectServices } from './connect-services.ts';
-import { jobCommands } from './job-commands.ts';
-import { ledgerCommands } from './ledger-commands.ts';
-import { mediaCommands } from './media-commands.ts';
-import { asText } from './text-table.ts';
-import { taskCommands } from './task-commands.ts';
-import { tokenCommands } from './token-commands.ts';
-import { usageCommands } from './usage-commands.ts';
+import type { Call, Outcome } from './command.ts';
+import { lazyServices } from './connect-services.ts';
+import type { Environment } from './environment.ts';
+import { asText } from './format/as-text.ts';
+import { overview, pageOf, usageOf } from './help.ts';
+import { checkOptions, parseCall } from './parse-call.ts';
+import type { ParsedCall } from './parse-call.ts';
+import { terminalOf } from './terminal.ts';
 
-/** Every command by its two words. A new one is an entry in the file of its subject. */
-const COMMANDS: Readonly<Record<string, Command>> = {
-  ...accountCommands,
-  ...tokenCommands,
-  ...taskCommands,
-  ...jobCommands,
-  ...attentionCommands,
-  ...ledgerCommands,
-  ...usageCommands,
-  ...channelCommands,
-  ...mediaCommands,
-};
-
-const OPTIONS = {
-  json: { type: 'boolean' },
-  help: { type: 'boolean' },
-  quick: { type: 'boolean' },
-  account: { type: 'string' },
-  models: { type: 'string' },
-  limit: { type: 'string' },
-  expires: { type: 'string' },
-  name: { type: 'string' },
-  reason: { type: 'string' },
-  as: { type: 'string' },
-  state: { type: 'string' },
-  after: { type: 'string' },
-  actor: { type: 'string' },
-  from: { type: 'string' },
-  to: { type: 'string' },
-  by: { type: 'string' },
-  'creates-per-minute': { type: 'string' },
-  'reads-per-minute': { type: 'string' },
-  'calls-per-minute': { type: 'string' },
-  'in-flight': { type: 'string' },
-} as const;
+const MANIFEST = new URL('../../package.json', import.meta.url);
 
 /** Exit code 0: done. 1: refused, or not in order. 2: called wrongly. */
-export async function runCommand(
-  args: readonly string[],
-  environment: Readonly<Record<string, string | undefined>>,
-): Promise<number> {
+export async function runCommand(args: readonly string[], environment: Environment): Promise<number> {
+  let name: string | undefined;
   try {
-    const { words, options, json } = read(args, environment);
-    const command = COMMANDS[words.slice(0, 2).join(' ')];
-    if (command === undefined) throw new WrongCall('no such command');
-    const services = connectServices(environment);
-    try {
-      const { answer, ok = true } = await command.run(services, { ids: words.slice(2), options });
-      console.log(json ? JSON.stringify(answer) : asText(answer));
-      return ok ? 0 : 1;
-    } finally {
-      services.close();
-    }
+    const call = parseCall(args, COMMANDS);
+    ({ name } = call);
+    if (call.wantsVersion) return print(versionOf());
+    if (call.wantsHelp) return print(name === undefined ? overview(COMMANDS) : pageOf(name, commandOf(name)));
+    if (name === undefined) throw new WrongCall('');
+    checkOptions(name, commandOf(name).options, call.options);
+    return await run(name, call, environment);
   } catch (error) {
-    return explain(error);
+    return explain(error, name);
   }
 }
 
-function read(
-  args: readonly string[],
-  environment: Readonly<Record<string, string | undefined>>,
-): { words: string[]; options: Words['options']; json: boolean } {
+async function run(name: string, { words, options, json }: ParsedCall, environment: Environment): Promise<number> {
+  const services = lazyServices(environment);
   try {
-    // An amount that takes money back begins with a dash and is no option.
     const {
-      values: { json = false, help = false, ...options },
-      positionals,
-    } = parseArgs({
-      args: args.map((arg) => (/^-\d/.test(arg) ? `\u2212${arg.slice(1)}` : arg)),
-      options: OPTIONS,
-      allowPositionals: true,
+      answer,
+      text,
+      ok = true,
+    } = await commandOf(name).run({
+      words,
+      options: options as Call['options'],
+      json,
+      environment,
+      terminal: terminalOf(process.stdout, process.stderr),
+      services,
     });
-    if (help || positionals.length < 2)
-      throw new WrongCall(positionals.length === 0 || help ? '' : 'a command has two words');
-    const actor = options.actor ?? environment['USER'] ?? 'operator';
-    return { words: positionals.map((word) => word.replace(/^\u2212/, '-')), options: { ...options, actor }, json };
-  } catch (error) {
-    if (error instanceof WrongCall) throw error;
-    throw new WrongCall(error instanceof Error ? error.message : String(error));
+    print(textOf({ answer, ...(text === undefined ? {} : { text }) }, json));
+    return ok ? 0 : 1;
+  } finally {
+    services.close();
   }
 }
 
-function explain(error: unknown): number {
+function textOf({ answer, text }: Outcome, json: boolean): string {
+  if (json && answer !== undefined) return JSON.stringify(answer);
+  return text ?? asText(answer);
+}
+
+function print(text: string): 0 {
+  console.log(text);
+  return 0;
+}
+
+function commandOf(name: string) {
+  const command = COMMANDS[name];
+  if (command === undefined) throw new Error(`no command ${name}`);
+  return command;
+}
+
+function versionOf(): string {
+  const { version } = JSON.parse(readFileSync(MANIFEST, 'utf8')) as { readonly version: string };
+  return `reelgate ${version}`;
+}
+
+function explain(error: unknown, name: string | undefined): number {
   if (error instanceof WrongCall) {
-    console.error(
-      `${error.message === '' ? '' : `${error.message}\n`}usage:\n${Object.entries(COMMANDS)
-        .map(([name, { usage }]) => `  reelgate ${name}${usage === '' ? '' : ` ${usage}`}`)
-        .join('\n')}\n  Every command takes --json.`,
-    );
+    const lines = error.message === '' ? [] : [error.message];
+    if (name === undefined && lines.length === 0) lines.push(overview(COMMANDS));
+    else lines.push(name === undefined ? 'reelgate --help lists the commands' : usageOf(name, commandOf(name)));
+    console.error(lines.join('\n'));
     return 2;
   }
   if (error instanceof Problem)

@@ -1,4 +1,4 @@
-import { WrongCall } from './command.ts';
+import { WrongCall } from '../command.ts';
 
 const NANOS = 1_000_000_000n;
 const AMOUNT = /^(-?)(\d{1,9})(?:\.(\d{1,9}))?$/;
@@ -13,7 +13,7 @@ export function formatNanos(nanos: bigint): string {
 /** A decimal with at most nine places as billionths. */
 export function parseNanos(text: string): bigint {
   const [, sign, whole, fraction = ''] = AMOUNT.exec(text) ?? [];
-  if (whole === undefined) throw new WrongCall(`${text} is no amount; write it like 5.25`);
+  if (whole === undefined) throw new WrongCall(`expected an amount such as 5.25, not ${text}`);
   const nanos = BigInt(whole) * NANOS + BigInt(fraction.padEnd(9, '0'));
   return sign === '-' ? -nanos : nanos;
 }

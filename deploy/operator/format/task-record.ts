@@ -9,7 +9,7 @@ import { formatNanos } from './amount.ts';
 import { isoTime } from './times.ts';
 
 const REFERENCE_SHOWN_MAX = 200;
-const KINDS: Readonly<Record<TaskKind, string>> = {
+export const KINDS: Readonly<Record<TaskKind, string>> = {
   [TaskKind.UNSPECIFIED]: '',
   [TaskKind.GENERATION]: 'generation',
   [TaskKind.REGENERATION]: 'regeneration',
@@ -44,13 +44,22 @@ export function shownTask(record: TaskRecord, money: GetHoldResponse | undefined
   };
 }
 
+/** The word of a state; empty where there is none. */
+export function stateName(state: TaskState | undefined): string {
+  return Object.keys(STATES).find((name) => STATES[name] === state) ?? '';
+}
+
+export function promptOf(order: Order | undefined): string {
+  return (order?.content ?? []).flatMap(({ item }) => (item.case === 'text' ? [item.value] : [])).join('\n');
+}
+
 function shownState(task: Task | undefined): object {
   if (task === undefined) return {};
   return {
     id: task.id,
     account: task.accountId,
     kind: KINDS[task.order?.kind ?? TaskKind.UNSPECIFIED],
-    state: Object.keys(STATES).find((name) => STATES[name] === task.state),
+    state: stateName(task.state) || undefined,
     model: task.order?.model,
     order: task.order === undefined ? {} : shownOrder(task.order),
     created_at: isoTime(task.createdAt),
@@ -76,11 +85,11 @@ function shownEvent({ at, type, detailJson }: TaskEvent): object {
   return { ...(JSON.parse(detailJson) as object), at: isoTime(at), type };
 }
 
-function shownOrder({ content, duration, resolution, ratio, sourceTaskId, aigcWatermark, callbackUrl }: Order): object {
-  const texts = content.flatMap(({ item }) => (item.case === 'text' ? [item.value] : []));
+function shownOrder(order: Order): object {
+  const { content, duration, resolution, ratio, sourceTaskId, aigcWatermark, callbackUrl } = order;
   const media = content.flatMap(({ item }) => (item.case === 'media' ? [item.value] : []));
   return {
-    prompt: texts.join('\n'),
+    prompt: promptOf(order),
     duration,
     resolution,
     ratio,

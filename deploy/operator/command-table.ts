@@ -1,0 +1,43 @@
+import type { Command } from './command.ts';
+import { accountCredit } from './commands/account-credit.ts';
+import { accountShow } from './commands/account-show.ts';
+import { attentionList } from './commands/attention-list.ts';
+import { attentionResolve } from './commands/attention-resolve.ts';
+import { channelList } from './commands/channel-list.ts';
+import { channelTest } from './commands/channel-test.ts';
+import { jobList } from './commands/job-list.ts';
+import { jobShow } from './commands/job-show.ts';
+import { ledgerRebuild } from './commands/ledger-rebuild.ts';
+import { ledgerVerify } from './commands/ledger-verify.ts';
+import { mediaVerify } from './commands/media-verify.ts';
+import { priceList } from './commands/price-list.ts';
+import { taskList } from './commands/task-list.ts';
+import { taskShow } from './commands/task-show.ts';
+import { tokenCreate } from './commands/token-create.ts';
+import { tokenList } from './commands/token-list.ts';
+import { tokenRevoke } from './commands/token-revoke.ts';
+import { usageShow } from './commands/usage-show.ts';
+import { completionOf } from './completion/completion.ts';
+
+/** Every command by its words, in the order of the help. A new one is a file in `commands/` and a row here. */
+export const COMMANDS: Readonly<Record<string, Command>> = {
+  'account show': accountShow,
+  'account credit': accountCredit,
+  'token create': tokenCreate,
+  'token list': tokenList,
+  'token revoke': tokenRevoke,
+  'task list': taskList,
+  'task show': taskShow,
+  'job list': jobList,
+  'job show': jobShow,
+  'attention list': attentionList,
+  'attention resolve': attentionResolve,
+  'ledger verify': ledgerVerify,
+  'ledger rebuild': ledgerRebuild,
+  'price list': priceList,
+  'usage show': usageShow,
+  'channel list': channelList,
+  'channel test': channelTest,
+  'media verify': mediaVerify,
+  completion: completionOf(() => COMMANDS),
+};

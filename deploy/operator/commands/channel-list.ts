@@ -1,0 +1,49 @@
+import type { ChannelStatus } from '@reelgate/proto/tasks/v1/operator_service';
+import { defineCommand, noWords } from '../command.ts';
+import { WIDE_OPTION, asTable } from '../format/table.ts';
+import type { Column } from '../format/table.ts';
+
+const COLUMNS: readonly Column<ChannelStatus>[] = [
+  { title: 'ID', of: ({ id }) => id },
+  { title: 'ADAPTER', of: ({ adapter }) => adapter },
+  { title: 'ENABLED', of: ({ enabled }) => (enabled ? 'yes' : 'no') },
+  { title: 'CIRCUIT', of: ({ circuit }) => circuit },
+  { title: 'IN FLIGHT', of: ({ inFlight, inFlightLimit }) => `${String(inFlight)}/${String(inFlightLimit)}` },
+  { title: 'PER MINUTE', of: ({ requestsPerMinute }) => String(requestsPerMinute), isWide: true },
+  { title: 'PRIORITY', of: ({ priority }) => String(priority), isWide: true },
+  { title: 'WEIGHT', of: ({ weight }) => String(weight), isWide: true },
+  { title: 'UPSTREAM ACCOUNT', of: ({ upstreamAccount }) => upstreamAccount, isWide: true },
+  { title: 'MODELS', of: ({ models }) => models.join(','), shrinks: true },
+  { title: 'ENDPOINTS', of: ({ endpoints }) => endpoints.join(','), isWide: true },
+];
+
+export const channelList = defineCommand({
+  summary: 'list the channels and how they are',
+  words: '',
+  options: { wide: WIDE_OPTION },
+  example: 'channel list',
+  run: async ({ services, words, options, terminal }) => {
+    noWords(words);
+    const { channels } = await services.tasks.listChannels({});
+    return {
+      answer: channels.map(shownChannel),
+      text: asTable(channels, COLUMNS, { terminal, isWide: options.wide }),
+    };
+  },
+});
+
+function shownChannel(channel: ChannelStatus): object {
+  return {
+    id: channel.id,
+    adapter: channel.adapter,
+    upstream_account: channel.upstreamAccount,
+    enabled: channel.enabled,
+    circuit: channel.circuit,
+    in_flight: channel.inFlight,
+    limits: { in_flight: channel.inFlightLimit, requests_per_minute: channel.requestsPerMinute },
+    priority: channel.priority,
+    weight: channel.weight,
+    models: channel.models,
+    endpoints: channel.endpoints,
+  };
+}

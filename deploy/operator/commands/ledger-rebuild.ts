@@ -1,0 +1,16 @@
+import { defineCommand, noWords } from '../command.ts';
+import { LEDGER_TIMEOUT_MS, whileShowing } from '../while-showing.ts';
+
+export const ledgerRebuild = defineCommand({
+  summary: 'compute the cached sums of accounts and tokens again, and say which were wrong',
+  words: '',
+  options: {},
+  example: 'ledger rebuild',
+  run: async ({ services, words, terminal }) => {
+    noWords(words);
+    const { accountIds, tokenIds } = await whileShowing(terminal, 'computing balances from the ledger', () =>
+      services.accounts.rebuildBalances({}, { timeoutMs: LEDGER_TIMEOUT_MS }),
+    );
+    return { answer: { accounts: accountIds, tokens: tokenIds } };
+  },
+});

@@ -1,0 +1,62 @@
+import type { BlobFault } from '@reelgate/proto/media/v1/operator_service';
+import { defineCommand, noWords } from '../command.ts';
+import { asBytes } from '../format/bytes.ts';
+
+/** Of one page: half a gigabyte and the rest of the blob that passes it, from a bucket that may be slow. */
+const PAGE_TIMEOUT_MS = 600_000;
+/** Beyond this many faults one more teaches nothing: the store is gone, or it is another store. */
+const FAULTS_MAX = 1000;
+
+export const mediaVerify = defineCommand({
+  summary: 'compare every stored blob with the books; exit code 1 where one is wrong',
+  words: '',
+  options: {
+    quick: { means: 'compare sizes alone, and read no content' },
+    after: { value: 'NEXT', means: 'go on where an earlier run ended' },
+  },
+  example: 'media verify --quick',
+  run: async ({ services, words, options, terminal }) => {
+    noWords(words);
+    const found = { checked: 0, bytes: 0, faults: [] as BlobFault[] };
+    let next = options.after ?? '';
+    do {
+      terminal.progress(progressOf(found, next));
+      const page = await services.media.verifyBlobs(
+        { after: next, sizesOnly: options.quick === true },
+        { timeoutMs: PAGE_TIMEOUT_MS },
+      );
+      found.checked += page.checked;
+      found.bytes += Number(page.bytes);
+      found.faults.push(...page.faults);
+      next = page.next;
+    } while (next !== '' && found.faults.length < FAULTS_MAX);
+    terminal.clear();
+    const ok = found.faults.length === 0;
+    return {
+      ok,
+      answer: {
+        ok,
+        checked: found.checked,
+        bytes: found.bytes,
+        faults: found.faults.map(shown),
+        ...(next === '' ? {} : { next }),
+      },
+    };
+  },
+});
+
+interface Found {
+  readonly checked: number;
+  readonly bytes: number;
+  readonly faults: readonly unknown[];
+}
+
+/** An operator who stops the command can go on from `next`. */
+function progressOf({ checked, bytes, faults }: Found, next: string): string {
+  const counts = `${String(checked)} blobs checked  ${asBytes(bytes)}  ${String(faults.length)} wrong`;
+  return next === '' ? counts : `${counts}  --after ${next}`;
+}
+
+function shown({ sha256, fault, bytes, foundBytes, objects, taskIds }: BlobFault) {
+  return { fault, sha256, bytes: Number(bytes), found_bytes: Number(foundBytes), objects, tasks: taskIds };
+}

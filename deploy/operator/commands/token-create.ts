@@ -1,0 +1,48 @@
+import { WrongCall, defineCommand, noWords } from '../command.ts';
+import { parseNanos } from '../format/amount.ts';
+import { fromNow } from '../format/times.ts';
+
+export const tokenCreate = defineCommand({
+  summary: 'make a token and show its key, this once',
+  words: '',
+  options: {
+    account: { value: 'ID', means: 'the account that pays', needed: true },
+    models: { value: 'A,B', means: 'the models that it may use; "*" is every model', needed: true },
+    name: { value: 'TEXT', means: 'what people call it' },
+    limit: { value: 'AMOUNT', means: 'how much it may spend in all' },
+    expires: { value: 'DURATION', means: 'when it ends, counted from now, such as 30d' },
+    'creates-per-minute': { value: 'N', means: 'a rate limit of its own for creates' },
+    'reads-per-minute': { value: 'N', means: 'a rate limit of its own for reads' },
+    'calls-per-minute': { value: 'N', means: 'a rate limit of its own for synchronous calls' },
+    'in-flight': { value: 'N', means: 'how many unfinished tasks it may have' },
+  },
+  example: 'token create --account demo --models "*" --limit 5.00 --expires 30d',
+  run: async ({ services, words, options }) => {
+    noWords(words);
+    const { account = '', models = '', limit, expires, name = '' } = options;
+    const made = await services.accounts.createToken({
+      accountId: account,
+      name,
+      models: models
+        .split(',')
+        .map((model) => model.trim())
+        .filter((model) => model !== ''),
+      ...(limit === undefined ? {} : { limitNanos: parseNanos(limit) }),
+      ...(expires === undefined ? {} : { expiresAt: fromNow(expires) }),
+      limits: {
+        createsPerMinute: ownLimit('creates-per-minute', options['creates-per-minute']),
+        readsPerMinute: ownLimit('reads-per-minute', options['reads-per-minute']),
+        callsPerMinute: ownLimit('calls-per-minute', options['calls-per-minute']),
+        inFlight: ownLimit('in-flight', options['in-flight']),
+      },
+    });
+    return { answer: { token_id: made.token?.id, key: made.key } };
+  },
+});
+
+/** Zero stands for the configured limit. */
+function ownLimit(name: string, text: string | undefined): number {
+  if (text === undefined) return 0;
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new WrongCall(`--${name} takes a whole number such as 600, not ${text}`);
+  return Number(text);
+}

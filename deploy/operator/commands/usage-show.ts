@@ -1,0 +1,70 @@
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { systemClock } from '@reelgate/platform/clock';
+import { UsageGroup } from '@reelgate/proto/billing/v1/usage_service';
+import type { Usage } from '@reelgate/proto/billing/v1/usage_service';
+import { WrongCall, defineCommand, oneId } from '../command.ts';
+import { formatNanos } from '../format/amount.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const DAYS_DEFAULT = 30;
+const GROUPS: Readonly<Partial<Record<string, UsageGroup>>> = {
+  model: UsageGroup.MODEL,
+  day: UsageGroup.DAY,
+  token: UsageGroup.TOKEN,
+};
+
+export const usageShow = defineCommand({
+  summary: 'show what an account was charged',
+  words: 'ACCOUNT',
+  options: {
+    from: { value: 'DAY', means: `the first day; default: ${String(DAYS_DEFAULT)} days before the last` },
+    to: { value: 'DAY', means: 'the last day, which counts; default: today' },
+    by: { value: 'GROUP', means: 'what a line is for; default: day', choices: Object.keys(GROUPS) },
+  },
+  example: 'usage show demo --from 2026-11-01 --to 2026-11-30 --by model',
+  run: async ({ services, words, options }) => {
+    const accountId = oneId(words, 'account');
+    const { from, to, by = 'day' } = options;
+    const end = to === undefined ? today() + DAY_MS : day(to) + DAY_MS;
+    const begin = from === undefined ? end - DAYS_DEFAULT * DAY_MS : day(from);
+    const { groups, total, currency } = await services.usage.getUsage({
+      accountId,
+      from: timestampFromMs(begin),
+      to: timestampFromMs(end),
+      groupBy: GROUPS[by] ?? UsageGroup.DAY,
+    });
+    return {
+      answer: {
+        account: accountId,
+        currency,
+        data: groups.map((sum) => ({ [by]: sum.key, ...(sum.name === '' ? {} : { name: sum.name }), ...shown(sum) })),
+        total: total === undefined ? {} : shown(total),
+      },
+    };
+  },
+});
+
+function shown({ amountNanos, requests, seconds, inputTokens, outputTokens, images, characters }: Usage): object {
+  return {
+    amount: formatNanos(amountNanos),
+    requests: Number(requests),
+    seconds: Number(seconds),
+    input_tokens: Number(inputTokens),
+    output_tokens: Number(outputTokens),
+    images: Number(images),
+    characters: Number(characters),
+  };
+}
+
+function today(): number {
+  const now = systemClock.now();
+  return now - (now % DAY_MS);
+}
+
+/** The midnight at which a day begins, UTC. */
+function day(text: string): number {
+  const ms = Date.parse(`${text}T00:00:00Z`);
+  if (Number.isNaN(ms) || new Date(ms).toISOString().slice(0, text.length) !== text)
+    throw new WrongCall(`expected a day such as 2026-11-30, not ${text}`);
+  return ms;
+}

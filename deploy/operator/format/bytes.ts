@@ -1,0 +1,9 @@
+const KIB = 1024;
+const UNITS = ['KiB', 'MiB', 'GiB', 'TiB'] as const;
+
+/** `812 B`, `1.4 MiB`. */
+export function asBytes(bytes: number): string {
+  if (bytes < KIB) return `${String(bytes)} B`;
+  const power = Math.min(Math.floor(Math.log(bytes) / Math.log(KIB)), UNITS.length);
+  return `${(bytes / KIB ** power).toFixed(1)} ${UNITS[power - 1] ?? ''}`;
+}

@@ -1,0 +1,66 @@
+import type { Terminal } from '../terminal.ts';
+
+export const WIDE_OPTION = { means: 'all columns, and no text is cut' } as const;
+
+export interface Column<R> {
+  readonly title: string;
+  of(row: R): string;
+  /** Only a wide table has it. */
+  readonly isWide?: true;
+  /** Gives up width where the terminal is too narrow. */
+  readonly shrinks?: true;
+}
+
+const GAP = '  ';
+const SHRUNK_MIN = 8;
+const ELLIPSIS = '…';
+
+/** Rows under titles. On a terminal a line is never longer than the terminal, but for a wide table. */
+export function asTable<R>(
+  rows: readonly R[],
+  columns: readonly Column<R>[],
+  { terminal, isWide = false }: { readonly terminal: Pick<Terminal, 'columns'>; readonly isWide?: boolean | undefined },
+): string {
+  if (rows.length === 0) return 'none';
+  const shown = columns.filter((column) => isWide || column.isWide !== true);
+  const cells = [shown.map(({ title }) => title), ...rows.map((row) => shown.map((column) => oneLine(column.of(row))))];
+  const natural = shown.map((_, at) => Math.max(...cells.map((row) => lengthOf(row[at] ?? ''))));
+  const widths = isWide || terminal.columns === undefined ? natural : fitted(shown, natural, terminal.columns);
+  return cells
+    .map((row) =>
+      row
+        .map((text, at) => cut(text, widths[at] ?? 0))
+        .join(GAP)
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+/** Takes the missing width from the columns that shrink, the widest first. */
+function fitted(columns: readonly Column<never>[], natural: readonly number[], available: number): number[] {
+  const widths = [...natural];
+  let over = widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length) - available;
+  while (over > 0) {
+    const widest = Math.max(...widths.filter((width, at) => columns[at]?.shrinks === true && width > SHRUNK_MIN));
+    const at = widths.findIndex((width, index) => columns[index]?.shrinks === true && width === widest);
+    if (at === -1) break;
+    widths[at] = widest - 1;
+    over -= 1;
+  }
+  return widths;
+}
+
+function cut(text: string, width: number): string {
+  const letters = [...text];
+  const kept = letters.length <= width ? text : letters.slice(0, width - 1).join('') + ELLIPSIS;
+  return kept + ' '.repeat(Math.max(0, width - lengthOf(kept)));
+}
+
+/** Text of a client may hold line ends and control characters, which would break the table or drive the terminal. */
+function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ');
+}
+
+function lengthOf(text: string): number {
+  return [...text].length;
+}

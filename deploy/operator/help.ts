@@ -1,0 +1,75 @@
+import type { Command, OptionSpec } from './command.ts';
+
+const PROGRAM = 'reelgate';
+const EXAMPLE = 'reelgate task list --state failed';
+/** Options of every command. */
+export const COMMON_OPTIONS = {
+  json: { means: 'print one JSON document' },
+  help: { means: 'print this page', short: 'h' },
+} as const satisfies Readonly<Record<string, OptionSpec>>;
+
+type Table = Readonly<Record<string, Command>>;
+
+/** All commands, one line each. */
+export function overview(commands: Table): string {
+  const calls = Object.entries(commands).map(([name, { words, summary }]) => [joined(name, words), summary] as const);
+  return [
+    `${PROGRAM}: the command line of Reelgate, an asynchronous video generation gateway`,
+    '',
+    'Commands:',
+    ...aligned(calls),
+    '',
+    'Every command takes --json and --help. Exit code 0: done. 1: refused, or not in order. 2: called wrongly.',
+    'REELGATE_CONFIG names the configuration; default: deploy/local/reelgate.yaml.',
+    '',
+    'Example:',
+    `  ${EXAMPLE}`,
+    `  ${PROGRAM} COMMAND --help`,
+  ].join('\n');
+}
+
+/** One command with its options and an example. */
+export function pageOf(name: string, { words, summary, options, choices, example }: Command): string {
+  const all: [string, OptionSpec][] = [...Object.entries<OptionSpec>(options), ...Object.entries(COMMON_OPTIONS)];
+  return [
+    usageOf(name, { words, options }),
+    '',
+    `  ${summary}`,
+    ...(choices === undefined ? [] : [`  ${words}: ${choices.join(', ')}`]),
+    '',
+    'Options:',
+    ...aligned(all.map(([option, spec]) => [spelled(option, spec), meaningOf(spec)])),
+    '',
+    'Example:',
+    `  ${PROGRAM} ${example}`,
+  ].join('\n');
+}
+
+/** `usage: reelgate account credit ID AMOUNT --reason TEXT [options]`. */
+export function usageOf(name: string, { words, options }: Pick<Command, 'words' | 'options'>): string {
+  const all = Object.entries<OptionSpec>(options);
+  const needed = all.flatMap(([option, spec]) => (spec.needed === true ? [`--${option} ${spec.value ?? ''}`] : []));
+  const rest = needed.length < all.length ? ['[options]'] : [];
+  return ['usage:', PROGRAM, joined(name, words), ...needed, ...rest].join(' ');
+}
+
+function meaningOf({ means, needed, choices }: OptionSpec): string {
+  return [
+    means,
+    ...(choices === undefined ? [] : [`one of ${choices.join(', ')}`]),
+    ...(needed ? ['required'] : []),
+  ].join('; ');
+}
+
+function spelled(name: string, { value, short }: OptionSpec): string {
+  return [short === undefined ? '   ' : `-${short},`, `--${name}`, ...(value === undefined ? [] : [value])].join(' ');
+}
+
+function joined(name: string, words: string): string {
+  return words === '' ? name : `${name} ${words}`;
+}
+
+function aligned(lines: readonly (readonly [string, string])[]): string[] {
+  const width = Math.max(...lines.map(([left]) => left.length));
+  return lines.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);
+}
