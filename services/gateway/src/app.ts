@@ -11,7 +11,7 @@ import type { UsageService } from '@reelgate/proto/billing/v1/usage_service';
 import type { JobService } from '@reelgate/proto/tasks/v1/job_service';
 import { billingAuthenticate } from './clients/billing-client.ts';
 import type { MediaPort } from './clients/media-port.ts';
-import { billingCallCharges } from './clients/calls-client.ts';
+import { callsClient } from './clients/calls-client.ts';
 import type { BillingCalls } from './clients/calls-client.ts';
 import { jobsClient } from './clients/jobs-client.ts';
 import { signedLinks } from './clients/signed-links.ts';
@@ -40,6 +40,8 @@ import { runJob } from './jobs/run-job.ts';
 import { cachedPrincipals } from './operations/principals.ts';
 import { cachedTaskReader } from './operations/read-task.ts';
 import { openTaskChanges } from './operations/task-changes.ts';
+import { batchedCharges } from './relay/charges/batched-charges.ts';
+import { rememberedPriceKeys } from './relay/charges/price-keys.ts';
 import { openRealtime } from './relay/realtime/realtime.ts';
 import type { Realtime } from './relay/realtime/realtime.ts';
 import { openRelay } from './relay/relay.ts';
@@ -180,15 +182,25 @@ function startRelay(
 ): RelayParts {
   const channels = openRelayChannels(catalogue.relay, { clock, chance: chanceFrom(random) });
   lifecycle.add('relay channels', () => channels.close());
-  const charges = billingCallCharges({ billing: calls, clock, log });
+  const charges = batchedCharges({ requests: callsClient(calls), clock, log });
+  const priceKeys = rememberedPriceKeys();
   lifecycle.add('settlements', () => charges.stop());
   const watch = startCallWatch(clock, log);
   lifecycle.add('watch of relayed calls', () => watch.stop());
-  const realtime = openRealtime({ clock, newId, log, metrics, channels, charges, settings });
+  const realtime = openRealtime({ clock, newId, log, metrics, channels, charges, priceKeys, settings });
   return {
     channels,
     realtime,
-    relay: openRelay({ channels, charges, watch, clock, newId, log, meter: relayMeter(metrics, clock, channels) }),
+    relay: openRelay({
+      channels,
+      charges,
+      priceKeys,
+      watch,
+      clock,
+      newId,
+      log,
+      meter: relayMeter(metrics, clock, channels),
+    }),
   };
 }
 

@@ -16,8 +16,6 @@ export interface FakeCalls {
   readonly batches: number[];
   /** Calls that are held and not settled yet. */
   readonly open: Set<string>;
-  /** Whether it tells of every call, as a billing of before the answers with refusals alone does. */
-  isOld: boolean;
   /** Why every call is refused, while it is set. */
   refusal: Problem | undefined;
   /** Thrown by that many settlements to come. */
@@ -30,29 +28,20 @@ export function fakeCalls(): FakeCalls {
     settled: [],
     batches: [],
     open: new Set(),
-    isOld: false,
     refusal: undefined,
     settleFaults: 0,
   };
   const client = directClient(
     CallService,
     bind(CallService, {
-      placeCalls: async ({ calls, refusalsOnly }) => {
+      placeCalls: async ({ calls }) => {
         fake.batches.push(calls.length);
         fake.placed.push(...calls);
         const { refusal } = fake;
-        if (refusal === undefined) for (const { callId } of calls) fake.open.add(callId);
-        if (refusalsOnly && !fake.isOld)
-          return refusal === undefined
-            ? { held: calls.length }
-            : { refused: calls.map(({ callId }) => ({ callId, refusal: toWireProblem(refusal) })) };
-        return {
-          placed: calls.map(() =>
-            refusal === undefined
-              ? ({ result: { case: 'held', value: { amountNanos: 1n } } } as const)
-              : ({ result: { case: 'refusal', value: toWireProblem(refusal) } } as const),
-          ),
-        };
+        if (refusal !== undefined)
+          return { refused: calls.map(({ callId }) => ({ callId, refusal: toWireProblem(refusal) })) };
+        for (const { callId } of calls) fake.open.add(callId);
+        return { held: calls.length };
       },
       settleCalls: async ({ ends }) => {
         if (fake.settleFaults > 0) {

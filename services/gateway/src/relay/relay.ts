@@ -12,7 +12,7 @@ import { logAttempt } from './attempts/log-attempt.ts';
 import type { Usage } from './protocols/protocol.ts';
 import type { RelayChannel, RelayChannels } from './channels/relay-channels.ts';
 import type { RelayMeter } from './relay-metrics.ts';
-import { priceKeysOf } from './charges/price-keys.ts';
+import type { PriceKeys } from './charges/price-keys.ts';
 import { showError } from './answers/show-error.ts';
 import { tryChannels } from './attempts/try-channels.ts';
 import type { Tried } from './attempts/try-channels.ts';
@@ -62,6 +62,7 @@ export interface Relay {
 export interface RelayDeps {
   readonly channels: RelayChannels;
   readonly charges: CallCharges;
+  readonly priceKeys: PriceKeys;
   readonly watch: CallWatch;
   readonly meter: RelayMeter;
   readonly clock: Clock;
@@ -152,7 +153,7 @@ function served(
 
 /** Holds the money of a call under the contract of its model at this endpoint, or else of its model; gives its id. */
 async function placed(
-  { charges, newId, clock }: RelayDeps,
+  { charges, priceKeys, newId, clock }: RelayDeps,
   { endpoint, content, model, principal }: FrozenCall,
   channels: readonly RelayChannel[],
   kept?: Pick<KeptCall, 'callId' | 'lapsesAt'>,
@@ -166,8 +167,8 @@ async function placed(
     callId,
     accountId: principal.accountId,
     tokenId: principal.tokenId,
-    priceKeys: priceKeysOf(endpoint.name, model),
-    bound: endpoint.protocol.bound(content),
+    priceKeys: priceKeys(endpoint.name, model),
+    facts: endpoint.protocol.priceFacts(content),
     lapsesAt: kept?.lapsesAt ?? clock.now() + longest * channels.length + ANSWER_MS_MAX,
   });
   return callId;

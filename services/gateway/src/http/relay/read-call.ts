@@ -3,7 +3,7 @@ import type { RelayEndpoint } from '../../relay/endpoints.ts';
 import { boundaryOf, fieldsOf, formPartsOf } from '../../relay/requests/form-parts.ts';
 import type { FormPart } from '../../relay/requests/form-parts.ts';
 import type { FrozenCall } from '../../relay/requests/relay-call.ts';
-import { headersOn } from '../../relay/requests/passed-headers.ts';
+import { forwardedHeaders } from '../../relay/requests/request-headers.ts';
 import type { JsonObject } from '../../relay/protocols/protocol.ts';
 import type { Exchange } from '../exchange.ts';
 import { principalOf } from '../exchange.ts';
@@ -41,7 +41,7 @@ export async function readCall(
     body,
     contentType: req.headers['content-type'],
     search: searchOf(exchange.search),
-    headers: headersOn(req.rawHeaders, req.headers.connection),
+    headers: forwardedHeaders(req.rawHeaders, req.headers.connection),
     requestId: exchange.state.requestId,
     principal: principalOf(exchange),
   });

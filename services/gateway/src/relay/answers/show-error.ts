@@ -3,8 +3,6 @@ import type { ProblemKind } from '@reelgate/platform/problem';
 import type { CallSink } from './call-sink.ts';
 import type { ErrorAnswer } from '../attempts/forward-call.ts';
 import type { FrozenCall } from '../requests/relay-call.ts';
-import { identitiesOf } from '../channels/model-identities.ts';
-import { headersBack } from '../requests/passed-headers.ts';
 import type { RelayChannel } from '../channels/relay-channels.ts';
 import { scrubError } from './scrub-error.ts';
 
@@ -26,11 +24,11 @@ export function showError(
   channel: RelayChannel,
   { status, headers, body }: ErrorAnswer,
 ): void {
-  const { inErrors, inHeaders } = identitiesOf(channel, call.model);
-  const scrubbed = scrubError(body, inErrors);
+  const identities = channel.identitiesOf(call.model);
+  const scrubbed = scrubError(body, identities.inErrors);
   if (scrubbed === undefined) throw inOurWords(status);
   sink.begin(status, {
-    ...headersBack(headers, inHeaders),
+    ...identities.headersBack(headers),
     'content-type': 'application/json',
     'content-length': String(scrubbed.length),
   });

@@ -9,9 +9,7 @@ import { passedAnswer } from '../answers/passed-answer.ts';
 import { unpacking } from '../answers/unpacking.ts';
 import type { CallSink } from '../answers/call-sink.ts';
 import type { FrozenCall } from '../requests/relay-call.ts';
-import { headersBack } from '../requests/passed-headers.ts';
 import type { RelayChannel } from '../channels/relay-channels.ts';
-import { identitiesOf } from '../channels/model-identities.ts';
 import { upstreamRequest } from '../requests/upstream-request.ts';
 import type { CallWatch, WatchedCall } from './watch-calls.ts';
 
@@ -114,7 +112,7 @@ function attempt(options: ForwardOptions, finish: (end: AttemptEnd) => void): Di
         end({ kind: 'error', answer: error.answer() });
         return;
       }
-      body?.end(headersBack(trailers, identitiesOf(channel, call.model).inHeaders));
+      body?.end(channel.identitiesOf(call.model).headersBack(trailers));
       end({ kind: 'answered', status, how: 'whole', progress: body?.progress() ?? NOTHING });
     },
     onResponseError: (_controller, reason) => {
@@ -212,18 +210,18 @@ function contextOf(
   headers: IncomingHttpHeaders,
   pause: () => void,
 ): AnswerContext {
-  const { inHeaders, inErrors, hider, upstreamModel } = identitiesOf(channel, call.model);
+  const identities = channel.identitiesOf(call.model);
   const length = headers['content-length'];
   return {
     call,
     sink,
     status,
     pause,
-    headers: headersBack(headers, inHeaders),
+    headers: identities.headersBack(headers),
     contentLength: typeof length === 'string' ? length : undefined,
-    hider,
-    hides: call.model !== upstreamModel,
-    identities: inErrors,
+    hider: identities.hider,
+    hides: call.model !== identities.upstreamModel,
+    identities: identities.inErrors,
   };
 }
 

@@ -5,6 +5,8 @@ import type { Clock } from '@reelgate/platform/clock';
 import { newRate } from '@reelgate/platform/limits/rate-limiter';
 import type { Rate } from '@reelgate/platform/limits/rate-limiter';
 import type { RelayAuth, RelayChannelSettings } from './channel-config.ts';
+import { rememberedIdentities } from './model-identities.ts';
+import type { IdentitiesOf } from './model-identities.ts';
 import { upstreamPath } from './upstream-path.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -19,7 +21,9 @@ export interface RelayChannel {
   readonly rate: Rate;
   /** The credential as a header. */
   readonly credential: { readonly name: string; readonly value: string };
-  /** Where a path of ours is at the upstream. */
+  /** What would name its upstream in an answer, by the public id of the model. */
+  readonly identitiesOf: IdentitiesOf;
+  /** The upstream's path for one of the gateway's paths. */
   pathOf(path: string): string;
   /** Calls that run; whoever makes one counts it. */
   inFlight: number;
@@ -92,6 +96,7 @@ function newChannel(settings: RelayChannelSettings, clock: Clock): RelayChannel 
     rate: newRate(clock, settings.requestsPerMinute),
     credential: CREDENTIALS[settings.auth](settings.apiKey.reveal()),
     pathOf: upstreamPath(pathname),
+    identitiesOf: rememberedIdentities(settings),
     pool: new Pool(origin, {
       allowH2: false,
       connectTimeout: CONNECT_TIMEOUT_MS,

@@ -1,86 +1,86 @@
 import { expect, test } from '@jest/globals';
-import { gatherer, turns } from './batcher.ts';
+import { eventLoopTicks, newBatcher } from './batcher.ts';
 
-/** Sends that a test ends when it likes. */
-function scripted({ batchMax = 500, atOnce = 2, count = 1 } = {}) {
+/** Each batch ends when the test says so. */
+function scripted({ batchMax = 500, concurrency = 2, ticks = 1 } = {}) {
   const batches: { readonly batch: readonly number[]; readonly end: PromiseWithResolvers<readonly number[]> }[] = [];
-  const { take, leave } = gatherer<number, number>({
+  const { add, flush } = newBatcher<number, number>({
     batchMax,
-    atOnce,
-    gathered: () => turns(count),
+    concurrency,
+    fill: () => eventLoopTicks(ticks),
     send: (batch) => {
       const end = Promise.withResolvers<readonly number[]>();
       batches.push({ batch, end });
       return end.promise;
     },
   });
-  return { batches, take, leave };
+  return { batches, add, flush };
 }
-const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+const tick = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
-test('what comes in one turn leaves in one batch, and each gets its own answer', async () => {
-  const { batches, take } = scripted();
-  const answers = Promise.all([take(1), take(2), take(3)]);
-  await turn();
+test('items of one tick are one batch, and each item gets its own answer', async () => {
+  const { batches, add } = scripted();
+  const answers = Promise.all([add(1), add(2), add(3)]);
+  await tick();
   batches[0]?.end.resolve([10, 20, 30]);
 
   expect(batches.map(({ batch }) => batch)).toEqual([[1, 2, 3]]);
   expect(await answers).toEqual([10, 20, 30]);
 });
 
-test('while as many batches run as may, the others gather', async () => {
-  const { batches, take } = scripted();
+test('at the concurrency limit, items wait for the next batch', async () => {
+  const { batches, add } = scripted();
   const answers: Promise<number>[] = [];
   for (const item of [1, 2, 3, 4]) {
-    answers.push(take(item));
-    await turn();
+    answers.push(add(item));
+    await tick();
   }
   expect(batches.map(({ batch }) => batch)).toEqual([[1], [2]]);
   batches[0]?.end.resolve([10]);
   await answers[0];
-  await turn();
+  await tick();
 
   expect(batches.map(({ batch }) => batch)).toEqual([[1], [2], [3, 4]]);
 });
 
-test('where nobody waits, a batch gathers for a few turns', async () => {
-  const { batches, take } = scripted({ count: 3 });
+test('a batch fills for as many ticks as it is given', async () => {
+  const { batches, add } = scripted({ ticks: 3 });
   for (const item of [1, 2, 3]) {
-    void take(item);
+    void add(item);
     expect(batches).toEqual([]);
-    await turn();
+    await tick();
   }
-  await turn();
+  await tick();
 
   expect(batches.map(({ batch }) => batch)).toEqual([[1, 2, 3]]);
 });
 
-test('nobody who waits in a hurry waits for company', () => {
-  const { batches, take, leave } = scripted({ count: 60 });
-  void take(1);
-  leave();
+test('a flush sends the items that wait at once', () => {
+  const { batches, add, flush } = scripted({ ticks: 60 });
+  void add(1);
+  flush();
 
   expect(batches.map(({ batch }) => batch)).toEqual([[1]]);
 });
 
-test('a batch has no more than it may', async () => {
-  const { batches, take } = scripted({ batchMax: 2, atOnce: 9 });
-  for (const item of [1, 2, 3]) void take(item);
-  await turn();
+test('a batch has at most batchMax items', async () => {
+  const { batches, add } = scripted({ batchMax: 2, concurrency: 9 });
+  for (const item of [1, 2, 3]) void add(item);
+  await tick();
 
   expect(batches.map(({ batch }) => batch)).toEqual([[1, 2], [3]]);
 });
 
-test('a batch that fails, or is answered short, fails those who waited for it and nobody else', async () => {
-  const { batches, take } = scripted();
-  const first = [take(1), take(2)];
-  await turn();
-  const second = take(3);
-  await turn();
+test('a batch that fails, or has too few answers, fails its own items and no others', async () => {
+  const { batches, add } = scripted();
+  const first = [add(1), add(2)];
+  await tick();
+  const second = add(3);
+  await tick();
   batches[0]?.end.resolve([10]);
   batches[1]?.end.reject(new Error('down'));
 
   expect(await first[0]).toBe(10);
-  await expect(first[1]).rejects.toThrow('too few');
+  await expect(first[1]).rejects.toThrow('fewer answers');
   await expect(second).rejects.toThrow('down');
 });

@@ -1,11 +1,11 @@
-export interface GathererOptions<In, Out> {
-  /** In one batch at the most. */
+export interface BatcherOptions<In, Out> {
+  /** The most items in one batch. */
   readonly batchMax: number;
-  /** Batches that run at one time. */
-  readonly atOnce: number;
-  /** Resolves when a batch that begins to gather now is to leave. */
-  readonly gathered: () => Promise<unknown>;
-  /** Sends a batch; one answer for each, in their order. */
+  /** The most batches that are sent at the same time. */
+  readonly concurrency: number;
+  /** Resolves when a batch that starts to fill now is to be sent. */
+  readonly fill: () => Promise<unknown>;
+  /** Sends a batch. The answers are in the order of the items, one for each. */
   readonly send: (batch: readonly In[]) => Promise<readonly Out[]>;
 }
 
@@ -15,25 +15,26 @@ interface Waiting<In, Out> {
   readonly reject: (error: unknown) => void;
 }
 
-export interface Gatherer<In, Out> {
-  take(item: In): Promise<Out>;
-  /** Whatever waits leaves now, as far as batches may run. */
-  leave(): void;
+export interface Batcher<In, Out> {
+  /** Sends an item with its batch; resolves to the answer for this item. */
+  add(item: In): Promise<Out>;
+  /** Sends the items that wait, as far as the concurrency allows. */
+  flush(): void;
 }
 
-/** Turns of the event loop: a few are nothing to an idle program, and many calls to a busy one. */
-export async function turns(count: number): Promise<void> {
+/** A few ticks of the event loop take microseconds in an idle program; a busy one collects many calls meanwhile. */
+export async function eventLoopTicks(count: number): Promise<void> {
   for (let left = count; left > 0; left -= 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
 /**
- * Gathers what comes at the same moment into batches. A batch leaves when it has gathered for its time or is full; while as many batches
- * run as may, the others gather, and leave together once one has ended.
+ * Sends items that arrive at the same moment as one batch. A batch is sent when its fill time is over or it is full. At the
+ * concurrency limit, items wait, and are sent together when a batch has ended.
  */
-export function gatherer<In, Out>({ batchMax, atOnce, gathered, send }: GathererOptions<In, Out>): Gatherer<In, Out> {
+export function newBatcher<In, Out>({ batchMax, concurrency, fill, send }: BatcherOptions<In, Out>): Batcher<In, Out> {
   let waiting: Waiting<In, Out>[] = [];
   let running = 0;
-  let isDue = false;
+  let isFilling = false;
 
   const run = async (batch: readonly Waiting<In, Out>[]): Promise<void> => {
     running += 1;
@@ -41,38 +42,38 @@ export function gatherer<In, Out>({ batchMax, atOnce, gathered, send }: Gatherer
       const answers = await send(batch.map(({ item }) => item));
       for (const [index, { resolve, reject }] of batch.entries()) {
         const answer = answers[index];
-        if (answer === undefined) reject(new Error('a batch was answered with too few answers'));
+        if (answer === undefined) reject(new Error('a batch has fewer answers than items'));
         else resolve(answer);
       }
     } catch (error) {
       for (const { reject } of batch) reject(error);
     } finally {
       running -= 1;
-      if (waiting.length > 0) leaveInTime();
+      if (waiting.length > 0) flushWhenFilled();
     }
   };
-  const leave = (): void => {
-    while (waiting.length > 0 && running < atOnce) {
+  const flush = (): void => {
+    while (waiting.length > 0 && running < concurrency) {
       const batch = waiting.slice(0, batchMax);
       waiting = waiting.slice(batchMax);
       void run(batch);
     }
   };
-  const leaveInTime = (): void => {
-    if (isDue) return;
-    isDue = true;
-    void gathered().then(() => {
-      isDue = false;
-      leave();
+  const flushWhenFilled = (): void => {
+    if (isFilling) return;
+    isFilling = true;
+    void fill().then(() => {
+      isFilling = false;
+      flush();
     });
   };
   return {
-    take: (item) =>
+    add: (item) =>
       new Promise((resolve, reject) => {
         waiting.push({ item, resolve, reject });
-        if (waiting.length >= batchMax) leave();
-        else if (running < atOnce) leaveInTime();
+        if (waiting.length >= batchMax) flush();
+        else if (running < concurrency) flushWhenFilled();
       }),
-    leave,
+    flush,
   };
 }

@@ -22,7 +22,7 @@ function chargeForWhole({ endpoint: { protocol }, content }: FrozenCall, { usage
 }
 
 function chargeForPart({ endpoint: { protocol }, content }: FrozenCall, progress: Progress | undefined): Charge {
-  const bound = protocol.bound(content);
+  const bound = protocol.priceFacts(content);
   if (bound.inputTokens === undefined) {
     const whole = protocol.usageOfWhole?.(content);
     return whole === undefined ? HOLD : { basis: 'estimate', usage: whole };

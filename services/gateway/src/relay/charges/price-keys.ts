@@ -1,14 +1,22 @@
-/** Of each endpoint; the models that are served are far fewer. */
+/** The most models of one endpoint that are remembered; fewer are served. */
 const MODELS_MAX = 1000;
-/** By the endpoint's name, then by the model. */
-const known = new Map<string, Map<string, readonly string[]>>();
 
-/** The keys that a call's price may stand under, the most particular first. RequestHead for each call, so the texts are the same ones each time. */
+/** The keys under which the price of a call can be configured, the most specific first. */
 export function priceKeysOf(endpoint: string, model: string): readonly string[] {
-  let byModel = known.get(endpoint);
-  if (byModel === undefined || byModel.size >= MODELS_MAX)
-    known.set(endpoint, (byModel = new Map<string, readonly string[]>()));
-  let keys = byModel.get(model);
-  if (keys === undefined) byModel.set(model, (keys = [`${model}__${endpoint.replaceAll('.', '_')}`, model]));
-  return keys;
+  return [`${model}__${endpoint.replaceAll('.', '_')}`, model];
+}
+
+export type PriceKeys = typeof priceKeysOf;
+
+/** The same keys, remembered: every call needs them. */
+export function rememberedPriceKeys(): PriceKeys {
+  const known = new Map<string, Map<string, readonly string[]>>();
+  return (endpoint, model) => {
+    let byModel = known.get(endpoint);
+    if (byModel === undefined || byModel.size >= MODELS_MAX)
+      known.set(endpoint, (byModel = new Map<string, readonly string[]>()));
+    let keys = byModel.get(model);
+    if (keys === undefined) byModel.set(model, (keys = priceKeysOf(endpoint, model)));
+    return keys;
+  };
 }

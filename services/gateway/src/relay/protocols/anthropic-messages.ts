@@ -1,4 +1,4 @@
-import { inputTokensBound, objectIn, outputTokensBound, quantityOf, sumOf, usageOf } from './quantities.ts';
+import { inputTokensMax, objectIn, outputTokensMax, quantityOf, sumOf, usageOf } from './quantities.ts';
 import { wordsInBytes } from './protocol.ts';
 import type { JsonObject, Protocol, Usage } from './protocol.ts';
 
@@ -20,7 +20,7 @@ function anthropicUsage(holder: JsonObject): Usage | undefined {
 export const anthropicMessages: Protocol = {
   name: 'anthropic-messages',
   isStream: ({ json }) => json?.['stream'] === true,
-  bound: (content) => ({ inputTokens: inputTokensBound(content), ...outputTokensBound(content.json?.['max_tokens']) }),
+  priceFacts: (content) => ({ inputTokens: inputTokensMax(content), ...outputTokensMax(content.json?.['max_tokens']) }),
   usageIn: anthropicUsage,
   readsOnlyUsage: true,
   stream: {
@@ -42,6 +42,6 @@ export const anthropicCount: Protocol = {
   ...anthropicMessages,
   name: 'anthropic-count',
   isStream: () => false,
-  bound: (content) => ({ inputTokens: inputTokensBound(content), outputTokens: 0 }),
+  priceFacts: (content) => ({ inputTokens: inputTokensMax(content), outputTokens: 0 }),
   usageIn: () => undefined,
 };

@@ -1,4 +1,4 @@
-import { inputTokensBound, objectIn, outputTokensBound, quantityOf, sumOf, usageOf } from './quantities.ts';
+import { inputTokensMax, objectIn, outputTokensMax, quantityOf, sumOf, usageOf } from './quantities.ts';
 import { wordsInBytes } from './protocol.ts';
 import type { JsonObject, Protocol, StreamFault, Usage } from './protocol.ts';
 
@@ -25,11 +25,11 @@ function googleFault({ message, status }: StreamFault): string {
 export const googleGenerate: Protocol = {
   name: 'google-generate',
   isStream: ({ path }) => path.endsWith(':streamGenerateContent'),
-  bound: (content) => {
+  priceFacts: (content) => {
     const settings = objectIn(content.json, 'generationConfig');
     return {
-      inputTokens: inputTokensBound(content),
-      ...outputTokensBound(settings['maxOutputTokens'], settings['candidateCount']),
+      inputTokens: inputTokensMax(content),
+      ...outputTokensMax(settings['maxOutputTokens'], settings['candidateCount']),
     };
   },
   usageIn: googleUsage,

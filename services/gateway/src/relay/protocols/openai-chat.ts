@@ -1,14 +1,14 @@
 import { openaiFault, openaiUsage } from './openai-usage.ts';
-import { inputTokensBound, listIn, objectIn, outputTokensBound } from './quantities.ts';
+import { inputTokensMax, listIn, objectIn, outputTokensMax } from './quantities.ts';
 import { wordsInBytes } from './protocol.ts';
 import type { Protocol } from './protocol.ts';
 
 export const openaiChat: Protocol = {
   name: 'openai-chat',
   isStream: ({ json }) => json?.['stream'] === true,
-  bound: (content) => ({
-    inputTokens: inputTokensBound(content),
-    ...outputTokensBound(content.json?.['max_completion_tokens'] ?? content.json?.['max_tokens'], content.json?.['n']),
+  priceFacts: (content) => ({
+    inputTokens: inputTokensMax(content),
+    ...outputTokensMax(content.json?.['max_completion_tokens'] ?? content.json?.['max_tokens'], content.json?.['n']),
   }),
   usageIn: openaiUsage,
   readsOnlyUsage: true,

@@ -1,14 +1,14 @@
 import { openaiUsage } from './openai-usage.ts';
-import { inputTokensBound, objectIn, outputTokensBound } from './quantities.ts';
+import { inputTokensMax, objectIn, outputTokensMax } from './quantities.ts';
 import { wordsInBytes } from './protocol.ts';
 import type { Protocol } from './protocol.ts';
 
 export const openaiResponses: Protocol = {
   name: 'openai-responses',
   isStream: ({ json }) => json?.['stream'] === true,
-  bound: (content) => ({
-    inputTokens: inputTokensBound(content),
-    ...outputTokensBound(content.json?.['max_output_tokens']),
+  priceFacts: (content) => ({
+    inputTokens: inputTokensMax(content),
+    ...outputTokensMax(content.json?.['max_output_tokens']),
   }),
   usageIn: openaiUsage,
   readsOnlyUsage: true,

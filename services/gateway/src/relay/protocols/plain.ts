@@ -1,5 +1,5 @@
 import { openaiFault, openaiUsage } from './openai-usage.ts';
-import { inputTokensBound, listIn, objectIn, quantityOf, sumOf, usageOf } from './quantities.ts';
+import { inputTokensMax, listIn, objectIn, quantityOf, sumOf, usageOf } from './quantities.ts';
 import { wordsInBytes } from './protocol.ts';
 import type { CallContent, Protocol, StreamRules } from './protocol.ts';
 
@@ -16,7 +16,7 @@ export const embeddings: Protocol = {
   stream: EVENTS,
   readsOnlyUsage: true,
   isStream: () => false,
-  bound: (content) => ({ inputTokens: inputTokensBound(content), outputTokens: 0 }),
+  priceFacts: (content) => ({ inputTokens: inputTokensMax(content), outputTokens: 0 }),
   usageIn: (answer) => {
     const usage = openaiUsage(answer);
     return usage === undefined ? undefined : { ...usage, outputTokens: 0 };
@@ -27,7 +27,7 @@ export const rerank: Protocol = {
   name: 'rerank',
   stream: EVENTS,
   isStream: () => false,
-  bound: (content) => ({ inputTokens: inputTokensBound(content), outputTokens: 0 }),
+  priceFacts: (content) => ({ inputTokens: inputTokensMax(content), outputTokens: 0 }),
   // Cohere's bills stand under meta; others have a usage
   usageIn: (answer) => {
     const units = objectIn(objectIn(answer, 'meta'), 'billed_units');
@@ -46,7 +46,7 @@ export const images: Protocol = {
     usageAfter: (event, before) => ({ ...before, images: (before?.images ?? 0) + 1, ...openaiUsage(event) }),
   },
   isStream: (content) => settingOf(content, 'stream') === 'true',
-  bound: (content) => ({ images: imagesAskedFor(content) }),
+  priceFacts: (content) => ({ images: imagesAskedFor(content) }),
   usageIn: (answer, content) => {
     const made = listIn(answer, 'data').length;
     return { ...openaiUsage(answer), images: made > 0 ? made : imagesAskedFor(content) };
@@ -58,7 +58,7 @@ export const speech: Protocol = {
   name: 'speech',
   stream: EVENTS,
   isStream: ({ json }) => json?.['stream_format'] === 'sse',
-  bound: (content) => ({ characters: charactersOf(content) }),
+  priceFacts: (content) => ({ characters: charactersOf(content) }),
   usageIn: (answer, content) => ({ ...openaiUsage(answer), characters: charactersOf(content) }),
   usageOfWhole: (content) => ({ characters: charactersOf(content) }),
 };
@@ -68,7 +68,7 @@ export const transcription: Protocol = {
   stream: EVENTS,
   isStream: (content) => settingOf(content, 'stream') === 'true',
   // how long a recording is stands within it, in dozens of formats
-  bound: () => ({}),
+  priceFacts: () => ({}),
   usageIn: (answer) =>
     usageOf({ ...openaiUsage(answer), seconds: quantityOf(objectIn(answer, 'usage')['seconds'], answer['duration']) }),
 };

@@ -11,7 +11,7 @@ export interface CallContent {
 }
 
 /** The most that a call can use, as far as its request tells; absent is not known. */
-export interface Bound {
+export interface PriceFacts {
   readonly inputTokens?: number;
   readonly outputTokens?: number;
   readonly images?: number;
@@ -59,7 +59,7 @@ export interface Protocol {
   readonly name: string;
   /** Whether the client asks for a stream. */
   isStream(content: CallContent): boolean;
-  bound(content: CallContent): Bound;
+  priceFacts(content: CallContent): PriceFacts;
   /** In a whole JSON answer. */
   usageIn(answer: JsonObject, content: CallContent): Usage | undefined;
   /** Whether that looks at no member but `usage`, so that the others need not be parsed. */

@@ -149,22 +149,27 @@ describe('the upper bound', () => {
     ['images in a form', images, aContent(undefined, { fields: new Map([['n', '2']]) }), { images: 2 }],
     ['speech', speech, aContent({ input: 'ünï🚤' }), { characters: 4 }],
   ])('%s', (_, protocol, content, bound) => {
-    expect(protocol.bound(content)).toMatchObject(bound);
+    expect(protocol.priceFacts(content)).toMatchObject(bound);
+  });
+  test('a product of huge limits stays a number that billing can take', () => {
+    const huge = Number.MAX_SAFE_INTEGER;
+
+    expect(openaiChat.priceFacts(aContent({ max_tokens: huge, n: huge })).outputTokens).toBe(huge);
   });
   test('an unlimited answer has none', () => {
-    expect(openaiChat.bound(aContent(message('x'))).outputTokens).toBeUndefined();
+    expect(openaiChat.priceFacts(aContent(message('x'))).outputTokens).toBeUndefined();
   });
   test('text has no more tokens than bytes', () => {
     const content = aContent(message('ü'.repeat(20_000)));
 
-    expect(openaiChat.bound(content).inputTokens).toBeGreaterThanOrEqual(40_000);
-    expect(openaiChat.bound(content).inputTokens).toBeLessThan(41_000);
+    expect(openaiChat.priceFacts(content).inputTokens).toBeGreaterThanOrEqual(40_000);
+    expect(openaiChat.priceFacts(content).inputTokens).toBeLessThan(41_000);
   });
   test('a picture within the body is not counted by its bytes', () => {
     const picture = `data:image/png;base64,${'iVBORw0KGgo'.repeat(100_000)}`;
 
     expect(
-      openaiChat.bound(
+      openaiChat.priceFacts(
         aContent({ messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: picture } }] }] }),
       ).inputTokens,
     ).toBeLessThan(3000);

@@ -54,7 +54,7 @@ export function usageOf(quantities: { readonly [name in keyof Usage]: Usage[name
 }
 
 /** No text has more tokens than bytes; a medium within the body counts as one, and not by its bytes. */
-export function inputTokensBound({ json, bodyBytes }: CallContent): number {
+export function inputTokensMax({ json, bodyBytes }: CallContent): number {
   return bodyBytes <= SMALL_BODY_BYTES ? bodyBytes : textBytes(json, DEPTH_MAX);
 }
 
@@ -69,7 +69,9 @@ function textBytes(value: unknown, depth: number): number {
 }
 
 /** The most that so many answers of at most so many tokens can have. */
-export function outputTokensBound(each: unknown, answers: unknown = 1): { readonly outputTokens?: number } {
+export function outputTokensMax(each: unknown, answers: unknown = 1): { readonly outputTokens?: number } {
   const tokens = quantityOf(each);
-  return tokens === undefined ? {} : { outputTokens: tokens * Math.max(1, quantityOf(answers) ?? 1) };
+  return tokens === undefined
+    ? {}
+    : { outputTokens: Math.min(tokens * Math.max(1, quantityOf(answers) ?? 1), Number.MAX_SAFE_INTEGER) };
 }

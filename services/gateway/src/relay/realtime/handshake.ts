@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Problem } from '@reelgate/platform/problem';
-import { headersOn } from '../requests/passed-headers.ts';
+import { forwardedHeaders } from '../requests/request-headers.ts';
 
 const VERSION = '13';
 const KEY = /^[+/0-9A-Za-z]{22}==$/;
@@ -44,7 +44,7 @@ export function readHandshake({ url = '', method, headers, rawHeaders }: Incomin
       field: 'model',
       message: 'is required in the query: the id of a model',
     });
-  const on = headersOn(rawHeaders, headers.connection);
+  const on = forwardedHeaders(rawHeaders, headers.connection);
   return {
     model,
     search,

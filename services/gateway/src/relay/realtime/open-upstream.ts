@@ -3,7 +3,6 @@ import { Problem } from '@reelgate/platform/problem';
 import { admission, lastResort } from '../channels/channel-admission.ts';
 import type { Admission } from '../channels/channel-admission.ts';
 import { blamesChannel, isForClients, saysNothing } from '../channels/channel-faults.ts';
-import { identitiesOf } from '../channels/model-identities.ts';
 import type { RelayChannel } from '../channels/relay-channels.ts';
 import type { Identities } from '../answers/scrub-error.ts';
 import { dialUpstream } from './dial-upstream.ts';
@@ -94,7 +93,7 @@ async function onChannel(
   handshake: Handshake,
   { onFailed, ...options }: OpenOptions,
 ): Promise<{ readonly dialled: Dialled; readonly upstream?: OpenUpstream }> {
-  const identities = identitiesOf(channel, handshake.model).inErrors;
+  const identities = channel.identitiesOf(handshake.model).inErrors;
   channel.inFlight += 1;
   const dialled = await dialUpstream(channel, handshake, { ...options, identities });
   tellCircuit(channel, dialled);

@@ -217,7 +217,7 @@ describe('money is held before the upstream is dialled, and settled once', () =>
     await wait(20);
 
     expect(under.orders).toMatchObject([
-      { accountId: 'demo', tokenId: 'token', priceKeys: ['voice__realtime', 'voice'], bound: {} },
+      { accountId: 'demo', tokenId: 'token', priceKeys: ['voice__realtime', 'voice'], facts: {} },
     ]);
     expect(under.orders[0]!.lapsesAt).toBeGreaterThan(under.clock.now() + REALTIME_SETTINGS.durationMaxMs);
     expect(under.settled).toEqual([

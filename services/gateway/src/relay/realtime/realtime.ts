@@ -11,7 +11,7 @@ import type { Principal } from '../../clients/billing-client.ts';
 import type { CallCharges, Charge } from '../charges/call-charges.ts';
 import { REALTIME_ENDPOINT } from '../endpoints.ts';
 import type { RelayChannel, RelayChannels } from '../channels/relay-channels.ts';
-import { priceKeysOf } from '../charges/price-keys.ts';
+import type { PriceKeys } from '../charges/price-keys.ts';
 import { CLOSE } from './close-codes.ts';
 import type { UpstreamRefusal } from './dial-upstream.ts';
 import type { Handshake } from './handshake.ts';
@@ -56,6 +56,7 @@ export interface RealtimeDeps {
   readonly metrics: Metrics;
   readonly channels: RelayChannels;
   readonly charges: CallCharges;
+  readonly priceKeys: PriceKeys;
   readonly settings: RealtimeSettings;
 }
 
@@ -67,7 +68,7 @@ interface Accepted {
 
 /** Money is held before an upstream is dialled, and settled once, whichever way the session ends. */
 export function openRealtime(deps: RealtimeDeps): Realtime {
-  const { clock, newId, charges, channels, settings, metrics } = deps;
+  const { clock, newId, charges, priceKeys, channels, settings, metrics } = deps;
   const accepted = new WeakMap<IncomingMessage, Accepted>();
   const server = newServer(settings, accepted);
   const running = new Set<Promise<unknown>>();
@@ -87,8 +88,8 @@ export function openRealtime(deps: RealtimeDeps): Realtime {
       callId,
       accountId,
       tokenId,
-      priceKeys: priceKeysOf(REALTIME_ENDPOINT, model),
-      bound: {},
+      priceKeys: priceKeys(REALTIME_ENDPOINT, model),
+      facts: {},
       lapsesAt: clock.now() + settings.durationMaxMs + LAPSE_MARGIN_MS,
     };
     await charges.place(order);

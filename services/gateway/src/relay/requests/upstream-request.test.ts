@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Secret } from '@reelgate/platform/secret';
+import { aRelayChannel } from '../../../testing/a-relay-channel.ts';
+import { relayChannelSettings } from '../channels/channel-config.ts';
+import { rememberedIdentities } from '../channels/model-identities.ts';
 import { relayEndpoints } from '../endpoints.ts';
 import { fieldsOf, formPartsOf } from './form-parts.ts';
 import type { FrozenCall } from './relay-call.ts';
@@ -8,10 +10,13 @@ import type { JsonObject } from '../protocols/protocol.ts';
 import type { RelayChannel } from '../channels/relay-channels.ts';
 import { upstreamRequest } from './upstream-request.ts';
 
+const settings = relayChannelSettings(
+  aRelayChannel({ base_url: 'http://127.0.0.1:1', api_key: 'k', models: { same: 'same', mine: 'theirs' } }),
+);
 const channel = {
   credential: { name: 'authorization', value: 'Bearer k' },
-  settings: { models: { same: 'same', mine: 'theirs' }, baseUrl: 'http://127.0.0.1:1', apiKey: new Secret('k') },
   pathOf: (path: string) => path,
+  identitiesOf: rememberedIdentities(settings),
 } as unknown as RelayChannel;
 const form = (...models: readonly string[]): Buffer =>
   Buffer.from(

@@ -1,6 +1,5 @@
 import type { FrozenCall } from './relay-call.ts';
 import { withMember, withString } from '../../json-bytes/edit-members.ts';
-import { identitiesOf } from '../channels/model-identities.ts';
 import { withField } from './form-parts.ts';
 import type { FormPart } from './form-parts.ts';
 import type { RelayChannel } from '../channels/relay-channels.ts';
@@ -18,7 +17,7 @@ const ESCAPED_LETTER = Buffer.from('\\u006');
 /** What one channel is sent: made anew from the frozen call, with nothing of an attempt before. */
 export function upstreamRequest(call: FrozenCall, channel: RelayChannel): UpstreamRequest {
   const { name, value } = channel.credential;
-  const { upstreamModel } = identitiesOf(channel, call.model);
+  const { upstreamModel } = channel.identitiesOf(call.model);
   return {
     path: channel.pathOf(pathFor(call, upstreamModel)) + call.search,
     headers: [...call.headers, name, value, 'accept-encoding', 'identity'],

@@ -7,11 +7,12 @@ import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
 import { fieldsOf, refusalOf } from '@reelgate/platform/testing/refusals';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
-import { fakeCalls } from '../../testing/fake-calls.ts';
-import type { FakeCalls } from '../../testing/fake-calls.ts';
-import { untilAfter } from '../../testing/until.ts';
-import type { CallCharges, CallOrder } from '../relay/charges/call-charges.ts';
-import { billingCallCharges } from './calls-client.ts';
+import { fakeCalls } from '../../../testing/fake-calls.ts';
+import type { FakeCalls } from '../../../testing/fake-calls.ts';
+import { untilAfter } from '../../../testing/until.ts';
+import type { CallCharges, CallOrder } from './call-charges.ts';
+import { callsClient } from '../../clients/calls-client.ts';
+import { batchedCharges } from './batched-charges.ts';
 
 let clock: FakeClock;
 let calls: FakeCalls;
@@ -19,20 +20,20 @@ let charges: CallCharges & { stop(): Promise<void> };
 beforeEach(() => {
   clock = fakeClock();
   calls = fakeCalls();
-  charges = billingCallCharges({ billing: calls.client, clock, log: silentLog });
+  charges = batchedCharges({ requests: callsClient(calls.client), clock, log: silentLog });
 });
 const anOrder = (over: Partial<CallOrder> = {}): CallOrder => ({
   callId: 'call_1',
   accountId: 'demo',
   tokenId: 'token',
   priceKeys: ['m__chat', 'm'],
-  bound: {},
+  facts: {},
   lapsesAt: clock.now() + 1000,
   ...over,
 });
 
 describe('placing', () => {
-  test('gathers the calls of a moment into one request', async () => {
+  test('calls of the same moment go to billing in one request', async () => {
     await Promise.all(
       Array.from({ length: 100 }, (_, index) => charges.place(anOrder({ callId: `call_${String(index)}` }))),
     );
@@ -54,28 +55,24 @@ describe('placing', () => {
     ],
     [{ images: 3 }, { images: 3n }],
     [{ characters: 7 }, { characters: 7n }],
-  ])('tokens of which one side is not known are not known: %j', async (bound, facts) => {
-    await charges.place(anOrder({ bound }));
+  ])('without one side of the tokens both are zero: %j', async (known, facts) => {
+    await charges.place(anOrder({ facts: known }));
 
     expect(calls.placed[0]?.facts).toMatchObject(facts);
   });
-  test.each([false, true])(
-    'a refusal comes back as billing said it, also by a billing that tells of every call: %s',
-    async (isOld) => {
-      calls.isOld = isOld;
-      await charges.place(anOrder());
-      calls.refusal = new Problem({ kind: 'exhausted', reason: 'insufficient_quota', message: 'not enough' });
+  test('a refusal is the one that billing gives', async () => {
+    await charges.place(anOrder());
+    calls.refusal = new Problem({ kind: 'exhausted', reason: 'insufficient_quota', message: 'not enough' });
 
-      expect(fieldsOf(await refusalOf(charges.place(anOrder())))).toMatchObject({
-        kind: 'exhausted',
-        reason: 'insufficient_quota',
-        message: 'not enough',
-      });
-    },
-  );
-  test('is refused where billing does not say that it is held', async () => {
-    charges = billingCallCharges({
-      billing: { ...calls.client, placeCalls: async () => create(PlaceCallsResponseSchema, {}) },
+    expect(fieldsOf(await refusalOf(charges.place(anOrder())))).toMatchObject({
+      kind: 'exhausted',
+      reason: 'insufficient_quota',
+      message: 'not enough',
+    });
+  });
+  test('a call is refused if billing does not say that it is held', async () => {
+    charges = batchedCharges({
+      requests: callsClient({ ...calls.client, placeCalls: async () => create(PlaceCallsResponseSchema, {}) }),
       clock,
       log: silentLog,
     });
@@ -85,10 +82,10 @@ describe('placing', () => {
       reason: 'internal_error',
     });
   });
-  test('of which the answer is lost is released, and nobody is charged for a call that was not made', async () => {
+  test('a hold is released if the answer is lost, because no call will be made under it', async () => {
     const lost = new Problem({ kind: 'unavailable', reason: 'service_unavailable', message: 'no answer' });
-    charges = billingCallCharges({
-      billing: { ...calls.client, placeCalls: () => Promise.reject(lost) },
+    charges = batchedCharges({
+      requests: callsClient({ ...calls.client, placeCalls: () => Promise.reject(lost) }),
       clock,
       log: silentLog,
     });
@@ -98,7 +95,7 @@ describe('placing', () => {
 
     expect(calls.settled[0]).toMatchObject({ callId: 'call_1', basis: Basis.RELEASED });
   });
-  test('that is refused is not released: there is nothing', async () => {
+  test('a refused call is not released: it has no hold', async () => {
     calls.refusal = new Problem({ kind: 'exhausted', reason: 'insufficient_quota', message: 'not enough' });
     await refusalOf(charges.place(anOrder()));
     await clock.advance(60_000);
@@ -125,14 +122,14 @@ describe('settling', () => {
 
     expect(calls.settled[0]).toMatchObject({ callId: 'call_1', ...end });
   });
-  test('goes on until billing has taken it', async () => {
+  test('a settlement is repeated until billing takes it', async () => {
     calls.settleFaults = 3;
     charges.settle('call_1', { basis: 'hold' });
     for (let pause = 0; pause < 20 && calls.settled.length === 0; pause += 1) await clock.advance(1000);
 
     expect(calls.settled).toHaveLength(1);
   });
-  test('a stop waits for what is under way, and not for ever', async () => {
+  test('a stop waits for settlements that are under way, for a limited time', async () => {
     calls.settleFaults = 1;
     charges.settle('call_1', { basis: 'hold' });
     const stopped = charges.stop();
@@ -141,7 +138,7 @@ describe('settling', () => {
     expect(calls.settled).toHaveLength(1);
 
     calls.settleFaults = Infinity;
-    charges = billingCallCharges({ billing: calls.client, clock, log: silentLog });
+    charges = batchedCharges({ requests: callsClient(calls.client), clock, log: silentLog });
     charges.settle('call_2', { basis: 'hold' });
     const second = charges.stop();
     for (let pause = 0; pause < 10; pause += 1) await clock.advance(1000);

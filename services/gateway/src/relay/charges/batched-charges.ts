@@ -1,0 +1,123 @@
+import type { Clock } from '@reelgate/platform/clock';
+import type { Log } from '@reelgate/platform/log';
+import { isProblem } from '@reelgate/platform/problem';
+import { eventLoopTicks, newBatcher } from './batcher.ts';
+import type { CallCharges, CallEnd, CallOrder, ChargeRequests } from './call-charges.ts';
+
+/** The most calls in one request to billing. */
+const BATCH_MAX = 500;
+/** Requests to billing at the same time. */
+const CONCURRENCY = { place: 2, settle: 1 };
+/** A caller waits for its hold. */
+const PLACE_FILL_TICKS = 6;
+/** No client waits for a settlement, and a large batch costs little more than a small one. A crash leaves these calls charged as held. */
+const SETTLE_FILL_MS = 20;
+/** Settlements that wait for billing. Beyond it the holds lapse, and are charged as they stand. */
+const WAITING_MAX = 100_000;
+const RETRY_FIRST_MS = 100;
+const RETRY_MAX_MS = 10_000;
+const RETRY_FOR_MS = 600_000;
+/** How long a stop waits for the settlements that are under way. */
+const STOP_MS = 5000;
+
+export interface BatchedChargesOptions {
+  readonly requests: ChargeRequests;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Holds and charges calls in batches: calls of the same moment go to billing in one request. */
+export function batchedCharges(options: BatchedChargesOptions): CallCharges & { stop(): Promise<void> } {
+  const { requests } = options;
+  const settlements = openSettlements(options);
+  const orders = newBatcher<CallOrder, { readonly refusal: Error | undefined }>({
+    batchMax: BATCH_MAX,
+    concurrency: CONCURRENCY.place,
+    fill: () => eventLoopTicks(PLACE_FILL_TICKS),
+    send: (batch) => requests.place(batch),
+  });
+  return {
+    place: async (order) => {
+      const { refusal } = await orders.add(order).catch((error: unknown) => {
+        // The hold may exist although the answer was lost, and no call will be made under it.
+        settlements.add({ callId: order.callId, charge: { basis: 'released' } });
+        throw error;
+      });
+      if (refusal !== undefined) throw refusal;
+    },
+    settle: (callId, charge) => {
+      settlements.add({ callId, charge });
+    },
+    stop: () => settlements.stop(),
+  };
+}
+
+interface Settlements {
+  add(end: CallEnd): void;
+  stop(): Promise<void>;
+}
+
+/** The settlements on their way to billing. */
+function openSettlements({ requests, clock, log }: BatchedChargesOptions): Settlements {
+  const stopping = new AbortController();
+  const ends = newBatcher<CallEnd, true>({
+    batchMax: BATCH_MAX,
+    concurrency: CONCURRENCY.settle,
+    fill: () => clock.sleep(SETTLE_FILL_MS),
+    send: async (batch) => {
+      await untilTaken(() => requests.settle(batch), { clock, log, signal: stopping.signal });
+      return batch.map(() => true as const);
+    },
+  });
+  let waiting = 0;
+  let emptied: (() => void) | undefined;
+  return {
+    add: (end) => {
+      const { callId } = end;
+      if (waiting >= WAITING_MAX) {
+        log.error({ callId }, 'the queue of settlements is full; this hold will lapse');
+        return;
+      }
+      waiting += 1;
+      ends
+        .add(end)
+        .catch((error: unknown) => {
+          log.error({ callId, err: error }, 'a call was not settled; its hold will lapse');
+        })
+        .finally(() => {
+          waiting -= 1;
+          if (waiting === 0) emptied?.();
+        });
+    },
+    stop: async () => {
+      ends.flush();
+      if (waiting > 0) {
+        const over = new AbortController();
+        const empty = new Promise<void>((resolve) => {
+          emptied = resolve;
+        });
+        await Promise.race([empty, clock.sleep(STOP_MS, over.signal)]);
+        over.abort();
+      }
+      stopping.abort();
+    },
+  };
+}
+
+/** A repeated settlement has no effect, so it is sent until billing answers. */
+async function untilTaken(
+  send: () => Promise<unknown>,
+  { clock, log, signal }: { readonly clock: Clock; readonly log: Log; readonly signal: AbortSignal },
+): Promise<void> {
+  const until = clock.now() + RETRY_FOR_MS;
+  for (let pause = RETRY_FIRST_MS; ; pause = Math.min(RETRY_MAX_MS, 2 * pause)) {
+    try {
+      await send();
+      return;
+    } catch (error) {
+      if (signal.aborted || clock.now() >= until || (isProblem(error) && error.kind === 'invalid')) throw error;
+      log.warn({ err: error }, 'billing did not take settlements; they are sent again');
+      await clock.sleep(pause, signal);
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import { HOP_BY_HOP, namedByConnection } from '../hop-by-hop.ts';
+
+/** Headers that are not forwarded: credentials, identities, origins, and what this hop decides by itself. */
+const REMOVED = byLength([
+  ...HOP_BY_HOP,
+  'host',
+  'expect',
+  'accept-encoding',
+  'authorization',
+  'x-api-key',
+  'api-key',
+  'x-goog-api-key',
+  'cookie',
+  'forwarded',
+  'via',
+  'x-real-ip',
+  'x-client-ip',
+  'true-client-ip',
+  'cf-connecting-ip',
+  'x-request-id',
+  'openai-organization',
+  'openai-project',
+  'x-goog-user-project',
+  // the upstream would keep it under the channel's credential, where the keys of two clients could meet
+  'idempotency-key',
+]);
+const REMOVED_PREFIX = 'x-forwarded-';
+
+/** The headers of a request that go to an upstream, names and values in turn. */
+export function forwardedHeaders(rawHeaders: readonly string[], connection: string | undefined): readonly string[] {
+  const named = namedByConnection(connection);
+  let hasType = false;
+  const forwarded: string[] = [];
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const [name = '', value = ''] = [rawHeaders[at], rawHeaders[at + 1]];
+    const lower = name.toLowerCase();
+    const isRemoved =
+      REMOVED[lower.length]?.includes(lower) === true || lower.startsWith(REMOVED_PREFIX) || named?.has(lower) === true;
+    if (isRemoved) continue;
+    // the upstream could read a second content-type where the gateway has read the first
+    if (lower === 'content-type' && hasType) continue;
+    hasType ||= lower === 'content-type';
+    forwarded.push(name, value);
+  }
+  return forwarded;
+}
+
+/** Header names are new strings for each request: comparing a few of equal length is faster than hashing each. */
+function byLength(names: readonly string[]): readonly (readonly string[] | undefined)[] {
+  const found: string[][] = [];
+  for (const name of names) (found[name.length] ??= []).push(name);
+  return found;
+}
