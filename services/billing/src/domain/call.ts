@@ -1,4 +1,4 @@
-import type { ChargeBasis, Settlement, Usage } from './hold.ts';
+import type { ChargeBasis, Settlement, ReportedUsage } from './hold.ts';
 import { AMOUNT_NANOS_MAX } from './money.ts';
 import type { Nanos } from './money.ts';
 import { amountOf } from './price.ts';
@@ -11,7 +11,10 @@ export const BATCH_CALLS_MAX = 1000;
 /** Neither held nor charged is more for one call, so a whole batch stays within the bounds of one amount. */
 export const CALL_NANOS_MAX: Nanos = AMOUNT_NANOS_MAX / BigInt(BATCH_CALLS_MAX);
 
-/** One call of a synchronous route and what is held for it; never changed once it is placed. Times are milliseconds since 1970. */
+/**
+ * One call of a synchronous route and what is held for it; never changed once it is placed. Times are milliseconds
+ * since 1970.
+ */
 export interface Call {
   readonly id: string;
   readonly accountId: string;
@@ -29,25 +32,25 @@ export interface Call {
 
 /** How a call ended: with what the upstream reported, with what was guessed, or with neither. */
 export type CallEnd =
-  { readonly basis: 'usage' | 'estimate'; readonly usage: Usage } | { readonly basis: 'hold' | 'released' };
+  { readonly basis: 'usage' | 'estimate'; readonly usage: ReportedUsage } | { readonly basis: 'hold' | 'released' };
 
 export interface CallCharge {
   readonly amount: Nanos;
   readonly basis: ChargeBasis | 'released';
   /** What the usage came to above the charge. */
   readonly uncharged: Nanos;
-  readonly usage: Usage | undefined;
+  readonly usage: ReportedUsage | undefined;
 }
 
 /** A call and how it ended; undefined: it is open. */
-export interface CallStory {
+export interface CallRecord {
   readonly call: Call;
   readonly settlement: Settlement | undefined;
 }
 
 /**
- * What a call is charged. Usage above the hold is charged up to so many times the hold, an estimate never above it; where nothing that
- * the contract prices was reported, the hold stands.
+ * What a call is charged. ReportedUsage above the hold is charged up to so many times the hold, an estimate never above
+ * it; where nothing that the contract prices was reported, the hold stands.
  */
 export function decideCall(
   { facts, amount: held }: Call,

@@ -17,7 +17,7 @@ export interface Hold {
 }
 
 /** What the upstream reports to have used, as far as it does. */
-export interface Usage {
+export interface ReportedUsage {
   /** Input and output together. */
   readonly seconds: bigint | undefined;
   readonly inputTokens: bigint | undefined;
@@ -46,7 +46,7 @@ export interface Deferral extends Settlement {
 }
 
 /** What became of a task's money. A void is a release that came before the hold. */
-export type HoldStory =
+export type HoldRecord =
   | { readonly state: 'open'; readonly hold: Hold; readonly deferral: Deferral | undefined }
   | { readonly state: 'ended'; readonly hold: Hold; readonly settlement: Settlement }
   | { readonly state: 'void'; readonly settlement: Settlement };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Hold, Usage } from './hold.ts';
+import type { Hold, ReportedUsage } from './hold.ts';
 import { formatAmount, parseAmount } from './money.ts';
 import type { PriceFacts } from './price.ts';
 import { parseTerms } from './price-terms.ts';
@@ -13,7 +13,7 @@ interface Case {
   readonly terms: TermsEntry;
   readonly held: string;
   readonly facts?: Partial<PriceFacts>;
-  readonly usage?: Partial<Usage>;
+  readonly usage?: Partial<ReportedUsage>;
   readonly confirmed?: boolean;
 }
 

@@ -1,4 +1,4 @@
-import type { ChargeBasis, Hold, Usage } from './hold.ts';
+import type { ChargeBasis, Hold, ReportedUsage } from './hold.ts';
 import type { Nanos } from './money.ts';
 import { amountOf } from './price.ts';
 import type { PriceTerms } from './price-terms.ts';
@@ -6,20 +6,23 @@ import { isEstimated, usedFacts } from './used-facts.ts';
 
 /** What is to become of a hold. */
 export type Ending =
-  | { readonly kind: 'charge'; readonly amount: Nanos; readonly basis: ChargeBasis; readonly usage: Usage }
+  | { readonly kind: 'charge'; readonly amount: Nanos; readonly basis: ChargeBasis; readonly usage: ReportedUsage }
   | { readonly kind: 'release' }
   /** The amount is what usage would come to; undefined: more than an amount can be. */
   | { readonly kind: 'defer'; readonly amount: Nanos | undefined };
 
 export interface SettlementRules {
-  /** Usage up to this many times the hold is charged in full. */
+  /** ReportedUsage up to this many times the hold is charged in full. */
   readonly overrunFactor: number;
   /** A person has decided: no bound. */
   readonly confirmed: boolean;
 }
 
-/** The upstream's usage under the frozen contract; without it the frozen estimate; where its facts are unknown, the hold as it stands. */
-export function decideSettlement(hold: Hold, terms: PriceTerms, usage: Usage, rules: SettlementRules): Ending {
+/**
+ * The upstream's usage under the frozen contract; without it the frozen estimate; where its facts are unknown, the hold
+ * as it stands.
+ */
+export function decideSettlement(hold: Hold, terms: PriceTerms, usage: ReportedUsage, rules: SettlementRules): Ending {
   const used = usedFacts(hold.facts, terms, usage);
   if (used === undefined)
     return { kind: 'charge', amount: hold.amount, basis: isEstimated(hold.facts, terms) ? 'estimate' : 'hold', usage };

@@ -1,4 +1,4 @@
-import type { Usage } from './hold.ts';
+import type { ReportedUsage } from './hold.ts';
 import type { Nanos } from './money.ts';
 import type { PriceFacts } from './price.ts';
 import { areTokensKnown } from './price.ts';
@@ -33,8 +33,11 @@ export const NOTHING_USED: Quantities = {
 /** No count of one request is taken for more: an hour of them always fits 64 bits. */
 export const COUNT_MAX = 1_000_000_000n;
 
-/** One request: what the upstream reported, and in its place the frozen facts where it did not. What was measured in tokens has no seconds of its own. */
-export function quantitiesOf(charged: Nanos, facts: PriceFacts, usage: Partial<Usage> | undefined): Quantities {
+/**
+ * One request: what the upstream reported, and in its place the frozen facts where it did not. What was measured in
+ * tokens has no seconds of its own.
+ */
+export function quantitiesOf(charged: Nanos, facts: PriceFacts, usage: Partial<ReportedUsage> | undefined): Quantities {
   const reported = { inputTokens: count(usage?.inputTokens), outputTokens: count(usage?.outputTokens) };
   const isMeasured = areTokensKnown(reported);
   const tokens = isMeasured
@@ -67,7 +70,10 @@ export function addQuantities(left: Quantities, right: Quantities): Quantities {
 
 const OPERATION = '__';
 
-/** `Alpha-H3__regeneration` and `Alpha-H3` are both of the model Alpha-H3: of those known the longest, or what stands before the last two underscores. */
+/**
+ * `Alpha-H3__regeneration` and `Alpha-H3` are both of the model Alpha-H3: of those known the longest, or what stands
+ * before the last two underscores.
+ */
 export function modelOfKey(priceKey: string, known: ReadonlySet<string>): string {
   if (known.has(priceKey)) return priceKey;
   const first = priceKey.lastIndexOf(OPERATION);

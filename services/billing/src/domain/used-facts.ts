@@ -1,10 +1,12 @@
-import type { Usage } from './hold.ts';
+import type { ReportedUsage } from './hold.ts';
 import { areTokensKnown } from './price.ts';
 import type { PriceFacts } from './price.ts';
 import type { PriceTerms } from './price-terms.ts';
 
-/** The frozen facts with the measured ones in their place; undefined when nothing that the contract prices was measured. */
-export function usedFacts(facts: PriceFacts, terms: PriceTerms, usage: Usage): PriceFacts | undefined {
+/**
+ * The frozen facts with the measured ones in their place; undefined when nothing that the contract prices was measured.
+ */
+export function usedFacts(facts: PriceFacts, terms: PriceTerms, usage: ReportedUsage): PriceFacts | undefined {
   let used: PriceFacts | undefined;
   for (const measured of [
     measuredSeconds(facts, terms, usage),
@@ -25,15 +27,21 @@ export function isEstimated(facts: PriceFacts, terms: PriceTerms): boolean {
   );
 }
 
-/** The total covers input and output; where input has a price of its own, the frozen input seconds are taken out of it. */
-function measuredSeconds(facts: PriceFacts, terms: PriceTerms, { seconds }: Usage): Partial<PriceFacts> | undefined {
+/**
+ * The total covers input and output; where input has a price of its own, the frozen input seconds are taken out of it.
+ */
+function measuredSeconds(
+  facts: PriceFacts,
+  terms: PriceTerms,
+  { seconds }: ReportedUsage,
+): Partial<PriceFacts> | undefined {
   if (terms.perSecond === undefined || seconds === undefined || seconds <= 0n) return undefined;
   if (terms.perInputSecond === undefined) return { seconds, inputVideoSeconds: 0n };
   const inputVideoSeconds = facts.inputVideoSeconds < seconds ? facts.inputVideoSeconds : seconds;
   return { seconds: seconds - inputVideoSeconds, inputVideoSeconds };
 }
 
-function measuredTokens(terms: PriceTerms, usage: Usage): Partial<PriceFacts> | undefined {
+function measuredTokens(terms: PriceTerms, usage: ReportedUsage): Partial<PriceFacts> | undefined {
   const inputTokens = atLeastZero(usage.inputTokens);
   const outputTokens = atLeastZero(usage.outputTokens);
   if (terms.perMillionTokens === undefined || inputTokens + outputTokens === 0n) return undefined;
@@ -41,11 +49,11 @@ function measuredTokens(terms: PriceTerms, usage: Usage): Partial<PriceFacts> | 
   return { inputTokens, outputTokens, cachedInputTokens: cached < inputTokens ? cached : inputTokens };
 }
 
-function measuredImages(terms: PriceTerms, { images }: Usage): Partial<PriceFacts> | undefined {
+function measuredImages(terms: PriceTerms, { images }: ReportedUsage): Partial<PriceFacts> | undefined {
   return terms.images.each === 0n || images === undefined || images < 0n ? undefined : { images };
 }
 
-function measuredCharacters(terms: PriceTerms, { characters }: Usage): Partial<PriceFacts> | undefined {
+function measuredCharacters(terms: PriceTerms, { characters }: ReportedUsage): Partial<PriceFacts> | undefined {
   return terms.perMillionCharacters === 0n || characters === undefined || characters < 0n ? undefined : { characters };
 }
 

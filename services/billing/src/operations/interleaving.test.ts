@@ -177,12 +177,14 @@ describeOnEngines('calls that overlap', (open) => {
 });
 
 async function expectEndedOnce({ billing }: TestBilling, taskId: string): Promise<void> {
-  const story = await billing.getHold({ taskId }).catch(() => undefined);
-  if (story === undefined) return;
+  const record = await billing.getHold({ taskId }).catch(() => undefined);
+  if (record === undefined) return;
   const ends = new Set(
-    story.lines.map(({ eventKey }) => eventKey).filter((key) => !key.startsWith('hold:') && !key.startsWith('extend:')),
+    record.lines
+      .map(({ eventKey }) => eventKey)
+      .filter((key) => !key.startsWith('hold:') && !key.startsWith('extend:')),
   );
-  const isOpen = story.settlement === undefined || story.settlement.basis === Basis.DEFERRED;
+  const isOpen = record.settlement === undefined || record.settlement.basis === Basis.DEFERRED;
 
-  expect(ends.size).toBe(isOpen || story.hold === undefined ? 0 : 1);
+  expect(ends.size).toBe(isOpen || record.hold === undefined ? 0 : 1);
 }

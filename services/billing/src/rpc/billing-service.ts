@@ -62,16 +62,16 @@ export function billingService(deps: BillingDeps): Binding {
       ),
     }),
     getHold: async ({ taskId }, { caller }) => {
-      const { story, lines } = await getHold(deps, requireText(taskId, 'task_id'), (accountId) => {
+      const { record, lines } = await getHold(deps, requireText(taskId, 'task_id'), (accountId) => {
         assertOwner(caller, accountId, 'task_id');
       });
-      const settlement = settlementOf(story);
+      const settlement = settlementOf(record);
       return {
-        ...(story.state === 'void' ? {} : { hold: toWireHold(story.hold) }),
+        ...(record.state === 'void' ? {} : { hold: toWireHold(record.hold) }),
         ...(settlement === undefined ? {} : { settlement: toWireSettlement(settlement) }),
         lines: lines.map(toWireLine),
-        ...(story.state === 'open' && story.deferral?.wanted !== undefined
-          ? { deferredAmountNanos: story.deferral.wanted }
+        ...(record.state === 'open' && record.deferral?.wanted !== undefined
+          ? { deferredAmountNanos: record.deferral.wanted }
           : {}),
       };
     },

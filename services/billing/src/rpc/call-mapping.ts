@@ -1,7 +1,7 @@
 import { Basis } from '@reelgate/proto/billing/v1/hold';
 import type { CallEnd as WireCallEnd, CallOrder, CallUsage } from '@reelgate/proto/billing/v1/call_service';
 import type { CallEnd } from '../domain/call.ts';
-import type { Usage } from '../domain/hold.ts';
+import type { ReportedUsage } from '../domain/hold.ts';
 import type { CallRequest } from '../operations/calls/place-calls.ts';
 import { badField } from '../billing-refusals.ts';
 import { fromWireFacts, fromWireTime, requireText } from './billing-mapping.ts';
@@ -34,7 +34,7 @@ export function fromWireEnd({ callId, basis, usage }: WireCallEnd): readonly [st
   return [id, { basis: basis === Basis.USAGE ? 'usage' : 'estimate', usage: fromWireUsage(usage) }];
 }
 
-function fromWireUsage(usage: CallUsage | undefined): Usage {
+function fromWireUsage(usage: CallUsage | undefined): ReportedUsage {
   return {
     seconds: bounded(usage?.seconds),
     inputTokens: bounded(usage?.inputTokens),

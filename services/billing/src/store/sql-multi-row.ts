@@ -1,37 +1,38 @@
 import type { SqlValue } from '@reelgate/platform/sql/sql';
 
 /*
- * Statements over many rows at once. A statement's text is kept prepared for ever, so there is one only for each of these numbers of rows;
- * what lies between is filled up by repeating the last row, which none of the statements minds.
+ * Statements over many rows at once. The database keeps each text prepared forever, so there is one text for each of
+ * these numbers of rows only. A chunk between two numbers is filled up with copies of its last item; none of the
+ * statements minds a repeated row.
  */
-const ROWS = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256] as const;
+const ROW_COUNTS = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256] as const;
 const ROWS_MAX = 256;
 
-/** The items in their order, in pieces that a statement can take. */
-export function inPieces<T>(items: readonly T[]): T[][] {
-  const pieces: T[][] = [];
-  for (let from = 0; from < items.length; from += ROWS_MAX) pieces.push(filled(items.slice(from, from + ROWS_MAX)));
-  return pieces;
+/** The items in their order, in chunks that one statement can take. */
+export function inChunks<T>(items: readonly T[]): T[][] {
+  const chunks: T[][] = [];
+  for (let from = 0; from < items.length; from += ROWS_MAX) chunks.push(filled(items.slice(from, from + ROWS_MAX)));
+  return chunks;
 }
 
 function filled<T>(items: T[]): T[] {
-  const wanted = ROWS.find((rows) => rows >= items.length) ?? ROWS_MAX;
+  const wanted = ROW_COUNTS.find((rows) => rows >= items.length) ?? ROWS_MAX;
   const last = items.at(-1);
   while (last !== undefined && items.length < wanted) items.push(last);
   return items;
 }
 
-/** Makes each text once for each number of rows. */
+/** The text of a statement for each number of rows, made at the start. */
 export function byRows(textOf: (rows: number) => string): (rows: number) => string {
-  const known = new Map<number, string>();
+  const texts: ReadonlyMap<number, string> = new Map(ROW_COUNTS.map((rows) => [rows, textOf(rows)]));
   return (rows) => {
-    const text = known.get(rows) ?? textOf(rows);
-    known.set(rows, text);
+    const text = texts.get(rows);
+    if (text === undefined) throw new RangeError(`no statement takes ${String(rows)} rows`);
     return text;
   };
 }
 
-/** `($3, $4), ($5, $6)`: so many rows of so many columns, with the parameters from the first one on; a row may end in fixed texts. */
+/** `($3, $4), ($5, $6)`: rows of columns, with parameters from `first` on. Each row can end in a fixed text. */
 export function valueRows(
   rows: number,
   columns: number,
@@ -47,18 +48,18 @@ export function valueRows(
   }).join(', ');
 }
 
-/** The values of a statement over many rows: those before, then each row's in their order. */
+/** The values of a statement over many rows: the leading ones, then those of each row in order. */
 export function rowValues<T>(
-  before: readonly SqlValue[],
+  leading: readonly SqlValue[],
   items: readonly T[],
   rowOf: (item: T) => readonly SqlValue[],
 ): SqlValue[] {
-  const values = [...before];
+  const values = [...leading];
   for (const item of items) values.push(...rowOf(item));
   return values;
 }
 
 /** `$1, $2, $3` */
 export function parameters(count: number, first = 1): string {
-  return Array.from({ length: count }, (_, at) => `$${String(first + at)}`).join(', ');
+  return Array.from({ length: count }, (_, index) => `$${String(first + index)}`).join(', ');
 }

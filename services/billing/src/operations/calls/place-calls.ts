@@ -1,5 +1,5 @@
 import type { Problem } from '@reelgate/platform/problem';
-import type { Call, CallStory } from '../../domain/call.ts';
+import type { Call, CallRecord } from '../../domain/call.ts';
 import { CALL_NANOS_MAX } from '../../domain/call.ts';
 import { amountOf } from '../../domain/price.ts';
 import type { PriceContract, PriceFacts } from '../../domain/price.ts';
@@ -31,7 +31,10 @@ interface Today {
   readonly now: number;
 }
 
-/** Reserves the upper bound of each call under today's contract, all of them in one transaction. A call that is known keeps the hold that it has. */
+/**
+ * Reserves the upper bound of each call under today's contract, all of them in one transaction. A call that is known
+ * keeps the hold that it has.
+ */
 export async function placeCalls(
   deps: Deps,
   requests: readonly CallRequest[],
@@ -110,8 +113,8 @@ async function place(
   const outcomes = new Map(placed);
   const known = await calls.find(refused.map(([id]) => id));
   for (const [id, refusal] of refused) {
-    const story = known.get(id);
-    outcomes.set(id, story === undefined ? { refusal } : { story, isNew: false });
+    const record = known.get(id);
+    outcomes.set(id, record === undefined ? { refusal } : { record, isNew: false });
   }
   return outcomes;
 }
@@ -121,10 +124,10 @@ function answer(
   accountId: string,
 ): { readonly placed: Placed; readonly word: string } {
   if (outcome === undefined) throw new Error('a call was neither placed nor refused');
-  const refusal = 'refusal' in outcome ? outcome.refusal : hindrance(outcome.story, accountId);
+  const refusal = 'refusal' in outcome ? outcome.refusal : hindrance(outcome.record, accountId);
   if (refusal !== undefined || 'refusal' in outcome)
     return { placed: { refusal: refusal ?? voidedCall() }, word: (refusal ?? voidedCall()).reason };
-  const { amount, currency, facts, priceVersion: version } = outcome.story.call;
+  const { amount, currency, facts, priceVersion: version } = outcome.record.call;
   return {
     placed: { held: { amount, currency, contract: facts.priceKey, version } },
     word: outcome.isNew ? 'placed' : 'repeated',
@@ -132,7 +135,7 @@ function answer(
 }
 
 /** Why nothing may be sent under a known call; a release that came first has no account. */
-function hindrance({ call, settlement }: CallStory, accountId: string): Problem | undefined {
+function hindrance({ call, settlement }: CallRecord, accountId: string): Problem | undefined {
   if (settlement?.basis === 'released' && (call.accountId === '' || call.accountId === accountId)) return voidedCall();
   return call.accountId === accountId ? undefined : takenCallId();
 }

@@ -7,7 +7,10 @@ import type { BillingDeps } from '../deps.ts';
 
 type Deps = Pick<BillingDeps, 'calls' | 'clock' | 'newId' | 'measures' | 'log' | 'overrunFactor'>;
 
-/** Ends the calls, all of them in one transaction. Each gets its settlement, the first one if it had ended; undefined: it was never placed. */
+/**
+ * Ends the calls, all of them in one transaction. Each gets its settlement, the first one if it had ended; undefined:
+ * it was never placed.
+ */
 export async function settleCalls(
   deps: Deps,
   ends: ReadonlyMap<string, CallEnd>,
@@ -22,7 +25,7 @@ export async function settleCalls(
   return new Map(
     [...outcomes].map(([id, outcome]) => {
       note(deps, id, outcome);
-      return [id, outcome.story?.settlement ?? unplaced(ends.get(id), at)];
+      return [id, outcome.record?.settlement ?? unplaced(ends.get(id), at)];
     }),
   );
 }
@@ -32,8 +35,8 @@ function unplaced(end: CallEnd | undefined, at: number): Settlement | undefined 
   return end?.basis === 'released' ? { amount: 0n, basis: 'released', at } : undefined;
 }
 
-function note({ measures, log }: Deps, callId: string, { story, charge }: EndOutcome): void {
-  measures.callEnd(charge?.basis ?? (story === undefined ? 'absent' : 'repeated'));
+function note({ measures, log }: Deps, callId: string, { record, charge }: EndOutcome): void {
+  measures.callEnd(charge?.basis ?? (record === undefined ? 'absent' : 'repeated'));
   if (charge !== undefined && isOverrun(charge)) {
     measures.callOverrun();
     log.warn(

@@ -7,7 +7,10 @@ import { badField, endedHold, noPrice, unknownHold, voidedHold } from '../../bil
 import type { Repricing } from '../../store/holds/hold-store.ts';
 import type { BillingDeps } from '../deps.ts';
 
-/** Prices the hold again with complete facts, under its own contract version. Once: the same call again gives the hold as it stands. */
+/**
+ * Prices the hold again with complete facts, under its own contract version. Once: the same call again gives the hold
+ * as it stands.
+ */
 export async function extendHold(
   { holds, clock, measures }: Pick<BillingDeps, 'holds' | 'clock' | 'measures'>,
   taskId: string,
@@ -18,10 +21,10 @@ export async function extendHold(
     async () => {
       const outcome = await holds.extend(taskId, clock.now(), (held, terms) => reprice(held, terms, facts));
       if (outcome === undefined) throw unknownHold();
-      const { story, isNew } = outcome;
-      if (story.state === 'void') throw voidedHold();
-      if (story.state === 'ended') throw endedHold();
-      return { hold: story.hold, isNew };
+      const { record, isNew } = outcome;
+      if (record.state === 'void') throw voidedHold();
+      if (record.state === 'ended') throw endedHold();
+      return { hold: record.hold, isNew };
     },
     ({ isNew }) => (isNew ? 'extended' : 'repeated'),
   );

@@ -1,5 +1,5 @@
 import { isProblem } from '@reelgate/platform/problem';
-import type { Hold, HoldStory } from '../../domain/hold.ts';
+import type { Hold, HoldRecord } from '../../domain/hold.ts';
 import type { PriceFacts } from '../../domain/price.ts';
 import { measured } from '../../billing-metrics.ts';
 import { takenTaskId, voidedHold } from '../../billing-refusals.ts';
@@ -16,13 +16,16 @@ export interface HoldRequest {
 
 type Deps = Pick<BillingDeps, 'accounts' | 'prices' | 'holds' | 'clock' | 'measures'>;
 
-/** Reserves the amount of the facts under today's contract, which is frozen with them. The same task again gets the same hold. A caller who leaves before it is durable has none. */
+/**
+ * Reserves the amount of the facts under today's contract, which is frozen with them. The same task again gets the same
+ * hold. A caller who leaves before it is durable has none.
+ */
 export async function placeHold(deps: Deps, request: HoldRequest, signal?: AbortSignal): Promise<Hold> {
   const { hold } = await measured(
     deps.measures.hold,
     async () => {
-      const { story, isNew } = await place(deps, request, signal);
-      return { hold: standing(story, request.accountId), isNew };
+      const { record, isNew } = await place(deps, request, signal);
+      return { hold: standing(record, request.accountId), isNew };
     },
     ({ isNew }) => (isNew ? 'placed' : 'repeated'),
   );
@@ -39,16 +42,16 @@ async function place(
     return await holds.place({ ...request, amount, currency, priceVersion: version, placedAt: clock.now() }, signal);
   } catch (error) {
     // The price may have gone since the hold was placed; then the hold stands all the same.
-    const story = isProblem(error, 'model_price_error') ? await holds.find(request.taskId) : undefined;
-    if (story === undefined) throw error;
-    return { story, isNew: false };
+    const record = isProblem(error, 'model_price_error') ? await holds.find(request.taskId) : undefined;
+    if (record === undefined) throw error;
+    return { record, isNew: false };
   }
 }
 
 /** The hold, where something may be submitted under it: it is this account's, and it has not gone back. */
-function standing(story: HoldStory, accountId: string): Hold {
-  if (story.state === 'void') throw voidedHold();
-  if (story.hold.accountId !== accountId) throw takenTaskId();
-  if (story.state === 'ended' && story.settlement.basis === 'released') throw voidedHold();
-  return story.hold;
+function standing(record: HoldRecord, accountId: string): Hold {
+  if (record.state === 'void') throw voidedHold();
+  if (record.hold.accountId !== accountId) throw takenTaskId();
+  if (record.state === 'ended' && record.settlement.basis === 'released') throw voidedHold();
+  return record.hold;
 }

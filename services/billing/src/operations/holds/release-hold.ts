@@ -5,10 +5,13 @@ import type { BillingDeps } from '../deps.ts';
 
 type Deps = Pick<BillingDeps, 'holds' | 'clock' | 'measures'>;
 
-/** A hold that comes between the two looks is found by the next one, and a story never goes away. */
+/** A hold that comes between the two looks is found by the next one, and a record never goes away. */
 const LOOKS_MAX = 3;
 
-/** Gives the hold back in full, or makes sure that none can be placed. A task that was settled before keeps its settlement. */
+/**
+ * Gives the hold back in full, or makes sure that none can be placed. A task that was settled before keeps its
+ * settlement.
+ */
 export async function releaseHold(deps: Deps, taskId: string): Promise<Settlement> {
   const { settlement } = await measured(
     deps.measures.release,
@@ -27,10 +30,10 @@ async function release({ holds, clock }: Deps, taskId: string): Promise<{ settle
     if (await holds.preclude(taskId, at))
       return { settlement: { amount: 0n, basis: 'released', at }, outcome: 'precluded' };
   }
-  throw new Error(`the story of ${taskId} cannot be read`);
+  throw new Error(`the record of ${taskId} cannot be read`);
 }
 
-function settlementOfEnded({ story }: Outcome): Settlement {
-  if (story.state === 'open') throw new Error('a release left its hold open');
-  return story.settlement;
+function settlementOfEnded({ record }: Outcome): Settlement {
+  if (record.state === 'open') throw new Error('a release left its hold open');
+  return record.settlement;
 }

@@ -1,4 +1,4 @@
-import type { Hold, Settlement, Usage } from '../../domain/hold.ts';
+import type { Hold, Settlement, ReportedUsage } from '../../domain/hold.ts';
 import { formatAmount } from '../../domain/money.ts';
 import type { PriceTerms } from '../../domain/price-terms.ts';
 import { decideSettlement } from '../../domain/settlement.ts';
@@ -11,14 +11,17 @@ import { settlementOf } from './settlement-of.ts';
 
 export interface SettleRequest {
   readonly taskId: string;
-  readonly usage: Usage;
+  readonly usage: ReportedUsage;
   /** A person has decided: charge whatever it comes to. */
   readonly confirmed: boolean;
 }
 
 type Deps = Pick<BillingDeps, 'holds' | 'clock' | 'measures' | 'log' | 'overrunFactor'>;
 
-/** Charges a finished task once; later calls get what the first one did. Usage far above the hold waits for a person instead. */
+/**
+ * Charges a finished task once; later calls get what the first one did. ReportedUsage far above the hold waits for a
+ * person instead.
+ */
 export async function settleHold(
   { holds, clock, measures, log, overrunFactor }: Deps,
   { taskId, usage, confirmed }: SettleRequest,
@@ -35,7 +38,7 @@ export async function settleHold(
     );
     return ending;
   };
-  const { story } = await measured(
+  const { record } = await measured(
     measures.settlement,
     async () => {
       const outcome = await holds.end(taskId, clock.now(), decide);
@@ -44,11 +47,11 @@ export async function settleHold(
     },
     outcomeOf,
   );
-  const settlement = settlementOf(story);
+  const settlement = settlementOf(record);
   if (settlement === undefined) throw new Error(`settling ${taskId} left its hold open`);
   return settlement;
 }
 
-function outcomeOf({ story, isNew }: Outcome): string {
-  return isNew ? (settlementOf(story)?.basis ?? 'none') : 'repeated';
+function outcomeOf({ record, isNew }: Outcome): string {
+  return isNew ? (settlementOf(record)?.basis ?? 'none') : 'repeated';
 }

@@ -1,6 +1,6 @@
-import type { HoldStory, Settlement } from '../../domain/hold.ts';
+import type { HoldRecord, Settlement } from '../../domain/hold.ts';
 
-/** How the story ended, or that it waits for a person; undefined while the hold is simply open. */
-export function settlementOf(story: HoldStory): Settlement | undefined {
-  return story.state === 'open' ? story.deferral : story.settlement;
+/** How the record ended, or that it waits for a person; undefined while the hold is simply open. */
+export function settlementOf(record: HoldRecord): Settlement | undefined {
+  return record.state === 'open' ? record.deferral : record.settlement;
 }

@@ -1,6 +1,6 @@
 import type { SqlValue } from '@reelgate/platform/sql/sql';
-import type { Call, CallCharge, CallStory } from '../../domain/call.ts';
-import type { Settlement, Usage } from '../../domain/hold.ts';
+import type { Call, CallCharge, CallRecord } from '../../domain/call.ts';
+import type { Settlement, ReportedUsage } from '../../domain/hold.ts';
 
 type Whole = number | bigint;
 
@@ -24,7 +24,7 @@ export type CallRow = {
   ended_at: Whole | null;
 };
 
-/** What is frozen and differs from call to call; its batch follows. */
+/** The frozen columns that differ from call to call. The columns of the batch follow them. */
 export const FROZEN_COLUMNS = [
   'id',
   'account_id',
@@ -62,7 +62,7 @@ export function toFrozenRow(call: Call): SqlValue[] {
   ];
 }
 
-/** What an end writes, and the type of each, the id first. */
+/** The columns that an end writes; the id comes first. */
 export const END_COLUMNS = [
   'id',
   'basis',
@@ -75,9 +75,9 @@ export const END_COLUMNS = [
   'used_output_tokens',
   'used_characters',
 ] as const;
-export const END_TYPES = END_COLUMNS.map((_, at) => (at < 2 ? 'TEXT' : 'BIGINT'));
+export const END_TYPES = END_COLUMNS.map((_, index) => (index < 2 ? 'TEXT' : 'BIGINT'));
 
-const NOTHING_REPORTED: Usage = { seconds: undefined, inputTokens: undefined, outputTokens: undefined };
+const NOTHING_REPORTED: ReportedUsage = { seconds: undefined, inputTokens: undefined, outputTokens: undefined };
 
 /** In the order of END_COLUMNS. */
 export function toEndRow(id: string, { amount, basis, uncharged, usage = NOTHING_REPORTED }: CallCharge): SqlValue[] {
@@ -92,7 +92,7 @@ export function toEndRow(id: string, { amount, basis, uncharged, usage = NOTHING
   return [id, basis, amount, uncharged, seconds, images, inputTokens, cachedInputTokens, outputTokens, characters];
 }
 
-export function storyOf(row: CallRow): CallStory {
+export function toCallRecord(row: CallRow): CallRecord {
   const call: Call = {
     id: row.id,
     accountId: row.account_id,

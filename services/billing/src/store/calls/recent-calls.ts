@@ -1,16 +1,22 @@
 import type { Call } from '../../domain/call.ts';
 
-/** Some 300 bytes each; there are two generations of this size. */
+/** A call takes about 300 bytes. There are two generations of this size. */
 const GENERATION_MAX = 20_000;
 
-/** The calls that this process has placed last: what is frozen of them need not be read back. Whether they are still open the database says. */
-export interface OpenCalls {
+/**
+ * The calls that this process placed last. Their frozen fields need not be read back; only the database knows whether
+ * they are open.
+ */
+export interface RecentCalls {
   get(id: string): Call | undefined;
   add(call: Call): void;
 }
 
-/** A generation is dropped whole: to take each out when it ends costs more, and lets the collector keep what was taken out (see `ActiveSet`). */
-export function openCalls(): OpenCalls {
+/**
+ * A whole generation is dropped at once. To remove each call at its end costs more, and slows the garbage collector
+ * (see `ActiveSet`).
+ */
+export function newRecentCalls(): RecentCalls {
   let newest = new Map<string, Call>();
   let older = new Map<string, Call>();
   return {

@@ -1,17 +1,18 @@
 import type { Problem } from '@reelgate/platform/problem';
 import type { Sql, SqlQuery, SqlWork } from '@reelgate/platform/sql/sql';
-import type { Call, CallStory } from '../../domain/call.ts';
+import type { Call, CallRecord } from '../../domain/call.ts';
 import { callsHeldEvent } from '../../domain/ledger.ts';
 import type { FinancialEvent } from '../../domain/ledger.ts';
 import { FROZEN_COLUMNS, toFrozenRow } from './call-rows.ts';
 import type { CallStore, PlaceOutcome } from './call-store.ts';
-import { openCalls } from './recent-calls.ts';
-import { endCalls } from './sql-settle-calls.ts';
+import { newRecentCalls } from './recent-calls.ts';
+import { settleCalls } from './sql-settle-calls.ts';
 import { findCalls } from './sql-find-calls.ts';
 import { recordEvent, withdrawEvent } from '../ledger/sql-ledger-events.ts';
-import { byRows, inPieces, parameters, rowValues, valueRows } from '../sql-multi-row.ts';
-import { groupsBy, reserveForCalls, sumOf } from '../balances/sql-reservations.ts';
-import { rememberedTerms } from '../prices/sql-price-terms.ts';
+import { byRows, inChunks, parameters, rowValues, valueRows } from '../sql-multi-row.ts';
+import { groupsBy, sumOf } from '../balances/groups.ts';
+import { reserveForCalls } from '../balances/sql-call-reservations.ts';
+import { cachedTerms } from '../prices/sql-price-terms.ts';
 
 const PLACED_BEFORE_ROWS = 2;
 const INSERT = byRows(
@@ -24,15 +25,16 @@ const OPEN = 'SELECT id FROM calls WHERE ended_at IS NULL AND lapses_at > $1 LIM
 const LAPSED = 'SELECT id FROM calls WHERE ended_at IS NULL AND lapses_at <= $1 ORDER BY lapses_at, id LIMIT $2';
 
 export function sqlCallStore(sql: Sql): CallStore {
-  const termsOf = rememberedTerms();
-  const known = openCalls();
+  const termsOf = cachedTerms();
+  const recent = newRecentCalls();
   return {
     place: async (batchId, calls) => {
       const outcomes = await sql.transaction((query) => place(query, batchId, calls));
-      for (const outcome of outcomes.values()) if ('story' in outcome && outcome.isNew) known.add(outcome.story.call);
+      for (const outcome of outcomes.values())
+        if ('record' in outcome && outcome.isNew) recent.add(outcome.record.call);
       return outcomes;
     },
-    end: (batch) => sql.transaction((query) => endCalls(query, batch, { termsOf, known })),
+    end: (batch) => sql.transaction((query) => settleCalls(query, batch, { termsOf, recent })),
     find: (ids) => findCalls(sql.read, ids),
     lapsed: async (now, limit) => (await sql.read<{ id: string }>(LAPSED, [now, limit])).map(({ id }) => id),
     areOpen: async (now) => (await sql.read(OPEN, [now])).length > 0,
@@ -49,40 +51,44 @@ async function place(query: SqlWork, batchId: string, calls: readonly Call[]): P
   return new Map(calls.map((call) => [call.id, outcomeOf(call, refusals.get(call.id), known.get(call.id))]));
 }
 
-const NONE_KNOWN: ReadonlyMap<string, CallStory> = new Map();
+const NONE_KNOWN: ReadonlyMap<string, CallRecord> = new Map();
 
-/** The ids of those that are not among the others. */
+/** The ids of the calls that are not among the others. */
 function without(calls: readonly Call[], others: readonly Call[]): string[] {
   const left = new Set(calls.map(({ id }) => id));
   for (const { id } of others) left.delete(id);
   return [...left];
 }
 
-/** In the order of their ids, so that two batches with the same calls wait for each other in a line. Gives those that were not there. */
+/**
+ * Inserts in the order of the ids, so that two batches with the same calls never deadlock. Gives the calls that were
+ * new.
+ */
 async function insert(query: SqlWork, batchId: string, calls: readonly Call[]): Promise<readonly Call[]> {
   const ordered = [...calls].sort((left, right) => (left.id < right.id ? -1 : 1));
   let count = 0;
-  for (const piece of inPieces(ordered))
+  for (const chunk of inChunks(ordered))
     count += await query.changes(
-      INSERT(piece.length),
-      rowValues([piece[0]?.placedAt ?? 0, batchId], piece, toFrozenRow),
+      INSERT(chunk.length),
+      rowValues([chunk[0]?.placedAt ?? 0, batchId], chunk, toFrozenRow),
     );
   if (count === calls.length) return calls;
   const added = new Set<string>();
-  for (const piece of inPieces(ordered.map(({ id }) => id)))
-    for (const { id } of await query<{ id: string }>(ADDED(piece.length), [batchId, ...piece])) added.add(id);
+  for (const chunk of inChunks(ordered.map(({ id }) => id)))
+    for (const { id } of await query<{ id: string }>(ADDED(chunk.length), [batchId, ...chunk])) added.add(id);
   return calls.filter(({ id }) => added.has(id));
 }
 
 /**
- * All are posted before the token and the account are asked, so that these rows, where everybody meets, are taken last. Where some are
- * refused, nobody has seen the event yet, and it is written anew.
+ * The event is posted before the sums of token and account change, because these rows, which all calls share, are
+ * locked last. If some calls are then refused, the event is written again without them: no other transaction has seen
+ * it yet.
  */
 async function takeBack(
   query: SqlQuery,
   { batchId, groups, refusals }: { batchId: string; groups: readonly Call[][]; refusals: ReadonlyMap<string, Problem> },
 ): Promise<void> {
-  for (const piece of inPieces([...refusals.keys()])) await query(REMOVE(piece.length), piece);
+  for (const chunk of inChunks([...refusals.keys()])) await query(REMOVE(chunk.length), chunk);
   for (const group of groups) {
     const held = group.filter(({ id }) => !refusals.has(id));
     if (held.length === group.length) continue;
@@ -94,7 +100,7 @@ async function takeBack(
 /** One event for all the calls of an account. */
 async function post(query: SqlQuery, batchId: string, group: readonly Call[]): Promise<void> {
   const event = eventOf(batchId, group);
-  if (!(await recordEvent(query, event))) throw new Error(`${event.key} is taken, and its batch is new`);
+  if (!(await recordEvent(query, event))) throw new Error(`${event.key} is taken, but its batch is new`);
 }
 
 function eventOf(batchId: string, group: readonly Call[]): FinancialEvent {
@@ -102,7 +108,9 @@ function eventOf(batchId: string, group: readonly Call[]): FinancialEvent {
   return callsHeldEvent({ batchId, accountId, currency, at, held: sumOf(group, ({ amount }) => amount) });
 }
 
-function outcomeOf(call: Call, refusal: Problem | undefined, known: CallStory | undefined): PlaceOutcome {
+function outcomeOf(call: Call, refusal: Problem | undefined, known: CallRecord | undefined): PlaceOutcome {
   if (refusal !== undefined) return { refusal };
-  return known === undefined ? { story: { call, settlement: undefined }, isNew: true } : { story: known, isNew: false };
+  return known === undefined
+    ? { record: { call, settlement: undefined }, isNew: true }
+    : { record: known, isNew: false };
 }

@@ -1,5 +1,5 @@
 import type { SqlValue } from '@reelgate/platform/sql/sql';
-import type { ChargeBasis, Deferral, Hold, HoldStory, Settlement } from '../../domain/hold.ts';
+import type { ChargeBasis, Deferral, Hold, HoldRecord, Settlement } from '../../domain/hold.ts';
 import type { Nanos } from '../../domain/money.ts';
 
 type Whole = number | bigint;
@@ -102,7 +102,7 @@ function fromHoldRow(row: HoldRow): Hold {
   };
 }
 
-export function storyOf(row: HoldRow): HoldStory {
+export function toHoldRecord(row: HoldRow): HoldRecord {
   const hold = fromHoldRow(row);
   if (row.state === 'open') {
     return {

@@ -1,4 +1,4 @@
-import type { Hold, HoldStory } from '../../domain/hold.ts';
+import type { Hold, HoldRecord } from '../../domain/hold.ts';
 import type { LedgerLine } from '../../domain/ledger.ts';
 import type { Nanos } from '../../domain/money.ts';
 import type { PriceFacts } from '../../domain/price.ts';
@@ -10,32 +10,38 @@ export interface Repricing {
   readonly facts: PriceFacts;
 }
 
-/** A task's story as it stands, and whether this call wrote its last chapter. */
+/** The record of a task as it stands, and whether this operation changed it. */
 export interface Outcome {
-  readonly story: HoldStory;
+  readonly record: HoldRecord;
   readonly isNew: boolean;
 }
 
 /**
- * Every change is one transaction: the event under its unique key, its lines, the hold, the token and the account. What an operation
- * decides on is the locked hold; a decision that throws leaves nothing behind.
+ * Every change is one transaction: the event under its unique key, its lines, the hold, the token and the account. An
+ * operation decides on the locked hold. If the decision throws, nothing is written.
  */
 export interface HoldStore {
-  /** Places the hold unless the task has a story. Refuses when the token or the account does not cover it, or the token has ended. Writes nothing once the signal is aborted. */
+  /**
+   * Places the hold unless the task has a record. Refuses if the token or the account does not cover it, or the token
+   * has ended. Writes nothing once the signal is aborted.
+   */
   place(hold: Hold, signal?: AbortSignal): Promise<Outcome>;
-  /** Refuses what placing a hold of this amount would refuse now. Reads and changes nothing. */
+  /** Refuses what `place` would refuse for this amount now. Changes nothing. */
   assertCovered(owner: Pick<Hold, 'accountId' | 'tokenId' | 'currency'>, amount: Nanos, now: number): Promise<void>;
-  /** Prices the hold again, once. Refuses as placing does, and then the hold stays as it was. Undefined: there is no hold. */
+  /**
+   * Changes the price of the hold, once. Refuses like `place`; then the hold stays as it was. Undefined: there is no
+   * hold.
+   */
   extend(
     taskId: string,
     at: number,
     reprice: (hold: Hold, terms: PriceTerms) => Repricing,
   ): Promise<Outcome | undefined>;
-  /** Ends the hold, or records that it is deferred. Undefined: the task has no story. */
+  /** Ends the hold, or records its deferral. Undefined: the task has no record. */
   end(taskId: string, at: number, decide: (hold: Hold, terms: PriceTerms) => Ending): Promise<Outcome | undefined>;
-  /** Makes sure that no hold can be placed; false when the task has a story already. */
+  /** Writes a void, after which no hold can be placed. False: the task has a record already. */
   preclude(taskId: string, at: number): Promise<boolean>;
-  find(taskId: string): Promise<HoldStory | undefined>;
-  /** Every line that was posted for the task, in order. */
+  find(taskId: string): Promise<HoldRecord | undefined>;
+  /** Every ledger line of the task, in order. */
   lines(taskId: string): Promise<readonly LedgerLine[]>;
 }

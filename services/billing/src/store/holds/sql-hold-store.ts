@@ -1,39 +1,40 @@
 import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
 import { whileAwaited } from '@reelgate/platform/sql/while-awaited';
-import type { Hold, HoldStory } from '../../domain/hold.ts';
+import type { Hold, HoldRecord } from '../../domain/hold.ts';
 import { SERVICE_ACTOR, extendEvent, holdEvent, holdKey, releaseEvent, settleEvent } from '../../domain/ledger.ts';
 import type { FinancialEvent } from '../../domain/ledger.ts';
 import type { Nanos } from '../../domain/money.ts';
 import type { PriceTerms } from '../../domain/price-terms.ts';
 import type { Ending } from '../../domain/settlement.ts';
 import { quantitiesOf } from '../../domain/usage.ts';
-import { HOLD_COLUMNS, INSERT_HOLD, deferralAt, releasedAt, storyOf, toHoldRow } from './hold-rows.ts';
+import { HOLD_COLUMNS, INSERT_HOLD, deferralAt, releasedAt, toHoldRecord, toHoldRow } from './hold-rows.ts';
 import type { HoldRow } from './hold-rows.ts';
 import type { HoldStore, Outcome, Repricing } from './hold-store.ts';
-import { assertCovered, change, reserveForNew, reserveMore } from '../balances/sql-balances.ts';
+import { assertCovered, changeBoth, reserveForNew, reserveMore } from '../balances/sql-hold-reservations.ts';
 import { recordEvent, recordVoid } from '../ledger/sql-ledger-events.ts';
-import { rememberedTerms } from '../prices/sql-price-terms.ts';
+import { cachedTerms } from '../prices/sql-price-terms.ts';
 import type { TermsOf } from '../prices/sql-price-terms.ts';
 import { countUsage } from '../usage/sql-usage-hours.ts';
 
 type Whole = number | bigint;
-type OpenStory = Extract<HoldStory, { state: 'open' }>;
+type OpenHold = Extract<HoldRecord, { state: 'open' }>;
 
 const FIND = `SELECT ${HOLD_COLUMNS} FROM holds WHERE task_id = $1`;
-/** Changes nothing and keeps the row to this transaction: what waits for it then reads what this one wrote. */
+/** Changes nothing, but locks the row: a transaction that waits for it then reads what this one wrote. */
 const LOCK = `UPDATE holds SET state = state WHERE task_id = $1 RETURNING ${HOLD_COLUMNS}`;
 const FIND_VOID = "SELECT occurred_at FROM financial_events WHERE event_key = $1 AND kind = 'void'";
-const EXTEND = `UPDATE holds SET amount_nanos = $1, resolution = $2, seconds = $3, input_video_seconds = $4, images = $5, input_tokens = $6, output_tokens = $7,
-    characters = $8 WHERE task_id = $9`;
-const SETTLE = `UPDATE holds SET state = 'settled', basis = $1, charged_nanos = $2, ended_at = $3, used_seconds = $4, used_input_tokens = $5, used_output_tokens = $6
-  WHERE task_id = $7`;
+const EXTEND = `UPDATE holds SET amount_nanos = $1, resolution = $2, seconds = $3, input_video_seconds = $4, images = $5,
+    input_tokens = $6, output_tokens = $7, characters = $8 WHERE task_id = $9`;
+const SETTLE = `UPDATE holds SET state = 'settled', basis = $1, charged_nanos = $2, ended_at = $3, used_seconds = $4,
+    used_input_tokens = $5, used_output_tokens = $6 WHERE task_id = $7`;
 const RELEASE = "UPDATE holds SET state = 'released', ended_at = $1 WHERE task_id = $2";
 const DEFER = 'UPDATE holds SET deferred_nanos = $1, deferred_at = $2 WHERE task_id = $3';
-const LINES = `SELECT e.event_key, l.book, l.amount_nanos, e.occurred_at FROM financial_events e JOIN ledger_lines l ON l.event_key = e.event_key
+const LINES = `SELECT e.event_key, l.book, l.amount_nanos, e.occurred_at
+  FROM financial_events e JOIN ledger_lines l ON l.event_key = e.event_key
   WHERE e.task_id = $1 ORDER BY e.occurred_at, CASE e.kind WHEN 'hold' THEN 0 WHEN 'extend' THEN 1 ELSE 2 END, l.book`;
 
 export function sqlHoldStore(sql: Sql): HoldStore {
-  const termsOf = rememberedTerms();
+  const termsOf = cachedTerms();
   return {
     place: (hold, signal) => sql.transaction((query) => whileAwaited(signal, () => place(query, hold))),
     assertCovered: (owner, amount, now) => assertCovered(sql.read, owner, { amount, now }),
@@ -58,14 +59,13 @@ export function sqlHoldStore(sql: Sql): HoldStore {
 
 async function place(query: SqlQuery, hold: Hold): Promise<Outcome> {
   if (!(await recordEvent(query, holdEvent(hold)))) {
-    const story = await find(query, hold.taskId);
-    if (story === undefined)
-      throw new Error(`${holdKey(hold.taskId)} is taken, and there is neither a hold nor a void`);
-    return { story, isNew: false };
+    const record = await find(query, hold.taskId);
+    if (record === undefined) throw new Error(`${holdKey(hold.taskId)} is taken, but neither a hold nor a void exists`);
+    return { record, isNew: false };
   }
   await query(INSERT_HOLD, toHoldRow(hold));
   await reserveForNew(query, hold, hold.amount, hold.placedAt);
-  return { story: { state: 'open', hold, deferral: undefined }, isNew: true };
+  return { record: { state: 'open', hold, deferral: undefined }, isNew: true };
 }
 
 interface Change {
@@ -79,12 +79,12 @@ async function extend(
   { taskId, at, termsOf }: Change,
   reprice: (hold: Hold, terms: PriceTerms) => Repricing,
 ): Promise<Outcome | undefined> {
-  const story = await lock(query, taskId);
-  if (story?.state !== 'open') return story && { story, isNew: false };
-  const { hold } = story;
+  const record = await lock(query, taskId);
+  if (record?.state !== 'open') return record && { record, isNew: false };
+  const { hold } = record;
   const { amount, facts } = reprice(hold, await termsOf(query, hold.facts.priceKey, hold.priceVersion));
   const more = amount - hold.amount;
-  if (!(await recordEvent(query, extendEvent(hold, more, at)))) return { story, isNew: false };
+  if (!(await recordEvent(query, extendEvent(hold, more, at)))) return { record, isNew: false };
   await query(EXTEND, [
     amount,
     facts.resolution,
@@ -97,7 +97,7 @@ async function extend(
     taskId,
   ]);
   await reserveMore(query, hold, more);
-  return { story: { ...story, hold: { ...hold, amount, facts } }, isNew: true };
+  return { record: { ...record, hold: { ...hold, amount, facts } }, isNew: true };
 }
 
 async function end(
@@ -105,16 +105,16 @@ async function end(
   { taskId, at, termsOf }: Change,
   decide: (hold: Hold, terms: PriceTerms) => Ending,
 ): Promise<Outcome | undefined> {
-  const story = await lock(query, taskId);
-  if (story?.state !== 'open') return story && { story, isNew: false };
-  const { hold } = story;
+  const record = await lock(query, taskId);
+  if (record?.state !== 'open') return record && { record, isNew: false };
+  const { hold } = record;
   const ending = decide(hold, await termsOf(query, hold.facts.priceKey, hold.priceVersion));
-  if (ending.kind === 'defer') return defer(query, story, ending.amount, at);
+  if (ending.kind === 'defer') return defer(query, record, ending.amount, at);
   if (ending.kind === 'release') {
     await query(RELEASE, [at, taskId]);
     await post(query, releaseEvent(hold, at));
-    await change(query, hold, { balance: 0n, held: -hold.amount });
-    return { story: { state: 'ended', hold, settlement: releasedAt(at) }, isNew: true };
+    await changeBoth(query, hold, { balance: 0n, held: -hold.amount });
+    return { record: { state: 'ended', hold, settlement: releasedAt(at) }, isNew: true };
   }
   const { amount, basis, usage } = ending;
   await query(SETTLE, [
@@ -139,38 +139,38 @@ async function end(
     ],
     at,
   );
-  await change(query, hold, { balance: -amount, held: -hold.amount });
-  return { story: { state: 'ended', hold, settlement: { amount, basis, at } }, isNew: true };
+  await changeBoth(query, hold, { balance: -amount, held: -hold.amount });
+  return { record: { state: 'ended', hold, settlement: { amount, basis, at } }, isNew: true };
 }
 
-/** The first time stays: since then it has waited for a person. */
+/** Keeps the time of the first deferral: since then the hold has waited for an operator. */
 async function defer(
   query: SqlQuery,
-  { hold, deferral }: OpenStory,
+  { hold, deferral }: OpenHold,
   amount: Nanos | undefined,
   at: number,
 ): Promise<Outcome> {
-  const since = deferralAt(deferral?.at ?? at, amount);
-  await query(DEFER, [amount ?? null, since.at, hold.taskId]);
-  return { story: { state: 'open', hold, deferral: since }, isNew: deferral === undefined };
+  const first = deferralAt(deferral?.at ?? at, amount);
+  await query(DEFER, [amount ?? null, first.at, hold.taskId]);
+  return { record: { state: 'open', hold, deferral: first }, isNew: deferral === undefined };
 }
 
-/** The locked hold is open, so its last event cannot have been written. */
+/** The locked hold is open, so its last event cannot exist yet. */
 async function post(query: SqlQuery, event: FinancialEvent): Promise<void> {
-  if (!(await recordEvent(query, event))) throw new Error(`${event.key} is taken, and its hold is open`);
+  if (!(await recordEvent(query, event))) throw new Error(`${event.key} is taken, but its hold is open`);
 }
 
-async function lock(query: SqlQuery, taskId: string): Promise<HoldStory | undefined> {
+async function lock(query: SqlQuery, taskId: string): Promise<HoldRecord | undefined> {
   const [row] = await query<HoldRow>(LOCK, [taskId]);
-  return row === undefined ? findVoid(query, taskId) : storyOf(row);
+  return row === undefined ? findVoid(query, taskId) : toHoldRecord(row);
 }
 
-async function find(query: SqlQuery, taskId: string): Promise<HoldStory | undefined> {
+async function find(query: SqlQuery, taskId: string): Promise<HoldRecord | undefined> {
   const [row] = await query<HoldRow>(FIND, [taskId]);
-  return row === undefined ? findVoid(query, taskId) : storyOf(row);
+  return row === undefined ? findVoid(query, taskId) : toHoldRecord(row);
 }
 
-async function findVoid(query: SqlQuery, taskId: string): Promise<HoldStory | undefined> {
+async function findVoid(query: SqlQuery, taskId: string): Promise<HoldRecord | undefined> {
   const [row] = await query<{ occurred_at: Whole }>(FIND_VOID, [holdKey(taskId)]);
   return row && { state: 'void', settlement: releasedAt(Number(row.occurred_at)) };
 }

@@ -1,26 +1,31 @@
-/** What a look through the whole ledger found. */
+/** The findings of an audit of the whole ledger. */
 export interface Audit {
-  /** Lines. */
+  /** The number of lines. */
   readonly entries: bigint;
-  /** By currency; zero when the books balance. */
+  /** By currency; zero if the ledger balances. */
   readonly sums: ReadonlyMap<string, bigint>;
-  /** What is wrong, one sentence each. */
+  /** One sentence for each fault. */
   readonly faults: readonly string[];
-  /** The first of those whose hold has not ended, the oldest first. */
+  /** The tasks whose hold has not ended, the oldest first, up to a maximum. */
   readonly openHoldTaskIds: readonly string[];
-  /** Calls that have not ended, and those of them whose time has been over for longer than the sweep takes. */
+  /** Open calls, and those of them that lapsed so long ago that the sweep must have missed them. */
   readonly calls: { readonly open: bigint; readonly overdue: bigint };
 }
 
-/** Whose cached sums were wrong, hours of usage among those of accounts. */
+/** The accounts and tokens whose cached sums were wrong. Wrong hours of usage count for their account. */
 export interface Rebuilt {
   readonly accountIds: readonly string[];
   readonly tokenIds: readonly string[];
 }
 
 export interface LedgerAudit {
-  /** Recomputes everything that is cached from the lines; each check sees one moment, so it can run beside the traffic. */
+  /**
+   * Compares everything that is cached with the lines. Each check sees one moment, so it can run beside the traffic.
+   */
   audit(now: number): Promise<Audit>;
-  /** Computes the cached sums again, of accounts from the lines, of tokens and hours from holds and calls, beside the traffic too. */
+  /**
+   * Corrects the cached sums: accounts from the lines, tokens and hours from holds and calls. It can run beside the
+   * traffic.
+   */
   rebuild(): Promise<Rebuilt>;
 }

@@ -12,9 +12,9 @@ const INSERT_LINES = byRows(
     `INSERT INTO ledger_lines (event_key, book, currency, amount_nanos) VALUES ${valueRows(rows, LINE_COLUMNS)}`,
 );
 
-/** Writes the event with its lines; false, and nothing written, when its key has been used. */
+/** Writes the event with its lines. False: its key is taken, and nothing was written. */
 export async function recordEvent(query: SqlQuery, event: FinancialEvent): Promise<boolean> {
-  if (!isBalanced(event.postings)) throw new Error(`the lines of ${event.key} do not sum to zero`);
+  if (!isBalanced(event.postings)) throw new Error(`the lines of the event ${event.key} do not sum to zero`);
   const { key, kind, accountId, taskId = null, currency, reason, actor, at } = event;
   const written = await query(INSERT_EVENT, [key, kind, accountId, taskId, reason, actor, at]);
   if (written.length === 0) return false;
@@ -25,13 +25,13 @@ export async function recordEvent(query: SqlQuery, event: FinancialEvent): Promi
   return true;
 }
 
-/** Takes back an event that this transaction has written, as long as nobody else can have seen it. */
+/** Removes an event that the same transaction wrote, so that no other transaction can have seen it. */
 export async function withdrawEvent(query: SqlQuery, key: string): Promise<void> {
   await query('DELETE FROM ledger_lines WHERE event_key = $1', [key]);
   await query('DELETE FROM financial_events WHERE event_key = $1', [key]);
 }
 
-/** Takes the key of a hold without moving anything; false when it has been used. */
+/** Takes the key of a hold and moves no money. False: the key is taken. */
 export async function recordVoid(
   query: SqlQuery,
   { key, taskId, actor, at }: Pick<FinancialEvent, 'key' | 'taskId' | 'actor' | 'at'>,

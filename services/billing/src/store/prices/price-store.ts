@@ -6,7 +6,7 @@ export interface PriceEntry {
   readonly terms: TermsEntry;
 }
 
-/** A version as it is kept, with its terms as they stood in the configuration. */
+/** One stored version, with its terms as the configuration spelled them. */
 export interface StoredContract extends PriceEntry {
   readonly version: number;
   readonly since: number;
@@ -14,11 +14,14 @@ export interface StoredContract extends PriceEntry {
 }
 
 export interface PriceStore {
-  /** What today's orders are priced by; undefined when no price is set. A change by another process is seen within a second. */
+  /**
+   * The contract that prices new orders. Undefined: no price is set. A change by another process is seen within a
+   * second.
+   */
   current(key: string): Promise<PriceContract | undefined>;
   /**
-   * Makes these the prices of today: a changed entry becomes a new version, an unchanged one stays, and what is not among them is no
-   * longer current. History is never touched. Gives how many versions were made.
+   * Makes these the current prices. A changed entry becomes a new version; an unchanged entry keeps its version. A key
+   * without an entry is no longer current. Old versions never change. Gives the number of new versions.
    */
   put(entries: readonly PriceEntry[], now: number): Promise<number>;
   /** Every version, by key and version. */

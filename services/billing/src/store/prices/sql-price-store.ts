@@ -5,18 +5,19 @@ import type { PriceContract } from '../../domain/price.ts';
 import { isSameTerms } from '../../domain/price-terms.ts';
 import type { TermsEntry } from '../../domain/price-terms.ts';
 import type { PriceEntry, PriceStore } from './price-store.ts';
-import { rememberedTerms } from './sql-price-terms.ts';
+import { cachedTerms } from './sql-price-terms.ts';
 
 type Whole = number | bigint;
 type VersionRow = { version: number; terms: string };
 
-/** Every order asks for a price, and there are few of them. */
-const KNOWN_MAX = 10_000;
-const KNOWN_FRESH_MS = 1000;
+/** Every order reads a price, and there are few prices. */
+const CACHED_MAX = 10_000;
+const CACHED_FRESH_MS = 1000;
 
 const CURRENT =
   'SELECT current_version AS version FROM price_keys WHERE price_key = $1 AND current_version IS NOT NULL';
-const LIST = `SELECT c.price_key, c.version, c.terms, c.since_ms, CASE WHEN c.version = k.current_version THEN 1 ELSE 0 END AS is_current
+const LIST = `SELECT c.price_key, c.version, c.terms, c.since_ms,
+    CASE WHEN c.version = k.current_version THEN 1 ELSE 0 END AS is_current
   FROM price_contracts c JOIN price_keys k ON k.price_key = c.price_key ORDER BY c.price_key, c.version`;
 const CURRENT_KEYS = 'SELECT price_key FROM price_keys WHERE current_version IS NOT NULL';
 const ADD_KEY = 'INSERT INTO price_keys (price_key, last_version) VALUES ($1, 0) ON CONFLICT (price_key) DO NOTHING';
@@ -27,22 +28,22 @@ const SET_CURRENT = 'UPDATE price_keys SET last_version = $1, current_version = 
 const RETIRE = 'UPDATE price_keys SET current_version = NULL WHERE price_key = $1';
 
 export function sqlPriceStore(sql: Sql, clock: Clock): PriceStore {
-  const termsOf = rememberedTerms();
+  const termsOf = cachedTerms();
   const read = async (key: string): Promise<PriceContract | undefined> => {
     const [row] = await sql.read<{ version: number }>(CURRENT, [key]);
     return row && { key, version: row.version, terms: await termsOf(sql.read, key, row.version) };
   };
-  const known = new Map<string, { readonly contract: PriceContract | undefined; readonly readAt: number }>();
-  /** Grows with every change, so that what was read before one is not remembered after it. */
+  const cache = new Map<string, { readonly contract: PriceContract | undefined; readonly readAt: number }>();
+  /** Grows with every change, so that a price read before a change is not cached after it. */
   let changes = 0;
   return {
     current: async (key) => {
-      const remembered = known.get(key);
-      if (remembered !== undefined && isRecent(clock, remembered.readAt, KNOWN_FRESH_MS)) return remembered.contract;
+      const cached = cache.get(key);
+      if (cached !== undefined && isRecent(clock, cached.readAt, CACHED_FRESH_MS)) return cached.contract;
       const [before, readAt] = [changes, clock.now()];
       const contract = await read(key);
-      if (known.size >= KNOWN_MAX) known.clear();
-      if (before === changes) known.set(key, { contract, readAt });
+      if (cache.size >= CACHED_MAX) cache.clear();
+      if (before === changes) cache.set(key, { contract, readAt });
       return contract;
     },
     put: async (entries, now) => {
@@ -50,7 +51,7 @@ export function sqlPriceStore(sql: Sql, clock: Clock): PriceStore {
         return await sql.transaction((query) => put(query, entries, now));
       } finally {
         changes += 1;
-        known.clear();
+        cache.clear();
       }
     },
     list: async () => {
@@ -66,7 +67,7 @@ export function sqlPriceStore(sql: Sql, clock: Clock): PriceStore {
   };
 }
 
-/** The keys are taken in their order, so that processes which start together wait for each other in a line. */
+/** Locks the keys in their order, so that processes that start together never deadlock. */
 async function put(query: SqlQuery, entries: readonly PriceEntry[], now: number): Promise<number> {
   const wanted = new Map(entries.map((entry) => [entry.key, entry]));
   const current = (await query<{ price_key: string }>(CURRENT_KEYS)).map((row) => row.price_key);
@@ -79,7 +80,7 @@ async function put(query: SqlQuery, entries: readonly PriceEntry[], now: number)
   return made;
 }
 
-/** Says whether it made a version. */
+/** Gives whether it made a version. */
 async function putOne(query: SqlQuery, { key, terms }: PriceEntry, now: number): Promise<boolean> {
   await query(ADD_KEY, [key]);
   const [locked] = await query<{ last_version: number }>(LOCK_KEY, [key]);

@@ -3,28 +3,28 @@ import { parseTerms } from '../../domain/price-terms.ts';
 import type { PriceTerms, TermsEntry } from '../../domain/price-terms.ts';
 
 const FIND = 'SELECT terms FROM price_contracts WHERE price_key = $1 AND version = $2';
-const KNOWN_MAX = 1000;
+const CACHED_MAX = 1000;
 
-/** The terms of a version of a contract that something was held under. */
+/** The terms of one version of a price contract. */
 export type TermsOf = (query: SqlQuery, priceKey: string, version: number) => Promise<PriceTerms>;
 
-/** A version never changes, so it is read and understood once; when there are too many, all are forgotten. */
-export function rememberedTerms(): TermsOf {
-  const known = new Map<string, Map<number, PriceTerms>>();
+/** A version never changes, so it is read and parsed once. A full cache is emptied. */
+export function cachedTerms(): TermsOf {
+  const cache = new Map<string, Map<number, PriceTerms>>();
   let count = 0;
   const remember = (priceKey: string, version: number, terms: PriceTerms): void => {
-    if (count >= KNOWN_MAX) {
-      known.clear();
+    if (count >= CACHED_MAX) {
+      cache.clear();
       count = 0;
     }
-    known.set(priceKey, (known.get(priceKey) ?? new Map<number, PriceTerms>()).set(version, terms));
+    cache.set(priceKey, (cache.get(priceKey) ?? new Map<number, PriceTerms>()).set(version, terms));
     count += 1;
   };
   return async (query, priceKey, version) => {
-    const remembered = known.get(priceKey)?.get(version);
-    if (remembered !== undefined) return remembered;
+    const cached = cache.get(priceKey)?.get(version);
+    if (cached !== undefined) return cached;
     const [row] = await query<{ terms: string }>(FIND, [priceKey, version]);
-    if (row === undefined) throw new Error(`version ${String(version)} of ${priceKey} is not there`);
+    if (row === undefined) throw new Error(`version ${String(version)} of the price ${priceKey} does not exist`);
     const terms = parseTerms(JSON.parse(row.terms) as TermsEntry);
     remember(priceKey, version, terms);
     return terms;

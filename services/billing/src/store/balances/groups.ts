@@ -1,0 +1,19 @@
+import type { Nanos } from '../../domain/money.ts';
+
+/** Groups in the order of their names; within each group the order of the items. */
+export function groupsBy<T>(items: readonly T[], nameOf: (item: T) => string): T[][] {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const name = nameOf(item);
+    const group = groups.get(name);
+    if (group === undefined) groups.set(name, [item]);
+    else group.push(item);
+  }
+  return [...groups].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, group]) => group);
+}
+
+export function sumOf<T>(items: readonly T[], amountOf: (item: T) => Nanos): Nanos {
+  let sum = 0n;
+  for (const item of items) sum += amountOf(item);
+  return sum;
+}

@@ -1,0 +1,94 @@
+import type { SqlQuery } from '@reelgate/platform/sql/sql';
+import type { Hold } from '../../domain/hold.ts';
+import type { Nanos } from '../../domain/money.ts';
+import { insufficientQuota, unknownAccount, unknownToken } from '../../billing-refusals.ts';
+import { changeAccount, changeToken, refusalOfEnded, tryReserveOfAccount, tryReserveOfToken } from './sql-balances.ts';
+import type { TokenEnd, Whole } from './sql-balances.ts';
+
+type Owner = Pick<Hold, 'accountId' | 'tokenId' | 'currency'>;
+
+const TOKEN_LEFT =
+  'SELECT limit_nanos, used_nanos, revoked_at, expires_at FROM tokens WHERE id = $1 AND account_id = $2';
+const ACCOUNT_LEFT = 'SELECT balance_nanos, held_nanos FROM accounts WHERE id = $1';
+
+/** Holds the amount for a new task, or refuses. */
+export async function reserveForNew(query: SqlQuery, owner: Owner, amount: Nanos, now: number): Promise<void> {
+  assertEnabled(await reserveOfToken(query, owner, amount), now);
+  await reserveOfAccount(query, owner, amount);
+}
+
+/** Refuses what `reserveForNew` would refuse, with the same checks in the same order. Holds nothing. */
+export async function assertCovered(
+  query: SqlQuery,
+  owner: Owner,
+  { amount, now }: { readonly amount: Nanos; readonly now: number },
+): Promise<void> {
+  const { currency } = owner;
+  const { left: ofToken = amount, ...token } = await readToken(query, owner);
+  if (ofToken < amount) throw insufficientQuota({ of: 'token', needed: amount, left: ofToken, currency });
+  assertEnabled(token, now);
+  const ofAccount = await readAccount(query, owner);
+  if (ofAccount < amount) throw insufficientQuota({ of: 'account', needed: amount, left: ofAccount, currency });
+}
+
+/**
+ * Adds the amount to the hold of a running task, or refuses. A token that has ended is not refused. A negative amount
+ * always succeeds.
+ */
+export async function reserveMore(query: SqlQuery, owner: Owner, amount: Nanos): Promise<void> {
+  if (amount <= 0n) {
+    await changeBoth(query, owner, { balance: 0n, held: amount });
+    return;
+  }
+  await reserveOfToken(query, owner, amount);
+  await reserveOfAccount(query, owner, amount);
+}
+
+/** Changes the sums of token and account without any condition: the ledger has the event already. */
+export async function changeBoth(
+  query: SqlQuery,
+  { tokenId, accountId }: Owner,
+  { balance, held }: { readonly balance: Nanos; readonly held: Nanos },
+): Promise<void> {
+  await changeToken(query, tokenId, held - balance);
+  await changeAccount(query, accountId, { balance, held });
+}
+
+function assertEnabled(token: TokenEnd, now: number): void {
+  const refusal = refusalOfEnded(token, now);
+  if (refusal !== undefined) throw refusal;
+}
+
+async function reserveOfToken(query: SqlQuery, owner: Owner, amount: Nanos): Promise<TokenEnd> {
+  const reserved = await tryReserveOfToken(query, owner, amount);
+  if (reserved !== undefined) return reserved;
+  const { left = 0n } = await readToken(query, owner);
+  throw insufficientQuota({ of: 'token', needed: amount, left, currency: owner.currency });
+}
+
+async function reserveOfAccount(query: SqlQuery, owner: Owner, amount: Nanos): Promise<void> {
+  if (await tryReserveOfAccount(query, owner.accountId, amount)) return;
+  const left = await readAccount(query, owner);
+  throw insufficientQuota({ of: 'account', needed: amount, left, currency: owner.currency });
+}
+
+/** `left` is what the token can still spend; undefined: it has no limit. */
+async function readToken(
+  query: SqlQuery,
+  { tokenId, accountId }: Owner,
+): Promise<TokenEnd & { readonly left: Nanos | undefined }> {
+  const [token] = await query<TokenEnd & { limit_nanos: Whole | null; used_nanos: Whole }>(TOKEN_LEFT, [
+    tokenId,
+    accountId,
+  ]);
+  if (token === undefined) throw unknownToken('token_id');
+  const { limit_nanos: limit, used_nanos: used, ...end } = token;
+  return { ...end, left: limit === null ? undefined : BigInt(limit) - BigInt(used) };
+}
+
+/** What the account has available. */
+async function readAccount(query: SqlQuery, { accountId }: Owner): Promise<Nanos> {
+  const [account] = await query<{ balance_nanos: Whole; held_nanos: Whole }>(ACCOUNT_LEFT, [accountId]);
+  if (account === undefined) throw unknownAccount('account_id');
+  return BigInt(account.balance_nanos) - BigInt(account.held_nanos);
+}
