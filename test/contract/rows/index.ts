@@ -1,0 +1,35 @@
+import type { Row } from '../engine/row.ts';
+import { authenticationRows } from './authentication.ts';
+import { contentItemRows } from './content-items.ts';
+import { createRows } from './creates.ts';
+import { limitRows } from './limits.ts';
+import { moneyRows } from './money.ts';
+import { asyncRows } from './async.ts';
+import { officialRefusalRows } from './official-refusals.ts';
+import { mediaRows } from './media.ts';
+import { officialRows } from './official.ts';
+import { readRows } from './reads.ts';
+import { relayRows } from './relay.ts';
+import { requestRows } from './requests.ts';
+import { resultRows } from './results.ts';
+import { routingRows } from './routing.ts';
+import { sourceRows } from './sources.ts';
+
+/** Every row of the contract. */
+export const ROWS: readonly Row[] = [
+  ...authenticationRows,
+  ...createRows,
+  ...contentItemRows,
+  ...officialRows,
+  ...officialRefusalRows,
+  ...routingRows,
+  ...mediaRows,
+  ...readRows,
+  ...resultRows,
+  ...sourceRows,
+  ...requestRows,
+  ...limitRows,
+  ...moneyRows,
+  ...relayRows,
+  ...asyncRows,
+];

@@ -1,0 +1,96 @@
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+
+const FIXTURES = path.join(import.meta.dirname, '../../../services/media/testing/fixtures');
+const BODY_BYTES_MAX = 1024 * 1024;
+const TYPES: Readonly<Record<string, string>> = {
+  '.png': 'image/png',
+  '.jpg': 'image/jpeg',
+  '.webp': 'image/webp',
+  '.mp4': 'video/mp4',
+  '.mov': 'video/quicktime',
+  '.webm': 'video/webm',
+  '.mp3': 'audio/mpeg',
+};
+
+/** A file of the suite's media. */
+export const fixture = (name: string): Buffer => readFileSync(path.join(FIXTURES, name));
+export const dataUrl = (name: string): string =>
+  `data:${TYPES[path.extname(name)] ?? ''};base64,${fixture(name).toString('base64')}`;
+
+export interface Received {
+  readonly method: string;
+  readonly path: string;
+  readonly body: string;
+}
+
+/** A web server with media, good and bad, which also takes callbacks. */
+export interface MediaOrigin {
+  readonly host: string;
+  readonly received: readonly Received[];
+  stop(): Promise<void>;
+}
+
+type Give = (response: ServerResponse, host: string) => void;
+
+const BAD: Readonly<Record<string, Give>> = {
+  '/gone.png': (response) => response.writeHead(404).end('gone'),
+  '/page.png': (response) => response.writeHead(200, { 'content-type': 'image/png' }).end('<html>sign in</html>'),
+  '/drawing.svg': (response) =>
+    response.writeHead(200, { 'content-type': 'image/svg+xml' }).end('<svg xmlns="http://www.w3.org/2000/svg"/>'),
+  '/empty.png': (response) => response.writeHead(200, { 'content-type': 'image/png' }).end(),
+  '/huge.png': (response) =>
+    response.writeHead(200, { 'content-type': 'image/png', 'content-length': '99999999' }).end(),
+  '/loop.png': (response) => response.writeHead(302, { location: '/loop.png' }).end(),
+  '/inward.png': (response) => response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data' }).end(),
+  '/moved.png': (response, host) => response.writeHead(302, { location: `http://${host}/image.png` }).end(),
+};
+
+export async function startMediaOrigin(): Promise<MediaOrigin> {
+  const received: Received[] = [];
+  const server = createServer((request, response) => {
+    void take(request).then((body) => {
+      const { pathname } = new URL(request.url ?? '/', 'http://origin');
+      received.push({ method: request.method ?? '', path: pathname, body });
+      answer(response, pathname, { body, host });
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const host = `127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  return {
+    host,
+    received,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => {
+          resolve();
+        });
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function take(request: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const part of request) text = (text + String(part)).slice(0, BODY_BYTES_MAX);
+  return text;
+}
+
+function answer(
+  response: ServerResponse,
+  pathname: string,
+  { body, host }: { readonly body: string; readonly host: string },
+): void {
+  const bad = BAD[pathname];
+  if (bad !== undefined) bad(response, host);
+  else if (pathname.startsWith('/callback/')) response.writeHead(200, { 'content-type': 'application/json' }).end(body);
+  else {
+    const name = path.basename(pathname);
+    const type = TYPES[path.extname(name)];
+    if (type === undefined) response.writeHead(404).end();
+    else response.writeHead(200, { 'content-type': type }).end(fixture(name));
+  }
+}
