@@ -9,7 +9,7 @@ const ENVELOPES: readonly (readonly [RegExp, unknown])[] = [
     { type: 'error', error: { type: is.text, message: /\S \(\d{4}\)$/, http_code: /^\d{3}$/ }, request_id: is.text },
   ],
   [/^\/v1\/messages(\/|$)/, { type: 'error', error: { type: is.text, message: is.text } }],
-  [/^\//, { error: { message: is.text, type: is.text, code: is.text } }],
+  [/^\//, { error: { message: is.text, type: is.text, code: is.textOrNull } }],
 ];
 /** What would show the inside of the service. */
 const INSIDE = /node_modules|\\n\s+at \S+ \(|\/services\/|\.ts:\d+/;

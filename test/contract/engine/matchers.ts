@@ -47,6 +47,8 @@ const UNIX_MAX = 4_000_000_000;
 
 export const is = {
   text: new Described('a text that is not empty', (value) => typeof value === 'string' && value !== ''),
+  /** Of a relayed refusal: not every upstream has codes. */
+  textOrNull: new Described('a text or null', (value) => value === null || (typeof value === 'string' && value !== '')),
   taskId: new Described('a task id', (value) => typeof value === 'string' && /^task_[0-9a-z]{26}$/.test(value)),
   jobId: new Described('an id of an asynchronous call', (value) => typeof value === 'string' && /^job_/.test(value)),
   unix: within(UNIX_MIN, UNIX_MAX),

@@ -30,6 +30,7 @@ const REFUSALS = {
   task_not_cancellable: [409, 'invalid_request_error', 'bad_request_error', 2013],
   task_not_completed: [409, 'invalid_request_error', 'bad_request_error', 2013],
   idempotency_key_in_use: [409, 'invalid_request_error', 'bad_request_error', 2013],
+  result_expired: [410, 'invalid_request_error', 'bad_request_error', 2013],
   body_too_large: [413, 'invalid_request_error', 'bad_request_error', 2013],
   unsupported_media_type: [415, 'invalid_request_error', 'bad_request_error', 2013],
   content_rejected: [422, 'invalid_request_error', 'unprocessable_entity_error', 1026],

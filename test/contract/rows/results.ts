@@ -367,7 +367,7 @@ const endings: readonly Row[] = [
       step(get(`${V1}/{{task}}/content`), refused('task_not_found')),
       step(get(`${QUERY}?filter.task_ids={{task}}`), { status: 200, body: { items: sized(0) } }),
       step(del(`${V1}/{{task}}`), refused('task_not_found')),
-      until(get('{{link}}', noToken), { status: 404 }),
+      until(get('{{link}}', noToken), refused('result_expired')),
     ],
     OWN,
   ),
