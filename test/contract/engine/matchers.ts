@@ -62,8 +62,8 @@ export const is = {
 } as const;
 
 /**
- * Says how a value differs from what is expected of it; undefined where it does not. An object may have more fields than
- * are expected, a list may not have more items.
+ * Says how a value differs from what is expected of it; undefined where it does not. An object may have more fields
+ * than are expected, a list may not have more items.
  */
 export function mismatch(value: unknown, expected: unknown, at = 'body'): string | undefined {
   if (expected instanceof Exactly) return exactMismatch(value, expected, at);

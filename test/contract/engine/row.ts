@@ -5,7 +5,7 @@ import type { World } from '../world/world.ts';
 export type Need =
   /** The upstream is the sandbox, which the words in a prompt steer. */
   | 'sandbox'
-  /** The suite started the program itself: other accounts, the operator's command line, media of the suite, relay upstreams. */
+  /** The suite started the program itself, with other accounts, the command line, media and relay upstreams. */
   | 'own program';
 
 /** Which configuration a row runs against. */

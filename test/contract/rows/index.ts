@@ -14,6 +14,8 @@ import { requestRows } from './requests.ts';
 import { resultRows } from './results.ts';
 import { routingRows } from './routing.ts';
 import { sourceRows } from './sources.ts';
+import { submissionRows } from './submission.ts';
+import { wrongValueRows } from './wrong-values.ts';
 
 /** Every row of the contract. */
 export const ROWS: readonly Row[] = [
@@ -22,11 +24,13 @@ export const ROWS: readonly Row[] = [
   ...contentItemRows,
   ...officialRows,
   ...officialRefusalRows,
+  ...wrongValueRows,
   ...routingRows,
   ...mediaRows,
   ...readRows,
   ...resultRows,
   ...sourceRows,
+  ...submissionRows,
   ...requestRows,
   ...limitRows,
   ...moneyRows,

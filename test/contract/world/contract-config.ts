@@ -2,6 +2,7 @@ import { KEYS } from '../../harness/test-config.ts';
 import type { TestConfig } from '../../harness/test-config.ts';
 import { withRelay } from '../../harness/relay-config.ts';
 import type { Setting } from '../engine/row.ts';
+import { ALONE, RETRIED } from './refusing-upstreams.ts';
 import type { Account } from './world.ts';
 
 /** `host:port` of what stands behind the program. */
@@ -70,6 +71,7 @@ export function contractConfig(
     const { channels, prices, accounts, media, models, ...rest } = relayed(config);
     const { [REGENERATION]: _, ...others } = prices;
     const [video] = channels;
+    const refusing = [...RETRIED, ...ALONE];
     const generating = { ...video, endpoints: ['video.generation'] };
     return {
       ...rest,
@@ -79,15 +81,25 @@ export function contractConfig(
         'Gamma-Away': { ...models['Alpha-H3'] },
         'Delta-Off': { ...models['Alpha-H3'] },
         'Epsilon-Unpriced': { ...models['Alpha-H3'] },
+        ...Object.fromEntries(refusing.map(([, model]) => [model, models['Alpha-H3']])),
       },
       channels: [
         ...channels,
         { ...generating, id: 'away', base_url: `http://${closed}`, models: { 'Gamma-Away': 'gamma' } },
         { ...generating, id: 'off', enabled: false, models: { 'Delta-Off': 'delta' } },
         { ...generating, id: 'unpriced', models: { 'Epsilon-Unpriced': 'MiniMax-H3' } },
+        ...refusing.map(([how, model]) => ({
+          ...generating,
+          id: `refuses-${model}`,
+          base_url: `http://${origin}/refuses/${how}`,
+          models: { [model]: 'refused' },
+          priority: 9,
+        })),
+        { ...generating, id: 'second', models: Object.fromEntries(RETRIED.map(([, model]) => [model, 'MiniMax-H3'])) },
       ],
       prices: {
         ...others,
+        ...Object.fromEntries(refusing.map(([, model]) => [model, { per_second: '0.01' }])),
         'Beta-V1': { per_second: '0.01' },
         'Gamma-Away': { per_second: '0.01' },
         'Delta-Off': { per_second: '0.01' },

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import { REFUSING } from './refusing-upstreams.ts';
 
 const FIXTURES = path.join(import.meta.dirname, '../../../services/media/testing/fixtures');
 const BODY_BYTES_MAX = 1024 * 1024;
@@ -27,7 +28,7 @@ export interface Received {
   readonly body: string;
 }
 
-/** A web server with media, good and bad, which also takes callbacks. */
+/** A web server with media, good and bad, which also takes callbacks and stands in for upstreams that refuse. */
 export interface MediaOrigin {
   readonly host: string;
   readonly received: readonly Received[];
@@ -84,7 +85,13 @@ function answer(
   pathname: string,
   { body, host }: { readonly body: string; readonly host: string },
 ): void {
+  const [, how = ''] = /^\/refuses\/([\w-]+)\//.exec(pathname) ?? [];
+  const [status, refusal] = REFUSING[how] ?? [];
   const bad = BAD[pathname];
+  if (status !== undefined) {
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(refusal));
+    return;
+  }
   if (bad !== undefined) bad(response, host);
   else if (pathname.startsWith('/callback/')) response.writeHead(200, { 'content-type': 'application/json' }).end(body);
   else {
