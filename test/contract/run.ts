@@ -5,7 +5,7 @@ import { ROWS } from './rows/index.ts';
 import { givenWorld } from './world/given-world.ts';
 import { startOwnWorlds } from './world/own-worlds.ts';
 
-const USAGE = `usage: node test/contract/run.ts [--url URL --token KEY [--sandbox]] [--only PATTERN] [--list]
+const USAGE = `usage: npm run contract -- [--url URL --token KEY [--sandbox]] [--only PATTERN] [--list]
 
 Tries every row of the contract. Without --url it starts the program itself, with the sandbox upstream.
   --url URL        a gateway that runs already; rows that need more than an address are left out
