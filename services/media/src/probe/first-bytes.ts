@@ -1,13 +1,17 @@
-import { open } from 'node:fs/promises';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
-/** So many bytes from the beginning of a file, or all of a shorter one. */
-export async function firstBytes(path: string, count: number): Promise<Uint8Array> {
-  const handle = await open(path, 'r');
+/**
+ * The first `count` bytes of a file, or all of a shorter one. Parsers read synchronously: their process does nothing
+ * else, and on a busy machine each hop through the thread pool waits for a processor. A small movie takes half the
+ * processor time that it took with asynchronous reads (0.5 ms against 1.0 ms).
+ */
+export function firstBytes(path: string, count: number): Uint8Array<ArrayBuffer> {
+  const descriptor = openSync(path, 'r');
   try {
-    const length = Math.min(count, (await handle.stat()).size);
-    const { buffer, bytesRead } = await handle.read(new Uint8Array(length), 0, length, 0);
-    return buffer.subarray(0, bytesRead);
+    const length = Math.min(count, fstatSync(descriptor).size);
+    const bytes = new Uint8Array(length);
+    return bytes.subarray(0, readSync(descriptor, bytes, 0, length, 0));
   } finally {
-    await handle.close();
+    closeSync(descriptor);
   }
 }

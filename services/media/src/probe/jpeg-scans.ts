@@ -16,8 +16,8 @@ const LENGTH_BYTES = 2;
 const isRestart = (code: number): boolean => code >= 0xd0 && code <= 0xd7;
 
 /** What speaks against a JPEG before its pixels: more passes over them than any picture has. */
-export async function faultOfJpeg(path: string): Promise<ProbeFault | undefined> {
-  const { buffer, byteOffset, byteLength } = await firstBytes(path, BYTES_MAX);
+export function faultOfJpeg(path: string): ProbeFault | undefined {
+  const { buffer, byteOffset, byteLength } = firstBytes(path, BYTES_MAX);
   return scansIn(Buffer.from(buffer, byteOffset, byteLength)) > SCANS_MAX ? 'overrun' : undefined;
 }
 

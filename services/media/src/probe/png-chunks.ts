@@ -1,5 +1,4 @@
-import { open } from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
+import { closeSync, openSync, readSync } from 'node:fs';
 import type { ProbeFault } from '../domain/media-facts.ts';
 
 const SIGNATURE_BYTES = 8;
@@ -19,13 +18,13 @@ interface Chunk {
 }
 
 /** What speaks against a PNG before its pixels: that it moves, wherever it says so, or that it holds more beside them than any picture. */
-export async function faultOfPng(path: string): Promise<ProbeFault | undefined> {
-  const handle = await open(path, 'r');
+export function faultOfPng(path: string): ProbeFault | undefined {
+  const descriptor = openSync(path, 'r');
   try {
     let at = SIGNATURE_BYTES;
     let packedBytes = 0;
     for (let chunks = 0; chunks < CHUNKS_MAX && packedBytes <= PACKED_BYTES_MAX; chunks += 1) {
-      const chunk = await readChunk(handle, at);
+      const chunk = readChunk(descriptor, at);
       if (chunk === undefined || chunk.name === 'IDAT') return undefined;
       if (chunk.name === 'acTL') return 'several_frames';
       if (PACKED.has(chunk.name)) packedBytes += chunk.bytes;
@@ -33,11 +32,12 @@ export async function faultOfPng(path: string): Promise<ProbeFault | undefined> 
     }
     return 'overrun';
   } finally {
-    await handle.close();
+    closeSync(descriptor);
   }
 }
 
-async function readChunk(handle: FileHandle, at: number): Promise<Chunk | undefined> {
-  const { buffer: head, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, at);
+function readChunk(descriptor: number, at: number): Chunk | undefined {
+  const head = Buffer.alloc(HEAD_BYTES);
+  const bytesRead = readSync(descriptor, head, 0, HEAD_BYTES, at);
   return bytesRead < HEAD_BYTES ? undefined : { name: head.toString('latin1', NAME_AT), bytes: head.readUInt32BE(0) };
 }

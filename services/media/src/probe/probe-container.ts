@@ -54,13 +54,13 @@ async function withInput(
   formats: readonly InputFormat[],
   read: (input: Input) => Promise<ProbeOutcome>,
 ): Promise<ProbeOutcome> {
-  const { source, close } = await openBoundedSource(path);
+  const { source, close } = openBoundedSource(path);
   const input = new Input({ formats: [...formats], source });
   try {
     return (await input.getTracks()).length > TRACKS_MAX ? { fault: 'broken' } : await read(input);
   } finally {
     input.dispose();
-    await close();
+    close();
   }
 }
 

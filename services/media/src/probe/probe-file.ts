@@ -20,7 +20,7 @@ const READERS: Readonly<Record<Family, () => Promise<Read>>> = {
 
 /** The bytes decide what a file is; its name and what was said of it do not count. Runs in a worker. */
 export async function probeFile(job: ProbeJob): Promise<ProbeOutcome> {
-  const seen = await fileTypeFromBuffer(await firstBytes(job.path, SNIFFED_BYTES));
+  const seen = await fileTypeFromBuffer(firstBytes(job.path, SNIFFED_BYTES));
   const mediaType = SAME_AS[seen?.mime ?? ''] ?? seen?.mime ?? '';
   const family = FORMATS[mediaType]?.family;
   if (family === undefined) return { fault: 'unknown_type' };

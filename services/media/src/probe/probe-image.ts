@@ -14,7 +14,7 @@ const DECODED_SIDE = 8;
 /** Coded as HEVC, which is not decoded here: the header must do. */
 const NOT_DECODED: ReadonlySet<string> = new Set(['image/heic', 'image/heif']);
 /** What the decoders would take upon themselves without a word, in calls that cannot be ended. */
-const LOOKS: Readonly<Record<string, (path: string) => Promise<ProbeFault | undefined>>> = {
+const LOOKS: Readonly<Record<string, (path: string) => ProbeFault | undefined>> = {
   'image/jpeg': faultOfJpeg,
   'image/png': faultOfPng,
 };
@@ -23,12 +23,12 @@ const CALLED: Readonly<Record<string, string>> = { 'image/heif': 'image/heic' };
 
 /** The size by the header before anything is decoded; then one decoding of the whole picture, which a damaged file does not pass. */
 export async function probeImage(job: ProbeJob, mediaType: string): Promise<ProbeOutcome> {
-  const header = await readHeader(job.path);
+  const header = readHeader(job.path);
   if (header === undefined || calledSo(header.mime) !== calledSo(mediaType)) return { fault: 'broken' };
   const { width, height } = header;
   if (width * height > job.pixelsMax || Math.max(width, height) > SIDE_MAX) return { fault: 'too_many_pixels' };
   if (NOT_DECODED.has(mediaType)) return { facts: { family: 'image', mediaType, width, height } };
-  const fault = await LOOKS[mediaType]?.(job.path);
+  const fault = LOOKS[mediaType]?.(job.path);
   if (fault !== undefined) return { fault };
 
   const picture = openPicture(job.path, job, mediaType === 'image/jpeg' ? 'warning' : 'error');
@@ -39,9 +39,9 @@ export async function probeImage(job: ProbeJob, mediaType: string): Promise<Prob
   return { facts: { family: 'image', mediaType, width: decoded.width, height: decoded.height } };
 }
 
-async function readHeader(path: string): Promise<{ width: number; height: number; mime: string } | undefined> {
+function readHeader(path: string): { width: number; height: number; mime: string } | undefined {
   for (const count of HEADER_BYTES) {
-    const header = probeHeader(await firstBytes(path, count));
+    const header = probeHeader(firstBytes(path, count));
     if (header !== null) return header;
   }
   return undefined;

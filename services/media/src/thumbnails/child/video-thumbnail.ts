@@ -10,7 +10,7 @@ const QUALITY = 82;
 
 /** The first picture of a video as a JPEG, for those codecs that are decoded. */
 export async function videoThumbnail(job: ProbeJob): Promise<ProbeOutcome> {
-  const { source, close } = await openBoundedSource(job.path);
+  const { source, close } = openBoundedSource(job.path);
   const input = new Input({ formats: [MP4, QTFF, WEBM], source });
   try {
     const track = await input.getPrimaryVideoTrack();
@@ -28,7 +28,7 @@ export async function videoThumbnail(job: ProbeJob): Promise<ProbeOutcome> {
     return { facts: { family: 'image', mediaType: 'image/jpeg', width, height } };
   } finally {
     input.dispose();
-    await close();
+    close();
   }
 }
 
