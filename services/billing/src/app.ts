@@ -33,7 +33,7 @@ const LAPSES_IDLE_MS = 60_000;
 const MIGRATIONS = path.join(import.meta.dirname, '../migrations');
 
 export interface RunningBilling extends RunningService {
-  /** The keys that this start made. They are here this once, to be shown to the operator, and kept nowhere. */
+  /** The keys that this start made, to be shown to the operator once. They are not stored. */
   readonly newKeys: readonly NewKey[];
 }
 

@@ -1,7 +1,7 @@
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import { isProblem } from '@reelgate/platform/problem';
 
-/** Counts what becomes of the calls that move money: an outcome of ours, or the reason of the refusal. */
+/** Counts the calls that move money, by outcome: a word of this file's callers, or the reason of the refusal. */
 export interface Measures {
   readonly hold: Count;
   readonly extension: Count;
@@ -10,9 +10,9 @@ export interface Measures {
   readonly authentication: Count;
   readonly callPlacement: Count;
   readonly callEnd: Count;
-  /** Calls that nobody settled before their time was over. */
+  /** Calls that lapsed before they were settled. */
   readonly callLapse: (times: number) => void;
-  /** Calls whose usage came to more than they were charged. */
+  /** Calls whose usage was more than their charge. */
   readonly callOverrun: () => void;
 }
 
@@ -33,24 +33,24 @@ export function billingMeasures(metrics: Metrics): Measures {
   };
   return {
     hold: counting('reelgate_billing_holds_total', 'Calls that place a hold, by outcome'),
-    extension: counting('reelgate_billing_extensions_total', 'Calls that price a hold again, by outcome'),
+    extension: counting('reelgate_billing_extensions_total', 'Calls that extend a hold, by outcome'),
     settlement: counting('reelgate_billing_settlements_total', 'Calls that settle a hold, by outcome'),
     release: counting('reelgate_billing_releases_total', 'Calls that release a hold, by outcome'),
     callPlacement: counting(
       'reelgate_billing_call_placements_total',
-      'Calls of the synchronous routes that are placed, by outcome',
+      'Placed calls of the synchronous routes, by outcome',
     ),
-    callEnd: counting('reelgate_billing_call_ends_total', 'Calls of the synchronous routes that are settled, by basis'),
+    callEnd: counting('reelgate_billing_call_ends_total', 'Settled calls of the synchronous routes, by basis'),
     callLapse: total(
       'reelgate_billing_call_lapses_total',
-      'Calls that nobody settled in time, charged as they were held',
+      'Lapsed calls of the synchronous routes, charged their hold',
     ),
-    callOverrun: total('reelgate_billing_call_overruns_total', 'Calls whose usage came to more than they were charged'),
-    authentication: counting('reelgate_billing_authentications_total', 'Looked-up keys, by outcome'),
+    callOverrun: total('reelgate_billing_call_overruns_total', 'Calls whose usage was more than their charge'),
+    authentication: counting('reelgate_billing_authentications_total', 'Authenticated keys, by outcome'),
   };
 }
 
-/** Runs the work and counts how it went. */
+/** Runs the work and counts its outcome. */
 export async function measured<T>(count: Count, work: () => Promise<T>, outcomeOf: (result: T) => string): Promise<T> {
   try {
     const result = await work();

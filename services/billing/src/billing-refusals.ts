@@ -3,13 +3,13 @@ import { formatAmount } from './domain/money.ts';
 import type { Nanos } from './domain/money.ts';
 import type { PriceFault } from './domain/price.ts';
 
-/** Every way in which billing refuses, each in one place. */
+/** Every refusal of billing. */
 
 export function unknownKey(): Problem {
   return new Problem({
     kind: 'unauthenticated',
     reason: 'invalid_api_key',
-    message: 'the API key is not known; send a valid one as `Authorization: Bearer …`',
+    message: 'the API key is unknown; send a valid one as `Authorization: Bearer …`',
   });
 }
 
@@ -48,7 +48,7 @@ export function unknownHold(): Problem {
   });
 }
 
-/** The hold went back, or was released before it came: nothing may be submitted under it. */
+/** The hold was released, before or after it was placed. The task cannot be submitted under it. */
 export function voidedHold(): Problem {
   return new Problem({ kind: 'conflict', reason: 'hold_voided', message: 'the hold of this task has been released' });
 }
@@ -62,7 +62,7 @@ export function takenTaskId(): Problem {
     kind: 'conflict',
     reason: 'task_id_taken',
     field: 'task_id',
-    message: 'must be an id that no other account has used',
+    message: 'is the id of a task of another account; send a new one',
   });
 }
 
@@ -71,11 +71,11 @@ export function takenCallId(): Problem {
     kind: 'conflict',
     reason: 'call_id_taken',
     field: 'call_id',
-    message: 'must be an id that no other account has used',
+    message: 'is the id of a call of another account; send a new one',
   });
 }
 
-/** The call was released, before it came or after: nothing may be sent under it. */
+/** The call was released, before or after it was placed. It cannot be sent to an upstream. */
 export function voidedCall(): Problem {
   return new Problem({ kind: 'conflict', reason: 'hold_voided', message: 'the hold of this call has been released' });
 }
@@ -100,19 +100,19 @@ export function insufficientQuota({ of, needed, left, currency }: Shortage): Pro
   const what =
     of === 'account'
       ? `the account has ${formatAmount(left)} ${currency} available`
-      : `the API key may still spend ${formatAmount(left)} ${currency}`;
+      : `the API key has ${formatAmount(left)} ${currency} of its limit left`;
   return new Problem({
     kind: 'exhausted',
     reason: 'insufficient_quota',
-    message: `${what}, and this needs ${formatAmount(needed)} ${currency}`,
+    message: `${what}, but this request needs ${formatAmount(needed)} ${currency}`,
   });
 }
 
 const PRICE_FAULTS: Readonly<Record<PriceFault | 'no_contract', string>> = {
   no_contract: 'no price is set for this model and operation',
   no_resolution_price: 'no price is set for this resolution of the model',
-  no_hold: 'the price of this model and operation says nothing of an order whose tokens or seconds are not known yet',
-  too_large: 'the amount of this order is out of bounds',
+  no_hold: 'the price of this model and operation has no hold for an order whose tokens or seconds are not known yet',
+  too_large: 'the amount of this order is too large',
 };
 
 export function noPrice(fault: PriceFault | 'no_contract'): Problem {
@@ -124,7 +124,7 @@ export function amountOutOfBounds(field?: string): Problem {
     kind: 'invalid',
     reason: 'amount_out_of_bounds',
     field,
-    message: field === undefined ? 'the amount is out of bounds' : 'would take the account out of bounds',
+    message: field === undefined ? 'the amount is too large' : 'must keep the balance of the account within its bounds',
   });
 }
 

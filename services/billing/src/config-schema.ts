@@ -29,7 +29,7 @@ const terms = {
     per_million_tokens: {
       type: 'object',
       description:
-        'the prices of a million tokens, such as { input: "0.90", output: "3.60" }; cached_input is as input where it is left out',
+        'the prices of a million tokens, such as { input: "0.90", output: "3.60" }; cached_input defaults to input',
       additionalProperties: false,
       required: ['input', 'output'],
       properties: { input: decimal, output: decimal, cached_input: decimal },
@@ -50,7 +50,7 @@ const token = {
     key: {
       type: 'string',
       pattern: '^[!-~]{8,256}$',
-      description: '8 to 256 visible ASCII characters; empty: a key is made at the first start',
+      description: '8 to 256 visible ASCII characters; if empty, the first start makes a key',
     },
     models: {
       type: 'array',
@@ -91,7 +91,7 @@ const account = {
       type: 'array',
       items: { type: 'string', minLength: 1 },
       default: [],
-      description: 'a list of upstream accounts whose files the account may refer to',
+      description: 'a list of upstream accounts whose files the account can refer to',
     },
   },
 };
@@ -116,7 +116,7 @@ export const billingSchema = {
         minimum: 1,
         maximum: 1_000_000,
         default: 10,
-        description: 'up to how many times its hold a task is charged without asking a person',
+        description: 'how many times its hold a task can be charged without confirmation by an operator',
       },
     },
   },

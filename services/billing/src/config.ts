@@ -16,11 +16,11 @@ export interface BillingConfig {
   readonly overrunFactor: number;
   readonly prices: readonly PriceEntry[];
   readonly accounts: readonly AccountEntry[];
-  /** The public ids of all models, those of channels too. */
+  /** The public ids of all models, including those of channels. */
   readonly models: ReadonlySet<string>;
 }
 
-/** What the schema lets through. */
+/** The value after the schema check. */
 interface Checked {
   readonly billing: { readonly database?: string; readonly overrun_factor: number };
   readonly prices: Readonly<Record<string, TermsEntry>>;
@@ -52,7 +52,10 @@ interface CheckedToken {
 
 type Path = readonly (string | number)[];
 
-/** The checked value as billing uses it. Finds what no schema can say: amounts out of bounds, days that do not exist, doubled ids and keys. */
+/**
+ * The checked value as billing uses it. Refuses what a schema cannot: amounts out of bounds, days that do not exist,
+ * duplicate ids and keys.
+ */
 export function billingConfig(value: unknown): BillingConfig {
   const { billing, prices, accounts, models = {}, channels = [] } = value as Checked;
   const named = [
@@ -113,29 +116,32 @@ function pathsOf(models: Readonly<Record<string, unknown>>, path: Path): readonl
   return Object.keys(models).map((model) => ({ model, path: [...path, model] }));
 }
 
-/** Two underscores end a model's name in a key: the prices, and the statements, of two models must not stand under one. */
+/**
+ * In a price key, two underscores end the model's name. Without this check, the prices and statements of two models
+ * could share a key.
+ */
 function assertApart(models: readonly NamedModel[]): void {
   for (const { model, path } of models) {
     const other = models.find((one) => isKeyOf(one.model, model));
     if (other !== undefined)
       throw fault(
         path,
-        `expected a name that does not begin with ${other.model}__, under which operations of ${other.model} are priced`,
+        `expected a name that does not begin with ${other.model}__, which begins the price keys of ${other.model}`,
       );
   }
 }
 
-/** Every string of a price is a decimal. */
+/** Each string of a price is a decimal. */
 function assertAmounts(entry: unknown, path: Path): void {
   if (typeof entry === 'string') amount(entry, path);
   if (typeof entry !== 'object' || entry === null) return;
   for (const [key, inner] of Object.entries(entry)) assertAmounts(inner, [...path, key]);
 }
 
-/** What is held while the tokens or the seconds are not known makes no sense where neither has a price. */
+/** A `hold` replaces unknown tokens or seconds, so one of the two must have a price. */
 function assertHoldStands({ hold, per_million_tokens: tokens, per_second: seconds }: TermsEntry, path: Path): void {
   if (hold !== undefined && tokens === undefined && seconds === undefined)
-    throw fault(path, 'expected per_million_tokens or per_second beside hold, which stands for them');
+    throw fault(path, 'expected per_million_tokens or per_second beside hold');
 }
 
 function amount(text: string, path: Path): Nanos {
@@ -144,7 +150,7 @@ function amount(text: string, path: Path): Nanos {
   return nanos;
 }
 
-/** A day alone begins at midnight UTC. A day that no month has is refused, not carried over. */
+/** A day without a time means midnight UTC. Refuses a day that does not exist, such as 2027-02-30. */
 function time(text: string, path: Path): number {
   const ms = Date.parse(text);
   const day = text.slice(0, 'yyyy-mm-dd'.length);

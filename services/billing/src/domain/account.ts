@@ -1,11 +1,11 @@
 import type { Nanos } from './money.ts';
 
-/** Whose money it is. */
+/** The money of one client. */
 export interface Account {
   readonly id: string;
   /** ISO 4217. */
   readonly currency: string;
-  /** Credits less settlements. */
+  /** Credits minus settlements. */
   readonly balance: Nanos;
   /** Open holds. */
   readonly held: Nanos;

@@ -6,14 +6,13 @@ import type { PriceFacts } from './price.ts';
 import type { PriceTerms } from './price-terms.ts';
 import { isEstimated, usedFacts } from './used-facts.ts';
 
-/** So many calls come in one batch at most. */
+/** The most calls of one batch. */
 export const BATCH_CALLS_MAX = 1000;
-/** Neither held nor charged is more for one call, so a whole batch stays within the bounds of one amount. */
+/** The most that one call can hold or be charged, so that the sum of a batch stays within the bound of one amount. */
 export const CALL_NANOS_MAX: Nanos = AMOUNT_NANOS_MAX / BigInt(BATCH_CALLS_MAX);
 
 /**
- * One call of a synchronous route and what is held for it; never changed once it is placed. Times are milliseconds
- * since 1970.
+ * One call of a synchronous route and its hold. It never changes once it is placed. Times are milliseconds since 1970.
  */
 export interface Call {
   readonly id: string;
@@ -23,34 +22,34 @@ export interface Call {
   readonly currency: string;
   /** The frozen version of the contract under `facts.priceKey`. */
   readonly priceVersion: number;
-  /** The upper bound of what will be used, as far as the request told. */
+  /** The upper bound of the usage, as far as the request gives it. */
   readonly facts: PriceFacts;
   readonly placedAt: number;
-  /** From then on it is charged as it is held. */
+  /** An open call is charged its hold from then on. */
   readonly lapsesAt: number;
 }
 
-/** How a call ended: with what the upstream reported, with what was guessed, or with neither. */
+/** How a call ended: with reported usage, with estimated usage, or with neither. */
 export type CallEnd =
   { readonly basis: 'usage' | 'estimate'; readonly usage: ReportedUsage } | { readonly basis: 'hold' | 'released' };
 
 export interface CallCharge {
   readonly amount: Nanos;
   readonly basis: ChargeBasis | 'released';
-  /** What the usage came to above the charge. */
+  /** The part of the usage's amount that was not charged. */
   readonly uncharged: Nanos;
   readonly usage: ReportedUsage | undefined;
 }
 
-/** A call and how it ended; undefined: it is open. */
+/** A call and its settlement; undefined: the call is open. */
 export interface CallRecord {
   readonly call: Call;
   readonly settlement: Settlement | undefined;
 }
 
 /**
- * What a call is charged. ReportedUsage above the hold is charged up to so many times the hold, an estimate never above
- * it; where nothing that the contract prices was reported, the hold stands.
+ * The charge of a call. Reported usage is charged up to `overrunFactor` times the hold, an estimate up to the hold. If
+ * nothing that the contract prices was reported, the hold is charged.
  */
 export function decideCall(
   { facts, amount: held }: Call,

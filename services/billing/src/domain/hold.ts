@@ -1,7 +1,7 @@
 import type { Nanos } from './money.ts';
 import type { PriceFacts } from './price.ts';
 
-/** The pre-consumption of a task. */
+/** The amount that is reserved for a task. */
 export interface Hold {
   readonly taskId: string;
   readonly accountId: string;
@@ -10,42 +10,42 @@ export interface Hold {
   readonly currency: string;
   /** The frozen version of the contract under `facts.priceKey`. */
   readonly priceVersion: number;
-  /** Frozen; completed at most once, by an extension. */
+  /** Frozen; an extension completes them at most once. */
   readonly facts: PriceFacts;
   /** Milliseconds since 1970. */
   readonly placedAt: number;
 }
 
-/** What the upstream reports to have used, as far as it does. */
+/** The usage as the upstream reports it; undefined: not reported. */
 export interface ReportedUsage {
   /** Input and output together. */
   readonly seconds: bigint | undefined;
   readonly inputTokens: bigint | undefined;
   readonly outputTokens: bigint | undefined;
-  /** Those of the tokens read that the upstream had in its cache. */
+  /** The part of the input tokens that the upstream read from its cache. */
   readonly cachedInputTokens?: bigint | undefined;
   readonly images?: bigint | undefined;
   readonly characters?: bigint | undefined;
 }
 
-/** What a charge was computed from. */
+/** The source of a charge. */
 export type ChargeBasis = 'usage' | 'estimate' | 'hold';
 
-/** How a hold ended, or that a person has to say how. */
+/** How a hold ended, or that an operator has to decide. */
 export interface Settlement {
-  /** What was charged: nothing when released or deferred. */
+  /** The charge; zero if released or deferred. */
   readonly amount: Nanos;
   readonly basis: ChargeBasis | 'released' | 'deferred';
   readonly at: number;
 }
 
-/** A settlement that waits for a person. */
+/** A settlement that waits for an operator. */
 export interface Deferral extends Settlement {
-  /** What the usage comes to; undefined: more than an amount can be. */
+  /** The amount of the usage; undefined: beyond the largest amount. */
   readonly wanted: Nanos | undefined;
 }
 
-/** What became of a task's money. A void is a release that came before the hold. */
+/** The state of a task's money. A void is a release that came before the hold. */
 export type HoldRecord =
   | { readonly state: 'open'; readonly hold: Hold; readonly deferral: Deferral | undefined }
   | { readonly state: 'ended'; readonly hold: Hold; readonly settlement: Settlement }

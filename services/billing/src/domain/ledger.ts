@@ -7,14 +7,14 @@ export interface Posting {
   readonly amount: Nanos;
 }
 
-/** Something that happened to money, once: its key is unique for ever. */
+/** One movement of money. Its key is unique forever. */
 export interface FinancialEvent {
   readonly key: string;
   readonly kind: 'credit' | 'hold' | 'extend' | 'settle' | 'release' | 'hold_calls' | 'settle_calls';
   readonly accountId: string;
   readonly taskId: string | undefined;
   readonly currency: string;
-  /** Why, in a person's words; empty for what the service does by itself. */
+  /** The operator's reason; empty for events of the service itself. */
   readonly reason: string;
   readonly actor: string;
   readonly at: number;
@@ -45,7 +45,7 @@ const heldBook = (accountId: string): string => `held:${accountId}`;
 const REVENUE_BOOK = 'revenue';
 const CREDIT_BOOK = 'credit';
 
-/** The key that a hold of this task takes, or a void in its place. */
+/** The key of the task's hold, or of a void in its place. */
 export const holdKey = (taskId: string): string => `hold:${taskId}`;
 export const initialCreditKey = (accountId: string): string => `credit:initial:${accountId}`;
 export const creditKey = (accountId: string, requestId: string): string => `credit:request:${accountId}:${requestId}`;
@@ -71,7 +71,7 @@ export function extendEvent(hold: Hold, amount: Nanos, at: number): FinancialEve
   return { ...eventOf(hold, 'extend', at), postings: reserve(hold, amount) };
 }
 
-/** Charges the amount and gives back what is left of the hold; what is missing comes out of what is available. */
+/** Charges the amount and returns the rest of the hold. A charge above the hold is taken from the available money. */
 export function settleEvent(hold: Hold, charged: Nanos, at: number): FinancialEvent {
   return {
     ...eventOf(hold, 'settle', at),
@@ -83,7 +83,7 @@ export function releaseEvent(hold: Hold, at: number): FinancialEvent {
   return { ...eventOf(hold, 'release', at), postings: reserve(hold, -hold.amount) };
 }
 
-/** What the calls of one batch come to for one account. */
+/** The sum of the calls of one batch for one account. */
 export interface CallsHeld {
   readonly batchId: string;
   readonly accountId: string;
@@ -96,7 +96,7 @@ export function callsHeldEvent({ held, ...batch }: CallsHeld): FinancialEvent {
   return { ...eventOfBatch(batch, 'hold_calls'), postings: reserve(batch, held) };
 }
 
-/** Charges what the calls of a batch cost together, and gives back what is left of their holds. */
+/** Charges the sum of a batch and returns the rest of its holds. */
 export function callsSettledEvent({
   held,
   charged,

@@ -5,12 +5,14 @@ const NANOS_PER_UNIT = 1_000_000_000n;
 const PLACES = 9;
 const DECIMAL = /^(-?)(\d{1,10})(?:\.(\d{1,9}))?$/;
 
-/** One thousand million of the currency: no single amount is larger, so the sums of a few always fit 64 bits. */
+/** The largest amount, one thousand million of the currency. The sum of a few amounts always fits 64 bits. */
 export const AMOUNT_NANOS_MAX: Nanos = 1_000_000_000n * NANOS_PER_UNIT;
-/** No running total goes beyond this, up or down. */
+/** The largest running total, positive or negative. */
 export const TOTAL_NANOS_MAX: Nanos = 4n * AMOUNT_NANOS_MAX;
 
-/** The amount of `12`, `0.08` or `-3.5`; undefined for anything else, for more than nine places, and beyond the largest amount. */
+/**
+ * The amount of `12`, `0.08` or `-3.5`. Undefined: not a decimal, more than nine places, or beyond the largest amount.
+ */
 export function parseAmount(text: string): Nanos | undefined {
   const [, sign, units, places = ''] = DECIMAL.exec(text) ?? [];
   if (units === undefined) return undefined;
@@ -19,7 +21,7 @@ export function parseAmount(text: string): Nanos | undefined {
   return sign === '-' ? -size : size;
 }
 
-/** As a decimal without trailing zeros. */
+/** A decimal without trailing zeros. */
 export function formatAmount(nanos: Nanos): string {
   const size = nanos < 0n ? -nanos : nanos;
   const places = String(size % NANOS_PER_UNIT)
@@ -28,7 +30,7 @@ export function formatAmount(nanos: Nanos): string {
   return `${nanos < 0n ? '-' : ''}${String(size / NANOS_PER_UNIT)}${places === '' ? '' : `.${places}`}`;
 }
 
-/** A quotient of what is not negative, rounded up. */
+/** The quotient of two numbers that are not negative, rounded up. */
 export function divideUp(dividend: bigint, divisor: bigint): bigint {
   return (dividend + divisor - 1n) / divisor;
 }

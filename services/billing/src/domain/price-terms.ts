@@ -1,7 +1,7 @@
 import { formatAmount, parseAmount } from './money.ts';
 import type { Nanos } from './money.ts';
 
-/** The terms of a price contract as they stand in the configuration: every string is a decimal. */
+/** The terms of a price contract as the configuration spells them. Every string is a decimal. */
 export interface TermsEntry {
   readonly per_second?: string | Readonly<Record<string, string>>;
   readonly per_input_second?: string;
@@ -12,20 +12,20 @@ export interface TermsEntry {
   readonly hold?: string;
 }
 
-/** The price of a second whatever the resolution, or resolution by resolution. */
+/** One price of a second, or one for each resolution. */
 export type SecondPrices = { readonly every: Nanos } | { readonly byResolution: ReadonlyMap<string, Nanos> };
 
-/** What a price contract says, in billionths. What it does not mention costs nothing. */
+/** The prices of a contract, in billionths. A quantity without a price costs nothing. */
 export interface PriceTerms {
   readonly perSecond: SecondPrices | undefined;
-  /** Of reference video; undefined: the same as a second of output. */
+  /** The price of a second of reference video; undefined: that of a second of output. */
   readonly perInputSecond: Nanos | undefined;
   readonly images: { readonly free: bigint; readonly each: Nanos };
   readonly perRequest: Nanos;
-  /** Cached input costs as much as other input where it has no price of its own. */
+  /** Without a price of its own, cached input costs as much as other input. */
   readonly perMillionTokens: { readonly input: Nanos; readonly cachedInput: Nanos; readonly output: Nanos } | undefined;
   readonly perMillionCharacters: Nanos;
-  /** What stands for the tokens while they are not known, or for the seconds where tokens have no price. */
+  /** The amount that replaces unknown tokens, or unknown seconds if tokens have no price. */
   readonly hold: Nanos | undefined;
 }
 
@@ -49,7 +49,7 @@ export function parseTerms(entry: TermsEntry): PriceTerms {
   };
 }
 
-/** Whether two entries say the same, whatever the order of their keys and the zeros at the end of their decimals. */
+/** Whether two entries have the same prices. The order of keys and trailing zeros of decimals do not matter. */
 export function isSameTerms(left: TermsEntry, right: TermsEntry): boolean {
   return canonical(left) === canonical(right);
 }
@@ -63,7 +63,7 @@ function optional(text: string | undefined): Nanos | undefined {
   return text === undefined ? undefined : nanos(text);
 }
 
-/** The configuration has been checked, so a bad decimal here is a fault of ours. */
+/** The configuration has been checked, so a bad decimal here is a bug. */
 function nanos(text: string): Nanos {
   const amount = parseAmount(text);
   if (amount === undefined || amount < 0n) throw new RangeError(`not a price: ${text}`);

@@ -2,16 +2,19 @@ import { AMOUNT_NANOS_MAX, divideUp } from './money.ts';
 import type { Nanos } from './money.ts';
 import type { PriceTerms } from './price-terms.ts';
 
-/** The measured or asked quantities that a contract turns into an amount; none is negative, and zero tokens are unknown tokens, zero seconds unknown seconds. */
+/**
+ * The quantities that a contract turns into an amount. None is negative. Zero tokens or seconds mean that their number
+ * is unknown.
+ */
 export interface PriceFacts {
   readonly priceKey: string;
-  /** Empty where one price serves every resolution. */
+  /** Empty if one price serves every resolution. */
   readonly resolution: string;
   readonly seconds: bigint;
   readonly inputVideoSeconds: bigint;
   readonly images: bigint;
   readonly inputTokens: bigint;
-  /** Those of the tokens read that were in a cache: never more than there are. */
+  /** The part of the input tokens that was read from a cache. */
   readonly cachedInputTokens: bigint;
   readonly outputTokens: bigint;
   readonly characters: bigint;
@@ -25,12 +28,15 @@ export interface PriceContract {
   readonly terms: PriceTerms;
 }
 
-/** Why facts have no amount: the contract leaves the resolution or the unknown tokens without a price, or the amount is absurd. */
+/**
+ * Why facts have no amount: the contract has no price for the resolution or for unknown quantities, or the amount is
+ * too large.
+ */
 export type PriceFault = 'no_resolution_price' | 'no_hold' | 'too_large';
 
 const MILLION = 1_000_000n;
 
-/** The amount of the facts: exact, and rounded up once at the end. */
+/** The amount of the facts. It is exact until it is rounded up once, at the end. */
 export function amountOf(terms: PriceTerms, facts: PriceFacts): Nanos | PriceFault {
   const second = secondPrice(terms, facts.resolution);
   if (second === undefined) return 'no_resolution_price';
@@ -66,13 +72,13 @@ function secondPrice({ perSecond }: PriceTerms, resolution: string): Nanos | und
     : byResolution.get(resolution);
 }
 
-/** Whether what the contract charges for is known, so that a hold without its help covers it: one of nothing would make the work free. */
+/** Whether the quantities with a price are known. Otherwise the contract needs a `hold`, or the work would be free. */
 function isBounded(terms: PriceTerms, second: Nanos, facts: PriceFacts): boolean {
   if (terms.perMillionTokens !== undefined) return areTokensKnown(facts);
   return second === 0n || areSecondsKnown(facts);
 }
 
-/** What the contract's hold stands for: the tokens while they are not known, or the seconds where tokens have no price. */
+/** The contract's `hold` while the tokens are unknown, or while the seconds are unknown if tokens have no price. */
 function unknownPart(terms: PriceTerms, facts: PriceFacts): Nanos {
   const isKnown = terms.perMillionTokens === undefined ? areSecondsKnown(facts) : areTokensKnown(facts);
   return isKnown ? 0n : (terms.hold ?? 0n);

@@ -4,23 +4,23 @@ import { amountOf } from './price.ts';
 import type { PriceTerms } from './price-terms.ts';
 import { isEstimated, usedFacts } from './used-facts.ts';
 
-/** What is to become of a hold. */
+/** The decision on a hold. */
 export type Ending =
   | { readonly kind: 'charge'; readonly amount: Nanos; readonly basis: ChargeBasis; readonly usage: ReportedUsage }
   | { readonly kind: 'release' }
-  /** The amount is what usage would come to; undefined: more than an amount can be. */
+  /** The amount of the usage; undefined: beyond the largest amount. */
   | { readonly kind: 'defer'; readonly amount: Nanos | undefined };
 
 export interface SettlementRules {
-  /** ReportedUsage up to this many times the hold is charged in full. */
+  /** Usage up to this many times the hold is charged in full. */
   readonly overrunFactor: number;
-  /** A person has decided: no bound. */
+  /** An operator has confirmed the charge: there is no bound. */
   readonly confirmed: boolean;
 }
 
 /**
- * The upstream's usage under the frozen contract; without it the frozen estimate; where its facts are unknown, the hold
- * as it stands.
+ * Charges the reported usage under the frozen contract. Without usage it charges the frozen estimate. If facts of the
+ * estimate are unknown, it charges the hold.
  */
 export function decideSettlement(hold: Hold, terms: PriceTerms, usage: ReportedUsage, rules: SettlementRules): Ending {
   const used = usedFacts(hold.facts, terms, usage);

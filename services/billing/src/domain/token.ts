@@ -1,10 +1,10 @@
 import type { Nanos } from './money.ts';
 
-/** The limits that a token has of its own; undefined: the configured number. */
+/** The token's own limits; undefined: the configured number. */
 export interface TokenLimits {
   readonly createsPerMinute: number | undefined;
   readonly readsPerMinute: number | undefined;
-  /** Of the synchronous routes. */
+  /** Calls of the synchronous routes. */
   readonly callsPerMinute: number | undefined;
   /** Tasks. */
   readonly inFlight: number | undefined;
@@ -25,9 +25,9 @@ export interface Token {
   readonly name: string;
   /** `*` is every model. */
   readonly models: readonly string[];
-  /** How much it may spend in all; undefined: as much as the account has. */
+  /** How much it can spend in total; undefined: no limit but the account's money. */
   readonly limit: Nanos | undefined;
-  /** What it has spent and holds. */
+  /** The sum of its charges and open holds. */
   readonly used: Nanos;
   readonly limits: TokenLimits;
   readonly createdAt: number;
@@ -35,7 +35,7 @@ export interface Token {
   readonly revokedAt: number | undefined;
 }
 
-/** Why a token may not be used now; undefined when it may. */
+/** Why a token cannot be used now; undefined: it can. */
 export function disabledBecause(
   token: Pick<Token, 'expiresAt' | 'revokedAt'>,
   now: number,

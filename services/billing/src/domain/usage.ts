@@ -3,7 +3,7 @@ import type { Nanos } from './money.ts';
 import type { PriceFacts } from './price.ts';
 import { areTokensKnown } from './price.ts';
 
-/** What charges come to, and for how much of what. */
+/** The sum of charges and of the quantities that were charged. */
 export interface Quantities {
   readonly requests: bigint;
   readonly charged: Nanos;
@@ -30,12 +30,12 @@ export const NOTHING_USED: Quantities = {
   characters: 0n,
 };
 
-/** No count of one request is taken for more: an hour of them always fits 64 bits. */
+/** The largest count of one request, so that the sum of an hour always fits 64 bits. */
 export const COUNT_MAX = 1_000_000_000n;
 
 /**
- * One request: what the upstream reported, and in its place the frozen facts where it did not. What was measured in
- * tokens has no seconds of its own.
+ * The quantities of one request: the reported ones, or the frozen facts where nothing was reported. A request that is
+ * measured in tokens has no seconds.
  */
 export function quantitiesOf(charged: Nanos, facts: PriceFacts, usage: Partial<ReportedUsage> | undefined): Quantities {
   const reported = { inputTokens: count(usage?.inputTokens), outputTokens: count(usage?.outputTokens) };
@@ -71,8 +71,8 @@ export function addQuantities(left: Quantities, right: Quantities): Quantities {
 const OPERATION = '__';
 
 /**
- * `Alpha-H3__regeneration` and `Alpha-H3` are both of the model Alpha-H3: of those known the longest, or what stands
- * before the last two underscores.
+ * The model of a price key: `Alpha-H3__regeneration` and `Alpha-H3` both belong to Alpha-H3. It is the longest known
+ * model that the key begins with, or the text before the last two underscores.
  */
 export function modelOfKey(priceKey: string, known: ReadonlySet<string>): string {
   if (known.has(priceKey)) return priceKey;
@@ -83,7 +83,7 @@ export function modelOfKey(priceKey: string, known: ReadonlySet<string>): string
   return first > 0 ? priceKey.slice(0, first) : priceKey;
 }
 
-/** Whether the price of an operation of one model would stand under the name of the other. */
+/** Whether the other name could be a price key of the model. */
 export function isKeyOf(model: string, other: string): boolean {
   return other.startsWith(model + OPERATION);
 }

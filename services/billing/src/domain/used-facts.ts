@@ -4,7 +4,7 @@ import type { PriceFacts } from './price.ts';
 import type { PriceTerms } from './price-terms.ts';
 
 /**
- * The frozen facts with the measured ones in their place; undefined when nothing that the contract prices was measured.
+ * The frozen facts, with the measured ones in their place. Undefined: nothing that the contract prices was measured.
  */
 export function usedFacts(facts: PriceFacts, terms: PriceTerms, usage: ReportedUsage): PriceFacts | undefined {
   let used: PriceFacts | undefined;
@@ -19,7 +19,7 @@ export function usedFacts(facts: PriceFacts, terms: PriceTerms, usage: ReportedU
   return used;
 }
 
-/** Whether all that the contract prices was known when the hold was computed. */
+/** Whether every priced quantity was known when the hold was computed. */
 export function isEstimated(facts: PriceFacts, terms: PriceTerms): boolean {
   return (
     (terms.perSecond === undefined || facts.seconds > 0n) &&
@@ -28,7 +28,8 @@ export function isEstimated(facts: PriceFacts, terms: PriceTerms): boolean {
 }
 
 /**
- * The total covers input and output; where input has a price of its own, the frozen input seconds are taken out of it.
+ * The total covers input and output. If input has a price of its own, the frozen input seconds are taken out of the
+ * total.
  */
 function measuredSeconds(
   facts: PriceFacts,

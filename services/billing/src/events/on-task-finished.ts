@@ -9,7 +9,7 @@ import { settleHold } from '../operations/holds/settle-hold.ts';
 
 type Deps = Pick<BillingDeps, 'holds' | 'clock' | 'measures' | 'log' | 'overrunFactor'>;
 
-/** A completed task is charged, a failed one gets its hold back. The event may come twice, late and in any order. */
+/** Charges a completed task and releases the hold of a failed one. The event can come twice, late and in any order. */
 export function onTaskFinished(deps: Deps): Handler<typeof TaskFinishedSchema> {
   return async ({ taskId, state, usage }) => {
     if (state === TaskState.FAILED) {
@@ -17,12 +17,12 @@ export function onTaskFinished(deps: Deps): Handler<typeof TaskFinishedSchema> {
     } else if (state === TaskState.COMPLETED) {
       await settleWhatIsHeld(deps, taskId, usage);
     } else {
-      deps.log.error({ taskId, state }, 'a finished task is neither completed nor failed: its hold stays');
+      deps.log.error({ taskId, state }, 'a finished task is neither completed nor failed; its hold stays');
     }
   };
 }
 
-/** A hold is placed before anything is submitted, so where there is none by now there will be none: nothing to try again. */
+/** A hold is placed before the task is submitted, so a missing hold will never come, and the event is not retried. */
 async function settleWhatIsHeld(deps: Deps, taskId: string, usage: Usage | undefined): Promise<void> {
   try {
     await settleHold(deps, {
@@ -32,6 +32,6 @@ async function settleWhatIsHeld(deps: Deps, taskId: string, usage: Usage | undef
     });
   } catch (error) {
     if (!isProblem(error, 'hold_not_found')) throw error;
-    deps.log.warn({ taskId }, 'a task was completed without a hold');
+    deps.log.warn({ taskId }, 'a completed task has no hold');
   }
 }

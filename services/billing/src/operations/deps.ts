@@ -11,7 +11,7 @@ import type { TokenStore } from '../store/tokens/token-store.ts';
 import type { UsageStore } from '../store/usage/usage-store.ts';
 import type { HashKey } from './tokens/hash-key.ts';
 
-/** What the operations stand on; each takes the part that it needs. */
+/** The dependencies of the operations. Each operation takes the part that it needs. */
 export interface BillingDeps {
   readonly accounts: AccountStore;
   readonly tokens: TokenStore;
@@ -21,10 +21,10 @@ export interface BillingDeps {
   readonly usage: UsageStore;
   readonly audit: LedgerAudit;
   readonly hashKey: HashKey;
-  /** Tells whoever keeps principals that a token has changed; it may be lost. */
+  /** Announces a changed token to the caches of principals. The message can be lost. */
   readonly announceToken: (tokenId: string) => void;
   readonly measures: Measures;
-  /** The public ids of the configuration as it stands. */
+  /** The public ids of the current configuration. */
   readonly models: () => ReadonlySet<string>;
   /** Usage up to this many times the hold is charged in full. */
   readonly overrunFactor: number;

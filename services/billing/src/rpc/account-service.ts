@@ -18,7 +18,7 @@ import {
 
 const TOKENS_MAX = 10_000;
 
-/** From wire, operation, to wire. */
+/** Decodes, runs the operation, encodes. */
 export function accountService(deps: BillingDeps): Binding {
   return bind(AccountService, {
     getAccount: async ({ id }) => ({ account: toWireAccount(await findAccount(deps, id, 'id')) }),
@@ -61,10 +61,7 @@ export function accountService(deps: BillingDeps): Binding {
     listPrices: async () => ({ contracts: (await deps.prices.list()).map(toWireContract) }),
     rebuildBalances: async (_request, { caller }) => {
       const { accountIds, tokenIds } = await deps.audit.rebuild();
-      deps.log.warn(
-        { actor: caller.name, accountIds, tokenIds },
-        'the cached sums were computed again from the ledger',
-      );
+      deps.log.warn({ actor: caller.name, accountIds, tokenIds }, 'the cached sums were rebuilt from the ledger');
       return { accountIds: [...accountIds], tokenIds: [...tokenIds] };
     },
     verifyLedger: async () => {

@@ -32,16 +32,16 @@ const BASES: Readonly<Record<Settlement['basis'], Basis>> = {
 
 const TEXT_MAX = 256;
 
-/** A text that must be there. */
+/** A text that must not be empty. */
 export function requireText(text: string, field: string): string {
   if (text === '') throw badField(field, 'is required');
   return limitText(text, field);
 }
 
-/** PostgreSQL takes no zero character in a text. */
+/** PostgreSQL accepts no zero character in a text. */
 export function limitText(text: string, field: string): string {
   if (text.length > TEXT_MAX || text.includes('\0'))
-    throw badField(field, `must have at most ${TEXT_MAX} characters, and none that is zero`);
+    throw badField(field, `must have at most ${TEXT_MAX} characters and no zero character`);
   return text;
 }
 
@@ -116,7 +116,7 @@ export function toWireContract({
   return { key, version, termsJson: JSON.stringify(terms), sinceMs: BigInt(since), current: isCurrent };
 }
 
-/** Zero is the configured number. */
+/** Zero means the configured number. */
 export function fromWireLimits(limits: WireLimits | undefined): TokenLimits {
   if (limits === undefined) return NO_LIMITS;
   const { createsPerMinute, readsPerMinute, callsPerMinute, inFlight } = limits;

@@ -23,7 +23,7 @@ import {
   toWireSettlement,
 } from './billing-mapping.ts';
 
-/** From wire, operation, to wire. */
+/** Decodes, runs the operation, encodes. */
 export function billingService(deps: BillingDeps): Binding {
   return bind(BillingService, {
     authenticate: async ({ key }) => ({ principal: toWirePrincipal(await authenticate(deps, key)) }),

@@ -7,7 +7,7 @@ import { badField } from '../billing-refusals.ts';
 import { fromWireFacts, fromWireTime, requireText } from './billing-mapping.ts';
 
 const PRICE_KEYS_MAX = 8;
-/** More than anything that one call can use; beyond it an upstream talks nonsense. */
+/** More than one call can use. A larger count of an upstream is cut to this. */
 const COUNT_MAX = 10n ** 15n;
 
 export function fromWireOrder({ callId, accountId, tokenId, priceKeys, facts, lapsesAt }: CallOrder): CallRequest {
@@ -45,7 +45,7 @@ function fromWireUsage(usage: CallUsage | undefined): ReportedUsage {
   };
 }
 
-/** A negative count says nothing. */
+/** A negative count is ignored. */
 function bounded(count: bigint | undefined): bigint | undefined {
   if (count === undefined || count < 0n) return undefined;
   return count > COUNT_MAX ? COUNT_MAX : count;

@@ -15,9 +15,9 @@ import { badField } from '../billing-refusals.ts';
 import { fromWireEnd, fromWireOrder } from './call-mapping.ts';
 import { toWireQuote, toWireSettlement } from './billing-mapping.ts';
 
-const LEFT_OUT = 'a call was left without an answer';
+const NO_RESULT = 'a call of the batch has no result';
 
-/** From wire, operation, to wire. */
+/** Decodes, runs the operation, encodes. */
 export function callService(deps: BillingDeps): Binding {
   return bind(CallService, {
     placeCalls: async ({ calls, refusalsOnly }, { signal }) => {
@@ -45,7 +45,7 @@ export function callService(deps: BillingDeps): Binding {
   });
 }
 
-/** A malformed call is refused by itself: the others of its batch are other people's. */
+/** Refuses a malformed call alone: the other calls of the batch belong to other clients. */
 function readOrder(order: CallOrder): CallRequest | { readonly refusal: Problem } {
   try {
     return fromWireOrder(order);
@@ -56,7 +56,7 @@ function readOrder(order: CallOrder): CallRequest | { readonly refusal: Problem 
 }
 
 function toWirePlaced(placed: Placed | undefined): MessageInitShape<typeof PlacedCallSchema> {
-  if (placed === undefined) throw new Error(LEFT_OUT);
+  if (placed === undefined) throw new Error(NO_RESULT);
   return {
     result:
       'held' in placed
@@ -66,16 +66,16 @@ function toWirePlaced(placed: Placed | undefined): MessageInitShape<typeof Place
 }
 
 function toWireRefused(callId: string, placed: Placed | undefined): MessageInitShape<typeof RefusedCallSchema>[] {
-  if (placed === undefined) throw new Error(LEFT_OUT);
+  if (placed === undefined) throw new Error(NO_RESULT);
   return 'held' in placed ? [] : [{ callId, refusal: toWireProblem(placed.refusal) }];
 }
 
 function assertBatch(batch: readonly unknown[], field: string): void {
   if (batch.length === 0 || batch.length > BATCH_CALLS_MAX)
-    throw badField(field, `must have 1 to ${String(BATCH_CALLS_MAX)} of them; it has ${String(batch.length)}`);
+    throw badField(field, `must have 1 to ${String(BATCH_CALLS_MAX)} items; it has ${String(batch.length)}`);
 }
 
-/** A call that a batch ends twice is ended by the first. */
+/** If a batch ends a call twice, the first end counts. */
 function firstOfEach<K, V>(entries: readonly (readonly [K, V])[]): Map<K, V> {
   return new Map(entries.toReversed());
 }

@@ -16,7 +16,7 @@ const GROUPS: Readonly<Record<WireGroup, UsageGroup | undefined>> = {
   [WireGroup.TOKEN]: 'token',
 };
 
-/** From wire, operation, to wire. */
+/** Decodes, runs the operation, encodes. */
 export function usageService(deps: BillingDeps): Binding {
   return bind(UsageService, {
     getUsage: async ({ accountId, from, to, groupBy }) => {

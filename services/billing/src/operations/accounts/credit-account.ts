@@ -8,22 +8,22 @@ import { findAccount } from './find-account.ts';
 
 export interface CreditRequest {
   readonly accountId: string;
-  /** Negative takes money back, below zero too: a payment that was taken back is gone. */
+  /** A negative amount takes money back, even below zero: a reversed payment is gone. */
   readonly amount: Nanos;
   readonly reason: string;
   readonly actor: string;
-  /** Names the call; undefined: each call counts. */
+  /** Makes the call idempotent; undefined: each call counts. */
   readonly requestId: string | undefined;
 }
 
-/** Adds money to an account, for a reason, in somebody's name. */
+/** Adds money to an account, with a reason and the name of the operator. */
 export async function creditAccount(
   deps: Pick<BillingDeps, 'accounts' | 'clock' | 'newId'>,
   request: CreditRequest,
   signal?: AbortSignal,
 ): Promise<Account> {
   const { accountId, amount, reason, actor, requestId } = request;
-  if (reason.trim() === '') throw badField('reason', 'must say why, for the books');
+  if (reason.trim() === '') throw badField('reason', 'must not be empty');
   if (amount > AMOUNT_NANOS_MAX || amount < -AMOUNT_NANOS_MAX)
     throw badField('amount_nanos', `must be from -${AMOUNT_NANOS_MAX} to ${AMOUNT_NANOS_MAX}`);
   const { currency } = await findAccount(deps, accountId, 'id');

@@ -2,7 +2,7 @@ import type { Account } from '../../domain/account.ts';
 import { unknownAccount } from '../../billing-refusals.ts';
 import type { AccountStore } from '../../store/accounts/account-store.ts';
 
-/** The account, or a refusal that names the field of the request which had its id. */
+/** The account, or a refusal that names the request's field. */
 export async function findAccount(
   { accounts }: { readonly accounts: AccountStore },
   id: string,

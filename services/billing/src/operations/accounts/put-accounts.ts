@@ -7,7 +7,7 @@ import type { BillingDeps } from '../deps.ts';
 import { KEY_BYTES, KEY_PREFIX } from '../tokens/create-token.ts';
 
 export interface TokenEntry {
-  /** Undefined: a key is made, once. */
+  /** Undefined: the first start makes a key. */
   readonly key: Secret | undefined;
   readonly name: string;
   readonly models: readonly string[];
@@ -31,8 +31,8 @@ export interface NewKey {
 type Deps = Pick<BillingDeps, 'accounts' | 'tokens' | 'hashKey' | 'clock' | 'newId' | 'random' | 'log'>;
 
 /**
- * Makes the accounts and tokens of the configuration that are not there yet; what is there is never changed. Gives the keys that were
- * made. Without `makeKeys` a token without a key is left for later, since nobody could be shown its key.
+ * Makes the accounts and tokens of the configuration that do not exist yet. Existing ones never change. Gives the keys
+ * that were made. Without `makeKeys`, a token without a key is not made, because its key could not be shown.
  */
 export async function putAccounts(
   deps: Deps,
@@ -61,15 +61,15 @@ async function putTokens(deps: Deps, { id: account, tokens }: AccountEntry, make
   const made: NewKey[] = [];
   let keyless = 0;
   for (const entry of tokens) {
-    const place = entry.name === '' ? String(keyless) : entry.name;
+    const label = entry.name === '' ? String(keyless) : entry.name;
     if (entry.key === undefined && entry.name === '') keyless += 1;
     if (entry.key !== undefined) {
       await insert(deps, account, entry, { key: entry.key, origin: undefined });
     } else if (makeKeys) {
       const key = new Secret(newKey(KEY_PREFIX, KEY_BYTES, deps.random));
-      if (await insert(deps, account, entry, { key, origin: `${account}:${place}` })) made.push({ account, key });
+      if (await insert(deps, account, entry, { key, origin: `${account}:${label}` })) made.push({ account, key });
     } else {
-      deps.log.warn({ account }, 'a token without a key is only made at a start');
+      deps.log.warn({ account }, 'a token without a key is made at the next start');
     }
   }
   return made;

@@ -3,7 +3,7 @@ import type { BillingDeps } from '../deps.ts';
 
 const LAPSES_MAX = 500;
 
-/** One pass: charges calls that nobody settled before their time was over as they are held; gives how many. */
+/** One pass: charges lapsed calls their holds. Gives the number of calls. */
 export async function lapseCalls(
   deps: Pick<BillingDeps, 'calls' | 'clock' | 'newId' | 'measures' | 'log' | 'overrunFactor'>,
 ): Promise<number> {
@@ -11,9 +11,6 @@ export async function lapseCalls(
   if (ids.length === 0) return 0;
   await settleCalls(deps, new Map(ids.map((id) => [id, { basis: 'hold' }])));
   deps.measures.callLapse(ids.length);
-  deps.log.warn(
-    { calls: ids.length, first: ids[0] },
-    'calls that nobody settled in time were charged as they were held',
-  );
+  deps.log.warn({ calls: ids.length, first: ids[0] }, 'calls lapsed and were charged their holds');
   return ids.length;
 }

@@ -12,36 +12,35 @@ export interface CallRequest {
   readonly callId: string;
   readonly accountId: string;
   readonly tokenId: string;
-  /** The most particular first; the first that has a contract today is the call's. */
+  /** The most specific key comes first. The first key with a current contract prices the call. */
   readonly priceKeys: readonly string[];
-  /** The upper bound; its price key is not read. */
+  /** The upper bound of the usage. Its price key is ignored. */
   readonly facts: PriceFacts;
   readonly lapsesAt: number;
 }
 
-/** What became of one request. */
+/** The result of one request. */
 export type Placed = { readonly held: Quote } | { readonly refusal: Problem };
 
 type Deps = Pick<BillingDeps, 'accounts' | 'prices' | 'calls' | 'clock' | 'newId' | 'measures'>;
 type Draft = { readonly call: Call } | { readonly refusal: Problem };
 
-interface Today {
+interface PlaceContext {
   readonly currencies: ReadonlyMap<string, string | undefined>;
   readonly contracts: ReadonlyMap<string, PriceContract>;
   readonly now: number;
 }
 
 /**
- * Reserves the upper bound of each call under today's contract, all of them in one transaction. A call that is known
- * keeps the hold that it has.
+ * Reserves the upper bound of each call under the current contract, in one transaction. A known call keeps its hold.
  */
 export async function placeCalls(
   deps: Deps,
   requests: readonly CallRequest[],
   signal?: AbortSignal,
 ): Promise<readonly Placed[]> {
-  const today = await readToday(deps, requests);
-  const drafts = new Map(requests.map((request) => [request.callId, draft(request, today)]));
+  const context = await readContext(deps, requests);
+  const drafts = new Map(requests.map((request) => [request.callId, draft(request, context)]));
   signal?.throwIfAborted();
   const outcomes = await place(deps, drafts);
   return requests.map(({ callId, accountId }) => {
@@ -51,8 +50,8 @@ export async function placeCalls(
   });
 }
 
-/** Each account and each contract is read once for the whole batch. */
-async function readToday({ accounts, prices, clock }: Deps, requests: readonly CallRequest[]): Promise<Today> {
+/** Reads each account and each contract once for the whole batch. */
+async function readContext({ accounts, prices, clock }: Deps, requests: readonly CallRequest[]): Promise<PlaceContext> {
   const accountIds = [...new Set(requests.map(({ accountId }) => accountId))];
   const keys = [...new Set(requests.flatMap(({ priceKeys }) => priceKeys))];
   const [currencies, contracts] = await Promise.all([
@@ -70,7 +69,7 @@ async function readToday({ accounts, prices, clock }: Deps, requests: readonly C
 
 function draft(
   { callId: id, accountId, tokenId, priceKeys, facts, lapsesAt }: CallRequest,
-  { currencies, contracts, now }: Today,
+  { currencies, contracts, now }: PlaceContext,
 ): Draft {
   const currency = currencies.get(accountId);
   if (currency === undefined) return { refusal: unknownAccount('account_id') };
@@ -96,7 +95,10 @@ function draft(
   };
 }
 
-/** The price or the account may have gone since a call was placed; then its hold stands all the same. */
+/**
+ * A refused call can have a hold from an earlier request, made before its price or account was removed. That hold still
+ * stands.
+ */
 async function place(
   { calls, newId }: Deps,
   drafts: ReadonlyMap<string, Draft>,
@@ -124,7 +126,7 @@ function answer(
   accountId: string,
 ): { readonly placed: Placed; readonly word: string } {
   if (outcome === undefined) throw new Error('a call was neither placed nor refused');
-  const refusal = 'refusal' in outcome ? outcome.refusal : hindrance(outcome.record, accountId);
+  const refusal = 'refusal' in outcome ? outcome.refusal : refusalOfKnown(outcome.record, accountId);
   if (refusal !== undefined || 'refusal' in outcome)
     return { placed: { refusal: refusal ?? voidedCall() }, word: (refusal ?? voidedCall()).reason };
   const { amount, currency, facts, priceVersion: version } = outcome.record.call;
@@ -134,8 +136,11 @@ function answer(
   };
 }
 
-/** Why nothing may be sent under a known call; a release that came first has no account. */
-function hindrance({ call, settlement }: CallRecord, accountId: string): Problem | undefined {
+/**
+ * The refusal of a known call that was released or belongs to another account. A release that came first has no
+ * account.
+ */
+function refusalOfKnown({ call, settlement }: CallRecord, accountId: string): Problem | undefined {
   if (settlement?.basis === 'released' && (call.accountId === '' || call.accountId === accountId)) return voidedCall();
   return call.accountId === accountId ? undefined : takenCallId();
 }

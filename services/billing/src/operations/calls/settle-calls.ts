@@ -8,8 +8,8 @@ import type { BillingDeps } from '../deps.ts';
 type Deps = Pick<BillingDeps, 'calls' | 'clock' | 'newId' | 'measures' | 'log' | 'overrunFactor'>;
 
 /**
- * Ends the calls, all of them in one transaction. Each gets its settlement, the first one if it had ended; undefined:
- * it was never placed.
+ * Ends the calls in one transaction. Gives the settlement of each: the first one if the call had ended, undefined if it
+ * was never placed.
  */
 export async function settleCalls(
   deps: Deps,
@@ -24,29 +24,29 @@ export async function settleCalls(
   });
   return new Map(
     [...outcomes].map(([id, outcome]) => {
-      note(deps, id, outcome);
+      recordOutcome(deps, id, outcome);
       return [id, outcome.record?.settlement ?? unplaced(ends.get(id), at)];
     }),
   );
 }
 
-/** A release of what was not there keeps it from being placed. */
+/** The release of an unknown call prevents its placement, so it counts as a settlement. */
 function unplaced(end: CallEnd | undefined, at: number): Settlement | undefined {
   return end?.basis === 'released' ? { amount: 0n, basis: 'released', at } : undefined;
 }
 
-function note({ measures, log }: Deps, callId: string, { record, charge }: EndOutcome): void {
+function recordOutcome({ measures, log }: Deps, callId: string, { record, charge }: EndOutcome): void {
   measures.callEnd(charge?.basis ?? (record === undefined ? 'absent' : 'repeated'));
   if (charge !== undefined && isOverrun(charge)) {
     measures.callOverrun();
     log.warn(
       { callId, basis: charge.basis, charged: formatAmount(charge.amount), uncharged: formatAmount(charge.uncharged) },
-      'the usage of a call is far above its hold: a part of it was not charged',
+      'the usage of a call is far above its hold; a part of it was not charged',
     );
   }
 }
 
-/** What an estimate comes to above the hold was only guessed. */
+/** An estimate above the hold is no overrun. */
 function isOverrun({ basis, uncharged }: CallCharge): boolean {
   return basis === 'usage' && uncharged > 0n;
 }

@@ -2,7 +2,7 @@ import type { BillingDeps } from '../deps.ts';
 import type { HoldRequest } from './place-hold.ts';
 import { quotePrice } from '../prices/quote-price.ts';
 
-/** Refuses what a hold of these facts would be refused for now. Moves nothing, and promises nothing for later. */
+/** Refuses what `placeHold` would refuse now. Moves no money and reserves none. */
 export async function checkHold(
   { holds, clock, ...deps }: Pick<BillingDeps, 'accounts' | 'prices' | 'holds' | 'clock'>,
   { accountId, tokenId, facts }: Omit<HoldRequest, 'taskId'>,

@@ -8,7 +8,7 @@ import type { Repricing } from '../../store/holds/hold-store.ts';
 import type { BillingDeps } from '../deps.ts';
 
 /**
- * Prices the hold again with complete facts, under its own contract version. Once: the same call again gives the hold
+ * Computes the hold again with complete facts, under its frozen contract version, once. A repeated call gives the hold
  * as it stands.
  */
 export async function extendHold(
@@ -33,8 +33,7 @@ export async function extendHold(
 
 function reprice(hold: Hold, terms: PriceTerms, facts: PriceFacts): Repricing {
   const { priceKey } = hold.facts;
-  if (facts.priceKey !== priceKey)
-    throw badField('facts.price_key', `must be ${priceKey}, under which the hold was placed`);
+  if (facts.priceKey !== priceKey) throw badField('facts.price_key', `must be ${priceKey}, the price key of the hold`);
   const amount = amountOf(terms, facts);
   if (typeof amount === 'string') throw noPrice(amount);
   return { amount, facts };

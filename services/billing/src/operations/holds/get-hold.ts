@@ -9,7 +9,7 @@ export interface HoldHistory {
 }
 
 /**
- * What became of a task's money, line by line. `assertMaySee` refuses by the account; undefined where there is none.
+ * The hold of a task and its ledger lines. `assertMaySee` gets the hold's account, or undefined if there is no hold.
  */
 export async function getHold(
   { holds }: Pick<BillingDeps, 'holds'>,

@@ -17,8 +17,8 @@ export interface HoldRequest {
 type Deps = Pick<BillingDeps, 'accounts' | 'prices' | 'holds' | 'clock' | 'measures'>;
 
 /**
- * Reserves the amount of the facts under today's contract, which is frozen with them. The same task again gets the same
- * hold. A caller who leaves before it is durable has none.
+ * Reserves the amount of the facts under the current contract, and freezes both. A repeated call gets the same hold. If
+ * the caller leaves before the hold is durable, there is none.
  */
 export async function placeHold(deps: Deps, request: HoldRequest, signal?: AbortSignal): Promise<Hold> {
   const { hold } = await measured(
@@ -41,14 +41,14 @@ async function place(
     const { amount, currency, version } = await quotePrice(deps, request.accountId, request.facts);
     return await holds.place({ ...request, amount, currency, priceVersion: version, placedAt: clock.now() }, signal);
   } catch (error) {
-    // The price may have gone since the hold was placed; then the hold stands all the same.
+    // A hold from an earlier call still stands, even if its price has been removed since.
     const record = isProblem(error, 'model_price_error') ? await holds.find(request.taskId) : undefined;
     if (record === undefined) throw error;
     return { record, isNew: false };
   }
 }
 
-/** The hold, where something may be submitted under it: it is this account's, and it has not gone back. */
+/** The hold if the task can be submitted under it: it belongs to the account and was not released. */
 function standing(record: HoldRecord, accountId: string): Hold {
   if (record.state === 'void') throw voidedHold();
   if (record.hold.accountId !== accountId) throw takenTaskId();

@@ -12,15 +12,14 @@ import { settlementOf } from './settlement-of.ts';
 export interface SettleRequest {
   readonly taskId: string;
   readonly usage: ReportedUsage;
-  /** A person has decided: charge whatever it comes to. */
+  /** An operator has confirmed the charge: it has no bound. */
   readonly confirmed: boolean;
 }
 
 type Deps = Pick<BillingDeps, 'holds' | 'clock' | 'measures' | 'log' | 'overrunFactor'>;
 
 /**
- * Charges a finished task once; later calls get what the first one did. ReportedUsage far above the hold waits for a
- * person instead.
+ * Charges a finished task once. Later calls get the first settlement. Usage far above the hold waits for an operator.
  */
 export async function settleHold(
   { holds, clock, measures, log, overrunFactor }: Deps,
@@ -29,12 +28,12 @@ export async function settleHold(
   const decide = (hold: Hold, terms: PriceTerms): Ending => {
     const ending = decideSettlement(hold, terms, usage, { overrunFactor, confirmed });
     if (ending.kind !== 'defer') return ending;
-    // What is more than an amount can be cannot be confirmed either.
+    // an amount beyond the largest one cannot be confirmed
     if (confirmed) throw amountOutOfBounds();
     const usageAmount = ending.amount === undefined ? 'out of bounds' : formatAmount(ending.amount);
     log.warn(
       { taskId, usageAmount, heldAmount: formatAmount(hold.amount), overrunFactor },
-      'the usage is far above the hold: a person has to decide',
+      'the usage is far above the hold; an operator has to decide',
     );
     return ending;
   };

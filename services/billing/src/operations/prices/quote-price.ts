@@ -11,7 +11,7 @@ export interface Quote {
   readonly version: number;
 }
 
-/** The amount of the facts under today's contract; refuses where there is none. Moves nothing. */
+/** The amount of the facts under the current contract, or a refusal. Moves no money. */
 export async function quotePrice(
   deps: Pick<BillingDeps, 'accounts' | 'prices'>,
   accountId: string,

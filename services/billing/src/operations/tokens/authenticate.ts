@@ -4,10 +4,10 @@ import { measured } from '../../billing-metrics.ts';
 import { disabledToken, unknownKey } from '../../billing-refusals.ts';
 import type { BillingDeps } from '../deps.ts';
 
-/** What a key can be: anything else is not looked up. */
+/** The form of a key. Any other text is not looked up. */
 const KEY = /^[!-~]{8,256}$/;
 
-/** The token of this key; refuses a key that nobody has, and one that has ended. */
+/** The token of this key. Refuses an unknown key, and a revoked or expired one. */
 export function authenticate(
   { tokens, hashKey, clock, measures }: Pick<BillingDeps, 'tokens' | 'hashKey' | 'clock' | 'measures'>,
   key: string,

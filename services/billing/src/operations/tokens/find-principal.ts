@@ -3,7 +3,7 @@ import type { Token } from '../../domain/token.ts';
 import { disabledToken, unknownToken } from '../../billing-refusals.ts';
 import type { BillingDeps } from '../deps.ts';
 
-/** The token of this id; refuses one that is not there, and one that has ended. */
+/** The token of this id. Refuses an unknown token, and a revoked or expired one. */
 export async function findPrincipal(
   { tokens, clock }: Pick<BillingDeps, 'tokens' | 'clock'>,
   id: string,

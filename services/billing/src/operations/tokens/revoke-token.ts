@@ -2,7 +2,7 @@ import type { Token } from '../../domain/token.ts';
 import { unknownToken } from '../../billing-refusals.ts';
 import type { BillingDeps } from '../deps.ts';
 
-/** Ends a token for good, and tells whoever keeps its principal. */
+/** Ends a token forever, and announces it to the caches of principals. */
 export async function revokeToken(
   { tokens, clock, announceToken }: Pick<BillingDeps, 'tokens' | 'clock' | 'announceToken'>,
   id: string,

@@ -20,7 +20,10 @@ const statement = (
   [from, to]: readonly [number, number] = [START, START + 30 * DAY_MS],
 ) => usage.getUsage({ accountId: 'demo', from: timestampFromMs(from), to: timestampFromMs(to), groupBy });
 
-/** A task and its regeneration on the first day, a call by each of two tokens a day and half an hour later, and much that is not charged. */
+/**
+ * A task and its regeneration on the first day, a call by each of two tokens a day and half an hour later, and much
+ * that is not charged.
+ */
 async function aStory(on: TestBilling): Promise<string> {
   const { token } = await on.accounts.createToken({ accountId: 'demo', name: 'ci', models: ['*'] });
   await on.billing.placeHold(order(on, 'task_1', { images: 2n }));
@@ -77,7 +80,7 @@ describeOnEngines('a statement', (open) => {
     await expectSound(on);
   });
 
-  test('knows a model by its name in the configuration, underscores and all; one that is gone by what stands before the last two', async () => {
+  test('finds the model of a key in the configuration; a removed model is the text before the last two underscores', async () => {
     const prices = Object.fromEntries(
       ['my__model', 'my__model__regeneration', 'plain', 'plain__regeneration', 'old__one__regeneration'].map((key) => [
         key,
@@ -215,7 +218,7 @@ describeOnEngines('a statement', (open) => {
 
     expect(await on.accounts.verifyLedger({})).toMatchObject({
       ok: false,
-      faults: ['what the account demo has used is not what it was charged'],
+      faults: ['the hourly usage of the account demo differs from its charges'],
     });
   });
 });

@@ -8,9 +8,9 @@ import { findAccount } from '../accounts/find-account.ts';
 const DAYS_MAX = 366;
 const GROUPS_MAX = 1000;
 const TOKENS_MAX = 10_000;
-/** What ends further ahead than clocks differ can be rounded up: nothing is settled there. */
+/** The most that clocks differ. A time range that ends later is rounded up, since nothing is settled in the future. */
 const AHEAD_MS = 5 * 60_000;
-/** No day beyond the year 9999. */
+/** The end of the year 9999. */
 const TIME_MAX = 253_402_300_800_000;
 
 export interface UsageLine {
@@ -30,14 +30,14 @@ export interface Statement {
 
 type Deps = Pick<BillingDeps, 'accounts' | 'tokens' | 'usage' | 'models' | 'clock'>;
 
-/** What the account was charged in a time, tasks and calls together; the time of settlement decides, in UTC. */
+/** The charges of an account in a range of time, tasks and calls together, by their time of settlement in UTC. */
 export async function getUsage(deps: Deps, query: UsageQuery): Promise<Statement> {
   assertBounds(query);
   const { currency } = await findAccount(deps, query.accountId, 'account_id');
   const to = query.to > deps.clock.now() + AHEAD_MS ? hourOf(query.to + HOUR_MS - 1) : query.to;
   const sums = await deps.usage.sums({ ...query, to });
   if (sums === undefined)
-    throw badField('from', 'and to must be whole hours: too much was settled to cut an hour in two');
+    throw badField('from', 'must be a whole hour, and so must to: too many settlements lie in the partial hours');
   const lines = await linesOf(deps, query, sums);
   return {
     lines: lines.slice(0, GROUPS_MAX),

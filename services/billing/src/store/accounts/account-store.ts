@@ -4,13 +4,13 @@ import type { Nanos } from '../../domain/money.ts';
 
 export interface AccountStore {
   find(id: string): Promise<Account | undefined>;
-  /** The currency never changes, so once it is known it is not read again; undefined when there is no such account. */
+  /** The currency never changes, so it is cached. Undefined: the account is unknown. */
   currencyOf(id: string): Promise<string | undefined>;
-  /** Makes the account with its first credit, unless there is one by this id; says whether it did. */
+  /** Makes the account with its first credit, unless it exists. Gives whether it did. */
   create(credit: Credit): Promise<boolean>;
   /**
-   * Writes the credit unless its key has been used; either way gives the account and the amount under that key.
-   * Refuses what would take the account's total out of bounds. Writes nothing once the signal is aborted.
+   * Writes the credit unless its key is taken. Gives the account and the amount under that key. Refuses a credit that
+   * takes the account's balance out of bounds. Writes nothing once the signal is aborted.
    */
   credit(credit: Credit, signal?: AbortSignal): Promise<{ readonly account: Account; readonly amount: Nanos }>;
 }

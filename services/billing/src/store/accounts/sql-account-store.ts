@@ -12,12 +12,12 @@ import { recordEvent } from '../ledger/sql-ledger-events.ts';
 type Whole = number | bigint;
 type AccountRow = { id: string; currency: string; balance_nanos: Whole; held_nanos: Whole };
 
-const CURRENCIES_KNOWN_MAX = 20_000;
+const CURRENCIES_CACHED_MAX = 20_000;
 
 const COLUMNS = 'id, currency, balance_nanos, held_nanos';
 const FIND = `SELECT ${COLUMNS} FROM accounts WHERE id = $1`;
-const INSERT =
-  'INSERT INTO accounts (id, currency, balance_nanos, held_nanos, created_at) VALUES ($1, $2, $3, 0, $4) ON CONFLICT (id) DO NOTHING RETURNING id';
+const INSERT = `INSERT INTO accounts (id, currency, balance_nanos, held_nanos, created_at)
+  VALUES ($1, $2, $3, 0, $4) ON CONFLICT (id) DO NOTHING RETURNING id`;
 const ADD = `UPDATE accounts SET balance_nanos = balance_nanos + $1
   WHERE id = $2 AND balance_nanos + $1 BETWEEN -${TOTAL_NANOS_MAX} AND ${TOTAL_NANOS_MAX} RETURNING ${COLUMNS}`;
 const AMOUNT_OF_EVENT = 'SELECT amount_nanos FROM ledger_lines WHERE event_key = $1 AND book = $2';
@@ -30,7 +30,7 @@ export function sqlAccountStore(sql: Sql): AccountStore {
       const known = currencies.get(id);
       if (known !== undefined) return known;
       const account = await find(sql.read, id);
-      if (currencies.size >= CURRENCIES_KNOWN_MAX) currencies.clear();
+      if (currencies.size >= CURRENCIES_CACHED_MAX) currencies.clear();
       if (account !== undefined) currencies.set(id, account.currency);
       return account?.currency;
     },
@@ -39,7 +39,7 @@ export function sqlAccountStore(sql: Sql): AccountStore {
         const made = await query(INSERT, [credit.accountId, credit.currency, credit.amount, credit.at]);
         if (made.length === 0) return false;
         if (!(await recordEvent(query, creditEvent(credit))))
-          throw new Error(`${credit.key} is taken, and its account is new`);
+          throw new Error(`${credit.key} is taken, but its account is new`);
         return true;
       }),
     credit: (credit, signal) => sql.transaction((query) => whileAwaited(signal, () => addCredit(query, credit))),

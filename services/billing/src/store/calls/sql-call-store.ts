@@ -17,7 +17,8 @@ import { cachedTerms } from '../prices/sql-price-terms.ts';
 const PLACED_BEFORE_ROWS = 2;
 const INSERT = byRows(
   (rows) => `INSERT INTO calls (${FROZEN_COLUMNS.join(', ')}, placed_at, placed_in)
-  VALUES ${valueRows(rows, FROZEN_COLUMNS.length, { first: PLACED_BEFORE_ROWS + 1, rest: ', $1, $2' })} ON CONFLICT (id) DO NOTHING`,
+  VALUES ${valueRows(rows, FROZEN_COLUMNS.length, { first: PLACED_BEFORE_ROWS + 1, rest: ', $1, $2' })}
+  ON CONFLICT (id) DO NOTHING`,
 );
 const ADDED = byRows((rows) => `SELECT id FROM calls WHERE placed_in = $1 AND id IN (${parameters(rows, 2)})`);
 const REMOVE = byRows((rows) => `DELETE FROM calls WHERE id IN (${parameters(rows)})`);

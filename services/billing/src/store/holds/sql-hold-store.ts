@@ -23,8 +23,8 @@ const FIND = `SELECT ${HOLD_COLUMNS} FROM holds WHERE task_id = $1`;
 /** Changes nothing, but locks the row: a transaction that waits for it then reads what this one wrote. */
 const LOCK = `UPDATE holds SET state = state WHERE task_id = $1 RETURNING ${HOLD_COLUMNS}`;
 const FIND_VOID = "SELECT occurred_at FROM financial_events WHERE event_key = $1 AND kind = 'void'";
-const EXTEND = `UPDATE holds SET amount_nanos = $1, resolution = $2, seconds = $3, input_video_seconds = $4, images = $5,
-    input_tokens = $6, output_tokens = $7, characters = $8 WHERE task_id = $9`;
+const EXTEND = `UPDATE holds SET amount_nanos = $1, resolution = $2, seconds = $3, input_video_seconds = $4,
+    images = $5, input_tokens = $6, output_tokens = $7, characters = $8 WHERE task_id = $9`;
 const SETTLE = `UPDATE holds SET state = 'settled', basis = $1, charged_nanos = $2, ended_at = $3, used_seconds = $4,
     used_input_tokens = $5, used_output_tokens = $6 WHERE task_id = $7`;
 const RELEASE = "UPDATE holds SET state = 'released', ended_at = $1 WHERE task_id = $2";

@@ -74,7 +74,7 @@ describeOnEngines('the audit of the ledger', (open) => {
       [
         'the lines in USD do not sum to zero',
         'the lines of the event settle:task_2 do not balance',
-        'the hold of the task task_2 is not what its lines come to',
+        'the hold of the task task_2 differs from the sum of its lines',
       ],
     ],
     [
@@ -87,40 +87,40 @@ describeOnEngines('the audit of the ledger', (open) => {
       "DELETE FROM ledger_lines WHERE event_key = 'release:task_3'",
       [
         'the lines of the event release:task_3 do not balance',
-        'the hold of the task task_3 is not what its lines come to',
+        'the hold of the task task_3 differs from the sum of its lines',
       ],
     ],
     [
       'a changed balance',
       'UPDATE accounts SET balance_nanos = balance_nanos + 1',
-      ['the balance of the account demo is not what its lines come to'],
+      ['the balance of the account demo differs from the sum of its lines'],
     ],
     [
       'a changed sum of holds',
       'UPDATE accounts SET held_nanos = held_nanos - 1',
-      ['what the account demo holds is not what its open holds and calls come to'],
+      ['the held amount of the account demo differs from the sum of its open holds and calls'],
     ],
     [
       'a changed hold',
       "UPDATE holds SET amount_nanos = amount_nanos + 1 WHERE task_id = 'task_1'",
-      ['the hold of the task task_1 is not what its lines come to'],
+      ['the hold of the task task_1 differs from the sum of its lines'],
     ],
     [
       'a hold that was ended by hand',
       "UPDATE holds SET state = 'released' WHERE task_id = 'task_1'",
-      ['the hold of the task task_1 is not what its lines come to'],
+      ['the hold of the task task_1 differs from the sum of its lines'],
     ],
     [
       'a changed charge',
       "UPDATE holds SET charged_nanos = charged_nanos - 1 WHERE task_id = 'task_2'",
-      ['the hold of the task task_2 is not what its lines come to'],
+      ['the hold of the task task_2 differs from the sum of its lines'],
     ],
     [
       'a changed call',
       "UPDATE calls SET amount_nanos = amount_nanos + 1 WHERE id = 'call_1'",
       [
         expect.stringMatching(/^the calls of the event hold_calls:/),
-        'what the account demo holds is not what its open holds and calls come to',
+        'the held amount of the account demo differs from the sum of its open holds and calls',
       ],
     ],
     [
@@ -131,14 +131,14 @@ describeOnEngines('the audit of the ledger', (open) => {
     [
       'a call that was ended by hand',
       "UPDATE calls SET ended_at = 1, ended_in = 'x', basis = 'released', charged_nanos = 0 WHERE id = 'call_1'",
-      ['what the account demo holds is not what its open holds and calls come to'],
+      ['the held amount of the account demo differs from the sum of its open holds and calls'],
     ],
     [
       'a call that is gone',
       "DELETE FROM calls WHERE id = 'call_1'",
       [
         expect.stringMatching(/^the calls of the event hold_calls:/),
-        'what the account demo holds is not what its open holds and calls come to',
+        'the held amount of the account demo differs from the sum of its open holds and calls',
       ],
     ],
     [
@@ -149,7 +149,7 @@ describeOnEngines('the audit of the ledger', (open) => {
     [
       'a changed use of a token',
       'UPDATE tokens SET used_nanos = used_nanos - 1',
-      [expect.stringMatching(/^what the token token_\w+ has used/)],
+      [expect.stringMatching(/^the used amount of the token token_\w+ differs/)],
     ],
   ])('finds %s', async (_what, tampering, faults) => {
     const on = await usedBooks(open);

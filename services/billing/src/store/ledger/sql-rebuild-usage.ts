@@ -4,7 +4,7 @@ import { QUANTITY_COLUMNS } from '../usage/sql-usage-hours.ts';
 
 const KEY_COLUMNS = 'account_id, hour, token_id, price_key';
 const HOUR = `ended_at / ${String(HOUR_MS)} * ${String(HOUR_MS)} AS hour`;
-/** A count of one request, as `quantitiesOf` bounds it. */
+/** A count of one request, bounded like in `quantitiesOf`. */
 const bounded = (count: string): string =>
   `CASE WHEN ${count} > ${String(COUNT_MAX)} THEN ${String(COUNT_MAX)} WHEN ${count} > 0 THEN ${count} ELSE 0 END`;
 const MEASURED = '(COALESCE(used_input_tokens, 0) > 0 OR COALESCE(used_output_tokens, 0) > 0)';
@@ -13,22 +13,29 @@ const tokens = (side: 'input' | 'output'): string =>
 const seconds = (frozen: string): string =>
   `CASE WHEN used_seconds > 0 THEN ${bounded('used_seconds')} WHEN ${MEASURED} THEN 0 ELSE ${bounded(frozen)} END`;
 
-/** What `quantitiesOf` says of each row, in its own words: the tests hold the two to one another. */
-const CHARGED = `SELECT account_id, ${HOUR}, token_id, price_key, 1 AS requests, charged_nanos, ${seconds('seconds + input_video_seconds')} AS seconds,
-    ${tokens('input')} AS input_tokens, 0 AS cached_input_tokens, ${tokens('output')} AS output_tokens, ${bounded('images')} AS images, ${bounded('characters')} AS characters
+/** The same rules as `quantitiesOf`, in SQL. The tests compare the two. */
+const CHARGED = `SELECT account_id, ${HOUR}, token_id, price_key, 1 AS requests, charged_nanos,
+    ${seconds('seconds + input_video_seconds')} AS seconds,
+    ${tokens('input')} AS input_tokens, 0 AS cached_input_tokens, ${tokens('output')} AS output_tokens,
+    ${bounded('images')} AS images, ${bounded('characters')} AS characters
   FROM holds WHERE state = 'settled'
   UNION ALL SELECT account_id, ${HOUR}, token_id, price_key, 1, charged_nanos, ${seconds('seconds')},
-    ${tokens('input')}, ${bounded('COALESCE(used_cached_input_tokens, 0)')}, ${tokens('output')}, ${bounded('COALESCE(used_images, images)')}, ${bounded('COALESCE(used_characters, characters)')}
+    ${tokens('input')}, ${bounded('COALESCE(used_cached_input_tokens, 0)')}, ${tokens('output')},
+    ${bounded('COALESCE(used_images, images)')}, ${bounded('COALESCE(used_characters, characters)')}
   FROM calls WHERE ended_at IS NOT NULL AND basis <> 'released'`;
-const REMOVE = `DELETE FROM usage_hours WHERE (${KEY_COLUMNS}) NOT IN (SELECT ${KEY_COLUMNS} FROM (${CHARGED}) AS charged) RETURNING account_id`;
+const REMOVE = `DELETE FROM usage_hours
+  WHERE (${KEY_COLUMNS}) NOT IN (SELECT ${KEY_COLUMNS} FROM (${CHARGED}) AS charged) RETURNING account_id`;
+const listed = (text: (column: string) => string, separator = ', '): string =>
+  QUANTITY_COLUMNS.map(text).join(separator);
 const WRITE = `INSERT INTO usage_hours (${KEY_COLUMNS}, ${QUANTITY_COLUMNS.join(', ')})
-  SELECT ${KEY_COLUMNS}, ${QUANTITY_COLUMNS.map((column) => `CAST(SUM(${column}) AS BIGINT)`).join(', ')} FROM (${CHARGED}) AS charged WHERE true GROUP BY ${KEY_COLUMNS}
-  ON CONFLICT (${KEY_COLUMNS}) DO UPDATE SET ${QUANTITY_COLUMNS.map((column) => `${column} = excluded.${column}`).join(', ')}
-  WHERE ${QUANTITY_COLUMNS.map((column) => `usage_hours.${column} <> excluded.${column}`).join(' OR ')} RETURNING account_id`;
+  SELECT ${KEY_COLUMNS}, ${listed((column) => `CAST(SUM(${column}) AS BIGINT)`)}
+  FROM (${CHARGED}) AS charged WHERE true GROUP BY ${KEY_COLUMNS}
+  ON CONFLICT (${KEY_COLUMNS}) DO UPDATE SET ${listed((column) => `${column} = excluded.${column}`)}
+  WHERE ${listed((column) => `usage_hours.${column} <> excluded.${column}`, ' OR ')} RETURNING account_id`;
 
 /**
- * Counts every hour again from the holds and calls that were charged; gives whose were wrong. Settlements wait meanwhile: each counts its
- * hour before it touches tokens and accounts, so they wait here and nowhere else.
+ * Computes every hour again from the charged holds and calls. Gives the accounts whose hours were wrong. Settlements
+ * wait meanwhile. Each counts its hour before it changes tokens and accounts, so it waits here and nowhere else.
  */
 export async function rebuildUsage(query: SqlQuery, engine: Sql['engine']): Promise<readonly string[]> {
   if (engine === 'postgres') await query('LOCK TABLE usage_hours IN SHARE ROW EXCLUSIVE MODE');

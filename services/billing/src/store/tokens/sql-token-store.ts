@@ -21,8 +21,9 @@ type TokenRow = {
 
 const COLUMNS = `id, account_id, name, models, limit_nanos, used_nanos, created_at, expires_at, revoked_at,
   creates_per_minute, reads_per_minute, calls_per_minute, in_flight`;
-const INSERT = `INSERT INTO tokens (${COLUMNS}, key_hash, origin) VALUES ($1, $2, $3, $4, $5, 0, $6, $7, NULL, $8, $9, $10, $11, $12, $13) ON CONFLICT DO NOTHING RETURNING id`;
-// The index is over a keyed hash, so how long the look-up takes says nothing of any key.
+const INSERT = `INSERT INTO tokens (${COLUMNS}, key_hash, origin)
+  VALUES ($1, $2, $3, $4, $5, 0, $6, $7, NULL, $8, $9, $10, $11, $12, $13) ON CONFLICT DO NOTHING RETURNING id`;
+// The index is over a keyed hash, so the time of a lookup reveals nothing about any key.
 const FIND_BY_KEY_HASH = `SELECT ${COLUMNS} FROM tokens WHERE key_hash = $1`;
 const FIND = `SELECT ${COLUMNS} FROM tokens WHERE id = $1`;
 const LIST = `SELECT ${COLUMNS} FROM tokens ORDER BY created_at, id LIMIT $1`;

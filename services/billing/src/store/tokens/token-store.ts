@@ -3,17 +3,17 @@ import type { Token } from '../../domain/token.ts';
 export interface NewToken {
   readonly token: Token;
   readonly keyHash: string;
-  /** Names the place in the configuration for which it is made; undefined: made by a person. */
+  /** Names the entry of the configuration that it was made for; undefined: made by an operator. */
   readonly origin: string | undefined;
 }
 
 export interface TokenStore {
-  /** Adds the token unless its key or its origin is there already; says whether it did. */
+  /** Adds the token unless its key or its origin exists. Gives whether it did. */
   insert(token: NewToken): Promise<boolean>;
   findByKeyHash(keyHash: string): Promise<Token | undefined>;
   find(id: string): Promise<Token | undefined>;
-  /** The oldest first, at most so many. */
+  /** The oldest first, at most `limit`. */
   list(accountId: string | undefined, limit: number): Promise<readonly Token[]>;
-  /** Ends the token; a second time changes nothing. Undefined when there is none. */
+  /** Revokes the token, once. Undefined: the token is unknown. */
   revoke(id: string, at: number): Promise<Token | undefined>;
 }

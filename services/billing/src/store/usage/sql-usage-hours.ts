@@ -2,7 +2,7 @@ import type { SqlQuery } from '@reelgate/platform/sql/sql';
 import { addQuantities, hourOf } from '../../domain/usage.ts';
 import type { Quantities } from '../../domain/usage.ts';
 
-/** Whose use it was, and of what. */
+/** The account, token and price key of a charge. */
 export interface UsageOwner {
   readonly accountId: string;
   readonly tokenId: string;
@@ -23,9 +23,10 @@ export const QUANTITY_COLUMNS = [
   'images',
   'characters',
 ] as const;
+const ADDITIONS = QUANTITY_COLUMNS.map((column) => `${column} = usage_hours.${column} + excluded.${column}`).join(', ');
 const COUNT = `INSERT INTO usage_hours (account_id, hour, token_id, price_key, ${QUANTITY_COLUMNS.join(', ')})
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (account_id, hour, token_id, price_key)
-  DO UPDATE SET ${QUANTITY_COLUMNS.map((column) => `${column} = usage_hours.${column} + excluded.${column}`).join(', ')}`;
+  DO UPDATE SET ${ADDITIONS}`;
 
 /** In the order of QUANTITY_COLUMNS. */
 function toRow(sum: Quantities): bigint[] {
@@ -41,7 +42,9 @@ function toRow(sum: Quantities): bigint[] {
   ];
 }
 
-/** Adds what was charged to its hour, before tokens and accounts are touched and in one order, so that nobody waits in a circle. */
+/**
+ * Adds charges to their hour, in one order and before tokens and accounts change, so that transactions never deadlock.
+ */
 export async function countUsage(query: SqlQuery, charges: Iterable<Charged>, at: number): Promise<void> {
   const sums = new Map<string, Charged>();
   for (const run of runsOf(charges)) {
@@ -56,7 +59,7 @@ export async function countUsage(query: SqlQuery, charges: Iterable<Charged>, at
   }
 }
 
-/** Charges of one owner that follow one another, as one: a batch has thousands and few owners. */
+/** Adds up consecutive charges of one owner: a batch has thousands of charges and few owners. */
 function* runsOf(charges: Iterable<Charged>): Generator<Charged> {
   let run: Charged | undefined;
   for (const charge of charges) {

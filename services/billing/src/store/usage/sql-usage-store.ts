@@ -25,7 +25,7 @@ type EndedRow = {
   used_characters: Whole | null;
 };
 
-/** Part of an hour is counted row by row, up to so many. */
+/** The most settlements of a partial hour, which are counted row by row. */
 const ROWS_MAX = 20_000;
 
 const GROUPS: Readonly<Record<UsageGroup, { readonly column: string; nameOf(row: EndedRow): string }>> = {
@@ -36,18 +36,20 @@ const GROUPS: Readonly<Record<UsageGroup, { readonly column: string; nameOf(row:
     nameOf: ({ ended_at: at }) => String(Number(at) - (Number(at) % DAY_MS)),
   },
 };
-const sumsBy = (
-  column: string,
-): string => `SELECT ${column} AS name, ${QUANTITY_COLUMNS.map((one) => `CAST(SUM(${one}) AS BIGINT) AS ${one}`).join(', ')}
+const SUMS = QUANTITY_COLUMNS.map((column) => `CAST(SUM(${column}) AS BIGINT) AS ${column}`).join(', ');
+const sumsBy = (column: string): string => `SELECT ${column} AS name, ${SUMS}
   FROM usage_hours WHERE account_id = $1 AND hour >= $2 AND hour < $3 GROUP BY ${column}`;
-const ENDED_HOLDS = `SELECT token_id, price_key, charged_nanos, ended_at, seconds, input_video_seconds, images, input_tokens, output_tokens, characters,
-    used_seconds, NULL AS used_images, used_input_tokens, NULL AS used_cached_input_tokens, used_output_tokens, NULL AS used_characters
+const ENDED_HOLDS = `SELECT token_id, price_key, charged_nanos, ended_at, seconds, input_video_seconds, images,
+    input_tokens, output_tokens, characters, used_seconds, NULL AS used_images, used_input_tokens,
+    NULL AS used_cached_input_tokens, used_output_tokens, NULL AS used_characters
   FROM holds WHERE account_id = $1 AND state = 'settled' AND ended_at >= $2 AND ended_at < $3 LIMIT $4`;
-const ENDED_CALLS = `SELECT token_id, price_key, charged_nanos, ended_at, seconds, 0 AS input_video_seconds, images, input_tokens, output_tokens, characters,
-    used_seconds, used_images, used_input_tokens, used_cached_input_tokens, used_output_tokens, used_characters
-  FROM calls WHERE account_id = $1 AND ended_at IS NOT NULL AND ended_at >= $2 AND ended_at < $3 AND basis <> 'released' LIMIT $4`;
+const ENDED_CALLS = `SELECT token_id, price_key, charged_nanos, ended_at, seconds, 0 AS input_video_seconds, images,
+    input_tokens, output_tokens, characters, used_seconds, used_images, used_input_tokens, used_cached_input_tokens,
+    used_output_tokens, used_characters
+  FROM calls WHERE account_id = $1 AND ended_at IS NOT NULL AND ended_at >= $2 AND ended_at < $3
+    AND basis <> 'released' LIMIT $4`;
 
-/** Whole hours come from their sums, what is left at both ends from its rows. */
+/** Whole hours come from their sums, the partial hours at both ends from rows. */
 export function sqlUsageStore(sql: Sql): UsageStore {
   return {
     sums: async (asked) => {
@@ -100,7 +102,7 @@ async function addHours(
   }
 }
 
-/** False: there are too many of them. */
+/** False: there are too many rows. */
 async function addRows(
   query: SqlQuery,
   { accountId, from, to, groupBy }: UsageQuery,
