@@ -54,11 +54,14 @@ import { startCallWatch } from './relay/attempts/watch-calls.ts';
 export { httpMedia } from './clients/http-media.ts';
 export type { MediaPort } from './clients/media-port.ts';
 
-/** All bodies together; two of the largest size always fit. What a body comes to while it is worked on is several times its size. */
+/**
+ * The bytes of all request bodies together; two of the largest size always fit. A body takes several times its size
+ * while it is parsed and decoded.
+ */
 const BODIES_BYTES_LEAST = 256 * 1024 * 1024;
-const BODY_PATIENCE_MS = 60_000;
+const BODY_WAIT_MS_MAX = 60_000;
 
-/** The word under which the tasks service derives the same key. */
+/** The tasks service derives the same key with this purpose. */
 const CALLBACK_KEY_PURPOSE = 'upstream-callbacks';
 
 export interface GatewayClients {
@@ -68,17 +71,17 @@ export interface GatewayClients {
   readonly calls: BillingCalls;
   readonly usage: Pick<Client<typeof UsageService>, 'getUsage'>;
   readonly media: MediaPort;
-  /** Whether the services that it calls can serve. */
+  /** Whether the services that the gateway calls are ready. */
   readonly ready: ReadyCheck;
 }
 
 export type RunningGateway = RunningService & {
-  /** Where it listens, which is not always where clients find it. */
+  /** The address that it listens on, which can differ from its public URL. */
   readonly url: string;
   readonly port: number;
 };
 
-/** Opens the public port, and the operator's where one is configured. */
+/** Builds every part, then opens the public port and, if configured, the admin port. */
 export async function startGateway(
   config: GatewayConfig,
   foundation: Foundation,
@@ -113,7 +116,7 @@ export async function startGateway(
       budget: openBodyBudget({
         bytesMax: Math.max(BODIES_BYTES_LEAST, 2 * config.limits.bodyBytes),
         clock: foundation.clock,
-        patienceMs: BODY_PATIENCE_MS,
+        waitMsMax: BODY_WAIT_MS_MAX,
       }),
       callbackKey: deriveSecret(foundation.signingKey, CALLBACK_KEY_PURPOSE),
     };
@@ -173,7 +176,7 @@ interface RelayParts {
   readonly channels: RelayChannels;
 }
 
-/** Stopped in the other order: the watch, the settlements that are under way, the connections. */
+/** The lifecycle stops the parts in reverse: the watch, the pending settlements, the connections. */
 function startRelay(
   { catalogue, realtime: settings }: GatewayConfig,
   { clock, newId, log, metrics, random }: Foundation,
@@ -204,7 +207,7 @@ function startRelay(
   };
 }
 
-/** The hands that make the calls of the generic asynchronous route. */
+/** Starts the workers that make the calls of the generic asynchronous route. */
 async function startJobs(
   { jobs: { workers, drainMs }, limits }: GatewayConfig,
   { clock, newId, log, metrics, bus }: Foundation,
@@ -222,7 +225,7 @@ async function startJobs(
     log,
   });
   lifecycle.add('job pool', () => pool.stop());
-  metrics.gauge('reelgate_job_workers_busy', 'Asynchronous calls that this process makes', [], (gauge) => {
+  metrics.gauge('reelgate_job_workers_busy', 'Asynchronous calls that this process is making', [], (gauge) => {
     gauge.labels().set(pool.running());
   });
   const queued = await onJobQueued(bus, () => {
@@ -233,7 +236,7 @@ async function startJobs(
   lifecycle.add('ended jobs', () => ended.stop());
 }
 
-/** A number from 0 to 1, exclusive. */
+/** A source of numbers from 0 (inclusive) to 1 (exclusive). */
 function chanceFrom(random: Random): () => number {
   return () => {
     const bytes = new Uint8Array(4);
@@ -258,7 +261,7 @@ function urlOf(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${String(port)}`;
 }
 
-/** Channel names are for the operator's port alone. */
+/** The names of channels appear only on the admin port. */
 function withoutChannels(metrics: Metrics): Metrics {
   return { ...metrics, text: () => metrics.text('channel') };
 }

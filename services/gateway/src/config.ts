@@ -32,7 +32,7 @@ const section = (properties: object): object => ({
   properties,
 });
 
-/** JSON Schema of the key that this service owns. */
+/** The JSON Schema of the configuration key that this service owns. */
 export const gatewaySchema = {
   gateway: section({
     listen: address('127.0.0.1:8080'),
@@ -62,30 +62,30 @@ export interface GatewayLimits {
   readonly bodyBytes: number;
   readonly createsPerMinute: number;
   readonly readsPerMinute: number;
-  /** Of the synchronous routes. */
+  /** For the synchronous routes. */
   readonly callsPerMinute: number;
 }
 
-/** What the shared lists say to the gateway; it can change while it runs. */
+/** What the gateway takes from the shared lists of models and channels. A reload can change it. */
 export interface Catalogue {
   readonly models: Models;
-  /** Ids of the models that an enabled channel has, in the order of the file. */
+  /** The ids of the models that an enabled channel has, in the order of the file. */
   readonly offered: readonly string[];
-  /** The channels of the synchronous routes, those too that are switched off. */
+  /** The channels of the synchronous routes, disabled ones included. */
   readonly relay: readonly RelayChannelSettings[];
 }
 
 export interface GatewayConfig {
   readonly listen: HostPort;
-  /** Absent: not opened. */
+  /** Undefined: no admin port. */
   readonly admin: HostPort | undefined;
-  /** Absent: counters of this process. */
+  /** Undefined: each process counts requests on its own. */
   readonly redis: Secret | undefined;
   readonly limits: GatewayLimits;
   readonly realtime: RealtimeSettings;
-  /** Who makes the calls of the generic asynchronous route, and how long a stop waits for them. */
+  /** The number of workers for asynchronous calls, and how long a stop waits for them. */
   readonly jobs: { readonly workers: number; readonly drainMs: number };
-  /** Where the other services are, for a gateway that runs alone. */
+  /** The addresses of the other services, for a gateway in its own process. */
   readonly services: {
     readonly tasks: string;
     readonly billing: string;
@@ -102,7 +102,7 @@ interface CheckedModel {
   readonly defaults?: Partial<Model['defaults']>;
 }
 
-/** Of the tasks service's channels the models alone matter here. */
+/** The gateway reads only the models of the tasks service's channels. */
 interface CheckedChannel {
   readonly adapter?: string;
   readonly enabled?: boolean;
@@ -133,7 +133,7 @@ interface Checked {
   readonly channels?: readonly CheckedChannel[];
 }
 
-/** The settings in a value that the program's schema has accepted. */
+/** Reads the settings from a value that the schema has accepted. */
 export function gatewayConfig(value: unknown): GatewayConfig {
   const { listen, admin, redis, limits, realtime, services, async: jobs } = (value as Checked).gateway;
   return {
@@ -158,7 +158,7 @@ export function gatewayConfig(value: unknown): GatewayConfig {
   };
 }
 
-/** The part that a reload takes. */
+/** Reads the part that a reload can change. */
 export function readCatalogue(value: unknown): Catalogue {
   const { models = {}, channels = [] } = value as Checked;
   const enabled = channels.filter((channel) => channel.enabled !== false);

@@ -5,59 +5,59 @@ import type { Models } from '../domain/model-defaults.ts';
 /** A JSON Schema. */
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** A part of a form that came with bytes. */
+/** A part of a form that is a file. */
 export interface FormFile {
   readonly name: string;
-  /** As the client declared it; may be empty. */
+  /** As the client declared it; can be empty. */
   readonly mediaType: string;
   readonly chunks: readonly Buffer[];
 }
 
 export interface Form {
-  /** Names and values in the order in which they came. */
+  /** Names and values in the order of the form. */
   readonly fields: readonly (readonly [string, string])[];
   readonly files: readonly FormFile[];
 }
 
-/** A body as it came, parsed and nothing more. */
+/** A body, parsed but not validated. */
 export type ClientBody = { readonly json: unknown } | { readonly form: Form };
 
-/** Bytes that came within the body, as base64 text or as they are. */
+/** The bytes of a medium in the body, as base64 text or raw. */
 export type InlineBytes = { readonly base64: string } | { readonly chunks: readonly Buffer[] };
 
 export interface InlineMedia {
-  /** Which content item of the order they belong to. */
+  /** The index of the content item of the order. */
   readonly item: number;
-  /** Where the client put them, in the dialect's spelling. */
+  /** The field that holds the bytes, as the client wrote it. */
   readonly field: string;
-  /** The media type that the client declared; may be empty. */
+  /** The media type that the client declared; can be empty. */
   readonly declaredType: string;
   readonly bytes: InlineBytes;
 }
 
-/** What a body means. */
+/** A body, decoded into an order. */
 export interface Decoded {
   readonly order: Order;
-  /** The items of the order whose bytes are still to be stored. */
+  /** The media whose bytes must still be stored. */
   readonly inline: readonly InlineMedia[];
-  /** How this dialect spells a field of the order, such as `seconds` for `duration`. */
+  /** The client's name for a field of the order, such as `seconds` for `duration`. */
   readonly spell: (field: string) => string;
 }
 
 export interface DecodeContext {
   readonly models: Models;
-  /** The variable parts of the path. */
+  /** The parameters of the path. */
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** Where a client can fetch what a task made. */
+/** The links of results. */
 export interface Links {
-  /** Undefined until there is a video. */
+  /** Undefined until the task has a video. */
   videoOf(task: Task): string | undefined;
 }
 
 interface Documented {
-  /** As in OpenAPI, with `{task_id}` for what varies. */
+  /** As in OpenAPI, with parameters such as `{task_id}`. */
   readonly path: string;
   readonly operationId: string;
   readonly summary: string;
@@ -66,13 +66,16 @@ interface Documented {
 }
 
 export interface CreateRoute extends Documented {
-  /** What is taken, as far as a schema can say it: names, types, and what holds for every model. A generated test holds it against what the routes take. */
+  /**
+   * The valid bodies, as far as a schema can describe them: names, types and the rules of every model. A generated test
+   * compares it with what the route accepts.
+   */
   readonly body: Schema;
-  /** Set where the body can also be a multipart form. */
+  /** Set if the body can be a multipart form too. */
   readonly form?: Schema;
-  /** Pure: it refuses by throwing a Problem, and asks nobody. */
+  /** Pure: it throws a Problem to refuse, and calls no service. */
   decode(body: ClientBody, context: DecodeContext): Decoded;
-  /** Depends on nothing but the task, so that a replayed create has the same answer. */
+  /** Depends only on the task, so that a replayed create has the same answer. */
   encode(task: Task, links: Links): object;
 }
 
@@ -111,7 +114,7 @@ export interface ListRoute extends Documented {
   encode(page: TaskPage, links: Links): object;
 }
 
-/** How a task was ended by its owner. */
+/** How the client ended a task. */
 export type Ending =
   { readonly action: 'cancelled'; readonly task: Task } | { readonly action: 'deleted'; readonly taskId: string };
 
@@ -121,7 +124,7 @@ export interface EndRoute extends Documented {
   encode(ending: Ending, links: Links): object;
 }
 
-/** How one family of clients speaks of tasks. It knows names of fields; what they mean is judged by the tasks service. */
+/** The routes and bodies of one family of clients. It maps fields; the tasks service judges their values. */
 export interface Dialect {
   readonly name: string;
   readonly creates: readonly CreateRoute[];

@@ -3,5 +3,5 @@ import type { Dialect } from './dialect.ts';
 import { generations } from './generations/index.ts';
 import { vendor } from './vendor/index.ts';
 
-/** Every dialect that the gateway speaks; its routes mount themselves. */
+/** Every dialect of the gateway. The routes of a dialect on this list are mounted. */
 export const dialects: readonly Dialect[] = [compat, vendor, generations];

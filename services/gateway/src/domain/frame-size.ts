@@ -10,18 +10,18 @@ const SIZE = /^([1-9]\d{0,4})x([1-9]\d{0,4})$/;
 const RATIO = /^([1-9]\d{0,2}):([1-9]\d{0,2})$/;
 const LONG_SIDE_2K = 2048;
 
-/** `1280x720`; undefined for anything else. */
+/** Parses a size such as `1280x720`; undefined for anything else. */
 export function parseFrameSize(text: string): FrameSize | undefined {
   const [, width, height] = SIZE.exec(text) ?? [];
   return width === undefined ? undefined : { width: Number(width), height: Number(height) };
 }
 
-/** The resolution that a flat size asks for. */
+/** The resolution that a size selects. */
 export function resolutionOf({ width, height }: FrameSize): string {
   return Math.max(width, height) >= LONG_SIDE_2K ? '2K' : '768P';
 }
 
-/** The ratio whose shape is nearest; `adaptive` and what is no ratio are left out. */
+/** The ratio that is nearest to a size. It ignores `adaptive` and values that are not ratios. */
 export function nearestRatio({ width, height }: FrameSize, ratios: readonly string[]): string | undefined {
   const shape = Math.log(width / height);
   let nearest: { readonly ratio: string; readonly off: number } | undefined;

@@ -1,4 +1,4 @@
-/** What a public model can do, by the configuration. */
+/** What a public model supports, according to the configuration. */
 export interface Model {
   readonly duration: { readonly min: number; readonly max: number };
   readonly resolutions: readonly string[];
@@ -11,7 +11,7 @@ export type Models = ReadonlyMap<string, Model>;
 export const ADAPTIVE = 'adaptive';
 const PREFERRED = { duration: 5, resolution: '768P', ratio: '16:9' };
 
-/** What flat fields are read with when nobody knows the model: whether it exists is not judged here. */
+/** The defaults for an unknown model. The tasks service decides whether a model exists. */
 const ANY_MODEL: Model = {
   duration: { min: 4, max: 15 },
   resolutions: ['768P', '2K'],
@@ -23,7 +23,7 @@ export function modelOf(models: Models, id: string): Model {
   return models.get(id) ?? ANY_MODEL;
 }
 
-/** The configured defaults, and where there are none the usual ones as far as the model has them. */
+/** The configured defaults. Without one, the preferred value if the model supports it, otherwise its first. */
 export function defaultsOf(model: Omit<Model, 'defaults'>, given: Partial<Model['defaults']> = {}): Model['defaults'] {
   const { min, max } = model.duration;
   return {

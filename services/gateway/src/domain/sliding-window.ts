@@ -1,26 +1,29 @@
-/** A minute, cut in windows; the one before still counts by the part of it that lies within the last minute. */
+/**
+ * The length of a window. The previous window still counts, in proportion to the part of it that lies within the last
+ * minute.
+ */
 export const WINDOW_MS = 60_000;
 
-/** What was counted in this window and in the one before it. */
+/** The counts of the current and of the previous window. */
 export interface WindowCounts {
   readonly previous: number;
   readonly current: number;
-  /** Since this window began. */
+  /** Milliseconds since the current window began. */
   readonly elapsedMs: number;
 }
 
 export interface Verdict {
   readonly allowed: boolean;
   readonly limit: number;
-  /** How many more are allowed at this moment, after this one. */
+  /** The number of further requests that are allowed now. */
   readonly remaining: number;
-  /** Until this window ends. */
+  /** Milliseconds until the current window ends. */
   readonly resetMs: number;
-  /** When refused: after how long one more is allowed. */
+  /** Milliseconds until one more request is allowed; 0 if this one is. */
   readonly retryAfterMs: number;
 }
 
-/** Whether one more fits, given what was counted before it. Counted in request-milliseconds, so that all numbers are whole. */
+/** Judges one more request. It calculates in request-milliseconds, so that all numbers are integers. */
 export function judge({ previous, current, elapsedMs }: WindowCounts, limit: number): Verdict {
   const free = (limit - current) * WINDOW_MS - previous * (WINDOW_MS - elapsedMs);
   const allowed = free >= WINDOW_MS;
@@ -33,17 +36,17 @@ export function judge({ previous, current, elapsedMs }: WindowCounts, limit: num
   };
 }
 
-function untilOneFits({ previous, current, elapsedMs }: WindowCounts, room: number): number {
-  if (current <= room) return fadesTo(room - current, previous) - elapsedMs;
-  return WINDOW_MS - elapsedMs + fadesTo(room, current);
+function untilOneFits({ previous, current, elapsedMs }: WindowCounts, left: number): number {
+  if (current <= left) return fadesTo(left - current, previous) - elapsedMs;
+  return WINDOW_MS - elapsedMs + fadesTo(left, current);
 }
 
-/** When of a count in the window before no more than this is left, since the beginning of the window after it. */
+/** Milliseconds of the next window until the weighted count falls to `left`. */
 function fadesTo(left: number, count: number): number {
   return WINDOW_MS - Math.floor((left * WINDOW_MS) / count);
 }
 
-/** The window that a moment lies in. */
+/** The window of a time. */
 export function windowAt(nowMs: number): { readonly index: number; readonly elapsedMs: number } {
   const index = Math.floor(nowMs / WINDOW_MS);
   return { index, elapsedMs: nowMs - index * WINDOW_MS };

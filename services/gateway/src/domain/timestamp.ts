@@ -1,10 +1,13 @@
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
-// A plus that was not encoded comes as a blank.
+// in a query, a plus that is not encoded arrives as a space
 const INSTANT = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+ -]\d{2}:\d{2})$/;
 const UNIX_SECONDS = /^\d{1,11}$/;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Milliseconds since 1970 of a day (UTC), an RFC 3339 time or unix seconds; undefined for anything else. At the end of a span a day is meant as a whole. */
+/**
+ * Milliseconds since 1970 of a date (UTC), an RFC 3339 timestamp or Unix seconds; undefined for anything else. A date
+ * as the end of a period includes the whole day.
+ */
 export function parseTimestamp(text: string, at: 'beginning' | 'end'): number | undefined {
   if (UNIX_SECONDS.test(text)) return Number(text) * 1000;
   if (DAY.test(text)) {
@@ -17,7 +20,7 @@ export function parseTimestamp(text: string, at: 'beginning' | 'end'): number | 
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-/** A day that no month has is not carried over. */
+/** Undefined for a date that does not exist, such as 2026-02-30. */
 function dayOf(text: string): number | undefined {
   const ms = Date.parse(`${text}T00:00:00Z`);
   return Number.isNaN(ms) || new Date(ms).toISOString().slice(0, text.length) !== text ? undefined : ms;

@@ -2,7 +2,7 @@ import type { Bus, Subscription } from '@reelgate/platform/bus/bus';
 import { JobEndedSchema } from '@reelgate/proto/tasks/v1/job_events';
 import type { TaskChanges } from '../operations/task-changes.ts';
 
-/** A job has ended: whoever waits for it looks again. */
+/** Wakes the reads that wait for an ended job. */
 export function onJobEnded(bus: Bus, changes: TaskChanges): Promise<Subscription> {
   return bus.listen(JobEndedSchema, ({ accountId, jobId }) => {
     changes.changed({ accountId, taskId: jobId });

@@ -1,7 +1,7 @@
 import type { Bus, Subscription } from '@reelgate/platform/bus/bus';
 import { JobQueuedSchema } from '@reelgate/proto/tasks/v1/job_events';
 
-/** Makes free hands look at once. */
+/** Wakes the idle workers when a job is queued. */
 export function onJobQueued(bus: Bus, wake: () => void): Promise<Subscription> {
   return bus.listen(JobQueuedSchema, wake);
 }

@@ -51,10 +51,10 @@ export function answerTo(problem: Problem, { path, family, requestId, handedOver
   };
 }
 
-/** Refusals between our own services: a client can do nothing about them, and learns nothing of them. */
+/** Refusals between our own services. A client cannot act on them, so it gets an internal error instead. */
 const OURS: ReadonlySet<string> = new Set(['invalid_caller_key', 'account_not_allowed']);
 
-/** What was thrown as a Problem; a fault of ours tells nothing of itself. */
+/** Turns what was thrown into a Problem. An unexpected error becomes an internal error without details. */
 export function toProblem(thrown: unknown): Problem {
   // thrown by a service that runs in this process
   if (thrown instanceof StoreUnavailable) return nothingBegun(thrown);
@@ -69,8 +69,8 @@ export function toProblem(thrown: unknown): Problem {
 }
 
 /**
- * A create that was handed over and then failed may still have taken effect. The client must not repeat it blindly,
- * unless the service that failed says that nothing was begun.
+ * A create that was sent to the tasks service and then failed may still have taken effect. The client must not
+ * repeat it, unless the failed service says that it did not start the work.
  */
 function headersOf(row: ErrorRow, problem: Problem, handedOver: boolean): Record<string, string> {
   const uncertain = handedOver && isUncertain(problem);

@@ -14,7 +14,7 @@ import type { TaskChanges } from '../operations/task-changes.ts';
 import type { Relay } from '../relay/relay.ts';
 import type { BodyBudget } from './bodies/body-budget.ts';
 
-/** What the routes work with. */
+/** What `app.ts` builds for the routes. */
 export interface GatewayParts {
   readonly clock: Clock;
   readonly newId: NewId;
@@ -30,10 +30,10 @@ export interface GatewayParts {
   readonly jobs: Jobs;
   readonly budget: BodyBudget;
   readonly counters: RateCounters;
-  /** Signs the addresses at which upstreams call; the tasks service, which makes them, derives the same. */
+  /** Verifies the addresses of callbacks. The tasks service derives the same key and signs them. */
   readonly callbackKey: Secret;
-  /** Aborted when the gateway stops: reads that wait are then answered at once. */
+  /** Aborted when the gateway stops; then waiting reads are answered at once. */
   readonly stopping: AbortSignal;
-  /** As the last reload left it. */
+  /** The catalogue of the last reload. */
   catalogue(): Catalogue;
 }

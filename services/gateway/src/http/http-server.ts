@@ -10,9 +10,9 @@ import { stopHttp } from '@reelgate/platform/rpc/connect-server';
 import type { HostPort } from '@reelgate/platform/config/units';
 
 const HEADERS_TIMEOUT_MS = 15_000;
-/** A body of 64 MiB over a slow line. */
+/** Long enough for a body of 64 MiB over a slow connection. */
 const REQUEST_TIMEOUT_MS = 300_000;
-/** Longer than load balancers keep an idle connection, so that they never send into one that is being closed. */
+/** Longer than load balancers keep an idle connection, so that they never use one that is closing. */
 const KEEP_ALIVE_MS = 75_000;
 
 const LOOPBACK = /^(127\.|localhost$|::1$)/;
@@ -23,7 +23,7 @@ export interface HttpServer {
   stop(): Promise<void>;
 }
 
-/** Connections that change their protocol. A request that is not wanted so is answered like any other. */
+/** Connections that change their protocol. A request that `wants` rejects is handled like any other. */
 export interface Upgrades {
   wants(request: IncomingMessage): boolean;
   handle(request: IncomingMessage, socket: Duplex, head: Buffer): void;
@@ -32,13 +32,13 @@ export interface Upgrades {
 export interface PublicServerOptions {
   readonly listen: HostPort;
   readonly ready: ReadyCheck;
-  /** Shown here only when there is no admin port, and then only to the machine itself. */
+  /** Undefined if the admin port serves them. On this port only a local caller can read them. */
   readonly metrics: Metrics | undefined;
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
   readonly upgrades: Upgrades;
 }
 
-/** The public port: health for everybody, and the application. */
+/** Starts the public port: health and the application. */
 export async function startPublicServer({
   listen,
   ready,
@@ -69,7 +69,7 @@ export async function startPublicServer({
   return listenOn(server, listen);
 }
 
-/** The operator's port: health and metrics. */
+/** Starts the admin port: health and metrics. */
 export async function startAdminServer(listen: HostPort, ready: ReadyCheck, metrics: Metrics): Promise<HttpServer> {
   const routes = healthRoutes(ready, metrics);
   const server = createServer(
@@ -88,7 +88,7 @@ async function listenOn(server: Server, { host, port }: HostPort): Promise<HttpS
   return { port: (server.address() as AddressInfo).port, stop: () => stopHttp(server) };
 }
 
-/** Whether a proxy stands between: then a loopback address says nothing of who asks. */
+/** Whether a proxy sent the request. Then a loopback address does not prove that the caller is local. */
 function isForwarded({ headers }: IncomingMessage): boolean {
   return FORWARDING_HEADERS.some((name) => headers[name] !== undefined);
 }

@@ -4,10 +4,13 @@ import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import type { Exchange } from './exchange.ts';
 
 const BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
-/** Stands for the status of an answer that nobody waited for. */
+/** The status in logs and metrics if the client left before the answer. */
 const CLIENT_GONE = 499;
 
-/** Writes one line and one observation for an exchange, when its answer has ended. Never a query: links carry their right in it. */
+/**
+ * Writes one log line and the metrics of an exchange when it ends. It never logs a query, because a link has its
+ * signature there.
+ */
 export function observer({
   clock,
   log,

@@ -33,15 +33,15 @@ const HEADERS: Readonly<Record<HeaderName, Omit<QueryParameter, 'name'>>> = {
   },
 };
 
-/** The pattern of a path parameter, by its name. */
+/** The schemas of path parameters, by name. */
 const PATH_SCHEMAS: Readonly<Record<string, Schema>> = {
   task_id: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' },
   video_id: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' },
 };
-/** Every method that a document can name. */
+/** Every method that an OpenAPI document can name. */
 const ALL_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'] as const;
 
-/** The OpenAPI document of the routes that are mounted. */
+/** Builds the OpenAPI document of the routes. */
 export function openApiDocument(routes: readonly RouteEntry[], publicUrl: string): object {
   const paths: Record<string, Record<string, object>> = {};
   for (const route of routes) {
@@ -135,7 +135,7 @@ function pathParameters(path: string): object[] {
   }));
 }
 
-/** Dialects first, in their order. */
+/** The tags: first the dialects in their order, then the others. */
 function tagsOf(routes: readonly RouteEntry[]): string[] {
   return [...new Set([...dialects.map(({ name }) => name), ...routes.map(({ doc }) => doc.tag)])];
 }

@@ -78,10 +78,10 @@ const WITH_TOKEN: readonly ErrorStatus[] = [401, 403, 429];
 const WITH_BODY: readonly ErrorStatus[] = [400, 413, 415];
 const RELAYED: readonly ErrorStatus[] = [404, 502, 504];
 const ANY_ROUTE: readonly ErrorStatus[] = [500, 503];
-/** Those of a relayed call that no upstream answers. */
+/** The refusals of a relayed call that never come from an upstream. */
 const OWN: ReadonlySet<number> = new Set(WITH_TOKEN.filter((status) => status !== 429));
 
-/** The refusals that a route can answer with, by status; an upstream's own are any of 4xx. */
+/** The refusals of a route by status. An upstream can refuse with any 4xx. */
 export function errorResponses(entry: RouteEntry): object {
   const { token, doc } = entry;
   const statuses = new Set<RefusedStatus>([

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Moves every titled schema among the components and leaves a reference in its place, so that each is written once. */
+/** Moves every schema with a title to the components and leaves a reference in its place. */
 export function hoist(value: object): {
   readonly document: unknown;
   readonly schemas: Readonly<Record<string, unknown>>;
@@ -28,7 +28,7 @@ export function hoist(value: object): {
   };
 }
 
-/** A schema, as opposed to a property that happens to be called title. */
+/** Whether this is a schema with a title, not an object with a property called `title`. */
 function isTitled(node: Json): boolean {
   return typeof node['title'] === 'string' && ('type' in node || 'oneOf' in node || 'anyOf' in node);
 }

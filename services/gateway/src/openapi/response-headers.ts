@@ -9,7 +9,7 @@ interface Header {
 const whole: Schema = { type: 'integer', minimum: 0 };
 const text: Schema = { type: 'string' };
 
-/** Headers of answers that mean something to a client, by their names. */
+/** The response headers that matter to a client, by name. */
 export const RESPONSE_HEADERS = {
   'x-request-id': {
     description: "The id of the request: the client's own x-request-id if it is valid, otherwise a new one.",
@@ -52,7 +52,7 @@ export const RESPONSE_HEADERS = {
 
 export type ResponseHeader = keyof typeof RESPONSE_HEADERS;
 
-/** The component of a header. */
+/** The name of a header's component. */
 const componentOf = (name: ResponseHeader): string =>
   name
     .split('-')
@@ -67,7 +67,7 @@ export function headersOf(names: readonly ResponseHeader[]): object {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${componentOf(name)}` }]));
 }
 
-/** Of every answer to a token. */
+/** The headers of every answer on a route with a token. */
 export const LIMIT_HEADERS: readonly ResponseHeader[] = [
   'x-ratelimit-limit',
   'x-ratelimit-remaining',

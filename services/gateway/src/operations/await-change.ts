@@ -15,13 +15,13 @@ export interface Waiting {
   readonly task: TaskRef;
   readonly ms: number;
   readonly requestId: string;
-  /** Aborted when the client went away, or the gateway stops. */
+  /** Aborted when the client leaves or the gateway stops. */
   readonly gone: AbortSignal;
 }
 
 /**
- * Reads a task once its standing is another than at the beginning, or it is final, or the time is over. What wakes it are events; a
- * lost one costs the rest of the time, never the answer.
+ * Waits until the state of a task changes, the task is final or the time is over, and then reads it. Events end the
+ * wait early; a lost event only makes it longer.
  */
 export async function awaitChange(
   { clock, reader, changes }: AwaitChangeDeps,

@@ -3,8 +3,8 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { Job, Jobs } from '../clients/jobs-client.ts';
 import type { TaskChanges } from './task-changes.ts';
 
-/** How often a job is looked at by those who wait: nothing tells that it was begun, and what tells that it ended may be lost. */
-const LOOK_EVERY_MS = 2000;
+/** How often a waiting read polls its job: no event reports a start, and the event of an end can be lost. */
+const POLL_INTERVAL_MS = 2000;
 
 export interface AwaitJobDeps {
   readonly clock: Clock;
@@ -17,11 +17,11 @@ export interface WaitingForJob {
   readonly jobId: string;
   readonly ms: number;
   readonly requestId: string;
-  /** Aborted when the client went away, or the gateway stops. */
+  /** Aborted when the client leaves or the gateway stops. */
   readonly gone: AbortSignal;
 }
 
-/** Reads a job once its state is another than at the beginning, or it has ended, or the time is over. */
+/** Waits until the state of a job changes, the job ends or the time is over, and then reads it. */
 export async function awaitJob(
   { clock, jobs, changes }: AwaitJobDeps,
   { accountId, jobId, ms, requestId, gone }: WaitingForJob,
@@ -39,7 +39,7 @@ export async function awaitJob(
     while (isOpen(job) && job.state === state && isRecent(clock, from, ms) && !gone.aborted) {
       nap = new AbortController();
       if (!missed)
-        await clock.sleep(Math.min(LOOK_EVERY_MS, from + ms - clock.now()), AbortSignal.any([nap.signal, gone]));
+        await clock.sleep(Math.min(POLL_INTERVAL_MS, from + ms - clock.now()), AbortSignal.any([nap.signal, gone]));
       missed = false;
       job = await jobs.get(accountId, jobId, requestId);
     }
@@ -49,7 +49,7 @@ export async function awaitJob(
   }
 }
 
-/** Whether it has not ended. */
+/** Whether a job has not ended. */
 export function isOpen({ state }: Pick<Job, 'state'>): boolean {
   return state === 'queued' || state === 'in_progress';
 }

@@ -2,7 +2,7 @@ import type { TaskRef, TasksClient } from '../clients/tasks-client.ts';
 import type { EndRoute, Ending } from '../dialects/dialect.ts';
 import type { TaskReader } from './read-task.ts';
 
-/** A cancel asks the generator too. */
+/** A cancel calls the generator too. */
 const DEADLINE_MS = 60_000;
 
 export interface CancelOrDeleteDeps {
@@ -10,7 +10,7 @@ export interface CancelOrDeleteDeps {
   readonly reader: TaskReader;
 }
 
-/** Cancels a queued task, or removes a finished one; which of them may happen is judged by the tasks service. */
+/** Cancels a queued task or deletes a finished one. The tasks service decides whether it may. */
 export async function cancelOrDeleteTask(
   { tasks, reader }: CancelOrDeleteDeps,
   ref: TaskRef,

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { Problem } from '@reelgate/platform/problem';
 import type { InlineMedia } from '../dialects/dialect.ts';
 
-/** Characters decoded at a time; a multiple of four. */
+/** The characters to decode at a time; a multiple of four. */
 const STEP = 1 << 20;
 const NOT_BASE64 = /[^A-Za-z0-9+/]/;
 const WHITE_SPACE = /[\t\n\f\r ]/;
@@ -12,11 +12,11 @@ export interface InlineStream {
   readonly stream: Readable;
   /** The stream yields at most this many bytes. */
   readonly bytesMax: number;
-  /** Set once the text has turned out to be no base64, which ends the stream with an error. */
+  /** Set once the text proves not to be base64, which ends the stream with an error. */
   readonly fault: () => Problem | undefined;
 }
 
-/** The bytes of an inline medium, decoded as fast as they are taken. */
+/** Streams the bytes of an inline medium. It decodes base64 only as fast as the reader consumes it. */
 export function streamOf({ bytes, field }: InlineMedia): InlineStream {
   if ('chunks' in bytes) {
     return {
@@ -35,7 +35,7 @@ export function streamOf({ bytes, field }: InlineMedia): InlineStream {
   };
 }
 
-/** White space within base64 is let pass, as browsers do. */
+/** Ignores white space in base64, as browsers do. */
 function* decode(written: string, refuse: (message: string) => Problem): Generator<Buffer> {
   const text = WHITE_SPACE.test(written) ? written.replace(WHITE_SPACES, '') : written;
   const length = text.length - paddingOf(text);

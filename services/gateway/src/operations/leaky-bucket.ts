@@ -1,11 +1,11 @@
 import type { Clock } from '@reelgate/platform/clock';
 
 export interface LeakyBucket {
-  /** Takes one if there is one. */
+  /** Takes a permit if one is left. */
   take(): boolean;
 }
 
-/** So many at once, refilled at a steady rate. */
+/** A bucket of `burst` permits that refills at a steady rate. */
 export function openLeakyBucket(
   { burst, perSecond }: { readonly burst: number; readonly perSecond: number },
   clock: Clock,

@@ -10,13 +10,13 @@ const KNOWN_MAX = 20_000;
 const KNOWN_FRESH_MS = 10_000;
 const REFUSED_MAX = 20_000;
 const REFUSED_FRESH_MS = 3000;
-/** Tokens that were never seen may reach billing this often; known ones are asked again every ten seconds, which bounds itself. */
-const STRANGERS = { burst: 500, perSecond: 200 };
+/** How often unknown tokens may reach billing. Known tokens have no limit; each is checked every ten seconds. */
+const UNKNOWN_TOKENS = { burst: 500, perSecond: 200 };
 
 export interface Principals {
-  /** Who holds this token; refuses with a Problem. */
+  /** The principal of a token. Refuses an invalid token with a Problem. */
   of(key: string, requestId: string): Promise<Principal>;
-  /** A token changed: what was remembered of it is asked again. */
+  /** Forgets a token, so that the next request checks it again. */
   drop(tokenId: string): void;
 }
 
@@ -29,16 +29,16 @@ interface Refused {
   readonly askedAt: number;
 }
 
-/** Remembers who holds which token, bounded in number and in time. Keys are kept as digests. */
+/** Caches the principals of tokens, with a limit on number and age. It keeps only digests of the tokens. */
 export function cachedPrincipals(authenticate: Authenticate, clock: Clock): Principals {
   const known = new LRUCache<string, Known>({ max: KNOWN_MAX });
   const refused = new LRUCache<string, Refused>({ max: REFUSED_MAX });
-  const asking = new Map<string, Promise<Principal>>();
-  const strangers = openLeakyBucket(STRANGERS, clock);
-  /** Grows with every change of a token, so that an answer from before a change is not remembered. */
+  const pending = new Map<string, Promise<Principal>>();
+  const unknown = openLeakyBucket(UNKNOWN_TOKENS, clock);
+  /** Counts the changes of tokens, so that an answer from before a change is not cached. */
   let changes = 0;
 
-  const ask = async (digest: string, key: string, requestId: string): Promise<Principal> => {
+  const authenticateAndCache = async (digest: string, key: string, requestId: string): Promise<Principal> => {
     const [askedAt, before] = [clock.now(), changes];
     try {
       const principal = await authenticate(key, requestId);
@@ -53,21 +53,21 @@ export function cachedPrincipals(authenticate: Authenticate, clock: Clock): Prin
   };
 
   const start = (digest: string, key: string, requestId: string): Promise<Principal> => {
-    const call: Promise<Principal> = ask(digest, key, requestId).finally(() => {
-      if (asking.get(digest) === call) asking.delete(digest);
+    const call: Promise<Principal> = authenticateAndCache(digest, key, requestId).finally(() => {
+      if (pending.get(digest) === call) pending.delete(digest);
     });
-    asking.set(digest, call);
+    pending.set(digest, call);
     return call;
   };
 
   const find = async (digest: string, key: string, requestId: string): Promise<Principal> => {
     const entry = known.get(digest);
     if (entry !== undefined && isRecent(clock, entry.askedAt, KNOWN_FRESH_MS)) return entry.principal;
-    const no = refused.get(digest);
-    if (no !== undefined && isRecent(clock, no.askedAt, REFUSED_FRESH_MS)) throw no.problem;
-    const running = asking.get(digest);
+    const refusal = refused.get(digest);
+    if (refusal !== undefined && isRecent(clock, refusal.askedAt, REFUSED_FRESH_MS)) throw refusal.problem;
+    const running = pending.get(digest);
     if (running !== undefined) return running;
-    if (entry === undefined && !strangers.take())
+    if (entry === undefined && !unknown.take())
       throw new Problem({
         kind: 'unavailable',
         reason: 'gateway_busy',
@@ -85,14 +85,14 @@ export function cachedPrincipals(authenticate: Authenticate, clock: Clock): Prin
     },
     drop: (tokenId) => {
       changes += 1;
-      asking.clear();
+      pending.clear();
       refused.clear();
       for (const [digest, { principal }] of known.entries()) if (principal.tokenId === tokenId) known.delete(digest);
     },
   };
 }
 
-/** Billing said no, as opposed to not having answered. */
+/** Whether billing refused the token, as opposed to not answering. */
 function isRefusal(error: unknown): error is Problem {
   return isProblem(error) && (error.kind === 'unauthenticated' || error.kind === 'forbidden');
 }

@@ -8,15 +8,15 @@ import type { Task, TaskRef, TasksClient } from '../clients/tasks-client.ts';
 import { keyOf } from './task-changes.ts';
 
 const DEADLINE_MS = 10_000;
-/** How long an answer stands without an event that says otherwise. */
+/** How long an answer stays valid without an event. */
 const FRESH_MS = { running: 1000, final: 600_000, absent: 1000 };
 const WEIGHT_MAX = 256 * 1024 * 1024;
 const WEIGHT_OF_ONE = 4096;
 
 export interface TaskReader {
-  /** A task as its owner may see it, at most a second old; refuses with a Problem where there is none. */
+  /** Reads a task of its account, at most a second old. Refuses with a Problem if there is none. */
   read(task: TaskRef, requestId: string): Promise<Task>;
-  /** Makes the next read ask, and whatever is being asked not be remembered. */
+  /** Makes the next read call the tasks service, and drops the answer of a call that is running. */
   forget(task: TaskRef): void;
 }
 
@@ -25,12 +25,12 @@ type Answer = ({ readonly task: Task } | { readonly absent: Problem }) & {
   readonly freshMs: number;
 };
 
-/** Answers a storm of polls from memory: one call for each task, however many ask. */
+/** Answers polls from memory: at most one call per task at a time, whatever the number of readers. */
 export function cachedTaskReader(tasks: Pick<TasksClient, 'getTask'>, clock: Clock): TaskReader {
   const answers = new LRUCache<string, Answer>({ maxSize: WEIGHT_MAX, sizeCalculation: weigh });
-  const asking = new Map<string, Promise<Task>>();
+  const pending = new Map<string, Promise<Task>>();
 
-  const ask = async ({ accountId, taskId }: TaskRef, requestId: string): Promise<Answer> => {
+  const fetchTask = async ({ accountId, taskId }: TaskRef, requestId: string): Promise<Answer> => {
     try {
       const { task } = await tasks.getTask({ accountId, taskId }, { timeoutMs: DEADLINE_MS, requestId });
       if (task === undefined) throw new Error('the tasks service answered without a task');
@@ -43,27 +43,27 @@ export function cachedTaskReader(tasks: Pick<TasksClient, 'getTask'>, clock: Clo
 
   const start = (ref: TaskRef, requestId: string): Promise<Task> => {
     const key = keyOf(ref);
-    const call: Promise<Task> = ask(ref, requestId)
+    const call: Promise<Task> = fetchTask(ref, requestId)
       .then((answer) => {
-        if (asking.get(key) === call) answers.set(key, answer);
+        if (pending.get(key) === call) answers.set(key, answer);
         return taskOf(answer);
       })
       .finally(() => {
-        if (asking.get(key) === call) asking.delete(key);
+        if (pending.get(key) === call) pending.delete(key);
       });
-    asking.set(key, call);
+    pending.set(key, call);
     return call;
   };
 
   return {
     read: async (ref, requestId) => {
-      const remembered = answers.get(keyOf(ref));
-      if (remembered !== undefined && isRecent(clock, remembered.at, remembered.freshMs)) return taskOf(remembered);
-      return asking.get(keyOf(ref)) ?? start(ref, requestId);
+      const cached = answers.get(keyOf(ref));
+      if (cached !== undefined && isRecent(clock, cached.at, cached.freshMs)) return taskOf(cached);
+      return pending.get(keyOf(ref)) ?? start(ref, requestId);
     },
     forget: (ref) => {
       answers.delete(keyOf(ref));
-      asking.delete(keyOf(ref));
+      pending.delete(keyOf(ref));
     },
   };
 }
@@ -73,7 +73,7 @@ function taskOf(answer: Answer): Task {
   return answer.task;
 }
 
-/** About the bytes that an answer takes. */
+/** Estimates the bytes that an answer takes. */
 function weigh(answer: Answer): number {
   if ('absent' in answer) return WEIGHT_OF_ONE;
   const texts =

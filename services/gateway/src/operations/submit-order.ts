@@ -8,9 +8,9 @@ import { isUncertain } from '../problems/error-table.ts';
 import { streamOf } from './inline-bytes.ts';
 
 const CHECK_DEADLINE_MS = 10_000;
-/** A create can fetch media and try several channels; the work goes on when the client has left. */
+/** A create can fetch media and try several channels. It continues if the client leaves. */
 const CREATE_DEADLINE_MS = 300_000;
-/** Stands in an order for bytes that are not stored yet. */
+/** The placeholder in an order for bytes that are not stored yet. */
 const PENDING_OBJECT = 'pending';
 
 export interface SubmitOrderDeps {
@@ -23,9 +23,9 @@ export interface Submission {
   readonly principal: Principal;
   readonly decoded: Decoded;
   readonly requestId: string;
-  /** Names this create, with a digest of everything that it asks for. */
+  /** The client's key for this create, with a digest of the request. */
   readonly idempotency: { readonly key: string; readonly fingerprint: string } | undefined;
-  /** Told right before the order leaves: from then on a fault says nothing of whether there is a task. */
+  /** Called right before the order is sent. From then on a failure leaves it uncertain whether a task exists. */
   readonly onHandOver: () => void;
 }
 
@@ -35,9 +35,9 @@ export interface SubmittedTask {
 }
 
 /**
- * Has an order accepted, or refused in the client's own words. It stores bytes only for an order that would be accepted
- * now. It removes them once the order is accepted or refused, because the task has its own copies by then. If the
- * answer is lost, the bytes stay until they expire.
+ * Submits an order. A refusal names the field as the client wrote it. The gateway stores inline bytes only for an
+ * order that would be accepted now. It removes them once the order is accepted or refused, because the task has its
+ * own copies by then. If the answer is lost, the bytes stay until they expire.
  */
 export async function submitOrder(deps: SubmitOrderDeps, create: Submission): Promise<SubmittedTask> {
   const { decoded, requestId } = create;
@@ -45,22 +45,22 @@ export async function submitOrder(deps: SubmitOrderDeps, create: Submission): Pr
 
   const { task: earlier } = await inClientTerms(
     decoded,
-    deps.tasks.checkOrder(asked(create, pendingOrder(decoded)), { timeoutMs: CHECK_DEADLINE_MS, requestId }),
+    deps.tasks.checkOrder(requestOf(create, pendingOrder(decoded)), { timeoutMs: CHECK_DEADLINE_MS, requestId }),
   );
   if (earlier !== undefined) return { task: earlier, replayed: true };
   const stored = new Map<number, string>();
-  let isLeft = false;
+  let isUncertainYet = false;
   try {
     await storeInline(deps.media, create, stored);
-    isLeft = true;
+    isUncertainYet = true;
     const created = await handOver(deps, create, withObjects(decoded.order, stored));
-    isLeft = false;
+    isUncertainYet = false;
     return created;
   } catch (error) {
-    isLeft &&= mayBeDone(error);
+    isUncertainYet &&= mayStillRun(error);
     throw error;
   } finally {
-    if (!isLeft) await removeStored(deps, [...stored.values()]);
+    if (!isUncertainYet) await removeStored(deps, [...stored.values()]);
   }
 }
 
@@ -72,14 +72,14 @@ async function handOver(
   create.onHandOver();
   const { task, replayed } = await inClientTerms(
     create.decoded,
-    tasks.createTask(asked(create, order), { timeoutMs: CREATE_DEADLINE_MS, requestId: create.requestId }),
+    tasks.createTask(requestOf(create, order), { timeoutMs: CREATE_DEADLINE_MS, requestId: create.requestId }),
   );
   if (task === undefined) throw new Error('the tasks service answered without a task');
   return { task, replayed };
 }
 
-/** Models and limits are not sent: the tasks service reads them from the token. */
-function asked({ principal: { accountId, tokenId }, idempotency }: Submission, order: Order) {
+/** Without models and limits, because the tasks service reads them from the token. */
+function requestOf({ principal: { accountId, tokenId }, idempotency }: Submission, order: Order) {
   return {
     accountId,
     tokenId,
@@ -89,8 +89,8 @@ function asked({ principal: { accountId, tokenId }, idempotency }: Submission, o
   };
 }
 
-/** The tasks service may still be reading the bytes. */
-function mayBeDone(error: unknown): boolean {
+/** Whether the tasks service may still be reading the bytes. */
+function mayStillRun(error: unknown): boolean {
   return !(error instanceof Problem) || isUncertain(error);
 }
 
@@ -103,12 +103,12 @@ async function removeStored({ media, log }: SubmitOrderDeps, objects: readonly s
   }
 }
 
-/** The order as it can be judged before its bytes are stored. */
+/** The order with placeholders, so that it can be checked before its bytes are stored. */
 export function pendingOrder({ order, inline }: Decoded): Order {
   return withObjects(order, new Map(inline.map(({ item }) => [item, PENDING_OBJECT])));
 }
 
-/** What a call gives; a refusal of the order names the field as the client wrote it. */
+/** Awaits a call. A refusal then names the field as the client wrote it. */
 export async function inClientTerms<T>({ spell }: Pick<Decoded, 'spell'>, call: Promise<T>): Promise<T> {
   try {
     return await call;
@@ -119,7 +119,7 @@ export async function inClientTerms<T>({ spell }: Pick<Decoded, 'spell'>, call: 
   }
 }
 
-/** One after another: together they could take the memory of many bodies. */
+/** Stores one medium after another, because all at once could take the memory of many bodies. */
 async function storeInline(
   media: Pick<MediaPort, 'put'>,
   { decoded, principal: { accountId } }: Submission,

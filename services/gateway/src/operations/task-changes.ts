@@ -1,9 +1,9 @@
 import type { TaskRef } from '../clients/tasks-client.ts';
 
-/** Tells whoever waits for a task that something of it changed. */
+/** Tells waiting reads that a task changed. */
 export interface TaskChanges {
   changed(task: TaskRef): void;
-  /** Calls back at every change until closed. */
+  /** Calls back at each change until closed. */
   watch(task: TaskRef, onChange: () => void): { close(): void };
 }
 

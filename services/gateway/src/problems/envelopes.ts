@@ -44,7 +44,7 @@ const GOOGLE_STATUS: Readonly<Record<ErrorStatus, string>> = {
   504: 'DEADLINE_EXCEEDED',
 };
 
-/** How each family of clients wants to read a refusal. */
+/** The shape of a refusal for each family of clients. */
 const ENVELOPES: Readonly<Record<EnvelopeName, Envelope>> = {
   openai: ({ row, code, message, param = null }) => ({ error: { message, type: row.type, param, code } }),
   vendor: ({ row, message, requestId }) => ({

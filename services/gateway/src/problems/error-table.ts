@@ -1,6 +1,6 @@
 import type { ProblemKind } from '@reelgate/platform/problem';
 
-/** How the vendor's envelope names a family of errors: its type, and the number at the end of the message. */
+/** A kind of error in the vendor's envelope: its type, and the number at the end of the message. */
 export interface VendorError {
   readonly type: string;
   readonly number: number;
@@ -38,16 +38,16 @@ export type ErrorStatus = keyof typeof TYPES;
 
 export interface ErrorRow {
   readonly status: ErrorStatus;
-  /** `error.type` of the /v1 envelope. */
+  /** `error.type` in the /v1 envelope. */
   readonly type: string;
   readonly vendor: VendorError;
-  /** `error.code` of the /v1 envelope, where it is not the reason itself. */
+  /** `error.code` in the /v1 envelope, if it is not the reason itself. */
   readonly code?: string;
-  /** Retry-After in seconds where the problem itself names no time. */
+  /** Retry-After in seconds, if the problem itself has no time. */
   readonly retryAfterS?: number;
-  /** SDKs retry this status by themselves, and here that cannot help. */
+  /** SDKs retry this status automatically, but a retry cannot succeed or may repeat paid work. */
   readonly final?: true;
-  /** A create that ends so has surely not reached a generator: sending it again is safe. */
+  /** A create with this answer has not reached a generator, so the client can send it again. */
   readonly untouched?: true;
 }
 
@@ -70,7 +70,7 @@ const BY_KIND: Readonly<Record<ProblemKind, ErrorRow>> = {
   internal: row(500, VENDOR.server),
 };
 
-/** The reasons whose answer their kind alone does not give; the others are named with the design's error table in mind. */
+/** The reasons that need another answer than their kind. */
 const BY_REASON: Readonly<Record<string, ErrorRow>> = {
   content_rejected: row(422, VENDOR.content),
   rate_limit_exceeded: row(429, VENDOR.rate, { retryAfterS: 1 }),
@@ -84,21 +84,21 @@ const BY_REASON: Readonly<Record<string, ErrorRow>> = {
   idempotency_key_in_use: row(409, VENDOR.params, { retryAfterS: 1 }),
   task_not_completed: row(409, VENDOR.params, { final: true, retryAfterS: 3 }),
   no_channel_available: row(503, VENDOR.server, { retryAfterS: 5, untouched: true }),
-  // whoever sends the call again may pay for it twice
+  // a client that repeats the call may pay for it twice
   upstream_failed: row(502, VENDOR.server, { final: true }),
   upstream_timeout: row(504, VENDOR.server, { final: true }),
-  // media are staged before anything is submitted
+  // media are staged before the order is submitted
   media_busy: row(503, VENDOR.server, { retryAfterS: 1, untouched: true }),
   storage_unavailable: row(503, VENDOR.server, { retryAfterS: 5, untouched: true }),
   gateway_busy: row(503, VENDOR.server, { retryAfterS: 1, untouched: true }),
 };
 
-/** The one place that says how a refusal is answered. A reason that is not named goes by its kind. */
+/** The answer to a refusal, by its reason or else by its kind. */
 export function errorRowOf({ kind, reason }: { readonly kind: ProblemKind; readonly reason: string }): ErrorRow {
   return (Object.hasOwn(BY_REASON, reason) ? BY_REASON[reason] : undefined) ?? BY_KIND[kind];
 }
 
-/** Whether a create that was handed over and was answered so may have been done all the same. */
+/** Whether a create that failed with this problem, after it was sent, may still have taken effect. */
 export function isUncertain(problem: {
   readonly kind: ProblemKind;
   readonly reason: string;

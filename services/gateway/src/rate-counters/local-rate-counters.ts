@@ -3,7 +3,7 @@ import type { Clock } from '@reelgate/platform/clock';
 import { judge, windowAt } from '../domain/sliding-window.ts';
 import type { RateCounters } from './rate-counters.ts';
 
-/** Beyond this many keys the longest unused is forgotten. */
+/** Beyond this number of keys, the least recently used key is dropped. */
 const KEYS_MAX = 100_000;
 
 interface Counted {
@@ -12,7 +12,7 @@ interface Counted {
   readonly current: number;
 }
 
-/** The counters of a single process. */
+/** The rate counters of a single process. */
 export function localRateCounters(clock: Clock): RateCounters {
   const counted = new LRUCache<string, Counted>({ max: KEYS_MAX });
   return {

@@ -1,8 +1,8 @@
 import type { Verdict } from '../domain/sliding-window.ts';
 
-/** Counts requests of the last minute. */
+/** Counts the requests of the last minute. */
 export interface RateCounters {
-  /** Counts one under the key if it fits under the limit; a refused one is not counted. */
+  /** Counts a request under the key if it is within the limit. A refused request is not counted. */
   take(key: string, limit: number): Promise<Verdict>;
   close(): Promise<void>;
 }

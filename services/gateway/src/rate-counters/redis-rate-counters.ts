@@ -9,7 +9,7 @@ const CONNECT_TIMEOUT_MS = 2000;
 const COMMAND_TIMEOUT_MS = 250;
 const RECONNECT_MAX_MS = 800;
 
-/** Reads both windows and counts one where it fits: the rule of domain/sliding-window, in one step that replicas share. */
+/** Reads both windows and counts the request if it fits: the rule of domain/sliding-window as one atomic step. */
 const TAKE = `
 local previous = tonumber(redis.call('GET', KEYS[1]) or '0')
 local current = tonumber(redis.call('GET', KEYS[2]) or '0')
@@ -24,11 +24,11 @@ export interface RedisRateCountersOptions {
   readonly url: Secret;
   readonly clock: Clock;
   readonly log: Log;
-  /** Counts while Redis does not answer: a limit is never a reason to be down. */
+  /** Counts while Redis is unreachable, so that an outage of Redis does not stop the gateway. */
   readonly fallback: RateCounters;
 }
 
-/** RateCounters that all replicas of the gateway share. */
+/** The rate counters that all replicas of the gateway share. */
 export async function openRedisRateCounters({
   url,
   clock,
@@ -53,7 +53,7 @@ export async function openRedisRateCounters({
     if (down) log.info({}, 'redis is reachable again');
     down = false;
   });
-  await connectOrGoOn(client);
+  await tryToConnect(client);
   return {
     take: async (key, limit) => {
       if (!client.isReady) return fallback.take(key, limit);
@@ -76,13 +76,13 @@ export async function openRedisRateCounters({
   };
 }
 
-/** The braces keep both windows of a key on one node of a Redis cluster. */
+/** The braces keep both windows of a key on the same node of a Redis cluster. */
 function nameOf(key: string, index: number): string {
   return `reelgate:rate:{${key}}:${String(index)}`;
 }
 
-/** Connecting goes on in the background when the first try fails. */
-async function connectOrGoOn(client: {
+/** Waits for the first attempt only. If it fails, the client keeps connecting in the background. */
+async function tryToConnect(client: {
   connect(): Promise<unknown>;
   once(event: 'error', listener: () => void): unknown;
 }): Promise<void> {

@@ -18,7 +18,7 @@ const ACTIONS: Readonly<Record<string, CompatKind>> = {
   regenerate: 'regeneration',
 };
 
-/** Auto-routing: what the body gives evidence of, or the contradiction in it. Every body is one or the other. */
+/** Decides whether the body is a generation or a regeneration, or finds the conflict in it. */
 export function classify({
   source_task_id: source = '',
   content = [],
@@ -29,10 +29,10 @@ export function classify({
     return conflict('source_task_id', 'must not be given together with a base_video item; send one of them');
   if (bases > 1) return conflict('content', `must have at most one base_video item; it has ${String(bases)}`);
   const kind = source !== '' || bases === 1 ? 'regeneration' : 'generation';
-  return action === undefined ? { kind } : agree(action, kind);
+  return action === undefined ? { kind } : checkAction(action, kind);
 }
 
-function agree(action: string, kind: CompatKind): Classified {
+function checkAction(action: string, kind: CompatKind): Classified {
   const wanted = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
   if (wanted === kind) return { kind };
   const message =

@@ -51,14 +51,14 @@ const fields = {
   aigc_watermark: { type: 'boolean', description: 'Only for a regeneration: whether the result has the watermark.' },
 } as const satisfies Readonly<Record<keyof CompatBody, Schema>>;
 
-/** Names and types alone; other fields are passed on to a channel that knows them. */
+/** Only names and types. Unknown fields are passed to channels that support them. */
 const createSchema: Schema = { type: 'object', required: ['model'], properties: fields };
 
 export const KNOWN_FIELDS: readonly string[] = Object.keys(fields);
 
 const shape = bodyValidator<CompatBody>(createSchema);
 
-/** The body as fields, and the first frame where the client sent it as a file. */
+/** The fields of the body, and the first frame if the client sent it as a file. */
 export function readBody(body: ClientBody): { readonly fields: CompatBody; readonly firstFrame: FormFile | undefined } {
   if ('json' in body) return { fields: shape(withoutNulls(body.json)), firstFrame: undefined };
   const { fields: written, firstFrame } = readForm(body.form);

@@ -13,10 +13,13 @@ import { classify } from './classify.ts';
 
 const REGENERATION_RESOLUTION = '2K';
 const FIRST_FRAME = 'input_reference';
-/** The second is what a form's part is taken for whose sender wrote no type, as `requests` of Python does: then the bytes alone count. */
-const SAYS_NOTHING: ReadonlySet<string> = new Set(['application/octet-stream', 'text/plain']);
+/**
+ * Types that say nothing about the bytes. The parser assumes `text/plain` for a part without a type, as Python's
+ * `requests` sends it.
+ */
+const UNSPECIFIC_TYPES: ReadonlySet<string> = new Set(['application/octet-stream', 'text/plain']);
 
-/** `POST /v1/videos`: the body decides whether it is a generation or a regeneration. */
+/** Decodes `POST /v1/videos`. The body decides whether it is a generation or a regeneration. */
 export function decodeCreate(body: ClientBody, { models }: DecodeContext): Decoded {
   const { fields, firstFrame } = readBody(body);
   const classified = classify(fields);
@@ -44,7 +47,7 @@ export function decodeCreate(body: ClientBody, { models }: DecodeContext): Decod
   });
 }
 
-/** Length and frame are the source's; with a source task its own final prompt stands, whatever the body says. */
+/** The source determines length and frame. With a source task, the prompt of that task overrides the body's. */
 function regeneration(fields: CompatBody, media: readonly ReadItem[]): Decoded {
   const {
     model,
@@ -75,7 +78,7 @@ function readFirstFrame(address: CompatBody['input_reference'], file: FormFile |
 
 function readFile({ mediaType, chunks }: FormFile): ReadItem {
   if (chunks.length === 0) throw invalidMedia(FIRST_FRAME, 'must not be an empty file');
-  const declaredType = SAYS_NOTHING.has(mediaType) ? '' : mediaType;
+  const declaredType = UNSPECIFIC_TYPES.has(mediaType) ? '' : mediaType;
   if (declaredType !== '') assertDeclared(declaredType, MediaKind.IMAGE, FIRST_FRAME);
   return {
     item: mediaInit(MediaKind.IMAGE, 'first_frame', { declaredType }),

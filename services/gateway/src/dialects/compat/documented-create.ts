@@ -31,7 +31,7 @@ const firstFrame: Schema = {
 const regenerate: Schema = { enum: ['regeneration', 'regenerate'] };
 const aigcWatermark: Schema = { type: 'boolean', description: 'Whether the result has the watermark.' };
 
-/** Length once, under one of its names. */
+/** The fields of a generation besides model and content. `seconds` and `duration` must not be sent together. */
 const frame = {
   seconds: duration,
   size,
@@ -41,19 +41,19 @@ const frame = {
   source_task_id: absent,
   input_reference: firstFrame,
 };
-const onceLong: Schema = {
+const oneDuration: Schema = {
   not: {
     required: ['seconds', 'duration'],
     properties: { seconds: { not: { type: 'null' } }, duration: { not: { type: 'null' } } },
   },
 };
 
-/** The three things that a body can be. A field that no schema here names is passed on to a channel that knows it. */
+/** The kinds of body. A field that no schema names is passed to channels that support it. */
 const generationOfWords: Schema = {
   title: 'VideoCreateByPrompt',
   type: 'object',
   required: ['model', 'prompt'],
-  ...onceLong,
+  ...oneDuration,
   properties: {
     model,
     prompt,
@@ -64,7 +64,7 @@ const generationOfContent: Schema = {
   title: 'VideoCreateByContent',
   type: 'object',
   required: ['model', 'content'],
-  ...onceLong,
+  ...oneDuration,
   properties: {
     model,
     content: generationContent,
@@ -115,7 +115,7 @@ export const createBody: Schema = {
   anyOf: [generationOfWords, generationOfContent, regenerationOfTask, regenerationOfVideo],
 };
 
-/** Of a form everything is text, and the first frame may be a file. */
+/** In a form every value is text, and the first frame can be a file. */
 const formFields = {
   input_reference: { type: 'string', format: 'binary', description: 'The first frame, as a file or a URL.' },
   resolution,

@@ -48,7 +48,7 @@ export const videoSchema: Schema = {
   },
 };
 
-/** The compatibility object of a task of any kind. */
+/** Encodes a task of any kind as a video object. */
 export function encodeVideo(task: Task, links: Links): object {
   const url = links.videoOf(task);
   const prompt = kindOf(task) === TaskKind.CONTEXT_IR && isCompleted(task) ? task.result?.prompt : undefined;
@@ -72,7 +72,7 @@ export function encodeVideo(task: Task, links: Links): object {
   });
 }
 
-/** As the client wrote it, else as it came out. */
+/** The size that the client sent, otherwise the size of the result. */
 function sizeOf({ order, result }: Task): string | undefined {
   if (order?.size !== undefined) return order.size;
   return result === undefined || result.width === 0 ? undefined : `${String(result.width)}x${String(result.height)}`;

@@ -3,7 +3,7 @@ import { wholeNumber, wordOf } from '../wire/query-values.ts';
 import { invalid } from '../wire/body-validator.ts';
 import { encodeVideo, videoSchema } from './encode.ts';
 
-const LIMIT = { min: 1, max: 100, otherwise: 20 };
+const LIMIT = { min: 1, max: 100, fallback: 20 };
 const TASK_ID_CHARACTERS_MAX = 64;
 
 const pageSchema: Schema = {
@@ -29,7 +29,7 @@ export const listVideos: ListRoute = {
     {
       name: 'limit',
       description: 'The number of tasks on a page.',
-      schema: { type: 'integer', minimum: LIMIT.min, maximum: LIMIT.max, default: LIMIT.otherwise },
+      schema: { type: 'integer', minimum: LIMIT.min, maximum: LIMIT.max, default: LIMIT.fallback },
     },
     {
       name: 'order',

@@ -2,11 +2,11 @@ import type { Form, FormFile } from '../dialect.ts';
 import { invalid } from '../wire/body-validator.ts';
 
 const FIRST_FRAME = 'input_reference';
-/** `content[][type]`, `content[0][video_url][url]`: how SDKs flatten an array into a form. */
+/** SDKs flatten an array into form fields such as `content[][type]` or `content[0][video_url][url]`. */
 const FLATTENED = /^content\[(\d{0,3})\]\[(\w+)\](?:\[(\w+)\])?$/;
 const BOOLEANS: Readonly<Record<string, boolean>> = { true: true, false: false };
 
-/** A form as the JSON body that it stands for. */
+/** Converts a form into the JSON body that it represents. */
 export function readForm({ fields, files }: Form): {
   readonly fields: object;
   readonly firstFrame: FormFile | undefined;
@@ -58,8 +58,8 @@ function readFile(files: readonly FormFile[]): FormFile | undefined {
 }
 
 /**
- * Puts flattened items together again. Without an index nothing says where an item ends, so a key that the item already has begins
- * the next one.
+ * Rebuilds the items from flattened fields. Without an index nothing marks the end of an item, so a key that the item
+ * already has starts the next one.
  */
 function regroup(flattened: readonly (readonly [string, string])[]): readonly object[] {
   const items: Map<string, unknown>[] = [];

@@ -4,7 +4,7 @@ import { toDecoded } from '../wire/decoded.ts';
 import { ALPHA, REGENERATED } from '../wire/documented-content.ts';
 import { bodyValidator } from '../wire/body-validator.ts';
 
-/** The id under both of its names: OpenAI's clients poll what they find as `id`. */
+/** Has the id under two names, because OpenAI's clients poll `id`. */
 const remixedSchema: Schema = {
   title: 'RemixedVideo',
   type: 'object',
@@ -38,7 +38,7 @@ const documentedRemix: Schema = {
 
 const shape = bodyValidator<RemixBody>(remixSchema, '; send {"model": "Alpha-H3", "resolution": "2K"}');
 
-/** Renders an earlier video again at 2K; the answer is that of an official create, with the id under its compatibility name too. */
+/** Renders an earlier video again at 2K. */
 export const remixVideo: CreateRoute = {
   path: '/v1/videos/{video_id}/remix',
   operationId: 'remixVideo',

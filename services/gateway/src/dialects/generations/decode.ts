@@ -10,7 +10,7 @@ import { invalid } from '../wire/body-validator.ts';
 import { KNOWN_FIELDS, readGenerations } from './generations-body.ts';
 import type { GenerationsBody } from './generations-body.ts';
 
-/** `POST /v1/video/generations`: always a generation, which the rules of the order then hold it to. */
+/** Decodes `POST /v1/video/generations`, which is always a generation. */
 export function decodeGenerations(body: ClientBody, { models }: DecodeContext): Decoded {
   const fields = readGenerations(withoutNulls('json' in body ? body.json : undefined));
   const content = fields.content ?? [];
@@ -30,7 +30,7 @@ export function decodeGenerations(body: ClientBody, { models }: DecodeContext): 
   });
 }
 
-/** One image is the first frame, several are references. */
+/** One image is the first frame; several are references. */
 function readImages({ image, images = [] }: GenerationsBody): ReadItem[] {
   const all = [
     ...(image === undefined ? [] : [{ url: image, field: 'image' }]),

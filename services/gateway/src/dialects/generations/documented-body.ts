@@ -2,7 +2,7 @@ import type { Schema } from '../dialect.ts';
 import { generationContent, mediaContent, nonEmpty, orNull, words } from '../wire/documented-content.ts';
 import { duration, ratio, resolution, size } from '../wire/documented-frame.ts';
 
-/** As many references as a model takes. */
+/** The largest number of references that a model takes. */
 const IMAGES_MAX = 9;
 const SIDE_MAX = 99_999;
 
@@ -31,7 +31,7 @@ const common = orNull({
   action: { enum: ['generation', 'generate'], description: 'This path only generates.' },
 });
 
-/** What does not go together: a length under two names, a frame said twice or by half. */
+/** Forbidden combinations: a duration under two names, a size given twice or in part. */
 const rules: readonly Schema[] = [
   { not: { allOf: [given('seconds'), given('duration')] } },
   { not: { allOf: [given('size'), { anyOf: [given('width'), given('height')] }] } },
@@ -46,7 +46,7 @@ const body = (title: string, required: string, properties: Readonly<Record<strin
   allOf: rules,
 });
 
-/** Other fields, such as seed, fps or metadata, are passed on to a channel that knows them. */
+/** Other fields, such as seed, fps or metadata, are passed to channels that support them. */
 export const generationsBody: Schema = {
   title: 'VideoGenerationsCreate',
   anyOf: [

@@ -49,7 +49,7 @@ const fields = {
   action: { enum: ['generation', 'generate'], description: 'This path only generates.' },
 } as const satisfies Readonly<Record<keyof GenerationsBody, Schema>>;
 
-/** Other fields, such as seed, fps or metadata, are passed on to a channel that knows them. */
+/** Other fields, such as seed, fps or metadata, are passed to channels that support them. */
 const generationsSchema: Schema = { type: 'object', required: ['model'], properties: fields };
 
 export const KNOWN_FIELDS: readonly string[] = Object.keys(fields);

@@ -40,7 +40,7 @@ const taskSchema: Schema = {
   },
 };
 
-/** The flat shape that several gateways share. */
+/** The flat shape that several other gateways use too. */
 export const generations: Dialect = {
   name: 'Video generations',
   creates: [

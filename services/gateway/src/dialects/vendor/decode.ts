@@ -49,12 +49,12 @@ export function decodeContextIr(body: ClientBody): Decoded {
   });
 }
 
-/** These paths take JSON alone. */
+/** These paths take only JSON. */
 function jsonOf(body: ClientBody): unknown {
   return 'json' in body ? body.json : undefined;
 }
 
-/** Whether it lies in the range of the model is judged with the order; beyond this it could not even be carried. */
+/** The tasks service checks the range of the model. A value beyond 32 bits does not fit into the order. */
 function wholeSeconds(duration: number): number {
   if (Math.abs(duration) > INT32_MAX)
     throw invalid('duration', `must be whole seconds within the range of the model; it is ${String(duration)}`);

@@ -16,7 +16,7 @@ import {
   usageSchema,
 } from '../wire/task-fields.ts';
 
-/** The vendor's words for the states. */
+/** The vendor's status names. */
 const VENDOR_STATUS: Readonly<Record<TaskState, string>> = {
   [TaskState.UNSPECIFIED]: 'queued',
   [TaskState.QUEUED]: 'queued',
@@ -80,7 +80,7 @@ export const queryAnswerSchema: Schema = {
   properties: { task_id: { type: 'string' }, status: statusSchema, task: vendorTaskSchema },
 };
 
-/** The vendor's object, with our id and our link. */
+/** Encodes a task as the vendor's object, with the public id and link. */
 export function encodeVendorTask(task: Task, links: Links): object {
   return present({
     id: task.id,
@@ -105,7 +105,7 @@ function frameOf(task: Task): object {
   return { resolution: order?.resolution, duration, ratio };
 }
 
-/** The same state twice: in the vendor's words within the task, in this service's words above it. */
+/** Has the status twice: the vendor's name in `task`, this service's name beside it. */
 export function encodeQuery(task: Task, links: Links): object {
   return { task_id: task.id, status: statusWord(task), task: encodeVendorTask(task, links) };
 }

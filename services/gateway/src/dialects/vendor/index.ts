@@ -12,7 +12,7 @@ const official = (
   rest: Pick<CreateRoute, 'body' | 'decode'>,
 ): CreateRoute => ({ path, operationId, summary, answer: createdTaskSchema, encode: encodeCreatedTask, ...rest });
 
-/** The vendor's own paths: fixed, strict, never converted into one another. */
+/** The vendor's own paths. Each path has one strict body and one kind of task. */
 export const vendor: Dialect = {
   name: 'Video tasks (vendor shape)',
   creates: [

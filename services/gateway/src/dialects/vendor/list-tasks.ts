@@ -4,8 +4,8 @@ import { wholeNumber, wordOf } from '../wire/query-values.ts';
 import { invalid } from '../wire/body-validator.ts';
 import { TASK_TYPES, encodeVendorTask, vendorTaskSchema } from './encode.ts';
 
-const PAGE_NUM = { min: 1, max: 1000, otherwise: 1 };
-const PAGE_SIZE = { min: 1, max: 100, otherwise: 20 };
+const PAGE_NUM = { min: 1, max: 1000, fallback: 1 };
+const PAGE_SIZE = { min: 1, max: 100, fallback: 20 };
 const TASK_IDS_MAX = 100;
 const WORD_CHARACTERS_MAX = 256;
 
@@ -24,12 +24,12 @@ export const listTasks: ListRoute = {
     {
       name: 'page_num',
       description: 'The number of the page, from 1.',
-      schema: { type: 'integer', minimum: PAGE_NUM.min, maximum: PAGE_NUM.max, default: PAGE_NUM.otherwise },
+      schema: { type: 'integer', minimum: PAGE_NUM.min, maximum: PAGE_NUM.max, default: PAGE_NUM.fallback },
     },
     {
       name: 'page_size',
       description: 'The number of tasks on a page.',
-      schema: { type: 'integer', minimum: PAGE_SIZE.min, maximum: PAGE_SIZE.max, default: PAGE_SIZE.otherwise },
+      schema: { type: 'integer', minimum: PAGE_SIZE.min, maximum: PAGE_SIZE.max, default: PAGE_SIZE.fallback },
     },
     {
       name: 'filter.status',

@@ -5,7 +5,7 @@ import type { Schema } from '../dialect.ts';
 
 const SHOWN_CHARACTERS_MAX = 64;
 
-/** The word for programs, by the field at the head of the path. */
+/** The reason of a refusal, by the first field of the path. */
 const REASONS: Readonly<Record<string, string>> = {
   model: 'missing_model',
   content: 'invalid_content',
@@ -38,7 +38,7 @@ const ajv = new Ajv({
   verbose: true,
 });
 
-/** Checks names and types of a body, nothing of its meaning; gives it back typed, or refuses with the first fault. */
+/** Builds a check of the names and types of a body. It returns the typed body or refuses with the first error. */
 export function bodyValidator<T extends object>(schema: Schema, hint = ''): (body: unknown) => T {
   const check = ajv.compile(schema);
   return (body) => {
@@ -54,7 +54,7 @@ export function bodyValidator<T extends object>(schema: Schema, hint = ''): (bod
   };
 }
 
-/** A refusal of a field in the dialect's own words. */
+/** A refusal of a field, with the dialect's name for it. */
 export function invalid(field: string, message: string, reason = reasonOf(field)): Problem {
   return new Problem({ kind: 'invalid', reason, field, message });
 }
@@ -122,7 +122,7 @@ function describe(schema: Readonly<Record<string, unknown>>, field: string): str
   return description === undefined ? '' : `: ${uncapitalised(description).replace(/\.$/, '')}`;
 }
 
-/** A sentence that goes on in another; a name keeps its capital. */
+/** A description as the end of another sentence. A name keeps its capital. */
 function uncapitalised(sentence: string): string {
   return /^[A-Z][a-z]*[ ,]/.test(sentence) ? sentence.charAt(0).toLowerCase() + sentence.slice(1) : sentence;
 }
@@ -140,7 +140,7 @@ function tagsOf(schema: Readonly<Record<string, unknown>>): string[] {
   return branches.map(({ properties }) => properties.type.const);
 }
 
-/** A value as it may be repeated to the client: short, or only its kind. */
+/** A value as a message may quote it: shortened, or only its kind. */
 function shown(value: unknown): string {
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'object' && value !== null) return 'an object';

@@ -5,7 +5,7 @@ import type { InlineMedia, Schema } from '../dialect.ts';
 import { isBareBase64, readDataUrl } from './data-url.ts';
 import { invalid } from './body-validator.ts';
 
-/** A bound of the edge; how many of which make sense is judged with the order. */
+/** A limit on the size of the array. The tasks service checks how many items of each role an order may have. */
 const ITEMS_MAX = 100;
 
 const KINDS = { image_url: MediaKind.IMAGE, video_url: MediaKind.VIDEO, audio_url: MediaKind.AUDIO } as const;
@@ -21,27 +21,27 @@ const ROLES = {
 } as const;
 export type Role = keyof typeof ROLES;
 
-interface Located {
+interface UrlObject {
   readonly url: string;
 }
 
 /** A content item that has passed the schema. */
 export type WireItem =
   | { readonly type: 'text'; readonly text: string }
-  | { readonly type: 'image_url'; readonly role?: Role; readonly image_url: Located }
-  | { readonly type: 'video_url'; readonly role?: Role; readonly video_url: Located }
-  | { readonly type: 'audio_url'; readonly role?: Role; readonly audio_url: Located };
+  | { readonly type: 'image_url'; readonly role?: Role; readonly image_url: UrlObject }
+  | { readonly type: 'video_url'; readonly role?: Role; readonly video_url: UrlObject }
+  | { readonly type: 'audio_url'; readonly role?: Role; readonly audio_url: UrlObject };
 
 export type ContentItemInit = MessageInitShape<typeof ContentItemSchema>;
 
-/** A content item of an order, with where the client wrote it and the bytes that came with it. */
+/** A content item of an order, with its field in the body and its inline bytes. */
 export interface ReadItem {
   readonly item: ContentItemInit;
   readonly field: string;
   readonly inline?: Pick<InlineMedia, 'field' | 'declaredType' | 'bytes'>;
 }
 
-const LOCATED: Schema = {
+const URL_OBJECT: Schema = {
   type: 'object',
   required: ['url'],
   properties: {
@@ -53,7 +53,7 @@ const LOCATED: Schema = {
   },
 };
 
-/** A text of at most `maxLength` characters. */
+/** The schema of a text item of at most `maxLength` characters. */
 export function textItemOf(title: string, maxLength: number): Schema {
   return {
     title,
@@ -64,9 +64,9 @@ export function textItemOf(title: string, maxLength: number): Schema {
   };
 }
 
-/** A medium for one of these purposes. */
+/** The schema of a media item with one of these roles. */
 export function mediaItem(type: MediaType, title: string, roles: readonly Role[], needsRole = false): Schema {
-  const properties = { type: { const: type }, role: { enum: roles }, [type]: LOCATED };
+  const properties = { type: { const: type }, role: { enum: roles }, [type]: URL_OBJECT };
   return {
     title,
     type: 'object',
@@ -96,7 +96,7 @@ const contentItem: Schema = {
   ],
 };
 
-/** The names and types of the content array, alike in two dialects. All other rules are checked with the order. */
+/** The names and types of the content array. The tasks service checks all other rules. */
 export const contentSchema: Schema = {
   type: 'array',
   maxItems: ITEMS_MAX,
@@ -119,7 +119,7 @@ export function readContent(items: readonly WireItem[]): ReadItem[] {
   });
 }
 
-/** A text; a broken half of a character could not be kept as it was. */
+/** A text item. Refuses an unpaired surrogate, which could not be stored unchanged. */
 export function readText(text: string, field: string, textField = field): ReadItem {
   if (!text.isWellFormed()) throw invalid(textField, 'must be well-formed Unicode', 'invalid_content');
   return { item: { item: { case: 'text', value: text } }, field };
@@ -130,13 +130,13 @@ export interface MediaReference {
   readonly role: Role | undefined;
   readonly url: string;
   readonly field: string;
-  /** Where the address itself stands, when that is deeper. */
+  /** The field of the URL itself, if it is nested deeper. */
   readonly urlField?: string;
-  /** Whether base64 may stand there without the head of a data URL. */
+  /** Whether base64 without the head of a data URL is accepted. */
   readonly bare?: boolean;
 }
 
-/** A medium by its address, or by the bytes of a data URL. */
+/** A media item from a URL or from the bytes of a data URL. */
 export function readMedia({ kind, role, url, field, urlField = field, bare = false }: MediaReference): ReadItem {
   const data = bare && isBareBase64(url) ? { declaredType: '', base64: url } : readDataUrl(url, kind, urlField);
   if (data === undefined) return { item: mediaInit(kind, role, { url }), field };
@@ -151,14 +151,14 @@ export function readMedia({ kind, role, url, field, urlField = field, bare = fal
 export function mediaInit(
   kind: MediaKind,
   role: Role | undefined,
-  place: { readonly url?: string; readonly declaredType?: string },
+  source: { readonly url?: string; readonly declaredType?: string },
 ): ContentItemInit {
   return {
-    item: { case: 'media', value: { kind, role: role === undefined ? MediaRole.UNSPECIFIED : ROLES[role], ...place } },
+    item: { case: 'media', value: { kind, role: role === undefined ? MediaRole.UNSPECIFIED : ROLES[role], ...source } },
   };
 }
 
-/** Whether an item is for this purpose. */
+/** Whether an item has this role. */
 export function hasRole(item: WireItem, role: Role): boolean {
   return item.type !== 'text' && item.role === role;
 }

@@ -1,7 +1,7 @@
 import type { Task } from '@reelgate/proto/tasks/v1/task';
 import type { Schema } from '../dialect.ts';
 
-/** The answer of an official create: the id and nothing else. */
+/** The answer to an official create: only the id. */
 export const createdTaskSchema: Schema = {
   title: 'CreatedTask',
   type: 'object',

@@ -1,7 +1,7 @@
 import { Problem } from '@reelgate/platform/problem';
 import { MediaKind } from '@reelgate/proto/tasks/v1/order';
 
-/** `data:image/png;base64,`; what follows is checked while it is stored. */
+/** The head, such as `data:image/png;base64,`. The base64 after it is checked while it is stored. */
 const DATA_URL_HEAD = /^data:([a-z]+\/[a-z0-9.+-]+)((?:;[a-z0-9-]+=[^;,"]*)*);base64,/i;
 const HEAD_CHARACTERS_MAX = 256;
 
@@ -17,7 +17,7 @@ export interface DataUrl {
   readonly base64: string;
 }
 
-/** Takes a data URL apart; undefined for an address of any other kind. */
+/** Splits a data URL; undefined for any other URL. */
 export function readDataUrl(url: string, kind: MediaKind, field: string): DataUrl | undefined {
   if (!/^data:/i.test(url)) return undefined;
   const [head, declaredType = ''] = DATA_URL_HEAD.exec(url.slice(0, HEAD_CHARACTERS_MAX)) ?? [];
@@ -27,16 +27,16 @@ export function readDataUrl(url: string, kind: MediaKind, field: string): DataUr
   return { declaredType: declaredType.toLowerCase(), base64: url.slice(head.length) };
 }
 
-/** Longer than any address of ours, which have no other characters either. */
+/** Longer than any link of this service, which has only these characters too. */
 const BARE_CHARACTERS_MIN = 512;
 const NOT_BARE = /[^A-Za-z0-9+/=\s]/;
 
-/** Whether it is the bytes alone, in base64, without the head of a data URL. */
+/** Whether a text is base64 without the head of a data URL. */
 export function isBareBase64(text: string): boolean {
   return text.length >= BARE_CHARACTERS_MIN && !NOT_BARE.test(text);
 }
 
-/** Refuses a declared type of another family; the bytes themselves are looked at where media are kept. */
+/** Refuses a declared type of another family. The media service checks the bytes themselves. */
 export function assertDeclared(declaredType: string, kind: MediaKind, field: string): void {
   const family = FAMILIES[kind] ?? '';
   if (!declaredType.toLowerCase().startsWith(`${family}/`))

@@ -5,13 +5,13 @@ import { Problem } from '@reelgate/platform/problem';
 import type { Decoded } from '../dialect.ts';
 import type { ReadItem } from './content-items.ts';
 
-/** Characters of all texts and addresses of an order together; far above what any model reads, far below what a call can carry. */
+/** The limit on the characters of all texts and URLs together: more than any model reads, less than a call can hold. */
 const ORDER_CHARACTERS_MAX = 1_000_000;
 
 export interface DecodedParts {
   readonly order: Omit<MessageInitShape<typeof OrderSchema>, 'content' | '$typeName'>;
   readonly items: readonly ReadItem[];
-  /** Fields of the order that the client wrote under another name. */
+  /** The client's names for fields of the order, where they differ. */
   readonly names?: Readonly<Record<string, string>>;
 }
 

@@ -2,11 +2,11 @@ import type { Schema } from '../dialect.ts';
 import { mediaItem, textItemOf } from './content-items.ts';
 import type { Role } from './content-items.ts';
 
-/** The vendor's own bounds of a text, in code points. */
+/** The vendor's own limits on a text, in code points. */
 const TEXT_MAX = 7000;
 const FINAL_PROMPT_MAX = 40_000;
 
-/** What judges an order refuses a text of white space alone. */
+/** The tasks service refuses a text that is only white space. */
 const WORDS = '\\S';
 export const words: Schema = { type: 'string', pattern: WORDS, maxLength: TEXT_MAX };
 export const ALPHA: Schema = { const: 'Alpha-H3' };
@@ -37,14 +37,14 @@ const array = (description: string, of: Schema, more: Schema): Schema => ({
 
 const generationItem = items('ContentItem', [textItemOf('TextItem', TEXT_MAX), image, referenceVideo, audio]);
 
-/** As a generation and a context-IR take it. */
+/** The content of a generation or a context IR. */
 export const generationContent: Schema = array(
   'Text and media for the model. Two images must have roles. Frames and references must not mix. Audio requires a reference image or video.',
   generationItem,
   { contains: text },
 );
 
-/** Beside a flat prompt, which is the text. */
+/** The content beside a flat prompt, which is the text. */
 export const mediaContent: Schema = {
   type: 'array',
   description: 'Media for the model; the text is in prompt.',
@@ -52,14 +52,14 @@ export const mediaContent: Schema = {
   items: items('MediaItem', [image, referenceVideo, audio]),
 };
 
-/** As a regeneration of a video takes it: mode B. */
+/** The content of a regeneration from a video (mode B). */
 export const baseContent: Schema = array(
   'One base_video, the final prompt of that video and its reference media.',
   items('RegenerationItem', [textItemOf('FinalPromptItem', FINAL_PROMPT_MAX), image, anyVideo, audio]),
   { contains: roleIs('base_video'), minContains: 1, maxContains: 1, allOf: [{ contains: text }] },
 );
 
-/** Text alone asks for a ratio that is not adaptive; beside media it is free. */
+/** Without media, a ratio other than adaptive is required. With media, any ratio or none is valid. */
 export const ratioRule: Schema = {
   anyOf: [
     { required: ['ratio'], properties: { ratio: { not: { const: 'adaptive' } } } },
@@ -71,7 +71,7 @@ export const ratioRule: Schema = {
   ],
 };
 
-/** An open body takes null for what it need not have. */
+/** An open body accepts null for an optional field. */
 export function orNull(properties: Readonly<Record<string, Schema>>): Readonly<Record<string, Schema>> {
   return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, nullable(schema)]));
 }

@@ -2,7 +2,7 @@ import type { Schema } from '../dialect.ts';
 
 const SECONDS_MAX = 2 ** 31 - 1;
 
-/** The flat fields of length and frame, as two dialects take them; which values a model has is judged with the order. */
+/** The schemas of the flat fields for length and frame. The tasks service checks the values against the model. */
 export const duration: Schema = {
   description: 'The length in whole seconds, within the range of the model.',
   examples: ['5'],

@@ -5,10 +5,10 @@ import type { ReadItem, WireItem } from './content-items.ts';
 import { readText } from './content-items.ts';
 import { invalid } from './body-validator.ts';
 
-/** What a call can carry. */
+/** The largest value that fits into an order. */
 const SECONDS_MAX = 2 ** 31 - 1;
 
-/** The flat fields in which the open dialects ask for a length and a frame. */
+/** The flat fields for length and frame in the open dialects. */
 export interface FlatFields {
   readonly seconds?: string | number;
   readonly duration?: string | number;
@@ -22,14 +22,14 @@ export interface FrameOrder {
   readonly ratio: string;
   readonly resolution: string;
   readonly size?: string;
-  /** Which field of the client stands behind which of the order. */
+  /** The client's field behind each field of the order. */
   readonly names: Readonly<Record<'duration' | 'ratio' | 'resolution', string>>;
 }
 
-/** Length and frame of a generation: what is said outright, else what the size says, else the model's defaults. */
+/** The length and frame of a generation: from its own field, else from the size, else the default of the model. */
 export function readFlatFields(fields: FlatFields, model: Model, dimensions?: FrameSize): FrameOrder {
   const size = dimensions ?? readSize(fields.size);
-  const wished =
+  const implied =
     size === undefined
       ? model.defaults
       : { ratio: nearestRatio(size, model.ratios) ?? model.defaults.ratio, resolution: resolutionOf(size) };
@@ -38,8 +38,8 @@ export function readFlatFields(fields: FlatFields, model: Model, dimensions?: Fr
     fields[field] === undefined && size !== undefined ? sizeName : field;
   return {
     duration: readSeconds(fields) ?? model.defaults.duration,
-    ratio: fields.ratio ?? wished.ratio,
-    resolution: fields.resolution ?? wished.resolution,
+    ratio: fields.ratio ?? implied.ratio,
+    resolution: fields.resolution ?? implied.resolution,
     ...(size === undefined ? {} : { size: `${String(size.width)}x${String(size.height)}` }),
     names: {
       duration: fields.seconds === undefined ? 'duration' : 'seconds',
@@ -77,7 +77,7 @@ function wholeSeconds(field: string, value: string | number | undefined): number
   );
 }
 
-/** The flat prompt as an item of its own; nothing where the content holds the same text already. */
+/** The flat prompt as a content item; none if the content already has the same text. */
 export function readPrompt(prompt: string | undefined, content: readonly WireItem[]): ReadItem[] {
   const texts = content.flatMap((item) => (item.type === 'text' ? [item.text] : []));
   if (prompt === undefined || (prompt.trim() === '' && texts.length > 0)) return [];
@@ -87,19 +87,19 @@ export function readPrompt(prompt: string | undefined, content: readonly WireIte
   return [];
 }
 
-/** Refuses a video without words in the field that the client would look for. */
+/** Refuses a video without text. The refusal names `prompt`, the field that the client most likely expects. */
 export function assertPrompted(items: readonly ReadItem[]): void {
   const hasWords = items.some(({ item }) => item.item?.case === 'text' && item.item.value.trim() !== '');
   if (!hasWords) throw invalid('prompt', 'is required: describe the video here or in a text item of content');
 }
 
-/** An open body leaves out what is null. */
+/** The body without null fields, which an open body treats as absent. */
 export function withoutNulls(body: unknown): unknown {
   if (body === null || typeof body !== 'object' || Array.isArray(body)) return body;
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
 }
 
-/** The fields that the schema does not name, as JSON for a channel that knows them; empty where there are none. */
+/** The fields that the schema does not name, as JSON for channels that support them; empty if there are none. */
 export function extraOf(body: object, known: readonly string[]): string {
   const extra = Object.entries(body).filter(([name]) => !known.includes(name));
   return extra.length === 0 ? '' : JSON.stringify(Object.fromEntries(extra));

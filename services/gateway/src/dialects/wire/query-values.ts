@@ -1,19 +1,19 @@
 import { invalid } from './body-validator.ts';
 
-/** A whole number of a query within bounds, or what holds without it. */
+/** A whole number of a query within bounds, or its default. */
 export function wholeNumber(
   query: URLSearchParams,
   name: string,
-  bounds: { readonly min: number; readonly max: number; readonly otherwise: number },
+  bounds: { readonly min: number; readonly max: number; readonly fallback: number },
 ): number {
   const text = query.get(name);
-  if (text === null || text === '') return bounds.otherwise;
+  if (text === null || text === '') return bounds.fallback;
   const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= bounds.min && value <= bounds.max) return value;
   throw invalid(name, `must be a whole number from ${String(bounds.min)} to ${String(bounds.max)}`, 'invalid_request');
 }
 
-/** The meaning of a word of a query; undefined when it is absent. */
+/** The value for a word of a query; undefined if it is absent. */
 export function wordOf<T>(query: URLSearchParams, name: string, words: Readonly<Record<string, T>>): T | undefined {
   const text = query.get(name);
   if (text === null || text === '') return undefined;

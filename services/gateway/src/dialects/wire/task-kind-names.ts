@@ -1,6 +1,6 @@
 import { TaskKind } from '@reelgate/proto/tasks/v1/order';
 
-/** What a task does, in this service's words. */
+/** This service's names for the kinds of tasks. */
 export const TASK_KIND_NAMES: Readonly<Record<TaskKind, string>> = {
   [TaskKind.UNSPECIFIED]: 'generation',
   [TaskKind.GENERATION]: 'generation',

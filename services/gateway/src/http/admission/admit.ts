@@ -12,7 +12,7 @@ export interface AdmitDeps {
   readonly limits: GatewayLimits;
 }
 
-/** Before a route does anything: who calls, and whether they call too often. */
+/** Runs before a route: authenticates the caller and applies the caller's rate limit. */
 export async function admit(deps: AdmitDeps, exchange: Exchange, { token }: RouteEntry): Promise<void> {
   if (token === undefined) return;
   const principal = await deps.principals.of(tokenOf(exchange.req.headers, exchange.req.url), exchange.state.requestId);

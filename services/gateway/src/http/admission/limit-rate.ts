@@ -17,32 +17,27 @@ interface RateDeps {
   readonly limits: GatewayLimits;
 }
 
-/** Counts a request under its token, by the token's own limit where it has one, and says how it stands in the headers; refuses what is too much. */
-export function limitRate(deps: RateDeps, { state }: Exchange, principal: Principal, counts: Count): Promise<void> {
+/** Counts a request against the limit of its token and sets the rate limit headers. Refuses it over the limit. */
+export function limitRate(deps: RateDeps, { res }: Exchange, principal: Principal, counts: Count): Promise<void> {
   return takeRate(deps, principal, counts, ({ limit, remaining, resetMs }) => {
-    state.head?.push(
-      'x-ratelimit-limit',
-      String(limit),
-      'x-ratelimit-remaining',
-      String(remaining),
-      'x-ratelimit-reset',
-      String(Math.ceil(resetMs / 1000)),
-    );
+    res.setHeader('x-ratelimit-limit', String(limit));
+    res.setHeader('x-ratelimit-remaining', String(remaining));
+    res.setHeader('x-ratelimit-reset', String(Math.ceil(resetMs / 1000)));
   });
 }
 
-/** The same for a request that has no exchange; `say` is told how it stands, also when it is refused. */
+/** The same for a request without an exchange. Calls `onVerdict` for a refused request too. */
 export async function takeRate(
   { counters, limits }: RateDeps,
   principal: Principal,
   counts: Count,
-  say?: (verdict: Verdict) => void,
+  onVerdict?: (verdict: Verdict) => void,
 ): Promise<void> {
   const verdict = await counters.take(
     `${counts}:${principal.tokenId}`,
     principal.limits?.[LIMIT_OF[counts]] ?? limits[LIMIT_OF[counts]],
   );
-  say?.(verdict);
+  onVerdict?.(verdict);
   if (verdict.allowed) return;
   throw new Problem({
     kind: 'exhausted',

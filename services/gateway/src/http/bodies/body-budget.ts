@@ -1,67 +1,67 @@
 import type { Clock } from '@reelgate/platform/clock';
 
-const WAITING_MAX = 256;
+const WAITERS_MAX = 256;
 
-/** The bytes of all bodies that are held at one time. */
+/** Bounds the bytes of all bodies that are in memory at one time. */
 export interface BodyBudget {
-  /** Takes so many, or none when they do not fit. */
-  take(bytes: number): boolean;
-  /** Takes so many as soon as they fit, in the order of asking; false: not within a while, or not before the signal. */
-  takeInTurn(bytes: number, signal: AbortSignal): Promise<boolean>;
-  give(bytes: number): void;
+  /** Reserves the bytes if they fit; otherwise returns false. */
+  tryReserve(bytes: number): boolean;
+  /** Reserves the bytes as soon as they fit, first come first served; false after the wait limit or the signal. */
+  reserve(bytes: number, signal: AbortSignal): Promise<boolean>;
+  release(bytes: number): void;
 }
 
 export interface BodyBudgetOptions {
   readonly bytesMax: number;
   readonly clock: Clock;
-  /** How long a body waits for its turn. */
-  readonly patienceMs: number;
+  /** How long a body waits for free bytes. */
+  readonly waitMsMax: number;
 }
 
-interface Waiting {
+interface Waiter {
   readonly bytes: number;
-  enter(taken: boolean): void;
+  resolve(reserved: boolean): void;
 }
 
-export function openBodyBudget({ bytesMax, clock, patienceMs }: BodyBudgetOptions): BodyBudget {
-  const waiting: Waiting[] = [];
+export function openBodyBudget({ bytesMax, clock, waitMsMax }: BodyBudgetOptions): BodyBudget {
+  const waiters: Waiter[] = [];
   let held = 0;
-  const take = (bytes: number): boolean => {
+  const tryReserve = (bytes: number): boolean => {
     if (held + bytes > bytesMax) return false;
     held += bytes;
     return true;
   };
   const admit = (): void => {
-    for (let [first] = waiting; first !== undefined && take(first.bytes); [first] = waiting) {
-      waiting.shift();
-      first.enter(true);
+    for (let [first] = waiters; first !== undefined && tryReserve(first.bytes); [first] = waiters) {
+      waiters.shift();
+      first.resolve(true);
     }
   };
   return {
-    take,
-    takeInTurn: async (bytes, signal) => {
-      if (waiting.length === 0 && take(bytes)) return true;
-      if (waiting.length >= WAITING_MAX || signal.aborted) return false;
+    tryReserve,
+    reserve: async (bytes, signal) => {
+      if (waiters.length === 0 && tryReserve(bytes)) return true;
+      if (waiters.length >= WAITERS_MAX || signal.aborted) return false;
       const { promise, resolve } = Promise.withResolvers<boolean>();
-      const turn: Waiting = { bytes, enter: resolve };
-      waiting.push(turn);
+      const waiter: Waiter = { bytes, resolve };
+      waiters.push(waiter);
       const over = new AbortController();
       const leave = (): void => {
-        const at = waiting.indexOf(turn);
-        if (at >= 0) waiting.splice(at, 1);
+        const index = waiters.indexOf(waiter);
+        if (index >= 0) waiters.splice(index, 1);
         resolve(false);
-        // whoever stood behind may fit where this one did not
+        // a smaller body behind this one may fit now
         admit();
       };
       signal.addEventListener('abort', leave, { once: true, signal: over.signal });
-      void clock.sleep(patienceMs, over.signal).then(() => {
+      void clock.sleep(waitMsMax, over.signal).then(() => {
         if (!over.signal.aborted) leave();
       });
-      const taken = await promise;
+      const reserved = await promise;
       over.abort();
-      return taken;
+      return reserved;
     },
-    give: (bytes) => {
+    release: (bytes) => {
       held -= bytes;
       admit();
     },

@@ -20,7 +20,7 @@ export function receiveOptions(exchange: Exchange, budget: BodyBudget, bytesMax:
     budget,
     bytesMax,
     gone: exchange.state.gone,
-    whenOver: (giveBack) => exchange.res.once('close', giveBack),
+    whenOver: (release) => exchange.res.once('close', release),
     sendContinue: () => {
       if (!exchange.state.expectsContinue) return;
       exchange.state.expectsContinue = false;

@@ -10,8 +10,8 @@ export interface Fingerprinted {
 }
 
 /**
- * A digest of what a request asks for: the order of keys and the spacing of JSON do not change it, nor does a form's boundary. Every
- * value is hashed with its kind and length, so that no two bodies run into each other.
+ * A digest of the content of a request. The order of keys, the spacing of JSON and the boundary of a form do not change
+ * it. Each value is hashed with its type and length, so that two different bodies have different inputs.
  */
 export function fingerprintOf({ method, path, body }: Fingerprinted): string {
   const hash = createHash('sha256');
@@ -33,7 +33,7 @@ export function fingerprintOf({ method, path, body }: Fingerprinted): string {
   return hash.digest('base64url');
 }
 
-/** The same for a request of a synchronous route, behind a prefix of ours. */
+/** The fingerprint of a call to a synchronous route, at a path with a prefix such as `/async`. */
 export function fingerprintOfCall(
   prefix: string,
   { endpoint, path, search, body, parts = [], content: { json } }: FrozenCall,
@@ -51,7 +51,7 @@ export function fingerprintOfCall(
   });
 }
 
-/** The depth of a body is bounded where it is parsed. */
+/** The recursion is bounded: the parser limits the depth of a body. */
 function hashValue(hash: Hash, value: unknown): void {
   if (typeof value === 'string') hashText(hash, value);
   else if (Array.isArray(value)) {

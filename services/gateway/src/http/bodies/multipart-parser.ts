@@ -8,14 +8,14 @@ const LIMITS = { fieldNameSize: 200, fields: 500, files: 4, parts: 504, headerPa
 
 type Parser = InstanceType<typeof Busboy>;
 
-const OF_FILES = /^(application\/octet-stream|image\/.*|video\/.*|audio\/.*)$/i;
+const FILE_TYPES = /^(application\/octet-stream|image\/.*|video\/.*|audio\/.*)$/i;
 
-/** A part without a file's name is a file all the same when its type says so. */
+/** A part without a file name is a file if its media type is that of a file. */
 function isPartAFile(_name: string | undefined, mediaType: string | undefined, fileName: string | undefined): boolean {
-  return fileName !== undefined || OF_FILES.test(mediaType ?? '');
+  return fileName !== undefined || FILE_TYPES.test(mediaType ?? '');
 }
 
-/** Takes a multipart body apart as it comes in; the bytes of its files are kept, not copied. */
+/** Parses a multipart body as it arrives. It keeps the bytes of the files without copying them. */
 export function multipartParser(
   headers: IncomingHttpHeaders,
   bytesMax: number,
@@ -25,7 +25,7 @@ export function multipartParser(
   const refuse = (message: string): void => {
     fault ??= invalidForm(message);
   };
-  const assertFine = (): void => {
+  const assertValid = (): void => {
     if (fault !== undefined) throw fault;
   };
   const fields = collectFields(parser, refuse);
@@ -33,15 +33,15 @@ export function multipartParser(
   const finished = ending(parser, refuse);
   return {
     sink: async (chunk) => {
-      assertFine();
+      assertValid();
       if (!parser.write(chunk)) await Promise.race([new Promise((resolve) => parser.once('drain', resolve)), finished]);
     },
     end: async () => {
-      // a refused form is not parsed to its end, so nothing would say that it ended
-      assertFine();
+      // the parser of a refused form never finishes, so waiting for it would hang
+      assertValid();
       parser.end();
       await finished;
-      assertFine();
+      assertValid();
       return { fields, files };
     },
   };
@@ -56,7 +56,7 @@ function collectFields(parser: Parser, refuse: (message: string) => void): Form[
   return fields;
 }
 
-/** A file field that was left empty is no file. */
+/** A file field without a name and without bytes is not a file. */
 function collectFiles(parser: Parser, refuse: (message: string) => void): Form['files'] {
   const files: FormFile[] = [];
   parser.on('file', (...[name, stream, fileName, , mediaType]) => {

@@ -3,18 +3,14 @@ import { endOfString } from '../../json-bytes/json-members.ts';
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 const DEPTH_MAX = 64;
-/** Brackets, commas and colons: what makes a parsed value many times larger than its text. */
+/** Brackets, commas and colons. Each of them can make the parsed value many times larger than its text. */
 const STRUCTURE_MAX = 2_000_000;
 const [QUOTE, COMMA, COLON] = [0x22, 0x2c, 0x3a];
-/** What a byte does to the depth; the others of the structure are 2. */
-const STEPS = new Int8Array(256);
-STEPS[0x7b] = STEPS[0x5b] = 1;
-STEPS[0x7d] = STEPS[0x5d] = -1;
-STEPS[COMMA] = STEPS[COLON] = 2;
+const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [0x7b, 0x7d, 0x5b, 0x5d];
 
-/** Parses a JSON body, in UTF-8 and of a sane shape. */
+/** Parses a JSON body. It must be UTF-8 and within the limits on depth and structure. */
 export function parseJson(bytes: Buffer): unknown {
-  assertModest(bytes);
+  assertWithinLimits(bytes);
   try {
     return JSON.parse(UTF8.decode(bytes)) as unknown;
   } catch (error) {
@@ -23,19 +19,29 @@ export function parseJson(bytes: Buffer): unknown {
   }
 }
 
-/** Refuses what would take far more memory than its bytes, before it is parsed. */
-function assertModest(bytes: Buffer): void {
+/** Refuses a body that would take far more memory than its bytes, before it is parsed. */
+function assertWithinLimits(bytes: Buffer): void {
   let depth = 0;
   let structure = 0;
   for (let at = 0; at < bytes.length; at += 1) {
-    const byte = bytes[at] ?? 0;
-    if (byte === QUOTE) {
-      at = endOfString(bytes, at) - 1;
-      continue;
+    switch (bytes[at]) {
+      case QUOTE:
+        at = endOfString(bytes, at) - 1;
+        continue;
+      case OPEN_BRACE:
+      case OPEN_BRACKET:
+        depth += 1;
+        break;
+      case CLOSE_BRACE:
+      case CLOSE_BRACKET:
+        depth -= 1;
+        break;
+      case COMMA:
+      case COLON:
+        break;
+      default:
+        continue;
     }
-    const step = STEPS[byte] ?? 0;
-    if (step === 0) continue;
-    if (step < 2) depth += step;
     structure += 1;
     if (depth > DEPTH_MAX) throw refusal(`the body must not nest deeper than ${String(DEPTH_MAX)} levels`);
     if (structure > STRUCTURE_MAX)

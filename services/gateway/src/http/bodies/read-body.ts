@@ -10,20 +10,20 @@ export interface ReadBodyOptions extends ReceiveOptions {
   readonly takesForms: boolean;
 }
 
-/** Reads a body of a kind that the route takes: JSON, also where no type is named, and a multipart form where it takes one. */
+/**
+ * Reads a body as JSON, or as a multipart form if the route takes forms. A body without a content type is read as JSON.
+ */
 export async function readBody(request: IncomingMessage, options: ReadBodyOptions): Promise<ClientBody> {
   const type = bodyTypeOf(request.headers, options.takesForms);
   return type === 'form' ? readForm(request, options) : { json: await readJson(request, options) };
 }
 
-/** The kind of a body by its headers; refuses one that the route does not take. */
+/** The kind of a body by its headers. Refuses a kind that the route does not take. */
 export function bodyTypeOf(headers: IncomingHttpHeaders, takesForms: boolean): 'json' | 'form' {
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity')
     throw unsupported(`the body must not be compressed; content-encoding is ${encoding.slice(0, 40)}`);
-  const named = headers['content-type'] ?? '';
-  if (named === 'application/json') return 'json';
-  const [type = ''] = named
+  const [type = ''] = (headers['content-type'] ?? '')
     .toLowerCase()
     .split(';', 1)
     .map((part) => part.trim());

@@ -3,7 +3,9 @@ import { Problem } from '@reelgate/platform/problem';
 import { ClientGone, tooLarge } from './receive-body.ts';
 import type { ReceiveOptions } from './receive-body.ts';
 
-/** The bytes of a body, within the limit of one body and of all. What is refused is left unread. */
+/**
+ * Reads the bytes of a body within the limits of one body and of all bodies. The rest of a refused body stays unread.
+ */
 export function readRawBody(request: IncomingMessage, options: ReceiveOptions): Promise<Buffer> {
   const { bytesMax, budget } = options;
   const declared = Number(request.headers['content-length'] ?? Number.NaN);
@@ -12,7 +14,7 @@ export function readRawBody(request: IncomingMessage, options: ReceiveOptions): 
   const chunks: Buffer[] = [];
   let received = 0;
   options.whenOver(() => {
-    budget.give(received);
+    budget.release(received);
   });
   const stop = (refusal: Error): void => {
     request.off('data', take).off('end', end).pause();
@@ -20,7 +22,7 @@ export function readRawBody(request: IncomingMessage, options: ReceiveOptions): 
   };
   const take = (chunk: Buffer): void => {
     if (received + chunk.length > bytesMax) stop(tooLarge(bytesMax));
-    else if (!budget.take(chunk.length))
+    else if (!budget.tryReserve(chunk.length))
       stop(
         new Problem({
           kind: 'unavailable',

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { Problem } from '@reelgate/platform/problem';
 import type { BodyBudget } from './body-budget.ts';
 
-/** A body that says that it is longer waits for its turn before any of it is read. */
+/** A body that declares more waits for free bytes before the gateway reads any of it. */
 const SHORT_BYTES = 1024 * 1024;
 
 export interface ReceiveOptions {
@@ -11,44 +11,47 @@ export interface ReceiveOptions {
   readonly budget: BodyBudget;
   /** Aborted when the client goes away. */
   readonly gone: AbortSignal;
-  /** Gives back what was taken of the budget once the exchange is over. */
-  whenOver(giveBack: () => void): void;
+  /** Calls back once the exchange is over, to release the reserved bytes. */
+  whenOver(release: () => void): void;
   /** Sends `100 Continue` to a client that waits for it. */
   sendContinue(): void;
 }
 
-/** Takes a chunk; resolves when it can take the next. */
+/** Consumes a chunk; resolves when it can take the next. */
 export type Sink = (chunk: Buffer) => Promise<void> | void;
 
-/** The client went away within its own request: there is nobody to answer. */
+/** The client closed the connection before its request was complete, so no answer is possible. */
 export class ClientGone extends Error {
   override readonly name = 'ClientGone';
 }
 
-/** Hands a body to the sink, chunk by chunk, within the limit of one body and of all. What is refused is left unread. */
+/**
+ * Passes a body to the sink chunk by chunk, within the limits of one body and of all bodies. The rest of a refused body
+ * stays unread.
+ */
 export async function receiveBody(request: IncomingMessage, options: ReceiveOptions, sink: Sink): Promise<void> {
   const { bytesMax, budget } = options;
   const declared = Number(request.headers['content-length'] ?? Number.NaN);
   if (declared > bytesMax) throw tooLarge(bytesMax);
-  let taken = 0;
+  let reserved = 0;
   let received = 0;
   let isOver = false;
   options.whenOver(() => {
     isOver = true;
-    budget.give(taken);
+    budget.release(reserved);
   });
   if (declared > SHORT_BYTES) {
-    if (!(await budget.takeInTurn(declared, options.gone))) throw tooMany();
-    if (isOver) budget.give(declared);
-    else taken = declared;
+    if (!(await budget.reserve(declared, options.gone))) throw tooMany();
+    if (isOver) budget.release(declared);
+    else reserved = declared;
   }
   options.sendContinue();
   for await (const chunk of chunksOf(request)) {
     if (received + chunk.length > bytesMax) throw tooLarge(bytesMax);
     received += chunk.length;
-    const more = Math.max(0, received - taken);
-    if (!budget.take(more)) throw tooMany();
-    taken += more;
+    const more = Math.max(0, received - reserved);
+    if (!budget.tryReserve(more)) throw tooMany();
+    reserved += more;
     await sink(chunk);
   }
 }
@@ -62,7 +65,7 @@ function tooMany(): Problem {
   });
 }
 
-/** Leaving the loop early must not destroy the request: its answer goes over the same socket. */
+/** Ending the loop early must not destroy the request, because the answer uses the same socket. */
 async function* chunksOf(request: IncomingMessage): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of (request as Readable).iterator({ destroyOnReturn: false })) yield chunk as Buffer;

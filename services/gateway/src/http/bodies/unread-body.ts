@@ -4,15 +4,16 @@ import { Readable } from 'node:stream';
 import type { Clock } from '@reelgate/platform/clock';
 import type { Exchange } from '../exchange.ts';
 
-/** So much is read and thrown away to keep a connection. */
+/** The gateway reads and discards at most this much of a body to keep its connection. */
 const KEEP_BYTES_MAX = 1024 * 1024;
-/** So long, and so much, a client that goes on sending may take to notice its answer before the connection is cut. */
+/** A client that keeps sending has this long, and may send this much, to notice its answer. */
 const LINGER_MS = 2000;
 const LINGER_BYTES_MAX = 64 * 1024 * 1024;
 
 /**
- * Settles what becomes of a body that was refused before its end. A short rest is thrown away and the connection stays; a long one
- * is thrown away for a moment, so that the answer is not lost to a reset, and then the connection is closed.
+ * Handles the unread rest of a refused body. If the body is short, the gateway discards the rest and keeps the
+ * connection. Otherwise it discards bytes for a moment, so that a reset does not destroy the answer, and then closes
+ * the connection.
  */
 export function settleUnread(exchange: Exchange, clock: Clock): void {
   const { req, body } = exchange;
@@ -30,7 +31,7 @@ export function settleUnread(exchange: Exchange, clock: Clock): void {
   exchange.length = Buffer.byteLength(text);
 }
 
-/** The whole answer at once; its end when the client has ended too. */
+/** Sends the whole answer at once, and ends it when the client has ended its request. */
 async function* lingering(text: string, request: IncomingMessage, clock: Clock): AsyncGenerator<Buffer> {
   yield Buffer.from(text);
   const over = new AbortController();

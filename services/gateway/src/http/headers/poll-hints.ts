@@ -2,7 +2,7 @@ import type { Task } from '../../clients/tasks-client.ts';
 
 const HINT = { leastMs: 500, mostMs: 60_000, unknownMs: 2000 };
 
-/** When another look at a task that goes on can show something new. */
+/** The headers that tell a client when to poll a running task again. */
 export function pollHints({ pollAfterMs }: Pick<Task, 'pollAfterMs'>): Record<string, string> {
   const ms = pollAfterMs > 0n ? Math.min(HINT.mostMs, Math.max(HINT.leastMs, Number(pollAfterMs))) : HINT.unknownMs;
   return { 'openai-poll-after-ms': String(ms), 'retry-after': String(Math.max(1, Math.ceil(ms / 1000))) };

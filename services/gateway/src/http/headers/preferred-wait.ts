@@ -1,6 +1,6 @@
 const WAIT_MAX_S = 60;
 
-/** The seconds of `Prefer: wait=N`, at most 60; undefined where the client does not ask to wait. */
+/** The seconds of `Prefer: wait=N`, at most 60; undefined if the client does not ask to wait. */
 export function preferredWait(header: string | string[] | undefined): number | undefined {
   const preferences = [header ?? []]
     .flat()

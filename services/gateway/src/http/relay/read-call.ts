@@ -16,7 +16,7 @@ import { receiveOptions } from '../bodies/exchange-body.ts';
 const MODEL = 'model';
 const NO_FIELDS: ReadonlyMap<string, string> = new Map();
 
-/** Where a call stands in the request: behind a prefix of ours, or not. */
+/** The endpoint that a request matched. The asynchronous route removes its prefix from the path first. */
 export interface MatchedEndpoint {
   readonly endpoint: RelayEndpoint;
   /** The path of the synchronous route. */
@@ -24,14 +24,14 @@ export interface MatchedEndpoint {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** Reads a request of a synchronous route and freezes it; refuses what has no model or no readable body. */
+/** Reads the body of a call and parses it. Refuses a call without a model or without a valid body. */
 export async function readCall(
   parts: Pick<GatewayParts, 'limits' | 'budget'>,
   exchange: Exchange,
   place: MatchedEndpoint,
 ): Promise<FrozenCall> {
   const { req } = exchange;
-  // what is refused by its headers alone is not read
+  // refuses by the headers before it reads the body
   bodyTypeOf(req.headers, place.endpoint.takesForms);
   const body = await readRawBody(req, receiveOptions(exchange, parts.budget, parts.limits.bodyBytes));
   return parseCall({
@@ -47,13 +47,13 @@ export async function readCall(
   });
 }
 
-/** A request of a synchronous route with its bytes, not looked into yet. */
+/** A call to a synchronous route with its bytes, not parsed yet. */
 export type RawCall = MatchedEndpoint &
   Pick<FrozenCall, 'search' | 'headers' | 'body' | 'requestId' | 'principal'> & {
     readonly contentType: string | undefined;
   };
 
-/** Looks into a request as far as the relay needs it. */
+/** Parses a call as far as the relay needs it. */
 export function parseCall({
   endpoint,
   path,
@@ -90,7 +90,7 @@ function readObject(body: Buffer): JsonObject {
   throw new Problem({ kind: 'invalid', reason: 'invalid_request', message: 'the body must be a JSON object' });
 }
 
-/** Some upstreams read names in any case, and would take another model than the one that was looked at here. */
+/** Some upstreams ignore the case of names, and would use another model than the one that was checked here. */
 function assertOneSpelling(json: JsonObject): void {
   for (const name in json) {
     if (name.length === MODEL.length && name !== MODEL && name.toLowerCase() === MODEL)
@@ -134,9 +134,8 @@ function modelOf(model: unknown): string {
   });
 }
 
-/** The query as it came, but for a credential in Google's spelling. */
+/** The query without the token that Google's clients send as `key`. */
 function searchOf(search: string): string {
-  if (!search.includes('key=') && !search.includes('%')) return search;
   const pairs = search.slice(1).split('&');
   const kept = pairs.filter((pair) => !new URLSearchParams(pair).has('key'));
   if (kept.length === pairs.length) return search;

@@ -27,7 +27,7 @@ export interface UpgradeDeps {
   readonly metrics: Metrics;
 }
 
-/** Whoever may not have a session is answered as any other request, before the connection changes its protocol. */
+/** Handles the upgrades to realtime sessions. A refusal is a plain HTTP answer, before the protocol changes. */
 export function realtimeUpgrades(deps: UpgradeDeps): Upgrades {
   const requests = deps.metrics.counter('reelgate_gateway_requests_total', 'Requests by route, method and status', [
     'route',
@@ -47,7 +47,7 @@ export function realtimeUpgrades(deps: UpgradeDeps): Upgrades {
   };
 }
 
-interface Knock {
+interface UpgradeRequest {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
   readonly head: Buffer;
@@ -55,13 +55,13 @@ interface Knock {
 }
 
 /** For the log line. */
-interface KnockEnd {
+interface UpgradeEnd {
   readonly status: number;
   readonly [field: string]: unknown;
 }
 
-async function admitted({ realtime, admission, log }: UpgradeDeps, knock: Knock): Promise<KnockEnd> {
-  const { request, socket, requestId } = knock;
+async function admitted({ realtime, admission, log }: UpgradeDeps, upgrade: UpgradeRequest): Promise<UpgradeEnd> {
+  const { request, socket, requestId } = upgrade;
   const gone = new AbortController();
   socket.once('close', () => gone.abort());
   socket.on('error', () => gone.abort());
@@ -71,7 +71,7 @@ async function admitted({ realtime, admission, log }: UpgradeDeps, knock: Knock)
     const principal = await principalNow();
     await takeRate(admission, principal, 'calls');
     const handshake = readHandshake(request);
-    const end = await realtime.serve({ ...knock, handshake, principal, principalNow, gone: gone.signal });
+    const end = await realtime.serve({ ...upgrade, handshake, principal, principalNow, gone: gone.signal });
     const who = { accountId: principal.accountId, tokenId: principal.tokenId, model: handshake.model };
     if ('by' in end) return { status: SWITCHED, ...who, endedBy: end.by, code: end.code };
     refuse(socket, {
@@ -80,7 +80,7 @@ async function admitted({ realtime, admission, log }: UpgradeDeps, knock: Knock)
         'x-request-id': requestId,
         ...(end.retryAfter === undefined ? {} : { 'retry-after': end.retryAfter }),
       },
-      body: end.body ?? bodyless(end.status),
+      body: end.body ?? defaultBody(end.status),
     });
     return { status: end.status, ...who };
   } catch (thrown) {
@@ -118,13 +118,13 @@ function refuse(socket: Duplex, { status, headers, body }: Refused): void {
     `HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}`,
     ...all.map(([name, value]) => `${name}: ${value}`),
   ];
-  // Whoever keeps its own end open would keep the connection, and nobody else watches it any more.
+  // a client that keeps its end open would keep the connection, which nothing else closes
   socket.once('finish', () => socket.destroy());
   socket.end(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), body]));
 }
 
-/** For an upstream's refusal that nobody can read. */
-function bodyless(status: number): Buffer {
+/** The body for a refusal of an upstream that has no readable body. */
+function defaultBody(status: number): Buffer {
   return Buffer.from(
     JSON.stringify({
       error: {

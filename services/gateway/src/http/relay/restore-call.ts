@@ -5,7 +5,7 @@ import type { FrozenCall } from '../../relay/requests/relay-call.ts';
 import { parseCall } from './read-call.ts';
 import { matchPath } from '../routes/route.ts';
 
-/** A kept request as it was when it came. The right to make it is that of its creation. */
+/** Restores a stored call. It keeps the access rights that it was created with. */
 export function restoreCall(
   { call: { method, path, search, headers, model }, accountId, tokenId, visibleModels, requestId }: LeasedJob,
   body: Buffer,

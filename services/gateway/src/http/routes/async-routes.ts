@@ -21,7 +21,7 @@ import type { WaitPermits } from './wait-permits.ts';
 const PREFIX = '/async';
 const JOB_ID = /^job_\w{1,60}$/;
 const STATES = ['queued', 'in_progress', 'completed', 'failed'];
-const ANYTHING = { type: 'object' };
+const ANY_OBJECT = { type: 'object' };
 const CREATED = {
   title: 'AsyncCall',
   type: 'object',
@@ -51,7 +51,7 @@ const READ = {
   },
 };
 
-/** The generic asynchronous route in front of the synchronous ones. */
+/** The generic asynchronous route: it queues a call to a synchronous route and reads its result. */
 export function asyncRoutes(parts: GatewayParts): RouteEntry[] {
   const waits = openWaitPermits();
   return [
@@ -67,7 +67,7 @@ export function asyncRoutes(parts: GatewayParts): RouteEntry[] {
         headers: ['Idempotency-Key'],
         description:
           'The path after `/async` is the path of a synchronous route, and the body is the body of that route. A streaming call is refused.',
-        json: ANYTHING,
+        json: ANY_OBJECT,
         status: 202,
         answers: { 'application/json': CREATED },
         answerHeaders: ['idempotent-replayed', 'openai-poll-after-ms', 'retry-after'],
@@ -100,7 +100,7 @@ async function create(parts: GatewayParts, exchange: Exchange): Promise<void> {
   const key = idempotencyKeyOf(exchange.req.headers['idempotency-key']);
   const call = await readCall(parts, exchange, matchEndpoint(exchange.path.slice(PREFIX.length)));
   exchange.state.model = call.model;
-  if (call.endpoint.protocol.isStream(call.content)) throw noStream(call.endpoint.model === 'path');
+  if (call.endpoint.protocol.isStream(call.content)) throw streamRefusal(call.endpoint.model === 'path');
   const idempotency = key === undefined ? undefined : { key, fingerprint: fingerprintOfCall(PREFIX, call) };
   exchange.state.handedOver = true;
   const { id, replayed } = await createJob(parts, { call, idempotency });
@@ -131,7 +131,7 @@ function decoded(params: Readonly<Record<string, string>>): Readonly<Record<stri
   }
 }
 
-function noStream(byPath: boolean): Problem {
+function streamRefusal(byPath: boolean): Problem {
   return new Problem({
     kind: 'invalid',
     reason: 'invalid_request',

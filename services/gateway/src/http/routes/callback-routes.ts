@@ -10,11 +10,11 @@ import type { RouteEntry } from './route.ts';
 const BODY_BYTES_MAX = 64 * 1024;
 const CHALLENGE_LENGTH_MAX = 1024;
 const ID_LENGTH_MAX = 128;
-/** A task changes a handful of times; beyond this it is found by looking. */
+/** A task changes a few times. Beyond this limit the poller finds the changes. */
 const CALLS_PER_MINUTE = 120;
 const DEADLINE_MS = 25_000;
 
-/** Where upstreams call us. The address is the right to call; it is handed to nobody else and stands in no document. */
+/** The callbacks of upstreams. The signed address authorizes the call; no document names it. */
 export function callbackRoutes(parts: GatewayParts): RouteEntry[] {
   return [
     {
@@ -31,11 +31,11 @@ export function callbackRoutes(parts: GatewayParts): RouteEntry[] {
   ];
 }
 
-/** A challenge is answered here and at once, without a call; everything else only has the task looked at. */
+/** Answers a challenge at once. Any other callback makes the tasks service poll the task. */
 async function callBack(parts: GatewayParts, exchange: Exchange): Promise<void> {
   const token = exchange.params['token'] ?? '';
   const name = signedNameIn(parts.callbackKey, token);
-  if (name === undefined) throw nothingHere();
+  if (name === undefined) throw invalidAddress();
   const verdict = await parts.counters.take(`callbacks:${name}`, CALLS_PER_MINUTE);
   if (!verdict.allowed)
     throw new Problem({
@@ -44,22 +44,22 @@ async function callBack(parts: GatewayParts, exchange: Exchange): Promise<void> 
       message: `rate limit exceeded: ${String(CALLS_PER_MINUTE)} calls per minute at this address`,
       retryAfterMs: verdict.retryAfterMs,
     });
-  const said = exchange.method === 'POST' ? await readSaid(parts, exchange) : {};
-  const challenge = new URLSearchParams(exchange.querystring).get('challenge') ?? said['challenge'];
+  const payload = exchange.method === 'POST' ? await readPayload(parts, exchange) : {};
+  const challenge = new URLSearchParams(exchange.querystring).get('challenge') ?? payload['challenge'];
   if (challenge !== undefined) {
     exchange.body = { challenge: checkedChallenge(challenge) };
     return;
   }
-  if (exchange.method !== 'POST') throw nothingHere();
+  if (exchange.method !== 'POST') throw invalidAddress();
   await parts.tasks.heedCallback(
-    { token, upstreamTaskId: idIn(said) },
+    { token, upstreamTaskId: idIn(payload) },
     { timeoutMs: DEADLINE_MS, requestId: exchange.state.requestId },
   );
   exchange.body = {};
 }
 
-/** The body as an object; what cannot be read says nothing, and the call counts all the same. */
-async function readSaid(parts: GatewayParts, exchange: Exchange): Promise<Readonly<Record<string, unknown>>> {
+/** The body as an object. An unreadable body counts as empty, because the callback itself is the message. */
+async function readPayload(parts: GatewayParts, exchange: Exchange): Promise<Readonly<Record<string, unknown>>> {
   const chunks: Buffer[] = [];
   await receiveBody(
     exchange.req,
@@ -83,9 +83,9 @@ function checkedChallenge(challenge: unknown): string {
   });
 }
 
-/** The work that is meant: in a task, as a query shows it, or beside the status. */
-function idIn(said: Readonly<Record<string, unknown>>): string {
-  const id = objectOf(said['task'])['id'] ?? said['task_id'] ?? '';
+/** The upstream's task id: in `task.id`, as in the vendor's query answer, or in `task_id`. */
+function idIn(payload: Readonly<Record<string, unknown>>): string {
+  const id = objectOf(payload['task'])['id'] ?? payload['task_id'] ?? '';
   const text = typeof id === 'number' && Number.isSafeInteger(id) ? String(id) : id;
   return typeof text === 'string' && text.length <= ID_LENGTH_MAX ? text : '';
 }
@@ -94,7 +94,7 @@ function objectOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 }
 
-/** The same, whatever is wrong with the address. */
-function nothingHere(): Problem {
+/** The refusal of every invalid address. It is always the same, so that it tells nothing about the address. */
+function invalidAddress(): Problem {
   return new Problem({ kind: 'not_found', reason: 'not_found', message: 'there is nothing at this address' });
 }

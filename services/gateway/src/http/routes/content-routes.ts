@@ -20,14 +20,14 @@ const PROMPT = {
 const VARIANTS: readonly string[] = ['video', 'thumbnail'];
 const VIDEO = { type: 'string', format: 'binary' };
 const BYTE_HEADERS = ['accept-ranges', 'content-disposition'] as const;
-/** How the bytes themselves are answered, besides 200. */
+/** The answers with bytes that are not 200. */
 const otherAnswers = (types: readonly string[]): NonNullable<RouteDoc['also']> => ({
   206: { description: 'The requested range.', headers: [...BYTE_HEADERS, 'content-range'], types },
   302: { description: 'Redirects to the bytes in a bucket.', headers: ['location'] },
   304: { description: 'Not modified since the last fetch.' },
 });
 
-/** The bytes of results: with a token by the task's id, and without one by a signed link. */
+/** Serves the bytes of results: by task id with a token, or by signed link without one. */
 export function contentRoutes(parts: GatewayParts): RouteEntry[] {
   return [
     {
@@ -58,7 +58,7 @@ export function contentRoutes(parts: GatewayParts): RouteEntry[] {
     {
       methods: ['GET'],
       path: '/ximg/{+link}',
-      handle: (exchange) => handToMedia(exchange, () => parts.media.serveLink(exchange.req, exchange.res)),
+      handle: (exchange) => serveFromMedia(exchange, () => parts.media.serveLink(exchange.req, exchange.res)),
       doc: {
         tag: 'Results',
         operationId: 'getLinkedVideo',
@@ -96,7 +96,7 @@ async function serveContent(parts: GatewayParts, exchange: Exchange): Promise<vo
     variant === 'thumbnail'
       ? { object, fileName: `${task.id}.jpg`, variant: 'thumbnail' as const }
       : { object, fileName: `${task.id}.mp4` };
-  await handToMedia(exchange, () => parts.media.serve(exchange.req, exchange.res, what));
+  await serveFromMedia(exchange, () => parts.media.serve(exchange.req, exchange.res, what));
 }
 
 function finishedResult(task: Task, now: number): NonNullable<Task['result']> {
@@ -123,8 +123,8 @@ function finishedResult(task: Task, now: number): NonNullable<Task['result']> {
   return task.result;
 }
 
-/** From here on the answer is not Koa's; only what goes wrong before its first byte comes back. */
-async function handToMedia(exchange: Exchange, serve: () => Promise<unknown>): Promise<void> {
+/** Lets media write the response. Only a failure before the first byte returns to Koa. */
+async function serveFromMedia(exchange: Exchange, serve: () => Promise<unknown>): Promise<void> {
   exchange.res.statusCode = 200;
   await serve();
   exchange.respond = false;

@@ -11,7 +11,7 @@ import type { RouteDoc, RouteEntry } from './route.ts';
 
 type Parts = Pick<GatewayParts, 'catalogue'>;
 
-/** The models that a token sees and an enabled channel has, as each family of clients asks for them. */
+/** Lists the models that a token may use and an enabled channel has, in the shape of each family of clients. */
 export function modelRoutes(parts: Parts): RouteEntry[] {
   const entry = (path: string, doc: RouteDoc, answer: (exchange: Exchange) => object): RouteEntry => ({
     methods: ['GET'],
@@ -54,7 +54,7 @@ export function modelRoutes(parts: Parts): RouteEntry[] {
   ];
 }
 
-/** All families use the same path, and each reads only its own shape. */
+/** All families use the same path; each reads only its own shape. */
 function shapeFor(exchange: Exchange): ModelShape {
   return MODEL_SHAPES[clientFamilyOf(exchange) ?? 'openai'];
 }
@@ -86,7 +86,7 @@ function named({ params }: Exchange, models: readonly ListedModel[]): ListedMode
   });
 }
 
-/** At a path that families share, each is answered and refused in its own shape. */
+/** At a shared path, each family gets answers and refusals in its own shape. */
 const shared = (doc: RouteDoc): RouteDoc => ({
   ...doc,
   headers: ['anthropic-version'],

@@ -3,7 +3,7 @@ import type { ClientFamily } from '../client-family.ts';
 
 export interface ListedModel {
   readonly id: string;
-  /** Whether a channel generates content with it. */
+  /** Whether a channel serves it at `generate_content`. */
   readonly generates: boolean;
 }
 
@@ -16,8 +16,8 @@ export interface ModelShape {
 }
 
 const OWNER = 'reelgate';
-/** When a model was made is nobody's business here, and these clients want a time. */
-const LONG_AGO = '1970-01-01T00:00:00Z';
+/** These clients require a creation time, which the gateway does not know. */
+const UNKNOWN_TIME = '1970-01-01T00:00:00Z';
 const METHODS = ['generateContent', 'streamGenerateContent'];
 
 const text = { type: 'string' };
@@ -58,12 +58,12 @@ const googleModel = object('GenerateContentModel', {
 });
 
 const openaiOne = ({ id }: ListedModel): object => ({ id, object: 'model', created: 0, owned_by: OWNER });
-/** What is null is not known here. */
+/** The gateway does not know the values that are null. */
 const anthropicOne = ({ id }: ListedModel): object => ({
   type: 'model',
   id,
   display_name: id,
-  created_at: LONG_AGO,
+  created_at: UNKNOWN_TIME,
   lifecycle: 'active',
   capabilities: null,
   deprecated_at: null,
@@ -78,7 +78,7 @@ const googleOne = ({ id, generates }: ListedModel): object => ({
   supportedGenerationMethods: generates ? METHODS : [],
 });
 
-/** All models are one page. */
+/** Each shape lists all models on one page. */
 export const MODEL_SHAPES: Readonly<Record<ClientFamily, ModelShape>> = {
   openai: {
     schema: openaiModel,

@@ -1,7 +1,7 @@
 import { Problem } from '@reelgate/platform/problem';
 import type { RouteEntry } from './route.ts';
 
-/** What `/v1/realtime` says to a request that does not ask for a WebSocket; those that do never come here. */
+/** Refuses a request to `/v1/realtime` that does not ask for a WebSocket; the others never reach Koa. */
 export function realtimeRoute(): RouteEntry {
   return {
     methods: ['GET'],

@@ -6,29 +6,28 @@ import type { GatewayParts } from '../gateway-parts.ts';
 import { responseSink } from '../relay/response-sink.ts';
 import type { RouteDoc, RouteEntry } from './route.ts';
 
-const ANYTHING = { type: 'object' };
+const ANY_OBJECT = { type: 'object' };
 const TEXT = { type: 'string' };
 const BYTES = { type: 'string', format: 'binary' };
 const DESCRIPTION =
   'The gateway passes the body to an upstream and the answer to the client; it changes only the name of the model. Served by the channels with the endpoint';
 
-/** The synchronous capabilities at their own paths. */
+/** The routes of the synchronous endpoints. */
 export function relayRoutes(parts: GatewayParts): RouteEntry[] {
   return relayEndpoints.map((endpoint): RouteEntry => ({
     methods: [endpoint.method],
     path: endpoint.path,
     token: { counts: 'calls' },
-    writesHead: true,
     handle: (exchange) => relay(parts, endpoint, exchange),
     doc: docOf(endpoint),
   }));
 }
 
-/** From the first byte on the answer is not Koa's; what goes wrong before it is refused as anywhere. */
+/** The relay writes the response itself. A failure before its first byte is refused as on any route. */
 async function relay(parts: GatewayParts, endpoint: RelayEndpoint, exchange: Exchange): Promise<void> {
   const call = await readCall(parts, exchange, { endpoint, path: exchange.path, params: exchange.params });
   exchange.state.model = call.model;
-  await parts.relay.call(call, responseSink(exchange.res, exchange.state.head), exchange.state.gone);
+  await parts.relay.call(call, responseSink(exchange.res), exchange.state.gone);
   exchange.respond = false;
 }
 
@@ -41,7 +40,7 @@ const WITH_MODEL = {
 const FORM_WITH_MODEL = { ...WITH_MODEL, properties: { ...WITH_MODEL.properties, file: BYTES, image: BYTES } };
 
 function docOf({ name, path, model, takesForms, answersAlso, summary }: RelayEndpoint): RouteDoc {
-  const json = model === 'body' ? WITH_MODEL : ANYTHING;
+  const json = model === 'body' ? WITH_MODEL : ANY_OBJECT;
   const operationId = `relay_${path.replace(/\W+/g, '_').replace(/^_|_$/g, '')}`;
   return {
     tag: 'Relayed',
@@ -52,7 +51,7 @@ function docOf({ name, path, model, takesForms, answersAlso, summary }: RelayEnd
     json,
     ...(takesForms ? { form: FORM_WITH_MODEL } : {}),
     answers: {
-      'application/json': ANYTHING,
+      'application/json': ANY_OBJECT,
       ...Object.fromEntries(answersAlso.map((type) => [type, type.startsWith('audio/') ? BYTES : TEXT])),
     },
   };

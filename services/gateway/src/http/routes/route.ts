@@ -6,18 +6,16 @@ import type { Exchange } from '../exchange.ts';
 
 export type Method = 'GET' | 'POST' | 'DELETE';
 
-/** What a request counts as under its token's limits; `nothing` is for those without a token. */
+/** The rate limit of a token that a request counts against. */
 export type Count = 'creates' | 'reads' | 'calls';
 
 export interface RouteEntry {
-  /** Every method of the unsupported routes is answered alike. */
+  /** `all`: the route answers every method alike. */
   readonly methods: readonly Method[] | 'all';
-  /** As in OpenAPI, with `{task_id}` for what varies and `{+rest}` for any number of segments. */
+  /** As in OpenAPI: `{task_id}` is one segment, `{+rest}` any number of segments. */
   readonly path: string;
-  /** Absent: open to all, or its link carries the right. */
+  /** Absent: the route needs no token, or its signed link authorizes the request. */
   readonly token?: { readonly counts: Count };
-  /** Whether it writes its head in one piece, with what every answer has (`Exchange.state.head`). */
-  readonly writesHead?: true;
   readonly doc: RouteDoc;
   handle(exchange: Exchange): Promise<void> | void;
 }
@@ -25,40 +23,40 @@ export interface RouteEntry {
 /** Only routes that serve bytes answer with 412 and 416. */
 export type RefusedStatus = ErrorStatus | 412 | 416;
 
-/** Another answer that is no refusal, with bodies of these types of `answers`. */
+/** An answer with another status that is not a refusal; its bodies have these types of `answers`. */
 export interface OtherAnswer {
   readonly description: string;
   readonly headers?: readonly ResponseHeader[];
   readonly types?: readonly string[];
 }
 
-/** What OpenAPI says of a route. */
+/** What OpenAPI says about a route. */
 export interface RouteDoc {
   readonly tag: string;
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
   readonly parameters?: readonly QueryParameter[];
-  /** Headers of the request that mean something here. */
+  /** Request headers that the route reads. */
   readonly headers?: readonly ('Prefer' | 'Idempotency-Key' | 'Range' | 'anthropic-version')[];
-  /** Whether an upstream answers it. */
+  /** Whether an upstream answers the request. */
   readonly isRelayed?: true;
   readonly json?: Schema;
   readonly form?: Schema;
-  /** Of a success; 200 where nothing is said. */
+  /** The status of a success; default 200. */
   readonly status?: 200 | 202;
-  /** By media type; empty where the answer has no body of its own. */
+  /** By media type; empty if the answer has no body of its own. */
   readonly answers: Readonly<Record<string, Schema>>;
   readonly answerHeaders?: readonly ResponseHeader[];
   /** By status. */
   readonly also?: Readonly<Partial<Record<101 | 206 | 302 | 304, OtherAnswer>>>;
-  /** Beyond those of every route that has a token, a body or an upstream. */
+  /** In addition to the refusals of every route with a token, a body or an upstream. */
   readonly refuses?: readonly RefusedStatus[];
-  /** Where the path alone does not say in which envelope it refuses. */
+  /** The envelopes of its refusals, if the path alone does not determine one. */
   readonly envelopes?: readonly EnvelopeName[];
 }
 
-/** The same path for the router. */
+/** The path in the router's syntax. */
 export function routerPath(path: string): string {
   return path
     .replace(/\{\+(\w+)\}/g, '*$1')
@@ -66,7 +64,7 @@ export function routerPath(path: string): string {
     .replace(/\{(\w+)\}/g, ':$1');
 }
 
-/** What varies in an actual path; undefined when it is another path. */
+/** The parameters of an actual path; undefined if the path does not match. */
 export function matchPath(path: string, actual: string): Readonly<Record<string, string>> | undefined {
   const pattern = path.replace(/[.:]/g, '\\$&').replace(/\{(\w+)\}/g, '(?<$1>[^/]+)');
   const found = new RegExp(`^${pattern}$`).exec(actual);

@@ -3,7 +3,7 @@ import type { Exchange } from '../exchange.ts';
 
 const PLAUSIBLE = /^[\w-]{1,64}$/;
 
-/** The task that a path names. What cannot be an id is unknown without anybody being asked. */
+/** The task id in a path. An impossible id is refused without a call to the tasks service. */
 export function taskIdOf(exchange: Exchange, name = 'task_id'): string {
   const taskId = exchange.params[name] ?? '';
   if (!PLAUSIBLE.test(taskId))

@@ -19,7 +19,7 @@ import type { WaitPermits } from './wait-permits.ts';
 
 const LIST_DEADLINE_MS = 15_000;
 
-/** Mounts every route of every dialect: the same few steps, whatever the dialect. */
+/** The routes of every dialect. Each kind of route has the same steps in every dialect. */
 export function taskRoutes(dialects: readonly Dialect[], parts: GatewayParts): RouteEntry[] {
   const waits = openWaitPermits();
   return dialects.flatMap((dialect) => [
@@ -66,7 +66,7 @@ export function taskRoutes(dialects: readonly Dialect[], parts: GatewayParts): R
   ]);
 }
 
-/** Read, decode, hand over, encode. */
+/** Reads the body, decodes it, submits the order and encodes the task. */
 async function create(parts: GatewayParts, route: CreateRoute, exchange: Exchange): Promise<void> {
   const key = idempotencyKeyOf(exchange.req.headers['idempotency-key']);
   const body = await readExchangeBody(exchange, parts, route.form !== undefined);

@@ -1,7 +1,7 @@
 import { Problem } from '@reelgate/platform/problem';
 import type { RouteEntry } from './route.ts';
 
-/** Registered, and not implemented: every method and every path below, always with the same body. */
+/** Known routes that are not implemented. Every method, and every path below, gets the same answer. */
 const UNSUPPORTED: readonly (readonly [path: string, operationId: string])[] = [
   ['/v1/files', 'Files'],
   ['/v1/images/variations', 'ImageVariations'],

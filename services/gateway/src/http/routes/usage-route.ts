@@ -13,7 +13,7 @@ const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
 const DAYS_DEFAULT = 30;
 
-/** What the account of the token was charged, tasks and calls together. */
+/** Reads what the account of the token was charged for tasks and calls. */
 export function usageRoute({ clock, usage }: Pick<GatewayParts, 'clock' | 'usage'>): RouteEntry {
   return {
     methods: ['GET'],
@@ -35,7 +35,7 @@ export function usageRoute({ clock, usage }: Pick<GatewayParts, 'clock' | 'usage
   };
 }
 
-/** Without an end it ends with the hour that has begun; without a beginning it begins with the day thirty days before. */
+/** Without `to` the statement ends with the current hour; without `from` it begins 30 days earlier. */
 function readQuestion(query: URLSearchParams, now: number): Omit<UsageQuestion, 'accountId'> {
   const to = readTimestamp(query, 'to') ?? (Math.floor(now / HOUR_MS) + 1) * HOUR_MS;
   const from = readTimestamp(query, 'from') ?? Math.max(0, (Math.floor((to - 1) / DAY_MS) - DAYS_DEFAULT) * DAY_MS);
@@ -45,17 +45,17 @@ function readQuestion(query: URLSearchParams, now: number): Omit<UsageQuestion, 
 function readTimestamp(query: URLSearchParams, name: 'from' | 'to'): number | undefined {
   const text = query.get(name);
   if (text === null || text === '') return undefined;
-  const moment = parseTimestamp(text, name === 'from' ? 'beginning' : 'end');
-  if (moment === undefined)
+  const timestamp = parseTimestamp(text, name === 'from' ? 'beginning' : 'end');
+  if (timestamp === undefined)
     throw invalid(
       name,
       'must be a date such as 2026-11-30, a timestamp such as 2026-11-30T12:00:00Z, or Unix seconds',
       'invalid_request',
     );
-  return moment;
+  return timestamp;
 }
 
-/** The query wins over the header; a client that takes anything gets JSON. */
+/** The query overrides the header. A client that accepts anything gets JSON. */
 function wantsCsv(exchange: Exchange, query: URLSearchParams): boolean {
   return (
     (wordOf(query, 'format', USAGE_FORMATS) ??

@@ -1,21 +1,21 @@
-const WAITING_MAX = 10_000;
+const PERMITS = 10_000;
 
-/** The reads that are held until something changes; when it is full, a read is answered at once. */
+/** Bounds the reads that wait for a change. A read without a permit is answered at once. */
 export interface WaitPermits {
   tryAcquire(): boolean;
   release(): void;
 }
 
-export function openWaitPermits(max = WAITING_MAX): WaitPermits {
-  let waiting = 0;
+export function openWaitPermits(permits = PERMITS): WaitPermits {
+  let available = permits;
   return {
     tryAcquire: () => {
-      if (waiting >= max) return false;
-      waiting += 1;
+      if (available === 0) return false;
+      available -= 1;
       return true;
     },
     release: () => {
-      waiting -= 1;
+      available += 1;
     },
   };
 }
