@@ -70,7 +70,10 @@ const layers = [
   rule(
     'only-app-builds',
     'What stands behind a port is built in app.ts; config.ts knows the names of adapters.',
-    { path: service, pathNot: ['/src/(app|config)\\.ts$', '/src/(store|blobs|rate-counters|channels)/', tests] },
+    {
+      path: service,
+      pathNot: ['/src/(app|config|config-schema)\\.ts$', '/src/(store|blobs|rate-counters|channels)/', tests],
+    },
     { path: concrete },
   ),
 ];

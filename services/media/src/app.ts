@@ -14,6 +14,7 @@ import { openDiskBlobs } from './blobs/disk-blobs.ts';
 import { guardedBlobs } from './blobs/guarded-blobs.ts';
 import { guardedIncoming } from './blobs/guarded-incoming.ts';
 import { openIncoming } from './blobs/incoming.ts';
+import type { Incoming } from './blobs/incoming.ts';
 import { openS3Blobs } from './blobs/s3-blobs.ts';
 import { storageFaults } from './blobs/storage-faults.ts';
 import type { MediaConfig } from './config.ts';
@@ -21,6 +22,7 @@ import type { MediaObject } from './domain/media-object.ts';
 import { isOwnHost } from './domain/reference.ts';
 import { addressPolicy } from './fetch/address-policy.ts';
 import { openFetcher } from './fetch/fetcher.ts';
+import type { Fetcher } from './fetch/fetcher.ts';
 import { isPublicHost } from './fetch/fetch-target.ts';
 import { mediaBytes } from './http/media-bytes.ts';
 import type { MediaBytes } from './http/media-bytes.ts';
@@ -30,10 +32,17 @@ import { ingestResult } from './operations/ingest-result.ts';
 import type { IngestOrder } from './operations/ingest-result.ts';
 import { linkObject } from './operations/link-object.ts';
 import { singleFlight } from './operations/single-flight.ts';
+import { drawThumbnails } from './thumbnails/draw-thumbnails.ts';
+import type { Thumbnails } from './thumbnails/draw-thumbnails.ts';
+import { findFfmpeg } from './thumbnails/ffmpeg/find-ffmpeg.ts';
+import type { Ffmpeg } from './thumbnails/ffmpeg/find-ffmpeg.ts';
+import { openFrameExtractor } from './thumbnails/ffmpeg/frame-extractor.ts';
 import { makeThumbnail } from './thumbnails/make-thumbnail.ts';
 import { nameOf, stageMedia } from './operations/stage-media.ts';
 import { withThumbnails } from './thumbnails/with-thumbnails.ts';
+import { confinementOnce } from './probe/pool/confinement.ts';
 import { openProbePools } from './probe/probe-pools.ts';
+import type { ProbePools } from './probe/probe-pools.ts';
 import { mediaServiceBinding } from './rpc/media-service.ts';
 import { operatorServiceBinding } from './rpc/operator-service.ts';
 import { sqlMediaStore } from './store/sql-media-store.ts';
@@ -67,7 +76,8 @@ export async function startMedia(
   });
   lifecycle.add('database', () => sql.close());
   try {
-    return build(config, foundation, { sql, lifecycle, ...callers });
+    const ffmpeg = await findFfmpeg(config.ffmpeg, foundation.log);
+    return build(config, foundation, { sql, lifecycle, ffmpeg, ...callers });
   } catch (error) {
     await lifecycle.stop();
     throw error;
@@ -77,10 +87,15 @@ export async function startMedia(
 interface Opened extends MediaCallers {
   readonly sql: Sql;
   readonly lifecycle: Lifecycle;
+  readonly ffmpeg: Ffmpeg | undefined;
 }
 
-function build(config: MediaConfig, foundation: Foundation, { sql, lifecycle, identify }: Opened): RunningMedia {
-  const { clock, log, newId, publicUrl } = foundation;
+function build(
+  config: MediaConfig,
+  foundation: Foundation,
+  { sql, lifecycle, ffmpeg, identify }: Opened,
+): RunningMedia {
+  const { clock, log, newId } = foundation;
   const stopping = new AbortController();
   const folder =
     config.blobs.kind === 'folder' && config.blobs.path !== undefined
@@ -90,21 +105,8 @@ function build(config: MediaConfig, foundation: Foundation, { sql, lifecycle, id
   const faults = storageFaults(log);
   const incoming = guardedIncoming(openIncoming(scratch, newId), faults);
   const blobs = guardedBlobs(openBlobs(config.blobs, { folder, scratch, ...foundation, lifecycle }), faults);
-  const pools = openProbePools({ clock, log, newId, folder: path.join(folder, 'parsing'), ...config.probe });
-  lifecycle.add('parsers', () => pools.stop());
-  const fetcher = openFetcher(
-    {
-      ...foundation,
-      incoming,
-      policy: addressPolicy(config.fetch),
-      dnsServers: config.fetch.dnsServers,
-      redirectsMax: config.fetch.redirectsMax,
-      headerBytesMax: config.fetch.headerBytesMax,
-      isOwn: (url) => isOwnHost(url, publicUrl),
-      stopping: stopping.signal,
-    },
-    config,
-  );
+  const { pools, thumbnails } = openParsing(config.probe, { clock, log, newId, folder, lifecycle, ffmpeg });
+  const fetcher = openGuardedFetcher(config, foundation, { incoming, stopping: stopping.signal });
   const deps = {
     ...foundation,
     ...config,
@@ -113,7 +115,7 @@ function build(config: MediaConfig, foundation: Foundation, { sql, lifecycle, id
     incoming,
     fetcher,
     probe: pools.references.probe,
-    thumbnail: pools.thumbnails.thumbnail,
+    thumbnails,
     redraw: config.stagedRedraw ? pools.references.redraw : undefined,
   };
 
@@ -174,6 +176,45 @@ function build(config: MediaConfig, foundation: Foundation, { sql, lifecycle, id
     reload: async () => undefined,
     stop: () => lifecycle.stop(),
   };
+}
+
+interface ParsingDeps extends Pick<Foundation, 'clock' | 'log' | 'newId'> {
+  readonly folder: string;
+  readonly lifecycle: Lifecycle;
+  readonly ffmpeg: Ffmpeg | undefined;
+}
+
+/** The processes in which files are parsed, and what draws thumbnails with them. */
+function openParsing(
+  config: MediaConfig['probe'],
+  { folder, lifecycle, ffmpeg, ...deps }: ParsingDeps,
+): { readonly pools: ProbePools; readonly thumbnails: Thumbnails } {
+  const parsing = { ...deps, ...config, folder: path.join(folder, 'parsing'), confinement: confinementOnce(deps.log) };
+  const pools = openProbePools(parsing);
+  lifecycle.add('parsers', () => pools.stop());
+  const extractor = ffmpeg && openFrameExtractor({ ...parsing, program: ffmpeg.program });
+  lifecycle.add('ffmpeg', async () => extractor?.stop());
+  return { pools, thumbnails: drawThumbnails(pools.thumbnails, extractor) };
+}
+
+function openGuardedFetcher(
+  config: MediaConfig,
+  foundation: Foundation,
+  { incoming, stopping }: { readonly incoming: Incoming; readonly stopping: AbortSignal },
+): Fetcher {
+  return openFetcher(
+    {
+      ...foundation,
+      incoming,
+      policy: addressPolicy(config.fetch),
+      dnsServers: config.fetch.dnsServers,
+      redirectsMax: config.fetch.redirectsMax,
+      headerBytesMax: config.fetch.headerBytesMax,
+      isOwn: (url) => isOwnHost(url, foundation.publicUrl),
+      stopping,
+    },
+    config,
+  );
 }
 
 const assertMayMoveBytes = scopeCheck(Scope.MEDIA_INTERNAL, '/bytes');

@@ -10,6 +10,7 @@ describe('the media section', () => {
       http: undefined,
       database: undefined,
       blobs: { kind: 'folder', path: undefined },
+      ffmpeg: undefined,
       results: { lifetimeMs: 7 * 86_400_000, bytesMax: 2 * 1024 ** 3, parallel: 16 },
       probe: {
         timeoutMs: 5000,
@@ -56,6 +57,7 @@ describe('the media section', () => {
       http: '[::1]:9113',
       database: 'postgres://a:b@c/d',
       blobs: '/srv/blobs',
+      ffmpeg: '/usr/bin/ffmpeg',
       results: { lifetime: '3s', max_bytes: '1MiB', parallel: 2 },
       fetch: {
         allow: ['127.0.0.1:9000', '[::1]:9001'],
@@ -69,6 +71,7 @@ describe('the media section', () => {
       listen: { host: '127.0.0.1', port: 9103 },
       http: { host: '::1', port: 9113 },
       blobs: { kind: 'folder', path: '/srv/blobs' },
+      ffmpeg: '/usr/bin/ffmpeg',
       results: { lifetimeMs: 3000, bytesMax: 1024 ** 2, parallel: 2 },
     });
     expect(config.fetch).toMatchObject({
@@ -109,6 +112,7 @@ describe('the media section', () => {
     [{ blobs: 's3://bucket?endpoint=http://key:secret@minio' }, /media\.blobs: expected/],
     [{ blobs: 's3://bucket?acl=public' }, /media\.blobs: expected/],
     [{ s3: { access_key_id: 'a' } }, /media\.s3: the key secret_access_key is missing/],
+    [{ ffmpeg: 'ffmpeg' }, /media\.ffmpeg: expected the absolute path of an ffmpeg, or off/],
     [{ database: 'mysql://x' }, /media\.database: expected a postgres/],
     [{ fetch: { allow: ['10.0.0.0/8'] } }, /media\.fetch\.allow\.0: expected an address and a port/],
     [{ fetch: { allow: ['store.internal:80'] } }, /media\.fetch\.allow\.0/],

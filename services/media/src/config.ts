@@ -2,126 +2,16 @@ import { ConfigError } from '@reelgate/platform/config/config-file';
 import { parseBytes, parseDuration, parseHostPort } from '@reelgate/platform/config/units';
 import type { HostPort } from '@reelgate/platform/config/units';
 import { Secret } from '@reelgate/platform/secret';
-import { S3_PATTERN, parseS3Address } from './blobs/s3-address.ts';
+import { parseS3Address } from './blobs/s3-address.ts';
 import type { S3Address, S3Credentials } from './blobs/s3-address.ts';
+import { ADDRESS_AND_PORT, DNS_SERVER } from './config-schema.ts';
+import type { Checked, CheckedS3, Values } from './config-schema.ts';
 import type { Category } from './domain/media-rules.ts';
-import { URL_CHARACTERS_MAX } from './domain/remote-url.ts';
 import { isAddress } from './fetch/address-policy.ts';
 
-const ADDRESS_AND_PORT = 'an address and a port such as 127.0.0.1:9000 or [::1]:9000';
-const DNS_SERVER = 'the address of a DNS server such as 10.0.0.2, 10.0.0.2:53 or [fd00::2]:53';
-const DNS_PORT = 53;
-const duration = (fallback: string) => ({ type: 'string', format: 'duration', default: fallback });
-const bytes = (fallback: string) => ({ type: 'string', format: 'bytes', default: fallback });
-const count = (fallback: number, minimum = 1) => ({
-  type: 'integer',
-  minimum,
-  maximum: 2 ** 31 - 1,
-  default: fallback,
-  description: `a whole number from ${String(minimum)} up`,
-});
-const flag = (fallback: boolean) => ({ type: 'boolean', default: fallback });
-const section = (properties: Readonly<Record<string, object>>) => ({
-  type: 'object',
-  additionalProperties: false,
-  default: {},
-  properties,
-});
+export { mediaSchema } from './config-schema.ts';
 
-/** What this service owns of the configuration, by top-level key. */
-export const mediaSchema = {
-  media: section({
-    listen: { type: 'string', format: 'host-port' },
-    http: { type: 'string', format: 'host-port' },
-    database: {
-      type: 'string',
-      pattern: '^postgres(ql)?://',
-      description: 'a postgres:// address; empty: embedded in data_dir',
-    },
-    blobs: {
-      type: 'string',
-      pattern: `^((?!s3:).*|${S3_PATTERN})$`,
-      description:
-        'the path of a folder, or s3://bucket/folder?endpoint=…&public_endpoint=…&region=…&path_style=true; empty: a folder in data_dir',
-    },
-    s3: {
-      type: 'object',
-      additionalProperties: false,
-      required: ['access_key_id', 'secret_access_key'],
-      properties: {
-        access_key_id: { type: 'string' },
-        secret_access_key: { type: 'string' },
-        session_token: { type: 'string' },
-      },
-    },
-    results: section({
-      lifetime: duration('7d'),
-      max_bytes: bytes('2GiB'),
-      parallel: count(16),
-      total: duration('15m'),
-      redirect: flag(false),
-    }),
-    staged: section({ lifetime: duration('8d'), presigned: { type: 'boolean' }, redraw: flag(true) }),
-    inline: section({ lifetime: duration('1h'), max_bytes: bytes('64MiB'), per_account: bytes('512MiB') }),
-    limits: section({
-      image: bytes('30MiB'),
-      video: bytes('50MiB'),
-      audio: bytes('15MiB'),
-      base_video: bytes('100MiB'),
-    }),
-    probe: section({
-      timeout: duration('5s'),
-      heap: bytes('256MiB'),
-      memory: bytes('1GiB'),
-      pixels: count(40_000_000),
-      workers: count(3),
-      result_workers: count(5),
-      queue: count(256),
-      queue_per_account: count(64),
-    }),
-    fetch: section({
-      allow: {
-        type: 'array',
-        default: [],
-        items: {
-          type: 'string',
-          pattern: '^(\\d{1,3}(\\.\\d{1,3}){3}|\\[[0-9a-fA-F:.]+\\]):\\d{1,5}$',
-          description: ADDRESS_AND_PORT,
-        },
-      },
-      ports: {
-        type: 'array',
-        default: [80, 443],
-        items: { type: 'integer', minimum: 1, maximum: 65_535, description: 'a port' },
-      },
-      max_redirects: count(3, 0),
-      dns_servers: {
-        type: 'array',
-        default: [],
-        items: {
-          type: 'string',
-          pattern: '^(\\d{1,3}(\\.\\d{1,3}){3}|\\[[0-9a-fA-F:.]+\\])(:\\d{1,5})?$',
-          description: `${DNS_SERVER}; none: those of the system`,
-        },
-      },
-      in_flight: section({ total: count(16), per_account: count(4), per_host: count(4) }),
-      yield_after: duration('2s'),
-      least_speed: bytes('16KiB'),
-      speed_window: duration('15s'),
-      header_bytes: bytes('16KiB'),
-      url_characters: count(URL_CHARACTERS_MAX),
-      timeouts: section({
-        dns: duration('5s'),
-        connect: duration('5s'),
-        headers: duration('10s'),
-        idle: duration('10s'),
-        image_total: duration('30s'),
-        video_total: duration('120s'),
-        queue: duration('60s'),
-      }),
-    }),
-  }),
-};
+const DNS_PORT = 53;
 
 export interface FetchConfig {
   /** Private addresses that may be dialled all the same, on this very port. */
@@ -176,6 +66,8 @@ export interface MediaConfig {
   readonly http: HostPort | undefined;
   readonly database: Secret | undefined;
   readonly blobs: BlobsConfig;
+  /** A path, or `off`; undefined: the one on the PATH. */
+  readonly ffmpeg: string | undefined;
   readonly results: {
     readonly lifetimeMs: number;
     readonly bytesMax: number;
@@ -194,58 +86,6 @@ export interface MediaConfig {
   readonly fetch: FetchConfig;
 }
 
-type Values = Readonly<Record<string, string>>;
-type Numbers = Readonly<Record<string, number>>;
-interface CheckedS3 {
-  readonly access_key_id: string;
-  readonly secret_access_key: string;
-  readonly session_token?: string;
-}
-
-/** What the schema has checked, defaults filled in. */
-interface Checked {
-  readonly media: {
-    readonly listen?: string;
-    readonly http?: string;
-    readonly database?: string;
-    readonly blobs?: string;
-    readonly s3?: CheckedS3;
-    readonly results: {
-      readonly lifetime: string;
-      readonly max_bytes: string;
-      readonly parallel: number;
-      readonly total: string;
-      readonly redirect: boolean;
-    };
-    readonly staged: { readonly lifetime: string; readonly presigned?: boolean; readonly redraw: boolean };
-    readonly inline: Values;
-    readonly limits: Values;
-    readonly probe: {
-      readonly timeout: string;
-      readonly heap: string;
-      readonly memory: string;
-      readonly pixels: number;
-      readonly workers: number;
-      readonly result_workers: number;
-      readonly queue: number;
-      readonly queue_per_account: number;
-    };
-    readonly fetch: {
-      readonly allow: readonly string[];
-      readonly ports: readonly number[];
-      readonly max_redirects: number;
-      readonly dns_servers: readonly string[];
-      readonly in_flight: Numbers;
-      readonly yield_after: string;
-      readonly least_speed: string;
-      readonly speed_window: string;
-      readonly header_bytes: string;
-      readonly url_characters: number;
-      readonly timeouts: Values;
-    };
-  };
-}
-
 /** The checked configuration, typed. */
 export function mediaConfig(value: unknown): MediaConfig {
   const { media } = value as Checked;
@@ -254,6 +94,7 @@ export function mediaConfig(value: unknown): MediaConfig {
     http: hostPort(media.http),
     database: media.database === undefined ? undefined : new Secret(media.database),
     blobs: blobsConfig(media),
+    ffmpeg: media.ffmpeg,
     results: {
       lifetimeMs: ms(media.results.lifetime),
       bytesMax: size(media.results.max_bytes),

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { systemClock } from '@reelgate/platform/clock';
 import { newIds } from '@reelgate/platform/ids';
 import { silentLog } from '@reelgate/platform/log';
+import { confinementOnce } from '../src/probe/pool/confinement.ts';
 import { openParsers } from '../src/probe/pool/parsers.ts';
 import { openProbePool } from '../src/probe/probe-pool.ts';
 import type { ProbePool, ProbePoolOptions } from '../src/probe/probe-pool.ts';
@@ -15,9 +16,9 @@ export function startProbePool(
   const folder = mkdtempSync(path.join(os.tmpdir(), 'media-parsing-'));
   const { script, ...others } = options;
   const parsers = openParsers({
-    log: silentLog,
     newId: newIds(systemClock),
     folder,
+    confinement: confinementOnce(silentLog),
     ...(script === undefined ? {} : { script }),
   });
   const pool = openProbePool({

@@ -62,12 +62,12 @@ export function isResult(facts: MediaFacts): facts is VideoFacts {
 
 const isWithin = ({ min, max }: Range, value: number): boolean => value >= min && value <= max;
 
-/** Codecs whose pictures are decoded here: see the README. */
+/** Codecs that the parsers decode. */
 const DECODED = ['vp8', 'avc'];
 
-/** Whether a thumbnail of it can be made. */
-export function canDraw(facts: MediaFacts): boolean {
-  return facts.family === 'video' && DECODED.includes(facts.videoCodec);
+/** Whether the parsers draw thumbnails of this codec; ffmpeg draws those of the others. */
+export function isDecoded(videoCodec: string): boolean {
+  return DECODED.includes(videoCodec);
 }
 
 /** What keeps a medium from being used so, as a predicate that goes on from the item's name; undefined: nothing. */

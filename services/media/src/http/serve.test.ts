@@ -54,7 +54,7 @@ beforeAll(async () => {
   origin = await startOrigin();
   under = await startMediaUnderTest({
     clock,
-    section: { fetch: { allow: [origin.host] }, inline: { max_bytes: '1MiB' } },
+    section: { ffmpeg: 'off', fetch: { allow: [origin.host] }, inline: { max_bytes: '1MiB' } },
   });
   const { result } = await under.client.ingestResult({
     accountId: 'demo',
@@ -200,7 +200,7 @@ describe('an object that is served', () => {
     expect((await ask(`/bytes/${result!.object}?variant=thumbnail`, { headers })).status).toBe(410);
   });
 
-  test('says so where a thumbnail cannot be made', async () => {
+  test('says so where a thumbnail cannot be made: the parsers do not decode 4:2:2, and ffmpeg is off', async () => {
     const headers = { authorization: `Bearer ${under.serviceKey}` };
     const { result } = await under.client.ingestResult({
       accountId: 'demo',

@@ -20,6 +20,7 @@ import type { MediaObject } from '../domain/media-object.ts';
 import { sqlMediaStore } from '../store/sql-media-store.ts';
 import { collectGarbage } from './collect-garbage.ts';
 import { ingestResult } from './ingest-result.ts';
+import { drawThumbnails } from '../thumbnails/draw-thumbnails.ts';
 import { makeThumbnail } from '../thumbnails/make-thumbnail.ts';
 import { putBytes } from './put-bytes.ts';
 import { removeBytes } from './remove-bytes.ts';
@@ -85,7 +86,10 @@ function living({ folder, sql, clock }: Place, life: Life) {
     },
     probe: mortal(pool.probe),
     redraw: mortal(pool.redraw),
-    thumbnail: mortal(pool.thumbnail),
+    thumbnails: drawThumbnails(
+      { thumbnail: mortal(pool.thumbnail), pictureThumbnail: mortal(pool.pictureThumbnail) },
+      undefined,
+    ),
   };
 }
 type Living = ReturnType<typeof living>;

@@ -22,8 +22,8 @@ export function openPicture(
   });
 }
 
-/** The same for a picture that is decoded already. */
-export function openColours({ data, width, height }: RgbPicture, { pixelsMax, timeoutMs }: ProbeJob): Sharp {
+/** The same for pixels that are already decoded. */
+export function openPixels({ data, width, height }: RgbPicture, { pixelsMax, timeoutMs }: ProbeJob): Sharp {
   return sharp(data, { raw: { width, height, channels: 3 }, limitInputPixels: pixelsMax }).timeout({
     seconds: Math.ceil(timeoutMs / 1000),
   });

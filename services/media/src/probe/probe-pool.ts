@@ -8,10 +8,16 @@ import type { Draw, Probe, ProbeJob, ProbeOrder, ProbeOutcome, Work } from './pr
 /** Drawing takes longer than looking: every pixel is written too. */
 const DRAW_TIMES = 4;
 
+/** Jobs that continue the work of an earlier one. */
+const CONTINUED: ReadonlySet<Work> = new Set(['redraw', 'picture_thumbnail']);
+
 export interface ProbePool {
   readonly probe: Probe;
   readonly redraw: Draw;
+  /** Of a video whose codec the parsers decode. */
   readonly thumbnail: Draw;
+  /** Of a picture file. */
+  readonly pictureThumbnail: Draw;
   /** Starts the warm processes. */
   warm(): void;
   stop(): Promise<void>;
@@ -50,7 +56,7 @@ export function openProbePool(options: ProbePoolOptions): ProbePool {
   const crew = openCrew({ ...options, jobProcessorMs: DRAW_TIMES * timeoutMs });
 
   const run = async (job: ProbeJob, { accountId, signal }: ProbeOrder): Promise<ProbeOutcome> => {
-    const turn = await queue.enter({ account: accountId, isContinued: job.work === 'redraw', signal });
+    const turn = await queue.enter({ account: accountId, isContinued: CONTINUED.has(job.work), signal });
     let used = 0;
     try {
       const parser = await crew.take();
@@ -73,6 +79,7 @@ export function openProbePool(options: ProbePoolOptions): ProbePool {
     probe: (path, order) => run({ work: 'probe', path, into: '', pixelsMax, timeoutMs }, order),
     redraw: draw('redraw', DRAW_TIMES * timeoutMs),
     thumbnail: draw('thumbnail', timeoutMs),
+    pictureThumbnail: draw('picture_thumbnail', timeoutMs),
     warm: () => {
       crew.warm();
     },

@@ -19,8 +19,8 @@ export type Probe = (path: string, order: ProbeOrder) => Promise<ProbeOutcome>;
 /** Makes a picture of a file, under a path at which there is a file of ours already, and says what it has become. As safe as a probe. */
 export type Draw = (path: string, into: string, order: ProbeOrder) => Promise<ProbeOutcome>;
 
-/** To look; to draw a picture anew; to draw the first picture of a video. */
-export type Work = 'probe' | 'redraw' | 'thumbnail';
+/** To probe a file, to redraw a picture, to draw the thumbnail of a video, to draw that of a picture. */
+export type Work = 'probe' | 'redraw' | 'thumbnail' | 'picture_thumbnail';
 
 /** One job for a parser. */
 export interface ProbeJob {

@@ -1,24 +1,26 @@
 import type { Log } from '@reelgate/platform/log';
 import type { ReceivedFile, Incoming } from '../blobs/incoming.ts';
-import { canDraw } from '../domain/media-rules.ts';
+import type { VideoFacts } from '../domain/media-facts.ts';
 import type { MediaObject } from '../domain/media-object.ts';
-import type { Draw, ProbeOutcome } from '../probe/probe.ts';
+import type { ProbeOutcome } from '../probe/probe.ts';
 import type { ClaimDeps } from '../operations/claim-blob.ts';
 import { claimFile } from '../operations/claim-file.ts';
 import type { KeepFileDeps } from '../operations/keep-file.ts';
+import type { Thumbnails } from './draw-thumbnails.ts';
 
 export interface ThumbnailDeps extends KeepFileDeps, ClaimDeps {
   readonly log: Log;
   readonly incoming: Incoming;
-  readonly thumbnail: Draw;
+  readonly thumbnails: Thumbnails;
 }
 
-/** The thumbnail of a result, made when there is none; undefined: none can be made. It never rejects. */
+/** The thumbnail of a result, made if there is none yet; undefined: none can be made. It never rejects. */
 export async function makeThumbnail(deps: ThumbnailDeps, result: MediaObject): Promise<MediaObject | undefined> {
   const { taskId, blob } = result;
-  if (blob.facts === undefined || !canDraw(blob.facts)) return undefined;
+  const { facts } = blob;
+  if (facts?.family !== 'video' || !deps.thumbnails.canDraw(facts)) return undefined;
   try {
-    return (await deps.store.findThumbnail(taskId)) ?? (await drawThumbnail(deps, result));
+    return (await deps.store.findThumbnail(taskId)) ?? (await drawThumbnail(deps, result, facts));
   } catch (error) {
     deps.log.warn({ taskId, err: error }, 'a thumbnail was not made');
     return undefined;
@@ -28,11 +30,12 @@ export async function makeThumbnail(deps: ThumbnailDeps, result: MediaObject): P
 async function drawThumbnail(
   deps: ThumbnailDeps,
   { accountId, taskId, blob, expiresAt }: MediaObject,
+  facts: VideoFacts,
 ): Promise<MediaObject | undefined> {
   let outcome: ProbeOutcome | undefined;
   const draw = (path: string): Promise<ReceivedFile | undefined> =>
     deps.incoming.fill(async (into) => {
-      outcome = await deps.thumbnail(path, into, { accountId });
+      outcome = await deps.thumbnails.draw(path, into, { accountId, facts });
       return 'facts' in outcome;
     });
   const file = await deps.blobs.withFile(blob.key, draw);

@@ -3,10 +3,11 @@ import './close-world.ts';
 import type { ProbeJob, ProbeOutcome, Work } from '../probe.ts';
 
 // loaded before the first file, so that the load does not count as its time, and after the modules are closed
-const [{ probeFile }, { redrawImage }, { videoThumbnail }] = await Promise.all([
+const [{ probeFile }, { redrawImage }, { videoThumbnail }, { pictureThumbnail }] = await Promise.all([
   import('../probe-file.ts'),
   import('../redraw-image.ts'),
   import('../../thumbnails/child/video-thumbnail.ts'),
+  import('../../thumbnails/child/picture-thumbnail.ts'),
   import('../probe-image.ts'),
   import('../probe-container.ts'),
 ]);
@@ -15,6 +16,7 @@ const WORKS: Readonly<Record<Work, (job: ProbeJob) => Promise<ProbeOutcome>>> = 
   probe: probeFile,
   redraw: redrawImage,
   thumbnail: videoThumbnail,
+  picture_thumbnail: pictureThumbnail,
 };
 
 async function answer(job: ProbeJob): Promise<ProbeOutcome> {

@@ -29,6 +29,12 @@ export interface Confinement {
   readonly shell: string | undefined;
 }
 
+/** `findConfinement`, once for all who ask. */
+export function confinementOnce(log: Log): () => Promise<Confinement> {
+  let found: Promise<Confinement> | undefined;
+  return () => (found ??= findConfinement(log));
+}
+
 /** Tries what this machine allows, and says so where it allows less than is wanted. */
 export async function findConfinement(log: Log): Promise<Confinement> {
   if (process.platform !== 'linux') {

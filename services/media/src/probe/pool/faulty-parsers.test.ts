@@ -18,6 +18,7 @@ import { newIds } from '@reelgate/platform/ids';
 import { silentLog } from '@reelgate/platform/log';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { ANYBODY, startProbePool } from '../../../testing/probe-pool-under-test.ts';
+import { confinementOnce } from './confinement.ts';
 import { openProbePool } from '../probe-pool.ts';
 import { makeParserFolder, sweepParserFolders } from './parser-folder.ts';
 import { openParsers } from './parsers.ts';
@@ -71,9 +72,9 @@ test('a process that does not start is busy, not a bad file, and is not retried 
   const empty = path.join(folder, 'empty.ts');
   writeFileSync(empty, 'process.exit(1);');
   const parsers = openParsers({
-    log: silentLog,
     newId: newIds(systemClock),
     folder: path.join(folder, 'none'),
+    confinement: confinementOnce(silentLog),
     script: empty,
   });
   let starts = 0;

@@ -1,18 +1,12 @@
 import type { Confinement } from './confinement.ts';
+import { limitedCommand } from './limited-command.ts';
 
-const KIB = 1024;
 const MIB = 1024 ** 2;
 const YOUNG_MIB = 4;
-/** The unit in which the shell counts file sizes. */
-const BLOCK_BYTES = 512;
 /** The most bytes of a file that a parser writes: a redrawn picture, or a temporary file of the picture library. */
 const FILE_BYTES_MAX = 1024 * MIB;
-const OPEN_FILES_MAX = 128;
 /** The memory that Node maps at its start and does not use. */
 const RESERVED_BYTES = 1024 * MIB;
-/** The shell reports each limit that it cannot set. A limit that is already lower stays. */
-const LIMITED =
-  'ulimit -c 0; ulimit -t "$1"; ulimit -f "$2"; ulimit -n "$3"; ulimit -d "$4"; shift 4; unset PWD; exec "$@"';
 
 export interface ParserLimits {
   /** The JavaScript heap. */
@@ -56,15 +50,11 @@ export function parserCommand({
     `--max-semi-space-size=${String(YOUNG_MIB)}`,
     script,
   ] as const;
-  const command = [...confinement.prefix, ...node] as const;
-  if (confinement.shell === undefined) return command as unknown as readonly [string, ...string[]];
-  const limits = [
-    Math.ceil(processorMs / 1000),
-    FILE_BYTES_MAX / BLOCK_BYTES,
-    OPEN_FILES_MAX,
-    Math.ceil((memoryBytes + RESERVED_BYTES) / KIB),
-  ];
-  return [confinement.shell, '-c', LIMITED, 'sh', ...limits.map(String), ...command];
+  return limitedCommand(
+    confinement,
+    { processorMs, fileBytes: FILE_BYTES_MAX, dataBytes: memoryBytes + RESERVED_BYTES },
+    node,
+  );
 }
 
 /** The whole environment of the child. */

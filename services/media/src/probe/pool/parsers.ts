@@ -1,7 +1,5 @@
 import { fileURLToPath } from 'node:url';
 import type { NewId } from '@reelgate/platform/ids';
-import type { Log } from '@reelgate/platform/log';
-import { findConfinement } from './confinement.ts';
 import type { Confinement } from './confinement.ts';
 import { parserCommand } from './parser-command.ts';
 import type { ParserLimits } from './parser-command.ts';
@@ -18,30 +16,30 @@ export interface Parsers {
 }
 
 export interface ParsersOptions {
-  readonly log: Log;
   readonly newId: NewId;
   /**
    * The folder in which the processes find their files. It is on the disk of the files, so that they can be linked, and
    * belongs to one process.
    */
   readonly folder: string;
+  /** How the processes are confined; found once. */
+  readonly confinement: () => Promise<Confinement>;
   /** The script of the process; absent: the script of the parsers. */
   readonly script?: string;
 }
 
-export function openParsers({ log, newId, folder, script = SCRIPT }: ParsersOptions): Parsers {
+export function openParsers({ newId, folder, confinement, script = SCRIPT }: ParsersOptions): Parsers {
   sweepParserFolders(folder);
-  let found: Promise<Confinement> | undefined;
   let code: readonly string[] | undefined;
   return {
     start: async (limits) => {
-      const confinement = await (found ??= findConfinement(log));
       code ??= readableCode();
+      const confined = await confinement();
       const own = makeParserFolder(folder, newId('parser'));
       return startParser(
         parserCommand({
           ...limits,
-          confinement,
+          confinement: confined,
           script,
           readable: [...code, script, own.readable],
           writable: own.writable,

@@ -1,31 +1,36 @@
 import type { RgbPicture } from '@reelgate/picture-decoder';
 import { decodeKeyFrame } from '@reelgate/picture-decoder';
+import type { ProbeFault } from '../../domain/media-facts.ts';
 
 const RIFF_HEAD_BYTES = 12;
 const CHUNK_HEAD_BYTES = 8;
 
-/** A key picture that the picture library can take: a file that it reads, or colours. Nothing when it cannot be decoded. */
-export type Still = Uint8Array | RgbPicture | undefined;
+/** A key frame as the picture library takes it: a file that it reads, or pixels. */
+export type KeyFramePicture = { readonly file: Uint8Array } | { readonly pixels: RgbPicture };
 
-/** Makes one of a packet; `description` is the decoder configuration of its track. */
-export type StillOf = (packet: Uint8Array, description: Uint8Array | undefined) => Still;
+/** Makes a picture of a packet; `description` is the decoder configuration of its track. */
+export type OpenKeyFrame = (
+  packet: Uint8Array,
+  description: Uint8Array | undefined,
+) => KeyFramePicture | { readonly fault: ProbeFault };
 
-/** By the codec that wrote the packet. Every other codec is not decoded here. */
-export const STILLS: Readonly<Record<string, StillOf>> = { vp8: webpOf, avc: coloursOf };
+/** By codec. The other codecs are not decoded in this process; `isDecoded` has the same list. */
+export const KEY_FRAMES: Readonly<Record<string, OpenKeyFrame>> = { vp8: openVp8, avc: openH264 };
 
-function coloursOf(packet: Uint8Array, description: Uint8Array | undefined): Still {
+function openH264(packet: Uint8Array, description: Uint8Array | undefined): ReturnType<OpenKeyFrame> {
   const decoded = decodeKeyFrame(packet, description);
-  return 'picture' in decoded ? decoded.picture : undefined;
+  if ('picture' in decoded) return { pixels: decoded.picture };
+  return { fault: decoded.refusal === 'corrupt' ? 'broken' : 'not_decoded' };
 }
 
-/** A WebP picture is a key picture of VP8 with a head before it. */
-function webpOf(picture: Uint8Array): Still {
-  const padded = picture.byteLength + (picture.byteLength % 2);
+/** A WebP picture is a key frame of VP8 behind a header. */
+function openVp8(frame: Uint8Array): ReturnType<OpenKeyFrame> {
+  const padded = frame.byteLength + (frame.byteLength % 2);
   const file = Buffer.alloc(RIFF_HEAD_BYTES + CHUNK_HEAD_BYTES + padded);
   file.write('RIFF', 0, 'latin1');
   file.writeUInt32LE(file.byteLength - CHUNK_HEAD_BYTES, 4);
   file.write('WEBPVP8 ', CHUNK_HEAD_BYTES, 'latin1');
-  file.writeUInt32LE(picture.byteLength, RIFF_HEAD_BYTES + 4);
-  file.set(picture, RIFF_HEAD_BYTES + CHUNK_HEAD_BYTES);
-  return file;
+  file.writeUInt32LE(frame.byteLength, RIFF_HEAD_BYTES + 4);
+  file.set(frame, RIFF_HEAD_BYTES + CHUNK_HEAD_BYTES);
+  return { file };
 }

@@ -1,31 +1,25 @@
 import { EncodedPacketSink, Input, MP4, QTFF, WEBM } from 'mediabunny';
 import type { InputVideoTrack } from 'mediabunny';
 import { openBoundedSource } from '../../probe/bounded-source.ts';
-import { openColours, openPicture } from '../../probe/pictures.ts';
+import { openPicture, openPixels } from '../../probe/pictures.ts';
 import type { ProbeJob, ProbeOutcome } from '../../probe/probe.ts';
-import { STILLS } from './key-frames.ts';
+import { KEY_FRAMES } from './key-frames.ts';
+import { writeThumbnail } from './write-thumbnail.ts';
 
-const SIDE_MAX = 1280;
-const QUALITY = 82;
-
-/** The first picture of a video as a JPEG, for those codecs that are decoded. */
+/** Draws the first frame of a video as a JPEG, if its codec is decoded here. */
 export async function videoThumbnail(job: ProbeJob): Promise<ProbeOutcome> {
   const { source, close } = openBoundedSource(job.path);
   const input = new Input({ formats: [MP4, QTFF, WEBM], source });
   try {
     const track = await input.getPrimaryVideoTrack();
-    const stillOf = STILLS[(await track?.getCodec()) ?? ''];
-    if (track === null || stillOf === undefined) return { fault: 'not_decoded' };
+    const openKeyFrame = KEY_FRAMES[(await track?.getCodec()) ?? ''];
+    if (track === null || openKeyFrame === undefined) return { fault: 'not_decoded' };
     const first = await new EncodedPacketSink(track).getFirstPacket();
     if (first === null) return { fault: 'no_video' };
-    const still = stillOf(first.data, await descriptionOf(track));
-    if (still === undefined) return { fault: 'not_decoded' };
-    const picture = still instanceof Uint8Array ? openPicture(still, job) : openColours(still, job);
-    const { width, height } = await picture
-      .resize(SIDE_MAX, SIDE_MAX, { fit: 'inside', withoutEnlargement: true })
-      .jpeg({ quality: QUALITY })
-      .toFile(job.into);
-    return { facts: { family: 'image', mediaType: 'image/jpeg', width, height } };
+    const frame = openKeyFrame(first.data, await descriptionOf(track));
+    if ('fault' in frame) return frame;
+    const picture = 'file' in frame ? openPicture(frame.file, job) : openPixels(frame.pixels, job);
+    return await writeThumbnail(picture, job.into);
   } finally {
     input.dispose();
     close();
