@@ -133,8 +133,8 @@ const hygiene = [
   ),
   rule(
     'declared-packages-only',
-    'What a workspace imports stands in its own package.json.',
-    { path: '^(services|deploy)/', pathNot: tests },
+    'What a workspace imports stands in its own package.json; an example is no part of one.',
+    { path: '^(services|deploy)/', pathNot: [tests, '^deploy/examples/'] },
     { dependencyTypes: ['npm-no-pkg', 'npm-unknown', 'npm-dev', 'unknown'], dependencyTypesNot: ['type-only'] },
   ),
   rule('resolvable', 'An import that leads nowhere.', {}, { couldNotResolve: true }),
