@@ -1,5 +1,6 @@
 import { billingBench } from './billing/billing.ts';
 import { createBench, grpcCreateBench } from './create.ts';
+import { jsonBytesBench } from './json-bytes.ts';
 import { mediaBench } from './media/downloads.ts';
 import { inlineBodiesBench } from './media/inline-bodies.ts';
 import { callbackLagBench, pollLagBench } from './poll-lag.ts';
@@ -20,6 +21,7 @@ const BENCHES: Readonly<Record<string, () => Promise<readonly Line[]>>> = {
   'media-inline': inlineBodiesBench,
   billing: billingBench,
   relay: relayBench,
+  'json-bytes': jsonBytesBench,
 };
 
 const asked = process.argv.slice(2);

@@ -4,7 +4,7 @@ import type { Log } from '@reelgate/platform/log';
 import { maybeBegun, nothingBegun } from '@reelgate/platform/service-unavailable';
 import type { JobBytes, JobLease, Jobs } from '../clients/jobs-client.ts';
 import type { MediaPort } from '../clients/media-port.ts';
-import type { FrozenCall } from '../relay/requests/relay-call.ts';
+import type { RelayCall } from '../relay/requests/relay-call.ts';
 import type { Relay } from '../relay/relay.ts';
 import { areSmall } from './job-bytes.ts';
 import { HOLD_SLACK_MS } from './job-hold.ts';
@@ -25,7 +25,7 @@ export interface CreateJobDeps {
 }
 
 export interface CreateJob {
-  readonly call: FrozenCall;
+  readonly call: RelayCall;
   readonly idempotency: { readonly key: string; readonly fingerprint: string } | undefined;
 }
 
@@ -71,7 +71,7 @@ interface Created {
   readonly body: JobBytes;
 }
 
-async function complete(deps: CreateJobDeps, call: FrozenCall, { lease, waitMs, body }: Created): Promise<void> {
+async function complete(deps: CreateJobDeps, call: RelayCall, { lease, waitMs, body }: Created): Promise<void> {
   const { relay, jobs, clock, log } = deps;
   try {
     await relay.hold(call, { callId: lease.jobId, lapsesAt: clock.now() + waitMs + HOLD_SLACK_MS });
@@ -94,7 +94,7 @@ async function complete(deps: CreateJobDeps, call: FrozenCall, { lease, waitMs, 
 /** Removes the bytes after a fault: media may have stored them although the answer was lost. */
 async function storeBody(
   { media, log }: CreateJobDeps,
-  { body, principal: { accountId } }: FrozenCall,
+  { body, principal: { accountId } }: RelayCall,
   object: string,
 ): Promise<void> {
   try {

@@ -3,7 +3,7 @@ import type { Log } from '@reelgate/platform/log';
 import { Problem } from '@reelgate/platform/problem';
 import type { JobFailure, Jobs, LeasedJob } from '../clients/jobs-client.ts';
 import type { MediaPort } from '../clients/media-port.ts';
-import type { FrozenCall } from '../relay/requests/relay-call.ts';
+import type { RelayCall } from '../relay/requests/relay-call.ts';
 import type { Relay } from '../relay/relay.ts';
 import { collectingSink } from './collecting-sink.ts';
 import type { CollectedAnswer, CollectingSink } from './collecting-sink.ts';
@@ -32,7 +32,7 @@ export interface RunJobDeps {
   readonly media: Pick<MediaPort, 'putPrivate' | 'read'>;
   readonly relay: Relay;
   /** Looks into a kept request again; refuses one that is none. */
-  readonly restore: (job: LeasedJob, body: Buffer) => FrozenCall;
+  readonly restore: (job: LeasedJob, body: Buffer) => RelayCall;
   readonly clock: Clock;
   readonly log: Log;
   /** Of a request, and of an answer. */
@@ -104,7 +104,7 @@ function answered(answer: CollectedAnswer): Outcome {
   return { kind: 'answered', answer, failure: answer.status < SUCCESS_BELOW ? undefined : failureIn(answer) };
 }
 
-async function frozen({ media, restore, bytesMax }: RunJobDeps, job: LeasedJob): Promise<FrozenCall | undefined> {
+async function frozen({ media, restore, bytesMax }: RunJobDeps, job: LeasedJob): Promise<RelayCall | undefined> {
   const body = await readBytes(media, job.call.body, bytesMax);
   return body === undefined ? undefined : restore(job, body);
 }

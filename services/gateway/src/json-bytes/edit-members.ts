@@ -1,10 +1,10 @@
-import { endOfString, membersOf, skipSpace } from './json-members.ts';
+import { membersOf, skipSpace } from './json-members.ts';
 
 const [OPEN, CLOSE, COMMA] = [0x7b, 0x7d, 0x2c];
 
 /**
- * The JSON object with this value under this name; no other byte is changed. Where the name stands more than once, every one of them
- * takes the value, so that no two readers can disagree about it; where it does not, it is put in front.
+ * The JSON object with this value under this name; no other byte changes. If the name occurs more than once, each of them takes
+ * the value, so that two readers cannot read different values. If it does not occur, the member is put in front.
  */
 export function withMember(bytes: Buffer, name: string, valueJson: string): Buffer {
   const parts: Buffer[] = [];
@@ -24,17 +24,7 @@ export function withMember(bytes: Buffer, name: string, valueJson: string): Buff
   ]);
 }
 
-/** The same bytes with this string instead of the one that is the value of the member whose name ends here. */
-export function withString(bytes: Buffer, nameEnd: number, value: string): Buffer {
-  const start = skipSpace(bytes, skipSpace(bytes, nameEnd) + 1);
-  return Buffer.concat([
-    bytes.subarray(0, start),
-    Buffer.from(JSON.stringify(value)),
-    bytes.subarray(endOfString(bytes, start)),
-  ]);
-}
-
-/** The JSON object without any member of this name; no other byte is changed but for the commas between. */
+/** The JSON object without the members of this name; apart from commas, no other byte changes. */
 export function withoutMember(bytes: Buffer, name: string): Buffer {
   const kept: Buffer[] = [];
   let copied = 0;
@@ -46,7 +36,7 @@ export function withoutMember(bytes: Buffer, name: string): Buffer {
     }
     const after = skipSpace(bytes, member.valueEnd);
     const hasNext = bytes[after] === COMMA;
-    // a first one takes the comma behind it along, any other the one before
+    // the first member goes with the comma behind it, any other member with the comma before it
     const from = isFirst ? member.start : bytes.lastIndexOf(COMMA, member.start - 1);
     const to = isFirst && hasNext ? skipSpace(bytes, after + 1) : member.valueEnd;
     kept.push(bytes.subarray(copied, Math.max(from, copied)));

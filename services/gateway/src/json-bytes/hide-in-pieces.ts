@@ -1,12 +1,12 @@
 import type { ModelHider } from './hide-model.ts';
 
-/** More than any member that names a model takes: it is looked at again with what follows. */
+/** Longer than any member that names a model: these bytes are read again with the bytes that follow. */
 const OVERLAP_BYTES = 4096;
 
-/** Hides a model in bytes that come in pieces, and holds back the end of what came. */
+/** Hides a model in bytes that arrive in pieces; it holds back the last bytes of each piece. */
 export interface PieceHider {
   take(piece: Buffer): Buffer;
-  /** What is held back. */
+  /** The bytes that are held back. */
   rest(): Buffer;
 }
 

@@ -4,15 +4,15 @@ const [QUOTE, COLON] = [0x22, 0x3a];
 const NAMES = [Buffer.from('"model"'), Buffer.from('"modelVersion"')];
 const PREFIX = Buffer.from('models/');
 
-/** Puts a model's public id where an answer names the upstream's. */
+/** Puts a model's public id in place of the upstream's id. */
 export interface ModelHider {
-  /** Of whole JSON, of whole events, or of a piece: a value that is cut off at its end stays as it is. */
+  /** Takes whole JSON, whole events or a piece of either: a value that is cut off at the end of the piece stays. */
   hide(bytes: Buffer): Buffer;
 }
 
 /**
- * Changes the values of members called `model` or `modelVersion`, at any depth, that are the upstream's id or begin with it (upstreams
- * append dates). Within a text every quote is escaped, so no text can look like a member. All other bytes stay.
+ * Replaces the values of members called `model` or `modelVersion`, at any depth, that are the upstream's id or begin with it
+ * (upstreams append dates). Quotes in a string are escaped, so no string can look like a member. All other bytes stay.
  */
 export function modelHider(publicModel: string, upstreamModel: string): ModelHider {
   if (publicModel === upstreamModel) return { hide: (bytes) => bytes };
@@ -32,7 +32,7 @@ function withReplaced(bytes: Buffer, needle: Buffer, replacement: Buffer): Buffe
     const start = startOfValue(bytes, at);
     if (start === undefined || start < copied) continue;
     const end = endOfString(bytes, start);
-    // cut off here: it is looked at again with what follows
+    // the value is cut off: it is read again with the bytes that follow
     if (end === bytes.length) break;
     parts.push(bytes.subarray(copied, start), replacement);
     copied = end;
@@ -40,7 +40,7 @@ function withReplaced(bytes: Buffer, needle: Buffer, replacement: Buffer): Buffe
   return copied === 0 ? bytes : Buffer.concat([...parts, bytes.subarray(copied)]);
 }
 
-/** Where the string begins whose text begins here, if it is the value of a member that names a model. */
+/** The start of the string whose text begins here, if it is the value of a member that names a model. */
 function startOfValue(bytes: Buffer, textAt: number): number | undefined {
   const prefixed = textAt - PREFIX.length;
   const start = (prefixed > 0 && endsIn(bytes, textAt, PREFIX) ? prefixed : textAt) - 1;
@@ -51,7 +51,7 @@ function startOfValue(bytes: Buffer, textAt: number): number | undefined {
   return NAMES.some((name) => endsIn(bytes, nameEnd, name)) ? start : undefined;
 }
 
-/** Whether the bytes up to there end in this word; it is short, and a call into the runtime takes longer than to look. */
+/** Whether the bytes before `end` are this word. For a short word a loop is faster than a call of `equals`. */
 function endsIn(bytes: Buffer, end: number, word: Buffer): boolean {
   const start = end - word.length;
   if (start < 0) return false;

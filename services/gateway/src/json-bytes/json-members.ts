@@ -2,7 +2,7 @@ const [QUOTE, BACKSLASH, COMMA, COLON, OPEN, CLOSE, OPEN_LIST, CLOSE_LIST] = [
   0x22, 0x5c, 0x2c, 0x3a, 0x7b, 0x7d, 0x5b, 0x5d,
 ];
 
-/** Where a member of a JSON object stands in its bytes: from its name to the end of its value. */
+/** The position of a member in the bytes of a JSON object: from its name to the end of its value. */
 export interface Member {
   readonly name: string;
   readonly start: number;
@@ -10,7 +10,7 @@ export interface Member {
   readonly valueEnd: number;
 }
 
-/** The members of the outermost object, in their order. The bytes have been parsed before: they are JSON. */
+/** The members of the outermost object, in their order. It ends at the first member that is no JSON. */
 export function* membersOf(bytes: Buffer): Generator<Member> {
   let at = bytes.indexOf(OPEN) + 1;
   for (;;) {
@@ -18,23 +18,30 @@ export function* membersOf(bytes: Buffer): Generator<Member> {
     if (at < 0) return;
     const start = at;
     const nameEnd = endOfString(bytes, at);
-    const valueStart = skipSpace(bytes, bytes.indexOf(COLON, nameEnd) + 1);
+    const name = nameIn(bytes.toString('utf8', start, nameEnd));
+    const colon = skipSpace(bytes, nameEnd);
+    if (name === undefined || bytes[colon] !== COLON) return;
+    const valueStart = skipSpace(bytes, colon + 1);
     const valueEnd = endOfValue(bytes, valueStart);
-    yield { name: nameIn(bytes.toString('utf8', start, nameEnd)), start, valueStart, valueEnd };
+    yield { name, start, valueStart, valueEnd };
     at = skipSpace(bytes, valueEnd);
     if (bytes[at] !== COMMA) return;
   }
 }
 
-/** Few names have an escape in them. */
-function nameIn(quoted: string): string {
-  return quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1);
+function nameIn(quoted: string): string | undefined {
+  if (!quoted.includes('\\')) return quoted.slice(1, -1);
+  try {
+    return JSON.parse(quoted) as string;
+  } catch {
+    return undefined;
+  }
 }
 
-/** Most names and values are shorter, and to look at so few bytes here is quicker than to have them searched. */
+/** Most names and values are shorter than this; a loop over them is faster than a call of `indexOf`. */
 const SHORT_BYTES = 24;
 
-/** Just behind the string that begins here; the end of the bytes if it does not end. */
+/** The position behind the string that begins here; the end of the bytes if it does not end. */
 export function endOfString(bytes: Buffer, start: number): number {
   const near = Math.min(bytes.length, start + SHORT_BYTES);
   for (let at = start + 1; at < near; at += 1) {
@@ -62,14 +69,14 @@ export function isSpace(byte: number | undefined): boolean {
 
 function endOfValue(bytes: Buffer, start: number): number {
   if (bytes[start] === QUOTE) return endOfString(bytes, start);
-  if (bytes[start] === OPEN || bytes[start] === OPEN_LIST) return endOfObject(bytes, start);
+  if (bytes[start] === OPEN || bytes[start] === OPEN_LIST) return endOfContainer(bytes, start);
   let at = start;
   while (at < bytes.length && bytes[at] !== COMMA && bytes[at] !== CLOSE && !isSpace(bytes[at])) at += 1;
   return at;
 }
 
-/** Just behind the object or the list that begins here; the end of the bytes if it does not end. */
-export function endOfObject(bytes: Buffer, start: number): number {
+/** The position behind the object or list that begins here; the end of the bytes if it does not end. */
+export function endOfContainer(bytes: Buffer, start: number): number {
   let depth = 0;
   for (let at = start; at < bytes.length; at += 1) {
     const byte = bytes[at];

@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { listElements } from './list-elements.ts';
-import type { ListPlace } from './list-elements.ts';
+import type { ListPosition } from './list-elements.ts';
 
 function read(pieces: readonly string[]) {
-  const seen = { all: '', elements: [] as string[], long: 0, places: [] as ListPlace[] };
-  const elements = listElements();
+  const seen = { all: '', elements: [] as string[], long: 0, positions: [] as ListPosition[] };
+  const elements = listElements(1024 * 1024);
   for (const piece of pieces) {
     elements.take(Buffer.from(piece), {
       onBetween: (bytes) => void (seen.all += bytes.toString()),
@@ -18,7 +18,7 @@ function read(pieces: readonly string[]) {
         if (ends) seen.long += 1;
       },
     });
-    seen.places.push(elements.place());
+    seen.positions.push(elements.position());
   }
   return { ...seen, all: seen.all + elements.rest().toString() };
 }
@@ -64,8 +64,8 @@ test('an element that is too long to be held passes in pieces', () => {
   expect([all === list, elements, count]).toEqual([true, ['{"a":1}', '{"b":2}'], 1]);
 });
 
-test('tells where the next byte stands', () => {
-  expect(read([' ', '[', '{"a"', ':1}', ',', `{"b":"${'x'.repeat(1_100_000)}`, '"}', ']']).places).toEqual([
+test('the position is that of the next byte', () => {
+  expect(read([' ', '[', '{"a"', ':1}', ',', `{"b":"${'x'.repeat(1_100_000)}`, '"}', ']']).positions).toEqual([
     'before',
     'opened',
     'in_held_element',

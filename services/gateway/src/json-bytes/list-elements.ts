@@ -1,26 +1,24 @@
-import { FRAME_BYTES_MAX } from '../relay/answers/stream-frames.ts';
-
 const [QUOTE, BACKSLASH, OPEN, CLOSE, OPEN_LIST, CLOSE_LIST, COMMA] = [0x22, 0x5c, 0x7b, 0x7d, 0x5b, 0x5d, 0x2c];
 
-/** What a piece of a JSON list holds, in the order of its bytes. */
+/** Gets the parts of a JSON list in the order of their bytes. */
 export interface ListReader {
-  /** What stands around the elements: brackets, commas, space. */
+  /** Brackets, commas and space around the elements. */
   readonly onBetween: (bytes: Buffer) => void;
   readonly onElement: (element: Buffer) => void;
-  /** Of an element that is too long to be held. */
+  /** A piece of an element that is too long to be held. */
   readonly onPiece: (piece: Buffer, endsElement: boolean) => void;
 }
 
-/** A list of JSON objects that comes in pieces, element by element; no byte is lost or changed. */
+/** Splits a list of JSON objects that arrives in pieces into its elements; no byte is lost or changed. */
 export interface ListElements {
   take(chunk: Buffer, reader: ListReader): void;
-  /** What is held of an element that has not ended. */
+  /** The held bytes of an element that has not ended. */
   rest(): Buffer;
-  place(): ListPlace;
+  position(): ListPosition;
 }
 
-/** Where in a list the next byte stands. Of an element that is held nothing was handed out yet, of one that passes something was. */
-export type ListPlace = Between | 'in_held_element' | 'in_passing_element';
+/** The position of the next byte. Nothing of a held element was handed out yet; something of a passing element was. */
+export type ListPosition = Between | 'in_held_element' | 'in_passing_element';
 
 type Between = 'before' | 'opened' | 'behind_element' | 'behind_comma' | 'closed';
 const MARKS: Readonly<Record<number, Between>> = {
@@ -29,7 +27,8 @@ const MARKS: Readonly<Record<number, Between>> = {
   [CLOSE_LIST]: 'closed',
 };
 
-export function listElements(): ListElements {
+/** An element of more than `heldBytesMax` passes in pieces. */
+export function listElements(heldBytesMax: number): ListElements {
   const scan = objectEnds();
   let between: Between = 'before';
   let held: Buffer[] = [];
@@ -42,7 +41,7 @@ export function listElements(): ListElements {
     [held, heldBytes, within, between] = [[], 0, 'no', 'behind_element'];
   };
   const hold = (piece: Buffer, { onPiece }: ListReader): void => {
-    if (within !== 'passing' && heldBytes + piece.length <= FRAME_BYTES_MAX) {
+    if (within !== 'passing' && heldBytes + piece.length <= heldBytesMax) {
       held.push(piece);
       heldBytes += piece.length;
       within = 'held';
@@ -51,7 +50,7 @@ export function listElements(): ListElements {
     for (const earlier of [...held, piece]) onPiece(earlier, false);
     [held, heldBytes, within] = [[], 0, 'passing'];
   };
-  /** Up to where the next element begins. */
+  /** Reads up to the next element. */
   const skip = (chunk: Buffer, from: number, { onBetween }: ListReader): number => {
     const open = chunk.indexOf(OPEN, from);
     const end = open < 0 ? chunk.length : open;
@@ -76,11 +75,11 @@ export function listElements(): ListElements {
       [held, heldBytes] = [[], 0];
       return left;
     },
-    place: () => (within === 'no' ? between : `in_${within}_element`),
+    position: () => (within === 'no' ? between : `in_${within}_element`),
   };
 }
 
-/** Reads on until the object ends that was begun; gives where, or 0 when the chunk ends before. */
+/** Reads to the end of the current object; gives the position behind it, or 0 if the chunk ends first. */
 function objectEnds(): (chunk: Buffer, from: number) => number {
   let depth = 0;
   let inText = false;

@@ -6,7 +6,7 @@ import { embeddings, images, rerank, speech, transcription } from './protocols/p
 import type { Protocol } from './protocols/protocol.ts';
 
 /** Where a synchronous route names its model. */
-export type ModelPlace = 'body' | 'path' | 'query';
+export type ModelLocation = 'body' | 'path' | 'query';
 
 /** A registered route that is passed through to an upstream, without a task. */
 export interface RelayEndpoint {
@@ -14,7 +14,7 @@ export interface RelayEndpoint {
   readonly name: string;
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  readonly model: ModelPlace;
+  readonly model: ModelLocation;
   /** Whether its body can be a form. */
   readonly takesForms: boolean;
   readonly protocol: Protocol;

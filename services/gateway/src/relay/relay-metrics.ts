@@ -2,7 +2,7 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import type { Charge } from './charges/call-charges.ts';
 import type { AttemptEnd } from './attempts/forward-call.ts';
-import type { FrozenCall } from './requests/relay-call.ts';
+import type { RelayCall } from './requests/relay-call.ts';
 import type { RelayChannel, RelayChannels } from './channels/relay-channels.ts';
 import type { Tried } from './attempts/try-channels.ts';
 
@@ -18,7 +18,7 @@ export interface ObservedCall {
 
 /** The numbers of the relay. Channels' names are labels that only the operator's port shows. */
 export interface RelayMeter {
-  readonly begin: (call: FrozenCall) => ObservedCall;
+  readonly begin: (call: RelayCall) => ObservedCall;
   readonly attempt: (channel: RelayChannel, end: AttemptEnd) => void;
 }
 

@@ -7,7 +7,7 @@ import type { CallSink } from './answers/call-sink.ts';
 import { chargeFor } from './charges/compute-charge.ts';
 import { ANSWER_MS_MAX } from './attempts/forward-call.ts';
 import type { AttemptEnd } from './attempts/forward-call.ts';
-import type { FrozenCall } from './requests/relay-call.ts';
+import type { RelayCall } from './requests/relay-call.ts';
 import { logAttempt } from './attempts/log-attempt.ts';
 import type { Usage } from './protocols/protocol.ts';
 import type { RelayChannel, RelayChannels } from './channels/relay-channels.ts';
@@ -50,13 +50,13 @@ export interface Relay {
    * It refuses with a Problem as long as the sink has not begun; `upstream_failed` and `upstream_timeout` mean that it may have
    * been done all the same. Aborting `gone` cancels the upstream's work.
    */
-  call(call: FrozenCall, sink: CallSink, gone: AbortSignal, kept?: KeptCall): Promise<CallEnd>;
+  call(call: RelayCall, sink: CallSink, gone: AbortSignal, kept?: KeptCall): Promise<CallEnd>;
   /** Holds the money of a kept call before its time; refuses with a Problem. */
-  hold(call: FrozenCall, kept: Pick<KeptCall, 'callId' | 'lapsesAt'>): Promise<void>;
+  hold(call: RelayCall, kept: Pick<KeptCall, 'callId' | 'lapsesAt'>): Promise<void>;
   /** Gives the money of a kept call back that is not made any more. */
   release(callId: string): void;
   /** Refuses a call whose model the token does not see, or that no enabled channel has at this endpoint. */
-  assertServed(call: Pick<FrozenCall, 'endpoint' | 'model' | 'principal'>): void;
+  assertServed(call: Pick<RelayCall, 'endpoint' | 'model' | 'principal'>): void;
 }
 
 export interface RelayDeps {
@@ -84,7 +84,7 @@ export function openRelay(deps: RelayDeps): Relay {
 }
 
 interface Making {
-  readonly call: FrozenCall;
+  readonly call: RelayCall;
   readonly sink: CallSink;
   readonly gone: AbortSignal;
   readonly kept: KeptCall | undefined;
@@ -113,7 +113,7 @@ async function make(deps: RelayDeps, { call, sink, gone, kept }: Making): Promis
 }
 
 /** Nobody leaves a kept call: where it is cut off, that is our doing, and costs nobody anything. */
-function chargeOf(call: FrozenCall, tried: Tried | undefined, kept: KeptCall | undefined): Charge {
+function chargeOf(call: RelayCall, tried: Tried | undefined, kept: KeptCall | undefined): Charge {
   if (tried === undefined || 'refusal' in tried || (kept !== undefined && tried.end.kind === 'gone')) return RELEASED;
   return chargeFor(call, tried.end);
 }
@@ -138,7 +138,7 @@ function busyUpstream(): Problem {
 /** The channels that a call may go to, in their order. */
 function served(
   channels: RelayChannels,
-  { endpoint, model, principal }: Pick<FrozenCall, 'endpoint' | 'model' | 'principal'>,
+  { endpoint, model, principal }: Pick<RelayCall, 'endpoint' | 'model' | 'principal'>,
 ): readonly RelayChannel[] {
   const sees = principal.models.includes(EVERY_MODEL) || principal.models.includes(model);
   const serving = sees ? channels.serving(endpoint.name, model) : [];
@@ -154,7 +154,7 @@ function served(
 /** Holds the money of a call under the contract of its model at this endpoint, or else of its model; gives its id. */
 async function placed(
   { charges, priceKeys, newId, clock }: RelayDeps,
-  { endpoint, content, model, principal }: FrozenCall,
+  { endpoint, content, model, principal }: RelayCall,
   channels: readonly RelayChannel[],
   kept?: Pick<KeptCall, 'callId' | 'lapsesAt'>,
 ): Promise<string> {
@@ -174,14 +174,14 @@ async function placed(
   return callId;
 }
 
-function finish(call: FrozenCall, sink: CallSink, tried: Tried): CallEnd {
+function finish(call: RelayCall, sink: CallSink, tried: Tried): CallEnd {
   if ('refusal' in tried) throw tried.refusal;
   return FINISH[tried.end.kind](tried.end as never, { call, sink, channel: tried.channel });
 }
 
 type EndOf<K extends AttemptEnd['kind']> = Extract<AttemptEnd, { readonly kind: K }>;
 interface Finishing {
-  readonly call: FrozenCall;
+  readonly call: RelayCall;
   readonly sink: CallSink;
   readonly channel: RelayChannel;
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Hash } from 'node:crypto';
 import type { ClientBody } from '../../dialects/dialect.ts';
-import type { FrozenCall } from '../../relay/requests/relay-call.ts';
+import type { RelayCall } from '../../relay/requests/relay-call.ts';
 
 export interface Fingerprinted {
   readonly method: string;
@@ -36,7 +36,7 @@ export function fingerprintOf({ method, path, body }: Fingerprinted): string {
 /** The fingerprint of a call to a synchronous route, at a path with a prefix such as `/async`. */
 export function fingerprintOfCall(
   prefix: string,
-  { endpoint, path, search, body, parts = [], content: { json } }: FrozenCall,
+  { endpoint, path, search, body, parts = [], content: { json } }: RelayCall,
 ): string {
   const fields = parts
     .filter(({ isFile }) => !isFile)

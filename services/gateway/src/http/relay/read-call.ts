@@ -2,7 +2,7 @@ import { Problem } from '@reelgate/platform/problem';
 import type { RelayEndpoint } from '../../relay/endpoints.ts';
 import { boundaryOf, fieldsOf, formPartsOf } from '../../relay/requests/form-parts.ts';
 import type { FormPart } from '../../relay/requests/form-parts.ts';
-import type { FrozenCall } from '../../relay/requests/relay-call.ts';
+import type { RelayCall } from '../../relay/requests/relay-call.ts';
 import { forwardedHeaders } from '../../relay/requests/request-headers.ts';
 import type { JsonObject } from '../../relay/protocols/protocol.ts';
 import type { Exchange } from '../exchange.ts';
@@ -29,7 +29,7 @@ export async function readCall(
   parts: Pick<GatewayParts, 'limits' | 'budget'>,
   exchange: Exchange,
   place: MatchedEndpoint,
-): Promise<FrozenCall> {
+): Promise<RelayCall> {
   const { req } = exchange;
   // refuses by the headers before it reads the body
   bodyTypeOf(req.headers, place.endpoint.takesForms);
@@ -49,7 +49,7 @@ export async function readCall(
 
 /** A call to a synchronous route with its bytes, not parsed yet. */
 export type RawCall = MatchedEndpoint &
-  Pick<FrozenCall, 'search' | 'headers' | 'body' | 'requestId' | 'principal'> & {
+  Pick<RelayCall, 'search' | 'headers' | 'body' | 'requestId' | 'principal'> & {
     readonly contentType: string | undefined;
   };
 
@@ -64,7 +64,7 @@ export function parseCall({
   headers,
   requestId,
   principal,
-}: RawCall): FrozenCall {
+}: RawCall): RelayCall {
   const type = bodyTypeOf({ 'content-type': contentType }, endpoint.takesForms);
   const form = type === 'form' ? readForm(body, contentType ?? '') : undefined;
   const json = form === undefined ? readObject(body) : undefined;

@@ -1,7 +1,7 @@
 import { Problem } from '@reelgate/platform/problem';
 import type { LeasedJob } from '../../clients/jobs-client.ts';
 import { relayEndpoints } from '../../relay/endpoints.ts';
-import type { FrozenCall } from '../../relay/requests/relay-call.ts';
+import type { RelayCall } from '../../relay/requests/relay-call.ts';
 import { parseCall } from './read-call.ts';
 import { matchPath } from '../routes/route.ts';
 
@@ -9,7 +9,7 @@ import { matchPath } from '../routes/route.ts';
 export function restoreCall(
   { call: { method, path, search, headers, model }, accountId, tokenId, visibleModels, requestId }: LeasedJob,
   body: Buffer,
-): FrozenCall {
+): RelayCall {
   const endpoint = relayEndpoints.find((one) => one.method === method && matchPath(one.path, path) !== undefined);
   if (endpoint === undefined)
     throw new Problem({

@@ -1,5 +1,5 @@
 import type { AnswerHeaders, CallSink } from './call-sink.ts';
-import type { FrozenCall } from '../requests/relay-call.ts';
+import type { RelayCall } from '../requests/relay-call.ts';
 import type { ModelHider } from '../../json-bytes/hide-model.ts';
 import type { Identities } from './scrub-error.ts';
 import type { StreamFault, Usage } from '../protocols/protocol.ts';
@@ -25,7 +25,7 @@ export interface AnswerBody {
 }
 
 export interface AnswerContext {
-  readonly call: FrozenCall;
+  readonly call: RelayCall;
   readonly sink: CallSink;
   readonly status: number;
   /** Those that come back to the client. */

@@ -14,17 +14,28 @@ export function eventIn(frame: Buffer): JsonObject | undefined {
   return objectIn(dataOf(frame, dataIn(frame)));
 }
 
+/** A frame with its data edited; a frame whose data takes several lines is left as it is. */
+export function editData(frame: Buffer, edit: (json: Buffer) => Buffer): Buffer {
+  const [span, second] = dataIn(frame);
+  if (span === undefined || second !== undefined) return frame;
+  return Buffer.concat([
+    frame.subarray(0, span.start),
+    edit(frame.subarray(span.start, span.end)),
+    frame.subarray(span.end),
+  ]);
+}
+
 /** A frame in which the upstream tells of a fault, without the upstream's identities; any other frame as it is. */
 export function withoutIdentities(frame: Buffer, identities: Identities): Buffer {
   if (frame[0] === COLON && !frame.includes(DATA)) return plainly(frame, identities);
   if (!frame.includes(ERROR))
     return ERROR_EVENT.test(frame.toString('latin1', 0, EVENT_BYTES)) ? plainly(frame, identities) : frame;
-  const places = dataIn(frame);
-  const data = dataOf(frame, places);
+  const spans = dataIn(frame);
+  const data = dataOf(frame, spans);
   const scrubbed = tellsOfFault(data) ? scrubError(data, identities) : undefined;
-  const [first] = places;
+  const [first] = spans;
   if (scrubbed === undefined || first === undefined) return frame;
-  const last = places.at(-1) ?? first;
+  const last = spans.at(-1) ?? first;
   return Buffer.concat([frame.subarray(0, first.start), scrubbed, frame.subarray(last.end)]);
 }
 
@@ -47,28 +58,28 @@ export function tellsOfFault(json: Buffer): boolean {
 /** What stands before a line: a break, or at the beginning of a stream the last byte of a byte order mark. */
 const LINE_STARTS: ReadonlySet<number | undefined> = new Set([LF, CR, MARK_END]);
 
-interface Place {
+interface Span {
   readonly start: number;
   readonly end: number;
 }
 
 /** Where the data of a frame stands: behind each `data:` that begins a line; all of a frame that is a bare object. */
-function dataIn(frame: Buffer): readonly Place[] {
+function dataIn(frame: Buffer): readonly Span[] {
   if (frame[0] === OPEN) return [{ start: 0, end: frame.toString('latin1').trimEnd().length }];
-  const places: Place[] = [];
+  const spans: Span[] = [];
   for (let at = frame.indexOf(DATA); at >= 0; at = frame.indexOf(DATA, at + 1)) {
     if (at > 0 && !LINE_STARTS.has(frame[at - 1])) continue;
     const start = at + DATA.length;
     const ends = [frame.indexOf(LF, start), frame.indexOf(CR, start)].filter((end) => end >= 0);
-    places.push({ start, end: ends.length === 0 ? frame.length : Math.min(...ends) });
+    spans.push({ start, end: ends.length === 0 ? frame.length : Math.min(...ends) });
   }
-  return places;
+  return spans;
 }
 
-function dataOf(frame: Buffer, places: readonly Place[]): Buffer {
-  const [first] = places;
-  if (places.length === 1 && first !== undefined) return frame.subarray(first.start, first.end);
-  return Buffer.from(places.map(({ start, end }) => frame.toString('utf8', start, end)).join('\n'));
+function dataOf(frame: Buffer, spans: readonly Span[]): Buffer {
+  const [first] = spans;
+  if (spans.length === 1 && first !== undefined) return frame.subarray(first.start, first.end);
+  return Buffer.from(spans.map(({ start, end }) => frame.toString('utf8', start, end)).join('\n'));
 }
 
 function objectIn(json: Buffer): JsonObject | undefined {

@@ -1,7 +1,8 @@
 import type { AnswerBody, AnswerContext } from './answer-body.ts';
 import { heldAnswer } from './held-answer.ts';
 import { listElements } from '../../json-bytes/list-elements.ts';
-import type { ListPlace } from '../../json-bytes/list-elements.ts';
+import type { ListPosition } from '../../json-bytes/list-elements.ts';
+import { FRAME_BYTES_MAX } from './stream-frames.ts';
 import { passingEvents } from './passing-events.ts';
 
 const OPEN_LIST = 0x5b;
@@ -35,7 +36,7 @@ function isListBegun(chunk: Buffer): boolean {
 /** Each element leaves as soon as it is whole. */
 function elementsAnswer(context: AnswerContext): AnswerBody {
   const { call, sink } = context;
-  const elements = listElements();
+  const elements = listElements(FRAME_BYTES_MAX);
   const events = passingEvents(context);
   const reader = { onBetween: events.pass, onElement: events.onEvent, onPiece: events.onPiece };
   const write = (bytes: Buffer | undefined): void => {
@@ -53,19 +54,19 @@ function elementsAnswer(context: AnswerContext): AnswerBody {
       sink.end(events.rest(), trailers);
     },
     broken: (fault) => {
-      const words = LAST_WORDS[elements.place()];
+      const words = LAST_WORDS[elements.position()];
       const element = call.endpoint.protocol.stream.faultElement?.(fault);
       if (words === undefined || element === undefined) sink.broken();
       else sink.end(Buffer.from(words(element)), {});
     },
     beat: () => {
-      if (BETWEEN.has(elements.place())) write(HEARTBEAT);
+      if (BETWEEN.has(elements.position())) write(HEARTBEAT);
     },
     progress: events.progress,
   };
 }
 
-const BETWEEN: ReadonlySet<ListPlace> = new Set<ListPlace>([
+const BETWEEN: ReadonlySet<ListPosition> = new Set<ListPosition>([
   'opened',
   'behind_element',
   'behind_comma',
@@ -74,7 +75,7 @@ const BETWEEN: ReadonlySet<ListPlace> = new Set<ListPlace>([
 const lastElement = (element: string): string => `${element}]`;
 
 /** How a list ends with one more element; undefined: within an element that was begun it cannot. What is only held of one is not shown. */
-const LAST_WORDS: Readonly<Record<ListPlace, ((element: string) => string) | undefined>> = {
+const LAST_WORDS: Readonly<Record<ListPosition, ((element: string) => string) | undefined>> = {
   before: (element) => `[${element}]`,
   opened: lastElement,
   behind_comma: lastElement,

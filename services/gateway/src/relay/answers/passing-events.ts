@@ -1,12 +1,10 @@
+import { textBytesUnder } from '../../json-bytes/count-text.ts';
 import { withoutMember } from '../../json-bytes/edit-members.ts';
-import { endOfString, skipSpace } from '../../json-bytes/json-members.ts';
 import type { Usage } from '../protocols/protocol.ts';
 import { asksUsage } from '../requests/upstream-request.ts';
 import type { AnswerContext, Progress } from './answer-body.ts';
-import { eventIn, withoutIdentities } from './event-data.ts';
+import { editData, eventIn, withoutIdentities } from './event-data.ts';
 import { longEvent, saysUsage } from './long-event.ts';
-
-const [QUOTE, COLON] = [0x22, 0x3a];
 
 /** The events of a stream on their way: read for usage, and shown without what only the gateway asked for and what tells of the upstream. */
 export interface PassingEvents {
@@ -42,7 +40,7 @@ export function passingEvents({ call, hider, hides, identities }: AnswerContext)
       const event = saysUsage(raw, rules) ? eventIn(raw) : undefined;
       if (event !== undefined) usage = rules.usageAfter(event, usage);
       if (event !== undefined && asked && rules.isOnlyUsage?.(event) === true) return;
-      const shown = event !== undefined && asked ? withoutMember(raw, 'usage') : raw;
+      const shown = event !== undefined && asked ? editData(raw, (data) => withoutMember(data, 'usage')) : raw;
       const told = withoutIdentities(shown, identities);
       out.push(hides ? hider.hide(told) : told);
     },
@@ -58,15 +56,4 @@ export function passingEvents({ call, hider, hides, identities }: AnswerContext)
     },
     progress: () => ({ begun: true, usage, textBytes }),
   };
-}
-
-/** Bytes of the texts that stand under this name. */
-function textBytesUnder(event: Buffer, name: Buffer): number {
-  let bytes = 0;
-  for (let at = event.indexOf(name); at >= 0; at = event.indexOf(name, at + name.length)) {
-    const colon = skipSpace(event, at + name.length);
-    const start = skipSpace(event, colon + 1);
-    if (event[colon] === COLON && event[start] === QUOTE) bytes += endOfString(event, start) - start - 2;
-  }
-  return bytes;
 }

@@ -2,7 +2,7 @@ import { Problem } from '@reelgate/platform/problem';
 import type { ProblemKind } from '@reelgate/platform/problem';
 import type { CallSink } from './call-sink.ts';
 import type { ErrorAnswer } from '../attempts/forward-call.ts';
-import type { FrozenCall } from '../requests/relay-call.ts';
+import type { RelayCall } from '../requests/relay-call.ts';
 import type { RelayChannel } from '../channels/relay-channels.ts';
 import { scrubError } from './scrub-error.ts';
 
@@ -20,7 +20,7 @@ const KINDS: Readonly<Record<number, readonly [ProblemKind, string]>> = {
 /** Shows a client an upstream's error, without a word of who the upstream is; one that cannot be read is refused in our own words. */
 export function showError(
   sink: CallSink,
-  call: FrozenCall,
+  call: RelayCall,
   channel: RelayChannel,
   { status, headers, body }: ErrorAnswer,
 ): void {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { FrozenCall } from '../requests/relay-call.ts';
+import type { RelayCall } from '../requests/relay-call.ts';
 import { openaiChat } from '../protocols/openai-chat.ts';
 import { usageInBytes } from './usage-in-bytes.ts';
 
-const call = { endpoint: { protocol: openaiChat }, content: {} } as unknown as FrozenCall;
+const call = { endpoint: { protocol: openaiChat }, content: {} } as unknown as RelayCall;
 const read = (text: string) => usageInBytes(Buffer.from(text), call);
 const USAGE = '{"prompt_tokens":3,"completion_tokens":4}';
 const KNOWN = { inputTokens: 3, outputTokens: 4 };

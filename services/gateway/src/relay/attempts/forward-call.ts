@@ -8,7 +8,7 @@ import { listAnswer } from '../answers/list-answer.ts';
 import { passedAnswer } from '../answers/passed-answer.ts';
 import { unpacking } from '../answers/unpacking.ts';
 import type { CallSink } from '../answers/call-sink.ts';
-import type { FrozenCall } from '../requests/relay-call.ts';
+import type { RelayCall } from '../requests/relay-call.ts';
 import type { RelayChannel } from '../channels/relay-channels.ts';
 import { upstreamRequest } from '../requests/upstream-request.ts';
 import type { CallWatch, WatchedCall } from './watch-calls.ts';
@@ -44,7 +44,7 @@ export type AttemptEnd =
   | { readonly kind: 'gone'; readonly wasSent: boolean; readonly progress: Progress | undefined };
 
 export interface ForwardOptions {
-  readonly call: FrozenCall;
+  readonly call: RelayCall;
   readonly channel: RelayChannel;
   readonly sink: CallSink;
   /** Aborted when nobody waits for the answer any more. */

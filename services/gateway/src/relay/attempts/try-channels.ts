@@ -6,12 +6,12 @@ import type { CallSink } from '../answers/call-sink.ts';
 import { blamesChannel, isForClients, saysNothing } from '../channels/channel-faults.ts';
 import { forwardCall } from './forward-call.ts';
 import type { AttemptEnd } from './forward-call.ts';
-import type { FrozenCall } from '../requests/relay-call.ts';
+import type { RelayCall } from '../requests/relay-call.ts';
 import type { RelayChannel } from '../channels/relay-channels.ts';
 import type { CallWatch } from './watch-calls.ts';
 
 export interface TryOptions {
-  readonly call: FrozenCall;
+  readonly call: RelayCall;
   readonly channels: readonly RelayChannel[];
   readonly sink: CallSink;
   readonly gone: AbortSignal;

@@ -1,6 +1,6 @@
 import type { Charge } from './call-charges.ts';
 import type { AttemptEnd } from '../attempts/forward-call.ts';
-import type { FrozenCall } from '../requests/relay-call.ts';
+import type { RelayCall } from '../requests/relay-call.ts';
 import type { Progress } from '../answers/answer-body.ts';
 
 /** What a token is taken to be long, where nobody counts them. */
@@ -10,18 +10,18 @@ const RELEASED: Charge = { basis: 'released' };
 const HOLD: Charge = { basis: 'hold' };
 
 /** What a call is charged by, by how it ended: whoever got no answer pays nothing, and whoever left pays for what there was. */
-export function chargeFor(call: FrozenCall, end: AttemptEnd): Charge {
+export function chargeFor(call: RelayCall, end: AttemptEnd): Charge {
   if (end.kind === 'answered')
     return end.how === 'whole' ? chargeForWhole(call, end.progress) : chargeForPart(call, end.progress);
   return end.kind === 'gone' && end.wasSent ? chargeForPart(call, end.progress) : RELEASED;
 }
 
-function chargeForWhole({ endpoint: { protocol }, content }: FrozenCall, { usage }: Progress): Charge {
+function chargeForWhole({ endpoint: { protocol }, content }: RelayCall, { usage }: Progress): Charge {
   const known = usage ?? protocol.usageOfWhole?.(content);
   return known === undefined ? HOLD : { basis: 'usage', usage: known };
 }
 
-function chargeForPart({ endpoint: { protocol }, content }: FrozenCall, progress: Progress | undefined): Charge {
+function chargeForPart({ endpoint: { protocol }, content }: RelayCall, progress: Progress | undefined): Charge {
   const bound = protocol.priceFacts(content);
   if (bound.inputTokens === undefined) {
     const whole = protocol.usageOfWhole?.(content);

@@ -1,4 +1,6 @@
-export type JsonObject = Readonly<Record<string, unknown>>;
+import type { JsonObject } from '../../json-bytes/find-objects.ts';
+
+export type { JsonObject } from '../../json-bytes/find-objects.ts';
 
 /** What a body says, as far as anybody here reads it. */
 export interface CallContent {

@@ -4,7 +4,7 @@ import type { FormPart } from './form-parts.ts';
 import type { CallContent } from '../protocols/protocol.ts';
 
 /** A call of a synchronous route as it came. Nothing changes it: every attempt is made from it and a channel. */
-export interface FrozenCall {
+export interface RelayCall {
   readonly endpoint: RelayEndpoint;
   /** As the client wrote it. */
   readonly path: string;

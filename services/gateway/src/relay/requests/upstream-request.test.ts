@@ -5,7 +5,7 @@ import { relayChannelSettings } from '../channels/channel-config.ts';
 import { rememberedIdentities } from '../channels/model-identities.ts';
 import { relayEndpoints } from '../endpoints.ts';
 import { fieldsOf, formPartsOf } from './form-parts.ts';
-import type { FrozenCall } from './relay-call.ts';
+import type { RelayCall } from './relay-call.ts';
 import type { JsonObject } from '../protocols/protocol.ts';
 import type { RelayChannel } from '../channels/relay-channels.ts';
 import { upstreamRequest } from './upstream-request.ts';
@@ -23,7 +23,7 @@ const form = (...models: readonly string[]): Buffer =>
     `${models.map((model) => `--b\r\nContent-Disposition: form-data; name="model"\r\n\r\n${model}\r\n`).join('')}--b--\r\n`,
   );
 
-function formCall(body: Buffer): FrozenCall {
+function formCall(body: Buffer): RelayCall {
   const endpoint = relayEndpoints.find(({ name }) => name === 'audio.transcriptions')!;
   const parts = formPartsOf(body, 'b')!;
   return {

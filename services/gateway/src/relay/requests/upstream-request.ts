@@ -1,5 +1,6 @@
-import type { FrozenCall } from './relay-call.ts';
-import { withMember, withString } from '../../json-bytes/edit-members.ts';
+import type { RelayCall } from './relay-call.ts';
+import { withMember } from '../../json-bytes/edit-members.ts';
+import { withModel } from '../../json-bytes/name-model.ts';
 import { withField } from './form-parts.ts';
 import type { FormPart } from './form-parts.ts';
 import type { RelayChannel } from '../channels/relay-channels.ts';
@@ -10,12 +11,8 @@ export interface UpstreamRequest {
   readonly body: Buffer;
 }
 
-const MODEL = Buffer.from('"model"');
-/** How a name can be written otherwise: with its letters as escapes. */
-const ESCAPED_LETTER = Buffer.from('\\u006');
-
 /** What one channel is sent: made anew from the frozen call, with nothing of an attempt before. */
-export function upstreamRequest(call: FrozenCall, channel: RelayChannel): UpstreamRequest {
+export function upstreamRequest(call: RelayCall, channel: RelayChannel): UpstreamRequest {
   const { name, value } = channel.credential;
   const { upstreamModel } = channel.identitiesOf(call.model);
   return {
@@ -25,13 +22,13 @@ export function upstreamRequest(call: FrozenCall, channel: RelayChannel): Upstre
   };
 }
 
-function pathFor({ endpoint, path, model }: FrozenCall, upstreamModel: string): string {
+function pathFor({ endpoint, path, model }: RelayCall, upstreamModel: string): string {
   if (endpoint.model !== 'path' || model === upstreamModel) return path;
   const verb = path.slice(path.lastIndexOf(':'));
   return `${endpoint.path.slice(0, endpoint.path.indexOf('{'))}${encodeURIComponent(upstreamModel)}${verb}`;
 }
 
-function bodyFor(call: FrozenCall, upstreamModel: string): Buffer {
+function bodyFor(call: RelayCall, upstreamModel: string): Buffer {
   const { endpoint, content, parts, body, model } = call;
   if (parts !== undefined)
     return model === upstreamModel && !isNamedTwice(parts)
@@ -47,7 +44,7 @@ function bodyFor(call: FrozenCall, upstreamModel: string): Buffer {
 export function asksUsage({
   endpoint: { protocol },
   content,
-}: FrozenCall): { readonly name: string; readonly valueJson: string } | undefined {
+}: RelayCall): { readonly name: string; readonly valueJson: string } | undefined {
   if (protocol.stream.askUsage === undefined || content.json === undefined || !protocol.isStream(content))
     return undefined;
   return protocol.stream.askUsage(content.json);
@@ -56,13 +53,4 @@ export function asksUsage({
 /** Whether another reader of the form could take another model. */
 function isNamedTwice(parts: readonly FormPart[]): boolean {
   return parts.filter(({ name }) => name === 'model').length > 1;
-}
-
-/** Names the upstream's model in a JSON body that has a member called so, everywhere where another reader could look for it. */
-function withModel(body: Buffer, model: string, upstreamModel: string): Buffer {
-  const at = body.indexOf(MODEL);
-  // within a text its quotes would be escaped: what is there once is the member
-  const isOnce = at >= 0 && body.indexOf(MODEL, at + MODEL.length) < 0 && !body.includes(ESCAPED_LETTER);
-  if (!isOnce) return withMember(body, 'model', JSON.stringify(upstreamModel));
-  return model === upstreamModel ? body : withString(body, at + MODEL.length, upstreamModel);
 }

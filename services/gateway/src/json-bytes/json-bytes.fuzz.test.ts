@@ -1,0 +1,294 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { textBytesUnder } from './count-text.ts';
+import { withMember, withoutMember } from './edit-members.ts';
+import { lastObjectCalled, objectAtEnd } from './find-objects.ts';
+import type { JsonObject } from './find-objects.ts';
+import { hideInPieces } from './hide-in-pieces.ts';
+import { modelHider } from './hide-model.ts';
+import { membersOf } from './json-members.ts';
+import { listElements } from './list-elements.ts';
+import { withModel } from './name-model.ts';
+import { modelRenamer } from './rename-model.ts';
+
+/*
+ * JSON.parse is the reference: what is read or edited as bytes is what parsing, editing and writing would give, or the bytes
+ * are left as they are. Two kinds of texts are tried: written ones, with odd spacing, escapes, nesting and repeated names, and
+ * texts in which bytes were changed, of which those count that are still JSON.
+ */
+
+const [FROM, TO] = ['gpt-x', 'mine'];
+/** Names and strings that look like structure, and those that the product reads. */
+const NAMES = ['model', 'modelVersion', 'usage', 'Model', 'mod', '"model"', 'a\\', '__proto__', 'text', ''];
+const STRINGS = [
+  FROM,
+  `${FROM}-2026`,
+  `models/${FROM}`,
+  'model',
+  'usage',
+  '"model":"gpt-x"',
+  '\\"',
+  '}',
+  ']',
+  'ü🚤',
+  '\\',
+];
+const names = fc.oneof(fc.constantFrom(...NAMES), fc.string({ maxLength: 4 }));
+const strings = fc.oneof(fc.constantFrom(...STRINGS), fc.string({ unit: 'binary', maxLength: 30 }));
+/** A string as some writers write it: with any character as an escape. */
+const written = (texts: fc.Arbitrary<string>): fc.Arbitrary<string> =>
+  fc.tuple(texts, fc.nat(12)).map(([text, at]) => {
+    const plain = JSON.stringify(text);
+    const escaped = text.charCodeAt(at);
+    return at < 3 && at < text.length
+      ? `${JSON.stringify(text.slice(0, at)).slice(0, -1)}\\u${escaped.toString(16).padStart(4, '0')}${JSON.stringify(text.slice(at + 1)).slice(1)}`
+      : plain;
+  });
+const space = fc.constantFrom('', '', '', ' ', '\n', '\t\r\n ');
+const { object } = fc.letrec<Record<'value' | 'object' | 'list', string>>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4, depthSize: 'small' },
+    fc.oneof(written(strings), fc.constantFrom('1', '-1.50e3', 'true', 'null', '0.1')),
+    tie('object'),
+    tie('list'),
+  ),
+  object: fc
+    .array(fc.tuple(space, written(names), space, tie('value'), space), { maxLength: 5 })
+    .map((members) => `{${members.map(([a, name, b, value, c]) => `${a}${name}${b}:${c}${value}${a}`).join(',')}}`),
+  list: fc
+    .array(fc.tuple(space, tie('value')), { maxLength: 4 })
+    .map((all) => `[${all.map((one) => one.join('')).join(',')}]`),
+}));
+/** An object with usage at its end, as most answers have it. */
+const endingInUsage = fc
+  .tuple(object, object, fc.constantFrom('', ',"tier":null', ', "a":1 ,"b":"x"'))
+  .map(([text, usage, more]) => `${text.slice(0, -1)}${text === '{}' ? '' : ','}"usage":${usage}${more}}`);
+/** A text in which some characters were changed, taken out or doubled. */
+const mutated = fc
+  .tuple(
+    fc.oneof(object, endingInUsage),
+    fc.array(fc.tuple(fc.nat(), fc.constantFrom('"', '\\', '{', '}', ',', ':', '[', ' ', 'x', '')), { maxLength: 3 }),
+  )
+  .map(([text, changes]) =>
+    changes.reduce((left, [at, by]) => {
+      const position = at % (left.length + 1);
+      return left.slice(0, position) + by + left.slice(position + (at % 2));
+    }, text),
+  )
+  // half of a character is none in bytes
+  .map((text) => Buffer.from(text).toString());
+const texts = fc.oneof(object, endingInUsage, mutated);
+const SEED = 20_261_122;
+
+/** The object that a text is; undefined: it is none. */
+function parse(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The text of a value with each string member edited; names are kept, also those that JavaScript would treat differently. */
+function edited(value: unknown, edit: (name: string, text: string) => string): unknown {
+  if (Array.isArray(value)) return value.map((one) => edited(one, edit));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [
+      name,
+      typeof inner === 'string' ? edit(name, inner) : edited(inner, edit),
+    ]),
+  );
+}
+
+/** Runs a check for every text that is an object; for the others it must only end without a fault. */
+function check(reads: (bytes: Buffer) => unknown, compare: (text: string, json: JsonObject) => void): void {
+  let objects = 0;
+  fc.assert(
+    fc.property(texts, (text) => {
+      const json = parse(text);
+      if (json === undefined) {
+        reads(Buffer.from(text));
+        return;
+      }
+      objects += 1;
+      compare(text, json);
+    }),
+    { numRuns: 3000, seed: SEED },
+  );
+  expect(objects).toBeGreaterThan(1000);
+}
+
+test('the members of an object are those that JSON.parse gives', () => {
+  const read = (bytes: Buffer): readonly (readonly [string, string])[] =>
+    [...membersOf(bytes)].map(({ name, valueStart, valueEnd }) => [name, bytes.toString('utf8', valueStart, valueEnd)]);
+  check(read, (text, json) => {
+    expect(
+      Object.fromEntries(read(Buffer.from(text)).map(([name, value]) => [name, JSON.parse(value) as unknown])),
+    ).toEqual(json);
+  });
+});
+
+describe('an edited object', () => {
+  const after = (edit: (bytes: Buffer) => Buffer, text: string): unknown =>
+    JSON.parse(edit(Buffer.from(text)).toString());
+
+  test.each(['model', 'usage', '__proto__', 'a\\'])('has the new value under the name %s', (name) => {
+    const edit = (bytes: Buffer): Buffer => withMember(bytes, name, '{"x":[1]}');
+
+    check(edit, (text, json) => {
+      expect(after(edit, text)).toEqual(Object.fromEntries([...Object.entries(json), [name, { x: [1] }]]));
+    });
+  });
+
+  test.each(['model', 'usage', '__proto__', 'a\\'])('has no member of the name %s', (name) => {
+    const edit = (bytes: Buffer): Buffer => withoutMember(bytes, name);
+
+    check(edit, (text, json) => {
+      expect(after(edit, text)).toEqual(Object.fromEntries(Object.entries(json).filter(([key]) => key !== name)));
+    });
+  });
+
+  test.each([TO, FROM])('names the model %s, if it named one', (to) => {
+    const edit = (bytes: Buffer): Buffer => withModel(bytes, FROM, to);
+
+    check(edit, (text, json) => {
+      if (json['model'] !== FROM) return;
+      expect(after(edit, text)).toEqual(Object.fromEntries([...Object.entries(json), ['model', to]]));
+    });
+  });
+});
+
+describe('a model that is hidden', () => {
+  const isModel = (name: string): boolean => name === 'model' || name === 'modelVersion';
+  const isUpstream = (text: string): boolean => text.replace(/^models\//, '').startsWith(FROM);
+  const { hide } = modelHider(TO, FROM);
+  /** Those that are written without escapes are hidden, the others are as they were. */
+  const compare = (before: JsonObject, after: unknown, plain: boolean): void => {
+    const all = edited(before, (name, text) => (isModel(name) && isUpstream(text) ? TO : text));
+    if (plain) expect(after).toEqual(all);
+    else
+      expect(edited(after, (name, text) => (isModel(name) && (isUpstream(text) || text === TO) ? '' : text))).toEqual(
+        edited(before, (name, text) => (isModel(name) && (isUpstream(text) || text === TO) ? '' : text)),
+      );
+  };
+
+  test('is hidden at any depth, and nothing else changes', () => {
+    check(hide, (text, json) => {
+      compare(json, JSON.parse(hide(Buffer.from(text)).toString()), !text.includes('\\u00'));
+    });
+  });
+
+  test('is hidden wherever the text is cut', () => {
+    fc.assert(
+      fc.property(object, fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 }), (text, cuts) => {
+        const bytes = Buffer.from(text);
+        const pieces = hideInPieces({ hide });
+        const out: Buffer[] = [];
+        for (let at = 0, cut = 0; at < bytes.length; cut += 1) {
+          const size = cuts[cut % cuts.length]!;
+          out.push(pieces.take(bytes.subarray(at, at + size)));
+          at += size;
+        }
+        expect(Buffer.concat([...out, pieces.rest()]).toString()).toBe(hide(bytes).toString());
+      }),
+      { numRuns: 1000, seed: SEED },
+    );
+  });
+
+  test('a renamed model is renamed at any depth where it is written without escapes, and nothing else changes', () => {
+    const rename = modelRenamer(FROM, TO);
+    check(rename, (text, json) => {
+      const renamed: unknown = JSON.parse(rename(Buffer.from(text)).toString());
+      const wanted = edited(json, (name, value) => (name === 'model' && value === FROM ? TO : value));
+      if (text.includes('\\u00')) {
+        const same = (name: string, value: string): string => (name === 'model' && value === FROM ? TO : value);
+        expect(edited(renamed, same)).toEqual(wanted);
+      } else expect(renamed).toEqual(wanted);
+    });
+  });
+});
+
+test('the object at the end is the one that JSON.parse gives under that name, or none', () => {
+  let found = 0;
+  check(
+    (bytes) => objectAtEnd(bytes, 'usage'),
+    (text, json) => {
+      const read = objectAtEnd(Buffer.from(text), 'usage');
+      if (read === undefined) return;
+      found += 1;
+      expect(read).toEqual(json['usage']);
+    },
+  );
+  expect(found).toBeGreaterThan(500);
+});
+
+test('the last object under a name is the last that a walk through the parsed text meets, or none', () => {
+  const walk = (value: unknown): readonly unknown[] =>
+    typeof value !== 'object' || value === null
+      ? []
+      : Object.entries(value).flatMap(([name, inner]) => [...(name === 'usage' ? [inner] : []), ...walk(inner)]);
+  let found = 0;
+  check(
+    (bytes) => lastObjectCalled(bytes, 'usage'),
+    (_, json) => {
+      const read = lastObjectCalled(Buffer.from(JSON.stringify(json)), 'usage');
+      if (read === undefined) return;
+      found += 1;
+      expect(read).toEqual(walk(json).at(-1));
+    },
+  );
+  expect(found).toBeGreaterThan(500);
+});
+
+test('the text under a name has as many bytes as its strings, written as JSON.stringify writes them', () => {
+  const walk = (value: unknown): number =>
+    typeof value !== 'object' || value === null
+      ? 0
+      : Object.entries(value).reduce(
+          (sum, [name, inner]) =>
+            sum +
+            (name === 'text' && typeof inner === 'string' ? Buffer.byteLength(JSON.stringify(inner)) - 2 : walk(inner)),
+          0,
+        );
+  check(
+    (bytes) => textBytesUnder(bytes, Buffer.from('"text"')),
+    (_, json) => {
+      expect(textBytesUnder(Buffer.from(JSON.stringify(json)), Buffer.from('"text"'))).toBe(walk(json));
+    },
+  );
+});
+
+test('the elements of a list are those that JSON.parse gives, wherever the list is cut', () => {
+  const lists = fc.array(object, { maxLength: 5 }).map((all) => `[${all.join(' ,\n')}]`);
+  fc.assert(
+    fc.property(fc.oneof(lists, mutated), fc.integer({ min: 1, max: 30 }), (text, size) => {
+      const bytes = Buffer.from(text);
+      const elements = listElements(1024);
+      const [found, all]: [string[], Buffer[]] = [[], []];
+      for (let at = 0; at < bytes.length; at += size)
+        elements.take(bytes.subarray(at, at + size), {
+          onBetween: (piece) => void all.push(piece),
+          onElement: (element) => {
+            all.push(element);
+            found.push(element.toString());
+          },
+          onPiece: (piece) => void all.push(piece),
+        });
+      expect(Buffer.concat([...all, elements.rest()]).toString()).toBe(text);
+      if (!text.startsWith('[') || bytes.length > 1024 || !isJson(text)) return;
+      expect(found.map((one) => JSON.parse(one) as unknown)).toEqual(JSON.parse(text));
+    }),
+    { numRuns: 2000, seed: SEED },
+  );
+});
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
