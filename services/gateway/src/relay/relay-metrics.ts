@@ -74,7 +74,7 @@ export function wordFor(end: AttemptEnd): string {
 function watchChannels(metrics: Metrics, channels: RelayChannels): void {
   metrics.gauge('reelgate_relay_in_flight', 'Calls that run on a channel', ['channel'], (gauge) => {
     gauge.reset();
-    for (const { settings, inFlight } of channels.all()) gauge.labels(settings.id).set(inFlight);
+    for (const { settings, permits } of channels.all()) gauge.labels(settings.id).set(permits.inUse());
   });
   metrics.gauge(
     'reelgate_relay_circuit',

@@ -10,6 +10,7 @@ import type { AttemptEnd } from './attempts/forward-call.ts';
 import type { RelayCall } from './requests/relay-call.ts';
 import { logAttempt } from './attempts/log-attempt.ts';
 import type { Usage } from './protocols/protocol.ts';
+import { channelsBusy, mayUse, modelNotFound, noChannelAvailable } from './channels/channel-refusals.ts';
 import type { RelayChannel, RelayChannels } from './channels/relay-channels.ts';
 import type { RelayMeter } from './relay-metrics.ts';
 import type { PriceKeys } from './charges/price-keys.ts';
@@ -18,28 +19,27 @@ import { tryChannels } from './attempts/try-channels.ts';
 import type { Tried } from './attempts/try-channels.ts';
 import type { CallWatch } from './attempts/watch-calls.ts';
 
-const EVERY_MODEL = '*';
 const TOO_BUSY = 429;
 const RELEASED: Charge = { basis: 'released' };
 
 /** How a call ended, once its answer has begun. */
 export interface CallEnd {
   readonly status: number;
-  /** Whole, broken off by the upstream (the client was told), or left by the client. */
+  /** Whole, broken off by the upstream (the client was told), or abandoned by the client. */
   readonly how: 'whole' | 'broken' | 'gone';
   readonly usage: Usage | undefined;
 }
 
 /**
- * A call that somebody keeps, and that may take several goes. While nothing was sent, or an upstream was too busy for it, its hold stays
- * as it is for the next go; whoever keeps it releases it otherwise.
+ * The call of an asynchronous job, which may take several runs. If nothing was sent or the upstream was too busy, its hold stays
+ * for the next run; otherwise the job releases it.
  */
 export interface KeptCall {
-  /** Names it for billing, however often it is placed. */
+  /** The same for billing in every run. */
   readonly callId: string;
   /** Milliseconds since 1970; from then on billing charges the hold by itself. */
   readonly lapsesAt: number;
-  /** Writes down that it is about to be sent. What it throws ends this go. */
+  /** Records the intent before the call is sent. An error of it ends this run. */
   readonly starting: () => Promise<void>;
 }
 
@@ -47,15 +47,15 @@ export interface KeptCall {
 export interface Relay {
   /**
    * Makes a call: holds its money, sends it to a channel, passes the answer to the sink, and settles, once, however it ends.
-   * It refuses with a Problem as long as the sink has not begun; `upstream_failed` and `upstream_timeout` mean that it may have
-   * been done all the same. Aborting `gone` cancels the upstream's work.
+   * It refuses with a Problem until the sink has begun; after `upstream_failed` and `upstream_timeout` the upstream may have done
+   * the work. Aborting `gone` cancels the upstream's work.
    */
   call(call: RelayCall, sink: CallSink, gone: AbortSignal, kept?: KeptCall): Promise<CallEnd>;
-  /** Holds the money of a kept call before its time; refuses with a Problem. */
+  /** Holds the money of a job's call when the job is created; refuses with a Problem. */
   hold(call: RelayCall, kept: Pick<KeptCall, 'callId' | 'lapsesAt'>): Promise<void>;
-  /** Gives the money of a kept call back that is not made any more. */
+  /** Releases the hold of a job's call that will not be made. */
   release(callId: string): void;
-  /** Refuses a call whose model the token does not see, or that no enabled channel has at this endpoint. */
+  /** Refuses a call whose model the token may not use, or that no enabled channel has at this endpoint. */
   assertServed(call: Pick<RelayCall, 'endpoint' | 'model' | 'principal'>): void;
 }
 
@@ -103,7 +103,7 @@ async function make(deps: RelayDeps, { call, sink, gone, kept }: Making): Promis
   try {
     if (kept !== undefined) await kept.starting();
     tried = await tryChannels({ call, channels, sink, gone, clock, watch, onFirstByte: observed.firstByte, onAttempt });
-    if (kept !== undefined && isTooBusy(tried)) throw busyUpstream();
+    if (kept !== undefined && isTooBusy(tried)) throw channelsBusy();
     return finish(call, sink, tried);
   } finally {
     const charge = chargeOf(call, tried, kept);
@@ -112,13 +112,13 @@ async function make(deps: RelayDeps, { call, sink, gone, kept }: Making): Promis
   }
 }
 
-/** Nobody leaves a kept call: where it is cut off, that is our doing, and costs nobody anything. */
+/** A job's call has no client that leaves: only the gateway cuts it off, so it is not charged. */
 function chargeOf(call: RelayCall, tried: Tried | undefined, kept: KeptCall | undefined): Charge {
   if (tried === undefined || 'refusal' in tried || (kept !== undefined && tried.end.kind === 'gone')) return RELEASED;
   return chargeFor(call, tried.end);
 }
 
-/** Surely no upstream has done anything. */
+/** Whether no upstream has begun the work. */
 function isUndone(tried: Tried | undefined): boolean {
   return tried === undefined || 'refusal' in tried || tried.end.kind === 'unreachable' || isTooBusy(tried);
 }
@@ -127,31 +127,17 @@ function isTooBusy(tried: Tried): boolean {
   return 'end' in tried && tried.end.kind === 'error' && tried.end.answer.status === TOO_BUSY;
 }
 
-function busyUpstream(): Problem {
-  return new Problem({
-    kind: 'exhausted',
-    reason: 'rate_limit_exceeded',
-    message: 'everything that serves this model is at its limit; try again later',
-  });
-}
-
-/** The channels that a call may go to, in their order. */
+/** The channels that can take a call, in the order in which they are tried. */
 function served(
   channels: RelayChannels,
   { endpoint, model, principal }: Pick<RelayCall, 'endpoint' | 'model' | 'principal'>,
 ): readonly RelayChannel[] {
-  const sees = principal.models.includes(EVERY_MODEL) || principal.models.includes(model);
-  const serving = sees ? channels.serving(endpoint.name, model) : [];
-  if (serving.length > 0) return serving;
-  throw new Problem({
-    kind: 'not_found',
-    reason: 'model_not_found',
-    field: 'model',
-    message: `${JSON.stringify(model.slice(0, 64))} is not a model that this token can use here; GET /v1/models lists those that it can`,
-  });
+  const serving = mayUse(principal, model) ? channels.serving(endpoint.name, model) : [];
+  if (serving.length === 0) throw modelNotFound(model);
+  return serving;
 }
 
-/** Holds the money of a call under the contract of its model at this endpoint, or else of its model; gives its id. */
+/** Holds the money of a call; gives its id. */
 async function placed(
   { charges, priceKeys, newId, clock }: RelayDeps,
   { endpoint, content, model, principal }: RelayCall,
@@ -194,18 +180,13 @@ const FINISH: { readonly [K in AttemptEnd['kind']]: (end: EndOf<K>, finishing: F
     return { status: answer.status, how: 'whole', usage: undefined };
   },
   unreachable: ({ error }) => {
-    throw new Problem({
-      kind: 'unavailable',
-      reason: 'no_channel_available',
-      message: 'nothing that serves this model can be reached at the moment; try again later',
-      cause: error,
-    });
+    throw noChannelAvailable(error);
   },
   unknown: ({ why, error }) => {
     const message =
       why === 'upstream_timeout'
-        ? 'the upstream did not answer in time; it may have done the work all the same'
-        : 'the upstream broke off before it answered; it may have done the work all the same';
+        ? 'the upstream did not answer in time; it may have done the work'
+        : 'the upstream closed the connection before it answered; it may have done the work';
     throw new Problem({ kind: 'unavailable', reason: why, message, cause: error });
   },
 };

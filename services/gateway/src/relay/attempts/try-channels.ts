@@ -1,5 +1,5 @@
 import type { Clock } from '@reelgate/platform/clock';
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import { admission, lastResort } from '../channels/channel-admission.ts';
 import type { Admission } from '../channels/channel-admission.ts';
 import type { CallSink } from '../answers/call-sink.ts';
@@ -7,6 +7,7 @@ import { blamesChannel, isForClients, saysNothing } from '../channels/channel-fa
 import { forwardCall } from './forward-call.ts';
 import type { AttemptEnd } from './forward-call.ts';
 import type { RelayCall } from '../requests/relay-call.ts';
+import { channelsBusy, noChannelAvailable } from '../channels/channel-refusals.ts';
 import type { RelayChannel } from '../channels/relay-channels.ts';
 import type { CallWatch } from './watch-calls.ts';
 
@@ -18,7 +19,7 @@ export interface TryOptions {
   readonly clock: Clock;
   readonly watch: CallWatch;
   readonly onFirstByte: () => void;
-  /** Told how each attempt ended. */
+  /** Called with the end of each attempt. */
   readonly onAttempt: (channel: RelayChannel, end: AttemptEnd, ms: number) => void;
 }
 
@@ -26,20 +27,20 @@ export interface TryOptions {
 export type Tried = { readonly end: AttemptEnd; readonly channel: RelayChannel } | { readonly refusal: Problem };
 
 /**
- * Tries the channels in turn: the next one only before the first byte, and only for a fault of the channel. Where all are left alone
- * because they have failed, one call at a time tries them all the same: there is nothing better to be had.
+ * Tries the channels one after another: the next one only before the first byte, and only for a fault of the channel. If every
+ * circuit is open, one call at a time tries the channels nevertheless.
  */
 export async function tryChannels(options: TryOptions): Promise<Tried> {
   const first = await tryEach(options, admission);
   const { decided, last, waitMs } = first.areAllDown ? await tryEach(options, lastResort) : first;
-  return decided ?? last ?? { refusal: waitMs < Infinity ? busy(waitMs) : unavailable() };
+  return decided ?? last ?? { refusal: waitMs < Infinity ? channelsBusy(waitMs) : noChannelAvailable() };
 }
 
 interface Round {
   readonly decided?: Tried;
   /** The last answer that a client may see. */
   readonly last?: Tried;
-  /** After how long a channel may be tried, where only limits stand in the way. */
+  /** After how long a channel may be tried, if only limits forbid it now. */
   readonly waitMs: number;
   readonly areAllDown: boolean;
 }
@@ -70,10 +71,9 @@ async function onChannel(
   { call, sink, gone, clock, watch, onFirstByte, onAttempt }: TryOptions,
   channel: RelayChannel,
 ): Promise<AttemptEnd> {
-  channel.inFlight += 1;
   const startedAt = clock.now();
   const onHead = (): void => {
-    // whoever tries a channel that was down does not keep the others out for as long as its answer takes
+    // a call that tries a channel that was down does not block other calls while its answer runs
     channel.circuit.undecided();
     onFirstByte();
   };
@@ -83,11 +83,11 @@ async function onChannel(
     onAttempt(channel, end, clock.now() - startedAt);
     return end;
   } finally {
-    channel.inFlight -= 1;
+    channel.permits.release();
   }
 }
 
-/** Whether another channel may do better. */
+/** Whether another channel may succeed. */
 function blamesItsChannel(end: AttemptEnd): boolean {
   return end.kind === 'unreachable' || (end.kind === 'error' && blamesChannel(end.answer.status));
 }
@@ -98,28 +98,11 @@ function tellCircuit({ circuit }: RelayChannel, end: AttemptEnd): void {
   else circuit.worked();
 }
 
-/** Whether a channel has failed, whoever may do better. */
+/** Whether the channel failed. */
 export function isFault(end: AttemptEnd): boolean {
   return (
     blamesItsChannel(end) ||
     end.kind === 'unknown' ||
     (end.kind === 'answered' && end.how === 'broken' && end.isOverrun !== true)
   );
-}
-
-function busy(retryAfterMs: number): Problem {
-  return new Problem({
-    kind: 'exhausted',
-    reason: 'rate_limit_exceeded',
-    retryAfterMs,
-    message: 'everything that serves this model is at its limit; try again later',
-  });
-}
-
-function unavailable(): Problem {
-  return new Problem({
-    kind: 'unavailable',
-    reason: 'no_channel_available',
-    message: 'nothing that serves this model can be reached at the moment; try again later',
-  });
 }

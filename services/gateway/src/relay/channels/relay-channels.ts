@@ -4,6 +4,8 @@ import type { Circuit } from '@reelgate/platform/limits/circuit-breaker';
 import type { Clock } from '@reelgate/platform/clock';
 import { newRate } from '@reelgate/platform/limits/rate-limiter';
 import type { Rate } from '@reelgate/platform/limits/rate-limiter';
+import { newSemaphore } from '@reelgate/platform/limits/semaphore';
+import type { Semaphore } from '@reelgate/platform/limits/semaphore';
 import type { RelayAuth, RelayChannelSettings } from './channel-config.ts';
 import { rememberedIdentities } from './model-identities.ts';
 import type { IdentitiesOf } from './model-identities.ts';
@@ -25,8 +27,8 @@ export interface RelayChannel {
   readonly identitiesOf: IdentitiesOf;
   /** The upstream's path for one of the gateway's paths. */
   pathOf(path: string): string;
-  /** Calls that run; whoever makes one counts it. */
-  inFlight: number;
+  /** Bounds the calls and sessions that run on it. */
+  readonly permits: Semaphore;
 }
 
 /** All channels of the synchronous routes, by the configuration as it stands. */
@@ -91,7 +93,7 @@ function newChannel(settings: RelayChannelSettings, clock: Clock): RelayChannel 
   const { origin, pathname } = new URL(settings.baseUrl);
   return {
     settings,
-    inFlight: 0,
+    permits: newSemaphore({ permits: settings.inFlightMax, waitingMax: 0 }),
     circuit: newCircuit(clock),
     rate: newRate(clock, settings.requestsPerMinute),
     credential: CREDENTIALS[settings.auth](settings.apiKey.reveal()),

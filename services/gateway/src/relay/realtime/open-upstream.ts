@@ -1,15 +1,15 @@
 import type { WebSocket } from 'ws';
-import { Problem } from '@reelgate/platform/problem';
 import { admission, lastResort } from '../channels/channel-admission.ts';
 import type { Admission } from '../channels/channel-admission.ts';
 import { blamesChannel, isForClients, saysNothing } from '../channels/channel-faults.ts';
+import { channelsBusy, noChannelAvailable } from '../channels/channel-refusals.ts';
 import type { RelayChannel } from '../channels/relay-channels.ts';
 import type { Identities } from '../answers/scrub-error.ts';
 import { dialUpstream } from './dial-upstream.ts';
 import type { Dialled, UpstreamRefusal } from './dial-upstream.ts';
 import type { Handshake } from './handshake.ts';
 
-/** An upstream that has taken the session; it is not read yet. Whoever gets it ends it with `leave`. */
+/** An upstream that has taken the session; it is not read yet. The caller ends it with `leave`. */
 export interface OpenUpstream {
   readonly channel: RelayChannel;
   readonly socket: WebSocket;
@@ -20,11 +20,11 @@ export interface OpenOptions {
   readonly messageBytesMax: number;
   /** Aborted when the client has left. */
   readonly gone: AbortSignal;
-  /** Told of each channel that did not take it, and how that ended. */
+  /** Called for each channel that did not take it, with how that ended. */
   readonly onFailed: (channel: RelayChannel, end: string) => void;
 }
 
-/** Tries the channels in turn until one takes the session, which then counts there like any call. */
+/** Tries the channels one after another until one takes the session, which then holds a permit of the channel like a call. */
 export async function openUpstream(
   channels: readonly RelayChannel[],
   handshake: Handshake,
@@ -36,25 +36,14 @@ export async function openUpstream(
     : first;
   const found = decided ?? last;
   if (found !== undefined) return found;
-  if (waitMs < Infinity)
-    throw new Problem({
-      kind: 'exhausted',
-      reason: 'rate_limit_exceeded',
-      retryAfterMs: waitMs,
-      message: 'everything that serves this model is at its limit; try again later',
-    });
-  throw new Problem({
-    kind: 'unavailable',
-    reason: 'no_channel_available',
-    message: 'nothing that serves this model can be reached at the moment; try again later',
-  });
+  throw waitMs < Infinity ? channelsBusy(waitMs) : noChannelAvailable();
 }
 
 interface Round {
   readonly decided?: OpenUpstream | UpstreamRefusal;
   /** The last refusal that a client may see. */
   readonly last?: UpstreamRefusal;
-  /** After how long a channel may be tried, where only limits stand in the way. */
+  /** After how long a channel may be tried, if only limits forbid it now. */
   readonly waitMs: number;
   readonly areAllDown: boolean;
 }
@@ -94,7 +83,6 @@ async function onChannel(
   { onFailed, ...options }: OpenOptions,
 ): Promise<{ readonly dialled: Dialled; readonly upstream?: OpenUpstream }> {
   const identities = channel.identitiesOf(handshake.model).inErrors;
-  channel.inFlight += 1;
   const dialled = await dialUpstream(channel, handshake, { ...options, identities });
   tellCircuit(channel, dialled);
   if (dialled.kind === 'open') return { dialled, upstream: { channel, socket: dialled.socket, identities } };
@@ -104,9 +92,9 @@ async function onChannel(
   return { dialled };
 }
 
-/** Gives a session's place on its channel back. */
+/** Releases the session's permit of its channel. */
 export function leave(channel: RelayChannel): void {
-  channel.inFlight -= 1;
+  channel.permits.release();
 }
 
 function tellCircuit({ circuit }: RelayChannel, dialled: Dialled): void {

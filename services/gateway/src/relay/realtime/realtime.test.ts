@@ -118,7 +118,7 @@ describe('a session ends', () => {
     client.terminate();
     await until(() => there.closed !== undefined && under.settled.length === 1);
 
-    expect(under.channels.all().map(({ inFlight }) => inFlight)).toEqual([0, 0, 0]);
+    expect(under.channels.all().map(({ permits }) => permits.inUse())).toEqual([0, 0, 0]);
   });
 
   test('with 1009 for a message over the limit, which does not reach the upstream', async () => {
