@@ -19,6 +19,7 @@ import { JobService } from '@reelgate/proto/tasks/v1/job_service';
 import { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
 import { callbacks } from './callbacks.ts';
+import { channelFactories } from './channels/adapter.ts';
 import { ADAPTERS } from './channels/adapters/index.ts';
 import { openChannelRegistry } from './channels/channel-registry.ts';
 import { billingClient } from './clients/billing.ts';
@@ -90,7 +91,7 @@ export async function startTasks(
   let current = config;
   const workers = new Map<string, Worker>();
   const chance = chanceFrom(foundation.random);
-  const channels = openChannelRegistry(config.channels, { clock, adapters: ADAPTERS, chance });
+  const channels = openChannelRegistry(config.channels, { clock, adapters: channelFactories(ADAPTERS), chance });
   lifecycle.add('channels', () => channels.close());
   watchCircuits(foundation.metrics, channels);
   let wakePolls = (_channelId: string): void => undefined;

@@ -5,7 +5,7 @@ import { aContextIr, anOrder } from '../../../testing/orders.ts';
 import { openScriptedUpstream } from '../../../testing/scripted-upstream.ts';
 import type { ScriptedAnswer, ScriptedUpstream } from '../../../testing/scripted-upstream.ts';
 import type { Attempt, Channel, Submission } from '../channel.ts';
-import { alphaV2Channel } from './alpha-v2.ts';
+import { alphaV2 } from './alpha-v2.ts';
 
 const OURS = 'https://gateway.example/callbacks/task_1.1.c2lnbmF0dXJl';
 const UNREACHED: ScriptedAnswer = {
@@ -37,7 +37,7 @@ let upstream: ScriptedUpstream;
 let channel: Channel;
 beforeAll(async () => {
   upstream = await openScriptedUpstream();
-  channel = alphaV2Channel(channelSettings({ baseUrl: upstream.url, submitTimeoutMs: 10_000 }), systemClock);
+  channel = alphaV2.openChannel(channelSettings({ baseUrl: upstream.url, submitTimeoutMs: 10_000 }), systemClock);
 });
 afterEach(() => {
   expect(upstream.requests).toHaveLength(1);

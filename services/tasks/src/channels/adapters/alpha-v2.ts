@@ -1,5 +1,7 @@
+import type { Clock } from '@reelgate/platform/clock';
 import { objectOf, textOf } from '../json-fields.ts';
-import type { Attempt, Channel, ChannelFactory, ListedWork, PollResult, Submission } from '../channel.ts';
+import type { Adapter } from '../adapter.ts';
+import type { Attempt, Channel, ChannelSettings, ListedWork, PollResult, Submission } from '../channel.ts';
 import { upstreamHttp } from '../upstream-http.ts';
 import type { UpstreamAnswer } from '../upstream-http.ts';
 import { bodyOf } from './alpha-v2.body.ts';
@@ -17,14 +19,20 @@ const LIST_PAGE = 20;
 const LIST_PAGES_MAX = 25;
 
 /** The vendor's V2 API (vendor contract §2–§8), read as tolerantly as its §7.3 asks for. */
-export const alphaV2Channel: ChannelFactory = (settings, clock) => {
+export const alphaV2: Adapter = {
+  endpoints: ['video.generation', 'video.regeneration', 'video.context_ir'],
+  takesCallbacks: true,
+  openChannel,
+};
+
+function openChannel(settings: ChannelSettings, clock: Clock): Channel {
   const http = upstreamHttp({ baseUrl: settings.baseUrl, clock }, () => ({
     authorization: `Bearer ${settings.apiKey.reveal()}`,
     accept: 'application/json',
   }));
   const get = (path: string, signal: AbortSignal): Promise<UpstreamAnswer> =>
     http.call({ method: 'GET', path, timeoutMs: settings.pollTimeoutMs }, signal);
-  const channel: Channel = {
+  return {
     settings,
     submit: async (attempt, signal) => {
       const answer = await http.call(
@@ -58,8 +66,7 @@ export const alphaV2Channel: ChannelFactory = (settings, clock) => {
     },
     close: () => http.close(),
   };
-  return channel;
-};
+}
 
 function submissionOf(answer: UpstreamAnswer): Submission {
   if (answer.kind === 'unreachable') return { outcome: 'refused', fault: 'channel', error: answer.error };

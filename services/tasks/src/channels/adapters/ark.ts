@@ -1,5 +1,7 @@
+import type { Clock } from '@reelgate/platform/clock';
 import { objectOf, textOf } from '../json-fields.ts';
-import type { Channel, ChannelFactory, ListedWork, PollResult, Submission } from '../channel.ts';
+import type { Adapter } from '../adapter.ts';
+import type { Channel, ChannelSettings, ListedWork, PollResult, Submission } from '../channel.ts';
 import { upstreamHttp } from '../upstream-http.ts';
 import type { UpstreamAnswer, UpstreamHttp } from '../upstream-http.ts';
 import { bodyOf } from './ark.body.ts';
@@ -18,7 +20,9 @@ const LIST_PAGES_MAX = 25;
  * Tested against recorded shapes only, not against a live upstream. The table of error codes does not say whether a failure with 5xx
  * comes before acceptance, so its outcome counts as unknown.
  */
-export const arkChannel: ChannelFactory = (settings, clock) => {
+export const ark: Adapter = { endpoints: ['video.generation'], openChannel };
+
+function openChannel(settings: ChannelSettings, clock: Clock): Channel {
   const http = upstreamHttp({ baseUrl: settings.baseUrl, clock }, () => ({
     authorization: `Bearer ${settings.apiKey.reveal()}`,
     accept: 'application/json',
@@ -26,7 +30,7 @@ export const arkChannel: ChannelFactory = (settings, clock) => {
   const { pollTimeoutMs, submitTimeoutMs } = settings;
   const get = (path: string, signal: AbortSignal): Promise<UpstreamAnswer> =>
     http.call({ method: 'GET', path, timeoutMs: pollTimeoutMs }, signal);
-  const channel: Channel = {
+  return {
     settings,
     submit: async (attempt, signal) =>
       submissionOf(
@@ -45,8 +49,7 @@ export const arkChannel: ChannelFactory = (settings, clock) => {
     },
     close: () => http.close(),
   };
-  return channel;
-};
+}
 
 function pathOf(upstreamId: string): string {
   return `${TASKS}/${encodeURIComponent(upstreamId)}`;

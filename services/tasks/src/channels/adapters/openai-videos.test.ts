@@ -8,7 +8,7 @@ import { anOrder } from '../../../testing/orders.ts';
 import { openScriptedUpstream } from '../../../testing/scripted-upstream.ts';
 import type { ScriptedAnswer, ScriptedUpstream } from '../../../testing/scripted-upstream.ts';
 import type { Attempt, AttemptItem, Channel, ChannelSettings } from '../channel.ts';
-import { openaiVideosChannel } from './openai-videos.ts';
+import { openaiVideos } from './openai-videos.ts';
 import { frameOf, sizeOf } from './openai-videos.size.ts';
 
 /** Longer than any test runs. */
@@ -33,7 +33,7 @@ afterEach(async () => {
 afterAll(() => upstream.close());
 
 function open(changes: Partial<ChannelSettings> = {}, clock: Clock = systemClock): Channel {
-  const channel = openaiVideosChannel(
+  const channel = openaiVideos.openChannel(
     channelSettings({ baseUrl: upstream.url, submitTimeoutMs: 10_000, ...changes }),
     clock,
   );

@@ -1,18 +1,13 @@
+import type { Clock } from '@reelgate/platform/clock';
 import { Secret } from '@reelgate/platform/secret';
 import { objectOf, textOf } from '../json-fields.ts';
-import type {
-  Attempt,
-  Channel,
-  ChannelFactory,
-  ChannelSettings,
-  ListedWork,
-  PollResult,
-  Submission,
-} from '../channel.ts';
+import type { Adapter } from '../adapter.ts';
+import type { Attempt, Channel, ChannelSettings, ListedWork, PollResult, Submission } from '../channel.ts';
 import { upstreamHttp } from '../upstream-http.ts';
 import type { UpstreamAnswer } from '../upstream-http.ts';
 import { requestOf } from './openai-videos.body.ts';
 import { errorOf, faultOf } from './openai-videos.errors.ts';
+import { OPENAI_VIDEOS_EXTRA } from './openai-videos.extra.ts';
 import { formSender } from './openai-videos.form.ts';
 import { reportOf, workOf } from './openai-videos.report.ts';
 
@@ -26,7 +21,13 @@ const LIST_PAGES_MAX = 25;
  * `openai` (npm 7.55.0, resources/videos) and vendor contract §12–13; `video_url`, `metadata.url`, `usage` and the cancel route are what
  * gateways add, and are read where they are there. Tested against recorded shapes only, not against a live upstream.
  */
-export const openaiVideosChannel: ChannelFactory = (settings, clock) => {
+export const openaiVideos: Adapter = {
+  endpoints: ['video.generation'],
+  extraFields: OPENAI_VIDEOS_EXTRA,
+  openChannel,
+};
+
+function openChannel(settings: ChannelSettings, clock: Clock): Channel {
   const headers = (): Readonly<Record<string, string>> => ({
     authorization: `Bearer ${settings.apiKey.reveal()}`,
     accept: 'application/json',
@@ -35,7 +36,7 @@ export const openaiVideosChannel: ChannelFactory = (settings, clock) => {
   const forms = formSender({ baseUrl: settings.baseUrl, clock, timeoutMs: settings.submitTimeoutMs }, headers);
   const get = (path: string, signal: AbortSignal): Promise<UpstreamAnswer> =>
     http.call({ method: 'GET', path, timeoutMs: settings.pollTimeoutMs }, signal);
-  const channel: Channel = {
+  return {
     settings,
     submit: async (attempt, signal) => submit({ http, forms, settings }, attempt, signal),
     poll: async (upstreamId, signal) =>
@@ -69,8 +70,7 @@ export const openaiVideosChannel: ChannelFactory = (settings, clock) => {
       await Promise.all([http.close(), forms.close()]);
     },
   };
-  return channel;
-};
+}
 
 interface Lines {
   readonly http: ReturnType<typeof upstreamHttp>;

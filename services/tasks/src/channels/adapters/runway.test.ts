@@ -6,7 +6,7 @@ import { openScriptedUpstream } from '../../../testing/scripted-upstream.ts';
 import type { ScriptedUpstream } from '../../../testing/scripted-upstream.ts';
 import type { Order } from '../../domain/order.ts';
 import type { Attempt, AttemptItem, Channel } from '../channel.ts';
-import { runwayChannel } from './runway.ts';
+import { runway } from './runway.ts';
 
 const signal = new AbortController().signal;
 const image = (role: 'first_frame' | 'last_frame' | 'reference_image'): AttemptItem => ({
@@ -26,7 +26,7 @@ let channel: Channel;
 
 beforeAll(async () => {
   upstream = await openScriptedUpstream();
-  channel = runwayChannel(channelSettings({ baseUrl: upstream.url }), systemClock);
+  channel = runway.openChannel(channelSettings({ baseUrl: upstream.url }), systemClock);
 });
 afterEach(() => {
   upstream.script();

@@ -1,5 +1,7 @@
+import type { Clock } from '@reelgate/platform/clock';
 import { objectOf, textOf } from '../json-fields.ts';
-import type { Attempt, Channel, ChannelFactory, PollResult, Submission } from '../channel.ts';
+import type { Adapter } from '../adapter.ts';
+import type { Attempt, Channel, ChannelSettings, PollResult, Submission } from '../channel.ts';
 import { upstreamHttp } from '../upstream-http.ts';
 import type { UpstreamAnswer, UpstreamHttp } from '../upstream-http.ts';
 import { requestOf } from './runway.body.ts';
@@ -18,7 +20,9 @@ const NO_CREDITS = /enough credits/i;
  * issue 28 of runwayml/sdk-node. Tested against recorded shapes only, not against a live upstream. The API has no list: a lost answer is a
  * person's to find.
  */
-export const runwayChannel: ChannelFactory = (settings, clock) => {
+export const runway: Adapter = { endpoints: ['video.generation'], openChannel };
+
+function openChannel(settings: ChannelSettings, clock: Clock): Channel {
   const http = upstreamHttp({ baseUrl: settings.baseUrl, clock }, () => ({
     authorization: `Bearer ${settings.apiKey.reveal()}`,
     accept: 'application/json',
@@ -27,7 +31,7 @@ export const runwayChannel: ChannelFactory = (settings, clock) => {
   const { pollTimeoutMs, submitTimeoutMs } = settings;
   const get = (path: string, signal: AbortSignal): Promise<UpstreamAnswer> =>
     http.call({ method: 'GET', path, timeoutMs: pollTimeoutMs }, signal);
-  const channel: Channel = {
+  return {
     settings,
     submit: (attempt, signal) => submit(http, { attempt, timeoutMs: submitTimeoutMs }, signal),
     poll: async (upstreamId, signal) => pollResultOf(await get(pathOf(upstreamId), signal)),
@@ -42,8 +46,7 @@ export const runwayChannel: ChannelFactory = (settings, clock) => {
     },
     close: () => http.close(),
   };
-  return channel;
-};
+}
 
 function pathOf(upstreamId: string): string {
   return `${TASKS}/${encodeURIComponent(upstreamId)}`;

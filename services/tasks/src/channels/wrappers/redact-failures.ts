@@ -21,7 +21,7 @@ const PRIVATE: readonly RegExp[] = [
  * A channel whose failures can be shown to a client. Some upstreams write request ids, addresses and the ids of their own records into
  * the reason of a failure; here they are taken out of what a look reports, and nothing else is touched.
  */
-export function discreet(factory: ChannelFactory): ChannelFactory {
+export function redactFailures(factory: ChannelFactory): ChannelFactory {
   return (settings, clock) => {
     const channel = factory(settings, clock);
     return {

@@ -4,12 +4,12 @@ import { systemClock } from '@reelgate/platform/clock';
 import { channelSettings } from '../../../testing/channel-settings.ts';
 import type { Report } from '../../domain/report.ts';
 import type { Channel, PollResult } from '../channel.ts';
-import { discreet } from './discreet.ts';
+import { redactFailures } from './redact-failures.ts';
 
 const UPSTREAM_ID = 'cgt-20260606160057-6bbjd';
 
 async function pollResultOf(polled: PollResult): Promise<PollResult> {
-  const channel = discreet((settings) => ({ settings, poll: async () => polled }) as unknown as Channel)(
+  const channel = redactFailures((settings) => ({ settings, poll: async () => polled }) as unknown as Channel)(
     channelSettings(),
     systemClock,
   );

@@ -3,10 +3,10 @@ import { extraOf } from '../extra-fields.ts';
 import type { ExtraFields } from '../extra-fields.ts';
 
 /**
- * An adapter whose upstream takes these fields and no other. The attempt carries the checked values. The client's own JSON is
- * taken out of it, so no adapter can pass on what it has not declared.
+ * A channel that passes on the declared extra fields and no others. The attempt carries the checked values. The
+ * client's own JSON is removed from the attempt, so an adapter cannot pass on what it has not declared.
  */
-export function takingExtra(fields: ExtraFields, factory: ChannelFactory): ChannelFactory {
+export function passExtraFields(fields: ExtraFields, factory: ChannelFactory): ChannelFactory {
   return (settings, clock) => {
     const channel = factory(settings, clock);
     return {

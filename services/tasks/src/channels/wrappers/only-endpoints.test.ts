@@ -3,7 +3,7 @@ import { systemClock } from '@reelgate/platform/clock';
 import { channelSettings } from '../../../testing/channel-settings.ts';
 import { aContextIr, anOrder, aRegeneration } from '../../../testing/orders.ts';
 import type { Attempt, Channel } from '../channel.ts';
-import { generationOnly } from './generation-only.ts';
+import { onlyEndpoints } from './only-endpoints.ts';
 
 const signal = new AbortController().signal;
 const attemptOf = (order: Attempt['order']): Attempt => ({ kind: order.kind, model: 'up-1', order, content: [] });
@@ -11,7 +11,8 @@ const attemptOf = (order: Attempt['order']): Attempt => ({ kind: order.kind, mod
 test.each([aRegeneration(), aContextIr()])(
   'an order of $kind is refused, and the upstream is not asked',
   async (order) => {
-    const channel = generationOnly(
+    const channel = onlyEndpoints(
+      ['video.generation'],
       (settings) => ({ settings, submit: () => Promise.reject(new Error('asked')) }) as unknown as Channel,
     )(channelSettings(), systemClock);
 
@@ -22,7 +23,8 @@ test.each([aRegeneration(), aContextIr()])(
 test('a generation is passed on as it is', async () => {
   const asked: Attempt[] = [];
   const attempt = attemptOf(anOrder());
-  const channel = generationOnly(
+  const channel = onlyEndpoints(
+    ['video.generation'],
     (settings) =>
       ({
         settings,
