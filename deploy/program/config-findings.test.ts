@@ -94,12 +94,12 @@ describe('what can never work is refused, with file, line, key and what would be
     [
       'a models entry of a relay model',
       { models: { 'Alpha-H3': ALPHA, talk: { kind: 'video' } } },
-      /models\.talk: the key duration is missing; expected .*a model of a relay channel needs no entry: remove it/,
+      /models\.talk: the key duration is missing; expected .*remove the entry if only relay channels use the model/,
     ],
     [
       'a models entry of another kind',
       { models: { 'Alpha-H3': ALPHA, talk: { ...ALPHA, kind: 'chat' } } },
-      /models\.talk\.kind: expected video; a model of a relay channel needs no entry/,
+      /models\.talk\.kind: expected video; only video models have an entry under models/,
     ],
     [
       'a range whose least is above its most',

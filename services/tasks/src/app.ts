@@ -72,7 +72,7 @@ export interface TasksPeers {
   readonly bytes: MediaBytes;
 }
 
-/** Starts the tasks service. What a crash cut off is settled before this resolves. */
+/** Starts the tasks service. What a crash interrupted is settled before this resolves. */
 export async function startTasks(
   config: TasksConfig,
   foundation: Foundation,
@@ -156,7 +156,7 @@ export async function startTasks(
       channels.replace(current.channels);
       pollers.renew();
     },
-    // how a call ended can only be written down here
+    // Other services can record the end of a call only here.
     isNeeded: async () => (await jobs.jobs.pendingJobs()).some(({ state }) => state === 'in_progress'),
     stop: () => lifecycle.stop(),
   };

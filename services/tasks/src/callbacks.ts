@@ -6,7 +6,7 @@ import type { Callbacks } from './operations/deps.ts';
 const PURPOSE = 'upstream-callbacks';
 const NAME = /^(?<taskId>[\w-]{1,64})\.(?<number>[1-9]\d?)$/;
 
-/** Addresses of ours that nobody can guess, one for each attempt. The gateway, which answers there, derives the same key. */
+/** Unguessable URLs for the callbacks of upstreams, one for each attempt. The gateway derives the same key. */
 export function callbacks(publicUrl: string, signingKey: Secret): Callbacks {
   const key = deriveSecret(signingKey, PURPOSE);
   return {

@@ -1,48 +1,23 @@
-import { Secret } from '@reelgate/platform/secret';
 import { parseDuration } from '@reelgate/platform/config/units';
-import type { ChannelSettings, Endpoint } from './channels/channel.ts';
-import { ADAPTERS } from './channels/adapters/index.ts';
+import { channelSettings, isVideoChannel } from './channels/channel-config.ts';
+import type { CheckedChannel } from './channels/channel-config.ts';
+import type { ChannelSettings } from './channels/channel.ts';
 import type { Model } from './domain/model.ts';
 import type { PollPlan } from './domain/poll-interval.ts';
 import type { Limits } from './operations/deps.ts';
 import type { JobLimits } from './operations/jobs/job-deps.ts';
+import { closed, duration, name, whole } from './schema-parts.ts';
 
+export { takesCallbacks, videoChannelSchema } from './channels/channel-config.ts';
 export { ALPHA } from './domain/model.ts';
 
-const WHOLE_MAX = 2 ** 31 - 1;
-const whole = (least: number, byDefault: number): object => ({
-  type: 'integer',
-  minimum: least,
-  maximum: WHOLE_MAX,
-  default: byDefault,
-  description: `a whole number from ${String(least)}`,
-});
-const duration = (byDefault: string): object => ({ type: 'string', format: 'duration', default: byDefault });
-const closed = (properties: object, required: readonly string[] = [], more: object = {}): object => ({
-  type: 'object',
-  additionalProperties: false,
-  properties,
-  required,
-  ...more,
-});
-const name: object = { type: 'string', minLength: 1, maxLength: 128 };
 const names: object = { type: 'array', items: name, minItems: 1 };
 
-const VIDEO_ENDPOINTS: readonly Endpoint[] = ['video.generation', 'video.regeneration', 'video.context_ir'];
-/** What each adapter can serve, by the name that the configuration calls it. */
-const ENDPOINTS_BY_ADAPTER: Readonly<Record<keyof typeof ADAPTERS, readonly Endpoint[]>> = {
-  'alpha-v2': VIDEO_ENDPOINTS,
-  ark: ['video.generation'],
-  'openai-videos': ['video.generation'],
-  runway: ['video.generation'],
-};
-/** Adapters whose upstream can be given an address of ours. */
-const CALLING_BACK: ReadonlySet<string> = new Set<keyof typeof ADAPTERS>(['alpha-v2']);
 /** A shorter lease would end between two renewals. */
 const LEASE_LEAST_MS = 1000;
 const POLL_DEFAULTS = { first: '3s', factor: 1.5, max: '15s', soft_deadline: '30m', hard_deadline: '24h' };
 
-/** The keys of the configuration that this service owns. */
+/** The configuration keys that this service owns. */
 export const tasksSchema = {
   tasks: {
     ...closed({
@@ -51,7 +26,7 @@ export const tasksSchema = {
       database: {
         type: 'string',
         pattern: '^postgres(ql)?://',
-        description: 'a postgres:// URL, or nothing for the embedded store',
+        description: 'a postgres:// URL; leave it out for the embedded store',
       },
       in_flight: { ...closed({ per_token: whole(1, 20), total: whole(1, 1000) }), default: {} },
       poll: {
@@ -82,13 +57,13 @@ export const tasksSchema = {
     default: {},
     additionalProperties: closed(
       {
-        kind: { enum: ['video'], description: 'video; a model of a relay channel needs no entry under models' },
+        kind: { enum: ['video'], description: 'video; only video models have an entry under models' },
         duration: {
           type: 'array',
           items: { type: 'integer', minimum: 1, maximum: 3600 },
           minItems: 2,
           maxItems: 2,
-          description: 'two whole numbers of seconds, the least and the most',
+          description: 'two whole numbers of seconds: the shortest and the longest duration',
         },
         resolutions: names,
         ratios: names,
@@ -100,26 +75,10 @@ export const tasksSchema = {
       ['kind', 'duration', 'resolutions', 'ratios'],
       {
         description:
-          'a video model with kind, duration, resolutions and ratios; a model of a relay channel needs no entry: remove it',
+          'a video model with kind, duration, resolutions and ratios; remove the entry if only relay channels use the model',
       },
     ),
   },
-} as const;
-
-/** What this service adds to a channel in the list `channels`, which the gateway's relay channels share. */
-export const videoChannelSchema = {
-  endpointsByAdapter: ENDPOINTS_BY_ADAPTER,
-  /** Tasks live at the upstream, so it matters under which account. */
-  required: ['upstream_account'],
-  properties: {
-    upstream_account: name,
-    reconcile: { enum: ['list', 'none'], default: 'list' },
-    references: { enum: ['inline', 'url'] },
-    callbacks: { type: 'boolean', default: false },
-    regeneration: { enum: ['task', 'video'], default: 'task' },
-  },
-  limits: { polls_per_minute: whole(1, 6000) },
-  timeouts: { submit: duration('60s'), poll: duration('20s') },
 } as const;
 
 export interface TasksConfig {
@@ -133,11 +92,11 @@ export interface TasksConfig {
   readonly jobs: JobLimits;
   readonly models: ReadonlyMap<string, Model>;
   readonly channels: readonly ChannelSettings[];
-  /** Upstream accounts whose files an account may name. */
+  /** The upstream accounts whose files an account may use. */
   readonly grants: ReadonlyMap<string, readonly string[]>;
 }
 
-/** The checked configuration as this service uses it. `publicUrl` decides how media reach a channel that does not say. */
+/** Converts the checked configuration. `publicUrl` decides how media reach a channel that does not say it. */
 export function tasksConfig(value: unknown, publicUrl: string): TasksConfig {
   const { tasks, models, channels, accounts = [] } = value as CheckedConfig;
   return {
@@ -171,41 +130,13 @@ export function tasksConfig(value: unknown, publicUrl: string): TasksConfig {
       ),
     ),
     channels: channels
-      .filter(({ adapter }) => Object.hasOwn(ADAPTERS, adapter))
+      .filter(isVideoChannel)
       .map((channel) => channelSettings(channel, isPrivate(publicUrl) ? 'inline' : 'url')),
     grants: new Map(accounts.map(({ id, upstream_accounts = [] }) => [id, upstream_accounts])),
   };
 }
 
-function channelSettings(channel: CheckedChannel, references: 'inline' | 'url'): ChannelSettings {
-  return {
-    id: channel.id,
-    adapter: channel.adapter,
-    baseUrl: channel.base_url,
-    apiKey: new Secret(channel.api_key),
-    upstreamAccount: channel.upstream_account,
-    endpoints: channel.endpoints,
-    models: channel.models,
-    priority: channel.priority,
-    weight: channel.weight,
-    enabled: channel.enabled,
-    requestsPerMinute: channel.limits.requests_per_minute,
-    inFlightMax: channel.limits.in_flight,
-    pollsPerMinute: channel.limits.polls_per_minute,
-    submitTimeoutMs: ms(channel.timeouts.submit),
-    pollTimeoutMs: ms(channel.timeouts.poll),
-    reconcile: channel.reconcile,
-    references: channel.references ?? references,
-    callbacks: channel.callbacks,
-    regeneration: channel.regeneration,
-  };
-}
-
-export function takesCallbacks(adapter: string): boolean {
-  return CALLING_BACK.has(adapter);
-}
-
-/** An address that an upstream elsewhere cannot reach. Names are taken to be public, but for localhost. */
+/** Whether an upstream on another network cannot reach this URL. Host names count as public, except localhost. */
 export function isPrivate(publicUrl: string): boolean {
   const host = new URL(publicUrl).hostname;
   return (
@@ -217,29 +148,6 @@ export function isPrivate(publicUrl: string): boolean {
 
 function ms(text: string): number {
   return parseDuration(text) ?? 0;
-}
-
-interface CheckedChannel {
-  readonly id: string;
-  readonly adapter: string;
-  readonly base_url: string;
-  readonly api_key: string;
-  readonly upstream_account: string;
-  readonly endpoints: readonly Endpoint[];
-  readonly models: Readonly<Record<string, string>>;
-  readonly priority: number;
-  readonly weight: number;
-  readonly enabled: boolean;
-  readonly limits: {
-    readonly requests_per_minute: number;
-    readonly in_flight: number;
-    readonly polls_per_minute: number;
-  };
-  readonly timeouts: { readonly submit: string; readonly poll: string };
-  readonly reconcile: 'list' | 'none';
-  readonly references?: 'inline' | 'url';
-  readonly callbacks: boolean;
-  readonly regeneration: 'task' | 'video';
 }
 
 interface CheckedConfig {

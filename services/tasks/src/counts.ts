@@ -6,7 +6,7 @@ import type { Counts } from './operations/deps.ts';
 import type { JobCounts } from './operations/jobs/job-deps.ts';
 import type { JobStore } from './store/job-store.ts';
 
-/** The numbers of this service, in the words that dashboards know. */
+/** The counters of this service. */
 export function counts(metrics: Metrics): Counts & JobCounts {
   const attempts = metrics.counter('reelgate_attempts_total', 'Attempts by channel and outcome', [
     'channel',
@@ -16,8 +16,10 @@ export function counts(metrics: Metrics): Counts & JobCounts {
     'kind',
     'state',
   ]);
-  const attention = metrics.counter('reelgate_attention_total', 'Tasks put before a person, by reason', ['reason']);
-  const polls = metrics.counter('reelgate_polls_total', 'Looks at an upstream by channel and outcome', [
+  const attention = metrics.counter('reelgate_attention_total', 'Tasks that a person must decide over, by reason', [
+    'reason',
+  ]);
+  const polls = metrics.counter('reelgate_polls_total', 'Polls of upstreams by channel and outcome', [
     'channel',
     'outcome',
   ]);
@@ -50,7 +52,7 @@ export function counts(metrics: Metrics): Counts & JobCounts {
 
 const CIRCUIT_VALUES: Readonly<Record<CircuitState, number>> = { closed: 0, half_open: 1, open: 2 };
 
-/** How each channel's circuit stands, read when the numbers are asked for. */
+/** The state of each channel's circuit, read when the metrics are read. */
 export function watchCircuits(metrics: Metrics, channels: ChannelRegistry): void {
   metrics.gauge(
     'reelgate_channel_circuit',
@@ -64,7 +66,7 @@ export function watchCircuits(metrics: Metrics, channels: ChannelRegistry): void
   );
 }
 
-/** How many jobs have not ended, and for how long the oldest of each state has been there. */
+/** The number of unfinished jobs and the age of the oldest, by state. */
 export function watchJobs(metrics: Metrics, store: Pick<JobStore, 'pendingJobs'>, clock: Clock): void {
   const age = metrics.gauge('reelgate_jobs_oldest_seconds', 'Age of the oldest job that has not ended, by state', [
     'state',

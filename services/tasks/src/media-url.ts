@@ -17,7 +17,7 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   'audio/mpeg': 'mp3',
   'audio/wav': 'wav',
 };
-/** The vendor names its data URLs by the file's ending (vendor contract §2.3). */
+/** The vendor names the types of its data URLs by file extension (vendor contract §2.3). */
 const DATA_URL_TYPES: Readonly<Record<string, string>> = { 'audio/mpeg': 'audio/mp3' };
 
 export interface MediaUrlParts {
@@ -28,7 +28,7 @@ export interface MediaUrlParts {
   readonly clock: Clock;
 }
 
-/** A staged medium as a channel reads it: inside the request, at an address in the bucket, or as a signed link of ours. Never the client's address. */
+/** Makes the URL of a staged media item for a channel: a data URL, a URL in the bucket, or a signed URL of ours. */
 export function mediaUrls({ bytes, media, publicUrl, signingKey, clock }: MediaUrlParts): MediaUrl {
   return async ({ object, mediaType }, references, signal) => {
     if (references === 'inline')

@@ -7,9 +7,9 @@ import type { Circuit } from '@reelgate/platform/limits/circuit-breaker';
 import { newRate } from '@reelgate/platform/limits/rate-limiter';
 import type { Rate } from '@reelgate/platform/limits/rate-limiter';
 
-const SECONDS_A_MINUTE = 60;
+const SECONDS_PER_MINUTE = 60;
 
-/** A channel with what is known of it while it runs. */
+/** A channel with its state in this process. */
 export interface ChannelRuntime {
   readonly channel: Channel;
   readonly circuit: Circuit;
@@ -17,12 +17,12 @@ export interface ChannelRuntime {
   readonly polls: Rate;
 }
 
-/** All channels, by the configuration as it stands. */
+/** The channels of the current configuration. */
 export interface ChannelRegistry {
   all(): readonly ChannelRuntime[];
-  /** Also one that was taken out of the configuration while it has work: it is still looked at. */
+  /** Also finds a channel that was removed from the configuration, because its unfinished work is still polled. */
   find(channelId: string): ChannelRuntime | undefined;
-  /** Those that are enabled, serve the kind and know the model, in the order in which they are tried. */
+  /** The enabled channels that serve a kind and a model, in the order in which they are tried. */
   serving(kind: Kind, model: string): readonly ChannelRuntime[];
   replace(settings: readonly ChannelSettings[]): void;
   close(): Promise<void>;
@@ -31,7 +31,7 @@ export interface ChannelRegistry {
 export interface ChannelRegistryOptions {
   readonly clock: Clock;
   readonly adapters: Readonly<Record<string, ChannelFactory>>;
-  /** From 0 to 1, exclusive. */
+  /** A random number from 0 to 1, exclusive. */
   readonly chance: () => number;
 }
 
@@ -86,16 +86,16 @@ export function openChannelRegistry(
   };
 }
 
-/** A second's share: looks that come by the thousand would hold up everything else, and gain the tasks a second at most. */
+/** The polls of one second. A larger burst would delay everything else and make polls at most a second earlier. */
 function pollsAtOnce(perMinute: number): number {
-  return Math.max(1, Math.ceil(perMinute / SECONDS_A_MINUTE));
+  return Math.max(1, Math.ceil(perMinute / SECONDS_PER_MINUTE));
 }
 
 function serves({ enabled, endpoints, models }: ChannelSettings, kind: Kind, model: string): boolean {
   return enabled && endpoints.includes(ENDPOINT_OF[kind]) && Object.hasOwn(models, model);
 }
 
-/** By priority; among equals by weighted lot, each channel once. */
+/** Sorts by priority, and among equals by a weighted random draw. */
 function inTryOrder(runtimes: readonly ChannelRuntime[], chance: () => number): readonly ChannelRuntime[] {
   const drawn = runtimes.map((runtime) => ({
     runtime,

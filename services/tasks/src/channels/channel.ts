@@ -5,7 +5,7 @@ import type { ExtraValue } from './extra-fields.ts';
 
 export type Endpoint = 'video.generation' | 'video.regeneration' | 'video.context_ir';
 
-/** A channel as the configuration describes it. */
+/** The configuration of a channel. */
 export interface ChannelSettings {
   readonly id: string;
   readonly adapter: string;
@@ -13,11 +13,11 @@ export interface ChannelSettings {
   readonly apiKey: { reveal(): string };
   readonly upstreamAccount: string;
   readonly endpoints: readonly Endpoint[];
-  /** Public model id to upstream model id. */
+  /** From public model ids to upstream model ids. */
   readonly models: Readonly<Record<string, string>>;
-  /** Higher goes first. */
+  /** A higher priority is tried first. */
   readonly priority: number;
-  /** Share among equals. */
+  /** The share of orders among channels of equal priority. */
   readonly weight: number;
   readonly enabled: boolean;
   readonly requestsPerMinute: number;
@@ -26,15 +26,15 @@ export interface ChannelSettings {
   readonly submitTimeoutMs: number;
   readonly pollTimeoutMs: number;
   readonly reconcile: 'list' | 'none';
-  /** How media reach the upstream: inside the request, or as signed links to us. */
+  /** How media reach the upstream: inside the request, or as signed URLs of ours. */
   readonly references: 'inline' | 'url';
-  /** Whether the upstream is given an address of ours to call when work moves on. */
+  /** Whether the upstream gets a URL of ours to call when its work changes. */
   readonly callbacks: boolean;
-  /** How the source of a regeneration is named: as the upstream's own task, or as a video with its prompt and references. */
+  /** How the upstream gets the source of a regeneration: as its own task, or as a video with prompt and references. */
   readonly regeneration: 'task' | 'video';
 }
 
-/** A medium in the form that the channel reads. */
+/** A media item as the channel reads it. */
 export interface AttemptMedia {
   readonly media: MediaKind;
   readonly role: Role | undefined;
@@ -43,25 +43,27 @@ export interface AttemptMedia {
 
 export type AttemptItem = { readonly text: string } | AttemptMedia;
 
-/** One try of one order on one channel, computed afresh from the frozen order. */
+/** One try of an order on a channel, computed from the frozen order. */
 export interface Attempt {
   readonly kind: Kind;
-  /** The upstream's model id. */
+  /** The upstream model id. */
   readonly model: string;
   readonly order: Order;
   readonly content: readonly AttemptItem[];
-  /** The upstream's id of the source, on regeneration by a source task. */
+  /** The upstream id of the source, for a regeneration by source task. */
   readonly sourceUpstreamId?: string | undefined;
-  /** Our own address for this attempt, where the channel is to call back and the client named none. */
+  /** Our URL for callbacks of this attempt, if the channel calls back and the client sent no URL of its own. */
   readonly callbackUrl?: string | undefined;
-  /** The client's fields that this service does not know and the adapter has declared, checked. */
+  /** The checked values of the extra fields that the adapter declares. */
   readonly extra?: Readonly<Record<string, ExtraValue>> | undefined;
 }
 
 /**
- * How a submission ended. `fault` says whose it is: the channel's (another may take the order), a throttle (likewise), or the order's,
- * by its content or as a whole (no other channel is asked); `unfit` is nobody's: this adapter or model has no words for the order, nothing was
- * sent, and another may. `unknown`: the upstream may have taken it; it is never submitted again.
+ * The outcome of a submission. `unknown`: the upstream may have accepted the order, so it is never submitted again. The
+ * `fault` of a refusal:
+ * - `channel`, `throttle`: another channel may accept the order
+ * - `content`, `order`: the upstream refused the content or the whole order, and no other channel is tried
+ * - `unfit`: this adapter or upstream model cannot express the order; nothing was sent, and another channel may accept it
  */
 export type Submission =
   | { readonly outcome: 'accepted'; readonly upstreamId: string }
@@ -73,12 +75,12 @@ export type Submission =
     }
   | { readonly outcome: 'unknown'; readonly error: string };
 
-/** What a look gives: a report, no such work upstream, or an error that says nothing of the work. */
+/** The outcome of a poll: a report, no such work (`gone`), or an error that says nothing about the work. */
 export type PollResult =
   | { readonly found: true; readonly report: Report }
   | { readonly found: false; readonly gone: boolean; readonly error: string };
 
-/** Upstream work as a list shows it, in our words. */
+/** Upstream work in a list, independent of the API. */
 export interface ListedWork {
   readonly upstreamId: string;
   readonly kind: Kind | undefined;
@@ -90,21 +92,21 @@ export interface ListedWork {
   readonly createdAt: number;
 }
 
-/** One upstream. It says what it takes, takes it, and says how it goes; it never waits, never retries, and throws nothing. */
+/** A connection to one upstream. It submits orders and polls their work. It never waits, never retries and never throws. */
 export interface Channel {
   readonly settings: ChannelSettings;
   submit(attempt: Attempt, signal: AbortSignal): Promise<Submission>;
   poll(upstreamId: string, signal: AbortSignal): Promise<PollResult>;
-  /** Recent work, newest first; undefined where the upstream has no list or it cannot be read now. */
+  /** Recent work, newest first; undefined if the upstream has no list or the list cannot be read now. */
   list(since: number, signal: AbortSignal): Promise<readonly ListedWork[] | undefined>;
-  /** Whether the upstream confirmed that it will not do the work. */
+  /** Returns whether the upstream confirmed that it will not do the work. */
   cancel(upstreamId: string, signal: AbortSignal): Promise<boolean>;
-  /** Asks for something that costs nothing. */
+  /** Makes a call that costs nothing, to check the address and the key. */
   test(signal: AbortSignal): Promise<{ readonly ok: boolean; readonly detail: string }>;
   close(): Promise<void>;
 }
 
-/** The clock is that of its deadlines. */
+/** The clock measures the deadlines of the calls. */
 export type ChannelFactory = (settings: ChannelSettings, clock: Clock) => Channel;
 
 export const ENDPOINT_OF: Readonly<Record<Kind, Endpoint>> = {

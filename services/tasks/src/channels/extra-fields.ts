@@ -1,20 +1,20 @@
 import { objectOf } from './json-fields.ts';
 
-/** A value that can be passed on. It has no inner structure in which an address could hide. */
+/** A value that can be passed on. It has no inner structure that could hide a URL. */
 export type ExtraValue = string | number | boolean;
 
-/** Reads the client's value of a field, or gives undefined for a value that is not passed on. */
+/** Reads the client's value of a field. Returns undefined for a value that must not be passed on. */
 export type ExtraField = (value: unknown) => ExtraValue | undefined;
 
-/** The unknown fields of an open dialect that one upstream takes, by name. */
+/** The fields that this service does not know and an upstream takes, by name. */
 export type ExtraFields = Readonly<Record<string, ExtraField>>;
 
-/** Media reach an upstream through the protected path alone, so a text that could be read as an address is not passed on. */
-const LIKE_AN_ADDRESS = /:\/\/|^\s*[/\\]{2}|^\s*data:|;base64,|\/ximg\/|^\s*www\./i;
+/** Media reach an upstream only through the protected path, so a text that could be read as a URL is not passed on. */
+const LIKE_A_URL = /:\/\/|^\s*[/\\]{2}|^\s*data:|;base64,|\/ximg\/|^\s*www\./i;
 const WHOLE = /^-?\d{1,15}$/;
 const DECIMAL = /^-?\d{1,15}(\.\d{1,15})?$/;
 
-/** A form has texts only, so a text of digits is a number too. */
+/** A whole number. A form sends only texts, so a text of digits counts as a number. */
 export const wholeExtra =
   (least: number, most: number): ExtraField =>
   (value) =>
@@ -29,10 +29,10 @@ export const textExtra =
   (charactersMax: number): ExtraField =>
   (value) => {
     const text = textIn(value);
-    return text === '' || text.length > charactersMax || LIKE_AN_ADDRESS.test(text) ? undefined : text;
+    return text === '' || text.length > charactersMax || LIKE_A_URL.test(text) ? undefined : text;
   };
 
-/** The declared fields of the client's JSON, each with its checked value; every other field is left out. */
+/** The checked values of the declared fields in the client's JSON. Every other field is left out. */
 export function extraOf(json: string | undefined, fields: ExtraFields): Readonly<Record<string, ExtraValue>> {
   if (json === undefined) return {};
   const sent = objectOf(parsed(json));

@@ -5,9 +5,9 @@ import type { Dispatcher } from 'undici';
 const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
 const CONNECT_TIMEOUT_MS = 5000;
 const CONNECTIONS_MAX = 64;
-/** Why a deadline is given up: without a reason of ours an exception is made for each. */
+/** The abort reason of an unused deadline. Without a reason, the runtime makes an exception for each. */
 const ENDED = 'ended';
-/** Failures that are certain to come before the upstream read a byte of the request. */
+/** Errors that certainly occur before the upstream reads a byte of the request. */
 const BEFORE_SENDING = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -21,7 +21,7 @@ const BEFORE_SENDING = new Set([
 ]);
 
 export type UpstreamAnswer =
-  /** `body` is undefined when the answer is not JSON. */
+  /** `body` is undefined if the answer is not JSON. */
   | {
       readonly kind: 'answer';
       readonly status: number;
@@ -30,18 +30,18 @@ export type UpstreamAnswer =
     }
   /** Nothing was sent. */
   | { readonly kind: 'unreachable'; readonly error: string }
-  /** It may have been read, and no answer came. */
+  /** The upstream may have read the request, and no complete answer came. */
   | { readonly kind: 'lost'; readonly error: string };
 
 export interface UpstreamRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** With its query. */
+  /** With the query. */
   readonly path: string;
   readonly body?: object | undefined;
   readonly timeoutMs: number;
 }
 
-/** JSON over HTTP to one upstream: every call has a deadline, every answer a bound, and every failure a kind. */
+/** JSON over HTTP to one upstream. Every call has a deadline, every answer a size limit, and every failure a kind. */
 export interface UpstreamHttp {
   call(request: UpstreamRequest, signal: AbortSignal): Promise<UpstreamAnswer>;
   close(): Promise<void>;
@@ -78,7 +78,7 @@ export function upstreamHttp(
   };
 }
 
-/** Gives the work a signal that is aborted with the caller's, or when its time is over. */
+/** Runs work with a signal that aborts with the caller's signal or after `timeoutMs`. */
 export async function withDeadline<T>(
   { clock, timeoutMs, signal }: { readonly clock: Clock; readonly timeoutMs: number; readonly signal: AbortSignal },
   work: (deadline: AbortSignal) => Promise<T>,
@@ -94,7 +94,7 @@ export async function withDeadline<T>(
   }
 }
 
-/** All of an answer, up to a bound; throws where it breaks off or is longer. */
+/** Reads a whole answer. Throws if it breaks off or exceeds the size limit. */
 export async function readAnswer({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<UpstreamAnswer> {
   return {
     kind: 'answer',
@@ -130,7 +130,7 @@ function failed(thrown: unknown): UpstreamAnswer {
   return { kind: typeof code === 'string' && BEFORE_SENDING.has(code) ? 'unreachable' : 'lost', error };
 }
 
-/** In seconds, or as a time by the upstream's own clock, which the answer shows. */
+/** Reads Retry-After in seconds, or as a time by the clock of the upstream, which the Date header shows. */
 function retryAfter(headers: Readonly<Record<string, string | string[] | undefined>>): number | undefined {
   const header = headers['retry-after'];
   const wait = /^\d+(\.\d+)?$/.test(String(header))

@@ -11,7 +11,7 @@ export interface Quote {
   readonly version: number;
 }
 
-/** A hold as it is asked for. */
+/** A request to place a hold. */
 export interface HoldOrder {
   readonly taskId: string;
   readonly accountId: string;
@@ -19,10 +19,10 @@ export interface HoldOrder {
   readonly facts: PriceFacts;
 }
 
-/** What this service needs of billing, in its own words. Each call is named by the task: repeating it is harmless. */
+/** What this service needs from billing. Each call names the task, so repeating it is harmless. */
 export interface Billing {
   quote(accountId: string, facts: PriceFacts): Promise<Quote>;
-  /** Refuses what placing a hold would refuse now; moves nothing. */
+  /** Throws if a hold could not be placed now. Moves no money. */
   checkHold(hold: Omit<HoldOrder, 'taskId'>): Promise<void>;
   placeHold(hold: HoldOrder): Promise<void>;
   extendHold(taskId: string, facts: PriceFacts): Promise<void>;

@@ -2,9 +2,9 @@ import { Basis } from '@reelgate/proto/billing/v1/hold';
 import type { CallService } from '@reelgate/proto/billing/v1/call_service';
 import type { Client } from '@reelgate/platform/rpc/service';
 
-/** The money of calls, as far as a person decides over it here. */
+/** The money of calls over which a person decides. */
 export interface Calls {
-  /** Ends what is still held for a call: as it stands, or given back. The first end stands. */
+  /** Charges or releases the hold of a call. The first end is final. */
   end(callId: string, how: 'charged' | 'released'): Promise<void>;
 }
 

@@ -4,12 +4,12 @@ import { request } from 'undici';
 const READ_TIMEOUT_MS = 60_000;
 const STAGED_BYTES_MAX = 128 * 1024 * 1024;
 
-/** The bytes of a staged medium, for a channel that wants them inside the request. */
+/** Reads the bytes of a staged media item, for a channel that takes them inside the request. */
 export interface MediaBytes {
   read(object: string, signal: AbortSignal): Promise<Buffer>;
 }
 
-/** Over the media service's HTTP port. */
+/** Reads over the HTTP port of the media service. */
 export function httpMediaBytes(baseUrl: string, key: Secret): MediaBytes {
   return {
     read: async (object, signal) => {
@@ -21,20 +21,20 @@ export function httpMediaBytes(baseUrl: string, key: Secret): MediaBytes {
       });
       if (answer.statusCode !== 200) {
         await answer.body.dump();
-        throw new Error(`the media service answered ${String(answer.statusCode)} for a staged medium`);
+        throw new Error(`the media service answered ${String(answer.statusCode)} for a staged object`);
       }
       return collect(answer.body);
     },
   };
 }
 
-/** All of a stream, up to the most that a staged medium can have. */
+/** Reads a whole stream, up to the size limit of staged media. */
 export async function collect(stream: AsyncIterable<Buffer>): Promise<Buffer> {
   const parts: Buffer[] = [];
   let bytes = 0;
   for await (const part of stream) {
     bytes += part.length;
-    if (bytes > STAGED_BYTES_MAX) throw new Error('a staged medium is longer than any may be');
+    if (bytes > STAGED_BYTES_MAX) throw new Error(`a staged object has more than ${String(STAGED_BYTES_MAX)} bytes`);
     parts.push(part);
   }
   return Buffer.concat(parts);

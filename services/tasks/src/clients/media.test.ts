@@ -82,7 +82,7 @@ describe('stage', () => {
 
   test('takes nothing for something', async () => {
     await expect(over().media.stage({ accountId: 'acme', taskId: 'task_1', category: 'image' })).rejects.toThrow(
-      'staged nothing',
+      'holds no staged media',
     );
   });
 });
@@ -130,7 +130,7 @@ describe('ingest', () => {
         taskId: 'task_1',
         url: 'https://cdn.example/1',
       }),
-    ).rejects.toThrow('kept nothing');
+    ).rejects.toThrow('holds no result');
   });
 });
 

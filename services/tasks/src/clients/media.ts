@@ -20,27 +20,27 @@ export interface IngestRequest {
   readonly accountId: string;
   readonly taskId: string;
   readonly url: string;
-  /** The authorization header for the address's own origin, where it wants one. */
+  /** The authorization header for the origin of the URL, if it requires one. */
   readonly credential?: { reveal(): string } | undefined;
 }
 
-/** What this service needs of media. */
+/** What this service needs from media. */
 export interface Media {
   stage(request: StageRequest, signal?: AbortSignal): Promise<StagedMedia>;
-  /** Removes what was staged for a task that was refused, and lets nothing be staged for it any more. Repeating it is harmless. */
+  /** Removes the staged media of a refused task, and blocks further staging for it. Repeating it is harmless. */
   removeStaged(task: { readonly accountId: string; readonly taskId: string }): Promise<void>;
-  /** Fetches and keeps a result; the task names it, so repeating gives the one that is kept. */
+  /** Fetches and keeps a result under the id of the task. Repeating it returns the kept result. */
   ingest(result: IngestRequest): Promise<{ readonly result: Result; readonly expiresAt: number }>;
   remove(taskId: string): Promise<void>;
-  /** Where a channel reads a staged medium without asking us; undefined: it reads it here. */
+  /** The URL in the bucket under which a channel reads a staged object; undefined: the channel reads it from us. */
   link(object: string, signal?: AbortSignal): Promise<string | undefined>;
-  /** Removes private objects; those that are gone already are no fault. */
+  /** Removes private objects. An object that does not exist is no error. */
   removePrivate(objects: readonly string[]): Promise<void>;
 }
 
 const STAGE_TIMEOUT_MS = 150_000;
 const INGEST_TIMEOUT_MS = 600_000;
-/** What one call of media takes. */
+/** The most objects that one call takes. */
 const PRIVATE_MAX = 200;
 const CATEGORIES: Readonly<Record<MediaCategory, Category>> = {
   image: Category.IMAGE,
@@ -56,7 +56,7 @@ export function mediaClient(rpc: Client<typeof MediaService>): Media {
         { accountId, taskId, category: CATEGORIES[category], url, object, declaredType },
         { timeoutMs: STAGE_TIMEOUT_MS, signal },
       );
-      if (media === undefined) throw new Error('media staged nothing and did not say why');
+      if (media === undefined) throw new Error('the answer of the media service holds no staged media');
       return { object: media.object, mediaType: media.mediaType, durationMs: Number(media.durationMs) };
     },
     removeStaged: async ({ accountId, taskId }) => {
@@ -68,7 +68,7 @@ export function mediaClient(rpc: Client<typeof MediaService>): Media {
         { timeoutMs: INGEST_TIMEOUT_MS },
       );
       if (result === undefined || result.expiresAt === undefined)
-        throw new Error('media kept nothing and did not say why');
+        throw new Error('the answer of the media service holds no result');
       return {
         result: {
           object: result.object,

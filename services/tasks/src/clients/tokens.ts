@@ -5,18 +5,18 @@ import type { BillingService } from '@reelgate/proto/billing/v1/billing_service'
 
 const DEADLINE_MS = 5000;
 
-/** What a token may do, as billing has it. */
+/** What a token may do, according to billing. */
 export interface TokenRights {
   readonly accountId: string;
-  /** Models that it may use; `*` is every model. */
+  /** The models that the token may use; `*` is every model. */
   readonly models: readonly string[];
-  /** Tasks that it may have in flight; undefined: the configured number. */
+  /** The most tasks that the token may have in flight; undefined: the configured limit. */
   readonly inFlight: number | undefined;
   /** Milliseconds since 1970; undefined: never. */
   readonly expiresAt: number | undefined;
 }
 
-/** Finds the rights of a token by its id; refuses a token that is unknown or has ended. */
+/** Finds the rights of a token by its id. Throws for a token that is unknown, revoked or expired. */
 export type FindToken = (tokenId: string) => Promise<TokenRights>;
 
 export function billingTokens(rpc: Pick<Client<typeof BillingService>, 'getPrincipal'>): FindToken {

@@ -1,14 +1,14 @@
-/** What is wrong with an order. With a field, the message goes on from the field's name. */
+/** What is wrong with an order. The message continues the sentence that the field name begins. */
 export interface Fault {
   readonly reason: string;
   readonly field?: string;
   readonly message: string;
 }
 
-/** Looks for one thing that can be wrong. */
+/** Finds one kind of fault. */
 export type Rule<T> = (subject: T) => Fault | undefined;
 
-/** The first fault that the rules find, in their order. */
+/** The fault that the first failing rule reports. */
 export function firstFault<T>(subject: T, rules: readonly Rule<T>[]): Fault | undefined {
   for (const rule of rules) {
     const fault = rule(subject);

@@ -11,7 +11,7 @@ export function channelScope(channel: string): string {
   return `channel:${channel}`;
 }
 
-/** The counters of jobs in flight: a token's, and all. */
+/** The counters of jobs in flight: one for the token, one for all tokens. */
 export function jobScopes(tokenId: string): readonly [ofToken: string, total: string] {
   return [`jobs:token:${tokenId}`, 'jobs:total'];
 }

@@ -1,9 +1,9 @@
 import type { Failure, State } from './task.ts';
 
-/** Bytes in the row itself, as base64, or the private media object that holds them. */
+/** Bytes in the row, as base64, or the id of the private media object that holds them. */
 export type JobBytes = { readonly inline: string } | { readonly object: string };
 
-/** A request of a synchronous route as it came. Nothing of it is read here but its endpoint and model. */
+/** A request of a synchronous route as the client sent it. This service reads only its endpoint and model. */
 export interface JobCall {
   readonly endpoint: string;
   readonly model: string;
@@ -14,7 +14,7 @@ export interface JobCall {
   readonly body: JobBytes;
 }
 
-/** How an answer's bytes are given to the client. */
+/** How the client receives the bytes of an answer. */
 export type JobEncoding = 'none' | 'json' | 'text' | 'base64';
 
 export interface JobAnswer {
@@ -34,12 +34,12 @@ export interface Job {
   readonly requestId: string;
   readonly endpoint: string;
   readonly model: string;
-  /** Whether a second call does no harm: then a lost one is made again. */
+  /** Whether a second call does no harm. A lost call is then repeated. */
   readonly repeatable: boolean;
   readonly state: State;
-  /** Its create goes on: it may yet be withdrawn. */
+  /** Its create has not ended, so it can still be withdrawn. */
   readonly isBeingCreated: boolean;
-  /** How often its upstream was about to be called. */
+  /** How many calls of the upstream were started. */
   readonly starts: number;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -48,7 +48,7 @@ export interface Job {
   readonly failure?: Failure | undefined;
 }
 
-/** One taking of a job. */
+/** The right of one worker to a job, under a name that is never used twice. */
 export interface JobLease {
   readonly jobId: string;
   readonly lease: string;
@@ -57,10 +57,10 @@ export interface JobLease {
 /** The prefix of leases under which jobs are created. */
 export const CREATE_LEASE = 'create';
 
-/** How often a call that does no harm is begun before it is given up. */
+/** How many times a repeatable call is started before it is given up. */
 const STARTS_MAX = 5;
 
-/** What becomes of a job whose worker is gone. `unknown`: the upstream may have been called, and must not be called again. */
+/** What happens to a job whose worker is gone. `unknown`: the upstream may have been called and must not be called again. */
 export function afterLoss({
   state,
   repeatable,

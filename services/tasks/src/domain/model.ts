@@ -1,17 +1,17 @@
-/** What a model can do, by the configuration. */
+/** What a model can do, according to the configuration. */
 export interface Model {
   readonly id: string;
-  /** Whole seconds, both ends included. */
+  /** In whole seconds, inclusive. */
   readonly durationMin: number;
   readonly durationMax: number;
   readonly resolutions: readonly string[];
   readonly ratios: readonly string[];
 }
 
-/** The one model whose wire value the contract fixes. */
+/** The model whose name the contract fixes. */
 export const ALPHA = 'Alpha-H3';
 
-/** Whether a list of visible models holds this one; `*` holds every one. */
+/** Whether a list of visible models includes this model; `*` includes every model. */
 export function isVisible(visibleModels: readonly string[], model: string): boolean {
   return visibleModels.includes('*') || visibleModels.includes(model);
 }

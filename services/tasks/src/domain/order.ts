@@ -7,7 +7,7 @@ export interface TextItem {
   readonly text: string;
 }
 
-/** A medium as the client named it: by a reference, or by the stored object that its bytes were put into. */
+/** A media item: a reference as the client wrote it, or the stored object that holds the client's inline bytes. */
 export interface MediaItem {
   readonly media: MediaKind;
   readonly role?: Role | undefined;
@@ -18,7 +18,7 @@ export interface MediaItem {
 
 export type ContentItem = TextItem | MediaItem;
 
-/** What a caller asked for, in no dialect; frozen for the task's life. */
+/** What a caller asked for, independent of dialect and frozen for the life of the task. */
 export interface Order {
   readonly kind: Kind;
   readonly model: string;
@@ -30,9 +30,9 @@ export interface Order {
   readonly sourceTaskId?: string | undefined;
   readonly aigcWatermark?: boolean | undefined;
   readonly callbackUrl?: string | undefined;
-  /** As the client wrote it; decides nothing. */
+  /** As the client wrote it. No rule reads it. */
   readonly size?: string | undefined;
-  /** Fields that this service does not know, as a JSON object, for a channel that does. */
+  /** Fields that this service does not know, as a JSON object, for a channel that knows them. */
   readonly extraJson?: string | undefined;
 }
 
@@ -44,12 +44,12 @@ export function mediaOf(order: Order): readonly MediaItem[] {
   return order.content.filter(isMedia);
 }
 
-/** What a medium is for; a single image without a role is the first frame. */
+/** The role of a media item. An image without a role is the first frame. */
 export function roleOf(item: MediaItem): Role | undefined {
   return item.role ?? (item.media === 'image' ? 'first_frame' : undefined);
 }
 
-/** A reference to a file of an upstream account, which no other party can read. */
+/** Whether an item refers to a file of an upstream account, which only that upstream can read. */
 export function isUpstreamFile(item: MediaItem): boolean {
   return /^(asset|mm_file):\/\/[\w.-]{1,256}$/.test(item.url ?? '');
 }

@@ -7,10 +7,10 @@ export interface PollPlan {
 const JITTER_LEAST = 0.8;
 const ERROR_BACKOFF_MAX_MS = 60_000;
 const ERROR_DOUBLINGS_MAX = 6;
-/** A plan that hardly grows has come as far as it will after so many looks. */
+/** Bounds the loop for a factor close to 1. */
 const STEPS_MAX = 100;
 
-/** Until the next look: the interval grows with the task's age, and the jitter (0 to 1) only shortens it. */
+/** Milliseconds until the next poll. The interval grows with the age of the task; the jitter (0 to 1) only shortens it. */
 export function pollInterval(plan: PollPlan, ageMs: number, jitter: number): number {
   let interval = plan.firstMs;
   let waited = interval;
@@ -21,12 +21,12 @@ export function pollInterval(plan: PollPlan, ageMs: number, jitter: number): num
   return Math.round(interval * (JITTER_LEAST + (1 - JITTER_LEAST) * jitter));
 }
 
-/** The longest that any task can have until its next look. */
+/** The longest time in milliseconds that a task can have to wait for its next poll. */
 export function longestInterval({ maxMs }: PollPlan): number {
   return Math.max(ERROR_BACKOFF_MAX_MS, maxMs);
 }
 
-/** Until the next look after so many failed ones in a row. It never gives up. */
+/** Milliseconds until the next poll after `errors` failed polls in a row. Polling never stops. */
 export function errorBackoff(plan: PollPlan, errors: number): number {
   return Math.min(longestInterval(plan), plan.firstMs * 2 ** Math.min(errors, ERROR_DOUBLINGS_MAX));
 }

@@ -1,7 +1,7 @@
 import { mediaOf } from './order.ts';
 import type { Kind, Order } from './order.ts';
 
-/** The quantities that a price contract turns into an amount. */
+/** The quantities that a price contract multiplies. */
 export interface PriceFacts {
   readonly priceKey: string;
   readonly resolution: string;
@@ -16,7 +16,7 @@ const KEYS: Readonly<Record<Kind, (model: string) => string>> = {
   context_ir: (model) => `${model}__context_ir`,
 };
 
-/** Milliseconds of the videos of an order that were probed. */
+/** Total lengths, in milliseconds, of the probed videos of an order. */
 export interface ProbedVideos {
   readonly referenceMs: number;
   readonly baseMs: number;
@@ -25,8 +25,8 @@ export interface ProbedVideos {
 const SECOND_MS = 1000;
 
 /**
- * The facts of an order. Before its videos are probed they count as nothing, and a base video as one second: the hold is extended
- * with the whole facts before anything is submitted.
+ * The price facts of an order. Until its videos are probed, a reference video counts as zero seconds and a base video as
+ * one second. The hold is extended to the complete facts before the order is submitted.
  */
 export function priceFacts(
   order: Order,

@@ -1,8 +1,8 @@
 import type { Failure, Usage } from './task.ts';
 
 /**
- * What an upstream says of its work, in our words. A success without a result is no success: it is asked for again. `credential` is the
- * authorization header that the result's address wants, where the address is not enough.
+ * What an upstream reports about its work, independent of its API. A success without a result counts as unfinished: the
+ * upstream is polled again. `credential` is the authorization header that the URL of the result requires, if any.
  */
 export type Report =
   | { readonly phase: 'queued' | 'running'; readonly status: string; readonly progress?: number | undefined }

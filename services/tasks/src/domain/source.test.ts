@@ -18,7 +18,7 @@ test.each<[string, Task]>([
 test.each<[string, Task, string, RegExp]>([
   ['context-IR', aSource({ order: aContextIr() }), 'source_task_unsupported', /video generation task/],
   ['a regeneration', aSource({ order: aRegeneration() }), 'source_task_unsupported', /video generation task/],
-  ['a failed task', aSource({ state: 'failed' }), 'source_task_unsupported', /it failed/],
+  ['a failed task', aSource({ state: 'failed' }), 'source_task_unsupported', /this task failed/],
   ['a queued task', aSource({ state: 'queued' }), 'source_task_not_ready', /not finished/],
   ['a running task', aSource({ state: 'in_progress' }), 'source_task_not_ready', /not finished/],
   ['a 2K result', aSource({ order: anOrder({ resolution: '2K' }) }), 'source_task_unsupported', /768P/],
@@ -28,11 +28,16 @@ test.each<[string, Task, string, RegExp]>([
     'source_task_unsupported',
     /768P/,
   ],
-  ['a result of too many pixels', sized(1376, 768), 'source_task_unsupported', /constraints/],
-  ['a width that 32 does not divide', sized(1340, 768), 'source_task_unsupported', /constraints/],
-  ['a height that 32 does not divide', sized(1344, 760), 'source_task_unsupported', /constraints/],
-  ['a result of unknown size', aSource({ result: { object: 'obj_1' } }), 'source_task_unsupported', /constraints/],
-  ['a task without a result', aSource({ result: undefined }), 'source_task_unsupported', /constraints/],
+  ['a result of too many pixels', sized(1376, 768), 'source_task_unsupported', /at most 1344x768 pixels/],
+  ['a width that 32 does not divide', sized(1340, 768), 'source_task_unsupported', /at most 1344x768 pixels/],
+  ['a height that 32 does not divide', sized(1344, 760), 'source_task_unsupported', /at most 1344x768 pixels/],
+  [
+    'a result of unknown size',
+    aSource({ result: { object: 'obj_1' } }),
+    'source_task_unsupported',
+    /at most 1344x768 pixels/,
+  ],
+  ['a task without a result', aSource({ result: undefined }), 'source_task_unsupported', /at most 1344x768 pixels/],
 ])('%s cannot', (_what, source, reason, message) => {
   expect(sourceFault(source)).toEqual({ reason, field: 'source_task_id', message: expect.stringMatching(message) });
 });

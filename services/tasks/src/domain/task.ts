@@ -3,12 +3,12 @@ import type { Order } from './order.ts';
 export type State = 'queued' | 'in_progress' | 'completed' | 'failed';
 
 /**
- * Where a create stands: `submitting` until an upstream took it, then `accepted`; `refused` when none did (no client ever sees it);
- * `unknown` when the answer to a submission was lost.
+ * The progress of a create. `submitting`: no upstream has accepted it yet. `accepted`: an upstream has. `refused`: none
+ * did, and no client sees the task. `unknown`: the answer to a submission was lost.
  */
 export type Admission = 'submitting' | 'accepted' | 'refused' | 'unknown';
 
-/** The private pair that names the work upstream. */
+/** The private mapping of a task to the work at the upstream. */
 export interface Mapping {
   readonly channel: string;
   readonly upstreamAccount: string;
@@ -16,7 +16,7 @@ export interface Mapping {
   readonly upstreamId?: string | undefined;
 }
 
-/** What the upstream reports to have used. */
+/** The usage that the upstream reports. */
 export interface Usage {
   readonly totalSeconds?: number | undefined;
   readonly inputSeconds?: number | undefined;
@@ -28,7 +28,7 @@ export interface Usage {
   readonly completionTokens?: number | undefined;
 }
 
-/** What a completed task gives: a stored video, or a prompt. */
+/** The result of a completed task: a stored video or a prompt. */
 export interface Result {
   readonly object?: string | undefined;
   readonly prompt?: string | undefined;
@@ -40,13 +40,13 @@ export interface Result {
   readonly frameRate?: number | undefined;
 }
 
-/** Why it failed, in words for the client. */
+/** Why a task failed, in words for the client. */
 export interface Failure {
   readonly code: string;
   readonly message: string;
 }
 
-/** A medium as it was checked and frozen. */
+/** A media item after media has fetched, checked and kept it. */
 export interface StagedMedia {
   readonly object: string;
   readonly mediaType: string;
@@ -60,9 +60,9 @@ export interface Task {
   readonly order: Order;
   readonly admission: Admission;
   readonly state: State;
-  /** The upstream's last status word; private unless it is unrecognised. */
+  /** The last status word of the upstream. Private, unless it is unrecognised. */
   readonly upstreamStatus?: string | undefined;
-  /** Whether that word is none of those that the adapter knows. */
+  /** Whether the adapter does not know that word. */
   readonly unrecognised: boolean;
   readonly progress: number;
   /** Milliseconds since 1970, like every time here. */
@@ -71,20 +71,20 @@ export interface Task {
   readonly finishedAt?: number | undefined;
   readonly expiresAt?: number | undefined;
   readonly mapping?: Mapping | undefined;
-  /** What the media of the order were frozen as, by the place of each in its content. */
+  /** The staged media of the order, by their index in its content. */
   readonly staged?: Readonly<Record<number, StagedMedia>> | undefined;
   readonly result?: Result | undefined;
   readonly failure?: Failure | undefined;
   readonly usage?: Usage | undefined;
-  /** Whole seconds that the task is measured by. */
+  /** The length in whole seconds by which the task is charged. */
   readonly seconds: number;
   readonly nextPollAt?: number | undefined;
-  /** Polls that failed since the last one that did not. */
+  /** Failed polls since the last successful one. */
   readonly pollErrors: number;
   readonly doubt?: Doubt | undefined;
 }
 
-/** What looks at a task have said against it, so many in a row; those that said nothing of the work stand between them and count for nothing. */
+/** A problem that consecutive polls reported about the work, and their number. A poll that learns nothing does not count. */
 export interface Doubt {
   readonly reason: 'unknown_upstream_task' | 'no_result' | 'result_unavailable';
   readonly polls: number;

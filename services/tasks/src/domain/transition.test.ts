@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import { isTerminal } from './task.ts';
 import type { State } from './task.ts';
 import { move } from './transition.ts';
-import type { Happening } from './transition.ts';
+import type { TaskEvent } from './transition.ts';
 
 const states = fc.constantFrom<State[]>('queued', 'in_progress', 'completed', 'failed');
-const happenings = fc.array(fc.constantFrom<Happening[]>('waits', 'runs', 'succeeds', 'fails'));
+const happenings = fc.array(fc.constantFrom<TaskEvent[]>('waits', 'runs', 'succeeds', 'fails'));
 
 test('from any state, whatever happens, a terminal state never changes', () => {
   fc.assert(
@@ -29,7 +29,7 @@ test('work that has begun never goes back into the queue', () => {
   );
 });
 
-test.each<[State, Happening, State]>([
+test.each<[State, TaskEvent, State]>([
   ['queued', 'waits', 'queued'],
   ['queued', 'runs', 'in_progress'],
   ['queued', 'succeeds', 'completed'],

@@ -7,7 +7,7 @@ import type { Task } from '../domain/task.ts';
 import { STATES, toWireUsage } from '../rpc/mapping-task.ts';
 import type { Finish } from '../store/task-store.ts';
 
-/** What a finished task tells; it leaves through the outbox. */
+/** The event of a finished task, for the outbox. */
 export function finishedEvent(task: Task, finish: Finish): { readonly type: string; readonly payload: string } {
   const message = create(TaskFinishedSchema, {
     taskId: task.id,

@@ -3,7 +3,7 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { FindToken, TokenRights } from '../clients/tokens.ts';
 import { tokenExpired, tokenNotFound, tokenRequired } from './task-refusals.ts';
 
-const KNOWN_MAX = 20_000;
+const TOKENS_MAX = 20_000;
 const FRESH_MS = 10_000;
 
 export interface Tokens {
@@ -19,13 +19,13 @@ interface Known {
 }
 
 /**
- * Remembers what tokens may do, bounded in number and in time. A create trusts nothing that its request says of the token. Refusals are
- * not remembered, so a token that was made a moment ago is found.
+ * Caches the rights of tokens, bounded in number and in time. A create trusts nothing that its request says about the
+ * token. Refusals are not cached, so a new token is found at once.
  */
 export function cachedTokens(find: FindToken, clock: Clock): Tokens {
   const known = new Map<string, Known>();
   const asking = new Map<string, Promise<TokenRights>>();
-  /** Grows with every change, so that an answer from before a change is not remembered. */
+  /** Grows with every change, so an answer from before a change is not cached. */
   let changes = 0;
 
   const ask = async (tokenId: string): Promise<TokenRights> => {
@@ -38,7 +38,7 @@ export function cachedTokens(find: FindToken, clock: Clock): Tokens {
 
   const remember = (tokenId: string, entry: Known): void => {
     const [oldest] = known.keys();
-    if (known.size >= KNOWN_MAX && oldest !== undefined) known.delete(oldest);
+    if (known.size >= TOKENS_MAX && oldest !== undefined) known.delete(oldest);
     known.set(tokenId, entry);
   };
 
@@ -56,7 +56,7 @@ export function cachedTokens(find: FindToken, clock: Clock): Tokens {
       const entry = known.get(tokenId);
       const isFresh = entry !== undefined && isRecent(clock, entry.askedAt, FRESH_MS);
       const rights = isFresh ? entry.rights : await (asking.get(tokenId) ?? start(tokenId));
-      // a token of another account counts as unknown
+      // A token of another account counts as unknown.
       if (rights.accountId !== accountId) throw tokenNotFound();
       if (rights.expiresAt !== undefined && rights.expiresAt <= clock.now()) throw tokenExpired();
       return rights;

@@ -9,30 +9,30 @@ import type { PollPlan } from '../domain/poll-interval.ts';
 import type { Task } from '../domain/task.ts';
 import type { TaskStore } from '../store/task-store.ts';
 
-/** What the operations of this service work with. Everything that can change while it runs is asked for each time. */
+/** The dependencies of the operations. What a reload can change is a function, called for each use. */
 export interface Deps {
   readonly store: TaskStore;
   readonly billing: Billing;
   readonly media: Media;
   readonly channels: ChannelRegistry;
   readonly models: () => ReadonlyMap<string, Model>;
-  /** Upstream accounts whose files an account may name. */
+  /** The upstream accounts whose files an account may use. */
   readonly grants: () => ReadonlyMap<string, readonly string[]>;
   readonly clock: Clock;
   readonly newId: NewId;
-  /** From 0 to 1, exclusive. */
+  /** A random number from 0 to 1, exclusive. */
   readonly chance: () => number;
   readonly log: Log;
-  /** Names this process in the rows that it works on. */
+  /** Marks the rows that this process works on. */
   readonly processId: string;
-  /** The creates of this process that go on, or that it has given up and could not refuse yet. A row of its own that is not among them is over. */
+  /** The creates that this process works on, or that it gave up and could not refuse yet. Any other row of its own is over. */
   readonly creating: Map<string, 'working' | 'given_up'>;
   readonly limits: Limits;
   readonly pollPlan: PollPlan;
-  /** A staged medium as the channel reads it. */
+  /** The URL under which a channel reads a staged media item. */
   readonly mediaUrl: MediaUrl;
   readonly callbacks: Callbacks;
-  /** Tells whoever listens that a task shows something new. */
+  /** Tells listeners that a task has changed. */
   readonly announce: (task: Pick<Task, 'id' | 'accountId' | 'state'>) => void;
   readonly wake: { readonly outbox: () => void; readonly polls: (channelId: string) => void };
   readonly count: Counts;
@@ -43,27 +43,27 @@ export interface Limits {
   readonly inFlightTotal: number;
 }
 
-/** The staged medium as an address that only this channel is given. */
+/** Makes a URL of a staged media item that only this channel receives. */
 export type MediaUrl = (
   staged: { readonly object: string; readonly mediaType: string },
   references: 'inline' | 'url',
   signal: AbortSignal,
 ) => Promise<string>;
 
-/** Which attempt of which task. */
+/** An attempt of a task. */
 export interface AttemptName {
   readonly taskId: string;
   readonly number: number;
 }
 
-/** The addresses at which upstreams call us. They hold everything: nothing is kept of them. */
+/** The URLs that upstreams call. A URL carries all that is needed, so nothing about it is stored. */
 export interface Callbacks {
   readonly urlOf: (attempt: AttemptName) => string;
-  /** What the end of such an address names; undefined when it is none of ours. */
+  /** The attempt that the last part of such a URL names; undefined if it is not one of ours. */
   readonly attemptOf: (token: string) => AttemptName | undefined;
 }
 
-/** The numbers that operators watch. */
+/** The counters that operators watch. */
 export interface Counts {
   readonly attempt: (channel: string, outcome: string) => void;
   readonly finished: (kind: string, state: string) => void;

@@ -3,7 +3,7 @@ import type { Fault } from '../domain/fault.ts';
 
 const RETRY_SOON_MS = 5000;
 
-/** A fault of an order as the refusal that it is. */
+/** Turns a fault of an order into a refusal. */
 export function refusalOf(fault: Fault): Problem {
   return new Problem({ kind: 'invalid', ...fault });
 }
@@ -21,21 +21,21 @@ export const taskNotFound = (field?: string): Problem =>
     kind: 'not_found',
     reason: 'task_not_found',
     field,
-    message: field === undefined ? 'no such task' : 'names no task of this account',
+    message: field === undefined ? 'no such task' : 'must be the id of a task of this account',
   });
 
 export const sourceGone = (): Problem =>
   refusalOf({
     reason: 'source_task_unsupported',
     field: 'source_task_id',
-    message: 'names a task whose video or references are no longer kept; send them again as content with a base_video',
+    message: 'names a task whose video or references have been removed; send them as content with a base_video item',
   });
 
 export const tooManyTasks = (): Problem =>
   new Problem({
     kind: 'exhausted',
     reason: 'too_many_tasks',
-    message: 'too many tasks are in flight; wait until one has finished',
+    message: 'too many tasks are in flight; retry when one has finished',
     retryAfterMs: RETRY_SOON_MS,
   });
 
@@ -43,7 +43,7 @@ export const tooManyJobs = (): Problem =>
   new Problem({
     kind: 'exhausted',
     reason: 'too_many_tasks',
-    message: 'too many asynchronous calls have not ended yet; wait until one has',
+    message: 'too many asynchronous calls are in flight; retry when one has ended',
     retryAfterMs: RETRY_SOON_MS,
   });
 
@@ -54,21 +54,21 @@ export const leaseLost = (): Problem =>
   new Problem({
     kind: 'conflict',
     reason: 'job_lease_lost',
-    message: 'this lease of the job is over; do not call the upstream',
+    message: 'this lease of the job has ended; do not call the upstream',
   });
 
 export const keyReused = (): Problem =>
   new Problem({
     kind: 'unprocessable',
     reason: 'idempotency_key_reused',
-    message: 'this Idempotency-Key was used with another request; use a new key for a new request',
+    message: 'this Idempotency-Key belongs to a different request; use a new key for a new request',
   });
 
 export const keyInUse = (): Problem =>
   new Problem({
     kind: 'conflict',
     reason: 'idempotency_key_in_use',
-    message: 'the first request with this Idempotency-Key is still running; ask again',
+    message: 'the first request with this Idempotency-Key is still running; retry shortly',
     retryAfterMs: 1000,
   });
 
@@ -91,14 +91,14 @@ export const unfit = (): Problem =>
     kind: 'invalid',
     reason: 'invalid_request',
     message:
-      'no generator for this model can take this combination of inputs; send fewer media, or other roles, duration, resolution or ratio',
+      'no generator for this model accepts this combination of inputs; send fewer media items or change the roles, duration, resolution or ratio',
   });
 
 export const noChannel = (): Problem =>
   new Problem({
     kind: 'unavailable',
     reason: 'no_channel_available',
-    message: 'no generator can take this request now; try again',
+    message: 'no generator is available for this request now; retry later',
     retryAfterMs: RETRY_SOON_MS,
   });
 
@@ -106,7 +106,15 @@ export const throttled = (retryAfterMs: number): Problem =>
   new Problem({
     kind: 'exhausted',
     reason: 'rate_limit_exceeded',
-    message: 'every generator that could take this request is at its limit; try again later',
+    message: 'every generator for this request is at its limit; retry later',
+    retryAfterMs,
+  });
+
+export const pollLimited = (retryAfterMs: number): Problem =>
+  new Problem({
+    kind: 'exhausted',
+    reason: 'rate_limit_exceeded',
+    message: 'the generator of this task accepts no further status request now; retry later',
     retryAfterMs,
   });
 
@@ -114,14 +122,14 @@ export const notCancellable = (why: string): Problem =>
   new Problem({
     kind: 'conflict',
     reason: 'task_not_cancellable',
-    message: `only a queued task can be cancelled, and only when the generator confirms it; ${why}`,
+    message: `only a queued task can be cancelled, and the generator must confirm it; ${why}`,
   });
 
 export const notFinished = (): Problem =>
   new Problem({
     kind: 'conflict',
     reason: 'task_not_completed',
-    message: 'only a finished task can be deleted; wait until it has ended, or cancel it',
+    message: 'only a finished task can be deleted; wait until it ends or cancel it',
   });
 
 export const tokenRequired = (): Problem =>
@@ -136,8 +144,8 @@ export const tokenNotFound = (): Problem =>
     kind: 'not_found',
     reason: 'token_not_found',
     field: 'token_id',
-    message: 'must be the id of a token of the account',
+    message: 'must be the id of a token of this account',
   });
 
 export const tokenExpired = (): Problem =>
-  new Problem({ kind: 'forbidden', reason: 'token_disabled', message: 'the API key has expired; use another one' });
+  new Problem({ kind: 'forbidden', reason: 'token_disabled', message: 'the API key has expired; use another key' });

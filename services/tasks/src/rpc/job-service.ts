@@ -18,7 +18,7 @@ import {
 import { atMost } from './list-request.ts';
 import { fromWireAnswer, fromWireCall, fromWireLease, toWireCall, toWireJob, toWireNewJob } from './mapping-job.ts';
 
-/** Each method: from the wire, the operation, to the wire. */
+/** Each method converts from the wire, runs an operation and converts to the wire. */
 export function jobService(deps: JobDeps, tokens: Pick<Tokens, 'of'>): Implementation<typeof JobService> {
   return {
     createJob: async (request, { requestId, signal }) => {
@@ -67,7 +67,7 @@ export function jobService(deps: JobDeps, tokens: Pick<Tokens, 'of'>): Implement
   };
 }
 
-/** The models are those of the token, never what the request says. */
+/** The visible models come from the token, never from the request. */
 async function toCreate(tokens: Pick<Tokens, 'of'>, request: CreateJobRequest): Promise<Omit<JobRequest, 'requestId'>> {
   const { models } = await tokens.of(request.tokenId, request.accountId);
   const call = fromWireCall(request.call);

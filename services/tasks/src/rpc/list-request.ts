@@ -6,15 +6,15 @@ import { STATES } from './mapping-task.ts';
 
 export interface LimitBounds {
   readonly max: number;
-  /** What zero means, which the wire cannot tell from absent. */
+  /** The limit for zero, which the wire cannot tell from absent. */
   readonly otherwise: number;
 }
 
-/** How many a page may have. */
+/** The size of a page. */
 export function readLimit(limit: number, { max, otherwise }: LimitBounds): number {
   if (limit === 0) return otherwise;
   if (limit < 0 || limit > max)
-    throw badField('limit', `must be from 1 to ${String(max)}, or absent for ${String(otherwise)}`);
+    throw badField('limit', `must be from 1 to ${String(max)}; leave it out for ${String(otherwise)}`);
   return limit;
 }
 
@@ -23,20 +23,21 @@ export function readOffset(offset: number, max: number): number {
   return offset;
 }
 
-/** A filter that is not known would let everything through. */
+/** An unknown filter is refused, because it would match every task. */
 export function readState(state: TaskState, field: string): State {
   const known = nameOf(STATES, state);
   if (known === undefined) throw badField(field, `must be one of ${Object.keys(STATES).join(', ')}`);
   return known;
 }
 
-/** The one state of a filter; unspecified is all. */
+/** The state of a filter; undefined for every state. */
 export function readStateFilter(state: TaskState): State | undefined {
   return state === TaskState.UNSPECIFIED ? undefined : readState(state, 'state');
 }
 
 export function atMost<T>(values: readonly T[], max: number, field: string): readonly T[] {
-  if (values.length > max) throw badField(field, `must name at most ${String(max)}; it names ${String(values.length)}`);
+  if (values.length > max)
+    throw badField(field, `must hold at most ${String(max)} entries; it holds ${String(values.length)}`);
   return values;
 }
 

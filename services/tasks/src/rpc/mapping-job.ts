@@ -14,7 +14,7 @@ import type { Job, JobAnswer, JobBytes, JobCall, JobEncoding, JobLease } from '.
 import { nameOf } from './mapping-order.ts';
 import { STATES } from './mapping-task.ts';
 
-/** Of a call or an answer in the row itself; more belongs to media. */
+/** The most bytes of a call or an answer in the row. A larger body is a media object. */
 const INLINE_BYTES_MAX = 64 * 1024;
 const ENCODINGS: Readonly<Record<JobEncoding, WireEncoding>> = {
   none: WireEncoding.UNSPECIFIED,
@@ -84,7 +84,7 @@ function toWireAnswer({
   return { statusCode, contentType, encoding: ENCODINGS[encoding], size: BigInt(size), body: toWireBytes(body) };
 }
 
-/** A job as its owner may see it. */
+/** The view of a job for its owner. */
 export function toWireJob({
   id,
   accountId,
@@ -107,7 +107,7 @@ export function toWireJob({
   };
 }
 
-/** As it was when it was created, whatever has become of it. */
+/** The job as it was when it was created. */
 export function toWireNewJob(job: Job): MessageInitShape<typeof JobSchema> {
   return toWireJob({
     ...job,
@@ -129,7 +129,10 @@ function fromWireBytes(body: WireBytes, field: string): JobBytes {
   if (body.case === 'object') return { object: body.value };
   const bytes = body.case === 'inline' ? body.value : new Uint8Array();
   if (bytes.length > INLINE_BYTES_MAX)
-    throw invalid(field, `must have at most ${String(INLINE_BYTES_MAX)} bytes in line; put more into a media object`);
+    throw invalid(
+      field,
+      `must hold at most ${String(INLINE_BYTES_MAX)} inline bytes; put a larger body into a media object`,
+    );
   return { inline: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64') };
 }
 

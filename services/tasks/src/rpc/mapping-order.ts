@@ -24,12 +24,12 @@ const ROLES: Readonly<Record<Role, MediaRole>> = {
   base_video: MediaRole.BASE_VIDEO,
 };
 
-/** The name that stands for a wire value in one of the tables above. */
+/** The name of a wire value in one of these tables. */
 export function nameOf<K extends string>(table: Readonly<Record<K, number>>, value: number): K | undefined {
   return (Object.keys(table) as K[]).find((name) => table[name] === value);
 }
 
-/** An order from the wire, or a refusal of what is no order at all. */
+/** Converts an order from the wire. Throws if it has no known kind. */
 export function fromWireOrder(wire: WireOrder | undefined): Order {
   const kind = nameOf(KINDS, wire?.kind ?? TaskKind.UNSPECIFIED);
   if (wire === undefined || kind === undefined)
@@ -49,7 +49,7 @@ export function fromWireOrder(wire: WireOrder | undefined): Order {
   });
 }
 
-/** Frozen orders are read for as long as their tasks live, so a text that is no object is refused at the door. */
+/** A frozen order is read for the life of its task, so text that is not an object is refused here. */
 function fromWireExtra(json: string): string | undefined {
   if (json === '') return undefined;
   if (!isObject(json)) {
@@ -80,7 +80,7 @@ function fromWireItem({ item }: WireItem, index: number): ContentItem {
       kind: 'invalid',
       reason: 'invalid_content',
       field: `content[${String(index)}]`,
-      message: 'must be a text or a medium of a known kind',
+      message: 'must be a text item, or a media item of a known kind',
     });
   }
   const { url, object, declaredType } = item.value;
@@ -126,7 +126,7 @@ export function toWireOrder(order: Order): MessageInitShape<typeof OrderSchema> 
   };
 }
 
-/** Without the keys that hold nothing, so that a frozen order is the same however it came. */
+/** Removes undefined keys, so equal orders are stored equally. */
 function dropUndefined<T extends object>(value: T): T {
   return Object.fromEntries(Object.entries(value).filter(([, inner]) => inner !== undefined)) as T;
 }

@@ -12,7 +12,7 @@ export const STATES: Readonly<Record<State, TaskState>> = {
   failed: TaskState.FAILED,
 };
 
-/** A task as its owner may see it; nothing of the upstream's has a field there. */
+/** The view of a task for its owner. The message has no field for anything of the upstream. */
 export function toWireTask(task: Task, now: number): MessageInitShape<typeof TaskSchema> {
   const { result, failure, usage } = task;
   return {
@@ -48,7 +48,7 @@ function toWireResult(result: Result): MessageInitShape<typeof TaskResultSchema>
   return { object, prompt, mediaType, width, height, frameRate, bytes: BigInt(bytes), durationMs: BigInt(durationMs) };
 }
 
-/** The task as it was when it was created, which is what a replayed create answers. */
+/** The task as it was when it was created, which is the answer of a replayed create. */
 export function toWireCreated(task: Task): MessageInitShape<typeof TaskSchema> {
   return toWireTask(
     {

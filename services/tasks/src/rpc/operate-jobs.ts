@@ -11,7 +11,7 @@ import { toWireJob } from './mapping-job.ts';
 
 const LIST_LIMIT = { max: 1000, otherwise: 100 };
 
-/** Jobs as operators see them: everything but what was asked and answered. */
+/** The view of jobs for operators: everything except the request and the answer. */
 export function operateJobs({
   jobs,
   attention,

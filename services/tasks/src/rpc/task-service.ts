@@ -6,8 +6,9 @@ import type { Kind } from '../domain/order.ts';
 import type { Tokens } from '../operations/cached-tokens.ts';
 import { cancelTask } from '../operations/ends/cancel-task.ts';
 import { assertOrder } from '../operations/creates/assert-order.ts';
-import { checkCreate, createTask } from '../operations/creates/create-task.ts';
-import type { CreateRequest } from '../operations/creates/create-task.ts';
+import { checkCreate } from '../operations/creates/check-create.ts';
+import { createTask } from '../operations/creates/create-task.ts';
+import type { CreateRequest } from '../operations/creates/admit-create.ts';
 import { deleteTask } from '../operations/ends/delete-task.ts';
 import type { Deps } from '../operations/deps.ts';
 import { estimateOrder } from '../operations/creates/estimate-order.ts';
@@ -24,7 +25,7 @@ const LIST_LIMIT = { max: 100, otherwise: 20 };
 const LIST_OFFSET_MAX = 100_000;
 const LIST_IDS_MAX = 100;
 
-/** Each method: from the wire, the operation, to the wire. */
+/** Each method converts from the wire, runs an operation and converts to the wire. */
 export function taskService(deps: Deps, tokens: Pick<Tokens, 'of'>): Implementation<typeof TaskService> {
   const handleCallback = callbackHandler(deps);
   const now = (): number => deps.clock.now();
@@ -75,7 +76,7 @@ export function taskService(deps: Deps, tokens: Pick<Tokens, 'of'>): Implementat
   };
 }
 
-/** What the token may see and do is read from the token, never from the request. */
+/** The rights of the token come from billing, never from the request. */
 async function toCreate(
   tokens: Pick<Tokens, 'of'>,
   request: Omit<CreateTaskRequest, '$typeName'>,

@@ -1,7 +1,7 @@
 import type { Order } from '../domain/order.ts';
 import type { Doubt, Failure, Mapping, Result, StagedMedia, State, Task, Usage } from '../domain/task.ts';
 
-/** A create before anything is submitted. */
+/** A task before it is submitted. */
 export interface NewTask {
   readonly id: string;
   readonly accountId: string;
@@ -11,11 +11,11 @@ export interface NewTask {
   readonly createdAt: number;
   readonly owner: string;
   readonly idempotency?: { readonly key: string; readonly fingerprint: string; readonly expiresAt: number } | undefined;
-  /** The counters that it stands in, each with the most that it may count. */
+  /** The counters that the task takes, each with its limit. */
   readonly caps: readonly { readonly scope: string; readonly limit: number }[];
 }
 
-/** `capped` names the counter that is full; `key_taken` says that another call holds the idempotency key. */
+/** `capped` names the counter that is full. `key_taken`: another call holds the idempotency key. */
 export type Begun = 'begun' | 'key_taken' | { readonly capped: string };
 
 export interface KeyRecord {
@@ -33,13 +33,13 @@ export interface Attempt {
   readonly endedAt?: number | undefined;
 }
 
-/** What is written of a task each time; `type` is a word for people. */
+/** An entry of the history of a task. `type` is a word for people. */
 export interface Note {
   readonly type: string;
   readonly detail?: Readonly<Record<string, unknown>>;
 }
 
-/** The end of a task. The event leaves with it or not at all. */
+/** The end of a task. The event is written in the same transaction. */
 export interface Finish {
   readonly state: 'completed' | 'failed';
   readonly at: number;
@@ -50,7 +50,7 @@ export interface Finish {
   readonly expiresAt?: number | undefined;
 }
 
-/** What a look at the upstream changes while the task goes on. */
+/** What a poll changes while the task is unfinished. */
 export interface Progress {
   readonly state: State;
   readonly upstreamStatus?: string | undefined;
@@ -59,23 +59,23 @@ export interface Progress {
   readonly pollErrors: number;
   readonly doubt?: Doubt | undefined;
   readonly nextPollAt: number;
-  /** When the look was due. Where something made it due again meanwhile, the next look follows at once. */
+  /** When the poll was due. If the task became due again in the meantime, the next poll follows at once. */
   readonly wasDueAt?: number | undefined;
   readonly at: number;
 }
 
-/** Creates: what is durable before and after each call that leaves the process. */
+/** The steps of a create that are durable before and after each call of another service or an upstream. */
 export interface CreateStore {
   findKey(accountId: string, key: string, now: number): Promise<KeyRecord | undefined>;
-  /** Writes the task, its key and its counters, or nothing; nothing either, and it throws, once the signal is aborted. */
+  /** Writes the task, its key and its counters, or nothing. Throws and writes nothing if the signal is aborted. */
   begin(task: NewTask, signal?: AbortSignal): Promise<Begun>;
-  /** The order's measure, once its videos were probed. */
+  /** Writes the length of a task after its videos are probed. */
   measure(taskId: string, seconds: number): Promise<void>;
-  /** What the order's media were frozen as, by the place of each in its content. */
+  /** Writes the staged media of the order, by their index in its content. */
   keepStaged(taskId: string, staged: Readonly<Record<number, StagedMedia>>): Promise<void>;
   /**
-   * Writes an attempt as `started` before the upstream is called; false when the channel has its number in flight already. Throws when
-   * the create is no longer this owner's: another process took it for dead, and has decided over it.
+   * Writes an attempt as `started` before the upstream is called. Returns false if the channel is at its in-flight limit.
+   * Throws if the create belongs to another owner: another process has taken it over.
    */
   startAttempt(
     taskId: string,
@@ -87,7 +87,7 @@ export interface CreateStore {
       readonly at: number;
     },
   ): Promise<boolean>;
-  /** Gives the task as it then stands, where this changed it. `id_known`: another task has that work upstream, and nothing was written. */
+  /** Returns the task if this call changed it. `id_known`: another task has that work, and nothing was written. */
   accept(
     taskId: string,
     attempt: {
@@ -97,21 +97,21 @@ export interface CreateStore {
       readonly nextPollAt: number;
     },
   ): Promise<Task | 'id_known' | undefined>;
-  /** This attempt did not succeed; the task may go on to another. */
+  /** Ends an attempt as refused. Another attempt of the task may follow. */
   refuseAttempt(
     taskId: string,
     attempt: { readonly number: number; readonly channel: string; readonly error: string; readonly at: number },
   ): Promise<void>;
-  /** The answer was lost: the task lives on, and is never submitted again by itself. Gives it where this changed it. */
+  /** The answer was lost: the task lives on and is never submitted again. Returns the task if this call changed it. */
   leaveUnknown(
     taskId: string,
     attempt: { readonly number: number; readonly mapping: Mapping; readonly error: string; readonly at: number },
   ): Promise<Task | undefined>;
-  /** No upstream took it: hidden for ever, its key free again, its counters down. Says whether it was still being created. */
+  /** Refuses a create: hides it, frees its key and its counters. Returns whether it was still `submitting`. */
   refuse(taskId: string, failure: Failure, at: number): Promise<boolean>;
-  /** Takes a create from the process that works on it, which can start no further attempt; says whether it was still being created. */
+  /** Takes a create from its process, which can then start no further attempt. Returns whether it was still `submitting`. */
   disown(taskId: string): Promise<boolean>;
-  /** An upstream id was found for a task whose submission was unknown; false when another task has it. */
+  /** Gives upstream work to a task with an unknown outcome. Returns false if another task has that work. */
   adopt(taskId: string, upstreamId: string, at: number): Promise<boolean>;
 }
 
@@ -121,7 +121,7 @@ export interface ListFilter {
   readonly taskIds?: readonly string[] | undefined;
   readonly model?: string | undefined;
   readonly kind?: string | undefined;
-  /** Also what no client may see. */
+  /** Includes tasks that no client may see. */
   readonly hidden?: boolean | undefined;
 }
 
@@ -132,16 +132,16 @@ export interface Page {
   readonly ascending?: boolean | undefined;
 }
 
-/** A finished task whose money has not moved yet, and how often that failed. */
+/** A finished task that is not settled, and how often its settlement failed. */
 export interface Unsettled extends Task {
   readonly settleFailures: number;
 }
 
-/** Reads of what is committed. */
+/** Reads of committed rows. */
 export interface ReadStore {
-  /** Whatever its admission. */
+  /** Finds a task of any admission. */
   find(taskId: string): Promise<Task | undefined>;
-  /** Only what this account may see. */
+  /** Finds a task that this account may see. */
   findOwned(accountId: string, taskId: string): Promise<Task | undefined>;
   list(filter: ListFilter, page: Page): Promise<readonly Task[]>;
   count(filter: ListFilter): Promise<number>;
@@ -150,18 +150,18 @@ export interface ReadStore {
     taskId: string,
   ): Promise<readonly { readonly at: number; readonly type: string; readonly detailJson: string }[]>;
   inFlight(scope: string): Promise<number>;
-  /** Creates that no living process works on: their owner is not among these. */
+  /** Creates whose owner is not among the living processes. */
   abandoned(aliveOwners: readonly string[], limit: number): Promise<readonly Task[]>;
-  /** The creates that are this process's. */
+  /** The ids of the creates that a process owns. */
   submittedBy(owner: string, limit: number): Promise<readonly string[]>;
-  /** Unfinished, in the order of their ids, behind this one. */
+  /** Unfinished tasks in the order of their ids, after a position. */
   withAdmission(
     admission: 'submitting' | 'unknown',
     page: { readonly limit: number; readonly after: string },
   ): Promise<readonly Task[]>;
   /**
-   * Finished, not known to be settled, and to be asked about before a time; also after one that no task can rightly have, for then the
-   * clock was set back.
+   * Finished tasks whose settlement is due before a time. Also those due after a time that none can have unless the clock
+   * was set back.
    */
   unsettled(which: {
     readonly before: number;
@@ -173,47 +173,50 @@ export interface ReadStore {
 
 /** Changes of a task's state. */
 export interface MoveStore {
-  /** Takes due tasks of a channel for a process; until the lease ends nobody else takes them. */
+  /** Leases due tasks of a channel to a process. Until the lease ends, no other process gets them. */
   claimDue(
     channel: string,
     options: { readonly now: number; readonly leaseUntil: number; readonly limit: number; readonly owner: string },
   ): Promise<readonly Task[]>;
-  /** Ends the leases of a process that looks no more. */
+  /** Ends all leases of a process. */
   dropLeases(owner: string): Promise<void>;
-  /** The tasks of a channel that are leased to a process. */
+  /** The ids of the tasks of a channel that are leased to a process. */
   leasedBy(channel: string, owner: string): Promise<readonly string[]>;
-  /** Ends the lease of one task, where it is this process's. */
+  /** Ends the lease of a task if it belongs to this process. */
   dropLease(taskId: string, owner: string): Promise<void>;
-  /** Makes due what is due beyond a time that none can rightly have, for the clock was set back; gives how many, so many at most. */
+  /** Makes tasks due whose due time is impossibly late, because the clock was set back. Returns their number, up to `limit`. */
   pullIn(
     channel: string,
     options: { readonly beyond: number; readonly to: number; readonly limit: number },
   ): Promise<number>;
-  /** Writes what a look found, unless the task has ended; says whether it had not. */
+  /** Writes what a poll found, unless the task has ended. Returns whether it wrote. */
   progress(taskId: string, from: State, to: Progress, note?: Note): Promise<boolean>;
-  /** Compare-and-set from an unfinished state, with the event, the counters, the end of its attention and the note in one transaction; says whether it won. */
+  /**
+   * Ends an unfinished task by compare-and-set, with its event, its counters, its attention and its history in one
+   * transaction. Returns whether it won.
+   */
   finish(taskId: string, finish: Finish): Promise<boolean>;
   makeDue(taskId: string, at: number): Promise<void>;
-  /** Something happened to the work: it is looked at before all others, or once more after the look that is under way. Says whether that was news. */
+  /** Polls a task before all others, or once more after the poll that is running. Returns whether that changed anything. */
   pollSoon(taskId: string, at: number): Promise<boolean>;
   markSettled(taskId: string, at: number): Promise<void>;
-  /** Its settlement failed: it is asked for again at this time, and others meanwhile. */
+  /** Retries a failed settlement at this time. Others go on in the meantime. */
   putOffSettlement(taskId: string, to: number): Promise<void>;
   remove(taskId: string, at: number): Promise<boolean>;
 }
 
 export type Deadline = 'soft' | 'hard';
 
-/** Tasks that take longer than they should. */
+/** Tasks that are past a deadline. */
 export interface DeadlineStore {
-  /** Unfinished since before this time, and not known to be past the deadline. */
+  /** Unfinished tasks that were created before a time and are not yet marked as past the deadline. */
   late(deadline: Deadline, createdBefore: number, limit: number): Promise<readonly Task[]>;
   /**
-   * Notes that an unfinished task is past a deadline; says whether that was not known. Past the hard one it leaves the counters of its
-   * token and of all tasks, once.
+   * Marks an unfinished task as past a deadline. Returns whether it was not marked yet. At the hard deadline the task
+   * leaves the counter of its token and the counter of all tasks, once.
    */
   passDeadline(taskId: string, deadline: Deadline, at: number): Promise<boolean>;
-  /** Unfinished, past the hard deadline, and not before a person. */
+  /** Unfinished tasks past the hard deadline that do not wait for a person. */
   overdue(limit: number): Promise<readonly Task[]>;
 }
 
@@ -225,10 +228,10 @@ export interface AttentionItem {
 }
 
 export interface AttentionStore {
-  /** Puts a task before a person; one that already waits keeps its place. Says whether it did not wait yet. */
+  /** Asks a person to decide. A task that already waits keeps its reason and time. Returns whether it did not wait yet. */
   raise(item: AttentionItem): Promise<boolean>;
   waits(taskId: string): Promise<boolean>;
-  /** Takes it away again, by a person or because it mended itself, for any reason or for this one; says whether it waited. */
+  /** Ends the wait, by a person or by the service, for any reason or only for the given one. Returns whether it waited. */
   resolve(
     taskId: string,
     by: {
@@ -241,22 +244,23 @@ export interface AttentionStore {
   open(): Promise<readonly AttentionItem[]>;
 }
 
-/** Which processes of this service live. */
+/** The living processes of this service. */
 export interface ProcessStore {
   heartbeat(processId: string, at: number): Promise<void>;
-  /** The last heartbeat of each. */
+  /** The last heartbeat of each process. */
   heartbeats(): Promise<ReadonlyMap<string, number>>;
   forget(processId: string): Promise<void>;
 }
 
-/** What goes when nobody needs it any more. Several processes may remove at once. */
+/** Removes what is no longer needed. Several processes may remove at once. */
 export interface RetentionStore {
   /**
-   * Removes tasks that ended before a time and are settled, the oldest first, with their attempts, events, attention and keys. One that
-   * waits for a person, has a living key, or tells its upstream work from a lost one's, stays. Gives how many went.
+   * Removes settled tasks that ended before a time, the oldest first, with their attempts, history, attention and keys. A
+   * task stays while a person must decide, while a key is live, or while a lost task could adopt its work. Returns how
+   * many were removed.
    */
   removeFinished(which: { readonly before: number; readonly now: number; readonly limit: number }): Promise<number>;
-  /** Removes expired idempotency keys; gives how many. */
+  /** Removes expired idempotency keys and returns their number. */
   removeKeys(now: number, limit: number): Promise<number>;
 }
 

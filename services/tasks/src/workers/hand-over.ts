@@ -3,7 +3,7 @@ import type { Deps } from '../operations/deps.ts';
 const CREATES_MS_MAX = 5000;
 const CHECK_MS = 100;
 
-/** At the end of a process: lets its creates end for a while, then leaves everything that it had in hand to the others. */
+/** At the stop of a process: waits for its creates for a while, then leaves all its work to the other processes. */
 export async function handOver({
   store,
   clock,
@@ -13,6 +13,6 @@ export async function handOver({
   const working = (): boolean => [...creating.values()].includes('working');
   for (let waited = 0; working() && waited < CREATES_MS_MAX; waited += CHECK_MS) await clock.sleep(CHECK_MS);
   await store.dropLeases(processId);
-  // Whoever is not known here is dead to the others, so it comes last: until it is done they wait for its silence.
+  // Other processes take a process without a heartbeat for dead, so its heartbeat is removed last.
   await store.forget(processId);
 }

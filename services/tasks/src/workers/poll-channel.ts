@@ -4,49 +4,56 @@ import { longestInterval } from '../domain/poll-interval.ts';
 import type { Task } from '../domain/task.ts';
 import { applyReport } from '../operations/polls/apply-report.ts';
 import type { Deps } from '../operations/deps.ts';
-import { postpone } from '../operations/polls/postpone.ts';
+import { postponePoll } from '../operations/polls/postpone-poll.ts';
 
+/** Polls of one channel that may run at once. */
 const PARALLEL_MAX = 64;
-/** With those whose look is over and whose result is being fetched, which keep nobody waiting until there are so many. */
-const UNFINISHED_MAX = 512;
-/** A look and all that follows it, the fetch of a result included, ends within this. */
+/** Tasks of one channel in work, including those whose poll has ended and whose result is being fetched. */
+const IN_WORK_MAX = 512;
+/** A poll and its consequences, including the fetch of a result, end within this time. */
 const LEASE_MS = 15 * 60_000;
 const PULLED_IN_MAX = 1000;
 
 export interface ChannelPoller {
-  /** Takes what is due, as much as may run at once, and lets it run; gives how many it took. */
+  /** Leases due tasks, as many as may run at once, and starts their polls. Returns how many it leased. */
   pass(channelId: string): Promise<number>;
-  /** Resolves when everything taken has ended. */
+  /** Resolves when all started work has ended. */
   idle(): Promise<void>;
 }
 
-/** Looks that run, with all that follows them, by their task; and whether more tasks may be leased to this process, for something could not be written or read. */
 interface PollerState {
+  /** The work of each leased task: its poll and the consequences. */
   readonly running: Map<string, Promise<void>>;
-  /** How many of those look at the upstream now. */
+  /** How many of them are polling the upstream now. */
   polling: number;
-  /** Resolves when the next of them is over. */
+  /** Resolves when the next of these polls ends. */
   freed: PromiseWithResolvers<undefined>;
-  unsure: boolean;
+  /** Whether this process may hold leases that it does not know, because a read or a write failed. */
+  hasUnknownLeases: boolean;
 }
 
-/** The looks at one channel: a slow one delays no other. */
+/** Polls the tasks of one channel. A slow poll delays no other. */
 export function channelPoller(deps: Deps, runtime: () => ChannelRuntime | undefined): ChannelPoller {
-  const state: PollerState = { running: new Map(), polling: 0, freed: Promise.withResolvers(), unsure: false };
+  const state: PollerState = {
+    running: new Map(),
+    polling: 0,
+    freed: Promise.withResolvers(),
+    hasUnknownLeases: false,
+  };
   const correctClock = clockCorrection(deps);
   return {
     pass: async (channelId) => {
-      const at = runtime();
-      const free = Math.min(PARALLEL_MAX - state.polling, UNFINISHED_MAX - state.running.size);
-      if (at === undefined) return 0;
+      const current = runtime();
+      const free = Math.min(PARALLEL_MAX - state.polling, IN_WORK_MAX - state.running.size);
+      if (current === undefined) return 0;
       if (free <= 0) {
         await Promise.race([state.freed.promise, ...state.running.values()]);
         return 1;
       }
       await correctClock(channelId);
-      if (state.unsure) await letGo(deps, state, channelId);
-      const limit = Math.min(free, at.polls.left());
-      return limit === 0 ? 0 : take(deps, at, state, limit);
+      if (state.hasUnknownLeases) await dropUnknownLeases(deps, state, channelId);
+      const limit = Math.min(free, current.polls.left());
+      return limit === 0 ? 0 : startPolls(deps, current, state, limit);
     },
     idle: async () => {
       await Promise.all(state.running.values());
@@ -54,7 +61,7 @@ export function channelPoller(deps: Deps, runtime: () => ChannelRuntime | undefi
   };
 }
 
-async function take(deps: Deps, runtime: ChannelRuntime, state: PollerState, limit: number): Promise<number> {
+async function startPolls(deps: Deps, runtime: ChannelRuntime, state: PollerState, limit: number): Promise<number> {
   const now = deps.clock.now();
   const claiming = deps.store.claimDue(runtime.channel.settings.id, {
     now,
@@ -63,20 +70,20 @@ async function take(deps: Deps, runtime: ChannelRuntime, state: PollerState, lim
     owner: deps.processId,
   });
   const due = await claiming.catch((error: unknown) => {
-    // An answer that is lost leaves rows that were taken and that nobody knows of.
-    state.unsure = true;
+    // If the answer of the database is lost, it may have leased rows to this process.
+    state.hasUnknownLeases = true;
     throw error;
   });
   for (const task of due) {
     const running = state.running.get(task.id);
     if (running !== undefined) {
-      pollLater(state, running);
+      dropLeaseAfter(state, running);
       continue;
     }
     runtime.polls.take();
     const work = pollTask(deps, runtime, state, task).then((written) => {
       state.running.delete(task.id);
-      if (!written) state.unsure = true;
+      if (!written) state.hasUnknownLeases = true;
     });
     state.running.set(task.id, work);
   }
@@ -84,28 +91,29 @@ async function take(deps: Deps, runtime: ChannelRuntime, state: PollerState, lim
 }
 
 /**
- * Its look has not ended here: a clock that was set forward ended the lease, or the look was written, and due again before that was heard.
- * The row is leased to this process all the same; where the look does not end the lease, nobody else would for a long time.
+ * The task was leased again although its work here has not ended: a clock that was set forward ended the lease, or the
+ * poll was written and the task became due again before this process knew. If that work does not end the new lease, no
+ * process would poll the task for a long time, so the lease is checked afterwards.
  */
-function pollLater(state: PollerState, running: Promise<void>): void {
+function dropLeaseAfter(state: PollerState, running: Promise<void>): void {
   void running.then(() => {
-    state.unsure = true;
+    state.hasUnknownLeases = true;
   });
 }
 
-/** Says whether what came of it could be written. */
+/** Returns whether the outcome could be written. */
 async function pollTask(deps: Deps, { channel }: ChannelRuntime, state: PollerState, task: Task): Promise<boolean> {
   try {
     const polled = await pollOnce(channel, state, task);
     deps.count.poll(channel.settings.id, polled.found ? polled.report.phase : 'error');
     if (polled.found) await applyReport(deps, task, polled.report);
     else if (polled.gone)
-      await postpone(deps, task, 'the upstream says that it does not know this task', 'unknown_upstream_task');
-    else await postpone(deps, task, polled.error);
+      await postponePoll(deps, task, 'the upstream does not know this task', 'unknown_upstream_task');
+    else await postponePoll(deps, task, polled.error);
     return true;
   } catch (error) {
-    deps.log.error({ taskId: task.id, err: error }, 'a look at the upstream failed');
-    return postpone(deps, task, 'a fault of the service').then(
+    deps.log.error({ taskId: task.id, err: error }, 'a poll of an upstream failed');
+    return postponePoll(deps, task, 'internal error').then(
       () => true,
       () => false,
     );
@@ -123,19 +131,22 @@ async function pollOnce(channel: Channel, state: PollerState, task: Task): Promi
   }
 }
 
-/** What is leased to this process and not being looked at is due again as soon as the database takes it. */
-async function letGo({ store, processId }: Deps, state: PollerState, channelId: string): Promise<void> {
-  state.unsure = false;
+/** Ends the leases of tasks that this process is not working on, so they are due again at once. */
+async function dropUnknownLeases({ store, processId }: Deps, state: PollerState, channelId: string): Promise<void> {
+  state.hasUnknownLeases = false;
   try {
     for (const taskId of await store.leasedBy(channelId, processId))
       if (!state.running.has(taskId)) await store.dropLease(taskId, processId);
   } catch (error) {
-    state.unsure = true;
+    state.hasUnknownLeases = true;
     throw error;
   }
 }
 
-/** At the start, and whenever the clock was set back, what then is due in hours is made due at once; the channel's rate spreads it. */
+/**
+ * Corrects due times after the clock was set back, and at the start. Tasks that would be due hours later become due at
+ * once; the rate limit of the channel spreads their polls.
+ */
 function clockCorrection({ store, clock, pollPlan }: Deps): (channelId: string) => Promise<void> {
   let latest = Number.POSITIVE_INFINITY;
   return async (channelId) => {

@@ -5,14 +5,14 @@ import { channelPoller } from './poll-channel.ts';
 import type { ChannelPoller } from './poll-channel.ts';
 
 const IDLE_MS = 200;
-/** What still runs after this, such as the fetch of a long result, is left to another process. */
+/** After this time, running work such as the fetch of a long result is left to another process. */
 const HAND_OVER_MS = 5000;
 
 export interface Pollers {
   wake(channelId: string): void;
-  /** Follows the channels of a new configuration; those that are gone are polled until their work has ended. */
+  /** Starts pollers for the channels of a new configuration. Removed channels are polled until their work has ended. */
   renew(): void;
-  /** Begins no more looks, waits a while for those that run, and leaves the rest to whoever comes. */
+  /** Starts no further polls, waits for the running ones for a while, and leaves the rest to other processes. */
   stop(): Promise<void>;
 }
 

@@ -1,22 +1,22 @@
 import type { Deps } from '../operations/deps.ts';
 import { recoverCreates, recoverOwnCreates } from '../operations/recovery/recover-creates.ts';
 
-/** Between two looks at the heartbeats of the others. */
 export const HEARTBEAT_MS = 1000;
-/** A process whose heartbeat was the same in so many looks after the first is dead. */
+/** A process whose heartbeat has not changed in this many passes after the first is dead. */
 export const MISSED_HEARTBEATS_MAX = 5;
 
-/** What one process knows of the others that share its database. */
+/** Knows which processes on the same database are alive. */
 export interface ProcessLiveness {
-  /** One look: says that this process lives, and takes over what dead ones left. */
+  /** Sends a heartbeat and takes over the work of dead processes. */
   pass(): Promise<number>;
-  /** Before the service is ready: what a crash cut off is settled. */
+  /** Settles what a crash interrupted, before the service is ready. */
   recoverAtStart(): Promise<void>;
 }
 
 /**
- * A heartbeat that changes is life; what time it names says nothing, for clocks are set and differ, and while the database is away nobody looks
- * and nobody dies. A database that only one process can have (`exclusive`) shows at once that every other process is dead.
+ * A process is alive as long as its heartbeat changes. The time in the heartbeat is not compared, because clocks differ
+ * and can be set. While the database is away no pass counts, so no process is taken for dead. If only one process can
+ * have the database (`exclusive`), every other process is dead at once.
  */
 export function openProcessLiveness(deps: Deps, exclusive: boolean): ProcessLiveness {
   const seen = new Map<string, { readonly heartbeat: number; readonly misses: number }>();
@@ -36,14 +36,14 @@ export function openProcessLiveness(deps: Deps, exclusive: boolean): ProcessLive
       const alive = await aliveNow();
       await recoverCreates(deps, alive);
       await recoverOwnCreates(deps);
-      await bury(deps, alive);
+      await releaseDead(deps, alive);
       return 0;
     },
     recoverAtStart: async () => {
       for (let misses = 0; misses <= MISSED_HEARTBEATS_MAX; misses += 1) {
         const alive = await aliveNow();
         while ((await recoverCreates(deps, alive)) > 0);
-        await bury(deps, alive);
+        await releaseDead(deps, alive);
         if (exclusive || (await deps.store.abandoned([deps.processId], 1)).length === 0) return;
         await deps.clock.sleep(HEARTBEAT_MS);
       }
@@ -51,8 +51,8 @@ export function openProcessLiveness(deps: Deps, exclusive: boolean): ProcessLive
   };
 }
 
-/** What a dead process was looking at is free again at once. */
-async function bury({ store }: Deps, alive: readonly string[]): Promise<void> {
+/** Frees the leases of dead processes at once. */
+async function releaseDead({ store }: Deps, alive: readonly string[]): Promise<void> {
   for (const id of (await store.heartbeats()).keys()) {
     if (alive.includes(id)) continue;
     await store.dropLeases(id);

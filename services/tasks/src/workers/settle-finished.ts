@@ -2,7 +2,7 @@ import { settleTask } from '../operations/ends/settle-task.ts';
 import type { Deps } from '../operations/deps.ts';
 import type { Unsettled } from '../store/task-store.ts';
 
-/** The event is given this long to do it first. */
+/** How long the event of a finished task has to settle it first. */
 const EVENT_HEAD_START_MS = 3000;
 const BATCH_MAX = 100;
 const BACKOFF_FIRST_MS = 1000;
@@ -10,8 +10,8 @@ const BACKOFF_MAX_MS = 5 * 60_000;
 const BACKOFF_DOUBLINGS_MAX = 10;
 
 /**
- * One pass over finished tasks whose money is not known to have moved. What cannot be settled now waits by itself, ever longer, so that
- * it keeps no other from its turn. Gives how many it settled.
+ * One pass over finished tasks that are not settled. A settlement that fails waits longer each time, so it never blocks
+ * the others. Returns how many tasks were settled.
  */
 export async function settleFinished(deps: Deps): Promise<number> {
   const now = deps.clock.now();

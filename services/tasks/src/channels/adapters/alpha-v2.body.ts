@@ -3,7 +3,7 @@ import type { Attempt, AttemptItem } from '../channel.ts';
 
 const TYPE_OF: Readonly<Record<MediaKind, string>> = { image: 'image_url', video: 'video_url', audio: 'audio_url' };
 
-/** The vendor's body for an attempt: its schema's fields and no other. */
+/** The request body of an attempt. It holds only fields of the vendor's schema. */
 export function bodyOf({
   kind,
   model,

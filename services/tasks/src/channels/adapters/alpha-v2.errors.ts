@@ -1,15 +1,15 @@
 import { objectOf, textOf } from '../json-fields.ts';
 
-/** A refusal in the vendor's own words. */
+/** An error in the vendor's format. */
 export interface BusinessError {
-  /** The vendor's number, where it gave one. */
+  /** The vendor's error number, if any. */
   readonly code: number | undefined;
   readonly message: string;
 }
 
 type FaultClass = 'channel' | 'throttle' | 'content' | 'order';
 
-/** The vendor's numbers by what they mean for us (vendor contract §7.2). */
+/** The vendor's error numbers by the fault that they mean (vendor contract §7.2). */
 const CLASS_OF: Readonly<Record<number, FaultClass>> = {
   1000: 'channel',
   1001: 'channel',
@@ -40,8 +40,8 @@ const CLASS_OF_STATUS: Readonly<Record<number, FaultClass>> = {
 const NUMBER_AT_END = /\((\d{3,6})\)\s*$/;
 
 /**
- * The error that an answer carries, in the V2 envelope or as `base_resp`, whatever its status. Error bodies of other shapes are taken
- * for the vendor's only below 500: above, they can come from something between that has passed the request on.
+ * The error of an answer of any status, in the V2 envelope or as `base_resp`. Error bodies of other shapes count as the
+ * vendor's only below status 500: from 500 on they can come from a proxy that has passed the request on.
  */
 export function businessError(status: number, body: unknown): BusinessError | undefined {
   const base = objectOf(objectOf(body)['base_resp']);
@@ -55,7 +55,7 @@ export function businessError(status: number, body: unknown): BusinessError | un
   return { code: number === undefined ? undefined : Number(number), message: error['message'] };
 }
 
-/** Whose fault a refusal is: by the number first, then by the status. What is not known is the channel's. */
+/** Decides whose fault a refusal is, by the error number, then by the status. An unknown error is the channel's fault. */
 export function faultOf(status: number, { code }: BusinessError): FaultClass {
   return (code === undefined ? undefined : CLASS_OF[code]) ?? CLASS_OF_STATUS[status] ?? 'channel';
 }

@@ -12,7 +12,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
 };
 const DEFAULT_FAILURE = 'the generator ended the task without a result';
 
-/** The vendor's words, those of older revisions of its documents, and this service's own four. */
+/** The status words of the vendor, of older revisions of its documents, and of this service. */
 const REPORTS: Readonly<Record<string, (task: Json, status: string) => Report>> = {
   queued: (_task, status) => ({ phase: 'queued', status }),
   running: runningReport,
@@ -24,7 +24,7 @@ const REPORTS: Readonly<Record<string, (task: Json, status: string) => Report>> 
   expired: (task, status) => failedReport(task, status, 'expired'),
 };
 
-/** A task object of the vendor's as a report. */
+/** Converts a task object of the vendor into a report. */
 export function reportOf(task: Json): Report {
   const status = String(task['status']);
   const known = Object.hasOwn(REPORTS, status) ? REPORTS[status] : undefined;
@@ -60,7 +60,7 @@ function failedReport(task: Json, status: string, word: string): Report {
   return { phase: 'failed', status, failure: { code, message: textOf(error['message']) ?? DEFAULT_FAILURE } };
 }
 
-/** Counts that are whole and not negative; anything else is as if it were absent. */
+/** Whole counts that are not negative. Any other value counts as absent. */
 function usageOf(usage: Json): Usage | undefined {
   const read: Usage = {
     totalSeconds: countOf(usage['total_seconds']),
@@ -88,7 +88,7 @@ export function workOf(item: unknown): ListedWork {
   };
 }
 
-/** Ids are texts; a number is read as one. */
+/** An id is a text. A number is converted. */
 export function idOf(value: unknown): string | undefined {
   return typeof value === 'number' ? String(value) : textOf(value);
 }

@@ -14,7 +14,7 @@ const PATHS = {
   context_ir: '/v2/h3_context_ir',
 } as const;
 const QUERY = '/v2/query/video_generation';
-/** The vendor's own example; how many a page may hold at most it does not say. */
+/** The page size of the vendor's example. The vendor does not document a maximum. */
 const LIST_PAGE = 20;
 const LIST_PAGES_MAX = 25;
 
@@ -77,7 +77,7 @@ function submissionOf(answer: UpstreamAnswer): Submission {
     return { outcome: 'refused', fault: faultOf(status, business), error: business.message, retryAfterMs };
   const upstreamId = idOf(objectOf(body)['task_id']);
   if (isSuccess(status) && upstreamId !== undefined) return { outcome: 'accepted', upstreamId };
-  // A refusal without the vendor's words: certain only for what a server answers before it takes work.
+  // Without an error in the vendor's format, only a status that a server sends before it accepts work is a refusal.
   if (status === 503 || (status >= 400 && status < 500 && status !== 408)) {
     return {
       outcome: 'refused',
@@ -89,7 +89,7 @@ function submissionOf(answer: UpstreamAnswer): Submission {
   return { outcome: 'unknown', error: `HTTP ${String(status)} without a readable answer` };
 }
 
-/** The vendor tries a callback address within the create: when it cannot reach ours, the order is not to blame. */
+/** The vendor calls the callback URL during the create. If it cannot reach ours, that is not the fault of the order. */
 function ownFault({ callbackUrl }: Attempt, submission: Submission): Submission {
   const ours =
     callbackUrl !== undefined &&
@@ -118,7 +118,7 @@ function pollResultOf(answer: UpstreamAnswer): PollResult {
   return { found: true, report: reportOf(task) };
 }
 
-/** Reads pages until one holds older work or none; an unreadable page makes the whole list unreadable. */
+/** Reads pages until one holds older work or none. An unreadable page makes the whole list unreadable. */
 async function listSince(
   since: number,
   page: (number: number) => Promise<UpstreamAnswer>,

@@ -7,7 +7,7 @@ export interface ArkError {
 
 type FaultClass = 'channel' | 'throttle' | 'content' | 'order';
 
-/** Codes end in what was found or in which parameter, so a class knows them by a part. The first that fits counts. */
+/** Codes end in details or a parameter name, so each class matches a part of the code. The first match counts. */
 const CLASSES: readonly (readonly [RegExp, FaultClass])[] = [
   [/SensitiveContentDetected|RiskDetection$/, 'content'],
   [/^(InvalidEndpoint|ContentSecurityDetectionError|AuthenticationError|AccountOverdueError|AccessDenied)/, 'channel'],
@@ -26,7 +26,7 @@ export function errorOf(body: unknown): ArkError | undefined {
   return message === undefined ? undefined : { code: textOf(error['code']) ?? '', message };
 }
 
-/** Whose fault a refusal is. A throttle is told by its status, whatever limit it names; what is not known is the channel's. */
+/** Decides whose fault a refusal is. Status 429 is a throttle, whatever its code. An unknown error is the channel's fault. */
 export function faultOf(status: number, error: ArkError | undefined): FaultClass {
   if (status === 429) return 'throttle';
   return CLASSES.find(([codes]) => codes.test(error?.code ?? ''))?.[1] ?? CLASS_OF_STATUS[status] ?? 'channel';

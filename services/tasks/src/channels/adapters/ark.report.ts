@@ -35,7 +35,7 @@ function failedReport(task: Json, status: string): Report {
   };
 }
 
-/** Tokens as the API counts them, and the length of what was made; it bills by neither's sum, so there are no total seconds. */
+/** The tokens that the API counts and the length of the video. The API bills no sum of seconds, so there is no total. */
 function usageOf(task: Json): Usage | undefined {
   const usage = objectOf(task['usage']);
   const read: Usage = {

@@ -1,7 +1,7 @@
 import type { Attempt } from '../channel.ts';
 import { sizeOf } from './openai-videos.size.ts';
 
-/** JSON where no file is sent, a form where one is; `unfit` where the API has no words for the order. */
+/** JSON, or a form if a file is sent; `unfit` if the API cannot express the order. */
 export type VideoRequest = { readonly json: object } | { readonly form: FormData } | { readonly unfit: string };
 
 const DATA_URL = /^data:([\w.+-]{1,64}\/[\w.+-]{1,64});base64,/;

@@ -42,7 +42,7 @@ const CLASS_OF_STATUS: Readonly<Record<number, FaultClass>> = {
   429: 'throttle',
 };
 
-/** The error that a body carries: the envelope, or the flat form in which some gateways write their own errors. */
+/** The error of a body: in the envelope, or in the flat form that some gateways use for their own errors. */
 export function errorOf(body: unknown): ApiError | undefined {
   const outer = objectOf(body);
   const inner = outer['error'];
@@ -53,7 +53,7 @@ export function errorOf(body: unknown): ApiError | undefined {
     : { code: textOf(objectOf(error)['code']) ?? '', type: textOf(objectOf(error)['type']) ?? '', message };
 }
 
-/** Whose fault a refusal is: by its code, then its type, then the status. What is not known is the channel's. */
+/** Decides whose fault a refusal is, by code, type and status, in this order. An unknown error is the channel's fault. */
 export function faultOf(status: number, error: ApiError | undefined): FaultClass {
   return own(CLASS_OF_CODE, error?.code) ?? own(CLASS_OF_TYPE, error?.type) ?? CLASS_OF_STATUS[status] ?? 'channel';
 }

@@ -8,8 +8,8 @@ const USER_MAX = 256;
 const GUIDANCE_MAX = 100;
 
 /**
- * Controls that gateways of this kind add to the API. None of them names a medium or an address, decides over cost (`n`, `quality`, `fps`, …),
- * or says where something is sent.
+ * Controls that gateways of this kind add to the API. None of them names a media file or a URL, changes the cost (`n`,
+ * `quality`, `fps`, …) or says where something is sent.
  */
 export const OPENAI_VIDEOS_EXTRA: ExtraFields = {
   seed: wholeExtra(-1, SEED_MAX),

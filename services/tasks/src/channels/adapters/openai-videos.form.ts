@@ -7,7 +7,7 @@ import type { UpstreamAnswer } from '../upstream-http.ts';
 const CONNECT_TIMEOUT_MS = 5000;
 const CONNECTIONS_MAX = 16;
 
-/** Forms over HTTP to one upstream, with the toolkit's promises: every call has a deadline, every answer a bound, and every failure a kind. */
+/** Forms over HTTP to one upstream. Every call has a deadline, every answer a size limit, and every failure a kind. */
 export interface FormSender {
   post(path: string, form: FormData, signal: AbortSignal): Promise<UpstreamAnswer>;
   close(): Promise<void>;
@@ -24,7 +24,7 @@ export function formSender(
     post: async (path, form, signal) => {
       const encoded = new Response(form);
       const bytes = Buffer.from(await encoded.arrayBuffer());
-      // A body is first read when there is a connection to write it to: until then the upstream has taken nothing.
+      // The body is first read when there is a connection to write it to. Until then nothing was sent.
       let begun = false;
       const body = Readable.from(
         (function* () {

@@ -20,7 +20,7 @@ const REPORTS: Readonly<Record<string, (video: Json, status: string) => Report>>
   failed: (video, status) => ({ phase: 'failed', status, failure: failureOf(objectOf(video['error'])) }),
 };
 
-/** A video object as a report. */
+/** Converts a video object into a report. */
 export function reportOf(video: Json): Report {
   const status = String(video['status']);
   const known = Object.hasOwn(REPORTS, status) ? REPORTS[status] : undefined;
@@ -43,7 +43,7 @@ function failureOf(error: Json): { readonly code: string; readonly message: stri
   return { code: textOf(error['code']) ?? 'failed', message: textOf(error['message']) ?? DEFAULT_FAILURE };
 }
 
-/** OpenAI reports none; this service does, in these fields. */
+/** OpenAI reports no usage. This service does, in these fields. */
 function usageOf(usage: Json): Usage | undefined {
   const read: Usage = {
     totalSeconds: countOf(usage['total_seconds']),
@@ -58,7 +58,7 @@ function usageOf(usage: Json): Usage | undefined {
   return Object.values(read).some((value) => value !== undefined) ? read : undefined;
 }
 
-/** A size says which frame was asked for only where this adapter writes that size for it. */
+/** A size identifies a frame only if this adapter writes that size for it. */
 export function workOf(item: unknown): ListedWork {
   const video = objectOf(item);
   return {

@@ -3,18 +3,18 @@ interface Frame {
   readonly resolution?: string | undefined;
 }
 
-/** What the shorter side is named by, such as 768P; and what the longer side is. */
+/** Resolutions named by their shorter side, such as 768P, and by their longer side. */
 const SHORT_SIDE = /^(\d{3,4})p$/i;
 const LONG_SIDES: Readonly<Record<string, number>> = { '2K': 2560, '4K': 3840 };
-/** Where a side does not come out whole, generators go down to a multiple of this: 768P at 16:9 is 1344x768. */
+/** Generators round a side down to a multiple of this number: 768P at 16:9 is 1344x768. */
 const GRID = 32;
-/** A size has no word for «as the image is». */
+/** The ratio for `adaptive`, which a size cannot express. */
 const FRAME_OF_ADAPTIVE = '16:9';
 const KNOWN_RATIOS = ['16:9', '9:16', '1:1', '4:3', '3:4', '21:9', '9:21', '3:2', '2:3'];
 const SIZE = /^(\d{2,5})x(\d{2,5})$/;
 const RATIO = /^[1-9]\d{0,2}:[1-9]\d{0,2}$/;
 
-/** Width x height of a frame, or undefined where the resolution is no word that says pixels. */
+/** Width x height of a frame; undefined if the resolution does not name a number of pixels. */
 export function sizeOf({ ratio = FRAME_OF_ADAPTIVE, resolution = '' }: Frame): string | undefined {
   const [across = 0, down = 0] = (RATIO.test(ratio) ? ratio : FRAME_OF_ADAPTIVE).split(':').map(Number);
   const sides = sidesOf(resolution, Math.max(across, down), Math.min(across, down));
@@ -34,7 +34,7 @@ function scaled(side: number, by: number, of: number): number {
   return (side * by) % of === 0 ? (side * by) / of : Math.floor((side * by) / of / GRID) * GRID;
 }
 
-/** The frame that `sizeOf` makes this size of; empty where there is none. */
+/** The frame for which `sizeOf` returns this size; empty if there is none. */
 export function frameOf(size: string): Frame {
   const [, width = 0, height = 0] = (SIZE.exec(size) ?? []).map(Number);
   const named = Object.keys(LONG_SIDES).find((word) => LONG_SIDES[word] === Math.max(width, height));

@@ -17,9 +17,9 @@ const LIST_PAGE = 100;
 const LIST_PAGES_MAX = 25;
 
 /**
- * Any gateway that speaks the OpenAI videos API, this service among them, so that gateways can stand in a row. The facts are those of
- * `openai` (npm 7.55.0, resources/videos) and vendor contract §12–13; `video_url`, `metadata.url`, `usage` and the cancel route are what
- * gateways add, and are read where they are there. Tested against recorded shapes only, not against a live upstream.
+ * Any gateway that speaks the OpenAI videos API, including this one, so gateways can be chained. Sources: `openai` (npm
+ * 7.55.0, resources/videos) and vendor contract §12–13. Gateways add `video_url`, `metadata.url`, `usage` and the cancel
+ * route; they are used if they exist. Tested against recorded shapes only, not against a live upstream.
  */
 export const openaiVideos: Adapter = {
   endpoints: ['video.generation'],
@@ -105,7 +105,7 @@ function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
-/** What a server answers before it takes work. A gateway that fails with 500, or lost its own upstream, may have passed the order on. */
+/** A status that a server sends before it accepts work. A gateway that fails with 500 may have passed the order on. */
 function refuses(status: number): boolean {
   return status === 501 || status === 503 || (status >= 400 && status < 500 && status !== 408);
 }
@@ -121,7 +121,7 @@ function pollResultOf(answer: UpstreamAnswer): PollResult {
   };
 }
 
-/** Without a link of its own, a finished video is had at its content route, which wants the credential. */
+/** If the report has no URL, the video is read from its content route, which requires the credential. */
 function withContent(polled: PollResult, { baseUrl, apiKey }: ChannelSettings, upstreamId: string): PollResult {
   if (!polled.found || polled.report.phase !== 'succeeded' || polled.report.url !== undefined) return polled;
   const url = `${baseUrl.replace(/\/$/, '')}${VIDEOS}/${encodeURIComponent(upstreamId)}/content`;
@@ -136,7 +136,7 @@ function isCancelled(answer: UpstreamAnswer): boolean {
   );
 }
 
-/** Reads pages until one holds older work or is the last; an unreadable page makes the whole list unreadable. */
+/** Reads pages until one holds older work or is the last. An unreadable page makes the whole list unreadable. */
 async function listSince(
   since: number,
   page: (after: string) => Promise<UpstreamAnswer>,

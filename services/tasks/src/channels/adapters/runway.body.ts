@@ -2,12 +2,12 @@ import type { Attempt, AttemptMedia } from '../channel.ts';
 import { pixelsFor, RUNWAY_MODELS } from './runway.models.ts';
 import type { RunwayModel } from './runway.models.ts';
 
-/** What is sent where; `unfit` where the model has no words for the order. */
+/** The path and the body of a create; `unfit` if the model cannot express the order. */
 export type RunwayRequest = { readonly path: string; readonly body: object } | { readonly unfit: string };
 
 const POSITIONS: Readonly<Record<string, 'first' | 'last'>> = { first_frame: 'first', last_frame: 'last' };
 
-/** Frames go to image_to_video, text and references to text_to_video; what a model does not take is never left out in silence. */
+/** Frames go to image_to_video, text and references to text_to_video. Nothing of an order is left out silently. */
 export function requestOf({ model: id, order, content }: Attempt): RunwayRequest {
   const model = Object.hasOwn(RUNWAY_MODELS, id) ? RUNWAY_MODELS[id] : undefined;
   if (model === undefined) return { unfit: `how the model ${id} is asked is not known` };

@@ -1,4 +1,4 @@
-/** How a model is told the frame: as pixels out of a list, or in words of its own. A route that it does not have is absent. */
+/** How a model takes the frame: as pixels from a list, or in words of its own. A route that it does not have is absent. */
 export interface RunwayModel {
   readonly frame: 'pixels' | 'ratio and resolution' | 'resolution';
   /** Pixels that text_to_video takes. */
@@ -27,7 +27,7 @@ const inPixels = (pixels: readonly string[]): Pick<RunwayModel, 'frame' | 'text'
 const NEITHER = { lastFrame: false, references: false };
 const BOTH = { lastFrame: true, references: true };
 
-/** The models that this adapter can ask, by the id that the API knows them by. */
+/** The models that this adapter supports, by their API ids. */
 export const RUNWAY_MODELS: Readonly<Record<string, RunwayModel>> = {
   'gen4.5': { frame: 'pixels', text: FLAT_HD, image: GEN4, ...NEITHER },
   gen4_turbo: { frame: 'pixels', image: GEN4, ...NEITHER },
@@ -47,12 +47,12 @@ const TIER_AREAS: Readonly<Record<string, number>> = {
   '1080p': 1920 * 1080,
   '4k': 3840 * 2160,
 };
-/** Logarithm of how far a frame may be from the shape that it stands for. */
+/** How far the shape of a frame may differ from the requested ratio, as a logarithm. */
 const SHAPE_TOLERANCE = 0.06;
-/** Pixels have no word for «as the image is». */
+/** The ratio for `adaptive`, which pixels cannot express. */
 const SHAPE_OF_ADAPTIVE = 16 / 9;
 
-/** The one of the pixel pairs that is meant by a ratio and a resolution, or undefined where the model has none. */
+/** The pixel pair for a ratio and a resolution; undefined if the model has none. */
 export function pixelsFor(
   pairs: readonly string[],
   ratio: string | undefined,

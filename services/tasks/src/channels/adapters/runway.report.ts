@@ -15,7 +15,7 @@ const REPORTS: Readonly<Record<string, (task: Json, status: string) => Report>> 
   CANCELLED: (_task, status) => ({ phase: 'failed', status, failure: { code: 'cancelled', message: DEFAULT_FAILURE } }),
 };
 
-/** A task as a report. The credits that it cost are no usage that anybody here is charged by. */
+/** Converts a task into a report. The credits that it cost are not a usage that this service charges. */
 export function reportOf(task: Json): Report {
   const status = String(task['status']);
   const known = Object.hasOwn(REPORTS, status) ? REPORTS[status] : undefined;
@@ -31,7 +31,7 @@ function firstOf(output: unknown): string | undefined {
   return Array.isArray(output) ? textOf(output[0]) : undefined;
 }
 
-/** The reference asks not to show the codes of moderation to users: which input they name can be wrong. */
+/** The reference asks not to show moderation codes to users, because they can name the wrong input. */
 function failureOf(task: Json): Failure {
   const code = textOf(task['failureCode']);
   if (code !== undefined && /(^|\.)SAFETY(\.|$)/.test(code)) return MODERATED;

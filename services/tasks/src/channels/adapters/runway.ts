@@ -10,15 +10,15 @@ import { reportOf } from './runway.report.ts';
 const API_VERSION = '2024-11-06';
 const TASKS = '/v1/tasks';
 const ORGANIZATION = '/v1/organization';
-/** An account without credits is answered 400, like a fault of the order. */
+/** The API answers an account without credits with 400, like a fault of the order. */
 const NO_CREDITS = /enough credits/i;
 
 /**
- * The Runway API. Routes, bodies, models, status words and the version header are those of the official SDK (npm @runwayml/sdk 4.20.1:
- * client, resources/text-to-video, image-to-video, tasks, organization); HTTP errors and failure codes those of docs.dev.runwayml.com
- * (api-details/errors, errors/task-failures, errors/troubleshooting, usage/tiers), the words of an account without credits those of
- * issue 28 of runwayml/sdk-node. Tested against recorded shapes only, not against a live upstream. The API has no list: a lost answer is a
- * person's to find.
+ * The Runway API. Sources: the official SDK (npm @runwayml/sdk 4.20.1: client, resources/text-to-video, image-to-video,
+ * tasks, organization) for routes, bodies, models, status words and the version header; docs.dev.runwayml.com
+ * (api-details/errors, errors/task-failures, errors/troubleshooting, usage/tiers) for errors and failure codes; issue 28 of
+ * runwayml/sdk-node for the message of an account without credits. Tested against recorded shapes only, not against a live
+ * upstream. The API has no list, so a person must search for the work of a lost answer.
  */
 export const runway: Adapter = { endpoints: ['video.generation'], openChannel };
 
@@ -75,7 +75,7 @@ function submissionOf(answer: UpstreamAnswer): Submission {
     : { outcome: 'unknown', error: said };
 }
 
-/** The reference calls 502 and 503 the shedding of load; a 502 that is not in the API's own words can come from something between. */
+/** The reference calls 502 and 503 load shedding. A 502 that is not in the format of the API can come from a proxy. */
 function refuses(status: number, error: string | undefined): boolean {
   return status === 503 || (status === 502 && error !== undefined) || (status >= 400 && status < 500 && status !== 408);
 }
@@ -96,7 +96,7 @@ function pollResultOf(answer: UpstreamAnswer): PollResult {
   };
 }
 
-/** DELETE cancels what has not ended, and deletes what has: so it is sent only for what is seen to wait. */
+/** DELETE cancels unfinished work, but deletes ended work. It is sent only if the work is seen to wait. */
 async function cancel(
   http: UpstreamHttp,
   at: { readonly path: string; readonly timeoutMs: number },

@@ -1,12 +1,12 @@
 import type { ChannelFactory, PollResult } from '../channel.ts';
 
-/** Read before anything is looked for; what stands further on is cut off. */
+/** Characters of a message that are read. The rest is cut off before the patterns run. */
 const READ_MAX = 2000;
 const MESSAGE_MAX = 500;
 const HIDDEN = '…';
 const NAMELESS = 'failed';
 const CODE = /^[\w.:-]{1,64}$/;
-/** What names the upstream, its machines or its records. Whoever adds a line: a message is upstream's text, so no pattern may backtrack. */
+/** Patterns of what names the upstream, its machines or its records. They read foreign text, so none may backtrack. */
 const PRIVATE: readonly RegExp[] = [
   /\b\w*request[ _-]?id\s*[:=]\s*[\w-]*/gi,
   /\b[a-z][a-z\d+.-]{0,20}:\/\/[^\s"'<>]+/gi,
@@ -18,8 +18,8 @@ const PRIVATE: readonly RegExp[] = [
 ];
 
 /**
- * A channel whose failures can be shown to a client. Some upstreams write request ids, addresses and the ids of their own records into
- * the reason of a failure; here they are taken out of what a look reports, and nothing else is touched.
+ * A channel whose failures can be shown to a client. Some upstreams write request ids, addresses and ids of their records
+ * into the reason of a failure. They are removed from the failures that a poll reports; nothing else changes.
  */
 export function redactFailures(factory: ChannelFactory): ChannelFactory {
   return (settings, clock) => {

@@ -2,7 +2,7 @@ import type { Fault, Rule } from '../fault.ts';
 import { isMedia, mediaOf, roleOf } from '../order.ts';
 import type { MediaKind, Order, Role } from '../order.ts';
 
-/** The vendor's own bounds (vendor contract §2.2). */
+/** The vendor's limits (vendor contract §2.2). */
 const MEDIA_MAX = 12;
 const COUNT_MAX: Readonly<Record<Role, number>> = {
   first_frame: 1,
@@ -23,7 +23,7 @@ const MEDIA_OF: Readonly<Record<Role, MediaKind>> = {
 const FRAMES: readonly Role[] = ['first_frame', 'last_frame'];
 const REFERENCES: readonly Role[] = ['reference_image', 'reference_video', 'reference_audio'];
 
-/** The rules of content items that every kind of task shares. */
+/** The rules for content items that all kinds of task share. */
 export function contentRules(limits: {
   readonly textCodePointsMax: number;
   readonly roles: readonly Role[];
@@ -48,7 +48,7 @@ function textFault({ content }: Order, max: number): Fault | undefined {
       );
   }
   const hasText = content.some((item) => !isMedia(item) && item.text.trim() !== '');
-  return hasText ? undefined : invalid('content', 'must hold a text item that is not empty');
+  return hasText ? undefined : invalid('content', 'must hold a non-empty text item');
 }
 
 function roleFault({ content }: Order, allowed: readonly Role[]): Fault | undefined {
@@ -57,18 +57,22 @@ function roleFault({ content }: Order, allowed: readonly Role[]): Fault | undefi
     if (!isMedia(item)) continue;
     const field = `content[${String(index)}].role`;
     if (item.role === undefined && (item.media !== 'image' || images.length > 1)) {
-      return invalid(
-        field,
-        `is required here; one of ${allowed.filter((role) => MEDIA_OF[role] === item.media).join(', ')}`,
-      );
+      return invalid(field, `is required for this item; use one of ${rolesOf(item.media, allowed)}`);
     }
     const role = roleOf(item);
     if (role !== undefined && !allowed.includes(role))
-      return invalid(field, `cannot be ${role} in this operation; it can be ${allowed.join(', ')}`);
+      return invalid(field, `cannot be ${role} in this operation; use one of ${allowed.join(', ')}`);
     if (role !== undefined && MEDIA_OF[role] !== item.media)
-      return invalid(field, `cannot be ${role} on an item of type ${item.media}_url`);
+      return invalid(
+        field,
+        `cannot be ${role} on an item of type ${item.media}_url; use one of ${rolesOf(item.media, allowed)}`,
+      );
   }
   return undefined;
+}
+
+function rolesOf(media: MediaKind, allowed: readonly Role[]): string {
+  return allowed.filter((role) => MEDIA_OF[role] === media).join(', ');
 }
 
 function addressFault({ content }: Order): Fault | undefined {
@@ -76,13 +80,13 @@ function addressFault({ content }: Order): Fault | undefined {
   const item = content[index];
   return item === undefined || !isMedia(item)
     ? undefined
-    : invalid(`content[${String(index)}].${item.media}_url`, 'must hold the address of the medium');
+    : invalid(`content[${String(index)}].${item.media}_url`, `must hold the URL of the ${item.media}`);
 }
 
 function countFault(order: Order): Fault | undefined {
   const media = mediaOf(order);
   if (media.length > MEDIA_MAX)
-    return invalid('content', `must hold at most ${String(MEDIA_MAX)} media; it holds ${String(media.length)}`);
+    return invalid('content', `must hold at most ${String(MEDIA_MAX)} media items; it holds ${String(media.length)}`);
   for (const [role, max] of Object.entries(COUNT_MAX)) {
     const count = media.filter((item) => roleOf(item) === role).length;
     if (count > max)
@@ -103,10 +107,12 @@ function exclusionFault(order: Order): Fault | undefined {
       'must not mix first_frame or last_frame with reference_image, reference_video or reference_audio',
     );
   const onlyAudio = has(['reference_audio']) && !has(['reference_image', 'reference_video', 'base_video']);
-  return onlyAudio ? invalid('content', 'must hold a reference image or video beside the reference audio') : undefined;
+  return onlyAudio
+    ? invalid('content', 'must hold a reference_image or reference_video item together with reference_audio')
+    : undefined;
 }
 
-/** Unicode code points, not UTF-16 units. */
+/** Counts Unicode code points, not UTF-16 units. */
 function codePoints(text: string): number {
   let count = 0;
   for (const _ of text) count += 1;

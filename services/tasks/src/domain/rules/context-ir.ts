@@ -6,11 +6,11 @@ import { contentRules } from './content.ts';
 import { TEXT_CODE_POINTS_MAX } from './generation.ts';
 import { RATIOS, durationFault, ratioFault } from './ranges.ts';
 
-/** The contract fixes the range, whatever the model could do for video. */
+/** The contract fixes this range. The model's range for video does not apply. */
 const DURATION_MIN = 4;
 const DURATION_MAX = 15;
 
-/** Enhancing a prompt. */
+/** The rules for enhancing a prompt. */
 export function contextIrRules(model: Model | undefined): readonly Rule<Order>[] {
   const bounds: Model = {
     id: ALPHA,
@@ -34,11 +34,13 @@ export function contextIrRules(model: Model | undefined): readonly Rule<Order>[]
   ];
 }
 
-/** What belongs to the other kinds alone. */
+/** Refuses a field that only the other kinds have. */
 function foreignFault({ resolution, aigcWatermark, sourceTaskId }: Order): Fault | undefined {
   const [field] =
     Object.entries({ resolution, aigc_watermark: aigcWatermark, source_task_id: sourceTaskId }).find(
       ([, value]) => value !== undefined,
     ) ?? [];
-  return field === undefined ? undefined : { reason: 'unknown_field', field, message: 'is not a field of context-IR' };
+  return field === undefined
+    ? undefined
+    : { reason: 'unknown_field', field, message: 'is not a field of context-IR; remove it' };
 }

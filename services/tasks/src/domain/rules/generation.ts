@@ -6,7 +6,7 @@ import { durationFault, ratioFault, resolutionFault } from './ranges.ts';
 
 export const TEXT_CODE_POINTS_MAX = 7000;
 
-/** Making a video. Where the model is not known, only what holds for every model is judged. */
+/** The rules for generating a video. If the model is unknown, only the rules that hold for every model apply. */
 export function generationRules(model: Model | undefined): readonly Rule<Order>[] {
   return [
     ({ sourceTaskId }) =>
@@ -15,7 +15,7 @@ export function generationRules(model: Model | undefined): readonly Rule<Order>[
         : {
             reason: 'conflicting_source',
             field: 'source_task_id',
-            message: 'belongs to regeneration, not to generation',
+            message: 'is a field of regeneration, not of generation; remove it',
           },
     ...contentRules({
       textCodePointsMax: TEXT_CODE_POINTS_MAX,

@@ -4,15 +4,15 @@ import { mediaOf } from '../order.ts';
 import type { Order } from '../order.ts';
 
 const ADAPTIVE = 'adaptive';
-/** What the contract allows where no model says otherwise. */
+/** What the contract allows if the model does not restrict it. */
 const DURATION = { min: 4, max: 15 };
 export const RATIOS = ['adaptive', '21:9', '16:9', '4:3', '1:1', '3:4', '9:16'];
 
-/** A missing duration is refused even where the model is not known, so that the answer is the same for every model. */
+/** A missing duration is refused even if the model is unknown, so the answer is the same for every model. */
 export function durationFault({ duration }: Order, model: Model | undefined): Fault | undefined {
   const fault = (message: string): Fault => ({ reason: 'invalid_duration', field: 'duration', message });
   const { min, max } = model === undefined ? DURATION : { min: model.durationMin, max: model.durationMax };
-  if (duration === undefined) return fault(`is required: whole seconds from ${String(min)} to ${String(max)}`);
+  if (duration === undefined) return fault(`is required; use whole seconds from ${String(min)} to ${String(max)}`);
   if (model === undefined) return undefined;
   return duration < min || duration > max
     ? fault(`must be whole seconds from ${String(min)} to ${String(max)} for ${model.id}; it is ${String(duration)}`)
@@ -22,21 +22,21 @@ export function durationFault({ duration }: Order, model: Model | undefined): Fa
 export function resolutionFault({ resolution }: Order, model: Model | undefined): Fault | undefined {
   const fault = (message: string): Fault => ({ reason: 'invalid_resolution', field: 'resolution', message });
   if (resolution === undefined || resolution === '')
-    return fault(`is required${model === undefined ? '' : `: one of ${model.resolutions.join(', ')}`}`);
+    return fault(`is required${model === undefined ? '' : `; use one of ${model.resolutions.join(', ')}`}`);
   if (model === undefined || model.resolutions.includes(resolution)) return undefined;
   return fault(`must be one of ${model.resolutions.join(', ')} for ${model.id}; it is ${quote(resolution)}`);
 }
 
-/** Text alone needs a concrete ratio; beside frames or reference media it is optional, and valid where it is given. */
+/** A content of text only needs a concrete ratio. With frames or reference media the ratio is optional. */
 export function ratioFault(order: Order, model: Model | undefined): Fault | undefined {
   const fault = (message: string): Fault => ({ reason: 'invalid_ratio', field: 'ratio', message });
   const { ratio } = order;
   const known = model?.ratios ?? RATIOS;
   const textOnly = mediaOf(order).length === 0;
   if (ratio === undefined)
-    return textOnly ? fault(`is required for text alone: one of ${concrete(known).join(', ')}`) : undefined;
+    return textOnly ? fault(`is required for text-only content; use one of ${concrete(known).join(', ')}`) : undefined;
   if (textOnly && ratio === ADAPTIVE)
-    return fault(`cannot be adaptive for text alone; it can be ${concrete(known).join(', ')}`);
+    return fault(`cannot be adaptive for text-only content; use one of ${concrete(known).join(', ')}`);
   if (ratio === '') return fault(`must be one of ${known.join(', ')}`);
   return model === undefined || known.includes(ratio)
     ? undefined

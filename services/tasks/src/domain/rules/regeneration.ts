@@ -4,11 +4,11 @@ import { mediaOf } from '../order.ts';
 import type { Order } from '../order.ts';
 import { contentRules } from './content.ts';
 
-/** Final prompts are long: the vendor allows 40 000 here (vendor contract §3). */
+/** Final prompts are long: the vendor allows 40 000 characters (vendor contract §3). */
 const TEXT_CODE_POINTS_MAX = 40_000;
 const RESOLUTION = '2K';
 
-/** Rendering a 768P video again at 2K, from a source task (mode A) or from a base video (mode B). */
+/** The rules for rendering a 768P video at 2K, from a source task (mode A) or from a base video (mode B). */
 export const regenerationRules: readonly Rule<Order>[] = [
   (order) =>
     order.model === ALPHA
@@ -29,7 +29,7 @@ function modeFault(order: Order): Fault | undefined {
       ? {
           reason: 'conflicting_source',
           field: 'source_task_id',
-          message: 'and content must not both be given; choose one source',
+          message: 'and content must not both be sent; send one of them',
         }
       : undefined;
   }
@@ -43,7 +43,7 @@ function modeFault(order: Order): Fault | undefined {
     : {
         reason: 'invalid_request',
         field: 'source_task_id',
-        message: 'is missing; give source_task_id, or content with one base_video item and a text item',
+        message: 'is required, unless content holds one base_video item and a text item',
       };
 }
 

@@ -14,8 +14,8 @@ const RULES: Readonly<Record<Kind, (model: Model | undefined) => readonly Rule<O
 };
 
 /**
- * The first thing that is wrong with an order, judged without looking anything up. A model that the caller may not see is judged like
- * one that does not exist, so that a refusal tells nothing of it.
+ * The first fault of an order that can be found without a look-up. A model that is invisible to the caller counts as
+ * unknown, so a refusal reveals nothing about it.
  */
 export function validateOrder(
   order: Order,

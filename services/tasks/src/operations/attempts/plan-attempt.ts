@@ -9,19 +9,20 @@ import type { SourceMedia } from '../staging/stage-source.ts';
 
 export interface AttemptInputs {
   readonly taskId: string;
-  /** From 1, among the attempts of the task. */
+  /** Counts the attempts of the task from 1. */
   readonly number: number;
   readonly order: Order;
   readonly settings: ChannelSettings;
   readonly source: Task | undefined;
   readonly staged: ReadonlyMap<number, StagedMedia>;
-  /** For channels that are given the source as a video. */
+  /** For channels that take the source as a video. */
   readonly sourceMedia: SourceMedia | undefined;
 }
 
 /**
- * An attempt is a value, made anew from the frozen order and one channel: the order is judged again, the source is resolved for the
- * channel's upstream account, the model is mapped, and each medium gets an address of its own. Nothing of an earlier attempt is read.
+ * Builds an attempt from the frozen order and one channel, and reads nothing of an earlier attempt. The order is checked
+ * again, the source is resolved for the upstream account of the channel, the model is mapped, and each media item gets a
+ * URL of its own.
  */
 export async function planAttempt(
   deps: Pick<Deps, 'models' | 'mediaUrl' | 'callbacks'>,
@@ -35,14 +36,14 @@ export async function planAttempt(
   if (model === undefined) throw new Error(`the channel ${settings.id} does not know the model ${order.model}`);
   const sourceUpstreamId = sourceIdFor(settings, source);
   const asVideo = source !== undefined && settings.regeneration === 'video';
-  const written = asVideo ? writtenOut(source, inputs.sourceMedia) : { content: order.content, staged: inputs.staged };
+  const input = asVideo ? sourceAsVideo(source, inputs.sourceMedia) : { content: order.content, staged: inputs.staged };
   const content = await Promise.all(
-    written.content.map(async (item, index): Promise<AttemptItem> =>
+    input.content.map(async (item, index): Promise<AttemptItem> =>
       isMedia(item)
         ? {
             media: item.media,
             role: roleOf(item),
-            url: await urlOf(deps, { item, staged: written.staged.get(index), settings }, signal),
+            url: await urlOf(deps, { item, staged: input.staged.get(index), settings }, signal),
           }
         : { text: item.text },
     ),
@@ -65,16 +66,16 @@ async function urlOf(
   signal: AbortSignal,
 ): Promise<string> {
   if (isUpstreamFile(item)) return item.url ?? '';
-  if (staged === undefined) throw new Error('a medium of the order was not staged');
+  if (staged === undefined) throw new Error('a media item of the order is not staged');
   return deps.mediaUrl(staged, settings.references, signal);
 }
 
-/** The same order in the words of mode B: the source's final prompt and references, and what it came to as the base video. */
-function writtenOut(
+/** The same order in mode B: the final prompt and the references of the source, and its result as the base video. */
+function sourceAsVideo(
   { order }: Task,
   media: SourceMedia | undefined,
 ): { readonly content: readonly ContentItem[]; readonly staged: ReadonlyMap<number, StagedMedia> } {
-  if (media === undefined) throw new Error('the media of the source were not staged');
+  if (media === undefined) throw new Error('the media of the source are not staged');
   return {
     content: [...order.content, { media: 'video', role: 'base_video' }],
     staged: new Map([...media.byIndex, [order.content.length, media.base]]),

@@ -5,7 +5,7 @@ import { useWorlds } from '../../../testing/open-world.ts';
 import type { World } from '../../../testing/open-world.ts';
 import { outcomes } from '../../../testing/store/opened-store.ts';
 import type { ChannelSettings, Submission } from '../../channels/channel.ts';
-import { UncertainOutcome } from './submit-attempts.ts';
+import { UncertainOutcome } from './record-outcome.ts';
 
 const open = useWorlds();
 const ADVANCES_MAX = 10_000;

@@ -10,7 +10,7 @@ export type AttentionReason =
   | 'overrun'
   | 'hard_deadline';
 
-/** Puts a task before a person. Its hold stays, and it is polled on. */
+/** Asks a person to decide over a task. Its hold stays, and polling goes on. */
 export async function raiseAttention(
   { store, clock, count, log }: Pick<Deps, 'store' | 'clock' | 'count' | 'log'>,
   task: Pick<Task, 'id'>,

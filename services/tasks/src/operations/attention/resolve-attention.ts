@@ -19,7 +19,7 @@ const UNFINISHED: Readonly<Record<Resolution, (deps: Deps, task: Task) => Promis
   retry: (deps, task) => deps.store.makeDue(task.id, deps.clock.now()),
 };
 
-/** A task that ended waits only over its money. */
+/** For a finished task only its money is open. */
 const FINISHED: Readonly<Record<Resolution, (deps: Deps, task: Task) => Promise<void>>> = {
   completed: async (deps, task) => {
     await deps.billing.settle(task.id, task.usage, true);
@@ -39,10 +39,10 @@ export const notWaiting = (): Problem =>
   new Problem({
     kind: 'conflict',
     reason: 'not_in_attention',
-    message: 'this task does not wait for a decision; `attention list` shows those that do',
+    message: 'this task does not wait for a decision; `attention list` shows the tasks that do',
   });
 
-/** Carries out a person's decision, and writes down whose it was. */
+/** Carries out a person's decision, and records who made it. */
 export async function resolveAttention(
   deps: Deps,
   taskId: string,
@@ -51,7 +51,7 @@ export async function resolveAttention(
   const task = await deps.store.find(taskId);
   if (task === undefined) throw taskNotFound();
   if (!(await deps.store.waits(taskId))) throw notWaiting();
-  // Money first: nothing would come back to it. Repeating it is harmless.
+  // Money comes first, because nothing would retry it later. Repeating it is harmless.
   if (isTerminal(task.state)) await FINISHED[decision.resolution](deps, task);
   if (!(await deps.store.resolve(taskId, { ...decision, at: deps.clock.now() }))) throw notWaiting();
   if (!isTerminal(task.state)) await UNFINISHED[decision.resolution](deps, task);

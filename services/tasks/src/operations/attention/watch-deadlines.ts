@@ -9,8 +9,9 @@ export interface Deadlines {
 }
 
 /**
- * One pass over unfinished tasks that are late. Past the soft deadline the operator is alerted, once. Past the hard one a person is told,
- * and the task keeps nobody else from being created any more. The hold stays, and it is polled on. Gives how many passed a deadline.
+ * One pass over unfinished tasks that are late. At the soft deadline the operator is alerted, once. At the hard deadline
+ * a person must decide, and the task leaves the in-flight counters. The hold stays, and polling goes on. Returns how many
+ * tasks passed a deadline.
  */
 export async function watchDeadlines(deps: Deps, { softDeadlineMs, hardDeadlineMs }: Deadlines): Promise<number> {
   const { store, clock, count, log } = deps;
@@ -20,12 +21,12 @@ export async function watchDeadlines(deps: Deps, { softDeadlineMs, hardDeadlineM
     if (!(await store.passDeadline(id, 'soft', now))) continue;
     passed += 1;
     count.softDeadline();
-    log.warn({ taskId: id, state, channel: mapping?.channel }, 'a task is past the soft deadline and has not ended');
+    log.warn({ taskId: id, state, channel: mapping?.channel }, 'an unfinished task is past the soft deadline');
   }
   for (const { id } of await store.late('hard', now - hardDeadlineMs, BATCH_MAX)) {
     if (await store.passDeadline(id, 'hard', now)) passed += 1;
   }
   for (const task of await store.overdue(BATCH_MAX))
-    await raiseAttention(deps, task, 'hard_deadline', 'the task is past the hard deadline and has not ended');
+    await raiseAttention(deps, task, 'hard_deadline', 'the task is past the hard deadline and is not finished');
   return passed;
 }

@@ -3,7 +3,8 @@ import { refused } from '../../../testing/fake-upstream.ts';
 import { useWorlds } from '../../../testing/open-world.ts';
 import type { World } from '../../../testing/open-world.ts';
 import { anOrder } from '../../../testing/orders.ts';
-import type { CreateRequest, Created } from './create-task.ts';
+import type { CreateRequest } from './admit-create.ts';
+import type { Created } from './create-task.ts';
 
 const open = useWorlds();
 const DAY_MS = 24 * 3600 * 1000;

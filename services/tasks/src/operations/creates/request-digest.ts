@@ -5,14 +5,14 @@ import type { Order } from '../../domain/order.ts';
 type Reviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown;
 
 /**
- * What an idempotency key stands for where its caller gives no fingerprint: everything that was asked for. How it was encoded does not
- * change it, nor does the order of the keys in `extra_json`. Bytes that are kept elsewhere count by the id of their object.
+ * The fingerprint of a create whose caller sends none. It covers the whole order, independent of its encoding and of the
+ * order of the keys in `extra_json`. Bytes that are stored elsewhere count by the id of their object.
  */
 export function orderDigest({ extraJson, ...order }: Order): string {
   return digestOf('order', { ...order, extra: extraJson === undefined ? undefined : canonicalJson(extraJson) });
 }
 
-/** The same for a call that is made later; the order of headers of different names does not change it. */
+/** The fingerprint of a job. The order of headers with different names does not change it. */
 export function callDigest({ headers, ...call }: JobCall, repeatable: boolean): string {
   const inOrder = headers
     .map(([name, value]) => [name.toLowerCase(), value] as const)
@@ -27,8 +27,8 @@ function digestOf(what: string, value: object): string {
 }
 
 /**
- * Numbers as they were written, and each value with its kind: `1` and `"1"` differ, and so do numbers that the language takes for one.
- * Text that cannot be read stands for itself.
+ * JSON with sorted keys, numbers as they were written, and each value with its type. `1` and `"1"` differ, and so do
+ * numbers that JavaScript cannot tell apart. Text that is not JSON is returned as it is.
  */
 function canonicalJson(text: string): string {
   const tagged: Reviver = (_key, value, { source }) => (typeof value === 'number' ? { number: source } : { value });
@@ -39,7 +39,7 @@ function canonicalJson(text: string): string {
   }
 }
 
-/** The same value with the keys of every object in one order. */
+/** Sorts the keys of every object in a value. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;

@@ -8,14 +8,14 @@ import type { OrderCaller } from './assert-order.ts';
 import type { Deps } from '../deps.ts';
 import { modelNotFound, refusalOf, taskNotFound } from '../task-refusals.ts';
 
-/** An order with what it names: its source, and the channels that may take it, in the order in which they are tried. */
+/** An order with its source, and the channels that may accept it, in the order in which they are tried. */
 export interface ResolvedOrder {
   readonly order: Order;
   readonly source: Task | undefined;
   readonly runtimes: readonly ChannelRuntime[];
 }
 
-/** Finds what an order names, or refuses: the model and its channels first, then ownership of the source, then its fitness. */
+/** Resolves what an order names. Checks the model and its channels first, then who owns the source, then its fitness. */
 export async function resolveOrder(
   deps: Pick<Deps, 'store' | 'channels' | 'models' | 'grants'>,
   caller: OrderCaller,
@@ -39,13 +39,13 @@ export async function resolveOrder(
     throw refusalOf({
       reason: 'source_task_unsupported',
       field: 'source_task_id',
-      message: 'names a task whose generator cannot render it again',
+      message: 'names a task whose generator is no longer available; send its video as content with a base_video item',
     });
   }
   return { order, source, runtimes: granted(deps, caller, order, sameAccount) };
 }
 
-/** A file of an upstream account goes only to that account, and only where the operator granted it. */
+/** A file of an upstream account goes only to that account, and only if the operator has granted the client its use. */
 function granted(
   { grants }: Pick<Deps, 'grants'>,
   { accountId }: OrderCaller,
@@ -59,8 +59,7 @@ function granted(
     throw refusalOf({
       reason: 'invalid_media',
       field: 'content',
-      message:
-        'names an upstream file (asset:// or mm_file://), which this account may not use; send a URL or the bytes',
+      message: 'names an upstream file (asset:// or mm_file://) that this account may not use; send a URL or the bytes',
     });
   return left;
 }

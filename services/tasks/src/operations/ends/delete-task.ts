@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts';
 import { getTask } from '../reads/read-tasks.ts';
 import { notFinished } from '../task-refusals.ts';
 
-/** Removes a finished task from its owner's sight, and its result for good. Money and audit stay. */
+/** Hides a finished task from its owner and removes its result for good. The records of money and the history stay. */
 export async function deleteTask(deps: Deps, accountId: string, taskId: string, signal?: AbortSignal): Promise<number> {
   const task = await getTask(deps, accountId, taskId);
   if (!isTerminal(task.state)) throw notFinished();

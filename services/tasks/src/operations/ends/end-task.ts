@@ -2,7 +2,10 @@ import type { Task } from '../../domain/task.ts';
 import type { Finish } from '../../store/task-store.ts';
 import type { Deps } from '../deps.ts';
 
-/** Ends a task, once. The event leaves with the row, and nobody has to decide over it any more; the rest makes those who wait quick. Says whether this call ended it. */
+/**
+ * Ends a task, once, and returns whether this call ended it. The store writes the event with the row and closes the
+ * attention. The announcements only make waiting clients faster.
+ */
 export async function endTask(
   deps: Pick<Deps, 'store' | 'announce' | 'wake' | 'count' | 'log'>,
   task: Task,

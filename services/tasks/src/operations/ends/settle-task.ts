@@ -3,34 +3,29 @@ import type { Task } from '../../domain/task.ts';
 import type { Deps } from '../deps.ts';
 import { raiseAttention } from '../attention/raise-attention.ts';
 
-/** Makes certain that the money of a finished task moved. Billing does it once, however often it is asked. */
+/** Settles the money of a finished task. Billing settles once, however often it is called. */
 export async function settleTask(deps: Deps, task: Task): Promise<void> {
   const settled =
     task.state === 'completed' ? await deps.billing.settle(task.id, task.usage) : await release(deps, task);
   if (settled === 'deferred') {
-    await raiseAttention(
-      deps,
-      task,
-      'overrun',
-      'the upstream reports far more usage than was held; nothing was charged',
-    );
+    await raiseAttention(deps, task, 'overrun', 'the upstream reports usage far above the hold; nothing was charged');
   }
   await deps.store.markSettled(task.id, deps.clock.now());
 }
 
 async function release(deps: Deps, task: Task): Promise<'settled'> {
-  if (task.admission === 'refused') await giveBack(deps, task);
+  if (task.admission === 'refused') await releaseRefused(deps, task);
   else await deps.billing.releaseHold(task.id);
   return 'settled';
 }
 
-/** What a refused create had: its money first, then what was staged for it. Repeating it is harmless. */
-export async function giveBack(
+/** Releases the hold of a refused create, then removes its staged media. Repeating it is harmless. */
+export async function releaseRefused(
   { billing, media }: Pick<Deps, 'billing' | 'media'>,
   { id, accountId, order }: Pick<Task, 'id' | 'accountId' | 'order'>,
 ): Promise<void> {
   await billing.releaseHold(id);
-  // a regeneration stages the media of its source
+  // A regeneration stages the media of its source.
   if (order.sourceTaskId !== undefined || order.content.some(isMedia))
     await media.removeStaged({ accountId, taskId: id });
 }

@@ -14,7 +14,7 @@ export interface JobRequest {
   readonly requestId: string;
   readonly call: JobCall;
   readonly repeatable: boolean;
-  /** Who gets it under a lease at once, to have it paid for; absent: it is queued. */
+  /** The worker that leases the job at once, to have it paid for. Absent: the job is queued. */
   readonly worker?: string | undefined;
   readonly idempotency?: { readonly key: string; readonly fingerprint: string } | undefined;
 }
@@ -22,7 +22,7 @@ export interface JobRequest {
 export interface CreatedJob {
   readonly job: Job;
   readonly replayed: boolean;
-  /** The lease of the worker that was named. */
+  /** The lease of that worker. */
   readonly lease?: string | undefined;
 }
 

@@ -7,20 +7,20 @@ import type { Job } from '../../domain/job.ts';
 import type { JobRetentionStore, JobStore } from '../../store/job-store.ts';
 import type { AttentionStore, CreateStore, ReadStore } from '../../store/task-store.ts';
 
-/** What the operations on jobs work with. */
+/** The dependencies of the operations on jobs. */
 export interface JobDeps {
   readonly jobs: JobStore & JobRetentionStore & Pick<CreateStore, 'findKey'>;
   readonly media: Pick<Media, 'removePrivate'>;
   readonly calls: Calls;
-  /** What waits for a person, and what was written down of it. */
+  /** The decisions that a person must make, and their history. */
   readonly attention: Pick<AttentionStore, 'waits' | 'resolve'> & Pick<ReadStore, 'events'>;
   readonly clock: Clock;
   readonly newId: NewId;
   readonly log: Log;
   readonly limits: JobLimits;
-  /** Tells workers that there is work. */
+  /** Tells workers that a job is queued. */
   readonly announceQueued: (jobId: string) => void;
-  /** Tells those who wait for a job that it has ended. */
+  /** Tells waiting clients that a job has ended. */
   readonly announceEnded: (job: Pick<Job, 'id' | 'accountId'>) => void;
   readonly count: JobCounts;
 }
@@ -28,11 +28,11 @@ export interface JobDeps {
 export interface JobLimits {
   readonly perToken: number;
   readonly total: number;
-  /** A worker that has not been heard of for this long is gone. */
+  /** A worker that sends nothing for this long is gone. */
   readonly leaseMs: number;
-  /** A job that could not be begun for this long is ended by the next worker that has it. */
+  /** A job that has not started after this time is ended by the next worker that leases it. */
   readonly deadlineMs: number;
-  /** How long ended jobs are kept, and their answers with them. */
+  /** How long ended jobs and their answers are kept. */
   readonly retentionMs: number;
 }
 

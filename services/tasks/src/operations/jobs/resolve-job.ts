@@ -10,8 +10,8 @@ const MONEY: Readonly<Record<Exclude<Resolution, 'retry'>, 'charged' | 'released
 };
 
 /**
- * Carries out a person's decision over a job whose outcome is unknown. It stays failed, since its answer is lost; what is decided is
- * whether the call was done, and so whether it is paid for.
+ * Carries out a person's decision over a job whose outcome is unknown. The job stays failed, because its answer is lost.
+ * The decision says whether the call took place, and so whether it is charged.
  */
 export async function resolveJob(
   { attention, calls, clock }: Pick<JobDeps, 'attention' | 'calls' | 'clock'>,
@@ -23,7 +23,7 @@ export async function resolveJob(
       kind: 'conflict',
       reason: 'job_not_retried',
       message:
-        'the call may have been made, so it is not made again; decide as completed, which charges it, or as failed, which does not',
+        'the call may have taken place and cannot be retried; decide as completed to charge the hold, or as failed to release it',
     });
   if (!(await attention.waits(job.id))) throw notWaiting();
   await calls.end(job.id, MONEY[resolution]);

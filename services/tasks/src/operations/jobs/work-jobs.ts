@@ -1,21 +1,21 @@
 import type { Job, JobAnswer, JobLease } from '../../domain/job.ts';
 import type { Failure } from '../../domain/task.ts';
 import type { TakenJob } from '../../store/job-store.ts';
-import { endLost } from '../recovery/end-lost-job.ts';
+import { endLostJob } from '../recovery/end-lost-job.ts';
 import type { JobDeps } from './job-deps.ts';
 import { jobNotFound, leaseLost } from '../task-refusals.ts';
 
-/** What one call renews. */
+/** The most leases that one call renews. */
 export const RENEWED_MAX = 1000;
 const TAKEN_MAX = 64;
 
 export interface LeasedJobs {
-  /** `overdue`: it has waited for too long, and is to be ended by its worker, who can give its money back. */
+  /** `overdue`: the job has waited too long. Its worker ends it and releases its money. */
   readonly taken: readonly (TakenJob & { readonly overdue: boolean })[];
   readonly lease: string;
 }
 
-/** Hands out jobs that nobody works on, under one new lease. */
+/** Gives queued jobs to a worker, under one new lease. */
 export async function leaseJobs(
   { jobs, clock, newId, limits }: JobDeps,
   worker: string,
@@ -33,12 +33,12 @@ export async function leaseJobs(
   return { taken: taken.map((one) => ({ ...one, overdue: one.job.createdAt < now - limits.deadlineMs })), lease };
 }
 
-/** Takes back a job that its creator could not have paid for; says whether the lease still stood. */
+/** Withdraws a job that its creator cannot pay for. Returns whether the lease was still valid. */
 export function withdrawJob({ jobs }: JobDeps, lease: JobLease): Promise<boolean> {
   return jobs.withdrawJob(lease);
 }
 
-/** Makes leases last anew; gives the jobs whose lease is over. */
+/** Renews leases and returns the ids of the jobs whose lease has ended. */
 export async function renewLeases(
   { jobs, clock, limits }: JobDeps,
   leases: readonly JobLease[],
@@ -48,34 +48,34 @@ export async function renewLeases(
   return leases.map(({ jobId }) => jobId).filter((jobId) => !kept.has(jobId));
 }
 
-/** The intent, durable before the upstream is called; refused when the lease is over, and then nobody may call. */
+/** Records the intent to call the upstream, before the call. If the lease has ended, it throws, and the call must not follow. */
 export async function startJob({ jobs, clock }: JobDeps, lease: JobLease): Promise<void> {
   if (!(await jobs.startJob(lease, clock.now()))) throw leaseLost();
 }
 
 export interface GivenUp {
-  /** The upstream was surely not called. */
+  /** It is certain that the upstream was not called. */
   readonly untouched: boolean;
   readonly delayMs: number;
 }
 
-/** A worker gives a job up; says whether the lease still stood. */
+/** Takes back a job that its worker gives up. Returns whether the lease was still valid. */
 export async function returnJob(deps: JobDeps, lease: JobLease, { untouched, delayMs }: GivenUp): Promise<boolean> {
   const job = await deps.jobs.findJob(lease.jobId);
   if (job === undefined) return false;
-  if (!untouched) return endLost(deps, job, lease, 'its worker gave it up');
+  if (!untouched) return endLostJob(deps, job, lease, 'the worker gave the job up');
   const now = deps.clock.now();
   const returned = await deps.jobs.requeueJob(lease, {
     starts: job.starts,
     at: now,
     dueAt: now + Math.max(0, delayMs),
-    why: 'its worker gave it up before the call',
+    why: 'the worker gave the job up before the call',
   });
   if (returned && delayMs === 0) deps.announceQueued(job.id);
   return returned;
 }
 
-/** Ends a job, once; says whether this call did. */
+/** Ends a job, once. Returns whether this call ended it. */
 export async function finishJob(
   { jobs, clock, count, announceEnded }: JobDeps,
   lease: JobLease,
@@ -89,7 +89,7 @@ export async function finishJob(
   return true;
 }
 
-/** A job for its owner; to anybody else it does not exist. */
+/** Reads a job for its owner. For other accounts the job does not exist. */
 export async function getJob({ jobs }: Pick<JobDeps, 'jobs'>, accountId: string, jobId: string): Promise<Job> {
   const job = await jobs.findJob(jobId);
   if (job?.accountId !== accountId) throw jobNotFound();

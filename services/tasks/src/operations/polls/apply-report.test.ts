@@ -6,7 +6,7 @@ import { eventTypes } from '../../../testing/store/opened-store.ts';
 import type { Report } from '../../domain/report.ts';
 import type { Task } from '../../domain/task.ts';
 import { applyReport } from './apply-report.ts';
-import { postpone } from './postpone.ts';
+import { postponePoll } from './postpone-poll.ts';
 
 const open = useWorlds();
 const queued: Report = { phase: 'queued', status: 'queued' };
@@ -39,7 +39,7 @@ describe('a task before a person because its upstream did not know it', () => {
   const withDoubt = async () => {
     const all = await withTask();
     for (let polled = 0; polled < 5; polled += 1)
-      await postpone(all.world.deps, await all.now(), 'no such task', 'unknown_upstream_task');
+      await postponePoll(all.world.deps, await all.now(), 'no such task', 'unknown_upstream_task');
     expect(await reasons(all.world)).toEqual(['unknown_upstream_task']);
     return all;
   };
@@ -62,7 +62,7 @@ describe('a task before a person because its upstream did not know it', () => {
 
   test('waits on where a deadline has passed too', async () => {
     const { world, id, apply } = await withTask();
-    await postpone(world.deps, (await world.deps.store.find(id))!, 'no such task', 'unknown_upstream_task');
+    await postponePoll(world.deps, (await world.deps.store.find(id))!, 'no such task', 'unknown_upstream_task');
     await world.deps.store.raise({ taskId: id, reason: 'hard_deadline', detail: 'it takes too long', since: 1 });
 
     await apply(running(20));

@@ -8,7 +8,8 @@ import type { Deps } from '../deps.ts';
 import { endTask } from '../ends/end-task.ts';
 import { raiseAttention } from '../attention/raise-attention.ts';
 
-const PROGRESS_BEGUN = 10;
+/** The least progress of a task that runs, in percent. */
+const PROGRESS_RUNNING = 10;
 const RESOLVED_BY_SERVICE = { resolution: 'mended', actor: 'service' };
 
 type Apply<P extends Report['phase']> = (
@@ -35,13 +36,13 @@ const APPLY: { readonly [P in Report['phase']]: Apply<P> } = {
       deps,
       task,
       'unknown_status',
-      `the upstream reports the status ${JSON.stringify(report.status)}, which no adapter knows`,
+      `the upstream reports the status ${JSON.stringify(report.status)}, which the adapter does not know`,
     );
   },
 };
 
-/** The doubts that a report ends; whatever ends the task ends all of them. */
-const DISPELS: Readonly<Record<Report['phase'], ReadonlySet<Doubt['reason']>>> = {
+/** The doubts that a report settles. The end of a task settles all of them. */
+const SETTLES: Readonly<Record<Report['phase'], ReadonlySet<Doubt['reason']>>> = {
   queued: new Set(['unknown_upstream_task', 'no_result', 'result_unavailable']),
   running: new Set(['unknown_upstream_task', 'no_result', 'result_unavailable']),
   unrecognised: new Set(['unknown_upstream_task', 'no_result', 'result_unavailable']),
@@ -49,10 +50,10 @@ const DISPELS: Readonly<Record<Report['phase'], ReadonlySet<Doubt['reason']>>> =
   failed: new Set(),
 };
 
-/** Writes what a look at the upstream found. A task that has ended meanwhile stays as it ended. */
+/** Writes what a poll found. A task that has ended in the meantime stays as it ended. */
 export async function applyReport(deps: Deps, task: Task, report: Report): Promise<void> {
   const doubt = task.doubt?.reason;
-  if (doubt !== undefined && DISPELS[report.phase].has(doubt))
+  if (doubt !== undefined && SETTLES[report.phase].has(doubt))
     await deps.store.resolve(task.id, { ...RESOLVED_BY_SERVICE, at: deps.clock.now(), reason: doubt });
   const apply = APPLY[report.phase] as Apply<Report['phase']>;
   await apply(deps, task, report);
@@ -64,7 +65,7 @@ async function carryOn(
   report: Extract<Report, { phase: 'queued' | 'running' }>,
 ): Promise<void> {
   const state = move(task.state, report.phase === 'running' ? 'runs' : 'waits');
-  const begun = state === 'in_progress' ? Math.max(task.progress, PROGRESS_BEGUN) : task.progress;
+  const progress = state === 'in_progress' ? Math.max(task.progress, PROGRESS_RUNNING) : task.progress;
   await write(
     deps,
     task,
@@ -72,7 +73,7 @@ async function carryOn(
       ...base(deps, task),
       state,
       upstreamStatus: report.status,
-      progress: report.phase === 'running' ? (report.progress ?? begun) : begun,
+      progress: report.phase === 'running' ? (report.progress ?? progress) : progress,
     },
     report.status,
   );

@@ -3,23 +3,23 @@ import type { Report } from '../../domain/report.ts';
 import type { Task } from '../../domain/task.ts';
 import type { Deps } from '../deps.ts';
 import { endTask } from '../ends/end-task.ts';
-import { postpone, waitOn } from './postpone.ts';
+import { pollAsPlanned, postponePoll } from './postpone-poll.ts';
 
 type Success = Extract<Report, { phase: 'succeeded' }>;
 
 /**
- * Completed means that the bytes are ours: the result is fetched and kept before the state moves. Without one the upstream is asked again
- * with backoff, for a fresh link.
+ * Completes a task after media has fetched and kept its result. Without a result the upstream is polled again with
+ * backoff, because the next report may have a fresh URL.
  */
 export async function completeTask(deps: Deps, task: Task, report: Success): Promise<void> {
   if (task.order.kind === 'context_ir') {
     if (report.prompt === undefined)
-      await postpone(deps, task, 'the upstream reports success without a prompt', 'no_result');
+      await postponePoll(deps, task, 'the upstream reports success without a prompt', 'no_result');
     else await end(deps, task, report, { result: { prompt: report.prompt } });
     return;
   }
   if (report.url === undefined) {
-    await postpone(deps, task, 'the upstream reports success without an address', 'no_result');
+    await postponePoll(deps, task, 'the upstream reports success without a URL', 'no_result');
     return;
   }
   try {
@@ -32,12 +32,12 @@ export async function completeTask(deps: Deps, task: Task, report: Success): Pro
     await end(deps, task, report, { result, expiresAt });
   } catch (error) {
     if (isProblem(error, 'media_busy')) {
-      await waitOn(deps, task);
+      await pollAsPlanned(deps, task);
       return;
     }
-    const detail = isProblem(error) ? error.message : 'a fault of the service';
-    deps.log.warn({ taskId: task.id, err: error }, 'a result could not be kept');
-    await postpone(deps, task, `the result could not be kept: ${detail}`, 'result_unavailable');
+    const detail = isProblem(error) ? error.message : 'internal error';
+    deps.log.warn({ taskId: task.id, err: error }, 'a result could not be stored');
+    await postponePoll(deps, task, `the result could not be stored: ${detail}`, 'result_unavailable');
   }
 }
 

@@ -1,6 +1,6 @@
 import { Problem } from '@reelgate/platform/problem';
 
-/** Refuses a list position that is unknown or belongs to another account. An empty `accountId` admits every account. */
+/** Refuses a list position that is unknown or belongs to another account. An empty `accountId` allows every account. */
 export function assertPosition(
   found: { readonly accountId: string } | undefined,
   accountId: string,
@@ -12,6 +12,6 @@ export function assertPosition(
     kind: 'invalid',
     reason: 'invalid_request',
     field: 'after',
-    message: `must be the id of a ${what}${whose}, such as the last of the page before`,
+    message: `must be the id of a ${what}${whose}, such as the last id of the previous page`,
   });
 }

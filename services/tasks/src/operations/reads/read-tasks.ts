@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts';
 import { assertPosition } from './assert-position.ts';
 import { taskNotFound } from '../task-refusals.ts';
 
-/** A task for its owner; to anybody else it does not exist. */
+/** Reads a task for its owner. For other accounts the task does not exist. */
 export async function getTask({ store }: Pick<Deps, 'store'>, accountId: string, taskId: string): Promise<Task> {
   const task = await store.findOwned(accountId, taskId);
   if (task === undefined) throw taskNotFound();
@@ -17,7 +17,7 @@ export interface TaskPage {
   readonly total: number | undefined;
 }
 
-/** A page of the owner's tasks. Behind a task that was removed meanwhile the page goes on: its place is known for as long as its record is kept. */
+/** Lists a page of the owner's tasks. A page may begin after a removed task, as long as its record is kept. */
 export async function listTasks(
   { store }: Pick<Deps, 'store'>,
   filter: ListFilter & { readonly accountId: string },

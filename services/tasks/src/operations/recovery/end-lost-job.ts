@@ -5,16 +5,16 @@ import type { JobDeps } from '../jobs/job-deps.ts';
 const UNKNOWN = {
   code: 'outcome_unknown',
   message:
-    'the service stopped while the call was being made; whether it was carried out is not known, and it is not made a second time by itself',
+    'the service stopped during the call; the outcome of the call is unknown, and the service does not repeat it',
 };
 const DETAIL =
-  'the upstream may have been called, and no answer is known; the call is not made again. Decide as completed, which charges what is held, or as failed, which gives it back';
+  'the upstream may have been called, and no answer was received; the call is not repeated. Decide as completed to charge the hold, or as failed to release it';
 
 /**
- * Decides over a job whose worker is gone. One that was not started is queued again, and so is one whose call does no harm; any other
- * has an unknown outcome: it fails, and a person is told. Says whether the lease still stood.
+ * Decides over a job whose worker is gone. A job that was not started, or whose call is repeatable, returns to the queue.
+ * Any other job fails with an unknown outcome, and a person must decide. Returns whether the lease was still valid.
  */
-export async function endLost(deps: JobDeps, job: Job, lease: JobLease, why: string): Promise<boolean> {
+export async function endLostJob(deps: JobDeps, job: Job, lease: JobLease, why: string): Promise<boolean> {
   const { jobs, clock, log, count } = deps;
   const at = clock.now();
   if (afterLoss(job) === 'queue') {

@@ -104,7 +104,7 @@ describe('work on the list of the upstream', () => {
 
     await world.clock.advance(MINUTE_MS + 1);
     await reconcileUnknown(world.deps);
-    expect(await waiting(world)).toEqual(['more than one piece of work upstream fits']);
+    expect(await waiting(world)).toEqual(['more than one piece of work at the upstream matches']);
     expect(await admissions(world)).toEqual(['unknown']);
   });
 
@@ -118,7 +118,7 @@ describe('work on the list of the upstream', () => {
 
     expect(await admissions(world)).toEqual(['unknown', 'unknown']);
     expect(await waiting(world)).toEqual(
-      Array.from({ length: 2 }, () => 'another task could have the work upstream that fits'),
+      Array.from({ length: 2 }, () => 'the work at the upstream that matches could belong to another task'),
     );
   });
 
@@ -178,20 +178,20 @@ describe('work on the list of the upstream', () => {
 
 describe('a task of which nothing is found', () => {
   test.each<[string, (world: World) => void, string]>([
-    ['on the list', () => undefined, 'no work upstream fits'],
+    ['on the list', () => undefined, 'no work at the upstream matches'],
     [
       'because the list cannot be read',
       (world) => {
         world.upstream.works = undefined;
       },
-      'no list of the upstream can be read',
+      'the list of the upstream cannot be read',
     ],
     [
       'because its channel is gone',
       ({ deps }) => {
         Object.assign(deps.channels, { find: () => undefined });
       },
-      'no list of the upstream can be read',
+      'the list of the upstream cannot be read',
     ],
   ])('%s comes before a person after a minute, once, its hold kept', async (_why, prepare, detail) => {
     const world = await open();
@@ -218,7 +218,7 @@ describe('a task of which nothing is found', () => {
     await world.clock.advance(MINUTE_MS + 1);
     expect(await reconcileUnknown(world.deps)).toBe(0);
 
-    expect(await waiting(world)).toEqual(['no list of the upstream can be read']);
+    expect(await waiting(world)).toEqual(['the list of the upstream cannot be read']);
     expect(world.journal.names()).not.toContain('main.list');
   });
 

@@ -3,7 +3,7 @@ import type { Task } from '../../domain/task.ts';
 import type { Deps } from '../deps.ts';
 import { raiseAttention } from '../attention/raise-attention.ts';
 
-/** The upstream writes its own times in whole seconds, by its own clock. */
+/** The upstream dates its work in whole seconds, by its own clock. */
 const CLOCK_SLACK_MS = 5000;
 const SEARCH_MS = 60_000;
 const PAGE = 500;
@@ -12,9 +12,9 @@ const LIST_TIMEOUT_MS = 20_000;
 const RESOLVED_BY_SERVICE = { resolution: 'found', actor: 'service' };
 
 /**
- * One pass over the tasks whose submission got no answer: a task is given the upstream's work only when exactly one piece of it that
- * nobody has fits in every fact and in time, and only one such task could have it. What is not found within a minute a person is told
- * of; nothing is ever submitted again. Gives how many were found.
+ * One pass over the tasks whose submission got no answer. A task adopts work of the upstream only if exactly one piece of
+ * work without a task matches it in every fact and in time, and if no other task could own that work. After a minute a
+ * person is told. The order is never submitted again. Returns how many tasks adopted work.
  */
 export async function reconcileUnknown(deps: Deps): Promise<number> {
   let found = 0;
@@ -22,7 +22,7 @@ export async function reconcileUnknown(deps: Deps): Promise<number> {
     await withAdmission(deps, 'unknown'),
     ({ mapping }) => mapping?.channel ?? '',
   )) {
-    // The longer nothing was found, the more rarely the upstream is asked.
+    // The longer a search finds nothing, the less often it runs.
     if (deps.chance() * (deps.clock.now() - Math.max(...tasks.map(({ updatedAt }) => updatedAt))) > SEARCH_MS) continue;
     const search = await searchOf(deps, channelId, tasks);
     for (const task of tasks) found += await settle(deps, task, search);
@@ -30,9 +30,9 @@ export async function reconcileUnknown(deps: Deps): Promise<number> {
   return found;
 }
 
-/** What a channel's list holds that no task of ours has, each piece with the tasks that could have it; undefined where no list could be read. */
 interface Search {
   readonly channel: Channel | undefined;
+  /** The listed work without a task, each with the ids of the tasks that could own it; undefined: no list could be read. */
   readonly claims: ReadonlyMap<ListedWork, ReadonlySet<string>> | undefined;
 }
 
@@ -44,7 +44,7 @@ async function searchOf(deps: Deps, channelId: string, tasks: readonly Task[]): 
       ? await channel.list(since, AbortSignal.timeout(LIST_TIMEOUT_MS))
       : undefined;
   if (channel === undefined || works === undefined) return { channel, claims: undefined };
-  // In this order: whoever the work on the list belongs to had a row before, so it is now being submitted, unknown, or known.
+  // Read in this order: the owner of listed work had a row earlier, so now it is being submitted, unknown or known.
   const { upstreamAccount } = channel.settings;
   const unsure = [...(await withAdmission(deps, 'submitting')), ...(await withAdmission(deps, 'unknown'))];
   const claimants = unsure.filter(
@@ -88,7 +88,7 @@ async function settle(deps: Deps, task: Task, { channel, claims }: Search): Prom
     await deps.store.resolve(task.id, { ...RESOLVED_BY_SERVICE, at: deps.clock.now() });
     deps.log.info(
       { taskId: task.id, channel: channel.settings.id },
-      'a lost answer was found in the list of the upstream',
+      'the list of the upstream holds the work of a lost answer',
     );
     deps.wake.polls(channel.settings.id);
     return 1;
@@ -104,11 +104,11 @@ async function settle(deps: Deps, task: Task, { channel, claims }: Search): Prom
   return 0;
 }
 
-const UNLISTED = 'no list of the upstream can be read';
+const UNLISTED = 'the list of the upstream cannot be read';
 const FOUND = [
-  'no work upstream fits',
-  'another task could have the work upstream that fits',
-  'more than one piece of work upstream fits',
+  'no work at the upstream matches',
+  'the work at the upstream that matches could belong to another task',
+  'more than one piece of work at the upstream matches',
 ];
 
 function fits({ settings }: Channel, task: Task, work: ListedWork, now: number): boolean {
@@ -125,12 +125,12 @@ function fits({ settings }: Channel, task: Task, work: ListedWork, now: number):
   );
 }
 
-/** Some upstreams write `768p` for what they were asked for as `768P`. */
+/** Some upstreams list `768p` for an order of `768P`. */
 function sameResolution(asked: string, shown: string | undefined): boolean {
   return asked.toLowerCase() === shown?.toLowerCase();
 }
 
-/** Upstreams show an adaptive ratio as what it became. */
+/** Upstreams list the actual ratio for an order of `adaptive`. */
 function sameRatio(asked: string | undefined, shown: string | undefined): boolean {
   return asked === undefined || shown === undefined || asked === 'adaptive' || asked === shown;
 }

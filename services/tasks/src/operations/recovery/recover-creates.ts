@@ -2,13 +2,13 @@ import type { Task } from '../../domain/task.ts';
 import type { Deps } from '../deps.ts';
 
 const BATCH_MAX = 100;
-/** More than a process ever works on at once. */
+/** More than a process ever has at once. */
 const OWN_MAX = 10_000;
-const CUT_OFF = 'the create ended before the answer of the upstream was written';
+const INTERRUPTED = 'the create ended before the answer of the upstream was written';
 
 /**
- * Settles what creates left behind when their process died. One whose last attempt had started is unknown: the upstream may have the
- * work, so the task lives on with its hold. One that had not is refused, and its hold given back. Gives how many there were.
+ * Settles the creates of dead processes. If an attempt was started, the upstream may have the work: the task becomes
+ * `unknown` and keeps its hold. Otherwise the create is refused, and its hold is released. Returns how many there were.
  */
 export async function recoverCreates(deps: Deps, aliveOwners: readonly string[]): Promise<number> {
   const abandoned = await deps.store.abandoned(aliveOwners, BATCH_MAX);
@@ -17,8 +17,8 @@ export async function recoverCreates(deps: Deps, aliveOwners: readonly string[])
 }
 
 /**
- * The same for creates of this process that ended while nothing could be written; one that it has given up is refused, whatever its
- * attempt says. The rows are read before who is at work, so none is taken from a create that goes on.
+ * Settles the creates of this process that ended while the database was away. A create that was given up is refused,
+ * whatever its attempt says. The rows are read before `creating`, so a create that is still running keeps its row.
  */
 export async function recoverOwnCreates(deps: Deps): Promise<void> {
   const givenUp = [...deps.creating].flatMap(([id, now]) => (now === 'given_up' ? [id] : []));
@@ -32,7 +32,7 @@ export async function recoverOwnCreates(deps: Deps): Promise<void> {
 }
 
 async function recover(deps: Deps, task: Pick<Task, 'id'>): Promise<void> {
-  // Should its process live after all, it can start no further attempt from here on, and what is read below stays true.
+  // If its process lives after all, it can start no further attempt from here on, so what is read below stays true.
   if (!(await deps.store.disown(task.id))) return;
   const at = deps.clock.now();
   const started = (await deps.store.attempts(task.id)).find(({ outcome }) => outcome === 'started');
@@ -41,10 +41,10 @@ async function recover(deps: Deps, task: Pick<Task, 'id'>): Promise<void> {
     await deps.store.leaveUnknown(task.id, {
       number: started.number,
       mapping: { channel: started.channel, upstreamAccount },
-      error: CUT_OFF,
+      error: INTERRUPTED,
       at,
     });
-    deps.log.warn({ taskId: task.id, channel: started.channel }, 'a create was cut off while it was being submitted');
+    deps.log.warn({ taskId: task.id, channel: started.channel }, 'a create was interrupted during its submission');
     return;
   }
   await refuse(deps, task.id);
@@ -56,5 +56,5 @@ async function refuse({ store, clock, log }: Deps, taskId: string): Promise<void
     { code: 'interrupted', message: 'the service stopped before the task was submitted' },
     clock.now(),
   );
-  log.warn({ taskId }, 'a create was cut off before it was submitted');
+  log.warn({ taskId }, 'a create was interrupted before its submission');
 }

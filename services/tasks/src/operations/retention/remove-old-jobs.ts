@@ -3,8 +3,8 @@ import type { JobDeps } from '../jobs/job-deps.ts';
 const BATCH_MAX = 200;
 
 /**
- * One pass over what nobody needs any more: the requests of jobs that have ended, and jobs that ended so long ago. The objects go before
- * the rows that name them, so that none is left behind. It takes a small batch, and the next one waits for its turn.
+ * One pass that removes the requests of ended jobs, and ended jobs that are older than the retention time. Objects are
+ * removed before the rows that name them, so no object is left behind. Each pass handles one small batch.
  */
 export async function removeOldJobs({ jobs, media, clock, limits, log }: JobDeps): Promise<number> {
   const spent = await jobs.spentBodies(BATCH_MAX);

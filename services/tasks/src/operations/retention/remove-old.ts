@@ -4,8 +4,8 @@ const TASKS_MAX = 200;
 const KEYS_MAX = 1000;
 
 /**
- * One pass over what nobody needs any more: finished tasks whose money is settled, with all that was written of them, once they ended so
- * long ago; and idempotency keys that have expired. It takes a small batch, so that it never keeps creates waiting.
+ * One pass that removes expired idempotency keys, and finished and settled tasks that are older than the retention time,
+ * with their history. Each pass handles one small batch, so it never delays creates.
  */
 export async function removeOld(
   { store, clock, log }: Pick<Deps, 'store' | 'clock' | 'log'>,
@@ -15,6 +15,6 @@ export async function removeOld(
   await store.removeKeys(now, KEYS_MAX);
   const removed = await store.removeFinished({ before: now - retentionMs, now, limit: TASKS_MAX });
   if (removed > 0) log.info({ removed }, 'old tasks were removed');
-  // However much is left, the next batch waits for its turn.
+  // Zero makes the worker wait before the next batch, however much is left.
   return 0;
 }

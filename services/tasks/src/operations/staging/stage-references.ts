@@ -6,20 +6,20 @@ import type { ProbedVideos } from '../../domain/price-facts.ts';
 import type { StagedMedia } from '../../domain/task.ts';
 import type { Deps } from '../deps.ts';
 
-/** Reference videos and sounds together (vendor contract §2.3). */
+/** The total length of the reference videos, and of the reference sounds (vendor contract §2.3). */
 const TOTAL_MS_MAX = 15_000;
-/** Lengths are measured in frames and samples; a fifteen-second file can measure a little more. */
+/** Lengths are measured in frames and samples, so a fifteen-second file can measure a little more. */
 const TOTAL_MS_TOLERANCE = 500;
-/** What an upstream keeps cannot be probed here: it counts as the longest base video there is, until the usage says better. */
-const UNSEEN_BASE_MS = 15_000;
+/** An upstream file cannot be probed here. It counts as the longest base video until the usage is known. */
+const UPSTREAM_BASE_MS = 15_000;
 
 export interface StagedReferences {
-  /** By the item's place in the order's content. */
+  /** By the index of the item in the content of the order. */
   readonly byIndex: ReadonlyMap<number, StagedMedia>;
   readonly probed: ProbedVideos;
 }
 
-/** Takes every medium of an order through the protected path, once; every attempt is built from what was frozen here. */
+/** Has media fetch and check every media item of an order, once. Every attempt is built from what was staged here. */
 export async function stageReferences(
   deps: Pick<Deps, 'media'>,
   task: TaskName,
@@ -40,16 +40,19 @@ export async function stageReferences(
         kind: 'invalid',
         reason: 'invalid_media',
         field: 'content',
-        message: `must hold at most ${String(TOTAL_MS_MAX / 1000)} seconds of ${role} in all; it holds ${String(total(role) / 1000)}`,
+        message: `must hold at most ${String(TOTAL_MS_MAX / 1000)} seconds of ${role} in total; it holds ${String(total(role) / 1000)}`,
       });
     }
   }
-  const hasUnseenBase = order.content.some(
+  const hasUpstreamBase = order.content.some(
     (item) => isMedia(item) && isUpstreamFile(item) && roleOf(item) === 'base_video',
   );
   return {
     byIndex,
-    probed: { referenceMs: total('reference_video'), baseMs: hasUnseenBase ? UNSEEN_BASE_MS : total('base_video') },
+    probed: {
+      referenceMs: total('reference_video'),
+      baseMs: hasUpstreamBase ? UPSTREAM_BASE_MS : total('base_video'),
+    },
   };
 }
 
@@ -59,7 +62,10 @@ interface Wanted {
 }
 type TaskName = { readonly id: string; readonly accountId: string };
 
-/** All at once. When one is refused the others are given up, and it resolves when none of them is under way: an order that is refused costs no more parsing. */
+/**
+ * Stages all items at once. If one is refused, the others are aborted, so a refused order costs no more parsing. Returns
+ * or throws when no staging is still running.
+ */
 async function stageAll(
   deps: Pick<Deps, 'media'>,
   task: TaskName,
@@ -75,7 +81,7 @@ async function stageAll(
     }
   });
   await Promise.allSettled(stagings);
-  // the first refusal is the reason of all others
+  // The first refusal is the reason of all others.
   if (refused.signal.aborted) throw refused.signal.reason;
   return new Map(await Promise.all(stagings));
 }

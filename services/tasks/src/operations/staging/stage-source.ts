@@ -5,16 +5,16 @@ import type { StagedMedia, Task } from '../../domain/task.ts';
 import type { Deps } from '../deps.ts';
 import { categoryOf } from './stage-references.ts';
 
-/** What a source was made from and came to, frozen for the task that renders it again. */
+/** The references and the result of a source, staged for the task that renders it. */
 export interface SourceMedia {
-  /** By the item's place in the source's content. */
+  /** By the index of the item in the content of the source. */
   readonly byIndex: ReadonlyMap<number, StagedMedia>;
   readonly base: StagedMedia;
 }
 
 /**
- * Freezes the objects of a source for another task, by what was stored of it and never by the addresses that its client gave. Undefined
- * when one of them is gone, or was not kept.
+ * Stages the stored objects of a source for another task. The URLs that the client of the source sent are not fetched
+ * again. Returns undefined if an object is gone or was not kept.
  */
 export async function stageSource(
   { media }: Pick<Deps, 'media'>,

@@ -4,7 +4,9 @@ import type { Job, JobAnswer, JobBytes, JobCall } from '../../domain/job.ts';
 import type { Failure, State } from '../../domain/task.ts';
 import { json, optionalNumber, text } from '../tasks/task-rows.ts';
 
-/** The columns of a job row, as fromJobRow reads them. */
+export const UNFINISHED_JOB = 'finished_at IS NULL';
+
+/** The columns that `fromJobRow` reads. */
 export const JOB_COLUMNS = `id, account_id, token_id, models_json, request_id, endpoint, model, repeatable, state, lease, starts, answer_json, failure_json,
   created_at, updated_at, finished_at`;
 
@@ -33,7 +35,7 @@ export function fromCallJson(value: SqlValue | undefined): JobCall {
   return JSON.parse(text(value)) as JobCall;
 }
 
-/** The media object that is claimed, for its column. */
+/** The id of the private media object that holds the bytes, if any. */
 export function objectOf(bytes: JobBytes | undefined): string | null {
   return bytes !== undefined && 'object' in bytes ? bytes.object : null;
 }

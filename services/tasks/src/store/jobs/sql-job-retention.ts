@@ -2,7 +2,7 @@ import type { Sql } from '@reelgate/platform/sql/sql';
 import type { JobRetentionStore } from '../job-store.ts';
 import { optionalText, placeholders, text } from '../tasks/task-rows.ts';
 
-/** Its owner may still send the same call again; a person has still to see it. */
+/** The owner may still repeat the call with its key, or a person must still decide. */
 const NEEDED = `EXISTS (SELECT 1 FROM idempotency_keys WHERE idempotency_keys.task_id = jobs.id AND expires_at > $2)
   OR EXISTS (SELECT 1 FROM attention WHERE attention.task_id = jobs.id AND resolved_at IS NULL)`;
 

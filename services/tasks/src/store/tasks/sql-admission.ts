@@ -2,17 +2,17 @@ import type { SqlQuery } from '@reelgate/platform/sql/sql';
 import { countUp } from './sql-in-flight.ts';
 import type { Begun, NewTask } from '../task-store.ts';
 
-/** Undoes a transaction whose outcome is an answer, not a fault. */
-export class Undone extends Error {
+/** Rolls a transaction back whose outcome is an answer, not a fault. */
+export class RolledBack extends Error {
   readonly outcome: Begun;
 
   constructor(outcome: Begun) {
-    super('undone');
+    super('rolled back');
     this.outcome = outcome;
   }
 }
 
-/** Who asks, for a key that names its create. An expired key may be taken again; a live one may not. */
+/** Takes an idempotency key for a create. An expired key may be taken again; a live key may not. */
 export async function takeKey(
   query: SqlQuery,
   owner: Pick<NewTask, 'id' | 'accountId' | 'createdAt'>,
@@ -23,12 +23,12 @@ export async function takeKey(
      ON CONFLICT (account_id, key) DO UPDATE SET fingerprint = $3, task_id = $4, expires_at = $5 WHERE idempotency_keys.expires_at <= $6 RETURNING task_id`,
     [owner.accountId, key, fingerprint, owner.id, expiresAt, owner.createdAt],
   );
-  if (rows.length === 0) throw new Undone('key_taken');
+  if (rows.length === 0) throw new RolledBack('key_taken');
 }
 
-/** Counts one more in each, or undoes it all. */
+/** Counts one more in each counter, or rolls the transaction back. */
 export async function takeCaps(query: SqlQuery, caps: NewTask['caps']): Promise<void> {
   for (const { scope, limit } of caps) {
-    if (!(await countUp(query, scope, limit))) throw new Undone({ capped: scope });
+    if (!(await countUp(query, scope, limit))) throw new RolledBack({ capped: scope });
   }
 }

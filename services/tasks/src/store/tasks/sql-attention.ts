@@ -26,7 +26,7 @@ export function sqlAttention(sql: Sql, note: WriteNote): AttentionStore {
   };
 }
 
-/** Within a transaction; says whether it did not wait yet. */
+/** Asks a person to decide, within a transaction. Returns whether the task did not wait yet. */
 export async function raiseIn(
   query: SqlQuery,
   note: WriteNote,
@@ -42,7 +42,7 @@ export async function raiseIn(
   return raised.length > 0;
 }
 
-/** Says whether it waited. */
+/** Ends the wait for a person, within a transaction. Returns whether the task waited. */
 export async function resolveAttention(
   query: SqlQuery,
   note: WriteNote,

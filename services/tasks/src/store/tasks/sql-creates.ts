@@ -2,12 +2,12 @@ import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
 import { whileAwaited } from '@reelgate/platform/sql/while-awaited';
 import { channelScope } from '../../domain/in-flight-scope.ts';
 import { TASK_COLUMNS, fromTaskRow } from './task-rows.ts';
-import { Undone, takeCaps, takeKey } from './sql-admission.ts';
+import { RolledBack, takeCaps, takeKey } from './sql-admission.ts';
 import { joined, leaveCounter, leaveCounters } from './sql-in-flight.ts';
 import type { WriteNote } from './sql-notes.ts';
 import type { Begun, CreateStore, NewTask } from '../task-store.ts';
 
-/** Stands where a process stood whose create was taken from it. */
+/** The owner of a create that was taken from its process. */
 const DISOWNED = 'nobody';
 
 export function sqlCreates(sql: Sql, note: WriteNote): CreateStore {
@@ -31,7 +31,7 @@ function sqlBegins(
       try {
         return await sql.transaction((query) => whileAwaited(signal, () => begin(query, task)));
       } catch (error) {
-        if (error instanceof Undone) return error.outcome;
+        if (error instanceof RolledBack) return error.outcome;
         throw error;
       }
     },
@@ -79,7 +79,7 @@ function sqlBegins(
   };
 }
 
-/** The rows of the tries themselves. */
+/** The rows of the attempts. */
 function sqlAttempts(
   sql: Sql,
   note: WriteNote,
@@ -90,7 +90,7 @@ function sqlAttempts(
         await sql.transaction((query) => startAttempt(query, taskId, attempt));
         return true;
       } catch (error) {
-        if (error instanceof Undone) return false;
+        if (error instanceof RolledBack) return false;
         throw error;
       }
     },
@@ -148,7 +148,7 @@ async function startAttempt(
   { number, owner, channel, inFlightMax, at }: NewAttempt,
 ): Promise<void> {
   const scope = channelScope(channel);
-  // The row is taken first: whoever disowns it waits, and then sees the attempt.
+  // The row is locked first: a process that takes the create over waits, and then sees the attempt.
   const own = await query(
     `UPDATE tasks SET updated_at = $1, in_flight_json = ${joined('$4')} WHERE id = $2 AND admission = 'submitting' AND owner = $3 RETURNING id`,
     [at, taskId, owner, JSON.stringify(scope)],
@@ -179,7 +179,7 @@ async function begin(query: SqlQuery, task: NewTask): Promise<Begun> {
       JSON.stringify(task.caps.map(({ scope }) => scope)),
     ],
   );
-  // Last, for every create of the token waits at these rows until this one is committed.
+  // The counters come last, because every create of the token waits at these rows until this one is committed.
   await takeCaps(query, task.caps);
   return 'begun';
 }

@@ -5,7 +5,7 @@ import { leaveCounter } from './sql-in-flight.ts';
 import type { WriteNote } from './sql-notes.ts';
 import type { DeadlineStore } from '../task-store.ts';
 
-/** In words that SQLite can match to the index. */
+/** Literals, because SQLite does not match a parameter to the partial index. */
 const NOT_YET = { soft: 'deadline_passed = 0', hard: 'deadline_passed IN (0, 1)' } as const;
 const PASSED = { soft: 1, hard: 2 } as const;
 const LIVES = "finished_at IS NULL AND admission <> 'submitting'";
@@ -26,7 +26,7 @@ export function sqlDeadlines(sql: Sql, note: WriteNote): DeadlineStore {
           [PASSED[deadline], taskId],
         );
         if (row === undefined) return false;
-        // The channel's own counter keeps it: its upstream may have the work all the same.
+        // The counter of the channel keeps the task, because its upstream may still have the work.
         if (deadline === 'hard')
           for (const scope of [tokenScope(text(row['token_id'])), TOTAL_SCOPE])
             await leaveCounter(query, taskId, scope);

@@ -2,15 +2,15 @@ import type { Sql } from '@reelgate/platform/sql/sql';
 import { optionalNumber, optionalText, text } from './task-rows.ts';
 import type { Attempt, ReadStore } from '../task-store.ts';
 
-interface Happened {
+interface HistoryEntry {
   readonly at: number;
   readonly type: string;
   readonly detailJson: string;
 }
 
 /**
- * What happened to a task. That it was created, and what was tried and taken, its row and its attempts say; writing it once more would
- * be a third of what a create writes. Everything else is noted.
+ * The history of a task. Its creation and its attempts are derived from their own rows, because separate entries would
+ * be a third of what a create writes. Everything else has an entry of its own.
  */
 export function sqlHistory(sql: Sql): Pick<ReadStore, 'attempts' | 'events'> {
   const attempts = async (taskId: string): Promise<readonly Attempt[]> =>
@@ -27,19 +27,19 @@ export function sqlHistory(sql: Sql): Pick<ReadStore, 'attempts' | 'events'> {
     attempts,
     events: async (taskId) => {
       const created = (await sql.read('SELECT created_at FROM tasks WHERE id = $1', [taskId])).map((row) =>
-        happened(Number(row['created_at']), 'created', {}),
+        entry(Number(row['created_at']), 'created', {}),
       );
-      const tried = (await attempts(taskId)).flatMap(toldBy);
+      const tried = (await attempts(taskId)).flatMap(entriesOf);
       const noted = (
         await sql.read('SELECT at, type, detail_json FROM task_events WHERE task_id = $1 ORDER BY id', [taskId])
       ).map((row) => ({ at: Number(row['at']), type: text(row['type']), detailJson: text(row['detail_json']) }));
-      // Of one moment, in this order.
+      // The sort is stable: entries of the same time stay in this order.
       return [...created, ...tried, ...noted].sort((one, other) => one.at - other.at);
     },
   };
 }
 
-function toldBy({
+function entriesOf({
   number,
   channel,
   upstreamId,
@@ -47,14 +47,12 @@ function toldBy({
   error,
   startedAt,
   endedAt = startedAt,
-}: Attempt): readonly Happened[] {
-  const started = happened(startedAt, 'attempt_started', { number, channel });
-  if (outcome === 'accepted') return [started, happened(endedAt, 'accepted', { number, channel, upstreamId })];
-  return outcome === 'refused'
-    ? [started, happened(endedAt, 'attempt_refused', { number, channel, error })]
-    : [started];
+}: Attempt): readonly HistoryEntry[] {
+  const started = entry(startedAt, 'attempt_started', { number, channel });
+  if (outcome === 'accepted') return [started, entry(endedAt, 'accepted', { number, channel, upstreamId })];
+  return outcome === 'refused' ? [started, entry(endedAt, 'attempt_refused', { number, channel, error })] : [started];
 }
 
-function happened(at: number, type: string, detail: object): Happened {
+function entry(at: number, type: string, detail: object): HistoryEntry {
   return { at, type, detailJson: JSON.stringify(detail) };
 }

@@ -1,6 +1,6 @@
 import type { SqlQuery } from '@reelgate/platform/sql/sql';
 
-/** Counts one more, exactly; false when that would be more than the limit. */
+/** Counts one more, exactly. Returns false if the counter is at its limit. */
 export async function countUp(query: SqlQuery, scope: string, limit: number): Promise<boolean> {
   if (limit <= 0) return false;
   const rows = await query(
@@ -14,14 +14,14 @@ export async function countDown(query: SqlQuery, scope: string): Promise<void> {
   await query('UPDATE in_flight SET count = count - 1 WHERE scope = $1 AND count > 0', [scope]);
 }
 
-/** Takes a task out of every counter that it stands in, once. */
+/** Takes a task out of all its counters, once. */
 export async function leaveCounters(query: SqlQuery, taskId: string): Promise<void> {
   const [row] = await query<{ in_flight_json: string }>('SELECT in_flight_json FROM tasks WHERE id = $1', [taskId]);
   for (const scope of JSON.parse(row?.in_flight_json ?? '[]') as string[]) await countDown(query, scope);
   await query("UPDATE tasks SET in_flight_json = '[]' WHERE id = $1", [taskId]);
 }
 
-/** The counters of a task with one more, to be left with the others; `$n` stands for its name as JSON. */
+/** An SQL expression that adds a counter to the counters of a task. The parameter holds its name as JSON. */
 export function joined(parameter: string): string {
   return `CASE WHEN in_flight_json = '[]' THEN '[' ELSE substr(in_flight_json, 1, length(in_flight_json) - 1) || ',' END || CAST(${parameter} AS TEXT) || ']'`;
 }

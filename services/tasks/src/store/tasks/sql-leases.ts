@@ -4,10 +4,10 @@ import type { MoveStore } from '../task-store.ts';
 
 export const UNFINISHED = "state IN ('queued', 'in_progress')";
 
-/** What an upstream called for goes before everything that is due by its time: nothing is late by so much. */
+/** Puts a task that an upstream called for before all others: no task is ever overdue by this much. */
 const AHEAD_MS = 24 * 3600 * 1000;
 
-/** When a task is looked at, and by whom. */
+/** When a task is polled, and by which process. */
 export function sqlLeases(
   sql: Sql,
 ): Pick<MoveStore, 'claimDue' | 'dropLeases' | 'leasedBy' | 'dropLease' | 'pullIn' | 'makeDue' | 'pollSoon'> {
@@ -58,7 +58,7 @@ export function sqlLeases(
         [at, taskId],
       );
     },
-    // While a look is under way its time is moved a little and stays past: `progress` sees by it that there is more to see.
+    // During a poll the due time moves by a millisecond and stays in the past. `progress` sees that it has changed.
     pollSoon: async (taskId, at) =>
       (
         await sql.write(

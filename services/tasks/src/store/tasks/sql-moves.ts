@@ -8,13 +8,16 @@ import { UNFINISHED, sqlLeases } from './sql-leases.ts';
 import type { WriteNote } from './sql-notes.ts';
 import type { Finish, MoveStore } from '../task-store.ts';
 
-/** The event that a finished task leaves behind. */
+/** Makes the event of a finished task. */
 export type FinishedEvent = (task: Task, finish: Finish) => { readonly type: string; readonly payload: string };
 
 export function sqlMoves(sql: Sql, note: WriteNote, finishedEvent: FinishedEvent): MoveStore {
+  return { ...sqlLeases(sql), ...sqlProgress(sql, note), ...sqlFinish(sql, note, finishedEvent), ...sqlAfterEnd(sql) };
+}
+
+function sqlProgress(sql: Sql, note: WriteNote): Pick<MoveStore, 'progress'> {
   return {
-    ...sqlLeases(sql),
-    progress: (taskId, from, to, told) =>
+    progress: (taskId, from, to, entry) =>
       sql.transaction(async (query) => {
         const rows = await query(
           `UPDATE tasks SET state = $1, upstream_status = $2, unrecognised = $3, progress = $4, poll_errors = $5,
@@ -36,10 +39,14 @@ export function sqlMoves(sql: Sql, note: WriteNote, finishedEvent: FinishedEvent
             to.doubt?.polls ?? 0,
           ],
         );
-        if (rows.length > 0 && told !== undefined) await note(query, taskId, to.at, told);
+        if (rows.length > 0 && entry !== undefined) await note(query, taskId, to.at, entry);
         return rows.length > 0;
       }),
+  };
+}
 
+function sqlFinish(sql: Sql, note: WriteNote, finishedEvent: FinishedEvent): Pick<MoveStore, 'finish'> {
+  return {
     finish: (taskId, finish) =>
       sql.transaction(async (query) => {
         const [row] = await query(
@@ -69,7 +76,11 @@ export function sqlMoves(sql: Sql, note: WriteNote, finishedEvent: FinishedEvent
         });
         return true;
       }),
+  };
+}
 
+function sqlAfterEnd(sql: Sql): Pick<MoveStore, 'markSettled' | 'putOffSettlement' | 'remove'> {
+  return {
     markSettled: async (taskId, at) => {
       await sql.write('UPDATE tasks SET settled_at = $1 WHERE id = $2 AND settled_at IS NULL', [at, taskId]);
     },

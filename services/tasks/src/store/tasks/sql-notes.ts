@@ -2,7 +2,7 @@ import type { NewId } from '@reelgate/platform/ids';
 import type { SqlQuery } from '@reelgate/platform/sql/sql';
 import type { Note } from '../task-store.ts';
 
-/** Writes what happened to a task, in the transaction of what happened. */
+/** Writes an entry of the history of a task, in the transaction of the change. */
 export type WriteNote = (query: SqlQuery, taskId: string, at: number, note: Note) => Promise<void>;
 
 export function sqlNotes(newId: NewId): WriteNote {

@@ -3,8 +3,8 @@ import { TASK_COLUMNS, fromTaskRow, placeholders, searchable, text } from './tas
 import { sqlHistory } from './sql-history.ts';
 import type { ListFilter, ReadStore, Unsettled } from '../task-store.ts';
 
-/** In words that SQLite can match to the index of such tasks: it does not match a parameter. */
-const UNSURE = { submitting: "admission = 'submitting'", unknown: "admission = 'unknown'" } as const;
+/** Literals, because SQLite does not match a parameter to the partial index. */
+const WITH_ADMISSION = { submitting: "admission = 'submitting'", unknown: "admission = 'unknown'" } as const;
 
 /** What the owner may see. */
 const VISIBLE = "admission IN ('accepted', 'unknown') AND deleted_at IS NULL";
@@ -51,7 +51,7 @@ export function sqlReads(sql: Sql): ReadStore {
         await sql.read("SELECT id FROM tasks WHERE admission = 'submitting' AND owner = $1 LIMIT $2", [owner, limit])
       ).map((row) => text(row['id'])),
     withAdmission: (admission, { limit, after }) =>
-      tasks(`${UNSURE[admission]} AND finished_at IS NULL AND id > $1 ORDER BY id LIMIT $2`, [after, limit]),
+      tasks(`${WITH_ADMISSION[admission]} AND finished_at IS NULL AND id > $1 ORDER BY id LIMIT $2`, [after, limit]),
     unsettled: async ({ before, beyond, limit }) => [
       ...(await unsettled('settle_at < $1', [before, limit])),
       ...(await unsettled('settle_at > $1', [beyond, limit])),

@@ -2,10 +2,13 @@ import type { Sql } from '@reelgate/platform/sql/sql';
 import { placeholders, text } from './task-rows.ts';
 import type { RetentionStore } from '../task-store.ts';
 
-/** How far the clocks that date upstream work may be from ours. */
+/** How far the clock of an upstream may differ from ours. */
 const CLOCK_SLACK_MS = 60_000;
 
-/** Its owner may still send the same call again; a person has still to decide; it is what tells its upstream work from a lost one's. */
+/**
+ * The owner may still repeat the call with its key, a person must still decide, or a task with a lost answer could
+ * otherwise adopt the work of this task.
+ */
 const NEEDED = `EXISTS (SELECT 1 FROM idempotency_keys WHERE idempotency_keys.task_id = tasks.id AND expires_at > $2)
   OR EXISTS (SELECT 1 FROM attention WHERE attention.task_id = tasks.id AND resolved_at IS NULL)
   OR EXISTS (SELECT 1 FROM tasks AS lost WHERE lost.admission = 'unknown' AND lost.finished_at IS NULL AND lost.upstream_account = tasks.upstream_account

@@ -2,7 +2,7 @@ import type { SqlRow, SqlValue } from '@reelgate/platform/sql/sql';
 import type { Order } from '../../domain/order.ts';
 import type { Admission, Doubt, Failure, Mapping, Result, StagedMedia, State, Task, Usage } from '../../domain/task.ts';
 
-/** The columns of a task row, as fromTaskRow reads them. */
+/** The columns that `fromTaskRow` reads. */
 export const TASK_COLUMNS = `id, account_id, token_id, order_json, admission, state, upstream_status, unrecognised, progress, seconds, created_at,
   updated_at, finished_at, expires_at, channel, upstream_account, upstream_id, result_json, failure_json, usage_json, next_poll_at, poll_errors, staged_json, doubt, doubt_looks`;
 
@@ -54,7 +54,7 @@ export function text(value: SqlValue | undefined): string {
   return String(value ?? '');
 }
 
-/** A text to search for. PostgreSQL accepts no zero character; its replacement here occurs in no stored text. */
+/** A text to search for. PostgreSQL refuses the zero character; the replacement occurs in no stored text. */
 export function searchable(text: string): string {
   return text.replaceAll('\0', '\ufffd');
 }
@@ -67,7 +67,7 @@ export function optionalNumber(value: SqlValue | undefined): number | undefined 
   return value === null || value === undefined ? undefined : Number(value);
 }
 
-/** Parameters for a list of so many values, the first of them `$from`. */
+/** A list of `count` SQL parameters that begins with `$from`. */
 export function placeholders(count: number, from: number): string {
   return Array.from({ length: count }, (_, index) => `$${String(from + index)}`).join(', ');
 }

@@ -1,15 +1,16 @@
 import { errorBackoff, pollInterval } from '../../domain/poll-interval.ts';
 import type { Doubt, Task } from '../../domain/task.ts';
-import type { Deps } from '../deps.ts';
+import type { Progress } from '../../store/task-store.ts';
 import { raiseAttention } from '../attention/raise-attention.ts';
+import type { Deps } from '../deps.ts';
 
 const POLLS_TO_ATTENTION = 5;
 
 /**
- * Nothing was learnt: the task stands as it did, and is looked at again later. Where the look spoke against the task (`doubt`) a person
- * is told at the fifth in a row that did so, and at every later one.
+ * Leaves a task as it is after a poll that learned nothing, and polls it again later. If the poll reported a problem with
+ * the work (`doubt`), the fifth such poll in a row, and every later one, asks a person to decide.
  */
-export async function postpone(
+export async function postponePoll(
   deps: Pick<Deps, 'store' | 'clock' | 'pollPlan' | 'count' | 'log'>,
   task: Task,
   error: string,
@@ -25,14 +26,10 @@ export async function postpone(
     task.id,
     task.state,
     {
-      state: task.state,
-      upstreamStatus: task.upstreamStatus,
-      unrecognised: task.unrecognised,
-      progress: task.progress,
+      ...unchanged(task),
       pollErrors: errors,
       doubt: doubted,
       at,
-      wasDueAt: task.nextPollAt,
       nextPollAt: at + errorBackoff(deps.pollPlan, errors),
     },
     errors === 1 ? { type: 'look_failed', detail: { error } } : undefined,
@@ -41,18 +38,27 @@ export async function postpone(
     await raiseAttention(deps, task, doubt, error);
 }
 
-/** Something of our own had no time for the task: nothing speaks against it, and it is looked at again as if nothing had been asked. */
-export async function waitOn(deps: Pick<Deps, 'store' | 'clock' | 'pollPlan' | 'chance'>, task: Task): Promise<void> {
+/** Polls a task again at its normal interval, because this service, not the upstream, had no capacity for it. */
+export async function pollAsPlanned(
+  deps: Pick<Deps, 'store' | 'clock' | 'pollPlan' | 'chance'>,
+  task: Task,
+): Promise<void> {
   const at = deps.clock.now();
   await deps.store.progress(task.id, task.state, {
+    ...unchanged(task),
+    pollErrors: task.pollErrors,
+    doubt: task.doubt,
+    at,
+    nextPollAt: at + pollInterval(deps.pollPlan, at - task.createdAt, deps.chance()),
+  });
+}
+
+function unchanged(task: Task): Pick<Progress, 'state' | 'upstreamStatus' | 'unrecognised' | 'progress' | 'wasDueAt'> {
+  return {
     state: task.state,
     upstreamStatus: task.upstreamStatus,
     unrecognised: task.unrecognised,
     progress: task.progress,
-    pollErrors: task.pollErrors,
-    doubt: task.doubt,
-    at,
     wasDueAt: task.nextPollAt,
-    nextPollAt: at + pollInterval(deps.pollPlan, at - task.createdAt, deps.chance()),
-  });
+  };
 }

@@ -1,0 +1,83 @@
+import { parseDuration } from '@reelgate/platform/config/units';
+import { Secret } from '@reelgate/platform/secret';
+import { duration, name, whole } from '../schema-parts.ts';
+import { ADAPTERS } from './adapters/index.ts';
+import type { ChannelSettings, Endpoint } from './channel.ts';
+
+/** What this service adds to an entry of `channels`, a list that it shares with the gateway's relay channels. */
+export const videoChannelSchema = {
+  /** What each adapter can serve, under the name that the configuration uses. */
+  endpointsByAdapter: Object.fromEntries(
+    Object.entries(ADAPTERS).map(([adapter, { endpoints }]): [string, readonly Endpoint[]] => [adapter, endpoints]),
+  ),
+  /** A task lives at its upstream, in the account of the channel. */
+  required: ['upstream_account'],
+  properties: {
+    upstream_account: name,
+    reconcile: { enum: ['list', 'none'], default: 'list' },
+    references: { enum: ['inline', 'url'] },
+    callbacks: { type: 'boolean', default: false },
+    regeneration: { enum: ['task', 'video'], default: 'task' },
+  },
+  limits: { polls_per_minute: whole(1, 6000) },
+  timeouts: { submit: duration('60s'), poll: duration('20s') },
+} as const;
+
+/** An entry of `channels` after the check against the schema. */
+export interface CheckedChannel {
+  readonly id: string;
+  readonly adapter: string;
+  readonly base_url: string;
+  readonly api_key: string;
+  readonly upstream_account: string;
+  readonly endpoints: readonly Endpoint[];
+  readonly models: Readonly<Record<string, string>>;
+  readonly priority: number;
+  readonly weight: number;
+  readonly enabled: boolean;
+  readonly limits: {
+    readonly requests_per_minute: number;
+    readonly in_flight: number;
+    readonly polls_per_minute: number;
+  };
+  readonly timeouts: { readonly submit: string; readonly poll: string };
+  readonly reconcile: 'list' | 'none';
+  readonly references?: 'inline' | 'url';
+  readonly callbacks: boolean;
+  readonly regeneration: 'task' | 'video';
+}
+
+/** Whether a channel belongs to this service. The channels of other adapters are the gateway's. */
+export function isVideoChannel({ adapter }: Pick<CheckedChannel, 'adapter'>): boolean {
+  return Object.hasOwn(ADAPTERS, adapter);
+}
+
+/** Whether upstreams of an adapter can call an address of ours. */
+export function takesCallbacks(adapter: string): boolean {
+  return isVideoChannel({ adapter }) && ADAPTERS[adapter]?.takesCallbacks === true;
+}
+
+/** `references` is how media reach the upstream if the channel does not say it. */
+export function channelSettings(channel: CheckedChannel, references: 'inline' | 'url'): ChannelSettings {
+  return {
+    id: channel.id,
+    adapter: channel.adapter,
+    baseUrl: channel.base_url,
+    apiKey: new Secret(channel.api_key),
+    upstreamAccount: channel.upstream_account,
+    endpoints: channel.endpoints,
+    models: channel.models,
+    priority: channel.priority,
+    weight: channel.weight,
+    enabled: channel.enabled,
+    requestsPerMinute: channel.limits.requests_per_minute,
+    inFlightMax: channel.limits.in_flight,
+    pollsPerMinute: channel.limits.polls_per_minute,
+    submitTimeoutMs: parseDuration(channel.timeouts.submit) ?? 0,
+    pollTimeoutMs: parseDuration(channel.timeouts.poll) ?? 0,
+    reconcile: channel.reconcile,
+    references: channel.references ?? references,
+    callbacks: channel.callbacks,
+    regeneration: channel.regeneration,
+  };
+}

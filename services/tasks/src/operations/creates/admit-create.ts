@@ -1,0 +1,66 @@
+import { isProblem } from '@reelgate/platform/problem';
+import { TOTAL_SCOPE, tokenScope } from '../../domain/in-flight-scope.ts';
+import type { Order } from '../../domain/order.ts';
+import { priceFacts } from '../../domain/price-facts.ts';
+import type { PriceFacts } from '../../domain/price-facts.ts';
+import type { Task } from '../../domain/task.ts';
+import type { NewTask } from '../../store/task-store.ts';
+import type { Deps } from '../deps.ts';
+import { keyInUse, keyReused, tooManyTasks } from '../task-refusals.ts';
+import { assertOrder } from './assert-order.ts';
+import type { OrderCaller } from './assert-order.ts';
+import { resolveOrder } from './resolve-order.ts';
+import type { ResolvedOrder } from './resolve-order.ts';
+
+export interface CreateRequest extends OrderCaller {
+  readonly tokenId: string;
+  readonly order: Order;
+  readonly idempotency?: { readonly key: string; readonly fingerprint: string } | undefined;
+  /** The most tasks that the token may have in flight. Absent: the configured limit. */
+  readonly inFlightLimit?: number | undefined;
+}
+
+export type Admitted = { readonly earlier: Task } | { readonly resolved: ResolvedOrder; readonly facts: PriceFacts };
+
+/** Runs the checks before the first write: the order, its key, then the things that the order names. */
+export async function admitCreate(deps: Deps, request: CreateRequest): Promise<Admitted> {
+  assertOrder(deps, request, request.order);
+  const earlier = await findEarlier(deps, request);
+  if (earlier !== undefined) return { earlier };
+  const resolved = await resolveOrder(deps, request, request.order);
+  return { resolved, facts: priceFacts(request.order, resolved.source?.seconds) };
+}
+
+/** The task that an earlier call with the same key made, if any. */
+export async function findEarlier(deps: Deps, { accountId, idempotency }: CreateRequest): Promise<Task | undefined> {
+  if (idempotency === undefined) return undefined;
+  const record = await deps.store.findKey(accountId, idempotency.key, deps.clock.now());
+  if (record === undefined) return undefined;
+  if (record.fingerprint !== idempotency.fingerprint) throw keyReused();
+  const task = await deps.store.find(record.taskId);
+  // The task was refused between the two reads, so its key is free again.
+  if (task?.admission === 'refused') return undefined;
+  if (task === undefined || task.admission === 'submitting') throw keyInUse();
+  return task;
+}
+
+/** The counters that a create takes, each with its limit. */
+export function capsOf(
+  { limits }: Pick<Deps, 'limits'>,
+  { tokenId, inFlightLimit }: Pick<CreateRequest, 'tokenId' | 'inFlightLimit'>,
+): NewTask['caps'] {
+  return [
+    { scope: tokenScope(tokenId), limit: inFlightLimit ?? limits.inFlightPerToken },
+    { scope: TOTAL_SCOPE, limit: limits.inFlightTotal },
+  ];
+}
+
+/** Refuses a create for a full counter. A missing price comes first in the order of checks, so billing is asked here. */
+export async function refuseCapped(deps: Deps, { accountId }: CreateRequest, facts: PriceFacts): Promise<never> {
+  try {
+    await deps.billing.quote(accountId, facts);
+  } catch (error) {
+    if (isProblem(error, 'model_price_error')) throw error;
+  }
+  throw tooManyTasks();
+}

@@ -1,0 +1,29 @@
+import type { Task } from '../../domain/task.ts';
+import type { NewTask } from '../../store/task-store.ts';
+import { assertOpenChannel } from '../attempts/submit-attempts.ts';
+import type { Deps } from '../deps.ts';
+import { admitCreate, capsOf, refuseCapped } from './admit-create.ts';
+import type { CreateRequest } from './admit-create.ts';
+
+/**
+ * Refuses an order as `createTask` would refuse it now, with the same checks in the same order, as far as they do not
+ * need the bytes of the media. Returns the task that a replay would return. It changes nothing, so the create repeats
+ * every check.
+ */
+export async function checkCreate(deps: Deps, request: CreateRequest): Promise<Task | undefined> {
+  const admitted = await admitCreate(deps, request);
+  if ('earlier' in admitted) return admitted.earlier;
+  const { accountId, tokenId } = request;
+  const { facts, resolved } = admitted;
+  if (await isCapped(deps, capsOf(deps, request))) return refuseCapped(deps, request, facts);
+  await deps.billing.checkHold({ accountId, tokenId, facts });
+  await assertOpenChannel(deps, resolved.runtimes);
+  return undefined;
+}
+
+async function isCapped({ store }: Pick<Deps, 'store'>, caps: NewTask['caps']): Promise<boolean> {
+  for (const { scope, limit } of caps) {
+    if ((await store.inFlight(scope)) >= limit) return true;
+  }
+  return false;
+}
