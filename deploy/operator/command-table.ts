@@ -5,6 +5,8 @@ import { attentionList } from './commands/attention-list.ts';
 import { attentionResolve } from './commands/attention-resolve.ts';
 import { channelList } from './commands/channel-list.ts';
 import { channelTest } from './commands/channel-test.ts';
+import { configCheck } from './commands/config-check.ts';
+import { configSchema } from './commands/config-schema.ts';
 import { jobList } from './commands/job-list.ts';
 import { jobShow } from './commands/job-show.ts';
 import { ledgerRebuild } from './commands/ledger-rebuild.ts';
@@ -39,5 +41,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'channel list': channelList,
   'channel test': channelTest,
   'media verify': mediaVerify,
+  'config check': configCheck,
+  'config schema': configSchema,
   completion: completionOf(() => COMMANDS),
 };

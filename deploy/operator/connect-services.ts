@@ -5,7 +5,7 @@ import { OperatorService as MediaOperatorService } from '@reelgate/proto/media/v
 import { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import { connectGrpc } from '@reelgate/platform/rpc/grpc-client';
 import type { Client } from '@reelgate/platform/rpc/service';
-import { readProgramConfig } from '../program/config.ts';
+import { readProgramConfig } from '../program/config/program-config.ts';
 import type { Environment } from './environment.ts';
 import { keyOf } from '../program/identities.ts';
 import { signingKeyIn } from '../program/signing-key.ts';

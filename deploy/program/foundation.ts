@@ -7,7 +7,7 @@ import { newIds, systemRandom } from '@reelgate/platform/ids';
 import { openLog } from '@reelgate/platform/log';
 import type { LogLevel } from '@reelgate/platform/log';
 import { openMetrics } from '@reelgate/platform/metrics/metrics';
-import type { ProgramConfig } from './config.ts';
+import type { ProgramConfig } from './config/program-config.ts';
 import { signingKeyIn } from './signing-key.ts';
 
 /** Opens what every service stands on. */

@@ -7,7 +7,7 @@ import type { IdentifyCaller } from '@reelgate/platform/rpc/callers';
 import { startConnectServer } from '@reelgate/platform/rpc/connect-server';
 import { startGrpcServer } from '@reelgate/platform/rpc/grpc-server';
 import type { Secret } from '@reelgate/platform/secret';
-import type { Ports, ProgramConfig } from './config.ts';
+import type { Ports, ProgramConfig } from './config/program-config.ts';
 import { knownIdentities } from './identities.ts';
 
 /** Our own parts, and the internal callers of the configuration. */

@@ -2,13 +2,13 @@ import { ConfigError } from '@reelgate/platform/config/config-file';
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { LogLevel } from '@reelgate/platform/log';
-import { readProgramConfig } from './config.ts';
-import type { ProgramConfig, ServiceName } from './config.ts';
+import type { ServiceName } from './config/program-config.ts';
+import { readConfig } from './config/read-config.ts';
+import type { ReadConfig } from './config/read-config.ts';
 import { openFoundation } from './foundation.ts';
 import { knownCallers } from './open-ports.ts';
 import { startAll } from './start-all.ts';
 import { START_ONE } from './start-one.ts';
-import { checkStandAlone } from './stand-alone.ts';
 import type { Starting } from './starting.ts';
 
 const LEVELS: readonly string[] = ['debug', 'info', 'warn', 'error', 'silent'];
@@ -55,19 +55,8 @@ function refuse(error: unknown): number {
   return 1;
 }
 
-interface ReadConfig {
-  readonly config: ProgramConfig;
-  readonly warnings: readonly string[];
-}
-
-/** The file as it stands, checked for what runs here: all services, or the one. */
-function readConfig(environment: Environment, service: ServiceName | undefined): ReadConfig {
-  const config = readProgramConfig(environment);
-  return { config, warnings: [...config.warnings, ...(service === undefined ? [] : checkStandAlone(config, service))] };
-}
-
 function warnOf({ log }: Foundation, warnings: readonly string[]): void {
-  for (const warning of warnings) log.warn({ warning }, 'the configuration has something that is of no use');
+  for (const warning of warnings) log.warn({ warning }, 'a setting of the configuration has no effect');
 }
 
 /** A new file is taken whole or not at all. */

@@ -15,7 +15,7 @@ import { connectGrpc } from '@reelgate/platform/rpc/grpc-client';
 import type { GrpcConnection } from '@reelgate/platform/rpc/grpc-client';
 import { httpMediaBytes, startTasks } from '@reelgate/tasks/app';
 import { tasksConfig } from '@reelgate/tasks/config';
-import type { ServiceName } from './config.ts';
+import type { ServiceName } from './config/program-config.ts';
 import { greeting } from './greeting.ts';
 import { keyOf } from './identities.ts';
 import type { Identity } from './identities.ts';

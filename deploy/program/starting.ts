@@ -1,7 +1,7 @@
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { IdentifyCaller } from '@reelgate/platform/rpc/callers';
-import type { ProgramConfig } from './config.ts';
+import type { ProgramConfig } from './config/program-config.ts';
 
 /** What a program is made of while it starts. */
 export interface Starting {

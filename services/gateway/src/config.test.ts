@@ -29,12 +29,6 @@ test.each(['', 'gateway:\n', 'gateway: { redis: "", limits: }\n'])(
       admin: undefined,
       redis: undefined,
       limits: { bodyBytes: 64 * 1024 * 1024, createsPerMinute: 60, readsPerMinute: 600 },
-      services: {
-        tasks: '127.0.0.1:9101',
-        billing: '127.0.0.1:9102',
-        media: '127.0.0.1:9103',
-        mediaHttp: '127.0.0.1:9113',
-      },
     });
   },
 );

@@ -49,11 +49,12 @@ export const gatewaySchema = {
       workers: { ...count(8), minimum: 0, description: `a whole number from 0 to ${String(COUNT_MAX)}` },
       drain: { type: 'string', format: 'duration', default: '20s' },
     }),
+    // The program reads these: a service without an address is where it listens.
     services: section({
-      tasks: address('127.0.0.1:9101'),
-      billing: address('127.0.0.1:9102'),
-      media: address('127.0.0.1:9103'),
-      media_http: address('127.0.0.1:9113'),
+      tasks: address(),
+      billing: address(),
+      media: address(),
+      media_http: address(),
     }),
   }),
 } as const;
@@ -85,13 +86,6 @@ export interface GatewayConfig {
   readonly realtime: RealtimeSettings;
   /** The number of workers for asynchronous calls, and how long a stop waits for them. */
   readonly jobs: { readonly workers: number; readonly drainMs: number };
-  /** The addresses of the other services, for a gateway in its own process. */
-  readonly services: {
-    readonly tasks: string;
-    readonly billing: string;
-    readonly media: string;
-    readonly mediaHttp: string;
-  };
   readonly catalogue: Catalogue;
 }
 
@@ -122,12 +116,6 @@ interface Checked {
     };
     readonly realtime: CheckedRealtime;
     readonly async: { readonly workers: number; readonly drain: string };
-    readonly services: {
-      readonly tasks: string;
-      readonly billing: string;
-      readonly media: string;
-      readonly media_http: string;
-    };
   };
   readonly models?: Readonly<Record<string, CheckedModel>>;
   readonly channels?: readonly CheckedChannel[];
@@ -135,7 +123,7 @@ interface Checked {
 
 /** Reads the settings from a value that the schema has accepted. */
 export function gatewayConfig(value: unknown): GatewayConfig {
-  const { listen, admin, redis, limits, realtime, services, async: jobs } = (value as Checked).gateway;
+  const { listen, admin, redis, limits, realtime, async: jobs } = (value as Checked).gateway;
   return {
     listen: hostPort(listen),
     admin: admin === undefined ? undefined : hostPort(admin),
@@ -148,12 +136,6 @@ export function gatewayConfig(value: unknown): GatewayConfig {
     },
     realtime: realtimeSettings(realtime),
     jobs: { workers: jobs.workers, drainMs: parseDuration(jobs.drain) ?? 0 },
-    services: {
-      tasks: services.tasks,
-      billing: services.billing,
-      media: services.media,
-      mediaHttp: services.media_http,
-    },
     catalogue: readCatalogue(value),
   };
 }

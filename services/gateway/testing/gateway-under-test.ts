@@ -86,12 +86,6 @@ export function checkedConfig({ limits = {}, channels = [], admin, host = '127.0
         sessions_per_token: 100,
       },
       async: { workers: 4, drain: '1s' },
-      services: {
-        tasks: '127.0.0.1:9101',
-        billing: '127.0.0.1:9102',
-        media: '127.0.0.1:9103',
-        media_http: '127.0.0.1:9113',
-      },
     },
     models: MODELS,
     channels: [

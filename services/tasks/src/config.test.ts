@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { readConfigFile } from '@reelgate/platform/config/config-file';
-import { channelsSchema } from '../../../deploy/program/channels-schema.ts';
+import { channelsSchema } from '../../../deploy/program/config/channels-schema.ts';
 import { tasksConfig, tasksSchema } from './config.ts';
 import type { TasksConfig } from './config.ts';
 

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { readProgramConfig } from './config.ts';
-import type { ProgramConfig, ServiceName } from './config.ts';
-import { checkStandAlone } from './stand-alone.ts';
+import { readProgramConfig } from '../program-config.ts';
+import type { ProgramConfig, ServiceName } from '../program-config.ts';
+import { checkStandAlone } from '../stand-alone.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'reelgate-findings-'));
 const file = path.join(folder, 'reelgate.yaml');

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { readConfigFile } from '@reelgate/platform/config/config-file';
-import { relayEndpoints } from '../../services/gateway/src/relay/endpoints.ts';
+import { relayEndpoints } from '../../../services/gateway/src/relay/endpoints.ts';
 import { adapterEndpoints, channelsSchema } from './channels-schema.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'reelgate-channels-'));

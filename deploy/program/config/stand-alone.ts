@@ -1,4 +1,4 @@
-import type { ProgramConfig, ServiceName } from './config.ts';
+import type { ProgramConfig, ServiceName } from './program-config.ts';
 
 /** Refuses a configuration with which this service cannot run in a process of its own; gives what is to be warned of. */
 export function checkStandAlone(config: ProgramConfig, name: ServiceName): readonly string[] {

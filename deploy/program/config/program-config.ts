@@ -1,53 +1,26 @@
 import path from 'node:path';
-import { ConfigError, readConfigFile } from '@reelgate/platform/config/config-file';
+import { readConfigFile } from '@reelgate/platform/config/config-file';
 import type { ConfigFile } from '@reelgate/platform/config/config-file';
 import type { KnownCaller } from '@reelgate/platform/rpc/callers';
 import { Secret } from '@reelgate/platform/secret';
 import { parseHostPort } from '@reelgate/platform/config/units';
 import type { HostPort } from '@reelgate/platform/config/units';
-import { billingConfig, billingSchema } from '@reelgate/billing/config';
-import { gatewaySchema } from '@reelgate/gateway/config';
-import { mediaSchema } from '@reelgate/media/config';
-import { tasksSchema } from '@reelgate/tasks/config';
-import { channelsSchema, isRelayAdapter } from './channels-schema.ts';
-import { findingsIn } from './config-findings.ts';
-import type { ComparedConfig } from './config-findings.ts';
-import { internalCallersOf, internalCallersSchema } from './internal-callers.ts';
+import { RefusedConfig, checkConfig } from './check-config.ts';
+import { CONFIG_SCHEMA } from './config-schema.ts';
+import type { ComparedConfig } from './findings/finding.ts';
+import { internalCallersOf } from './internal-callers.ts';
 import type { InternalCallerEntry } from './internal-callers.ts';
 
-const DEFAULT_FILE = path.join(import.meta.dirname, '../local/reelgate.yaml');
+const DEFAULT_FILE = path.join(import.meta.dirname, '../../local/reelgate.yaml');
+const DEFAULT_ADDRESSES = {
+  tasks: '127.0.0.1:9101',
+  billing: '127.0.0.1:9102',
+  media: '127.0.0.1:9103',
+  mediaHttp: '127.0.0.1:9113',
+};
 
-const address: object = { type: 'string', format: 'host-port' };
-
-/** The whole file: what the program itself reads, and the keys that each service owns. */
-const SCHEMA = {
-  type: 'object',
-  additionalProperties: false,
-  properties: {
-    public_url: {
-      type: 'string',
-      pattern: '^https?://[^\\s/]+(/[^\\s?#]*)?$',
-      description: 'an http:// or https:// address without a query',
-      default: 'http://127.0.0.1:8080',
-    },
-    data_dir: { type: 'string', default: './data' },
-    signing_key: { type: 'string', minLength: 16, description: 'at least 16 characters, or nothing to have one made' },
-    bus: {
-      type: 'string',
-      pattern: '^(nats|tls)://',
-      description: 'a nats:// address, or nothing for a single program',
-    },
-    internal_callers: internalCallersSchema,
-    sandbox: { type: 'object', additionalProperties: false, required: ['listen'], properties: { listen: address } },
-    ...gatewaySchema,
-    ...tasksSchema,
-    channels: channelsSchema,
-    ...billingSchema,
-    ...mediaSchema,
-  },
-} as const;
-
-export type ServiceName = 'gateway' | 'tasks' | 'billing' | 'media';
+export const SERVICE_NAMES = ['gateway', 'tasks', 'billing', 'media'] as const;
+export type ServiceName = (typeof SERVICE_NAMES)[number];
 
 /** The ports that a service opens, where it opens them. */
 export interface Ports {
@@ -90,9 +63,9 @@ interface Checked extends ComparedConfig {
   readonly sandbox?: { readonly listen: string };
   readonly gateway: {
     readonly services: {
-      readonly tasks: string;
-      readonly billing: string;
-      readonly media: string;
+      readonly tasks?: string;
+      readonly billing?: string;
+      readonly media?: string;
       readonly media_http?: string;
     };
   };
@@ -100,7 +73,6 @@ interface Checked extends ComparedConfig {
   readonly billing: Listening;
   readonly media: Listening & { readonly blobs?: string };
   readonly channels: readonly (ComparedConfig['channels'][number] & {
-    readonly id: string;
     readonly base_url: string;
     readonly api_key: string;
   })[];
@@ -111,16 +83,17 @@ interface Listening {
   readonly http?: string;
 }
 
-/** Reads and checks the configuration; throws a ConfigError that names the file, the line and the key. */
+/** Reads and checks the configuration; throws a ConfigError with one line for each refusal: file, line, key. */
 export function readProgramConfig(environment: Readonly<Record<string, string | undefined>>): ProgramConfig {
   const named = environment['REELGATE_CONFIG'];
   const file = readConfigFile(
     path.resolve(named === undefined || named === '' ? DEFAULT_FILE : named),
-    SCHEMA,
+    CONFIG_SCHEMA,
     environment,
   );
   const checked = file.value as Checked;
-  const warnings = checkLists(file, checked);
+  const { refused, warnings } = checkConfig(file, checked);
+  if (refused.length > 0) throw new RefusedConfig(refused, warnings);
   const sandboxed = checked.channels.filter(({ base_url }) => base_url.endsWith(checked.sandbox?.listen ?? '//'));
   const resolved = (relative: string): string => path.resolve(path.dirname(file.file), relative);
   return {
@@ -143,37 +116,6 @@ export function readProgramConfig(environment: Readonly<Record<string, string | 
   };
 }
 
-/** What no schema can say: that amounts and dates exist, and that the lists agree with one another. Gives what is to be warned of. */
-function checkLists(file: ConfigFile, checked: Checked): readonly string[] {
-  const { models, channels } = checked;
-  try {
-    billingConfig(file.value);
-  } catch (error) {
-    throw error instanceof ConfigError ? new ConfigError(`${file.file}: ${error.message}`) : error;
-  }
-  const seen = new Set<string>();
-  for (const [index, channel] of channels.entries()) {
-    if (seen.has(channel.id))
-      throw file.fault(
-        ['channels', index, 'id'],
-        `another channel is called ${channel.id}; expected a name of its own`,
-      );
-    seen.add(channel.id);
-    if (isRelayAdapter(channel.adapter)) continue;
-    for (const model of Object.keys(channel.models)) {
-      if (!Object.hasOwn(models, model))
-        throw file.fault(
-          ['channels', index, 'models', model],
-          `no such model; expected one of those under models: ${Object.keys(models).join(', ')}`,
-        );
-    }
-  }
-  const findings = findingsIn(checked);
-  const refused = findings.find((finding) => finding.refused);
-  if (refused !== undefined) throw file.fault(refused.keys, refused.message);
-  return findings.map(({ keys, message }) => file.fault(keys, message).message);
-}
-
 function portsOf({ listen, http }: Listening): Ports {
   return {
     rpc: listen === undefined ? undefined : parseHostPort(listen),
@@ -181,11 +123,17 @@ function portsOf({ listen, http }: Listening): Ports {
   };
 }
 
-function servicesOf({ gateway: { services }, media }: Checked): ProgramConfig['services'] {
+/** An address under `gateway.services` is taken as it is. A service without one is where it listens. */
+function servicesOf({ gateway: { services }, tasks, billing, media }: Checked): ProgramConfig['services'] {
   return {
-    tasks: services.tasks,
-    billing: services.billing,
-    media: services.media,
-    mediaHttp: `http://${media.http ?? services.media_http ?? '127.0.0.1:9113'}`,
+    tasks: services.tasks ?? reachable(tasks.listen) ?? DEFAULT_ADDRESSES.tasks,
+    billing: services.billing ?? reachable(billing.listen) ?? DEFAULT_ADDRESSES.billing,
+    media: services.media ?? reachable(media.listen) ?? DEFAULT_ADDRESSES.media,
+    mediaHttp: `http://${services.media_http ?? reachable(media.http) ?? DEFAULT_ADDRESSES.mediaHttp}`,
   };
+}
+
+/** A service that listens on every address of its machine is reached on the loopback one. */
+function reachable(listen: string | undefined): string | undefined {
+  return listen?.replace(/^0\.0\.0\.0:/, '127.0.0.1:').replace(/^\[::\]:/, '[::1]:');
 }

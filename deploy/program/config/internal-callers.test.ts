@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Scope } from '@reelgate/proto/access/v1/access';
 import type { KnownCaller } from '@reelgate/platform/rpc/callers';
-import { readProgramConfig } from './config.ts';
+import { readProgramConfig } from './program-config.ts';
 
 let folder: string;
 beforeAll(() => {

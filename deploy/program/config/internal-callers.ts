@@ -3,7 +3,7 @@ import type { ConfigFile } from '@reelgate/platform/config/config-file';
 import type { KnownCaller } from '@reelgate/platform/rpc/callers';
 import { scopeOfWord, wordOfScope } from '@reelgate/platform/rpc/scopes';
 import { Secret } from '@reelgate/platform/secret';
-import { IDENTITIES } from './identities.ts';
+import { IDENTITIES } from '../identities.ts';
 
 const KEY_LENGTH_MIN = 8;
 const EVERY_ACCOUNT = '*';

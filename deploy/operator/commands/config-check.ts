@@ -1,0 +1,43 @@
+import { ConfigError } from '@reelgate/platform/config/config-file';
+import { RefusedConfig } from '../../program/config/check-config.ts';
+import type { CheckedLines } from '../../program/config/check-config.ts';
+import { SERVICE_NAMES } from '../../program/config/program-config.ts';
+import type { ServiceName } from '../../program/config/program-config.ts';
+import { readConfig } from '../../program/config/read-config.ts';
+import { defineCommand, oneId } from '../command.ts';
+import type { Environment } from '../environment.ts';
+
+export const configCheck = defineCommand({
+  summary: 'check a configuration as a start would, without starting anything',
+  words: 'FILE',
+  options: {
+    service: { value: 'NAME', means: 'check it for this service alone in a process', choices: SERVICE_NAMES },
+  },
+  example: 'config check deploy/local/reelgate.yaml',
+  run: async ({ words, options, environment }) => {
+    const file = oneId(words, 'file');
+    const { refused, warnings } = check(
+      { ...environment, REELGATE_CONFIG: file },
+      options.service as ServiceName | undefined,
+    );
+    const ok = refused.length === 0;
+    const lines = [...refused.map((line) => `refused: ${line}`), ...warnings.map((line) => `warning: ${line}`)];
+    return {
+      ok,
+      answer: { ok, refused, warnings },
+      text: [...lines, ok ? `${file}: this configuration starts` : `${file}: this configuration does not start`].join(
+        '\n',
+      ),
+    };
+  },
+});
+
+function check(environment: Environment, service: ServiceName | undefined): CheckedLines {
+  try {
+    return { refused: [], warnings: readConfig(environment, service).warnings };
+  } catch (error) {
+    if (error instanceof RefusedConfig) return error;
+    if (error instanceof ConfigError) return { refused: [error.message], warnings: [] };
+    throw error;
+  }
+}

@@ -1,0 +1,14 @@
+import { configJsonSchema } from '../../program/config/json-schema.ts';
+import { defineCommand, noWords } from '../command.ts';
+
+export const configSchema = defineCommand({
+  summary: 'print the JSON Schema of the configuration, for editors',
+  words: '',
+  options: {},
+  example: 'config schema > reelgate.schema.json',
+  run: async ({ words }) => {
+    noWords(words);
+    const schema = configJsonSchema();
+    return { answer: schema, text: JSON.stringify(schema, undefined, 2) };
+  },
+});

@@ -1,0 +1,36 @@
+import { billingSchema } from '@reelgate/billing/config';
+import { gatewaySchema } from '@reelgate/gateway/config';
+import { mediaSchema } from '@reelgate/media/config';
+import { tasksSchema } from '@reelgate/tasks/config';
+import { channelsSchema } from './channels-schema.ts';
+import { internalCallersSchema } from './internal-callers.ts';
+
+const address: object = { type: 'string', format: 'host-port' };
+
+/** The whole file: what the program itself reads, and the keys that each service owns. */
+export const CONFIG_SCHEMA = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    public_url: {
+      type: 'string',
+      pattern: '^https?://[^\\s/]+(/[^\\s?#]*)?$',
+      description: 'an http:// or https:// address without a query',
+      default: 'http://127.0.0.1:8080',
+    },
+    data_dir: { type: 'string', default: './data' },
+    signing_key: { type: 'string', minLength: 16, description: 'at least 16 characters, or nothing to have one made' },
+    bus: {
+      type: 'string',
+      pattern: '^(nats|tls)://',
+      description: 'a nats:// address, or nothing for a single program',
+    },
+    internal_callers: internalCallersSchema,
+    sandbox: { type: 'object', additionalProperties: false, required: ['listen'], properties: { listen: address } },
+    ...gatewaySchema,
+    ...tasksSchema,
+    channels: channelsSchema,
+    ...billingSchema,
+    ...mediaSchema,
+  },
+} as const;

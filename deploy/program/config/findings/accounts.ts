@@ -1,0 +1,38 @@
+import { warn } from './finding.ts';
+import type { ComparedConfig, Finding } from './finding.ts';
+
+const EVERY_MODEL = '*';
+
+export function tokenModels({ accounts, channels }: ComparedConfig): readonly Finding[] {
+  const known = new Set([EVERY_MODEL, ...channels.flatMap(({ models }) => Object.keys(models))]);
+  return accounts.flatMap(({ tokens }, at) =>
+    tokens.flatMap(({ models }, token) =>
+      models.flatMap((model, index) =>
+        known.has(model)
+          ? []
+          : [
+              warn(
+                ['accounts', at, 'tokens', token, 'models', index],
+                `no channel has the model ${model}; expected a channel's model, or "*"`,
+              ),
+            ],
+      ),
+    ),
+  );
+}
+
+export function grantedAccounts({ accounts, channels }: ComparedConfig): readonly Finding[] {
+  const known = new Set(channels.flatMap(({ upstream_account: account }) => account ?? []));
+  return accounts.flatMap(({ upstream_accounts: granted }, at) =>
+    granted.flatMap((name, index) =>
+      known.has(name)
+        ? []
+        : [
+            warn(
+              ['accounts', at, 'upstream_accounts', index],
+              `no channel has the upstream account ${name}; expected one of: ${[...known].join(', ')}`,
+            ),
+          ],
+    ),
+  );
+}

@@ -1,0 +1,84 @@
+import type { Keys } from '@reelgate/platform/config/config-locations';
+import { ALPHA, isPrivate, takesCallbacks } from '@reelgate/tasks/config';
+import { adapterEndpoints, isRelayAdapter } from '../channels-schema.ts';
+import { ALPHA_ONLY } from './alpha-only.ts';
+import { refuse, warn } from './finding.ts';
+import type { ComparedConfig, Finding } from './finding.ts';
+
+export function channelIds({ channels }: ComparedConfig): readonly Finding[] {
+  return channels.flatMap(({ id }, at) =>
+    channels.findIndex((other) => other.id === id) < at
+      ? [refuse(['channels', at, 'id'], `another channel is called ${id}; expected a name of its own`)]
+      : [],
+  );
+}
+
+export function channelModels({ channels, models }: ComparedConfig): readonly Finding[] {
+  const known = Object.keys(models);
+  return channels.flatMap((channel, at) =>
+    (isRelayAdapter(channel.adapter) ? [] : Object.keys(channel.models)).flatMap((model) =>
+      Object.hasOwn(models, model)
+        ? []
+        : [
+            refuse(
+              ['channels', at, 'models', model],
+              `no such model; expected one of those under models: ${known.join(', ')}`,
+            ),
+          ],
+    ),
+  );
+}
+
+export function channelEndpoints({ channels }: ComparedConfig): readonly Finding[] {
+  return channels.flatMap(({ adapter, endpoints }, at) => {
+    const known = adapterEndpoints(adapter);
+    return endpoints.flatMap((endpoint, index) =>
+      known.includes(endpoint)
+        ? []
+        : [
+            refuse(
+              ['channels', at, 'endpoints', index],
+              `the adapter ${adapter} has no ${endpoint}; expected one of: ${known.join(', ')}`,
+            ),
+          ],
+    );
+  });
+}
+
+export function alphaEndpoints({ channels }: ComparedConfig): readonly Finding[] {
+  return channels.flatMap(({ endpoints, models }, at) =>
+    endpoints.flatMap((endpoint, index) => {
+      if (ALPHA_ONLY[endpoint] === undefined || Object.hasOwn(models, ALPHA)) return [];
+      return [
+        refuse(
+          ['channels', at, 'endpoints', index],
+          `only the model ${ALPHA} has ${endpoint}, and this channel has ${Object.keys(models).join(', ')}; remove the endpoint`,
+        ),
+      ];
+    }),
+  );
+}
+
+export function callbackAddresses({ public_url: url, channels }: ComparedConfig): readonly Finding[] {
+  return channels.flatMap(({ adapter, callbacks, enabled }, at) => {
+    if (!callbacks || !enabled) return [];
+    const keys: Keys = ['channels', at, 'callbacks'];
+    if (!takesCallbacks(adapter))
+      return [warn(keys, `the adapter ${adapter} gives its upstream no address to call; remove the key`)];
+    if (isPrivate(url))
+      return [
+        warn(
+          keys,
+          `an upstream elsewhere cannot reach the private public_url ${url}; expected a public https:// address, or callbacks: false`,
+        ),
+      ];
+    return url.startsWith('http://')
+      ? [
+          refuse(
+            keys,
+            `the secret address of a callback would cross the network in the clear; expected public_url to be https://, or callbacks: false`,
+          ),
+        ]
+      : [];
+  });
+}

@@ -1,0 +1,51 @@
+import type { Keys } from '@reelgate/platform/config/config-locations';
+
+/**
+ * What is wrong with a configuration that its schema accepts. A setting that can never work is refused. A setting without
+ * effect gives a warning.
+ */
+export interface Finding {
+  readonly refused: boolean;
+  readonly keys: Keys;
+  readonly message: string;
+}
+
+/** The part of a checked configuration that the rules read. */
+export interface ComparedConfig {
+  readonly public_url: string;
+  readonly internal_callers: readonly { readonly name: string; readonly key: string }[];
+  readonly models: Readonly<Record<string, ComparedModel>>;
+  readonly channels: readonly ComparedChannel[];
+  readonly prices: Readonly<Record<string, unknown>>;
+  readonly accounts: readonly ComparedAccount[];
+  readonly tasks: { readonly poll: Readonly<Record<'first' | 'max' | 'soft_deadline' | 'hard_deadline', string>> };
+}
+
+interface ComparedModel {
+  readonly duration: readonly [number, number];
+  readonly resolutions: readonly string[];
+  readonly ratios: readonly string[];
+  readonly defaults: { readonly duration?: number; readonly resolution?: string; readonly ratio?: string };
+}
+
+interface ComparedChannel {
+  readonly id: string;
+  readonly adapter: string;
+  readonly enabled: boolean;
+  readonly upstream_account?: string;
+  readonly endpoints: readonly string[];
+  readonly models: Readonly<Record<string, string>>;
+  readonly callbacks: boolean;
+}
+
+interface ComparedAccount {
+  readonly id: string;
+  readonly tokens: readonly { readonly models: readonly string[] }[];
+  readonly upstream_accounts: readonly string[];
+}
+
+/** Gives its findings in the order of the file. */
+export type Rule = (config: ComparedConfig) => readonly Finding[];
+
+export const refuse = (keys: Keys, message: string): Finding => ({ refused: true, keys, message });
+export const warn = (keys: Keys, message: string): Finding => ({ refused: false, keys, message });

@@ -1,0 +1,55 @@
+import { relayPriceKeys } from '@reelgate/gateway/config';
+import { ALPHA } from '@reelgate/tasks/config';
+import { ALPHA_ONLY } from './alpha-only.ts';
+import { refuse, warn } from './finding.ts';
+import type { ComparedConfig, Finding } from './finding.ts';
+
+export function alphaPrices({ prices }: ComparedConfig): readonly Finding[] {
+  return Object.keys(prices).flatMap((key) => {
+    const end = Object.values(ALPHA_ONLY).find((ending) => key.endsWith(ending));
+    if (end === undefined || key === ALPHA + end) return [];
+    return [
+      refuse(['prices', key], `only ${ALPHA}${end} can be priced: no other model has this operation; remove the price`),
+    ];
+  });
+}
+
+export function unpricedModels({ channels, prices }: ComparedConfig): readonly Finding[] {
+  return channels.flatMap(({ endpoints, models, enabled }, at) =>
+    (enabled ? Object.keys(models) : []).flatMap((model) => {
+      const unpriced = endpoints.filter((endpoint) => {
+        const keys = priceKeysOf(model, endpoint);
+        return keys.length > 0 && !keys.some((key) => Object.hasOwn(prices, key));
+      });
+      if (unpriced.length === 0) return [];
+      const wanted = [...new Set(unpriced.map((endpoint) => priceKeysOf(model, endpoint).at(-1) ?? model))];
+      return [
+        warn(
+          ['channels', at, 'models', model],
+          `has no price at ${unpriced.join(', ')}: every call is refused with model_price_error; expected ${wanted.map((key) => `prices.${key}`).join(', ')}`,
+        ),
+      ];
+    }),
+  );
+}
+
+export function unusedPrices({ channels, prices }: ComparedConfig): readonly Finding[] {
+  const used = new Set(
+    channels.flatMap(({ endpoints, models }) =>
+      Object.keys(models).flatMap((model) => endpoints.flatMap((endpoint) => priceKeysOf(model, endpoint))),
+    ),
+  );
+  return Object.keys(prices).flatMap((key) =>
+    used.has(key)
+      ? []
+      : [warn(['prices', key], 'no channel has this model at this endpoint; nothing is charged by it')],
+  );
+}
+
+/** Under which keys a price of a model at an endpoint may stand, the most particular first. */
+function priceKeysOf(model: string, endpoint: string): readonly string[] {
+  if (endpoint === 'video.generation') return [model];
+  const end = ALPHA_ONLY[endpoint];
+  if (end !== undefined) return model === ALPHA ? [model + end] : [];
+  return relayPriceKeys(endpoint, model);
+}

@@ -1,0 +1,52 @@
+import type { Keys } from '@reelgate/platform/config/config-locations';
+import { parseBytes, parseDuration } from '@reelgate/platform/config/units';
+import { refuse, warn } from './finding.ts';
+import type { ComparedConfig, Finding } from './finding.ts';
+
+/** Durations and sizes for which zero is no smaller value: it would switch the thing off, or end it at once. */
+const ABOVE_ZERO: readonly (readonly string[])[] = [
+  ['gateway', 'limits', 'body'],
+  ['tasks', 'poll'],
+  ['tasks', 'jobs', 'lease'],
+  ['tasks', 'jobs', 'deadline'],
+  ['media', 'results'],
+  ['media', 'limits'],
+  ['media', 'inline', 'max_bytes'],
+  ['media', 'probe'],
+  ['media', 'fetch', 'timeouts'],
+];
+
+export function zeroes(config: ComparedConfig): readonly Finding[] {
+  const channelTimeouts = config.channels.map((_, at): Keys => ['channels', at, 'timeouts']);
+  return [...ABOVE_ZERO, ...channelTimeouts].flatMap((keys) => zeroesAt(keys, keys.reduce<unknown>(within, config)));
+}
+
+function within(value: unknown, key: string | number): unknown {
+  return typeof value === 'object' && value !== null
+    ? (value as Readonly<Record<string | number, unknown>>)[key]
+    : undefined;
+}
+
+function zeroesAt(keys: Keys, value: unknown): readonly Finding[] {
+  if (typeof value === 'object' && value !== null)
+    return Object.entries(value).flatMap(([key, inner]) => zeroesAt([...keys, key], inner));
+  const isZero = typeof value === 'string' && (parseDuration(value) === 0 || parseBytes(value) === 0);
+  return isZero ? [refuse(keys, `expected more than ${value}`)] : [];
+}
+
+export function pollOrder({ tasks: { poll } }: ComparedConfig): readonly Finding[] {
+  const ms = (name: keyof typeof poll): number => parseDuration(poll[name]) ?? 0;
+  return [
+    ...(ms('first') > ms('max')
+      ? [warn(['tasks', 'poll', 'max'], `expected at least tasks.poll.first, ${poll.first}, which is taken for it`)]
+      : []),
+    ...(ms('soft_deadline') > ms('hard_deadline')
+      ? [
+          warn(
+            ['tasks', 'poll', 'soft_deadline'],
+            `expected at most tasks.poll.hard_deadline, ${poll.hard_deadline}; a task waits for a person before anyone is alerted`,
+          ),
+        ]
+      : []),
+  ];
+}

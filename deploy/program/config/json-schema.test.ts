@@ -1,0 +1,168 @@
+/* eslint-disable no-template-curly-in-string -- a variable of the file looks like one of the language */
+import { readFileSync, readdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { parseBytes, parseDuration, parseHostPort } from '@reelgate/platform/config/units';
+import { testConfig } from '../../../test/harness/test-config.ts';
+import { CONFIG_SCHEMA } from './config-schema.ts';
+import { configJsonSchema } from './json-schema.ts';
+
+const ROOT = path.resolve(import.meta.dirname, '../../..');
+const LOCAL = path.join(ROOT, 'deploy/local');
+const read = (...names: string[]): string => readFileSync(path.join(...names), 'utf8');
+
+/** The validator and the parser of the configuration reader itself, in its versions. */
+const ofPlatform = createRequire(path.join(ROOT, 'services/platform/package.json'));
+interface Check {
+  (value: unknown): boolean;
+  readonly errors?: readonly { readonly instancePath: string; readonly message?: string }[] | null;
+}
+const { Ajv } = ofPlatform('ajv') as { Ajv: new (options: object) => { compile(schema: object): Check } };
+const { parse } = ofPlatform('yaml') as { parse: (text: string) => unknown };
+
+const ajv = new Ajv({
+  strict: true,
+  strictTypes: false,
+  strictRequired: false,
+  allowUnionTypes: true,
+  allErrors: true,
+});
+const check = ajv.compile(configJsonSchema());
+const errorsOf = (value: unknown): string[] => {
+  check(value);
+  return (check.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message ?? ''}`);
+};
+
+test('the schema in the repository is the one that the tables give; npm run gen:config writes it', () => {
+  expect(JSON.parse(read(LOCAL, 'reelgate.schema.json'))).toEqual(configJsonSchema());
+});
+
+test.each(readdirSync(LOCAL).filter((name) => name.endsWith('.yaml')))(
+  '%s names the schema for editors, and is accepted by it',
+  (name) => {
+    const text = read(LOCAL, name);
+
+    expect(text).toMatch(/^# yaml-language-server: \$schema=\.\/reelgate\.schema\.json\n/);
+    expect(errorsOf(parse(text))).toEqual([]);
+  },
+);
+
+test('the configuration of the tests is accepted', async () => {
+  const config = await testConfig({ dir: '/tmp', upstream: '127.0.0.1:9200', bus: 'nats://127.0.0.1:4222' });
+
+  expect(errorsOf(config)).toEqual([]);
+});
+
+interface Section {
+  readonly properties?: Readonly<Record<string, Section>>;
+  readonly items?: Section;
+  readonly additionalProperties?: Section | boolean;
+}
+
+/** Every setting of the configuration reader: the path to it, `*` for an item or for a key of one's own. */
+function settingsOf({ properties = {}, items, additionalProperties }: Section, at: string[] = []): string[][] {
+  const nested = [
+    ...Object.entries(properties),
+    ...(items === undefined ? [] : [['*', items] as const]),
+    ...(typeof additionalProperties === 'object' ? [['*', additionalProperties] as const] : []),
+  ];
+  return nested.flatMap(([name, inner]) => [[...at, name], ...settingsOf(inner, [...at, name])]);
+}
+
+const settings = settingsOf(CONFIG_SCHEMA as Section);
+
+/** A file that says nothing but what stands at the path. */
+function fileWith(keys: readonly string[], value: unknown): unknown {
+  return keys.reduceRight<unknown>((inner, key, at) => {
+    const isList = ['channels', 'accounts', 'internal_callers', 'tokens'].includes(keys[at - 1] ?? '');
+    return key === '*' && isList ? [inner] : { [key === '*' ? 'any' : key]: inner };
+  }, value);
+}
+
+test('every setting of the configuration reader is in the schema', () => {
+  expect(settings.length).toBeGreaterThan(150);
+  const unknown = settings
+    .filter((keys) => keys.at(-1) !== '*')
+    .filter((keys) => errorsOf(fileWith(keys, undefined)).some((error) => /additional properties/.test(error)));
+
+  expect(unknown.map((keys) => keys.join('.'))).toEqual([]);
+});
+
+test('every section refuses a key that the reader does not know', () => {
+  const sections = [[], ...settings].filter((keys) => {
+    const section = keys.reduce<Section | undefined>(
+      (within, key) =>
+        key === '*'
+          ? (within?.items ?? (within?.additionalProperties as Section | undefined))
+          : within?.properties?.[key],
+      CONFIG_SCHEMA as Section,
+    );
+    return section?.properties !== undefined;
+  });
+  expect(sections.length).toBeGreaterThan(20);
+
+  for (const keys of sections)
+    expect([keys, errorsOf(fileWith([...keys, 'frobnicate'], 1)).join()]).toEqual([
+      keys,
+      expect.stringContaining('must NOT have additional properties'),
+    ]);
+});
+
+describe('a value', () => {
+  test.each<[string, unknown]>([
+    ['a variable for a number', { gateway: { limits: { creates_per_minute: '${CREATES:-60}' } } }],
+    [
+      'a variable for a choice',
+      { models: { a: { kind: '${KIND}', duration: [4, 15], resolutions: ['768P'], ratios: ['16:9'] } } },
+    ],
+    ['a variable within an address', { tasks: { listen: '${HOST}:9101' } }],
+    ['an empty value', { signing_key: '', bus: null, gateway: { limits: null } }],
+    ['one price for each resolution', { prices: { a: { per_second: { '768P': '0.08' } } } }],
+  ])('%s is accepted', (_what, value) => {
+    expect(errorsOf(value)).toEqual([]);
+  });
+
+  test.each<[string, unknown]>([
+    ['a number in quotes', { gateway: { limits: { creates_per_minute: '60' } } }],
+    ['a duration without its unit', { tasks: { retention: '90' } }],
+    ['a price without quotes', { prices: { a: { per_request: 0.08 } } }],
+    ['an adapter that does not exist', { channels: [{ id: 'a', adapter: 'frobnicate' }] }],
+    [
+      'a video channel without its upstream account',
+      {
+        channels: [
+          {
+            id: 'a',
+            adapter: 'ark',
+            base_url: 'https://a.example',
+            api_key: 'k',
+            endpoints: ['video.generation'],
+            models: { a: 'b' },
+          },
+        ],
+      },
+    ],
+  ])('%s is refused', (_what, value) => {
+    expect(errorsOf(value)).not.toEqual([]);
+  });
+});
+
+test.each<[string, (text: string) => unknown, string[]]>([
+  ['duration', parseDuration, ['200ms', '3s', '7d', '3', '1.5s', 'soon', '']],
+  ['bytes', parseBytes, ['512', '64MiB', '2GiB', '64MB', 'big', '']],
+  ['host-port', parseHostPort, ['127.0.0.1:80', '[::1]:80', 'name:8080', ':80', 'name', 'a b:1']],
+])('the pattern of a %s accepts what the reader accepts', (format, parser, texts) => {
+  const { pattern } = (
+    {
+      duration: { pattern: /"pattern":"(\^\\\\d\+\(ms[^"]*)"/ },
+      bytes: { pattern: /"pattern":"(\^\\\\d\+\(B[^"]*)"/ },
+      'host-port': { pattern: /"pattern":"(\^\(\\\\\[[^"]*)"/ },
+    } as const
+  )[format as 'duration'];
+  const [, source = ''] = pattern.exec(JSON.stringify(configJsonSchema())) ?? [];
+  const published = new RegExp(JSON.parse(`"${source}"`) as string);
+
+  expect(source).not.toBe('');
+  for (const text of texts) expect([text, published.test(text)]).toEqual([text, parser(text) !== undefined]);
+});

@@ -1,0 +1,88 @@
+import { CONFIG_SCHEMA } from './config-schema.ts';
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** `${NAME}` or `${NAME:-default}` anywhere in a text. */
+const VARIABLE_PATTERN = '\\$\\{[A-Za-z_][A-Za-z0-9_]*(:-[^}\\n]*)?\\}';
+/** The formats of the configuration reader, in words and as patterns that every validator knows. */
+const FORMATS: Readonly<Record<string, Schema>> = {
+  duration: { pattern: '^\\d+(ms|s|m|h|d)$', description: 'a duration such as 200ms, 3s, 30m or 7d' },
+  bytes: { pattern: '^\\d+(B|KiB|MiB|GiB)?$', description: 'a size such as 512KiB, 64MiB or 2GiB' },
+  'host-port': {
+    pattern: '^(\\[[0-9a-fA-F:]+\\]|[A-Za-z0-9_.-]+):\\d{1,5}$',
+    description: 'an address such as 127.0.0.1:8080',
+  },
+  decimal: {
+    pattern: '^(0|[1-9]\\d{0,11})(\\.\\d{1,9})?$',
+    description: 'a decimal in quotes such as "0.08", with at most nine places',
+  },
+};
+const KEYWORDS: Readonly<Record<string, readonly string[]>> = {
+  string: ['pattern', 'format', 'minLength', 'maxLength'],
+  integer: ['minimum', 'maximum', 'exclusiveMinimum'],
+  number: ['minimum', 'maximum', 'exclusiveMinimum'],
+  boolean: [],
+  array: ['items', 'minItems', 'maxItems', 'uniqueItems'],
+  object: ['properties', 'required', 'additionalProperties', 'minProperties', 'allOf'],
+};
+
+/**
+ * The configuration's JSON Schema for editors, made from the tables that the reader checks with. A file is looked at before its
+ * variables are replaced and its empty values removed, so both are allowed in the place of every value.
+ */
+export function configJsonSchema(): Schema {
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: 'The configuration of Reelgate',
+    ...published(CONFIG_SCHEMA),
+    definitions: {
+      variable_or_empty: { anyOf: [{ type: 'string', pattern: VARIABLE_PATTERN }, { enum: ['', null] }] },
+    },
+  };
+}
+
+function published(schema: Schema): Schema {
+  const alternatives = alternativesOf(schema);
+  const description = schema['description'] ?? FORMATS[String(schema['format'])]?.['description'];
+  const notes = {
+    ...(description === undefined ? {} : { description }),
+    ...(isPlain(schema['default']) ? { default: schema['default'] } : {}),
+  };
+  const [only] = alternatives;
+  // A section and a list stand for themselves: no variable can hold one.
+  if (alternatives.length === 1 && only !== undefined && isNested(only))
+    return { ...notes, ...only, type: [only['type'], 'null'] };
+  return {
+    ...notes,
+    anyOf: [...alternatives, { $ref: '#/definitions/variable_or_empty' }],
+  };
+}
+
+/** One schema for each type that a value can have. */
+function alternativesOf(schema: Schema): Schema[] {
+  if (schema['enum'] !== undefined) return [{ enum: schema['enum'] }];
+  return [schema['type']].flat().map((type) => {
+    const kept = (KEYWORDS[String(type)] ?? []).flatMap((keyword) =>
+      schema[keyword] === undefined ? [] : Object.entries(translated(keyword, schema[keyword])),
+    );
+    return { type, ...Object.fromEntries(kept) };
+  });
+}
+
+function translated(keyword: string, value: unknown): Schema {
+  if (keyword === 'format') return { pattern: FORMATS[String(value)]?.['pattern'] };
+  if (keyword === 'items' || (keyword === 'additionalProperties' && typeof value === 'object'))
+    return { [keyword]: published(value as Schema) };
+  if (keyword !== 'properties') return { [keyword]: value };
+  const properties = Object.entries(value as Readonly<Record<string, Schema>>);
+  return { properties: Object.fromEntries(properties.map(([name, inner]) => [name, published(inner)])) };
+}
+
+function isNested({ type }: Schema): boolean {
+  return type === 'object' || type === 'array';
+}
+
+/** The default of a section is the defaults within it. */
+function isPlain(value: unknown): boolean {
+  return value !== undefined && (typeof value !== 'object' || (Array.isArray(value) && value.length > 0));
+}
