@@ -19,10 +19,14 @@ import { tokenCreate } from './commands/token-create.ts';
 import { tokenList } from './commands/token-list.ts';
 import { tokenRevoke } from './commands/token-revoke.ts';
 import { usageShow } from './commands/usage-show.ts';
+import { videoCreate } from './commands/video-create.ts';
+import { videoSave } from './commands/video-save.ts';
 import { completionOf } from './completion/completion.ts';
 
 /** Every command by its words, in the order of the help. A new one is a file in `commands/` and a row here. */
 export const COMMANDS: Readonly<Record<string, Command>> = {
+  'video create': videoCreate,
+  'video save': videoSave,
   'account show': accountShow,
   'account credit': accountCredit,
   'token create': tokenCreate,

@@ -39,6 +39,8 @@ export interface Outcome {
   readonly text?: string;
   /** `false` makes the exit code 1. */
   readonly ok?: boolean;
+  /** In the place of what `ok` says. */
+  readonly exitCode?: number;
 }
 
 export interface Command<S extends Specs = Specs> {
@@ -62,6 +64,11 @@ export function defineCommand<const S extends Specs>(command: Command<S>): Comma
 /** The command was called wrongly; the exit code is 2. */
 export class WrongCall extends Error {
   override readonly name = 'WrongCall';
+}
+
+/** The command could not do what was asked; the message says why, and the exit code is 1. */
+export class CommandFailed extends Error {
+  override readonly name: string = 'CommandFailed';
 }
 
 /** The only word behind the command. */

@@ -1,7 +1,7 @@
 import type { Command, OptionSpec } from './command.ts';
 
 const PROGRAM = 'reelgate';
-const EXAMPLE = 'reelgate task list --state failed';
+const EXAMPLE = 'reelgate video create "a red boat at dawn" -o boat.mp4';
 /** Options of every command. */
 export const COMMON_OPTIONS = {
   json: { means: 'print one JSON document' },

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { ConfigError } from '@reelgate/platform/config/config-file';
 import { Problem } from '@reelgate/platform/problem';
 import { COMMANDS } from './command-table.ts';
-import { WrongCall } from './command.ts';
+import { CommandFailed, WrongCall } from './command.ts';
 import type { Call, Outcome } from './command.ts';
 import { lazyServices } from './connect-services.ts';
 import type { Environment } from './environment.ts';
@@ -37,6 +37,7 @@ async function run(name: string, { words, options, json }: ParsedCall, environme
       answer,
       text,
       ok = true,
+      exitCode = ok ? 0 : 1,
     } = await commandOf(name).run({
       words,
       options: options as Call['options'],
@@ -46,7 +47,7 @@ async function run(name: string, { words, options, json }: ParsedCall, environme
       services,
     });
     print(textOf({ answer, ...(text === undefined ? {} : { text }) }, json));
-    return ok ? 0 : 1;
+    return exitCode;
   } finally {
     services.close();
   }
@@ -83,7 +84,7 @@ function explain(error: unknown, name: string | undefined): number {
   }
   if (error instanceof Problem)
     console.error(`refused: ${error.field === undefined ? '' : `${error.field} `}${error.message} (${error.reason})`);
-  else if (error instanceof ConfigError) console.error(error.message);
+  else if (error instanceof ConfigError || error instanceof CommandFailed) console.error(error.message);
   else console.error(error);
   return 1;
 }

@@ -10,7 +10,7 @@ const EVERY_MS = 500;
 /** Shows what is being done and for how long, for a call that says nothing until it ends. */
 export async function whileShowing<T>(
   terminal: Terminal,
-  what: string,
+  what: string | (() => string),
   work: () => Promise<T>,
   clock: Clock = systemClock,
 ): Promise<T> {
@@ -18,7 +18,7 @@ export async function whileShowing<T>(
   const began = clock.now();
   const ticking = (async () => {
     while (!over.signal.aborted) {
-      terminal.progress(`${what}  ${shortDuration(clock.now() - began)}`);
+      terminal.progress(`${typeof what === 'string' ? what : what()}  ${shortDuration(clock.now() - began)}`);
       await clock.sleep(EVERY_MS, over.signal);
     }
   })();

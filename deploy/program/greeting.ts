@@ -1,6 +1,6 @@
 import type { Secret } from '@reelgate/platform/secret';
 
-/** What the person who started it reads: where it is, and at the first start the token and calls to try it with. */
+/** Printed at the start: the address, and at the first start the token and the first calls to make. */
 export function greeting(
   url: string,
   newKeys: readonly { readonly account: string; readonly key: Secret }[],
@@ -14,13 +14,16 @@ function firstCalls(url: string, token: string): readonly string[] {
   const auth = `-H 'Authorization: Bearer ${token}'`;
   return [
     '',
-    'The token is shown this once. Make a video, look at it until it is completed, fetch it:',
+    'Make a video from another terminal, in this folder:',
+    '  npm run -s reelgate -- video create "a red boat at dawn" -o boat.mp4',
+    '',
+    'The token is shown this once. The same over HTTP: create a task, wait for it, fetch the video:',
     `  curl -s ${url}/v1/videos ${auth} -H 'Content-Type: application/json' -d '{"model":"Alpha-H3","prompt":"a red boat at dawn","seconds":"4","size":"1280x720"}'`,
     `  curl -s ${url}/v1/videos/TASK_ID ${auth} -H 'Prefer: wait=60'`,
     `  curl -s ${url}/v1/videos/TASK_ID/content ${auth} -o video.mp4`,
-    "Or talk, as any SDK of OpenAI's would with this address and /v1:",
+    'A chat, as an OpenAI SDK sends it to this address and /v1:',
     `  curl -sN ${url}/v1/chat/completions ${auth} -H 'Content-Type: application/json' -d '{"model":"sandbox-chat","messages":[{"role":"user","content":"hello"}],"stream":true}'`,
     '',
-    `The reference of every route: ${url}/docs`,
+    `Reference of every route: ${url}/docs`,
   ];
 }

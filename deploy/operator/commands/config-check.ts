@@ -6,6 +6,7 @@ import type { ServiceName } from '../../program/config/program-config.ts';
 import { readConfig } from '../../program/config/read-config.ts';
 import { defineCommand, oneId } from '../command.ts';
 import type { Environment } from '../environment.ts';
+import { typedPath } from '../typed-path.ts';
 
 export const configCheck = defineCommand({
   summary: 'check a configuration as a start would, without starting anything',
@@ -17,7 +18,7 @@ export const configCheck = defineCommand({
   run: async ({ words, options, environment }) => {
     const file = oneId(words, 'file');
     const { refused, warnings } = check(
-      { ...environment, REELGATE_CONFIG: file },
+      { ...environment, REELGATE_CONFIG: typedPath(environment, file) },
       options.service as ServiceName | undefined,
     );
     const ok = refused.length === 0;

@@ -1,0 +1,26 @@
+import type { Clock } from '@reelgate/platform/clock';
+import { formatNanos } from '../format/amount.ts';
+import type { Services } from '../connect-services.ts';
+
+const SETTLED_MS_MAX = 5000;
+const AGAIN_MS = 200;
+
+/** What a finished task was charged. The settlement follows the end of the task; undefined where it does not come. */
+export async function chargedFor(
+  taskId: string,
+  { billing }: Pick<Services, 'billing'>,
+  clock: Clock,
+): Promise<string | undefined> {
+  const until = clock.now() + SETTLED_MS_MAX;
+  while (clock.now() < until) {
+    try {
+      const { hold, settlement } = await billing.getHold({ taskId });
+      if (settlement !== undefined) return `${formatNanos(settlement.amountNanos)} ${hold?.currency ?? ''}`.trim();
+    } catch {
+      // The video is made and saved: books that cannot be read are no reason to fail.
+      return undefined;
+    }
+    await clock.sleep(AGAIN_MS);
+  }
+  return undefined;
+}

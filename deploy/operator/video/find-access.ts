@@ -1,0 +1,87 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { readProgramConfig } from '../../program/config/program-config.ts';
+import type { ProgramConfig } from '../../program/config/program-config.ts';
+import { CommandFailed, WrongCall } from '../command.ts';
+import type { Services } from '../connect-services.ts';
+import type { Environment } from '../environment.ts';
+import { publicApi } from './public-api.ts';
+
+/** Where the gateway is, and a token for it. */
+export interface Access {
+  readonly url: string;
+  readonly token: string;
+  /** Whether it is the program of the configuration, whose books this command may read. */
+  readonly isLocal: boolean;
+  /** Forgets a token that this command line made and that the gateway refuses; false for any other. */
+  forget(): boolean;
+}
+
+export const ACCESS_OPTIONS = {
+  url: { value: 'URL', means: 'the gateway; default: the public_url of the configuration' },
+  token: { value: 'TOKEN', means: 'the site token; default: $REELGATE_TOKEN, else one that is made and kept' },
+} as const;
+
+interface Named {
+  readonly url?: string;
+  readonly token?: string;
+}
+
+const TOKEN_NAME = 'command line';
+
+/** Without --url the program of the configuration; without a token one of the first account, as `npm start` shows it. */
+export async function findAccess(
+  { url, token: typed }: Named,
+  { services, environment }: { readonly services: Pick<Services, 'accounts'>; readonly environment: Environment },
+  stop: AbortSignal,
+): Promise<Access> {
+  const token = typed ?? (environment['REELGATE_TOKEN'] || undefined);
+  if (url !== undefined) {
+    if (!/^https?:\/\/\S+$/.test(url)) throw new WrongCall(`--url takes an http:// or https:// address, not ${url}`);
+    if (token === undefined) throw new WrongCall('--url needs a token: give --token, or set REELGATE_TOKEN');
+    return { url: url.replace(/\/$/, ''), token, isLocal: false, forget: () => false };
+  }
+  const config = readProgramConfig(environment);
+  const found = { url: config.publicUrl, isLocal: true };
+  if (!(await publicApi(found.url, '', stop).isThere()))
+    throw new CommandFailed(`no gateway answers at ${found.url}; npm start starts one, and --url names another`);
+  if (token !== undefined) return { ...found, token, forget: () => false };
+  return { ...found, ...(await ownToken(config, services)) };
+}
+
+interface Account {
+  readonly id: string;
+  readonly tokens: readonly { readonly key?: string }[];
+}
+
+/** The first key in the configuration; else the token that this command line made earlier, or makes now. */
+async function ownToken(
+  config: ProgramConfig,
+  { accounts }: Pick<Services, 'accounts'>,
+): Promise<Pick<Access, 'token' | 'forget'>> {
+  const [account] = (config.value as { readonly accounts: readonly Account[] }).accounts;
+  if (account === undefined)
+    throw new CommandFailed('the configuration has no account; give --token, or set REELGATE_TOKEN');
+  const key = account.tokens.find((token) => token.key !== undefined)?.key;
+  if (key !== undefined) return { token: key, forget: () => false };
+  const file = path.join(config.dataDir, `command-line-token-${account.id}`);
+  const forget = (): boolean => {
+    rmSync(file, { force: true });
+    return true;
+  };
+  const kept = readIfThere(file);
+  if (kept !== undefined) return { token: kept, forget };
+  const made = await accounts.createToken({ accountId: account.id, name: TOKEN_NAME, models: ['*'] });
+  mkdirSync(config.dataDir, { recursive: true });
+  writeFileSync(file, made.key, { mode: 0o600 });
+  return { token: made.key, forget };
+}
+
+function readIfThere(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as { readonly code?: string }).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

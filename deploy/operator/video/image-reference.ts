@@ -1,0 +1,21 @@
+import { CommandFailed } from '../command.ts';
+
+/** How files of these types begin. */
+const TYPES: readonly (readonly [string, RegExp])[] = [
+  ['image/png', /^\u0089PNG/],
+  ['image/jpeg', /^\u00ff\u00d8\u00ff/],
+  ['image/webp', /^RIFF[^]{4}WEBP/],
+  ['image/gif', /^GIF8/],
+  ['image/bmp', /^BM/],
+];
+const HEAD_BYTES = 16;
+
+/** The first frame as the API takes it: an address as it is, a file as a data URL. */
+export async function imageReference(image: string, read: (file: string) => Promise<Buffer>): Promise<string> {
+  if (/^https?:\/\//.test(image)) return image;
+  const bytes = await read(image);
+  const head = bytes.toString('latin1', 0, HEAD_BYTES);
+  const [type] = TYPES.find(([, magic]) => magic.test(head)) ?? [];
+  if (type === undefined) throw new CommandFailed(`${image} is no image; expected PNG, JPEG, WebP, GIF or BMP`);
+  return `data:${type};base64,${bytes.toString('base64')}`;
+}

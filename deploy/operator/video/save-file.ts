@@ -1,0 +1,54 @@
+import { constants, createWriteStream, existsSync, statSync } from 'node:fs';
+import { access, link, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ReadableStream as WebStream } from 'node:stream/web';
+import { newKey } from '@reelgate/platform/ids';
+import { CommandFailed } from '../command.ts';
+
+const NAME_BYTES = 5;
+
+/** Refuses a file that cannot be written, before anything is paid for. */
+export async function checkTarget(file: string, force: boolean): Promise<void> {
+  if (existsSync(file)) {
+    if (statSync(file).isDirectory()) throw new CommandFailed(`${file} is a folder; expected the name of a file`);
+    if (!force) throw new CommandFailed(`${file} exists; give another name, or --force to replace it`);
+  }
+  try {
+    await access(path.dirname(file), constants.W_OK);
+  } catch {
+    throw new CommandFailed(`${path.dirname(file)} is no folder that can be written to`);
+  }
+}
+
+/** The file gets its name once it is whole. Gives its size. */
+export async function saveFile(
+  bytes: ReadableStream<Uint8Array>,
+  file: string,
+  { force, stop }: { readonly force: boolean; readonly stop: AbortSignal },
+): Promise<number> {
+  const unfinished = `${file}.${newKey('part', NAME_BYTES)}`;
+  const output = createWriteStream(unfinished, { flags: 'wx', flush: true });
+  try {
+    await pipeline(Readable.fromWeb(bytes as WebStream), output, { signal: stop });
+    if (force) await rename(unfinished, file);
+    else await nameOnce(unfinished, file);
+    return output.bytesWritten;
+  } finally {
+    await rm(unfinished, { force: true });
+  }
+}
+
+/** Unlike a rename, a link never replaces a file that appeared meanwhile. */
+async function nameOnce(unfinished: string, file: string): Promise<void> {
+  try {
+    await link(unfinished, file);
+  } catch (error) {
+    if ((error as { readonly code?: string }).code === 'EEXIST')
+      throw new CommandFailed(`${file} exists by now; give another name, or --force to replace it`);
+    // A file system without links.
+    if (existsSync(file)) throw error;
+    await rename(unfinished, file);
+  }
+}
