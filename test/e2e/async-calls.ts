@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { setTimeout as wait } from 'node:timers/promises';
+import { until } from '@reelgate/platform/testing/until';
 import { httpCaller } from '../harness/client.ts';
 import type { Answer, HttpCaller } from '../harness/client.ts';
 import { newDatabases } from '../harness/databases.ts';
@@ -181,7 +182,7 @@ export function asyncCallsSuite(
       async () => {
         const slow = await queue('/v1/chat/completions', aChat('slow', '[slow:1200]'), { 'idempotency-key': 'slow-1' });
         const { id } = slow.json as { id: string };
-        while (upstream.marked('slow').length === 0) await wait(20);
+        await until(() => upstream.marked('slow').length > 0);
         const waiting = await Promise.all(
           Array.from({ length: 6 }, (_, index) =>
             queue('/v1/chat/completions', aChat(`wait-${String(index)}`, '[slow:1500]')),
@@ -207,7 +208,7 @@ export function asyncCallsSuite(
     'a call that runs is let end and paid for by what it used, also where everything is told to stop at the same moment',
     async () => {
       const { id } = (await queue('/v1/chat/completions', aChat('together', '[slow:1500]'))).json as { id: string };
-      while (upstream.marked('together').length === 0) await wait(20);
+      await until(() => upstream.marked('together').length > 0);
       await program.stop('SIGTERM');
       await program.start();
 

@@ -11,7 +11,7 @@ import { startScriptedUpstream } from '../harness/scripted-upstream.ts';
 import type { ScriptedUpstream } from '../harness/scripted-upstream.ts';
 import { smallDisk } from '../harness/small-disk.ts';
 import { KEYS } from '../harness/test-config.ts';
-import { until } from '../harness/until.ts';
+import { until } from '@reelgate/platform/testing/until';
 import { describeWith } from '../servers/describe-with.ts';
 import { natsServer } from '../servers/nats-server.ts';
 

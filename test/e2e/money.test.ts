@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { until } from '@reelgate/platform/testing/until';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -78,13 +79,6 @@ function moneySuite(shape: Shape, bus?: () => string): void {
   const newToken = (...flags: string[]) =>
     shown<{ token_id: string; key: string }>('token', 'create', '--account', 'demo', '--models', '*', ...flags);
   const story = (taskId: string) => shown<Story>('task', 'show', taskId);
-  const until = async (isSo: () => Promise<boolean>): Promise<void> => {
-    const deadline = performance.now() + SOON_MS;
-    while (!(await isSo())) {
-      if (performance.now() > deadline) throw new Error(`it did not come to be: ${program.output().slice(-2000)}`);
-      await wait(100);
-    }
-  };
 
   test(
     'a token that is revoked is refused within a second, and with it what it would create',

@@ -13,7 +13,7 @@ import type { Program, Shape } from '../harness/program.ts';
 import { startScriptedUpstream } from '../harness/scripted-upstream.ts';
 import type { ScriptedUpstream } from '../harness/scripted-upstream.ts';
 import { KEYS } from '../harness/test-config.ts';
-import { until } from '../harness/until.ts';
+import { until } from '@reelgate/platform/testing/until';
 import { describeWith } from '../servers/describe-with.ts';
 import { natsServer } from '../servers/nats-server.ts';
 

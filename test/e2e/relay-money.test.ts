@@ -4,7 +4,7 @@ import { moneyAccount } from '../harness/relay-config.ts';
 import { startRelayProgram } from '../harness/relay-program.ts';
 import type { RelayProgram } from '../harness/relay-program.ts';
 import type { Shape } from '../harness/program.ts';
-import { until } from '../harness/until.ts';
+import { until } from '@reelgate/platform/testing/until';
 import { describeWith } from '../servers/describe-with.ts';
 import { natsServer } from '../servers/nats-server.ts';
 

@@ -8,7 +8,7 @@ import type { RelayProgram } from '../harness/relay-program.ts';
 import { NEVER_SEEN } from '../harness/relay-upstream/identities.ts';
 import type { Received } from '../harness/relay-upstream/received.ts';
 import { KEYS } from '../harness/test-config.ts';
-import { until } from '../harness/until.ts';
+import { until } from '@reelgate/platform/testing/until';
 
 const START_TIMEOUT_MS = 60_000;
 const BOUND_MS = 5000;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { setTimeout as wait } from 'node:timers/promises';
+import { until } from '@reelgate/platform/testing/until';
 import { httpCaller } from '../harness/client.ts';
 import { newProgram } from '../harness/program.ts';
 import type { Program } from '../harness/program.ts';
@@ -90,7 +91,7 @@ describe('a program that is killed while the upstream holds its answer back', ()
     const client = httpCaller(program.base, KEYS.demo);
     for (const { mark, target, body } of orders)
       void client.call('POST', target, body, { 'idempotency-key': `key-${mark}` }).catch(() => undefined);
-    while (upstream.works.length < orders.length) await wait(20);
+    await until(() => upstream.works.length >= orders.length);
     await program.stop('SIGKILL');
     await program.start();
   }, TIMEOUT_MS);

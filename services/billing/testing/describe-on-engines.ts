@@ -1,5 +1,5 @@
 import { afterEach, describe } from '@jest/globals';
-import { openPostgres } from '@reelgate/platform/sql/postgres';
+import { createDatabase } from '@reelgate/platform/testing/create-database';
 import { describeWith } from '../../../test/servers/describe-with.ts';
 import { postgresServer } from '../../../test/servers/postgres-server.ts';
 import { openBilling, temporaryPlace } from './open-billing.ts';
@@ -45,11 +45,4 @@ export function opener(newPlace: () => Promise<Place>): Open {
     });
     return followed(running);
   };
-}
-
-export async function createDatabase(url: string, name: string): Promise<string> {
-  const sql = openPostgres(url, 1);
-  await sql.write(`CREATE DATABASE ${name}`);
-  await sql.close();
-  return Object.assign(new URL(url), { pathname: `/${name}` }).toString();
 }

@@ -7,7 +7,7 @@ import { silentLog } from '@reelgate/platform/log';
 import type { Log } from '@reelgate/platform/log';
 import { openMetrics } from '@reelgate/platform/metrics/metrics';
 import { Secret } from '@reelgate/platform/secret';
-import { untilAfter } from './until.ts';
+import { untilAfter } from '@reelgate/platform/testing/until';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
 import { startGateway } from '../src/app.ts';

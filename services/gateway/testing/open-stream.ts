@@ -1,7 +1,7 @@
 import http from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { TOKEN } from './fake-services.ts';
-import { until } from './until.ts';
+import { until } from '@reelgate/platform/testing/until';
 
 /** An answer that a test reads as it comes. */
 export interface OpenStream {

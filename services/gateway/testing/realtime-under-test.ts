@@ -24,7 +24,7 @@ import type { RelayChannels } from '../src/relay/channels/relay-channels.ts';
 import { openRealtime } from '../src/relay/realtime/realtime.ts';
 import type { Realtime } from '../src/relay/realtime/realtime.ts';
 import type { RealtimeSettings } from '../src/relay/realtime/realtime-settings.ts';
-import { until } from './until.ts';
+import { until } from '@reelgate/platform/testing/until';
 
 export const REALTIME_SETTINGS: RealtimeSettings = {
   messageBytesMax: 1_000_000,

@@ -3,7 +3,7 @@ import type { CheckedRelayChannel } from '../src/relay/channels/channel-config.t
 import { aRelayChannel } from './a-relay-channel.ts';
 import { startGatewayUnderTest } from './gateway-under-test.ts';
 import type { GatewayUnderTest } from './gateway-under-test.ts';
-import { untilAfter } from './until.ts';
+import { untilAfter } from '@reelgate/platform/testing/until';
 import { json, startRelayUpstream } from './scripted-relay-upstream.ts';
 import type { RelayUpstream } from './scripted-relay-upstream.ts';
 

@@ -6,7 +6,7 @@ import { systemClock } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
 import { Secret } from '@reelgate/platform/secret';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
-import { until } from '../../../test/harness/until.ts';
+import { until } from '@reelgate/platform/testing/until';
 import type {
   Attempt,
   Channel,

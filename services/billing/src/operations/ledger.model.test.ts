@@ -5,7 +5,7 @@ import { Basis } from '@reelgate/proto/billing/v1/hold';
 import { describeWith } from '../../../../test/servers/describe-with.ts';
 import { postgresServer } from '../../../../test/servers/postgres-server.ts';
 import { callOrder } from '../../testing/call-orders.ts';
-import { createDatabase } from '../../testing/describe-on-engines.ts';
+import { createDatabase } from '@reelgate/platform/testing/create-database';
 import { openBilling, temporaryPlace } from '../../testing/open-billing.ts';
 import type { Place, TestBilling } from '../../testing/open-billing.ts';
 

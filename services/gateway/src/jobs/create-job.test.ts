@@ -5,7 +5,7 @@ import { Problem } from '@reelgate/platform/problem';
 import { aGate } from '@reelgate/platform/testing/bounded-waits';
 import { aJobFixture } from '../../testing/a-job-fixture.ts';
 import type { JobFixture } from '../../testing/a-job-fixture.ts';
-import { until } from '../../testing/until.ts';
+import { until } from '@reelgate/platform/testing/until';
 import { parseCall } from '../http/relay/read-call.ts';
 import { relayEndpoints } from '../relay/endpoints.ts';
 import { createJob } from './create-job.ts';

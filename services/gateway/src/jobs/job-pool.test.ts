@@ -3,7 +3,7 @@ import { silentLog } from '@reelgate/platform/log';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import { aJobFixture, answers } from '../../testing/a-job-fixture.ts';
 import type { JobFixture } from '../../testing/a-job-fixture.ts';
-import { until } from '../../testing/until.ts';
+import { until } from '@reelgate/platform/testing/until';
 import { startJobPool } from './job-pool.ts';
 import type { JobPool } from './job-pool.ts';
 import { runJob } from './run-job.ts';

@@ -9,7 +9,7 @@ import { openMetrics } from '@reelgate/platform/metrics/metrics';
 import { inTime } from '@reelgate/platform/testing/bounded-waits';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
-import { until } from '../../../../test/harness/until.ts';
+import { until } from '@reelgate/platform/testing/until';
 import { startFakeDns } from '../../testing/fake-dns.ts';
 import type { FakeDns } from '../../testing/fake-dns.ts';
 import { mediaConfigOf } from '../../testing/media-under-test.ts';

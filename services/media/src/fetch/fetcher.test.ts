@@ -8,7 +8,7 @@ import { newIds } from '@reelgate/platform/ids';
 import { silentLog } from '@reelgate/platform/log';
 import { openMetrics } from '@reelgate/platform/metrics/metrics';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
-import { until } from '../../../../test/harness/until.ts';
+import { until } from '@reelgate/platform/testing/until';
 import { startFakeDns } from '../../testing/fake-dns.ts';
 import { mediaConfigOf } from '../../testing/media-under-test.ts';
 import { startOrigin } from '../../testing/origin.ts';

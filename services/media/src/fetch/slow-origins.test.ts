@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
-import { until } from '../../../../test/harness/until.ts';
+import { until } from '@reelgate/platform/testing/until';
 import { LIMITS, openFetchWorld } from '../../testing/fetch-world.ts';
 import type { FetchWorld, Over } from '../../testing/fetch-world.ts';
 import { answer, startRawOrigin } from '../../testing/raw-origin.ts';

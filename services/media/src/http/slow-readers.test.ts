@@ -1,9 +1,9 @@
 import { readdirSync, readlinkSync } from 'node:fs';
+import { until } from '@reelgate/platform/testing/until';
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import net from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
-import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { signPath } from '@reelgate/platform/links/signed-path';
 import { SIGNING_KEY, startMediaUnderTest } from '../../testing/media-under-test.ts';
@@ -80,10 +80,6 @@ const openBlobs = (): number =>
       return false;
     }
   }).length;
-const until = async (isSo: () => boolean): Promise<void> => {
-  for (let tries = 0; tries < 500 && !isSo(); tries += 1) await wait(20);
-  expect(isSo()).toBe(true);
-};
 
 test(
   'readers who take nothing cost two buffers each, one who reads beside them gets all of it, and who leaves leaves nothing open',

@@ -4,7 +4,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import { connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from '@jest/globals';
-import { until } from '../../../../test/harness/until.ts';
+import { until } from '../../testing/until.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { systemClock } from '../clock.ts';
 import type { Clock } from '../clock.ts';

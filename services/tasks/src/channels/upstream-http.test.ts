@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { systemClock } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
-import { until } from '../../../../test/harness/until.ts';
+import { until } from '@reelgate/platform/testing/until';
 import { openScriptedUpstream } from '../../testing/scripted-upstream.ts';
 import type { ScriptedAnswer, ScriptedUpstream } from '../../testing/scripted-upstream.ts';
 import { upstreamHttp } from './upstream-http.ts';

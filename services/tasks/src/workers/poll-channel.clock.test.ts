@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { until } from '../../../../test/harness/until.ts';
+import { until } from '@reelgate/platform/testing/until';
 import { channelSettings } from '../../testing/channel-settings.ts';
 import { succeeded } from '../../testing/fake-upstream.ts';
 import { useWorlds } from '../../testing/open-world.ts';

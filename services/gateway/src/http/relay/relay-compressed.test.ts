@@ -16,7 +16,7 @@ import { call } from '../../../testing/http-call.ts';
 import { openStream } from '../../../testing/open-stream.ts';
 import { withRelay } from '../../../testing/relay-under-test.ts';
 import type { Reply } from '../../../testing/scripted-relay-upstream.ts';
-import { until } from '../../../testing/until.ts';
+import { until } from '@reelgate/platform/testing/until';
 
 const relay = withRelay();
 const UPSTREAM_MODEL = 'upstream-model-2026';

@@ -7,7 +7,7 @@ import { call } from '../../../testing/http-call.ts';
 import { openStream } from '../../../testing/open-stream.ts';
 import { json, startRelayUpstream } from '../../../testing/scripted-relay-upstream.ts';
 import type { RelayUpstream, Reply } from '../../../testing/scripted-relay-upstream.ts';
-import { until } from '../../../testing/until.ts';
+import { until } from '@reelgate/platform/testing/until';
 
 const chat = { model: 'some-model', messages: [] };
 const GOOD = json({ model: 'upstream-model-2026', usage: { prompt_tokens: 1, completion_tokens: 1 } });

@@ -8,7 +8,7 @@ import { openStream } from '../../../testing/open-stream.ts';
 import type { OpenStream } from '../../../testing/open-stream.ts';
 import { withRelay } from '../../../testing/relay-under-test.ts';
 import { events, json } from '../../../testing/scripted-relay-upstream.ts';
-import { until } from '../../../testing/until.ts';
+import { until } from '@reelgate/platform/testing/until';
 
 const relay = withRelay({ timeouts: { first_byte: '5s', idle: '400ms' } });
 const patient = withRelay({

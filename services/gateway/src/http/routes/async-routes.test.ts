@@ -8,7 +8,7 @@ import { call } from '../../../testing/http-call.ts';
 import type { Answer } from '../../../testing/http-call.ts';
 import { json, startRelayUpstream } from '../../../testing/scripted-relay-upstream.ts';
 import type { RelayUpstream, Reply } from '../../../testing/scripted-relay-upstream.ts';
-import { until, untilAfter } from '../../../testing/until.ts';
+import { until, untilAfter } from '@reelgate/platform/testing/until';
 
 let under: GatewayUnderTest;
 let upstream: RelayUpstream;

@@ -1,4 +1,5 @@
 import http from 'node:http';
+import { until } from '@reelgate/platform/testing/until';
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -36,11 +37,6 @@ const change = (task: Task): void => {
   );
 };
 const get = (path: string, headers: Readonly<Record<string, string>> = {}) => call(under.url, 'GET', path, { headers });
-/** Lets what was sent arrive. */
-const until = async (condition: () => boolean): Promise<void> => {
-  for (let turn = 0; turn < 2000 && !condition(); turn += 1) await new Promise((resolve) => setImmediate(resolve));
-  expect(condition()).toBe(true);
-};
 
 describe('a status read', () => {
   test('is rendered in the dialect of its path, from one call', async () => {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from '@jest/globals';
 import type { Dispatcher } from 'undici';
-import { until } from '../../../testing/until.ts';
+import { until } from '@reelgate/platform/testing/until';
 import { unpacking } from './unpacking.ts';
 
 const MEBIBYTE = 1024 * 1024;

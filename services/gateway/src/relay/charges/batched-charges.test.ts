@@ -9,7 +9,7 @@ import { fieldsOf, refusalOf } from '@reelgate/platform/testing/refusals';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
 import { fakeCalls } from '../../../testing/fake-calls.ts';
 import type { FakeCalls } from '../../../testing/fake-calls.ts';
-import { untilAfter } from '../../../testing/until.ts';
+import { untilAfter } from '@reelgate/platform/testing/until';
 import type { CallCharges, CallOrder } from './call-charges.ts';
 import { callsClient } from '../../clients/calls-client.ts';
 import { batchedCharges } from './batched-charges.ts';

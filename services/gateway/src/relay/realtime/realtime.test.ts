@@ -4,7 +4,7 @@ import { WebSocket } from 'ws';
 import { UPSTREAM_MODELS } from '../../../../../test/harness/relay-upstream/identities.ts';
 import { Problem } from '@reelgate/platform/problem';
 import { leaks, OTHER_TOKEN, REALTIME_SETTINGS, startRealtimeUnderTest } from '../../../testing/realtime-under-test.ts';
-import { until } from '../../../testing/until.ts';
+import { until } from '@reelgate/platform/testing/until';
 import type { RealtimeUnderTest } from '../../../testing/realtime-under-test.ts';
 import type { Charge } from '../charges/call-charges.ts';
 

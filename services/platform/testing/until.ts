@@ -1,0 +1,25 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { FakeClock } from './fake-clock.ts';
+
+const WAIT_MS_MAX = 15_000;
+const PAUSE_MS = 2;
+const CLOCK_STEP_MS = 10;
+
+/** Resolves once the condition holds, which real I/O brings about; fails after a while. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  return repeatUntil(condition, async () => undefined);
+}
+
+/** The same where the condition takes time of the clock as well. */
+export async function untilAfter(clock: FakeClock, condition: () => boolean | Promise<boolean>): Promise<void> {
+  return repeatUntil(condition, () => clock.advance(CLOCK_STEP_MS));
+}
+
+async function repeatUntil(condition: () => boolean | Promise<boolean>, pause: () => Promise<void>): Promise<void> {
+  const deadline = performance.now() + WAIT_MS_MAX;
+  while (!(await condition())) {
+    if (performance.now() > deadline) throw new Error(`the condition did not come to hold: ${condition.toString()}`);
+    await pause();
+    await wait(PAUSE_MS);
+  }
+}
