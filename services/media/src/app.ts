@@ -56,12 +56,12 @@ export interface RunningMedia extends RunningService {
   readonly bytes: MediaBytes;
 }
 
-/** Who calls the ports that this service shares with others. */
+/** Identifies the callers of the ports that this service shares with others. */
 export interface MediaCallers {
   readonly identify: IdentifyCaller;
 }
 
-/** Builds the media service. Beside it one process comes up in which the files of clients are parsed, and others when they are needed. */
+/** Builds the media service. One process for the files of clients starts with it; the others start on demand. */
 export async function startMedia(
   config: MediaConfig,
   foundation: Foundation,
@@ -184,7 +184,7 @@ interface ParsingDeps extends Pick<Foundation, 'clock' | 'log' | 'newId'> {
   readonly ffmpeg: Ffmpeg | undefined;
 }
 
-/** The processes in which files are parsed, and what draws thumbnails with them. */
+/** Opens the processes that parse files, and the thumbnails that are drawn with them. */
 function openParsing(
   config: MediaConfig['probe'],
   { folder, lifecycle, ffmpeg, ...deps }: ParsingDeps,
@@ -234,7 +234,7 @@ function openBlobs(config: MediaConfig['blobs'], { folder, lifecycle, ...deps }:
   return bucket;
 }
 
-/** Whether others than ourselves can be sent to the bucket: not where its address is a private one. */
+/** Whether channels can reach the bucket: its address is public. */
 function isReachable(blobs: MediaConfig['blobs']): boolean {
   if (blobs.kind === 'folder') return false;
   return blobs.address.publicEndpoint === undefined || isPublicHost(new URL(blobs.address.publicEndpoint));

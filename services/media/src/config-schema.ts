@@ -20,7 +20,7 @@ const section = (properties: Readonly<Record<string, object>>) => ({
   properties,
 });
 
-/** What this service owns of the configuration, by top-level key. */
+/** The part of the configuration that belongs to this service, by top-level key. */
 export const mediaSchema = {
   media: section({
     listen: { type: 'string', format: 'host-port' },

@@ -14,17 +14,17 @@ export { mediaSchema } from './config-schema.ts';
 const DNS_PORT = 53;
 
 export interface FetchConfig {
-  /** Private addresses that may be dialled all the same, on this very port. */
+  /** Private addresses that can be dialled, each on one port. */
   readonly allow: readonly HostPort[];
-  /** Ports that may be dialled besides those of `allow`. */
+  /** Ports that can be dialled in addition to those of `allow`. */
   readonly ports: readonly number[];
   readonly redirectsMax: number;
-  /** Empty: the system's. */
+  /** Empty: the servers of the system. */
   readonly dnsServers: readonly string[];
   readonly inFlight: { readonly total: number; readonly perAccount: number; readonly perHost: number };
   /** A transfer keeps its permits for at least this long. After that it can be made to yield to another account. */
   readonly yieldAfterMs: number;
-  /** Over every window of a body. */
+  /** The least speed of a body over every window of `speedWindowMs`. */
   readonly leastBytesPerSecond: number;
   readonly speedWindowMs: number;
   readonly headerBytesMax: number;
@@ -34,10 +34,10 @@ export interface FetchConfig {
     readonly connectMs: number;
     readonly headersMs: number;
     readonly idleMs: number;
-    /** Pictures and sound, then video. */
+    /** For images and audio, and for video. */
     readonly imageTotalMs: number;
     readonly videoTotalMs: number;
-    /** For a free place. */
+    /** For a free permit. */
     readonly queueMs: number;
   };
 }
@@ -48,7 +48,7 @@ export interface ProbeConfig {
   /** All memory of a parser's process, the JavaScript heap included. */
   readonly memoryBytes: number;
   readonly pixelsMax: number;
-  /** For references, and for results. */
+  /** The workers for references, and those for results. */
   readonly workers: number;
   readonly resultWorkers: number;
   /** The most files that wait for a worker. */
@@ -56,7 +56,7 @@ export interface ProbeConfig {
   readonly queuePerAccountMax: number;
 }
 
-/** An absolute path, or nothing for a folder in the data folder; or a bucket. */
+/** An absolute path; undefined: a folder in the data folder. Or a bucket. */
 export type BlobsConfig =
   | { readonly kind: 'folder'; readonly path: string | undefined }
   | { readonly kind: 's3'; readonly address: S3Address; readonly credentials: S3Credentials | undefined };
@@ -76,9 +76,9 @@ export interface MediaConfig {
     readonly redirect: boolean;
   };
   readonly stagedLifetimeMs: number;
-  /** Whether channels get addresses in the bucket; undefined: where it can be reached from outside. */
+  /** Whether channels get addresses in the bucket; undefined: if the bucket is reachable from outside. */
   readonly stagedPresigned: boolean | undefined;
-  /** Whether pictures are drawn anew before a channel gets them. */
+  /** Whether images are redrawn before a channel gets them. */
   readonly stagedRedraw: boolean;
   readonly inline: { readonly lifetimeMs: number; readonly bytesMax: number; readonly accountBytesMax: number };
   readonly bytesMax: Readonly<Record<Category, number>>;
@@ -86,7 +86,7 @@ export interface MediaConfig {
   readonly fetch: FetchConfig;
 }
 
-/** The checked configuration, typed. */
+/** Converts a configuration that passed the schema. */
 export function mediaConfig(value: unknown): MediaConfig {
   const { media } = value as Checked;
   return {
@@ -154,7 +154,7 @@ function s3Credentials({ access_key_id: id, secret_access_key: key, session_toke
   };
 }
 
-/** What looks like an address and is none would be an exception that nobody has. */
+/** An entry that only resembles an address would be an exception without effect. */
 function exception(entry: string, at: number): HostPort {
   const parsed = parseHostPort(entry);
   if (parsed === undefined || !isAddress(parsed.host))
@@ -162,7 +162,7 @@ function exception(entry: string, at: number): HostPort {
   return parsed;
 }
 
-/** Every lookup would fail at what looks like an address and is none. */
+/** With an entry that only resembles an address, every lookup would fail. */
 function dnsServer(entry: string, at: number): string {
   const parsed = parseHostPort(entry) ?? parseHostPort(`${entry}:${String(DNS_PORT)}`);
   if (parsed === undefined || !isAddress(parsed.host))

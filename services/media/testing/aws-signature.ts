@@ -5,7 +5,10 @@ const encode = (text: string): string =>
   encodeURIComponent(text).replace(PATH_SAFE, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
 const hmac = (key: Buffer | string, text: string): Buffer => createHmac('sha256', key).update(text).digest();
 
-/** What a store that keeps to Amazon's Signature Version 4 makes of a presigned address at a time: whether it lets anybody in. */
+/**
+ * What a store that keeps to Amazon's Signature Version 4 makes of a presigned address at a time: whether it lets
+ * anybody in.
+ */
 export function judgePresigned(
   address: string,
   method: string,

@@ -11,7 +11,10 @@ const PACKET_BYTES_MAX = 1232;
 const PORT_TRIES_MAX = 20;
 
 export type Answer = readonly string[] | 'silence' | OddAnswer | { readonly four: Answer; readonly six: Answer };
-/** What a name is answered with, asked for the first time, the second time and so on; the last one stays. `silence`: no answer. */
+/**
+ * What a name is answered with, asked for the first time, the second time and so on; the last one stays. `silence`: no
+ * answer.
+ */
 export type Answers = readonly Answer[];
 
 export interface FakeDns {
@@ -23,7 +26,9 @@ export interface FakeDns {
   close(): Promise<void>;
 }
 
-/** A DNS server that says what the test wants, by packet and by stream; IPv6 addresses are written whole (eight groups). */
+/**
+ * A DNS server that says what the test wants, by packet and by stream; IPv6 addresses are written whole (eight groups).
+ */
 export async function startFakeDns(): Promise<FakeDns> {
   const names = new Map<string, Answers>();
   const turns = new Map<string, number>();

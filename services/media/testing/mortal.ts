@@ -1,6 +1,9 @@
 /** A life that ends at a certain moment: what was asked for then, and all that is asked for later, never answers. */
 export interface Life {
-  /** The same object, whose every call is two moments: before it does anything, and when it has done it and nobody knows. */
+  /**
+   * The same object, whose every call is two moments: before it does anything, and when it has done it and nobody
+   * knows.
+   */
   mortal<T extends object>(object: T): T;
   /** Resolves at the end. */
   readonly ended: Promise<void>;

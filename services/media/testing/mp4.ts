@@ -42,7 +42,9 @@ export function heavyMp4(): Buffer {
   return Buffer.concat([fragmentedMp4(1, 1_000_000, 1), box('free', Buffer.alloc(1_000_000))]);
 }
 
-/** 689 bytes or so that would keep a parser busy for minutes: every chunk is said to hold four thousand million samples. */
+/**
+ * 689 bytes or so that would keep a parser busy for minutes: every chunk is said to hold four thousand million samples.
+ */
 export function spinningMp4(): Buffer {
   return mp4({ samples: 2, eachSize: true, samplesPerChunk: 0xffff_ffff, dataBytes: 16 });
 }
@@ -126,7 +128,10 @@ const H264 = Buffer.from('0142c01effe1000e6742c01e95a0150067e7010110a001000468ce
 const NOTHING = Buffer.alloc(0);
 const MATRIX = u32(0x1_0000, 0, 0, 0, 0x1_0000, 0, 0, 0, 0x4000_0000);
 
-/** The samples of a movie whose own tables are empty, in fragments behind it; each may say that it holds more than there is. */
+/**
+ * The samples of a movie whose own tables are empty, in fragments behind it; each may say that it holds more than there
+ * is.
+ */
 export function fragmentedMp4(fragments: number, samplesInEach: number, sampleBytes = 4): Buffer {
   const trackRun = samplesInEach < 0 ? Buffer.alloc(0) : box('trun', u32(0, samplesInEach));
   const fragment = Buffer.concat([

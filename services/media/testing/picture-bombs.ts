@@ -204,7 +204,10 @@ function nested(): Buffer {
   return Buffer.concat([box('ftyp', ascii('heic\0\0\0\0mif1heic')), ...heads]);
 }
 
-/** A grey progressive JPEG of one value, in as many passes over all of it as can be said, each of a few bytes. `between` stands before each. */
+/**
+ * A grey progressive JPEG of one value, in as many passes over all of it as can be said, each of a few bytes. `between`
+ * stands before each.
+ */
 export function jpegOfScans(side: number, scans: number, between: Buffer = NOTHING): Buffer {
   const segment = (code: number, ...parts: readonly Buffer[]): Buffer => {
     const body = Buffer.concat(parts);

@@ -1,6 +1,7 @@
 /**
- * Every block that may not be dialled, as the registries name them: IANA's special-purpose addresses of both versions, multicast,
- * what was given back, and what a cloud answers on inside. Written down apart from the product, which is judged by it.
+ * Every block that may not be dialled, as the registries name them: IANA's special-purpose addresses of both versions,
+ * multicast, what was given back, and what a cloud answers on inside. Written down apart from the product, which is
+ * judged by it.
  */
 export const SPECIAL_BLOCKS: readonly (readonly [block: string, what: string])[] = [
   ['0.0.0.0/8', 'this network'],
@@ -108,14 +109,20 @@ export function toGroups(value: bigint): string {
 const MAPPED = parseBlock('::ffff:0:0/96');
 const ISATAP = new Set([0x0000_5efen, 0x0200_5efen]);
 
-/** The same judgement by arithmetic alone: an address is public when it is in no block and carries no other within itself. */
+/**
+ * The same judgement by arithmetic alone: an address is public when it is in no block and carries no other within
+ * itself.
+ */
 export function isPublic(version: Version, value: bigint): boolean {
   if (version === 6 && value >= MAPPED.first && value <= MAPPED.last) return isPublic(4, value & 0xffff_ffffn);
   if (version === 6 && ISATAP.has((value >> 32n) & 0xffff_ffffn)) return false;
   return !BLOCKS.some((block) => block.version === version && block.first <= value && value <= block.last);
 }
 
-/** Every way that IPv6 has of holding an IPv4 address. Mapped ones are those that are reached as the address that they hold. */
+/**
+ * Every way that IPv6 has of holding an IPv4 address. Mapped ones are those that are reached as the address that they
+ * hold.
+ */
 export const CARRIERS: Readonly<Record<string, (inner: bigint) => bigint>> = {
   mapped: (inner) => MAPPED.first + inner,
   compatible: (inner) => inner,

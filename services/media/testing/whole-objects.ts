@@ -13,8 +13,9 @@ interface Received {
 }
 
 /**
- * Lets the server keep objects as S3 does: there whole or not at all. By itself it answers before the bytes are in their file, so that
- * an object can be missing just after it was put, be there again after it was removed, or be made of parts that are cut off.
+ * Lets the server keep objects as S3 does: there whole or not at all. By itself it answers before the bytes are in
+ * their file, so that an object can be missing just after it was put, be there again after it was removed, or be made
+ * of parts that are cut off.
  */
 export function keepWhole(store: S3Files, scratch: string): void {
   store.putObject = async ({ bucket, key, content, metadata }) => {

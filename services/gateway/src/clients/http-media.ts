@@ -225,7 +225,7 @@ function refusal(status: number, isThumbnail: boolean): Problem {
     return new Problem({
       kind: 'not_found',
       reason: 'thumbnail_unavailable',
-      message: 'there is no thumbnail of this video: its codec is not decoded here',
+      message: 'this video has no thumbnail: its first frame could not be decoded',
     });
   if (status === 410)
     return new Problem({ kind: 'gone', reason: 'result_expired', message: 'the result is no longer kept' });

@@ -12,33 +12,36 @@ export interface StoredBlob {
   readonly bytes: number;
 }
 
-/** What whoever follows an address is told of the bytes. */
+/** The answer headers of an address in the bucket. */
 export interface LinkOptions {
   readonly method: 'GET' | 'HEAD';
   readonly mediaType: string;
   readonly fileName: string;
-  /** Until the address is good for nothing. */
+  /** The time until the address expires. */
   readonly secondsLeft: number;
 }
 
-/** Keeps bytes under keys. What is under a key never changes, so a key that was removed is never used again. */
+/** Stores bytes under keys. The bytes of a key never change, so a removed key is never used again. */
 export interface BlobStore {
-  /** Takes a received file over. When it resolves the bytes survive a crash; before, there is nothing under the key. Repeating is harmless. */
+  /**
+   * Takes a received file over. When it resolves, the bytes survive a crash; before, the key is empty. It can be
+   * repeated.
+   */
   keep(key: string, file: ReceivedFile): Promise<void>;
-  /** How many bytes; undefined: there is nothing. */
+  /** The number of bytes; undefined: the key is empty. */
   sizeOf(key: string): Promise<number | undefined>;
-  /** Undefined: there is nothing, or nothing in that range. The stream must be read or destroyed. */
+  /** Undefined: the key or the range is empty. The caller must read or destroy the stream. */
   open(key: string, range?: ByteRange): Promise<Readable | undefined>;
-  /** The same piece by piece, as fast as they are asked for; a piece is good until the next one is asked for. Undefined: there is nothing. */
+  /** The same in pieces, on demand. A piece is valid until the next one is requested. Undefined: the key is empty. */
   pieces(key: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | undefined>;
-  /** Gives the work a path on this machine to read them at, for as long as it runs; undefined: there is nothing. */
+  /** Runs work on a local file of the bytes; undefined: the key is empty. */
   withFile<T>(key: string, work: (path: string) => Promise<T>): Promise<T | undefined>;
-  /** An address at which anybody may read it without asking us; undefined: this store has none. */
+  /** A public address of the bytes; undefined: this store has none. */
   linkTo(key: string, options: LinkOptions): Promise<string | undefined>;
-  /** What lies behind a key, in the order of keys; at most so many. An empty key stands before all. */
+  /** At most `limit` keys after this one, in order. The empty key is before all others. */
   list(after: string, limit: number): Promise<readonly StoredBlob[]>;
-  /** Harmless when there is nothing. */
+  /** An empty key is not an error. */
   remove(key: string): Promise<void>;
-  /** Rejects when the store does not answer. */
+  /** Rejects if the store does not answer. */
   check(): Promise<void>;
 }

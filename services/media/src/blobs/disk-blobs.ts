@@ -7,7 +7,7 @@ import { filePieces } from './file-pieces.ts';
 
 const FAN_OUT_CHARACTERS = 2;
 
-/** A folder, fanned out by the first two characters of the key. */
+/** Stores blobs in a folder with a subfolder for each two first characters of a key. */
 export function openDiskBlobs(root: string): BlobStore {
   mkdirSync(root, { recursive: true });
   const pathOf = (key: string): string => path.join(root, checkedKey(key).slice(0, FAN_OUT_CHARACTERS), key);
@@ -47,7 +47,7 @@ async function listFolder(root: string, after: string, limit: number): Promise<r
   return found;
 }
 
-/** A rename is durable when the folder is. */
+/** A rename is durable only when its folder is flushed. */
 async function flushFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {
@@ -57,9 +57,9 @@ async function flushFolder(folder: string): Promise<void> {
   }
 }
 
-async function orNothing<T>(look: () => Promise<T>): Promise<T | undefined> {
+async function orNothing<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
-    return await look();
+    return await read();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;

@@ -2,11 +2,11 @@ import type { FileHandle } from 'node:fs/promises';
 import type { ByteRange } from './blob-store.ts';
 
 const PIECE_BYTES = 256 * 1024;
-/** Kept for the next reader: memory that has been used is many times cheaper than fresh memory. */
+/** Buffers for the next reader: used memory is many times cheaper than new memory. */
 const SPARES_MAX = 64;
 const spares: Buffer[] = [];
 
-/** Reads a file into two buffers by turns: while one is being sent the other is being filled. Closes the file at its end. */
+/** Reads a file into two alternating buffers: one is sent while the other is filled. It closes the file at the end. */
 export async function* filePieces(
   file: FileHandle,
   { start, end }: ByteRange = { start: 0, end: Number.MAX_SAFE_INTEGER },
@@ -29,9 +29,9 @@ export async function* filePieces(
       yield piece;
     }
   } finally {
-    // a read that is under way still writes into its buffer
+    // a running read still writes into its buffer
     await next.catch(() => undefined);
-    // whoever left early may still hold a piece
+    // a reader that left early may still hold a piece
     if (isOver && spares.length < SPARES_MAX) spares.push(...buffers);
     await file.close();
   }

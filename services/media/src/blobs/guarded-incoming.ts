@@ -2,7 +2,7 @@ import type { Draft, Incoming } from './incoming.ts';
 import { eachOfOthers, ofOthers } from './storage-faults.ts';
 import type { StorageFaults } from './storage-faults.ts';
 
-/** Turns faults of our disk into refusals that the caller can retry. Errors of a file's source stay unchanged. */
+/** Converts faults of our disk into refusals that the caller can retry. Errors of a file's source stay unchanged. */
 export function guardedIncoming(incoming: Incoming, faults: StorageFaults): Incoming {
   const { guard } = faults;
   return {

@@ -6,29 +6,29 @@ import type { NewId } from '@reelgate/platform/ids';
 
 const ROOM_BYTES = 64 * 1024;
 
-/** A whole file on this machine, flushed to the disk, that nothing refers to yet. */
+/** A complete local file, flushed to the disk, without any reference to it yet. */
 export interface ReceivedFile {
   readonly path: string;
   readonly bytes: number;
   /** Hexadecimal. */
   readonly sha256: string;
-  /** Removes it, unless a blob store has taken it over; harmless twice. */
+  /** Removes the file, unless a blob store took it over. It can be repeated. */
   discard(): Promise<void>;
 }
 
 /** A file that is being written. */
 export interface Draft {
   readonly bytes: number;
-  /** Takes a source to its end; rejects with TooLarge as soon as the bound is passed. */
+  /** Writes a whole source; rejects with TooLarge as soon as it exceeds the limit. */
   append(source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void>;
   finish(): Promise<ReceivedFile>;
   discard(): Promise<void>;
 }
 
-/** Where bytes are written before it is known what they are. What a crash leaves there is swept at the next start. */
+/** The folder for received bytes that are not yet probed. The next start removes what a crash leaves there. */
 export interface Incoming {
   begin(bytesMax: number): Promise<Draft>;
-  /** Has a file filled by somebody who is given its path; undefined: it said that it could not. */
+  /** Makes a file that `write` fills; undefined: `write` returned false. */
   fill(write: (path: string) => Promise<boolean>): Promise<ReceivedFile | undefined>;
 }
 
@@ -42,7 +42,7 @@ export class TooLarge extends Error {
   }
 }
 
-/** The folder belongs to one process. It lies on the same disk as the blobs, so that a rename can take a file over. */
+/** The folder belongs to one process. It is on the disk of the blobs, so that a rename takes a file over. */
 export function openIncoming(folder: string, newId: NewId): Incoming {
   mkdirSync(folder, { recursive: true });
   for (const name of readdirSync(folder)) rmSync(path.join(folder, name), { force: true });
@@ -77,7 +77,7 @@ async function fillFile(file: string, write: (path: string) => Promise<boolean>)
   }
 }
 
-/** A file that could not be written says nothing of the picture when the disk takes no more: then this rejects. */
+/** Rejects if the disk is full: then a failed write is not the fault of the file's content. */
 async function assertRoom(file: string): Promise<void> {
   const handle = await open(file, 'a');
   try {

@@ -5,19 +5,19 @@ const FOLDERS = '(/[A-Za-z0-9_.-]+)*/?';
 const ENDPOINT = 'https?://[^/?#&\\s@]+(/[^?#&\\s]*)?';
 const SETTING = `((endpoint|public_endpoint)=${ENDPOINT}|region=[a-z0-9-]+|path_style=(true|false))`;
 
-/** Of `s3://bucket/folder?endpoint=…&public_endpoint=…&region=…&path_style=…`, as an expression of JSON Schema. */
+/** The pattern of `s3://bucket/folder?endpoint=…&public_endpoint=…&region=…&path_style=…` for JSON Schema. */
 export const S3_PATTERN = `s3://${NAME}${FOLDERS}(\\?${SETTING}(&${SETTING})*)?`;
 
 export interface S3Address {
   readonly bucket: string;
-  /** Before every key; empty or with a slash at its end. */
+  /** The prefix of every key; empty, or with a slash at its end. */
   readonly prefix: string;
-  /** Undefined: Amazon's own. */
+  /** Undefined: Amazon's endpoint. */
   readonly endpoint: string | undefined;
-  /** Where others than ourselves reach the bucket. */
+  /** The endpoint for clients and channels. */
   readonly publicEndpoint: string | undefined;
   readonly region: string;
-  /** The bucket as the first part of the path, rather than of the name. */
+  /** Whether the bucket is the first part of the path and not of the host name. */
   readonly pathStyle: boolean;
 }
 
@@ -27,10 +27,10 @@ export interface S3Credentials {
   readonly sessionToken: Secret | undefined;
 }
 
-/** Reads an address that the schema has checked. An endpoint of one's own is addressed by path unless it says otherwise. */
+/** Parses an address that the schema has checked. A custom endpoint uses path style by default. */
 export function parseS3Address(text: string): S3Address {
-  const [place = '', query = ''] = text.slice('s3://'.length).split('?', 2);
-  const [bucket = '', ...folders] = place.split('/').filter((part) => part !== '');
+  const [location = '', query = ''] = text.slice('s3://'.length).split('?', 2);
+  const [bucket = '', ...folders] = location.split('/').filter((part) => part !== '');
   const settings = new URLSearchParams(query);
   const endpoint = settings.get('endpoint') ?? undefined;
   return {

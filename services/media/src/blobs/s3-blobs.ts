@@ -22,26 +22,26 @@ import type { ReceivedFile } from './incoming.ts';
 import type { S3Address, S3Credentials } from './s3-address.ts';
 import { s3Client } from './s3-client.ts';
 
-/** What uploads hold in memory is the product of the three. */
+/** The memory of uploads is the product of the three. */
 const PART_BYTES_MIN = 8 * 1024 * 1024;
 const PARTS_AT_ONCE = 2;
 const UPLOADS_AT_ONCE = 4;
 const UPLOADS_WAITING_MAX = 10_000;
 const PARTS_MAX = 10_000;
-/** Of one page of a listing, as the protocol has it. */
+/** The most keys of one page, as the protocol has it. */
 const LIST_MAX = 1000;
 const CHECK_TIMEOUT_MS = 3000;
 
 export interface S3BlobsOptions {
   readonly address: S3Address;
   readonly credentials: S3Credentials | undefined;
-  /** Where a file lies while it is looked at. It is swept at every start, as what comes in is. */
+  /** The folder for local copies. Each start empties it, like that of incoming files. */
   readonly scratch: string;
   readonly clock: Clock;
   readonly newId: NewId;
 }
 
-/** A bucket. Whole files of a known size go in; nothing is seen under a key before all of it is there. */
+/** Stores blobs in a bucket. It uploads complete files of a known size; a key is empty until its file is complete. */
 export function openS3Blobs({
   address,
   credentials,
@@ -88,7 +88,7 @@ export function openS3Blobs({
     },
     linkTo: (key, options) => presigned(publicClient, at(key), { ...options, now: clock.now() }),
     list: async (after, limit) => {
-      // the first version of the call is the one that every store knows
+      // every store knows the first version of this call
       const { Contents = [] } = await client.send(
         new ListObjectsCommand({
           Bucket: address.bucket,
@@ -117,7 +117,7 @@ export function openS3Blobs({
   };
 }
 
-/** Small files go in one request, larger ones in parts; the parts of an upload that fails are removed. */
+/** Uploads a small file in one request and a larger one in parts. The parts of a failed upload are removed. */
 async function upload(
   client: S3Client,
   at: { readonly Bucket: string; readonly Key: string },
@@ -156,9 +156,9 @@ async function presigned(
 
 const NOTHING: ReadonlySet<string> = new Set(['NoSuchKey', 'NotFound', 'InvalidRange']);
 
-async function orNothing<T>(look: () => Promise<T>): Promise<T | undefined> {
+async function orNothing<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
-    return await look();
+    return await read();
   } catch (error) {
     if (NOTHING.has((error as { readonly name?: string }).name ?? '')) return undefined;
     throw error;

@@ -2,12 +2,12 @@ import { S3Client } from '@aws-sdk/client-s3';
 import type { S3Address, S3Credentials } from './s3-address.ts';
 
 const CONNECT_TIMEOUT_MS = 5000;
-/** Until the head of an answer, and between two pieces of a body. */
+/** The time until the headers of an answer, and between two pieces of a body. */
 const SILENCE_MS = 30_000;
 const SOCKETS_MAX = 256;
 const ATTEMPTS_MAX = 3;
 
-/** Without credentials the SDK looks for them where it always does: its environment variables, a web identity, the machine's role. */
+/** Without credentials the SDK uses its own order: environment variables, a web identity, the machine's role. */
 export function s3Client(
   { region, pathStyle }: S3Address,
   endpoint: string | undefined,
@@ -26,7 +26,7 @@ export function s3Client(
       httpAgent: agent,
       httpsAgent: agent,
     },
-    // many stores that speak S3 refuse the checksums that the SDK adds by itself
+    // many S3-compatible stores refuse the checksums that the SDK adds by default
     ...(endpoint === undefined
       ? {}
       : { endpoint, requestChecksumCalculation: 'WHEN_REQUIRED', responseChecksumValidation: 'WHEN_REQUIRED' }),

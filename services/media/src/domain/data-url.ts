@@ -1,5 +1,5 @@
 const HEADER_CHARACTERS_MAX = 256;
-/** Searched for, not matched against the whole: a match of many million characters overflows the stack of the engine. */
+/** Searched for: a match against many million characters overflows the stack of the engine. */
 const NOT_BASE64 = /[^A-Za-z0-9+/]/;
 const PADDING = /={1,2}$/;
 
@@ -9,7 +9,7 @@ export function isDataUrl(text: string): boolean {
   return text.slice(0, 5).toLowerCase() === 'data:';
 }
 
-/** Reads `data:image/png;base64,…`. White space within the base64 is let pass, as browsers do; nothing else is. */
+/** Reads `data:image/png;base64,…`. Like browsers, it allows white space in the base64, and nothing else. */
 export function parseDataUrl(text: string): ParsedDataUrl {
   const comma = text.slice(0, HEADER_CHARACTERS_MAX).indexOf(',');
   const [declaredType = '', ...parameters] = text
@@ -19,18 +19,18 @@ export function parseDataUrl(text: string): ParsedDataUrl {
   if (comma < 0 || declaredType === '' || parameters.at(-1) !== 'base64')
     return { fault: 'must be a data URL of the form data:image/png;base64,… with the type of its bytes' };
   const base64 = text.slice(comma + 1).replace(/[\t\n\f\r ]+/g, '');
-  if (base64 === '') return { fault: 'must be a data URL that holds something' };
+  if (base64 === '') return { fault: 'must be a data URL with at least one byte' };
   if (NOT_BASE64.test(base64.replace(PADDING, '')) || !isWholeBase64(base64))
     return { fault: 'must be a data URL with valid base64 after the comma' };
   return { declaredType, base64 };
 }
 
-/** Padding may be left out, but what is there must be right. */
+/** Padding is optional, but padding that is there must be complete. */
 function isWholeBase64(base64: string): boolean {
   return base64.endsWith('=') ? base64.length % 4 === 0 : base64.length % 4 !== 1;
 }
 
-/** How many bytes so much base64 holds. */
+/** The number of bytes that a base64 text holds. */
 export function decodedBytes(base64: string): number {
   const padding = base64.endsWith('==') ? 2 : Number(base64.endsWith('='));
   return Math.floor(((base64.length - padding) * 3) / 4);

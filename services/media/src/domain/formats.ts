@@ -2,11 +2,11 @@ export type Family = 'image' | 'video' | 'audio';
 
 interface Format {
   readonly family: Family;
-  /** Of the names in links, without a dot. */
+  /** The extension of names in links, without a dot. */
   readonly extension: string;
 }
 
-/** Every type that is kept. What the bytes say is looked up here; what is not here is refused. */
+/** The media types that are stored. A file whose bytes are of another type is refused. */
 export const FORMATS: Readonly<Record<string, Format>> = {
   'image/jpeg': { family: 'image', extension: 'jpg' },
   'image/png': { family: 'image', extension: 'png' },
@@ -20,7 +20,7 @@ export const FORMATS: Readonly<Record<string, Format>> = {
   'audio/wav': { family: 'audio', extension: 'wav' },
 };
 
-/** What servers say of bytes that they know nothing about. */
+/** The types that servers declare for bytes of unknown type. */
 const SAYS_NOTHING: ReadonlySet<string> = new Set([
   'application/octet-stream',
   'binary/octet-stream',
@@ -28,13 +28,13 @@ const SAYS_NOTHING: ReadonlySet<string> = new Set([
 ]);
 const OTHER_NAMES: Readonly<Record<string, Family>> = { 'application/mp4': 'video' };
 
-/** A type, a subtype and parameters. A comma may stand in quotes alone: outside of them it begins a second type. */
+/** A type, a subtype and parameters. A comma outside of quotes begins a second type, so it does not match. */
 const MEDIA_TYPE = /^([\w!#$%&'*+.^`|~-]+)\/[\w!#$%&'*+.^`|~-]+[ \t]*(?:;(?:[^",;]|"(?:[^"\\]|\\.)*")*)*$/;
 const QUOTED = /"(?:[^"\\]|\\.)*"/g;
 
 /**
- * Whether a declared type (a header, a data URL) may stand over bytes of this family. What is not one media type is
- * none of any family. Parameters and case do not matter.
+ * Whether a declared type (a header, a data URL) is allowed for bytes of this family. A text that is not exactly one
+ * media type is allowed for no family. Parameters and case do not matter.
  */
 export function mayDeclare(declared: string | undefined, family: Family): boolean {
   const text = (declared ?? '').trim().toLowerCase();
@@ -45,7 +45,7 @@ export function mayDeclare(declared: string | undefined, family: Family): boolea
   return SAYS_NOTHING.has(type) || (OTHER_NAMES[type] ?? named) === family;
 }
 
-/** Whether a header names several values where it may have one. */
+/** Whether a header that has one value lists several. */
 export function isList(header: string): boolean {
   return header.replace(QUOTED, '').includes(',');
 }

@@ -1,4 +1,4 @@
-/** What the bytes of a medium say of themselves. */
+/** The properties of a medium, read from its bytes. */
 export type MediaFacts = ImageFacts | VideoFacts | AudioFacts;
 
 export interface ImageFacts {
@@ -13,14 +13,14 @@ export interface VideoFacts {
   readonly mediaType: string;
   readonly width: number;
   readonly height: number;
-  /** Of the video track, by its samples and never by what its header says. */
+  /** The length of the video track by its samples. The length in the header does not count. */
   readonly durationMs: number;
-  /** The average of the frames counted. */
+  /** The average over the counted frames. */
   readonly frameRate: number;
-  /** Counted up to a bound far above what a base video may have. */
+  /** Counted up to a bound far above the frames of a base video. */
   readonly frames: number;
   readonly videoCodec: string;
-  /** Undefined: it is silent. */
+  /** Undefined: the video has no audio track. */
   readonly audioCodec?: string | undefined;
 }
 
@@ -42,14 +42,14 @@ export type ProbeFault =
   | 'not_decoded'
   | 'overrun';
 
-/** What is said of it, going on from the item's name. */
+/** The text for a client. It continues a sentence that begins with the name of the item. */
 export const PROBE_FAULTS: Readonly<Record<ProbeFault, string>> = {
-  unknown_type: 'must be a picture, a video or sound of a supported type; its bytes are none of them',
-  broken: 'must be a whole file of its type; it is cut off or damaged',
-  too_many_pixels: 'has more pixels than are taken',
-  several_frames: 'must be a still picture; it has several frames or pages',
-  no_video: 'must hold a video track; it has none that can be read',
-  no_audio: 'must hold sound; it has none that can be read',
-  not_decoded: 'must be of a codec that is decoded here',
-  overrun: 'could not be read within the time and memory that a file is given',
+  unknown_type: 'must be an image, a video or audio of a supported type; its bytes are of none of these',
+  broken: 'must be a complete file of its type; it is truncated or damaged',
+  too_many_pixels: 'has more pixels than are accepted',
+  several_frames: 'must be a single picture; it has several frames or pages',
+  no_video: 'must have a readable video track; it has none',
+  no_audio: 'must have a readable audio track; it has none',
+  not_decoded: 'must use a codec that this service decodes',
+  overrun: 'could not be read within the time and memory limits for one file',
 };

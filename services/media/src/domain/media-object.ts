@@ -4,23 +4,23 @@ import type { MediaFacts } from './media-facts.ts';
 const UNKNOWN_TYPE = 'application/octet-stream';
 
 /**
- * Why something is kept: a frozen input, the bytes that a client sent with its request, a finished video, the picture that stands for
- * it, or bytes that only the other services read, for as long as they say.
+ * Why an object is stored: a frozen input, bytes that a client sent in its request, a finished video, its thumbnail, or
+ * bytes that only the other services read.
  */
 export type Purpose = 'staged' | 'inline' | 'result' | 'thumbnail' | 'private';
 
-/** Bytes, kept once however many objects hold them. */
+/** Bytes, stored once for all objects that hold them. */
 export interface Blob {
   /** Hexadecimal. */
   readonly sha256: string;
   readonly bytes: number;
-  /** Under which the blob store has them. Never used again once they were removed. */
+  /** The key in the blob store. A key is never used again after its bytes are removed. */
   readonly key: string;
-  /** Undefined until they were probed. */
+  /** Undefined until the bytes are probed. */
   readonly facts: MediaFacts | undefined;
 }
 
-/** Somebody's claim to bytes, with an id that cannot be guessed. Times are milliseconds since 1970. */
+/** The claim of an account to bytes, with an id that cannot be guessed. Times are milliseconds since 1970. */
 export interface MediaObject {
   readonly id: string;
   readonly accountId: string;
@@ -40,7 +40,7 @@ export function mediaTypeOf({ blob }: MediaObject): string {
   return blob.facts?.mediaType ?? UNKNOWN_TYPE;
 }
 
-/** As a browser saves it: safe to stand in a header, and made from the object's id when no name is given. */
+/** The name under which a browser saves the object. It is safe in a header; the default is made of the object's id. */
 export function fileNameOf(found: MediaObject, name?: string): string {
   const extension = FORMATS[mediaTypeOf(found)]?.extension ?? 'bin';
   return (name ?? `${found.id}.${extension}`).replace(/[^A-Za-z0-9._-]/g, '_');

@@ -47,15 +47,15 @@ describe('an image', () => {
   test.each<[Partial<ImageFacts>, string]>([
     [{ width: 255, height: 400 }, 'must have sides from 256 to 5760 pixels; it has 255×400'],
     [{ width: 5761, height: 5000 }, 'must have sides from 256 to 5760 pixels; it has 5761×5000'],
-    [{ width: 641, height: 256 }, 'must be from 0.4 to 2.5 times as wide as high; it is 641×256'],
-    [{ width: 256, height: 641 }, 'must be from 0.4 to 2.5 times as wide as high; it is 256×641'],
+    [{ width: 641, height: 256 }, 'must be from 0.4 to 2.5 times as wide as it is high; it is 641×256'],
+    [{ width: 256, height: 641 }, 'must be from 0.4 to 2.5 times as wide as it is high; it is 256×641'],
   ])('%j: %s', (over, said) => {
     expect(faultOfMedia('image', image(over))).toBe(said);
   });
 
   test('a video is no image, and says what it is', () => {
     expect(faultOfMedia('image', video())).toBe(
-      'must be a picture (JPEG, PNG, WebP, HEIC or HEIF); its bytes are video/mp4',
+      'must be an image (JPEG, PNG, WebP, HEIC or HEIF); its bytes are video/mp4',
     );
   });
 });
@@ -77,7 +77,7 @@ describe('a reference video', () => {
   test.each<[Partial<VideoFacts>, RegExp]>([
     [{ mediaType: 'video/webm' }, /MP4 or MOV/],
     [{ videoCodec: 'vp9' }, /H\.264 or H\.265; it is vp9/],
-    [{ audioCodec: 'opus' }, /AAC or MP3; it is opus/],
+    [{ audioCodec: 'opus' }, /must have AAC or MP3 audio; it has opus/],
     [{ durationMs: 1999 }, /from 2 to 15 seconds; it lasts 1\.999 s/],
     [{ durationMs: 15_200 }, /from 2 to 15 seconds/],
     [{ frameRate: 15 }, /23\.976 to 60 frames/],
@@ -103,12 +103,12 @@ describe('a base video', () => {
   test.each<[Partial<VideoFacts>, RegExp]>([
     [{ width: 2560, height: 1440 }, /1032192 pixels \(768P\)/],
     [{ width: 1350 }, /multiples of 32/],
-    [{ frameRate: 30 }, /24 frames a second/],
+    [{ frameRate: 30 }, /24 frames per second/],
     [{ frames: 106 }, /107 to 362 frames/],
     [{ frames: 363, durationMs: 15_125 }, /107 to 362 frames/],
-    [{ frames: 362, durationMs: 1000 }, /must last as long as its frames do.*362 and lasts 1 s/],
+    [{ frames: 362, durationMs: 1000 }, /must last as long as its frames do.*362 frames and lasts 1 s/],
     [{ durationMs: 89_478_489_792 }, /must last as long as its frames do/],
-    [{ audioCodec: undefined }, /must have sound/],
+    [{ audioCodec: undefined }, /must have an audio track/],
     [{ mediaType: 'video/webm' }, /MP4 or MOV/],
   ])('%j is refused', (over, said) => {
     expect(faultOfMedia('base_video', video(over))).toMatch(said);

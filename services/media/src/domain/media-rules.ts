@@ -2,7 +2,7 @@ import { FORMATS } from './formats.ts';
 import type { Family } from './formats.ts';
 import type { AudioFacts, ImageFacts, MediaFacts, VideoFacts } from './media-facts.ts';
 
-/** What a reference is to be used as. */
+/** The use of a reference. */
 export type Category = 'image' | 'video' | 'audio' | 'base_video';
 
 export const FAMILY_OF: Readonly<Record<Category, Family>> = {
@@ -19,7 +19,7 @@ interface Range {
 
 const SIDE: Range = { min: 256, max: 5760 };
 const ASPECT: Range = { min: 0.4, max: 2.5 };
-/** The vendor's 2 to 15 s. Its own clips of 15 s last 362 frames, 15.083 s, and may be used again. */
+/** The vendor's 2 to 15 s. Its own clips of 15 s have 362 frames, 15.083 s, and are accepted as inputs. */
 const SECONDS: Range = { min: 2, max: 15 };
 const CLIP_MS_MAX = 15_100;
 /** 23.976 is 24000/1001. */
@@ -31,25 +31,25 @@ const BASE_FRAME_RATE_TOLERANCE = 0.05;
 const BASE_SIDE_STEP = 32;
 const BASE_AREA_MAX = 768 * 1344;
 const BASE_FRAMES: Range = { min: 107, max: 362 };
-/** What an edit list may take off an honest file: a few frames at its beginning. */
+/** An edit list of a valid file can cut a few frames at its beginning. */
 const BASE_LENGTH_TOLERANCE_MS = 500;
 
 const MEDIA_TYPES: Readonly<Record<Family, { readonly named: string; readonly types: readonly string[] }>> = {
   image: {
-    named: 'a picture (JPEG, PNG, WebP, HEIC or HEIF)',
+    named: 'an image (JPEG, PNG, WebP, HEIC or HEIF)',
     types: ['image/jpeg', 'image/png', 'image/webp', 'image/heic', 'image/heif'],
   },
   video: { named: 'a video (MP4 or MOV)', types: ['video/mp4', 'video/quicktime'] },
-  audio: { named: 'sound (WAV or MP3)', types: ['audio/wav', 'audio/mpeg'] },
+  audio: { named: 'audio (WAV or MP3)', types: ['audio/wav', 'audio/mpeg'] },
 };
 const VIDEO_CODECS = ['avc', 'hevc'];
 const SOUND_CODECS = ['aac', 'mp3'];
 
-/** What is beyond these was never drawn: its tables lie. */
+/** A file beyond these limits has false tables. */
 const RESULT_SIDE: Range = { min: 1, max: 16_384 };
 const RESULT_MS: Range = { min: 1, max: 24 * 3_600_000 };
 
-/** The containers that a result may come in, and the bounds of what can be shown at all. */
+/** Whether a file is a result: a video in a supported container, within the limits of playable videos. */
 export function isResult(facts: MediaFacts): facts is VideoFacts {
   return (
     facts.family === 'video' &&
@@ -70,7 +70,7 @@ export function isDecoded(videoCodec: string): boolean {
   return DECODED.includes(videoCodec);
 }
 
-/** What keeps a medium from being used so, as a predicate that goes on from the item's name; undefined: nothing. */
+/** Why a medium cannot be used so, as a predicate after the item's name; undefined: it can. */
 export function faultOfMedia(category: Category, facts: MediaFacts): string | undefined {
   const { named, types } = MEDIA_TYPES[FAMILY_OF[category]];
   if (!types.includes(facts.mediaType)) return `must be ${named}; its bytes are ${facts.mediaType}`;
@@ -97,7 +97,7 @@ function faultOfSides({ width, height }: { width: number; height: number }): str
 function faultOfAspect({ width, height }: { width: number; height: number }): string | undefined {
   const aspect = width / height;
   if (isWithin(ASPECT, aspect)) return undefined;
-  return `must be from ${String(ASPECT.min)} to ${String(ASPECT.max)} times as wide as high; it is ${String(width)}×${String(height)}`;
+  return `must be from ${String(ASPECT.min)} to ${String(ASPECT.max)} times as wide as it is high; it is ${String(width)}×${String(height)}`;
 }
 
 function faultOfDuration(durationMs: number): string | undefined {
@@ -108,17 +108,17 @@ function faultOfDuration(durationMs: number): string | undefined {
 function faultOfFrameRate(frameRate: number): string | undefined {
   if (frameRate >= FRAME_RATE.min - FRAME_RATE_TOLERANCE && frameRate <= FRAME_RATE.max + FRAME_RATE_TOLERANCE)
     return undefined;
-  return `must have from ${String(FRAME_RATE.min)} to ${String(FRAME_RATE.max)} frames a second; it has ${decimal(frameRate)}`;
+  return `must have from ${String(FRAME_RATE.min)} to ${String(FRAME_RATE.max)} frames per second; it has ${decimal(frameRate)}`;
 }
 
 function faultOfCodecs({ videoCodec, audioCodec }: VideoFacts): string | undefined {
-  if (!VIDEO_CODECS.includes(videoCodec)) return `must be coded as H.264 or H.265; it is ${videoCodec}`;
+  if (!VIDEO_CODECS.includes(videoCodec)) return `must be encoded as H.264 or H.265; it is ${videoCodec}`;
   if (audioCodec !== undefined && !SOUND_CODECS.includes(audioCodec))
-    return `must have its sound as AAC or MP3; it is ${audioCodec}`;
+    return `must have AAC or MP3 audio; it has ${audioCodec}`;
   return undefined;
 }
 
-/** Only what meets the 768P output can be rendered again in 2K. */
+/** A video must match the 768P output, so that it can be rendered again in 2K. */
 function faultOfBase({ width, height, durationMs, frameRate, frames, audioCodec }: VideoFacts): string | undefined {
   const size = `${String(width)}×${String(height)}`;
   if (width % BASE_SIDE_STEP !== 0 || height % BASE_SIDE_STEP !== 0)
@@ -126,13 +126,13 @@ function faultOfBase({ width, height, durationMs, frameRate, frames, audioCodec 
   if (width * height > BASE_AREA_MAX)
     return `must have at most ${String(BASE_AREA_MAX)} pixels (768P) to be a base video; it has ${size}`;
   if (Math.abs(frameRate - BASE_FRAME_RATE) > BASE_FRAME_RATE_TOLERANCE)
-    return `must have ${String(BASE_FRAME_RATE)} frames a second to be a base video; it has ${decimal(frameRate)}`;
+    return `must have ${String(BASE_FRAME_RATE)} frames per second to be a base video; it has ${decimal(frameRate)}`;
   if (!isWithin(BASE_FRAMES, frames))
     return `must have from ${String(BASE_FRAMES.min)} to ${String(BASE_FRAMES.max)} frames to be a base video; it has ${frames > BASE_FRAMES.max ? 'more' : String(frames)}`;
-  // its length is what is charged
+  // the length is charged
   if (Math.abs(durationMs - (frames / frameRate) * 1000) > BASE_LENGTH_TOLERANCE_MS)
-    return `must last as long as its frames do to be a base video; it has ${String(frames)} and lasts ${seconds(durationMs)}`;
-  if (audioCodec === undefined) return 'must have sound to be a base video; it has none';
+    return `must last as long as its frames do to be a base video; it has ${String(frames)} frames and lasts ${seconds(durationMs)}`;
+  if (audioCodec === undefined) return 'must have an audio track to be a base video; it has none';
   return undefined;
 }
 

@@ -1,7 +1,7 @@
 import { isDataUrl, parseDataUrl } from './data-url.ts';
 import { parseRemoteUrl } from './remote-url.ts';
 
-/** What a client's words for a medium mean. Nothing has been looked up or fetched for it. */
+/** The meaning of the text by which a client names a medium. Nothing is looked up or fetched for it. */
 export type Reference =
   | { readonly kind: 'data'; readonly declaredType: string; readonly base64: string }
   | { readonly kind: 'own_content'; readonly taskId: string }
@@ -33,10 +33,10 @@ export function classifyReference(text: string, publicUrl: string, urlCharacters
 
 const NOT_OURS: Reference = {
   kind: 'refused',
-  fault: 'must be, when it is an address of this service, that of a result: /v1/videos/{id}/content or /ximg/…',
+  fault: 'must be the address of a result if it is an address of this service: /v1/videos/{id}/content or /ximg/…',
 };
 
-/** Whether an address leads to ourselves, whichever scheme it names: such a one never becomes a request. */
+/** Whether an address of any scheme leads to this service. Such an address is never requested. */
 export function isOwnHost(url: URL, publicUrl: string): boolean {
   const base = new URL(publicUrl);
   if (nameOf(url) !== nameOf(base)) return false;

@@ -2,17 +2,17 @@ export const URL_CHARACTERS_MAX = 4096;
 const tooLong = (charactersMax: number) => ({
   fault: `must have an address of at most ${String(charactersMax)} characters`,
 });
-/** The parser would repair anything else: a missing slash, a backslash, a tab. What needs repair is refused. */
+/** The URL parser repairs other texts: a missing slash, a backslash, a tab. An address that needs repair is refused. */
 const WELL_FORMED = /^https?:\/\/[^/\\]/i;
-/** White space, controls and backslashes. */
+/** White space, control characters and backslashes. */
 const UNWELCOME = /[\u0000-\u0020\u007f-\u00a0\\]|\s/u;
-/** The parser forgets a user's name that is empty, as in `http://@host/`. */
+/** The parser drops an empty user name, as in `http://@host/`. */
 const USER = /^[^/]*\/\/[^/?#]*@/;
-const WITH_USER = { fault: 'must have an address without a user name or password in it' };
+const WITH_USER = { fault: 'must have an address without a user name or password' };
 
 export type ParsedUrl = { readonly url: URL } | { readonly fault: string };
 
-/** Reads an http(s) address as strictly as it can be read. It judges no host: that is done where the connection is made. */
+/** Parses an http or https address strictly. The host is checked later, where the connection is made. */
 export function parseRemoteUrl(text: string, charactersMax = URL_CHARACTERS_MAX): ParsedUrl {
   if (text.length > charactersMax) return tooLong(charactersMax);
   if (!WELL_FORMED.test(text) || UNWELCOME.test(text))
@@ -23,7 +23,7 @@ export function parseRemoteUrl(text: string, charactersMax = URL_CHARACTERS_MAX)
   return checkRemoteUrl(url, charactersMax);
 }
 
-/** What holds for the address of a redirect too. */
+/** These rules apply to the address of a redirect too. */
 export function checkRemoteUrl(url: URL, charactersMax = URL_CHARACTERS_MAX): ParsedUrl {
   if (url.href.length > charactersMax) return tooLong(charactersMax);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return { fault: 'must have an http or https address' };

@@ -2,7 +2,7 @@ import { BlockList, isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { URL_CHARACTERS_MAX } from '../domain/remote-url.ts';
 
-/** IANA's special-purpose registries, and what clouds answer on inside: an address must be in none of these. */
+/** IANA's special-purpose registries and the internal addresses of clouds. None of these addresses is dialled. */
 const SPECIAL: readonly (readonly [string, number])[] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -37,33 +37,33 @@ const SPECIAL: readonly (readonly [string, number])[] = [
   ['4000::', 2],
   ['8000::', 1],
 ];
-/** Of sixteen bits each. */
+/** Groups of sixteen bits. */
 const SITE_GROUPS = 4;
 const family = (address: string): 'ipv4' | 'ipv6' => (address.includes(':') ? 'ipv6' : 'ipv4');
 
-/** Handed to sockets as a second wall. It never holds ::ffff:0:0/96: that rule would block all of IPv4. */
+/** A second check, in the sockets. It never holds ::ffff:0:0/96: that rule would block all of IPv4. */
 export const BLOCKED = new BlockList();
 for (const [address, bits] of SPECIAL) BLOCKED.addSubnet(address, bits, family(address));
 
-/** Whether this is the spelling of an address, and so no name. */
+/** Whether a host is an address and not a name. */
 export const isAddress = (text: string): boolean => isIP(text) !== 0;
 
-/** Whether an address is one of the public internet: global unicast, and no carrier of an address inside another. */
+/** Whether an address is public: global unicast, without another address embedded in it. */
 export function isPublicAddress(text: string): boolean {
   if (!isAddress(text) || text.includes('%')) return false;
   const address = unwrapped(text);
   const plain = address.toString();
-  // Neither list alone is enough: each is a few ranges short of the registries.
+  // both lists are needed: each lacks a few ranges of the registries
   if (BLOCKED.check(plain, family(plain)) || address.range() !== 'unicast') return false;
   return address.kind() === 'ipv4' || isGlobalUnicast6((address as ipaddr.IPv6).parts);
 }
 
 const unwrapped = (text: string): ipaddr.IPv4 | ipaddr.IPv6 => ipaddr.process(canonical(text));
 
-/** The address that is reached: an IPv4 one when it was mapped into IPv6. */
+/** The address that a connection reaches: IPv4 for an address that is mapped into IPv6. */
 export const plainAddress = (text: string): string => unwrapped(text).toString();
 
-/** One for all addresses that one site has as a rule: an IPv4 address alone, and a /64 of IPv6. */
+/** The key of a site: one IPv4 address, or a /64 of IPv6. */
 export function addressKeyOf(text: string): string {
   const address = unwrapped(text);
   return address.kind() === 'ipv4'
@@ -71,31 +71,31 @@ export function addressKeyOf(text: string): string {
     : (address as ipaddr.IPv6).parts.slice(0, SITE_GROUPS).join(':');
 }
 
-/** IPv6 without dotted parts: the library takes `::8.8.8.8` for a mapped address, which it is not. */
+/** IPv6 without dotted parts: the library mistakes `::8.8.8.8` for a mapped address. */
 function canonical(text: string): string {
   return text.includes(':') ? new URL(`http://[${text}]`).hostname.slice(1, -1) : text;
 }
 
-/** 2000::/3, and no ISATAP interface, which carries an IPv4 address. */
+/** 2000::/3 without ISATAP interfaces, which embed an IPv4 address. */
 function isGlobalUnicast6(parts: readonly number[]): boolean {
   const [first = 0, , , , fifth = 0, sixth = 0] = parts;
   const isIsatap = sixth === 0x5efe && (fifth === 0 || fifth === 0x0200);
   return (first & 0xe000) === 0x2000 && !isIsatap;
 }
 
-/** Which addresses and ports may be dialled. */
+/** Decides which addresses and ports can be dialled. */
 export interface AddressPolicy {
   permits(address: string, port: number): boolean;
   permitsPort(port: number): boolean;
-  /** Those of any address, without the exceptions'. */
+  /** The ports that are allowed for every public address, without those of the exceptions. */
   readonly ports: readonly number[];
   readonly urlCharactersMax: number;
-  /** Whether some exception names this port, so that the address decides. */
+  /** Whether an exception names this port. The address then decides. */
   hasExceptionOn(port: number): boolean;
 }
 
 export interface AddressPolicyOptions {
-  /** Exact exceptions to the rule that only public addresses are dialled. */
+  /** Exact exceptions from the rule that only public addresses are dialled. */
   readonly allow: readonly { readonly host: string; readonly port: number }[];
   readonly ports: readonly number[];
   readonly urlCharactersMax?: number;

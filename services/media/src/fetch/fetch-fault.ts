@@ -1,15 +1,15 @@
-/** `slow`, `network`, `status` and `busy` may pass by themselves; the others are the sender's. */
+/** `slow`, `network`, `status` and `busy` can pass by themselves. The others are faults of the address. */
 export type FetchFaultCode =
   'url' | 'address' | 'redirects' | 'encoding' | 'declared_type' | 'too_large' | 'status' | 'slow' | 'network' | 'busy';
 
 const PASSING: ReadonlySet<FetchFaultCode> = new Set(['status', 'slow', 'network', 'busy']);
 
-/** One text for every reason that lies with an address, so that nobody can map a network by asking for it. */
-export const NOT_REACHED = 'could not be fetched: its address does not answer to us';
+/** One text for all faults of an address, so that a client cannot map a network with requests. */
+export const NOT_REACHED = 'could not be fetched: its address cannot be reached';
 
 /**
- * Why a fetch ended. An error, since it travels through sockets and streams. `said` may be shown, and goes on from the item's name;
- * `message` is for the log.
+ * Why a fetch ended. It is an error because it passes through sockets and streams. `said` is for the client and
+ * continues a sentence that begins with the name of the item; `message` is for the log.
  */
 export class FetchFault extends Error {
   override readonly name = 'FetchFault';
@@ -27,13 +27,13 @@ export function addressFault(detail: string): FetchFault {
   return new FetchFault('address', NOT_REACHED, detail);
 }
 
-/** What the network threw; a fault of ours that came by the same way stays what it is. */
+/** Wraps an error of the network. A FetchFault stays unchanged. */
 export function networkFault(error: unknown): FetchFault {
   if (error instanceof FetchFault) return error;
   return new FetchFault('network', NOT_REACHED, error instanceof Error ? error.message : String(error), error);
 }
 
-/** Whether trying the same address again later can help. */
+/** Whether a later fetch of the same address can succeed. */
 export function mayPass(fault: FetchFault): boolean {
   return PASSING.has(fault.code);
 }

@@ -4,7 +4,7 @@ import { isPublicAddress, plainAddress } from './address-policy.ts';
 import type { AddressPolicy } from './address-policy.ts';
 import { FetchFault, addressFault } from './fetch-fault.ts';
 
-/** Names that mean something inside a network only. */
+/** Names that are used only inside a network. */
 const PRIVATE_NAMES = [
   'localhost',
   'local',
@@ -20,7 +20,7 @@ const PRIVATE_NAMES = [
 const HTTP_PORT = 80;
 const HTTPS_PORT = 443;
 
-/** Refuses an address before anything is resolved or dialled. What it lets pass is judged again, by the socket. */
+/** Refuses an address before a name is resolved or an address is dialled. The socket checks again. */
 export function checkTarget(url: URL, policy: AddressPolicy): void {
   const checked = checkRemoteUrl(url, policy.urlCharactersMax);
   if ('fault' in checked) throw new FetchFault('url', checked.fault);
@@ -31,25 +31,25 @@ export function checkTarget(url: URL, policy: AddressPolicy): void {
   } else if (!isPublicName(host)) throw addressFault(`the name ${host} is not resolved`);
 }
 
-/** Names the ports of the web alone: which others an operator dials is no affair of a client's. */
+/** The message names only the ports of the web, so that a client does not learn the operator's other ports. */
 function wrongPort({ ports }: AddressPolicy): string {
   const known = [HTTP_PORT, HTTPS_PORT].filter((port) => ports.includes(port));
   return `must have an address on ${known.length === 0 ? 'another port' : `port ${known.join(' or ')}`}`;
 }
 
-/** Whether an address names a host that the public internet could know. Nothing is resolved for it. */
+/** Whether the host of an address can be public. Nothing is resolved for it. */
 export function isPublicHost(url: URL): boolean {
   const host = hostOf(url);
   return isIP(host) !== 0 ? isPublicAddress(host) : isPublicName(host);
 }
 
-/** The address that a URL names, written in one way; undefined: it has a name. */
+/** The canonical address of a URL's host; undefined: the host is a name. */
 export function addressIn(url: URL): string | undefined {
   const host = hostOf(url);
   return isIP(host) === 0 ? undefined : plainAddress(host);
 }
 
-/** One for every way of writing the same host, and for every port of it. */
+/** The key of a host: the same for every spelling and every port. */
 export function hostKeyOf(url: URL): string {
   return addressIn(url) ?? hostOf(url).replace(/\.$/, '');
 }

@@ -334,7 +334,7 @@ describe('every bound takes effect as it is set:', () => {
       { timeouts: { headers: '200ms' } },
       () => origins[0]!.url(() => undefined),
       'slow',
-      /no answer began within 0\.2 s/,
+      /no answer came within 0\.2 s/,
     ],
     [
       { timeouts: { idle: '200ms' } },
@@ -343,7 +343,7 @@ describe('every bound takes effect as it is set:', () => {
           response.write('x');
         }),
       'slow',
-      /no more of it came within 0\.2 s/,
+      /no more bytes came within 0\.2 s/,
     ],
     [
       { timeouts: { connect: '200ms' } },
@@ -361,7 +361,7 @@ describe('every bound takes effect as it is set:', () => {
           response.writeHead(200, { x: 'x'.repeat(2000) }).end('x');
         }),
       'network',
-      /does not answer/,
+      /cannot be reached/,
     ],
     [
       { url_characters: 60 },
@@ -376,7 +376,7 @@ describe('every bound takes effect as it is set:', () => {
           response.writeHead(302, { location: `/${'x'.repeat(60)}` }).end();
         }),
       'redirects',
-      /no valid address/,
+      /an invalid address/,
     ],
     [{ ports: [8080, 8443] }, () => 'http://8.8.8.8/', 'url', /^must have an address on another port$/],
     [{ ports: [8080, 443] }, () => 'http://8.8.8.8/', 'url', /^must have an address on port 443$/],

@@ -14,17 +14,17 @@ import { openTransferPermits } from './transfer-permits.ts';
 import type { TransferPermitsDeps } from './transfer-permits.ts';
 import type { TransferLimits } from './transfer-watch.ts';
 
-/** The most transfers that wait for one host, for one address, or in all. */
+/** The most transfers that wait for one host, for one address, or over all. */
 const WAITING_MAX = 256;
 /** A few large orders at once. */
 const ACCOUNT_WAITING_MAX = 128;
-/** The tasks service asks for hundreds of results at once for each of its channels, and each that is sent away is looked for again. */
+/** The tasks service requests hundreds of results at once for each channel, and requests a refused one again. */
 const RESULTS_WAITING_MAX = 4096;
 
 export interface ReferenceOrder {
   readonly url: string;
   readonly accountId: string;
-  /** What its declared type must be of. */
+  /** The family of its declared type. */
   readonly family: Family;
   readonly bytesMax: number;
 }
@@ -32,11 +32,11 @@ export interface ReferenceOrder {
 export interface ResultOrder {
   readonly url: string;
   readonly accountId: string;
-  /** What the address's own origin wants to see. */
+  /** The credential for the origin of the address. */
   readonly authorization?: Secret | undefined;
 }
 
-/** The two ways in from outside, each with permits of its own. Both reject with a FetchFault where nothing came. */
+/** Fetches references and results, each kind with its own permits. Both reject with a FetchFault if the fetch fails. */
 export interface Fetcher {
   fetchReference(order: ReferenceOrder): Promise<ReceivedFile>;
   /** The permit is held while the file is used, so fetches do not outrun their processing. */
@@ -52,11 +52,10 @@ export interface FetcherDeps extends GuardedFetchDeps {
 export function openFetcher(deps: FetcherDeps, { fetch, results }: Pick<MediaConfig, 'fetch' | 'results'>): Fetcher {
   const { timeouts } = fetch;
   const { ofReferences, ofResults } = openPermits(deps, { fetch, results });
-  const fetches = deps.metrics.counter(
-    'media_fetches_total',
-    'Fetches of media from outside, by what they were for and how they ended.',
-    ['what', 'outcome'],
-  );
+  const fetches = deps.metrics.counter('media_fetches_total', 'Fetches of external media, by purpose and outcome.', [
+    'what',
+    'outcome',
+  ]);
 
   const counted = async (what: string, order: FetchOrder): Promise<ReceivedFile> => {
     try {
@@ -129,7 +128,7 @@ function openPermits(
         addresses: openKeyedPermits({ ...kind, permits: inFlight.perHost }),
       },
     },
-    // a result that yields is fetched again from its beginning: the last one of an account is left to finish
+    // a result that yields is fetched again from its beginning, so the last one of an account does not yield
     ofResults: {
       clock,
       stopping,
@@ -168,7 +167,7 @@ function acceptFamily(declared: string | undefined, family: Family): void {
     );
 }
 
-/** An upstream's result is judged by its bytes alone. */
+/** The declared type of a result does not count: its bytes decide. */
 function acceptAny(): void {
-  // nothing is refused here
+  // every declared type is accepted
 }

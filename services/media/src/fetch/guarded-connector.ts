@@ -11,21 +11,22 @@ const HTTP_PORT = 80;
 const HTTPS_PORT = 443;
 
 export interface ConnectorOptions extends LookupSettings {
-  /** Told as a connection proceeds, so that each part can have its own time. */
+  /** Called at each stage of a connection, so that each stage can have its own time limit. */
   readonly enter: (stage: 'resolve' | 'queue' | 'connect' | 'headers') => void;
-  /** For the addresses of a name; those of an address were taken with its host. */
+  /** Permits for the addresses of a name. An address that stands in the URL got its permit with the host. */
   readonly permits: Pick<TransferPermits, 'admit' | 'reached'>;
-  /** Told of every socket, so that none outlives its fetch. */
+  /** Called for every socket, so that none outlives its fetch. */
   readonly opened: (socket: Socket) => void;
 }
 
-/** What the package's connectors do: the socket is given at once, and again when it is ready. */
+/** The contract of undici's connectors: they return the socket at once, and pass it on when it is ready. */
 type Connect = (options: buildConnector.Options, callback: buildConnector.Callback) => Socket;
 
 /**
- * Connects in two steps, so that `http:` and `https:` pass the same three checks: an address given as such is judged before it is
- * dialled (sockets look names up, but never addresses), a name by all its answers, and the address reached once more before a byte is
- * sent. TLS is added on top of that socket; a block list would be ignored there.
+ * Connects in two steps, so that `http:` and `https:` pass the same three checks. An address in the URL is checked
+ * before it is dialled, because sockets resolve names only. A name is checked by all its answers. The address that is
+ * reached is checked once more before a byte is sent. TLS is added on top of that socket: a TLS connection ignores a
+ * block list.
  */
 export function guardedConnector(options: ConnectorOptions): buildConnector.connector {
   const { policy, permits, enter, opened, signal } = options;
@@ -38,7 +39,7 @@ export function guardedConnector(options: ConnectorOptions): buildConnector.conn
 
   return (target, settle) => {
     let making: Socket | undefined;
-    // the client waits for a connection to its end, whatever was aborted meanwhile
+    // the client waits until a connection ends, even if it is aborted
     const giveUp = (): void => {
       making?.destroy(signal.reason as Error);
     };
@@ -91,7 +92,7 @@ export function guardedConnector(options: ConnectorOptions): buildConnector.conn
   };
 }
 
-/** The wait for the addresses of a name has the time limit of the queue. Dialling has a time limit of its own. */
+/** The wait for the permits of a name's addresses has the time limit of the queue; dialling has its own. */
 function admittingLookup(options: ConnectorOptions, port: number): ReturnType<typeof policyLookup> {
   const { enter, permits } = options;
   return policyLookup(options, port, async (found) => {

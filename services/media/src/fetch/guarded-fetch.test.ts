@@ -92,7 +92,7 @@ describe('addresses', () => {
 
     expect(await faultOf(url.replace('PORT', String(forbidden.port)))).toMatchObject({
       code: 'address',
-      said: 'could not be fetched: its address does not answer to us',
+      said: 'could not be fetched: its address cannot be reached',
     });
     expect(forbidden.hits.length).toBe(before);
   });

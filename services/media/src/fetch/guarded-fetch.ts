@@ -27,28 +27,28 @@ export interface GuardedFetchDeps {
   readonly dnsServers: readonly string[];
   readonly redirectsMax: number;
   readonly headerBytesMax: number;
-  /** Whether an address leads to ourselves: none that is fetched may. */
+  /** Whether an address leads to this service. Such an address is not fetched. */
   readonly isOwn: (url: URL) => boolean;
 }
 
 export interface FetchOrder {
   readonly url: string;
-  /** For the address's own origin alone. */
+  /** Sent to the origin of the address only. */
   readonly authorization?: Secret | undefined;
   readonly bytesMax: number;
   readonly limits: TransferLimits;
-  /** Refuses a declared type by throwing. */
+  /** Throws to refuse a declared type. */
   readonly acceptType: (declared: string | undefined) => void;
-  /** Whether a transfer that breaks off may go on where it was, when the origin can do that. */
+  /** Whether a broken transfer continues where it stopped, if the origin supports ranges. */
   readonly resume: boolean;
-  /** The wait for permits does not count as time of the transfer. Their signal ends the transfer. */
+  /** The wait for permits does not count as transfer time. Their signal ends the transfer. */
   readonly permits: TransferPermits;
 }
 
 /**
- * Fetches one address that came from outside into a file of ours: no connection but to a permitted address, no wait without a limit,
- * nothing of ours sent along, no more bytes than the bound. Rejects with a FetchFault, or with what our own disk threw, and then leaves
- * nothing behind.
+ * Fetches an external address into a file of ours. It connects only to permitted addresses, every wait has a limit, the
+ * request carries no data of ours, and the file has at most `bytesMax` bytes. It rejects with a FetchFault, or with the
+ * error of our disk, and then leaves nothing behind.
  */
 export async function guardedFetch(deps: GuardedFetchDeps, order: FetchOrder): Promise<ReceivedFile> {
   const url = parseTarget(order.url, deps.policy);
@@ -59,7 +59,7 @@ export async function guardedFetch(deps: GuardedFetchDeps, order: FetchOrder): P
   const opened = (socket: Socket): void => {
     sockets.add(
       socket.on('error', (error) => {
-        // the client ends its connections with errors of its own
+        // the client ends its connections with its own errors
         if ('syscall' in error) broken.push(error);
       }),
     );
@@ -81,13 +81,13 @@ export async function guardedFetch(deps: GuardedFetchDeps, order: FetchOrder): P
   } finally {
     signal.removeEventListener('abort', end);
     watch.stop();
-    // TLS before what it runs on: the process dies when that goes from under it
+    // TLS first: the process crashes if the socket below it is destroyed first
     for (const socket of [...sockets].toReversed()) socket.destroy();
     void agent.destroy();
   }
 }
 
-/** Of the connections themselves, whatever is spoken on them. */
+/** The bytes of the connections, below any protocol. */
 function bytesThrough(sockets: ReadonlySet<Socket>): number {
   return sockets.values().reduce((total, socket) => total + (socket instanceof TLSSocket ? 0 : socket.bytesRead), 0);
 }
@@ -95,7 +95,7 @@ function bytesThrough(sockets: ReadonlySet<Socket>): number {
 interface Transfer {
   readonly agent: Agent;
   readonly watch: TransferWatch;
-  /** What its connections broke with. */
+  /** The errors of its connections. */
   readonly broken: readonly Error[];
 }
 
@@ -127,7 +127,7 @@ async function receive(
   }
 }
 
-/** A reset looks like the end to whoever reads the body, unless a length was given. */
+/** A reader sees a connection reset as the end of the body, unless the length is known. */
 async function takeBody(answer: Answer, draft: Draft, { watch, broken }: Transfer): Promise<void> {
   const [bytesBefore, brokenBefore] = [draft.bytes, broken.length];
   await draft.append(watched(answer, watch));
@@ -154,7 +154,7 @@ async function* watched(answer: Answer, watch: TransferWatch): AsyncGenerator<Ui
   }
 }
 
-/** An agent of its own for each fetch: no connection, proxy or credential is shared with anything. */
+/** Each fetch has its own agent: it shares no connection, proxy or credential. */
 function openAgent(
   { policy, dnsServers, headerBytesMax }: GuardedFetchDeps,
   { limits, permits }: FetchOrder,
@@ -189,7 +189,7 @@ function tooLarge(bytesMax: number, cause?: unknown): FetchFault {
   );
 }
 
-/** What the network threw is a FetchFault by now; anything else is our own trouble, and nobody else's fault. */
+/** Errors of the network are FetchFaults here. Every other error is a fault of this service. */
 function faultOf(error: unknown): unknown {
   return error instanceof TooLarge ? tooLarge(error.bytesMax, error) : error;
 }

@@ -5,18 +5,18 @@ import { FetchFault, NOT_REACHED, addressFault } from './fetch-fault.ts';
 
 const TRIES = 2;
 const ANSWERS_MAX = 32;
-/** A name that has addresses of one kind only is as good as another. */
+/** A name can have addresses of one kind only. */
 const NO_SUCH_KIND = new Set(['ENODATA', 'ENOTFOUND']);
 
 export interface LookupSettings {
   readonly policy: AddressPolicy;
   readonly dnsServers: readonly string[];
   readonly dnsMs: number;
-  /** Ends what is still being asked. */
+  /** Ends the queries that still run. */
   readonly signal: AbortSignal;
 }
 
-/** All addresses of a name; refused when a single one of them may not be dialled, whichever would have been taken. */
+/** All addresses of a name. The name is refused if a single one of them is not permitted. */
 async function lookUp(
   { policy, dnsServers, dnsMs, signal }: LookupSettings,
   name: string,

@@ -1,6 +1,6 @@
 import type { Clock } from '@reelgate/platform/clock';
 
-/** Older bytes count less and less. */
+/** The weight of past bytes halves in this time. */
 const MEAN_LIFE_MS = 2000;
 
 export interface RecentSpeed {

@@ -11,7 +11,7 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const OK = 200;
 const PARTIAL = 206;
 const CONTENT_RANGE = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/;
-/** Nothing but the bytes themselves, whole or in pieces. */
+/** The encodings that leave the bytes unchanged. */
 const PLAIN = {
   'content-encoding': new Set(['', 'identity']),
   'transfer-encoding': new Set(['', 'identity', 'chunked']),
@@ -25,31 +25,31 @@ export interface RequestDeps {
   readonly redirectsMax: number;
   readonly isOwn: (url: URL) => boolean;
   readonly permits: Pick<TransferPermits, 'enterHost'>;
-  /** Shown to the first address's own origin, and to no other that it redirects to. */
+  /** Sent to the origin of the first address only, not to the origins of redirects. */
   readonly authorization?: Secret | undefined;
 }
 
-/** The rest of a transfer that broke off. */
+/** The rest of a broken transfer. */
 export interface Continuation {
   readonly from: number;
-  /** What the first answer called its bytes: others are not joined to them. */
+  /** The ETag of the first answer. Bytes of another version are not joined to it. */
   readonly validator: string;
-  /** How many it said that there are; undefined: it did not say. */
+  /** The length that the first answer declared; undefined: none. */
   readonly whole: number | undefined;
 }
 
 export interface Answer {
   readonly body: AsyncIterable<Uint8Array>;
-  /** Of this body; undefined: not said. */
+  /** The length of this body; undefined: unknown. */
   readonly length: number | undefined;
-  /** Of all of the file. */
+  /** The length of the whole file. */
   readonly whole: number | undefined;
   readonly declaredType: string | undefined;
-  /** A strong ETag of an origin that takes ranges; undefined: it cannot be gone on with. */
+  /** A strong ETag of an origin that supports ranges; undefined: the transfer cannot be continued. */
   readonly validator: string | undefined;
 }
 
-/** Asks for an address, and by hand for those that it redirects to, each judged as the first. */
+/** Requests an address and follows its redirects. Each address passes the same checks. */
 export async function requestFollowing(
   deps: RequestDeps,
   first: URL,
@@ -78,7 +78,7 @@ interface Asked {
   readonly authorization: Secret | undefined;
 }
 
-/** Nothing of the client's goes along, and no encoding but the bytes themselves is asked for. */
+/** The request carries no data of the client, and asks for unencoded bytes. */
 async function ask(
   { agent, watch }: RequestDeps,
   url: URL,
@@ -97,7 +97,7 @@ async function ask(
       signal: watch.signal,
       headers: { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': USER_AGENT, ...range, ...credential },
     });
-    // a body that nobody reads must not end the process when it breaks
+    // an error of a body that is not read must not end the process
     response.body.on('error', () => undefined);
     return response;
   } catch (error) {
@@ -108,7 +108,7 @@ async function ask(
 function targetOf(response: Dispatcher.ResponseData, from: URL, charactersMax: number): URL {
   const { location } = response.headers;
   const url = typeof location !== 'string' || location.length > charactersMax ? null : URL.parse(location, from.href);
-  if (url === null) throw new FetchFault('redirects', 'could not be fetched: it redirects to no valid address');
+  if (url === null) throw new FetchFault('redirects', 'could not be fetched: it redirects to an invalid address');
   return url;
 }
 
@@ -121,7 +121,7 @@ function answerOf(response: Dispatcher.ResponseData, continuation: Continuation 
     refuse(
       new FetchFault(
         'status',
-        `could not be fetched: the server answered ${String(response.statusCode)} where ${String(OK)} is needed`,
+        `could not be fetched: the server answered ${String(response.statusCode)}; expected ${String(OK)}`,
       ),
     );
   const twice = SINGLE.find((name) => Array.isArray(response.headers[name]));
@@ -131,7 +131,10 @@ function answerOf(response: Dispatcher.ResponseData, continuation: Continuation 
     refuse(new FetchFault('network', NOT_REACHED, 'the header content-type names several types'));
   if (!isPlain(response, 'content-encoding') || !isPlain(response, 'transfer-encoding'))
     refuse(
-      new FetchFault('encoding', 'could not be fetched: the server sends it compressed, though it was asked not to'),
+      new FetchFault(
+        'encoding',
+        'could not be fetched: the server compressed it although the request allows no compression',
+      ),
     );
   const length = lengthOf(response);
   const said = { body: response.body, declaredType, validator: validatorOf(response) };
@@ -142,7 +145,7 @@ function answerOf(response: Dispatcher.ResponseData, continuation: Continuation 
   return { ...said, length: rest, whole: continuation.from + rest };
 }
 
-/** Two of these contradict each other, whatever they say. */
+/** A repeated header of these is a contradiction. */
 const SINGLE = ['content-length', 'content-type', 'content-encoding', 'transfer-encoding', 'content-range', 'etag'];
 
 function isPlain(response: Dispatcher.ResponseData, name: keyof typeof PLAIN): boolean {
@@ -150,8 +153,8 @@ function isPlain(response: Dispatcher.ResponseData, name: keyof typeof PLAIN): b
 }
 
 /**
- * How many bytes are left: all that there are, of the same file. Another version of it is answered whole (200), since the range was
- * asked for on the condition that it is the same.
+ * The number of bytes that are left of the same file. The request has `If-Range`, so another version of the file comes
+ * whole, with 200.
  */
 function restIn(response: Dispatcher.ResponseData, { from, validator, whole }: Continuation): number | undefined {
   const [, first, last, total] = (CONTENT_RANGE.exec(header(response, 'content-range') ?? '') ?? []).map(Number);

@@ -60,41 +60,41 @@ const patient = { ...LIMITS, totalMs: 1e9, leastBytesPerSecond: 0 };
 describe('an origin is given up', () => {
   test.each<[string, Raw, string]>([
     // the head
-    ['that says nothing', silent(''), 'no answer began within 10 s'],
-    ['that begins to say something', silent('HTTP/1.1 2'), 'no answer began within 10 s'],
-    ['whose state line drips', drips('HTTP/1.1 200 ', 'O'), 'no answer began within 10 s'],
-    ['whose head drips line by line', drips('HTTP/1.1 200 OK\r\n', 'a: b\r\n'), 'no answer began within 10 s'],
-    ['whose head drips letter by letter', drips('HTTP/1.1 200 OK\r\na: ', 'b'), 'no answer began within 10 s'],
-    ['that hints and hints', drips('', answer(['103 Early', 'link: </x>'])), 'no answer began within 10 s'],
-    ['that sends empty lines', drips('', '\r\n'), 'no answer began within 10 s'],
+    ['that says nothing', silent(''), 'no answer came within 10 s'],
+    ['that begins to say something', silent('HTTP/1.1 2'), 'no answer came within 10 s'],
+    ['whose state line drips', drips('HTTP/1.1 200 ', 'O'), 'no answer came within 10 s'],
+    ['whose head drips line by line', drips('HTTP/1.1 200 OK\r\n', 'a: b\r\n'), 'no answer came within 10 s'],
+    ['whose head drips letter by letter', drips('HTTP/1.1 200 OK\r\na: ', 'b'), 'no answer came within 10 s'],
+    ['that hints and hints', drips('', answer(['103 Early', 'link: </x>'])), 'no answer came within 10 s'],
+    ['that sends empty lines', drips('', '\r\n'), 'no answer came within 10 s'],
     // the body
-    ['whose body does not begin', silent(answer([OK, 'content-length: 30'])), 'no more of it came within 10 s'],
-    ['whose body stops', silent(answer([OK, 'content-length: 30'], 'abc')), 'no more of it came within 10 s'],
-    ['whose body stops, of no length', silent(answer([OK], 'abc')), 'no more of it came within 10 s'],
+    ['whose body does not begin', silent(answer([OK, 'content-length: 30'])), 'no more bytes came within 10 s'],
+    ['whose body stops', silent(answer([OK, 'content-length: 30'], 'abc')), 'no more bytes came within 10 s'],
+    ['whose body stops, of no length', silent(answer([OK], 'abc')), 'no more bytes came within 10 s'],
     [
       'whose pieces stop',
       silent(answer([OK, 'transfer-encoding: chunked'], '3\r\nabc\r\n')),
-      'no more of it came within 10 s',
+      'no more bytes came within 10 s',
     ],
     [
       'whose pieces do not end',
       silent(answer([OK, 'transfer-encoding: chunked'], '3\r\nabc\r\n0\r\n')),
-      'no more of it came within 10 s',
+      'no more bytes came within 10 s',
     ],
     [
       'whose pieces are only described',
       drips(answer([OK, 'transfer-encoding: chunked'], '4;'), 'x'),
-      'no more of it came within 10 s',
+      'no more bytes came within 10 s',
     ],
     [
       'whose sizes are only zeros',
       drips(answer([OK, 'transfer-encoding: chunked']), '0'),
-      'no more of it came within 10 s',
+      'no more bytes came within 10 s',
     ],
     [
       'that adds lines behind its pieces',
       drips(answer([OK, 'transfer-encoding: chunked'], '0\r\n'), 'a: b\r\n'),
-      'no more of it came within 10 s',
+      'no more bytes came within 10 s',
     ],
   ])('%s', async (_what, raw, said) => {
     expect(await outlasted(world.raw.url(raw), { limits: patient })).toMatchObject({
@@ -110,7 +110,7 @@ describe('an origin is given up', () => {
   ])('whose body drips %s: for its speed, or when its time is over', async (_what, raw) => {
     expect(
       await outlasted(world.raw.url(raw), { limits: { ...patient, leastBytesPerSecond: 16 * 1024 } }),
-    ).toMatchObject({ code: 'slow', said: expect.stringContaining('it came too slowly') });
+    ).toMatchObject({ code: 'slow', said: expect.stringContaining('its bytes came too slowly') });
     expect(await outlasted(world.raw.url(raw), { limits: { ...patient, totalMs: 30_000 } })).toMatchObject({
       code: 'slow',
       said: expect.stringContaining('it took longer than 30 s'),

@@ -39,33 +39,33 @@ describe('a transfer is ended', () => {
   test.each<[string, readonly Step[], string, Partial<TransferLimits>?]>([
     ['when a name takes too long', [{ enter: 'resolve' }, { pass: 1000 }], 'its name was not found within 1 s'],
     ['when a connection takes too long', [{ enter: 'connect' }, { pass: 2000 }], 'no connection was made within 2 s'],
-    ['when an answer does not begin', [{ enter: 'headers' }, { pass: 3000 }], 'no answer began within 3 s'],
-    ['when a body falls silent', [{ enter: 'body' }, { pass: 4000 }], 'no more of it came within 4 s'],
+    ['when an answer does not begin', [{ enter: 'headers' }, { pass: 3000 }], 'no answer came within 3 s'],
+    ['when a body falls silent', [{ enter: 'body' }, { pass: 4000 }], 'no more bytes came within 4 s'],
     [
       'when a body falls silent in its midst',
       [{ enter: 'body' }, ...times(3, { pass: 1000 }, { receive: KIB }), { pass: 4000 }],
-      'no more of it came within 4 s',
+      'no more bytes came within 4 s',
     ],
     [
       'as its limits say',
       [{ enter: 'headers' }, { pass: 200 }],
-      'no answer began within 0.2 s',
+      'no answer came within 0.2 s',
       { stagesMs: { ...LIMITS.stagesMs, headers: 200 } },
     ],
     [
       'when a body comes too slowly',
       [{ enter: 'body' }, ...times(15, { pass: 1000 }, { receive: 99 })],
-      'it came too slowly',
+      'its bytes came too slowly',
     ],
     [
       'when a body comes too slowly after a good beginning',
       [{ enter: 'body' }, { receive: 100 * KIB }, ...times(30, { pass: 1000 }, { receive: 99 })],
-      'it came too slowly',
+      'its bytes came too slowly',
     ],
     [
       'when it comes too slowly over a window that was set',
       [{ enter: 'body' }, ...times(2, { pass: 1000 }, { receive: 99 })],
-      'it came too slowly',
+      'its bytes came too slowly',
       { speedWindowMs: 2000 },
     ],
     [
@@ -84,15 +84,11 @@ describe('a transfer is ended', () => {
       'it took longer than 0.5 s',
       { totalMs: 500 },
     ],
-    [
-      'when it is headless noise',
-      [{ enter: 'headers' }, { wire: KIB * KIB + 1 }, { pass: 100 }],
-      'does not answer to us',
-    ],
+    ['when it is headless noise', [{ enter: 'headers' }, { wire: KIB * KIB + 1 }, { pass: 100 }], 'cannot be reached'],
     [
       'when it is noise about a body',
       [{ enter: 'body' }, { receive: KIB }, { wire: KIB * KIB + 2 * KIB + 1 }, { pass: 100 }],
-      'does not answer to us',
+      'cannot be reached',
     ],
   ])('%s', async (_when, steps, said, over = {}) => {
     expect(await after(steps, over)).toContain(said);

@@ -3,7 +3,7 @@ import { FetchFault, NOT_REACHED } from './fetch-fault.ts';
 import { recentSpeed } from './recent-speed.ts';
 
 const TICK_MS = 100;
-/** Of heads, frames and what is behind redirects, besides as much again as the body has: what sends more sends it for its own sake. */
+/** The most bytes of headers, frames and redirects beyond twice the bytes of the body. */
 const OVERHEAD_BYTES_MAX = 1024 * 1024;
 
 export type Stage = 'resolve' | 'connect' | 'headers' | 'body';
@@ -11,16 +11,16 @@ export type Stage = 'resolve' | 'connect' | 'headers' | 'body';
 export interface TransferLimits {
   readonly stagesMs: Readonly<Record<Stage, number>>;
   readonly totalMs: number;
-  /** Of a body, over every window of so long. */
+  /** The least speed of a body, over every window of `speedWindowMs`. */
   readonly leastBytesPerSecond: number;
   readonly speedWindowMs: number;
 }
 
-/** Watches one transfer, whose every wait has a limit. */
+/** Enforces the time limits of one transfer. */
 export interface TransferWatch {
-  /** Aborted with a FetchFault when a limit is passed, or for the reason that `stop` was given. */
+  /** Aborted with a FetchFault when a limit is reached, or with the reason that `stop` gets. */
   readonly signal: AbortSignal;
-  /** In the queue for a place no time of the transfer passes: that has its own bound. */
+  /** The time in `queue`, the wait for a permit, does not count. That wait has its own limit. */
   enter(stage: Stage | 'queue'): void;
   received(bytes: number): void;
   /** Recent speed of the body in bytes per second. */
@@ -28,7 +28,7 @@ export interface TransferWatch {
   stop(reason?: unknown): void;
 }
 
-/** `bytesThrough`: all that the connections have received so far. */
+/** `bytesThrough` returns the bytes that the connections received so far. */
 export function watchTransfer(clock: Clock, limits: TransferLimits, bytesThrough: () => number): TransferWatch {
   const abort = new AbortController();
   const stopped = new AbortController();
@@ -48,7 +48,7 @@ export function watchTransfer(clock: Clock, limits: TransferLimits, bytesThrough
       return tooSlow(`${SILENCES[stage]} within ${seconds(limits.stagesMs[stage])}`);
     if (stage !== 'body' || now - window.from < limits.speedWindowMs) return undefined;
     if (total - window.total < (limits.leastBytesPerSecond * limits.speedWindowMs) / 1000)
-      return tooSlow('it came too slowly');
+      return tooSlow('its bytes came too slowly');
     window = { from: now, total };
     return undefined;
   };
@@ -88,8 +88,8 @@ export function watchTransfer(clock: Clock, limits: TransferLimits, bytesThrough
 const SILENCES: Readonly<Record<Stage, string>> = {
   resolve: 'its name was not found',
   connect: 'no connection was made',
-  headers: 'no answer began',
-  body: 'no more of it came',
+  headers: 'no answer came',
+  body: 'no more bytes came',
 };
 
 function tooSlow(why: string): FetchFault {

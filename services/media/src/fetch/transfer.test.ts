@@ -139,7 +139,7 @@ describe('time', () => {
           }),
         11_000,
       ),
-    ).toMatchObject({ code: 'slow', said: expect.stringContaining('no answer began within 10 s') });
+    ).toMatchObject({ code: 'slow', said: expect.stringContaining('no answer came within 10 s') });
   });
 
   test('an origin that falls silent is given up', async () => {
@@ -152,7 +152,7 @@ describe('time', () => {
 
     expect(await late(behave, 11_000)).toMatchObject({
       code: 'slow',
-      said: expect.stringContaining('no more of it came'),
+      said: expect.stringContaining('no more bytes came'),
     });
   });
 

@@ -11,12 +11,12 @@ const SECONDS = /^\d{1,12}$/;
 const WRONG: Refusal = {
   status: 403,
   code: 'invalid_link',
-  message: 'This link is not valid. Read the task again for a fresh one.',
+  message: 'this link is not valid; get the task again for a new one',
 };
 const NO_SUCH_METHOD: Refusal = {
   status: 405,
   code: 'method_not_allowed',
-  message: 'Use GET or HEAD here.',
+  message: 'the method must be GET or HEAD',
   headers: { allow: 'GET, HEAD' },
 };
 
@@ -24,7 +24,7 @@ export interface LinkDeps extends ServeDeps {
   readonly signingKey: Secret;
 }
 
-/** Answers `/ximg/{object}.{ext}?exp&sig`, for which the signature is all that is needed; false: it is another path. */
+/** Answers `/ximg/{object}.{ext}?exp&sig`, which needs no token but the signature; false: another path. */
 export async function serveLink(deps: LinkDeps, request: IncomingMessage, response: ServerResponse): Promise<boolean> {
   if (!(request.url ?? '').startsWith('/ximg/')) return false;
   const link =
@@ -49,7 +49,7 @@ function readLink({ signingKey, clock }: LinkDeps, url: string): ServeOrder | { 
     : { object, fileName: path.slice('/ximg/'.length), expiresAt };
 }
 
-/** Empty when there is none, or more than one. */
+/** Empty if there is no value, or more than one. */
 function onlyValue(query: URLSearchParams, name: string): string {
   const [first = '', ...others] = query.getAll(name);
   return others.length === 0 ? first : '';

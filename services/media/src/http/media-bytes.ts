@@ -9,7 +9,7 @@ import type { LinkDeps } from './link.ts';
 import { serveObject } from './serve-object.ts';
 import type { ServeOrder } from './serve-object.ts';
 
-/** The bytes of media, for whoever runs in the same process; for the others the routes are the same. */
+/** The bytes of media for callers in the same process. Other callers use the routes. */
 export interface MediaBytes {
   /**
    * Stores inline bytes for the time of a request, or private bytes for `privateMs`. Refuses more than `bytesMax` bytes
@@ -21,13 +21,13 @@ export interface MediaBytes {
    * error.
    */
   remove(objects: readonly string[]): Promise<void>;
-  /** Undefined: there is nothing, or nothing any more. The stream must be read or destroyed. */
+  /** Undefined: there is no such object, or it has ended. The caller must read or destroy the stream. */
   read(
     object: string,
   ): Promise<{ readonly stream: Readable; readonly bytes: number; readonly mediaType: string } | undefined>;
-  /** Answers a GET or HEAD, or refuses in OpenAI's envelope. Who may ask has been decided before. */
+  /** Answers a GET or HEAD, or refuses in OpenAI's envelope. The caller has checked the access. */
   serve(request: IncomingMessage, response: ServerResponse, order: ServeOrder): Promise<void>;
-  /** Answers a signed link; false: it is another path, and nothing was done. */
+  /** Answers a signed link; false: it is another path, and nothing was answered. */
   serveLink(request: IncomingMessage, response: ServerResponse): Promise<boolean>;
 }
 

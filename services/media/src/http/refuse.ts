@@ -10,7 +10,7 @@ export interface Refusal {
 
 const SERVER_FAULTS = 500;
 
-/** What may have been set for an answer that is now a refusal. What others have set, such as a request's id, stays. */
+/** Headers that may be set for an answer that is now a refusal. Other headers, such as the request's id, stay. */
 const OF_THE_BYTES = [
   'accept-ranges',
   'content-disposition',
@@ -20,21 +20,25 @@ const OF_THE_BYTES = [
   'last-modified',
 ];
 
-export const NOT_FOUND: Refusal = { status: 404, code: 'not_found', message: 'There is nothing at this address.' };
-export const RESULT_EXPIRED: Refusal = { status: 410, code: 'result_expired', message: 'This is no longer kept.' };
+export const NOT_FOUND: Refusal = { status: 404, code: 'not_found', message: 'there is nothing at this address' };
+export const RESULT_EXPIRED: Refusal = {
+  status: 410,
+  code: 'result_expired',
+  message: 'this object is no longer stored',
+};
 export const NO_THUMBNAIL: Refusal = {
   status: 404,
   code: 'thumbnail_unavailable',
-  message: 'There is no thumbnail of this video: its codec is not decoded here.',
+  message: 'this video has no thumbnail: its first frame could not be decoded',
 };
-export const BROKEN: Refusal = { status: 500, code: 'internal_error', message: 'Something went wrong here.' };
+export const BROKEN: Refusal = { status: 500, code: 'internal_error', message: 'internal error; try again' };
 
-/** Nothing is wrong with what was asked for: our storage cannot give or take it now. */
+/** The request is valid, but the storage does not work now. */
 export function unavailable({ reason, message, retryAfterMs = 1000 }: Problem): Refusal {
   return { status: 503, code: reason, message, headers: { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) } };
 }
 
-/** Answers in OpenAI's envelope, and says nothing of where things lie. After the headers there is nothing left to say. */
+/** Refuses in OpenAI's envelope, without paths or hosts. If the headers are sent, it closes the connection. */
 export function refuse(
   request: IncomingMessage,
   response: ServerResponse,

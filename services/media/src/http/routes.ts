@@ -17,14 +17,14 @@ const FORBIDDEN = 403;
 const NO_LIFETIME: Refusal = {
   status: 400,
   code: 'invalid_request',
-  message: 'Say for how many milliseconds private bytes are kept, as ?private_ms=….',
+  message: 'private_ms must be the milliseconds for which private bytes are stored',
 };
 const NO_NAME: Refusal = {
   status: 400,
   code: 'invalid_request',
-  message: 'A name is for private bytes alone; give it as ?private_ms=…&object=prv_….',
+  message: 'object is for private bytes only; expected ?private_ms=…&object=prv_…',
 };
-const NO_ACCOUNT: Refusal = { status: 400, code: 'invalid_request', message: 'Name the account as ?account=….' };
+const NO_ACCOUNT: Refusal = { status: 400, code: 'invalid_request', message: 'account is required: ?account=…' };
 
 export interface RouteDeps {
   readonly bytes: MediaBytes;
@@ -87,7 +87,7 @@ async function removeObject({ bytes }: RouteDeps, response: ServerResponse, obje
   response.writeHead(204).end();
 }
 
-/** Why this caller gets no bytes and may leave none; undefined where it may. */
+/** Why this caller cannot read or send bytes; undefined: it can. */
 function refusalOf({ authorize }: RouteDeps, { headers }: IncomingMessage): Refusal | undefined {
   try {
     authorize(headers.authorization);
@@ -122,7 +122,7 @@ async function takeBytes(
     return;
   }
   if (Number(request.headers['content-length'] ?? 0) > inline.bytesMax) {
-    refuse(request, response, tooLarge(`at most ${inBytes(inline.bytesMax)} can be sent at once`));
+    refuse(request, response, tooLarge(`the bytes must be at most ${inBytes(inline.bytesMax)}`));
     return;
   }
   try {
@@ -143,7 +143,7 @@ async function takeBytes(
   }
 }
 
-/** Rethrows what is no refusal of these bytes. */
+/** Rethrows every error that is not a refusal of these bytes. */
 function refusalOfPut(error: unknown): Refusal {
   if (!(error instanceof Problem) || error.kind === 'unavailable') throw error;
   return error.kind === 'exhausted' ? tooMany(error) : tooLarge(error.message);
@@ -172,7 +172,7 @@ function tooMany({ reason, message, retryAfterMs = 1000 }: Problem): Refusal {
   };
 }
 
-/** What is still being sent is not read. */
+/** The rest of the request is not read. */
 function tooLarge(message: string): Refusal {
   return { status: 413, code: 'body_too_large', message, headers: { connection: 'close' } };
 }

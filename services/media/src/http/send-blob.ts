@@ -25,8 +25,8 @@ export interface SentBlob {
 }
 
 /**
- * Answers with a blob, or the part of it that is asked for, under the conditions of the request. The rules are those of the package `send`,
- * which is told the size from the books; where the bytes lie is the store's affair, so that every store is served alike.
+ * Answers with a blob, or the requested part of it, under the conditions of the request. The package `send` has the
+ * rules and gets the size from the database. The store opens the bytes, so all stores are served alike.
  */
 export async function sendBlob(
   deps: SendDeps,
@@ -34,9 +34,9 @@ export async function sendBlob(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  // who asked may have gone while the object was looked for
+  // the client may have left while the object was looked up
   if (response.closed || response.destroyed) return;
-  // `no-cache`, which fetch adds to every condition, is for caches on the way; here the condition itself is what counts
+  // fetch adds `no-cache` to every condition. It is meant for caches; here the condition counts
   delete request.headers['cache-control'];
   if (isLongSuffix(request.headers.range, bytes)) request.headers.range = ALL;
   await new Promise<void>((resolve) => {
@@ -57,12 +57,12 @@ export async function sendBlob(
   });
 }
 
-/** The last so many bytes of a file that has fewer are all of it (RFC 9110, 14.1.2); the package would answer that there are none. */
+/** A suffix range that is longer than the file is the whole file (RFC 9110, 14.1.2). The package refuses it. */
 function isLongSuffix(range: string | undefined, bytes: number): boolean {
   return Number(SUFFIX.exec(range ?? '')?.[1] ?? 0) > bytes;
 }
 
-/** Of what the package would read of a file, it needs no more for an answer without dates of its own. */
+/** The part of `fs.Stats` that the package needs if it sets no dates. */
 function sizeOnly(size: number): never {
   return { size } as never;
 }
@@ -74,8 +74,8 @@ interface SendError extends Error {
 
 const REFUSALS: Readonly<Record<number, Refusal>> = {
   404: NOT_FOUND,
-  412: { status: 412, code: 'precondition_failed', message: 'The condition of the request does not hold.' },
-  416: { status: 416, code: 'range_not_satisfiable', message: 'The range lies outside of the bytes.' },
+  412: { status: 412, code: 'precondition_failed', message: 'the condition of the request is not met' },
+  416: { status: 416, code: 'range_not_satisfiable', message: 'the range is outside of the bytes' },
 };
 
 async function pump(

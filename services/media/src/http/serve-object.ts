@@ -7,31 +7,31 @@ import { sendBlob } from './send-blob.ts';
 import type { SendDeps } from './send-blob.ts';
 
 const CACHE_SECONDS_MAX = 3600;
-/** Of an address in the bucket: it is asked for anew with every request. */
+/** The lifetime of an address in the bucket. Each request makes a new one. */
 const REDIRECT_SECONDS_MAX = 3600;
 const FOUND = 302;
 
 export interface ServeDeps extends SendDeps {
   readonly store: MediaStore;
-  /** Makes the thumbnail of a result when there is none yet; undefined: it has none. */
+  /** Makes the thumbnail of a result if there is none yet; undefined: it has none. */
   readonly thumbnailOf: (result: MediaObject) => Promise<MediaObject | undefined>;
   readonly results: {
-    /** Results are sent for to the bucket, where there is one. */
+    /** Whether clients are redirected to the bucket for results, if there is one. */
     readonly redirect: boolean;
   };
 }
 
 export interface ServeOrder {
   readonly object: string;
-  /** The thumbnail of a result, rather than the result. */
+  /** The thumbnail of a result instead of the result. */
   readonly variant?: 'thumbnail' | undefined;
-  /** As a browser saves it; made from the object's id when there is none. */
+  /** The name under which a browser saves it; absent: a name made of the object's id. */
   readonly fileName?: string | undefined;
-  /** Milliseconds since 1970: an end that comes before the object's own. */
+  /** The end of the access in milliseconds since 1970, if it is before the end of the object. */
   readonly expiresAt?: number | undefined;
 }
 
-/** Answers a GET or HEAD with an object's bytes, ranges and conditions included. Who may ask has been decided before. */
+/** Answers a GET or HEAD with an object's bytes, with ranges and conditions. The caller has checked the access. */
 export async function serveObject(
   deps: ServeDeps,
   request: IncomingMessage,
@@ -97,7 +97,7 @@ async function addressOf(
   });
 }
 
-/** No header of where the bytes came from is among them; a page that is smuggled in as media gets no rights. */
+/** No header of the bytes' origin is passed on. A page that is disguised as media gets no rights. */
 function setHeaders(response: ServerResponse, { found, fileName, secondsLeft }: Served): void {
   const headers = {
     'Content-Type': mediaTypeOf(found),

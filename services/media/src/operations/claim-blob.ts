@@ -6,7 +6,7 @@ import type { MediaObject, Purpose } from '../domain/media-object.ts';
 import type { MediaStore, StoredUnder } from '../store/media-store.ts';
 
 const ID_BYTES = 20;
-/** What the ids of each begin with. */
+/** The prefixes of ids. */
 const PREFIXES: Readonly<Record<Purpose, string>> = {
   staged: 'med',
   inline: 'inl',
@@ -29,14 +29,14 @@ export interface Claim {
   readonly blob: StoredUnder;
   readonly facts: MediaFacts | undefined;
   readonly lifetimeMs: number;
-  /** The pin and the reservation whose place the claim takes. */
+  /** The pin and the reservation that the claim replaces. */
   readonly pin?: string | undefined;
   readonly upload?: string | undefined;
-  /** A name that the caller gave it; absent: one that cannot be guessed. */
+  /** The name that the caller chose; absent: an id that cannot be guessed. */
   readonly id?: string | undefined;
 }
 
-/** Makes an object of content that is kept. Links carry its id, so it is a secret of 160 bits rather than a hash that others could know. */
+/** Makes an object of stored content. Its id stands in links, so it is a secret of 160 bits and not a hash. */
 export async function claimBlob(
   { store, clock, random }: ClaimDeps,
   { facts, lifetimeMs, id, ...claim }: Claim,

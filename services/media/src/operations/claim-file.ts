@@ -5,7 +5,7 @@ import type { Claim, ClaimDeps } from './claim-blob.ts';
 import { dropPin, keepFile } from './keep-file.ts';
 import type { KeepFileDeps } from './keep-file.ts';
 
-/** Keeps a file under a claim of its own, or nothing of it: bytes that no claim came to are removed at once. */
+/** Stores a file and claims it. If the claim fails, the bytes are removed at once. */
 export async function claimFile(
   deps: KeepFileDeps & ClaimDeps,
   file: ReceivedFile,

@@ -4,7 +4,7 @@ import type { MediaStore } from '../store/media-store.ts';
 import { removeBytes } from './remove-bytes.ts';
 
 const BATCH_MAX = 100;
-/** How long an ended result answers that it ended, rather than that it never was. */
+/** How long an ended result answers 410 and not 404. */
 const REMEMBERED_MS = 90 * 24 * 3_600_000;
 
 export interface CollectDeps {
@@ -14,8 +14,8 @@ export interface CollectDeps {
 }
 
 /**
- * One pass: ends what has expired, then removes the bytes that nobody claims. The books come first, and a key that is in them as garbage
- * is never given out again: an upload of the same content beside it gets another one.
+ * One pass: ends expired objects, then removes unclaimed bytes. The database is changed first. A key that is recorded
+ * as garbage is never used again: a concurrent upload of the same content gets another key.
  */
 export async function collectGarbage(deps: CollectDeps): Promise<number> {
   const { store, clock } = deps;

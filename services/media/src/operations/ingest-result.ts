@@ -27,11 +27,11 @@ export interface IngestOrder {
   readonly accountId: string;
   readonly taskId: string;
   readonly url: string;
-  /** What the address's own origin wants to see; never kept and never logged. */
+  /** The credential for the origin of the address. It is never stored and never logged. */
   readonly authorization?: Secret | undefined;
 }
 
-/** Makes a finished video ours: when it resolves, the bytes are stored. The task names it, so that repeating it gives the stored one. */
+/** Stores a finished video. The task identifies it, so a repeated call returns the stored one. */
 export async function ingestResult(deps: IngestDeps, order: IngestOrder): Promise<MediaObject> {
   const { accountId, taskId } = order;
   const before = await deps.store.findResult(taskId);
@@ -58,10 +58,10 @@ export async function ingestResult(deps: IngestDeps, order: IngestOrder): Promis
   });
 }
 
-/** A result is not brought back once it ended. */
+/** An ended result is not stored again. */
 function stillKept(result: MediaObject, now: number): MediaObject {
   if (isKept(result, now)) return result;
-  throw new Problem({ kind: 'gone', reason: 'result_expired', message: 'the result of this task is no longer kept' });
+  throw new Problem({ kind: 'gone', reason: 'result_expired', message: 'the result of this task is no longer stored' });
 }
 
 async function withResult<T>(
@@ -89,8 +89,8 @@ async function withResult<T>(
 
 async function videoIn({ probe }: IngestDeps, accountId: string, { path }: ReceivedFile): Promise<VideoFacts> {
   const outcome = await probe(path, { accountId });
-  if ('fault' in outcome) throw refused(`is no video that can be read (${outcome.fault})`);
-  if (!isResult(outcome.facts)) throw refused(`must be a video that can be shown; it is ${outcome.facts.mediaType}`);
+  if ('fault' in outcome) throw refused(`is not a readable video (${outcome.fault})`);
+  if (!isResult(outcome.facts)) throw refused(`must be a playable video; it is ${outcome.facts.mediaType}`);
   return outcome.facts;
 }
 

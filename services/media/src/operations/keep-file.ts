@@ -9,7 +9,7 @@ import { removeBytes } from './remove-bytes.ts';
 
 /** Longer than most uploads take. */
 const PIN_MS = 3_600_000;
-/** Longer than it takes from the end of an upload to the claim that is made next, and than clocks of two machines differ. */
+/** Longer than the time from the end of an upload to its claim, and than the clocks of two machines differ. */
 const CLAIM_MS = PIN_MS / 2;
 
 export interface KeepFileDeps {
@@ -19,16 +19,16 @@ export interface KeepFileDeps {
   readonly newId: NewId;
 }
 
-/** Content that is stored, and the pin that protects it until a claim takes its place. */
+/** Stored content, and the pin that protects it until a claim replaces it. */
 export interface KeptFile {
   readonly blob: Blob;
   readonly pin: string;
 }
 
 /**
- * Freezes a received file under its content. The row comes before the bytes, so that bytes without a row are never left; the pin keeps
- * them from the sweep until an object claims them. Bytes that took so long that they may have been swept meanwhile are pinned again, or
- * refused as busy and removed. Where it fails, nothing of this file stays.
+ * Stores a received file under its content. The row is written before the bytes, so there are never bytes without a
+ * row. The pin protects them from the sweep until an object claims them. If the upload takes so long that the sweep may
+ * have taken the row, the bytes are pinned again, or removed and refused as busy. A failure leaves nothing of the file.
  */
 export async function keepFile(deps: KeepFileDeps, file: ReceivedFile): Promise<KeptFile> {
   const { store, clock, newId } = deps;
@@ -51,17 +51,17 @@ async function storeUnder({ blobs }: KeepFileDeps, key: string, file: ReceivedFi
   else await blobs.keep(key, file);
 }
 
-/** Removes what an upload stored, where nothing else protects it. What cannot be done now the sweep does once the pin is over. */
+/** Removes the bytes of an upload that nothing else protects. If that fails, the sweep removes them after the pin. */
 export async function dropPin(deps: Pick<KeepFileDeps, 'blobs' | 'store' | 'clock'>, pin: string): Promise<void> {
   try {
     const key = await deps.store.dropPin(pin, deps.clock.now());
     if (key !== undefined) await removeBytes(deps, [key]);
   } catch {
-    // the upload has its own answer, and the pin its end
+    // the caller gets the error of the upload, and the pin expires
   }
 }
 
-/** The sweep that took the row may have passed the key before the bytes were there: it is their uploader who removes them for certain. */
+/** The sweep may have removed the key before the bytes were there, so the uploader removes them. */
 async function dropSwept(deps: KeepFileDeps, { key }: Blob): Promise<never> {
   await removeBytes(deps, [key]);
   throw mediaBusy('took too long to be stored; try again');

@@ -9,11 +9,11 @@ export interface LinkObjectDeps {
   readonly store: MediaStore;
   readonly blobs: BlobStore;
   readonly clock: Clock;
-  /** Whether channels are given addresses in the bucket at all. */
+  /** Whether channels get addresses in the bucket. */
   readonly presigned: boolean;
 }
 
-/** A fresh address in the bucket at which a channel reads an object, for a day at most; undefined: it is to read it here. */
+/** A new address in the bucket for a channel, valid for a day at most; undefined: the channel reads the object here. */
 export async function linkObject(
   { store, blobs, clock, presigned }: LinkObjectDeps,
   id: string,

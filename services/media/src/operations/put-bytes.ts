@@ -25,13 +25,13 @@ export interface PutOptions {
   readonly accountId: string;
   /** The stream yields at most this many bytes; absent: the configured limit of one medium. */
   readonly bytesMax?: number | undefined;
-  /** For the other services alone, and for so long; absent: what a client sent inline. */
+  /** Private bytes of another service, and how long they are stored; absent: inline bytes of a client. */
   readonly privateMs?: number | undefined;
   /** The name of private bytes, if the caller has chosen it. */
   readonly object?: string | undefined;
 }
 
-/** Keeps bytes unseen: what a client sent is found out when it is staged, and what is private is nobody's business here. */
+/** Stores bytes without a probe. Inline bytes are probed when they are staged; private bytes are never probed. */
 export async function putBytes(
   deps: PutDeps,
   source: Readable | Uint8Array,
@@ -72,7 +72,7 @@ async function receive(
 ): Promise<MediaObject> {
   const draft = await deps.incoming.begin(bytesMax);
   try {
-    // whoever gave the stream may still want to answer on its connection
+    // the caller may still answer on the connection of the stream
     await draft.append(
       source instanceof Readable
         ? (source.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>)
@@ -100,7 +100,7 @@ async function receive(
       ? new Problem({
           kind: 'invalid',
           reason: 'body_too_large',
-          message: `at most ${inBytes(error.bytesMax)} can be sent at once`,
+          message: `the bytes must be at most ${inBytes(error.bytesMax)}`,
           cause: error,
         })
       : error;
@@ -120,6 +120,6 @@ async function beginUpload(
     kind: 'exhausted',
     reason: 'rate_limit_exceeded',
     retryAfterMs: QUOTA_RETRY_MS,
-    message: `the media within this account's unanswered requests come to ${inBytes(inline.accountBytesMax)}; send addresses instead, or try again once one is answered`,
+    message: `the inline media of this account's unanswered requests must be at most ${inBytes(inline.accountBytesMax)}; send URLs, or try again when a request is answered`,
   });
 }

@@ -3,21 +3,21 @@ import type { MediaObject } from '../domain/media-object.ts';
 
 const RETRY_MS = 1000;
 
-/** A medium that is not taken. The sentence goes on from the name of the item, which only the caller knows. */
+/** A refused medium. The message continues a sentence that begins with the name of the item, which the caller adds. */
 export function invalidMedia(said: string, cause?: unknown): Problem {
   return new Problem({ kind: 'invalid', reason: 'invalid_media', message: said, cause });
 }
 
-/** Unknown, and somebody else's: the same answer. */
+/** The same answer for an unknown object and for one of another account. */
 export function unknownMedia(): Problem {
-  return invalidMedia('must be a result of this account that is still kept; there is none at this address');
+  return invalidMedia('must be a stored result of this account; there is none at this address');
 }
 
 export function mediaBusy(said: string, cause?: unknown): Problem {
   return new Problem({ kind: 'unavailable', reason: 'media_busy', message: said, retryAfterMs: RETRY_MS, cause });
 }
 
-/** What was found has been removed in the meantime, which the pins make all but impossible. */
+/** The content was removed in the meantime. The pins make this very unlikely. */
 export function claimed(object: MediaObject | undefined): MediaObject {
   if (object === undefined) throw mediaBusy('could not be kept now; try again');
   return object;

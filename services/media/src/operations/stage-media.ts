@@ -25,7 +25,7 @@ export interface StageDeps extends KeepFileDeps, ClaimDeps {
   readonly incoming: Incoming;
   readonly fetcher: Fetcher;
   readonly probe: Probe;
-  /** Undefined: pictures are passed on as they came. */
+  /** Undefined: images are passed on unchanged. */
   readonly redraw: Draw | undefined;
   readonly publicUrl: string;
   readonly fetch: { readonly urlCharactersMax: number };
@@ -37,19 +37,19 @@ export interface StageOrder {
   readonly accountId: string;
   readonly taskId: string;
   readonly category: Category;
-  /** What the client wrote, or what its bytes were put into and the type that it gave them. */
+  /** The text of the client, or the object of its inline bytes with their declared type. */
   readonly source: { readonly url: string } | { readonly object: string; readonly declaredType: string };
   readonly requestId: string;
   /** Aborted when no caller waits for the media. Media whose parsing has not begun are then given up. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** New bytes, or bytes that are kept already. */
+/** New bytes, or stored bytes. */
 type Found = { readonly file: ReceivedFile } | { readonly blob: Blob; readonly wasStaged: boolean };
 
 /**
- * Finds or fetches one reference, checks it by its bytes, and freezes it. The same reference is frozen once for a task: whoever stages
- * it again gets the bytes of the first time, whatever its address gives by then.
+ * Finds or fetches one reference, checks its bytes, and freezes it. A reference is frozen once for a task: a later call
+ * gets the same bytes, even if the address gives other bytes then.
  */
 export async function stageMedia(deps: StageDeps, order: StageOrder): Promise<MediaObject> {
   const reference = nameOf(order);
@@ -82,7 +82,7 @@ export async function stageMedia(deps: StageDeps, order: StageOrder): Promise<Me
   }
 }
 
-/** The same for the same words used as the same thing. */
+/** The same name for the same text in the same use. */
 export function nameOf({ category, source }: StageOrder): string {
   return createHash('sha256')
     .update(`${category}\n${'object' in source ? `object\n${source.object}` : `url\n${source.url}`}`)
@@ -123,7 +123,7 @@ const FINDERS: { readonly [K in Reference['kind']]: Finder<K> } = {
   remote: (deps, order, { url }) => fetchRemote(deps, order, url),
 };
 
-/** Our own are found by who owns them and never by HTTP. */
+/** Objects of this service are found in the store, by account, and never fetched. */
 function ownBlob(deps: StageDeps, order: StageOrder, found: MediaObject | undefined): Found {
   if (
     found === undefined ||
@@ -165,7 +165,7 @@ async function fetchRemote({ fetcher, bytesMax, log }: StageDeps, order: StageOr
   }
 }
 
-/** What is not decoded cannot be drawn again, and what was staged once has been. */
+/** Only decodable images are redrawn, and staged ones were redrawn before. */
 function mayRedraw(found: Found, { mediaType }: MediaFacts): boolean {
   return REDRAWN.has(mediaType) && !('blob' in found && found.wasStaged);
 }
@@ -189,7 +189,7 @@ async function claimContent(
   return claimed(object);
 }
 
-/** Channels get the pixels of a picture and nothing else that its file may hold. */
+/** Channels get the pixels of an image and nothing else of its file. */
 async function withRedrawn<T>(
   deps: StageDeps,
   order: StageOrder,

@@ -4,7 +4,7 @@ import type { Blob } from '../domain/media-object.ts';
 import type { Claimant, MediaStore } from '../store/media-store.ts';
 
 export const PAGE_MAX = 500;
-/** Read in one call, so that a call ends in a time that can be waited for; the blob that passes it is read to its end. */
+/** The bytes of one call, so that a call ends in time. The blob that exceeds them is read to its end. */
 const PAGE_BYTES_MAX = 512 * 1024 * 1024;
 const CLAIMANTS_SHOWN = 20;
 
@@ -14,7 +14,7 @@ export interface VerifyDeps {
 }
 
 export interface VerifyOrder {
-  /** A storage key; empty: from the beginning. */
+  /** The storage key after which the page begins; empty: the first page. */
   readonly after: string;
   readonly limit: number;
   readonly sizesOnly: boolean;
@@ -33,11 +33,13 @@ export interface Verified {
   readonly checked: number;
   readonly bytes: number;
   readonly faults: readonly BlobFault[];
-  /** Undefined: that was all. */
+  /** Undefined: this is the last page. */
   readonly next: string | undefined;
 }
 
-/** Compares a page of the books with what is stored. Content that nobody claims is not looked at: it is garbage, or still being stored. */
+/**
+ * Compares a page of the database with the stored bytes. Unclaimed content is left out: it is garbage, or being stored.
+ */
 export async function verifyBlobs(
   deps: VerifyDeps,
   { after, limit, sizesOnly }: VerifyOrder,
@@ -51,7 +53,7 @@ export async function verifyBlobs(
     signal.throwIfAborted();
     const wrong = await faultOf(deps.blobs, blob, sizesOnly);
     const claimants = wrong === undefined ? [] : await deps.store.claimants(blob, CLAIMANTS_SHOWN);
-    // what was given up meanwhile is missing with good reason, also where the same content came again under another key
+    // an object that ended in the meantime is not missing, even if the same content is stored under another key
     if (wrong !== undefined && claimants.length > 0) faults.push({ blob, claimants, ...wrong });
     checked += 1;
     bytes += blob.bytes;

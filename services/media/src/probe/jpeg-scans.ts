@@ -1,9 +1,9 @@
 import type { ProbeFault } from '../domain/media-facts.ts';
 import { firstBytes } from './first-bytes.ts';
 
-/** Far more than a picture has that may be used. */
+/** Far more segments than a usable picture has. */
 const BYTES_MAX = 64 * 1024 * 1024;
-/** A progressive picture has about ten. Each is another pass over all of the pixels, in a call that nobody can end. */
+/** A progressive picture has about ten scans. Each is a pass over all pixels, in a call that cannot be interrupted. */
 const SCANS_MAX = 100;
 
 const MARKER = 0xff;
@@ -12,16 +12,18 @@ const START_OF_SCAN = 0xda;
 const MARKER_BYTES = 2;
 const LENGTH_BYTES = 2;
 
-/** Places to go on from within the data of a scan; they have no data of their own. */
+/** Restart markers within the data of a scan. They have no data. */
 const isRestart = (code: number): boolean => code >= 0xd0 && code <= 0xd7;
 
-/** What speaks against a JPEG before its pixels: more passes over them than any picture has. */
+/** Refuses a JPEG with too many scans, before its pixels are decoded. */
 export function faultOfJpeg(path: string): ProbeFault | undefined {
   const { buffer, byteOffset, byteLength } = firstBytes(path, BYTES_MAX);
   return scansIn(Buffer.from(buffer, byteOffset, byteLength)) > SCANS_MAX ? 'overrun' : undefined;
 }
 
-/** Counted from segment to segment, so that a picture within the metadata of another does not count. Bytes between them are passed over, as the decoder does. */
+/**
+ * Counts by segment, so that a picture in the metadata does not count. Like the decoder, it skips bytes between them.
+ */
 function scansIn(bytes: Buffer): number {
   let scans = 0;
   let at = nextMarker(bytes, MARKER_BYTES);
@@ -32,7 +34,7 @@ function scansIn(bytes: Buffer): number {
   return scans;
 }
 
-/** Where the next marker stands; behind the end where there is none. A byte of the data that only looks like one is followed by a zero. */
+/** The position of the next marker, or beyond the end. In scan data a zero follows a byte that resembles a marker. */
 function nextMarker(bytes: Buffer, from: number): number {
   for (let at = bytes.indexOf(MARKER, from); at >= 0; at = bytes.indexOf(MARKER, at + 1)) {
     const code = bytes[at + 1] ?? 0;

@@ -9,8 +9,8 @@ sharp.cache(false);
 sharp.concurrency(1);
 
 /**
- * A file or bytes as a picture, of the few types that are read and within the limits of a job. A JPEG that ends before its rows do, or has
- * fewer than its header says, is only warned of; whoever looks at one for the first time fails on that too.
+ * Opens a file or bytes as a picture, within the limits of a job. Only three formats are read. The decoder only warns
+ * of a JPEG with missing rows, so the probe fails on warnings too.
  */
 export function openPicture(
   source: string | Uint8Array,

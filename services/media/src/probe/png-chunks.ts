@@ -2,13 +2,13 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import type { ProbeFault } from '../domain/media-facts.ts';
 
 const SIGNATURE_BYTES = 8;
-/** The length and the name of a chunk; behind its data stands a sum of four bytes. */
+/** The length and the name of a chunk. A checksum of four bytes follows its data. */
 const HEAD_BYTES = 8;
 const NAME_AT = 4;
 const SUM_BYTES = 4;
-/** Before the pixels. A picture that somebody drew has a dozen. */
+/** The most chunks before the pixels. A usual picture has a dozen. */
 const CHUNKS_MAX = 4096;
-/** What is written small and read large before anybody has seen a pixel: a thousandfold, at seconds for thirty megabytes of it. */
+/** Compressed texts, which are unpacked before the pixels: up to a thousandfold, with seconds for thirty megabytes. */
 const PACKED: ReadonlySet<string> = new Set(['iCCP', 'iTXt', 'zTXt']);
 const PACKED_BYTES_MAX = 1024 * 1024;
 
@@ -17,7 +17,7 @@ interface Chunk {
   readonly bytes: number;
 }
 
-/** What speaks against a PNG before its pixels: that it moves, wherever it says so, or that it holds more beside them than any picture. */
+/** Refuses a PNG that is animated or has too many chunks or texts, before its pixels are decoded. */
 export function faultOfPng(path: string): ProbeFault | undefined {
   const descriptor = openSync(path, 'r');
   try {

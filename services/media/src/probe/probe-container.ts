@@ -4,10 +4,10 @@ import { openBoundedSource } from './bounded-source.ts';
 import type { ProbeJob, ProbeOutcome } from './probe.ts';
 
 const TRACKS_MAX = 8;
-/** Far above the 362 that a base video may have. */
+/** Far above the 362 frames of the longest base video. */
 const FRAMES_COUNTED = 1000;
 
-/** Only what a single file holds: no playlist, which would lead elsewhere. */
+/** Formats of a single file. A playlist would lead to other files. */
 const VIDEO: readonly InputFormat[] = [MP4, QTFF, WEBM];
 const SOUND: readonly InputFormat[] = [MP3, WAVE];
 
@@ -64,7 +64,7 @@ async function withInput(
   }
 }
 
-/** The tables of a file may promise what is not in it: the first and the last picture must be there. */
+/** The tables can name frames that are not in the file, so the first and the last frame must be there. */
 async function isWhole(track: InputVideoTrack, end: number): Promise<boolean> {
   const packets = new EncodedPacketSink(track);
   const ends = [await packets.getFirstPacket(), await packets.getPacket(end)];
@@ -75,7 +75,7 @@ async function sizeOf(track: InputVideoTrack): Promise<{ width: number; height: 
   return { width: await track.getDisplayWidth(), height: await track.getDisplayHeight() };
 }
 
-/** Undefined for what no movie lasts: nothing, for ever, or not a number. */
+/** Undefined: the length is zero, infinite or not a number. */
 function milliseconds(seconds: number): number | undefined {
   const ms = Math.round(seconds * 1000);
   return Number.isSafeInteger(ms) && ms > 0 ? ms : undefined;

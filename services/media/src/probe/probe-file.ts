@@ -6,22 +6,24 @@ import { firstBytes } from './first-bytes.ts';
 import type { ProbeJob, ProbeOutcome } from './probe.ts';
 
 const SNIFFED_BYTES = 4100;
-/** Other names of types that are kept under one. */
-const SAME_AS: Readonly<Record<string, string>> = { 'video/x-m4v': 'video/mp4' };
+/** Types that are stored under another name. */
+const CANONICAL_TYPES: Readonly<Record<string, string>> = { 'video/x-m4v': 'video/mp4' };
 
 type Read = (job: ProbeJob, mediaType: string) => Promise<ProbeOutcome>;
 
-/** Loaded by family when one first comes: the libraries are heavy. */
+/** The readers by family, loaded on demand because the libraries are large. */
 const READERS: Readonly<Record<Family, () => Promise<Read>>> = {
   image: async () => (await import('./probe-image.ts')).probeImage,
   video: async () => (await import('./probe-container.ts')).probeVideo,
   audio: async () => (await import('./probe-container.ts')).probeAudio,
 };
 
-/** The bytes decide what a file is; its name and what was said of it do not count. Runs in a worker. */
+/**
+ * Probes a file. Its bytes decide what it is; its name and its declared type do not count. It runs in a parser process.
+ */
 export async function probeFile(job: ProbeJob): Promise<ProbeOutcome> {
   const seen = await fileTypeFromBuffer(firstBytes(job.path, SNIFFED_BYTES));
-  const mediaType = SAME_AS[seen?.mime ?? ''] ?? seen?.mime ?? '';
+  const mediaType = CANONICAL_TYPES[seen?.mime ?? ''] ?? seen?.mime ?? '';
   const family = FORMATS[mediaType]?.family;
   if (family === undefined) return { fault: 'unknown_type' };
   const read = await READERS[family]();

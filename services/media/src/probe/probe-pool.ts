@@ -1,11 +1,11 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
-import { openCrew } from './pool/crew.ts';
+import { openParserWorkers } from './pool/parser-workers.ts';
 import { openFairQueue } from './pool/fair-queue.ts';
 import type { Parsers } from './pool/parsers.ts';
 import type { Draw, Probe, ProbeJob, ProbeOrder, ProbeOutcome, Work } from './probe.ts';
 
-/** Drawing takes longer than looking: every pixel is written too. */
+/** A redraw takes longer than a probe, because it also encodes every pixel. */
 const DRAW_TIMES = 4;
 
 /** Jobs that continue the work of an earlier one. */
@@ -33,7 +33,7 @@ export interface ProbePoolOptions {
   /** The most files that wait, over all and of one account. */
   readonly queueMax: number;
   readonly queuePerAccountMax: number;
-  /** Of the processor, for each file. A file that takes longer is not read. */
+  /** The processor time for one file. A file that takes longer is refused. */
   readonly timeoutMs: number;
   /** The JavaScript heap of a process, and all of its memory. */
   readonly heapBytes: number;
@@ -53,22 +53,22 @@ export function openProbePool(options: ProbePoolOptions): ProbePool {
     perAccountMax: options.queuePerAccountMax,
     totalMax: options.queueMax,
   });
-  const crew = openCrew({ ...options, jobProcessorMs: DRAW_TIMES * timeoutMs });
+  const workers = openParserWorkers({ ...options, jobProcessorMs: DRAW_TIMES * timeoutMs });
 
   const run = async (job: ProbeJob, { accountId, signal }: ProbeOrder): Promise<ProbeOutcome> => {
-    const turn = await queue.enter({ account: accountId, isContinued: CONTINUED.has(job.work), signal });
+    const permit = await queue.enter({ account: accountId, isContinued: CONTINUED.has(job.work), signal });
     let used = 0;
     try {
-      const parser = await crew.take();
+      const parser = await workers.take();
       const { outcome, usedMs } = await parser.run({ ...job, clock, memoryBytes }).finally(() => {
-        crew.giveBack(parser);
+        workers.giveBack(parser);
       });
       used = usedMs;
       if (outcome === undefined)
         log.warn({ accountId, usedMs }, 'a file held up, filled or ended its parser; the process was ended');
       return outcome ?? { fault: 'overrun' };
     } finally {
-      turn.end(used);
+      permit.end(used);
     }
   };
   const draw =
@@ -81,11 +81,11 @@ export function openProbePool(options: ProbePoolOptions): ProbePool {
     thumbnail: draw('thumbnail', timeoutMs),
     pictureThumbnail: draw('picture_thumbnail', timeoutMs),
     warm: () => {
-      crew.warm();
+      workers.warm();
     },
     stop: async () => {
       queue.stop();
-      await crew.stop();
+      await workers.stop();
     },
   };
 }

@@ -16,7 +16,7 @@ export interface ProbeOrder {
  */
 export type Probe = (path: string, order: ProbeOrder) => Promise<ProbeOutcome>;
 
-/** Makes a picture of a file, under a path at which there is a file of ours already, and says what it has become. As safe as a probe. */
+/** Draws a picture of a file into another file of ours, and returns its facts. It is as safe as a probe. */
 export type Draw = (path: string, into: string, order: ProbeOrder) => Promise<ProbeOutcome>;
 
 /** To probe a file, to redraw a picture, to draw the thumbnail of a video, to draw that of a picture. */

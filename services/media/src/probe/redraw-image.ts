@@ -2,11 +2,11 @@ import type { Sharp } from 'sharp';
 import { openPicture } from './pictures.ts';
 import type { ProbeJob, ProbeOutcome } from './probe.ts';
 
-/** High enough that no generator sees a difference. */
+/** High enough that the result of a generation does not change. */
 const QUALITY = 92;
-/** Noise does not get smaller by more effort. */
+/** A higher effort does not make noise smaller. */
 const PNG_EFFORT = 3;
-/** Half the time of the default, and files of the same size. */
+/** Half the time of the default effort, for files of the same size. */
 const WEBP_EFFORT = 2;
 
 const WRITERS: Readonly<Record<string, (picture: Sharp) => Sharp>> = {
@@ -16,8 +16,9 @@ const WRITERS: Readonly<Record<string, (picture: Sharp) => Sharp>> = {
 };
 
 /**
- * Draws a picture anew from its pixels, in its own format: what else was in the file (where and by whom it was taken, bytes behind its end,
- * another file within it) stays behind. It is turned as it is meant to be seen, and its colours become sRGB, since what said so goes too.
+ * Redraws a picture from its pixels, in its own format. The rest of the file is dropped: EXIF, GPS, a colour profile,
+ * bytes after its end. The metadata for orientation and colours are dropped too, so the picture is rotated and
+ * converted to sRGB.
  */
 export async function redrawImage(job: ProbeJob): Promise<ProbeOutcome> {
   const { format } = await openPicture(job.path, job).metadata();

@@ -27,8 +27,9 @@ export function fromWireStage(
   requestId: string,
 ): StageOrder {
   const known = CATEGORIES.get(category);
-  if (known === undefined) throw invalid('category', 'must say what the medium holds');
-  if ((url === '') === (object === '')) throw invalid('url', 'is required, or object, and not both');
+  if (known === undefined) throw invalid('category', 'must be image, video, audio or base_video');
+  if ((url === '') === (object === ''))
+    throw invalid('url', 'is required if object is empty; give exactly one of them');
   return {
     accountId: required('account_id', accountId),
     taskId,

@@ -9,11 +9,11 @@ import type { RemoveDeps } from '../operations/remove-staged.ts';
 import type { StageOrder } from '../operations/stage-media.ts';
 import { atMost, fromWireIngest, fromWireStage, required, toWireResult, toWireStaged } from './mapping.ts';
 
-/** Removed with one call. */
+/** The most objects that one call removes. */
 const PRIVATE_MAX = 200;
 
 export interface MediaServiceDeps extends RemoveDeps {
-  /** The work outlives a caller who leaves: it is bounded, and found done by the next one. */
+  /** The work continues when its caller leaves. It has limits, and the next caller finds it done. */
   readonly stage: (order: StageOrder, signal: AbortSignal) => Promise<MediaObject>;
   readonly ingest: (order: IngestOrder, signal: AbortSignal) => Promise<MediaObject>;
   readonly link: (object: string) => Promise<string | undefined>;

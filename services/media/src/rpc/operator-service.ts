@@ -5,7 +5,7 @@ import { OperatorService } from '@reelgate/proto/media/v1/operator_service';
 import { PAGE_MAX, verifyBlobs } from '../operations/verify-blobs.ts';
 import type { BlobFault, VerifyDeps } from '../operations/verify-blobs.ts';
 
-/** What the people who run it ask of it. */
+/** The service for operators. */
 export function operatorServiceBinding(deps: VerifyDeps): Binding {
   return bind(OperatorService, {
     verifyBlobs: async ({ after, limit, sizesOnly }, { signal }) => {
@@ -14,7 +14,7 @@ export function operatorServiceBinding(deps: VerifyDeps): Binding {
           kind: 'invalid',
           reason: 'invalid_request',
           field: 'limit',
-          message: `must be from 1 to ${String(PAGE_MAX)}, or absent for as many`,
+          message: `must be from 1 to ${String(PAGE_MAX)}; absent means ${String(PAGE_MAX)}`,
         });
       const {
         checked,

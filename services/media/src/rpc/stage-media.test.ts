@@ -181,11 +181,11 @@ describe('an external address', () => {
       'a page under the name of a picture',
       () => origin.url(serves(Buffer.from('<html>'), { 'content-type': 'image/png' })),
       Category.IMAGE,
-      /none of them/,
+      /none of these/,
     ],
     ['nothing there', () => origin.url(says(404)), Category.IMAGE, /answered 404/],
     ['a small picture', () => served('small.png'), Category.IMAGE, /256 to 5760 pixels; it has 32×32/],
-    ['a video for a picture', () => served('768p.mp4'), Category.IMAGE, /must be a picture/],
+    ['a video for a picture', () => served('768p.mp4'), Category.IMAGE, /must be an image/],
     ['a picture for a video', () => served('image.png'), Category.VIDEO, /must be a video/],
     ['a picture for sound', () => served('image.png'), Category.AUDIO, /must be sound|at most 20 KiB/],
     ['a 2K video for a base', () => served('2k.mp4'), Category.BASE_VIDEO, /768P/],
@@ -200,13 +200,13 @@ describe('an external address', () => {
       Category.IMAGE,
       /redirects more than 3/,
     ],
-    ['a private address', () => 'http://127.0.0.1:9/x.png', Category.IMAGE, /does not answer to us|port/],
-    ['metadata', () => 'http://169.254.169.254/latest/', Category.IMAGE, /does not answer to us/],
+    ['a private address', () => 'http://127.0.0.1:9/x.png', Category.IMAGE, /cannot be reached|port/],
+    ['metadata', () => 'http://169.254.169.254/latest/', Category.IMAGE, /cannot be reached/],
     [
       'a redirect to a private address',
       () => origin.url(redirects('http://169.254.169.254/latest/')),
       Category.IMAGE,
-      /does not answer to us/,
+      /cannot be reached/,
     ],
   ])('%s is refused', async (_what, url, category, said) => {
     const message = await refusal(url(), category);
@@ -240,7 +240,7 @@ describe('a data URL', () => {
 
   test.each<[string, string, Category, RegExp]>([
     ['of another type', dataUrl('text/html', Buffer.from('<b>x</b>')), Category.IMAGE, /declared as image/],
-    ['that lies', dataUrl('image/png', Buffer.from('<b>x</b>')), Category.IMAGE, /none of them/],
+    ['that lies', dataUrl('image/png', Buffer.from('<b>x</b>')), Category.IMAGE, /none of these/],
     ['that is broken', 'data:image/png;base64,!!!!', Category.IMAGE, /base64/],
     ['of a small picture', dataUrl('image/png', fixture('small.png')), Category.IMAGE, /32×32/],
     ['of too many bytes', dataUrl('audio/wav', wav(4)), Category.AUDIO, /20 KiB/],

@@ -4,11 +4,11 @@ import type { Blob, MediaObject, Purpose } from '../domain/media-object.ts';
 export interface NewBlob {
   readonly sha256: string;
   readonly bytes: number;
-  /** The storage key of content that is not known yet. It names the pin of this upload in any case. */
+  /** The storage key for new content. It is also the name of this upload's pin. */
   readonly key: string;
 }
 
-/** Content, and where it was put. The same content has another key when it was swept and brought again. */
+/** Content and its storage key. Content that was swept and uploaded again has another key. */
 export type StoredUnder = Pick<Blob, 'sha256' | 'key'>;
 
 export interface NewObject {
@@ -17,13 +17,13 @@ export interface NewObject {
   readonly taskId: string;
   readonly purpose: Purpose;
   readonly blob: StoredUnder;
-  /** What was staged, within the task; the same one is staged once. Empty: it does not matter. */
+  /** The staged reference, which a task stages once. Empty: the object is not unique. */
   readonly reference: string;
   readonly createdAt: number;
   readonly expiresAt: number;
-  /** The pin that protected the content until now; the claim takes its place. */
+  /** The pin of the upload, which the claim replaces. */
   readonly pin?: string | undefined;
-  /** The reservation that the bytes came under; the claim takes its place. */
+  /** The reservation of the upload, which the claim replaces. */
   readonly upload?: string | undefined;
 }
 
@@ -36,17 +36,17 @@ export interface Upload {
   readonly expiresAt: number;
 }
 
-/** Who loses something when bytes are gone. */
+/** An object that uses certain bytes, and its task. */
 export interface Claimant {
   readonly id: string;
   readonly taskId: string;
 }
 
-/** Who claims which bytes. Content that nobody claims any more, and that no upload has pinned, becomes garbage. */
+/** The objects and the bytes that they claim. Content without claims and pins becomes garbage. */
 export interface MediaStore {
-  /** Protects content from becoming garbage until then, and says under which key it is or is to be. */
+  /** Protects content from becoming garbage until then. Returns it with the key that it has or gets. */
   pinBlob(blob: NewBlob, until: number): Promise<Blob>;
-  /** Pins again what lies under its key by now; false: it was swept meanwhile, and what lies there is garbage from here on. */
+  /** Pins stored bytes again; false: their row was swept in the meantime, and the bytes are garbage now. */
   renewPin(blob: StoredUnder, pin: string, until: number): Promise<boolean>;
   /**
    * Ends the pin of an upload that no object claims. Returns the key of the bytes if nothing else protects them; they
@@ -54,9 +54,9 @@ export interface MediaStore {
    */
   dropPin(pin: string, now: number): Promise<string | undefined>;
   /**
-   * Adds a claim to content that is kept; facts that are given are noted. A result of the same task, or the same reference staged for
-   * the same task, is there once: a second one gives the first. Undefined: the content is there no more or under another key, the
-   * result of the thumbnail is gone, or the staging of the task has ended.
+   * Adds a claim to stored content, and notes its facts. A task has one result, and one object for each staged
+   * reference: a second claim returns the first object. Undefined: the content is gone or has another key, the result
+   * of the thumbnail is gone, or the staging of the task has ended.
    */
   addObject(object: NewObject, facts: MediaFacts | undefined): Promise<MediaObject | undefined>;
   find(id: string): Promise<MediaObject | undefined>;
@@ -70,11 +70,11 @@ export interface MediaStore {
   beginUpload(upload: Upload, now: number, bytesMax: number): Promise<boolean>;
   endUpload(id: string): Promise<void>;
   noteFacts(sha256: string, facts: MediaFacts): Promise<void>;
-  /** The contents that are claimed, in an order that stays, behind this storage key; at most so many. */
+  /** At most `limit` claimed contents, ordered by storage key, after this key. */
   claimedBlobs(after: string, limit: number): Promise<readonly Blob[]>;
-  /** The claimants of content that is still stored under this key. */
+  /** The objects that claim content under this key. */
   claimants(blob: StoredUnder, limit: number): Promise<readonly Claimant[]>;
-  /** Whether there was one; its thumbnail goes with it. */
+  /** Ends the result and the thumbnail of a task; false: there is no result. */
   removeResult(taskId: string, now: number): Promise<boolean>;
   /**
    * Ends claims of these purposes, and no others. Returns the keys of bytes that are no longer protected; they are
@@ -90,14 +90,14 @@ export interface MediaStore {
     now: number,
     forgetAt: number,
   ): Promise<readonly string[]>;
-  /** Ends claims whose time is over; gives how many. */
+  /** Ends expired claims; returns their number. */
   expireObjects(now: number, limit: number): Promise<number>;
   /** Forgets expired pins, uploads and stagings; returns their number. */
   forgetSpent(now: number, limit: number): Promise<number>;
-  /** Forgets results that ended before then; gives how many. */
+  /** Forgets results that ended before then; returns their number. */
   forgetObjects(before: number, limit: number): Promise<number>;
-  /** Takes unclaimed content out of the books; gives the keys of all that is still to be removed. */
+  /** Deletes the rows of unclaimed content; returns the keys of the bytes to remove. */
   takeGarbage(now: number, limit: number): Promise<readonly string[]>;
-  /** Says that what was under the key is gone. */
+  /** Records that the bytes of a key are removed. */
   forgetGarbage(key: string): Promise<void>;
 }

@@ -3,7 +3,7 @@ import type { MediaStore } from './media-store.ts';
 import { fromBlobRow } from './object-rows.ts';
 import type { BlobRow } from './object-rows.ts';
 
-/** The claimed contents, page by page, and who claims them. */
+/** The claimed contents, page by page, and their claimants. */
 export function sqlBooks(sql: Sql): Pick<MediaStore, 'claimedBlobs' | 'claimants'> {
   return {
     claimedBlobs: async (after, limit) =>

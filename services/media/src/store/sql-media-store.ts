@@ -57,7 +57,7 @@ export function sqlMediaStore(sql: Sql): MediaStore {
       }),
     addObject: (object, facts) =>
       sql.transaction(async (query) => {
-        // takes the row, so that it cannot become garbage meanwhile
+        // locks the row, so that it does not become garbage in the meantime
         const text = facts === undefined ? null : JSON.stringify(facts);
         const blobs = await query(
           'UPDATE blobs SET facts = COALESCE($2, facts) WHERE sha256 = $1 AND storage_key = $3 RETURNING sha256',
@@ -66,7 +66,7 @@ export function sqlMediaStore(sql: Sql): MediaStore {
         if (blobs.length === 0 || !(await mayAdd(query, object))) return undefined;
         await insertObject(query, object);
         const added = await one(query, ...identityOf(object));
-        // an object that was there before may be of other content, and then the pin is its upload's to end
+        // an earlier object may have other content; then its upload ends the pin
         if (added?.blob.sha256 === object.blob.sha256)
           await query('DELETE FROM pins WHERE id = $1', [object.pin ?? '']);
         await query('DELETE FROM uploads WHERE id = $1', [object.upload ?? '']);
@@ -82,7 +82,7 @@ export function sqlMediaStore(sql: Sql): MediaStore {
     },
     removeResult: (taskId, now) =>
       sql.transaction(async (query) => {
-        // in this order: a thumbnail that is being added meanwhile is there for the second, or does not come any more
+        // in this order: the second update finds a thumbnail that is added at the same moment, or it is not added
         const [result] = await endOf(query, 'result', taskId, now);
         for (const { sha256 } of [
           ...(result === undefined ? [] : [result]),
@@ -108,7 +108,7 @@ function endOf(query: SqlQuery, purpose: Purpose, taskId: string, now: number): 
 async function mayAdd(query: SqlQuery, { purpose, accountId, taskId, createdAt }: NewObject): Promise<boolean> {
   if (purpose === 'thumbnail') return holdResult(query, taskId);
   if (purpose !== 'staged' || taskId === '') return true;
-  // takes the row of the task: what ends its staging at the same moment waits, and then finds the object
+  // locks the row of the task: a concurrent end of its staging waits, and then finds the object
   const open = await query(
     `INSERT INTO stagings (account_id, task_id, ended, forget_at) VALUES ($1, $2, 0, $3)
     ON CONFLICT (account_id, task_id) DO UPDATE SET forget_at = $3 WHERE stagings.ended = 0 RETURNING task_id`,
@@ -117,7 +117,7 @@ async function mayAdd(query: SqlQuery, { purpose, accountId, taskId, createdAt }
   return open.length > 0;
 }
 
-/** Takes the row of a result, so that it cannot be removed meanwhile; false: it is not there any more. */
+/** Locks the row of a result, so that it is not removed in the meantime; false: it is gone. */
 async function holdResult(query: SqlQuery, taskId: string): Promise<boolean> {
   return (
     (
@@ -131,7 +131,7 @@ async function holdResult(query: SqlQuery, taskId: string): Promise<boolean> {
 
 async function insertObject(query: SqlQuery, object: NewObject): Promise<void> {
   const { id, accountId, taskId, purpose, blob, reference, createdAt, expiresAt } = object;
-  // one whose time is over, and that no sweep has met yet, must not stand in the way
+  // an expired object that is not swept yet must not be in the way
   if (purpose === 'staged')
     await query(
       "DELETE FROM objects WHERE account_id = $1 AND task_id = $2 AND reference = $3 AND purpose = 'staged' AND expires_at <= $4",

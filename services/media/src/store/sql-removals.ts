@@ -4,12 +4,12 @@ import { purposeColumn } from './object-rows.ts';
 
 type Removals = Pick<MediaStore, 'dropPin' | 'removeObjects' | 'endStaging'>;
 
-/** Until when content is claimed and pinned, worked out from the claims and pins that are left. The row of the content is locked before it. */
+/** Computes the ends of claims and pins from the remaining ones. The row of the content is locked first. */
 export const SETTLE = `UPDATE blobs SET
     keep_until = COALESCE((SELECT MAX(o.expires_at) FROM objects o WHERE o.sha256 = blobs.sha256 AND o.removed_at IS NULL), $2),
     pinned_until = COALESCE((SELECT MAX(p.pinned_until) FROM pins p WHERE p.sha256 = blobs.sha256), 0)
   WHERE sha256 = $1`;
-/** Keeps the row to this transaction: what waits for it then reads what this one wrote. */
+/** Locks the row: a transaction that waits for it reads what this one wrote. */
 const LOCK = 'UPDATE blobs SET sha256 = sha256 WHERE sha256 = $1';
 const TAKE_FREE = `DELETE FROM blobs WHERE sha256 = $1 AND pinned_until <= $2 AND keep_until <= $2
   AND NOT EXISTS (SELECT 1 FROM objects o WHERE o.sha256 = blobs.sha256 AND o.removed_at IS NULL) RETURNING storage_key`;
@@ -23,7 +23,7 @@ export function sqlRemovals(sql: Sql): Removals {
         [id],
       );
       if (found === undefined) return undefined;
-      // the content's row is always locked before its objects are changed: so no two transactions wait for each other in a circle
+      // the row of the content is always locked before its objects, so transactions do not deadlock
       await query(LOCK, [found.sha256]);
       await query('DELETE FROM objects WHERE id = $1', [id]);
       return freeIn(query, found.sha256, now);
@@ -46,7 +46,7 @@ export function sqlRemovals(sql: Sql): Removals {
         return freeIn(query, dropped.sha256, now);
       }),
     endStaging: async ({ accountId, taskId }, now, forgetAt) => {
-      // committed by itself: from here on nothing is added, and what was added before is found below
+      // its own transaction: no object is added after it, and the objects before it are found below
       await sql.write(
         `INSERT INTO stagings (account_id, task_id, ended, forget_at) VALUES ($1, $2, 1, $3)
         ON CONFLICT (account_id, task_id) DO UPDATE SET ended = 1, forget_at = $3`,

@@ -1,19 +1,19 @@
 import type { Sql } from '@reelgate/platform/sql/sql';
 import type { MediaStore } from './media-store.ts';
 
-/** Tables whose rows end by themselves, with their key and their time. */
+/** Tables whose rows expire, with the columns of their key and their end. */
 const SPENT = [
   ['pins', 'id', 'pinned_until'],
   ['uploads', 'id', 'expires_at'],
   ['stagings', 'task_id', 'forget_at'],
 ] as const;
 
-/** What ends with its time, and the bytes that nothing claims. */
+/** Removes expired rows and unclaimed content. */
 export function sqlSweeps(
   sql: Sql,
 ): Pick<MediaStore, 'expireObjects' | 'forgetSpent' | 'forgetObjects' | 'takeGarbage' | 'forgetGarbage'> {
   return {
-    // a result is remembered, so that its link says what became of it
+    // a result is remembered, so that its link answers 410
     expireObjects: (now, limit) =>
       sql.transaction(async (query) => {
         const due = await query<{ id: string; purpose: string }>(

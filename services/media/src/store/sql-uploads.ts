@@ -3,13 +3,13 @@ import type { MediaStore } from './media-store.ts';
 
 type Whole = number | bigint;
 
-/** What an account has inline: bytes that are kept, and bytes that are to come. */
+/** The inline bytes of an account: stored ones and expected ones. */
 const IN_USE = `SELECT
   (SELECT COALESCE(SUM(b.bytes), 0) FROM objects o JOIN blobs b ON b.sha256 = o.sha256
     WHERE o.account_id = $1 AND o.purpose = 'inline' AND o.expires_at > $2)
   + (SELECT COALESCE(SUM(u.bytes), 0) FROM uploads u WHERE u.account_id = $1 AND u.expires_at > $2) AS bytes`;
 const INSERT = 'INSERT INTO uploads (id, account_id, bytes, expires_at) VALUES ($1, $2, $3, $4)';
-/** Uploads of one account wait for each other at this row, so that each counts those before it. */
+/** Uploads of one account wait for each other at this row, so that each counts the earlier ones. */
 const LOCK = 'INSERT INTO uploaders (account_id) VALUES ($1) ON CONFLICT (account_id) DO UPDATE SET account_id = $1';
 
 export function sqlUploads(sql: Sql): Pick<MediaStore, 'beginUpload' | 'endUpload'> {

@@ -1,9 +1,9 @@
-/** Results that may still be coming in while a thumbnail is drawn: drawing takes the processor that they need. */
+/** Above this number of concurrent ingests no thumbnail is drawn, because the ingests need the processor. */
 const CALM_MAX = 4;
 
 /**
- * Takes results in, and has the thumbnail of each drawn behind it: a result is complete without its thumbnail and does not wait for it. While
- * many come in at once none is drawn; the first who asks for one has it drawn then.
+ * Ingests results and draws the thumbnail of each afterwards. A result does not wait for its thumbnail. During many
+ * concurrent ingests none is drawn; the first request for a thumbnail draws it then.
  */
 export function withThumbnails<Order, Result>(
   ingest: (order: Order) => Promise<Result>,

@@ -71,7 +71,10 @@ export const STARTS: readonly (readonly [number, readonly number[]])[] = [
 ];
 export const CONTEXTS = 436;
 
-/** Where the contexts of each block kind begin: significant_coeff_flag, last_significant_coeff_flag, coeff_abs_level_minus1. */
+/**
+ * Where the contexts of each block kind begin: significant_coeff_flag, last_significant_coeff_flag,
+ * coeff_abs_level_minus1.
+ */
 export const SIGNIFICANT_CONTEXTS: readonly number[] = [105, 120, 134, 149, 152, 402];
 export const LAST_CONTEXTS: readonly number[] = [166, 181, 195, 210, 213, 417];
 export const SIZE_CONTEXTS: readonly number[] = [227, 237, 247, 257, 266, 426];

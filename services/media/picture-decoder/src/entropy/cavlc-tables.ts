@@ -16,7 +16,10 @@ function prefixCode(lengths: readonly number[], codes: readonly number[]): Prefi
   return { bits, entries };
 }
 
-/** Table 9-5 by the number of levels a neighbourhood has: below 2, below 4, below 8, more; the value is four times the levels plus the ones. */
+/**
+ * Table 9-5 by the number of levels a neighbourhood has: below 2, below 4, below 8, more; the value is four times the
+ * levels plus the ones.
+ */
 export const LEVEL_TOKENS: readonly PrefixCode[] = [
   prefixCode(
     [

@@ -1,4 +1,7 @@
-/** What a slice says about its macroblocks, in the order in which it does; CAVLC and CABAC write the same things differently. */
+/**
+ * What a slice says about its macroblocks, in the order in which it does; CAVLC and CABAC write the same things
+ * differently.
+ */
 export interface Syntax {
   /** The levels of the block read last, in the order of its scan; who takes them puts zeros back. */
   readonly levels: Int32Array;
@@ -13,7 +16,9 @@ export interface Syntax {
   readonly qpDelta: () => number;
   /** The samples of a macroblock that is not coded. */
   readonly samples: (count: number) => Uint8Array;
-  /** Reads a block into `levels` and says how many are not zero. Its place is in blocks of 4x4 within the macroblock. */
+  /**
+   * Reads a block into `levels` and says how many are not zero. Its place is in blocks of 4x4 within the macroblock.
+   */
   readonly block: (kind: number, plane: number, x: number, y: number) => number;
   /** Whether the macroblock just read was the slice's last. */
   readonly ended: () => boolean;

@@ -9,7 +9,10 @@ import { addLarge, addSmall, transformMeans } from './transforms.ts';
 /** How many bits the scales of 4x4 and of 8x8 have to spare. */
 const SMALL_BITS = 4;
 const LARGE_BITS = 6;
-/** Which 4x4 blocks find their neighbour above to the right decoded already, by rows; those of the first row ask the macroblocks above. */
+/**
+ * Which 4x4 blocks find their neighbour above to the right decoded already, by rows; those of the first row ask the
+ * macroblocks above.
+ */
 const RIGHT_DONE: readonly boolean[] = [
   true,
   true,

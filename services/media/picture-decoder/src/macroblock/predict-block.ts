@@ -1,8 +1,8 @@
 import type { Grid } from '../picture/frame.ts';
 
 /**
- * The samples around a block in one line: those to its left from below up, the corner, those above from left to right. Before and behind
- * them the last ones go on, so that every direction is one formula (8.3.1.2, 8.3.2.2).
+ * The samples around a block in one line: those to its left from below up, the corner, those above from left to right.
+ * Before and behind them the last ones go on, so that every direction is one formula (8.3.1.2, 8.3.2.2).
  */
 const CORNER = 16;
 const LINE = 48;
@@ -23,7 +23,10 @@ export interface Block {
   readonly aboveRight: boolean;
 }
 
-/** Where in the line each sample's direction meets it: relative to the corner, doubled, plus one when three samples are weighed and not two. */
+/**
+ * Where in the line each sample's direction meets it: relative to the corner, doubled, plus one when three samples are
+ * weighed and not two.
+ */
 const DIRECTIONS: Readonly<Record<number, readonly Int32Array[]>> = { 4: directions(4), 8: directions(8) };
 
 function directions(side: number): readonly Int32Array[] {

@@ -126,7 +126,10 @@ function smoothSample(edge: Edge, at: number): void {
   }
 }
 
-/** The new three samples of one side (8.7.2.4), the nearest to the edge first; `away` leads from the edge, `over` across it. */
+/**
+ * The new three samples of one side (8.7.2.4), the nearest to the edge first; `away` leads from the edge, `over` across
+ * it.
+ */
 function strong(
   { cells, beta }: Edge,
   at: number,

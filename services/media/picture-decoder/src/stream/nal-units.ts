@@ -5,7 +5,10 @@ const UNITS_MAX = 4096;
 const START_CODE_BYTES = 3;
 const CONFIGURATION_HEAD_BYTES = 5;
 
-/** The NAL units of a packet with the parameter sets of its track before them. Without a description the packet has start codes (Annex B). */
+/**
+ * The NAL units of a packet with the parameter sets of its track before them. Without a description the packet has
+ * start codes (Annex B).
+ */
 export function nalUnits(packet: Uint8Array, description: Uint8Array | undefined): readonly Uint8Array[] {
   if (description === undefined) return startCoded(packet);
   const lengthBytes = ((description[CONFIGURATION_HEAD_BYTES - 1] ?? 0) & 3) + 1;

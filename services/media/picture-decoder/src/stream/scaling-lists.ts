@@ -31,7 +31,10 @@ export const DEFAULT_LISTS: ScalingLists = {
   large: DEFAULT_LARGE,
 };
 
-/** Reads so many lists; one that is not sent is the one before it, and the first of its size that of the fallback (7.4.2.1.1.1). */
+/**
+ * Reads so many lists; one that is not sent is the one before it, and the first of its size that of the fallback
+ * (7.4.2.1.1.1).
+ */
 export function readScalingLists(bits: Bits, count: number, fallback: ScalingLists): ScalingLists {
   const lists: (readonly number[])[] = [];
   for (let index = 0; index < count; index += 1) {

@@ -5,7 +5,7 @@ import { checkMovie } from './movie-claims.ts';
 import { checkMp3, checkWave } from './sound-claims.ts';
 import { checkWebm } from './webm-claims.ts';
 
-/** By the type of a container. A picture is checked where its size is read. */
+/** The checks by container. A picture is checked where its size is read. */
 const CHECKS: Readonly<Record<string, (bytes: FileBytes) => void>> = {
   'video/mp4': checkMovie,
   'video/quicktime': checkMovie,
@@ -15,8 +15,8 @@ const CHECKS: Readonly<Record<string, (bytes: FileBytes) => void>> = {
 };
 
 /**
- * Whether all that a container says of itself could be in a file of its size: tables, counts, and the sizes of what they name. A parser
- * believes them, and can be kept busy for minutes by a few hundred bytes. Reads the heads and the tables alone, and so only in a worker.
+ * Whether the claims of a container (tables, counts, sizes) fit into a file of its size. A parser trusts them, so a few
+ * hundred bytes can keep it busy for minutes. The check reads headers and tables only. It runs in a parser process.
  */
 export function claimsFit(path: string, mediaType: string): boolean {
   const descriptor = openSync(path, 'r');

@@ -20,7 +20,7 @@ interface Vint {
   readonly isUnknown: boolean;
 }
 
-/** A number whose first bit that is set says how many bytes it has; those bits are taken off. */
+/** Reads a number whose first set bit gives its length in bytes. That bit is removed. */
 export function vintAt(bytes: FileBytes, at: number): Vint {
   const first = bytes.u8(at);
   const length = Math.clz32(first) - 23;

@@ -1,4 +1,4 @@
-/** A file says that it holds more than it can. */
+/** A file claims more content than it can hold. */
 export class FalseClaim extends Error {
   override readonly name = 'FalseClaim';
 }

@@ -2,10 +2,10 @@ import { fstatSync, readSync } from 'node:fs';
 import { FalseClaim } from './false-claim.ts';
 
 const PAGE_BYTES = 4096;
-/** Pages read of one file: far more than the tables and the heads of hours of film. */
+/** The most pages of one file: far more than the tables and headers of hours of video. */
 const PAGES_MAX = 500_000;
 
-/** A file that is read here and there, a page at a time. Reading behind its end is a false claim: something said that there is more. */
+/** Reads a file page by page, at any position. A position beyond the end is a false claim. */
 export class FileBytes {
   readonly size: number;
   readonly #descriptor: number;
@@ -37,7 +37,7 @@ export class FileBytes {
     return this.u16(at) * 0x1_0000 + this.u16(at + 2);
   }
 
-  /** Beyond 2^53 it is not exact, which is behind the end of every file. */
+  /** Not exact beyond 2^53, which is beyond the end of every file. */
   u64(at: number): number {
     return this.u32(at) * 2 ** 32 + this.u32(at + 4);
   }
@@ -50,7 +50,7 @@ export class FileBytes {
     return this.u16le(at) + this.u16le(at + 2) * 0x1_0000;
   }
 
-  /** Four letters, as box and chunk names have them. */
+  /** The four letters of a box or chunk name. */
   name(at: number): string {
     return String.fromCharCode(this.u8(at), this.u8(at + 1), this.u8(at + 2), this.u8(at + 3));
   }

@@ -5,7 +5,7 @@ import type { FileBytes } from './file-bytes.ts';
 import { MovieFragments } from './movie-fragments.ts';
 import { SampleTables, entriesOf } from './sample-tables.ts';
 
-/** The boxes that hold boxes, and the one place where each may stand. No other box is opened. */
+/** The boxes that hold boxes, each with its one parent. No other box is opened. */
 const PARENTS: Readonly<Record<string, string>> = {
   moov: '',
   moof: '',
@@ -24,7 +24,7 @@ const SIDX_ENTRY_BYTES = 12;
 /** The last word of a file: how far before the end the fragment index begins. */
 const INDEX_SIZE_BYTES = 4;
 const HANDLER_AT = 8;
-/** More than the tables of hours of film. The parser reads no more of them at once. */
+/** More than the tables of hours of video. The parser does not read more at once. */
 export const MOVIE_BYTES_MAX = 8 * 1024 * 1024;
 
 interface Track {
@@ -32,7 +32,7 @@ interface Track {
   handler: string;
 }
 
-/** Throws a `FalseClaim` where an MP4 or MOV says that it holds more than it can. The parser need not be asked then. */
+/** Throws a `FalseClaim` if an MP4 or MOV claims more than it can hold. The parser is not called then. */
 export function checkMovie(bytes: FileBytes): void {
   const movie = new MovieCheck(bytes);
   for (const box of movie.boxes.atTop()) {
@@ -80,22 +80,22 @@ class MovieCheck {
     this.fragments = new MovieFragments(bytes);
   }
 
-  /** Every box of a container, and of those in it; each kind has one place, so that there is an end to the depth. */
+  /** Visits every box of a container and its descendants. Each kind has one parent, so the depth is bounded. */
   open(box: Box, parent: string): void {
     const { name } = box;
     claim(box.end <= this.boxes.bytes.size, 'has a box that ends behind the file');
-    const place = PARENTS[name];
-    if (place === undefined) {
-      this.#look(box, parent);
+    const expected = PARENTS[name];
+    if (expected === undefined) {
+      this.#check(box, parent);
       return;
     }
-    claim(place === parent, `has a box ${name} where none may stand`);
+    claim(expected === parent, `has a box ${name} where none may stand`);
     this.#enter(box);
     for (const child of this.boxes.within(box)) this.open(child, name);
     if (name === 'trak') this.#track?.tables.check(this.#track.handler);
   }
 
-  /** Checks the index at the end: the parser follows the last word of the file to any place. */
+  /** Checks the index at the end, because the parser follows the last word of the file to any position. */
   checkIndexAtEnd(): void {
     const { bytes } = this.boxes;
     const at = bytes.size - (bytes.size < INDEX_SIZE_BYTES ? 0 : bytes.u32(bytes.size - INDEX_SIZE_BYTES));
@@ -115,7 +115,7 @@ class MovieCheck {
     if (box.name === 'moof') this.fragments.begin(box);
   }
 
-  #look(box: Box, parent: string): void {
+  #check(box: Box, parent: string): void {
     LEAVES[`${parent}/${box.name}`]?.(this, box);
     if (parent === 'stbl') this.#track?.tables.add(box);
     else entriesOf(this.boxes.bytes, box);

@@ -6,7 +6,7 @@ import type { FileBytes } from './file-bytes.ts';
 const RUN_SAMPLES_MAX = 1_000_000;
 const SAMPLES_MAX = 16_000_000;
 
-/** In the flags of a fragment's head: what is given before the default size, and that the default size is given. */
+/** Flags of a fragment header: the fields before the default size, and the default size. */
 const HEAD_FIELDS: readonly (readonly [flag: number, bytes: number])[] = [
   [0x1, 8],
   [0x2, 4],
@@ -21,7 +21,7 @@ const RUN_HAS_SIZES = 0x200;
 const RUN_HAS_DURATIONS = 0x100;
 const WORD_BYTES = 4;
 
-/** What the fragments of a movie say; together they hold no more than the file. */
+/** The claims of a movie's fragments. Together they must fit into the file. */
 export class MovieFragments {
   readonly #bytes: FileBytes;
   readonly #defaultSizes = new Map<number, number>();
@@ -73,7 +73,7 @@ export class MovieFragments {
     claim(this.#sampleBytes <= this.#bytes.size, 'has fragments that are larger than the file');
   }
 
-  /** `tfra`, which the parser follows: to where a fragment begins, and not more often than there are fragments. */
+  /** `tfra`, which the parser follows. It must point to fragments, with at most one entry for each. */
   checkIndex({ start, end }: Box): void {
     const isLong = this.#bytes.u8(start) === 1;
     const widths = this.#bytes.u8(start + 11);

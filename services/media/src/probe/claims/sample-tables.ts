@@ -2,20 +2,20 @@ import type { Box } from './boxes.ts';
 import { claim } from './false-claim.ts';
 import type { FileBytes } from './file-bytes.ts';
 
-/** Writers differ on what the last chunk and the last time hold; none is wrong by more than this. */
+/** Writers differ in the last chunk and the last time, by at most this number of samples. */
 const SAMPLES_TOLERATED = 64;
-/** QuickTime counts packed sound in the samples that come out of it, and gives each a size of one. */
+/** QuickTime counts the decoded samples of compressed audio, and gives each a size of one. */
 const SOUND_SAMPLES_PER_BYTE = 64;
 const SOUND_SIZE = 1;
-/** Of a size in the compact table. */
+/** The bits of a size in the compact table. */
 const FIELD_BITS: ReadonlySet<number> = new Set([4, 8, 16]);
-/** Where the number of entries stands in a table, behind its head, and the bytes of each entry. */
+/** The offset of the entry count behind the header of a table, and the bytes of each entry. */
 interface Layout {
   readonly countAt: number;
   readonly entryBytes: number;
 }
 const four = (entryBytes: number): Layout => ({ countAt: 4, entryBytes });
-/** By name; of version 0. Tables that grow with their version are laid out below. */
+/** The layouts by name, for version 0. Layouts that depend on the version are below. */
 const LAYOUTS: Readonly<Record<string, Layout>> = {
   stsd: four(8),
   stts: four(8),
@@ -31,7 +31,7 @@ const LAYOUTS: Readonly<Record<string, Layout>> = {
 };
 const LATER_LAYOUTS: Readonly<Record<string, Layout>> = { elst: four(20), sbgp: { countAt: 12, entryBytes: 8 } };
 
-/** By which a track finds its samples. The parser adds up two of a kind. */
+/** The tables of a track. The parser adds up two of a kind, so a track may have one of each. */
 const OF_ONE_TRACK: Readonly<Record<string, string>> = {
   stsd: 'stsd',
   stts: 'stts',
@@ -44,7 +44,7 @@ const OF_ONE_TRACK: Readonly<Record<string, string>> = {
   stss: 'stss',
 };
 
-/** Every entry that a table says it has must be in it. Gives their number and where the first one stands. */
+/** The number of entries of a table and the position of the first. All of them must be in the table. */
 export function entriesOf(
   bytes: FileBytes,
   { name, start, end }: Box,
@@ -57,7 +57,7 @@ export function entriesOf(
   return { count, at };
 }
 
-/** What the tables of one track say; they must agree with one another and with the size of the file. */
+/** The claims of one track's tables. They must agree with each other and with the size of the file. */
 export class SampleTables {
   readonly #tables = new Map<string, Box>();
   readonly #bytes: FileBytes;

@@ -12,18 +12,20 @@ const RIFF: ReadonlySet<string> = new Set(['RIFF', 'RF64']);
 const TAG_HEAD_BYTES = 10;
 /** The most tags of one file. A second tag is rare, and no known writer adds a third. */
 const TAGS_MAX = 16;
-/** How far behind the tags the first frame is searched. */
+/** How far behind the tags the search for the first frame goes. */
 const FRAME_WITHIN_BYTES = 4096;
 /** The size of a frame at the lowest bit rate. */
 const FRAME_BYTES_MIN = 24;
-/** How far behind the beginning of the first frame its claims may stand: by version and channels, and in the other way to write them. */
+/** The offsets of the frame's claims behind its start: by version and channels, and of the other format. */
 const XING_OFFSETS = [4 + 9, 4 + 17, 4 + 32];
 const XING_NAMES: ReadonlySet<string> = new Set(['Xing', 'Info']);
 const XING_HAS_FRAMES = 1;
 const VBRI_OFFSET = 4 + 32;
 const VBRI_FRAMES_AT = 14;
 
-/** Throws a `FalseClaim` where a WAV says that it holds more than it can. Only its sound may be said to be longer: what is written while it is heard says so. */
+/**
+ * Throws a `FalseClaim` if a WAV claims more than it can hold. Only its audio may be longer: live recordings claim so.
+ */
 export function checkWave(bytes: FileBytes): void {
   if (bytes.size < RIFF_HEAD_BYTES || !RIFF.has(bytes.name(0))) return;
   let chunks = 0;
@@ -45,7 +47,7 @@ function checkFormat(bytes: FileBytes, start: number, size: number): void {
   claim(channels > 0 && rate > 0 && block > 0, 'has sound of no bytes');
 }
 
-/** Throws a `FalseClaim` where an MP3 says that it has tags or frames for which it is too short. */
+/** Throws a `FalseClaim` if an MP3 is too short for the tags or frames that it claims. */
 export function checkMp3(bytes: FileBytes): void {
   let at = 0;
   for (let tags = 0; at + TAG_HEAD_BYTES <= bytes.size && isTag(bytes, at); tags += 1) {

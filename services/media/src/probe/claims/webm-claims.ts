@@ -12,7 +12,7 @@ const CUE_CLUSTER_AT = 0xf1;
 const SIMPLE_BLOCK = 0xa3;
 const BLOCK_GROUP = 0xa0;
 const BLOCK = 0xa1;
-/** What a segment holds, and what may end a cluster of unknown length: heads, seeks, information, clusters, tracks, cues, attachments, chapters, tags. */
+/** The children of a segment, which also end a cluster of unknown length. */
 const IN_SEGMENT: ReadonlySet<number> = new Set([
   0x1a45dfa3,
   0x114d9b74,
@@ -24,15 +24,15 @@ const IN_SEGMENT: ReadonlySet<number> = new Set([
   0x1043a770,
   0x1254c367,
 ]);
-/** More than the index of hours of film, in one piece. */
+/** More than the index of hours of video. */
 const PART_BYTES_MAX = 8 * 1024 * 1024;
 const UINT_BYTES_MAX = 8;
-/** Behind the number of the track: a time of two bytes, and the flags. */
+/** The bytes between the track number and the end of the flags: a time of two bytes, and the flags. */
 const BLOCK_TIME_BYTES = 2;
 
 type Known = Element & { readonly end: number };
 
-/** Throws a `FalseClaim` where a WebM says that it holds more than it can. */
+/** Throws a `FalseClaim` if a WebM claims more than it can hold. */
 export function checkWebm(bytes: FileBytes): void {
   const reader = new ElementReader(bytes);
   for (let at = 0; at < bytes.size;) {
@@ -59,7 +59,9 @@ function checkSegment(reader: ElementReader, segment: Known): void {
   }
 }
 
-/** Gives where it ends: for one of unknown length, where the next part of the segment begins. The last one may be cut off. */
+/**
+ * The end of a cluster. One of unknown length ends where the next child of the segment begins. The last may be cut off.
+ */
 function checkCluster(reader: ElementReader, cluster: Element, segmentEnd: number): number {
   const end = Math.min(cluster.end ?? segmentEnd, segmentEnd);
   for (let at = cluster.start; at < end;) {
@@ -83,7 +85,9 @@ function checkBlocks(reader: ElementReader, element: Known): void {
   for (const part of reader.within(element)) if (part.id === BLOCK) checkLacing(reader.bytes, part);
 }
 
-/** How the frames of a block are told apart, by two bits of its flags: not at all, or in one of three ways. Gives what their sizes and they take. */
+/**
+ * The lacing of a block, by two bits of its flags: none, or one of three kinds. Returns the bytes of sizes and frames.
+ */
 const LACINGS: readonly (((bytes: FileBytes, at: number, frames: number) => number) | undefined)[] = [
   undefined,
   (bytes, at, frames) => {

@@ -14,14 +14,14 @@ const MEAN_WEIGHT = 0.3;
 /** The most accounts that are remembered. An account with work is never forgotten. */
 const ACCOUNTS_MAX = 10_000;
 
-/** One worker that is busy for an account. */
-export interface Turn {
-  /** Releases the worker, once, and reports the processor time used. */
+/** The right of an account to one worker. */
+export interface Permit {
+  /** Releases the worker, and reports the processor time used. */
   end(usedMs: number): void;
 }
 
 export interface Waiter {
-  begin(turn: Turn): void;
+  begin(permit: Permit): void;
   refuse(): void;
 }
 

@@ -7,46 +7,45 @@ import type { Log } from '@reelgate/platform/log';
 const PROGRAM_FOLDERS = ['/usr/bin', '/bin', '/usr/sbin', '/sbin'];
 const TRY_MS = 5000;
 /**
- * Another network, in which there is none, and other queues between processes; best with another set of users, in which the process has no right over those outside: it can
- * neither read their memory nor their environment. Which of them is allowed differs from machine to machine.
+ * Namespaces without a network and with separate queues between processes. A user namespace is best: in it the process
+ * can read neither the memory nor the environment of processes outside. Machines differ in what they allow.
  */
 const NAMESPACES: readonly (readonly string[])[] = [
   ['--user', '--map-current-user', '--net', '--ipc'],
   ['--user', '--map-root-user', '--net', '--ipc'],
   ['--net', '--ipc'],
 ];
-/** No new rights by any program, an end with the process that started it, and the rights of root given away. */
+/** No new privileges, an end with the parent process, and no capabilities of root. */
 const PRIVILEGES: readonly (readonly string[])[] = [
   ['--no-new-privs', '--pdeathsig', 'KILL', '--inh-caps=-all', '--bounding-set=-all'],
   ['--no-new-privs', '--pdeathsig', 'KILL'],
 ];
 
-/** What stands before a command so that it runs with less. */
+/** The prefix of a command that confines it. */
 export interface Confinement {
   readonly prefix: readonly string[];
   readonly hasNetwork: boolean;
-  /** Whether the shell can set limits for it. */
+  /** The shell that sets limits; undefined: there is none. */
   readonly shell: string | undefined;
 }
 
-/** `findConfinement`, once for all who ask. */
+/** `findConfinement`, called once. */
 export function confinementOnce(log: Log): () => Promise<Confinement> {
   let found: Promise<Confinement> | undefined;
   return () => (found ??= findConfinement(log));
 }
 
-/** Tries what this machine allows, and says so where it allows less than is wanted. */
+/** Finds the confinement that this machine allows, and logs what is missing. */
 export async function findConfinement(log: Log): Promise<Confinement> {
   if (process.platform !== 'linux') {
     log.warn(
       { platform: process.platform },
-      'parsers have the network, and no limits but those of their memory and time: this system has no others',
+      'parsers have network access, and limits of heap and time only: this system has no others',
     );
     return { prefix: [], hasNetwork: true, shell: undefined };
   }
   const namespaces = await firstThatWorks('unshare', NAMESPACES);
-  if (namespaces === undefined)
-    log.warn({}, 'parsers run in the network of the machine: it allows no namespace of their own');
+  if (namespaces === undefined) log.warn({}, 'parsers have network access: this machine allows no network namespace');
   const privileges = await firstThatWorks('setpriv', PRIVILEGES);
   return {
     prefix: [...(namespaces ?? []), ...(privileges ?? [])],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
-import type { Turn } from './account-shares.ts';
+import type { Permit } from './account-shares.ts';
 import { openFairQueue } from './fair-queue.ts';
 import type { FairQueue, QueueOptions } from './fair-queue.ts';
 
@@ -11,20 +11,20 @@ function aQueue(options: Partial<QueueOptions> = {}) {
   const clock = fakeClock();
   const queue: FairQueue = openFairQueue({ clock, ...OPTIONS, ...options });
   const began: string[] = [];
-  const turns: { readonly account: string; readonly turn: Turn }[] = [];
+  const permits: { readonly account: string; readonly permit: Permit }[] = [];
   const settle = (): Promise<unknown> => new Promise((resolve) => setImmediate(resolve));
   const enter = (
     account: string,
     { isContinued = false, signal = undefined as AbortSignal | undefined, name = account } = {},
   ): Promise<void> =>
-    queue.enter({ account, isContinued, signal }).then((turn) => {
+    queue.enter({ account, isContinued, signal }).then((permit) => {
       began.push(name);
-      turns.push({ account, turn });
+      permits.push({ account, permit });
     });
   const end = async (account: string, usedMs: number): Promise<void> => {
     await settle();
-    const at = turns.findIndex((running) => running.account === account);
-    turns.splice(at, 1)[0]?.turn.end(usedMs);
+    const at = permits.findIndex((running) => running.account === account);
+    permits.splice(at, 1)[0]?.permit.end(usedMs);
     await settle();
   };
   return { clock, queue, began, enter, end, settle };

@@ -1,7 +1,7 @@
 import { Problem } from '@reelgate/platform/problem';
 import type { Clock } from '@reelgate/platform/clock';
 import { newShares } from './account-shares.ts';
-import type { AccountShare, AccountShares, Turn } from './account-shares.ts';
+import type { AccountShare, AccountShares, Permit } from './account-shares.ts';
 
 const RETRY_MS_MIN = 1000;
 const RETRY_MS_MAX = 60_000;
@@ -30,7 +30,7 @@ export interface QueueOrder {
 }
 
 export interface FairQueue {
-  enter(order: QueueOrder): Promise<Turn>;
+  enter(order: QueueOrder): Promise<Permit>;
   stop(): void;
 }
 
@@ -38,7 +38,7 @@ export function openFairQueue(options: QueueOptions): FairQueue {
   const shares = newShares(options);
   let stopped = false;
 
-  const turnOf = (share: AccountShare): Turn => ({
+  const permitOf = (share: AccountShare): Permit => ({
     end: (usedMs) => {
       shares.end(share, usedMs);
       serve();
@@ -49,10 +49,10 @@ export function openFairQueue(options: QueueOptions): FairQueue {
       const share = next;
       const waiter = share.waiting.shift();
       shares.begin(share);
-      waiter?.begin(turnOf(share));
+      waiter?.begin(permitOf(share));
     }
   };
-  const wait = (share: AccountShare, { isContinued, signal }: QueueOrder): Promise<Turn> =>
+  const wait = (share: AccountShare, { isContinued, signal }: QueueOrder): Promise<Permit> =>
     new Promise((resolve, reject) => {
       const leave = (): void => {
         share.waiting.splice(share.waiting.indexOf(waiter), 1);
@@ -62,9 +62,9 @@ export function openFairQueue(options: QueueOptions): FairQueue {
         signal?.removeEventListener('abort', leave);
       };
       const waiter = {
-        begin: (turn: Turn) => {
+        begin: (permit: Permit) => {
           done();
-          resolve(turn);
+          resolve(permit);
         },
         refuse: () => {
           done();
@@ -110,7 +110,7 @@ function busy(waitMs: number): Problem {
   return new Problem({
     kind: 'unavailable',
     reason: 'media_busy',
-    message: 'cannot be looked at now: too many files wait; try again',
+    message: 'cannot be checked now: too many files are waiting; try again',
     retryAfterMs: Math.round(Math.min(RETRY_MS_MAX, Math.max(RETRY_MS_MIN, waitMs))),
   });
 }

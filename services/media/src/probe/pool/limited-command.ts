@@ -18,7 +18,7 @@ export interface ProcessLimits {
   readonly dataBytes: number;
 }
 
-/** A command that runs `command` confined, and within limits where the machine has a shell that sets them. */
+/** Wraps a command in its confinement, and in limits if the machine has a shell that sets them. */
 export function limitedCommand(
   { prefix, shell }: Confinement,
   { processorMs, fileBytes, dataBytes }: ProcessLimits,

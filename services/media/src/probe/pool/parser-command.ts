@@ -41,7 +41,7 @@ export function parserCommand({
     process.execPath,
     '--permission',
     '--allow-addons',
-    ...[...readable, writable].map((place) => `--allow-fs-read=${place}`),
+    ...[...readable, writable].map((location) => `--allow-fs-read=${location}`),
     `--allow-fs-write=${writable}`,
     '--disallow-code-generation-from-strings',
     '--disable-sigusr1',

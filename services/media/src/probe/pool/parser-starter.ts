@@ -70,7 +70,7 @@ function notStarted(waitMs: number, cause?: unknown): Problem {
   return new Problem({
     kind: 'unavailable',
     reason: 'media_busy',
-    message: 'cannot be looked at now: no parser is running; try again',
+    message: 'cannot be checked now: no parser is running; try again',
     retryAfterMs: Math.max(RETRY_MS_MIN, waitMs),
     cause,
   });

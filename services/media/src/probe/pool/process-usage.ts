@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 
-/** Linux counts the time of processes in hundredths of a second, whatever its own clock. */
+/** Linux reports processor time in hundredths of a second. */
 const TICK_MS = 10;
 const PAGE_BYTES = 4096;
-/** Behind the name of the program, which may hold anything and ends with the last bracket. */
+/** Fields after the program name, which can hold any character and ends with the last bracket. */
 const USER_TICKS = 11;
 const SYSTEM_TICKS = 12;
 const RESIDENT_PAGES = 21;
@@ -13,10 +13,10 @@ export interface ProcessUsage {
   readonly residentBytes: number;
 }
 
-/** The processor time and the memory of a process, as the kernel counts them; undefined: the kernel does not say. */
+/** The processor time and the memory of a process, from the kernel; undefined: unknown. */
 export function usageOf(pid: number): ProcessUsage | undefined {
   try {
-    // the kernel answers from memory, sooner than the event loop comes back
+    // the kernel answers from memory, faster than a round of the event loop
     const stat = readFileSync(`/proc/${String(pid)}/stat`, 'latin1');
     const fields = stat
       .slice(stat.lastIndexOf(')') + 2)

@@ -13,7 +13,10 @@ interface Manifest {
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
-/** The paths that the child process must read to run: its own code, and the packages that it loads with all that they load. */
+/**
+ * The paths that the child process must read to run: its own code, and the packages that it loads with all that they
+ * load.
+ */
 export function readableCode(): readonly string[] {
   const found = new Set<string>();
   const wanted = PACKAGES.map((name) => ({ name, from: fileURLToPath(import.meta.url) }));

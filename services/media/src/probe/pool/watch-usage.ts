@@ -4,7 +4,7 @@ import type { ProcessUsage } from './process-usage.ts';
 /** On a busy machine a job can run for this many times its processor time. */
 const TIMES_MAX = 4;
 /** The interval between two usage checks. Memory grows by a few hundred mebibytes at most in that time. */
-const LOOK_MS = 50;
+const POLL_MS = 50;
 
 export interface UsageBounds {
   readonly clock: Clock;
@@ -26,7 +26,7 @@ export async function boundsReached(
   const before = usage()?.processorMs ?? 0;
   const atMost = clock.now() + TIMES_MAX * ms;
   while (!signal.aborted && clock.now() < atMost) {
-    await clock.sleep(Math.min(LOOK_MS, Math.max(1, atMost - clock.now())), signal);
+    await clock.sleep(Math.min(POLL_MS, Math.max(1, atMost - clock.now())), signal);
     const now = usage();
     if (now !== undefined && (now.processorMs - before >= ms || now.residentBytes > memoryBytes)) return;
   }

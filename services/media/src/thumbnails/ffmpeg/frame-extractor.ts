@@ -43,8 +43,8 @@ export interface FrameOrder {
 
 export interface FrameExtractor {
   /**
-   * Writes the first frame of a video into a file of ours, as a PNG; false: there is none that ffmpeg decodes within its
-   * time and memory. It rejects as busy when too many files wait.
+   * Writes the first frame of a video into a file of ours, as a PNG; false: there is none that ffmpeg decodes within
+   * its time and memory. It rejects as busy when too many files wait.
    */
   extract(video: string, into: string, order: FrameOrder): Promise<boolean>;
   stop(): Promise<void>;

@@ -10,7 +10,7 @@ const PROCESSOR_LIFE_MS = 120_000;
 /** A process that is idle for this long ends, unless it is kept warm. */
 const IDLE_MS = 60_000;
 
-export interface CrewOptions {
+export interface ParserWorkersOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly parsers: Parsers;
@@ -24,7 +24,7 @@ export interface CrewOptions {
 }
 
 /** The processes of a pool. A process that is given back is used again, unless it has ended or is worn. */
-export interface Crew {
+export interface ParserWorkers {
   take(): Promise<Parser>;
   giveBack(parser: Parser): void;
   /** Starts the missing warm processes. */
@@ -32,7 +32,7 @@ export interface Crew {
   stop(): Promise<void>;
 }
 
-export function openCrew({
+export function openParserWorkers({
   clock,
   log,
   parsers,
@@ -40,7 +40,7 @@ export function openCrew({
   heapBytes,
   memoryBytes,
   jobProcessorMs,
-}: CrewOptions): Crew {
+}: ParserWorkersOptions): ParserWorkers {
   const stopping = new AbortController();
   const limits = { heapBytes, memoryBytes, processorMs: PROCESSOR_LIFE_MS + 2 * jobProcessorMs };
   const starter = parserStarter({ clock, log, parsers, limits, stopping: stopping.signal });
