@@ -1,4 +1,7 @@
-/** A call that was over before its method: at its deadline, or because its caller left. It is no fault, and no refusal. */
+/**
+ * The call ended before its method did: at its deadline, or because its caller left. This is neither a fault nor a
+ * refusal.
+ */
 export class CallEnded extends Error {
   override readonly name = 'CallEnded';
   readonly why: 'deadline_exceeded' | 'cancelled';

@@ -1,12 +1,14 @@
-/** Where time comes from. Only this file and the tests' clock know another source. */
+/** The source of time. Only this file and the fake clock of the tests read another source. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
-  /** Resolves after so many milliseconds, or at once when the signal is or becomes aborted; it never rejects. */
+  /** Resolves after `ms` milliseconds, or as soon as the signal is aborted. It never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** Whether less than so many milliseconds have passed since a time. A clock that was set back makes it old, not recent for hours. */
+/**
+ * Whether a time is at most `ms` milliseconds ago. After the clock was set back, a time in the future is not recent.
+ */
 export function isRecent(clock: Clock, at: number, ms: number): boolean {
   const age = clock.now() - at;
   return age >= 0 && age < ms;
@@ -14,7 +16,8 @@ export function isRecent(clock: Clock, at: number, ms: number): boolean {
 
 export const systemClock: Clock = {
   now: () => Date.now(),
-  // Most sleeps are deadlines that are given up: the promise of node:timers would make an error with its stack for each.
+  // Most sleeps are deadlines that are cancelled. The promise of node:timers would create an error with a stack for
+  // each.
   sleep: (ms, signal) =>
     new Promise((resolve) => {
       if (signal?.aborted === true) {

@@ -8,7 +8,7 @@ import type { HttpRoute } from './rpc/connect-server.ts';
 import type { Binding } from './rpc/service.ts';
 import type { Secret } from './secret.ts';
 
-/** What every service stands on, handed in by the program that runs it. */
+/** The parts that every service needs. The program that runs the services builds them. */
 export interface Foundation {
   readonly clock: Clock;
   readonly random: Random;
@@ -16,24 +16,24 @@ export interface Foundation {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly bus: Bus;
-  /** Signs links; the keys between our own services are derived from it. */
+  /** Signs links. The keys of calls between services are derived from it. */
   readonly signingKey: Secret;
-  /** Base of every link handed to a client, without a slash at its end. */
+  /** The base of every link that a client gets, without a trailing slash. */
   readonly publicUrl: string;
   /** An absolute path. */
   readonly dataDir: string;
 }
 
-/** A service that has been started: what it offers, and how it stops. */
+/** A started service. */
 export interface RunningService {
-  /** Its RPCs, to be mounted on whichever transports the program opens. */
+  /** Its RPCs, which the program mounts on the transports that it opens. */
   readonly bindings: readonly Binding[];
   /** Its plain HTTP routes. */
   readonly routes: readonly HttpRoute[];
   readonly ready: ReadyCheck;
-  /** Takes the parts of a new configuration that can change while it runs. */
+  /** Applies the parts of a new configuration that can change at run time. */
   reload(config: unknown): Promise<void>;
-  /** Whether others have work under way that they can only finish with it; absent: never. */
+  /** Whether other services have work under way that needs this one; absent: never. */
   isNeeded?: () => Promise<boolean>;
   stop(): Promise<void>;
 }

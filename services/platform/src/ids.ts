@@ -1,15 +1,15 @@
 import { randomFillSync } from 'node:crypto';
 import type { Clock } from './clock.ts';
 
-// RFC 4648's extended hexadecimal alphabet: its letters sort as the bytes do, so ids sort by time.
+// The extended hexadecimal alphabet of RFC 4648. Its letters sort like the bytes, so ids sort by time.
 const LETTERS = Buffer.from('0123456789abcdefghijklmnopqrstuv');
 const COUNTER_MAX = 0xfff;
 const UUID_BYTES = 16;
 
-/** Fills bytes with chance; the tests give a seeded one. */
+/** Fills the array with random bytes. Tests inject a seeded source. */
 export type Random = (bytes: Uint8Array) => void;
 
-/** Asking the system costs the same for sixteen bytes as for thousands. */
+/** One system call costs the same for sixteen bytes as for thousands. */
 const POOL_BYTES = 4096;
 const pool = new Uint8Array(POOL_BYTES);
 let used = POOL_BYTES;
@@ -25,7 +25,7 @@ export const systemRandom: Random = (bytes) => {
   }
   for (let at = 0; at < bytes.length; at += 1) {
     bytes[at] = pool[used + at] ?? 0;
-    // what may become a key is kept nowhere else
+    // these bytes can become a key, so no copy stays behind
     pool[used + at] = 0;
   }
   used += bytes.length;
@@ -49,14 +49,17 @@ export function newIds(clock: Clock, random: Random = systemRandom): NewId {
   };
 }
 
-/** A fresh key of so many random bytes, as base32. */
+/** A new key of `bytes` random bytes, as base32. */
 export function newKey(prefix: string, bytes: number, random: Random = systemRandom): string {
   const raw = new Uint8Array(bytes);
   random(raw);
   return `${prefix}_${base32(raw)}`;
 }
 
-/** RFC 9562, over random bytes: 48 bits of milliseconds, version, 12 bits that count within a millisecond, variant; 62 stay as they are. */
+/**
+ * RFC 9562 over random bytes: 48 bits of milliseconds, the version, a 12-bit counter within the millisecond, the
+ * variant. 62 bits stay random.
+ */
 function writeUuidV7(bytes: Uint8Array, ms: number, counter: number): void {
   const high = Math.floor(ms / 0x1_0000);
   bytes[0] = high >>> 24;
@@ -71,10 +74,10 @@ function writeUuidV7(bytes: Uint8Array, ms: number, counter: number): void {
 }
 
 const GROUP_LETTERS = 8;
-/** Where letters stand until they are a text; longer ones are written elsewhere. */
+/** The buffer in which letters are written before they become a string. Longer strings get a buffer of their own. */
 const scratch = Buffer.alloc(128);
 
-/** Five bytes as eight letters; bytes that are not there count as zero, and what they come to lies behind the text. */
+/** Writes five bytes as eight letters. Missing bytes count as zero; their letters lie behind the end of the string. */
 function writeGroup(out: Uint8Array, to: number, bytes: Uint8Array, from: number): void {
   const third = bytes[from + 2] ?? 0;
   writeFour(out, to, ((bytes[from] ?? 0) << 12) | ((bytes[from + 1] ?? 0) << 4) | (third >>> 4));
@@ -93,7 +96,7 @@ function base32(bytes: Uint8Array): string {
   const out = length + GROUP_LETTERS > scratch.length ? Buffer.alloc(length + GROUP_LETTERS) : scratch;
   for (let at = 0, written = 0; at < bytes.length; at += 5, written += 8) writeGroup(out, written, bytes, at);
   const text = out.toString('latin1', 0, length);
-  // what was written may be a key
+  // the letters can be a key
   for (let at = 0; at < length + GROUP_LETTERS; at += 1) out[at] = 0;
   return text;
 }

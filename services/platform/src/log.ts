@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 
-/** Writes lines of data. No bodies, keys or words of clients at info. */
+/** Writes structured lines. Lines at info have no bodies, keys or texts of clients. */
 export interface Log {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -20,7 +20,7 @@ export function openLog(name: string, level: LogLevel): Log {
   });
 }
 
-/** For tests and places that have nobody to tell. */
+/** A log that writes nothing. */
 export const silentLog: Log = {
   debug: () => undefined,
   info: () => undefined,

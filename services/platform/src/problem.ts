@@ -1,4 +1,4 @@
-/** The family of a refusal; it decides the gRPC and the HTTP status. */
+/** The family of a refusal. It decides the gRPC and the HTTP status. */
 export type ProblemKind =
   | 'invalid'
   | 'unauthenticated'
@@ -13,18 +13,24 @@ export type ProblemKind =
 
 export interface ProblemInit {
   readonly kind: ProblemKind;
-  /** A stable word for programs; once published it keeps its meaning. */
+  /** A stable code for programs. A published code keeps its meaning. */
   readonly reason: string;
-  /** What was wrong and what would be right, safe to show. With a field, the sentence goes on from the field's name. */
+  /**
+   * What is wrong and what would be right, safe to show to clients. If there is a field, the message continues the
+   * field's name.
+   */
   readonly message: string;
   readonly field?: string | undefined;
-  /** When a repeat can succeed. A refusal of the kind `unavailable` that names it says that nothing was begun. */
+  /**
+   * The time after which a repeat can succeed. On a refusal of the kind `unavailable` it also means that nothing was
+   * begun.
+   */
   readonly retryAfterMs?: number | undefined;
   /** For the log alone. */
   readonly cause?: unknown;
 }
 
-/** The one way to refuse. Anything else that is thrown is a fault of ours. */
+/** A refusal. Any other error is an internal fault. */
 export class Problem extends Error {
   override readonly name = 'Problem';
   readonly kind: ProblemKind;

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { inspect } from 'node:util';
 
-/** A value that prints as `***` wherever it is printed; only `reveal` gives it. */
+/** A value that always prints as `***`. Only `reveal` gives the value. */
 export class Secret {
   readonly #value: string;
 
@@ -26,12 +26,12 @@ export class Secret {
   }
 }
 
-/** A further secret made from one, for a named purpose; knowing it tells nothing of the first. */
+/** Derives a secret for a named purpose. The derived secret reveals nothing about the original one. */
 export function deriveSecret(secret: Secret, purpose: string): Secret {
   return new Secret(createHmac('sha256', secret.reveal()).update(purpose).digest('base64url'));
 }
 
-/** Compares in a time that does not depend on where the two differ. */
+/** Compares in constant time. */
 export function sameSecret(left: string, right: string): boolean {
   const key = 'compare';
   return timingSafeEqual(

@@ -16,7 +16,10 @@ interface Member {
   readonly running: Set<Promise<void>>;
 }
 
-/** The bus of a single program. What is undelivered when the program ends is lost: the outbox and the sweeps are the truth. */
+/**
+ * The bus of a single program. Undelivered events are lost when the program ends; the outbox and the sweeps make up for
+ * them.
+ */
 export function openLocalBus(clock: Clock, log: Log): Bus {
   const groups = new Map<string, Map<string, Member[]>>();
   const listeners = new Map<string, Set<AnyListener>>();
@@ -67,7 +70,7 @@ export function openLocalBus(clock: Clock, log: Log): Bus {
 
 type Deliver = (subject: string, members: Member[], message: unknown) => Promise<void>;
 
-/** Hands over to one member after another until one takes it, so many times at most; the sweeps find what is left. */
+/** Delivers to one member after another until one succeeds, up to a maximum of deliveries. The sweeps find the rest. */
 function deliverer(clock: Clock, log: Log, signal: AbortSignal): Deliver {
   return async (subject, members, message) => {
     for (let delivery = 1; delivery <= DELIVERIES_MAX && !signal.aborted; delivery += 1) {
@@ -94,7 +97,7 @@ async function track(running: Set<Promise<void>>, work: Promise<void>): Promise<
   }
 }
 
-/** Whether an id is new; so many of the last are remembered. */
+/** Whether an id is new. A limited number of recent ids is remembered. */
 function remember(seen: Set<string>, id: string): boolean {
   if (seen.has(id)) return false;
   seen.add(id);

@@ -13,7 +13,7 @@ const ANNOUNCE_PREFIX = 'announce.';
 const KEEP_MS = 7 * 24 * 3600 * 1000;
 const DUPLICATE_WINDOW_MS = 120_000;
 const ACK_WAIT_MS = 30_000;
-/** Ten minutes, at ten seconds each: longer than any handler takes. */
+/** Ten minutes of ten seconds each: longer than any handler takes. */
 const CLAIMS_MAX = 60;
 const RENEWALS_MAX = 60;
 const REDELIVERY_MS = 1000;
@@ -24,9 +24,9 @@ const RECONNECT_MS = 500;
 const DRAIN_MS_MAX = 5000;
 
 /**
- * NATS: JetStream for what is published, plain subjects for what is announced. Reconnects by itself for as long as it is open; a server that
- * comes back without its store is given the stream and its consumers anew. A handler may take long: its event is not delivered again
- * meanwhile.
+ * NATS: JetStream for published events, plain subjects for announcements. It reconnects by itself while it is open. If
+ * a server comes back without its store, the stream and its consumers are made again. The event of a slow handler is
+ * not delivered again meanwhile.
  */
 export async function openNatsBus(url: string, log: Log, ackWaitMs = ACK_WAIT_MS): Promise<Bus> {
   const connection = await connect({
@@ -89,7 +89,7 @@ export async function openNatsBus(url: string, log: Log, ackWaitMs = ACK_WAIT_MS
   };
 }
 
-/** A server without JetStream is refused, and the connection to it closed. */
+/** Refuses a server without JetStream, and closes the connection to it. */
 async function openManager(connection: NatsConnection): Promise<JetStreamManager> {
   try {
     const manager = await connection.jetstreamManager();
@@ -123,12 +123,12 @@ interface Wiring {
   readonly log: Log;
   readonly ackWaitMs: number;
 }
-/** A consumer that the server keeps. */
+/** A durable consumer on the server. */
 interface Durable {
   readonly name: string;
   readonly subject: string;
 }
-/** `renew`: takes from the consumer anew, which is made where it is gone. */
+/** `renew` consumes again, and makes the consumer if it is gone. */
 interface Renewable extends Subscription {
   renew(): Promise<void>;
 }
@@ -137,7 +137,7 @@ interface Listening<S extends DescMessage> {
   readonly handle: Handler<S>;
 }
 
-/** There is nothing to do where they are all there. */
+/** Makes the stream and the consumers that are missing. */
 async function ensureConsumer({ manager, ackWaitMs }: Wiring, { name, subject }: Durable): Promise<void> {
   await manager.consumers.add(STREAM, {
     durable_name: name,
@@ -149,7 +149,7 @@ async function ensureConsumer({ manager, ackWaitMs }: Wiring, { name, subject }:
   });
 }
 
-/** After each reconnection: the server may have lost what it kept. */
+/** Runs after each reconnection, because the server can have lost its store. */
 async function renewAll(wiring: Wiring, subscriptions: readonly Renewable[], closed: () => boolean): Promise<void> {
   for (let tries = 1; tries <= RENEWALS_MAX && !closed(); tries += 1) {
     try {
@@ -206,7 +206,7 @@ async function subscribe<S extends DescMessage>(
       const before = messages;
       messages = await begin();
       await before.close();
-      // Stopped meanwhile.
+      // the subscription was stopped meanwhile
       if (stopped) await messages.close();
     },
     stop: async () => {
@@ -217,7 +217,7 @@ async function subscribe<S extends DescMessage>(
   };
 }
 
-/** Tells the server now and then that the event is still being handled. */
+/** Tells the server at intervals that the event is still being handled. */
 async function keepClaimed(received: JsMsg, ackWaitMs: number, over: AbortSignal): Promise<void> {
   for (let claims = 0; claims < CLAIMS_MAX; claims += 1) {
     await systemClock.sleep(ackWaitMs / 3, over);
@@ -225,18 +225,18 @@ async function keepClaimed(received: JsMsg, ackWaitMs: number, over: AbortSignal
     try {
       received.working();
     } catch {
-      // Without a connection nobody can be told; the event comes again.
+      // without a connection the server delivers the event again
       return;
     }
   }
 }
 
-/** The server sends no more than `max_ack_pending` unacknowledged, which bounds what runs at once. */
+/** The server sends at most `max_ack_pending` unacknowledged events, which bounds the handlers that run at once. */
 async function takeAll(messages: ConsumerMessages, take: (received: JsMsg) => void): Promise<void> {
   for await (const received of messages) take(received);
 }
 
-/** Lets what was announced go out, for a while: a server that is gone would be waited for. */
+/** Sends pending announcements, with a time limit in case the server is gone. */
 async function drain(connection: NatsConnection): Promise<void> {
   if (connection.isClosed() || connection.isDraining()) return;
   const done = new AbortController();
@@ -244,7 +244,7 @@ async function drain(connection: NatsConnection): Promise<void> {
   done.abort();
 }
 
-/** Tells whether there is a connection, whenever that changes, for as long as the bus is open. */
+/** Reports each change of the connection while the bus is open. */
 async function followStatus(connection: NatsConnection, tellNow: (connected: boolean) => void): Promise<void> {
   for await (const { type } of connection.status()) {
     if (type === Events.Disconnect) tellNow(false);

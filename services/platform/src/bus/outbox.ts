@@ -8,10 +8,10 @@ export interface OutboxEvent {
 }
 
 const BATCH_MAX = 200;
-/** So many texts of statements there are, whatever the number of events. */
+/** The sizes of the statements, so that their number does not grow with the number of events. */
 const REMOVALS = [1, 16, BATCH_MAX] as const;
 
-/** Stages an event in the transaction of the fact that it reports: both are kept or neither. */
+/** Stages an event in the transaction of the fact that it reports: both are stored, or neither. */
 export async function stageEvent(query: SqlQuery, event: OutboxEvent, now: number): Promise<void> {
   await query('INSERT INTO outbox (id, type, payload, created_at) VALUES ($1, $2, $3, $4)', [
     event.id,
@@ -22,8 +22,8 @@ export async function stageEvent(query: SqlQuery, event: OutboxEvent, now: numbe
 }
 
 /**
- * One pass: hands the oldest staged events to `publish` and removes those that it took; gives how many. An event whose publishing
- * fails stays, and so does one whose removal is lost: it is then published again, under the same id.
+ * One pass: publishes the oldest staged events and removes them. Gives their number. An event stays if its publishing
+ * fails, or if its removal is lost; then it is published again under the same id.
  */
 export async function relayOutbox(sql: Sql, publish: (event: OutboxEvent) => Promise<void>): Promise<number> {
   const rows = await sql.read<{ id: string; type: string; payload: string }>(
@@ -42,7 +42,7 @@ export async function relayOutbox(sql: Sql, publish: (event: OutboxEvent) => Pro
   return done.length;
 }
 
-/** All with one statement; the last id stands in for those that are missing to its size. */
+/** Removes all ids with one statement. Copies of the last id fill it up to its size. */
 async function remove(sql: Sql, ids: readonly string[]): Promise<void> {
   const size = REMOVALS.find((most) => most >= ids.length) ?? BATCH_MAX;
   const values = Array.from({ length: size }, (_, index) => ids[index] ?? ids.at(-1) ?? '');

@@ -4,7 +4,7 @@ import { Ajv } from 'ajv';
 import type { ErrorObject } from 'ajv';
 import { LineCounter, parseDocument, visit } from 'yaml';
 import type { Document, Node } from 'yaml';
-import { lineOf, placesOf } from './config-locations.ts';
+import { lineOf, nodesOf } from './config-locations.ts';
 import type { Keys } from './config-locations.ts';
 import { parseBytes, parseDuration, parseHostPort } from './units.ts';
 
@@ -13,23 +13,23 @@ const MARK = /__variable_(\d+)__/g;
 const NUMBER_OR_FLAG = /^(-?(0|[1-9]\d*)(\.\d+)?|true|false)$/;
 const DECIMAL = /^(0|[1-9]\d{0,11})(\.\d{1,9})?$/;
 
-/** Says which file, line and key is wrong, and what was expected there. */
+/** Names the file, line and key that is wrong, and what is expected there. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
 export interface ConfigFile {
   readonly file: string;
-  /** The checked value: defaults filled in, empty values left out. */
+  /** The checked value, with defaults and without empty values. */
   readonly value: unknown;
-  /** Points at a key, for faults that no schema can say. */
+  /** Makes an error at a key, for faults that a schema cannot express. */
   fault(keys: Keys, expected: string): ConfigError;
 }
 
 /**
- * Reads a YAML file, puts `${NAME}` and `${NAME:-default}` from the environment into its values, and checks it against a JSON Schema
- * with these formats: duration, bytes, host-port, decimal. An empty value is the same as an absent key. A variable stands for text,
- * or for a number or a flag where the schema wants one.
+ * Reads a YAML file, replaces `${NAME}` and `${NAME:-default}` by the environment, and checks the value against a JSON
+ * Schema with these formats: duration, bytes, host-port, decimal. An empty value is the same as an absent key. A
+ * variable is a string, or a number or a boolean if the schema wants one.
  */
 export function readConfigFile(
   file: string,
@@ -58,7 +58,7 @@ export function readConfigFile(
     return fallback;
   });
   const value = withoutEmpty(valueOf(document, file)) ?? {};
-  checkValue(value, schema, fault, (keys) => substituted.has(placesOf(document, keys)[keys.length - 1]?.value));
+  checkValue(value, schema, fault, (keys) => substituted.has(nodesOf(document, keys)[keys.length - 1]?.value));
   return { file: path.resolve(file), value, fault };
 }
 
@@ -67,7 +67,7 @@ interface Variable {
   readonly fallback: string | undefined;
 }
 
-/** A mark stands in for each variable, because YAML knows braces as its own. */
+/** Replaces each variable by a mark, because braces have a meaning in YAML. */
 function markVariables(text: string, into: Variable[]): string {
   return text.replace(
     VARIABLE,
@@ -75,7 +75,10 @@ function markVariables(text: string, into: Variable[]): string {
   );
 }
 
-/** Fills in defaults; a text that came from a variable becomes the number or the flag that the schema wants, where it reads as one. */
+/**
+ * Fills in defaults. A string from a variable becomes the number or boolean that the schema wants, if it can be read as
+ * one.
+ */
 function checkValue(
   value: unknown,
   schema: object,
@@ -91,7 +94,7 @@ function checkValue(
     strictTypes: false,
     formats: FORMATS,
   }).compile(schema);
-  // each turn leaves one text less
+  // each round converts one string
   while (!check(value)) {
     const [error] = check.errors ?? [];
     if (error === undefined || !readAsWanted(value, error, hasVariable))
@@ -135,7 +138,7 @@ function textOf(file: string): string {
   }
 }
 
-/** Gives the scalars that a variable was in. */
+/** Gives the scalars that contained a variable. */
 function substitute(
   document: Document,
   variables: readonly Variable[],
@@ -160,12 +163,12 @@ function valueOf(document: Document, file: string): unknown {
   try {
     return document.toJS();
   } catch (error) {
-    // an alias without its anchor, or one that stands for too much
+    // an alias without its anchor, or with too large an expansion
     throw new ConfigError(`${file}: not YAML: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
-/** Leaves out what is null or an empty string: an absent key, an empty value and a default are the same. */
+/** Removes null and empty strings: an absent key, an empty value and a default are the same. */
 function withoutEmpty(value: unknown): unknown {
   if (value === null || value === '') return undefined;
   if (Array.isArray(value)) return value.map(withoutEmpty).filter((item) => item !== undefined);
@@ -192,7 +195,7 @@ function keysOf({ instancePath }: ErrorObject): (string | number)[] {
     .map((key) => (/^\d+$/.test(key) ? Number(key) : key));
 }
 
-/** What a violated keyword says: the key beyond the place, where there is one, and what was expected. */
+/** The meaning of a violated keyword: the key below the location, if any, and what is expected. */
 const EXPECTED: Readonly<
   Record<string, (error: ErrorObject, params: Readonly<Record<string, unknown>>) => [string | undefined, string]>
 > = {
@@ -217,7 +220,7 @@ const EXPECTED: Readonly<
   ],
 };
 
-/** What the schema says of the place, after these words; nothing where it says nothing. */
+/** The schema's description of the location after these words, or an empty string. */
 function described({ parentSchema }: ErrorObject, before = ''): string {
   const { description } = (parentSchema ?? {}) as { readonly description?: string };
   return description === undefined ? '' : before + description;

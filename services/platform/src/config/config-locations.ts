@@ -1,40 +1,40 @@
 import { isAlias, isMap, isScalar, isSeq } from 'yaml';
 import type { Document, LineCounter, Node } from 'yaml';
 
-/** The way to a key through maps and lists. */
+/** The path to a key through maps and lists. */
 export type Keys = readonly (string | number)[];
 
-/** The line of the deepest part of the path that is there; of a key rather than of its value. */
+/** The line of the deepest part of the path that exists: the line of the key, not of its value. */
 export function lineOf(document: Document, lines: LineCounter, keys: Keys): number {
-  const range = placesOf(document, keys).at(-1)?.at.range;
+  const range = nodesOf(document, keys).at(-1)?.at.range;
   return range === undefined || range === null ? 1 : lines.linePos(range[0]).line;
 }
 
-interface Place {
-  /** A map's key, or an item of a list. */
+interface LocatedNode {
+  /** The key in a map, or the item of a list. */
   readonly at: Node;
   readonly value: unknown;
 }
 
-/** The places on a path through the checked value, as far as there are any. */
-export function placesOf(document: Document, keys: Keys): Place[] {
-  const places: Place[] = [];
+/** The nodes on a path through the checked value, as far as they exist. */
+export function nodesOf(document: Document, keys: Keys): LocatedNode[] {
+  const nodes: LocatedNode[] = [];
   let within: unknown = document.contents;
   for (const key of keys) {
-    const place = placeIn(within, key);
-    if (place === undefined) break;
-    within = isAlias(place.value) ? place.value.resolve(document) : place.value;
-    places.push({ at: place.at, value: within });
+    const node = nodeIn(within, key);
+    if (node === undefined) break;
+    within = isAlias(node.value) ? node.value.resolve(document) : node.value;
+    nodes.push({ at: node.at, value: within });
   }
-  return places;
+  return nodes;
 }
 
-function placeIn(node: unknown, key: string | number): Place | undefined {
+function nodeIn(node: unknown, key: string | number): LocatedNode | undefined {
   if (isMap(node)) {
     const pair = node.items.find((item) => String(item.key) === String(key));
     return pair === undefined ? undefined : { at: pair.key as Node, value: pair.value };
   }
-  // empty items were left out of the value
+  // empty items were removed from the value
   const item = isSeq(node)
     ? node.items.filter((one) => !isScalar(one) || (one.value !== null && one.value !== ''))[Number(key)]
     : undefined;

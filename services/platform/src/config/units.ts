@@ -5,14 +5,14 @@ const BYTE_UNITS: Readonly<Record<string, number>> = { B: 1, KiB: 1024, MiB: 102
 const HOST_PORT = /^(\[[0-9a-fA-F:]+\]|[A-Za-z0-9_.-]+):(\d{1,5})$/;
 const PORT_MAX = 65_535;
 
-/** Milliseconds of `200ms`, `3s`, `30m`, `24h`, `7d`; undefined for anything else. */
+/** The milliseconds of `200ms`, `3s`, `30m`, `24h`, `7d`; undefined: not a duration. */
 export function parseDuration(text: string): number | undefined {
   const [, count, unit] = DURATION.exec(text) ?? [];
   const ms = Number(count) * (DURATION_MS[unit ?? ''] ?? Number.NaN);
   return Number.isSafeInteger(ms) ? ms : undefined;
 }
 
-/** Bytes of `512`, `64KiB`, `64MiB`, `2GiB`; undefined for anything else. */
+/** The bytes of `512`, `64KiB`, `64MiB`, `2GiB`; undefined: not a size. */
 export function parseBytes(text: string): number | undefined {
   const [, count, unit = 'B'] = BYTES.exec(text) ?? [];
   const bytes = Number(count) * (BYTE_UNITS[unit] ?? Number.NaN);
@@ -24,7 +24,9 @@ export interface HostPort {
   readonly port: number;
 }
 
-/** `127.0.0.1:8080`, `[::1]:8080` or `name:8080`; undefined for anything else. Port 0 is any free one. */
+/**
+ * The parts of `127.0.0.1:8080`, `[::1]:8080` or `name:8080`; undefined: not an address. Port 0 means any free port.
+ */
 export function parseHostPort(text: string): HostPort | undefined {
   const [, host, port] = HOST_PORT.exec(text) ?? [];
   if (host === undefined || Number(port) > PORT_MAX) return undefined;

@@ -2,7 +2,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import type { ReadyCheck } from '../lifecycle/readiness.ts';
 import type { HttpRoute } from '../rpc/connect-server.ts';
 
-/** `/healthz` and `/readyz`, and `/metrics` where they are given. */
+/** `/healthz` and `/readyz`, and `/metrics` if metrics are given. */
 export function healthRoutes(ready: ReadyCheck, metrics?: Metrics): HttpRoute {
   return (request, response) => {
     const send = (status: number, body: string, type = 'text/plain; charset=utf-8'): void => {

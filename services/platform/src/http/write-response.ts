@@ -1,24 +1,24 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../clock.ts';
 
-/** The time for one piece. A slower client comes back with a range, or has gone silently. */
+/** The time limit of one chunk. A slower client can resume with a range; a vanished one is dropped. */
 const PIECE_MS = 300_000;
 
 export interface WriteOptions {
   readonly clock: Clock;
-  /** How long a piece may take to be made and to leave. */
+  /** The time limit for producing and sending one chunk. */
   readonly pieceMs?: number;
 }
 
-/** The answer was closed before it was whole: whoever asked has gone. */
+/** The response was closed before its end: the client has gone. */
 export class AnswerClosed extends Error {
   override readonly name = 'AnswerClosed';
 }
 
 /**
- * Writes pieces into an answer, each once the one before has left, and ends it. A piece may be used again for the next
- * one. Rejects with AnswerClosed when the client has gone, or has not taken a piece in its time: a socket's own timeout
- * begins anew with every byte, so that it never ends a client that takes one now and then.
+ * Writes chunks into a response, each after the one before was sent, and ends it. The buffer of a chunk can be reused
+ * for the next one. Rejects with AnswerClosed when the client has gone, or has not taken a chunk within the limit. The
+ * timeout of a socket starts again with every byte, so it would never end a client that takes one byte now and then.
  */
 export async function writeThrough(
   pieces: AsyncIterable<Uint8Array>,
@@ -28,7 +28,7 @@ export async function writeThrough(
   const { promise: closed, reject } = Promise.withResolvers<never>();
   closed.catch(() => undefined);
   const leave = (): void => {
-    reject(new AnswerClosed('the answer was closed'));
+    reject(new AnswerClosed('the response was closed'));
   };
   response.once('close', leave);
   const deadline = watchPieces(clock, pieceMs, () => response.destroy());
@@ -43,7 +43,7 @@ export async function writeThrough(
     }
     response.off('close', leave).end();
   } catch (error) {
-    // not waited for: a piece may be under way that never comes
+    // not awaited: the next chunk may never come
     iterator.return?.().catch(() => undefined);
     throw error;
   } finally {
@@ -56,12 +56,12 @@ function written(response: ServerResponse, piece: Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
     response.write(piece, (error) => {
       if (error === null || error === undefined) resolve();
-      else reject(new AnswerClosed('the answer was closed', { cause: error }));
+      else reject(new AnswerClosed('the response was closed', { cause: error }));
     });
   });
 }
 
-/** One timer for all pieces of an answer: a timer for each would cost more than the piece. */
+/** One timer for all chunks of a response. A timer for each would cost more than the chunk. */
 function watchPieces(clock: Clock, pieceMs: number, late: () => void): { next(): void; stop(): void } {
   const over = new AbortController();
   let since = clock.now();

@@ -1,10 +1,10 @@
 import type { Log } from '../log.ts';
 
-/** Things that were started, to be stopped in the other order, once. */
+/** The started parts of a program. They are stopped once, in reverse order. */
 export interface Lifecycle {
   /** Aborted when the stop begins, before the first part is stopped. */
   readonly stopping: AbortSignal;
-  /** Remembers how to stop something that has just been started. */
+  /** Registers the stop of a part that has just been started. */
   add(name: string, stop: () => Promise<void> | void): void;
   stop(): Promise<void>;
 }

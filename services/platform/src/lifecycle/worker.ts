@@ -1,11 +1,11 @@
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 
-/** A pass repeated until stopped. */
+/** Repeats a pass until it is stopped. */
 export interface Worker {
-  /** Makes the next pass begin at once. */
+  /** Starts the next pass at once. */
   wake(): void;
-  /** Lets a running pass end, then resolves; may be called twice. */
+  /** Resolves when the running pass has ended. It can be called twice. */
   stop(): Promise<void>;
 }
 
@@ -13,13 +13,13 @@ export interface WorkerOptions {
   readonly name: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** Milliseconds between passes that found nothing. */
+  /** Milliseconds between passes that did nothing. */
   readonly idleMs: number;
-  /** One pass; gives how much it did. More than nothing: the next one follows at once. */
+  /** One pass. Gives the amount of its work; if it is not 0, the next pass follows at once. */
   readonly pass: (signal: AbortSignal) => Promise<number>;
 }
 
-/** A database or a peer that was away is noticed so soon when it is back. */
+/** The return of a database or a peer is noticed within this time. */
 const FAILURES_BACKOFF_MAX_MS = 5000;
 
 export function startWorker({ name, clock, log, idleMs, pass }: WorkerOptions): Worker {

@@ -6,16 +6,16 @@ const OPEN_MS = 30_000;
 
 export type CircuitState = 'closed' | 'open' | 'half_open';
 
-/** Leaves a peer alone for a while after several faults of its own in a row; then one call tries it. */
+/** Stops calls to a peer for a while after several consecutive faults of the peer. Then one call tries it. */
 export interface Circuit {
   state(): CircuitState;
-  /** Whether a call may try it now; half open, only the first that asks may. */
+  /** Whether a call may go to the peer now. If the circuit is half open, only the first caller may. */
   mayTry(): boolean;
-  /** The same for a caller that has nowhere else to go: one at a time may, however lately it failed. */
+  /** The same for a caller without an alternative: one call at a time may go, even if the circuit is open. */
   mayTryAnyway(): boolean;
   worked(): void;
   failed(): void;
-  /** The one that was let through has shown nothing: it met another limit, or had nothing to send. */
+  /** The call that was let through showed nothing about the peer: it met another limit, or sent nothing. */
   undecided(): void;
 }
 
@@ -29,7 +29,7 @@ export function newCircuit(clock: Clock): Circuit {
   };
   const mayTryAnyway = (): boolean => {
     if (state() === 'closed') return true;
-    // One that is never heard of again keeps the others out for as long as a fault of its own would have.
+    // a trial without a result blocks other calls only as long as a fault would
     if (isRecent(clock, triedAt, OPEN_MS)) return false;
     triedAt = clock.now();
     return true;

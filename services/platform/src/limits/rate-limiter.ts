@@ -2,22 +2,22 @@ import type { Clock } from '../clock.ts';
 
 const MINUTE_MS = 60_000;
 
-/** So many a minute, and so many at once at most. */
+/** A token bucket: a rate per minute and a maximum at once. */
 export interface Rate {
   take(): boolean;
-  /** How many are free now. */
+  /** The number that is free now. */
   left(): number;
-  /** Milliseconds until one more is free. */
+  /** Milliseconds until the next one is free. */
   waitMs(): number;
 }
 
-/** Where nothing else is said, the whole minute's share may be taken at once. */
+/** By default, the whole rate of a minute can be taken at once. */
 export function newRate(clock: Clock, perMinute: number, burst = perMinute): Rate {
   let free = burst;
   let filledAt = clock.now();
   const fill = (): void => {
     const now = clock.now();
-    // A clock that was set back fills nothing and takes nothing away.
+    // a clock that was set back changes nothing
     free = Math.min(burst, free + (Math.max(0, now - filledAt) * perMinute) / MINUTE_MS);
     filledAt = now;
   };

@@ -2,12 +2,12 @@ import { createHmac } from 'node:crypto';
 import { sameSecret } from '../secret.ts';
 import type { Secret } from '../secret.ts';
 
-/** A name that nobody can make up who does not know the key. It stays readable: `name.signature`. */
+/** A name that cannot be forged without the key. It stays readable: `name.signature`. */
 export function signName(key: Secret, name: string): string {
   return `${name}.${createHmac('sha256', key.reveal()).update(name).digest('base64url')}`;
 }
 
-/** The name in what `signName` gave; undefined when this key did not sign it. */
+/** The name in a result of `signName`; undefined: another key signed it, or none. */
 export function signedNameIn(key: Secret, signed: string): string | undefined {
   const name = signed.slice(0, Math.max(signed.lastIndexOf('.'), 0));
   return sameSecret(signName(key, name), signed) ? name : undefined;

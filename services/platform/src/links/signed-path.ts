@@ -2,12 +2,12 @@ import { createHmac } from 'node:crypto';
 import { sameSecret } from '../secret.ts';
 import type { Secret } from '../secret.ts';
 
-/** The query that lets anybody read this path until `expiresAt` (unix seconds). */
+/** The query that makes this path public until `expiresAt` (unix seconds). */
 export function signPath(key: Secret, path: string, expiresAt: number): string {
   return `exp=${String(expiresAt)}&sig=${signatureOf(key, path, expiresAt)}`;
 }
 
-/** Whether the signature is this path's; says nothing of the time. */
+/** Whether the signature belongs to this path and time. It does not compare the time with the clock. */
 export function isSigned(key: Secret, path: string, expiresAt: number, signature: string): boolean {
   return sameSecret(signatureOf(key, path, expiresAt), signature);
 }

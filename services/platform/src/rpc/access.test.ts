@@ -10,7 +10,9 @@ import { accessCheckOf, assertOwner } from './access.ts';
 
 type Rule = MessageInitShape<typeof AccessSchema>;
 
-/** PlaceCalls under another rule: its request has a list of messages, a message in each, a flag and no text of its own. */
+/**
+ * PlaceCalls under another rule: its request has a list of messages, a message in each, a flag and no text of its own.
+ */
 const methodUnder = (rule: Rule | undefined): DescMethod => withRules(CallService, () => rule).method.placeCalls;
 const by = (accountField: string): Rule => ({
   scope: Scope.TASKS_READ,
@@ -23,18 +25,22 @@ describe('a rule that is not sound stops the start', () => {
   test.each<[string, Rule | undefined, string]>([
     ['is missing', undefined, 'PlaceCalls has no access rule'],
     ['names no scope', { whose: { case: 'noAccount', value: 'prices are for all' } }, 'without a scope'],
-    ['says nothing of accounts', { scope: Scope.OPERATOR }, 'does not say whose'],
-    ['gives no reason', { scope: Scope.OPERATOR, whose: { case: 'everyAccount', value: '' } }, 'does not say whose'],
-    ['names a field that is not there', by('account_id'), 'account_id, which is no text'],
-    ['names a field that is not there deeper down', by('calls.account'), 'calls.account, which is no text'],
-    ['names a field by its other spelling', by('calls.accountId'), 'which is no text'],
-    ['names a flag', by('refusals_only'), 'which is no text'],
-    ['names a message', by('calls'), 'which is no text'],
-    ['goes through a text', by('calls.account_id.more'), 'which is no text'],
+    ['says nothing of accounts', { scope: Scope.OPERATOR }, 'without an account_field, looked_up_by'],
+    [
+      'gives no reason',
+      { scope: Scope.OPERATOR, whose: { case: 'everyAccount', value: '' } },
+      'without an account_field, looked_up_by',
+    ],
+    ['names a field that is not there', by('account_id'), 'account_id, which is not a string'],
+    ['names a field that is not there deeper down', by('calls.account'), 'calls.account, which is not a string'],
+    ['names a field by its other spelling', by('calls.accountId'), 'which is not a string'],
+    ['names a flag', by('refusals_only'), 'which is not a string'],
+    ['names a message', by('calls'), 'which is not a string'],
+    ['goes through a text', by('calls.account_id.more'), 'which is not a string'],
     [
       'looks up by what is not there',
       { scope: Scope.OPERATOR, whose: { case: 'lookedUpBy', value: 'task_id' } },
-      'which is no text',
+      'which is not a string',
     ],
   ])('%s', (_what, rule, fault) => {
     expect(() => accessCheckOf(methodUnder(rule))).toThrow(fault);
@@ -147,7 +153,7 @@ describe('what is looked up', () => {
         kind: 'forbidden',
         reason: 'account_not_allowed',
         field: 'id',
-        message: 'must name something of an account of the caller reporting',
+        message: 'must name a resource of an account of the caller reporting',
       }),
     );
   });

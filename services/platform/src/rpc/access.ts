@@ -9,12 +9,12 @@ import type { Caller } from './service.ts';
 /** Refuses a caller that may not make this call. */
 export type AssertMayCall = (caller: Caller, request: object) => void;
 
-/** The accounts that a request or a part of it names. */
+/** The accounts that a request, or a part of it, names. */
 type NamedAccounts = (message: unknown) => readonly string[];
 
 /**
- * The check of an RPC, from the access rule beside it in the contract. Every transport makes it before the method runs. An RPC without
- * a sound rule is a fault of the program: it throws here, at the start.
+ * The check of an RPC, from the access rule beside it in the contract. Every transport runs it before the method. An
+ * RPC without a valid rule throws here, at the start of the program.
  */
 export function accessCheckOf(method: DescMethod): AssertMayCall {
   const { scope, whose } = ruleOf(method);
@@ -32,12 +32,12 @@ export function ruleOf(method: DescMethod): Access {
   if (rule === undefined) throw faulty(method, 'has no access rule; add option (reelgate.access.v1.access) to it');
   if (rule.scope === Scope.UNSPECIFIED) throw faulty(method, 'has an access rule without a scope');
   if (rule.whose.case === undefined || rule.whose.value === '')
-    throw faulty(method, 'has an access rule that does not say whose things it touches');
+    throw faulty(method, 'has an access rule without an account_field, looked_up_by, no_account or every_account');
   if (rule.whose.case === 'accountField' || rule.whose.case === 'lookedUpBy') namedBy(method, rule.whose.value);
   return rule;
 }
 
-/** Refuses a caller without the scope. `call` names what it is needed for. */
+/** Refuses a caller without the scope. `call` names the call that needs it. */
 export function scopeCheck(scope: Scope, call: string): (caller: Caller) => void {
   return ({ name, scopes }) => {
     if (scopes.has(scope)) return;
@@ -51,12 +51,12 @@ export function scopeCheck(scope: Scope, call: string): (caller: Caller) => void
 }
 
 /**
- * For an RPC whose rule says `looked_up_by`: refuses a caller whose accounts do not have what the field names. What is not there is
- * refused like what belongs to others, so that the answer does not tell the two apart.
+ * For an RPC whose rule says `looked_up_by`: refuses a caller if none of its accounts owns the resource of the field. A
+ * resource that does not exist gets the same refusal as one of another account.
  */
 export function assertOwner(caller: Caller, accountId: string | undefined, field: string): void {
   if (caller.accounts === '*' || (accountId !== undefined && caller.accounts.includes(accountId))) return;
-  throw notAllowed(`must name something of an account of the caller ${caller.name}`, field);
+  throw notAllowed(`must name a resource of an account of the caller ${caller.name}`, field);
 }
 
 function accountCheck(
@@ -76,15 +76,14 @@ function accountCheck(
       throw notAllowed(`is for callers of every account; the caller ${name} has some accounts only`);
     };
   }
-  // the service looks the account up itself, or there is no account
+  // the service looks up the account itself, or there is no account
   return () => undefined;
 }
 
-/** Reads the texts at a path of a request. */
+/** Reads the strings at a path of a request. */
 function namedBy(method: DescMethod, path: string): NamedAccounts {
   const named = textsAt(method.input, path.split('.'));
-  if (named === undefined)
-    throw faulty(method, `has an access rule that names ${path}, which is no text of its request`);
+  if (named === undefined) throw faulty(method, `has an access rule for ${path}, which is not a string of its request`);
   return named;
 }
 
@@ -99,7 +98,7 @@ function textOf(field: DescField): NamedAccounts | undefined {
   return field.scalar === ScalarType.STRING ? (value) => [value as string] : undefined;
 }
 
-/** None of a message that was left out. */
+/** Gives none for an absent message. */
 function valuesOf(message: unknown, { localName }: DescField): readonly unknown[] {
   const value = (message as Readonly<Record<string, unknown>>)[localName];
   if (Array.isArray(value)) return value;

@@ -73,7 +73,7 @@ function askingTheClock(signal: AbortSignal, ask: () => void): AbortSignal {
 /** The calls of a server. A stop of the server waits for methods that outlive their callers. */
 export interface RunningCalls {
   run<T>(method: string, bounds: CallBounds, call: (signal: AbortSignal) => Promise<T>): Promise<T>;
-  /** Resolves when no method runs any more, or after `withinMs`. */
+  /** Resolves when no method runs, or after `withinMs`. */
   settled(withinMs: number): Promise<void>;
 }
 

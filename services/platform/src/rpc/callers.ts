@@ -8,7 +8,7 @@ export interface KnownCaller extends Caller {
   readonly key: Secret;
 }
 
-/** Finds who calls by its key, or refuses. */
+/** Finds the caller by its key, or refuses. */
 export type IdentifyCaller = (authorization: string | undefined) => Caller;
 
 export function callersByKey(known: readonly KnownCaller[]): IdentifyCaller {

@@ -19,7 +19,7 @@ const MESSAGE_BYTES_MAX = 8 * 1024 * 1024;
 const STOP_GRACE_MS = 5000;
 const STOP_SWEEP_MS = 50;
 
-/** Takes a request that it knows; otherwise gives false and leaves it alone. */
+/** Handles a request that it knows. Otherwise it gives false and does nothing. */
 export type HttpRoute = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 export interface ConnectServerOptions {
@@ -27,11 +27,11 @@ export interface ConnectServerOptions {
   readonly bindings: readonly Binding[];
   readonly identify: IdentifyCaller;
   readonly log: Log;
-  /** Asked in turn before the RPCs: health, metrics, bytes. */
+  /** Plain HTTP routes, tried in order before the RPCs. */
   readonly routes: readonly HttpRoute[];
 }
 
-/** The second port of a service: Connect, gRPC-web and JSON of the same RPCs, and its plain HTTP routes. */
+/** The second port of a service: the same RPCs over Connect, gRPC-web and JSON, and its plain HTTP routes. */
 export async function startConnectServer({
   listen,
   bindings,
@@ -103,7 +103,9 @@ function boundsOf({ signal, timeoutMs }: HandlerContext): CallBounds {
   return { deadline: left === undefined ? undefined : systemClock.now() + left, gone: signal };
 }
 
-/** Lets what runs end, for a while, then cuts what is left. A connection that falls idle meanwhile is not waited for. */
+/**
+ * Waits for running requests for a limited time, then closes their connections. Idle connections are closed at once.
+ */
 export async function stopHttp(server: Server): Promise<void> {
   const closed = new Promise((resolve) => server.close(resolve));
   const sweep = setInterval(() => {

@@ -7,10 +7,7 @@ import { problemOf } from './problems.ts';
 import { DEADLINE_MS } from './service.ts';
 import type { Binding, CallOptions, Caller, Client } from './service.ts';
 
-/**
- * Calls a service of the same process, as `caller`: its functions, with messages in and messages out. It is refused and fails as a call
- * over the network is.
- */
+/** Calls a service of the same process as `caller`. Refusals and faults are the same as over the network. */
 export function directClient<S extends DescService>(service: S, binding: Binding, caller: Caller): Client<S> {
   const methods = service.methods.map((method) => {
     const call = binding.methods[method.localName];

@@ -14,15 +14,15 @@ const MESSAGE_BYTES_MAX = 8 * 1024 * 1024;
 const KEEPALIVE_MS = 30_000;
 const SERVICE_CONFIG = JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] });
 
-/** A connection to one service's replicas: several services of it can be called over one. */
+/** A connection to the replicas of one program. Several services can be called over it. */
 export interface GrpcConnection {
   client<S extends DescService>(service: S): Client<S>;
-  /** Resolves when a replica answers the TCP connection, or rejects after so many milliseconds. */
+  /** Resolves when a replica accepts the TCP connection. Rejects after `withinMs`. */
   ready(timeoutMs: number): Promise<void>;
   close(): void;
 }
 
-/** `address` is host:port or any gRPC target; a name with several addresses is called in turn. */
+/** `address` is host:port or any gRPC target. Calls rotate over the addresses of a name. */
 export function connectGrpc(address: string, key: Secret): GrpcConnection {
   const grpc = new GrpcClient(address.includes('://') ? address : `dns:///${address}`, credentials.createInsecure(), {
     'grpc.service_config': SERVICE_CONFIG,

@@ -7,7 +7,7 @@ import { ProblemSchema } from '@reelgate/proto/problem/v1/problem';
 import { healthFile } from './health-descriptor.ts';
 import type { Binding } from './service.ts';
 
-/** Answers server reflection from the descriptors: the services, health, and the detail that a refusal carries, which no method names. */
+/** Server reflection from the descriptors: the services, health, and the detail of a refusal, which no method names. */
 export function addReflection(server: Server, bindings: readonly Binding[]): void {
   const files = new Set<DescFile>();
   for (const file of [ProblemSchema.file, ...bindings.map(({ service }) => service.file)]) collect(file, files);

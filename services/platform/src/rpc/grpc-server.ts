@@ -33,7 +33,7 @@ export interface GrpcServerOptions {
   readonly bindings: readonly Binding[];
   readonly identify: IdentifyCaller;
   readonly log: Log;
-  /** What its health says; absent: it serves for as long as it listens. */
+  /** The readiness behind its health; absent: it serves while it listens. */
   readonly readiness?: Readiness | undefined;
 }
 
@@ -42,7 +42,9 @@ export interface RpcServer {
   stop(): Promise<void>;
 }
 
-/** A gRPC server with health and reflection. Old connections are closed from time to time, so that callers find new replicas. */
+/**
+ * A gRPC server with health and reflection. It closes old connections at intervals, so that callers find new replicas.
+ */
 export async function startGrpcServer({
   listen,
   bindings,

@@ -60,7 +60,10 @@ const LIST_RESPONSE: Message = {
   ],
 };
 
-/** `grpc/health/v1/health.proto` for reflection. The one that the loader makes has type names that strict clients cannot resolve. */
+/**
+ * `grpc/health/v1/health.proto` for reflection. The descriptor of the loader has type names that strict clients cannot
+ * resolve.
+ */
 export const healthFile: FileDescriptorProto = create(FileDescriptorProtoSchema, {
   name: 'grpc/health/v1/health.proto',
   package: PACKAGE.slice(1),

@@ -61,10 +61,15 @@ export function problemOf(thrown: unknown): Problem {
     return thrown.maybeWritten ? serviceUnavailable(thrown) : nothingBegun(thrown);
   return thrown instanceof Problem
     ? thrown
-    : new Problem({ kind: 'internal', reason: 'internal_error', message: 'something went wrong here', cause: thrown });
+    : new Problem({
+        kind: 'internal',
+        reason: 'internal_error',
+        message: 'something went wrong here',
+        cause: thrown,
+      });
 }
 
-/** What was thrown as a status with its detail. The status is all that many clients show, so it names the field too. */
+/** The status of an error, with its detail. Many clients show only the status, so its message names the field too. */
 export function toConnectError(thrown: unknown): ConnectError {
   if (thrown instanceof CallEnded) return new ConnectError(thrown.message, ENDED_CODES[thrown.why]);
   const problem = problemOf(thrown);
@@ -74,12 +79,12 @@ export function toConnectError(thrown: unknown): ConnectError {
   ]);
 }
 
-/** The message with its subject: a sentence of a Problem goes on from the name of its field. */
+/** The message with its subject: the message of a Problem continues the name of its field. */
 function statusMessage({ field, message }: Problem): string {
   return sendable(field === undefined || field === '' ? message : `${field} ${message}`);
 }
 
-/** A refusal as a message: the detail of a status, or one answer among several. */
+/** A refusal as a message: the detail of a status, or one result among several. */
 export function toWireProblem({ kind, reason, message, field = '', retryAfterMs = 0 }: Problem): WireProblem {
   return create(ProblemSchema, {
     kind: KINDS[kind],
@@ -90,12 +95,15 @@ export function toWireProblem({ kind, reason, message, field = '', retryAfterMs 
   });
 }
 
-/** What fits into a trailer, three times over, and has no half of a character: both would break the answer off. */
+/**
+ * Cuts a text so that three of them fit into a trailer, and makes it well-formed. Otherwise the answer could not be
+ * sent.
+ */
 function sendable(text: string): string {
   return (text.length > TEXT_LENGTH_MAX ? `${text.slice(0, TEXT_LENGTH_MAX)}…` : text).toWellFormed();
 }
 
-/** The Problem that a status carries; a status without one says that the other side could not be used. */
+/** The Problem of a status. A status without one means that the peer is unavailable. */
 export function fromConnectError(error: ConnectError): Problem {
   const [detail] = error.findDetails(ProblemSchema);
   return detail === undefined ? serviceUnavailable(error) : fromWireProblem(detail, error);

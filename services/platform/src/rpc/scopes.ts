@@ -1,11 +1,11 @@
 import { Scope } from '@reelgate/proto/access/v1/access';
 
-/** Every scope that there is. */
+/** Every scope. */
 export const EVERY_SCOPE: ReadonlySet<Scope> = new Set(
   Object.values(Scope).filter((value): value is Scope => typeof value === 'number' && value !== Scope.UNSPECIFIED),
 );
 
-/** The scopes and their words in configurations and messages, such as `account.read`. */
+/** The scopes by their names in configurations and messages, such as `account.read`. */
 const WORDS: ReadonlyMap<Scope, string> = new Map(
   [...EVERY_SCOPE].map((scope) => [scope, Scope[scope].toLowerCase().replaceAll('_', '.')]),
 );

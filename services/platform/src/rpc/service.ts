@@ -1,18 +1,18 @@
 import type { DescMethodUnary, DescService, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 import type { Scope } from '@reelgate/proto/access/v1/access';
 
-/** Who calls a service directly. */
+/** The caller of a service. */
 export interface Caller {
   readonly name: string;
-  /** The accounts whose things it may see and change; `*` is every account. */
+  /** The accounts whose resources it may see and change; `*` means every account. */
   readonly accounts: readonly string[] | '*';
-  /** What it may do at all. */
+  /** The scopes that it has. */
   readonly scopes: ReadonlySet<Scope>;
 }
 
 export interface CallContext {
   readonly caller: Caller;
-  /** Aborted when the caller went away or its deadline passed. */
+  /** Aborted when the caller has left or its deadline has passed. */
   readonly signal: AbortSignal;
   readonly requestId: string;
 }
@@ -24,13 +24,13 @@ export interface CallOptions {
   readonly requestId?: string | undefined;
 }
 
-/** Every call ends within this unless it says otherwise. */
+/** The default time limit of a call. */
 export const DEADLINE_MS = 30_000;
 
 type Unary<S extends DescService, M extends keyof S['method']> =
   S['method'][M] extends DescMethodUnary<infer I, infer O> ? { input: I; output: O } : never;
 
-/** What a service does, method by method. It refuses by throwing a Problem. */
+/** The methods of a service. They refuse by throwing a Problem. */
 export type Implementation<S extends DescService> = {
   readonly [M in keyof S['method']]: (
     request: MessageShape<Unary<S, M>['input']>,
@@ -38,7 +38,7 @@ export type Implementation<S extends DescService> = {
   ) => Promise<MessageInitShape<Unary<S, M>['output']>>;
 };
 
-/** The same service from the caller's side: in this process or over the network, it refuses with a Problem all the same. */
+/** The same service for its callers. In this process or over the network, a refusal is a Problem. */
 export type Client<S extends DescService> = {
   readonly [M in keyof S['method']]: (
     request: MessageInitShape<Unary<S, M>['input']>,
@@ -48,7 +48,7 @@ export type Client<S extends DescService> = {
 
 type AnyMethod = (request: never, context: CallContext) => Promise<unknown>;
 
-/** A service with what it does, ready to be mounted on any transport. */
+/** A service with its methods, ready to be mounted on any transport. */
 export interface Binding {
   readonly service: DescService;
   readonly methods: Readonly<Record<string, AnyMethod>>;

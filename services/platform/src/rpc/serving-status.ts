@@ -16,7 +16,9 @@ const WATCHES_MAX = 256;
 
 /** The answer of a server to health checks. */
 export interface ServingStatus {
-  /** Reports `NOT_SERVING` from now on, and ends the watching streams, for which a stopping server would wait. */
+  /**
+   * Reports `NOT_SERVING` from now on, and ends the watching streams, because a stopping server would wait for them.
+   */
   close(): void;
 }
 
@@ -73,7 +75,7 @@ function healthMethods(
   return {
     check: ({ request: { service } }: ServerUnaryCall<Request, Answer>, done: sendUnaryData<Answer>) => {
       if (names.has(service)) done(null, answer());
-      else done({ code: status.NOT_FOUND, details: 'service must be empty or one of those that reflection lists' });
+      else done({ code: status.NOT_FOUND, details: 'service must be empty or a service that reflection lists' });
     },
     list: (_call: ServerUnaryCall<object, object>, done: sendUnaryData<object>) => {
       done(null, { statuses: Object.fromEntries([...names].map((name) => [name, answer()])) });

@@ -63,7 +63,7 @@ describeOnEngines('migrations', (open) => {
     file('0001_first.sql', `${FIRST}-- one more thought\n`);
 
     await expect(migrate(sql, folder)).rejects.toThrow(
-      'migration 0001_first.sql has been edited after it ran; write a new file instead',
+      'migration 0001_first.sql was edited after it ran; restore it and add a new file',
     );
 
     expect(await steps(sql)).toEqual(['first']);

@@ -6,8 +6,8 @@ import type { Sql, SqlQuery } from './sql.ts';
 const ADVISORY_LOCK = 7_301_952;
 
 /**
- * Runs the numbered `.sql` files that this database has not seen, in order and each once, in one transaction; several processes may
- * start at the same moment. A file that has run is never edited: another checksum stops the start.
+ * Runs the numbered `.sql` files that are new to this database, in order, in one transaction. Several processes can
+ * start at the same moment. A file that has run must never change: another checksum stops the start.
  */
 export async function migrate(sql: Sql, folder: string): Promise<void> {
   const files = readdirSync(folder)
@@ -29,12 +29,12 @@ export async function migrate(sql: Sql, folder: string): Promise<void> {
 async function runOnce(query: SqlQuery, name: string, text: string, seen: string | undefined): Promise<void> {
   const checksum = createHash('sha256').update(text).digest('hex');
   if (seen === checksum) return;
-  if (seen !== undefined) throw new Error(`migration ${name} has been edited after it ran; write a new file instead`);
+  if (seen !== undefined) throw new Error(`migration ${name} was edited after it ran; restore it and add a new file`);
   for (const statement of statementsOf(text)) await query(statement);
   await query('INSERT INTO schema_migrations (name, checksum) VALUES ($1, $2)', [name, checksum]);
 }
 
-/** Statements end in a semicolon at the end of a line; comments have lines of their own. */
+/** A statement ends with a semicolon at the end of a line. A comment has a line of its own. */
 function statementsOf(text: string): string[] {
   const code = text
     .split('\n')

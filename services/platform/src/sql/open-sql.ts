@@ -9,9 +9,9 @@ export interface SqlOptions {
   /** `postgres://…`; undefined: a file in the data folder. */
   readonly url: string | undefined;
   readonly dataDir: string;
-  /** Names the file. */
+  /** The name of the file. */
   readonly name: string;
-  /** Folder of the numbered migrations. */
+  /** The folder of the numbered migrations. */
   readonly migrations: string;
 }
 

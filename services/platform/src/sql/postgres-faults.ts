@@ -1,6 +1,6 @@
 import { StoreUnavailable } from './store-unavailable.ts';
 
-/** No connection, or one that broke. Node's codes. */
+/** Node's codes of a refused or broken connection. */
 const NETWORK: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -18,19 +18,21 @@ const NETWORK: ReadonlySet<string> = new Set([
   'ENFILE',
   'ENOBUFS',
 ]);
-/** The driver's own words for a connection that it has given up; they carry no code. */
+/** The driver's messages for a lost connection. They have no code. */
 const GIVEN_UP =
   /^(Connection terminated|Connection ended|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed|Client is closed)/;
 const SQLSTATE = /^[0-9A-Z]{5}$/;
-/** The server is ending the connection: connection exceptions, shutdown, crash, and the limits of an idle session. */
+/** The server ends the connection: connection exceptions, shutdown, crash, limits of an idle session. */
 const ENDING = /^(08|57P0[1-5]|25P0[34])/;
-/** The server answers that it did not do it and could later: resources, locks, timeouts, conflicts, its disk, its users, a standby. */
+/**
+ * The server did not run the statement, but could later: resources, locks, timeouts, conflicts, disk, connections, a
+ * standby.
+ */
 const LATER = /^(53|58|28|40001|40P01|55P03|57014|25006)/;
 
 /**
- * Classifies an error of PostgreSQL or of the connection to it. An error that waiting can mend becomes
- * StoreUnavailable; any other stays as it is. `mayBeDone` says that the statement was sent and would have made
- * something durable.
+ * Classifies an error of PostgreSQL or of the connection to it. A temporary error becomes StoreUnavailable; any other
+ * stays as it is. `mayBeDone`: the statement was sent and could have written something.
  */
 export function postgresFault(error: unknown, mayBeDone: boolean): unknown {
   if (typeof error !== 'object' || error === null) return error;

@@ -7,10 +7,13 @@ import { StoreUnavailable } from './store-unavailable.ts';
 const INT8_OID = 20;
 const CONNECT_TIMEOUT_MS = 5000;
 const STATEMENT_TIMEOUT_MS = 30_000;
-/** The server itself ends a statement that takes too long; beyond this it is not there. */
+/** The server ends a slow statement itself. After this further time the server counts as gone. */
 const SILENCE_MS = 2000;
 
-/** PostgreSQL by its URL, through a pool of so many connections. A server that falls silent is given up a little after the time that a statement has. */
+/**
+ * PostgreSQL by its URL, through a pool of `poolSize` connections. A silent server is given up shortly after the time
+ * limit of a statement.
+ */
 export function openPostgres(url: string, poolSize = 16, statementMs = STATEMENT_TIMEOUT_MS): Sql {
   const pool = new pg.Pool({
     connectionString: url,
@@ -21,7 +24,7 @@ export function openPostgres(url: string, poolSize = 16, statementMs = STATEMENT
     keepAlive: true,
     types: { getTypeParser: parserOf as pg.CustomTypesConfig['getTypeParser'] },
   });
-  // A connection that breaks is replaced at the next use; without a listener it would end the process, idle or not.
+  // the pool replaces a broken connection at the next use; without a listener its error would end the process
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
   const running = new Set<Promise<unknown>>();
@@ -44,7 +47,7 @@ export function openPostgres(url: string, poolSize = 16, statementMs = STATEMENT
     write: <R extends SqlRow>(text: string, values?: readonly SqlValue[]) =>
       tracked(() => write<R>(pool, text, values)),
     transaction: (work) => tracked(() => transaction(pool, work)),
-    // the pool would leave those without an answer that wait for a connection when it ends
+    // at its end the pool never answers callers that still wait for a connection
     close: async () => {
       closing ??= Promise.allSettled(running).then(() => pool.end());
       await closing;
@@ -52,7 +55,7 @@ export function openPostgres(url: string, poolSize = 16, statementMs = STATEMENT
   };
 }
 
-/** Takes a connection first: a fault before the statement is sent tells for sure that nothing was written. */
+/** Takes a connection first, so that a fault before the statement is sent means that nothing was written. */
 async function write<R extends SqlRow>(pool: pg.Pool, text: string, values?: readonly SqlValue[]): Promise<R[]> {
   const client = await pool.connect().catch(throwFault(false));
   let broken: Error | undefined;
@@ -103,7 +106,7 @@ function queryOn(on: pg.Pool | pg.PoolClient, isDurable = false): SqlWork {
   );
 }
 
-/** Whole numbers of eight bytes come as text by default. */
+/** By default, the driver gives 64-bit integers as strings. */
 function parserOf(oid: Parameters<typeof pg.types.getTypeParser>[0]): unknown {
   return (oid as number) === INT8_OID ? wholeNumber : pg.types.getTypeParser(oid, 'text');
 }

@@ -1,6 +1,9 @@
 import { StoreUnavailable } from './store-unavailable.ts';
 
-/** SQLite's primary result codes for a file that cannot be used now; an extended code has its primary one in the low byte. */
+/**
+ * SQLite's primary result codes of a file that cannot be used now. The low byte of an extended code is its primary
+ * code.
+ */
 const UNUSABLE: ReadonlySet<number> = new Set([
   5, // SQLITE_BUSY
   6, // SQLITE_LOCKED
@@ -14,8 +17,8 @@ const UNUSABLE: ReadonlySet<number> = new Set([
 const PRIMARY = 0xff;
 
 /**
- * Classifies an error of SQLite. An error that waiting can mend becomes StoreUnavailable; any other stays as it is.
- * SQLite undoes every statement that it refuses.
+ * Classifies an error of SQLite. A temporary error becomes StoreUnavailable; any other stays as it is. SQLite rolls
+ * back every failed statement.
  */
 export function sqliteFault(error: unknown): unknown {
   const errcode: unknown =

@@ -1,33 +1,33 @@
 import { open } from 'node:fs/promises';
 
-/** Brings what was committed to the disk. */
+/** Writes committed transactions to the disk. */
 export interface LogSync {
-  /** Resolves when every commit that was made before it survives a power cut. */
+  /** Resolves when every earlier commit survives a power cut. */
   readonly sync: () => Promise<unknown>;
   readonly close: () => Promise<unknown>;
 }
 
 /**
- * Syncs SQLite's write-ahead log beside the event loop, where SQLite itself would stop the program for as long as the disk takes. The log
- * stays the same file for as long as a connection is open, and SQLite's locks are on other files, so that closing this one frees none.
+ * Syncs SQLite's write-ahead log outside the event loop. SQLite itself would block the program during the sync. The log
+ * stays the same file while a connection is open. SQLite locks other files, so closing this one releases no lock.
  */
 export async function openLogSync(file: string): Promise<LogSync> {
   const log = await open(`${file}-wal`, 'r');
   return { sync: () => log.datasync(), close: () => log.close() };
 }
 
-/** How far the disk has what was committed. */
+/** Whether committed transactions are on the disk. */
 export interface Durability {
-  /** Syncs what was committed by now. */
+  /** Syncs every commit made so far. */
   sync(): Promise<unknown>;
-  /** Resolves when the last sync that was begun has ended; rejects for good once one has failed. */
+  /** Resolves when the last started sync has ended. After one failed sync it always rejects. */
   last(): Promise<unknown>;
   close(): Promise<unknown>;
 }
 
 export function durabilityOf(opening: Promise<LogSync>): Durability {
   let last: Promise<unknown> = opening;
-  // whoever asks next is told
+  // the next caller of last() gets the error
   const remember = (sync: Promise<unknown>): Promise<unknown> => {
     last = sync;
     last.catch(() => undefined);

@@ -18,11 +18,12 @@ interface Job {
 }
 
 /**
- * SQLite in a file, in WAL mode. The transactions that wait at the same moment share one commit: each runs in a savepoint of its own, one
- * after another; one that is alone needs none. SQLite writes the commit to its log and does not wait for the disk (`synchronous=NORMAL`); the log is synced beside the
- * event loop, one sync for all, while the next transactions gather. None is told that it succeeded before its sync has ended. Reads have a
- * connection of their own, so they never see a transaction that may yet be rolled back, and what they have seen is durable once they tell
- * it. Where a sync fails, nobody knows what the disk has: from then on everything is refused.
+ * SQLite in a file, in WAL mode. Transactions that wait at the same moment share one commit: each runs in a savepoint
+ * of its own, one after another. A single transaction needs no savepoint. SQLite writes the commit to its log and does
+ * not wait for the disk (`synchronous=NORMAL`). One sync outside the event loop covers the whole batch, while the next
+ * batch fills. A transaction succeeds only after its sync has ended. Reads use another connection, so they never see a
+ * transaction that can still be rolled back, and they answer only what is durable. After a failed sync the content of
+ * the disk is unknown, so every later statement is refused.
  */
 export function openSqlite(file: string, openSync: (file: string) => Promise<LogSync> = openLogSync): Sql {
   const writer = open(file);
@@ -82,12 +83,12 @@ function open(file: string): DatabaseSync {
   database.exec(
     `PRAGMA busy_timeout = ${String(BUSY_TIMEOUT_MS)}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;`,
   );
-  // makes the log, where there is none yet
+  // creates the log if it does not exist
   database.prepare('SELECT count(*) FROM sqlite_schema').all();
   return database;
 }
 
-/** Gives each job's own failure, or the one that all share, once the disk has what did not fail. */
+/** Commits and syncs the batch. Gives the error of each job, or one error for all. */
 async function commitDurably(
   writer: DatabaseSync,
   durability: Durability,
@@ -107,14 +108,14 @@ function throwFault(error: unknown): never {
   throw toError(error);
 }
 
-/** The disk did not take the log. What was committed before that may be there after the next start. */
+/** The sync of the log failed. The commits before it may exist after the next start. */
 function throwUnsynced(maybeWritten: boolean): (error: unknown) => never {
   return (error) => {
     throw new StoreUnavailable(error, { maybeWritten });
   };
 }
 
-/** Runs the jobs in one transaction; gives each job's own failure, or the commit's for all. */
+/** Runs the jobs in one transaction. Gives the error of each job, or the commit's error for all. */
 async function commitBatch(writer: DatabaseSync, batch: readonly Job[]): Promise<(Error | undefined)[]> {
   try {
     writer.exec('BEGIN IMMEDIATE');
@@ -127,7 +128,10 @@ async function commitBatch(writer: DatabaseSync, batch: readonly Job[]): Promise
   }
 }
 
-/** Gives each job's own failure. What the only one throws undoes all there is, without a savepoint, which would keep a copy of each page that changes. */
+/**
+ * Gives the error of each job. A single job runs without a savepoint, which would copy each changed page; its error
+ * rolls back everything.
+ */
 async function runAll(writer: DatabaseSync, batch: readonly Job[]): Promise<(Error | undefined)[]> {
   const [only] = batch;
   if (batch.length === 1 && only !== undefined) {
@@ -146,7 +150,7 @@ async function runInSavepoint(writer: DatabaseSync, job: Job): Promise<Error | u
     writer.exec('RELEASE job');
     return undefined;
   } catch (error) {
-    // a full disk ends the whole transaction, and the savepoints with it
+    // a full disk ends the whole transaction, including its savepoints
     if (!writer.isTransaction) throw error;
     writer.exec('ROLLBACK TO job; RELEASE job');
     return toError(error);
@@ -161,13 +165,16 @@ function settleAll(batch: readonly Job[], failures: readonly (Error | undefined)
 
 interface Prepared {
   readonly statement: StatementSync;
-  /** How many values it takes; SQLite alone would take a missing one for null. */
+  /** The number of values that it takes. SQLite itself would treat a missing value as null. */
   readonly parameters: number;
-  /** Which value stands at each place, unless they stand in their order; to look places up by name takes as long as the statement itself. */
-  readonly places: readonly number[] | undefined;
+  /**
+   * The index of the value for each parameter; undefined: they are in order. Binding by name takes as long as the
+   * statement itself.
+   */
+  readonly valueIndexes: readonly number[] | undefined;
 }
 
-/** Prepared once for each text; the texts are constants of the program, so there are only so many. */
+/** Prepares each text once. The texts are constants of the program, so their number is bounded. */
 function statements(database: DatabaseSync): SqlWork {
   const known = new Map<string, Prepared>();
   const find = (
@@ -179,10 +186,10 @@ function statements(database: DatabaseSync): SqlWork {
       prepared = prepare(database, text);
       known.set(text, prepared);
     }
-    const { statement, parameters, places } = prepared;
+    const { statement, parameters, valueIndexes } = prepared;
     if (values.length !== parameters)
-      throw new Error(`the statement takes ${String(parameters)} values and was given ${String(values.length)}`);
-    return { statement, bound: places === undefined ? values : placed(values, places) };
+      throw new Error(`the statement takes ${String(parameters)} values, but ${String(values.length)} were given`);
+    return { statement, bound: valueIndexes === undefined ? values : inOrder(values, valueIndexes) };
   };
   return Object.assign(
     async <R extends SqlRow>(text: string, values: readonly SqlValue[] = []): Promise<R[]> => {
@@ -203,18 +210,18 @@ function statements(database: DatabaseSync): SqlWork {
 function prepare(database: DatabaseSync, text: string): Prepared {
   const statement = database.prepare(text.replace(PARAMETER, '?'));
   statement.setReadBigInts(true);
-  const places = [...text.matchAll(PARAMETER)].map(([, number]) => Number(number) - 1);
-  const isInOrder = places.every((place, at) => place === at);
-  return { statement, places: isInOrder ? undefined : places, parameters: new Set(places).size };
+  const indexes = [...text.matchAll(PARAMETER)].map(([, number]) => Number(number) - 1);
+  const isInOrder = indexes.every((index, position) => index === position);
+  return { statement, valueIndexes: isInOrder ? undefined : indexes, parameters: new Set(indexes).size };
 }
 
-function placed(values: readonly SqlValue[], places: readonly number[]): SqlValue[] {
+function inOrder(values: readonly SqlValue[], indexes: readonly number[]): SqlValue[] {
   const out: SqlValue[] = [];
-  for (const place of places) out.push(values[place] as SqlValue);
+  for (const index of indexes) out.push(values[index] as SqlValue);
   return out;
 }
 
-/** Whole numbers come as numbers where those are exact. */
+/** Converts bigint to number where that is exact. */
 function narrow(row: Record<string, SqlValue>): void {
   for (const name in row) {
     const value = row[name];
@@ -223,7 +230,7 @@ function narrow(row: Record<string, SqlValue>): void {
   }
 }
 
-/** What was thrown as an error of its own kind: one of SQLite's as StoreUnavailable, where it is no bug. */
+/** The thrown value as an Error. A temporary error of SQLite becomes StoreUnavailable. */
 function toError(thrown: unknown): Error {
   const fault = sqliteFault(thrown);
   return fault instanceof Error ? fault : new Error(String(fault));

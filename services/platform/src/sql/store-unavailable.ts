@@ -1,10 +1,10 @@
 /**
- * A store of ours cannot be used at the moment: it is away, full, overloaded or stopping. Never a fault that waiting does not mend, such as a statement
- * that is wrong.
+ * A store cannot be used at the moment: it is unreachable, full, overloaded or stopping. A permanent fault, such as a
+ * wrong statement, is never one.
  */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
-  /** The store may have written it all the same: it fell silent before it said how the write ended. */
+  /** The write may have succeeded: the store did not answer after it was sent. */
   readonly maybeWritten: boolean;
 
   constructor(cause: unknown, { maybeWritten = false }: { readonly maybeWritten?: boolean } = {}) {

@@ -1,8 +1,8 @@
 import type { SqlRow, SqlValue, SqlWork } from './sql.ts';
 
 /**
- * Runs the work of a transaction. A statement that failed fails it, even where the work caught that and went on: PostgreSQL would
- * undo everything at the commit without a word, and the engines are to behave alike.
+ * Runs the work of a transaction. A failed statement fails the transaction, even if the work caught the error and went
+ * on. PostgreSQL would silently roll back at the commit; with this rule both engines behave alike.
  */
 export async function runWork<T>(work: (query: SqlWork) => Promise<T>, query: SqlWork): Promise<T> {
   let failed: { readonly error: unknown } | undefined;
