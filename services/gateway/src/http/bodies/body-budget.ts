@@ -1,4 +1,6 @@
 import type { Clock } from '@reelgate/platform/clock';
+import { newSemaphore } from '@reelgate/platform/limits/semaphore';
+import type { Semaphore } from '@reelgate/platform/limits/semaphore';
 
 const WAITERS_MAX = 256;
 
@@ -18,52 +20,36 @@ export interface BodyBudgetOptions {
   readonly waitMsMax: number;
 }
 
-interface Waiter {
-  readonly bytes: number;
-  resolve(reserved: boolean): void;
+/** A semaphore with one permit for each byte. */
+export function openBodyBudget({ bytesMax, clock, waitMsMax }: BodyBudgetOptions): BodyBudget {
+  const permits = newSemaphore({ permits: bytesMax, waitingMax: WAITERS_MAX });
+  return {
+    tryReserve: (bytes) => permits.tryAcquire(bytes),
+    // without waiting bodies, no timer is needed
+    reserve: async (bytes, signal) =>
+      (!signal.aborted && permits.waiting() === 0 && permits.tryAcquire(bytes)) ||
+      waitFor(permits, bytes, { signal, clock, waitMsMax }),
+    release: (bytes) => {
+      permits.release(bytes);
+    },
+  };
 }
 
-export function openBodyBudget({ bytesMax, clock, waitMsMax }: BodyBudgetOptions): BodyBudget {
-  const waiters: Waiter[] = [];
-  let held = 0;
-  const tryReserve = (bytes: number): boolean => {
-    if (held + bytes > bytesMax) return false;
-    held += bytes;
+async function waitFor(
+  permits: Semaphore,
+  bytes: number,
+  { signal, clock, waitMsMax }: { signal: AbortSignal; clock: Clock; waitMsMax: number },
+): Promise<boolean> {
+  const [late, over] = [new AbortController(), new AbortController()];
+  void clock.sleep(waitMsMax, over.signal).then(() => {
+    late.abort();
+  });
+  try {
+    await permits.acquire({ count: bytes, signal: AbortSignal.any([signal, late.signal]) });
     return true;
-  };
-  const admit = (): void => {
-    for (let [first] = waiters; first !== undefined && tryReserve(first.bytes); [first] = waiters) {
-      waiters.shift();
-      first.resolve(true);
-    }
-  };
-  return {
-    tryReserve,
-    reserve: async (bytes, signal) => {
-      if (waiters.length === 0 && tryReserve(bytes)) return true;
-      if (waiters.length >= WAITERS_MAX || signal.aborted) return false;
-      const { promise, resolve } = Promise.withResolvers<boolean>();
-      const waiter: Waiter = { bytes, resolve };
-      waiters.push(waiter);
-      const over = new AbortController();
-      const leave = (): void => {
-        const index = waiters.indexOf(waiter);
-        if (index >= 0) waiters.splice(index, 1);
-        resolve(false);
-        // a smaller body behind this one may fit now
-        admit();
-      };
-      signal.addEventListener('abort', leave, { once: true, signal: over.signal });
-      void clock.sleep(waitMsMax, over.signal).then(() => {
-        if (!over.signal.aborted) leave();
-      });
-      const reserved = await promise;
-      over.abort();
-      return reserved;
-    },
-    release: (bytes) => {
-      held -= bytes;
-      admit();
-    },
-  };
+  } catch {
+    return false;
+  } finally {
+    over.abort();
+  }
 }
