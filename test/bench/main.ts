@@ -2,6 +2,7 @@ import { billingBench } from './billing/billing.ts';
 import { createBench, grpcCreateBench } from './create.ts';
 import { jsonBytesBench } from './json-bytes.ts';
 import { mediaBench } from './media/downloads.ts';
+import { internalBytesBench } from './media/internal-bytes.ts';
 import { inlineBodiesBench } from './media/inline-bodies.ts';
 import { callbackLagBench, pollLagBench } from './poll-lag.ts';
 import { pollPassBench } from './poll-pass.ts';
@@ -18,6 +19,7 @@ const BENCHES: Readonly<Record<string, () => Promise<readonly Line[]>>> = {
   'callback-lag': callbackLagBench,
   'poll-pass': pollPassBench,
   media: mediaBench,
+  'media-bytes': internalBytesBench,
   'media-inline': inlineBodiesBench,
   billing: billingBench,
   relay: relayBench,

@@ -5,7 +5,8 @@ import type { Clock } from '@reelgate/platform/clock';
 import { Problem } from '@reelgate/platform/problem';
 import type { Secret } from '@reelgate/platform/secret';
 import { AnswerClosed, writeThrough } from '@reelgate/platform/http/write-response';
-import { askForBytes } from './ask-for-bytes.ts';
+import { newBytesClient } from './bytes-client.ts';
+import type { BytesClient } from './bytes-client.ts';
 import type { MediaPort } from './media-port.ts';
 
 const CONNECTIONS_MAX = 256;
@@ -55,6 +56,7 @@ export function httpMedia({ baseUrl, key, clock }: HttpMediaOptions): MediaPort 
     headersTimeout: HEAD_TIMEOUT_MS,
     bodyTimeout: IDLE_TIMEOUT_MS,
   });
+  const bytes = newBytesClient();
   const authorization = `Bearer ${key.reveal()}`;
   return {
     put: (bytes, { accountId, bytesMax }) =>
@@ -71,11 +73,12 @@ export function httpMedia({ baseUrl, key, clock }: HttpMediaOptions): MediaPort 
         request,
         response,
         clock,
+        bytes,
         url: `${baseUrl}/bytes/${encodeURIComponent(object)}${variant === undefined ? '' : `?variant=${variant}`}`,
         authorization,
         fileName,
       }),
-    serveLink: (request, response) => pass({ request, response, clock, url: `${baseUrl}${request.url ?? ''}` }),
+    serveLink: (request, response) => pass({ request, response, clock, bytes, url: `${baseUrl}${request.url ?? ''}` }),
     close: () => agent.close(),
   };
 }
@@ -177,13 +180,14 @@ interface Passing {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly clock: Clock;
+  readonly bytes: BytesClient;
   readonly url: string;
   /** Absent for links, which carry their right in them. */
   readonly authorization?: string;
   readonly fileName?: string;
 }
 
-async function pass({ request, response, clock, url, authorization, fileName }: Passing): Promise<void> {
+async function pass({ request, response, clock, bytes, url, authorization, fileName }: Passing): Promise<void> {
   const headers = {
     ...pick(request.headers, ASKED),
     'accept-encoding': 'identity',
@@ -192,7 +196,13 @@ async function pass({ request, response, clock, url, authorization, fileName }: 
   };
   const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
   const { head, pieces, close } = await reach(
-    askForBytes({ url: new URL(url), method, headers, headTimeoutMs: HEAD_TIMEOUT_MS, idleTimeoutMs: IDLE_TIMEOUT_MS }),
+    bytes.request({
+      url: new URL(url),
+      method,
+      headers,
+      headTimeoutMs: HEAD_TIMEOUT_MS,
+      idleTimeoutMs: IDLE_TIMEOUT_MS,
+    }),
   );
   const status = head.statusCode ?? 500;
   // A link's refusal is already in words for whoever holds it.

@@ -4,8 +4,8 @@ import type { RequestListener, Server } from 'node:http';
 import { createServer as createTcpServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from '@jest/globals';
-import { askForBytes } from './ask-for-bytes.ts';
-import type { BytesAnswer } from './ask-for-bytes.ts';
+import { newBytesClient } from './bytes-client.ts';
+import type { BytesAnswer } from './bytes-client.ts';
 
 const LARGE = Buffer.alloc(3_000_001, 'reelgate');
 const servers: Server[] = [];
@@ -18,7 +18,7 @@ async function ask(
   servers.push(server);
   await once(server, 'listening');
   const { method = 'GET', timeoutMs = 5000 } = over;
-  return askForBytes({
+  return newBytesClient().request({
     url: new URL(`http://127.0.0.1:${String((server.address() as AddressInfo).port)}/a?b`),
     method,
     headers: { 'x-asked': 'yes' },
@@ -29,7 +29,7 @@ async function ask(
 
 async function bytesOf({ pieces }: BytesAnswer): Promise<Buffer> {
   const parts: Buffer[] = [];
-  // a piece is good until the next one only
+  // a piece is valid until the next one only
   for await (const piece of pieces) parts.push(Buffer.from(piece));
   return Buffer.concat(parts);
 }
@@ -41,7 +41,7 @@ afterEach(() => {
   }
 });
 
-test('a body comes as it was sent, however long, in pieces of one buffer', async () => {
+test('a long body arrives as it was sent, in pieces of one buffer', async () => {
   const answer = await ask((request, response) => {
     expect([request.url, request.headers['x-asked']]).toEqual(['/a?b', 'yes']);
     response.writeHead(200, { 'content-length': LARGE.length, 'content-type': 'video/mp4' }).end(LARGE);
@@ -53,14 +53,14 @@ test('a body comes as it was sent, however long, in pieces of one buffer', async
 
 test.each<[string, number, (text: string) => RequestListener]>([
   [
-    'a short one that comes with its head',
+    'a short body that arrives with its head',
     200,
     (text) => (_request, response) => {
       response.writeHead(200, { 'content-length': text.length }).end(text);
     },
   ],
   [
-    'one that trickles',
+    'a body that trickles',
     206,
     (text) => (_request, response) => {
       response.writeHead(206, { 'content-length': text.length });
@@ -68,20 +68,20 @@ test.each<[string, number, (text: string) => RequestListener]>([
     },
   ],
   [
-    'one of no said length',
+    'a body without a declared length',
     200,
     (text) => (_request, response) => {
       response.writeHead(200).end(text);
     },
   ],
   [
-    'a refusal',
+    'the body of a refusal',
     404,
     (text) => (_request, response) => {
       response.writeHead(404, { 'content-length': text.length }).end(text);
     },
   ],
-])('%s comes whole', async (_what, status, listener) => {
+])('%s arrives whole', async (_what, status, listener) => {
   const answer = await ask(listener('abcdefgh'));
 
   expect([answer.head.statusCode, (await bytesOf(answer)).toString()]).toEqual([status, 'abcdefgh']);
@@ -103,7 +103,7 @@ test.each<[string, 'GET' | 'HEAD', RequestListener]>([
     },
   ],
   [
-    'nothing',
+    'an empty body',
     'GET',
     (_request, response) => {
       response.writeHead(200, { 'content-length': 0 }).end();
@@ -113,7 +113,7 @@ test.each<[string, 'GET' | 'HEAD', RequestListener]>([
   expect((await bytesOf(await ask(listener, { method }))).length).toBe(0);
 });
 
-test('a body that breaks off is a fault, and not a short body', async () => {
+test('a body that breaks off is a fault', async () => {
   const answer = await ask((_request, response) => {
     response.writeHead(200, { 'content-length': 100 }).write('half', () => response.socket?.destroy());
   });
@@ -129,11 +129,11 @@ test.each<[string, RequestListener]>([
       response.writeHead(200, { 'content-length': 100 }).write('half');
     },
   ],
-])('%s that does not come is not waited for', async (_what, listener) => {
+])('%s that does not arrive in time is a fault', async (_what, listener) => {
   await expect(ask(listener, { timeoutMs: 100 }).then(bytesOf)).rejects.toThrow('in time');
 });
 
-test('a reader who takes his time is waited for', async () => {
+test('a slow reader meets no time-out', async () => {
   const answer = await ask(
     (_request, response) => {
       response.writeHead(200, { 'content-length': LARGE.length }).end(LARGE);
@@ -149,7 +149,7 @@ test('a reader who takes his time is waited for', async () => {
   expect(bytes).toBe(LARGE.length);
 });
 
-test('what speaks no HTTP, and nobody at all, are faults', async () => {
+test('an answer that is no HTTP, and a closed port, are faults', async () => {
   const server = createTcpServer((socket) =>
     socket
       .resume()
@@ -159,7 +159,7 @@ test('what speaks no HTTP, and nobody at all, are faults', async () => {
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const at = (): Promise<BytesAnswer> =>
-    askForBytes({
+    newBytesClient().request({
       url: new URL(`http://127.0.0.1:${String(port)}/`),
       method: 'GET',
       headers: {},

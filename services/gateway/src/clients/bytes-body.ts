@@ -1,0 +1,56 @@
+import type { Socket } from 'node:net';
+
+/** The body of an answer, read through one buffer. A piece is valid until the next one is requested. */
+export interface BytesBody extends AsyncIterable<Uint8Array> {
+  /** Takes a piece from the connection; false: the connection waits until the next piece is requested. */
+  take(piece: Uint8Array): false;
+  /** Whether a reader waits for a piece. */
+  isAwaited(): boolean;
+}
+
+/** A body of this many bytes; `onWhole` is called when all of them were read. */
+export function openBytesBody(socket: Socket, bytes: number, onWhole: () => void): BytesBody {
+  let arrived: Uint8Array | undefined;
+  let awaited: { resolve(piece: Uint8Array): void; reject(error: Error): void } | undefined;
+  let broken: Error | undefined;
+  socket
+    .on('error', (error) => {
+      broken = error;
+    })
+    .once('close', () => {
+      broken ??= new Error('the connection closed within the bytes');
+      awaited?.reject(broken);
+    });
+  const next = (): Promise<Uint8Array> =>
+    new Promise((resolve, reject) => {
+      const here = arrived;
+      arrived = undefined;
+      if (here !== undefined) resolve(here);
+      else if (broken !== undefined) reject(broken);
+      else awaited = { resolve, reject };
+    });
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    try {
+      for (let left = bytes; left > 0;) {
+        const piece = await next();
+        left -= piece.byteLength;
+        yield piece;
+        if (left > 0) socket.resume();
+        else onWhole();
+      }
+    } finally {
+      socket.destroy();
+    }
+  }
+  return {
+    [Symbol.asyncIterator]: pieces,
+    isAwaited: () => awaited !== undefined,
+    take: (piece) => {
+      const waiting = awaited;
+      awaited = undefined;
+      if (waiting === undefined) arrived = piece;
+      else waiting.resolve(piece);
+      return false;
+    },
+  };
+}
