@@ -10,7 +10,7 @@ const KEBAB_CASE = /^\.?[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+(-[a-z0-9]+)*)*$/;
 /** Golden replies are called by the operation that they answer. */
 const GOLDEN_REPLY = /^services\/gateway\/golden\/replies\//;
 const OTHER_NAMES =
-  /^(README|LICENSE|NOTICE|CHANGELOG)(\.md)?$|^Dockerfile$|^[a-z0-9_]+\.proto$|^[a-z0-9_]+_pb\.(d\.ts|js)$|^\d{4}_[a-z0-9_]+\.sql$/;
+  /^(README|LICENSE|NOTICE|CHANGELOG|CONTRIBUTING|SECURITY)(\.md)?$|^Dockerfile$|^[a-z0-9_]+\.proto$|^[a-z0-9_]+_pb\.(d\.ts|js)$|^\d{4}_[a-z0-9_]+\.sql$/;
 /** What says nothing about its content: alone, or as a part of a longer name. */
 const EMPTY_NAMES = /^(common|misc|types|constants|shared)$|(^|-)(utils?|helpers?)(-|$)/;
 
