@@ -33,7 +33,7 @@ test.each(['', 'gateway:\n', 'gateway: { redis: "", limits: }\n'])(
   },
 );
 
-test('what is written is taken', () => {
+test('written values are read', () => {
   const { admin, redis, limits } = read(
     'gateway: { admin: "[::1]:9110", redis: "redis://:secret@redis:6379", limits: { body: 1MiB, creates_per_minute: 2147483647 } }',
   );
@@ -48,7 +48,7 @@ test('what is written is taken', () => {
   expect([String(redis), redis?.reveal()]).toEqual(['***', 'redis://:secret@redis:6379']);
 });
 
-test('the models come with their defaults, and those of channels that are switched off are not offered', () => {
+test('the models come with their defaults, and the models of disabled channels are not offered', () => {
   const { catalogue } = read(`
 models:
   A: { kind: video, duration: [4, 15], resolutions: [768P], ratios: ["16:9"], defaults: { duration: 8 } }
@@ -65,7 +65,7 @@ channels:
   expect(catalogue.offered).toEqual(['A', 'B', 'C']);
 });
 
-describe('a wrong key stops the start, with its line and what was expected', () => {
+describe('an invalid key stops the start and names its line and what was expected', () => {
   test.each([
     ['gateway:\n  port: 8080\n', /:2: gateway\.port: no such key; expected one of: listen/],
     ['gateway:\n  listen: here\n', /:2: gateway\.listen: expected an address/],

@@ -26,11 +26,11 @@ export const answers =
     return { ...WHOLE, status };
   };
 
-/** A relay whose upstream is the test's; it counts what reaches that, and what is released. */
+/** A relay with an upstream that the test scripts. It counts calls to the upstream and released holds. */
 export interface FakeRelay {
   readonly relay: Relay;
   upstream: Upstream;
-  /** Thrown where money is held. */
+  /** Thrown by each hold, while it is set. */
   holdRefusal: Problem | undefined;
   reached: number;
   readonly released: string[];
@@ -81,7 +81,7 @@ export interface JobFixture {
   readonly relay: FakeRelay;
   readonly clock: FakeClock;
   readonly deps: RunJobDeps;
-  /** Queues a chat and takes it. */
+  /** Queues a chat call and leases it. */
   leased(body?: Buffer): Promise<LeasedJob>;
 }
 

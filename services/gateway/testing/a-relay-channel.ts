@@ -1,7 +1,7 @@
 import type { CheckedRelayChannel } from '../src/relay/channels/channel-config.ts';
 import { relayEndpoints } from '../src/relay/endpoints.ts';
 
-/** A relay channel as the checked file has it. */
+/** A relay channel as it is in a checked configuration file. */
 export function aRelayChannel(over: Partial<CheckedRelayChannel> = {}): CheckedRelayChannel {
   return {
     id: 'text',

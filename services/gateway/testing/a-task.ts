@@ -27,7 +27,7 @@ export function anOrder(over: OrderInit = {}): Order {
   });
 }
 
-/** A task as it is right after its create. */
+/** A task right after its create. */
 export function aTask(over: TaskInit = {}): Task {
   return create(TaskSchema, {
     id: TASK_ID,

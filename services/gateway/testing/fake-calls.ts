@@ -7,18 +7,18 @@ import { aCaller } from '@reelgate/platform/testing/a-caller';
 import { CallService } from '@reelgate/proto/billing/v1/call_service';
 import type { CallEnd, CallOrder } from '@reelgate/proto/billing/v1/call_service';
 
-/** Billing's side of the synchronous routes: it writes down what it is told, and refuses what it is told to. */
+/** Billing's side of the synchronous routes. It records its calls and refuses what the test tells it to. */
 export interface FakeCalls {
   readonly client: Client<typeof CallService>;
   readonly placed: CallOrder[];
   readonly settled: CallEnd[];
-  /** Sizes of the batches, in their order. */
+  /** The sizes of the batches in order. */
   readonly batches: number[];
-  /** Calls that are held and not settled yet. */
+  /** The calls that are held and not settled yet. */
   readonly open: Set<string>;
-  /** Why every call is refused, while it is set. */
+  /** The refusal of every call, while it is set. */
   refusal: Problem | undefined;
-  /** Thrown by that many settlements to come. */
+  /** The number of settlements to fail next. */
   settleFaults: number;
 }
 

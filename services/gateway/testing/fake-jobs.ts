@@ -16,19 +16,19 @@ export interface FakeJob {
   end: FinishJobRequest | undefined;
 }
 
-/** Jobs as the tasks service keeps them, in memory and without time. */
+/** The jobs of the tasks service, in memory and without time. */
 export interface FakeJobs {
   readonly client: Client<typeof JobService>;
-  /** Each call, with the job that it was about. */
+  /** Each call with its job. */
   readonly calls: string[];
   readonly jobs: Map<string, FakeJob>;
-  /** How often leases were renewed. */
+  /** The number of renewed leases. */
   readonly renewed: number;
-  /** Jobs that are told to be overdue. */
+  /** The jobs that are reported as overdue. */
   readonly overdue: Set<string>;
-  /** Leases that are over. */
+  /** The leases that have expired. */
   readonly lost: Set<string>;
-  /** Thrown by the next so many calls of that method. */
+  /** Makes the next `count` calls of the method fail. */
   fail(method: string, times?: number, problem?: Error): void;
   single(): FakeJob;
 }
@@ -36,7 +36,7 @@ export interface FakeJobs {
 const KEEP_MS = 90n * 24n * 3_600_000n;
 const LEASE_MS = 3000n;
 
-/** `onQueued` hears of each job that a worker may have, `onEnded` of each that has its outcome. */
+/** `onQueued` gets each job that a worker may lease, `onEnded` each job that has ended. */
 export function fakeJobs(
   onQueued: (jobId: string) => void = () => undefined,
   onEnded: (job: { readonly jobId: string; readonly accountId: string }) => void = () => undefined,

@@ -16,20 +16,20 @@ import type { CheckOrderRequest, CreateTaskRequest, ListTasksRequest } from '@re
 import type { MediaPort } from '../src/clients/media-port.ts';
 import { aTask } from './a-task.ts';
 
-/** A tasks service that judges nothing, keeps what it is given, and writes down every call. */
+/** A tasks service that accepts everything, keeps it in memory and records every call. */
 export interface FakeTasks {
   readonly client: Client<typeof TaskService>;
   readonly calls: string[];
   readonly creates: CreateTaskRequest[];
   readonly checked: Order[];
-  /** All that was asked before bytes were stored. */
+  /** The orders that were checked before bytes were stored. */
   readonly checks: CheckOrderRequest[];
   readonly lists: ListTasksRequest[];
-  /** Callbacks that were passed on. */
-  readonly heeded: readonly { readonly token: string; readonly upstreamTaskId: string }[];
+  /** The callbacks that were passed on. */
+  readonly callbacks: readonly { readonly token: string; readonly upstreamTaskId: string }[];
   /** Readable tasks by `account/id`. */
   readonly tasks: Map<string, Task>;
-  /** Thrown by the next call of that method. */
+  /** Makes the next call of the method fail. */
   refuse(method: string, problem: Error): void;
 }
 
@@ -39,7 +39,7 @@ export function fakeTasks(): FakeTasks {
   const checked: Order[] = [];
   const checks: CheckOrderRequest[] = [];
   const lists: ListTasksRequest[] = [];
-  const heeded: { token: string; upstreamTaskId: string }[] = [];
+  const callbacks: { token: string; upstreamTaskId: string }[] = [];
   const tasks = new Map<string, Task>();
   const refusals = new Map<string, Error>();
   const byKey = new Map<string, { readonly fingerprint: string; readonly task: Task }>();
@@ -120,7 +120,7 @@ export function fakeTasks(): FakeTasks {
     },
     heedCallback: async ({ token, upstreamTaskId }) => {
       called('heedCallback');
-      heeded.push({ token, upstreamTaskId });
+      callbacks.push({ token, upstreamTaskId });
       return {};
     },
   };
@@ -131,7 +131,7 @@ export function fakeTasks(): FakeTasks {
     checked,
     checks,
     lists,
-    heeded,
+    callbacks,
     tasks,
     refuse: (method, problem) => {
       refusals.set(method, problem);
@@ -142,9 +142,9 @@ export function fakeTasks(): FakeTasks {
 export interface FakeBilling {
   readonly client: Pick<Client<typeof BillingService>, 'authenticate'>;
   readonly asked: string[];
-  /** Thrown at every call while it is set. */
+  /** Thrown by every call, while it is set. */
   fault: Error | undefined;
-  /** Tokens by key; absent: unknown. */
+  /** The principals by token. */
   readonly tokens: Map<
     string,
     {
@@ -195,10 +195,10 @@ export function fakeBilling(): FakeBilling {
 export interface FakeMedia {
   readonly port: MediaPort;
   readonly puts: { readonly accountId: string; readonly bytes: Buffer }[];
-  /** Objects that were removed again, in their order. */
+  /** The removed objects in order. */
   readonly removed: string[];
   readonly served: string[];
-  /** Private objects. */
+  /** The private objects. */
   readonly kept: Map<string, { readonly accountId: string; readonly bytes: Buffer; readonly keepMs: number }>;
 }
 

@@ -5,12 +5,12 @@ import { aCaller } from '@reelgate/platform/testing/a-caller';
 import { UsageService } from '@reelgate/proto/billing/v1/usage_service';
 import type { GetUsageRequest } from '@reelgate/proto/billing/v1/usage_service';
 
-/** A usage service that says the same of everybody, and writes down what it was asked. */
+/** A usage service with the same answer for every account. It records its calls. */
 export interface FakeUsage {
   readonly client: Client<typeof UsageService>;
   readonly asked: GetUsageRequest[];
   name: string;
-  /** Thrown by every call. */
+  /** Thrown by every call, while it is set. */
   refusal: Error | undefined;
 }
 

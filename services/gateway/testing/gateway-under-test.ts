@@ -35,10 +35,10 @@ export interface GatewayUnderTest {
   readonly media: FakeMedia;
   readonly calls: FakeCalls;
   readonly jobs: FakeJobs;
-  /** Resolves once so many calls are settled. */
+  /** Resolves once `count` calls are settled. */
   settled(count: number): Promise<void>;
   readonly usage: FakeUsage;
-  /** What the operator was warned of. */
+  /** The warnings in the log. */
   readonly warnings: { readonly fields: object; readonly message: string }[];
   stop(): Promise<void>;
 }
@@ -96,7 +96,7 @@ export function checkedConfig({ limits = {}, channels = [], admin, host = '127.0
   };
 }
 
-/** The whole gateway on a free port, with everything beyond it played. */
+/** The whole gateway on a free port, with fakes of the other services. */
 export async function startGatewayUnderTest(settings: TestSettings = {}): Promise<GatewayUnderTest> {
   const clock = fakeClock();
   const warnings: { readonly fields: object; readonly message: string }[] = [];

@@ -5,7 +5,7 @@ import { expect } from '@jest/globals';
 
 const FOLDER = fileURLToPath(new URL('../golden', import.meta.url));
 
-/** Compares a reply with the file that was agreed on. `UPDATE_GOLDEN=1` writes the files anew, to be read as a diff. */
+/** Compares a reply with its golden file. `UPDATE_GOLDEN=1` rewrites the files; read the diff. */
 export function expectGolden(name: string, value: unknown): void {
   const file = path.join(FOLDER, `${name}.json`);
   const text = `${JSON.stringify(value, null, 2)}\n`;

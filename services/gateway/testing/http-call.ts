@@ -6,20 +6,20 @@ export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** The parsed body; undefined when it is no JSON. */
+  /** The parsed body; undefined if it is not JSON. */
   readonly json: ReturnType<typeof JSON.parse>;
 }
 
 export interface CallOptions {
-  /** As JSON unless it is a string or bytes. */
+  /** Sent as JSON unless it is a string or bytes. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** null: none. */
+  /** null: send no token. */
   readonly token?: string | null;
   readonly agent?: http.Agent;
 }
 
-/** One request, nothing normalised. */
+/** Sends one request, without normalizing anything. */
 export function call(
   base: string,
   method: string,

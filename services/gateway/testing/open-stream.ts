@@ -3,19 +3,19 @@ import type { IncomingMessage } from 'node:http';
 import { TOKEN } from './fake-services.ts';
 import { until } from '@reelgate/platform/testing/until';
 
-/** An answer that a test reads as it comes. */
+/** An answer that a test reads as it arrives. */
 export interface OpenStream {
   readonly response: IncomingMessage;
-  /** What has come so far. */
+  /** What has arrived so far. */
   text(): string;
-  /** Resolves once this has come. */
+  /** Resolves once this text has arrived. */
   has(text: string): Promise<void>;
-  /** Resolves with all of it at its end; also when it broke off. */
+  /** Resolves with the whole answer when it ends or breaks off. */
   readonly ended: Promise<{ readonly text: string; readonly wasWhole: boolean }>;
   leave(): void;
 }
 
-/** Posts a body and gives the answer as soon as its head is there. */
+/** Posts a body and returns the answer as soon as its head arrives. */
 export async function openStream(base: string, path: string, body: unknown): Promise<OpenStream> {
   const { hostname, port } = new URL(base);
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();

@@ -2,7 +2,7 @@ import { MediaKind, MediaRole, TaskKind } from '@reelgate/proto/tasks/v1/order';
 import type { Order } from '@reelgate/proto/tasks/v1/order';
 import { Problem } from '@reelgate/platform/problem';
 
-/** An order in few words, for tables: only what is set. */
+/** A short form of an order for tables: only the fields that are set. */
 export function brief(order: Order): object {
   const { kind, model, duration, resolution, ratio, sourceTaskId, aigcWatermark, callbackUrl, size, extraJson } = order;
   const content = order.content.map(({ item }) => {
@@ -31,7 +31,7 @@ export function brief(order: Order): object {
   };
 }
 
-/** What a refused call refused with. */
+/** The refusal that a function throws. */
 export function refusalOf(run: () => unknown): {
   readonly reason: string;
   readonly field: string | undefined;

@@ -41,24 +41,24 @@ export type DialOptions = ClientOptions & { readonly protocols?: readonly string
 
 export interface ClientSession {
   readonly client: WebSocket;
-  /** All that came, text as text. */
+  /** All messages that arrived, text as strings. */
   readonly got: (string | Buffer)[];
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
-  /** The same at the upstream. */
+  /** All messages that arrived at the upstream. */
   readonly there: RealtimeSession;
   say(event: object): void;
 }
 
-/** The HTTP answer to a handshake that was refused. */
+/** The HTTP answer to a refused handshake. */
 interface Refusal {
   readonly status: number | undefined;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a body that matchers look at
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a body for matchers
   readonly json: any;
 }
 
-/** Realtime behind a real port, between real sockets, on a clock that the test moves; money is written down. */
+/** Realtime behind a real port, between real sockets, on a fake clock. It records holds and settlements. */
 export interface RealtimeUnderTest {
   readonly clock: FakeClock;
   readonly url: string;
@@ -68,12 +68,12 @@ export interface RealtimeUnderTest {
   readonly orders: readonly CallOrder[];
   readonly settled: readonly { readonly callId: string; readonly charge: Charge }[];
   channel(id: keyof typeof UPSTREAM_MODELS, more?: Partial<RelayChannelSettings>): RelayChannelSettings;
-  /** From now on the token is refused so, or not. */
+  /** Sets the refusal of the token from now on; undefined: none. */
   refuseToken(problem: Problem | undefined): void;
-  /** No money is held from now on. */
+  /** Refuses all holds from now on. */
   refuseMoney(problem: Problem): void;
   dial(query?: string, options?: DialOptions): WebSocket;
-  /** Dials, and waits for the first event. */
+  /** Dials and waits for the first event. */
   session(query?: string, options?: DialOptions): Promise<ClientSession>;
   refusal(query?: string, options?: DialOptions): Promise<Refusal>;
   stop(): Promise<void>;

@@ -9,13 +9,13 @@ import type { RelayUpstream } from './scripted-relay-upstream.ts';
 
 export interface RelayUnderTest {
   readonly gateway: GatewayUnderTest;
-  /** The channels' upstreams, in the order in which they are tried. */
+  /** The upstreams of the channels, in the order of attempts. */
   readonly upstreams: readonly RelayUpstream[];
   readonly first: RelayUpstream;
   readonly second: RelayUpstream;
 }
 
-/** A gateway with two channels, each with an upstream of its own; everything is forgotten between two tests. */
+/** A gateway with two channels, each with its own upstream. Its state is reset between tests. */
 export function withRelay(settings: Partial<CheckedRelayChannel> = {}): () => RelayUnderTest {
   let under: RelayUnderTest;
   beforeAll(async () => {
@@ -27,7 +27,7 @@ export function withRelay(settings: Partial<CheckedRelayChannel> = {}): () => Re
     under = { gateway: await startGatewayUnderTest({ channels }), upstreams: [first, second], first, second };
   });
   beforeEach(async () => {
-    // a circuit that a test has opened tries again
+    // closes a circuit that a test has opened
     await under.gateway.clock.advance(60_000);
     for (const upstream of under.upstreams) {
       upstream.seen.length = 0;

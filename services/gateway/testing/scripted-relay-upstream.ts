@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A request as an upstream got it. */
+/** A request as the upstream received it. */
 export interface SeenRequest {
   readonly method: string;
   readonly url: string;
@@ -12,11 +12,11 @@ export interface SeenRequest {
 
 export type Reply = (request: SeenRequest, response: ServerResponse) => void;
 
-/** A real HTTP server that answers as the test says, and writes down what it was asked. */
+/** A real HTTP server with scripted answers. It records its requests. */
 export interface RelayUpstream {
   readonly url: string;
   readonly seen: SeenRequest[];
-  /** Answers whose client went away before their end. */
+  /** The answers whose client left before their end. */
   readonly left: () => number;
   reply: Reply;
   stop(): Promise<void>;
@@ -67,7 +67,7 @@ export function json(value: unknown, status = 200, headers: Record<string, strin
   };
 }
 
-/** Events as they are, one write each, and then the end. */
+/** Writes each event on its own, and then ends. */
 export function events(frames: readonly string[], headers: Record<string, string> = {}): Reply {
   return (_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream', ...headers });

@@ -54,10 +54,10 @@ const rows = <R extends { readonly operationId: string }>(pick: (dialect: (typeo
   );
 
 describe('a create', () => {
-  test.each(rows(({ creates }) => creates))('%s answers as agreed', (name, route) => {
+  test.each(rows(({ creates }) => creates))('%s answers as in the golden file', (name, route) => {
     expectGolden(name, route.encode(tasks['queued']!, links));
   });
-  test.each(rows(({ creates }) => creates))('%s depends on nothing but the task', (_name, route) => {
+  test.each(rows(({ creates }) => creates))('%s depends only on the task', (_name, route) => {
     expect(JSON.stringify(route.encode(structuredClone(tasks['queued']!), links))).toBe(
       JSON.stringify(route.encode(tasks['queued']!, links)),
     );
@@ -65,35 +65,32 @@ describe('a create', () => {
 });
 
 describe('a read', () => {
-  test.each(rows(({ reads }) => reads))('%s shows every state as agreed', (name, route) => {
+  test.each(rows(({ reads }) => reads))('%s shows every state as in the golden file', (name, route) => {
     expectGolden(
       name,
       Object.fromEntries(Object.entries(tasks).map(([state, task]) => [state, route.encode(task, links)])),
     );
   });
-  test.each(rows(({ reads }) => reads))(
-    '%s links a completed video and nothing else, and only here',
-    (_name, route) => {
-      for (const [state, task] of Object.entries(tasks)) {
-        const urls = JSON.stringify(route.encode(task, links)).match(/https?:[^"]+/g) ?? [];
-        expect([
-          state,
-          urls.every((url) => url.startsWith('https://gateway.example/ximg/obj_0123456789.mp4?exp=')),
-          urls.length > 0,
-        ]).toEqual([state, true, state.startsWith('completed') && !state.includes('context-IR')]);
-      }
-    },
-  );
+  test.each(rows(({ reads }) => reads))('%s has a link only to a completed video, at this service', (_name, route) => {
+    for (const [state, task] of Object.entries(tasks)) {
+      const urls = JSON.stringify(route.encode(task, links)).match(/https?:[^"]+/g) ?? [];
+      expect([
+        state,
+        urls.every((url) => url.startsWith('https://gateway.example/ximg/obj_0123456789.mp4?exp=')),
+        urls.length > 0,
+      ]).toEqual([state, true, state.startsWith('completed') && !state.includes('context-IR')]);
+    }
+  });
 });
 
-test.each(rows(({ lists }) => lists))('the page %s is as agreed', (name, route) => {
+test.each(rows(({ lists }) => lists))('the page %s is as in the golden file', (name, route) => {
   expectGolden(name, {
     page: route.encode({ tasks: [tasks['completed']!, tasks['queued']!], hasMore: true, total: 7 }, links),
     empty: route.encode({ tasks: [], hasMore: false, total: 0 }, links),
   });
 });
 
-test.each(rows(({ ends }) => ends))('the end %s is as agreed', (name, route) => {
+test.each(rows(({ ends }) => ends))('the end %s is as in the golden file', (name, route) => {
   expectGolden(name, {
     cancelled: route.encode({ action: 'cancelled', task: tasks['cancelled']! }, links),
     deleted: route.encode({ action: 'deleted', taskId: tasks['completed']!.id }, links),

@@ -14,7 +14,7 @@ test.each([
   expect(decimalOf(nanos)).toBe(text);
 });
 
-test('a decimal is exact, and has no zeros at its end', () => {
+test('a decimal is exact and has no trailing zeros', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 10n ** 20n }), (nanos) => {
       const [whole = '', places = ''] = decimalOf(nanos).split('.');

@@ -4,7 +4,7 @@ import type { Model } from './model-defaults.ts';
 
 const beta = { duration: { min: 6, max: 10 }, resolutions: ['480P', '720P'], ratios: ['adaptive', '9:16', '1:1'] };
 
-test('the configured defaults stand', () => {
+test('the configured defaults apply', () => {
   expect(defaultsOf(beta, { duration: 8, resolution: '720P', ratio: '1:1' })).toEqual({
     duration: 8,
     resolution: '720P',
@@ -12,14 +12,14 @@ test('the configured defaults stand', () => {
   });
 });
 
-test('without configured defaults the usual ones are taken as far as the model has them', () => {
+test('without configured defaults, the preferred values apply if the model supports them', () => {
   expect(defaultsOf(beta)).toEqual({ duration: 6, resolution: '480P', ratio: '9:16' });
   expect(defaultsOf({ ...beta, duration: { min: 4, max: 15 }, resolutions: ['2K', '768P'], ratios: ['16:9'] })).toEqual(
     { duration: 5, resolution: '768P', ratio: '16:9' },
   );
 });
 
-test('a model that nobody knows is read like any model, so that its absence is judged in one place only', () => {
+test('an unknown model has defaults too, because only the tasks service decides whether a model exists', () => {
   const known: Model = { ...beta, defaults: defaultsOf(beta) };
 
   expect(modelOf(new Map([['Beta', known]]), 'Beta')).toBe(known);

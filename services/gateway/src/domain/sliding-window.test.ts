@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { WINDOW_MS, judge, windowAt } from './sliding-window.ts';
 
-test('the first one of many fits and leaves the rest', () => {
+test('the first request fits and leaves the rest of the limit', () => {
   expect(judge({ previous: 0, current: 0, elapsedMs: 0 }, 6)).toEqual({
     allowed: true,
     limit: 6,
@@ -12,7 +12,7 @@ test('the first one of many fits and leaves the rest', () => {
   });
 });
 
-test('the one beyond the limit does not fit', () => {
+test('a request beyond the limit does not fit', () => {
   expect(judge({ previous: 0, current: 6, elapsedMs: 10_000 }, 6)).toMatchObject({
     allowed: false,
     remaining: 0,
@@ -20,12 +20,12 @@ test('the one beyond the limit does not fit', () => {
   });
 });
 
-test('the window before still counts by the part that lies within the last minute', () => {
+test('the previous window still counts in proportion to its part of the last minute', () => {
   expect(judge({ previous: 6, current: 0, elapsedMs: 9_000 }, 6).allowed).toBe(false);
   expect(judge({ previous: 6, current: 0, elapsedMs: 10_000 }, 6).allowed).toBe(true);
 });
 
-test('after the time that a refusal names one more fits, and not a moment earlier', () => {
+test('one more request fits after the time that a refusal names, and not earlier', () => {
   const counts = fc.record({
     previous: fc.integer({ min: 0, max: 50 }),
     current: fc.integer({ min: 0, max: 50 }),

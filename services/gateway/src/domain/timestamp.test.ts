@@ -9,7 +9,7 @@ test.each([
   ['2026-11-01T12:30:00 02:00', Date.UTC(2026, 10, 1, 10, 30), Date.UTC(2026, 10, 1, 10, 30)],
   ['1767225600', Date.UTC(2026, 0, 1), Date.UTC(2026, 0, 1)],
   ['0', 0, 0],
-])('%s is a moment', (text, beginning, end) => {
+])('%s is a timestamp', (text, beginning, end) => {
   expect(parseTimestamp(text, 'beginning')).toBe(beginning);
   expect(parseTimestamp(text, 'end')).toBe(end);
 });
@@ -27,6 +27,6 @@ test.each([
   '1e9',
   '1767225600.5',
   '123456789012',
-])('"%s" is none', (text) => {
+])('"%s" is not a timestamp', (text) => {
   expect(parseTimestamp(text, 'beginning')).toBeUndefined();
 });

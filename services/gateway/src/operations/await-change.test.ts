@@ -36,7 +36,7 @@ beforeEach(() => {
   };
 });
 
-test('it ends when the status changes, not before', async () => {
+test('the wait ends when the status changes, not before', async () => {
   const waiting = wait(20_000);
   await clock.advance(5000);
   change(aTask({ progress: 30 }));
@@ -48,7 +48,7 @@ test('it ends when the status changes, not before', async () => {
   expect((await waiting.task).state).toBe(TaskState.IN_PROGRESS);
 });
 
-test('a change to a word that nobody knows ends it', async () => {
+test('a change to an unknown status ends the wait', async () => {
   const waiting = wait(20_000);
   await clock.advance(0);
   change(aTask({ unrecognisedStatus: 'paused_by_moon' }));
@@ -57,7 +57,7 @@ test('a change to a word that nobody knows ends it', async () => {
   expect((await waiting.task).unrecognisedStatus).toBe('paused_by_moon');
 });
 
-test('it ends when the time is over, and asks in the meantime only then', async () => {
+test('the wait ends when the time is over, and reads only then', async () => {
   const waiting = wait(20_000);
   await clock.advance(0);
   await clock.advance(19_999);
@@ -69,7 +69,7 @@ test('it ends when the time is over, and asks in the meantime only then', async 
   expect(tasks.calls).toHaveLength(2);
 });
 
-test('a clock that is set back by hours keeps nobody waiting for hours', async () => {
+test('a clock that is set back by hours does not prolong the wait', async () => {
   const waiting = wait(20_000);
   await clock.advance(0);
   await clock.advance(-5 * 3600 * 1000);
@@ -80,7 +80,7 @@ test('a clock that is set back by hours keeps nobody waiting for hours', async (
   expect((await waiting.task).progress).toBe(30);
 });
 
-test('an event that was lost costs the rest of the time and not the answer', async () => {
+test('a lost event costs the rest of the time, not the answer', async () => {
   const waiting = wait(20_000);
   await clock.advance(1000);
   tasks.tasks.set(`demo/${TASK_ID}`, aCompletedTask());
@@ -95,7 +95,7 @@ test('a finished task is answered at once', async () => {
   expect((await wait(20_000).task).state).toBe(TaskState.COMPLETED);
 });
 
-test('it ends when the client goes', async () => {
+test('the wait ends when the client leaves', async () => {
   const gone = new AbortController();
   const waiting = wait(20_000, gone.signal);
   await clock.advance(0);

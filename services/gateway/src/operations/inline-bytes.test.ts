@@ -6,7 +6,7 @@ import { streamOf } from './inline-bytes.ts';
 const medium = (base64: string) =>
   streamOf({ item: 0, field: 'content[0]', declaredType: 'image/png', bytes: { base64 } });
 
-test('base64 gives its bytes, padded or not, also over many pieces', async () => {
+test('base64 is decoded, padded or not, in many pieces too', async () => {
   const big = Buffer.alloc(2_500_001, 'reel');
   for (const bytes of [Buffer.from('a'), Buffer.from('ab'), Buffer.from('abc'), big]) {
     expect((await buffer(medium(bytes.toString('base64')).stream)).equals(bytes)).toBe(true);
@@ -14,7 +14,7 @@ test('base64 gives its bytes, padded or not, also over many pieces', async () =>
   }
 });
 
-test('any bytes come back as they were', async () => {
+test('any bytes survive encoding and decoding', async () => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 300 }), async (bytes) => {
       const written = Buffer.from(bytes)
@@ -25,7 +25,7 @@ test('any bytes come back as they were', async () => {
   );
 });
 
-describe('what is no base64 ends the stream, and says so', () => {
+describe('invalid base64 ends the stream with a refusal', () => {
   test.each(['', '====', '!!!!', 'AAAAA', 'AA-_', 'AA\u0000A', `${'A'.repeat(3_000_000)}*`])('%#', async (text) => {
     const { stream, fault } = medium(text);
 
@@ -34,7 +34,7 @@ describe('what is no base64 ends the stream, and says so', () => {
   });
 });
 
-test('a file gives its chunks', async () => {
+test('a file yields its chunks', async () => {
   const { stream, fault } = streamOf({
     item: 0,
     field: 'input_reference',

@@ -39,7 +39,7 @@ beforeEach(() => {
 });
 
 describe('a known token', () => {
-  test('is asked for again when the clock was set back by hours', async () => {
+  test('is checked again after the clock is set back by hours', async () => {
     await principals.of('key-1', '');
     await clock.advance(-5 * 3600 * 1000);
     await principals.of('key-1', '');
@@ -47,7 +47,7 @@ describe('a known token', () => {
     expect(asked).toHaveLength(2);
   });
 
-  test('is asked for once in ten seconds', async () => {
+  test('is checked once in ten seconds', async () => {
     await principals.of('key-1', '');
     await clock.advance(9999);
     await principals.of('key-1', '');
@@ -57,12 +57,12 @@ describe('a known token', () => {
     await principals.of('key-1', '');
     expect(asked).toHaveLength(2);
   });
-  test('is asked for once by many at the same moment', async () => {
+  test('is checked once for many requests at the same time', async () => {
     await Promise.all(Array.from({ length: 50 }, () => principals.of('key-1', '')));
 
     expect(asked).toHaveLength(1);
   });
-  test('is asked for again when it changed, and another is not', async () => {
+  test('is checked again after it changed, and another is not', async () => {
     answers.set('key-2', principal({ tokenId: 'token-2' }));
     await principals.of('key-1', '');
     await principals.of('key-2', '');
@@ -73,7 +73,7 @@ describe('a known token', () => {
     await principals.of('key-2', '');
     expect(asked).toEqual(['key-1', 'key-2', 'key-1']);
   });
-  test('that changes while it is asked for is not remembered as it was before', async () => {
+  test('that changes during its check is not cached in its old state', async () => {
     const first = principals.of('key-1', '');
     principals.drop('token-1');
     await first;
@@ -81,7 +81,7 @@ describe('a known token', () => {
 
     expect((await principals.of('key-1', '')).models).toEqual(['Beta-V1']);
   });
-  test('expires by the clock, without anybody being asked', async () => {
+  test('expires by the clock, without a call to billing', async () => {
     answers.set('key-1', principal({ expiresAt: clock.now() + 5000 }));
     await principals.of('key-1', '');
     await clock.advance(5000);
@@ -92,16 +92,16 @@ describe('a known token', () => {
 });
 
 describe('an unknown token', () => {
-  test('is refused from memory for a moment, and then asked for again', async () => {
-    expect(await reasonOf(principals.of('nobody', ''))).toBe('invalid_api_key');
-    expect(await reasonOf(principals.of('nobody', ''))).toBe('invalid_api_key');
+  test('is refused from the cache for a short time, and then checked again', async () => {
+    expect(await reasonOf(principals.of('unknown', ''))).toBe('invalid_api_key');
+    expect(await reasonOf(principals.of('unknown', ''))).toBe('invalid_api_key');
     expect(asked).toHaveLength(1);
 
     await clock.advance(3000);
-    answers.set('nobody', principal());
-    expect(await reasonOf(principals.of('nobody', ''))).toBe('ok');
+    answers.set('unknown', principal());
+    expect(await reasonOf(principals.of('unknown', ''))).toBe('ok');
   });
-  test('a flood of them reaches billing at a bounded rate, and does not touch those that are known', async () => {
+  test('a flood of them reaches billing at a bounded rate, and does not affect known tokens', async () => {
     await principals.of('key-1', '');
     const flood = async (name: string): Promise<string[]> =>
       Promise.all(Array.from({ length: 5000 }, (_, index) => reasonOf(principals.of(`${name}-${String(index)}`, ''))));
@@ -118,7 +118,7 @@ describe('an unknown token', () => {
   });
 });
 
-test('when billing does not answer nothing is remembered of it', async () => {
+test('nothing is cached if billing does not answer', async () => {
   let down = true;
   const cached = cachedPrincipals(async () => {
     if (down) throw new Problem({ kind: 'unavailable', reason: 'service_unavailable', message: 'cannot be reached' });

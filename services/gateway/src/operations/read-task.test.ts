@@ -21,8 +21,8 @@ beforeEach(() => {
   reader = cachedTaskReader(tasks.client, clock);
 });
 
-describe('a task that goes on', () => {
-  test('is read once a second, however often it is asked for', async () => {
+describe('a running task', () => {
+  test('is fetched once a second, however many reads there are', async () => {
     await Promise.all(Array.from({ length: 100 }, () => reader.read(ref, '')));
     await clock.advance(999);
     await reader.read(ref, '');
@@ -32,7 +32,7 @@ describe('a task that goes on', () => {
     await reader.read(ref, '');
     expect(tasks.calls).toHaveLength(2);
   });
-  test('is read anew when the clock was set back by hours', async () => {
+  test('is fetched again after the clock is set back by hours', async () => {
     await reader.read(ref, '');
     await clock.advance(-5 * 3600 * 1000);
     await reader.read(ref, '');
@@ -40,14 +40,14 @@ describe('a task that goes on', () => {
     expect(tasks.calls).toHaveLength(2);
   });
 
-  test('is read anew once it changed', async () => {
+  test('is fetched again once it changed', async () => {
     await reader.read(ref, '');
     tasks.tasks.set(`demo/${TASK_ID}`, aTask({ state: TaskState.IN_PROGRESS }));
     reader.forget(ref);
 
     expect((await reader.read(ref, '')).state).toBe(TaskState.IN_PROGRESS);
   });
-  test('that changes while it is read is not remembered as it was before', async () => {
+  test('that changes while it is fetched is not cached in its old state', async () => {
     const first = reader.read(ref, '');
     reader.forget(ref);
     await first;
@@ -57,7 +57,7 @@ describe('a task that goes on', () => {
   });
 });
 
-test('a finished task stays in memory, but not for ever', async () => {
+test('a finished task stays in the cache, but not forever', async () => {
   tasks.tasks.set(`demo/${TASK_ID}`, aCompletedTask());
   await reader.read(ref, '');
   await clock.advance(599_000);
@@ -69,25 +69,25 @@ test('a finished task stays in memory, but not for ever', async () => {
   expect(tasks.calls).toHaveLength(2);
 });
 
-test('an account does not see what was remembered for another', async () => {
+test('an account does not see what is cached for another', async () => {
   await reader.read(ref, '');
 
   await expect(reader.read({ ...ref, accountId: 'other' }, '')).rejects.toMatchObject({ reason: 'task_not_found' });
   expect(tasks.calls).toHaveLength(2);
 });
 
-test('an unknown task is asked for once a second', async () => {
-  const nobody = { accountId: 'demo', taskId: 'task_none' };
+test('an unknown task is fetched once a second', async () => {
+  const unknown = { accountId: 'demo', taskId: 'task_none' };
   for (let time = 0; time < 3; time += 1)
-    await expect(reader.read(nobody, '')).rejects.toMatchObject({ reason: 'task_not_found' });
+    await expect(reader.read(unknown, '')).rejects.toMatchObject({ reason: 'task_not_found' });
   expect(tasks.calls).toHaveLength(1);
 
   await clock.advance(1000);
   tasks.tasks.set('demo/task_none', aTask({ id: 'task_none' }));
-  expect((await reader.read(nobody, '')).id).toBe('task_none');
+  expect((await reader.read(unknown, '')).id).toBe('task_none');
 });
 
-test('a failed call is not remembered', async () => {
+test('a failed call is not cached', async () => {
   tasks.refuse(
     'getTask',
     new Problem({ kind: 'unavailable', reason: 'service_unavailable', message: 'cannot be reached' }),

@@ -19,7 +19,7 @@ const item = (bytes: string, type = 'image/png') => ({
 });
 const withTwoImages = () => decode({ content: [item('AAAA'), item('AAEC')] });
 
-function world() {
+function fixture() {
   const [tasks, media] = [fakeTasks(), fakeMedia()];
   let handedOver = false;
   const create = (decoded: Decoded, idempotency?: { readonly key: string; readonly fingerprint: string }) =>
@@ -39,7 +39,7 @@ function world() {
 }
 
 test('an order without bytes is one call', async () => {
-  const { tasks, create } = world();
+  const { tasks, create } = fixture();
   await create(decode());
 
   expect(tasks.calls).toEqual(['createTask']);
@@ -53,8 +53,8 @@ test('an order without bytes is one call', async () => {
   });
 });
 
-test('bytes are stored for an order that was checked, and then stand in it as objects', async () => {
-  const { tasks, media, create } = world();
+test('bytes are stored for a checked order, which then refers to them as objects', async () => {
+  const { tasks, media, create } = fixture();
   await create(withTwoImages());
 
   expect(tasks.calls).toEqual(['checkOrder', 'createTask']);
@@ -70,8 +70,8 @@ test('bytes are stored for an order that was checked, and then stand in it as ob
   expect(JSON.stringify(tasks.checked[0]?.content)).not.toContain('AAEC');
 });
 
-test('bytes are not stored for an order that is wrong in itself', async () => {
-  const { tasks, media, create, handedOver } = world();
+test('bytes are not stored for an invalid order', async () => {
+  const { tasks, media, create, handedOver } = fixture();
   tasks.refuse(
     'checkOrder',
     new Problem({ kind: 'invalid', reason: 'invalid_duration', field: 'duration', message: 'is wrong' }),
@@ -83,8 +83,8 @@ test('bytes are not stored for an order that is wrong in itself', async () => {
   expect(handedOver()).toBe(false);
 });
 
-test('broken base64 is refused by name, and no order leaves', async () => {
-  const { tasks, create, handedOver } = world();
+test('broken base64 is refused with the name of its field, and no order is sent', async () => {
+  const { tasks, create, handedOver } = fixture();
 
   await expect(create(decode({ content: [item('AAAA'), item('!!!!')] }))).rejects.toMatchObject({
     reason: 'invalid_media',
@@ -94,8 +94,8 @@ test('broken base64 is refused by name, and no order leaves', async () => {
   expect(handedOver()).toBe(false);
 });
 
-test('what media refuses is refused where the client wrote it', async () => {
-  const { create, media } = world();
+test('a refusal of media names the field as the client wrote it', async () => {
+  const { create, media } = fixture();
   media.port.put = async () => {
     throw new Problem({ kind: 'invalid', reason: 'invalid_media', message: 'is too large' });
   };
@@ -107,7 +107,7 @@ test('what media refuses is refused where the client wrote it', async () => {
 });
 
 test('a refusal of the order names the field as the client wrote it', async () => {
-  const { tasks, create } = world();
+  const { tasks, create } = fixture();
   tasks.refuse(
     'createTask',
     new Problem({ kind: 'invalid', reason: 'invalid_content', field: 'content[0].text', message: 'is too long' }),
@@ -116,8 +116,8 @@ test('a refusal of the order names the field as the client wrote it', async () =
   await expect(create(decode())).rejects.toMatchObject({ field: 'prompt', message: 'is too long' });
 });
 
-test('a refusal without a field, and a fault, come through as they are', async () => {
-  const { tasks, create, handedOver } = world();
+test('a refusal without a field, and a fault, stay unchanged', async () => {
+  const { tasks, create, handedOver } = fixture();
   const refusal = new Problem({ kind: 'exhausted', reason: 'insufficient_quota', message: 'no money' });
   tasks.refuse('createTask', refusal);
   await expect(create(decode())).rejects.toBe(refusal);
@@ -129,8 +129,8 @@ test('a refusal without a field, and a fault, come through as they are', async (
 
 const problem = (kind: Problem['kind'], reason: string) => new Problem({ kind, reason, message: 'no' });
 
-test('everything that can refuse without the bytes is asked before they are stored, by what the create itself is asked with', async () => {
-  const { tasks, create, media } = world();
+test('the order is checked, exactly as the create will send it, before its bytes are stored', async () => {
+  const { tasks, create, media } = fixture();
   tasks.refuse('checkOrder', problem('exhausted', 'insufficient_quota'));
 
   await expect(create(withTwoImages(), { key: 'k', fingerprint: 'f' })).rejects.toMatchObject({
@@ -149,8 +149,8 @@ test('everything that can refuse without the bytes is asked before they are stor
   expect([tasks.calls, media.puts]).toEqual([['checkOrder'], []]);
 });
 
-test('a replay stores nothing, and is answered with the first task', async () => {
-  const { tasks, create, media } = world();
+test('a replay stores nothing and returns the first task', async () => {
+  const { tasks, create, media } = fixture();
   const idempotency = { key: 'k', fingerprint: 'f' };
   const first = await create(withTwoImages(), idempotency);
   const second = await create(withTwoImages(), idempotency);
@@ -166,16 +166,16 @@ test.each<[string, Error | undefined, readonly string[]]>([
   ['met media that were busy', problem('unavailable', 'media_busy'), ['obj_1', 'obj_2']],
   ['got no answer', problem('unavailable', 'service_unavailable'), []],
   ['met a fault', new TypeError('a fault'), []],
-])('the bytes of a create that %s are removed as soon as nothing can need them', async (_what, fault, removed) => {
-  const { tasks, create, media } = world();
+])('the bytes of a create that %s are removed as soon as nothing needs them', async (_what, fault, removed) => {
+  const { tasks, create, media } = fixture();
   if (fault !== undefined) tasks.refuse('createTask', fault);
 
   await create(withTwoImages()).catch(() => undefined);
   expect(media.removed).toEqual(removed);
 });
 
-test('where the second bytes cannot be stored the first are removed, and a removal that fails changes no answer', async () => {
-  const { create, media } = world();
+test('if the second bytes cannot be stored, the first are removed, and a failed removal changes no answer', async () => {
+  const { create, media } = fixture();
   await expect(create(decode({ content: [item('AAAA'), item('!!!!')] }))).rejects.toMatchObject({
     reason: 'invalid_media',
   });

@@ -5,7 +5,7 @@ import { enclose, envelopeOf } from './envelopes.ts';
 import type { EnvelopeName } from './envelopes.ts';
 import { errorRowOf } from './error-table.ts';
 
-describe('a refusal is answered as the design says', () => {
+describe('a refusal has the answer of the table', () => {
   test.each<[ProblemKind, string, number, string, number]>([
     ['invalid', 'invalid_json', 400, 'bad_request_error', 2013],
     ['invalid', 'missing_model', 400, 'bad_request_error', 2013],
@@ -50,7 +50,7 @@ describe('a refusal is answered as the design says', () => {
     ['gone', 410],
     ['unavailable', 503],
     ['internal', 500],
-  ])('a reason that nobody named goes by its kind: %s is %i', (kind, status) => {
+  ])('a reason that is not in the table is answered by its kind: %s is %i', (kind, status) => {
     expect(errorRowOf({ kind, reason: 'constructor' }).status).toBe(status);
   });
 });
@@ -74,7 +74,7 @@ test.each<[string, EnvelopeName]>([
   expect(envelopeOf(path)).toBe(envelope);
 });
 
-test('every envelope is as agreed', () => {
+test('every envelope is as in the golden file', () => {
   const refusals = {
     field: {
       row: errorRowOf({ kind: 'invalid', reason: 'invalid_duration' }),

@@ -33,11 +33,11 @@ function countersSuite(open: (clock: FakeClock) => Promise<RateCounters>): void 
     await counters.close();
   });
 
-  test('as many as the limit fit, and not one more', async () => {
+  test('exactly as many requests as the limit fit', async () => {
     expect(await takeAll(fresh(), 4, 3)).toEqual([true, true, true, false]);
   });
 
-  test('a verdict says how many are left', async () => {
+  test('a verdict tells how many are left', async () => {
     const name = fresh();
 
     expect(await counters.take(name, 2)).toMatchObject({ allowed: true, limit: 2, remaining: 1, retryAfterMs: 0 });
@@ -52,14 +52,14 @@ function countersSuite(open: (clock: FakeClock) => Promise<RateCounters>): void 
     expect((await counters.take(fresh(), 3)).allowed).toBe(true);
   });
 
-  test('callers at the same moment get no more than the limit together', async () => {
+  test('concurrent callers together get no more than the limit', async () => {
     const name = fresh();
     const verdicts = await Promise.all(Array.from({ length: 20 }, () => counters.take(name, 5)));
 
     expect(verdicts.filter(({ allowed }) => allowed)).toHaveLength(5);
   });
 
-  test('refused ones are not counted, and after the named time one more fits', async () => {
+  test('refused requests are not counted, and one more fits after the named time', async () => {
     const name = fresh();
     await takeAll(name, 30, 3);
     const { retryAfterMs } = await counters.take(name, 3);
@@ -69,7 +69,7 @@ function countersSuite(open: (clock: FakeClock) => Promise<RateCounters>): void 
     expect(await takeAll(name, 2, 3)).toEqual([true, false]);
   });
 
-  test('two windows later nothing is left of a count', async () => {
+  test('two windows later a count has expired', async () => {
     const name = fresh();
     await takeAll(name, 3, 3);
 
@@ -100,7 +100,7 @@ describeWith(redisServer, 'counters', (url) => {
   });
 });
 
-test('while Redis cannot be reached each replica counts for itself', async () => {
+test('while Redis is unreachable each replica counts on its own', async () => {
   const clock = fakeClock(START);
   const counters = await openRedisRateCounters({
     url: new Secret('redis://127.0.0.1:1'),

@@ -7,7 +7,7 @@ const base = { type: 'video_url', role: 'base_video', video_url: { url: 'https:/
 const reference = { ...base, role: 'reference_video' } as const;
 const image = { type: 'image_url', image_url: { url: 'https://x.example/i.png' } } as const;
 
-describe('the evidence selects the kind', () => {
+describe('the body selects the kind', () => {
   test.each([
     ['a source task', { source_task_id: 'task_1' }, 'regeneration'],
     ['a source task and other content', { source_task_id: 'task_1', content: [text, image] }, 'regeneration'],
@@ -26,7 +26,7 @@ describe('the evidence selects the kind', () => {
   });
 });
 
-describe('a contradiction is named', () => {
+describe('a conflict is named', () => {
   test.each([
     [
       'a source task and a base_video',
@@ -52,7 +52,7 @@ describe('a contradiction is named', () => {
   });
 });
 
-test('every body has a kind or a named contradiction, and only evidence makes a regeneration', () => {
+test('every body has a kind or a named conflict, and only a source makes a regeneration', () => {
   const body = fc.record(
     {
       source_task_id: fc.constantFrom('', 'task_1', ' '),

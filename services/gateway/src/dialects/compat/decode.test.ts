@@ -24,7 +24,7 @@ const generated = {
   ratio: '16:9',
 };
 
-describe('a body means an order', () => {
+describe('a body is decoded into an order', () => {
   test.each<[string, object, object]>([
     [
       'the flat fields',
@@ -85,7 +85,7 @@ describe('a body means an order', () => {
       { ...generated, extra: { aigc_watermark: true } },
     ],
     [
-      'a model that nobody knows is read all the same',
+      'an unknown model is decoded too',
       { model: 'No-Such', prompt: 'a boat', size: '1280x720' },
       { ...generated, model: 'No-Such', size: '1280x720' },
     ],
@@ -120,7 +120,7 @@ describe('a body means an order', () => {
   });
 });
 
-describe('a body that means nothing is refused in its own words', () => {
+describe('an invalid body is refused with the names of its fields', () => {
   const whole = { model: 'Alpha-H3', prompt: 'a boat' };
   test.each<[string, unknown, string, string | undefined]>([
     ['no object', [], 'invalid_request', undefined],
@@ -260,7 +260,7 @@ describe('a body that means nothing is refused in its own words', () => {
   });
 });
 
-describe('a field of the order is spelled as the client wrote it', () => {
+describe('a field of the order has the name that the client wrote', () => {
   const flat = decode({
     model: 'Alpha-H3',
     prompt: 'a boat',
@@ -296,7 +296,7 @@ describe('a field of the order is spelled as the client wrote it', () => {
   });
 });
 
-test('the bytes of data URLs stand beside the order, not in it', () => {
+test('the bytes of data URLs are beside the order, not in it', () => {
   const decoded = decode({
     model: 'Alpha-H3',
     prompt: 'a boat',
@@ -313,7 +313,7 @@ test('the bytes of data URLs stand beside the order, not in it', () => {
   ]);
 });
 
-test('the first frame may be its bytes as base64 alone', () => {
+test('the first frame can be base64 without a data URL', () => {
   const bare = 'iVBOR'.repeat(120);
 
   expect(decode({ model: 'Alpha-H3', prompt: 'a boat', input_reference: bare }).inline).toEqual([
@@ -321,7 +321,7 @@ test('the first frame may be its bytes as base64 alone', () => {
   ]);
 });
 
-test('a remix without its fields is told what to send, names spelled as they are', () => {
+test('a remix without its fields is told what to send', () => {
   expect(refusalOf(() => remixVideo.decode({ json: { prompt: 'a boat' } }, { models, params: {} })).message).toMatch(
     /^is required: exactly Alpha-H3; send /,
   );

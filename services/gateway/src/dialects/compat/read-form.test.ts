@@ -11,7 +11,7 @@ const named: Form['fields'] = [
   ['prompt', 'a boat'],
 ];
 
-test('text fields are taken as they are', () => {
+test('text fields stay unchanged', () => {
   expect(readForm(form([...named, ['seconds', '5'], ['style', 'noir']])).fields).toEqual({
     model: 'Alpha-H3',
     prompt: 'a boat',
@@ -26,7 +26,7 @@ describe('content', () => {
       content: [{ type: 'text', text: 'a' }],
     });
   });
-  test('flattened without indexes: a key that the item has begins the next one', () => {
+  test('flattened without indexes: a repeated key starts the next item', () => {
     expect(
       readForm(
         form([
@@ -93,7 +93,7 @@ describe('the first frame', () => {
       { item: 1, field: 'input_reference', declaredType: 'image/png', bytes: { chunks: PNG.chunks } },
     ]);
   });
-  test('as a file of no declared type', () => {
+  test('as a file without a declared type', () => {
     const decoded = decodeCreate(
       { form: form(named, [{ ...PNG, mediaType: 'application/octet-stream' }]) },
       { models: new Map(), params: {} },
@@ -102,7 +102,7 @@ describe('the first frame', () => {
     expect(decoded.inline[0]?.declaredType).toBe('');
   });
   test.each(['input_reference', 'input_reference[image_url]', 'input_reference[image_url][url]'])(
-    'as an address in %s',
+    'as a URL in %s',
     (name) => {
       const { order } = decodeCreate(
         { form: form([...named, [name, 'https://x.example/i.png']]) },
@@ -116,7 +116,7 @@ describe('the first frame', () => {
   );
 });
 
-describe('a form that cannot be read', () => {
+describe('a malformed form is refused', () => {
   test.each<[string, Form, string]>([
     [
       'a field twice',
@@ -166,7 +166,7 @@ describe('a form that cannot be read', () => {
   });
 });
 
-test('a boolean comes as a word', () => {
+test('a boolean is a word', () => {
   expect(readForm(form([['aigc_watermark', 'true']])).fields).toEqual({ aigc_watermark: true });
   expect(
     refusalOf(() =>

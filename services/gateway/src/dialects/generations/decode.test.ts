@@ -14,7 +14,7 @@ const generated = {
   ratio: '16:9',
 };
 
-describe('a body means a generation', () => {
+describe('a body is decoded into a generation', () => {
   test.each<[string, object, object]>([
     ['the least', whole, generated],
     [
@@ -63,7 +63,7 @@ describe('a body means a generation', () => {
   });
 });
 
-describe('a body that means nothing is refused', () => {
+describe('an invalid body is refused', () => {
   test.each<[string, unknown, string, string | undefined]>([
     ['null', null, 'invalid_request', undefined],
     ['a form', undefined, 'invalid_request', undefined],
@@ -88,7 +88,7 @@ describe('a body that means nothing is refused', () => {
   });
 });
 
-test('a field of the order is spelled as the client wrote it', () => {
+test('a field of the order has the name that the client wrote', () => {
   const decoded = decode({ ...whole, seconds: '5', width: 1280, height: 720, images: [URL, URL] });
 
   expect(
@@ -114,7 +114,7 @@ describe('base64 without the head of a data URL', () => {
     ['a path of ours', '/v1/videos/task_06gvprm4elo012tj6bkdc1f4n8/content'],
     ['a short word', 'image'],
     ['a file name', `${'a'.repeat(600)}.png`],
-  ])('is not what %s is taken for', (_what, image) => {
+  ])('is not assumed for %s', (_what, image) => {
     const decoded = decode({ ...whole, image });
 
     expect(decoded.inline).toEqual([]);

@@ -21,7 +21,7 @@ const routes: Readonly<Record<string, readonly [Decode, object]>> = {
   'context-IR': [decodeContextIr, contextIr],
 };
 
-describe('a body means the order that it says', () => {
+describe('a body is decoded into an order', () => {
   test.each<[string, Decode, object, object]>([
     [
       'generation',
@@ -130,7 +130,7 @@ describe.each(Object.entries(routes))('a %s body', (kind, [decode, whole]) => {
     '__proto__',
   ].filter((field) => !own.includes(field));
 
-  test.each(foreign)('does not take %s, whatever its value', (field) => {
+  test.each(foreign)('refuses %s with any value', (field) => {
     for (const value of [null, '', 'x', 5, {}, false]) {
       const json = JSON.parse(
         JSON.stringify(whole).replace(/\}$/, `,${JSON.stringify(field)}:${JSON.stringify(value)}}`),
@@ -151,7 +151,7 @@ describe.each(Object.entries(routes))('a %s body', (kind, [decode, whole]) => {
   });
 });
 
-describe('a wrong type is refused by name', () => {
+describe('a wrong type is refused with the name of the field', () => {
   test.each<[string, Decode, object, string, string]>([
     ...[null, 3, ['Alpha-H3']].map((model): [string, Decode, object, string, string] => [
       'model',
@@ -217,7 +217,7 @@ describe('a wrong type is refused by name', () => {
   });
 });
 
-test('what is decoded and encoded again is what the client wrote', () => {
+test('a decoded and encoded body is what the client wrote', () => {
   const url = fc.webUrl();
   const item = fc.oneof(
     fc.record({ type: fc.constant('text'), text: fc.string({ unit: 'grapheme' }) }),

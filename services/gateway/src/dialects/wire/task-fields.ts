@@ -28,7 +28,7 @@ export const errorSchema: Schema = {
   properties: { code: { type: 'string' }, message: { type: 'string' } },
 };
 
-/** The state in this service's words; a status word that nobody knows is shown as it was received. */
+/** This service's name for the state. An unknown status of a generator is shown unchanged. */
 export function statusWord(task: Task): string {
   return task.unrecognisedStatus === '' ? STATUS[task.state] : task.unrecognisedStatus;
 }

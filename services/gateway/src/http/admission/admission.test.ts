@@ -43,7 +43,7 @@ describe('a token', () => {
     ['two', { authorization: `Bearer ${TOKEN} ${TOKEN}` }],
     ['hidden behind a wrong one', { authorization: 'Basic x', 'x-api-key': TOKEN }],
     ['as a subprotocol without an upgrade', { 'sec-websocket-protocol': `openai-insecure-api-key.${TOKEN}` }],
-  ] as [string, Record<string, string>][])('%s is none, and nobody is asked', async (_what, headers) => {
+  ] as [string, Record<string, string>][])('%s is not a token, and billing is not called', async (_what, headers) => {
     const answer = await call(under.url, 'GET', '/v1/videos', { headers, token: null });
 
     expect([answer.status, answer.json.error.code, answer.headers['www-authenticate']]).toEqual([
@@ -53,7 +53,7 @@ describe('a token', () => {
     ]);
     expect(under.billing.asked).toEqual([]);
   });
-  test('that billing does not know is 401, one that is disabled 403, one that expired 403', async () => {
+  test('is 401 if billing does not know it, and 403 if it is disabled or expired', async () => {
     under.billing.tokens.set('disabled-token', { disabled: true });
     under.billing.tokens.set('expired-token', { expiresAtMs: under.clock.now() });
 
@@ -68,14 +68,14 @@ describe('a token', () => {
       [403, 'token_disabled'],
     ]);
   });
-  test('that was revoked is refused as soon as it is told of', async () => {
+  test('is refused as soon as the event of its revocation arrives', async () => {
     expect((await models({ authorization: `Bearer ${TOKEN}` })).status).toBe(200);
     under.billing.tokens.set(TOKEN, { disabled: true });
     under.bus.announce(TokenChangedSchema, create(TokenChangedSchema, { tokenId: `token-${TOKEN}` }));
 
     expect((await models({ authorization: `Bearer ${TOKEN}` })).status).toBe(403);
   });
-  test('is not asked for where none is needed', async () => {
+  test('is not required on an open route', async () => {
     const answers = await Promise.all(
       ['/healthz', '/readyz', '/openapi.json', '/docs', '/ximg/a.mp4'].map((path) =>
         call(under.url, 'GET', path, { token: null }),
@@ -85,7 +85,7 @@ describe('a token', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
     expect(under.billing.asked).toEqual([]);
   });
-  test("while billing cannot be asked is nobody's, and trying again may help", async () => {
+  test('is 503 while billing is unreachable, and a retry may help', async () => {
     under.billing.fault = new Problem({
       kind: 'unavailable',
       reason: 'service_unavailable',
@@ -102,7 +102,7 @@ describe('a token', () => {
 });
 
 describe('a limit', () => {
-  test('of creates refuses the one beyond it, says when the next will fit, and comes before the body', async () => {
+  test('of creates refuses the next one, tells when one fits again, and applies before the body is read', async () => {
     const create_ = () => call(under.url, 'POST', '/v2/video_generation', { body: '{not json' });
     const before = [await create_(), await create_(), await create_()];
     const refused = await create_();
@@ -125,7 +125,7 @@ describe('a limit', () => {
     await under.clock.advance(Number(refused.headers['retry-after']) * 1000);
     expect((await create_()).status).toBe(400);
   });
-  test('of reads is another one, and each token has its own', async () => {
+  test('of reads is separate, and each token has its own', async () => {
     for (let read = 0; read < 5; read += 1) await models({ authorization: `Bearer ${TOKEN}` });
     under.billing.tokens.set('another-token', {});
 
@@ -135,7 +135,7 @@ describe('a limit', () => {
       200,
     );
   });
-  test("of its own is a token's limit", async () => {
+  test('of a token overrides the configured one', async () => {
     under.billing.tokens.set('own-token', { limits: { createsPerMinute: 1, inFlight: 7 } });
     const create_ = () =>
       call(under.url, 'POST', '/v1/videos', { token: 'own-token', body: { model: 'Alpha-H3', prompt: 'x' } });
@@ -152,7 +152,7 @@ describe('a limit', () => {
 });
 
 describe('the models', () => {
-  test('are those of enabled channels that the token sees', async () => {
+  test('are those of enabled channels that the token may use', async () => {
     under.billing.tokens.set('narrow-token', { models: ['Beta-V1', 'Hidden', 'No-Such'] });
     const ids = async (token: string): Promise<string[]> =>
       ((await call(under.url, 'GET', '/v1/models', { token })).json.data as { id: string }[]).map(({ id }) => id);
@@ -173,7 +173,7 @@ describe('the models', () => {
       'model_not_found',
     );
   });
-  test('change with the configuration while it runs', async () => {
+  test('change when the configuration is reloaded', async () => {
     await under.gateway.reload({
       ...(checkedConfig() as object),
       channels: [{ id: 'two', models: { 'Gamma-V1': 'up' } }],

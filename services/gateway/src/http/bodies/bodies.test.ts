@@ -55,19 +55,19 @@ const head = (lines: readonly string[]): string =>
   ].join('\r\n');
 
 describe('a body beyond the limit', () => {
-  test('is refused by its declared length, before any of it was sent', async () => {
+  test('is refused by its declared length, before the client sends it', async () => {
     const seen = await raw([head([`content-length: ${String(10 ** 12)}`])], /body_too_large/);
 
     expect(seen).toMatch(/^HTTP\/1.1 413 /);
     expect(seen).toMatch(/connection: close/i);
   });
-  test('is refused when the client asks for leave, and no leave is given', async () => {
+  test('is refused without 100 Continue if the client waits for it', async () => {
     const seen = await raw([head([`content-length: ${String(LIMIT + 1)}`, 'expect: 100-continue'])], /body_too_large/);
 
     expect(seen).toMatch(/^HTTP\/1.1 413 /);
     expect(seen).not.toMatch(/100 Continue/);
   });
-  test('is refused while it comes in, when it does not say how long it is', async () => {
+  test('is refused while it arrives, if it declares no length', async () => {
     const chunk = `${(65_536).toString(16)}\r\n${'x'.repeat(65_536)}\r\n`;
     const seen = await raw(
       [head(['transfer-encoding: chunked']), ...Array.from({ length: 20 }, () => chunk)],
@@ -76,13 +76,13 @@ describe('a body beyond the limit', () => {
 
     expect(seen).toMatch(/^HTTP\/1.1 413 /);
   });
-  test('is answered also while the client goes on sending', async () => {
+  test('is answered even while the client keeps sending', async () => {
     const answer = await call(under.url, 'POST', '/v1/videos', { body: { ...compat, prompt: 'x'.repeat(3 * LIMIT) } });
 
     expect(answer.status).toBe(413);
     expect(answer.json.error.code).toBe('body_too_large');
   });
-  test('of which little is left leaves the connection to the next request', async () => {
+  test('with a short rest leaves the connection to the next request', async () => {
     const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
     const refused = await call(under.url, 'POST', '/v1/videos', {
       body: { x: 'x'.repeat(500_000) },
@@ -94,12 +94,12 @@ describe('a body beyond the limit', () => {
     expect([refused.status, refused.headers.connection, next.status]).toEqual([401, 'keep-alive', 200]);
     agent.destroy();
   });
-  test('reaches nobody', () => {
+  test('reaches no service', () => {
     expect(under.tasks.calls).toEqual([]);
   });
 });
 
-test('a body at the limit is taken', async () => {
+test('a body at the limit is accepted', async () => {
   const body = JSON.stringify({ ...compat, note: '' });
   const answer = await call(under.url, 'POST', '/v1/videos', {
     body: body.replace('"note":""', `"note":"${'x'.repeat(LIMIT - body.length)}"`),
@@ -108,14 +108,14 @@ test('a body at the limit is taken', async () => {
   expect(answer.json.error?.message ?? '').toContain('1000000 characters');
 });
 
-test('a client that asks for leave gets it, and is answered', async () => {
+test('a client that waits for 100 Continue gets it, and then its answer', async () => {
   const body = JSON.stringify(compat);
   const seen = await raw([head([`content-length: ${String(body.length)}`, 'expect: 100-continue']), body], /"task_id"/);
 
   expect(seen).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 200 OK/);
 });
 
-test("a client that leaves within its own request is nobody's fault", async () => {
+test('a client that leaves during its own request is not logged as a fault', async () => {
   const socket = net.connect(under.gateway.port, '127.0.0.1');
   await new Promise((resolve) => socket.once('connect', resolve));
   socket.write(head(['content-length: 100']));
@@ -126,7 +126,7 @@ test("a client that leaves within its own request is nobody's fault", async () =
   expect((await call(under.url, 'POST', '/v1/videos', { body: compat })).status).toBe(200);
 });
 
-describe('JSON of an odd shape', () => {
+describe('unusual JSON', () => {
   test.each([
     ['half of a character', Buffer.from([0x22, 0xc3, 0x28, 0x22])],
     ['nested without end', `{"a":${'['.repeat(5000)}${']'.repeat(5000)}}`],
@@ -143,7 +143,7 @@ describe('JSON of an odd shape', () => {
 
     expect([answer.status, answer.json.error.code]).toEqual([400, 'invalid_json']);
   });
-  test('brackets and quotes within strings are text', async () => {
+  test('brackets and quotes in strings are text', async () => {
     const prompt = `a "quoted\\" [[[ ${'{'.repeat(200)} \\\\`;
     await call(under.url, 'POST', '/v1/videos', { body: { ...compat, prompt } });
 
@@ -194,7 +194,7 @@ describe('the OpenAI SDK', () => {
       content: ['a boat', { image: '(image/png)', role: 'first_frame' }],
     });
   });
-  test('sends nested content, which is put together again', async () => {
+  test('sends nested content, which is rebuilt', async () => {
     await client().videos.create({
       model: 'Alpha-H3',
       resolution: '2K',
@@ -211,7 +211,7 @@ describe('the OpenAI SDK', () => {
       content: ['a boat', { video: 'https://x.example/v.mp4', role: 'base_video' }],
     });
   });
-  test('sends the first frame by its address', async () => {
+  test('sends the first frame as a URL', async () => {
     await client().videos.create({
       model: 'Alpha-H3',
       prompt: 'a boat',
@@ -243,7 +243,7 @@ describe('the OpenAI SDK', () => {
     expect(await client().videos.delete(id)).toEqual({ id, object: 'video.deleted', deleted: true });
     await expect(client().videos.retrieve(id)).rejects.toMatchObject({ status: 404, code: 'task_not_found' });
   });
-  test('knows a refusal by its class, code, parameter and request', async () => {
+  test('recognizes a refusal by its class, code, parameter and request id', async () => {
     await expect(
       client().videos.create({ model: 'Alpha-H3', prompt: 'a boat', seconds: 'five' as never }),
     ).rejects.toMatchObject({
@@ -255,7 +255,7 @@ describe('the OpenAI SDK', () => {
   });
 });
 
-describe('a form that is no form', () => {
+describe('a malformed form', () => {
   const post = (body: string, type = 'multipart/form-data; boundary=b') =>
     call(under.url, 'POST', '/v1/videos', { body, headers: { 'content-type': type } });
   const part = (name: string, value: string): string =>
@@ -313,7 +313,7 @@ describe('a form that is no form', () => {
       content: ['a boat', { image: said, role: 'first_frame' }],
     });
   });
-  test('is as large as any other body', async () => {
+  test('has the same limit as any other body', async () => {
     const answer = await post(`${part('prompt', 'x'.repeat(2 * LIMIT))}--b--\r\n`);
 
     expect(answer.status).toBe(413);

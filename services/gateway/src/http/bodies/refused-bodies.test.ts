@@ -82,7 +82,7 @@ const ROWS: readonly (readonly [what: string, path: string, body: unknown])[] = 
   ['an estimate for no path', '/v1/videos/estimate?path=/v1/chat/completions', compat],
 ];
 
-describe('a refused body reaches nobody', () => {
+describe('a refused body reaches no service', () => {
   test.each(ROWS)('%s (%s)', async (_what, path, body) => {
     const answer = await call(under.url, 'POST', path, { body });
 

@@ -18,7 +18,7 @@ afterEach(async () => {
   await under.stop();
 });
 
-describe('who may not have a session is told so in HTTP, and no upstream is dialled', () => {
+describe('a refusal is an HTTP answer, and no upstream is dialled', () => {
   test.each<[string, string, DialOptions, number, string]>([
     ['no token', 'model=voice', { headers: {} }, 401, 'invalid_api_key'],
     [
@@ -61,7 +61,7 @@ describe('who may not have a session is told so in HTTP, and no upstream is dial
     });
   });
 
-  test('no money', async () => {
+  test('no balance', async () => {
     under.refuseMoney(
       new Problem({ kind: 'exhausted', reason: 'insufficient_quota', message: 'the balance does not cover this' }),
     );
@@ -75,7 +75,7 @@ describe('who may not have a session is told so in HTTP, and no upstream is dial
     expect(under.settled).toHaveLength(0);
   });
 
-  test('more sessions than the gateway takes', async () => {
+  test('more sessions than the gateway allows', async () => {
     await under.session();
     await under.session();
     await under.session(undefined, { headers: { authorization: `Bearer ${OTHER_TOKEN}` } });
@@ -88,7 +88,7 @@ describe('who may not have a session is told so in HTTP, and no upstream is dial
   });
 });
 
-test('a request that asks for no WebSocket, or at another path, is answered like any other', async () => {
+test('a request without an upgrade, or at another path, is answered like any other', async () => {
   const answer = await fetch(`${under.url}/v1/realtime?model=voice`);
 
   expect(answer.status).toBe(418);
@@ -97,7 +97,7 @@ test('a request that asks for no WebSocket, or at another path, is answered like
   expect(((await once(other, 'unexpected-response')) as [unknown, { statusCode: number }])[1].statusCode).toBe(418);
 });
 
-test("a browser's token comes as a subprotocol, which goes no further", async () => {
+test('a browser sends its token as a subprotocol, which is not passed on', async () => {
   const { client, there } = await under.session('model=voice', {
     headers: {},
     protocols: ['realtime', `openai-insecure-api-key.${REALTIME_TOKEN}`],
@@ -109,7 +109,7 @@ test("a browser's token comes as a subprotocol, which goes no further", async ()
   expect(there.asked.headers.authorization).toBe(`Bearer ${RELAY_KEYS['main']!}`);
 });
 
-test('the handshake tells the client nothing of the upstream', async () => {
+test('the handshake tells the client nothing about the upstream', async () => {
   const client = under.dial();
   const [response] = (await once(client, 'upgrade')) as [{ rawHeaders: string[] }];
 
@@ -143,7 +143,7 @@ describe('the next channel is tried', () => {
     expect(under.orders).toHaveLength(1);
   });
 
-  test('but not when the request is at fault', async () => {
+  test('but not if the request is invalid', async () => {
     const answer = await under.refusal('model=voice&words=[status:400]');
 
     expect(answer).toMatchObject({
@@ -159,7 +159,7 @@ describe('the next channel is tried', () => {
     [429, 429, '7'],
     [500, 500, '7'],
     [401, 503, '5'],
-  ])('and when all refuse with %d, that is answered as %d', async (status, expected, retryAfter) => {
+  ])('and if all refuse with %d, the answer is %d', async (status, expected, retryAfter) => {
     const answer = await under.refusal(`model=voice&words=[status:${String(status)}]`);
 
     expect(answer).toMatchObject({ status: expected, headers: { 'retry-after': retryAfter } });
@@ -167,7 +167,7 @@ describe('the next channel is tried', () => {
     expect(under.settled.map(({ charge }) => charge)).toEqual([{ basis: 'released' }]);
   });
 
-  test('and a channel that is full is left alone', async () => {
+  test('and a full channel is skipped', async () => {
     under.channels.replace([under.channel('main', { inFlightMax: 1 })]);
     await under.session();
 

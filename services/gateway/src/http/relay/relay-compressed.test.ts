@@ -40,9 +40,9 @@ const PACKERS = [
   ['zstd', zstdCompressSync],
 ] as const;
 
-describe('an answer that comes compressed, though that was not asked for', () => {
+describe('a compressed answer, although the gateway did not ask for one', () => {
   test.each(PACKERS)(
-    "%s: goes on unpacked, without the upstream's model, and is charged by its usage",
+    "%s: is passed on uncompressed, without the upstream's model, and charged by its usage",
     async (encoding, pack) => {
       relay().first.reply = packed(encoding, pack(JSON.stringify(ANSWER)));
       const answer = await post();
@@ -55,14 +55,14 @@ describe('an answer that comes compressed, though that was not asked for', () =>
       expect(await charged()).toMatchObject(CHARGE);
     },
   );
-  test.each(PACKERS)('%s: so does one that is too long to be held', async (encoding, pack) => {
+  test.each(PACKERS)('%s: so is one that is too long to buffer', async (encoding, pack) => {
     const long = { model: UPSTREAM_MODEL, pad: 'x'.repeat(3_000_000), usage: ANSWER.usage };
     relay().first.reply = packed(encoding, pack(JSON.stringify(long)));
 
     expect((await post()).text === JSON.stringify({ ...long, model: 'some-model' })).toBe(true);
     expect(await charged()).toMatchObject(CHARGE);
   });
-  test('an error among them is shown in its words, without identities', async () => {
+  test('an error is passed on without the identities of the upstream', async () => {
     relay().first.reply = packed(
       'gzip',
       gzipSync(JSON.stringify({ error: { message: `no ${UPSTREAM_MODEL}`, code: 'bad' } })),
@@ -73,7 +73,7 @@ describe('an answer that comes compressed, though that was not asked for', () =>
     expect([status, json]).toEqual([400, { error: { message: 'no some-model', code: 'bad' } }]);
   });
   test.each([['gzip'], ['zstd'], ['br']])(
-    '%s that cannot be read is refused, and nothing is charged',
+    '%s that is malformed is refused, and nothing is charged',
     async (encoding) => {
       relay().first.reply = packed(encoding, Buffer.from('this is nothing of the kind, however long one reads in it'));
 
@@ -81,14 +81,14 @@ describe('an answer that comes compressed, though that was not asked for', () =>
       expect(await charged()).toMatchObject([{ basis: Basis.RELEASED }]);
     },
   );
-  test('in a way that nobody here reads passes as it came, and is charged as it was held', async () => {
+  test('with an unknown encoding is passed on unchanged and charged by its hold', async () => {
     relay().first.reply = packed('compress', Buffer.from('whatever'));
     const answer = await post();
 
     expect([answer.status, answer.headers['content-encoding'], answer.text]).toEqual([200, 'compress', 'whatever']);
     expect(await charged()).toMatchObject([{ basis: Basis.HOLD }]);
   });
-  test('without a byte is as empty as it came', async () => {
+  test('without a byte stays empty', async () => {
     relay().first.reply = packed('gzip', Buffer.alloc(0));
 
     expect(await post()).toMatchObject({ status: 200, text: '' });
@@ -109,7 +109,7 @@ const chunk = (text: string): string =>
   `data: {"model":"${UPSTREAM_MODEL}","choices":[{"delta":{"content":"${text}"}}]}\n\n`;
 const chat = { model: 'some-model', messages: [], stream: true };
 
-describe.each(STREAMS)('a stream that comes as %s', (encoding, pack, flush) => {
+describe.each(STREAMS)('a stream with the encoding %s', (encoding, pack, flush) => {
   /** Writes one event, and the others once the client has it. */
   const inTwo = (rest: (packer: Transform, upstream: Parameters<Reply>[1]) => void): { readonly goOn: () => void } => {
     let goOn = (): void => undefined;
@@ -123,7 +123,7 @@ describe.each(STREAMS)('a stream that comes as %s', (encoding, pack, flush) => {
     return { goOn: () => goOn() };
   };
 
-  test('leaves event by event, unpacked, and is charged by its usage', async () => {
+  test('is passed on event by event, uncompressed, and charged by its usage', async () => {
     const upstream = inTwo((packer) => packer.end(`data: ${JSON.stringify(ANSWER)}\n\n`));
     const stream = await openStream(relay().gateway.url, '/v1/chat/completions', chat);
     await stream.has('one');
@@ -132,7 +132,7 @@ describe.each(STREAMS)('a stream that comes as %s', (encoding, pack, flush) => {
     expect(await stream.ended).toEqual({ text: chunk('one').replace(UPSTREAM_MODEL, 'some-model'), wasWhole: true });
     expect(await charged()).toMatchObject(CHARGE);
   });
-  test('and breaks off is ended by a fault of the dialect, behind all that came', async () => {
+  test('and breaks off ends with an error of the dialect after its last event', async () => {
     const upstream = inTwo((_packer, response) => response.destroy());
     const stream = await openStream(relay().gateway.url, '/v1/chat/completions', chat);
     await stream.has('one');
@@ -141,7 +141,7 @@ describe.each(STREAMS)('a stream that comes as %s', (encoding, pack, flush) => {
     expect((await stream.ended).text).toMatch(/one[^]*upstream_failed[^]*\n\n$/);
     expect(await charged()).toMatchObject([{ basis: Basis.ESTIMATE }]);
   });
-  test('and is left by its client is cancelled at the upstream', async () => {
+  test('and whose client leaves is cancelled at the upstream', async () => {
     inTwo(() => undefined);
     const left = relay().first.left();
     const stream = await openStream(relay().gateway.url, '/v1/chat/completions', chat);

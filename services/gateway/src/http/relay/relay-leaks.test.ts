@@ -90,7 +90,7 @@ const ANSWERS: Record<string, Reply> = {
   'a reset': (_request, response) => void response.destroy(),
 };
 
-describe('nothing of an upstream is in any answer', () => {
+describe('no answer identifies an upstream', () => {
   test.each(Object.entries(ANSWERS))('%s', async (_, reply) => {
     for (const upstream of relay().upstreams) upstream.reply = reply;
     const answer = await call(relay().gateway.url, 'POST', '/v1/chat/completions', {

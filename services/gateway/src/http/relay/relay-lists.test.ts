@@ -32,7 +32,7 @@ async function begun() {
   return { stream, first, upstream: () => upstream as ServerResponse };
 }
 
-test('a stream without events leaves element by element, hides the model, and is charged by its last one', async () => {
+test('a stream as a JSON array is passed on element by element, hides the model, and is charged by its last element', async () => {
   const { stream, first, upstream } = await begun();
   const rest = `\n,\r\n${JSON.stringify(part('two', { promptTokenCount: 4, candidatesTokenCount: 9 }))}]\n`;
   upstream().end(rest);
@@ -46,7 +46,7 @@ test.each<[string, string, boolean]>([
   ['behind a comma', '\n,\r\n', true],
   ['within an element', ',{"candidates":[{"con', true],
   ['within one that is too long to be held', `,{"text":"${'x'.repeat(1_100_000)}`, false],
-])('one that breaks off %s ends in an element that says so, where that can be', async (_, more, canSay) => {
+])('one that breaks off %s ends with an error element if possible', async (_, more, canSay) => {
   const { stream, upstream } = await begun();
   upstream().write(more, () => void setTimeout(() => upstream().destroy(), 50));
   const { text, wasWhole } = await stream.ended;
@@ -60,7 +60,7 @@ test.each<[string, string, boolean]>([
   expect(await charged()).toMatchObject([{ basis: Basis.ESTIMATE, usage: { inputTokens: 4n } }]);
 });
 
-test('a silent upstream is covered by space between the elements, also while one is held', async () => {
+test('while an upstream is silent, white space between the elements keeps the client connected', async () => {
   const { stream, first, upstream } = await begun();
   upstream().write(',{"half"');
   await stream.has(`${shown(first)},`);
@@ -71,7 +71,7 @@ test('a silent upstream is covered by space between the elements, also while one
   expect((await stream.ended).text).toBe(`${shown(first)},\n{"half":1}]`);
 });
 
-test('an upstream that answers one object is held to it', async () => {
+test('an upstream that answers one object is charged by it', async () => {
   relay().first.reply = (_request, response) =>
     void response
       .writeHead(200, { 'content-type': 'application/json' })
@@ -84,7 +84,7 @@ test('an upstream that answers one object is held to it', async () => {
   expect(answer.headers['content-length']).toBe(String(answer.text.length));
 });
 
-test('a fault among the elements is shown without identities', async () => {
+test('an error among the elements is passed on without identities', async () => {
   const { stream, upstream } = await begun();
   upstream().end(
     `,${JSON.stringify({ error: { code: 429, message: 'upstream-model-2026 of org-AbCdEf123 is busy', status: 'RESOURCE_EXHAUSTED' } })}]`,

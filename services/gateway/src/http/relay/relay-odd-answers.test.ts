@@ -16,10 +16,10 @@ const charged = async () => {
 const post = () =>
   call(relay().gateway.url, 'POST', '/v1/chat/completions', { body: { model: 'some-model', messages: [] } });
 
-describe('an event that is too long to be held', () => {
+describe('an event that is too long to buffer', () => {
   const done = (type: string, more: object): string => `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`;
 
-  test('is a whole one for the usage at its end, and hides the model all the same', async () => {
+  test('still has its usage read and its model hidden', async () => {
     const frame = done('response.completed', {
       response: { output: LONG, model: UPSTREAM_MODEL, usage: { input_tokens: 5, output_tokens: 7 } },
     });
@@ -31,7 +31,7 @@ describe('an event that is too long to be held', () => {
     expect(text === frame.replace(UPSTREAM_MODEL, 'some-model')).toBe(true);
     expect(await charged()).toMatchObject([{ basis: Basis.USAGE, usage: { inputTokens: 5n, outputTokens: 7n } }]);
   });
-  test('counts as a picture where it is one, and not where it is a part of one', async () => {
+  test('counts as an image only if it is a whole one', async () => {
     const frames = [
       done('image_generation.partial_image', { b64_json: LONG }),
       done('image_generation.completed', { b64_json: 'short' }),
@@ -50,7 +50,7 @@ describe('an event that is too long to be held', () => {
     expect(text === frames.join('')).toBe(true);
     expect(await charged()).toMatchObject([{ basis: Basis.USAGE, usage: { images: 2n, inputTokens: 5n } }]);
   });
-  test('of an answer in one piece leaves the JSON whole wherever its pieces end', async () => {
+  test('keeps the JSON intact at any chunk boundary', async () => {
     const body = JSON.stringify({ pad: LONG, model: `${UPSTREAM_MODEL}-05`, more: 'y'.repeat(9000) });
     const cut = body.indexOf(UPSTREAM_MODEL) + UPSTREAM_MODEL.length;
     relay().first.reply = (_request, response) => {
@@ -66,7 +66,7 @@ test.each([
   [undefined, false],
   ['text/json', false],
   [undefined, true],
-])('an answer of type %s is read as what was asked for (a stream: %s)', async (type, stream) => {
+])('an answer of type %s is read as what the client requested (a stream: %s)', async (type, stream) => {
   relay().first.reply = (_request, response) => {
     response
       .writeHead(200, type === undefined ? {} : { 'content-type': type })
@@ -80,7 +80,7 @@ test.each([
   expect(await charged()).toMatchObject([{ basis: Basis.USAGE, usage: { inputTokens: 9n, outputTokens: 2n } }]);
 });
 
-test('an answer that names its type twice is read by the first', async () => {
+test('an answer with two content types is read by the first', async () => {
   relay().first.reply = (_request, response) =>
     void response
       .writeHead(200, ['content-type', 'application/json', 'content-type', 'text/plain'])
@@ -90,7 +90,7 @@ test('an answer that names its type twice is read by the first', async () => {
   expect(await charged()).toMatchObject([{ basis: Basis.USAGE }]);
 });
 
-test('a page for people is no answer: the next channel is asked, and when there is none nobody sees it or pays for it', async () => {
+test('an HTML page is not an answer: the next channel is tried, and without one the call is refused and free', async () => {
   relay().first.reply = (_request, response) =>
     void response
       .writeHead(200, { 'content-type': 'text/html; charset=utf-8' })
@@ -105,7 +105,7 @@ test('a page for people is no answer: the next channel is asked, and when there 
   expect(relay().gateway.calls.settled.map(({ basis }) => basis)).toEqual([Basis.USAGE, Basis.RELEASED]);
 });
 
-test('a fault that comes as an answer is passed without identities', async () => {
+test('an error as an answer is passed on without identities', async () => {
   relay().first.reply = json({ error: { message: `no ${UPSTREAM_MODEL} for org-AbCdEf123` } });
 
   expect((await post()).json).toEqual({ error: { message: 'no some-model for ***' } });

@@ -19,7 +19,7 @@ const bases = async (count: number): Promise<Basis[]> => {
   return relay().gateway.calls.settled.map(({ basis }) => basis);
 };
 
-describe('a fault of the channel moves on to the next one', () => {
+describe('a fault of a channel leads to the next one', () => {
   test.each([401, 402, 403, 404, 408, 429, 500, 502, 503, 529, 302])('%i', async (status) => {
     relay().first.reply = error(status);
     relay().second.reply = GOOD;
@@ -33,7 +33,7 @@ describe('a fault of the channel moves on to the next one', () => {
   });
 });
 
-describe('what the request is refused for is answered, and nobody else is asked', () => {
+describe('a fault of the request is answered, and no other channel is tried', () => {
   test.each([400, 409, 413, 422])('%i', async (status) => {
     relay().first.reply = error(status, 'max_tokens is too large for upstream-model-2026');
     const answer = await post();
@@ -46,8 +46,8 @@ describe('what the request is refused for is answered, and nobody else is asked'
   });
 });
 
-describe('when all channels fail', () => {
-  test.each([429, 500, 503])('the last %i is answered, with its Retry-After', async (status) => {
+describe('if all channels fail', () => {
+  test.each([429, 500, 503])('the last %i is the answer, with its Retry-After', async (status) => {
     relay().first.reply = error(500);
     relay().second.reply = json({ error: { message: 'over' } }, status, { 'retry-after': '7' });
     const answer = await post();
@@ -55,7 +55,7 @@ describe('when all channels fail', () => {
     expect([answer.status, answer.json.error.message, answer.headers['retry-after']]).toEqual([status, 'over', '7']);
     expect(await bases(1)).toEqual([Basis.RELEASED]);
   });
-  test.each([401, 402, 403])('a %i of our own credential is never answered', async (status) => {
+  test.each([401, 402, 403])('a %i for our own credential is never the answer', async (status) => {
     relay().first.reply = error(status, 'Incorrect API key provided: upstream-secret-key');
     relay().second.reply = error(status);
     const answer = await post();
@@ -64,7 +64,7 @@ describe('when all channels fail', () => {
     expect(answer.text).not.toContain('key');
     expect(await bases(1)).toEqual([Basis.RELEASED]);
   });
-  test('a page of somebody in between is answered in our own words', async () => {
+  test('an HTML page of an intermediary becomes our own error', async () => {
     relay().first.reply = error(500);
     relay().second.reply = (_request, response) =>
       void response.writeHead(502, { 'content-type': 'text/html' }).end('<html>nginx at up.example</html>');
@@ -75,7 +75,7 @@ describe('when all channels fail', () => {
   });
 });
 
-describe('what may have been done is never sent again', () => {
+describe('a call that may have been done is never sent again', () => {
   test.each<[string, Reply, number, string]>([
     ['a reset', (_request, response) => void response.destroy(), 502, 'upstream_failed'],
     ['silence', () => undefined, 504, 'upstream_timeout'],
@@ -111,7 +111,7 @@ describe('what may have been done is never sent again', () => {
   });
 });
 
-test('a channel that fails again and again is left alone, by all its endpoints', async () => {
+test('a channel that fails repeatedly is skipped at all its endpoints', async () => {
   relay().first.reply = error(500);
   relay().second.reply = GOOD;
   for (let fault = 0; fault < 5; fault += 1) await post();
@@ -127,7 +127,7 @@ test('a channel that fails again and again is left alone, by all its endpoints',
 });
 
 describe('limits of a channel', () => {
-  test('are shared by its endpoints, and when they alone stand in the way the answer says when to come back', async () => {
+  test('are shared by its endpoints, and if only they refuse a call, the answer tells when to retry', async () => {
     const upstream = await startRelayUpstream(GOOD);
     const under = await startGatewayUnderTest({
       channels: [aRelayChannel({ base_url: upstream.url, limits: { requests_per_minute: 2, in_flight: 10 } })],
@@ -150,7 +150,7 @@ describe('limits of a channel', () => {
       await upstream.stop();
     }
   });
-  test('an upstream that nobody listens at is no channel', async () => {
+  test('an upstream that refuses connections is skipped', async () => {
     const under = await startGatewayUnderTest({ channels: [aRelayChannel({ base_url: 'http://127.0.0.1:9' })] });
     try {
       const answer = await call(under.url, 'POST', '/v1/chat/completions', { body: chat });

@@ -45,7 +45,7 @@ describe('the only channel of a model', () => {
     upstream.seen.length = 0;
   });
 
-  test('is tried again by the next call, however often it has failed, and by all once it works', async () => {
+  test('is tried by the next call however often it failed, and by all calls once it works', async () => {
     upstream.reply = json({}, 500);
     expect([(await post()).status, upstream.seen.length]).toEqual([500, 1]);
     upstream.reply = GOOD;
@@ -53,7 +53,7 @@ describe('the only channel of a model', () => {
     expect((await Promise.all([post()]))[0]?.status).toBe(200);
     expect((await Promise.all([post(), post(), post()])).map(({ status }) => status)).toEqual([200, 200, 200]);
   });
-  test('is tried by one call at a time: the others are refused at once, until the head of an answer has come', async () => {
+  test('is tried by one call at a time: the others are refused until an answer begins', async () => {
     let answering: ServerResponse | undefined;
     upstream.reply = (_request, response) => {
       answering = response;
@@ -77,7 +77,7 @@ describe('the only channel of a model', () => {
   });
 });
 
-test('clients that leave never make a channel look broken', async () => {
+test('clients that leave never open the circuit of a channel', async () => {
   upstream.reply = (_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: {"x":1}\n\n');
   };
@@ -94,7 +94,7 @@ test('clients that leave never make a channel look broken', async () => {
   expect(under.warnings).toEqual([]);
 });
 
-test('neither do answers that last for longer than any may: whoever does not read one makes it so', async () => {
+test('nor do answers that exceed the deadline because their client does not read', async () => {
   upstream.reply = (_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: {"x":1}\n\n');
   };
@@ -107,7 +107,7 @@ test('neither do answers that last for longer than any may: whoever does not rea
   expect((await Promise.all([post(), post(), post()])).map(({ status }) => status)).toEqual([200, 200, 200]);
 });
 
-describe('the operator is told of each attempt that failed', () => {
+describe('the log has each failed attempt', () => {
   test.each<[string, Reply, object]>([
     ["an answer that is the channel's fault", json({}, 503), { end: '503' }],
     ['a reset', (_request, response) => void response.destroy(), { end: 'upstream_failed', fault: 'UND_ERR_SOCKET' }],
@@ -129,7 +129,7 @@ describe('the operator is told of each attempt that failed', () => {
     });
     expect(answer.text).not.toContain('the-only-one');
   });
-  test('and of none that the client is to blame for', async () => {
+  test('but no attempt that failed because of the client', async () => {
     upstream.reply = json({ error: {} }, 400);
     await post();
 

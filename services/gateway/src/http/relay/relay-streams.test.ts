@@ -28,7 +28,7 @@ const USAGE_CHUNK =
 const DONE = 'data: [DONE]\n\n';
 
 describe('a chat stream', () => {
-  test('is asked for its usage; what the client did not ask for is not shown, and nothing else changes', async () => {
+  test('is asked for its usage, which the client sees only if it asked for it', async () => {
     relay().first.reply = events([
       ': up\n\n',
       chunk('one', ',"usage":null'),
@@ -58,7 +58,7 @@ describe('a chat stream', () => {
       `${chunk('one', ',"usage":null')}${USAGE_CHUNK}${DONE}`.replaceAll('upstream-model-2026', 'some-model'),
     );
   });
-  test('without a word of usage is charged as it was held', async () => {
+  test('without usage is charged by its hold', async () => {
     relay().first.reply = events([chunk('one'), DONE]);
     await (
       await open()
@@ -69,7 +69,7 @@ describe('a chat stream', () => {
 });
 
 describe('streams of the other protocols', () => {
-  test('responses: the usage of the last event is charged, every event is as it was', async () => {
+  test('responses: the usage of the last event is charged, and every event is unchanged', async () => {
     const frames = [
       'event: response.created\ndata: {"type":"response.created","response":{"model":"upstream-model-2026","usage":null}}\n\n',
       'event: response.output_text.delta\ndata: {"type":"response.output_text.delta","delta":"hi"}\n\n',
@@ -107,8 +107,8 @@ describe('streams of the other protocols', () => {
   });
 });
 
-describe('how events pass', () => {
-  test('the head and each event leave at once, while the upstream still writes', async () => {
+describe('the passing of events', () => {
+  test('the head and each event are sent at once, while the upstream still writes', async () => {
     let upstream: ServerResponse | undefined;
     relay().first.reply = (_request, response) => {
       upstream = response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -125,12 +125,12 @@ describe('how events pass', () => {
     upstream?.end('1}\n\n');
     expect((await stream.ended).wasWhole).toBe(true);
   });
-  test('the last event ends in a blank line, also where the upstream left it out', async () => {
+  test('the last event ends with a blank line, even if the upstream omits it', async () => {
     relay().first.reply = events([chunk('one'), 'data: [DONE]']);
 
     expect((await (await open()).ended).text.endsWith('data: [DONE]\n\n')).toBe(true);
   });
-  test("trailers come back, without those of the upstream's own", async () => {
+  test("trailers are passed on, without the upstream's own", async () => {
     relay().first.reply = (_request, response) => {
       response
         .writeHead(200, { 'content-type': 'text/event-stream', trailer: 'x-digest, x-request-id' })
@@ -143,7 +143,7 @@ describe('how events pass', () => {
 
     expect(response.trailers).toEqual({ 'x-digest': 'abc' });
   });
-  test('a silent upstream is covered by heartbeats, each a frame of its own', async () => {
+  test('while an upstream is silent, the client gets heartbeats, each in its own frame', async () => {
     let upstream: ServerResponse | undefined;
     relay().first.reply = (_request, response) => {
       upstream = response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -161,7 +161,7 @@ describe('how events pass', () => {
   });
 });
 
-describe('an upstream that breaks off in the middle', () => {
+describe('an upstream that breaks off', () => {
   const FAULTS = {
     '/v1/chat/completions':
       'data: {"error":{"message":"the upstream broke off","type":"server_error","param":null,"code":"upstream_failed"}}\n\n',
@@ -173,7 +173,7 @@ describe('an upstream that breaks off in the middle', () => {
       'data: {"error":{"code":502,"message":"the upstream broke off","status":"UNAVAILABLE"}}\n\n',
   };
   test.each(Object.entries(FAULTS))(
-    '%s: the client is told in its own words, and the stream ends',
+    '%s: the client gets an error of its dialect, and the stream ends',
     async (path, frame) => {
       relay().first.reply = (_request, response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: {"x":1}\n\ndata: {"half');
@@ -186,14 +186,14 @@ describe('an upstream that breaks off in the middle', () => {
       expect(await charged()).toMatchObject([{ basis: Basis.ESTIMATE }]);
     },
   );
-  test('one that falls silent is told of too', async () => {
+  test('a silent one is reported too', async () => {
     relay().first.reply = (_request, response) =>
       void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(chunk('one'));
 
     expect((await (await open()).ended).text).toContain('"code":"upstream_timeout"');
     expect(relay().second.seen).toEqual([]);
   });
-  test('where there are no events the connection shows it', async () => {
+  test('without events the connection breaks', async () => {
     relay().first.reply = (_request, response) => {
       response.writeHead(200, { 'content-type': 'audio/mpeg', 'content-length': 1000 }).write('abc');
       setTimeout(() => response.destroy(), 20);
@@ -206,7 +206,7 @@ describe('an upstream that breaks off in the middle', () => {
 });
 
 describe('a client that leaves', () => {
-  test('in the middle of a stream: the upstream is told, and what was written is charged once', async () => {
+  test('during a stream: the upstream is cancelled, and what was written is charged once', async () => {
     relay().first.reply = (_request, response) =>
       void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(chunk('x'.repeat(400)));
     const before = relay().first.left();
@@ -219,7 +219,7 @@ describe('a client that leaves', () => {
     await wait(50);
     expect(relay().gateway.calls.settled).toHaveLength(1);
   });
-  test('before the first byte: the upstream is told, and what was sent is charged', async () => {
+  test('before the first byte: the upstream is cancelled, and what was sent is charged', async () => {
     relay().first.reply = () => undefined;
     const before = relay().first.left();
     const { hostname, port } = new URL(relay().gateway.url);
@@ -240,7 +240,7 @@ describe('a client that leaves', () => {
   });
 });
 
-test('a reader that is slow holds the upstream back, and nothing is gathered', async () => {
+test('a slow reader slows the upstream down, and nothing accumulates', async () => {
   const BYTES = 64 * 1024 * 1024;
   let written = 0;
   relay().first.reply = (_request, response) => {
@@ -276,7 +276,7 @@ test('a refusal comes before any 200 of a stream', async () => {
   expect(JSON.parse((await ended).text)).toMatchObject({ error: { message: 'bad' } });
 });
 
-test('a thousand streams in which nothing happens take little, and each is told that it goes on', async () => {
+test('a thousand idle streams take little memory, and each gets heartbeats', async () => {
   const STREAMS = 1000;
   /** Of both ends and what stands between, all of them in this process. */
   const BYTES_EACH_MAX = 256 * 1024;

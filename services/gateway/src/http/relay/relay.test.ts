@@ -19,7 +19,7 @@ const post = (path: string, body: unknown = chat, headers: Record<string, string
   call(relay().gateway.url, 'POST', path, { body, headers });
 
 describe('a JSON call', () => {
-  test('goes to the upstream as it came, but for the model and the credential', async () => {
+  test('reaches the upstream unchanged except for the model and the credential', async () => {
     relay().first.reply = json(CHAT_ANSWER);
     const answer = await post('/v1/chat/completions?beta=1', `{ "model" : "some-model",  "n":1 }`, {
       'x-stainless-lang': 'js',
@@ -44,7 +44,7 @@ describe('a JSON call', () => {
     expect(relay().first.seen[0]?.headers).not.toHaveProperty('x-forwarded-for');
     expect(relay().first.seen[0]?.body.toString()).toBe(`{ "model" : "upstream-model-2026",  "n":1 }`);
   });
-  test('is held by its upper bound before it is sent, and settled once by its usage', async () => {
+  test('has its upper bound held before it is sent, and is settled once by its usage', async () => {
     const order: string[] = [];
     relay().first.reply = (request, response) => {
       order.push(`upstream after ${String(relay().gateway.calls.placed.length)} placed`);
@@ -79,14 +79,14 @@ describe('a JSON call', () => {
     expect(relay().first.seen).toEqual([]);
     expect(relay().gateway.calls.settled).toEqual([]);
   });
-  test('without a word of usage is charged as it was held', async () => {
+  test('without usage is charged by its hold', async () => {
     relay().first.reply = json({ model: 'x' });
     await post('/v1/chat/completions');
     await relay().gateway.settled(1);
 
     expect(relay().gateway.calls.settled).toMatchObject([{ basis: Basis.HOLD }]);
   });
-  test('that counts tokens moves no money', async () => {
+  test('that only counts tokens is free', async () => {
     relay().first.reply = json({ input_tokens: 14 });
     const answer = await post('/v1/messages/count_tokens');
 
@@ -95,7 +95,7 @@ describe('a JSON call', () => {
     expect(relay().gateway.calls.placed).toEqual([]);
   });
   test.each([64 * 1024, 3 * 1024 * 1024])(
-    'with an answer of %i bytes comes back whole, and its usage is found',
+    'with an answer of %i bytes returns it whole, and its usage is found',
     async (bytes) => {
       const long = {
         model: 'upstream-model-2026',
@@ -112,7 +112,7 @@ describe('a JSON call', () => {
   );
 });
 
-describe('where a model stands in the path', () => {
+describe('a model in the path', () => {
   test.each([
     ['/v1beta/models/some-model:generateContent', '/v1beta/models/upstream-model-2026:generateContent'],
     ['/v1/models/some-model:generateContent?x=1', '/v1/models/upstream-model-2026:generateContent?x=1'],
@@ -147,7 +147,7 @@ describe('where a model stands in the path', () => {
 });
 
 describe('the token', () => {
-  test.each([['x-api-key'], ['x-goog-api-key']])('may come as %s, and goes no further', async (name) => {
+  test.each([['x-api-key'], ['x-goog-api-key']])('can be sent as %s, and is not passed on', async (name) => {
     const answer = await call(relay().gateway.url, 'POST', '/v1/messages', {
       body: chat,
       token: null,
@@ -157,7 +157,7 @@ describe('the token', () => {
     expect(answer.status).toBe(200);
     expect(JSON.stringify(relay().first.seen[0]?.headers)).not.toContain('rg_token-of-demo');
   });
-  test("may come in the query of Google's routes, and of no other", async () => {
+  test("can be sent in the query of Google's routes, and of no other", async () => {
     const status = async (path: string) =>
       (await call(relay().gateway.url, 'POST', path, { body: chat, token: null })).status;
 
@@ -178,7 +178,7 @@ describe('a form', () => {
   const headers = { 'content-type': 'multipart/form-data; boundary=bb' };
 
   test.each(['/v1/audio/transcriptions', '/v1/audio/translations', '/v1/images/edits'])(
-    '%s: goes on byte for byte but for the model',
+    '%s: is passed on byte for byte except for the model',
     async (path) => {
       relay().first.reply = json({ text: 'hi', usage: { type: 'duration', seconds: 3 }, data: [{}] });
       const answer = await post(path, form('some-model'), headers);
@@ -208,7 +208,7 @@ describe('a form', () => {
 });
 
 test.each(['{"model":"some-model","Model":"dear-model"}', '{"MODEL":"dear-model","model":"some-model"}'])(
-  'a second model in another spelling is refused, because some upstreams would take it: %s',
+  'a second model in another case is refused, because some upstreams would use it: %s',
   async (body) => {
     const answer = await post('/v1/chat/completions', body);
 
@@ -217,7 +217,7 @@ test.each(['{"model":"some-model","Model":"dear-model"}', '{"MODEL":"dear-model"
   },
 );
 
-test('bytes come back as they are, and are charged by the characters', async () => {
+test('bytes are returned unchanged and charged by the characters', async () => {
   const sound = Buffer.from(Array.from({ length: 300_000 }, (_, index) => index % 251));
   relay().first.reply = (_request, response) => {
     response.writeHead(200, { 'content-type': 'audio/mpeg', 'content-length': sound.length }).end(sound);
@@ -239,7 +239,7 @@ test('bytes come back as they are, and are charged by the characters', async () 
   expect(relay().gateway.calls.settled).toMatchObject([{ basis: Basis.USAGE, usage: { characters: 3n } }]);
 });
 
-describe('a model that no channel has at this endpoint is 404 in the words of the route, and nothing is called', () => {
+describe('a model that no channel has at this endpoint is 404 in the envelope of the route, and no upstream is called', () => {
   test.each([
     ['/v1/chat/completions', (body: { error: object }) => body.error, { code: 'model_not_found', param: 'model' }],
     ['/v1/messages', (body: { error: object }) => body, { type: 'error', error: { type: 'not_found_error' } }],
@@ -260,7 +260,7 @@ describe('a model that no channel has at this endpoint is 404 in the words of th
     expect(part(answer.json)).toMatchObject(expected);
     expect(relay().gateway.calls.placed).toEqual([]);
   });
-  test('also when the token does not see it', async () => {
+  test('even if the token may not use it', async () => {
     relay().gateway.billing.tokens.set('rg_narrow-token', { models: ['Alpha-H3'] });
 
     expect(
@@ -271,7 +271,7 @@ describe('a model that no channel has at this endpoint is 404 in the words of th
   });
 });
 
-test('settlements that billing does not take are sent again', async () => {
+test('settlements that billing does not accept are sent again', async () => {
   relay().first.reply = json(CHAT_ANSWER);
   relay().gateway.calls.settleFaults = 2;
   await post('/v1/chat/completions');

@@ -72,7 +72,7 @@ afterAll(() => under.stop());
 const ask = (method: string, path: string) =>
   call(under.url, method, path, method === 'GET' || method === 'HEAD' ? {} : { body: {} });
 
-describe('Allow names the methods that a path takes, and no other', () => {
+describe('Allow names exactly the methods of a path', () => {
   test.each([...new Set(PATHS)])('%s', async (path) => {
     const answers = await Promise.all(METHODS.map(async (method) => ({ method, ...(await ask(method, path)) })));
     const refused = answers.filter(({ status }) => status === 405);
@@ -88,12 +88,12 @@ describe('Allow names the methods that a path takes, and no other', () => {
   });
 });
 
-describe('a word that is no task id', () => {
+describe('a reserved word in place of a task id', () => {
   test.each(
     ['edits', 'extensions', 'characters'].flatMap((word) =>
       ['', '/content', '/remix', '/cancel'].map((suffix) => `/v1/videos/${word}${suffix}`),
     ),
-  )('%s is nothing, whatever the method', async (path) => {
+  )('%s is 404 with any method', async (path) => {
     for (const method of METHODS.filter((name) => name !== 'HEAD')) {
       const answer = await ask(method, path);
 
@@ -105,7 +105,7 @@ describe('a word that is no task id', () => {
       ]);
     }
   });
-  test('estimate takes POST alone', async () => {
+  test('estimate takes only POST', async () => {
     const answer = await ask('DELETE', '/v1/videos/estimate');
 
     expect([answer.status, answer.headers.allow]).toEqual([405, 'POST']);

@@ -48,8 +48,8 @@ const read = (id: string, token = TOKEN): Promise<Answer> => call(under.url, 'GE
 const queue = (options: Parameters<typeof call>[3] = { body: chat }, path = CHAT): Promise<Answer> =>
   call(under.url, 'POST', path, options);
 
-describe('a call that is queued', () => {
-  test('is answered with its id at once, and made by a worker as it came', async () => {
+describe('a queued call', () => {
+  test('is answered with its id at once, and made unchanged by a worker', async () => {
     const created = await queue(
       { body: '{ "model" : "some-model",  "n":1 }', headers: { 'x-stainless-lang': 'js' } },
       `${CHAT}?beta=1&key=secret`,
@@ -76,7 +76,7 @@ describe('a call that is queued', () => {
     });
   });
 
-  test('is held under its own name before it is queued, held again to no effect, begun, and charged once', async () => {
+  test('is held under its id before it is queued, held again without effect, started, and charged once', async () => {
     const {
       json: { id },
     } = await queue();
@@ -96,7 +96,7 @@ describe('a call that is queued', () => {
     ]);
   });
 
-  test('can be read while it waits, with a hint when to ask again', async () => {
+  test('can be read while it waits, with a hint when to poll again', async () => {
     upstream.reply = () => undefined;
     const {
       json: { id },
@@ -112,7 +112,7 @@ describe('a call that is queued', () => {
     await until(() => upstream.left() > 0);
   });
 
-  test('is waited for by whoever asks to wait, and read at once when it has ended', async () => {
+  test('is waited for on request, and read at once when it ends', async () => {
     let answer = (): void => undefined;
     upstream.reply = (request, response) => {
       answer = () => {
@@ -135,7 +135,7 @@ describe('a call that is queued', () => {
     ]);
     expect(under.jobs.calls.filter((name) => name.startsWith('getJob'))).toHaveLength(2);
   });
-  test('is read as it stands when the time to wait is over', async () => {
+  test('is read in its current state when the time to wait is over', async () => {
     let answer = (): void => undefined;
     upstream.reply = (request, response) => {
       answer = () => {
@@ -154,7 +154,7 @@ describe('a call that is queued', () => {
     answer();
     await ended(id);
   });
-  test('does not exist for anybody else, and neither does a task here or a job there', async () => {
+  test('does not exist for another account, and is not a task, nor a task a call', async () => {
     under.billing.tokens.set('rg_token-of-a-rival', { accountId: 'rival' });
     const {
       json: { id },
@@ -176,7 +176,7 @@ describe('a call that is queued', () => {
     expect((await call(under.url, 'GET', `/v1/videos/${String(id)}`)).json.error.code).toBe('task_not_found');
   });
 
-  test('is one job under its key, with the same answer again, and another body is refused', async () => {
+  test('is one job under its key: a replay has the same answer, and another body is refused', async () => {
     const keyed = (body: unknown) => ({ body, headers: { 'idempotency-key': 'k1' } });
     const first = await queue(keyed('{"model":"some-model","a":1,"b":2}'));
     const again = await queue(keyed('{ "b": 2, "model": "some-model", "a": 1 }'));
@@ -194,7 +194,7 @@ describe('a call that is queued', () => {
     expect((await queue({ body: chat, headers: { 'idempotency-key': 'a b' } })).status).toBe(400);
   });
 
-  test('as a form is the same under its key whatever its boundary, and another when a byte of a file differs', async () => {
+  test('as a form is the same under its key with any boundary, and another if a byte of a file differs', async () => {
     const form = (boundary: string, file: string) => ({
       body: `--${boundary}\r\nContent-Disposition: form-data; name="model"\r\n\r\nsome-model\r\n--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="a.mp3"\r\nContent-Type: audio/mpeg\r\n\r\n${file}\r\n--${boundary}--\r\n`,
       headers: { 'content-type': `multipart/form-data; boundary=${boundary}`, 'idempotency-key': 'k2' },
@@ -260,7 +260,7 @@ describe('an answer', () => {
     ['text', 'text/plain', Buffer.from('狐狸🦊'.repeat(20_000))],
     ['JSON', 'application/json', Buffer.from(JSON.stringify(Array.from({ length: 20_000 }, (_, n) => n)))],
   ])(
-    'of many bytes of %s lies with media for as long as jobs are kept, and is read back whole',
+    'with many bytes of %s is stored with media as long as the job, and is read back whole',
     async (_what, type, body) => {
       const { json: answer } = await answered(body, type);
 
@@ -289,7 +289,7 @@ describe('an answer', () => {
       { code: 'overloaded', message: 'oops' },
     ],
     [422, 'text/plain', 'no', { code: 'upstream_refused' }],
-  ])('of %i is a failure that is read with 200', async (status, type, body, error) => {
+  ])('with %i is a failure that is read with 200', async (status, type, body, error) => {
     const answer = await answered(body, type, status);
 
     expect(answer.json).toMatchObject({ status: 'failed', status_code: status });
@@ -297,7 +297,7 @@ describe('an answer', () => {
     expect(answer.json).toMatchObject({ error, result: { error } });
   });
 
-  test('that is larger than a body may be is a failure, and costs nothing', async () => {
+  test('that is larger than the limit of a body is a failure, and costs nothing', async () => {
     const small = await startGatewayUnderTest({
       channels: [aRelayChannel({ base_url: `${upstream.url}/v1` })],
       limits: { body: '1KiB' },
@@ -316,7 +316,7 @@ describe('an answer', () => {
   });
 });
 
-describe('a call that is refused', () => {
+describe('a refused call', () => {
   test.each<[string, string, Parameters<typeof call>[3], number, string]>([
     ['a stream', CHAT, { body: { ...chat, stream: true } }, 400, 'invalid_request'],
     [
@@ -326,7 +326,7 @@ describe('a call that is refused', () => {
       400,
       'invalid_request',
     ],
-    ['a model that nobody has', CHAT, { body: { ...chat, model: 'Hidden' } }, 404, 'model_not_found'],
+    ['a model that no channel has', CHAT, { body: { ...chat, model: 'Hidden' } }, 404, 'model_not_found'],
     ['a model of another endpoint', CHAT, { body: { ...chat, model: 'Alpha-H3' } }, 404, 'model_not_found'],
     ['no model', CHAT, { body: { messages: [] } }, 400, 'missing_model'],
     ['no JSON', CHAT, { body: '{' }, 400, 'invalid_json'],
@@ -349,7 +349,7 @@ describe('a call that is refused', () => {
     expect([under.jobs.calls, under.calls.placed, [...under.media.kept]]).toEqual([[], [], []]);
   });
 
-  test('for want of money is withdrawn, and its key is free', async () => {
+  test('without balance is withdrawn, and its key is free', async () => {
     under.calls.refusal = new Problem({
       kind: 'exhausted',
       reason: 'insufficient_quota',
@@ -368,7 +368,7 @@ describe('a call that is refused', () => {
     await ended((await queue(keyed)).json.id);
   });
 
-  test('by the tasks service is told as it is', async () => {
+  test('has the refusal of the tasks service', async () => {
     under.jobs.fail(
       'createJob',
       1,
@@ -390,7 +390,7 @@ describe('a call that is refused', () => {
   });
 });
 
-test('a large request lies with media until it has ended, and is sent whole', async () => {
+test('a large request is stored with media until it ends, and is sent whole', async () => {
   const content = 'x'.repeat(100_000);
   const {
     json: { id },

@@ -30,7 +30,7 @@ afterAll(async () => {
 
 const calling = (method: string, query: string, options: CallOptions = {}, at = token) =>
   call(under.url, method, `/callbacks/${at}${query}`, { token: null, ...options });
-const heeded = (): unknown => under.tasks.heeded.at(-1);
+const lastCallback = (): unknown => under.tasks.callbacks.at(-1);
 
 describe('a challenge', () => {
   test.each<[string, string, string, CallOptions, string]>([
@@ -48,7 +48,7 @@ describe('a challenge', () => {
     ['of every plane', 'POST', '', { body: { challenge: '狐狸 🦊 "\\\n' } }, '狐狸 🦊 "\\\n'],
     ['that is empty', 'POST', '', { body: { challenge: '' } }, ''],
     ['of the greatest length', 'POST', '', { body: { challenge: 'x'.repeat(1024) } }, 'x'.repeat(1024)],
-  ])('%s is given back unchanged, and nobody is asked', async (_what, method, query, options, challenge) => {
+  ])('%s is returned unchanged, and no service is called', async (_what, method, query, options, challenge) => {
     const answer = await calling(method, query, options);
 
     expect([answer.status, answer.headers['content-type'], answer.json]).toEqual([
@@ -88,10 +88,10 @@ describe('a call', () => {
 
     expect([answer.status, answer.json]).toEqual([200, {}]);
     expect(under.tasks.calls).toEqual(['heedCallback']);
-    expect(heeded()).toEqual({ token, upstreamTaskId });
+    expect(lastCallback()).toEqual({ token, upstreamTaskId });
   });
 
-  test('is refused when its body is larger than it may be, declared or not', async () => {
+  test('is refused if its body is over the limit, declared or not', async () => {
     const declared = await calling('POST', '', { body: 'x'.repeat(BODY_BYTES_MAX + 1) });
     const undeclared = await chunked(`/callbacks/${token}`, 'x'.repeat(BODY_BYTES_MAX + 1));
 
@@ -100,7 +100,7 @@ describe('a call', () => {
     expect(under.tasks.calls).toEqual([]);
   });
 
-  test('that could not be passed on is not taken for done', async () => {
+  test('that could not be passed on is not acknowledged', async () => {
     under.tasks.refuse(
       'heedCallback',
       new Problem({ kind: 'unavailable', reason: 'service_unavailable', message: 'away' }),
@@ -109,7 +109,7 @@ describe('a call', () => {
     expect((await calling('POST', '', { body: {} })).status).toBe(503);
   });
 
-  test('is refused beyond so many a minute, at that address alone', async () => {
+  test('is refused beyond the limit per minute, only at that address', async () => {
     for (let sent = 0; sent < CALLS_PER_MINUTE; sent += 1)
       expect((await calling('POST', '', { body: {} })).status).toBe(200);
 
@@ -121,7 +121,7 @@ describe('a call', () => {
   });
 });
 
-test('an address that is none of ours has one answer, whatever is wrong with it, and nobody is asked', async () => {
+test('every invalid address has the same answer, and no service is called', async () => {
   const addresses = [
     'x',
     'task_1.1',
@@ -147,7 +147,7 @@ test('an address that is none of ours has one answer, whatever is wrong with it,
   expect(under.tasks.calls).toEqual([]);
 });
 
-test('the addresses stand in no document', async () => {
+test('no document names the addresses', async () => {
   expect((await call(under.url, 'GET', '/openapi.json', { token: null })).text).not.toContain('callbacks');
 });
 

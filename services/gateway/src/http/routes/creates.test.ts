@@ -36,7 +36,7 @@ const post = (path: string, body: unknown, headers: Readonly<Record<string, stri
   call(under.url, 'POST', path, { body, headers });
 const lastOrder = (): object => brief(under.tasks.creates.at(-1)!.order!);
 
-describe('a create is one call with the order that the body means', () => {
+describe('a create is one call with the decoded order', () => {
   test.each<[string, object, object]>([
     ['/v1/videos', compat, { ...order, size: '1280x720' }],
     [
@@ -74,18 +74,18 @@ describe('a create is one call with the order that the body means', () => {
     ['/v1/videos', compat],
     ['/v1/videos/task_abc/remix', { model: 'Alpha-H3', resolution: '2K' }],
     ['/v1/video/generations', compat],
-  ])('POST %s answers the id under both of its names, and a replay is the same bytes', async (path, body) => {
+  ])('POST %s answers the id under both names, and a replay has the same bytes', async (path, body) => {
     const key = { 'idempotency-key': `both-names${path}` };
     const [first, again] = [await post(path, body, key), await post(path, body, key)];
 
     expect(first.json).toMatchObject({ id: first.json.task_id, task_id: expect.stringMatching(/^task_/) });
     expect([again.text, again.headers['idempotent-replayed']]).toEqual([first.text, 'true']);
   });
-  test('a vendor path answers task_id and nothing else', async () => {
+  test('a vendor path answers only task_id', async () => {
     expect(Object.keys((await post('/v2/video_generation', generation)).json)).toEqual(['task_id']);
   });
 
-  test('a body without a named type is read as JSON', async () => {
+  test('a body without a content type is read as JSON', async () => {
     const answer = await call(under.url, 'POST', '/v1/videos', {
       body: JSON.stringify(compat),
       headers: { 'content-type': '' },
@@ -98,7 +98,7 @@ describe('a create is one call with the order that the body means', () => {
 describe('an idempotency key', () => {
   const header = (key: string) => ({ 'idempotency-key': key });
 
-  test('gives the first answer again, byte for byte, and says so', async () => {
+  test('returns the first answer again, byte for byte, and marks it', async () => {
     const first = await post('/v1/videos', compat, header('again'));
     const second = await post(
       '/v1/videos',
@@ -114,19 +114,19 @@ describe('an idempotency key', () => {
     ['another type', '/v1/videos', { ...compat, seconds: 5 }],
     ['one field more', '/v1/videos', { ...compat, user: 'me' }],
     ['another path', '/v1/video/generations', compat],
-  ])('does not go with %s', async (what, path, body) => {
+  ])('is not valid for %s', async (what, path, body) => {
     await post('/v1/videos', compat, header(what.replaceAll(' ', '-')));
     const answer = await post(path, body, header(what.replaceAll(' ', '-')));
 
     expect(answer.status).toBe(422);
     expect(answer.json.error.code).toBe('idempotency_key_reused');
   });
-  test('of 255 characters is one', async () => {
+  test('can have 255 characters', async () => {
     expect((await post('/v1/videos', compat, header('~'.repeat(255)))).status).toBe(200);
   });
 });
 
-describe("a refusal of the order is told in the dialect's words", () => {
+describe("a refusal of the order has the dialect's names", () => {
   test.each<[string, object, string, string]>([
     ['/v1/videos', compat, 'duration', 'seconds'],
     ['/v1/videos', compat, 'resolution', 'size'],
@@ -170,7 +170,7 @@ describe("a refusal of the order is told in the dialect's words", () => {
   });
 });
 
-describe('what an SDK makes of a refusal', () => {
+describe('what an SDK does with a refusal', () => {
   const problem = (kind: Problem['kind'], reason: string, retryAfterMs?: number) =>
     new Problem({ kind, reason, message: 'no', retryAfterMs });
   test.each<[string, Error, number, string | undefined, string | undefined]>([
@@ -209,7 +209,7 @@ describe('what an SDK makes of a refusal', () => {
       '5',
     ],
     ['a fault: perhaps it was done', new TypeError('a secret of ours'), 500, 'false', undefined],
-    ['a key in use: in a moment', problem('conflict', 'idempotency_key_in_use'), 409, undefined, '1'],
+    ['a key in use: soon', problem('conflict', 'idempotency_key_in_use'), 409, undefined, '1'],
     ['refused content: never', problem('unprocessable', 'content_rejected'), 422, undefined, undefined],
   ])('%s', async (_what, error, status, shouldRetry, retryAfter) => {
     under.tasks.refuse('createTask', error);
@@ -222,7 +222,7 @@ describe('what an SDK makes of a refusal', () => {
     ]);
     expect(answer.text).not.toContain('secret');
   });
-  test('before the order left, a fault says nothing against another try', async () => {
+  test('before the order is sent, a fault allows a retry', async () => {
     under.tasks.refuse('checkOrder', problem('unavailable', 'service_unavailable'));
     const answer = await post('/v1/videos', {
       ...compat,
@@ -238,7 +238,7 @@ describe('what an SDK makes of a refusal', () => {
 });
 
 describe('an estimate', () => {
-  test('is a decimal with its contract and facts, and creates nothing', async () => {
+  test('is a decimal with its contract and price facts, and creates nothing', async () => {
     const answer = await post('/v1/videos/estimate', compat);
 
     expect(answer.json).toEqual({
@@ -252,7 +252,7 @@ describe('an estimate', () => {
     });
     expect(under.tasks.calls).toEqual(['estimateOrder']);
   });
-  test('takes the official generation body as it is', async () => {
+  test('takes the official generation body', async () => {
     await post('/v1/videos/estimate', generation);
 
     expect(brief(under.tasks.checked.at(-1)!)).toEqual(order);

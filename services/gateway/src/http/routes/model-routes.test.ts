@@ -9,7 +9,7 @@ import { checkedConfig, startGatewayUnderTest } from '../../../testing/gateway-u
 import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import { call } from '../../../testing/http-call.ts';
 
-// Google's SDK dials through the dispatcher that it finds among the globals; those of a test are not those of the process.
+// Google's SDK uses the global dispatcher, and the globals of a test differ from those of the process
 setGlobalDispatcher(new Agent());
 
 async function withGateway(run: (under: GatewayUnderTest) => Promise<void>): Promise<void> {
@@ -30,7 +30,7 @@ const ALL = ['Alpha-H3', 'Beta-V1', 'some-model', 'gem', 'vectors'];
 const google = (url: string, apiVersion: string, headers: Record<string, string> = {}) =>
   new GoogleGenAI({ apiKey: TOKEN, httpOptions: { baseUrl: url, apiVersion, headers } });
 
-describe('the models of every enabled channel are listed and read, each in the shape of the client that asks', () => {
+describe('the models of every enabled channel are listed and read in the shape of the client', () => {
   test('OpenAI', () =>
     withGateway(async ({ url }) => {
       const openai = new OpenAI({ apiKey: TOKEN, baseURL: `${url}/v1` });
@@ -74,7 +74,7 @@ describe('the models of every enabled channel are listed and read, each in the s
         message: expect.stringContaining('NOT_FOUND'),
       });
     }));
-  test('Google at v1beta, where only what generates content is listed', () =>
+  test('Google at v1beta, which lists only the models that generate content', () =>
     withGateway(async ({ url }) => {
       const client = google(url, 'v1beta', { authorization: `Bearer ${TOKEN}` });
       const names = [];
@@ -99,7 +99,7 @@ describe('the models of every enabled channel are listed and read, each in the s
   );
 });
 
-test('what the token does not see, or nobody serves, is not there', () =>
+test('a model that the token may not use, or that no channel serves, does not exist', () =>
   withGateway(async ({ url, billing }) => {
     billing.tokens.set('rg_narrow-token', { models: ['gem', 'hidden'] });
     const token = 'rg_narrow-token';
@@ -113,7 +113,7 @@ test('what the token does not see, or nobody serves, is not there', () =>
     });
   }));
 
-test('a new configuration changes what is served and what is listed', () =>
+test('a reload changes what is served and what is listed', () =>
   withGateway(async ({ url, gateway }) => {
     await gateway.reload({ ...(checkedConfig() as object), channels: [aRelayChannel({ models: { fresh: 'up' } })] });
 

@@ -16,7 +16,7 @@ afterAll(() => under.stop());
 const get = (path: string) => call(under.url, 'GET', path, { token: null });
 
 describe('the OpenAPI document', () => {
-  test('is as agreed', async () => {
+  test('is as in the golden file', async () => {
     expectGolden('openapi', (await get('/openapi.json')).json);
   });
   test('names every operation once, and every parameter of a path', async () => {
@@ -35,7 +35,7 @@ describe('the OpenAPI document', () => {
       );
     }
   });
-  test('has schemas that a validator takes, and that take what the examples of the contract are', async () => {
+  test('has valid schemas, which accept the examples of the contract', async () => {
     const document = (await get('/openapi.json')).json;
     const ajv = new Ajv2020({
       strict: false,
@@ -72,13 +72,13 @@ describe('the OpenAPI document', () => {
       expect(check('VideoCreate', nothing)).toBe(false);
     expect(check('Error', { error: { message: 'x', type: 'y', param: null, code: 'z' } })).toBe(true);
   });
-  test('points to nothing that is not there', async () => {
+  test('has no dangling reference', async () => {
     const { text, json } = await get('/openapi.json');
 
     for (const [, kind, name] of text.matchAll(/"#\/components\/(\w+)\/(\w+)"/g))
       expect(json.components[kind!]).toHaveProperty(name!);
   });
-  test('has every route that is mounted, but for its own pages and the addresses of upstreams, and no other', async () => {
+  test('has exactly the mounted routes, without the documentation pages and the callbacks', async () => {
     const { paths } = (await get('/openapi.json')).json as { paths: Record<string, Record<string, object>> };
     const named = Object.entries(paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
@@ -93,7 +93,7 @@ describe('the OpenAPI document', () => {
 
     expect(named.toSorted()).toEqual(mounted.toSorted());
   });
-  test('names for every operation what every operation can answer', async () => {
+  test('names the answers that every operation can have', async () => {
     const { paths } = (await get('/openapi.json')).json as {
       paths: Record<string, Record<string, { security: object[]; requestBody?: object; responses: object }>>;
     };
@@ -151,7 +151,7 @@ describe('the address of the service itself', () => {
 });
 
 describe('the page', () => {
-  test('comes with a policy that lets nothing in from elsewhere', async () => {
+  test('has a policy that allows no other host', async () => {
     const { headers, text } = await get('/docs');
 
     expect(headers['content-security-policy']).toMatch(/^default-src 'none'; script-src 'self';/);
@@ -171,7 +171,7 @@ describe('the page', () => {
   );
 });
 
-describe('the numbers', () => {
+describe('the metrics', () => {
   const seen = async (
     settings: Parameters<typeof startGatewayUnderTest>[0],
     headers: Readonly<Record<string, string>> = {},
@@ -185,7 +185,7 @@ describe('the numbers', () => {
     return status;
   };
 
-  test('are shown on a loopback address to the machine itself', async () => {
+  test('are shown on a loopback address to a local caller', async () => {
     expect(await seen({})).toBe(200);
   });
   test.each(['x-forwarded-for', 'forwarded', 'via'])('are not shown to a proxy (%s)', async (header) => {
@@ -194,7 +194,7 @@ describe('the numbers', () => {
   test('are not shown on any other address', async () => {
     expect(await seen({ host: '0.0.0.0' })).toBe(404);
   });
-  test('are not shown in public where the operator has a port', async () => {
+  test('are not on the public port if there is an admin port', async () => {
     expect(await seen({ admin: '127.0.0.1:0' })).toBe(404);
   });
 });

@@ -39,7 +39,7 @@ const change = (task: Task): void => {
 const get = (path: string, headers: Readonly<Record<string, string>> = {}) => call(under.url, 'GET', path, { headers });
 
 describe('a status read', () => {
-  test('is rendered in the dialect of its path, from one call', async () => {
+  test('has the dialect of its path, with one call for all', async () => {
     const [compat, vendor, flat] = [await get(STATUS), await get(QUERY), await get(FLAT)];
 
     expect(compat.json).toMatchObject({ id: TASK_ID, object: 'video', status: 'queued' });
@@ -51,7 +51,7 @@ describe('a status read', () => {
     expect(flat.json).toEqual({ task_id: TASK_ID, id: TASK_ID, status: 'queued' });
     expect(under.tasks.calls).toEqual(['getTask']);
   });
-  test('of a task that goes on says when to look again', async () => {
+  test('of a running task tells when to poll again', async () => {
     put(aTask({ pollAfterMs: 2400n }));
 
     expect((await get(QUERY)).headers).toMatchObject({
@@ -66,13 +66,13 @@ describe('a status read', () => {
     expect((await get(STATUS)).headers).not.toHaveProperty('openai-poll-after-ms');
     expect((await get(STATUS)).headers).not.toHaveProperty('retry-after');
   });
-  test('shows a change as soon as it is told of', async () => {
+  test('shows a change as soon as its event arrives', async () => {
     await get(STATUS);
     change(aCompletedTask());
 
     expect((await get(STATUS)).json.status).toBe('completed');
   });
-  test("of another account's task is that of an unknown one", async () => {
+  test("of another account's task is like that of an unknown one", async () => {
     under.billing.tokens.set('rg_token-of-other', { accountId: 'other' });
     const theirs = await call(under.url, 'GET', QUERY, {
       token: 'rg_token-of-other',
@@ -85,7 +85,7 @@ describe('a status read', () => {
     expect([theirs.status, theirs.text]).toEqual([404, unknown.text]);
   });
   test.each(['abc', '424010985738629', '%3Cscript%3E', '%zz', 'x'.repeat(100), 'a%2Fb'])(
-    'of %j is that of an unknown one',
+    'of %j is like that of an unknown one',
     async (id) => {
       expect((await get(`/v1/videos/${id}`)).json.error.code).toBe('task_not_found');
     },
@@ -115,7 +115,7 @@ describe('a read that waits', () => {
 
     expect((await waiting).json.status).toBe('queued');
   });
-  test('waits a minute at the most', async () => {
+  test('waits at most a minute', async () => {
     const waiting = get(QUERY, { prefer: 'wait=3600' });
     await until(() => under.tasks.calls.length === 1);
     await under.clock.advance(60_000);
@@ -132,7 +132,7 @@ describe('a read that waits', () => {
 
     expect((await waiting).json.status).toBe('queued');
   });
-  test('is given up when the client goes', async () => {
+  test('ends when the client leaves', async () => {
     const request = http.get(`${under.url}${STATUS}`, {
       headers: { authorization: `Bearer ${TOKEN}`, prefer: 'wait=20' },
     });
@@ -151,7 +151,7 @@ describe('a read that waits', () => {
 });
 
 describe('content', () => {
-  test('is the stored object, for GET and HEAD', async () => {
+  test('is the stored object, with GET and HEAD', async () => {
     put(aCompletedTask());
     const answer = await get(`${STATUS}/content`, { 'x-request-id': 'mine' });
 
@@ -176,7 +176,7 @@ describe('content', () => {
     ['queued', aTask(), 409, 'task_not_completed', /queued/],
     ['in progress', aTask({ state: TaskState.IN_PROGRESS }), 409, 'task_not_completed', /in_progress/],
     [
-      'in a state that nobody knows',
+      'in an unknown state',
       aTask({ unrecognisedStatus: 'paused_by_moon' }),
       409,
       'task_not_completed',
@@ -200,14 +200,14 @@ describe('content', () => {
     expect(answer.headers['retry-after']).toBe(status === 409 ? '3' : undefined);
     expect(under.media.served).toEqual([]);
   });
-  test('is the video and no thumbnail', async () => {
+  test('is the video or its thumbnail only', async () => {
     put(aCompletedTask());
 
     expect((await get(`${STATUS}/content?variant=spritesheet`)).status).toBe(400);
     expect((await get(`${STATUS}/content?variant=thumbnail`)).status).toBe(200);
     expect((await get(`${STATUS}/content?variant=video`)).status).toBe(200);
   });
-  test('that cannot be reached is a fault of ours, without a word of where it lies', async () => {
+  test('that is unreachable is our fault, and its location stays hidden', async () => {
     put(aCompletedTask());
     under.media.port.serve = async () => {
       throw new Problem({
@@ -219,7 +219,7 @@ describe('content', () => {
 
     expect((await get(`${STATUS}/content`)).status).toBe(503);
   });
-  test('by its link needs no token', async () => {
+  test('with a signed link needs no token', async () => {
     const answer = await call(under.url, 'GET', '/ximg/obj_1.mp4?exp=1&sig=x', { token: null });
 
     expect([answer.status, answer.text]).toEqual([200, '/ximg/obj_1.mp4?exp=1&sig=x']);
@@ -238,7 +238,7 @@ describe('lists', () => {
       { accountId: 'demo', limit: 5, offset: 5, withTotal: true },
     ]);
   });
-  test('do not take a bad query', async () => {
+  test('refuse an invalid query', async () => {
     expect((await get('/v1/videos?limit=0')).json.error).toMatchObject({ code: 'invalid_request', param: 'limit' });
     expect(under.tasks.calls).toEqual([]);
   });
@@ -254,7 +254,7 @@ describe('an end', () => {
     });
     expect(under.tasks.calls).toEqual(['cancelTask', 'cancelTask']);
   });
-  test('of a finished task is its removal, and the next read knows', async () => {
+  test('of a finished task deletes it, and the next read is 404', async () => {
     put(aCompletedTask());
     await get(STATUS);
     expect((await call(under.url, 'DELETE', STATUS)).json).toEqual({
@@ -264,7 +264,7 @@ describe('an end', () => {
     });
     expect((await get(STATUS)).status).toBe(404);
   });
-  test("of a finished task by the vendor's path is refused, so that a late cancel removes no result", async () => {
+  test("of a finished task at the vendor's path is refused, so that a late cancel deletes no result", async () => {
     put(aCompletedTask());
     under.tasks.refuse(
       'cancelTask',
@@ -274,7 +274,7 @@ describe('an end', () => {
     expect((await call(under.url, 'DELETE', `/v2/video_generation/${TASK_ID}`)).status).toBe(409);
     expect(under.tasks.calls).not.toContain('deleteTask');
   });
-  test('at the wrong moment is a conflict', async () => {
+  test('in the wrong state is a conflict', async () => {
     under.tasks.refuse(
       'cancelTask',
       new Problem({ kind: 'conflict', reason: 'task_not_cancellable', message: 'the task is in_progress' }),

@@ -50,14 +50,14 @@ test.each([
   '/v1beta/models/some-model:embedContent',
   '/v1beta/models/some-model:xyz',
   '/v1/models/some-model:batchGenerateContent',
-])("POST %s is something that nobody does with a model: 404, as Google's clients read it", async (path) => {
+])("POST %s is an unknown action on a model: 404 in Google's envelope", async (path) => {
   const answer = await call(under.url, 'POST', path, { body: {} });
 
   expect([answer.status, answer.headers.allow]).toEqual([404, undefined]);
   expect(answer.json.error).toMatchObject({ code: 404, status: 'NOT_FOUND' });
 });
 
-describe('a method that a path does not take', () => {
+describe('a method that a path does not allow', () => {
   test.each([
     ['PUT', '/v1/videos', 'GET, HEAD, POST'],
     ['GET', '/v2/video_generation', 'POST'],
@@ -89,7 +89,7 @@ describe('a route that is not implemented', () => {
     ['POST', '/v1/fine_tuning/jobs'],
   ] as const;
 
-  test('has always the same answer, whatever is sent', async () => {
+  test('has the same answer to every request', async () => {
     const bodies = await Promise.all(
       ROUTES.map(async ([method, path], index) => {
         const answer = await call(under.url, method, path, method === 'GET' ? {} : { body: { index } });
@@ -105,7 +105,7 @@ describe('a route that is not implemented', () => {
     expect(new Set(bodies).size).toBe(1);
     expect(JSON.parse(bodies[0]!)).toMatchObject({ error: { code: 'api_not_implemented' } });
   });
-  test('asks for a token first', async () => {
+  test('requires a token first', async () => {
     expect((await call(under.url, 'POST', '/v1/files', { token: null })).status).toBe(401);
   });
 });
@@ -121,7 +121,7 @@ describe('a route of another capability', () => {
       : { body: { model: 'No-Such-Model' } };
 
   test.each(relayEndpoints.map((endpoint) => [endpoint.path, endpoint] as const))(
-    '%s knows no model that no channel adapts',
+    '%s has no model that no channel serves',
     async (path, { method, takesForms, model }) => {
       const answer = await call(
         under.url,
@@ -135,19 +135,19 @@ describe('a route of another capability', () => {
     },
   );
   test.each(relayEndpoints.map((endpoint) => [endpoint.path, endpoint] as const))(
-    '%s asks for a token first',
+    '%s requires a token first',
     async (path, { method }) => {
       expect((await call(under.url, method, pathOf(path), { token: null })).status).toBe(401);
     },
   );
-  test('a request without a model says so', async () => {
+  test('a request without a model is refused for it', async () => {
     expect((await call(under.url, 'POST', '/v1/embeddings', { body: { input: 'x' } })).json.error).toMatchObject({
       code: 'missing_model',
       param: 'model',
     });
     expect((await call(under.url, 'POST', '/v1/chat/completions', { body: '[]' })).status).toBe(400);
   });
-  test('the realtime route asks for a WebSocket', async () => {
+  test('the realtime route requires a WebSocket', async () => {
     const answer = await call(under.url, 'GET', '/v1/realtime?model=x');
 
     expect(answer).toMatchObject({ status: 426, json: { error: { code: 'upgrade_required' } } });
@@ -177,7 +177,7 @@ describe('the generic asynchronous route', () => {
 
     expect([answer.status, answer.json.error.code]).toEqual([404, code]);
   });
-  test('reads no id that it did not give', async () => {
+  test('refuses an id that it did not create', async () => {
     expect((await call(under.url, 'GET', '/get-async?id=nope')).json.error.code).toBe('task_not_found');
     expect((await call(under.url, 'GET', '/get-async')).json.error).toMatchObject({
       code: 'invalid_request',
@@ -186,11 +186,11 @@ describe('the generic asynchronous route', () => {
   });
 });
 
-describe('the name of a request', () => {
+describe('the id of a request', () => {
   test.each(['/v1/models', '/nowhere', '/docs', '/v1/videos/edits'])('is on every answer: %s', async (path) => {
     expect((await call(under.url, 'GET', path)).headers['x-request-id']).toMatch(/^req_\w{26}$/);
   });
-  test("is the client's own if it is a sane one", async () => {
+  test("is the client's own if it is valid", async () => {
     const name = async (id: string) =>
       (await call(under.url, 'GET', '/nowhere', { headers: { 'x-request-id': id } })).headers['x-request-id'];
 
@@ -198,7 +198,7 @@ describe('the name of a request', () => {
     expect(await name('x'.repeat(129))).toMatch(/^req_/);
     expect(await name('<script>')).toMatch(/^req_/);
   });
-  test("is also where Anthropic's clients look for it", async () => {
+  test("is also in the header that Anthropic's clients read", async () => {
     const { headers } = await call(under.url, 'POST', '/v1/messages', {
       body: {},
       headers: { 'x-request-id': 'mine' },

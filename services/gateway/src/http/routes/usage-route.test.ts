@@ -22,8 +22,8 @@ const asked = () =>
     groupBy,
   }));
 
-describe('the use of an account', () => {
-  test('is shown as JSON, by day and for the last thirty days, where nothing else is asked', async () => {
+describe('the usage of an account', () => {
+  test('is JSON, by day and for the last thirty days, by default', async () => {
     const { status, headers, json } = await read();
 
     expect([status, headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
@@ -79,7 +79,7 @@ describe('the use of an account', () => {
     ],
     ['unix seconds', '?from=1767225600&to=1767229200', '2026-01-01T00:00:00.000Z', '2026-01-01T01:00:00.000Z'],
     ['an end alone', '?to=2026-01-31', '2026-01-01T00:00:00.000Z', '2026-02-01T00:00:00.000Z'],
-  ])('is asked for %s', async (_what, query, from, to) => {
+  ])('is read for %s', async (_what, query, from, to) => {
     await read(query);
 
     expect(asked()).toMatchObject([{ from, to }]);
@@ -99,7 +99,7 @@ describe('the use of an account', () => {
   test.each([
     ['the query', '?group_by=token&format=csv', {}],
     ['the header', '?group_by=token', { accept: 'text/csv' }],
-  ])('is a table where %s wants one', async (_what, query, headers) => {
+  ])('is CSV if %s asks for it', async (_what, query, headers) => {
     under.usage.name = '=SUM("a",1)';
 
     const { headers: answered, text } = await read(query, headers);
@@ -111,7 +111,7 @@ describe('the use of an account', () => {
   });
 
   test.each(['*/*', 'application/json', 'application/json, text/csv;q=0.5'])(
-    'is JSON for a client that takes %s',
+    'is JSON for a client that accepts %s',
     async (accept) => {
       expect((await read('', { accept })).json.object).toBe('usage');
     },
@@ -122,14 +122,14 @@ describe('the use of an account', () => {
     ['to', '?to=2026-02-30'],
     ['group_by', '?group_by=week'],
     ['format', '?format=xml'],
-  ])('is not asked for with a wrong %s', async (param, query) => {
+  ])('is refused for an invalid %s', async (param, query) => {
     const { status, json } = await read(query);
 
     expect([status, json.error.code, json.error.param]).toEqual([400, 'invalid_request', param]);
     expect(under.usage.asked).toEqual([]);
   });
 
-  test('is refused in the words of billing', async () => {
+  test('has the refusal of billing', async () => {
     under.usage.refusal = new Problem({
       kind: 'invalid',
       reason: 'invalid_request',
@@ -144,7 +144,7 @@ describe('the use of an account', () => {
     });
   });
 
-  test('is for those with a token alone', async () => {
+  test('requires a token', async () => {
     expect((await call(under.url, 'GET', '/v1/usage', { token: null })).status).toBe(401);
     expect(under.usage.asked).toEqual([]);
   });
