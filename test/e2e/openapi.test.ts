@@ -47,7 +47,7 @@ const BEYOND_SCHEMAS_IN_WORDS =
 const OWN_REASONS: Readonly<Record<string, RegExp>> = {
   getUsage: /must be later than|at most \d+ days/,
   listVideos: /^after must be the id of a task/,
-  relay_v1_realtime: /speaks WebSocket/,
+  relay_v1_realtime: /requires a WebSocket/,
   estimateVideo: /./,
   createAsync: /^model is required|stream/,
   // the content of a form is JSON within text

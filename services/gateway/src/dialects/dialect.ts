@@ -41,7 +41,7 @@ export interface Decoded {
   /** The media whose bytes must still be stored. */
   readonly inline: readonly InlineMedia[];
   /** The client's name for a field of the order, such as `seconds` for `duration`. */
-  readonly spell: (field: string) => string;
+  readonly clientField: (field: string) => string;
 }
 
 export interface DecodeContext {

@@ -19,7 +19,7 @@ export interface RefusalContext {
   /** The family of the client, if the path does not determine it. */
   readonly family?: ClientFamily | undefined;
   readonly requestId: string;
-  readonly handedOver?: boolean;
+  readonly submitted?: boolean;
 }
 
 /** Writes a refusal to the response, in the envelope of the client's family. */
@@ -35,12 +35,12 @@ export function answerProblem(exchange: Exchange, problem: Problem): void {
 }
 
 /** Turns a refusal into an answer, in the envelope of the client's family. */
-export function answerTo(problem: Problem, { path, family, requestId, handedOver = false }: RefusalContext): Answer {
+export function answerTo(problem: Problem, { path, family, requestId, submitted = false }: RefusalContext): Answer {
   const row = errorRowOf(problem);
   const byPath = envelopeOf(path);
   return {
     status: row.status,
-    headers: headersOf(row, problem, handedOver),
+    headers: headersOf(row, problem, submitted),
     body: enclose(byPath === 'openai' ? (family ?? byPath) : byPath, {
       row,
       requestId,
@@ -72,8 +72,8 @@ export function toProblem(thrown: unknown): Problem {
  * A create that was sent to the tasks service and then failed may still have taken effect. The client must not
  * repeat it, unless the failed service says that it did not start the work.
  */
-function headersOf(row: ErrorRow, problem: Problem, handedOver: boolean): Record<string, string> {
-  const uncertain = handedOver && isUncertain(problem);
+function headersOf(row: ErrorRow, problem: Problem, submitted: boolean): Record<string, string> {
+  const uncertain = submitted && isUncertain(problem);
   const silent = uncertain || row.type === 'insufficient_quota';
   const seconds = silent ? undefined : (wholeSeconds(problem.retryAfterMs) ?? row.retryAfterS);
   return {

@@ -12,7 +12,7 @@ export interface ExchangeState {
   /** For the log line of a relayed call: the public id. */
   model?: string;
   /** Set once a create was sent to the tasks service: from then on a failure leaves its outcome uncertain. */
-  handedOver?: boolean;
+  submitted?: boolean;
   /** Whether the client waits for `100 Continue` before it sends its body. */
   expectsContinue: boolean;
   /** Aborted when the client leaves before it has its answer. */

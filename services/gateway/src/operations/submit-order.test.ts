@@ -21,7 +21,7 @@ const withTwoImages = () => decode({ content: [item('AAAA'), item('AAEC')] });
 
 function fixture() {
   const [tasks, media] = [fakeTasks(), fakeMedia()];
-  let handedOver = false;
+  let submitted = false;
   const create = (decoded: Decoded, idempotency?: { readonly key: string; readonly fingerprint: string }) =>
     submitOrder(
       { tasks: tasks.client, media: media.port, log: silentLog },
@@ -30,12 +30,12 @@ function fixture() {
         decoded,
         requestId: 'req_1',
         idempotency,
-        onHandOver: () => {
-          handedOver = true;
+        onSubmit: () => {
+          submitted = true;
         },
       },
     );
-  return { tasks, media, create, handedOver: () => handedOver };
+  return { tasks, media, create, submitted: () => submitted };
 }
 
 test('an order without bytes is one call', async () => {
@@ -71,7 +71,7 @@ test('bytes are stored for a checked order, which then refers to them as objects
 });
 
 test('bytes are not stored for an invalid order', async () => {
-  const { tasks, media, create, handedOver } = fixture();
+  const { tasks, media, create, submitted } = fixture();
   tasks.refuse(
     'checkOrder',
     new Problem({ kind: 'invalid', reason: 'invalid_duration', field: 'duration', message: 'is wrong' }),
@@ -80,18 +80,18 @@ test('bytes are not stored for an invalid order', async () => {
   await expect(create(withTwoImages())).rejects.toMatchObject({ reason: 'invalid_duration', field: 'seconds' });
   expect(tasks.calls).toEqual(['checkOrder']);
   expect(media.puts).toEqual([]);
-  expect(handedOver()).toBe(false);
+  expect(submitted()).toBe(false);
 });
 
 test('broken base64 is refused with the name of its field, and no order is sent', async () => {
-  const { tasks, create, handedOver } = fixture();
+  const { tasks, create, submitted } = fixture();
 
   await expect(create(decode({ content: [item('AAAA'), item('!!!!')] }))).rejects.toMatchObject({
     reason: 'invalid_media',
     field: 'content[1].image_url.url',
   });
   expect(tasks.calls).toEqual(['checkOrder']);
-  expect(handedOver()).toBe(false);
+  expect(submitted()).toBe(false);
 });
 
 test('a refusal of media names the field as the client wrote it', async () => {
@@ -117,14 +117,14 @@ test('a refusal of the order names the field as the client wrote it', async () =
 });
 
 test('a refusal without a field, and a fault, stay unchanged', async () => {
-  const { tasks, create, handedOver } = fixture();
+  const { tasks, create, submitted } = fixture();
   const refusal = new Problem({ kind: 'exhausted', reason: 'insufficient_quota', message: 'no money' });
   tasks.refuse('createTask', refusal);
   await expect(create(decode())).rejects.toBe(refusal);
   tasks.refuse('createTask', new TypeError('a fault'));
   await expect(create(decode())).rejects.toMatchObject({ kind: 'internal', field: undefined });
 
-  expect(handedOver()).toBe(true);
+  expect(submitted()).toBe(true);
 });
 
 const problem = (kind: Problem['kind'], reason: string) => new Problem({ kind, reason, message: 'no' });

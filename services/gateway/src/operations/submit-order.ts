@@ -26,7 +26,7 @@ export interface Submission {
   /** The client's key for this create, with a digest of the request. */
   readonly idempotency: { readonly key: string; readonly fingerprint: string } | undefined;
   /** Called right before the order is sent. From then on a failure leaves it uncertain whether a task exists. */
-  readonly onHandOver: () => void;
+  readonly onSubmit: () => void;
 }
 
 export interface SubmittedTask {
@@ -41,7 +41,7 @@ export interface SubmittedTask {
  */
 export async function submitOrder(deps: SubmitOrderDeps, create: Submission): Promise<SubmittedTask> {
   const { decoded, requestId } = create;
-  if (decoded.inline.length === 0) return handOver(deps, create, decoded.order);
+  if (decoded.inline.length === 0) return send(deps, create, decoded.order);
 
   const { task: earlier } = await inClientTerms(
     decoded,
@@ -53,7 +53,7 @@ export async function submitOrder(deps: SubmitOrderDeps, create: Submission): Pr
   try {
     await storeInline(deps.media, create, stored);
     isUncertainYet = true;
-    const created = await handOver(deps, create, withObjects(decoded.order, stored));
+    const created = await send(deps, create, withObjects(decoded.order, stored));
     isUncertainYet = false;
     return created;
   } catch (error) {
@@ -64,12 +64,12 @@ export async function submitOrder(deps: SubmitOrderDeps, create: Submission): Pr
   }
 }
 
-async function handOver(
+async function send(
   { tasks }: Pick<SubmitOrderDeps, 'tasks'>,
   create: Submission,
   order: Order,
 ): Promise<SubmittedTask> {
-  create.onHandOver();
+  create.onSubmit();
   const { task, replayed } = await inClientTerms(
     create.decoded,
     tasks.createTask(requestOf(create, order), { timeoutMs: CREATE_DEADLINE_MS, requestId: create.requestId }),
@@ -109,13 +109,13 @@ export function pendingOrder({ order, inline }: Decoded): Order {
 }
 
 /** Awaits a call. A refusal then names the field as the client wrote it. */
-export async function inClientTerms<T>({ spell }: Pick<Decoded, 'spell'>, call: Promise<T>): Promise<T> {
+export async function inClientTerms<T>({ clientField }: Pick<Decoded, 'clientField'>, call: Promise<T>): Promise<T> {
   try {
     return await call;
   } catch (error) {
     if (!(error instanceof Problem) || error.field === undefined) throw error;
     const { kind, reason, message, retryAfterMs } = error;
-    throw new Problem({ kind, reason, message, retryAfterMs, field: spell(error.field), cause: error.cause });
+    throw new Problem({ kind, reason, message, retryAfterMs, field: clientField(error.field), cause: error.cause });
   }
 }
 

@@ -289,10 +289,10 @@ describe('a field of the order has the name that the client wrote', () => {
     ['content', 'content'],
     ['content[9]', 'content[9]'],
   ])('%s is %s', (field, written) => {
-    expect(flat.spell(field)).toBe(written);
+    expect(flat.clientField(field)).toBe(written);
   });
   test.each(['duration', 'ratio', 'resolution', 'content[0].text'])('%s is itself', (field) => {
-    expect(plain.spell(field)).toBe(field);
+    expect(plain.clientField(field)).toBe(field);
   });
 });
 

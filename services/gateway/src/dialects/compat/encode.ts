@@ -9,7 +9,7 @@ import {
   present,
   secondsOf,
   statusSchema,
-  statusWord,
+  statusName,
   usageOf,
   usageSchema,
 } from '../wire/task-fields.ts';
@@ -57,7 +57,7 @@ export function encodeVideo(task: Task, links: Links): object {
     task_id: task.id,
     object: 'video',
     model: task.order?.model ?? '',
-    status: statusWord(task),
+    status: statusName(task),
     progress: task.progress,
     created_at: secondsOf(task.createdAt),
     completed_at: secondsOf(task.completedAt),

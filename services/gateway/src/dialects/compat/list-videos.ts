@@ -1,5 +1,5 @@
 import type { ListRoute, Schema } from '../dialect.ts';
-import { wholeNumber, wordOf } from '../wire/query-values.ts';
+import { wholeNumber, enumValueOf } from '../wire/query-values.ts';
 import { invalid } from '../wire/body-validator.ts';
 import { encodeVideo, videoSchema } from './encode.ts';
 
@@ -41,7 +41,7 @@ export const listVideos: ListRoute = {
   decode: (query) => ({
     limit: wholeNumber(query, 'limit', LIMIT),
     after: readAfter(query),
-    ascending: wordOf(query, 'order', { asc: true, desc: false }) ?? false,
+    ascending: enumValueOf(query, 'order', { asc: true, desc: false }) ?? false,
   }),
   encode: ({ tasks, hasMore }, links) => ({
     object: 'list',

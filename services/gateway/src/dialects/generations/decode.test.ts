@@ -92,7 +92,9 @@ test('a field of the order has the name that the client wrote', () => {
   const decoded = decode({ ...whole, seconds: '5', width: 1280, height: 720, images: [URL, URL] });
 
   expect(
-    ['duration', 'ratio', 'resolution', 'content[0].text', 'content[2].role'].map((field) => decoded.spell(field)),
+    ['duration', 'ratio', 'resolution', 'content[0].text', 'content[2].role'].map((field) =>
+      decoded.clientField(field),
+    ),
   ).toEqual(['seconds', 'width', 'width', 'prompt', 'images[1]']);
 });
 

@@ -1,6 +1,6 @@
 import type { Task } from '@reelgate/proto/tasks/v1/task';
 import type { Dialect, Links, Schema } from '../dialect.ts';
-import { errorSchema, failureOf, isCompleted, present, statusSchema, statusWord } from '../wire/task-fields.ts';
+import { errorSchema, failureOf, isCompleted, present, statusSchema, statusName } from '../wire/task-fields.ts';
 import { decodeGenerations } from './decode.ts';
 import { generationsBody } from './documented-body.ts';
 
@@ -72,7 +72,7 @@ function encodeTask(task: Task, links: Links): object {
   return present({
     task_id: task.id,
     id: task.id,
-    status: statusWord(task),
+    status: statusName(task),
     url,
     format: url === undefined ? undefined : 'mp4',
     metadata: metadataOf(task),

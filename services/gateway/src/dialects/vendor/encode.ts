@@ -11,7 +11,7 @@ import {
   present,
   secondsOf,
   statusSchema,
-  statusWord,
+  statusName,
   usageOf,
   usageSchema,
 } from '../wire/task-fields.ts';
@@ -107,7 +107,7 @@ function frameOf(task: Task): object {
 
 /** Has the status twice: the vendor's name in `task`, this service's name beside it. */
 export function encodeQuery(task: Task, links: Links): object {
-  return { task_id: task.id, status: statusWord(task), task: encodeVendorTask(task, links) };
+  return { task_id: task.id, status: statusName(task), task: encodeVendorTask(task, links) };
 }
 
 function contentOf(task: Task, links: Links): object | undefined {

@@ -1,6 +1,6 @@
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { ListRoute } from '../dialect.ts';
-import { wholeNumber, wordOf } from '../wire/query-values.ts';
+import { wholeNumber, enumValueOf } from '../wire/query-values.ts';
 import { invalid } from '../wire/body-validator.ts';
 import { TASK_TYPES, encodeVendorTask, vendorTaskSchema } from './encode.ts';
 
@@ -57,8 +57,8 @@ export const listTasks: ListRoute = {
   },
   decode: (query) => {
     const limit = wholeNumber(query, 'page_size', PAGE_SIZE);
-    const state = wordOf(query, 'filter.status', STATES);
-    const kind = wordOf(query, 'filter.task_type', TASK_TYPES);
+    const state = enumValueOf(query, 'filter.status', STATES);
+    const kind = enumValueOf(query, 'filter.task_type', TASK_TYPES);
     return {
       limit,
       offset: (wholeNumber(query, 'page_num', PAGE_NUM) - 1) * limit,

@@ -19,13 +19,13 @@ export function toDecoded({ order, items, names = {} }: DecodedParts): Decoded {
   const decoded = {
     order: create(OrderSchema, { ...order, content: items.map(({ item }) => item) }),
     inline: items.flatMap(({ inline }, item) => (inline === undefined ? [] : [{ ...inline, item }])),
-    spell: (field: string) => spell(field, names, items),
+    clientField: (field: string) => clientField(field, names, items),
   };
   assertFits(decoded, items);
   return decoded;
 }
 
-function spell(field: string, names: Readonly<Record<string, string>>, items: readonly ReadItem[]): string {
+function clientField(field: string, names: Readonly<Record<string, string>>, items: readonly ReadItem[]): string {
   const [, index, rest = ''] = /^content\[(\d+)\](.*)$/.exec(field) ?? [];
   const written = index === undefined ? undefined : items[Number(index)]?.field;
   if (written === undefined) return names[field] ?? field;

@@ -14,7 +14,11 @@ export function wholeNumber(
 }
 
 /** The value for a word of a query; undefined if it is absent. */
-export function wordOf<T>(query: URLSearchParams, name: string, words: Readonly<Record<string, T>>): T | undefined {
+export function enumValueOf<T>(
+  query: URLSearchParams,
+  name: string,
+  words: Readonly<Record<string, T>>,
+): T | undefined {
   const text = query.get(name);
   if (text === null || text === '') return undefined;
   const found = Object.entries(words).find(([word]) => word === text);

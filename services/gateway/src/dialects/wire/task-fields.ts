@@ -29,7 +29,7 @@ export const errorSchema: Schema = {
 };
 
 /** This service's name for the state. An unknown status of a generator is shown unchanged. */
-export function statusWord(task: Task): string {
+export function statusName(task: Task): string {
   return task.unrecognisedStatus === '' ? STATUS[task.state] : task.unrecognisedStatus;
 }
 
@@ -71,7 +71,7 @@ export const usageSchema: Schema = {
   properties: Object.fromEntries(Object.keys(USAGE_FIELDS).map((field) => [field, { type: 'integer' }])),
 };
 
-/** What was used, field by field as far as it is known; nothing before success. */
+/** The known fields of the usage; undefined before the task is completed. */
 export function usageOf(task: Task): Readonly<Record<string, number>> | undefined {
   const { usage } = task;
   if (!isCompleted(task) || usage === undefined) return undefined;
@@ -82,7 +82,7 @@ export function usageOf(task: Task): Readonly<Record<string, number>> | undefine
   );
 }
 
-/** Leaves out what is undefined, so that a body has only what there is. */
+/** Leaves out undefined fields, so that a body has only the fields with a value. */
 export function present(fields: Readonly<Record<string, unknown>>): object {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

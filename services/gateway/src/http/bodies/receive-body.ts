@@ -9,7 +9,7 @@ const SHORT_BYTES = 1024 * 1024;
 export interface ReceiveOptions {
   readonly bytesMax: number;
   readonly budget: BodyBudget;
-  /** Aborted when the client goes away. */
+  /** Aborted when the client leaves. */
   readonly gone: AbortSignal;
   /** Calls back once the exchange is over, to release the reserved bytes. */
   whenOver(release: () => void): void;

@@ -136,6 +136,7 @@ function modelOf(model: unknown): string {
 
 /** The query without the token that Google's clients send as `key`. */
 function searchOf(search: string): string {
+  if (search === '') return search;
   const pairs = search.slice(1).split('&');
   const kept = pairs.filter((pair) => !new URLSearchParams(pair).has('key'));
   if (kept.length === pairs.length) return search;

@@ -102,7 +102,7 @@ async function create(parts: GatewayParts, exchange: Exchange): Promise<void> {
   exchange.state.model = call.model;
   if (call.endpoint.protocol.isStream(call.content)) throw streamRefusal(call.endpoint.model === 'path');
   const idempotency = key === undefined ? undefined : { key, fingerprint: fingerprintOfCall(PREFIX, call) };
-  exchange.state.handedOver = true;
+  exchange.state.submitted = true;
   const { id, replayed } = await createJob(parts, { call, idempotency });
   exchange.state.taskId = id;
   if (replayed) exchange.set('idempotent-replayed', 'true');

@@ -1,7 +1,7 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { Problem } from '@reelgate/platform/problem';
 import type { Task } from '../../clients/tasks-client.ts';
-import { statusWord } from '../../dialects/wire/task-fields.ts';
+import { statusName } from '../../dialects/wire/task-fields.ts';
 import type { Exchange } from '../exchange.ts';
 import { principalOf } from '../exchange.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
@@ -104,7 +104,7 @@ function finishedResult(task: Task, now: number): NonNullable<Task['result']> {
     throw new Problem({
       kind: 'conflict',
       reason: 'task_not_completed',
-      message: `the task is ${statusWord(task)}; it has a result only once it is completed`,
+      message: `the task is ${statusName(task)}; it has a result only once it is completed`,
       retryAfterMs: Number(pollHints(task)['openai-poll-after-ms']),
     });
   }
@@ -112,7 +112,7 @@ function finishedResult(task: Task, now: number): NonNullable<Task['result']> {
     throw new Problem({
       kind: 'conflict',
       reason: 'task_not_completed',
-      message: `the task is ${statusWord(task)} and has no result`,
+      message: `the task is ${statusName(task)} and has no result`,
     });
   if (task.expiresAt !== undefined && timestampMs(task.expiresAt) <= now)
     throw new Problem({

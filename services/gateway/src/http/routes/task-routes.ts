@@ -75,8 +75,8 @@ async function create(parts: GatewayParts, route: CreateRoute, exchange: Exchang
     decoded,
     principal: principalOf(exchange),
     requestId: exchange.state.requestId,
-    onHandOver: () => {
-      exchange.state.handedOver = true;
+    onSubmit: () => {
+      exchange.state.submitted = true;
     },
     idempotency:
       key === undefined

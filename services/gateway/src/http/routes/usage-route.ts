@@ -1,5 +1,5 @@
 import type { UsageQuestion } from '../../clients/usage-client.ts';
-import { wordOf } from '../../dialects/wire/query-values.ts';
+import { enumValueOf } from '../../dialects/wire/query-values.ts';
 import { invalid } from '../../dialects/wire/body-validator.ts';
 import { parseTimestamp } from '../../domain/timestamp.ts';
 import type { Exchange } from '../exchange.ts';
@@ -39,7 +39,7 @@ export function usageRoute({ clock, usage }: Pick<GatewayParts, 'clock' | 'usage
 function readQuestion(query: URLSearchParams, now: number): Omit<UsageQuestion, 'accountId'> {
   const to = readTimestamp(query, 'to') ?? (Math.floor(now / HOUR_MS) + 1) * HOUR_MS;
   const from = readTimestamp(query, 'from') ?? Math.max(0, (Math.floor((to - 1) / DAY_MS) - DAYS_DEFAULT) * DAY_MS);
-  return { from, to, groupBy: wordOf(query, 'group_by', USAGE_GROUPINGS) ?? 'day' };
+  return { from, to, groupBy: enumValueOf(query, 'group_by', USAGE_GROUPINGS) ?? 'day' };
 }
 
 function readTimestamp(query: URLSearchParams, name: 'from' | 'to'): number | undefined {
@@ -58,7 +58,7 @@ function readTimestamp(query: URLSearchParams, name: 'from' | 'to'): number | un
 /** The query overrides the header. A client that accepts anything gets JSON. */
 function wantsCsv(exchange: Exchange, query: URLSearchParams): boolean {
   return (
-    (wordOf(query, 'format', USAGE_FORMATS) ??
+    (enumValueOf(query, 'format', USAGE_FORMATS) ??
       (exchange.accepts('json', 'text/csv') === 'text/csv' ? 'csv' : 'json')) === 'csv'
   );
 }
