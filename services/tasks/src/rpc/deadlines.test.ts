@@ -29,25 +29,25 @@ const openJobWorld = useJobWorlds();
 const openFor = closingTransports();
 
 beforeAll(() => {
-  // Connect prints here that it could not answer a caller who left
+  // Connect prints here that it could not answer a caller that has left.
   jest.spyOn(console, 'error').mockImplementation(() => undefined);
 });
 
-/** Calls of a seam wait from now on until they are let go; tells when the first has come, and when each has gone through. */
-function holdUp({ journal }: Pick<World, 'journal'>, seam: string) {
+/** Calls of a port wait from now on until they are released. `reached` resolves when the first call has come. */
+function holdUp({ journal }: Pick<World, 'journal'>, port: string) {
   const [reached, gate] = [aGate(), aGate()];
   journal.put(async ({ name }, proceed) => {
-    if (name !== seam) return proceed();
+    if (name !== port) return proceed();
     reached.open();
     await gate.opened;
     return proceed();
   });
-  return { reached: reached.opened, letGo: gate.open };
+  return { reached: reached.opened, release: gate.open };
 }
 
 type Method = (request: unknown, context: CallContext) => Promise<unknown>;
 
-/** The same methods; `told` resolves when one of them was told that its caller has left, `idle` when all that were called have ended. */
+/** The same methods. `told` resolves when one of them was told that its caller has left, `idle` when all calls have ended. */
 function watched<I extends object>(implementation: I) {
   const running: Promise<unknown>[] = [];
   const left = aGate();
@@ -67,6 +67,29 @@ function watched<I extends object>(implementation: I) {
   };
 }
 
+interface Watched {
+  readonly world: Pick<World, 'journal'>;
+  readonly told: () => Promise<unknown>;
+  readonly settled: () => Promise<unknown>;
+}
+
+/** Makes a call whose caller leaves when the call reaches a port, and waits until the service has ended its work. */
+async function abandonAt(
+  port: string,
+  { world, told, settled }: Watched,
+  call: (signal: AbortSignal) => Promise<unknown>,
+): Promise<void> {
+  const { reached, release } = holdUp(world, port);
+  const caller = new AbortController();
+  const answer = call(caller.signal);
+  await inTime(reached);
+  caller.abort();
+  await expect(answer).rejects.toMatchObject(NOT_ANSWERED);
+  await told();
+  release();
+  await settled();
+}
+
 async function written({ deps, billing, upstream }: World) {
   return {
     tasks: await deps.store.count({ hidden: true }),
@@ -76,13 +99,14 @@ async function written({ deps, billing, upstream }: World) {
 }
 
 const NOTHING = { tasks: 0, holds: 0, submitted: 0 };
+const ONE_TASK = { tasks: 1, holds: 1, submitted: 1 };
 
 describe.each(TRANSPORTS)('over %s', (_name, open) => {
   async function aService() {
     const world = await openWorld();
     const { methods, told, idle } = watched<Implementation<typeof TaskService>>(taskService(world.deps, someTokens()));
     const client = (await openFor(open, bind(TaskService, methods))).client(TaskService);
-    // a call that came is known of once another was answered
+    // The server knows of a call for certain once it has answered a later one.
     const settled = async (): Promise<void> => {
       await client.listTasks({ accountId: 'acme', limit: 1 });
       await idle();
@@ -91,136 +115,95 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
     return { world, client, told, settled };
   }
 
+  /** A service with a create whose deadline passed while the create waited at a port. */
+  async function timedOutAt(port: string, timeoutMs: number) {
+    const service = await aService();
+    const { world, client, settled } = service;
+    const { release } = holdUp(world, port);
+    await expect(client.createTask(REQUEST, { timeoutMs })).rejects.toMatchObject(NOT_ANSWERED);
+    await client.listTasks({ accountId: 'acme', limit: 1 });
+    release();
+    await settled();
+    return service;
+  }
+
   test.each([1, 3, 10, 300])(
     'a create with a deadline of %i ms, which passes before the task is durable, leaves nothing behind',
     async (timeoutMs) => {
-      const { world, client, settled } = await aService();
-      const { letGo } = holdUp(world, 'store.findKey');
-
-      await expect(client.createTask(REQUEST, { timeoutMs })).rejects.toMatchObject(NOT_ANSWERED);
-      await client.listTasks({ accountId: 'acme', limit: 1 });
-      letGo();
-      await settled();
+      const { world, client } = await timedOutAt('store.findKey', timeoutMs);
 
       expect(await written(world)).toEqual(NOTHING);
       expect((await client.createTask(REQUEST)).replayed).toBe(false);
-      expect(await written(world)).toEqual({ tasks: 1, holds: 1, submitted: 1 });
+      expect(await written(world)).toEqual(ONE_TASK);
     },
   );
 
   test.each([1, 3, 10, 300])(
-    'a create with a deadline of %i ms against a slow upstream leaves nothing, or a task that the key gives',
+    'a create with a deadline of %i ms against a slow upstream leaves nothing, or a task that the key returns',
     async (timeoutMs) => {
-      const { world, client, settled } = await aService();
-      const { letGo } = holdUp(world, 'main.submit');
-
-      await expect(client.createTask(REQUEST, { timeoutMs })).rejects.toMatchObject(NOT_ANSWERED);
-      await client.listTasks({ accountId: 'acme', limit: 1 });
-      letGo();
-      await settled();
+      const { world, client } = await timedOutAt('main.submit', timeoutMs);
 
       const { tasks, ...rest } = await written(world);
       expect(rest).toEqual({ holds: tasks, submitted: tasks });
       const { task, replayed } = await client.createTask(REQUEST);
       expect([replayed, task?.id]).toEqual([tasks === 1, (await world.deps.store.list({}, { limit: 1 }))[0]?.id]);
-      expect(await written(world)).toEqual({ tasks: 1, holds: 1, submitted: 1 });
+      expect(await written(world)).toEqual(ONE_TASK);
     },
   );
 
-  test('a create whose caller leaves while its hold is placed is finished', async () => {
-    const { world, client, told, settled } = await aService();
-    const { reached, letGo } = holdUp(world, 'billing.placeHold');
-    const caller = new AbortController();
+  test.each([
+    ['before the task is durable leaves nothing behind', 'store.begin', NOTHING],
+    ['while its hold is placed is finished', 'billing.placeHold', ONE_TASK],
+  ])('a create with a key whose caller leaves %s', async (_what, port, left) => {
+    const service = await aService();
+    const { world, client } = service;
 
-    const call = client.createTask(REQUEST, { signal: caller.signal });
-    await inTime(reached);
-    caller.abort();
-    await expect(call).rejects.toMatchObject(NOT_ANSWERED);
-    await told();
-    letGo();
-    await settled();
+    await abandonAt(port, service, (signal) => client.createTask(REQUEST, { signal }));
 
-    expect(await written(world)).toEqual({ tasks: 1, holds: 1, submitted: 1 });
-    expect((await client.createTask(REQUEST)).replayed).toBe(true);
+    expect(await written(world)).toEqual(left);
+    expect((await client.createTask(REQUEST)).replayed).toBe(left === ONE_TASK);
   });
 
-  test.each(['billing.placeHold', 'media.stage'])('gives up a create without a key abandoned at %s', async (seam) => {
-    const { world, client, told, settled } = await aService();
-    const { reached, letGo } = holdUp(world, seam);
-    const caller = new AbortController();
-    const order = toWireOrder(anOrder({ content: [aText(), anImage('first_frame')] }));
+  test.each(['billing.placeHold', 'media.stage'])(
+    'a create without a key whose caller leaves at %s is given up',
+    async (port) => {
+      const service = await aService();
+      const { world, client } = service;
+      const order = toWireOrder(anOrder({ content: [aText(), anImage('first_frame')] }));
 
-    const call = client.createTask(
-      { ...REQUEST, order, idempotencyKey: '', requestFingerprint: '' },
-      { signal: caller.signal },
-    );
-    await inTime(reached);
-    caller.abort();
-    await expect(call).rejects.toMatchObject(NOT_ANSWERED);
-    await told();
-    letGo();
-    await settled();
+      await abandonAt(port, service, (signal) =>
+        client.createTask({ ...REQUEST, order, idempotencyKey: '', requestFingerprint: '' }, { signal }),
+      );
 
-    expect((await client.listTasks({ accountId: 'acme' })).tasks).toEqual([]);
-    expect(world.upstream.submitted).toEqual([]);
-    const [task] = await world.deps.store.list({ hidden: true }, { limit: 1 });
-    expect(task).toMatchObject({ admission: 'refused', failure: { code: 'caller_left' } });
-    expect([...world.billing.holds.values()].map(({ state }) => state)).toEqual(['released']);
-    expect(await world.deps.store.inFlight('total')).toBe(0);
-  });
-
-  test('a create whose caller leaves before the task is durable leaves nothing behind', async () => {
-    const { world, client, told, settled } = await aService();
-    const { reached, letGo } = holdUp(world, 'store.begin');
-    const caller = new AbortController();
-
-    const call = client.createTask(REQUEST, { signal: caller.signal });
-    await inTime(reached);
-    caller.abort();
-    await expect(call).rejects.toMatchObject(NOT_ANSWERED);
-    await told();
-    letGo();
-    await settled();
-
-    expect(await written(world)).toEqual(NOTHING);
-  });
+      expect((await client.listTasks({ accountId: 'acme' })).tasks).toEqual([]);
+      expect(world.upstream.submitted).toEqual([]);
+      const [task] = await world.deps.store.list({ hidden: true }, { limit: 1 });
+      expect(task).toMatchObject({ admission: 'refused', failure: { code: 'caller_left' } });
+      expect([...world.billing.holds.values()].map(({ state }) => state)).toEqual(['released']);
+      expect(await world.deps.store.inFlight('total')).toBe(0);
+    },
+  );
 
   test('a job whose caller leaves before it is durable is not written', async () => {
     const world = await openJobWorld();
     const { methods, told, idle } = watched<Implementation<typeof JobService>>(jobService(world.deps, someTokens()));
     const client = (await openFor(open, bind(JobService, methods))).client(JobService);
-    const { reached, letGo } = holdUp(world, 'store.findKey');
-    const caller = new AbortController();
 
-    const call = client.createJob(
-      { accountId: 'acme', tokenId: 'token_1', call: CALL, idempotencyKey: 'k' },
-      { signal: caller.signal },
+    await abandonAt('store.findKey', { world, told, settled: idle }, (signal) =>
+      client.createJob({ accountId: 'acme', tokenId: 'token_1', call: CALL, idempotencyKey: 'k' }, { signal }),
     );
-    await inTime(reached);
-    caller.abort();
-    await expect(call).rejects.toMatchObject(NOT_ANSWERED);
-    await told();
-    letGo();
-    await idle();
 
     expect(await world.deps.jobs.listJobs({}, { limit: 10 })).toEqual([]);
     expect(world.announced).toEqual([]);
   });
 
   test('a cancellation whose caller leaves during the poll is not sent to the upstream', async () => {
-    const { world, client, told, settled } = await aService();
+    const service = await aService();
+    const { world, client } = service;
     const { id } = (await client.createTask(REQUEST)).task!;
     world.upstream.pollResults.set('up-1', { found: true, report: { phase: 'queued', status: 'queued' } });
-    const { reached, letGo } = holdUp(world, 'main.poll');
-    const caller = new AbortController();
 
-    const call = client.cancelTask({ accountId: 'acme', taskId: id }, { signal: caller.signal });
-    await inTime(reached);
-    caller.abort();
-    await expect(call).rejects.toMatchObject(NOT_ANSWERED);
-    await told();
-    letGo();
-    await settled();
+    await abandonAt('main.poll', service, (signal) => client.cancelTask({ accountId: 'acme', taskId: id }, { signal }));
 
     expect(world.journal.names()).not.toContain('main.cancel');
     expect(await world.deps.store.find(id)).toMatchObject({ state: 'queued' });
