@@ -12,7 +12,7 @@ import type { MethodOptions } from "@bufbuild/protobuf/wkt";
 export declare const file_reelgate_access_v1_access: GenFile;
 
 /**
- * Access says who may call an RPC. Every RPC has one; a server does not start without it.
+ * Access says who may call an RPC. A server does not start if an RPC has none.
  *
  * @generated from message reelgate.access.v1.Access
  */
@@ -25,7 +25,7 @@ export declare type Access = Message<"reelgate.access.v1.Access"> & {
   scope: Scope;
 
   /**
-   * Whose things the RPC touches. A caller for other accounts is refused with `account_not_allowed`.
+   * The account that the RPC concerns. A caller for other accounts is refused with `account_not_allowed`.
    *
    * @generated from oneof reelgate.access.v1.Access.whose
    */
@@ -39,7 +39,7 @@ export declare type Access = Message<"reelgate.access.v1.Access"> & {
     case: "accountField";
   } | {
     /**
-     * The field of the request that names something of an account. The service looks the account up and checks it.
+     * The field of the request that names something of an account. The service resolves the account and checks it.
      *
      * @generated from field: string looked_up_by = 3;
      */
@@ -112,7 +112,7 @@ export enum Scope {
   TOKENS_WRITE = 4,
 
   /**
-   * `operator`: what the people who run the system see and decide.
+   * `operator`: what operators see and decide.
    *
    * @generated from enum value: SCOPE_OPERATOR = 5;
    */

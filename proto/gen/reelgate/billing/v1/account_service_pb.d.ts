@@ -14,7 +14,7 @@ import type { PriceContract } from "./price_pb.js";
 export declare const file_reelgate_billing_v1_account_service: GenFile;
 
 /**
- * Account is whose money it is.
+ * Account is the owner of money.
  *
  * @generated from message reelgate.billing.v1.Account
  */
@@ -75,7 +75,7 @@ export declare type Token = Message<"reelgate.billing.v1.Token"> & {
   accountId: string;
 
   /**
-   * What a person called it.
+   * The name that a person gave it.
    *
    * @generated from field: string name = 3;
    */
@@ -89,14 +89,14 @@ export declare type Token = Message<"reelgate.billing.v1.Token"> & {
   models: string[];
 
   /**
-   * How much it may spend in all, in billionths; absent: as much as the account has.
+   * The most that it may spend in total, in billionths; absent: as much as the account has.
    *
    * @generated from field: optional int64 limit_nanos = 5;
    */
   limitNanos?: bigint | undefined;
 
   /**
-   * How much it has spent and holds, in billionths.
+   * What it has spent and holds, in billionths.
    *
    * @generated from field: int64 used_nanos = 6;
    */
@@ -124,7 +124,7 @@ export declare type Token = Message<"reelgate.billing.v1.Token"> & {
   revokedAt?: Timestamp | undefined;
 
   /**
-   * Its own limits; absent: none.
+   * Its own limits; absent: it has none.
    *
    * @generated from field: reelgate.billing.v1.TokenLimits limits = 10;
    */
@@ -212,7 +212,7 @@ export declare type CreditAccountRequest = Message<"reelgate.billing.v1.CreditAc
   actor: string;
 
   /**
-   * Names this call: repeating it is harmless. Empty: each call counts.
+   * Names this call, so repeating it is harmless. Empty: each call counts.
    *
    * @generated from field: string request_id = 5;
    */
@@ -259,7 +259,7 @@ export declare type CreateTokenRequest = Message<"reelgate.billing.v1.CreateToke
   accountId: string;
 
   /**
-   * What to call it.
+   * The name of the token.
    *
    * @generated from field: string name = 2;
    */
@@ -273,7 +273,7 @@ export declare type CreateTokenRequest = Message<"reelgate.billing.v1.CreateToke
   models: string[];
 
   /**
-   * How much it may spend in all, in billionths; absent: as much as the account has.
+   * The most that it may spend in total, in billionths; absent: as much as the account has.
    *
    * @generated from field: optional int64 limit_nanos = 4;
    */
@@ -287,7 +287,7 @@ export declare type CreateTokenRequest = Message<"reelgate.billing.v1.CreateToke
   expiresAt?: Timestamp | undefined;
 
   /**
-   * Its own limits; absent: none.
+   * Its own limits; absent: it has none.
    *
    * @generated from field: reelgate.billing.v1.TokenLimits limits = 6;
    */
@@ -456,7 +456,7 @@ export declare type VerifyLedgerRequest = Message<"reelgate.billing.v1.VerifyLed
 export declare const VerifyLedgerRequestSchema: GenMessage<VerifyLedgerRequest>;
 
 /**
- * VerifyLedgerResponse is the proof.
+ * VerifyLedgerResponse carries the outcome of the check.
  *
  * @generated from message reelgate.billing.v1.VerifyLedgerResponse
  */
@@ -504,7 +504,7 @@ export declare type VerifyLedgerResponse = Message<"reelgate.billing.v1.VerifyLe
   openCalls: bigint;
 
   /**
-   * Those of them that the sweep should have ended by now.
+   * The unfinished calls that the sweep should have ended by now.
    *
    * @generated from field: int64 overdue_calls = 7;
    */
@@ -532,7 +532,7 @@ export declare type RebuildBalancesRequest = Message<"reelgate.billing.v1.Rebuil
 export declare const RebuildBalancesRequestSchema: GenMessage<RebuildBalancesRequest>;
 
 /**
- * RebuildBalancesResponse says whose cached sums were wrong, and are right now.
+ * RebuildBalancesResponse names the accounts and tokens whose cached sums were wrong. They are correct now.
  *
  * @generated from message reelgate.billing.v1.RebuildBalancesResponse
  */
@@ -559,13 +559,13 @@ export declare type RebuildBalancesResponse = Message<"reelgate.billing.v1.Rebui
 export declare const RebuildBalancesResponseSchema: GenMessage<RebuildBalancesResponse>;
 
 /**
- * AccountService is the operator's side of billing.
+ * AccountService is billing for operators and direct callers.
  *
  * @generated from service reelgate.billing.v1.AccountService
  */
 export declare const AccountService: GenService<{
   /**
-   * GetAccount gives an account and its balance.
+   * GetAccount returns an account and its balance.
    *
    * @generated from rpc reelgate.billing.v1.AccountService.GetAccount
    */
@@ -585,7 +585,7 @@ export declare const AccountService: GenService<{
     output: typeof CreditAccountResponseSchema;
   },
   /**
-   * CreateToken makes a site token; its key is in this answer and nowhere else.
+   * CreateToken makes a site token. Only this answer holds its key.
    *
    * @generated from rpc reelgate.billing.v1.AccountService.CreateToken
    */
@@ -595,7 +595,7 @@ export declare const AccountService: GenService<{
     output: typeof CreateTokenResponseSchema;
   },
   /**
-   * ListTokens gives the tokens, without their keys.
+   * ListTokens returns the tokens without their keys.
    *
    * @generated from rpc reelgate.billing.v1.AccountService.ListTokens
    */
@@ -615,7 +615,7 @@ export declare const AccountService: GenService<{
     output: typeof RevokeTokenResponseSchema;
   },
   /**
-   * ListPrices gives every version of every price contract.
+   * ListPrices returns every version of every price contract.
    *
    * @generated from rpc reelgate.billing.v1.AccountService.ListPrices
    */
@@ -625,7 +625,7 @@ export declare const AccountService: GenService<{
     output: typeof ListPricesResponseSchema;
   },
   /**
-   * VerifyLedger proves that the books balance.
+   * VerifyLedger checks that the books balance.
    *
    * @generated from rpc reelgate.billing.v1.AccountService.VerifyLedger
    */
@@ -635,7 +635,7 @@ export declare const AccountService: GenService<{
     output: typeof VerifyLedgerResponseSchema;
   },
   /**
-   * RebuildBalances computes every cached sum of accounts and tokens again from the ledger.
+   * RebuildBalances recomputes every cached sum of accounts and tokens from the ledger.
    *
    * @generated from rpc reelgate.billing.v1.AccountService.RebuildBalances
    */

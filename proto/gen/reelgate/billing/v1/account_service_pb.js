@@ -141,7 +141,7 @@ export const RebuildBalancesResponseSchema = /*@__PURE__*/
   messageDesc(file_reelgate_billing_v1_account_service, 17);
 
 /**
- * AccountService is the operator's side of billing.
+ * AccountService is billing for operators and direct callers.
  *
  * @generated from service reelgate.billing.v1.AccountService
  */

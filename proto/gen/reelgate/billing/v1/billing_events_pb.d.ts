@@ -11,7 +11,7 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_reelgate_billing_v1_billing_events: GenFile;
 
 /**
- * TokenChanged says that a token was revoked or changed. It may be lost: caches are bounded in time all the same.
+ * TokenChanged says that a token was revoked or changed. It may be lost, because caches are also bounded in time.
  *
  * @generated from message reelgate.billing.v1.TokenChanged
  */

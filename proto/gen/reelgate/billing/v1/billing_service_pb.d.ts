@@ -35,20 +35,20 @@ export declare type AuthenticateRequest = Message<"reelgate.billing.v1.Authentic
 export declare const AuthenticateRequestSchema: GenMessage<AuthenticateRequest>;
 
 /**
- * Principal is who calls and what they may do.
+ * Principal is the caller and its rights.
  *
  * @generated from message reelgate.billing.v1.Principal
  */
 export declare type Principal = Message<"reelgate.billing.v1.Principal"> & {
   /**
-   * Whose tasks and money.
+   * The account.
    *
    * @generated from field: string account_id = 1;
    */
   accountId: string;
 
   /**
-   * Which token.
+   * The token.
    *
    * @generated from field: string token_id = 2;
    */
@@ -196,14 +196,14 @@ export declare const QuotePriceResponseSchema: GenMessage<QuotePriceResponse>;
  */
 export declare type CheckHoldRequest = Message<"reelgate.billing.v1.CheckHoldRequest"> & {
   /**
-   * Whose money.
+   * The account that is charged.
    *
    * @generated from field: string account_id = 1;
    */
   accountId: string;
 
   /**
-   * Whose limit.
+   * The token whose limit counts.
    *
    * @generated from field: string token_id = 2;
    */
@@ -224,7 +224,7 @@ export declare type CheckHoldRequest = Message<"reelgate.billing.v1.CheckHoldReq
 export declare const CheckHoldRequestSchema: GenMessage<CheckHoldRequest>;
 
 /**
- * CheckHoldResponse is empty: it would be held.
+ * CheckHoldResponse is empty: the hold could be placed.
  *
  * @generated from message reelgate.billing.v1.CheckHoldResponse
  */
@@ -251,14 +251,14 @@ export declare type PlaceHoldRequest = Message<"reelgate.billing.v1.PlaceHoldReq
   taskId: string;
 
   /**
-   * Whose money.
+   * The account that is charged.
    *
    * @generated from field: string account_id = 2;
    */
   accountId: string;
 
   /**
-   * Whose limit.
+   * The token whose limit counts.
    *
    * @generated from field: string token_id = 3;
    */
@@ -366,7 +366,7 @@ export declare type ReleaseHoldRequest = Message<"reelgate.billing.v1.ReleaseHol
 export declare const ReleaseHoldRequestSchema: GenMessage<ReleaseHoldRequest>;
 
 /**
- * ReleaseHoldResponse carries the settlement that ended the hold, whichever it was.
+ * ReleaseHoldResponse carries the settlement that ended the hold.
  *
  * @generated from message reelgate.billing.v1.ReleaseHoldResponse
  */
@@ -386,7 +386,7 @@ export declare type ReleaseHoldResponse = Message<"reelgate.billing.v1.ReleaseHo
 export declare const ReleaseHoldResponseSchema: GenMessage<ReleaseHoldResponse>;
 
 /**
- * SettleHoldRequest carries what the upstream reported.
+ * SettleHoldRequest carries the usage that the upstream reported.
  *
  * @generated from message reelgate.billing.v1.SettleHoldRequest
  */
@@ -406,21 +406,21 @@ export declare type SettleHoldRequest = Message<"reelgate.billing.v1.SettleHoldR
   totalSeconds?: bigint | undefined;
 
   /**
-   * Tokens read.
+   * Input tokens.
    *
    * @generated from field: optional int64 input_tokens = 3;
    */
   inputTokens?: bigint | undefined;
 
   /**
-   * Tokens written.
+   * Output tokens.
    *
    * @generated from field: optional int64 output_tokens = 4;
    */
   outputTokens?: bigint | undefined;
 
   /**
-   * A person decided: charge whatever the amount is.
+   * A person has decided to charge the amount, however large it is.
    *
    * @generated from field: bool confirmed = 5;
    */
@@ -434,7 +434,7 @@ export declare type SettleHoldRequest = Message<"reelgate.billing.v1.SettleHoldR
 export declare const SettleHoldRequestSchema: GenMessage<SettleHoldRequest>;
 
 /**
- * SettleHoldResponse carries the settlement, the first one if there was one.
+ * SettleHoldResponse carries the first settlement of the hold.
  *
  * @generated from message reelgate.billing.v1.SettleHoldResponse
  */
@@ -474,7 +474,7 @@ export declare type GetHoldRequest = Message<"reelgate.billing.v1.GetHoldRequest
 export declare const GetHoldRequestSchema: GenMessage<GetHoldRequest>;
 
 /**
- * GetHoldResponse carries the money story of a task.
+ * GetHoldResponse carries the record of the money of a task.
  *
  * @generated from message reelgate.billing.v1.GetHoldResponse
  */
@@ -487,7 +487,7 @@ export declare type GetHoldResponse = Message<"reelgate.billing.v1.GetHoldRespon
   hold?: Hold | undefined;
 
   /**
-   * How it ended, when it did.
+   * The settlement, if the hold has ended.
    *
    * @generated from field: reelgate.billing.v1.Settlement settlement = 2;
    */
@@ -501,7 +501,7 @@ export declare type GetHoldResponse = Message<"reelgate.billing.v1.GetHoldRespon
   lines: LedgerLine[];
 
   /**
-   * Of a deferred settlement: what its usage comes to, in billionths; absent where that is more than an amount can be.
+   * For a deferred settlement: the price of its usage, in billionths; absent if it is too large for an amount.
    *
    * @generated from field: optional int64 deferred_amount_nanos = 4;
    */
@@ -515,13 +515,13 @@ export declare type GetHoldResponse = Message<"reelgate.billing.v1.GetHoldRespon
 export declare const GetHoldResponseSchema: GenMessage<GetHoldResponse>;
 
 /**
- * BillingService keeps money: who calls, what it costs, and that it moves once.
+ * BillingService keeps tokens, prices and money, and moves money once.
  *
  * @generated from service reelgate.billing.v1.BillingService
  */
 export declare const BillingService: GenService<{
   /**
-   * Authenticate turns a site token into its principal, or refuses it.
+   * Authenticate returns the principal of a site token, or refuses the token.
    *
    * @generated from rpc reelgate.billing.v1.BillingService.Authenticate
    */
@@ -531,7 +531,7 @@ export declare const BillingService: GenService<{
     output: typeof AuthenticateResponseSchema;
   },
   /**
-   * GetPrincipal gives the principal of a token by its id, or refuses a token that has ended.
+   * GetPrincipal returns the principal of a token by its id, or refuses a token that is unknown, revoked or expired.
    *
    * @generated from rpc reelgate.billing.v1.BillingService.GetPrincipal
    */
@@ -541,7 +541,7 @@ export declare const BillingService: GenService<{
     output: typeof GetPrincipalResponseSchema;
   },
   /**
-   * QuotePrice gives the amount of facts under today's contract; it moves nothing.
+   * QuotePrice returns the amount for price facts under the current contract. It moves no money.
    *
    * @generated from rpc reelgate.billing.v1.BillingService.QuotePrice
    */
@@ -551,7 +551,8 @@ export declare const BillingService: GenService<{
     output: typeof QuotePriceResponseSchema;
   },
   /**
-   * CheckHold refuses what PlaceHold would refuse now, for want of a price, of the token's limit or of the balance; it moves nothing.
+   * CheckHold refuses what PlaceHold would refuse now: a missing price, the limit of the token or the balance. It moves
+   * no money.
    *
    * @generated from rpc reelgate.billing.v1.BillingService.CheckHold
    */
@@ -561,7 +562,7 @@ export declare const BillingService: GenService<{
     output: typeof CheckHoldResponseSchema;
   },
   /**
-   * PlaceHold reserves the amount of the facts. The task id names it: repeating the call is harmless.
+   * PlaceHold reserves the amount for price facts. The task id names the hold, so repeating the call is harmless.
    *
    * @generated from rpc reelgate.billing.v1.BillingService.PlaceHold
    */
@@ -571,7 +572,7 @@ export declare const BillingService: GenService<{
     output: typeof PlaceHoldResponseSchema;
   },
   /**
-   * ExtendHold prices a hold again with facts that were not known when it was placed, under the same contract version.
+   * ExtendHold reprices a hold with facts that were unknown when it was placed, under the same version of the contract.
    *
    * @generated from rpc reelgate.billing.v1.BillingService.ExtendHold
    */
@@ -581,7 +582,7 @@ export declare const BillingService: GenService<{
     output: typeof ExtendHoldResponseSchema;
   },
   /**
-   * ReleaseHold gives a hold back in full; where none was placed it makes sure that none can be.
+   * ReleaseHold releases a hold in full. If there is none, it blocks the hold from being placed later.
    *
    * @generated from rpc reelgate.billing.v1.BillingService.ReleaseHold
    */
@@ -591,7 +592,7 @@ export declare const BillingService: GenService<{
     output: typeof ReleaseHoldResponseSchema;
   },
   /**
-   * SettleHold charges a finished task once, and gives back what is left of its hold.
+   * SettleHold charges a finished task once and releases the rest of its hold.
    *
    * @generated from rpc reelgate.billing.v1.BillingService.SettleHold
    */
@@ -601,7 +602,7 @@ export declare const BillingService: GenService<{
     output: typeof SettleHoldResponseSchema;
   },
   /**
-   * GetHold gives the money story of a task.
+   * GetHold returns the record of the money of a task.
    *
    * @generated from rpc reelgate.billing.v1.BillingService.GetHold
    */

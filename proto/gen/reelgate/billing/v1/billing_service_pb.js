@@ -149,7 +149,7 @@ export const GetHoldResponseSchema = /*@__PURE__*/
   messageDesc(file_reelgate_billing_v1_billing_service, 18);
 
 /**
- * BillingService keeps money: who calls, what it costs, and that it moves once.
+ * BillingService keeps tokens, prices and money, and moves money once.
  *
  * @generated from service reelgate.billing.v1.BillingService
  */

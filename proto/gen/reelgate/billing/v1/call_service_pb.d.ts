@@ -15,7 +15,7 @@ import type { Basis, Settlement } from "./hold_pb.js";
 export declare const file_reelgate_billing_v1_call_service: GenFile;
 
 /**
- * CallOrder is one call that is about to be made.
+ * CallOrder is a call before it is made.
  *
  * @generated from message reelgate.billing.v1.CallOrder
  */
@@ -28,35 +28,35 @@ export declare type CallOrder = Message<"reelgate.billing.v1.CallOrder"> & {
   callId: string;
 
   /**
-   * Whose money.
+   * The account that is charged.
    *
    * @generated from field: string account_id = 2;
    */
   accountId: string;
 
   /**
-   * Whose limit.
+   * The token whose limit counts.
    *
    * @generated from field: string token_id = 3;
    */
   tokenId: string;
 
   /**
-   * Keys of contracts, 1 to 8 and the most particular first; the first that has a contract today is the call's.
+   * Keys of contracts, 1 to 8, the most specific first. The first key with a current contract prices the call.
    *
    * @generated from field: repeated string price_keys = 4;
    */
   priceKeys: string[];
 
   /**
-   * The upper bound of what will be used, as far as the request tells; its price key is not read.
+   * The upper bound of the usage, as far as the request tells. Its price key is not read.
    *
    * @generated from field: reelgate.billing.v1.PriceFacts facts = 5;
    */
   facts?: PriceFacts | undefined;
 
   /**
-   * From then on a call that nobody has settled is charged as its hold stands.
+   * After this time an unsettled call is charged its hold.
    *
    * @generated from field: google.protobuf.Timestamp lapses_at = 6;
    */
@@ -70,19 +70,19 @@ export declare type CallOrder = Message<"reelgate.billing.v1.CallOrder"> & {
 export declare const CallOrderSchema: GenMessage<CallOrder>;
 
 /**
- * PlacedCall is what became of one order.
+ * PlacedCall is the outcome of one order.
  *
  * @generated from message reelgate.billing.v1.PlacedCall
  */
 export declare type PlacedCall = Message<"reelgate.billing.v1.PlacedCall"> & {
   /**
-   * Either its hold or why there is none.
+   * The hold, or why there is none.
    *
    * @generated from oneof reelgate.billing.v1.PlacedCall.result
    */
   result: {
     /**
-     * The amount that is held, and under which contract.
+     * The held amount and its contract.
      *
      * @generated from field: reelgate.billing.v1.Quote held = 1;
      */
@@ -90,7 +90,7 @@ export declare type PlacedCall = Message<"reelgate.billing.v1.PlacedCall"> & {
     case: "held";
   } | {
     /**
-     * Why it may not be made.
+     * Why the call may not be made.
      *
      * @generated from field: reelgate.problem.v1.Problem refusal = 2;
      */
@@ -106,7 +106,7 @@ export declare type PlacedCall = Message<"reelgate.billing.v1.PlacedCall"> & {
 export declare const PlacedCallSchema: GenMessage<PlacedCall>;
 
 /**
- * PlaceCallsRequest carries calls that are about to be made, 1 to 1000.
+ * PlaceCallsRequest carries calls before they are made, 1 to 1000.
  *
  * @generated from message reelgate.billing.v1.PlaceCallsRequest
  */
@@ -119,7 +119,7 @@ export declare type PlaceCallsRequest = Message<"reelgate.billing.v1.PlaceCallsR
   calls: CallOrder[];
 
   /**
-   * Whether the answer names only the calls that are refused, for callers that need to know no more of the others.
+   * Whether the answer names only the refused calls.
    *
    * @generated from field: bool refusals_only = 2;
    */
@@ -146,7 +146,7 @@ export declare type RefusedCall = Message<"reelgate.billing.v1.RefusedCall"> & {
   callId: string;
 
   /**
-   * Why.
+   * The reason.
    *
    * @generated from field: reelgate.problem.v1.Problem refusal = 2;
    */
@@ -160,27 +160,27 @@ export declare type RefusedCall = Message<"reelgate.billing.v1.RefusedCall"> & {
 export declare const RefusedCallSchema: GenMessage<RefusedCall>;
 
 /**
- * PlaceCallsResponse carries what became of each, in the order of the request.
+ * PlaceCallsResponse carries the outcome of each call, in the order of the request.
  *
  * @generated from message reelgate.billing.v1.PlaceCallsResponse
  */
 export declare type PlaceCallsResponse = Message<"reelgate.billing.v1.PlaceCallsResponse"> & {
   /**
-   * One for each call; none where only refusals were asked for.
+   * One for each call; none if only refusals were requested.
    *
    * @generated from field: repeated reelgate.billing.v1.PlacedCall placed = 1;
    */
   placed: PlacedCall[];
 
   /**
-   * Where only refusals were asked for: those. Every other call is held.
+   * The refused calls, if only refusals were requested. Every other call is held.
    *
    * @generated from field: repeated reelgate.billing.v1.RefusedCall refused = 2;
    */
   refused: RefusedCall[];
 
   /**
-   * How many of the calls are held.
+   * The number of held calls.
    *
    * @generated from field: int32 held = 3;
    */
@@ -194,20 +194,20 @@ export declare type PlaceCallsResponse = Message<"reelgate.billing.v1.PlaceCalls
 export declare const PlaceCallsResponseSchema: GenMessage<PlaceCallsResponse>;
 
 /**
- * CallUsage is what an upstream says that a call has used; absent is not known.
+ * CallUsage is the usage of a call that an upstream reports; absent: unknown.
  *
  * @generated from message reelgate.billing.v1.CallUsage
  */
 export declare type CallUsage = Message<"reelgate.billing.v1.CallUsage"> & {
   /**
-   * Tokens read.
+   * Input tokens.
    *
    * @generated from field: optional int64 input_tokens = 1;
    */
   inputTokens?: bigint | undefined;
 
   /**
-   * Tokens written.
+   * Output tokens.
    *
    * @generated from field: optional int64 output_tokens = 2;
    */
@@ -228,7 +228,7 @@ export declare type CallUsage = Message<"reelgate.billing.v1.CallUsage"> & {
   images?: bigint | undefined;
 
   /**
-   * Those of the tokens read that the upstream had in its cache.
+   * The input tokens that the upstream had in its cache.
    *
    * @generated from field: optional int64 cached_input_tokens = 5;
    */
@@ -262,15 +262,15 @@ export declare type CallEnd = Message<"reelgate.billing.v1.CallEnd"> & {
   callId: string;
 
   /**
-   * What is charged: nothing, by usage up to the overrun factor times the hold, by an estimate up to the hold, or the hold as it
-   * stands, as it does where nothing that the contract prices was reported. Deferred is not one of them.
+   * What is charged: nothing, the usage (up to the overrun factor times the hold), an estimate (up to the hold), or the
+   * hold. If nothing that the contract prices was reported, the hold is charged. Deferred is not allowed.
    *
    * @generated from field: reelgate.billing.v1.Basis basis = 2;
    */
   basis: Basis;
 
   /**
-   * For usage and estimate: the quantities.
+   * The quantities, for usage and estimate.
    *
    * @generated from field: reelgate.billing.v1.CallUsage usage = 3;
    */
@@ -297,7 +297,7 @@ export declare type SettleCallsRequest = Message<"reelgate.billing.v1.SettleCall
   ends: CallEnd[];
 
   /**
-   * Whether the answer leaves the settlements out, for callers that need to know no more than that it is done.
+   * Whether the answer leaves the settlements out.
    *
    * @generated from field: bool without_settlements = 2;
    */
@@ -311,13 +311,14 @@ export declare type SettleCallsRequest = Message<"reelgate.billing.v1.SettleCall
 export declare const SettleCallsRequestSchema: GenMessage<SettleCallsRequest>;
 
 /**
- * SettleCallsResponse carries the settlement of each, the first one if there was one, in the order of the request.
+ * SettleCallsResponse carries the first settlement of each call, in the order of the request.
  *
  * @generated from message reelgate.billing.v1.SettleCallsResponse
  */
 export declare type SettleCallsResponse = Message<"reelgate.billing.v1.SettleCallsResponse"> & {
   /**
-   * One for each call, unless they are left out; one that was never placed has an unspecified basis, unless this released it.
+   * One for each call, unless they are left out. A call that was never placed has an unspecified basis, unless this
+   * request released it.
    *
    * @generated from field: repeated reelgate.billing.v1.Settlement settlements = 1;
    */
@@ -331,15 +332,15 @@ export declare type SettleCallsResponse = Message<"reelgate.billing.v1.SettleCal
 export declare const SettleCallsResponseSchema: GenMessage<SettleCallsResponse>;
 
 /**
- * CallService charges the synchronous routes. Their calls are many and short, so they come in batches; each one is durable
- * before its upstream is called, and charged once.
+ * CallService charges the synchronous routes. Their calls are many and short, so they come in batches. Each call is
+ * durable before its upstream is called, and charged once.
  *
  * @generated from service reelgate.billing.v1.CallService
  */
 export declare const CallService: GenService<{
   /**
-   * PlaceCalls reserves the upper bound of each call. The call id names it: repeating the call is harmless, and one that has been
-   * released is refused with `hold_voided`.
+   * PlaceCalls reserves the upper bound of each call. The call id names the hold, so repeating it is harmless. A
+   * released call is refused with `hold_voided`.
    *
    * @generated from rpc reelgate.billing.v1.CallService.PlaceCalls
    */
@@ -349,8 +350,8 @@ export declare const CallService: GenService<{
     output: typeof PlaceCallsResponseSchema;
   },
   /**
-   * SettleCalls ends calls: each is charged once, by the first that names it, and what is left of its hold goes back. Releasing a call
-   * that was never placed makes sure that it cannot be.
+   * SettleCalls ends calls. Each call is charged once, by the first end that names it, and the rest of its hold is
+   * released. Releasing a call that was never placed blocks it from being placed later.
    *
    * @generated from rpc reelgate.billing.v1.CallService.SettleCalls
    */

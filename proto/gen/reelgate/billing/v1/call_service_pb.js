@@ -79,8 +79,8 @@ export const SettleCallsResponseSchema = /*@__PURE__*/
   messageDesc(file_reelgate_billing_v1_call_service, 8);
 
 /**
- * CallService charges the synchronous routes. Their calls are many and short, so they come in batches; each one is durable
- * before its upstream is called, and charged once.
+ * CallService charges the synchronous routes. Their calls are many and short, so they come in batches. Each call is
+ * durable before its upstream is called, and charged once.
  *
  * @generated from service reelgate.billing.v1.CallService
  */

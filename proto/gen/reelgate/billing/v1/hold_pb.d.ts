@@ -26,14 +26,14 @@ export declare type Hold = Message<"reelgate.billing.v1.Hold"> & {
   taskId: string;
 
   /**
-   * Whose money it is.
+   * The account that is charged.
    *
    * @generated from field: string account_id = 2;
    */
   accountId: string;
 
   /**
-   * Whose limit it counts against.
+   * The token whose limit counts.
    *
    * @generated from field: string token_id = 3;
    */
@@ -102,14 +102,14 @@ export declare type Settlement = Message<"reelgate.billing.v1.Settlement"> & {
   amountNanos: bigint;
 
   /**
-   * What it was computed from.
+   * The basis of the amount.
    *
    * @generated from field: reelgate.billing.v1.Basis basis = 2;
    */
   basis: Basis;
 
   /**
-   * When.
+   * The time.
    *
    * @generated from field: google.protobuf.Timestamp settled_at = 3;
    */
@@ -150,7 +150,7 @@ export declare type LedgerLine = Message<"reelgate.billing.v1.LedgerLine"> & {
   amountNanos: bigint;
 
   /**
-   * When.
+   * The time.
    *
    * @generated from field: google.protobuf.Timestamp at = 4;
    */
@@ -177,7 +177,7 @@ export enum Basis {
   UNSPECIFIED = 0,
 
   /**
-   * The upstream's real usage.
+   * The usage that the upstream reported.
    *
    * @generated from enum value: BASIS_USAGE = 1;
    */
@@ -191,21 +191,21 @@ export enum Basis {
   ESTIMATE = 2,
 
   /**
-   * The hold itself, because the facts are not known.
+   * The hold, because the facts are unknown.
    *
    * @generated from enum value: BASIS_HOLD = 3;
    */
   HOLD = 3,
 
   /**
-   * Nothing: the hold went back in full.
+   * Nothing: the hold was released in full.
    *
    * @generated from enum value: BASIS_RELEASED = 4;
    */
   RELEASED = 4,
 
   /**
-   * Not decided: the usage is far above the hold, and a person decides.
+   * Not decided yet: the usage is far above the hold, and a person must decide.
    *
    * @generated from enum value: BASIS_DEFERRED = 5;
    */

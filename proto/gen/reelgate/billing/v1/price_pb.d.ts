@@ -11,7 +11,7 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_reelgate_billing_v1_price: GenFile;
 
 /**
- * PriceFacts are the measured or asked quantities that a price contract turns into an amount.
+ * PriceFacts are the measured or requested quantities that a price contract multiplies.
  *
  * @generated from message reelgate.billing.v1.PriceFacts
  */
@@ -24,7 +24,7 @@ export declare type PriceFacts = Message<"reelgate.billing.v1.PriceFacts"> & {
   priceKey: string;
 
   /**
-   * Which per-second price applies; empty where there is one.
+   * The resolution that selects the price per second; empty if there is only one price.
    *
    * @generated from field: string resolution = 2;
    */
@@ -52,21 +52,21 @@ export declare type PriceFacts = Message<"reelgate.billing.v1.PriceFacts"> & {
   images: bigint;
 
   /**
-   * Tokens read.
+   * Input tokens.
    *
    * @generated from field: int64 input_tokens = 6;
    */
   inputTokens: bigint;
 
   /**
-   * Tokens written.
+   * Output tokens.
    *
    * @generated from field: int64 output_tokens = 7;
    */
   outputTokens: bigint;
 
   /**
-   * Characters to be spoken.
+   * Characters of speech.
    *
    * @generated from field: int64 characters = 8;
    */
@@ -155,7 +155,7 @@ export declare type PriceContract = Message<"reelgate.billing.v1.PriceContract">
   sinceMs: bigint;
 
   /**
-   * Whether today's orders are priced by it.
+   * Whether it prices new orders.
    *
    * @generated from field: bool current = 5;
    */

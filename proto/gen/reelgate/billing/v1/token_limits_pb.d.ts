@@ -11,7 +11,7 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_reelgate_billing_v1_token_limits: GenFile;
 
 /**
- * TokenLimits are the limits that a token has of its own; zero is the configured number.
+ * TokenLimits are the limits of one token; zero is the configured limit.
  *
  * @generated from message reelgate.billing.v1.TokenLimits
  */

@@ -12,7 +12,7 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_reelgate_billing_v1_usage_service: GenFile;
 
 /**
- * GetUsageRequest names an account and a time.
+ * GetUsageRequest names an account and a period.
  *
  * @generated from message reelgate.billing.v1.GetUsageRequest
  */
@@ -25,21 +25,21 @@ export declare type GetUsageRequest = Message<"reelgate.billing.v1.GetUsageReque
   accountId: string;
 
   /**
-   * From then on.
+   * The begin of the period.
    *
    * @generated from field: google.protobuf.Timestamp from = 2;
    */
   from?: Timestamp | undefined;
 
   /**
-   * Up to then, at most 366 days later. It is not part of the time.
+   * The end of the period, exclusive, at most 366 days later.
    *
    * @generated from field: google.protobuf.Timestamp to = 3;
    */
   to?: Timestamp | undefined;
 
   /**
-   * By what it is grouped.
+   * The grouping.
    *
    * @generated from field: reelgate.billing.v1.UsageGroup group_by = 4;
    */
@@ -53,7 +53,7 @@ export declare type GetUsageRequest = Message<"reelgate.billing.v1.GetUsageReque
 export declare const GetUsageRequestSchema: GenMessage<GetUsageRequest>;
 
 /**
- * Usage is what was settled, tasks and calls together.
+ * Usage is the settled usage of tasks and calls.
  *
  * @generated from message reelgate.billing.v1.Usage
  */
@@ -66,7 +66,7 @@ export declare type Usage = Message<"reelgate.billing.v1.Usage"> & {
   key: string;
 
   /**
-   * Of a token: what a person called it.
+   * The name of the token, if grouped by token.
    *
    * @generated from field: string name = 2;
    */
@@ -80,49 +80,49 @@ export declare type Usage = Message<"reelgate.billing.v1.Usage"> & {
   amountNanos: bigint;
 
   /**
-   * Tasks and calls that were charged, a charge of zero included.
+   * The number of charged tasks and calls, including charges of zero.
    *
    * @generated from field: int64 requests = 4;
    */
   requests: bigint;
 
   /**
-   * Seconds of video or sound, those of reference videos included.
+   * Seconds of video or sound, including reference videos.
    *
    * @generated from field: int64 seconds = 5;
    */
   seconds: bigint;
 
   /**
-   * Tokens read.
+   * Input tokens.
    *
    * @generated from field: int64 input_tokens = 6;
    */
   inputTokens: bigint;
 
   /**
-   * Those of the tokens read that the upstream had in its cache.
+   * The input tokens that the upstream had in its cache.
    *
    * @generated from field: int64 cached_input_tokens = 7;
    */
   cachedInputTokens: bigint;
 
   /**
-   * Tokens written.
+   * Output tokens.
    *
    * @generated from field: int64 output_tokens = 8;
    */
   outputTokens: bigint;
 
   /**
-   * Images, read or made.
+   * Input and output images.
    *
    * @generated from field: int64 images = 9;
    */
   images: bigint;
 
   /**
-   * Characters that were spoken.
+   * Characters of speech.
    *
    * @generated from field: int64 characters = 10;
    */
@@ -149,7 +149,7 @@ export declare type GetUsageResponse = Message<"reelgate.billing.v1.GetUsageResp
   groups: Usage[];
 
   /**
-   * All of it, whether its group is shown or not.
+   * The total, including groups that are not shown.
    *
    * @generated from field: reelgate.billing.v1.Usage total = 2;
    */
@@ -163,7 +163,7 @@ export declare type GetUsageResponse = Message<"reelgate.billing.v1.GetUsageResp
   currency: string;
 
   /**
-   * There are more groups than these.
+   * Whether there are more groups.
    *
    * @generated from field: bool truncated = 4;
    */
@@ -177,7 +177,7 @@ export declare type GetUsageResponse = Message<"reelgate.billing.v1.GetUsageResp
 export declare const GetUsageResponseSchema: GenMessage<GetUsageResponse>;
 
 /**
- * UsageGroup is by what a statement is grouped.
+ * UsageGroup is the grouping of a statement.
  *
  * @generated from enum reelgate.billing.v1.UsageGroup
  */
@@ -217,13 +217,13 @@ export enum UsageGroup {
 export declare const UsageGroupSchema: GenEnum<UsageGroup>;
 
 /**
- * UsageService says what an account was charged, and for how much of what.
+ * UsageService returns what an account was charged, and for which usage.
  *
  * @generated from service reelgate.billing.v1.UsageService
  */
 export declare const UsageService: GenService<{
   /**
-   * GetUsage gives the statement of an account: what was settled in a time, in groups.
+   * GetUsage returns the statement of an account: what was settled in a period, in groups.
    *
    * @generated from rpc reelgate.billing.v1.UsageService.GetUsage
    */

@@ -40,7 +40,7 @@ export const UsageGroupSchema = /*@__PURE__*/
   enumDesc(file_reelgate_billing_v1_usage_service, 0);
 
 /**
- * UsageGroup is by what a statement is grouped.
+ * UsageGroup is the grouping of a statement.
  *
  * @generated from enum reelgate.billing.v1.UsageGroup
  */
@@ -48,7 +48,7 @@ export const UsageGroup = /*@__PURE__*/
   tsEnum(UsageGroupSchema);
 
 /**
- * UsageService says what an account was charged, and for how much of what.
+ * UsageService returns what an account was charged, and for which usage.
  *
  * @generated from service reelgate.billing.v1.UsageService
  */

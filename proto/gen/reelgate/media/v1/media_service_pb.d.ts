@@ -12,20 +12,20 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_reelgate_media_v1_media_service: GenFile;
 
 /**
- * StageMediaRequest names a reference and what it must be.
+ * StageMediaRequest names a reference and its category.
  *
  * @generated from message reelgate.media.v1.StageMediaRequest
  */
 export declare type StageMediaRequest = Message<"reelgate.media.v1.StageMediaRequest"> & {
   /**
-   * Who may use it: own references are found by this account alone.
+   * The account that may use it. Only this account finds its own references.
    *
    * @generated from field: string account_id = 1;
    */
   accountId: string;
 
   /**
-   * The task that it is for.
+   * The task.
    *
    * @generated from field: string task_id = 2;
    */
@@ -46,14 +46,14 @@ export declare type StageMediaRequest = Message<"reelgate.media.v1.StageMediaReq
   url: string;
 
   /**
-   * An object that the client's bytes were put into.
+   * The object that holds the client's inline bytes.
    *
    * @generated from field: string object = 5;
    */
   object: string;
 
   /**
-   * With an object: the type that the client declared; empty when it declared none.
+   * With an object: the media type that the client declared, or empty.
    *
    * @generated from field: string declared_type = 6;
    */
@@ -67,7 +67,7 @@ export declare type StageMediaRequest = Message<"reelgate.media.v1.StageMediaReq
 export declare const StageMediaRequestSchema: GenMessage<StageMediaRequest>;
 
 /**
- * StagedMedia is a checked and frozen medium.
+ * StagedMedia is a checked and kept media item.
  *
  * @generated from message reelgate.media.v1.StagedMedia
  */
@@ -80,42 +80,42 @@ export declare type StagedMedia = Message<"reelgate.media.v1.StagedMedia"> & {
   object: string;
 
   /**
-   * The type that the bytes say.
+   * The media type of the bytes.
    *
    * @generated from field: string media_type = 2;
    */
   mediaType: string;
 
   /**
-   * How many bytes.
+   * The number of bytes.
    *
    * @generated from field: int64 bytes = 3;
    */
   bytes: bigint;
 
   /**
-   * Pixels.
+   * In pixels.
    *
    * @generated from field: int32 width = 4;
    */
   width: number;
 
   /**
-   * Pixels.
+   * In pixels.
    *
    * @generated from field: int32 height = 5;
    */
   height: number;
 
   /**
-   * Length of video and sound.
+   * The length of video or sound, in milliseconds.
    *
    * @generated from field: int64 duration_ms = 6;
    */
   durationMs: bigint;
 
   /**
-   * Frames a second.
+   * Frames per second.
    *
    * @generated from field: double frame_rate = 7;
    */
@@ -142,7 +142,7 @@ export declare const StagedMediaSchema: GenMessage<StagedMedia>;
  */
 export declare type StageMediaResponse = Message<"reelgate.media.v1.StageMediaResponse"> & {
   /**
-   * The medium.
+   * The staged media item.
    *
    * @generated from field: reelgate.media.v1.StagedMedia media = 1;
    */
@@ -162,7 +162,7 @@ export declare const StageMediaResponseSchema: GenMessage<StageMediaResponse>;
  */
 export declare type RemoveStagedRequest = Message<"reelgate.media.v1.RemoveStagedRequest"> & {
   /**
-   * Whose it is.
+   * The owner.
    *
    * @generated from field: string account_id = 1;
    */
@@ -183,7 +183,7 @@ export declare type RemoveStagedRequest = Message<"reelgate.media.v1.RemoveStage
 export declare const RemoveStagedRequestSchema: GenMessage<RemoveStagedRequest>;
 
 /**
- * RemoveStagedResponse is empty: they are gone.
+ * RemoveStagedResponse is empty: the media are removed.
  *
  * @generated from message reelgate.media.v1.RemoveStagedResponse
  */
@@ -197,13 +197,13 @@ export declare type RemoveStagedResponse = Message<"reelgate.media.v1.RemoveStag
 export declare const RemoveStagedResponseSchema: GenMessage<RemoveStagedResponse>;
 
 /**
- * IngestResultRequest names a result where the upstream says it is.
+ * IngestResultRequest names a result at the URL that the upstream reports.
  *
  * @generated from message reelgate.media.v1.IngestResultRequest
  */
 export declare type IngestResultRequest = Message<"reelgate.media.v1.IngestResultRequest"> & {
   /**
-   * Whose it is.
+   * The owner.
    *
    * @generated from field: string account_id = 1;
    */
@@ -217,14 +217,14 @@ export declare type IngestResultRequest = Message<"reelgate.media.v1.IngestResul
   taskId: string;
 
   /**
-   * Where it is.
+   * The URL of the result.
    *
    * @generated from field: string url = 3;
    */
   url: string;
 
   /**
-   * The authorization header that its own origin wants, and nobody else is shown; empty where the address is enough.
+   * The authorization header for the origin of the URL. No other origin receives it. Empty: none is needed.
    *
    * @generated from field: string authorization = 4;
    */
@@ -238,7 +238,7 @@ export declare type IngestResultRequest = Message<"reelgate.media.v1.IngestResul
 export declare const IngestResultRequestSchema: GenMessage<IngestResultRequest>;
 
 /**
- * StoredResult is a result that is ours.
+ * StoredResult is a stored result.
  *
  * @generated from message reelgate.media.v1.StoredResult
  */
@@ -251,14 +251,14 @@ export declare type StoredResult = Message<"reelgate.media.v1.StoredResult"> & {
   object: string;
 
   /**
-   * The type that the bytes say.
+   * The media type of the bytes.
    *
    * @generated from field: string media_type = 2;
    */
   mediaType: string;
 
   /**
-   * How many bytes.
+   * The number of bytes.
    *
    * @generated from field: int64 bytes = 3;
    */
@@ -272,14 +272,14 @@ export declare type StoredResult = Message<"reelgate.media.v1.StoredResult"> & {
   sha256: string;
 
   /**
-   * Pixels.
+   * In pixels.
    *
    * @generated from field: int32 width = 5;
    */
   width: number;
 
   /**
-   * Pixels.
+   * In pixels.
    *
    * @generated from field: int32 height = 6;
    */
@@ -293,7 +293,7 @@ export declare type StoredResult = Message<"reelgate.media.v1.StoredResult"> & {
   durationMs: bigint;
 
   /**
-   * Frames a second.
+   * Frames per second.
    *
    * @generated from field: double frame_rate = 8;
    */
@@ -394,13 +394,13 @@ export declare type LinkObjectRequest = Message<"reelgate.media.v1.LinkObjectReq
 export declare const LinkObjectRequestSchema: GenMessage<LinkObjectRequest>;
 
 /**
- * LinkObjectResponse carries a fresh address.
+ * LinkObjectResponse carries a fresh URL.
  *
  * @generated from message reelgate.media.v1.LinkObjectResponse
  */
 export declare type LinkObjectResponse = Message<"reelgate.media.v1.LinkObjectResponse"> & {
   /**
-   * Good for a day at most; empty: the bytes are read through this service alone.
+   * Valid for a day at most; empty: the bytes can be read only through this service.
    *
    * @generated from field: string url = 1;
    */
@@ -434,7 +434,7 @@ export declare type RemovePrivateRequest = Message<"reelgate.media.v1.RemovePriv
 export declare const RemovePrivateRequestSchema: GenMessage<RemovePrivateRequest>;
 
 /**
- * RemovePrivateResponse is empty: they are gone.
+ * RemovePrivateResponse is empty: the objects are removed.
  *
  * @generated from message reelgate.media.v1.RemovePrivateResponse
  */
@@ -461,7 +461,7 @@ export enum Category {
   UNSPECIFIED = 0,
 
   /**
-   * A still picture.
+   * An image.
    *
    * @generated from enum value: CATEGORY_IMAGE = 1;
    */
@@ -475,14 +475,14 @@ export enum Category {
   VIDEO = 2,
 
   /**
-   * Sound alone.
+   * Sound only.
    *
    * @generated from enum value: CATEGORY_AUDIO = 3;
    */
   AUDIO = 3,
 
   /**
-   * A video that a regeneration can render again: the 768P constraints.
+   * A video that a regeneration can render: it meets the 768P constraints.
    *
    * @generated from enum value: CATEGORY_BASE_VIDEO = 4;
    */
@@ -495,13 +495,13 @@ export enum Category {
 export declare const CategorySchema: GenEnum<Category>;
 
 /**
- * MediaService takes every medium through one protected path. Bytes themselves travel over the service's HTTP port.
+ * MediaService takes all media through one protected path. Bytes travel over the HTTP port of the service.
  *
  * @generated from service reelgate.media.v1.MediaService
  */
 export declare const MediaService: GenService<{
   /**
-   * StageMedia fetches or finds one reference, checks it, and freezes it by its content.
+   * StageMedia fetches or finds one reference, checks it and keeps it by its content.
    *
    * @generated from rpc reelgate.media.v1.MediaService.StageMedia
    */
@@ -511,7 +511,8 @@ export declare const MediaService: GenService<{
     output: typeof StageMediaResponseSchema;
   },
   /**
-   * RemoveStaged removes what was staged for a task that was never begun, and lets nothing be staged for it any more. Repeating is harmless.
+   * RemoveStaged removes the staged media of a refused task and blocks further staging for it. Repeating it is
+   * harmless.
    *
    * @generated from rpc reelgate.media.v1.MediaService.RemoveStaged
    */
@@ -521,7 +522,8 @@ export declare const MediaService: GenService<{
     output: typeof RemoveStagedResponseSchema;
   },
   /**
-   * IngestResult fetches a finished video and stores it. The task id names it: repeating the call gives the stored one.
+   * IngestResult fetches a finished video and stores it under the task id. Repeating the call returns the stored
+   * result.
    *
    * @generated from rpc reelgate.media.v1.MediaService.IngestResult
    */
@@ -531,7 +533,7 @@ export declare const MediaService: GenService<{
     output: typeof IngestResultResponseSchema;
   },
   /**
-   * RemoveResult removes a task's result.
+   * RemoveResult removes the result of a task.
    *
    * @generated from rpc reelgate.media.v1.MediaService.RemoveResult
    */
@@ -541,7 +543,8 @@ export declare const MediaService: GenService<{
     output: typeof RemoveResultResponseSchema;
   },
   /**
-   * LinkObject gives an address of the bucket at which a channel reads a staged medium, where there is a bucket that channels can reach.
+   * LinkObject returns the URL in the bucket under which a channel reads a staged object, if channels can reach the
+   * bucket.
    *
    * @generated from rpc reelgate.media.v1.MediaService.LinkObject
    */
@@ -551,7 +554,7 @@ export declare const MediaService: GenService<{
     output: typeof LinkObjectResponseSchema;
   },
   /**
-   * RemovePrivate removes private objects; those that are gone already are no fault.
+   * RemovePrivate removes private objects. An object that does not exist is no error.
    *
    * @generated from rpc reelgate.media.v1.MediaService.RemovePrivate
    */

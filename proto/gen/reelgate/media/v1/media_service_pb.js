@@ -125,7 +125,7 @@ export const Category = /*@__PURE__*/
   tsEnum(CategorySchema);
 
 /**
- * MediaService takes every medium through one protected path. Bytes themselves travel over the service's HTTP port.
+ * MediaService takes all media through one protected path. Bytes travel over the HTTP port of the service.
  *
  * @generated from service reelgate.media.v1.MediaService
  */

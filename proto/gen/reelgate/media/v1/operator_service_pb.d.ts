@@ -17,21 +17,21 @@ export declare const file_reelgate_media_v1_operator_service: GenFile;
  */
 export declare type VerifyBlobsRequest = Message<"reelgate.media.v1.VerifyBlobsRequest"> & {
   /**
-   * Where an earlier call ended; empty: from the beginning.
+   * The position at which an earlier call ended; empty: from the beginning.
    *
    * @generated from field: string after = 1;
    */
   after: string;
 
   /**
-   * How many blobs at most, 1 to 500; 0: as many as one call may look at. Another number is refused.
+   * The most blobs to check, 1 to 500; 0: as many as one call may check. Another number is refused.
    *
    * @generated from field: int32 limit = 2;
    */
   limit: number;
 
   /**
-   * Whether sizes alone are compared, and no content is read.
+   * Whether only sizes are compared and no content is read.
    *
    * @generated from field: bool sizes_only = 3;
    */
@@ -51,7 +51,7 @@ export declare const VerifyBlobsRequestSchema: GenMessage<VerifyBlobsRequest>;
  */
 export declare type BlobFault = Message<"reelgate.media.v1.BlobFault"> & {
   /**
-   * Hexadecimal SHA-256 of what should be there.
+   * Hexadecimal SHA-256 of the expected content.
    *
    * @generated from field: string sha256 = 1;
    */
@@ -65,28 +65,28 @@ export declare type BlobFault = Message<"reelgate.media.v1.BlobFault"> & {
   fault: string;
 
   /**
-   * Bytes that should be there.
+   * The expected number of bytes.
    *
    * @generated from field: int64 bytes = 3;
    */
   bytes: bigint;
 
   /**
-   * Bytes that are there.
+   * The number of bytes found.
    *
    * @generated from field: int64 found_bytes = 4;
    */
   foundBytes: bigint;
 
   /**
-   * Some of the objects that lose their bytes by it.
+   * Some of the objects that this blob holds.
    *
    * @generated from field: repeated string objects = 5;
    */
   objects: string[];
 
   /**
-   * The tasks of those.
+   * The tasks of these objects.
    *
    * @generated from field: repeated string task_ids = 6;
    */
@@ -100,20 +100,20 @@ export declare type BlobFault = Message<"reelgate.media.v1.BlobFault"> & {
 export declare const BlobFaultSchema: GenMessage<BlobFault>;
 
 /**
- * VerifyBlobsResponse says what was found.
+ * VerifyBlobsResponse carries the findings.
  *
  * @generated from message reelgate.media.v1.VerifyBlobsResponse
  */
 export declare type VerifyBlobsResponse = Message<"reelgate.media.v1.VerifyBlobsResponse"> & {
   /**
-   * How many blobs were looked at.
+   * The number of checked blobs.
    *
    * @generated from field: int32 checked = 1;
    */
   checked: number;
 
   /**
-   * How many bytes they hold.
+   * The number of bytes that they hold.
    *
    * @generated from field: int64 bytes = 2;
    */
@@ -127,7 +127,7 @@ export declare type VerifyBlobsResponse = Message<"reelgate.media.v1.VerifyBlobs
   faults: BlobFault[];
 
   /**
-   * Where to go on; empty: that was all.
+   * The position for the next call; empty: this was the last page.
    *
    * @generated from field: string next = 4;
    */
@@ -141,13 +141,14 @@ export declare type VerifyBlobsResponse = Message<"reelgate.media.v1.VerifyBlobs
 export declare const VerifyBlobsResponseSchema: GenMessage<VerifyBlobsResponse>;
 
 /**
- * OperatorService is for the people who run the system.
+ * OperatorService is for the operators of the system.
  *
  * @generated from service reelgate.media.v1.OperatorService
  */
 export declare const OperatorService: GenService<{
   /**
-   * VerifyBlobs compares a page of the books with what is stored: whether the bytes are there, as many as they should be, and the same.
+   * VerifyBlobs compares a page of the records with the stored bytes: whether they exist, and whether size and content
+   * are right.
    *
    * @generated from rpc reelgate.media.v1.OperatorService.VerifyBlobs
    */

@@ -33,7 +33,7 @@ export const VerifyBlobsResponseSchema = /*@__PURE__*/
   messageDesc(file_reelgate_media_v1_operator_service, 2);
 
 /**
- * OperatorService is for the people who run the system.
+ * OperatorService is for the operators of the system.
  *
  * @generated from service reelgate.media.v1.OperatorService
  */

@@ -11,7 +11,7 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_reelgate_problem_v1_problem: GenFile;
 
 /**
- * Problem is the one refusal that every service speaks. It travels as a detail of the gRPC status.
+ * Problem is the refusal that all services use. It travels as a detail of the gRPC status.
  *
  * @generated from message reelgate.problem.v1.Problem
  */
@@ -24,28 +24,29 @@ export declare type Problem = Message<"reelgate.problem.v1.Problem"> & {
   kind: Kind;
 
   /**
-   * A stable word for programs, such as `invalid_duration`. Once published it keeps its meaning.
+   * A stable code for programs, such as `invalid_duration`. A published code keeps its meaning.
    *
    * @generated from field: string reason = 2;
    */
   reason: string;
 
   /**
-   * What was wrong and what would be right, safe to show to any caller. It does not begin with the field's name.
+   * What is wrong and what would be right. It is safe to show to any caller. It does not begin with the name of the
+   * field.
    *
    * @generated from field: string message = 3;
    */
   message: string;
 
   /**
-   * The field at fault in the words of the contract, or empty.
+   * The field at fault, as the contract names it, or empty.
    *
    * @generated from field: string field = 4;
    */
   field: string;
 
   /**
-   * After how many milliseconds trying again can help; zero when it is unknown or cannot.
+   * After how many milliseconds a retry can help; zero if that is unknown or no retry can help.
    *
    * @generated from field: int64 retry_after_ms = 5;
    */
@@ -79,28 +80,28 @@ export enum Kind {
   INVALID = 1,
 
   /**
-   * The caller is not known.
+   * The caller is unknown.
    *
    * @generated from enum value: KIND_UNAUTHENTICATED = 2;
    */
   UNAUTHENTICATED = 2,
 
   /**
-   * The caller is known and may not do this.
+   * The caller may not do this.
    *
    * @generated from enum value: KIND_FORBIDDEN = 3;
    */
   FORBIDDEN = 3,
 
   /**
-   * There is no such thing for this caller.
+   * The thing does not exist for this caller.
    *
    * @generated from enum value: KIND_NOT_FOUND = 4;
    */
   NOT_FOUND = 4,
 
   /**
-   * The thing is not in the state that this needs.
+   * The thing is not in the state that the request needs.
    *
    * @generated from enum value: KIND_CONFLICT = 5;
    */
@@ -114,28 +115,28 @@ export enum Kind {
   EXHAUSTED = 6,
 
   /**
-   * The request is well formed and was refused for what it says.
+   * The request is well formed and refused for its content.
    *
    * @generated from enum value: KIND_UNPROCESSABLE = 7;
    */
   UNPROCESSABLE = 7,
 
   /**
-   * The thing was there and is no longer kept.
+   * The thing existed and is no longer kept.
    *
    * @generated from enum value: KIND_GONE = 8;
    */
   GONE = 8,
 
   /**
-   * It cannot be done now; later it may.
+   * The request cannot be served now. It may be later.
    *
    * @generated from enum value: KIND_UNAVAILABLE = 9;
    */
   UNAVAILABLE = 9,
 
   /**
-   * A fault of ours.
+   * An internal error.
    *
    * @generated from enum value: KIND_INTERNAL = 10;
    */

@@ -11,7 +11,7 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_reelgate_tasks_v1_job_events: GenFile;
 
 /**
- * JobQueued says that there is work for whoever has a hand free. It may be lost: it only makes workers quick.
+ * JobQueued says that a job is queued. It may be lost: it only wakes workers earlier.
  *
  * @generated from message reelgate.tasks.v1.JobQueued
  */
@@ -31,7 +31,7 @@ export declare type JobQueued = Message<"reelgate.tasks.v1.JobQueued"> & {
 export declare const JobQueuedSchema: GenMessage<JobQueued>;
 
 /**
- * JobEnded says that a job has its outcome. It may be lost: it only makes those quick who wait for it.
+ * JobEnded says that a job has ended. It may be lost: it only wakes waiting clients earlier.
  *
  * @generated from message reelgate.tasks.v1.JobEnded
  */
@@ -44,7 +44,7 @@ export declare type JobEnded = Message<"reelgate.tasks.v1.JobEnded"> & {
   jobId: string;
 
   /**
-   * Whose job it is.
+   * The owner.
    *
    * @generated from field: string account_id = 2;
    */

@@ -40,7 +40,7 @@ export declare type JobHeader = Message<"reelgate.tasks.v1.JobHeader"> & {
 export declare const JobHeaderSchema: GenMessage<JobHeader>;
 
 /**
- * JobCall is a request of a synchronous route as it came, to be made later.
+ * JobCall is a request of a synchronous route, as the client sent it, to be made later.
  *
  * @generated from message reelgate.tasks.v1.JobCall
  */
@@ -60,7 +60,7 @@ export declare type JobCall = Message<"reelgate.tasks.v1.JobCall"> & {
   model: string;
 
   /**
-   * Such as POST.
+   * The HTTP method, such as POST.
    *
    * @generated from field: string method = 3;
    */
@@ -74,27 +74,27 @@ export declare type JobCall = Message<"reelgate.tasks.v1.JobCall"> & {
   path: string;
 
   /**
-   * What stood behind the question mark, without it.
+   * The query string, without the question mark.
    *
    * @generated from field: string query = 5;
    */
   query: string;
 
   /**
-   * The headers that go on.
+   * The headers that are passed on.
    *
    * @generated from field: repeated reelgate.tasks.v1.JobHeader headers = 6;
    */
   headers: JobHeader[];
 
   /**
-   * Its bytes, wherever they are.
+   * The body.
    *
    * @generated from oneof reelgate.tasks.v1.JobCall.body
    */
   body: {
     /**
-     * A small body, here.
+     * A small body.
      *
      * @generated from field: bytes inline = 7;
      */
@@ -102,7 +102,7 @@ export declare type JobCall = Message<"reelgate.tasks.v1.JobCall"> & {
     case: "inline";
   } | {
     /**
-     * The private media object that holds a larger one.
+     * The private media object that holds a larger body.
      *
      * @generated from field: string object = 8;
      */
@@ -118,47 +118,47 @@ export declare type JobCall = Message<"reelgate.tasks.v1.JobCall"> & {
 export declare const JobCallSchema: GenMessage<JobCall>;
 
 /**
- * JobAnswer is what the synchronous route answered.
+ * JobAnswer is the answer of the synchronous route.
  *
  * @generated from message reelgate.tasks.v1.JobAnswer
  */
 export declare type JobAnswer = Message<"reelgate.tasks.v1.JobAnswer"> & {
   /**
-   * HTTP status.
+   * The HTTP status.
    *
    * @generated from field: int32 status_code = 1;
    */
   statusCode: number;
 
   /**
-   * Its content type.
+   * The content type.
    *
    * @generated from field: string content_type = 2;
    */
   contentType: string;
 
   /**
-   * How its bytes are given on.
+   * How the client receives the bytes.
    *
    * @generated from field: reelgate.tasks.v1.JobEncoding encoding = 3;
    */
   encoding: JobEncoding;
 
   /**
-   * How many bytes.
+   * The number of bytes.
    *
    * @generated from field: int64 size = 4;
    */
   size: bigint;
 
   /**
-   * The bytes, wherever they are.
+   * The body.
    *
    * @generated from oneof reelgate.tasks.v1.JobAnswer.body
    */
   body: {
     /**
-     * A small body, here.
+     * A small body.
      *
      * @generated from field: bytes inline = 5;
      */
@@ -166,7 +166,7 @@ export declare type JobAnswer = Message<"reelgate.tasks.v1.JobAnswer"> & {
     case: "inline";
   } | {
     /**
-     * The private media object that holds a larger one.
+     * The private media object that holds a larger body.
      *
      * @generated from field: string object = 6;
      */
@@ -188,14 +188,14 @@ export declare const JobAnswerSchema: GenMessage<JobAnswer>;
  */
 export declare type JobFailure = Message<"reelgate.tasks.v1.JobFailure"> & {
   /**
-   * A stable word for programs.
+   * A stable code for programs.
    *
    * @generated from field: string code = 1;
    */
   code: string;
 
   /**
-   * Safe to show to the owner.
+   * A message that is safe to show to the owner.
    *
    * @generated from field: string message = 2;
    */
@@ -229,7 +229,7 @@ export declare type Job = Message<"reelgate.tasks.v1.Job"> & {
   accountId: string;
 
   /**
-   * Where it stands; the four states of a task.
+   * The state, one of the four states of a task.
    *
    * @generated from field: reelgate.tasks.v1.TaskState state = 3;
    */
@@ -257,14 +257,14 @@ export declare type Job = Message<"reelgate.tasks.v1.Job"> & {
   completedAt?: Timestamp | undefined;
 
   /**
-   * What the route answered, when it did.
+   * The answer of the route, if there is one.
    *
    * @generated from field: reelgate.tasks.v1.JobAnswer answer = 7;
    */
   answer?: JobAnswer | undefined;
 
   /**
-   * Why it failed, when it did.
+   * Why it failed, if it failed.
    *
    * @generated from field: reelgate.tasks.v1.JobFailure failure = 8;
    */
@@ -278,27 +278,27 @@ export declare type Job = Message<"reelgate.tasks.v1.Job"> & {
 export declare const JobSchema: GenMessage<Job>;
 
 /**
- * JobEncoding is how an answer's bytes are given to the client.
+ * JobEncoding is how the client receives the bytes of an answer.
  *
  * @generated from enum reelgate.tasks.v1.JobEncoding
  */
 export enum JobEncoding {
   /**
-   * There are none.
+   * There are no bytes.
    *
    * @generated from enum value: JOB_ENCODING_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * As the JSON value that they are.
+   * As a JSON value.
    *
    * @generated from enum value: JOB_ENCODING_JSON = 1;
    */
   JSON = 1,
 
   /**
-   * As a string: they are UTF-8 text.
+   * As a string of UTF-8 text.
    *
    * @generated from enum value: JOB_ENCODING_TEXT = 2;
    */

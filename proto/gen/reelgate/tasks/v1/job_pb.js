@@ -54,7 +54,7 @@ export const JobEncodingSchema = /*@__PURE__*/
   enumDesc(file_reelgate_tasks_v1_job, 0);
 
 /**
- * JobEncoding is how an answer's bytes are given to the client.
+ * JobEncoding is how the client receives the bytes of an answer.
  *
  * @generated from enum reelgate.tasks.v1.JobEncoding
  */

@@ -12,7 +12,7 @@ import type { Job, JobAnswer, JobCall, JobFailure } from "./job_pb.js";
 export declare const file_reelgate_tasks_v1_job_service: GenFile;
 
 /**
- * CreateJobRequest carries a call and who asks.
+ * CreateJobRequest carries a call and its caller.
  *
  * @generated from message reelgate.tasks.v1.CreateJobRequest
  */
@@ -25,14 +25,14 @@ export declare type CreateJobRequest = Message<"reelgate.tasks.v1.CreateJobReque
   accountId: string;
 
   /**
-   * The caller's token, which is one of the account and decides over the models. Required.
+   * The token of the caller. It must belong to the account, and it decides which models may be used. Required.
    *
    * @generated from field: string token_id = 2;
    */
   tokenId: string;
 
   /**
-   * Ignored: the models are those of the token. The right is frozen with the call.
+   * Ignored: the models are those of the token, as they are when the job is created.
    *
    * @generated from field: repeated string visible_models = 3 [deprecated = true];
    * @deprecated
@@ -54,22 +54,23 @@ export declare type CreateJobRequest = Message<"reelgate.tasks.v1.CreateJobReque
   repeatable: boolean;
 
   /**
-   * Names this call: the same key with the same request gives the same job for 24 hours, and with another one is refused. Empty: none.
+   * Names this call. For 24 hours the same key with the same request returns the same job, and with another request it
+   * is refused. Empty: no key.
    *
    * @generated from field: string idempotency_key = 6;
    */
   idempotencyKey: string;
 
   /**
-   * Digest of method, path and body, compared when a key is seen again. Empty: the service's own digest of the call is compared, in which
-   * media and bodies that are stored objects count by their ids.
+   * Digest of method, path and body, compared when a key is repeated. Empty: the service compares its own digest of the
+   * call, in which stored media and bodies count by the ids of their objects.
    *
    * @generated from field: string request_fingerprint = 7;
    */
   requestFingerprint: string;
 
   /**
-   * Names a worker that gets the job under a lease at once, to have it paid for before anybody begins it. Empty: it is queued.
+   * Names a worker that leases the job at once, to have it paid for before it is queued. Empty: the job is queued.
    *
    * @generated from field: string worker = 8;
    */
@@ -103,14 +104,14 @@ export declare type CreateJobResponse = Message<"reelgate.tasks.v1.CreateJobResp
   replayed: boolean;
 
   /**
-   * Where a worker was named: the lease. Who dies with it leaves the job to the queue.
+   * The lease of the named worker. If the worker dies, the job is queued when the lease ends.
    *
    * @generated from field: string lease = 3;
    */
   lease: string;
 
   /**
-   * For how long it may wait to be begun.
+   * How long the job may wait for its start, in milliseconds.
    *
    * @generated from field: int64 wait_ms = 4;
    */
@@ -144,13 +145,13 @@ export declare type WithdrawJobRequest = Message<"reelgate.tasks.v1.WithdrawJobR
 export declare const WithdrawJobRequestSchema: GenMessage<WithdrawJobRequest>;
 
 /**
- * WithdrawJobResponse says whether the lease still stood.
+ * WithdrawJobResponse says whether the lease was still valid.
  *
  * @generated from message reelgate.tasks.v1.WithdrawJobResponse
  */
 export declare type WithdrawJobResponse = Message<"reelgate.tasks.v1.WithdrawJobResponse"> & {
   /**
-   * Whether the job is gone.
+   * Whether the job was removed.
    *
    * @generated from field: bool withdrawn = 1;
    */
@@ -164,7 +165,7 @@ export declare type WithdrawJobResponse = Message<"reelgate.tasks.v1.WithdrawJob
 export declare const WithdrawJobResponseSchema: GenMessage<WithdrawJobResponse>;
 
 /**
- * GetJobRequest names a job and who asks.
+ * GetJobRequest names a job and its caller.
  *
  * @generated from message reelgate.tasks.v1.GetJobRequest
  */
@@ -211,13 +212,13 @@ export declare type GetJobResponse = Message<"reelgate.tasks.v1.GetJobResponse">
 export declare const GetJobResponseSchema: GenMessage<GetJobResponse>;
 
 /**
- * LeaseJobsRequest says who works, and how much of it.
+ * LeaseJobsRequest names a worker and how many jobs it takes.
  *
  * @generated from message reelgate.tasks.v1.LeaseJobsRequest
  */
 export declare type LeaseJobsRequest = Message<"reelgate.tasks.v1.LeaseJobsRequest"> & {
   /**
-   * Names the worker for people.
+   * Names the worker, for people.
    *
    * @generated from field: string worker = 1;
    */
@@ -265,7 +266,7 @@ export declare type JobLease = Message<"reelgate.tasks.v1.JobLease"> & {
 export declare const JobLeaseSchema: GenMessage<JobLease>;
 
 /**
- * LeasedJob is a job with all that a worker needs.
+ * LeasedJob is a job with everything that a worker needs.
  *
  * @generated from message reelgate.tasks.v1.LeasedJob
  */
@@ -285,7 +286,7 @@ export declare type LeasedJob = Message<"reelgate.tasks.v1.LeasedJob"> & {
   accountId: string;
 
   /**
-   * Whose limit.
+   * The token whose limit counts.
    *
    * @generated from field: string token_id = 3;
    */
@@ -299,7 +300,7 @@ export declare type LeasedJob = Message<"reelgate.tasks.v1.LeasedJob"> & {
   visibleModels: string[];
 
   /**
-   * Names the request that created it.
+   * The id of the request that created the job.
    *
    * @generated from field: string request_id = 5;
    */
@@ -313,14 +314,14 @@ export declare type LeasedJob = Message<"reelgate.tasks.v1.LeasedJob"> & {
   call?: JobCall | undefined;
 
   /**
-   * Names the call for billing: it is held and charged once under it, whatever is repeated.
+   * Names the call for billing. The call is held and charged once under this id.
    *
    * @generated from field: string call_id = 7;
    */
   callId: string;
 
   /**
-   * Whether it has waited for too long, and must be ended instead of begun.
+   * Whether the job has waited too long and must be ended instead of started.
    *
    * @generated from field: bool overdue = 8;
    */
@@ -334,7 +335,7 @@ export declare type LeasedJob = Message<"reelgate.tasks.v1.LeasedJob"> & {
 export declare const LeasedJobSchema: GenMessage<LeasedJob>;
 
 /**
- * LeaseJobsResponse carries the jobs that the worker has from now on.
+ * LeaseJobsResponse carries the leased jobs.
  *
  * @generated from message reelgate.tasks.v1.LeaseJobsResponse
  */
@@ -347,14 +348,14 @@ export declare type LeaseJobsResponse = Message<"reelgate.tasks.v1.LeaseJobsResp
   jobs: LeasedJob[];
 
   /**
-   * How long the leases last.
+   * How long the leases last, in milliseconds.
    *
    * @generated from field: int64 lease_ms = 2;
    */
   leaseMs: bigint;
 
   /**
-   * How long answers are to be kept.
+   * How long answers must be kept, in milliseconds.
    *
    * @generated from field: int64 keep_ms = 3;
    */
@@ -368,7 +369,7 @@ export declare type LeaseJobsResponse = Message<"reelgate.tasks.v1.LeaseJobsResp
 export declare const LeaseJobsResponseSchema: GenMessage<LeaseJobsResponse>;
 
 /**
- * RenewJobLeasesRequest names what a worker still works on, at most 1000.
+ * RenewJobLeasesRequest names the jobs that a worker still works on, at most 1000.
  *
  * @generated from message reelgate.tasks.v1.RenewJobLeasesRequest
  */
@@ -388,13 +389,13 @@ export declare type RenewJobLeasesRequest = Message<"reelgate.tasks.v1.RenewJobL
 export declare const RenewJobLeasesRequestSchema: GenMessage<RenewJobLeasesRequest>;
 
 /**
- * RenewJobLeasesResponse says which leases are over; the work under them must stop.
+ * RenewJobLeasesResponse says which leases have ended. The work on these jobs must stop.
  *
  * @generated from message reelgate.tasks.v1.RenewJobLeasesResponse
  */
 export declare type RenewJobLeasesResponse = Message<"reelgate.tasks.v1.RenewJobLeasesResponse"> & {
   /**
-   * Jobs whose lease is over.
+   * The jobs whose lease has ended.
    *
    * @generated from field: repeated string lost_job_ids = 1;
    */
@@ -455,14 +456,14 @@ export declare type ReturnJobRequest = Message<"reelgate.tasks.v1.ReturnJobReque
   lease?: JobLease | undefined;
 
   /**
-   * Whether the upstream was surely not called; without it a job that was started has an unknown outcome.
+   * Whether it is certain that the upstream was not called. Otherwise a started job has an unknown outcome.
    *
    * @generated from field: bool untouched = 2;
    */
   untouched: boolean;
 
   /**
-   * After how many milliseconds it may be worked on again.
+   * After how many milliseconds the job may be leased again.
    *
    * @generated from field: int64 delay_ms = 3;
    */
@@ -476,13 +477,13 @@ export declare type ReturnJobRequest = Message<"reelgate.tasks.v1.ReturnJobReque
 export declare const ReturnJobRequestSchema: GenMessage<ReturnJobRequest>;
 
 /**
- * ReturnJobResponse says whether the lease still stood.
+ * ReturnJobResponse says whether the lease was still valid.
  *
  * @generated from message reelgate.tasks.v1.ReturnJobResponse
  */
 export declare type ReturnJobResponse = Message<"reelgate.tasks.v1.ReturnJobResponse"> & {
   /**
-   * Whether anything was changed.
+   * Whether the job changed.
    *
    * @generated from field: bool returned = 1;
    */
@@ -509,7 +510,7 @@ export declare type FinishJobRequest = Message<"reelgate.tasks.v1.FinishJobReque
   lease?: JobLease | undefined;
 
   /**
-   * What the route answered, when it did.
+   * The answer of the route, if there is one.
    *
    * @generated from field: reelgate.tasks.v1.JobAnswer answer = 2;
    */
@@ -550,14 +551,14 @@ export declare type FinishJobResponse = Message<"reelgate.tasks.v1.FinishJobResp
 export declare const FinishJobResponseSchema: GenMessage<FinishJobResponse>;
 
 /**
- * JobService keeps calls of synchronous routes that are made later. Workers lease them; a call whose outcome is not known is
- * made again only where that does no harm.
+ * JobService stores calls of synchronous routes that are made later. Workers lease them. A call with an unknown outcome
+ * is repeated only if that does no harm.
  *
  * @generated from service reelgate.tasks.v1.JobService
  */
 export declare const JobService: GenService<{
   /**
-   * CreateJob accepts a call; it is durable before the answer.
+   * CreateJob accepts a call. The call is durable before the answer.
    *
    * @generated from rpc reelgate.tasks.v1.JobService.CreateJob
    */
@@ -567,7 +568,7 @@ export declare const JobService: GenService<{
     output: typeof CreateJobResponseSchema;
   },
   /**
-   * WithdrawJob takes back a job that was created under a lease, as if it had never been; its key is free again.
+   * WithdrawJob removes a job that was created under a lease, and frees its key.
    *
    * @generated from rpc reelgate.tasks.v1.JobService.WithdrawJob
    */
@@ -577,7 +578,7 @@ export declare const JobService: GenService<{
     output: typeof WithdrawJobResponseSchema;
   },
   /**
-   * GetJob gives a job to its owner; to anybody else it does not exist.
+   * GetJob returns a job to its owner. For other accounts the job does not exist.
    *
    * @generated from rpc reelgate.tasks.v1.JobService.GetJob
    */
@@ -587,7 +588,7 @@ export declare const JobService: GenService<{
     output: typeof GetJobResponseSchema;
   },
   /**
-   * LeaseJobs gives a worker jobs that nobody works on. Until the lease ends nobody else is given them.
+   * LeaseJobs gives queued jobs to a worker. Until the lease ends, no other worker gets them.
    *
    * @generated from rpc reelgate.tasks.v1.JobService.LeaseJobs
    */
@@ -597,7 +598,7 @@ export declare const JobService: GenService<{
     output: typeof LeaseJobsResponseSchema;
   },
   /**
-   * RenewJobLeases makes leases last anew.
+   * RenewJobLeases extends leases.
    *
    * @generated from rpc reelgate.tasks.v1.JobService.RenewJobLeases
    */
@@ -607,7 +608,8 @@ export declare const JobService: GenService<{
     output: typeof RenewJobLeasesResponseSchema;
   },
   /**
-   * MarkJobStarted writes down that the upstream may be called from now on. Without its answer the upstream must not be called.
+   * MarkJobStarted records that the upstream may be called from now on. Without its answer the upstream must not be
+   * called.
    *
    * @generated from rpc reelgate.tasks.v1.JobService.MarkJobStarted
    */
@@ -617,7 +619,8 @@ export declare const JobService: GenService<{
     output: typeof MarkJobStartedResponseSchema;
   },
   /**
-   * ReturnJob gives a job up. It is queued again, unless its outcome is unknown and must not be risked twice: then it fails.
+   * ReturnJob gives a job up. The job is queued again, unless its outcome is unknown and its call must not be repeated;
+   * then it fails.
    *
    * @generated from rpc reelgate.tasks.v1.JobService.ReturnJob
    */

@@ -139,8 +139,8 @@ export const FinishJobResponseSchema = /*@__PURE__*/
   messageDesc(file_reelgate_tasks_v1_job_service, 17);
 
 /**
- * JobService keeps calls of synchronous routes that are made later. Workers lease them; a call whose outcome is not known is
- * made again only where that does no harm.
+ * JobService stores calls of synchronous routes that are made later. Workers lease them. A call with an unknown outcome
+ * is repeated only if that does no harm.
  *
  * @generated from service reelgate.tasks.v1.JobService
  */

@@ -20,7 +20,7 @@ export declare const file_reelgate_tasks_v1_operator_service: GenFile;
  */
 export declare type AttemptRecord = Message<"reelgate.tasks.v1.AttemptRecord"> & {
   /**
-   * From 1.
+   * The number of the attempt, from 1.
    *
    * @generated from field: int32 number = 1;
    */
@@ -34,7 +34,7 @@ export declare type AttemptRecord = Message<"reelgate.tasks.v1.AttemptRecord"> &
   channel: string;
 
   /**
-   * The upstream's id of the work, once known.
+   * The upstream id of the work, once known.
    *
    * @generated from field: string upstream_id = 3;
    */
@@ -76,27 +76,27 @@ export declare type AttemptRecord = Message<"reelgate.tasks.v1.AttemptRecord"> &
 export declare const AttemptRecordSchema: GenMessage<AttemptRecord>;
 
 /**
- * TaskEvent is one thing that happened to a task.
+ * TaskEvent is an entry of the history of a task.
  *
  * @generated from message reelgate.tasks.v1.TaskEvent
  */
 export declare type TaskEvent = Message<"reelgate.tasks.v1.TaskEvent"> & {
   /**
-   * When.
+   * The time.
    *
    * @generated from field: google.protobuf.Timestamp at = 1;
    */
   at?: Timestamp | undefined;
 
   /**
-   * What, in one word.
+   * The type of the entry, one word.
    *
    * @generated from field: string type = 2;
    */
   type: string;
 
   /**
-   * More of it, as a JSON object.
+   * Details, as a JSON object.
    *
    * @generated from field: string detail_json = 3;
    */
@@ -137,7 +137,7 @@ export declare type TaskRecord = Message<"reelgate.tasks.v1.TaskRecord"> & {
   admission: string;
 
   /**
-   * The upstream's last status word.
+   * The last status word of the upstream.
    *
    * @generated from field: string upstream_status = 4;
    */
@@ -218,7 +218,7 @@ export declare type ListTaskRecordsRequest = Message<"reelgate.tasks.v1.ListTask
   accountId: string;
 
   /**
-   * Only this state; unspecified is all. One that is not known is refused.
+   * Only this state; unspecified is all. An unknown state is refused.
    *
    * @generated from field: reelgate.tasks.v1.TaskState state = 2;
    */
@@ -232,7 +232,7 @@ export declare type ListTaskRecordsRequest = Message<"reelgate.tasks.v1.ListTask
   limit: number;
 
   /**
-   * Start behind this task. One that is not known is refused. Empty: from the beginning.
+   * Start after this task. An unknown id is refused. Empty: from the beginning.
    *
    * @generated from field: string after = 4;
    */
@@ -266,7 +266,7 @@ export declare type ListTaskRecordsResponse = Message<"reelgate.tasks.v1.ListTas
 export declare const ListTaskRecordsResponseSchema: GenMessage<ListTaskRecordsResponse>;
 
 /**
- * AttentionItem is a task that waits for a person.
+ * AttentionItem is a task or job that waits for a decision.
  *
  * @generated from message reelgate.tasks.v1.AttentionItem
  */
@@ -279,21 +279,21 @@ export declare type AttentionItem = Message<"reelgate.tasks.v1.AttentionItem"> &
   taskId: string;
 
   /**
-   * Since when.
+   * Since when it waits.
    *
    * @generated from field: google.protobuf.Timestamp since = 2;
    */
   since?: Timestamp | undefined;
 
   /**
-   * Why, in one word.
+   * The reason, one word.
    *
    * @generated from field: string reason = 3;
    */
   reason: string;
 
   /**
-   * Why, in a sentence.
+   * The reason, in a sentence.
    *
    * @generated from field: string detail = 4;
    */
@@ -321,7 +321,7 @@ export declare type ListAttentionRequest = Message<"reelgate.tasks.v1.ListAttent
 export declare const ListAttentionRequestSchema: GenMessage<ListAttentionRequest>;
 
 /**
- * ListAttentionResponse carries what waits, oldest first.
+ * ListAttentionResponse carries the waiting items, the oldest first.
  *
  * @generated from message reelgate.tasks.v1.ListAttentionResponse
  */
@@ -388,7 +388,7 @@ export declare type ResolveAttentionResponse = Message<"reelgate.tasks.v1.Resolv
   record?: TaskRecord | undefined;
 
   /**
-   * The record, where a job was decided over.
+   * The record of the job, if the decision was over a job.
    *
    * @generated from field: reelgate.tasks.v1.JobRecord job_record = 2;
    */
@@ -436,7 +436,7 @@ export declare type JobRecord = Message<"reelgate.tasks.v1.JobRecord"> & {
   model: string;
 
   /**
-   * How often its upstream was about to be called.
+   * How often a call of its upstream was started.
    *
    * @generated from field: int32 starts = 5;
    */
@@ -510,7 +510,7 @@ export declare type ListJobRecordsRequest = Message<"reelgate.tasks.v1.ListJobRe
   accountId: string;
 
   /**
-   * Only this state; unspecified is all. One that is not known is refused.
+   * Only this state; unspecified is all. An unknown state is refused.
    *
    * @generated from field: reelgate.tasks.v1.TaskState state = 2;
    */
@@ -524,7 +524,7 @@ export declare type ListJobRecordsRequest = Message<"reelgate.tasks.v1.ListJobRe
   limit: number;
 
   /**
-   * Start behind this job. One that is not known is refused. Empty: from the beginning.
+   * Start after this job. An unknown id is refused. Empty: from the beginning.
    *
    * @generated from field: string after = 4;
    */
@@ -538,7 +538,7 @@ export declare type ListJobRecordsRequest = Message<"reelgate.tasks.v1.ListJobRe
 export declare const ListJobRecordsRequestSchema: GenMessage<ListJobRecordsRequest>;
 
 /**
- * ListJobRecordsResponse carries the page; the records have no events.
+ * ListJobRecordsResponse carries a page. Its records have no events.
  *
  * @generated from message reelgate.tasks.v1.ListJobRecordsResponse
  */
@@ -558,7 +558,7 @@ export declare type ListJobRecordsResponse = Message<"reelgate.tasks.v1.ListJobR
 export declare const ListJobRecordsResponseSchema: GenMessage<ListJobRecordsResponse>;
 
 /**
- * ChannelStatus is how a channel is.
+ * ChannelStatus is the state of a channel.
  *
  * @generated from message reelgate.tasks.v1.ChannelStatus
  */
@@ -585,49 +585,49 @@ export declare type ChannelStatus = Message<"reelgate.tasks.v1.ChannelStatus"> &
   upstreamAccount: string;
 
   /**
-   * Whether the configuration switches it on.
+   * Whether the configuration enables it.
    *
    * @generated from field: bool enabled = 4;
    */
   enabled: boolean;
 
   /**
-   * closed (works), open (left alone) or half_open (being tried).
+   * closed (in use), open (not used) or half_open (being tried).
    *
    * @generated from field: string circuit = 5;
    */
   circuit: string;
 
   /**
-   * Unfinished tasks on it.
+   * The number of its unfinished tasks.
    *
    * @generated from field: int32 in_flight = 6;
    */
   inFlight: number;
 
   /**
-   * How many it may have.
+   * The most unfinished tasks that it may have.
    *
    * @generated from field: int32 in_flight_limit = 7;
    */
   inFlightLimit: number;
 
   /**
-   * Creates that it may get in a minute.
+   * The most creates that it may get in a minute.
    *
    * @generated from field: int32 requests_per_minute = 8;
    */
   requestsPerMinute: number;
 
   /**
-   * Higher goes first.
+   * A higher priority is tried first.
    *
    * @generated from field: int32 priority = 9;
    */
   priority: number;
 
   /**
-   * Share among equals.
+   * The share of orders among channels of equal priority.
    *
    * @generated from field: int32 weight = 10;
    */
@@ -722,7 +722,7 @@ export declare type TestChannelResponse = Message<"reelgate.tasks.v1.TestChannel
   ok: boolean;
 
   /**
-   * What was seen.
+   * What the call found.
    *
    * @generated from field: string detail = 2;
    */
@@ -763,7 +763,7 @@ export declare type ClassifyHoldsRequest = Message<"reelgate.tasks.v1.ClassifyHo
 export declare const ClassifyHoldsRequestSchema: GenMessage<ClassifyHoldsRequest>;
 
 /**
- * ClassifyHoldsResponse sorts them; a task that is alive is in neither list.
+ * ClassifyHoldsResponse sorts the tasks. An unfinished task is in neither list.
  *
  * @generated from message reelgate.tasks.v1.ClassifyHoldsResponse
  */
@@ -790,7 +790,7 @@ export declare type ClassifyHoldsResponse = Message<"reelgate.tasks.v1.ClassifyH
 export declare const ClassifyHoldsResponseSchema: GenMessage<ClassifyHoldsResponse>;
 
 /**
- * Resolution is what a person decided.
+ * Resolution is a person's decision.
  *
  * @generated from enum reelgate.tasks.v1.Resolution
  */
@@ -803,21 +803,21 @@ export enum Resolution {
   UNSPECIFIED = 0,
 
   /**
-   * The work was done; the hold is settled by the estimate.
+   * The work was done. The hold is settled by the estimate.
    *
    * @generated from enum value: RESOLUTION_COMPLETED = 1;
    */
   COMPLETED = 1,
 
   /**
-   * The work is lost; the hold is released.
+   * The work is lost. The hold is released.
    *
    * @generated from enum value: RESOLUTION_FAILED = 2;
    */
   FAILED = 2,
 
   /**
-   * Look at the upstream again.
+   * The upstream is polled again.
    *
    * @generated from enum value: RESOLUTION_RETRY = 3;
    */
@@ -830,13 +830,14 @@ export enum Resolution {
 export declare const ResolutionSchema: GenEnum<Resolution>;
 
 /**
- * OperatorService is what the people who run the gateway see. Its answers hold private upstream facts: never show them to a client.
+ * OperatorService is for the operators of the gateway. Its answers hold private facts of the upstreams that no client
+ * may see.
  *
  * @generated from service reelgate.tasks.v1.OperatorService
  */
 export declare const OperatorService: GenService<{
   /**
-   * ShowTask gives everything that is known of a task.
+   * ShowTask returns everything that is known about a task.
    *
    * @generated from rpc reelgate.tasks.v1.OperatorService.ShowTask
    */
@@ -846,7 +847,7 @@ export declare const OperatorService: GenService<{
     output: typeof ShowTaskResponseSchema;
   },
   /**
-   * ListTaskRecords gives a page of records of all accounts.
+   * ListTaskRecords returns a page of records of all accounts.
    *
    * @generated from rpc reelgate.tasks.v1.OperatorService.ListTaskRecords
    */
@@ -856,7 +857,7 @@ export declare const OperatorService: GenService<{
     output: typeof ListTaskRecordsResponseSchema;
   },
   /**
-   * ShowJob gives everything that is known of a job but its bytes.
+   * ShowJob returns everything that is known about a job except its bytes.
    *
    * @generated from rpc reelgate.tasks.v1.OperatorService.ShowJob
    */
@@ -866,7 +867,7 @@ export declare const OperatorService: GenService<{
     output: typeof ShowJobResponseSchema;
   },
   /**
-   * ListJobRecords gives a page of records of all accounts.
+   * ListJobRecords returns a page of records of all accounts.
    *
    * @generated from rpc reelgate.tasks.v1.OperatorService.ListJobRecords
    */
@@ -876,7 +877,7 @@ export declare const OperatorService: GenService<{
     output: typeof ListJobRecordsResponseSchema;
   },
   /**
-   * ListAttention gives what waits for a person.
+   * ListAttention returns the tasks and jobs that wait for a decision.
    *
    * @generated from rpc reelgate.tasks.v1.OperatorService.ListAttention
    */
@@ -886,7 +887,7 @@ export declare const OperatorService: GenService<{
     output: typeof ListAttentionResponseSchema;
   },
   /**
-   * ResolveAttention is a person's decision on a task that waits for one.
+   * ResolveAttention carries out a decision over a task or job that waits for one.
    *
    * @generated from rpc reelgate.tasks.v1.OperatorService.ResolveAttention
    */
@@ -896,7 +897,7 @@ export declare const OperatorService: GenService<{
     output: typeof ResolveAttentionResponseSchema;
   },
   /**
-   * ListChannels gives the channels, how they are, and what is in flight on them.
+   * ListChannels returns the channels with their state and their tasks in flight.
    *
    * @generated from rpc reelgate.tasks.v1.OperatorService.ListChannels
    */
@@ -906,7 +907,7 @@ export declare const OperatorService: GenService<{
     output: typeof ListChannelsResponseSchema;
   },
   /**
-   * TestChannel asks a channel's upstream for an answer that costs nothing.
+   * TestChannel makes a call to the upstream of a channel that costs nothing.
    *
    * @generated from rpc reelgate.tasks.v1.OperatorService.TestChannel
    */
@@ -916,7 +917,7 @@ export declare const OperatorService: GenService<{
     output: typeof TestChannelResponseSchema;
   },
   /**
-   * ClassifyHolds says of each task that has an open hold how it stands.
+   * ClassifyHolds returns the state of each task that has an open hold.
    *
    * @generated from rpc reelgate.tasks.v1.OperatorService.ClassifyHolds
    */

@@ -189,7 +189,7 @@ export const ResolutionSchema = /*@__PURE__*/
   enumDesc(file_reelgate_tasks_v1_operator_service, 0);
 
 /**
- * Resolution is what a person decided.
+ * Resolution is a person's decision.
  *
  * @generated from enum reelgate.tasks.v1.Resolution
  */
@@ -197,7 +197,8 @@ export const Resolution = /*@__PURE__*/
   tsEnum(ResolutionSchema);
 
 /**
- * OperatorService is what the people who run the gateway see. Its answers hold private upstream facts: never show them to a client.
+ * OperatorService is for the operators of the gateway. Its answers hold private facts of the upstreams that no client
+ * may see.
  *
  * @generated from service reelgate.tasks.v1.OperatorService
  */

@@ -11,7 +11,7 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_reelgate_tasks_v1_order: GenFile;
 
 /**
- * MediaItem is one medium of an order, as the client named it.
+ * MediaItem is a media item of an order, as the client named it.
  *
  * @generated from message reelgate.tasks.v1.MediaItem
  */
@@ -115,7 +115,7 @@ export declare type Order = Message<"reelgate.tasks.v1.Order"> & {
   model: string;
 
   /**
-   * Texts and media.
+   * The texts and the media items.
    *
    * @generated from field: repeated reelgate.tasks.v1.ContentItem content = 3;
    */
@@ -150,7 +150,7 @@ export declare type Order = Message<"reelgate.tasks.v1.Order"> & {
   sourceTaskId: string;
 
   /**
-   * Regeneration only: whether the result is to carry the watermark.
+   * Regeneration only: whether the result carries the watermark.
    *
    * @generated from field: optional bool aigc_watermark = 8;
    */
@@ -164,14 +164,14 @@ export declare type Order = Message<"reelgate.tasks.v1.Order"> & {
   callbackUrl?: string | undefined;
 
   /**
-   * The frame size that the client wrote, to be shown as it was; it decides nothing.
+   * The frame size as the client wrote it. It is only shown; no rule reads it.
    *
    * @generated from field: optional string size = 10;
    */
   size?: string | undefined;
 
   /**
-   * Fields of an open dialect that this service does not know, as a JSON object, for a channel that does.
+   * Fields that this service does not know, as a JSON object, for a channel that knows them.
    *
    * @generated from field: string extra_json = 11;
    */
@@ -205,14 +205,14 @@ export enum TaskKind {
   GENERATION = 1,
 
   /**
-   * Renders an earlier 768P video again at 2K.
+   * Renders a 768P video at 2K.
    *
    * @generated from enum value: TASK_KIND_REGENERATION = 2;
    */
   REGENERATION = 2,
 
   /**
-   * Makes an enhanced prompt, and no video.
+   * Makes an enhanced prompt and no video.
    *
    * @generated from enum value: TASK_KIND_CONTEXT_IR = 3;
    */
@@ -225,7 +225,7 @@ export enum TaskKind {
 export declare const TaskKindSchema: GenEnum<TaskKind>;
 
 /**
- * MediaKind is what a medium holds.
+ * MediaKind is the kind of a media item.
  *
  * @generated from enum reelgate.tasks.v1.MediaKind
  */
@@ -238,7 +238,7 @@ export enum MediaKind {
   UNSPECIFIED = 0,
 
   /**
-   * A still picture.
+   * An image.
    *
    * @generated from enum value: MEDIA_KIND_IMAGE = 1;
    */
@@ -252,7 +252,7 @@ export enum MediaKind {
   VIDEO = 2,
 
   /**
-   * Sound alone.
+   * Sound only.
    *
    * @generated from enum value: MEDIA_KIND_AUDIO = 3;
    */
@@ -265,13 +265,13 @@ export enum MediaKind {
 export declare const MediaKindSchema: GenEnum<MediaKind>;
 
 /**
- * MediaRole is what a medium is for in an order.
+ * MediaRole is the role of a media item in an order.
  *
  * @generated from enum reelgate.tasks.v1.MediaRole
  */
 export enum MediaRole {
   /**
-   * None was given; a single image without a role is the first frame.
+   * No role. A single image without a role is the first frame.
    *
    * @generated from enum value: MEDIA_ROLE_UNSPECIFIED = 0;
    */
@@ -292,28 +292,28 @@ export enum MediaRole {
   LAST_FRAME = 2,
 
   /**
-   * An image to keep to.
+   * A reference image.
    *
    * @generated from enum value: MEDIA_ROLE_REFERENCE_IMAGE = 3;
    */
   REFERENCE_IMAGE = 3,
 
   /**
-   * A video to keep to.
+   * A reference video.
    *
    * @generated from enum value: MEDIA_ROLE_REFERENCE_VIDEO = 4;
    */
   REFERENCE_VIDEO = 4,
 
   /**
-   * Sound to keep to.
+   * A reference sound.
    *
    * @generated from enum value: MEDIA_ROLE_REFERENCE_AUDIO = 5;
    */
   REFERENCE_AUDIO = 5,
 
   /**
-   * The video that a regeneration renders again.
+   * The video that a regeneration renders at 2K.
    *
    * @generated from enum value: MEDIA_ROLE_BASE_VIDEO = 6;
    */

@@ -52,7 +52,7 @@ export const MediaKindSchema = /*@__PURE__*/
   enumDesc(file_reelgate_tasks_v1_order, 1);
 
 /**
- * MediaKind is what a medium holds.
+ * MediaKind is the kind of a media item.
  *
  * @generated from enum reelgate.tasks.v1.MediaKind
  */
@@ -66,7 +66,7 @@ export const MediaRoleSchema = /*@__PURE__*/
   enumDesc(file_reelgate_tasks_v1_order, 2);
 
 /**
- * MediaRole is what a medium is for in an order.
+ * MediaRole is the role of a media item in an order.
  *
  * @generated from enum reelgate.tasks.v1.MediaRole
  */

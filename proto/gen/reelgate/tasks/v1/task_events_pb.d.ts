@@ -13,7 +13,8 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_reelgate_tasks_v1_task_events: GenFile;
 
 /**
- * TaskFinished says that a task reached its final state. It leaves through the outbox: at least once, in any order.
+ * TaskFinished says that a task has reached its final state. It is published through the outbox: at least once, in any
+ * order.
  *
  * @generated from message reelgate.tasks.v1.TaskFinished
  */
@@ -40,7 +41,7 @@ export declare type TaskFinished = Message<"reelgate.tasks.v1.TaskFinished"> & {
   state: TaskState;
 
   /**
-   * What the upstream reported.
+   * The usage that the upstream reported.
    *
    * @generated from field: reelgate.tasks.v1.Usage usage = 4;
    */
@@ -61,7 +62,8 @@ export declare type TaskFinished = Message<"reelgate.tasks.v1.TaskFinished"> & {
 export declare const TaskFinishedSchema: GenMessage<TaskFinished>;
 
 /**
- * TaskChanged says that what a task shows has changed. It may be lost: it only makes caches and waiters quick.
+ * TaskChanged says that a task has changed. It may be lost: it only makes caches fresher and wakes waiting clients
+ * earlier.
  *
  * @generated from message reelgate.tasks.v1.TaskChanged
  */

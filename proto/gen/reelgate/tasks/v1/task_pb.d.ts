@@ -13,7 +13,7 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_reelgate_tasks_v1_task: GenFile;
 
 /**
- * Usage is what the upstream reports to have used, as far as it does.
+ * Usage is the usage that the upstream reports. It may be partial.
  *
  * @generated from message reelgate.tasks.v1.Usage
  */
@@ -33,7 +33,7 @@ export declare type Usage = Message<"reelgate.tasks.v1.Usage"> & {
   inputSeconds?: bigint | undefined;
 
   /**
-   * Seconds made.
+   * Seconds of output.
    *
    * @generated from field: optional int64 output_seconds = 3;
    */
@@ -61,14 +61,14 @@ export declare type Usage = Message<"reelgate.tasks.v1.Usage"> & {
   totalTokens?: bigint | undefined;
 
   /**
-   * Tokens read.
+   * Input tokens.
    *
    * @generated from field: optional int64 prompt_tokens = 7;
    */
   promptTokens?: bigint | undefined;
 
   /**
-   * Tokens written.
+   * Output tokens.
    *
    * @generated from field: optional int64 completion_tokens = 8;
    */
@@ -82,7 +82,7 @@ export declare type Usage = Message<"reelgate.tasks.v1.Usage"> & {
 export declare const UsageSchema: GenMessage<Usage>;
 
 /**
- * TaskResult is what a completed task gives.
+ * TaskResult is the result of a completed task.
  *
  * @generated from message reelgate.tasks.v1.TaskResult
  */
@@ -116,14 +116,14 @@ export declare type TaskResult = Message<"reelgate.tasks.v1.TaskResult"> & {
   mediaType: string;
 
   /**
-   * Pixels.
+   * In pixels.
    *
    * @generated from field: int32 width = 5;
    */
   width: number;
 
   /**
-   * Pixels.
+   * In pixels.
    *
    * @generated from field: int32 height = 6;
    */
@@ -137,7 +137,7 @@ export declare type TaskResult = Message<"reelgate.tasks.v1.TaskResult"> & {
   durationMs: bigint;
 
   /**
-   * Frames a second.
+   * Frames per second.
    *
    * @generated from field: double frame_rate = 8;
    */
@@ -157,14 +157,14 @@ export declare const TaskResultSchema: GenMessage<TaskResult>;
  */
 export declare type TaskFailure = Message<"reelgate.tasks.v1.TaskFailure"> & {
   /**
-   * A stable word or the upstream's number.
+   * A stable code, or the number of the upstream.
    *
    * @generated from field: string code = 1;
    */
   code: string;
 
   /**
-   * A sentence.
+   * A message for people.
    *
    * @generated from field: string message = 2;
    */
@@ -178,7 +178,7 @@ export declare type TaskFailure = Message<"reelgate.tasks.v1.TaskFailure"> & {
 export declare const TaskFailureSchema: GenMessage<TaskFailure>;
 
 /**
- * Task is one unit of work, as its owner may see it. It never carries anything of the upstream's.
+ * Task is one unit of work, as its owner may see it. It holds nothing of the upstream.
  *
  * @generated from message reelgate.tasks.v1.Task
  */
@@ -205,14 +205,14 @@ export declare type Task = Message<"reelgate.tasks.v1.Task"> & {
   order?: Order | undefined;
 
   /**
-   * Where it stands.
+   * The state.
    *
    * @generated from field: reelgate.tasks.v1.TaskState state = 4;
    */
   state: TaskState;
 
   /**
-   * The upstream's own status word, when it is one that this service does not know; otherwise empty.
+   * The status word of the upstream if this service does not know it; otherwise empty.
    *
    * @generated from field: string unrecognised_status = 5;
    */
@@ -233,7 +233,7 @@ export declare type Task = Message<"reelgate.tasks.v1.Task"> & {
   createdAt?: Timestamp | undefined;
 
   /**
-   * When anything last changed.
+   * When it last changed.
    *
    * @generated from field: google.protobuf.Timestamp updated_at = 8;
    */
@@ -268,21 +268,21 @@ export declare type Task = Message<"reelgate.tasks.v1.Task"> & {
   failure?: TaskFailure | undefined;
 
   /**
-   * Set once the upstream reported it.
+   * Set when the upstream has reported it.
    *
    * @generated from field: reelgate.tasks.v1.Usage usage = 13;
    */
   usage?: Usage | undefined;
 
   /**
-   * The seconds that the task is measured by: the order's, or on regeneration the source's.
+   * The seconds by which the task is charged: those of the order or, for a regeneration, of the source.
    *
    * @generated from field: int32 seconds = 14;
    */
   seconds: number;
 
   /**
-   * After how many milliseconds the next look at the upstream is due; a hint for pollers.
+   * Milliseconds until the next poll of the upstream, as a hint for clients that poll.
    *
    * @generated from field: int64 poll_after_ms = 15;
    */
@@ -296,7 +296,7 @@ export declare type Task = Message<"reelgate.tasks.v1.Task"> & {
 export declare const TaskSchema: GenMessage<Task>;
 
 /**
- * TaskState is where a task stands. Completed and failed are final.
+ * TaskState is the state of a task. Completed and failed are final.
  *
  * @generated from enum reelgate.tasks.v1.TaskState
  */
@@ -309,21 +309,21 @@ export enum TaskState {
   UNSPECIFIED = 0,
 
   /**
-   * Accepted, and not yet begun.
+   * Accepted, not yet started.
    *
    * @generated from enum value: TASK_STATE_QUEUED = 1;
    */
   QUEUED = 1,
 
   /**
-   * Being worked on.
+   * In progress at the upstream.
    *
    * @generated from enum value: TASK_STATE_IN_PROGRESS = 2;
    */
   IN_PROGRESS = 2,
 
   /**
-   * Done; the result is stored here.
+   * Done. The result is stored here.
    *
    * @generated from enum value: TASK_STATE_COMPLETED = 3;
    */

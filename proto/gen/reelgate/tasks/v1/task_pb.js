@@ -47,7 +47,7 @@ export const TaskStateSchema = /*@__PURE__*/
   enumDesc(file_reelgate_tasks_v1_task, 0);
 
 /**
- * TaskState is where a task stands. Completed and failed are final.
+ * TaskState is the state of a task. Completed and failed are final.
  *
  * @generated from enum reelgate.tasks.v1.TaskState
  */

@@ -78,13 +78,13 @@ export declare type CheckOrderRequest = Message<"reelgate.tasks.v1.CheckOrderReq
 export declare const CheckOrderRequestSchema: GenMessage<CheckOrderRequest>;
 
 /**
- * CheckOrderResponse says that the order passed.
+ * CheckOrderResponse says that the order passed the checks.
  *
  * @generated from message reelgate.tasks.v1.CheckOrderResponse
  */
 export declare type CheckOrderResponse = Message<"reelgate.tasks.v1.CheckOrderResponse"> & {
   /**
-   * The task that an earlier call with this key made, which CreateTask would answer again.
+   * The task that an earlier call with this key made. CreateTask would return it.
    *
    * @generated from field: reelgate.tasks.v1.Task task = 1;
    */
@@ -126,7 +126,7 @@ export declare type EstimateOrderRequest = Message<"reelgate.tasks.v1.EstimateOr
   order?: Order | undefined;
 
   /**
-   * The caller's token, which decides over the models. Required.
+   * The token of the caller. It decides which models may be used. Required.
    *
    * @generated from field: string token_id = 4;
    */
@@ -188,7 +188,7 @@ export declare type EstimateOrderResponse = Message<"reelgate.tasks.v1.EstimateO
 export declare const EstimateOrderResponseSchema: GenMessage<EstimateOrderResponse>;
 
 /**
- * CreateTaskRequest carries an order and who asks.
+ * CreateTaskRequest carries an order and its caller.
  *
  * @generated from message reelgate.tasks.v1.CreateTaskRequest
  */
@@ -201,7 +201,7 @@ export declare type CreateTaskRequest = Message<"reelgate.tasks.v1.CreateTaskReq
   accountId: string;
 
   /**
-   * The caller's token, which is one of the account and decides over models and limits. Required.
+   * The token of the caller. It must belong to the account, and it decides over models and limits. Required.
    *
    * @generated from field: string token_id = 2;
    */
@@ -223,15 +223,16 @@ export declare type CreateTaskRequest = Message<"reelgate.tasks.v1.CreateTaskReq
   order?: Order | undefined;
 
   /**
-   * Names this call: the same key with the same request gives the same task for 24 hours, and with another one is refused. Empty: none.
+   * Names this call. For 24 hours the same key with the same request returns the same task, and with another request it
+   * is refused. Empty: no key.
    *
    * @generated from field: string idempotency_key = 5;
    */
   idempotencyKey: string;
 
   /**
-   * Digest of method, path and body, compared when a key is seen again. Empty: the service's own digest of the order is compared, in which
-   * media and bodies that are stored objects count by their ids.
+   * Digest of method, path and body, compared when a key is repeated. Empty: the service compares its own digest of the
+   * order, in which stored media and bodies count by the ids of their objects.
    *
    * @generated from field: string request_fingerprint = 6;
    */
@@ -280,7 +281,7 @@ export declare type CreateTaskResponse = Message<"reelgate.tasks.v1.CreateTaskRe
 export declare const CreateTaskResponseSchema: GenMessage<CreateTaskResponse>;
 
 /**
- * GetTaskRequest names a task and who asks.
+ * GetTaskRequest names a task and its caller.
  *
  * @generated from message reelgate.tasks.v1.GetTaskRequest
  */
@@ -327,7 +328,7 @@ export declare type GetTaskResponse = Message<"reelgate.tasks.v1.GetTaskResponse
 export declare const GetTaskResponseSchema: GenMessage<GetTaskResponse>;
 
 /**
- * ListTasksRequest asks for a page, newest first unless told otherwise.
+ * ListTasksRequest asks for a page, the newest first by default.
  *
  * @generated from message reelgate.tasks.v1.ListTasksRequest
  */
@@ -347,7 +348,8 @@ export declare type ListTasksRequest = Message<"reelgate.tasks.v1.ListTasksReque
   limit: number;
 
   /**
-   * Start behind this task of the account, which may have been removed meanwhile. One that is not known is refused. Empty: from the beginning.
+   * Start after this task of the account, which may have been removed. An unknown id is refused. Empty: from the
+   * beginning.
    *
    * @generated from field: string after = 3;
    */
@@ -361,14 +363,14 @@ export declare type ListTasksRequest = Message<"reelgate.tasks.v1.ListTasksReque
   ascending: boolean;
 
   /**
-   * Leave out this many tasks first, at most 100000; for dialects that count pages.
+   * Skip this many tasks, at most 100000, for dialects that number their pages.
    *
    * @generated from field: int32 offset = 5;
    */
   offset: number;
 
   /**
-   * Only these states; empty is all. One that is not known is refused.
+   * Only these states; empty is all. An unknown state is refused.
    *
    * @generated from field: repeated reelgate.tasks.v1.TaskState states = 6;
    */
@@ -389,14 +391,14 @@ export declare type ListTasksRequest = Message<"reelgate.tasks.v1.ListTasksReque
   model: string;
 
   /**
-   * Only this kind; unspecified is all. One that is not known is refused.
+   * Only this kind; unspecified is all. An unknown kind is refused.
    *
    * @generated from field: reelgate.tasks.v1.TaskKind kind = 9;
    */
   kind: TaskKind;
 
   /**
-   * Also count all that match.
+   * Whether to count all tasks that match.
    *
    * @generated from field: bool with_total = 10;
    */
@@ -423,14 +425,14 @@ export declare type ListTasksResponse = Message<"reelgate.tasks.v1.ListTasksResp
   tasks: Task[];
 
   /**
-   * Whether there are more behind them.
+   * Whether more tasks follow.
    *
    * @generated from field: bool has_more = 2;
    */
   hasMore: boolean;
 
   /**
-   * How many match in all, when asked for.
+   * The number of tasks that match, if it was requested.
    *
    * @generated from field: int64 total = 3;
    */
@@ -444,7 +446,7 @@ export declare type ListTasksResponse = Message<"reelgate.tasks.v1.ListTasksResp
 export declare const ListTasksResponseSchema: GenMessage<ListTasksResponse>;
 
 /**
- * CancelTaskRequest names a task and who asks.
+ * CancelTaskRequest names a task and its caller.
  *
  * @generated from message reelgate.tasks.v1.CancelTaskRequest
  */
@@ -491,7 +493,7 @@ export declare type CancelTaskResponse = Message<"reelgate.tasks.v1.CancelTaskRe
 export declare const CancelTaskResponseSchema: GenMessage<CancelTaskResponse>;
 
 /**
- * DeleteTaskRequest names a task and who asks.
+ * DeleteTaskRequest names a task and its caller.
  *
  * @generated from message reelgate.tasks.v1.DeleteTaskRequest
  */
@@ -518,7 +520,7 @@ export declare type DeleteTaskRequest = Message<"reelgate.tasks.v1.DeleteTaskReq
 export declare const DeleteTaskRequestSchema: GenMessage<DeleteTaskRequest>;
 
 /**
- * DeleteTaskResponse says when the task went.
+ * DeleteTaskResponse says when the task was removed.
  *
  * @generated from message reelgate.tasks.v1.DeleteTaskResponse
  */
@@ -538,20 +540,20 @@ export declare type DeleteTaskResponse = Message<"reelgate.tasks.v1.DeleteTaskRe
 export declare const DeleteTaskResponseSchema: GenMessage<DeleteTaskResponse>;
 
 /**
- * HeedCallbackRequest carries what an upstream called with.
+ * HeedCallbackRequest carries the call of an upstream.
  *
  * @generated from message reelgate.tasks.v1.HeedCallbackRequest
  */
 export declare type HeedCallbackRequest = Message<"reelgate.tasks.v1.HeedCallbackRequest"> & {
   /**
-   * The end of the address: it names the task and proves itself.
+   * The signed last part of the URL. It names the task and the attempt.
    *
    * @generated from field: string token = 1;
    */
   token: string;
 
   /**
-   * The id of the work as the caller gave it, or nothing; a hint, for a task whose work is not known.
+   * The id of the work as the upstream sent it, or empty. It is a hint for a task whose work is unknown.
    *
    * @generated from field: string upstream_task_id = 2;
    */
@@ -565,7 +567,7 @@ export declare type HeedCallbackRequest = Message<"reelgate.tasks.v1.HeedCallbac
 export declare const HeedCallbackRequestSchema: GenMessage<HeedCallbackRequest>;
 
 /**
- * HeedCallbackResponse is empty, whatever came of it.
+ * HeedCallbackResponse is empty in every case.
  *
  * @generated from message reelgate.tasks.v1.HeedCallbackResponse
  */
@@ -579,14 +581,14 @@ export declare type HeedCallbackResponse = Message<"reelgate.tasks.v1.HeedCallba
 export declare const HeedCallbackResponseSchema: GenMessage<HeedCallbackResponse>;
 
 /**
- * TaskService keeps the life of every task.
+ * TaskService keeps every task from its order to its end.
  *
  * @generated from service reelgate.tasks.v1.TaskService
  */
 export declare const TaskService: GenService<{
   /**
-   * CheckOrder says whether CreateTask would refuse the order now, as far as that needs no bytes of its media; it writes nothing. Without a
-   * token it applies the rules that need no look-up, and nothing else.
+   * CheckOrder refuses what CreateTask would refuse now, as far as that needs no bytes of the media. It writes nothing.
+   * Without a token it applies only the rules that need no look-up.
    *
    * @generated from rpc reelgate.tasks.v1.TaskService.CheckOrder
    */
@@ -596,7 +598,7 @@ export declare const TaskService: GenService<{
     output: typeof CheckOrderResponseSchema;
   },
   /**
-   * EstimateOrder says what an order would cost; it creates nothing.
+   * EstimateOrder returns what an order would cost. It creates nothing.
    *
    * @generated from rpc reelgate.tasks.v1.TaskService.EstimateOrder
    */
@@ -606,7 +608,7 @@ export declare const TaskService: GenService<{
     output: typeof EstimateOrderResponseSchema;
   },
   /**
-   * CreateTask accepts an order, or refuses it before anything is kept.
+   * CreateTask accepts an order, or refuses it and keeps nothing.
    *
    * @generated from rpc reelgate.tasks.v1.TaskService.CreateTask
    */
@@ -616,7 +618,7 @@ export declare const TaskService: GenService<{
     output: typeof CreateTaskResponseSchema;
   },
   /**
-   * GetTask gives a task to its owner; to anybody else it does not exist.
+   * GetTask returns a task to its owner. For other accounts the task does not exist.
    *
    * @generated from rpc reelgate.tasks.v1.TaskService.GetTask
    */
@@ -626,7 +628,7 @@ export declare const TaskService: GenService<{
     output: typeof GetTaskResponseSchema;
   },
   /**
-   * ListTasks gives a page of the owner's tasks.
+   * ListTasks returns a page of the owner's tasks.
    *
    * @generated from rpc reelgate.tasks.v1.TaskService.ListTasks
    */
@@ -636,7 +638,7 @@ export declare const TaskService: GenService<{
     output: typeof ListTasksResponseSchema;
   },
   /**
-   * CancelTask ends a queued task where the upstream confirms it.
+   * CancelTask ends a queued task if the upstream confirms it.
    *
    * @generated from rpc reelgate.tasks.v1.TaskService.CancelTask
    */
@@ -646,7 +648,7 @@ export declare const TaskService: GenService<{
     output: typeof CancelTaskResponseSchema;
   },
   /**
-   * DeleteTask removes a finished task and its result from the owner's sight.
+   * DeleteTask hides a finished task from its owner and removes its result.
    *
    * @generated from rpc reelgate.tasks.v1.TaskService.DeleteTask
    */
@@ -656,7 +658,8 @@ export declare const TaskService: GenService<{
     output: typeof DeleteTaskResponseSchema;
   },
   /**
-   * HeedCallback has a task looked at now, because its upstream called the address that it was given. What it said is not believed.
+   * HeedCallback makes a task due for a poll, because its upstream called the URL that it was given. The content of the
+   * call is not trusted.
    *
    * @generated from rpc reelgate.tasks.v1.TaskService.HeedCallback
    */

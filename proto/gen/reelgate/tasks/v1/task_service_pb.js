@@ -127,7 +127,7 @@ export const HeedCallbackResponseSchema = /*@__PURE__*/
   messageDesc(file_reelgate_tasks_v1_task_service, 15);
 
 /**
- * TaskService keeps the life of every task.
+ * TaskService keeps every task from its order to its end.
  *
  * @generated from service reelgate.tasks.v1.TaskService
  */
