@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { readWhole, startTestServer } from '@reelgate/platform/testing/test-server';
 import path from 'node:path';
 import { UPSTREAM_KEY } from './test-config.ts';
 
@@ -58,9 +57,6 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
   const taken: Work[] = [];
   const asked: string[] = [];
   let gate = { open: false };
-  const server = createServer((request, response) => {
-    void answer(request, response).catch(() => request.socket.destroy());
-  });
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const url = new URL(request.url ?? '/', 'http://upstream');
     if (url.pathname.startsWith('/files/')) {
@@ -138,8 +134,9 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
     return { ...seen(work), content: { url: `http://${host}/files/${work.id}/video.mp4?link=${String(work.links)}` } };
   };
 
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const host = `127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  const { host, stop } = await startTestServer((request, response) => {
+    void answer(request, response).catch(() => request.socket.destroy());
+  });
   return {
     host,
     works: taken,
@@ -148,13 +145,7 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
       gate.open = true;
       gate = { open: false };
     },
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => {
-          resolve();
-        });
-        server.closeAllConnections();
-      }),
+    stop,
   };
 }
 
@@ -264,9 +255,7 @@ function wordsOf({ content }: Body): Words {
 }
 
 async function bodyOf(request: IncomingMessage): Promise<Body> {
-  const parts: Buffer[] = [];
-  for await (const part of request) parts.push(part as Buffer);
-  return JSON.parse(Buffer.concat(parts).toString()) as Body;
+  return JSON.parse((await readWhole(request)).toString()) as Body;
 }
 
 function refuse(

@@ -7,17 +7,16 @@ import { newProgram } from '../harness/program.ts';
 import type { Program } from '../harness/program.ts';
 import { startScriptedUpstream } from '../harness/scripted-upstream.ts';
 import type { ScriptedUpstream } from '../harness/scripted-upstream.ts';
-import { KEYS } from '../harness/test-config.ts';
 import { describeWith } from '../servers/describe-with.ts';
 import { natsServer } from '../servers/nats-server.ts';
 import { postgresServer } from '../servers/postgres-server.ts';
-import { untilSettled } from './books.ts';
-import { forSimulation, invariantsHold, report } from './invariants.ts';
+import { forSimulation, invariantsHold } from './invariants.ts';
 import type { Simulated } from './invariants.ts';
-import { startLoad } from './load.ts';
+import { simulate } from './simulate.ts';
 
 const SEED = Number(process.env['REELGATE_SEED'] ?? Math.floor(Math.random() * 1_000_000));
 const ORDERS_MIN = 50;
+const ORDERS_MAX = 2000;
 const AWAY_MS = 10_000;
 const BEFORE_MS = 3000;
 const AFTER_MS = 4000;
@@ -46,29 +45,28 @@ describeWith(
           { upstream: upstream.host, bus: bus(), databases: databasesBy(line) },
           forSimulation,
         );
-        await program.start();
-        const load = startLoad({
-          base: program.base,
-          token: KEYS.demo,
+        let backAt = 0;
+        simulated = await simulate({
+          upstream,
+          program,
           seed: SEED,
           clients: 24,
-          ordersMax: 2000,
-          restMs: 300,
+          ordersMin: ORDERS_MIN,
+          ordersMax: ORDERS_MAX,
+          settledTimeoutMs: BACK_TO_WORK_MS,
+          disturb: async (load) => {
+            await wait(BEFORE_MS);
+            const before = load.answers.length;
+            line.cut();
+            await wait(AWAY_MS);
+            whileAway = load.answers.slice(before).map(({ status }) => status);
+            line.mend();
+            backAt = performance.now();
+            await wait(AFTER_MS);
+          },
         });
-        await wait(BEFORE_MS);
-        const before = load.answers.length;
-        line.cut();
-        await wait(AWAY_MS);
-        whileAway = load.answers.slice(before).map(({ status }) => status);
-        line.mend();
-        const backAt = performance.now();
-        await wait(AFTER_MS);
-        await load.end(ORDERS_MIN);
-        const tasks = await untilSettled(program, 'demo', BACK_TO_WORK_MS);
         settledInMs = performance.now() - backAt;
-        simulated = { upstream, program, load, tasks, ordersMin: ORDERS_MIN };
         console.log(`REELGATE_SEED=${String(SEED)} settled ${settledInMs.toFixed()} ms after the database came back`);
-        report(simulated);
       }, TIMEOUT_MS);
 
       afterAll(async () => {

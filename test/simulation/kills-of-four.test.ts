@@ -6,21 +6,18 @@ import type { Program } from '../harness/program.ts';
 import { seeded } from '../harness/seeded.ts';
 import { startScriptedUpstream } from '../harness/scripted-upstream.ts';
 import type { ScriptedUpstream } from '../harness/scripted-upstream.ts';
-import { KEYS } from '../harness/test-config.ts';
 import { describeWith } from '../servers/describe-with.ts';
 import { natsServer } from '../servers/nats-server.ts';
 import { postgresServer } from '../servers/postgres-server.ts';
 import { redisServer } from '../servers/redis-server.ts';
-import { untilSettled } from './books.ts';
-import { forSimulation, invariantsHold, report } from './invariants.ts';
+import { forSimulation, invariantsHold } from './invariants.ts';
 import type { Simulated } from './invariants.ts';
-import { startLoad } from './load.ts';
+import { simulate } from './simulate.ts';
 
 const SEED = Number(process.env['REELGATE_SEED'] ?? Math.floor(Math.random() * 1_000_000));
 const KILLS = Number(process.env['REELGATE_KILLS'] ?? 6);
 const ORDERS_MIN = KILLS * 10;
 const ORDERS_MAX = 100 * KILLS;
-const SETTLED_TIMEOUT_MS = 45_000;
 const TIMEOUT_MS = 120_000 + KILLS * 15_000;
 
 describeWith(
@@ -40,26 +37,18 @@ describeWith(
             { upstream: upstream.host, bus: bus(), redis: redis(), databases: await newDatabases(postgres()) },
             forSimulation,
           );
-          await program.start();
-          const load = startLoad({
-            base: program.base,
-            token: KEYS.demo,
-            seed: SEED,
-            clients: 16,
-            ordersMax: ORDERS_MAX,
-            restMs: 300,
-          });
-          await killAtRandom(program);
-          await program.ready();
-          await load.end(ORDERS_MIN);
-          simulated = {
+          simulated = await simulate({
             upstream,
             program,
-            load,
-            tasks: await untilSettled(program, 'demo', SETTLED_TIMEOUT_MS),
+            seed: SEED,
+            clients: 16,
             ordersMin: ORDERS_MIN,
-          };
-          report(simulated);
+            ordersMax: ORDERS_MAX,
+            disturb: async () => {
+              await killAtRandom(program);
+              await program.ready();
+            },
+          });
         }, TIMEOUT_MS);
 
         afterAll(async () => {

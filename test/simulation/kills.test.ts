@@ -8,10 +8,11 @@ import { seeded } from '../harness/seeded.ts';
 import { startScriptedUpstream } from '../harness/scripted-upstream.ts';
 import type { ScriptedUpstream } from '../harness/scripted-upstream.ts';
 import { KEYS } from '../harness/test-config.ts';
-import { tasksOf, untilSettled } from './books.ts';
-import { accountOf, forSimulation, invariantsHold, report } from './invariants.ts';
+import { tasksOf } from './books.ts';
+import { accountOf, forSimulation, invariantsHold } from './invariants.ts';
 import type { Simulated } from './invariants.ts';
-import { insist, startLoad } from './load.ts';
+import { simulate } from './simulate.ts';
+import { insist } from './load.ts';
 
 const SEED = Number(process.env['REELGATE_SEED'] ?? Math.floor(Math.random() * 1_000_000));
 const KILLS = Number(process.env['REELGATE_KILLS'] ?? 3);
@@ -30,31 +31,23 @@ describe(`a program that is killed at random under load (REELGATE_SEED=${String(
     console.log(`REELGATE_SEED=${String(SEED)} REELGATE_KILLS=${String(KILLS)}`);
     upstream = await startScriptedUpstream();
     program = await newProgram('one program', { upstream: upstream.host }, forSimulation);
-    await program.start();
-    const load = startLoad({
-      base: program.base,
-      token: KEYS.demo,
-      seed: SEED,
-      clients: 24,
-      ordersMax: ORDERS_MAX,
-      restMs: 300,
-    });
     const { whole } = seeded(SEED);
-    for (let kill = 0; kill < KILLS; kill += 1) {
-      await wait(whole(200, 1500));
-      await program.stop('SIGKILL');
-      await wait(whole(0, 300));
-      await program.start();
-    }
-    await load.end(ORDERS_MIN);
-    simulated = {
+    simulated = await simulate({
       upstream,
       program,
-      load,
-      tasks: await untilSettled(program, 'demo', SETTLED_TIMEOUT_MS),
+      seed: SEED,
+      clients: 24,
       ordersMin: ORDERS_MIN,
-    };
-    report(simulated);
+      ordersMax: ORDERS_MAX,
+      disturb: async () => {
+        for (let kill = 0; kill < KILLS; kill += 1) {
+          await wait(whole(200, 1500));
+          await program.stop('SIGKILL');
+          await wait(whole(0, 300));
+          await program.start();
+        }
+      },
+    });
   }, TIMEOUT_MS);
 
   afterAll(async () => {

@@ -1,6 +1,5 @@
-import { createServer } from 'node:http';
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { readWhole, startTestServer } from '@reelgate/platform/testing/test-server';
 
 /** A request as the upstream received it. */
 export interface SeenRequest {
@@ -25,11 +24,11 @@ export interface RelayUpstream {
 export async function startRelayUpstream(reply: Reply = json({})): Promise<RelayUpstream> {
   let left = 0;
   const seen: SeenRequest[] = [];
-  const server = createServer((request, response) => {
+  const { url, stop } = await startTestServer((request, response) => {
     response.once('close', () => {
       if (!response.writableFinished) left += 1;
     });
-    void take(request).then(
+    void readWhole(request).then(
       (body) => {
         const one = { method: request.method ?? '', url: request.url ?? '', headers: request.headers, body };
         seen.push(one);
@@ -38,27 +37,8 @@ export async function startRelayUpstream(reply: Reply = json({})): Promise<Relay
       () => undefined,
     );
   });
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  const upstream: RelayUpstream = {
-    url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`,
-    seen,
-    reply,
-    left: () => left,
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => {
-          resolve();
-        });
-        server.closeAllConnections();
-      }),
-  };
+  const upstream: RelayUpstream = { url, seen, reply, left: () => left, stop };
   return upstream;
-}
-
-async function take(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks);
 }
 
 export function json(value: unknown, status = 200, headers: Record<string, string | string[]> = {}): Reply {

@@ -1,7 +1,5 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { readWhole, startTestServer } from '@reelgate/platform/testing/test-server';
 
 /** What the upstream does with one request, once it has read it whole. */
 export type ScriptedAnswer =
@@ -39,33 +37,25 @@ const PIECE = 'x'.repeat(256 * 1024);
 export async function openScriptedUpstream(): Promise<ScriptedUpstream> {
   const requests: ReceivedRequest[] = [];
   const answers: ScriptedAnswer[] = [];
-  const server = createServer((request, response) => {
+  const { url, stop } = await startTestServer((request, response) => {
     void read(request).then((body) => {
       requests.push({ method: request.method ?? '', path: request.url ?? '', headers: request.headers, body });
       answer(response, answers.shift() ?? { status: 500, text: 'nothing was scripted' });
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     requests,
     script: (...more) => {
       answers.splice(0, answers.length, ...more);
       requests.length = 0;
     },
-    close: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    close: stop,
   };
 }
 
 async function read(request: IncomingMessage): Promise<unknown> {
-  const parts: Buffer[] = [];
-  for await (const part of request) parts.push(part as Buffer);
-  const body = Buffer.concat(parts);
+  const body = await readWhole(request);
   const type = request.headers['content-type'] ?? '';
   if (type.startsWith('multipart/'))
     return readForm(await new Response(body, { headers: { 'content-type': type } }).formData());

@@ -1,12 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import path from 'node:path';
+import { readWhole, startTestServer } from '@reelgate/platform/testing/test-server';
 import { REFUSING } from './refusing-upstreams.ts';
 
 const FIXTURES = path.join(import.meta.dirname, '../../../services/media/testing/fixtures');
-const BODY_BYTES_MAX = 1024 * 1024;
 const TYPES: Readonly<Record<string, string>> = {
   '.png': 'image/png',
   '.jpg': 'image/jpeg',
@@ -52,32 +50,15 @@ const BAD: Readonly<Record<string, Give>> = {
 
 export async function startMediaOrigin(): Promise<MediaOrigin> {
   const received: Received[] = [];
-  const server = createServer((request, response) => {
-    void take(request).then((body) => {
+  const { host, stop } = await startTestServer((request, response) => {
+    void readWhole(request).then((bytes) => {
+      const body = bytes.toString();
       const { pathname } = new URL(request.url ?? '/', 'http://origin');
       received.push({ method: request.method ?? '', path: pathname, body });
       answer(response, pathname, { body, host });
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const host = `127.0.0.1:${String((server.address() as AddressInfo).port)}`;
-  return {
-    host,
-    received,
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => {
-          resolve();
-        });
-        server.closeAllConnections();
-      }),
-  };
-}
-
-async function take(request: IncomingMessage): Promise<string> {
-  let text = '';
-  for await (const part of request) text = (text + String(part)).slice(0, BODY_BYTES_MAX);
-  return text;
+  return { host, received, stop };
 }
 
 function answer(

@@ -1,6 +1,5 @@
-import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { readWhole, startTestServer } from '@reelgate/platform/testing/test-server';
 import { RELAY_KEYS } from './identities.ts';
 import { play } from './play.ts';
 import { answerRealtime } from './realtime.ts';
@@ -25,12 +24,7 @@ export interface RelayUpstream {
 
 export async function startRelayUpstream(): Promise<RelayUpstream> {
   const calls: Received[] = [];
-  const server = createServer((request, response) => {
-    void answer(request, response).catch(() => request.socket.destroy());
-  });
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const parts: Buffer[] = [];
-    for await (const part of request) parts.push(part as Buffer);
     const asked = received(
       {
         method: request.method ?? '',
@@ -38,7 +32,7 @@ export async function startRelayUpstream(): Promise<RelayUpstream> {
         headers: request.headers,
         rawHeaders: request.rawHeaders,
       },
-      Buffer.concat(parts),
+      await readWhole(request),
     );
     calls.push(asked);
     response.once('close', () => {
@@ -50,25 +44,16 @@ export async function startRelayUpstream(): Promise<RelayUpstream> {
     else if (!hasKey(asked)) refuse(response, 401, asked);
     else await play(response, asked, route.vendor, route.answer(asked));
   };
-  const sessions = answerRealtime(server);
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
+  const { server, host, stop } = await startTestServer((request, response) => {
+    void answer(request, response).catch(() => request.socket.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const sessions = answerRealtime(server);
   return {
-    host: `127.0.0.1:${String((server.address() as AddressInfo).port)}`,
+    host,
     calls,
     sessions,
     marked: (mark) => calls.filter(({ words }) => words.text('mark') === mark),
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => {
-          resolve();
-        });
-        for (const socket of sockets) socket.destroy();
-      }),
+    stop,
   };
 }
 
