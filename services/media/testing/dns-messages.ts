@@ -13,7 +13,7 @@ export interface OddAnswer {
   readonly aliases?: readonly string[];
   readonly ttl?: number;
   readonly fault?: 'wrong id' | 'wrong question' | 'truncated' | 'cut off' | 'miscounted' | 'too short addresses';
-  /** Sent before by somebody else, as he who forges it could: under another id, and from another port. */
+  /** A forged answer that comes first: with another id, or from another port. */
   readonly forged?: readonly string[];
 }
 

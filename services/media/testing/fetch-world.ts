@@ -41,7 +41,7 @@ export interface FetchWorld {
   readonly dns: FakeDns;
   /** At most 1000 bytes within `LIMITS`, unless it says otherwise. */
   fetchOf(url: string, over?: Over): Promise<{ bytes: Buffer } | { fault: FetchFault }>;
-  /** Its fault, which must not tell whoever sees it where the address led and what was found there. */
+  /** Its fault, which must not name the target of the address or what was found there. */
   faultOf(url: string, over?: Over): Promise<FetchFault>;
   /** Files of fetches that have ended. */
   leftBehind(): readonly string[];

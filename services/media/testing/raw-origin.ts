@@ -6,13 +6,13 @@ import type { TlsOptions } from 'node:tls';
 /** What is written on the wire, word for word; or what is done with the connection. */
 export type Raw = string | ((socket: Socket) => void);
 
-/** A server on loopback that says, by path, whatever it is told, HTTP or not. */
+/** A server on loopback that sends the configured bytes by path, HTTP or not. */
 export interface RawOrigin {
   readonly port: number;
   /** `127.0.0.1:port` */
   readonly host: string;
   url(raw: Raw): string;
-  /** Connections that were made, whatever was said on them. */
+  /** The number of connections, with any content. */
   connections(): number;
   /** Bytes that were sent to it. */
   received(): number;
@@ -23,7 +23,7 @@ interface RawOptions {
   readonly tls?: TlsOptions;
   readonly address?: string;
   readonly port?: number;
-  /** What is said whatever is asked, in HTTP or not. */
+  /** The answer to every request, in HTTP or not. */
   readonly always?: Raw;
 }
 
@@ -74,7 +74,7 @@ export async function startRawOrigin({
   };
 }
 
-/** Writes as fast as it is taken, until nobody takes it. */
+/** Writes as fast as the client reads, until the client leaves. */
 export function floods(head: string, piece: string): Raw {
   const pieces = Buffer.from(piece.repeat(Math.ceil(60_000 / piece.length)), 'latin1');
   return (socket) => {
@@ -87,7 +87,7 @@ export function floods(head: string, piece: string): Raw {
   };
 }
 
-/** A head of so many lines, and what comes behind it. */
+/** A header of `lines` lines, and a body. */
 export function answer(lines: readonly string[], body = ''): string {
   return `HTTP/1.1 ${lines.join('\r\n')}\r\n\r\n${body}`;
 }

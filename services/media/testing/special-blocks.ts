@@ -157,7 +157,7 @@ export function spellings6(value: bigint): readonly string[] {
   ];
 }
 
-/** As addresses in a URL may write them; all of them are folded into the dotted form by whoever reads the URL. */
+/** Spellings of addresses in a URL. A URL parser folds all of them into the dotted form. */
 export function spellings4(value: bigint): readonly string[] {
   const parts = [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 255n);
   const [a = 0n, b = 0n, c = 0n, d = 0n] = parts;

@@ -14,10 +14,10 @@ import { filterEdges } from './picture/deblocking.ts';
 
 const SLICE = 1;
 const PARTITION = 2;
-const KEY_SLICE = 5;
+const IDR_SLICE = 5;
 const SEQUENCE = 7;
 const PARAMETERS = 8;
-/** A set with all its scaling lists is a few hundred bytes; it is read again for every slice. */
+/** A set with all scaling lists has a few hundred bytes. It is parsed again for every slice. */
 const SET_BYTES_MAX = 4096;
 
 interface Stream {
@@ -46,8 +46,8 @@ function takeUnit(stream: Stream, unit: Uint8Array): void {
     stream.sequences.set(sequence.id, sequence);
   } else if (type === PARAMETERS) {
     stream.parameters.set(readPictureId(openBits(unit)), unit);
-  } else if (type === SLICE || type === KEY_SLICE) {
-    takeSlice(stream, unit, type === KEY_SLICE);
+  } else if (type === SLICE || type === IDR_SLICE) {
+    takeSlice(stream, unit, type === IDR_SLICE);
   } else if (type === PARTITION) {
     refuse('unsupported', 'data partitions');
   }

@@ -21,7 +21,7 @@ afterAll(() => {
 describe('blobs in a folder', () => {
   describeBlobStore(() => ({ blobs, incoming, leftBehind: () => readdirSync(folder) }));
 
-  test('lie fanned out, and nobody else may read them', async () => {
+  test('are in subfolders, and no other user can read them', async () => {
     const draft = await incoming.begin(10);
     await draft.append([Buffer.from('x')]);
     await blobs.keep('ab12cd', await draft.finish());

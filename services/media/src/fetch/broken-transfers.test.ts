@@ -17,7 +17,7 @@ afterEach(() => {
   expect(world.leftBehind()).toEqual([]);
 });
 
-/** Four of ten bytes, and then, to whoever asks for the rest, that. */
+/** Sends four of ten bytes, and the rest on request. */
 function breaking(rest: string, first: readonly string[] = ['200 OK', 'etag: "1"', 'content-length: 10']): string {
   let asked = 0;
   return world.raw.url((socket) => {
@@ -71,7 +71,7 @@ describe('a transfer that broke off goes on', () => {
     });
   });
 
-  test('but not beyond the bound of bytes, whatever its ranges say', async () => {
+  test('but not beyond the limit of bytes, even if its ranges claim more', async () => {
     const rest = part('bytes 4-1999/2000', 'x'.repeat(1996));
 
     expect(
@@ -122,7 +122,7 @@ describe("what is not the sender's fault", () => {
     },
   );
 
-  test('leaves nothing running when there is no place for the file at all', async () => {
+  test('leaves nothing running if the disk has no room for the file', async () => {
     const clock = fakeClock();
     let slept = 0;
     const counting = {
@@ -142,7 +142,7 @@ describe("what is not the sender's fault", () => {
     expect(slept).toBe(0);
   });
 
-  test('is the end of the service, at whatever moment it comes', async () => {
+  test('is the end of the service, at any moment', async () => {
     const before = world.raw.connections();
     const stopping = new AbortController();
     stopping.abort();

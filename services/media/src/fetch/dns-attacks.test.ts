@@ -180,7 +180,7 @@ describe('a name that changes its mind', () => {
     expect((await world.faultOf(at(name), over())).code).toBe('address');
   });
 
-  test('is judged anew at each hop: good at the first look, bad at the second', async () => {
+  test('is checked again at each hop: good at the first check, bad at the second', async () => {
     for (const hops of [1, 2, 3]) {
       const turns: Answer[] = [...Array.from({ length: hops }, () => [GOOD]), [BAD]];
       const name = named(...turns);

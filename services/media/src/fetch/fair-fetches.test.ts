@@ -232,7 +232,7 @@ describe('permits by host count addresses:', () => {
     );
   });
 
-  test('whatever redirects to it', async () => {
+  test('for every redirect to it', async () => {
     await atOnce(
       NAMES.map((name) => origins[1]!.url(redirects(named(trickle(origins[0]!), name)))),
       4,

@@ -99,13 +99,13 @@ describe('fetches at once', () => {
   const many = (count: number, fetch: (turn: number) => Promise<{ discard(): Promise<void> }>) =>
     Array.from({ length: count }, (_, turn) => fetch(turn));
 
-  test('are four for an account, whatever the hosts', async () => {
+  test('are four for an account, over all hosts', async () => {
     const fetcher = fetcherOf({});
 
     expect(await mostAtOnce(many(9, (turn) => fetcher.fetchReference(order(holding(turn % 2), 'one'))))).toBe(4);
   });
 
-  test('are four for a host, whatever the accounts', async () => {
+  test('are four for a host, over all accounts', async () => {
     const fetcher = fetcherOf({});
 
     expect(
@@ -113,7 +113,7 @@ describe('fetches at once', () => {
     ).toBe(4);
   });
 
-  test('are so many over all', async () => {
+  test('are limited over all', async () => {
     const fetcher = fetcherOf({ fetch: { in_flight: { total: 3, per_account: 9, per_host: 9 } } });
 
     expect(await mostAtOnce(many(8, (turn) => fetcher.fetchReference(order(holding(turn % 2), String(turn)))))).toBe(3);
@@ -141,7 +141,7 @@ describe('fetches at once', () => {
     expect(origins[0]!.hits.length).toBe(before + 301);
   });
 
-  test('of results have places of their own, and none by host', async () => {
+  test('of results have separate permits, and no limit by host', async () => {
     const fetcher = fetcherOf({
       results: { parallel: 6 },
       fetch: { in_flight: { total: 1, per_account: 1, per_host: 1 } },
@@ -214,7 +214,7 @@ describe('a host is one', () => {
   });
 });
 
-describe('places are free again', () => {
+describe('permits are free again', () => {
   const BAD: readonly (readonly [string, () => string])[] = [
     ['an address that is refused', () => 'http://10.0.0.1/'],
     ['a name that is refused', () => 'http://localhost/'],
@@ -283,7 +283,7 @@ describe('places are free again', () => {
           response.write('x');
         }),
     ],
-    ['nobody there', () => 'http://unknown.example/'],
+    ['an unknown name', () => 'http://unknown.example/'],
   ];
 
   test.each(BAD)('after %s, and nothing is left of it', async (_what, bad) => {
@@ -403,7 +403,7 @@ describe('every bound takes effect as it is set:', () => {
   });
 });
 
-test('whoever waits too long for a place is told so, and the places are not lost', async () => {
+test('a transfer that waits too long for a permit is refused as busy, and the permits are not lost', async () => {
   const clock = fakeClock();
   const fetcher = fetcherOf(
     { fetch: { in_flight: { per_account: 1 }, timeouts: { queue: '1s', headers: '1h', image_total: '1h' } } },

@@ -75,7 +75,7 @@ describe.each(['http:', 'https:'])('a connection for %s', (protocol) => {
     'media.example',
     'localhost',
     '',
-  ])('is not made to %j, whoever let it pass before', async (hostname) => {
+  ])('is not made to %j, even if an earlier check passed it', async (hostname) => {
     const before = target.connections();
     const outcome = await connect(hostname, protocol, strict);
 
@@ -86,8 +86,8 @@ describe.each(['http:', 'https:'])('a connection for %s', (protocol) => {
   test.each(['127.0.0.1', 'media.example'])(
     'to %s sends not one byte when the address that was reached is refused',
     async (hostname) => {
-      let looks = 0;
-      const lenient: AddressPolicy = { ...strict, hasExceptionOn: () => true, permits: () => (looks += 1) < 2 };
+      let checks = 0;
+      const lenient: AddressPolicy = { ...strict, hasExceptionOn: () => true, permits: () => (checks += 1) < 2 };
       const before = [target.connections(), target.received()];
       const outcome = await connect(hostname, protocol, lenient);
 

@@ -152,7 +152,7 @@ describe('names', () => {
     expect((await faultOf(url)).code).toBe('address');
   });
 
-  test('a name that nobody knows is not reached, and the answer says no more than for a private one', async () => {
+  test('an unknown name is not reached, and its refusal equals that of a private name', async () => {
     dns.answer('private.example', ['10.0.0.1']);
 
     const [unknown, hidden] = [await faultOf('http://unknown.example/'), await faultOf('http://private.example/')];

@@ -281,7 +281,7 @@ describe('an origin that sends without end, but no file,', () => {
     expect(Date.now() - startedAt).toBeLessThan(3000);
   });
 
-  test('is left after so many bytes of a file, too', async () => {
+  test('is left after a limited number of bytes of a file, too', async () => {
     for (const head of [
       answer([OK]),
       answer([OK, 'content-length: 99']),

@@ -157,7 +157,7 @@ describe.each(STATUSES)('a redirect by %i', (status) => {
 });
 
 describe('a chain of redirects', () => {
-  test('has three and no fourth, over whatever servers and schemes', async () => {
+  test('has three redirects and no fourth, over any servers and schemes', async () => {
     const good = world.origin.url(serves(BYTES));
     const one = world.secure.url(redirects(good, 307));
     const two = to(one, 301);
@@ -169,7 +169,7 @@ describe('a chain of redirects', () => {
     expect((await world.faultOf(to(good), { redirectsMax: 0 })).code).toBe('redirects');
   });
 
-  test('that turns in a circle is asked four times', async () => {
+  test('that leads in a circle is requested four times', async () => {
     const circle = world.origin.url((request, response) => {
       redirects(request.url ?? '')(request, response);
     });
@@ -199,7 +199,7 @@ describe('our own address', () => {
     expect(await world.faultOf(to(target), { isOwn })).toMatchObject({ code: 'address', said: NOT_REACHED });
   });
 
-  test('is not asked for when somebody reports it as a result', async () => {
+  test('is not requested when an upstream reports it as a result', async () => {
     const asked = world.dns.asked.length;
 
     expect(
@@ -262,7 +262,7 @@ describe('a Location', () => {
   });
 });
 
-describe('what is told to whoever a redirect leads to', () => {
+describe('the request to the target of a redirect', () => {
   const SENT = { accept: '*/*', 'accept-encoding': 'identity', connection: 'close', 'user-agent': 'reelgate-media/1' };
   const seenBy = (server: { hits: FetchWorld['origin']['hits'] }): unknown[] =>
     server.hits.slice(-1).map(({ headers: { host: _host, ...headers } }) => headers);
@@ -279,7 +279,7 @@ describe('what is told to whoever a redirect leads to', () => {
     });
 
   test.each(['http to http', 'http to https'])(
-    'is nothing of ours and nothing of whoever led there: %s',
+    'carries no data of this service and none of the redirecting server: %s',
     async (way) => {
       const server = way === 'http to http' ? world.origin : world.secure;
 

@@ -122,7 +122,7 @@ describe('a transfer goes on', () => {
     ],
     ['with the heads of an honest server', [{ enter: 'headers' }, { wire: 64 * KIB }, { pass: 1000 }]],
     [
-      'after a wait for a place, which is not its time',
+      'after a wait for a permit, which does not count',
       [
         { enter: 'queue' },
         { pass: 100_000 },
@@ -149,7 +149,7 @@ describe('a transfer goes on', () => {
   });
 });
 
-test('what waited for a place has the rest of its time and no more', async () => {
+test('a transfer that waited for a permit has the rest of its time and no more', async () => {
   expect(
     await after([
       { enter: 'headers' },

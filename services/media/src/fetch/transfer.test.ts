@@ -192,7 +192,7 @@ describe('time', () => {
 
 describe('a transfer that breaks off', () => {
   const whole = Buffer.from('0123456789'.repeat(50));
-  /** Gives a part, then the rest to whoever asks for it. */
+  /** Sends a part, and the rest on request. */
   const breaking = (etag: string, rest: (from: number) => Buffer = (from) => whole.subarray(from)): string =>
     origin.url((request, response) => {
       const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1]);

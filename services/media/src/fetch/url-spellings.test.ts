@@ -7,7 +7,7 @@ import { checkTarget, parseTarget } from './fetch-target.ts';
 
 const POLICY = addressPolicy({ allow: [], ports: [80, 443] });
 
-/** The host that would be asked for, or the code of the refusal. Nothing is looked up or dialled for it. */
+/** The host of the request, or the code of the refusal. Nothing is resolved or dialled for it. */
 function judged(text: string): { readonly host: string } | { readonly code: string; readonly said: string } {
   try {
     const url = parseTarget(text, POLICY);
@@ -190,7 +190,7 @@ describe('an address that is no address to fetch, or needs repair,', () => {
 
 describe('a host that is not for us to ask', () => {
   test.each([
-    // names, whatever their letters and dots look like
+    // names, with letters and dots that resemble addresses
     'localhost',
     'LOCALHOST',
     'LocalHost',
@@ -344,7 +344,7 @@ describe('a host of the public internet', () => {
   });
 });
 
-test('whatever is written, it is a permitted host or a refusal that says nothing of where it led', () => {
+test('any text is a permitted host, or a refusal that does not name the host', () => {
   const piece = fc.constantFrom(
     'http://',
     'https://',

@@ -82,7 +82,7 @@ function suite(
   });
 
   test.each([1, 2, 3, 5, 8, 13, 21, 34])(
-    'whoever brings, reads, gives up and sweeps at the same moment: what is claimed is there and whole, and in the end nothing is (seed %i)',
+    'concurrent uploads, reads, removals and sweeps: claimed content is there and whole, and in the end nothing is left (seed %i)',
     async (seed) => {
       const next = chance(seed);
       const clock = fakeClock();

@@ -107,7 +107,7 @@ test('they do not stay either where the sweep is between the removal of the byte
   expect(filesIn('blobs')).toEqual([]);
 });
 
-test('whoever brings the same content meanwhile keeps it, under the key of those bytes', async () => {
+test('a concurrent upload of the same content keeps it, under the key of those bytes', async () => {
   let second: Awaited<ReturnType<typeof put>> | undefined;
   await expect(
     put({

@@ -18,7 +18,7 @@ test('work under one name is done once for all who ask meanwhile, and again afte
   expect(await flight.run('a', work, never)).toBe(3);
 });
 
-test('whoever leaves is let go, and the work goes on', async () => {
+test('a caller that leaves is released, and the work continues', async () => {
   const flight = singleFlight<string>();
   const leaving = new AbortController();
   const { promise, resolve } = Promise.withResolvers<string>();

@@ -239,7 +239,7 @@ function checkFacts({ category }: StageOrder, facts: MediaFacts): void {
   if (fault !== undefined) throw invalidMedia(fault);
 }
 
-/** Runs before any parser: a file that is too large is refused for its size, whatever its type. */
+/** Runs before any parser: a file that is too large is refused for its size, not for its type. */
 function checkSize({ bytesMax }: StageDeps, { category }: StageOrder, bytes: number): void {
   if (bytes > bytesMax[category]) throw invalidMedia(`must have at most ${inBytes(bytesMax[category])}`);
 }

@@ -7,7 +7,7 @@ import { fixture } from '../../testing/origin.ts';
 import { ANYBODY, startProbePool } from '../../testing/probe-pool-under-test.ts';
 
 const TIMEOUT_MS = 1500;
-/** For the rest: to end a worker and to have another in its place, beside whatever else the machine does. */
+/** The time to replace a worker, on a machine that is busy with other work. */
 const TEST_MS = 40_000;
 const HEAP_BYTES = 128 * 1024 ** 2;
 const GROWTH_BYTES_MAX = 700 * 1024 ** 2;

@@ -59,7 +59,7 @@ describe('a client learns what it did wrong, and nothing of where that led:', ()
     ['a private name', () => 'http://db.internal/'],
     ['a name that leads inside', () => 'http://private.example/'],
     ['a name that leads inside, too', () => `http://mixed.example:${String(origin.port)}/`],
-    ['a name that nobody knows', () => 'http://unknown.example/'],
+    ['an unknown name', () => 'http://unknown.example/'],
     ['a name that the resolver fails at', () => 'http://failing.example/'],
     ['a name that is not answered', () => 'http://silent.example/'],
     ['a port that is not dialled', () => 'http://private.example:22/'],

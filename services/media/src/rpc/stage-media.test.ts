@@ -147,7 +147,7 @@ describe('an external address', () => {
     expect((await stage(origin.url(redirects(served('image.png'))))).mediaType).toBe('image/png');
   });
 
-  test('the same reference of the same task is fetched once, whatever its address gives later', async () => {
+  test('the same reference of the same task is fetched once, even if its address changes later', async () => {
     const taskId = newTask();
     let turn = 0;
     const url = origin.url((request, response) => {
@@ -251,7 +251,7 @@ describe('a data URL', () => {
 });
 
 describe('bytes of the client', () => {
-  test('are staged by who sent them and by nobody else', async () => {
+  test('are staged by the account that sent them and by no other', async () => {
     const { object, bytes } = await under.media.bytes.put(fixture('image.png'), { accountId: 'demo' });
     const order = { accountId: 'demo', taskId: newTask(), category: Category.IMAGE, object, declaredType: 'image/png' };
 
@@ -302,7 +302,7 @@ describe('our own', () => {
     expect([...origin.hits, ...results.hits].length).toBe(before);
   });
 
-  test('results of another account, unknown ones and removed ones look the same', async () => {
+  test('results of another account, unknown ones and removed ones get the same answer', async () => {
     const { taskId, object } = await ingested('other');
     const { taskId: removed } = await ingested();
     await under.client.removeResult({ taskId: removed });
@@ -328,7 +328,7 @@ describe('our own', () => {
     expect(await refusal(`/ximg/${object}.png`)).toBe(await refusal('/ximg/prv_unknown.png'));
   });
 
-  test("other addresses of ours, and references that are nobody's here, are refused", async () => {
+  test('other addresses of this service, and references of no known kind, are refused', async () => {
     for (const url of [
       'https://gate.example/v1/models',
       '/v1/models',

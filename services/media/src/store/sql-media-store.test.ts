@@ -66,7 +66,7 @@ function suite(url: () => string | undefined): void {
     expect(await store.find('med_2')).toBeUndefined();
   });
 
-  test('content has one key, whoever brings it', async () => {
+  test('content has one key for all accounts', async () => {
     await pin('aa');
 
     expect((await store.pinBlob({ sha256: 'aa', bytes: 3, key: 'aa-2' }, NOW)).key).toBe('aa-1');

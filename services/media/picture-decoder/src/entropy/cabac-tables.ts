@@ -1,5 +1,5 @@
 /** rangeTabLPS of Table 9-44: four ranges for each of 64 states. */
-export const RANGES = new Uint8Array([
+export const RANGES_LPS = new Uint8Array([
   128, 176, 208, 240, 128, 167, 197, 227, 128, 158, 187, 216, 123, 150, 178, 205, 116, 142, 169, 195, 111, 135, 160,
   185, 105, 128, 152, 175, 100, 122, 144, 166, 95, 116, 137, 158, 90, 110, 130, 150, 85, 104, 123, 142, 81, 99, 117,
   135, 77, 94, 111, 128, 73, 89, 105, 122, 69, 85, 100, 116, 66, 80, 95, 110, 62, 76, 90, 104, 59, 72, 86, 99, 56, 69,
@@ -13,14 +13,14 @@ export const RANGES = new Uint8Array([
 ]);
 
 /** transIdxLPS of Table 9-45. */
-export const AFTER_RARE = new Uint8Array([
+export const NEXT_STATE_LPS = new Uint8Array([
   0, 0, 1, 2, 2, 4, 4, 5, 6, 7, 8, 9, 9, 11, 11, 12, 13, 13, 15, 15, 16, 16, 18, 18, 19, 19, 21, 21, 22, 22, 23, 24, 24,
   25, 26, 26, 27, 27, 28, 29, 29, 30, 30, 30, 31, 32, 32, 33, 33, 33, 34, 34, 35, 35, 35, 36, 36, 36, 37, 37, 37, 38,
   38, 63,
 ]);
 
-/** m and n of intra slices (Tables 9-12 to 9-33), by the first context that they hold for. */
-export const STARTS: readonly (readonly [number, readonly number[]])[] = [
+/** m and n of intra slices (Tables 9-12 to 9-33), by their first context. */
+export const INITIAL_CONTEXTS: readonly (readonly [number, readonly number[]])[] = [
   [0, [20, -15, 2, 54, 3, 74, 20, -15, 2, 54, 3, 74, -28, 127, -23, 104, -6, 53, -1, 54, 7, 51]],
   [
     60,
@@ -72,14 +72,14 @@ export const STARTS: readonly (readonly [number, readonly number[]])[] = [
 export const CONTEXTS = 436;
 
 /**
- * Where the contexts of each block kind begin: significant_coeff_flag, last_significant_coeff_flag,
+ * The first context of each block kind, for significant_coeff_flag, last_significant_coeff_flag and
  * coeff_abs_level_minus1.
  */
 export const SIGNIFICANT_CONTEXTS: readonly number[] = [105, 120, 134, 149, 152, 402];
 export const LAST_CONTEXTS: readonly number[] = [166, 181, 195, 210, 213, 417];
 export const SIZE_CONTEXTS: readonly number[] = [227, 237, 247, 257, 266, 426];
 
-/** Table 9-43 for frames: which of their contexts the places of an 8x8 block use. */
+/** Table 9-43 for frames: the context of each position of an 8x8 block. */
 export const LARGE_SIGNIFICANT = new Uint8Array([
   0, 1, 2, 3, 4, 5, 5, 4, 4, 3, 3, 4, 4, 4, 5, 5, 4, 4, 4, 4, 3, 3, 6, 7, 7, 7, 8, 9, 10, 9, 8, 7, 7, 6, 11, 12, 13, 11,
   6, 7, 8, 9, 14, 10, 9, 8, 6, 11, 12, 13, 11, 6, 9, 14, 10, 9, 11, 12, 13, 11, 14, 10, 12,

@@ -1,13 +1,13 @@
 import type { Bits } from '../stream/bits.ts';
 import { readLevels } from './cabac-block.ts';
-import { bin, checkEngine, endBin, openEngine, restart } from './cabac-engine.ts';
+import { bin, checkEngine, terminateBin, openEngine, restart } from './cabac-engine.ts';
 import type { Engine } from './cabac-engine.ts';
-import { cellOf, CHROMA_DC, LARGE, LARGE_LUMA, WHOLE, WHOLE_DC } from '../picture/frame.ts';
-import type { Place } from '../picture/frame.ts';
+import { offsetOf, CHROMA_DC, INTRA_8X8, LUMA_8X8, INTRA_16X16, LUMA_16X16_DC } from '../picture/frame.ts';
+import type { CurrentMacroblock } from '../picture/frame.ts';
 import { refuse } from '../refusal.ts';
 import type { Syntax } from './syntax.ts';
 
-const RAW_TYPE = 25;
+const PCM_TYPE = 25;
 const QP_DELTA_MAX = 2 * 26;
 const CODED_CONTEXTS: readonly number[] = [85, 89, 93, 97, 101];
 const OTHER_CONTEXTS = {
@@ -18,14 +18,14 @@ const OTHER_CONTEXTS = {
   chromaMode: 64,
   luma: 73,
   chroma: 77,
-  largeTransform: 399,
+  transform8x8: 399,
 } as const;
 
-/** The macroblocks of a slice in arithmetic code (9.3). */
-export function cabacSyntax(place: Place, bits: Bits, qp: number): Syntax {
+/** The macroblocks of a slice in CABAC (9.3). */
+export function cabacSyntax(current: CurrentMacroblock, bits: Bits, qp: number): Syntax {
   const engine = openEngine(bits, qp);
   const levels = new Int32Array(64);
-  const { frame } = place;
+  const { frame } = current;
   let lastDelta = 0;
   let delta = 0;
 
@@ -35,7 +35,7 @@ export function cabacSyntax(place: Place, bits: Bits, qp: number): Syntax {
     delta = 0;
     return readType(
       engine,
-      near(place, (address) => (frame.kinds[address] as number) >= WHOLE),
+      near(current, (address) => (frame.kinds[address] as number) >= INTRA_16X16),
     );
   }
 
@@ -61,68 +61,68 @@ export function cabacSyntax(place: Place, bits: Bits, qp: number): Syntax {
 
   function chromaMode(): number {
     const context = OTHER_CONTEXTS.chromaMode;
-    const around = near(place, (address) => frame.chromaModes[address] !== 0);
+    const around = near(current, (address) => frame.chromaModes[address] !== 0);
     if (bin(engine, context + (around & 1) + (around >> 1)) === 0) return 0;
     if (bin(engine, context + 3) === 0) return 1;
     return 2 + bin(engine, context + 3);
   }
 
-  function largeTransform(): boolean {
-    const around = near(place, (address) => frame.kinds[address] === LARGE);
-    return bin(engine, OTHER_CONTEXTS.largeTransform + (around & 1) + (around >> 1)) === 1;
+  function transform8x8(): boolean {
+    const around = near(current, (address) => frame.kinds[address] === INTRA_8X8);
+    return bin(engine, OTHER_CONTEXTS.transform8x8 + (around & 1) + (around >> 1)) === 1;
   }
 
   function block(kind: number, plane: number, x: number, y: number): number {
-    if (kind === LARGE_LUMA) markLarge(place, x, y);
-    else if (bin(engine, codedContext({ place, kind, plane }, x, y)) === 0) return 0;
-    if (kind === WHOLE_DC || kind === CHROMA_DC)
-      frame.means[place.address] = (frame.means[place.address] as number) | (1 << plane);
-    else markCoded(place, plane, x, y);
+    if (kind === LUMA_8X8) markCoded8x8(current, x, y);
+    else if (bin(engine, codedContext({ current, kind, plane }, x, y)) === 0) return 0;
+    if (kind === LUMA_16X16_DC || kind === CHROMA_DC)
+      frame.dcFlags[current.address] = (frame.dcFlags[current.address] as number) | (1 << plane);
+    else markCoded(current, plane, x, y);
     return readLevels(engine, kind, levels);
   }
 
   return {
     levels,
     macroblockType,
-    largeTransform,
+    transform8x8,
     mode,
     chromaMode,
-    pattern: () => readPattern(engine, place),
+    pattern: () => readPattern(engine, current),
     qpDelta,
     samples: (count) => readSamples(engine, count),
     block,
-    ended: () => endBin(engine),
+    ended: () => terminateBin(engine),
   };
 }
 
-/** Whether something is so of the macroblock to the left (1) and of that above (2). */
-function near({ address, left, above, frame }: Place, so: (address: number) => boolean): number {
+/** Tests the macroblock to the left (bit 0) and the one above (bit 1). */
+function near({ address, left, above, frame }: CurrentMacroblock, so: (address: number) => boolean): number {
   return (left && so(address - 1) ? 1 : 0) + (above && so(address - frame.columns) ? 2 : 0);
 }
 
 function readType(engine: Engine, around: number): number {
   const context = OTHER_CONTEXTS.type;
   if (bin(engine, context + (around & 1) + (around >> 1)) === 0) return 0;
-  if (endBin(engine)) return RAW_TYPE;
+  if (terminateBin(engine)) return PCM_TYPE;
   let type = 1 + 12 * bin(engine, context + 3);
   if (bin(engine, context + 4) === 1) type += 4 + 4 * bin(engine, context + 5);
   type += 2 * bin(engine, context + 6);
   return type + bin(engine, context + 7);
 }
 
-function readPattern(engine: Engine, place: Place): number {
-  const { patterns } = place.frame;
-  const left = place.left ? (patterns[place.address - 1] as number) : 15;
-  const above = place.above ? (patterns[place.address - place.frame.columns] as number) : 15;
+function readPattern(engine: Engine, current: CurrentMacroblock): number {
+  const { patterns } = current.frame;
+  const left = current.left ? (patterns[current.address - 1] as number) : 15;
+  const above = current.above ? (patterns[current.address - current.frame.columns] as number) : 15;
   let luma = 0;
   for (let part = 0; part < 4; part += 1) {
     const before = (part & 1) === 0 ? (left >> (part + 1)) & 1 : (luma >> (part - 1)) & 1;
     const over = part < 2 ? (above >> (part + 2)) & 1 : (luma >> (part - 2)) & 1;
     luma |= bin(engine, OTHER_CONTEXTS.luma + (1 - before) + 2 * (1 - over)) << part;
   }
-  const some = near(place, (address) => (patterns[address] as number) >> 4 > 0);
+  const some = near(current, (address) => (patterns[address] as number) >> 4 > 0);
   if (bin(engine, OTHER_CONTEXTS.chroma + some) === 0) return luma;
-  const all = near(place, (address) => (patterns[address] as number) >> 4 === 2);
+  const all = near(current, (address) => (patterns[address] as number) >> 4 === 2);
   return luma + 16 * (1 + bin(engine, OTHER_CONTEXTS.chroma + 4 + all));
 }
 
@@ -136,31 +136,31 @@ function readSamples(engine: Engine, count: number): Uint8Array {
 }
 
 interface BlockOf {
-  readonly place: Place;
+  readonly current: CurrentMacroblock;
   readonly kind: number;
   readonly plane: number;
 }
 
-/** ctxIdxInc of coded_block_flag (9.3.3.1.1.9): what lies outside the slice counts as coded. */
-function codedContext({ place, kind, plane }: BlockOf, x: number, y: number): number {
-  const { frame, address } = place;
+/** ctxIdxInc of coded_block_flag (9.3.3.1.1.9): a block outside the slice counts as coded. */
+function codedContext({ current, kind, plane }: BlockOf, x: number, y: number): number {
+  const { frame, address } = current;
   const base = CODED_CONTEXTS[kind] as number;
-  if (kind === WHOLE_DC || kind === CHROMA_DC) {
-    const left = place.left ? ((frame.means[address - 1] as number) >> plane) & 1 : 1;
-    return base + left + 2 * (place.above ? ((frame.means[address - frame.columns] as number) >> plane) & 1 : 1);
+  if (kind === LUMA_16X16_DC || kind === CHROMA_DC) {
+    const left = current.left ? ((frame.dcFlags[address - 1] as number) >> plane) & 1 : 1;
+    return base + left + 2 * (current.above ? ((frame.dcFlags[address - frame.columns] as number) >> plane) & 1 : 1);
   }
   const grid = frame.counts[plane as 0 | 1 | 2];
-  const at = cellOf(grid, place, plane === 0 ? 4 : 2) + y * grid.stride + x;
-  const before = (x === 0 && !place.left) || (grid.cells[at - 1] as number) > 0;
-  const over = (y === 0 && !place.above) || (grid.cells[at - grid.stride] as number) > 0;
+  const at = offsetOf(grid, current, plane === 0 ? 4 : 2) + y * grid.stride + x;
+  const before = (x === 0 && !current.left) || (grid.cells[at - 1] as number) > 0;
+  const over = (y === 0 && !current.above) || (grid.cells[at - grid.stride] as number) > 0;
   return base + (before ? 1 : 0) + (over ? 2 : 0);
 }
 
-function markCoded(place: Place, plane: number, x: number, y: number): void {
-  const grid = place.frame.counts[plane as 0 | 1 | 2];
-  grid.cells[cellOf(grid, place, plane === 0 ? 4 : 2) + y * grid.stride + x] = 1;
+function markCoded(current: CurrentMacroblock, plane: number, x: number, y: number): void {
+  const grid = current.frame.counts[plane as 0 | 1 | 2];
+  grid.cells[offsetOf(grid, current, plane === 0 ? 4 : 2) + y * grid.stride + x] = 1;
 }
 
-function markLarge(place: Place, x: number, y: number): void {
-  for (let part = 0; part < 4; part += 1) markCoded(place, 0, x + (part & 1), y + (part >> 1));
+function markCoded8x8(current: CurrentMacroblock, x: number, y: number): void {
+  for (let part = 0; part < 4; part += 1) markCoded(current, 0, x + (part & 1), y + (part >> 1));
 }

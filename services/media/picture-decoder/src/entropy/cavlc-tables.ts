@@ -1,4 +1,4 @@
-/** A prefix code: by the next bits, five bits of length below the value; 0 for bits that are no code. */
+/** A prefix code by the next bits. An entry has the length in its low five bits and the value above; 0: no code. */
 export interface PrefixCode {
   readonly bits: number;
   readonly entries: Uint16Array;
@@ -60,7 +60,7 @@ export const LEVEL_TOKENS: readonly PrefixCode[] = [
   ),
 ];
 
-/** The same for the four means of a chroma plane. */
+/** The same for the four DC coefficients of a chroma plane. */
 export const CHROMA_TOKENS = prefixCode(
   [2, 0, 0, 0, 6, 1, 0, 0, 6, 6, 3, 0, 6, 7, 7, 6, 6, 8, 8, 7],
   [1, 0, 0, 0, 7, 1, 0, 0, 4, 6, 1, 0, 3, 3, 2, 5, 2, 3, 2, 0],

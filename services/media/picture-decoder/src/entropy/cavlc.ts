@@ -2,8 +2,8 @@ import { moreData, peek, readBits, readFlag, readSigned, readUnsigned, skip } fr
 import type { Bits } from '../stream/bits.ts';
 import { CHROMA_TOKENS, CHROMA_ZEROS, LEVEL_TOKENS, PATTERNS, RUNS, TOTAL_ZEROS } from './cavlc-tables.ts';
 import type { PrefixCode } from './cavlc-tables.ts';
-import { cellOf, CHROMA_DC, LARGE_LUMA, SMALL_LUMA, WHOLE_DC } from '../picture/frame.ts';
-import type { Place } from '../picture/frame.ts';
+import { offsetOf, CHROMA_DC, LUMA_8X8, LUMA_4X4, LUMA_16X16_DC } from '../picture/frame.ts';
+import type { CurrentMacroblock } from '../picture/frame.ts';
 import { refuse, within } from '../refusal.ts';
 import { FIRST_LEVEL, LEVEL_COUNT } from './syntax.ts';
 import type { Syntax } from './syntax.ts';
@@ -12,23 +12,23 @@ const PREFIX_MAX = 24;
 const SUFFIX_MAX = 6;
 const RUNS_TABLE_MAX = 7;
 
-/** The macroblocks of a slice in variable-length codes (9.2). */
-export function cavlcSyntax(place: Place, bits: Bits): Syntax {
+/** The macroblocks of a slice in CAVLC (9.2). */
+export function cavlcSyntax(current: CurrentMacroblock, bits: Bits): Syntax {
   const levels = new Int32Array(64);
   const found = new Int32Array(16);
   const quarter = new Int32Array(16);
 
   function block(kind: number, plane: number, x: number, y: number): number {
-    if (kind === LARGE_LUMA) return largeBlock(x, y);
-    return readBlock({ bits, found, into: levels, kind }, tokensOf(kind, plane, x, y), { place, plane, x, y });
+    if (kind === LUMA_8X8) return block8x8(x, y);
+    return readBlock({ bits, found, into: levels, kind }, tokensOf(kind, plane, x, y), { current, plane, x, y });
   }
 
-  /** A block of 8x8 comes as four of 4x4 whose levels alternate. */
-  function largeBlock(x: number, y: number): number {
+  /** An 8x8 block is coded as four 4x4 blocks with interleaved levels. */
+  function block8x8(x: number, y: number): number {
     let count = 0;
     for (let part = 0; part < 4; part += 1) {
-      const at = { place, plane: 0, x: x + (part & 1), y: y + (part >> 1) };
-      count += readBlock({ bits, found, into: quarter, kind: SMALL_LUMA }, tokensOf(SMALL_LUMA, 0, at.x, at.y), at);
+      const at = { current, plane: 0, x: x + (part & 1), y: y + (part >> 1) };
+      count += readBlock({ bits, found, into: quarter, kind: LUMA_4X4 }, tokensOf(LUMA_4X4, 0, at.x, at.y), at);
       for (let index = 0; index < 16; index += 1) levels[4 * index + part] = quarter[index] as number;
       quarter.fill(0);
     }
@@ -37,7 +37,7 @@ export function cavlcSyntax(place: Place, bits: Bits): Syntax {
 
   function tokensOf(kind: number, plane: number, x: number, y: number): PrefixCode {
     if (kind === CHROMA_DC) return CHROMA_TOKENS;
-    const count = nearCount({ place, plane, x, y });
+    const count = nearCount({ current, plane, x, y });
     return LEVEL_TOKENS[count < 2 ? 0 : count < 4 ? 1 : count < 8 ? 2 : 3] ?? CHROMA_TOKENS;
   }
 
@@ -51,7 +51,7 @@ export function cavlcSyntax(place: Place, bits: Bits): Syntax {
   return {
     levels,
     macroblockType: () => within(readUnsigned(bits), 0, 25),
-    largeTransform: () => readFlag(bits),
+    transform8x8: () => readFlag(bits),
     mode: () => (readFlag(bits) ? -1 : readBits(bits, 3)),
     chromaMode: () => within(readUnsigned(bits), 0, 3),
     pattern: () => PATTERNS[readUnsigned(bits)] ?? refuse('corrupt', 'no such pattern'),
@@ -63,18 +63,18 @@ export function cavlcSyntax(place: Place, bits: Bits): Syntax {
 }
 
 interface BlockAt {
-  readonly place: Place;
+  readonly current: CurrentMacroblock;
   readonly plane: number;
   readonly x: number;
   readonly y: number;
 }
 
 /** nC of 9.2.1: the mean count of the blocks to the left and above. */
-function nearCount({ place, plane, x, y }: BlockAt): number {
-  const grid = place.frame.counts[plane as 0 | 1 | 2];
-  const at = cellOf(grid, place, plane === 0 ? 4 : 2) + y * grid.stride + x;
-  const left = x > 0 || place.left;
-  const above = y > 0 || place.above;
+function nearCount({ current, plane, x, y }: BlockAt): number {
+  const grid = current.frame.counts[plane as 0 | 1 | 2];
+  const at = offsetOf(grid, current, plane === 0 ? 4 : 2) + y * grid.stride + x;
+  const left = x > 0 || current.left;
+  const above = y > 0 || current.above;
   const leftCount = left ? (grid.cells[at - 1] as number) : 0;
   const aboveCount = above ? (grid.cells[at - grid.stride] as number) : 0;
   return left && above ? (leftCount + aboveCount + 1) >> 1 : leftCount + aboveCount;
@@ -91,15 +91,15 @@ function readBlock(read: BlockRead, tokens: PrefixCode, at: BlockAt): number {
   const token = readCode(read.bits, tokens);
   const count = token >> 2;
   const { kind } = read;
-  if (kind !== WHOLE_DC && kind !== CHROMA_DC) {
-    const grid = at.place.frame.counts[at.plane as 0 | 1 | 2];
-    grid.cells[cellOf(grid, at.place, at.plane === 0 ? 4 : 2) + at.y * grid.stride + at.x] = count;
+  if (kind !== LUMA_16X16_DC && kind !== CHROMA_DC) {
+    const grid = at.current.frame.counts[at.plane as 0 | 1 | 2];
+    grid.cells[offsetOf(grid, at.current, at.plane === 0 ? 4 : 2) + at.y * grid.stride + at.x] = count;
   }
   if (count === 0) return 0;
   const size = LEVEL_COUNT[kind] as number;
   if (count > size) refuse('corrupt', 'more levels than a block holds');
   readLevels(read, count, token & 3);
-  spread(read, count, size);
+  placeLevels(read, count, size);
   return count;
 }
 
@@ -110,7 +110,7 @@ function readCode(bits: Bits, code: PrefixCode): number {
   return entry >> 5;
 }
 
-/** 9.2.2: the levels, the last in the scan first. */
+/** Reads the levels, the last in the scan first (9.2.2). */
 function readLevels({ bits, found }: BlockRead, count: number, ones: number): void {
   let suffixBits = count > 10 && ones < 3 ? 1 : 0;
   for (let index = 0; index < count; index += 1) {
@@ -136,8 +136,8 @@ function readLevelCode(bits: Bits, suffixBits: number): number {
   return prefix === 15 ? long : long + (1 << (prefix - 3)) - 4096;
 }
 
-/** 9.2.3: puts the levels where they belong among the zeros. */
-function spread({ bits, found, into, kind }: BlockRead, count: number, size: number): void {
+/** Writes the levels to their positions between the zeros (9.2.3). */
+function placeLevels({ bits, found, into, kind }: BlockRead, count: number, size: number): void {
   const table = kind === CHROMA_DC ? CHROMA_ZEROS : TOTAL_ZEROS;
   let zeros = count < size ? readCode(bits, table[count - 1] as PrefixCode) : 0;
   if (zeros + count > size) refuse('corrupt', 'more zeros than a block holds');

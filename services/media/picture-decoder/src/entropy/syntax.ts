@@ -1,29 +1,27 @@
-/**
- * What a slice says about its macroblocks, in the order in which it does; CAVLC and CABAC write the same things
- * differently.
- */
+/** The syntax elements of a slice's macroblocks, in coded order. CAVLC and CABAC code the same elements. */
 export interface Syntax {
-  /** The levels of the block read last, in the order of its scan; who takes them puts zeros back. */
+  /** The levels of the last block, in scan order. The caller resets them to zero. */
   readonly levels: Int32Array;
   /** mb_type of Table 7-11. */
   readonly macroblockType: () => number;
-  readonly largeTransform: () => boolean;
-  /** A prediction mode without the predicted one among them; -1 for that. */
+  readonly transform8x8: () => boolean;
+  /** rem_intra_pred_mode; -1: the predicted mode. */
   readonly mode: () => number;
   readonly chromaMode: () => number;
   /** Four bits of luma, above them 0 to 2 of chroma. */
   readonly pattern: () => number;
   readonly qpDelta: () => number;
-  /** The samples of a macroblock that is not coded. */
+  /** The samples of an I_PCM macroblock. */
   readonly samples: (count: number) => Uint8Array;
   /**
-   * Reads a block into `levels` and says how many are not zero. Its place is in blocks of 4x4 within the macroblock.
+   * Reads a block into `levels` and returns the number of nonzero levels. `x` and `y` count 4x4 blocks in the
+   * macroblock.
    */
   readonly block: (kind: number, plane: number, x: number, y: number) => number;
-  /** Whether the macroblock just read was the slice's last. */
+  /** Whether the last macroblock was the end of the slice. */
   readonly ended: () => boolean;
 }
 
-/** Where the levels of a kind begin in its scan, and how many there are. */
+/** The first scan position of each block kind, and its number of levels. */
 export const FIRST_LEVEL: readonly number[] = [0, 1, 0, 0, 1, 0];
 export const LEVEL_COUNT: readonly number[] = [16, 15, 16, 4, 15, 64];

@@ -1,14 +1,14 @@
 import { chromaQp } from './chroma-qp.ts';
 import type { LevelScales } from './dequantisation.ts';
-import type { Place } from '../picture/frame.ts';
+import type { CurrentMacroblock } from '../picture/frame.ts';
 import type { Syntax } from '../entropy/syntax.ts';
 
-/** What decoding a macroblock takes, and the quantisers that hold for it. */
+/** The state of decoding a slice, with the quantisers of the current macroblock. */
 export interface Decoding {
-  readonly place: Place;
+  readonly current: CurrentMacroblock;
   readonly syntax: Syntax;
   readonly scales: LevelScales;
-  readonly largeTransform: boolean;
+  readonly transform8x8: boolean;
   readonly chromaQpOffsets: readonly [number, number];
   readonly chromaQps: [number, number];
   qp: number;

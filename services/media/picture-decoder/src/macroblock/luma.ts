@@ -1,16 +1,16 @@
 import type { Decoding } from './decoding.ts';
-import { LARGE_SCAN, scaleLevels, SMALL_SCAN } from './dequantisation.ts';
-import { cellOf, LARGE, LARGE_LUMA, SMALL, SMALL_LUMA, WHOLE_AC, WHOLE_DC } from '../picture/frame.ts';
+import { SCAN_8X8, scaleLevels, SCAN_4X4 } from './dequantisation.ts';
+import { offsetOf, INTRA_8X8, LUMA_8X8, INTRA_4X4, LUMA_4X4, LUMA_16X16_AC, LUMA_16X16_DC } from '../picture/frame.ts';
 import { predictBlock } from './predict-block.ts';
-import { predictHorizontal, predictMean, predictSlope, predictVertical } from './predict-plane.ts';
+import { predictHorizontal, predictDc, predictPlane, predictVertical } from './predict-plane.ts';
 import type { Whole } from './predict-plane.ts';
-import { addLarge, addSmall, transformMeans } from './transforms.ts';
+import { add8x8, add4x4, transformDc } from './transforms.ts';
 
-/** How many bits the scales of 4x4 and of 8x8 have to spare. */
+/** The extra bits of the 4x4 and 8x8 scales. */
 const SMALL_BITS = 4;
 const LARGE_BITS = 6;
 /**
- * Which 4x4 blocks find their neighbour above to the right decoded already, by rows; those of the first row ask the
+ * Whether the block above to the right of each 4x4 block is decoded before it, by rows. The first row depends on the
  * macroblocks above.
  */
 const RIGHT_DONE: readonly boolean[] = [
@@ -31,94 +31,89 @@ const RIGHT_DONE: readonly boolean[] = [
   true,
   false,
 ];
-const WHOLE_MODES: readonly ((whole: Whole) => void)[] = [
-  predictVertical,
-  predictHorizontal,
-  predictMean,
-  predictSlope,
-];
+const WHOLE_MODES: readonly ((whole: Whole) => void)[] = [predictVertical, predictHorizontal, predictDc, predictPlane];
 const block = new Int32Array(64);
-const means = new Int32Array(16);
+const dc = new Int32Array(16);
 
-/** Predicts the luma of a macroblock of 4x4 or 8x8 blocks block by block, each with its residual. */
-export function decodeLumaBlocks(decoding: Decoding, kind: typeof SMALL | typeof LARGE, pattern: number): void {
-  for (let index = 0; index < 16; index += kind === LARGE ? 4 : 1) {
+/** Decodes the luma of a macroblock by 4x4 or 8x8 blocks, each with its residual. */
+export function decodeLumaBlocks(decoding: Decoding, kind: typeof INTRA_4X4 | typeof INTRA_8X8, pattern: number): void {
+  for (let index = 0; index < 16; index += kind === INTRA_8X8 ? 4 : 1) {
     const coded = ((pattern >> (index >> 2)) & 1) === 1;
     const x = (index & 1) + ((index >> 1) & 2);
     const y = ((index >> 1) & 1) + ((index >> 2) & 2);
-    if (kind === SMALL) decodeSmall(decoding, x, y, coded);
-    else decodeLarge(decoding, x, y, coded);
+    if (kind === INTRA_4X4) decode4x4(decoding, x, y, coded);
+    else decode8x8(decoding, x, y, coded);
   }
 }
 
-function decodeSmall({ place, syntax, scales, qp }: Decoding, x: number, y: number, coded: boolean): void {
-  const [grid] = place.frame.planes;
-  const at = cellOf(grid, place, 16) + 4 * (y * grid.stride + x);
-  const right = y > 0 ? RIGHT_DONE[4 * y + x] === true : x < 3 ? place.above : place.aboveRight;
-  const left = x > 0 || place.left;
-  const above = y > 0 || place.above;
+function decode4x4({ current, syntax, scales, qp }: Decoding, x: number, y: number, coded: boolean): void {
+  const [grid] = current.frame.planes;
+  const at = offsetOf(grid, current, 16) + 4 * (y * grid.stride + x);
+  const right = y > 0 ? RIGHT_DONE[4 * y + x] === true : x < 3 ? current.above : current.aboveRight;
+  const left = x > 0 || current.left;
+  const above = y > 0 || current.above;
   predictBlock(
-    { grid, at, side: 4, left, above, corner: cornerOf(place, x, y), aboveRight: right },
-    modeAt(place, x, y),
+    { grid, at, side: 4, left, above, corner: cornerOf(current, x, y), aboveRight: right },
+    modeAt(current, x, y),
   );
-  if (!coded || syntax.block(SMALL_LUMA, 0, x, y) === 0) return;
+  if (!coded || syntax.block(LUMA_4X4, 0, x, y) === 0) return;
   scaleLevels(syntax.levels, block, {
     scale: scales.small[0]?.[qp % 6] as Int32Array,
-    scan: SMALL_SCAN,
+    scan: SCAN_4X4,
     qp,
     bits: SMALL_BITS,
   });
-  addSmall(block, grid, at);
+  add4x4(block, grid, at);
 }
 
-function decodeLarge({ place, syntax, scales, qp }: Decoding, x: number, y: number, coded: boolean): void {
-  const [grid] = place.frame.planes;
-  const at = cellOf(grid, place, 16) + 4 * (y * grid.stride + x);
-  const right = y > 0 ? x === 0 : x === 0 ? place.above : place.aboveRight;
-  const left = x > 0 || place.left;
-  const above = y > 0 || place.above;
+function decode8x8({ current, syntax, scales, qp }: Decoding, x: number, y: number, coded: boolean): void {
+  const [grid] = current.frame.planes;
+  const at = offsetOf(grid, current, 16) + 4 * (y * grid.stride + x);
+  const right = y > 0 ? x === 0 : x === 0 ? current.above : current.aboveRight;
+  const left = x > 0 || current.left;
+  const above = y > 0 || current.above;
   predictBlock(
-    { grid, at, side: 8, left, above, corner: cornerOf(place, x, y), aboveRight: right },
-    modeAt(place, x, y),
+    { grid, at, side: 8, left, above, corner: cornerOf(current, x, y), aboveRight: right },
+    modeAt(current, x, y),
   );
-  if (!coded || syntax.block(LARGE_LUMA, 0, x, y) === 0) return;
+  if (!coded || syntax.block(LUMA_8X8, 0, x, y) === 0) return;
   scaleLevels(syntax.levels, block, {
     scale: scales.large[qp % 6] as Int32Array,
-    scan: LARGE_SCAN,
+    scan: SCAN_8X8,
     qp,
     bits: LARGE_BITS,
   });
-  addLarge(block, grid, at);
+  add8x8(block, grid, at);
 }
 
-function cornerOf({ left, above, aboveLeft }: Decoding['place'], x: number, y: number): boolean {
+function cornerOf({ left, above, aboveLeft }: Decoding['current'], x: number, y: number): boolean {
   if (x > 0) return y > 0 || above;
   return y > 0 ? left : aboveLeft;
 }
 
-function modeAt(place: Decoding['place'], x: number, y: number): number {
-  const { modes } = place.frame;
-  return modes.cells[cellOf(modes, place, 4) + y * modes.stride + x] as number;
+function modeAt(current: Decoding['current'], x: number, y: number): number {
+  const { modes } = current.frame;
+  return modes.cells[offsetOf(modes, current, 4) + y * modes.stride + x] as number;
 }
 
-/** Predicts the luma of a macroblock as a whole and adds its residual. */
-export function decodeLumaWhole({ place, syntax, scales, qp }: Decoding, mode: number, coded: boolean): void {
-  const [grid] = place.frame.planes;
-  const from = cellOf(grid, place, 16);
-  WHOLE_MODES[mode]?.({ grid, at: from, side: 16, left: place.left, above: place.above });
+/** Decodes the luma of an intra 16x16 macroblock. */
+export function decodeLuma16x16({ current, syntax, scales, qp }: Decoding, mode: number, coded: boolean): void {
+  const [grid] = current.frame.planes;
+  const from = offsetOf(grid, current, 16);
+  WHOLE_MODES[mode]?.({ grid, at: from, side: 16, left: current.left, above: current.above });
   const scale = scales.small[0]?.[qp % 6] as Int32Array;
-  means.fill(0);
-  if (syntax.block(WHOLE_DC, 0, 0, 0) > 0) {
-    for (let index = 0; index < 16; index += 1) means[SMALL_SCAN[index] as number] = syntax.levels[index] as number;
+  dc.fill(0);
+  if (syntax.block(LUMA_16X16_DC, 0, 0, 0) > 0) {
+    for (let index = 0; index < 16; index += 1) dc[SCAN_4X4[index] as number] = syntax.levels[index] as number;
     syntax.levels.fill(0);
-    transformMeans(means, scale[0] as number, qp);
+    transformDc(dc, scale[0] as number, qp);
   }
   for (let index = 0; index < 16; index += 1) {
     const x = (index & 1) + ((index >> 1) & 2);
     const y = ((index >> 1) & 1) + ((index >> 2) & 2);
-    const count = coded ? syntax.block(WHOLE_AC, 0, x, y) : 0;
-    if (count > 0) scaleLevels(syntax.levels, block, { scale, scan: SMALL_SCAN, qp, bits: SMALL_BITS });
-    block[0] = means[4 * y + x] as number;
-    if (count > 0 || block[0] !== 0) addSmall(block, grid, from + 4 * (y * grid.stride + x));
+    const count = coded ? syntax.block(LUMA_16X16_AC, 0, x, y) : 0;
+    if (count > 0) scaleLevels(syntax.levels, block, { scale, scan: SCAN_4X4, qp, bits: SMALL_BITS });
+    block[0] = dc[4 * y + x] as number;
+    if (count > 0 || block[0] !== 0) add4x4(block, grid, from + 4 * (y * grid.stride + x));
   }
 }

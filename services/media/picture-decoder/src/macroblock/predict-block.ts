@@ -1,8 +1,8 @@
 import type { Grid } from '../picture/frame.ts';
 
 /**
- * The samples around a block in one line: those to its left from below up, the corner, those above from left to right.
- * Before and behind them the last ones go on, so that every direction is one formula (8.3.1.2, 8.3.2.2).
+ * The samples around a block in one line: the left ones from bottom to top, the corner, the upper ones from left to
+ * right. The first and the last sample are repeated, so that each direction is one formula (8.3.1.2, 8.3.2.2).
  */
 const CORNER = 16;
 const LINE = 48;
@@ -12,7 +12,7 @@ const MEAN = 2;
 const line = new Int32Array(LINE);
 const smooth = new Int32Array(LINE);
 
-/** A block to be predicted, and which of its neighbours are there. */
+/** A block to predict, and which of its neighbours are available. */
 export interface Block {
   readonly grid: Grid;
   readonly at: number;
@@ -24,14 +24,14 @@ export interface Block {
 }
 
 /**
- * Where in the line each sample's direction meets it: relative to the corner, doubled, plus one when three samples are
- * weighed and not two.
+ * The position in the line for each sample and direction: relative to the corner, doubled, plus one if three samples
+ * are weighted instead of two.
  */
 const DIRECTIONS: Readonly<Record<number, readonly Int32Array[]>> = { 4: directions(4), 8: directions(8) };
 
 function directions(side: number): readonly Int32Array[] {
-  const two = (place: number): number => 2 * place;
-  const three = (place: number): number => 2 * place + 1;
+  const two = (position: number): number => 2 * position;
+  const three = (position: number): number => 2 * position + 1;
   const byMode: readonly ((x: number, y: number) => number)[] = [
     (x, y) => three(x + y + 2),
     (x, y) => three(x - y),
@@ -46,15 +46,15 @@ function directions(side: number): readonly Int32Array[] {
     (x, y) => (y % 2 === 0 ? two(1 + x + (y >> 1)) : three(2 + x + (y >> 1))),
     (x, y) => (x % 2 === 0 ? two : three)(-2 - y - (x >> 1)),
   ];
-  return byMode.map((place) =>
-    Int32Array.from({ length: side * side }, (_, index) => place(index % side, Math.trunc(index / side))),
+  return byMode.map((position) =>
+    Int32Array.from({ length: side * side }, (_, index) => position(index % side, Math.trunc(index / side))),
   );
 }
 
-/** Predicts a block of 4x4, or of 8x8, whose surroundings are smoothed first. */
+/** Predicts a 4x4 block, or an 8x8 block, whose neighbours are filtered first. */
 export function predictBlock(block: Block, mode: number): void {
   readLine(block);
-  if (block.side === 8) smoothLine(block);
+  if (block.side === 8) filterLine(block);
   const around = block.side === 8 ? smooth : line;
   if (mode === VERTICAL) fillBlock(block, (index) => around[CORNER + 1 + (index % block.side)] as number);
   else if (mode === HORIZONTAL)
@@ -77,8 +77,8 @@ function readLine({ grid, at, side, left, above, corner, aboveRight }: Block): v
   line.fill(line[CORNER - side] as number, 0, CORNER - side);
 }
 
-/** 8.3.2.2.1: what is missing beside a sample is that sample. */
-function smoothLine({ side, left, above, corner }: Block): void {
+/** Filters the neighbours of an 8x8 block. A missing neighbour of a sample is replaced by the sample (8.3.2.2.1). */
+function filterLine({ side, left, above, corner }: Block): void {
   const mid = line[CORNER] as number;
   const first = line[CORNER + 1] as number;
   const below = line[CORNER - 1] as number;
@@ -110,12 +110,14 @@ function fillMean(block: Block, around: Int32Array): void {
   fillBlock(block, () => mean);
 }
 
-function fillDirection({ grid, at, side }: Block, around: Int32Array, places: Int32Array): void {
-  for (let index = 0; index < places.length; index += 1) {
-    const code = places[index] as number;
-    const place = CORNER + (code >> 1);
+function fillDirection({ grid, at, side }: Block, around: Int32Array, codes: Int32Array): void {
+  for (let index = 0; index < codes.length; index += 1) {
+    const code = codes[index] as number;
+    const position = CORNER + (code >> 1);
     const sample =
-      (code & 1) === 1 ? three(around, place) : ((around[place] as number) + (around[place + 1] as number) + 1) >> 1;
+      (code & 1) === 1
+        ? three(around, position)
+        : ((around[position] as number) + (around[position + 1] as number) + 1) >> 1;
     grid.cells[at + Math.trunc(index / side) * grid.stride + (index % side)] = sample;
   }
 }

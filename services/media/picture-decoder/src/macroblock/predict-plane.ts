@@ -1,7 +1,7 @@
 import type { Grid } from '../picture/frame.ts';
 import { clip } from './transforms.ts';
 
-/** A plane of a macroblock to be predicted as a whole, and which of its neighbours are there. */
+/** A plane of a macroblock to predict, and which of its neighbours are available. */
 export interface Whole {
   readonly grid: Grid;
   readonly at: number;
@@ -25,13 +25,13 @@ export function predictHorizontal({ grid, at, side }: Whole): void {
 }
 
 /** The mean of all neighbours (8.3.3.3). */
-export function predictMean(whole: Whole): void {
+export function predictDc(whole: Whole): void {
   const { left, above, side } = whole;
   fill(whole, 0, side, mean(left ? sumLeft(whole, 0, side) : -1, above ? sumAbove(whole, 0, side) : -1, side));
 }
 
-/** A slope in both directions (8.3.3.4, 8.3.4.4). */
-export function predictSlope({ grid, at, side }: Whole): void {
+/** The plane mode (8.3.3.4, 8.3.4.4). */
+export function predictPlane({ grid, at, side }: Whole): void {
   const { cells, stride } = grid;
   const half = side / 2;
   const above = at - stride;
@@ -53,8 +53,8 @@ export function predictSlope({ grid, at, side }: Whole): void {
   }
 }
 
-/** The mean of each block's own neighbours (8.3.4.1 to 8.3.4.3): those aside of the diagonal trust one side first. */
-export function predictChromaMeans(whole: Whole): void {
+/** The mean of each block's neighbours (8.3.4.1 to 8.3.4.3). Blocks off the diagonal prefer one side. */
+export function predictChromaDc(whole: Whole): void {
   for (let part = 0; part < 4; part += 1) {
     const x = 4 * (part & 1);
     const y = 4 * (part >> 1);
@@ -66,7 +66,7 @@ export function predictChromaMeans(whole: Whole): void {
   }
 }
 
-/** The mean of two sums of so many samples each; a sum below zero is missing. */
+/** The mean of two sums of `count` samples each. A sum below zero is missing. */
 function mean(left: number, above: number, count: number): number {
   if (left < 0 && above < 0) return NOTHING_KNOWN;
   if (left < 0 || above < 0) return Math.floor((Math.max(left, above) + count / 2) / count);

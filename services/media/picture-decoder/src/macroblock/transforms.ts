@@ -4,14 +4,14 @@ const SMALL_STEP = 4;
 const LARGE_STEP = 8;
 
 /** Adds the residual of a 4x4 block to its prediction (8.5.12.2), and clears it. */
-export function addSmall(block: Int32Array, { cells, stride }: Grid, at: number): void {
+export function add4x4(block: Int32Array, { cells, stride }: Grid, at: number): void {
   for (let row = 0; row < 16; row += 4) smallPass(block, row, 1);
   for (let column = 0; column < 4; column += 1) smallPass(block, column, SMALL_STEP);
   addBlock(block, 4, { cells, stride }, at);
 }
 
 /** The same for 8x8 (8.5.13.2). */
-export function addLarge(block: Int32Array, grid: Grid, at: number): void {
+export function add8x8(block: Int32Array, grid: Grid, at: number): void {
   for (let row = 0; row < 64; row += 8) largePass(block, row, 1);
   for (let column = 0; column < 8; column += 1) largePass(block, column, LARGE_STEP);
   addBlock(block, 8, grid, at);
@@ -76,31 +76,31 @@ function largePass(block: Int32Array, at: number, step: number): void {
   block[at + 7 * step] = f0 - f7;
 }
 
-/** The sixteen means of a luma macroblock (8.5.10), by rows, in place. */
-export function transformMeans(means: Int32Array, scale: number, qp: number): void {
-  for (let row = 0; row < 16; row += 4) meansPass(means, row, 1);
-  for (let column = 0; column < 4; column += 1) meansPass(means, column, SMALL_STEP);
+/** Transforms the sixteen DC coefficients of a luma macroblock in place, by rows (8.5.10). */
+export function transformDc(dc: Int32Array, scale: number, qp: number): void {
+  for (let row = 0; row < 16; row += 4) dcPass(dc, row, 1);
+  for (let column = 0; column < 4; column += 1) dcPass(dc, column, SMALL_STEP);
   const shift = Math.floor(qp / 6) - 6;
   for (let index = 0; index < 16; index += 1) {
-    const product = Math.imul(means[index] as number, scale);
-    means[index] = shift < 0 ? (product + (1 << (-1 - shift))) >> -shift : product << shift;
+    const product = Math.imul(dc[index] as number, scale);
+    dc[index] = shift < 0 ? (product + (1 << (-1 - shift))) >> -shift : product << shift;
   }
 }
 
-function meansPass(means: Int32Array, at: number, step: number): void {
-  const a = means[at] as number;
-  const b = means[at + step] as number;
-  const c = means[at + 2 * step] as number;
-  const d = means[at + 3 * step] as number;
-  means[at] = a + b + c + d;
-  means[at + step] = a + b - c - d;
-  means[at + 2 * step] = a - b - c + d;
-  means[at + 3 * step] = a - b + c - d;
+function dcPass(dc: Int32Array, at: number, step: number): void {
+  const a = dc[at] as number;
+  const b = dc[at + step] as number;
+  const c = dc[at + 2 * step] as number;
+  const d = dc[at + 3 * step] as number;
+  dc[at] = a + b + c + d;
+  dc[at + step] = a + b - c - d;
+  dc[at + 2 * step] = a - b - c + d;
+  dc[at + 3 * step] = a - b + c - d;
 }
 
-/** The four means of a chroma plane (8.5.11), in place. */
-export function transformChromaMeans(means: Int32Array, scale: number, qp: number): void {
-  const [a = 0, b = 0, c = 0, d = 0] = means;
+/** Transforms the four DC coefficients of a chroma plane in place (8.5.11). */
+export function transformChromaDc(dc: Int32Array, scale: number, qp: number): void {
+  const [a = 0, b = 0, c = 0, d = 0] = dc;
   const sums = [a + b + c + d, a - b + c - d, a + b - c - d, a - b - c + d];
-  for (const [index, sum] of sums.entries()) means[index] = (Math.imul(sum, scale) << Math.floor(qp / 6)) >> 5;
+  for (const [index, sum] of sums.entries()) dc[index] = (Math.imul(sum, scale) << Math.floor(qp / 6)) >> 5;
 }

@@ -2,13 +2,13 @@ import type { Frame } from './frame.ts';
 import type { Colours, Sequence } from '../stream/sequence.ts';
 import { clip } from '../macroblock/transforms.ts';
 
-/** The planes Y, Cb and Cr, and what of them is shown. */
+/** The planes Y, Cb and Cr, and the parameters of their display. */
 export interface DecodedPicture {
   readonly sequence: Sequence;
   readonly planes: Frame['planes'];
 }
 
-/** A picture as red, green and blue, a byte each. */
+/** A picture with a byte each for red, green and blue. */
 export interface RgbPicture {
   readonly data: Uint8Array;
   readonly width: number;
@@ -26,7 +26,7 @@ const WEIGHTS: Readonly<Record<number, readonly [number, number]>> = {
 };
 const HIGH_DEFINITION = 1;
 const STANDARD_DEFINITION = 6;
-/** Where a stream does not say, its size does. */
+/** A stream without matrix coefficients gets those of its height. */
 const HIGH_DEFINITION_HEIGHT = 720;
 
 interface Matrix {
@@ -38,7 +38,7 @@ interface Matrix {
   readonly blueCb: number;
 }
 
-/** What is shown of a picture, in colours. */
+/** Converts the visible part of a picture into RGB. */
 export function rgbOf({ sequence, planes }: DecodedPicture): RgbPicture {
   const { crop, colours } = sequence;
   const { black, y, redCr, greenCb, greenCr, blueCb } = matrixOf(colours, crop.height);
@@ -60,7 +60,7 @@ export function rgbOf({ sequence, planes }: DecodedPicture): RgbPicture {
   return { data, width: crop.width, height: crop.height };
 }
 
-/** E.2.1, turned round. */
+/** The inverse of the equations in E.2.1. */
 function matrixOf({ matrix, fullRange }: Colours, height: number): Matrix {
   const unsaid = height >= HIGH_DEFINITION_HEIGHT ? HIGH_DEFINITION : STANDARD_DEFINITION;
   const [red, blue] = WEIGHTS[matrix] ?? WEIGHTS[unsaid] ?? [0, 0];

@@ -1,9 +1,9 @@
-import { LARGE } from './frame.ts';
+import { INTRA_8X8 } from './frame.ts';
 import type { Frame, Grid } from './frame.ts';
 import type { EdgeFilter } from '../stream/slice-header.ts';
 import { clip } from '../macroblock/transforms.ts';
 
-/** Tables 8-16 and 8-17 from 16 on; below that no edge is filtered. */
+/** Tables 8-16 and 8-17 from index 16. Below it no edge is filtered. */
 const FROM = 16;
 const ALPHA = [
   4, 4, 5, 6, 7, 8, 9, 10, 12, 13, 15, 17, 20, 22, 25, 28, 32, 36, 40, 45, 50, 56, 63, 71, 80, 90, 101, 113, 127, 144,
@@ -13,17 +13,17 @@ const BETA = [
   2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 6, 6, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13, 14, 14, 15, 15, 16, 16, 17, 17,
   18, 18,
 ];
-/** tC0 where the strength is three. */
+/** tC0 for boundary strength 3. */
 const REACH = [
   0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 6, 6, 7, 8, 9, 10, 11, 13, 14, 16, 18, 20, 23, 25,
 ];
 const NONE = 1;
 const WITHIN_SLICE = 2;
 
-/** An edge between samples, all of intra macroblocks: of strength four around a macroblock, three within it. */
+/** An edge of intra blocks: boundary strength 4 around a macroblock, 3 within it. */
 interface Edge {
   readonly cells: Uint8Array;
-  /** Its first sample behind it, the way along it and the way across it. */
+  /** The first sample behind the edge, the step along it and the step across it. */
   readonly at: number;
   readonly along: number;
   readonly across: number;
@@ -39,30 +39,30 @@ interface Edge {
 export function filterEdges(frame: Frame): void {
   for (let address = 0; address < frame.slices.length; address += 1) {
     const filter = frame.filters[(frame.slices[address] as number) - 1];
-    if (filter !== undefined && filter.mode !== NONE) smoothMacroblock(frame, address, filter);
+    if (filter !== undefined && filter.mode !== NONE) filterMacroblock(frame, address, filter);
   }
 }
 
-function smoothMacroblock(frame: Frame, address: number, filter: EdgeFilter): void {
+function filterMacroblock(frame: Frame, address: number, filter: EdgeFilter): void {
   const { columns, slices } = frame;
   const open = (other: number): boolean => filter.mode !== WITHIN_SLICE || slices[other] === slices[address];
   const left = address % columns > 0 && open(address - 1);
   const above = address >= columns && open(address - columns);
   for (const plane of [0, 1, 2] as const) {
-    smoothPlane(frame, address, { filter, plane, neighbour: left ? address - 1 : -1, down: false });
-    smoothPlane(frame, address, { filter, plane, neighbour: above ? address - columns : -1, down: true });
+    filterPlane(frame, address, { filter, plane, neighbour: left ? address - 1 : -1, down: false });
+    filterPlane(frame, address, { filter, plane, neighbour: above ? address - columns : -1, down: true });
   }
 }
 
 interface Side {
   readonly filter: EdgeFilter;
   readonly plane: 0 | 1 | 2;
-  /** The macroblock across the outer edge; below zero when that edge stays. */
+  /** The macroblock across the outer edge; below zero: that edge is not filtered. */
   readonly neighbour: number;
   readonly down: boolean;
 }
 
-function smoothPlane(frame: Frame, address: number, { filter, plane, neighbour, down }: Side): void {
+function filterPlane(frame: Frame, address: number, { filter, plane, neighbour, down }: Side): void {
   const grid: Grid = frame.planes[plane];
   const luma = plane === 0;
   const side = luma ? 16 : 8;
@@ -70,21 +70,21 @@ function smoothPlane(frame: Frame, address: number, { filter, plane, neighbour, 
   const at = ((address - column) / frame.columns) * side * grid.stride + column * side;
   const [along, across] = down ? [1, grid.stride] : [grid.stride, 1];
   const qps = frame.qps[plane];
-  const step = luma && frame.kinds[address] === LARGE ? 8 : 4;
-  for (let place = neighbour < 0 ? step : 0; place < side; place += step) {
+  const step = luma && frame.kinds[address] === INTRA_8X8 ? 8 : 4;
+  for (let offset = neighbour < 0 ? step : 0; offset < side; offset += step) {
     const own = qps[address] as number;
-    const qp = place === 0 ? (own + (qps[neighbour] as number) + 1) >> 1 : own;
+    const qp = offset === 0 ? (own + (qps[neighbour] as number) + 1) >> 1 : own;
     const strength = strengthOf(qp, filter);
     if (strength.alpha > 0)
-      smoothEdge({
+      filterEdge({
         ...strength,
         cells: grid.cells,
-        at: at + place * across,
+        at: at + offset * across,
         along,
         across,
         length: side,
         luma,
-        outer: place === 0,
+        outer: offset === 0,
       });
   }
 }
@@ -94,7 +94,7 @@ function strengthOf(qp: number, { alphaOffset, betaOffset }: EdgeFilter): Pick<E
   return { alpha: ALPHA[index] ?? 0, beta: BETA[Math.min(51, qp + betaOffset) - FROM] ?? 0, reach: REACH[index] ?? 0 };
 }
 
-function smoothEdge(edge: Edge): void {
+function filterEdge(edge: Edge): void {
   const { cells, across, alpha, beta } = edge;
   const end = edge.at + edge.length * edge.along;
   for (let at = edge.at; at < end; at += edge.along) {
@@ -102,11 +102,11 @@ function smoothEdge(edge: Edge): void {
     const q0 = cells[at] as number;
     const p1 = cells[at - 2 * across] as number;
     const q1 = cells[at + across] as number;
-    if (Math.abs(p0 - q0) < alpha && Math.abs(p1 - p0) < beta && Math.abs(q1 - q0) < beta) smoothSample(edge, at);
+    if (Math.abs(p0 - q0) < alpha && Math.abs(p1 - p0) < beta && Math.abs(q1 - q0) < beta) filterSample(edge, at);
   }
 }
 
-function smoothSample(edge: Edge, at: number): void {
+function filterSample(edge: Edge, at: number): void {
   const { cells, across, luma, outer } = edge;
   if (outer && luma) {
     const near = Math.abs((cells[at - across] as number) - (cells[at] as number)) < (edge.alpha >> 2) + 2;
@@ -126,10 +126,7 @@ function smoothSample(edge: Edge, at: number): void {
   }
 }
 
-/**
- * The new three samples of one side (8.7.2.4), the nearest to the edge first; `away` leads from the edge, `over` across
- * it.
- */
+/** The three new samples of one side (8.7.2.4), the nearest first. `away` steps from the edge, `over` across it. */
 function strong(
   { cells, beta }: Edge,
   at: number,
@@ -161,7 +158,7 @@ function put(
   cells[at + 2 * step] = third;
 }
 
-/** 8.7.2.3. */
+/** Filters with boundary strength below 4 (8.7.2.3). */
 function weak({ cells, across, luma, beta, reach }: Edge, at: number): void {
   const p0 = cells[at - across] as number;
   const p1 = cells[at - 2 * across] as number;

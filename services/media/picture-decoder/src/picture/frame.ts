@@ -1,48 +1,48 @@
 import type { EdgeFilter } from '../stream/slice-header.ts';
 
-/** How a macroblock is predicted: by blocks of 4x4, of 8x8, as a whole, or not at all. */
-export const SMALL = 0;
-export const LARGE = 1;
-export const WHOLE = 2;
-export const RAW = 3;
+/** The type of a macroblock's prediction. I_PCM has none. */
+export const INTRA_4X4 = 0;
+export const INTRA_8X8 = 1;
+export const INTRA_16X16 = 2;
+export const I_PCM = 3;
 
-/** The mode of a block whose neighbours say nothing: the mean. */
-export const MEAN_MODE = 2;
+/** The DC mode: the default of a block without available neighbours. */
+export const DC_MODE = 2;
 
 /** A block kind is its ctxBlockCat of Table 9-42. */
-export const WHOLE_DC = 0;
-export const WHOLE_AC = 1;
-export const SMALL_LUMA = 2;
+export const LUMA_16X16_DC = 0;
+export const LUMA_16X16_AC = 1;
+export const LUMA_4X4 = 2;
 export const CHROMA_DC = 3;
 export const CHROMA_AC = 4;
-export const LARGE_LUMA = 5;
+export const LUMA_8X8 = 5;
 
-/** Samples or figures in rows. */
+/** Samples, or values of blocks, in rows. */
 export interface Grid {
   readonly cells: Uint8Array;
   readonly stride: number;
 }
 
-/** A picture in the making. Figures are kept by macroblock, unless they say otherwise. */
+/** A picture that is being decoded. Arrays are by macroblock if their comment says nothing else. */
 export interface Frame {
   readonly columns: number;
   readonly rows: number;
   /** Y, Cb, Cr. */
   readonly planes: readonly [Grid, Grid, Grid];
-  /** The number of the slice, from 1; 0 where nothing came yet. */
+  /** The number of the slice, from 1; 0: not decoded yet. */
   readonly slices: Int32Array;
   readonly filters: EdgeFilter[];
   readonly kinds: Uint8Array;
-  /** The quantiser of Y, Cb, Cr, as the smoothing of edges uses it. */
+  /** The quantiser of Y, Cb, Cr, as the deblocking filter uses it. */
   readonly qps: readonly [Uint8Array, Uint8Array, Uint8Array];
   /** Coded block pattern: four bits of luma, above them 0 to 2 of chroma. */
   readonly patterns: Uint8Array;
   readonly chromaModes: Uint8Array;
-  /** Which planes have levels among their means: bit 0 for Y. */
-  readonly means: Uint8Array;
+  /** The planes with nonzero DC coefficients: bit 0 for Y. */
+  readonly dcFlags: Uint8Array;
   /** Prediction modes, by luma block of 4x4. */
   readonly modes: Grid;
-  /** How many levels each 4x4 block of Y, Cb, Cr has. */
+  /** The number of levels of each 4x4 block of Y, Cb, Cr. */
   readonly counts: readonly [Grid, Grid, Grid];
 }
 
@@ -63,14 +63,14 @@ export function newFrame(columns: number, rows: number): Frame {
     qps: [figures(), figures(), figures()],
     patterns: figures(),
     chromaModes: figures(),
-    means: figures(),
+    dcFlags: figures(),
     modes: grid(4),
     counts: [grid(4), grid(2), grid(2)],
   };
 }
 
-/** The macroblock that is being decoded, and which neighbours it may look at: those of its own slice. */
-export interface Place {
+/** The current macroblock, and which of its neighbours are available: those of its slice. */
+export interface CurrentMacroblock {
   readonly frame: Frame;
   address: number;
   x: number;
@@ -81,42 +81,42 @@ export interface Place {
   aboveRight: boolean;
 }
 
-export function newPlace(frame: Frame): Place {
+export function newCurrentMacroblock(frame: Frame): CurrentMacroblock {
   return { frame, address: 0, x: 0, y: 0, left: false, above: false, aboveLeft: false, aboveRight: false };
 }
 
-/** Goes to a macroblock and makes it one of the slice, with nothing coded so far. */
-export function enter(place: Place, address: number, slice: number): void {
-  const { frame } = place;
+/** Moves to a macroblock and resets it as a macroblock of the slice. */
+export function enterMacroblock(current: CurrentMacroblock, address: number, slice: number): void {
+  const { frame } = current;
   const { columns, slices } = frame;
-  place.address = address;
-  place.x = address % columns;
-  place.y = (address - place.x) / columns;
+  current.address = address;
+  current.x = address % columns;
+  current.y = (address - current.x) / columns;
   slices[address] = slice;
-  place.left = place.x > 0 && slices[address - 1] === slice;
-  place.above = slices[address - columns] === slice;
-  place.aboveLeft = place.x > 0 && slices[address - columns - 1] === slice;
-  place.aboveRight = place.x < columns - 1 && slices[address - columns + 1] === slice;
-  frame.means[address] = 0;
+  current.left = current.x > 0 && slices[address - 1] === slice;
+  current.above = slices[address - columns] === slice;
+  current.aboveLeft = current.x > 0 && slices[address - columns - 1] === slice;
+  current.aboveRight = current.x < columns - 1 && slices[address - columns + 1] === slice;
+  frame.dcFlags[address] = 0;
   frame.chromaModes[address] = 0;
-  fillSquare(frame.modes, place, 4, MEAN_MODE);
-  setCounts(place, 0);
+  fillSquare(frame.modes, current, 4, DC_MODE);
+  setCounts(current, 0);
 }
 
-export function setCounts(place: Place, count: number): void {
-  const [luma, cb, cr] = place.frame.counts;
-  fillSquare(luma, place, 4, count);
-  fillSquare(cb, place, 2, count);
-  fillSquare(cr, place, 2, count);
+export function setCounts(current: CurrentMacroblock, count: number): void {
+  const [luma, cb, cr] = current.frame.counts;
+  fillSquare(luma, current, 4, count);
+  fillSquare(cb, current, 2, count);
+  fillSquare(cr, current, 2, count);
 }
 
-/** Where a macroblock's cell is in a grid with so many of them to its side. */
-export function cellOf({ stride }: Grid, place: Place, side: number): number {
-  return place.y * side * stride + place.x * side;
+/** The offset of the current macroblock in a grid with `side` cells for each side of a macroblock. */
+export function offsetOf({ stride }: Grid, current: CurrentMacroblock, side: number): number {
+  return current.y * side * stride + current.x * side;
 }
 
-function fillSquare(grid: Grid, place: Place, side: number, value: number): void {
-  const from = cellOf(grid, place, side);
+function fillSquare(grid: Grid, current: CurrentMacroblock, side: number, value: number): void {
+  const from = offsetOf(grid, current, side);
   for (let row = 0; row < side; row += 1)
     grid.cells.fill(value, from + row * grid.stride, from + row * grid.stride + side);
 }

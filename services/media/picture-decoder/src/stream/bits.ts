@@ -1,20 +1,20 @@
 import { refuse } from '../refusal.ts';
 
-/** How far a reader may look past the last byte: those bytes are there, and are zero. */
+/** Zero bytes after the last byte, so that a reader can peek beyond the end. */
 const PADDING_BYTES = 16;
 const ZEROS_MAX = 32;
 const SHORT_ZEROS_MAX = 11;
 const PEEK_BITS = 25;
 
-/** The payload of a NAL unit, and how much of it has been read. */
+/** The payload of a NAL unit, and the read position in bits. */
 export interface Bits {
   readonly bytes: Uint8Array;
-  /** The place of the stop bit: no syntax element lies behind it. */
+  /** The position of the stop bit. No syntax element is behind it. */
   readonly end: number;
   position: number;
 }
 
-/** Opens a NAL unit behind its head of one byte, without the bytes that keep start codes out of it (7.4.1). */
+/** Opens a NAL unit behind its header byte, without emulation prevention bytes (7.4.1). */
 export function openBits(unit: Uint8Array): Bits {
   const bytes = new Uint8Array(unit.byteLength + PADDING_BYTES);
   let length = 0;
@@ -33,7 +33,7 @@ export function openBits(unit: Uint8Array): Bits {
   return { bytes, end: length === 0 ? 0 : length * 8 - 32 + Math.clz32(last & -last), position: 0 };
 }
 
-/** The next bits, at most 25, without a step. Behind the end they are zero. */
+/** The next bits, at most 25, without moving the position. Bits beyond the end are zero. */
 export function peek(bits: Bits, count: number): number {
   const at = bits.position >>> 3;
   const { bytes } = bits;
@@ -50,7 +50,7 @@ export function skip(bits: Bits, count: number): void {
   if (bits.position > bits.end) refuse('corrupt', 'the data end early');
 }
 
-/** An unsigned number of so many bits, at most 32. */
+/** Reads an unsigned number of `count` bits, at most 32. */
 export function readBits(bits: Bits, count: number): number {
   if (count === 0) return 0;
   if (count > PEEK_BITS) return readBits(bits, count - 16) * 0x1_00_00 + readBits(bits, 16);

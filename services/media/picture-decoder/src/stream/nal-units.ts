@@ -1,12 +1,12 @@
 import { refuse } from '../refusal.ts';
 
-/** An access unit holds a few units; slices are the most of them. */
+/** Far more than the units of an access unit: slices and a few others. */
 const UNITS_MAX = 4096;
 const START_CODE_BYTES = 3;
 const CONFIGURATION_HEAD_BYTES = 5;
 
 /**
- * The NAL units of a packet with the parameter sets of its track before them. Without a description the packet has
+ * The parameter sets of the track, then the NAL units of the packet. Without a description the packet has
  * start codes (Annex B).
  */
 export function nalUnits(packet: Uint8Array, description: Uint8Array | undefined): readonly Uint8Array[] {
@@ -50,7 +50,7 @@ function startCoded(bytes: Uint8Array): readonly Uint8Array[] {
   return units;
 }
 
-/** Where the next start code is, or the length of the bytes. */
+/** The position of the next start code, or the length of the bytes. */
 function nextStart(bytes: Uint8Array, from: number): number {
   for (let at = bytes.indexOf(1, from + 2); at >= 0; at = bytes.indexOf(1, at + 1)) {
     if (bytes[at - 1] === 0 && bytes[at - 2] === 0) return at - 2;

@@ -9,17 +9,17 @@ import type { Sequence } from './sequence.ts';
 const SMALL_LISTS = 6;
 const LARGE_LISTS = 2;
 
-/** A picture parameter set, as far as a key picture needs it, with the sequence that it names. */
+/** The fields of a picture parameter set that a key frame needs, with its sequence. */
 export interface PictureParameters {
   readonly sequence: Sequence;
-  readonly arithmetic: boolean;
+  readonly entropyCodingMode: boolean;
   readonly bottomOrder: boolean;
   readonly qp: number;
-  /** Of Cb and of Cr. */
+  /** The offsets of Cb and Cr. */
   readonly chromaQpOffsets: readonly [number, number];
   readonly filterControl: boolean;
   readonly redundant: boolean;
-  readonly largeTransform: boolean;
+  readonly transform8x8: boolean;
   readonly lists: ScalingLists;
 }
 
@@ -27,10 +27,10 @@ export function readPictureId(bits: Bits): number {
   return within(readUnsigned(bits), 0, 255);
 }
 
-/** Reads on behind the set's own id. */
+/** Reads the rest of a set, after its id. */
 export function readPictureParameters(bits: Bits, sequences: ReadonlyMap<number, Sequence>): PictureParameters {
   const sequence = sequences.get(readUnsigned(bits)) ?? refuse('corrupt', 'no such sequence');
-  const arithmetic = readFlag(bits);
+  const entropyCodingMode = readFlag(bits);
   const bottomOrder = readFlag(bits);
   if (readUnsigned(bits) !== 0) refuse('unsupported', 'slice groups');
   readUnsigned(bits);
@@ -42,17 +42,25 @@ export function readPictureParameters(bits: Bits, sequences: ReadonlyMap<number,
   const filterControl = readFlag(bits);
   readFlag(bits);
   const redundant = readFlag(bits);
-  return { sequence, arithmetic, bottomOrder, qp, filterControl, redundant, ...readExtension(bits, sequence, offset) };
+  return {
+    sequence,
+    entropyCodingMode,
+    bottomOrder,
+    qp,
+    filterControl,
+    redundant,
+    ...readExtension(bits, sequence, offset),
+  };
 }
 
-type Extension = Pick<PictureParameters, 'largeTransform' | 'lists' | 'chromaQpOffsets'>;
+type Extension = Pick<PictureParameters, 'transform8x8' | 'lists' | 'chromaQpOffsets'>;
 
 function readExtension(bits: Bits, sequence: Sequence, offset: number): Extension {
   if (!moreData(bits))
-    return { largeTransform: false, lists: sequenceLists(sequence), chromaQpOffsets: [offset, offset] };
-  const largeTransform = readFlag(bits);
+    return { transform8x8: false, lists: sequenceLists(sequence), chromaQpOffsets: [offset, offset] };
+  const transform8x8 = readFlag(bits);
   const lists = readFlag(bits)
-    ? readScalingLists(bits, SMALL_LISTS + (largeTransform ? LARGE_LISTS : 0), fallbackLists(sequence))
+    ? readScalingLists(bits, SMALL_LISTS + (transform8x8 ? LARGE_LISTS : 0), fallbackLists(sequence))
     : sequenceLists(sequence);
-  return { largeTransform, lists, chromaQpOffsets: [offset, within(readSigned(bits), -12, 12)] };
+  return { transform8x8, lists, chromaQpOffsets: [offset, within(readSigned(bits), -12, 12)] };
 }

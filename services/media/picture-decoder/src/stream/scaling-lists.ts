@@ -1,7 +1,7 @@
 import { readFlag, readSigned } from './bits.ts';
 import type { Bits } from './bits.ts';
 
-/** The weights of intra blocks in the order of the scan: luma, Cb and Cr of 4x4, and luma of 8x8. */
+/** The scaling lists of intra blocks in scan order: luma, Cb and Cr of 4x4, and luma of 8x8. */
 export interface ScalingLists {
   readonly small: readonly [readonly number[], readonly number[], readonly number[]];
   readonly large: readonly number[];
@@ -9,7 +9,7 @@ export interface ScalingLists {
 
 const SMALL = 16;
 const LARGE = 64;
-/** Where the lists of inter blocks begin, which no key picture uses, and those of 8x8. */
+/** The first list of inter blocks, which no key frame uses, and the first 8x8 list. */
 const FIRST_INTER = 3;
 const FIRST_LARGE = 6;
 
@@ -32,7 +32,7 @@ export const DEFAULT_LISTS: ScalingLists = {
 };
 
 /**
- * Reads so many lists; one that is not sent is the one before it, and the first of its size that of the fallback
+ * Reads `count` lists. A missing list equals the list before it, and the first of its size equals the fallback
  * (7.4.2.1.1.1).
  */
 export function readScalingLists(bits: Bits, count: number, fallback: ScalingLists): ScalingLists {

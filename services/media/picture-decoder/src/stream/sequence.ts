@@ -12,10 +12,10 @@ const CYCLE_MAX = 255;
 const LISTS = 8;
 const EXTENDED_ASPECT = 255;
 const MATRIX_UNKNOWN = 2;
-/** The profiles whose parameter sets say how samples are stored (7.3.2.1.1). */
+/** The profiles whose parameter sets have a sample format (7.3.2.1.1). */
 const HIGH_PROFILES: ReadonlySet<number> = new Set([100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135]);
 
-/** What is shown of a picture, in luma samples. */
+/** The visible part of a picture, in luma samples. */
 export interface Crop {
   readonly left: number;
   readonly top: number;
@@ -23,13 +23,13 @@ export interface Crop {
   readonly height: number;
 }
 
-/** How samples become colours: matrix_coefficients of Table E-5. */
+/** The conversion of samples into colours: matrix_coefficients of Table E-5. */
 export interface Colours {
   readonly matrix: number;
   readonly fullRange: boolean;
 }
 
-/** A sequence parameter set, as far as a key picture needs it. */
+/** The fields of a sequence parameter set that a key frame needs. */
 export interface Sequence {
   readonly id: number;
   readonly lists: ScalingLists | undefined;
@@ -44,7 +44,7 @@ export interface Sequence {
   readonly colours: Colours;
 }
 
-/** Which weights hold where neither parameter set sends any, and what a picture's own fall back to. */
+/** The scaling lists of a picture without its own, and the fallback of a picture's own lists. */
 export const sequenceLists = ({ lists }: Sequence): ScalingLists => lists ?? FLAT_LISTS;
 export const fallbackLists = ({ lists }: Sequence): ScalingLists => lists ?? DEFAULT_LISTS;
 
@@ -60,7 +60,7 @@ export function readSequence(bits: Bits): Sequence {
   return { id, lists, frameNumberBits, ...order, ...readShape(bits) };
 }
 
-/** Only what every player shows passes: 4:2:0 of eight bits, and never without loss. */
+/** Refuses other formats than 4:2:0 with eight bits, and lossless coding. */
 function readSampleFormat(bits: Bits): ScalingLists | undefined {
   if (readUnsigned(bits) !== 1) refuse('unsupported', 'not 4:2:0');
   if (readUnsigned(bits) !== 0 || readUnsigned(bits) !== 0) refuse('unsupported', 'more than eight bits');
@@ -105,7 +105,7 @@ function readShape(bits: Bits): Pick<Sequence, 'framesOnly' | 'columns' | 'rows'
   };
 }
 
-/** The head of the VUI (E.1.1); what follows it is about time. */
+/** Reads the start of the VUI (E.1.1). The rest is about timing. */
 function readColours(bits: Bits): Colours {
   if (readFlag(bits) && readBits(bits, 8) === EXTENDED_ASPECT) readBits(bits, 32);
   if (readFlag(bits)) readFlag(bits);

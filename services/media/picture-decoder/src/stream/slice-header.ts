@@ -5,10 +5,10 @@ import type { PictureParameters } from './picture-parameters.ts';
 
 const INTRA_TYPES: ReadonlySet<number> = new Set([2, 7]);
 const MARKS_MAX = 64;
-/** How many numbers follow each memory_management_control_operation (7.3.3.3). */
+/** The count of numbers after each memory_management_control_operation (7.3.3.3). */
 const MARK_NUMBERS: readonly number[] = [0, 1, 1, 2, 1, 0, 1];
 
-/** How the edges of a slice's macroblocks are smoothed. */
+/** The parameters of the deblocking filter of a slice. */
 export interface EdgeFilter {
   /** disable_deblocking_filter_idc: all edges, none, those within the slice. */
   readonly mode: number;
@@ -23,13 +23,13 @@ export interface SliceHeader {
   readonly filter: EdgeFilter;
 }
 
-/** Which NAL unit a slice came in. */
+/** Properties of the NAL unit of a slice. */
 export interface SliceUnit {
   readonly key: boolean;
   readonly referenced: boolean;
 }
 
-/** The header of an intra slice; nothing when the slice only repeats another. */
+/** Reads the header of an intra slice; undefined: the slice is redundant. */
 export function readSliceHeader(
   bits: Bits,
   unit: SliceUnit,

@@ -303,11 +303,11 @@ test.each([
         [what, make, 'audio/mpeg'],
       ] as const,
   ),
-])('%s is looked through in time', (_what, make, mediaType) => {
+])('%s is checked in time', (_what, make, mediaType) => {
   expect(timed(make(), mediaType).tookMs).toBeLessThan(SLOW_MS);
 });
 
-describe('whatever is done to a file', () => {
+describe('a file with any changes', () => {
   /** Whole numbers below a bound, the same for the same seed. */
   const chance = (seed: number): ((below: number) => number) => {
     let state = seed;

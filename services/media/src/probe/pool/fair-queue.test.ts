@@ -42,7 +42,7 @@ describe('workers are shared by account', () => {
     expect(began).toEqual(['flood', 'other']);
   });
 
-  test('one worker serves one account after the other, whatever each has waiting', async () => {
+  test('one worker serves the accounts in rotation, however many files each has waiting', async () => {
     const { began, enter, end, settle } = aQueue({ workers: 1 });
     for (let count = 0; count < 5; count += 1) void enter('flood');
     for (let count = 0; count < 2; count += 1) void enter('other');
@@ -111,7 +111,7 @@ describe('workers are shared by account', () => {
 });
 
 describe('what waits is bounded', () => {
-  test('by account, whatever room there is for others; the refusal says when to come again', async () => {
+  test('by account, even if others have room; the refusal has the time of the next try', async () => {
     const { enter, settle, end } = aQueue({ perAccountMax: 3 });
     void enter('flood');
     await end('flood', 5000);
