@@ -1,21 +1,11 @@
+import { newSemaphore } from '@reelgate/platform/limits/semaphore';
+import type { Semaphore } from '@reelgate/platform/limits/semaphore';
+
 const PERMITS = 10_000;
 
-/** Bounds the reads that wait for a change. A read without a permit is answered at once. */
-export interface WaitPermits {
-  tryAcquire(): boolean;
-  release(): void;
-}
+export type WaitPermits = Pick<Semaphore, 'tryAcquire' | 'release'>;
 
-export function openWaitPermits(permits = PERMITS): WaitPermits {
-  let available = permits;
-  return {
-    tryAcquire: () => {
-      if (available === 0) return false;
-      available -= 1;
-      return true;
-    },
-    release: () => {
-      available += 1;
-    },
-  };
+/** Bounds the reads that wait for a change. A read without a permit is answered at once. */
+export function openWaitPermits(): WaitPermits {
+  return newSemaphore({ permits: PERMITS, waitingMax: 0 });
 }
