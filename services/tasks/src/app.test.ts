@@ -140,7 +140,7 @@ const task = (status: string, more: object = {}) => ({
 });
 
 describe('the service', () => {
-  test('takes an order to its upstream, looks until it has ended, and tells so', async () => {
+  test('submits an order to its upstream, polls until it has ended, and announces it', async () => {
     const finished = Promise.withResolvers<TaskFinished>();
     const changes: TaskState[] = [];
     await bus.subscribe(TaskFinishedSchema, 'test', async (message) => finished.resolve(message));

@@ -22,7 +22,7 @@ const items: fc.Arbitrary<ContentItem> = fc.oneof(
     declaredType: optional(words),
   }) as fc.Arbitrary<ContentItem>,
 );
-/** Every order that the wire can carry, right or wrong. */
+/** Every order that the wire can carry, valid or not. */
 export const anyOrder = fc.record({
   kind: fc.constantFrom<Kind[]>('generation', 'regeneration', 'context_ir'),
   model: fc.string(),

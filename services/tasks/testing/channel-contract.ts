@@ -21,11 +21,11 @@ import { deepFrozen } from './object-graph.ts';
 import { openScriptedUpstream } from './scripted-upstream.ts';
 import type { ScriptedAnswer, ScriptedUpstream } from './scripted-upstream.ts';
 
-/** What an adapter brings: its factory, and the folder of what its upstream was seen or is documented to say. */
+/** An adapter under test: its factory, and the folder of recorded or documented answers of its upstream. */
 export interface AdapterSubject {
   readonly name: string;
   readonly factory: ChannelFactory;
-  /** Holds submit-requests, submit-answers, looks, lists, cancels and tests, each a JSON list of cases. */
+  /** Holds submit-requests, submit-answers, polls, lists, cancels and tests, each a JSON list of cases. */
   readonly fixtures: string;
 }
 
@@ -80,7 +80,7 @@ const LONG_MS = 600_000;
 const NOWHERE = 'http://127.0.0.1:1';
 const REDACTED = /sk-upstream/;
 
-/** What every adapter promises to the operations: the right words on the wire, an outcome for every answer, and never a throw. */
+/** What every adapter promises to the operations: exact requests, an outcome for every answer, and no exception. */
 export function channelContract({ name, factory, fixtures }: AdapterSubject): void {
   const cases = <C extends Case>(file: string): (readonly [string, C])[] =>
     (JSON.parse(readFileSync(path.join(fixtures, `${file}.json`), 'utf8')) as C[]).map((one) => [one.name, one]);
@@ -112,7 +112,10 @@ export function channelContract({ name, factory, fixtures }: AdapterSubject): vo
     opened.push(channel);
     return channel;
   };
-  /** What comes of a call, when its time is over, that the upstream has read and never answers; an adapter may know without asking. */
+  /**
+   * The outcome of a call that the upstream reads and never answers, after its deadline. An adapter may know it without
+   * a call.
+   */
   const unanswered = async <T>(call: (channel: Channel) => Promise<T>): Promise<T> => {
     upstream.script('hang');
     const clock = fakeClock();
@@ -167,7 +170,7 @@ export function channelContract({ name, factory, fixtures }: AdapterSubject): vo
       expect(upstream.requests).toHaveLength(1);
     });
 
-    test('is the fault of the channel where nobody listens: nothing was sent', async () => {
+    test('is the fault of the channel where no server listens: nothing was sent', async () => {
       expect(await open({ baseUrl: NOWHERE }).submit(attempt, signal())).toMatchObject({
         outcome: 'refused',
         fault: 'channel',
@@ -208,11 +211,11 @@ export function channelContract({ name, factory, fixtures }: AdapterSubject): vo
     });
   });
 
-  /** As a fixture can say it: our address as `{base}`, a credential as it prints. */
+  /** The form that a fixture has: our address as `{base}`, a credential as it prints. */
   const asRecorded = (seen: PollResult): unknown =>
     JSON.parse(JSON.stringify(seen).replaceAll(upstream.url + PREFIX, '{base}'));
 
-  describe('look', () => {
+  describe('poll', () => {
     test.each(cases<PollCase>('polls'))('understands %s', async (_name, { answer, look: polled }) => {
       upstream.script(answer);
 
@@ -240,7 +243,7 @@ export function channelContract({ name, factory, fixtures }: AdapterSubject): vo
       expect(await open().poll(UPSTREAM_ID, signal())).toMatchObject({ found: false, gone: false });
     });
 
-    test('says nothing of the work when no answer comes in time, or nobody listens', async () => {
+    test('says nothing of the work when no answer comes in time, or no server listens', async () => {
       expect(await unanswered((channel) => channel.poll(UPSTREAM_ID, signal()))).toMatchObject({
         found: false,
         gone: false,
@@ -265,7 +268,7 @@ export function channelContract({ name, factory, fixtures }: AdapterSubject): vo
       expect(upstream.requests.length).toBeLessThan(100);
     });
 
-    test('is unreadable where nobody listens, or no answer comes in time', async () => {
+    test('is unreadable where no server listens, or no answer comes in time', async () => {
       expect(await unanswered((channel) => channel.list(0, signal()))).toBeUndefined();
       expect(await open({ baseUrl: NOWHERE }).list(0, signal())).toBeUndefined();
     });
@@ -282,7 +285,7 @@ export function channelContract({ name, factory, fixtures }: AdapterSubject): vo
       },
     );
 
-    test('is not confirmed where nobody listens, or no answer comes in time', async () => {
+    test('is not confirmed where no server listens, or no answer comes in time', async () => {
       expect(await unanswered((channel) => channel.cancel(UPSTREAM_ID, signal()))).toBe(false);
       expect(await open({ baseUrl: NOWHERE }).cancel(UPSTREAM_ID, signal())).toBe(false);
     });
@@ -296,7 +299,7 @@ export function channelContract({ name, factory, fixtures }: AdapterSubject): vo
       expect(made()).toEqual(prefixed([request]));
     });
 
-    test('says so where nobody listens', async () => {
+    test('says so where no server listens', async () => {
       expect(await open({ baseUrl: NOWHERE }).test(signal())).toMatchObject({
         ok: false,
         detail: expect.stringMatching(/./),
@@ -329,7 +332,7 @@ export function channelContract({ name, factory, fixtures }: AdapterSubject): vo
   });
 }
 
-/** Any JSON, and mutations of what this upstream does say. */
+/** Any JSON, and mutations of real answers of this upstream. */
 function answersLike(known: readonly ScriptedAnswer[]): fc.Arbitrary<unknown> {
   const bodies = known.flatMap((answer) =>
     typeof answer === 'object' && answer.json !== undefined ? [JSON.stringify(answer.json)] : [],

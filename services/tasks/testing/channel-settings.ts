@@ -1,7 +1,7 @@
 import { Secret } from '@reelgate/platform/secret';
 import type { ChannelSettings } from '../src/channels/channel.ts';
 
-/** A channel that serves everything; the changes say what matters to the test. */
+/** A channel that serves everything, with the changes of the test. */
 export function channelSettings(changes: Partial<ChannelSettings> = {}): ChannelSettings {
   return {
     id: 'main',

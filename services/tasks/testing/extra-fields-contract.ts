@@ -11,7 +11,7 @@ import { openScriptedUpstream } from './scripted-upstream.ts';
 import type { ScriptedUpstream } from './scripted-upstream.ts';
 
 const ADDRESS = 'http://169.254.169.254/latest';
-/** Names under which an upstream may take a medium, an address, a cost or one of our own fields. */
+/** Field names under which an upstream may take a media file, a URL, a cost or one of our own fields. */
 const HOSTILE_NAMES: readonly string[] = [
   'image',
   'images',
@@ -97,7 +97,7 @@ interface Subject extends AdapterSubject {
   readonly fields: ExtraFields;
 }
 
-/** What an adapter passes on of a create's fields that this service does not know: what it has declared, and never a medium. */
+/** Which extra fields of a create an adapter passes on: those that it declares, and never a media file. */
 export function extraFieldsContract({ name, factory, fixtures, fields }: Subject): void {
   const [first] = JSON.parse(readFileSync(path.join(fixtures, 'submit-requests.json'), 'utf8')) as readonly {
     readonly attempt: Attempt;
@@ -111,7 +111,7 @@ export function extraFieldsContract({ name, factory, fixtures, fields }: Subject
   });
   afterAll(() => upstream.close());
 
-  /** The body that the upstream gets of an order with these fields. */
+  /** The body that the upstream gets for an order with these fields. */
   const bodyFor = async (extraJson: string | undefined): Promise<unknown> => {
     upstream.script({ status: 200, json: {} });
     const channel = factory(channelSettings({ adapter: name, baseUrl: upstream.url }), systemClock);

@@ -9,7 +9,7 @@ export interface FakeHold {
   readonly usage?: Usage | undefined;
 }
 
-/** Billing as far as this service can tell: holds by task, each of which ends once. */
+/** A fake of billing: holds by task, each of which ends once. */
 export interface FakeBilling {
   readonly port: Billing;
   readonly holds: ReadonlyMap<string, FakeHold>;

@@ -3,18 +3,18 @@ import type { Media, StageRequest } from '../src/clients/media.ts';
 
 const TYPES = { image: 'image/png', video: 'video/mp4', audio: 'audio/mpeg', base_video: 'video/mp4' } as const;
 
-/** Media as far as this service can tell: everything that it is given is in order. */
+/** A fake of media: everything that it gets is valid. */
 export interface FakeMedia {
   readonly port: Media;
   readonly staged: readonly StageRequest[];
-  /** The address of every result that was fetched. */
+  /** The URL of every fetched result. */
   readonly ingested: readonly string[];
   readonly removed: readonly string[];
   /** Tasks whose staged media were removed. */
   readonly unstaged: readonly string[];
   /** Objects that are no longer kept. */
   readonly gone: Set<string>;
-  /** How long every video and sound is. */
+  /** The length of every video and sound. */
   durationMs: number;
 }
 

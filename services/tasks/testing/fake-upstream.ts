@@ -2,24 +2,24 @@ import type { Attempt, Channel, ChannelFactory, ListedWork, PollResult, Submissi
 import { recorded } from './journal.ts';
 import type { Journal } from './journal.ts';
 
-/** What reached an upstream, whether or not its answer did. */
+/** What reached an upstream, whether or not its answer came back. */
 export interface Submitted {
   readonly channel: string;
   readonly attempt: Attempt;
   readonly upstreamId: string;
 }
 
-/** What is behind all channels, in one place. It outlives every process of this service. */
+/** The upstream behind all channels. It outlives every process of this service. */
 export interface FakeUpstream {
   readonly submitted: readonly Submitted[];
-  /** What a channel answers to the next submissions; afterwards it takes everything. */
+  /** The answers of a channel to the next submissions. After them it accepts everything. */
   answer(channel: string, ...answers: readonly (Submission | Error)[]): void;
-  /** What is seen at a look; otherwise the work runs. */
+  /** What a poll finds; otherwise the work runs. */
   readonly pollResults: Map<string, PollResult>;
-  /** What every list shows; undefined: it cannot be read. */
+  /** The content of every list; undefined: the list cannot be read. */
   works: readonly ListedWork[] | undefined;
   cancels: boolean;
-  /** Channels whose calls stand in the journal under their own names. */
+  /** Channels whose calls are in the journal under their own names. */
   channels(journal: Journal): ChannelFactory;
 }
 
@@ -73,7 +73,7 @@ export function fakeUpstream(): FakeUpstream {
   return upstream;
 }
 
-/** Work of the upstream as its list shows it. */
+/** Work of the upstream as in its list. */
 export function aWork(changes: Partial<ListedWork> & { readonly createdAt: number }): ListedWork {
   return {
     upstreamId: 'up-lost',

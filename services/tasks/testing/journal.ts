@@ -1,20 +1,20 @@
-/** A call across a seam: `store.begin`, `billing.placeHold`, `main.submit`, … */
+/** A call across a port: `store.begin`, `billing.placeHold`, `main.submit`, … */
 export interface Call {
   readonly name: string;
   readonly args: readonly unknown[];
 }
 
-/** Stands between a caller and what it calls; `proceed` carries the call out. */
+/** Intercepts a call; `proceed` carries it out. */
 export type Around = (call: Call, proceed: () => Promise<unknown>) => Promise<unknown>;
 
-/** Keeps every call across every seam, in the order in which they were made, and lets a test stand in between. */
+/** Records every call across every port, in order, and lets a test intercept the calls. */
 export interface Journal {
   readonly calls: readonly Call[];
   names(): string[];
   clear(): void;
-  /** Everything passes through this from now on. */
+  /** From now on every call passes through this. */
   put(around: Around): void;
-  /** The next so many calls of this name fail, without being carried out. */
+  /** The next `times` calls of this name fail without being carried out. */
   fail(name: string, error: unknown, times?: number): void;
   run(call: Call, proceed: () => Promise<unknown>): Promise<unknown>;
 }
@@ -45,7 +45,7 @@ export function openJournal(): Journal {
   };
 }
 
-/** The same port; every call of it goes through the journal under the seam's name. */
+/** The same port, with every call recorded in the journal under the name of the port. */
 export function recorded<T extends object>(seam: string, port: T, journal: Journal): T {
   return new Proxy(port, {
     get: (target, property): unknown => {

@@ -1,4 +1,4 @@
-/** The same value; whoever writes to any part of it from now on throws. */
+/** Freezes a value deeply: a later write to any part of it throws. */
 export function deepFrozen<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value);
@@ -7,7 +7,7 @@ export function deepFrozen<T>(value: T): T {
   return value;
 }
 
-/** Every object that can be come to from this one, itself included. */
+/** Every object that is reachable from this one, including itself. */
 export function reachableFrom(value: unknown, seen = new Set<object>()): ReadonlySet<object> {
   if (typeof value !== 'object' || value === null || seen.has(value)) return seen;
   seen.add(value);

@@ -48,16 +48,16 @@ interface Outside {
   readonly upstream: FakeUpstream;
 }
 
-/** The operations on a real SQLite store, with everything around the service under the test's hand. */
+/** The operations on a real SQLite store. The test controls everything around the service. */
 export interface World extends Omit<Outside, 'folder'> {
   readonly deps: Deps;
   readonly sql: Sql;
   readonly journal: Journal;
-  /** What was told to those who listen, and what was counted. */
+  /** What was announced and what was counted. */
   readonly announced: readonly Pick<Task, 'id' | 'accountId' | 'state'>[];
   readonly counted: readonly string[];
   create(order?: Order, changes?: Partial<CreateRequest>): Promise<Created>;
-  /** The same with everything that is durable, as another process finds it. */
+  /** Another process on the same durable state. */
   restart(): Promise<World>;
 }
 

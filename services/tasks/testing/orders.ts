@@ -1,7 +1,7 @@
 import type { Model } from '../src/domain/model.ts';
 import type { ContentItem, MediaItem, MediaKind, Order, Role } from '../src/domain/order.ts';
 
-/** The model that the contract names, as the default configuration has it. */
+/** The model of the contract, as in the default configuration. */
 export const ALPHA_MODEL: Model = {
   id: 'Alpha-H3',
   durationMin: 4,
@@ -13,7 +13,7 @@ export const ALPHA_MODEL: Model = {
 const OTHER_MODEL: Model = { id: 'Other-V1', durationMin: 2, durationMax: 6, resolutions: ['480P'], ratios: ['16:9'] };
 export const MODELS: ReadonlyMap<string, Model> = new Map([ALPHA_MODEL, OTHER_MODEL].map((model) => [model.id, model]));
 
-/** A generation that is right; the changes say what matters to the test. */
+/** A valid generation, with the changes of the test. */
 export function anOrder(changes: Partial<Order> = {}): Order {
   return {
     kind: 'generation',
@@ -26,7 +26,7 @@ export function anOrder(changes: Partial<Order> = {}): Order {
   };
 }
 
-/** A regeneration from a source task, which is right. */
+/** A valid regeneration from a source task. */
 export function aRegeneration(changes: Partial<Order> = {}): Order {
   return {
     kind: 'regeneration',
@@ -38,12 +38,12 @@ export function aRegeneration(changes: Partial<Order> = {}): Order {
   };
 }
 
-/** A regeneration from a base video, which is right. */
+/** A valid regeneration from a base video. */
 export function aRegenerationByContent(content: readonly ContentItem[] = [aText(), aVideo('base_video')]): Order {
   return aRegeneration({ sourceTaskId: undefined, content });
 }
 
-/** A context-IR order that is right. */
+/** A valid context-IR order. */
 export function aContextIr(changes: Partial<Order> = {}): Order {
   return { kind: 'context_ir', model: 'Alpha-H3', content: [aText()], duration: 5, ratio: '16:9', ...changes };
 }

@@ -1,11 +1,11 @@
 import type { Journal } from './journal.ts';
 
-/** Where a process dies: as it is about to make a call, or when the call was carried out and its answer is on the way. */
+/** When a process dies: before a call is carried out, or after it, before the answer arrives. */
 export type Moment = 'before' | 'after';
 
 /**
- * From the step of that number on nothing that crosses a seam is carried out, and no answer ever comes: so the process neither goes
- * on nor cleans up. Resolves when that step is reached and everything that was carried out has ended.
+ * From this step on no call across a port is carried out and no answer comes, so the process neither continues nor
+ * cleans up. Resolves when the step is reached and every call that was carried out has ended.
  */
 export function dieAt(journal: Journal, step: number, moment: Moment): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<undefined>();

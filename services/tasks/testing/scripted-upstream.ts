@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { readWhole, startTestServer } from '@reelgate/platform/testing/test-server';
 
-/** What the upstream does with one request, once it has read it whole. */
+/** What the upstream does with a request after it has read all of it. */
 export type ScriptedAnswer =
   | {
       readonly status: number;
@@ -9,7 +9,7 @@ export type ScriptedAnswer =
       readonly json?: unknown;
       readonly text?: string;
     }
-  /** Never answers; cuts the connection; sends half of an answer and cuts it; answers without an end. */
+  /** Never answers; closes the connection; closes it after half an answer; answers without end. */
   | 'hang'
   | 'reset'
   | 'cut'
@@ -20,11 +20,11 @@ export interface ReceivedRequest {
   /** With its query. */
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
-  /** Undefined where none was sent; a form as its parts, a file among them as its name, type and base64. */
+  /** Undefined if there was none. A form is its parts, a file in it its name, type and base64. */
   readonly body: unknown;
 }
 
-/** A real HTTP server on a free port that answers what the test has written down, in turn, and keeps what it was asked. */
+/** A real HTTP server on a free port that answers from the script of the test and keeps the requests. */
 export interface ScriptedUpstream {
   readonly url: string;
   readonly requests: readonly ReceivedRequest[];

@@ -2,7 +2,7 @@ import type { Task } from '../src/domain/task.ts';
 import type { NewTask } from '../src/store/task-store.ts';
 import { anOrder } from './orders.ts';
 
-/** A task that its upstream has taken; the changes say what matters to the test. */
+/** An accepted task, with the changes of the test. */
 export function aTask(changes: Partial<Task> = {}): Task {
   return {
     id: 'task_1',
@@ -32,7 +32,7 @@ export function aSource(changes: Partial<Task> = {}): Task {
   });
 }
 
-/** A create that is about to be written. */
+/** A create before it is written. */
 export function aNewTask(id: string, changes: Partial<NewTask> = {}): NewTask {
   return {
     id,

@@ -1,7 +1,7 @@
 import { tokenNotFound } from '../src/operations/task-refusals.ts';
 import type { Tokens } from '../src/operations/cached-tokens.ts';
 
-/** Tokens that may do everything, in every account, but for what a test says of one. */
+/** Tokens with every right in every account, except for what a test changes. */
 export function someTokens(
   known: Readonly<Record<string, Partial<Awaited<ReturnType<Tokens['of']>>>>> = {},
 ): Pick<Tokens, 'of'> {

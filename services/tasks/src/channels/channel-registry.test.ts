@@ -119,6 +119,6 @@ describe('a new configuration', () => {
   });
 });
 
-test('an adapter that nobody wrote stops the start', () => {
+test('an unknown adapter stops the start', () => {
   expect(() => openIdleRegistry([channelSettings({ adapter: 'missing' })])).toThrow('missing');
 });

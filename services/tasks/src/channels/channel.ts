@@ -63,7 +63,8 @@ export interface Attempt {
  * `fault` of a refusal:
  * - `channel`, `throttle`: another channel may accept the order
  * - `content`, `order`: the upstream refused the content or the whole order, and no other channel is tried
- * - `unfit`: this adapter or upstream model cannot express the order; nothing was sent, and another channel may accept it
+ * - `unfit`: this adapter or upstream model cannot express the order; nothing was sent, and another
+ *   channel may accept it
  */
 export type Submission =
   | { readonly outcome: 'accepted'; readonly upstreamId: string }
@@ -92,7 +93,9 @@ export interface ListedWork {
   readonly createdAt: number;
 }
 
-/** A connection to one upstream. It submits orders and polls their work. It never waits, never retries and never throws. */
+/**
+ * A connection to one upstream. It submits orders and polls their work. It never waits, never retries and never throws.
+ */
 export interface Channel {
   readonly settings: ChannelSettings;
   submit(attempt: Attempt, signal: AbortSignal): Promise<Submission>;

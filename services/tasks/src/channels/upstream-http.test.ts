@@ -158,8 +158,8 @@ describe('no answer', () => {
   });
 
   test.each([
-    ['nobody listens', 'http://127.0.0.1:1'],
-    ['nobody has the name', 'http://upstream.invalid'],
+    ['no server listens', 'http://127.0.0.1:1'],
+    ['the name does not exist', 'http://upstream.invalid'],
   ])('because %s: nothing was sent', async (_why, origin) => {
     expect(await call({}, { origin })).toMatchObject({ kind: 'unreachable' });
   });

@@ -60,7 +60,10 @@ export const CREATE_LEASE = 'create';
 /** How many times a repeatable call is started before it is given up. */
 const STARTS_MAX = 5;
 
-/** What happens to a job whose worker is gone. `unknown`: the upstream may have been called and must not be called again. */
+/**
+ * What happens to a job whose worker is gone. `unknown`: the upstream may have been called and must not be called
+ * again.
+ */
 export function afterLoss({
   state,
   repeatable,

@@ -44,7 +44,7 @@ describe('an upstream file', () => {
 });
 
 describe('a model', () => {
-  test('is visible by its name or by the star, and by nothing that merely looks like it', () => {
+  test('is visible by its name or by the star, and by nothing that merely resembles it', () => {
     expect(isVisible(['Alpha-H3'], 'Alpha-H3')).toBe(true);
     expect(isVisible(['*'], 'Alpha-H3')).toBe(true);
     expect(isVisible(['alpha-h3', 'Alpha-*', 'Alpha'], 'Alpha-H3')).toBe(false);

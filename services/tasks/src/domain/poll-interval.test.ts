@@ -15,7 +15,7 @@ const plans: fc.Arbitrary<PollPlan> = fc
 const ages = fc.integer({ min: 0, max: 30 * DAY_MS });
 const jitters = fc.double({ min: 0, max: 1, noNaN: true });
 
-describe('the time until the next look', () => {
+describe('the time until the next poll', () => {
   test.each([
     [0, 3000],
     [2999, 3000],
@@ -61,7 +61,7 @@ describe('the time until the next look', () => {
   });
 });
 
-describe('the time until the next look after failed ones', () => {
+describe('the time until the next poll after failed ones', () => {
   test.each([
     [1, 6000],
     [2, 12_000],

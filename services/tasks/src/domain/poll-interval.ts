@@ -10,7 +10,9 @@ const ERROR_DOUBLINGS_MAX = 6;
 /** Bounds the loop for a factor close to 1. */
 const STEPS_MAX = 100;
 
-/** Milliseconds until the next poll. The interval grows with the age of the task; the jitter (0 to 1) only shortens it. */
+/**
+ * Milliseconds until the next poll. The interval grows with the age of the task; the jitter (0 to 1) only shortens it.
+ */
 export function pollInterval(plan: PollPlan, ageMs: number, jitter: number): number {
   let interval = plan.firstMs;
   let waited = interval;

@@ -25,8 +25,8 @@ export interface ProbedVideos {
 const SECOND_MS = 1000;
 
 /**
- * The price facts of an order. Until its videos are probed, a reference video counts as zero seconds and a base video as
- * one second. The hold is extended to the complete facts before the order is submitted.
+ * The price facts of an order. Until its videos are probed, a reference video counts as zero seconds and a base video
+ * as one second. The hold is extended to the complete facts before the order is submitted.
  */
 export function priceFacts(
   order: Order,

@@ -1,7 +1,10 @@
 import type { Fault } from './fault.ts';
 import type { Task } from './task.ts';
 
-/** The largest area of a source, as one of its shapes, and the number that both must be multiples of (vendor contract §3). */
+/**
+ * The largest area of a source, as one of its shapes, and the number that both must be multiples of (vendor contract
+ * §3).
+ */
 const [WIDTH_MAX, HEIGHT_MAX] = [1344, 768];
 const SIDE_MULTIPLE = 32;
 const RESOLUTION = '768P';

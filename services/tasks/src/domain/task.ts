@@ -84,7 +84,10 @@ export interface Task {
   readonly doubt?: Doubt | undefined;
 }
 
-/** A problem that consecutive polls reported about the work, and their number. A poll that learns nothing does not count. */
+/**
+ * A problem that consecutive polls reported about the work, and their number. A poll that learns nothing does not
+ * count.
+ */
 export interface Doubt {
   readonly reason: 'unknown_upstream_task' | 'no_result' | 'result_unavailable';
   readonly polls: number;

@@ -25,7 +25,10 @@ export interface Deps {
   readonly log: Log;
   /** Marks the rows that this process works on. */
   readonly processId: string;
-  /** The creates that this process works on, or that it gave up and could not refuse yet. Any other row of its own is over. */
+  /**
+   * The creates that this process works on, or that it gave up and could not refuse yet. Any other row of its own is
+   * over.
+   */
   readonly creating: Map<string, 'working' | 'given_up'>;
   readonly limits: Limits;
   readonly pollPlan: PollPlan;

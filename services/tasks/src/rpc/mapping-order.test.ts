@@ -62,7 +62,7 @@ describe('what is no order', () => {
     },
   );
 
-  test('but a role that nobody knows is as if none was given', () => {
+  test('but an unknown role counts as none', () => {
     const content = [
       {
         item: { case: 'media' as const, value: { kind: MediaKind.IMAGE, role: UNHEARD_OF, url: 'https://a.example' } },

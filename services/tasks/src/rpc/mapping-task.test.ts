@@ -99,7 +99,7 @@ describe('the hint for pollers', () => {
     [NOW, 0n],
     [NOW - 5000, 0n],
     [undefined, 0n],
-  ])('of a look at %s is %s ms', (nextPollAt, after) => {
+  ])('of a poll at %s is %s ms', (nextPollAt, after) => {
     expect(overTheWire(aTask({ nextPollAt })).pollAfterMs).toBe(after);
   });
 });

@@ -289,7 +289,7 @@ describe('GetTask', () => {
     });
   });
 
-  test('shows a word that nobody knows as it came', async () => {
+  test('shows an unknown status as it came', async () => {
     const { world, client } = await open();
     const { id } = (await client.createTask(aRequest())).task!;
     await applyReport(world.deps, (await world.deps.store.find(id))!, { phase: 'unrecognised', status: 'paused' });
@@ -381,12 +381,12 @@ describe('ListTasks', () => {
     const { client } = await open();
     const rivals = (await client.createTask(aRequest({ accountId: 'rival' }))).task!.id;
 
-    const [other, nobodys] = await Promise.all(
+    const [other, unknown] = await Promise.all(
       [rivals, 'task_none'].map(async (after) =>
         fieldsOf(await refusalOf(client.listTasks({ accountId: 'acme', after }))),
       ),
     );
-    expect(other).toEqual(nobodys);
+    expect(other).toEqual(unknown);
     expect(other).toMatchObject({ field: 'after' });
   });
 

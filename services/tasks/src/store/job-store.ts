@@ -39,7 +39,9 @@ export interface JobFinish {
 
 /** The store of jobs. Only the holder of its lease changes a job, and a job ends once. */
 export interface JobStore {
-  /** Writes the job, its call, its key and its counters, or nothing. Throws and writes nothing if the signal is aborted. */
+  /**
+   * Writes the job, its call, its key and its counters, or nothing. Throws and writes nothing if the signal is aborted.
+   */
   beginJob(job: NewJob, signal?: AbortSignal): Promise<Begun>;
   findJob(jobId: string): Promise<Job | undefined>;
   /** Leases due jobs. Tokens share equally; for a token the job that has waited longest comes first. */
@@ -55,7 +57,10 @@ export interface JobStore {
   /** From now on the upstream may have been called. Returns whether the lease is still valid. */
   startJob(lease: JobLease, at: number): Promise<boolean>;
   requeueJob(lease: JobLease, requeue: Requeue): Promise<boolean>;
-  /** Ends the job by compare-and-set, updates the counters and removes the call in one transaction. Returns whether it won. */
+  /**
+   * Ends the job by compare-and-set, updates the counters and removes the call in one transaction. Returns whether it
+   * won.
+   */
   finishJob(lease: JobLease, finish: JobFinish): Promise<boolean>;
   /** Removes a job that was never started, with its key and its counters. */
   withdrawJob(lease: JobLease): Promise<boolean>;

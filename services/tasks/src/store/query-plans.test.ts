@@ -61,9 +61,9 @@ test.each<[string, string, (store: TaskStore) => Promise<unknown>]>([
   ['what is overdue', 'tasks_unfinished', (store) => store.overdue(10)],
   ['what is past the soft deadline', 'tasks_unfinished', (store) => store.late('soft', 1, 10)],
   ['what is past the hard deadline', 'tasks_unfinished', (store) => store.late('hard', 1, 10)],
-  ['what nobody works on', 'tasks_unsure', (store) => store.abandoned(['proc_1', 'proc_2'], 10)],
+  ['creates of dead processes', 'tasks_unsure', (store) => store.abandoned(['proc_1', 'proc_2'], 10)],
   ['the creates of a process', 'tasks_unsure', (store) => store.submittedBy('proc_1', 10)],
-  ['what a process looks at', 'tasks_due', (store) => store.leasedBy('main', 'proc_1')],
+  ['what a process polls', 'tasks_due', (store) => store.leasedBy('main', 'proc_1')],
   ['what is due too late', 'tasks_due', (store) => store.pullIn('main', { beyond: 2, to: 1, limit: 10 })],
   ['what is unknown', 'tasks_unsure', (store) => store.withAdmission('unknown', { limit: 10, after: 'task_1' })],
   [
@@ -80,7 +80,7 @@ test.each<[string, string, (store: TaskStore) => Promise<unknown>]>([
   ["an owner's task", 'autoindex_tasks_1', (store) => store.findOwned('acme', 'task_1')],
   ['a call of an upstream', 'autoindex_tasks_1', (store) => store.pollSoon('task_1', 1)],
   [
-    'a look',
+    'a poll',
     'autoindex_tasks_1',
     (store) =>
       store.progress('task_1', 'queued', {

@@ -74,8 +74,8 @@ export interface CreateStore {
   /** Writes the staged media of the order, by their index in its content. */
   keepStaged(taskId: string, staged: Readonly<Record<number, StagedMedia>>): Promise<void>;
   /**
-   * Writes an attempt as `started` before the upstream is called. Returns false if the channel is at its in-flight limit.
-   * Throws if the create belongs to another owner: another process has taken it over.
+   * Writes an attempt as `started` before the upstream is called. Returns false if the channel is at its in-flight
+   * limit. Throws if the create belongs to another owner: another process has taken it over.
    */
   startAttempt(
     taskId: string,
@@ -109,7 +109,10 @@ export interface CreateStore {
   ): Promise<Task | undefined>;
   /** Refuses a create: hides it, frees its key and its counters. Returns whether it was still `submitting`. */
   refuse(taskId: string, failure: Failure, at: number): Promise<boolean>;
-  /** Takes a create from its process, which can then start no further attempt. Returns whether it was still `submitting`. */
+  /**
+   * Takes a create from its process, which can then start no further attempt. Returns whether it was still
+   * `submitting`.
+   */
   disown(taskId: string): Promise<boolean>;
   /** Gives upstream work to a task with an unknown outcome. Returns false if another task has that work. */
   adopt(taskId: string, upstreamId: string, at: number): Promise<boolean>;
@@ -160,8 +163,8 @@ export interface ReadStore {
     page: { readonly limit: number; readonly after: string },
   ): Promise<readonly Task[]>;
   /**
-   * Finished tasks whose settlement is due before a time. Also those due after a time that none can have unless the clock
-   * was set back.
+   * Finished tasks whose settlement is due before a time. Also those due after a time that none can have unless the
+   * clock was set back.
    */
   unsettled(which: {
     readonly before: number;
@@ -184,7 +187,10 @@ export interface MoveStore {
   leasedBy(channel: string, owner: string): Promise<readonly string[]>;
   /** Ends the lease of a task if it belongs to this process. */
   dropLease(taskId: string, owner: string): Promise<void>;
-  /** Makes tasks due whose due time is impossibly late, because the clock was set back. Returns their number, up to `limit`. */
+  /**
+   * Makes tasks due whose due time is impossibly late, because the clock was set back. Returns their number, up to
+   * `limit`.
+   */
   pullIn(
     channel: string,
     options: { readonly beyond: number; readonly to: number; readonly limit: number },
@@ -197,7 +203,9 @@ export interface MoveStore {
    */
   finish(taskId: string, finish: Finish): Promise<boolean>;
   makeDue(taskId: string, at: number): Promise<void>;
-  /** Polls a task before all others, or once more after the poll that is running. Returns whether that changed anything. */
+  /**
+   * Polls a task before all others, or once more after the poll that is running. Returns whether that changed anything.
+   */
   pollSoon(taskId: string, at: number): Promise<boolean>;
   markSettled(taskId: string, at: number): Promise<void>;
   /** Retries a failed settlement at this time. Others go on in the meantime. */
@@ -228,10 +236,14 @@ export interface AttentionItem {
 }
 
 export interface AttentionStore {
-  /** Asks a person to decide. A task that already waits keeps its reason and time. Returns whether it did not wait yet. */
+  /**
+   * Asks a person to decide. A task that already waits keeps its reason and time. Returns whether it did not wait yet.
+   */
   raise(item: AttentionItem): Promise<boolean>;
   waits(taskId: string): Promise<boolean>;
-  /** Ends the wait, by a person or by the service, for any reason or only for the given one. Returns whether it waited. */
+  /**
+   * Ends the wait, by a person or by the service, for any reason or only for the given one. Returns whether it waited.
+   */
   resolve(
     taskId: string,
     by: {
@@ -255,9 +267,9 @@ export interface ProcessStore {
 /** Removes what is no longer needed. Several processes may remove at once. */
 export interface RetentionStore {
   /**
-   * Removes settled tasks that ended before a time, the oldest first, with their attempts, history, attention and keys. A
-   * task stays while a person must decide, while a key is live, or while a lost task could adopt its work. Returns how
-   * many were removed.
+   * Removes settled tasks that ended before a time, the oldest first, with their attempts, history, attention and keys.
+   * A task stays while a person must decide, while a key is live, or while a lost task could adopt its work. Returns
+   * how many were removed.
    */
   removeFinished(which: { readonly before: number; readonly now: number; readonly limit: number }): Promise<number>;
   /** Removes expired idempotency keys and returns their number. */

@@ -6,7 +6,7 @@ import { handOver } from './hand-over.ts';
 const open = useWorlds();
 const WAIT_MS = 100;
 
-test('what a process that stops was looking at is due for others at once, and nobody waits for its silence', async () => {
+test('the polls of a process that stops are due for others at once, and no process waits for its silence', async () => {
   const world = await open();
   const { store, processId } = world.deps;
   await accepted(store, 'task_1', { nextPollAt: 0 });

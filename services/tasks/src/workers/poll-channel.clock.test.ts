@@ -13,7 +13,7 @@ const HOUR_MS = 3600 * 1000;
 
 const pollerOf = ({ deps }: World): ChannelPoller => channelPoller(deps, () => deps.channels.find('main'));
 
-/** A world with so many tasks on its channel that are due. */
+/** A world with `count` due tasks on its channel. */
 async function withDue(count: number, options: WorldOptions = {}) {
   const world = await open(options);
   const ids = numbered(count);
@@ -28,9 +28,9 @@ async function passAndWait({ poller }: { readonly world: World; readonly poller:
   return taken;
 }
 
-test('what falls due again before its look has heard that it was written is looked at as soon as it has, not when the lease ends', async () => {
+test('a task that is due again before its poll knows that it was written is polled right after, not when the lease ends', async () => {
   const { world, poller } = await withDue(1);
-  const looks = (): number => world.journal.names().filter((name) => name === 'main.poll').length;
+  const polls = (): number => world.journal.names().filter((name) => name === 'main.poll').length;
   const heard = Promise.withResolvers<undefined>();
   world.journal.put(async ({ name }, proceed) => {
     const written = await proceed();
@@ -42,16 +42,16 @@ test('what falls due again before its look has heard that it was written is look
   await world.clock.advance(20_000);
 
   expect(await poller.pass('main')).toBe(1);
-  expect(looks()).toBe(1);
+  expect(polls()).toBe(1);
   heard.resolve(undefined);
   await poller.idle();
   expect(await passAndWait({ world, poller })).toBe(1);
 
-  expect(looks()).toBe(2);
+  expect(polls()).toBe(2);
 });
 
 describe('a clock that jumps', () => {
-  test('back by hours delays no look by hours', async () => {
+  test('back by hours delays no poll by hours', async () => {
     const {
       world,
       ids: [id = ''],
@@ -68,7 +68,7 @@ describe('a clock that jumps', () => {
     expect(await world.deps.store.find(id)).toMatchObject({ state: 'completed' });
   });
 
-  test('back while no process runs delays no look either', async () => {
+  test('back while no process runs delays no poll either', async () => {
     const { world, poller } = await withDue(2);
     await passAndWait({ world, poller });
     await world.clock.advance(-5 * HOUR_MS);
@@ -76,7 +76,7 @@ describe('a clock that jumps', () => {
     expect(await passAndWait({ world, poller: pollerOf(world) })).toBe(2);
   });
 
-  test('forward by hours looks no second time at what is being looked at', async () => {
+  test('forward by hours starts no second poll of a task', async () => {
     const { world, ids, poller } = await withDue(3);
     const gate = Promise.withResolvers<undefined>();
     world.journal.put(async ({ name }, proceed) => {
@@ -93,7 +93,7 @@ describe('a clock that jumps', () => {
     expect(world.journal.names().filter((name) => name === 'main.poll')).toHaveLength(ids.length);
   });
 
-  test.each([5 * HOUR_MS, -5 * HOUR_MS])('by %d ms lets no more looks go out than the channel allows', async (jump) => {
+  test.each([5 * HOUR_MS, -5 * HOUR_MS])('by %d ms starts no more polls than the channel allows', async (jump) => {
     const { world, poller } = await withDue(40, { channels: [channelSettings({ pollsPerMinute: 10 * 60 })] });
     for (let pass = 0; pass < 4; pass += 1) {
       await passAndWait({ world, poller });
@@ -108,7 +108,7 @@ describe('a clock that jumps', () => {
   });
 
   test.each([5 * HOUR_MS, -5 * HOUR_MS])(
-    'by %d ms ends no task, gives no money back and tells nobody',
+    'by %d ms ends no task, releases no money and announces nothing',
     async (jump) => {
       const { world, ids, poller } = await withDue(3);
       await passAndWait({ world, poller });

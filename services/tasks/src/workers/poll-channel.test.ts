@@ -16,7 +16,7 @@ const gone: PollResult = { found: false, gone: true, error: 'invalid task_id (20
 
 const pollerOf = ({ deps }: World): ChannelPoller => channelPoller(deps, () => deps.channels.find('main'));
 
-/** A world with so many tasks on its channel that are due. */
+/** A world with `count` due tasks on its channel. */
 async function withDue(count: number, options: WorldOptions = {}) {
   const world = await open(options);
   const ids = Array.from({ length: count }, (_, index) => `task_${String(index).padStart(3, '0')}`);
@@ -60,7 +60,7 @@ async function passAndWait({
 }
 
 describe('a pass', () => {
-  test('looks at everything that is due, once', async () => {
+  test('polls everything that is due, once', async () => {
     const { world, ids, poller } = await withDue(3);
 
     expect(await passAndWait({ world, poller })).toBe(3);
@@ -71,7 +71,7 @@ describe('a pass', () => {
     expect(world.counted.filter((word) => word === 'poll main running')).toHaveLength(3);
   });
 
-  test('looks at nothing of another channel, nor at what is not due', async () => {
+  test('polls nothing of another channel, nor what is not due', async () => {
     const world = await open({ channels: [channelSettings(), channelSettings({ id: 'spare' })] });
     await acceptedTask(world.deps.store, 'task_1', { channel: 'spare', nextPollAt: 0 });
     await world.create();
@@ -111,23 +111,23 @@ describe('a pass', () => {
   });
 });
 
-describe('looks at the same time', () => {
-  test('are so many at most, and the rest wait their turn', async () => {
+describe('polls at the same time', () => {
+  test('are limited, and the rest wait', async () => {
     const { world, poller } = await withDue(PARALLEL_MAX + 10);
-    const looks = holdPolls(world);
+    const held = holdPolls(world);
 
     expect(await poller.pass('main')).toBe(PARALLEL_MAX);
     await world.clock.advance(0);
     const full = poller.pass('main');
-    looks.letAllGo();
+    held.letAllGo();
     expect(await full).toBe(1);
     await poller.idle();
     expect(await poller.pass('main')).toBe(10);
     await world.clock.advance(0);
-    looks.letAllGo();
+    held.letAllGo();
     await poller.idle();
 
-    expect(looks.most()).toBe(PARALLEL_MAX);
+    expect(held.most()).toBe(PARALLEL_MAX);
   });
 
   test('delay one another by nothing: a slow one holds up no other', async () => {
@@ -136,11 +136,11 @@ describe('looks at the same time', () => {
       ids: [slow = '', ...others],
       poller,
     } = await withDue(5);
-    const looks = holdPolls(world);
+    const held = holdPolls(world);
 
     await poller.pass('main');
     await world.clock.advance(0);
-    for (const id of others) looks.letGo(`up-${id}`);
+    for (const id of others) held.letGo(`up-${id}`);
     await world.clock.advance(0);
 
     for (const id of others) expect((await world.deps.store.find(id))?.state).toBe('in_progress');
@@ -148,7 +148,7 @@ describe('looks at the same time', () => {
     await world.clock.advance(60_000);
     expect(await poller.pass('main')).toBe(others.length);
     await world.clock.advance(0);
-    looks.letAllGo();
+    held.letAllGo();
     await poller.idle();
   });
 
@@ -182,21 +182,21 @@ describe('looks at the same time', () => {
     expect(await passAndWait({ world, poller })).toBe(2);
   });
 
-  test('of two processes never look at the same task', async () => {
+  test('of two processes never poll the same task', async () => {
     const { world, poller } = await withDue(40);
     const other = channelPoller({ ...world.deps, processId: 'proc_other' }, () => world.deps.channels.find('main'));
 
     const taken = await Promise.all([poller.pass('main'), other.pass('main')]);
     await Promise.all([poller.idle(), other.idle()]);
 
-    const looked = world.journal.calls.filter(({ name }) => name === 'main.poll').map(({ args }) => args[0]);
+    const polled = world.journal.calls.filter(({ name }) => name === 'main.poll').map(({ args }) => args[0]);
     expect(taken[0] + taken[1]).toBe(40);
-    expect(new Set(looked).size).toBe(looked.length);
+    expect(new Set(polled).size).toBe(polled.length);
   });
 });
 
-describe('a look that learns nothing', () => {
-  test('changes nothing but when it is looked at again, ever later', async () => {
+describe('a poll that learns nothing', () => {
+  test('changes only the time of the next poll, later each time', async () => {
     const {
       world,
       ids: [id = ''],
@@ -297,7 +297,7 @@ describe('a look that learns nothing', () => {
     ['a channel that throws', 'main.poll'],
     ['a database that fails', 'store.progress'],
     ['media that throw', 'media.ingest'],
-  ])('because of %s is a look like any other that failed', async (_what, call) => {
+  ])('because of %s is a failed poll like any other', async (_what, call) => {
     const {
       world,
       ids: [id = ''],

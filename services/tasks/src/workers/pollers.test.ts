@@ -12,7 +12,7 @@ const SPARE = channelSettings({ id: 'spare' });
 const pollsOf = ({ journal }: World, channel = 'main'): number =>
   journal.names().filter((name) => name === `${channel}.poll`).length;
 
-test('work is looked at when it is due, and no more once it has ended', async () => {
+test('work is polled when it is due, and no longer once it has ended', async () => {
   const world = await open();
   const { task } = await world.create();
   const pollers = startPollers(world.deps);
@@ -34,7 +34,7 @@ test('work is looked at when it is due, and no more once it has ended', async ()
   await pollers.stop();
 });
 
-test('waking a channel looks at once at what has become due', async () => {
+test('waking a channel polls at once what has become due', async () => {
   const world = await open();
   const { task } = await world.create();
   const pollers = startPollers(world.deps);
@@ -66,7 +66,7 @@ test('a new configuration begins new channels, and goes on with the work of thos
   await pollers.stop();
 });
 
-test('stopping waits for the looks that run, and begins no more', async () => {
+test('stopping waits for the running polls, and starts no more', async () => {
   const world = await open();
   const { task } = await world.create();
   const gate = Promise.withResolvers<undefined>();
@@ -94,7 +94,7 @@ test('stopping waits for the looks that run, and begins no more', async () => {
   expect(pollsOf(world)).toBe(1);
 });
 
-test('stopping waits for no look longer than a while: the fetch of a long result is left to another process', async () => {
+test('stopping waits only for a limited time: the fetch of a long result is left to another process', async () => {
   const world = await open();
   await world.create();
   world.journal.put(async ({ name }, proceed) => (name === 'main.poll' ? new Promise(() => undefined) : proceed()));

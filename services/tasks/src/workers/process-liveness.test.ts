@@ -21,7 +21,7 @@ async function besideAnother() {
   return { world, liveness: openProcessLiveness(world.deps, false) };
 }
 
-describe('a look', () => {
+describe('a pass', () => {
   test('says that this process lives', async () => {
     const world = await open();
 
@@ -30,9 +30,9 @@ describe('a look', () => {
     expect(await world.deps.store.heartbeats()).toEqual(new Map([[world.deps.processId, world.clock.now()]]));
   });
 
-  test('takes the creates over of a process that was silent in so many of them, and no sooner', async () => {
+  test('takes over the creates of a process that was silent for the limit of passes, and no sooner', async () => {
     const { world, liveness } = await besideAnother();
-    for (let polled = 0; polled < MISSED_HEARTBEATS_MAX; polled += 1) await liveness.pass();
+    for (let pass = 0; pass < MISSED_HEARTBEATS_MAX; pass += 1) await liveness.pass();
     expect(await admissions(world)).toEqual(['submitting']);
 
     await liveness.pass();
@@ -50,26 +50,26 @@ describe('a look', () => {
     expect(await admissions(world)).toEqual(['submitting']);
   });
 
-  test.each([5 * HOUR_MS, -5 * HOUR_MS])('takes nobody for dead because the clock jumps by %d ms', async (jump) => {
+  test.each([5 * HOUR_MS, -5 * HOUR_MS])('takes no process for dead because the clock jumps by %d ms', async (jump) => {
     const { world, liveness } = await besideAnother();
     await liveness.pass();
     await world.clock.advance(jump);
-    for (let polled = 1; polled < MISSED_HEARTBEATS_MAX; polled += 1) await liveness.pass();
+    for (let pass = 1; pass < MISSED_HEARTBEATS_MAX; pass += 1) await liveness.pass();
 
     expect(await admissions(world)).toEqual(['submitting']);
   });
 
-  test('takes nobody for dead because the database was away, for then it saw nothing', async () => {
+  test('takes no process for dead because the database was away', async () => {
     const { world, liveness } = await besideAnother();
     await liveness.pass();
     world.journal.fail('store.heartbeat', new Error('the database is away'), 20);
-    for (let polled = 0; polled < 20; polled += 1) await expect(liveness.pass()).rejects.toThrow('away');
+    for (let pass = 0; pass < 20; pass += 1) await expect(liveness.pass()).rejects.toThrow('away');
     await liveness.pass();
 
     expect(await admissions(world)).toEqual(['submitting']);
   });
 
-  test("frees what a silent process was looking at, and nobody else's", async () => {
+  test('frees the leases of a silent process, and no others', async () => {
     const world = await open();
     for (const id of ['task_1', 'task_2']) await accepted(world.deps.store, id, { nextPollAt: 0 });
     await world.deps.store.heartbeat('proc_other', world.clock.now());
@@ -87,7 +87,7 @@ describe('a look', () => {
     });
 
     const liveness = openProcessLiveness(world.deps, false);
-    for (let polled = 0; polled <= MISSED_HEARTBEATS_MAX; polled += 1) await liveness.pass();
+    for (let pass = 0; pass <= MISSED_HEARTBEATS_MAX; pass += 1) await liveness.pass();
 
     expect((await claim(world, 'proc_new')).map(({ id }) => id)).toEqual(['task_1']);
     expect([...(await world.deps.store.heartbeats()).keys()]).toEqual([world.deps.processId]);
@@ -106,7 +106,7 @@ describe('a start', () => {
     expect(new Set(await admissions(world))).toEqual(new Set(['refused']));
   });
 
-  test('on a database of its own looks again at once at what was being looked at', async () => {
+  test('on a database of its own frees the leases of dead processes at once', async () => {
     const world = await open();
     await world.deps.store.heartbeat('proc_dead', world.clock.now());
     await accepted(world.deps.store, 'task_1', { nextPollAt: world.clock.now() });
@@ -124,7 +124,7 @@ describe('a start', () => {
       ready = true;
     });
 
-    for (let polled = 1; polled < MISSED_HEARTBEATS_MAX; polled += 1) await world.clock.advance(HEARTBEAT_MS);
+    for (let pass = 1; pass < MISSED_HEARTBEATS_MAX; pass += 1) await world.clock.advance(HEARTBEAT_MS);
     expect([ready, await admissions(world)]).toEqual([false, ['submitting']]);
 
     for (let turn = 0; turn < ADVANCES_MAX && !ready; turn += 1) await world.clock.advance(HEARTBEAT_MS);
@@ -139,14 +139,14 @@ describe('a start', () => {
       ready = true;
     });
 
-    let looks = 0;
-    for (; looks < ADVANCES_MAX && !ready; looks += 1) {
-      await world.deps.store.heartbeat('proc_other', looks + 2);
+    let passes = 0;
+    for (; passes < ADVANCES_MAX && !ready; passes += 1) {
+      await world.deps.store.heartbeat('proc_other', passes + 2);
       await world.clock.advance(HEARTBEAT_MS);
     }
     await starting;
 
-    expect(looks).toBeLessThan(3 * MISSED_HEARTBEATS_MAX);
+    expect(passes).toBeLessThan(3 * MISSED_HEARTBEATS_MAX);
     expect(await admissions(world)).toEqual(['submitting']);
   });
 

@@ -108,7 +108,7 @@ test('a task that goes on is not touched', async () => {
   expect(await settleFinished(world.deps)).toBe(0);
 });
 
-test('so many tasks that can never be settled that they fill every pass keep no other from its turn', async () => {
+test('tasks that can never be settled, enough to fill every pass, block no other', async () => {
   const { world, task } = await withEnded('completed');
   for (const id of numbered(250)) await completed(world.deps.store, id, { at: world.clock.now() - 1000, caps: [] });
   const settle = world.deps.billing.settle;

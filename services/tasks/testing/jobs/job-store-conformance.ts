@@ -10,7 +10,7 @@ type Jobs = JobStore & JobRetentionStore;
 
 export interface OpenedJobs {
   readonly jobs: Jobs;
-  /** The same database, as another process sees it. */
+  /** Another process on the same database. */
   readonly other: Jobs;
   readonly tasks: TaskStore;
   readonly sql: Sql;
@@ -259,7 +259,7 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
       });
     const own = { jobId: 'job_1', lease: 'create_1' };
 
-    test("is nobody else's, and queued once it is given up", async () => {
+    test('is leased to no other worker, and queued once it is given up', async () => {
       await create();
       expect(await jobs.findJob('job_1')).toMatchObject({ state: 'queued', isBeingCreated: true });
       expect(await lease()).toEqual([]);
@@ -337,7 +337,7 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
       expect(await old()).toEqual([{ jobId: 'job_1', objects: ['answer-of-job_1'] }]);
     });
 
-    test('takes the oldest first, so many and no more, and none that ended since', async () => {
+    test('takes the oldest first, up to the limit, and none that ended since', async () => {
       await ended('job_2', AT + 2);
       await ended('job_1', AT + 1);
       await ended('job_3', AT + 50);

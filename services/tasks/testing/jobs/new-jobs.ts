@@ -28,7 +28,7 @@ export function anAnswer(changes: Partial<JobAnswer> = {}): JobAnswer {
   };
 }
 
-/** A job that is about to be written. */
+/** A job before it is written. */
 export function aNewJob(id: string, changes: Partial<NewJob> = {}): NewJob {
   const tokenId = changes.tokenId ?? 'token_1';
   const [ofToken, total] = jobScopes(tokenId);

@@ -39,10 +39,10 @@ export interface JobWorld {
   /** Owners and jobs whose end was announced. */
   readonly endings: readonly string[];
   readonly counted: readonly string[];
-  /** What was decided over the money of calls. */
+  /** The decisions over the money of calls. */
   readonly ended: readonly string[];
   create(changes?: Partial<JobRequest>): ReturnType<typeof createJob>;
-  /** The same with everything that is durable, as another process finds it. */
+  /** Another process on the same durable state. */
   restart(): Promise<JobWorld>;
 }
 

@@ -7,7 +7,7 @@ const MAPPING = { channel: 'main', upstreamAccount: 'vendor', upstreamId: 'up-1'
 const first = { number: 1, owner: 'proc_1', channel: 'main', inFlightMax: 1000, at: AT };
 const ROUNDS = 20;
 
-/** What is written around each submission, and of those whose answer was lost. */
+/** What is written around each submission, and when an answer is lost. */
 export function attemptsConformance(open: OpenStore): void {
   let store: TaskStore;
   let other: TaskStore;
@@ -250,7 +250,7 @@ export function attemptsConformance(open: OpenStore): void {
       });
     });
 
-    test('gives nobody what another task has', async () => {
+    test('gives no task the work of another', async () => {
       await accepted(store, 'task_1');
       await unknown(store, 'task_2');
 
@@ -259,7 +259,7 @@ export function attemptsConformance(open: OpenStore): void {
       expect(await store.find('task_2')).toMatchObject({ admission: 'unknown' });
     });
 
-    test('gives one piece of work to one task at most, whoever asks at once', async () => {
+    test('gives one piece of work to one task at most, however many ask at once', async () => {
       const ids = numbered(10);
       for (const id of ids) await unknown(store, id);
 

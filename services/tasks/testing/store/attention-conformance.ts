@@ -5,7 +5,7 @@ import type { OpenStore } from './opened-store.ts';
 
 const item = (taskId: string, since = AT) => ({ taskId, reason: 'unknown_status', detail: 'it says "paused"', since });
 
-/** What waits for a person, and which processes live. */
+/** What waits for a decision, and which processes are alive. */
 export function attentionConformance(open: OpenStore): void {
   let store: TaskStore;
   let other: TaskStore;
@@ -64,7 +64,7 @@ export function attentionConformance(open: OpenStore): void {
       expect(await store.resolve('task_1', { ...by, reason: 'unknown_status' })).toBe(true);
     });
 
-    test('that nobody raised is not resolved', async () => {
+    test('that was never raised is not resolved', async () => {
       expect(await store.resolve('task_1', { resolution: 'retry', actor: 'ann', at: AT })).toBe(false);
       expect(await store.waits('task_1')).toBe(false);
     });

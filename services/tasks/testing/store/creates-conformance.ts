@@ -10,7 +10,7 @@ const REFUSED = { code: 'invalid_media', message: 'not found' };
 const begunOf = (outcomes: readonly Begun[]): number => outcomes.filter((outcome) => outcome === 'begun').length;
 const key = (name: string, expiresAt = AT + 1000) => ({ key: name, fingerprint: `print of ${name}`, expiresAt });
 
-/** What is written of a create before anything is submitted. */
+/** What a create writes before its submission. */
 export function createsConformance(open: OpenStore): void {
   let store: TaskStore;
   let other: TaskStore;
@@ -73,7 +73,7 @@ export function createsConformance(open: OpenStore): void {
       expect(await store.findKey('acme', 'k', AT)).toBeUndefined();
     });
 
-    test('lets nobody in where the cap is zero', async () => {
+    test('admits no create where the cap is zero', async () => {
       expect(await store.begin(aNewTask('task_1', { caps: [{ scope: 'total', limit: 0 }] }))).toEqual({
         capped: 'total',
       });

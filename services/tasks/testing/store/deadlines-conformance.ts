@@ -5,7 +5,7 @@ import type { OpenStore } from './opened-store.ts';
 
 const SCOPES = ['token:token_1', 'total', 'channel:main'] as const;
 
-/** What is known of tasks that take too long. */
+/** Tasks that take too long. */
 export function deadlinesConformance(open: OpenStore): void {
   let store: TaskStore;
   let other: TaskStore;

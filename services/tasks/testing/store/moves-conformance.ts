@@ -17,7 +17,7 @@ const seen: Progress = {
   at: AT + 1,
 };
 
-/** What moves a task on, and ends it. */
+/** What changes the state of a task. */
 export function movesConformance(open: OpenStore): void {
   let store: TaskStore;
   let other: TaskStore;
@@ -85,7 +85,7 @@ export function movesConformance(open: OpenStore): void {
   });
 
   describe('progress', () => {
-    test('writes what a look found, and ends the lease', async () => {
+    test('writes what a poll found, and ends the lease', async () => {
       await accepted(store, 'task_1');
       await claim(store, AT);
 
@@ -225,7 +225,7 @@ export function movesConformance(open: OpenStore): void {
   });
 
   describe('makeDue', () => {
-    test('brings the next look forward, through a lease too, and never puts it off', async () => {
+    test('brings the next poll forward, through a lease too, and never delays it', async () => {
       await accepted(store, 'task_1', { nextPollAt: AT + 5000 });
 
       await store.makeDue('task_1', AT + 10);
@@ -274,7 +274,7 @@ export function movesConformance(open: OpenStore): void {
       ]).toEqual(['task_2', 'task_1', 'task_due']);
     });
 
-    test('takes no task from the look that is under way, and has one more follow it', async () => {
+    test('takes no task from the poll that is running, and makes another poll follow it', async () => {
       await accepted(store, 'task_1');
       const [task] = await store.claimDue('main', { now: AT, leaseUntil: AT + 1000, limit: 1, owner: 'proc_1' });
 
@@ -301,7 +301,7 @@ export function movesConformance(open: OpenStore): void {
     });
   });
 
-  test('without a call the next look comes when it was said to', async () => {
+  test('without a call the next poll comes when it was planned', async () => {
     await accepted(store, 'task_1');
     const [task] = await store.claimDue('main', { now: AT, leaseUntil: AT + 1000, limit: 1, owner: 'proc_1' });
 
@@ -310,7 +310,7 @@ export function movesConformance(open: OpenStore): void {
     expect(await store.find('task_1')).toMatchObject({ nextPollAt: seen.nextPollAt });
   });
 
-  test('a look that is given up leaves its task due, and only where it was this process that looked', async () => {
+  test('a poll that is given up leaves its task due, and only where this process held the lease', async () => {
     await accepted(store, 'task_1');
     await claim(store, AT, 1, 'proc_1');
 
@@ -327,7 +327,7 @@ export function movesConformance(open: OpenStore): void {
     expect(await claim(store, AT)).toEqual(['task_1']);
   });
 
-  test('what is due later than anything can be is made due, so many at most, on its channel alone', async () => {
+  test('tasks that are due impossibly late are made due, up to the limit, on their channel only', async () => {
     for (const id of ['task_1', 'task_2', 'task_3']) await accepted(store, id, { nextPollAt: AT + 1000 });
     await accepted(store, 'task_near', { nextPollAt: AT + 100 });
     await accepted(store, 'task_elsewhere', { nextPollAt: AT + 1000, channel: 'spare' });

@@ -4,7 +4,7 @@ import type { Task } from '../../src/domain/task.ts';
 import type { Attempt, NewTask, TaskStore } from '../../src/store/task-store.ts';
 import { aNewTask } from '../tasks.ts';
 
-/** A store on an empty database, and the same database as another process would see it. */
+/** A store on an empty database, and another process on the same database. */
 export interface OpenedStore {
   readonly store: TaskStore;
   readonly other: TaskStore;
@@ -20,7 +20,7 @@ export async function begun(store: TaskStore, id: string, changes: Partial<NewTa
   expect(await store.begin(aNewTask(id, changes))).toBe('begun');
 }
 
-/** A task whose first attempt is on its way. */
+/** A task whose first attempt was started. */
 export async function started(
   store: TaskStore,
   id: string,
@@ -33,7 +33,7 @@ export async function started(
   ).toBe(true);
 }
 
-/** A task that its upstream took under the id `up-<id>`, due at once. */
+/** A task that its upstream accepted under the id `up-<id>`, due at once. */
 export async function accepted(
   store: TaskStore,
   id: string,

@@ -4,7 +4,7 @@ import { aContextIr, anOrder } from '../orders.ts';
 import { AT, accepted, begun, completed, idsOf, numbered, started, unknown } from './opened-store.ts';
 import type { OpenStore } from './opened-store.ts';
 
-/** What is read, by owners, by sweeps and by people. */
+/** What owners, sweeps and operators read. */
 export function readsConformance(open: OpenStore): void {
   let store: TaskStore;
   beforeEach(async () => {
@@ -39,7 +39,7 @@ export function readsConformance(open: OpenStore): void {
       expect(await store.count({ accountId: 'acme' })).toBe(3);
     });
 
-    test('turns pages by the last task or by leaving out so many', async () => {
+    test('pages by the last task or by an offset', async () => {
       for (const id of ['task_1', 'task_2', 'task_3', 'task_4', 'task_5']) await accepted(store, id);
 
       expect(await list({ accountId: 'acme' }, { limit: 2 })).toEqual(['task_5', 'task_4']);
@@ -80,7 +80,7 @@ export function readsConformance(open: OpenStore): void {
     expect(await list({ hidden: true, accountId: 'acme' })).toEqual(['task_2', 'task_1']);
   });
 
-  describe('creates that nobody works on', () => {
+  describe('creates of dead processes', () => {
     test('are those of processes that do not live', async () => {
       await begun(store, 'task_1', { owner: 'proc_alive' });
       await begun(store, 'task_2', { owner: 'proc_dead' });
@@ -151,7 +151,7 @@ export function readsConformance(open: OpenStore): void {
     expect(await store.knownUpstreamIds('vendor', [])).toEqual(new Set());
   });
 
-  test('a counter that nobody stands in is at zero', async () => {
+  test('a counter that no task has taken is at zero', async () => {
     expect(await store.inFlight('channel:none')).toBe(0);
   });
 }

@@ -8,7 +8,7 @@ const LATER = AT + 1e9;
 const ROOMY = { caps: [{ scope: 'total', limit: 1000 }] };
 const HOUR_MS = 3_600_000;
 
-/** What goes when it is old, and what stays. */
+/** What is removed when it is old, and what stays. */
 export function retentionConformance(open: OpenStore): void {
   let store: TaskStore;
   let other: TaskStore;
@@ -50,7 +50,7 @@ export function retentionConformance(open: OpenStore): void {
       expect(await remove()).toBe(2);
     });
 
-    test('takes the oldest first, so many and no more, and none that ended since', async () => {
+    test('takes the oldest first, up to the limit, and none that ended since', async () => {
       await settled('task_3', { at: AT + 3 });
       await settled('task_1', { at: AT + 1 });
       await settled('task_2', { at: AT + 2 });
@@ -119,7 +119,7 @@ export function retentionConformance(open: OpenStore): void {
   });
 
   describe('removeKeys', () => {
-    test('takes the expired ones, so many and no more, and no other', async () => {
+    test('takes the expired ones, up to the limit, and no others', async () => {
       for (const [index, id] of ['task_1', 'task_2', 'task_3'].entries()) {
         await begun(store, id, { ...ROOMY, idempotency: { key: id, fingerprint: 'f', expiresAt: AT + index } });
       }

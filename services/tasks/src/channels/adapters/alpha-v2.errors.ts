@@ -55,7 +55,9 @@ export function businessError(status: number, body: unknown): BusinessError | un
   return { code: number === undefined ? undefined : Number(number), message: error['message'] };
 }
 
-/** Decides whose fault a refusal is, by the error number, then by the status. An unknown error is the channel's fault. */
+/**
+ * Decides whose fault a refusal is, by the error number, then by the status. An unknown error is the channel's fault.
+ */
 export function faultOf(status: number, { code }: BusinessError): FaultClass {
   return (code === undefined ? undefined : CLASS_OF[code]) ?? CLASS_OF_STATUS[status] ?? 'channel';
 }

@@ -2,7 +2,9 @@ import type { MediaKind } from '../../domain/order.ts';
 import type { Attempt, AttemptItem } from '../channel.ts';
 
 const TYPE_OF: Readonly<Record<MediaKind, string>> = { image: 'image_url', video: 'video_url', audio: 'audio_url' };
-/** This upstream reads `--dur 12` in a prompt as a command, and would make a longer video than the one that is charged. */
+/**
+ * This upstream reads `--dur 12` in a prompt as a command, and would make a longer video than the one that is charged.
+ */
 const COMMAND = /--(?=[a-z])/gi;
 const DASH = '—';
 

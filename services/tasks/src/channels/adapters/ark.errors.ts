@@ -26,7 +26,10 @@ export function errorOf(body: unknown): ArkError | undefined {
   return message === undefined ? undefined : { code: textOf(error['code']) ?? '', message };
 }
 
-/** Decides whose fault a refusal is. Status 429 is a throttle, whatever its code. An unknown error is the channel's fault. */
+/**
+ * Decides whose fault a refusal is. Status 429 is a throttle, whatever its code. An unknown error is the channel's
+ * fault.
+ */
 export function faultOf(status: number, error: ArkError | undefined): FaultClass {
   if (status === 429) return 'throttle';
   return CLASSES.find(([codes]) => codes.test(error?.code ?? ''))?.[1] ?? CLASS_OF_STATUS[status] ?? 'channel';

@@ -35,7 +35,9 @@ function failedReport(task: Json, status: string): Report {
   };
 }
 
-/** The tokens that the API counts and the length of the video. The API bills no sum of seconds, so there is no total. */
+/**
+ * The tokens that the API counts and the length of the video. The API bills no sum of seconds, so there is no total.
+ */
 function usageOf(task: Json): Usage | undefined {
   const usage = objectOf(task['usage']);
   const read: Usage = {

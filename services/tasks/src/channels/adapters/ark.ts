@@ -15,10 +15,11 @@ const LIST_PAGES_MAX = 25;
 /**
  * The video generation of Volcengine Ark and BytePlus ModelArk (the Seedance models). Sources: the official Python SDK
  * (volcengine-ark-runtime 5.0.54, resources and types of content_generation) and the API reference
- * (volcengine.com/docs/82379: 1520757 create, 1521309 query, 1521675 list, 1521720 cancel or delete, 1299023 error codes).
- * The status `expired` and the effect of DELETE in each state come from the newer reference, as resellers repeat it
- * (docs.powertokens.ai, docs.ai-tokenhub.com). Tested against recorded shapes only, not against a live upstream. The
- * reference does not say whether an error with 5xx comes before acceptance, so its outcome counts as unknown.
+ * (volcengine.com/docs/82379: 1520757 create, 1521309 query, 1521675 list, 1521720 cancel or delete, 1299023 error
+ * codes). The status `expired` and the effect of DELETE in each state come from the newer reference, as resellers
+ * repeat it (docs.powertokens.ai, docs.ai-tokenhub.com). Tested against recorded shapes only, not against a live
+ * upstream. The reference does not say whether an error with 5xx comes before acceptance, so its outcome counts as
+ * unknown.
  */
 export const ark: Adapter = { endpoints: ['video.generation'], openChannel };
 
@@ -83,7 +84,9 @@ function pollResultOf(answer: UpstreamAnswer): PollResult {
   };
 }
 
-/** DELETE cancels queued work, but deletes the record and result of ended work. It is sent only if the work is queued. */
+/**
+ * DELETE cancels queued work, but deletes the record and result of ended work. It is sent only if the work is queued.
+ */
 async function cancel(
   http: UpstreamHttp,
   at: { readonly path: string; readonly timeoutMs: number },
@@ -95,7 +98,10 @@ async function cancel(
   return done.kind === 'answer' && done.status >= 200 && done.status < 300 && errorOf(done.body) === undefined;
 }
 
-/** The reference does not say how the list is sorted. It is read to its end, unless a page shows that older work follows. */
+/**
+ * The reference does not say how the list is sorted. It is read to its end, unless a page shows that older work
+ * follows.
+ */
 async function listSince(
   since: number,
   page: (number: number) => Promise<UpstreamAnswer>,

@@ -53,7 +53,9 @@ export function errorOf(body: unknown): ApiError | undefined {
     : { code: textOf(objectOf(error)['code']) ?? '', type: textOf(objectOf(error)['type']) ?? '', message };
 }
 
-/** Decides whose fault a refusal is, by code, type and status, in this order. An unknown error is the channel's fault. */
+/**
+ * Decides whose fault a refusal is, by code, type and status, in this order. An unknown error is the channel's fault.
+ */
 export function faultOf(status: number, error: ApiError | undefined): FaultClass {
   return own(CLASS_OF_CODE, error?.code) ?? own(CLASS_OF_TYPE, error?.type) ?? CLASS_OF_STATUS[status] ?? 'channel';
 }

@@ -18,8 +18,8 @@ const LIST_PAGES_MAX = 25;
 
 /**
  * Any gateway that speaks the OpenAI videos API, including this one, so gateways can be chained. Sources: `openai` (npm
- * 7.55.0, resources/videos) and vendor contract §12–13. Gateways add `video_url`, `metadata.url`, `usage` and the cancel
- * route; they are used if they exist. Tested against recorded shapes only, not against a live upstream.
+ * 7.55.0, resources/videos) and vendor contract §12–13. Gateways add `video_url`, `metadata.url`, `usage` and the
+ * cancel route; they are used if they exist. Tested against recorded shapes only, not against a live upstream.
  */
 export const openaiVideos: Adapter = {
   endpoints: ['video.generation'],

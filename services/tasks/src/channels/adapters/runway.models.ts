@@ -1,4 +1,6 @@
-/** How a model takes the frame: as pixels from a list, or in words of its own. A route that it does not have is absent. */
+/**
+ * How a model takes the frame: as pixels from a list, or in words of its own. A route that it does not have is absent.
+ */
 export interface RunwayModel {
   readonly frame: 'pixels' | 'ratio and resolution' | 'resolution';
   /** Pixels that text_to_video takes. */

@@ -16,9 +16,9 @@ const NO_CREDITS = /enough credits/i;
 /**
  * The Runway API. Sources: the official SDK (npm @runwayml/sdk 4.20.1: client, resources/text-to-video, image-to-video,
  * tasks, organization) for routes, bodies, models, status words and the version header; docs.dev.runwayml.com
- * (api-details/errors, errors/task-failures, errors/troubleshooting, usage/tiers) for errors and failure codes; issue 28 of
- * runwayml/sdk-node for the message of an account without credits. Tested against recorded shapes only, not against a live
- * upstream. The API has no list, so a person must search for the work of a lost answer.
+ * (api-details/errors, errors/task-failures, errors/troubleshooting, usage/tiers) for errors and failure codes; issue
+ * 28 of runwayml/sdk-node for the message of an account without credits. Tested against recorded shapes only, not
+ * against a live upstream. The API has no list, so a person must search for the work of a lost answer.
  */
 export const runway: Adapter = { endpoints: ['video.generation'], openChannel };
 

@@ -18,8 +18,8 @@ const PRIVATE: readonly RegExp[] = [
 ];
 
 /**
- * A channel whose failures can be shown to a client. Some upstreams write request ids, addresses and ids of their records
- * into the reason of a failure. They are removed from the failures that a poll reports; nothing else changes.
+ * A channel whose failures can be shown to a client. Some upstreams write request ids, addresses and ids of their
+ * records into the reason of a failure. They are removed from the failures that a poll reports; nothing else changes.
  */
 export function redactFailures(factory: ChannelFactory): ChannelFactory {
   return (settings, clock) => {

@@ -20,9 +20,9 @@ export interface AttemptInputs {
 }
 
 /**
- * Builds an attempt from the frozen order and one channel, and reads nothing of an earlier attempt. The order is checked
- * again, the source is resolved for the upstream account of the channel, the model is mapped, and each media item gets a
- * URL of its own.
+ * Builds an attempt from the frozen order and one channel, and reads nothing of an earlier attempt. The order is
+ * checked again, the source is resolved for the upstream account of the channel, the model is mapped, and each media
+ * item gets a URL of its own.
  */
 export async function planAttempt(
   deps: Pick<Deps, 'models' | 'mediaUrl' | 'callbacks'>,

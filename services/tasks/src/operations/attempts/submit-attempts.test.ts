@@ -19,7 +19,7 @@ const pair = (changes: Partial<ChannelSettings> = {}): ChannelSettings[] => [
 const asked = ({ upstream }: World): string[] => upstream.submitted.map(({ channel }) => channel);
 const holds = ({ billing }: World): string[] => [...billing.holds.values()].map(({ state }) => state);
 
-test('an id that another task has already is no answer: the outcome is unknown at once, the hold stays, and a person is told', async () => {
+test('an id that another task has is no answer: the outcome is unknown at once, the hold stays, and a person must decide', async () => {
   const world = await open({ channels: pair() });
   world.upstream.answer('first', accepted('up-of-both'), accepted('up-of-both'));
   const earlier = await world.create();
@@ -276,7 +276,7 @@ describe('a limit', () => {
     expect(await world.deps.store.attempts(task.id)).toMatchObject([{ number: 1, channel: 'second' }]);
   });
 
-  test('stands for thirty channels as for two: so many are tried and no more', async () => {
+  test('holds for thirty channels as for two: no more than the limit are tried', async () => {
     const channels = Array.from({ length: 30 }, (_, index) => channelSettings({ id: `c${index}` }));
     const world = await open({ channels });
     for (const { id } of channels) world.upstream.answer(id, refused('channel'));

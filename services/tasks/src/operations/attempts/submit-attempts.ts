@@ -32,8 +32,8 @@ interface Tried {
 
 /**
  * Tries the channels in order until one accepts the order. Returns the task as it was then written. An answer that was
- * lost ends the attempts too: the task lives on with an unknown outcome. Throws if the order itself is refused, or if no
- * channel accepted it.
+ * lost ends the attempts too: the task lives on with an unknown outcome. Throws if the order itself is refused, or if
+ * no channel accepted it.
  */
 export async function submitAttempts(
   deps: Deps,
@@ -85,7 +85,9 @@ async function obstacleOf(
     : { why: 'limit', retryAfterMs: THROTTLE_RETRY_MS };
 }
 
-/** If a channel may accept the order later, a retry is worthwhile. The order is at fault only if no channel ever would. */
+/**
+ * If a channel may accept the order later, a retry is worthwhile. The order is at fault only if no channel ever would.
+ */
 function noneAccepted(skipped: readonly Skipped[]): Problem {
   const waits = skipped.flatMap((one) => (one.why === 'limit' ? [one.retryAfterMs] : []));
   if (skipped.length === 0 || skipped.some(({ why }) => why === 'fault')) return noChannel();

@@ -22,8 +22,8 @@ export async function submitSafely(channel: Channel, attempt: Attempt, signal: A
 }
 
 /**
- * Reports each submission once, even if its outcome cannot be written. A lost answer counts as a failure: a channel that
- * hangs must be left alone, because a person may have to search for each order that it was given.
+ * Reports each submission once, even if its outcome cannot be written. A lost answer counts as a failure: a channel
+ * that hangs must be left alone, because a person may have to search for each order that it was given.
  */
 export function reportToCircuit(circuit: Circuit, submission: Submission): void {
   if (submission.outcome === 'accepted') circuit.worked();

@@ -69,7 +69,7 @@ describe('a decision over a task that has not ended', () => {
     expect(holdOf(world, task)?.state).toBe(state);
   });
 
-  test('as retry has it looked at at once, and changes nothing else', async () => {
+  test('as retry makes it due at once, and changes nothing else', async () => {
     const { world, task } = await withWaiting();
 
     expect(await resolve(world, task, 'retry')).toMatchObject({ state: 'queued', nextPollAt: world.clock.now() });

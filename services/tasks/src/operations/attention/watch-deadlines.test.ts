@@ -48,7 +48,7 @@ test('no time that passes fails a task, refunds it or submits it again', async (
   expect(world.journal.names()).not.toContain('store.finish');
 });
 
-test('a task is raised once for it, and again only when a person has had it looked at', async () => {
+test('a task is raised once for it, and again only after a person has chosen to retry', async () => {
   const world = await open();
   const { task } = await world.create();
   await world.clock.advance(2 * DAY_MS);
@@ -79,7 +79,7 @@ test('more tasks than one pass takes are all raised', async () => {
   expect(await world.deps.store.open()).toHaveLength(250);
 });
 
-test('a task past the soft deadline is told to the operator once, and waits for nobody', async () => {
+test('a task past the soft deadline alerts the operator once, and does not wait for a decision', async () => {
   const world = await open();
   const { task } = await world.create();
 
@@ -103,7 +103,7 @@ test('a task past the soft deadline is told to the operator once, and waits for 
   expect(await world.deps.store.inFlight('total')).toBe(1);
 });
 
-test('a task past the hard deadline keeps nobody from a create any more, and is counted down once', async () => {
+test('a task past the hard deadline blocks no create, and leaves its counters once', async () => {
   const world = await open({ limits: { inFlightPerToken: 1, inFlightTotal: 1000 } });
   const late = (await world.create()).task;
   await world.clock.advance(DAY_MS);

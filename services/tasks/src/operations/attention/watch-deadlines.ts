@@ -9,9 +9,9 @@ export interface Deadlines {
 }
 
 /**
- * One pass over unfinished tasks that are late. At the soft deadline the operator is alerted, once. At the hard deadline
- * a person must decide, and the task leaves the in-flight counters. The hold stays, and polling goes on. Returns how many
- * tasks passed a deadline.
+ * One pass over unfinished tasks that are late. At the soft deadline the operator is alerted, once. At the hard
+ * deadline a person must decide, and the task leaves the in-flight counters. The hold stays, and polling goes on.
+ * Returns how many tasks passed a deadline.
  */
 export async function watchDeadlines(deps: Deps, { softDeadlineMs, hardDeadlineMs }: Deadlines): Promise<number> {
   const { store, clock, count, log } = deps;

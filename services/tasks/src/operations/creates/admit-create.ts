@@ -55,7 +55,9 @@ export function capsOf(
   ];
 }
 
-/** Refuses a create for a full counter. A missing price comes first in the order of checks, so billing is asked here. */
+/**
+ * Refuses a create for a full counter. A missing price comes first in the order of checks, so billing is asked here.
+ */
 export async function refuseCapped(deps: Deps, { accountId }: CreateRequest, facts: PriceFacts): Promise<never> {
   try {
     await deps.billing.quote(accountId, facts);

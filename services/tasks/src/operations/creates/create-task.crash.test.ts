@@ -83,7 +83,7 @@ const SCENARIOS: readonly Scenario[] = [
 const create = (world: World, order: Order): Promise<Created> =>
   world.create(order, { idempotency: { key: 'k', fingerprint: 'f' } });
 
-/** The calls across a seam that the whole story makes. */
+/** The calls across a port that the whole scenario makes. */
 async function callsOf({ order, prepare }: Scenario): Promise<readonly string[]> {
   const world = await open({ channels: CHANNELS });
   prepare(world);
@@ -91,7 +91,7 @@ async function callsOf({ order, prepare }: Scenario): Promise<readonly string[]>
   return world.journal.names();
 }
 
-/** What is left when the process that made the story died at a step. */
+/** What is left when the process of the scenario died at a step. */
 async function leftByDeathAt(scenario: Scenario, step: number, moment: Moment): Promise<World> {
   const world = await open({ channels: CHANNELS });
   scenario.prepare(world);

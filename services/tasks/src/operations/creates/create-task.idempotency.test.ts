@@ -120,7 +120,7 @@ test('another call with the same key is refused, and touches nothing', async () 
   expect(world.journal.names()).toEqual(['store.findKey']);
 });
 
-test('a call that is wrong in itself is told so before its key is looked up', async () => {
+test('a call that is invalid by itself is refused before its key is read', async () => {
   const world = await open();
   await create(world);
 
@@ -158,7 +158,7 @@ describe('calls at the same time', () => {
     expect(world.upstream.submitted).toHaveLength(1);
   });
 
-  test('of which the first is refused while the second looks it up are two calls', async () => {
+  test('of which the first is refused while the second reads the key are two calls', async () => {
     const world = await open();
     world.upstream.answer('main', refused('content'));
     const { reached, letGo } = holdUp(world);

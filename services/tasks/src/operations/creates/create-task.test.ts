@@ -40,7 +40,7 @@ async function withSource(
   return { world, sourceTaskId: task.id };
 }
 
-describe('the story of a create', () => {
+describe('the steps of a create', () => {
   test('is durable before each step that leaves the process', async () => {
     const world = await open();
 
@@ -193,7 +193,7 @@ describe('a create that is refused', () => {
   const capped: Partial<CreateRequest> = { inFlightLimit: 0 };
 
   test.each<Refusal>([
-    ['for a model that nobody knows', (world) => world.create(anOrder({ model: 'Nobody-V1' })), modelNotFound, []],
+    ['for an unknown model', (world) => world.create(anOrder({ model: 'Nobody-V1' })), modelNotFound, []],
     [
       'for a model that the token may not see',
       (world) => world.create(anOrder(), { visibleModels: ['Other-V1'] }),
@@ -213,7 +213,7 @@ describe('a create that is refused', () => {
       [],
     ],
     [
-      'for a source that nobody knows',
+      'for an unknown source',
       (world) => world.create(aRegeneration({ sourceTaskId: 'task_none' })),
       { kind: 'not_found', reason: 'task_not_found', field: 'source_task_id' },
       ['store.findOwned'],
@@ -449,7 +449,7 @@ test('an upstream file goes only to a channel of the account that was granted, a
   expect(world.journal.names().filter((name) => /^(media|links)\./.test(name))).toEqual([]);
 });
 
-test('a base video that an upstream keeps is held for as the longest there is, since nobody here can look at it', async () => {
+test('the hold for a base video in an upstream file is that of the longest base video, since it cannot be probed', async () => {
   const world = await open({ channels: [channelSettings()], grants: new Map([['acme', ['vendor']]]) });
 
   await world.create(

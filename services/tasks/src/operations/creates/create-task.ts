@@ -97,7 +97,9 @@ async function submit(deps: Deps, { task, resolved, facts, signal }: NewCreate):
   return submitAttempts(deps, task, { ...resolved, runtimes }, { byIndex: staged.byIndex, source });
 }
 
-/** Stages the media of the source for the channels that need them. If they are gone, only the other channels are left. */
+/**
+ * Stages the media of the source for the channels that need them. If they are gone, only the other channels are left.
+ */
 async function withSourceMedia(
   deps: Deps,
   task: NewTask,

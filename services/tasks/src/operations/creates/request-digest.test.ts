@@ -48,7 +48,7 @@ describe('the digest of an order', () => {
     ['its kind', withExtra('{"seed":1}'), withExtra('{"seed":"1"}')],
     ['an empty one', withExtra('{"seed":[]}'), withExtra('{"seed":{}}')],
     ['a number beyond 2^53', withExtra('{"seed":9007199254740993}'), withExtra('{"seed":9007199254740992}')],
-    ['a number that looks like one of ours', withExtra('{"seed":1}'), withExtra('{"seed":{"number":"1"}}')],
+    ['a number that resembles one of ours', withExtra('{"seed":1}'), withExtra('{"seed":{"number":"1"}}')],
   ])('is another where %s is another', (_what, one, other) => {
     expect(orderDigest(one)).not.toBe(orderDigest(other));
   });

@@ -5,8 +5,8 @@ import type { Order } from '../../domain/order.ts';
 type Reviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown;
 
 /**
- * The fingerprint of a create whose caller sends none. It covers the whole order, independent of its encoding and of the
- * order of the keys in `extra_json`. Bytes that are stored elsewhere count by the id of their object.
+ * The fingerprint of a create whose caller sends none. It covers the whole order, independent of its encoding and of
+ * the order of the keys in `extra_json`. Bytes that are stored elsewhere count by the id of their object.
  */
 export function orderDigest({ extraJson, ...order }: Order): string {
   return digestOf('order', { ...order, extra: extraJson === undefined ? undefined : canonicalJson(extraJson) });

@@ -15,7 +15,9 @@ export interface ResolvedOrder {
   readonly runtimes: readonly ChannelRuntime[];
 }
 
-/** Resolves what an order names. Checks the model and its channels first, then who owns the source, then its fitness. */
+/**
+ * Resolves what an order names. Checks the model and its channels first, then who owns the source, then its fitness.
+ */
 export async function resolveOrder(
   deps: Pick<Deps, 'store' | 'channels' | 'models' | 'grants'>,
   caller: OrderCaller,

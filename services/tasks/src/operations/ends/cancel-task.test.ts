@@ -36,7 +36,7 @@ describe('cancel', () => {
     expect(await world.deps.store.inFlight('total')).toBe(0);
   });
 
-  test('leaves a task alone that its upstream does not confirm, and has it looked at soon', async () => {
+  test('leaves a task alone that its upstream does not confirm, and polls it soon', async () => {
     const { world, task } = await withTask();
     world.upstream.cancels = false;
 
@@ -48,10 +48,7 @@ describe('cancel', () => {
   test.each<[string, (world: World, task: Task) => Promise<unknown>]>([
     ['runs', ({ deps }, task) => applyReport(deps, task, { phase: 'running', status: 'running' })],
     ['has ended', ({ deps }, task) => deps.store.finish(task.id, { state: 'completed', at: 1 })],
-    [
-      'stands at a word that nobody knows',
-      ({ deps }, task) => applyReport(deps, task, { phase: 'unrecognised', status: 'paused' }),
-    ],
+    ['has an unknown status', ({ deps }, task) => applyReport(deps, task, { phase: 'unrecognised', status: 'paused' })],
   ])('does not ask the upstream when the task %s', async (_what, prepare) => {
     const { world, task } = await withTask();
     await prepare(world, task);
@@ -64,7 +61,7 @@ describe('cancel', () => {
   test.each<[string, PollResult]>([
     ['has ended upstream', succeeded()],
     ['runs upstream', { found: true, report: { phase: 'running', status: 'running' } }],
-    ['cannot be looked at', { found: false, gone: false, error: 'HTTP 500' }],
+    ['cannot be polled', { found: false, gone: false, error: 'HTTP 500' }],
   ])(
     'does not ask for a task that %s and is not known to: the same call would remove a result',
     async (_what, polled) => {
@@ -78,7 +75,7 @@ describe('cancel', () => {
     },
   );
 
-  test('counts its look among those of the channel, and is to be asked again when there is none left', async () => {
+  test('counts its poll among those of the channel, and is refused with a time to wait when none is left', async () => {
     const world = await open({ channels: [channelSettings({ pollsPerMinute: 1 })] });
     world.upstream.pollResults.set('up-1', { found: true, report: { phase: 'queued', status: 'queued' } });
     world.upstream.cancels = false;
@@ -137,7 +134,7 @@ describe('cancel', () => {
     expect(await cancel(world, task)).toMatchObject({ state: 'failed', failure: { code: 'cancelled' } });
   });
 
-  test('tells another account that there is no such task, and asks nobody', async () => {
+  test('tells another account that there is no such task, and calls no upstream', async () => {
     const { world, task } = await withTask();
 
     await expect(cancel(world, task, 'rival')).rejects.toMatchObject({ kind: 'not_found', reason: 'task_not_found' });

@@ -62,7 +62,7 @@ async function work(
   }
 }
 
-/** The whole story of one process: accept, sweep, work. */
+/** The whole scenario of one process: accept, sweep, work. */
 async function live(world: JobWorld, upstream: Upstream, scenario: Scenario): Promise<void> {
   const counted = recorded('upstream', upstream, world.journal);
   const { job, lease } = await world.create({

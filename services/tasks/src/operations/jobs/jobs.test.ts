@@ -197,7 +197,7 @@ describe('a create that is to be paid for first', () => {
     return { jobId: job.id, lease: name! };
   };
 
-  test('wakes nobody, and keeps its key in use, until it is given up', async () => {
+  test('wakes no worker, and keeps its key in use, until it is given up', async () => {
     const world = await open();
     const own = await create(world);
     expect(world.announced).toEqual([]);

@@ -10,8 +10,8 @@ const MONEY: Readonly<Record<Exclude<Resolution, 'retry'>, 'charged' | 'released
 };
 
 /**
- * Carries out a person's decision over a job whose outcome is unknown. The job stays failed, because its answer is lost.
- * The decision says whether the call took place, and so whether it is charged.
+ * Carries out a person's decision over a job whose outcome is unknown. The job stays failed, because its answer is
+ * lost. The decision says whether the call took place, and so whether it is charged.
  */
 export async function resolveJob(
   { attention, calls, clock }: Pick<JobDeps, 'attention' | 'calls' | 'clock'>,

@@ -48,7 +48,10 @@ export async function renewLeases(
   return leases.map(({ jobId }) => jobId).filter((jobId) => !kept.has(jobId));
 }
 
-/** Records the intent to call the upstream, before the call. If the lease has ended, it throws, and the call must not follow. */
+/**
+ * Records the intent to call the upstream, before the call. If the lease has ended, it throws, and the call must not
+ * follow.
+ */
 export async function startJob({ jobs, clock }: JobDeps, lease: JobLease): Promise<void> {
   if (!(await jobs.startJob(lease, clock.now()))) throw leaseLost();
 }

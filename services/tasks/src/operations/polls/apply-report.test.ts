@@ -38,13 +38,13 @@ const outboxOf = ({ sql }: World): Promise<readonly object[]> => sql.read('SELEC
 describe('a task before a person because its upstream did not know it', () => {
   const withDoubt = async () => {
     const all = await withTask();
-    for (let polled = 0; polled < 5; polled += 1)
+    for (let pass = 0; pass < 5; pass += 1)
       await postponePoll(all.world.deps, await all.now(), 'no such task', 'unknown_upstream_task');
     expect(await reasons(all.world)).toEqual(['unknown_upstream_task']);
     return all;
   };
 
-  test.each([queued, running(20)])('waits for nobody once it is known again: $phase', async (report) => {
+  test.each([queued, running(20)])('waits for no decision once it is known again: $phase', async (report) => {
     const { world, apply } = await withDoubt();
 
     await apply(report);
@@ -52,7 +52,7 @@ describe('a task before a person because its upstream did not know it', () => {
     expect(await reasons(world)).toEqual([]);
   });
 
-  test('waits for another reason when it then says a word that nobody knows', async () => {
+  test('waits for another reason when the upstream then reports an unknown status', async () => {
     const { world, apply } = await withDoubt();
 
     await apply(paused);
@@ -72,7 +72,7 @@ describe('a task before a person because its upstream did not know it', () => {
 });
 
 describe('work that waits', () => {
-  test('stays queued, and is looked at again after the interval of its age', async () => {
+  test('stays queued, and is polled again after the interval of its age', async () => {
     const { world, apply } = await withTask();
     await world.clock.advance(20_000);
 
@@ -109,7 +109,7 @@ describe('work that runs', () => {
     expect(world.announced).toHaveLength(1);
   });
 
-  test('tells nobody, and writes no event, when nothing has changed', async () => {
+  test('announces nothing, and writes no event, when nothing has changed', async () => {
     const { world, id, apply } = await withTask(running(20));
     const before = await eventTypes(world.deps.store, id);
 
@@ -119,7 +119,7 @@ describe('work that runs', () => {
     expect(await eventTypes(world.deps.store, id)).toEqual(before);
   });
 
-  test('forgets the looks that failed before', async () => {
+  test('resets the count of failed polls', async () => {
     const { world, id, now, apply } = await withTask();
     await world.deps.store.progress(id, 'queued', {
       state: 'queued',
@@ -139,7 +139,7 @@ describe('work that failed', () => {
   test.each<[string, readonly Report[]]>([
     ['while queued', []],
     ['while running', [running(50)]],
-    ['after a word that nobody knew', [paused]],
+    ['after an unknown status', [paused]],
   ])('%s ends the task, with its event', async (_when, before) => {
     const { world, id, apply } = await withTask(...before);
 
@@ -159,7 +159,7 @@ describe('work that failed', () => {
   });
 });
 
-describe('a word that nobody knows', () => {
+describe('an unknown status', () => {
   test('is kept and shown as it came, raised to a person, and polled on', async () => {
     const { world, id, apply } = await withTask(running(30));
 
@@ -198,7 +198,7 @@ describe('a word that nobody knows', () => {
     expect(world.announced).toHaveLength(1);
   });
 
-  test('may give way to one that is known: then nobody need look at it', async () => {
+  test('may be followed by a known one: then no decision is needed', async () => {
     const { world, id, apply } = await withTask(paused);
 
     expect(await apply(running(50))).toMatchObject({

@@ -67,7 +67,7 @@ describe('a video that succeeded', () => {
 
   test('that media has no time for now waits its usual interval, and however often: nothing speaks against it', async () => {
     const { world, id, succeed } = await withTask();
-    for (let polled = 0; polled < TO_ATTENTION + 2; polled += 1) {
+    for (let pass = 0; pass < TO_ATTENTION + 2; pass += 1) {
       world.journal.fail('media.ingest', BUSY);
       await world.clock.advance(10_000);
       const task = await succeed();

@@ -16,7 +16,7 @@ const NOT_KNOWN: PollResult = { found: false, gone: true, error: 'invalid task_i
 const tokenOf = ({ deps }: World, { id }: Task, number = 1): string =>
   deps.callbacks.urlOf({ taskId: id, number }).split('/').at(-1)!;
 const wakes = ({ counted }: World): number => counted.filter((word) => word === 'wake polls main').length;
-const looks = ({ journal }: World): number => journal.names().filter((name) => name === 'main.poll').length;
+const polls = ({ journal }: World): number => journal.names().filter((name) => name === 'main.poll').length;
 
 async function withTask(lost = false) {
   const world = await open({ channels: CHANNELS });
@@ -40,7 +40,7 @@ test('an attempt carries the address of its own', async () => {
 });
 
 describe('a call for a task that goes on', () => {
-  test('has it looked at now, once however often it comes, and asks no upstream by itself', async () => {
+  test('makes the task due, once however often it comes, and calls no upstream itself', async () => {
     const { world, task, handle, woken, find } = await withTask();
     await world.clock.advance(100);
 
@@ -48,16 +48,16 @@ describe('a call for a task that goes on', () => {
 
     expect((await find())?.nextPollAt).toBeLessThanOrEqual(world.clock.now());
     expect(await find()).toMatchObject({ state: 'queued', mapping: { upstreamId: 'up-1' } });
-    expect([wakes(world) - woken, looks(world)]).toEqual([1, 0]);
+    expect([wakes(world) - woken, polls(world)]).toEqual([1, 0]);
   });
 
-  test('that comes while it is looked at has it looked at once more', async () => {
+  test('that comes during a poll makes another poll follow', async () => {
     const { world, task, handle, find } = await withTask();
     const poller = channelPoller(world.deps, () => world.deps.channels.find('main'));
     const gate = Promise.withResolvers<undefined>();
     const reached = Promise.withResolvers<undefined>();
     world.journal.put(async ({ name }, proceed) => {
-      if (name !== 'main.poll' || looks(world) > 1) return proceed();
+      if (name !== 'main.poll' || polls(world) > 1) return proceed();
       const seen = await proceed();
       reached.resolve(undefined);
       await gate.promise;
@@ -78,7 +78,7 @@ describe('a call for a task that goes on', () => {
     expect(await poller.pass('main')).toBe(1);
     await poller.idle();
     expect(await find()).toMatchObject({ state: 'completed' });
-    expect(looks(world)).toBe(2);
+    expect(polls(world)).toBe(2);
   });
 });
 
@@ -90,7 +90,7 @@ test('a call for a task that has ended changes nothing', async () => {
   await handle(tokenOf(world, task), 'up-1');
 
   expect(await find()).toEqual(ended);
-  expect([wakes(world) - woken, looks(world)]).toEqual([0, 0]);
+  expect([wakes(world) - woken, polls(world)]).toEqual([0, 0]);
 });
 
 test('a call for a task that is gone is as harmless', async () => {
@@ -128,7 +128,7 @@ describe('a call for a task whose answer was lost', () => {
 
     await Promise.all(Array.from({ length: 50 }, () => handle(tokenOf(world, task), 'up-found')));
 
-    expect(looks(world)).toBe(1);
+    expect(polls(world)).toBe(1);
   });
 
   test.each<[string, string]>([
@@ -153,17 +153,17 @@ describe('a call for a task whose answer was lost', () => {
 
     expect(await find()).toMatchObject({ admission: 'unknown' });
     expect(await world.deps.store.find(other.id)).toEqual(other);
-    expect(looks(world)).toBe(0);
+    expect(polls(world)).toBe(0);
   });
 
-  test('on a channel that has another account by now gives it nothing, and asks nobody', async () => {
+  test('on a channel that has another account by now gives it nothing, and calls no upstream', async () => {
     const { world, task, handle, find } = await withTask(true);
     world.deps.channels.replace([channelSettings({ callbacks: true, upstreamAccount: 'rival' })]);
 
     await handle(tokenOf(world, task), 'up-found');
 
     expect(await find()).toMatchObject({ admission: 'unknown' });
-    expect(looks(world)).toBe(0);
+    expect(polls(world)).toBe(0);
   });
 
   test('at the address of an attempt that was refused gives it nothing', async () => {

@@ -7,8 +7,8 @@ import type { Deps } from '../deps.ts';
 const POLLS_TO_ATTENTION = 5;
 
 /**
- * Leaves a task as it is after a poll that learned nothing, and polls it again later. If the poll reported a problem with
- * the work (`doubt`), the fifth such poll in a row, and every later one, asks a person to decide.
+ * Leaves a task as it is after a poll that learned nothing, and polls it again later. If the poll reported a problem
+ * with the work (`doubt`), the fifth such poll in a row, and every later one, asks a person to decide.
  */
 export async function postponePoll(
   deps: Pick<Deps, 'store' | 'clock' | 'pollPlan' | 'count' | 'log'>,

@@ -11,8 +11,9 @@ const DETAIL =
   'the upstream may have been called, and no answer was received; the call is not repeated. Decide as completed to charge the hold, or as failed to release it';
 
 /**
- * Decides over a job whose worker is gone. A job that was not started, or whose call is repeatable, returns to the queue.
- * Any other job fails with an unknown outcome, and a person must decide. Returns whether the lease was still valid.
+ * Decides over a job whose worker is gone. A job that was not started, or whose call is repeatable, returns to the
+ * queue. Any other job fails with an unknown outcome, and a person must decide. Returns whether the lease was still
+ * valid.
  */
 export async function endLostJob(deps: JobDeps, job: Job, lease: JobLease, why: string): Promise<boolean> {
   const { jobs, clock, log, count } = deps;

@@ -27,7 +27,7 @@ const waiting = async ({ deps }: World): Promise<string[]> =>
   (await deps.store.open()).map(({ detail }) => detail.replace(/^.*, and /, ''));
 
 describe('work on the list of the upstream', () => {
-  test('that is the only one to fit is given to the task, which is looked at at once', async () => {
+  test('that is the only one to match is adopted by the task, which is polled at once', async () => {
     const world = await open();
     const [task] = await lose(world);
     world.upstream.works = [
@@ -48,7 +48,7 @@ describe('work on the list of the upstream', () => {
 
   test.each<[string, Partial<ListedWork>]>([
     ['is of another kind', { kind: 'context_ir' }],
-    ['is of a kind that nobody knows', { kind: undefined }],
+    ['is of an unknown kind', { kind: undefined }],
     ['is of another model', { model: 'MiniMax-H3-Max' }],
     ['is of another duration', { duration: 6 }],
     ['is of another resolution', { resolution: '2K' }],
@@ -85,7 +85,7 @@ describe('work on the list of the upstream', () => {
     expect(await reconcileUnknown(world.deps)).toBe(1);
   });
 
-  test("that another task has is nobody's to take", async () => {
+  test('that another task has is not adopted', async () => {
     const world = await open();
     await lose(world);
     const { task } = await world.create();
@@ -94,7 +94,7 @@ describe('work on the list of the upstream', () => {
     expect(await reconcileUnknown(world.deps)).toBe(0);
   });
 
-  test('of which two pieces fit is given to nobody, and after a minute a person is told', async () => {
+  test('of which two pieces match is not adopted, and after a minute a person is told', async () => {
     const world = await open();
     await lose(world);
     world.upstream.works = ['up-a', 'up-b'].map((upstreamId) => aWork({ upstreamId, createdAt: world.clock.now() }));
@@ -108,7 +108,7 @@ describe('work on the list of the upstream', () => {
     expect(await admissions(world)).toEqual(['unknown']);
   });
 
-  test('that two tasks could have is given to neither, and after a minute a person is told of both', async () => {
+  test('that two tasks could own is adopted by neither, and after a minute a person is told of both', async () => {
     const world = await open();
     await lose(world, 2);
     world.upstream.works = [aWork({ createdAt: world.clock.now() })];
@@ -162,7 +162,7 @@ describe('work on the list of the upstream', () => {
     for (let count = 0; count < 120; count += 1) {
       await lose(world);
       works.unshift(aWork({ upstreamId: `up-${String(count).padStart(3, '0')}`, createdAt: world.clock.now() }));
-      // The channel is left alone for half a minute after so many lost answers.
+      // After this many lost answers the channel gets no order for half a minute.
       await world.clock.advance(31 * SECOND_MS);
     }
     world.upstream.works = works;
@@ -222,7 +222,7 @@ describe('a task of which nothing is found', () => {
     expect(world.journal.names()).not.toContain('main.list');
   });
 
-  test('may be found later, and then nobody need look at it', async () => {
+  test('may be found later, and then no decision is needed', async () => {
     const world = await open();
     await lose(world);
     const createdAt = world.clock.now();

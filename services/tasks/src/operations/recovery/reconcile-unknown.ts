@@ -12,9 +12,9 @@ const LIST_TIMEOUT_MS = 20_000;
 const RESOLVED_BY_SERVICE = { resolution: 'found', actor: 'service' };
 
 /**
- * One pass over the tasks whose submission got no answer. A task adopts work of the upstream only if exactly one piece of
- * work without a task matches it in every fact and in time, and if no other task could own that work. After a minute a
- * person is told. The order is never submitted again. Returns how many tasks adopted work.
+ * One pass over the tasks whose submission got no answer. A task adopts work of the upstream only if exactly one piece
+ * of work without a task matches it in every fact and in time, and if no other task could own that work. After a minute
+ * a person is told. The order is never submitted again. Returns how many tasks adopted work.
  */
 export async function reconcileUnknown(deps: Deps): Promise<number> {
   let found = 0;
@@ -32,7 +32,9 @@ export async function reconcileUnknown(deps: Deps): Promise<number> {
 
 interface Search {
   readonly channel: Channel | undefined;
-  /** The listed work without a task, each with the ids of the tasks that could own it; undefined: no list could be read. */
+  /**
+   * The listed work without a task, each with the ids of the tasks that could own it; undefined: no list could be read.
+   */
   readonly claims: ReadonlyMap<ListedWork, ReadonlySet<string>> | undefined;
 }
 

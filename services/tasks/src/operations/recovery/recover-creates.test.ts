@@ -67,7 +67,7 @@ describe('a create whose process died before its attempt started', () => {
 });
 
 describe('a create whose process died after its attempt started', () => {
-  test('is unknown, seen by its owner, keeps its key and its hold, and is submitted by nobody', async () => {
+  test('is unknown, visible to its owner, keeps its key and its hold, and is not submitted again', async () => {
     const world = await open();
     await started(world.deps.store, 'task_1', { owner: 'proc_dead', createdAt: world.clock.now(), idempotency });
     await hold(world, 'task_1');

@@ -63,8 +63,8 @@ interface Wanted {
 type TaskName = { readonly id: string; readonly accountId: string };
 
 /**
- * Stages all items at once. If one is refused, the others are aborted, so a refused order costs no more parsing. Returns
- * or throws when no staging is still running.
+ * Stages all items at once. If one is refused, the others are aborted, so a refused order costs no more parsing.
+ * Returns or throws when no staging is still running.
  */
 async function stageAll(
   deps: Pick<Deps, 'media'>,

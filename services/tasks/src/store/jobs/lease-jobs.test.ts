@@ -11,7 +11,7 @@ const MIGRATIONS = path.join(import.meta.dirname, '../../../migrations');
 const ROOMY = { caps: [{ scope: 'jobs:total', limit: 1000 }] };
 
 describeOnEngines('whose job goes next', (open) => {
-  test('each token has as many as the others, counting what it has running, and nobody is left idle', async () => {
+  test('each token has as many as the others, counting its running jobs, and no worker is left idle', async () => {
     const sql = open();
     await migrate(sql, MIGRATIONS);
     const jobs = sqlJobs(sql, newIds(fakeClock()));

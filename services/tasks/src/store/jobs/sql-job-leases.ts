@@ -10,8 +10,8 @@ const CANDIDATES = 8;
 const CONSIDERED_MAX = 2000;
 
 /**
- * The next jobs: one of each token after the other, counting the running jobs of the token, and for a token the job that
- * has waited longest. Only the jobs that have waited longest of all are considered.
+ * The next jobs: one of each token after the other, counting the running jobs of the token, and for a token the job
+ * that has waited longest. Only the jobs that have waited longest of all are considered.
  */
 const NEXT_JOBS = `
   WITH running AS (SELECT token_id, COUNT(*) AS held FROM jobs WHERE lease_until IS NOT NULL GROUP BY token_id),
