@@ -48,7 +48,7 @@ export interface HttpMediaOptions {
   readonly clock: Clock;
 }
 
-/** The media service over its HTTP port, for a gateway that runs alone. Bytes pass through, and are never gathered here. */
+/** The media service over its HTTP port, for a gateway in its own process. Bytes pass through and are never held whole. */
 export function httpMedia({ baseUrl, key, clock }: HttpMediaOptions): MediaPort & { close(): Promise<void> } {
   const agent = new Agent({
     connections: CONNECTIONS_MAX,
@@ -205,7 +205,7 @@ async function pass({ request, response, clock, bytes, url, authorization, fileN
     }),
   );
   const status = head.statusCode ?? 500;
-  // A link's refusal is already in words for whoever holds it.
+  // media words the refusal of a link for the client
   const isLinkRefusal = authorization === undefined && status >= 400 && status < 500;
   if (!PASSED.has(status) && !isLinkRefusal) {
     close();

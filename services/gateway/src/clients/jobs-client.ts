@@ -17,7 +17,7 @@ export interface JobCall {
   readonly path: string;
   /** With its question mark, or nothing. */
   readonly search: string;
-  /** Names and values in turn. */
+  /** Names and values alternate. */
   readonly headers: readonly string[];
   readonly body: JobBytes;
 }
@@ -61,7 +61,7 @@ export interface LeasedJob {
   readonly call: JobCall;
   /** Names it for billing. */
   readonly callId: string;
-  /** It has waited for too long, and is to be ended. */
+  /** It has waited for too long and must be ended. */
   readonly isOverdue: boolean;
 }
 
@@ -76,7 +76,7 @@ export interface NewJob {
   readonly idempotency: { readonly key: string; readonly fingerprint: string } | undefined;
 }
 
-/** The jobs of the tasks service, in our words. */
+/** The jobs of the tasks service, in the gateway's types. */
 export interface Jobs {
   create(
     job: NewJob,
@@ -93,7 +93,7 @@ export interface Jobs {
     worker: string,
     limit: number,
   ): Promise<{ readonly jobs: readonly LeasedJob[]; readonly leaseMs: number; readonly keepMs: number }>;
-  /** Gives the jobs whose lease is over. */
+  /** Gives the ids of the jobs whose lease is over. */
   renew(leases: readonly JobLease[]): Promise<readonly string[]>;
   /** The intent, before the upstream is called; refuses when the lease is over. */
   start(lease: JobLease): Promise<void>;

@@ -7,7 +7,7 @@ export type TasksClient = Client<typeof TaskService>;
 export type { Order } from '@reelgate/proto/tasks/v1/order';
 export type { Task } from '@reelgate/proto/tasks/v1/task';
 
-/** A task as one account sees it: nobody else's entry in a cache, and nobody else's change. */
+/** A task of one account: the key of its cache entry and of its changes. */
 export interface TaskRef {
   readonly accountId: string;
   readonly taskId: string;

@@ -12,7 +12,7 @@ export interface CollectingSink extends CallSink {
   answer(): CollectedAnswer;
 }
 
-/** Keeps an answer that nobody waits for, up to so many bytes. */
+/** Collects the answer of an asynchronous job, up to `bytesMax`. */
 export function collectingSink(bytesMax: number): CollectingSink {
   const overflow = new AbortController();
   let head: { readonly status: number; readonly headers: AnswerHeaders } = { status: 0, headers: {} };

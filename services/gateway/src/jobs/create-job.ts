@@ -9,7 +9,7 @@ import type { Relay } from '../relay/relay.ts';
 import { areSmall } from './job-bytes.ts';
 import { HOLD_SLACK_MS } from './job-hold.ts';
 
-/** Longer than any job may wait; it goes sooner when the job has ended. */
+/** Longer than any job waits; the bytes are removed earlier when the job ends. */
 const BODY_KEEP_MS = 8 * 24 * 3_600_000;
 const CREATOR = 'create';
 /** Between two renewals while the bytes are stored; well below the shortest lease. */
@@ -77,15 +77,15 @@ async function complete(deps: CreateJobDeps, call: RelayCall, { lease, waitMs, b
     await relay.hold(call, { callId: lease.jobId, lapsesAt: clock.now() + waitMs + HOLD_SLACK_MS });
     if ('object' in body) await whileLeased(deps, lease, () => storeBody(deps, call, body.object));
   } catch (error) {
-    // Billing may have held it all the same.
+    // the hold may exist although the answer was lost
     if (!call.endpoint.isFree) relay.release(lease.jobId);
-    // A job that stays is paid for and made by a worker.
+    // a job that cannot be withdrawn is held for and called by a worker
     await jobs.withdraw(lease).catch((failure: unknown) => {
       throw maybeBegun(failure);
     });
     throw nothingBegun(error);
   }
-  // The job is there and paid for; a lease that is not given up ends by itself.
+  // the job is complete; a lease that is not given back ends by itself
   await jobs.giveBack(lease, { untouched: true, delayMs: 0 }).catch((error: unknown) => {
     log.warn({ taskId: lease.jobId, err: error }, 'a job waits for the lease of its create to end');
   });

@@ -1,7 +1,7 @@
 import type { JobBytes } from '../clients/jobs-client.ts';
 import type { MediaPort } from '../clients/media-port.ts';
 
-/** More goes to media, so that messages between services stay small. */
+/** A longer body is stored by media, so that messages between services stay small. */
 const INLINE_BYTES_MAX = 32 * 1024;
 
 /** Whether bytes are kept beside their job, rather than as a private object. */
@@ -20,7 +20,7 @@ export async function keepBytes(
     : { object: (await media.putPrivate(bytes, { accountId, keepMs })).object };
 }
 
-/** Reads them again, up to so many; undefined: they are no longer kept. */
+/** Reads them again, up to `bytesMax`; undefined: they are no longer kept. */
 export async function readBytes(
   media: Pick<MediaPort, 'read'>,
   body: JobBytes,
@@ -33,7 +33,7 @@ export async function readBytes(
   let bytes = 0;
   for await (const chunk of stream) {
     bytes += (chunk as Buffer).length;
-    if (bytes > bytesMax) throw new Error('a kept request is longer than any may be');
+    if (bytes > bytesMax) throw new Error(`a stored request is longer than ${String(bytesMax)} bytes`);
     chunks.push(chunk as Buffer);
   }
   return Buffer.concat(chunks);

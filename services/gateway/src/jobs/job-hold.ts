@@ -1,2 +1,2 @@
-/** What a call itself can take, and the queue after a crash: a hold lasts so much longer than a job may wait. */
+/** A hold outlasts the longest wait of a job by this time, for the call itself and for the queue after a crash. */
 export const HOLD_SLACK_MS = 3 * 3_600_000;

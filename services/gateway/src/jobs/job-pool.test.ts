@@ -79,32 +79,32 @@ function held(world: JobFixture): { readonly running: () => number; readonly mos
 }
 
 describe('a pool of workers', () => {
-  test('makes every call, and never more at one time than it has hands', async () => {
+  test('makes every call, and never more at one time than it has workers', async () => {
     const world = aJobFixture();
     await queue(world, 20);
     const upstream = held(world);
-    const hands = pool(world, 3);
+    const jobPool = pool(world, 3);
     await until(() => upstream.running() === 3);
-    expect(hands.running()).toBe(3);
+    expect(jobPool.running()).toBe(3);
     upstream.letGo();
     await until(isDone(world));
 
     expect([upstream.most(), world.relay.reached]).toEqual([3, 20]);
-    await hands.stop();
+    await jobPool.stop();
   });
 
   test('looks when it is woken, and now and then when it is not', async () => {
     const world = aJobFixture();
-    const hands = pool(world, 2);
+    const jobPool = pool(world, 2);
     await queue(world, 1);
-    hands.wake();
+    jobPool.wake();
     await until(isDone(world));
     await queue(world, 1);
     await until(() => {
       void world.clock.advance(1000);
       return isDone(world)();
     });
-    await hands.stop();
+    await jobPool.stop();
   });
 
   test('two at once make each call once', async () => {
@@ -115,14 +115,14 @@ describe('a pool of workers', () => {
 
     expect(world.relay.reached).toBe(40);
     expect([...world.tasks.jobs.values()].map(({ starts }) => starts)).toEqual(Array.from({ length: 40 }, () => 1));
-    await Promise.all(both.map((hands) => hands.stop()));
+    await Promise.all(both.map((jobPool) => jobPool.stop()));
   });
 
-  test('lets go of a call whose lease it has lost', async () => {
+  test('aborts a call whose lease it has lost', async () => {
     const world = aJobFixture();
     await queue(world, 2);
     const upstream = held(world);
-    const hands = pool(world, 2);
+    const jobPool = pool(world, 2);
     await until(() => upstream.running() === 2);
     const [lost] = world.tasks.jobs.keys();
     world.tasks.lost.add(lost!);
@@ -132,16 +132,16 @@ describe('a pool of workers', () => {
     upstream.letGo();
     await until(() => states(world)[1] === TaskState.COMPLETED);
     expect(states(world)[0]).toBe(TaskState.IN_PROGRESS);
-    await hands.stop();
+    await jobPool.stop();
   });
 
   test('that stops lets what runs end, and begins nothing more', async () => {
     const world = aJobFixture();
     await queue(world, 5);
     const upstream = held(world);
-    const hands = pool(world, 2);
+    const jobPool = pool(world, 2);
     await until(() => upstream.running() === 2);
-    const stopped = hands.stop();
+    const stopped = jobPool.stop();
     upstream.letGo();
     await stopped;
 
@@ -159,9 +159,9 @@ describe('a pool of workers', () => {
     const world = aJobFixture();
     await queue(world, 1);
     const upstream = held(world);
-    const hands = pool(world, 2);
+    const jobPool = pool(world, 2);
     await until(() => upstream.running() === 1);
-    const stopped = hands.stop();
+    const stopped = jobPool.stop();
     await world.clock.advance(0);
     await world.clock.advance(DRAIN_MS - 1);
     expect(upstream.running()).toBe(1);

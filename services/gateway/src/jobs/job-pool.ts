@@ -1,13 +1,14 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
+import { newSemaphore } from '@reelgate/platform/limits/semaphore';
 import { startWorker } from '@reelgate/platform/lifecycle/worker';
 import type { Jobs, LeasedJob } from '../clients/jobs-client.ts';
 import type { RunOptions } from './run-job.ts';
 
 const IDLE_MS = 1000;
-/** A lease is renewed so often while it lasts. */
+/** How often a lease is renewed while it lasts. */
 const RENEWALS = 3;
-/** Until tasks has said how long its leases last. */
+/** Used until tasks has reported how long its leases last. */
 const LEASE_MS = 3000;
 
 export interface JobPoolOptions {
@@ -24,12 +25,9 @@ export interface JobPoolOptions {
 }
 
 export interface JobPool {
-  /** There may be something to do. */
+  /** Leases jobs at once, without waiting for the next interval. */
   wake(): void;
-  /**
-   * Takes nothing more and begins nothing more: what was not begun is given back. What runs may end, for a while; then it is cut off, and
-   * tasks decides over it.
-   */
+  /** Leases and begins nothing more, waits `drainMs` for the calls that run, and then aborts them; tasks decides what becomes of them. */
   stop(): Promise<void>;
   readonly running: () => number;
 }
@@ -40,9 +38,10 @@ interface Running {
   readonly done: Promise<void>;
 }
 
-/** Takes jobs as hands are free, keeps their leases while they run, and lets go of those that it has lost. */
+/** Leases jobs while permits are free, renews the leases of those that run, and aborts a job whose lease is lost. */
 export function startJobPool({ jobs, run, workers, drainMs, name, clock, log }: JobPoolOptions): JobPool {
   const running = new Map<string, Running>();
+  const permits = newSemaphore({ permits: workers, waitingMax: 0 });
   const stopping = new AbortController();
   let leaseMs = LEASE_MS;
 
@@ -51,6 +50,7 @@ export function startJobPool({ jobs, run, workers, drainMs, name, clock, log }: 
     const key = `${job.lease.lease} ${job.lease.jobId}`;
     const done = run(job, { signal: abort.signal, stopping: stopping.signal, keepMs }).finally(() => {
       running.delete(key);
+      permits.release();
       taker.wake();
     });
     running.set(key, { job, abort, done });
@@ -61,11 +61,11 @@ export function startJobPool({ jobs, run, workers, drainMs, name, clock, log }: 
     log,
     idleMs: IDLE_MS,
     pass: async () => {
-      const free = workers - running.size;
+      const free = workers - permits.inUse();
       if (free <= 0) return 0;
       const taken = await jobs.lease(name, free);
       leaseMs = taken.leaseMs;
-      for (const job of taken.jobs) begin(job, taken.keepMs);
+      for (const job of taken.jobs) if (permits.tryAcquire()) begin(job, taken.keepMs);
       return taken.jobs.length;
     },
   });
@@ -86,7 +86,7 @@ export function startJobPool({ jobs, run, workers, drainMs, name, clock, log }: 
     wake: () => {
       taker.wake();
     },
-    running: () => running.size,
+    running: () => permits.inUse(),
     stop: async () => {
       stopping.abort();
       await taker.stop();
@@ -96,7 +96,7 @@ export function startJobPool({ jobs, run, workers, drainMs, name, clock, log }: 
   };
 }
 
-/** Lets what runs end, for a while; what is cut off then is written down as such. */
+/** Waits for the jobs that run, then aborts those that are left. */
 async function drain(running: readonly Running[], ms: number, clock: Clock): Promise<void> {
   const over = new AbortController();
   const all = Promise.all(running.map(({ done }) => done));

@@ -8,7 +8,7 @@ import type { CollectedAnswer } from './collecting-sink.ts';
 const MESSAGE_LENGTH_MAX = 2000;
 const CODE = /^[\w.-]{1,100}$/;
 
-/** How an answer is given to whoever reads the job: as JSON where it is JSON, as text where it is text, else as base64. */
+/** How an answer is shown in the job: JSON as JSON, text as text, anything else as base64. */
 export function encodingOf({ contentType, body }: Pick<CollectedAnswer, 'contentType' | 'body'>): JobEncoding {
   const type = contentType.toLowerCase().split(';', 1)[0]?.trim() ?? '';
   if (body.length === 0) return 'none';
@@ -17,7 +17,7 @@ export function encodingOf({ contentType, body }: Pick<CollectedAnswer, 'content
   return type.startsWith('text/') ? 'text' : 'base64';
 }
 
-/** What an answer that is no success says of itself, in whichever dialect. */
+/** The error of an answer that is no success, in any dialect. */
 export function failureIn({ status, body }: CollectedAnswer): JobFailure {
   const error = errorIn(body);
   const code = [error['code'], error['status'], error['type']].find(
@@ -29,11 +29,11 @@ export function failureIn({ status, body }: CollectedAnswer): JobFailure {
     message:
       typeof message === 'string' && message !== ''
         ? message.slice(0, MESSAGE_LENGTH_MAX)
-        : `the call was answered with ${String(status)}`,
+        : `the call was answered with status ${String(status)}`,
   };
 }
 
-/** A refusal of ours as the synchronous route would have answered it. */
+/** A refusal as the synchronous route would have answered it. */
 export function refusalAnswer(
   problem: Problem,
   { call: { path }, requestId }: Pick<LeasedJob, 'call' | 'requestId'>,

@@ -11,27 +11,27 @@ import { keepBytes, readBytes } from './job-bytes.ts';
 import { HOLD_SLACK_MS } from './job-hold.ts';
 import { encodingOf, failureIn, refusalAnswer } from './read-answer.ts';
 
-/** How long what came of a job is written again while the tasks service, or media, is away. */
+/** How long a result is written again while tasks or media cannot be reached. */
 const WRITE_FOR_MS = 30_000;
 const WRITE_PAUSE_MS = 500;
 const SUCCESS_BELOW = 300;
 const LATER = { leastMs: 1000, mostMs: 60_000, unknownMs: 5000 };
 
-const EXPIRED: JobFailure = { code: 'expired', message: 'the call could not be begun in time' };
-const LOST: JobFailure = { code: 'internal_error', message: 'the request is no longer kept' };
-const TOO_LARGE: JobFailure = { code: 'result_too_large', message: 'the answer is larger than can be kept' };
+const EXPIRED: JobFailure = { code: 'expired', message: 'the call did not start before its deadline' };
+const LOST: JobFailure = { code: 'internal_error', message: 'the request is no longer stored' };
+const TOO_LARGE: JobFailure = { code: 'result_too_large', message: 'the answer is larger than the limit' };
 /** It was sent, and may have been done. */
 const MAYBE_DONE: ReadonlySet<string> = new Set(['upstream_failed', 'upstream_timeout']);
 const BROKEN: JobFailure = {
   code: 'upstream_failed',
-  message: 'the upstream broke off within its answer; it may have done the work all the same',
+  message: 'the upstream broke off within its answer; it may have done the work',
 };
 
 export interface RunJobDeps {
   readonly jobs: Jobs;
   readonly media: Pick<MediaPort, 'putPrivate' | 'read'>;
   readonly relay: Relay;
-  /** Looks into a kept request again; refuses one that is none. */
+  /** Parses a stored request again; refuses one that is no longer valid. */
   readonly restore: (job: LeasedJob, body: Buffer) => RelayCall;
   readonly clock: Clock;
   readonly log: Log;
@@ -40,7 +40,7 @@ export interface RunJobDeps {
 }
 
 export interface RunOptions {
-  /** Aborted when the lease is lost, or nobody waits for the call any longer. */
+  /** Aborted when the lease is lost or the gateway stops. */
   readonly signal: AbortSignal;
   /** Aborted when nothing new is to be begun. */
   readonly stopping: AbortSignal;
@@ -48,28 +48,28 @@ export interface RunOptions {
   readonly keepMs: number;
 }
 
-/** What came of one go. */
+/** The outcome of one run. */
 type Outcome =
   | { readonly kind: 'answered'; readonly answer: CollectedAnswer; readonly failure: JobFailure | undefined }
   | { readonly kind: 'failed'; readonly failure: JobFailure }
   /** Nothing was sent. */
   | { readonly kind: 'later'; readonly delayMs: number }
-  /** It was begun, and what came of it is not known. */
+  /** It was begun, and its outcome is not known. */
   | { readonly kind: 'unknown' };
 
-/** The intent could not be written down: nothing was sent. */
+/** The intent could not be recorded, so nothing was sent. */
 class NotStarted extends Error {
   override readonly name = 'NotStarted';
 }
 
-/** Makes the call of a job that this process has, and writes down what came of it. It does not reject. */
+/** Makes the call of a leased job and records its outcome. It does not reject. */
 export async function runJob(deps: RunJobDeps, job: LeasedJob, options: RunOptions): Promise<void> {
   try {
     const outcome = await outcomeOf(deps, job, options);
     await insist(deps, options.signal, () => WRITE[outcome.kind](deps, job, outcome as never, options));
   } catch (error) {
-    // Its lease ends by itself, and then it is decided there what becomes of it.
-    deps.log.error({ taskId: job.lease.jobId, err: error }, 'what came of a job could not be written down');
+    // the lease ends by itself; then the tasks service decides
+    deps.log.error({ taskId: job.lease.jobId, err: error }, 'the outcome of a job was not recorded');
   }
 }
 
@@ -84,7 +84,7 @@ async function outcomeOf(deps: RunJobDeps, job: LeasedJob, options: RunOptions):
     isStarted = true;
   };
   try {
-    const call = await frozen(deps, job);
+    const call = await storedCall(deps, job);
     if (call === undefined || job.isOverdue) return givenUp(deps, job, call === undefined ? LOST : EXPIRED);
     const kept = { callId: job.callId, lapsesAt: deps.clock.now() + HOLD_SLACK_MS, starting };
     const { how } = await deps.relay.call(call, sink, AbortSignal.any([options.signal, sink.overflow]), kept);
@@ -104,12 +104,12 @@ function answered(answer: CollectedAnswer): Outcome {
   return { kind: 'answered', answer, failure: answer.status < SUCCESS_BELOW ? undefined : failureIn(answer) };
 }
 
-async function frozen({ media, restore, bytesMax }: RunJobDeps, job: LeasedJob): Promise<RelayCall | undefined> {
+async function storedCall({ media, restore, bytesMax }: RunJobDeps, job: LeasedJob): Promise<RelayCall | undefined> {
   const body = await readBytes(media, job.call.body, bytesMax);
   return body === undefined ? undefined : restore(job, body);
 }
 
-/** What the relay refused. While nothing that could help is there it waits in the queue, with its hold. */
+/** The outcome of a refusal. A job that can succeed later waits in the queue, with its hold. */
 function refused(deps: RunJobDeps, job: LeasedJob, error: unknown, isStarted: boolean): Outcome {
   if (error instanceof NotStarted) return { kind: 'later', delayMs: 0 };
   if (!(error instanceof Problem)) {
@@ -121,7 +121,7 @@ function refused(deps: RunJobDeps, job: LeasedJob, error: unknown, isStarted: bo
       kind: 'later',
       delayMs: Math.min(LATER.mostMs, Math.max(LATER.leastMs, error.retryAfterMs ?? LATER.unknownMs)),
     };
-  // once it was sent the relay has settled it
+  // after the start the relay has settled it
   if (!isStarted) deps.relay.release(job.callId);
   const { answer, failure } = refusalAnswer(error, job);
   return { kind: 'answered', answer, failure };
@@ -133,7 +133,7 @@ function mayHelpLater(problem: Problem): boolean {
   );
 }
 
-/** Ends it without a call; what was held for it goes back. */
+/** Ends it without a call, and releases its hold. */
 function givenUp({ relay }: RunJobDeps, { callId }: LeasedJob, failure: JobFailure): Outcome {
   relay.release(callId);
   return { kind: 'failed', failure };
@@ -165,7 +165,7 @@ const WRITE: { readonly [K in Outcome['kind']]: Write<K> } = {
   unknown: ({ jobs }, { lease }) => jobs.giveBack(lease, { untouched: false, delayMs: 0 }),
 };
 
-/** Writes until it is taken, for a while; a refusal is final. */
+/** Repeats a write for a limited time; a refusal is final. */
 async function insist({ clock, log }: RunJobDeps, signal: AbortSignal, write: () => Promise<void>): Promise<void> {
   const until = clock.now() + WRITE_FOR_MS;
   for (;;) {
@@ -175,7 +175,7 @@ async function insist({ clock, log }: RunJobDeps, signal: AbortSignal, write: ()
     } catch (error) {
       const isFinal = error instanceof Problem && error.kind !== 'unavailable' && error.kind !== 'internal';
       if (isFinal || signal.aborted || clock.now() >= until) throw error;
-      log.warn({ err: error }, 'what came of a job was not taken; it is written again');
+      log.warn({ err: error }, 'the outcome of a job was not recorded; it is sent again');
       await clock.sleep(WRITE_PAUSE_MS, signal);
     }
   }

@@ -164,13 +164,13 @@ describe('the passing of events', () => {
 describe('an upstream that breaks off', () => {
   const FAULTS = {
     '/v1/chat/completions':
-      'data: {"error":{"message":"the upstream broke off","type":"server_error","param":null,"code":"upstream_failed"}}\n\n',
+      'data: {"error":{"message":"the upstream closed the connection within its answer","type":"server_error","param":null,"code":"upstream_failed"}}\n\n',
     '/v1/responses':
-      'event: error\ndata: {"type":"error","code":"upstream_failed","message":"the upstream broke off","param":null}\n\n',
+      'event: error\ndata: {"type":"error","code":"upstream_failed","message":"the upstream closed the connection within its answer","param":null}\n\n',
     '/v1/messages':
-      'event: error\ndata: {"type":"error","error":{"type":"api_error","message":"the upstream broke off"}}\n\n',
+      'event: error\ndata: {"type":"error","error":{"type":"api_error","message":"the upstream closed the connection within its answer"}}\n\n',
     '/v1beta/models/some-model:streamGenerateContent?alt=sse':
-      'data: {"error":{"code":502,"message":"the upstream broke off","status":"UNAVAILABLE"}}\n\n',
+      'data: {"error":{"code":502,"message":"the upstream closed the connection within its answer","status":"UNAVAILABLE"}}\n\n',
   };
   test.each(Object.entries(FAULTS))(
     '%s: the client gets an error of its dialect, and the stream ends',

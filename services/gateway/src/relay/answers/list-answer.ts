@@ -8,10 +8,10 @@ import { passingEvents } from './passing-events.ts';
 const OPEN_LIST = 0x5b;
 const LEADING_SPACE = /^\s*/;
 const LEADING_SPACE_BYTES_MAX = 64;
-/** Space, which between two elements nobody minds. */
+/** Space between two elements, which every reader skips. */
 const HEARTBEAT = Buffer.from('\n');
 
-/** A stream without events: a JSON list whose elements come as they are made. Any other JSON is held as other answers are. */
+/** A stream without events: a JSON list whose elements arrive one by one. Any other JSON is held like other answers. */
 export function listAnswer(context: AnswerContext): AnswerBody {
   let body: AnswerBody | undefined;
   return {
@@ -74,7 +74,7 @@ const BETWEEN: ReadonlySet<ListPosition> = new Set<ListPosition>([
 ]);
 const lastElement = (element: string): string => `${element}]`;
 
-/** How a list ends with one more element; undefined: within an element that was begun it cannot. What is only held of one is not shown. */
+/** How a list ends with one more element; undefined: it cannot, within an element that was shown in part. Held bytes are not shown. */
 const LAST_WORDS: Readonly<Record<ListPosition, ((element: string) => string) | undefined>> = {
   before: (element) => `[${element}]`,
   opened: lastElement,

@@ -3,13 +3,13 @@ import type { JsonObject } from '../protocols/protocol.ts';
 const DEPTH_MAX = 16;
 const HIDDEN_NAMES =
   /^(request_?id|trace_?id|org(anization)?(_id)?|project(_id)?|account(_id)?|debug_?(info|id)?|stack|upstream|provider)$/i;
-/** Ids that upstreams put into their messages, and what is left of keys when they are quoted back. Words and codes that only begin alike are small letters and underscores. */
+/** Ids in messages of upstreams, and keys that are quoted in part. Words and codes with the same beginning have lower-case letters only. */
 const IDS =
   /\b(org|proj|acct)(-|_(?=\w*[\dA-Z]))[\w-]{6,}|\b(req|user)[-_]([A-Za-z\d]{12,}|(?=\w*[\dA-Z])\w{12,})|\b(sk|pk|rk|xai|gsk)[-_*][A-Za-z0-9*_.-]{5,}[A-Za-z0-9*]|\bAIza[\w*.-]{6,}/g;
 const URL = /\bhttps?:\/\/[^\s"'<>)]*[^\s"'<>).,]/g;
 const MASK = '***';
 
-/** What an error says of its upstream, and what to say instead. */
+/** The names in an error that would tell its upstream, and the public id instead. */
 export interface Identities {
   readonly upstreamModel: string;
   readonly publicModel: string;
@@ -17,7 +17,7 @@ export interface Identities {
   readonly hidden: readonly string[];
 }
 
-/** An upstream's error body without its identities; undefined when it is no JSON object, and so nobody's envelope. */
+/** An upstream's error body without its identities; undefined if it is no JSON object or list. */
 export function scrubError(body: Buffer, identities: Identities): Buffer | undefined {
   let parsed: unknown;
   try {
@@ -25,7 +25,7 @@ export function scrubError(body: Buffer, identities: Identities): Buffer | undef
   } catch {
     return undefined;
   }
-  // Google's streams wrap even their errors in a list
+  // Google's streams wrap errors in a list
   if (typeof parsed !== 'object' || parsed === null) return undefined;
   return Buffer.from(JSON.stringify(scrub(parsed, identities, DEPTH_MAX)));
 }

@@ -6,7 +6,7 @@ import type { RelayCall } from '../requests/relay-call.ts';
 import type { RelayChannel } from '../channels/relay-channels.ts';
 import { scrubError } from './scrub-error.ts';
 
-/** What a status becomes when its body is nobody's envelope. */
+/** The refusals for statuses whose body cannot be read. */
 const KINDS: Readonly<Record<number, readonly [ProblemKind, string]>> = {
   404: ['not_found', 'not_found'],
   408: ['unavailable', 'upstream_timeout'],
@@ -17,7 +17,7 @@ const KINDS: Readonly<Record<number, readonly [ProblemKind, string]>> = {
   429: ['exhausted', 'rate_limit_exceeded'],
 };
 
-/** Shows a client an upstream's error, without a word of who the upstream is; one that cannot be read is refused in our own words. */
+/** Shows a client an upstream's error without the upstream's identities; an unreadable error becomes a refusal of the gateway. */
 export function showError(
   sink: CallSink,
   call: RelayCall,

@@ -10,16 +10,16 @@ import {
 } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 
-/** What an answer may come to. It passes in pieces: this bounds the work of a small one that unpacks without end. */
+/** The most bytes of an unpacked answer. It passes in pieces; this bounds the work for a small answer that unpacks without end. */
 const UNPACKED_BYTES_MAX = 1024 * 1024 * 1024;
-/** 8 MiB, beyond which a reader need not go (RFC 9659). */
+/** 8 MiB, the most that a reader must support (RFC 9659). */
 const ZSTD_WINDOW_LOG_MAX = 23;
-/** In the low half of a zlib header's first byte (RFC 1950); some send what it should hold without it. */
+/** In the low half of a zlib header's first byte (RFC 1950); some upstreams send deflate without this header. */
 const ZLIB_METHOD = 8;
-const TOO_LARGE = new Error('the answer unpacks to more than anybody would send');
+const TOO_LARGE = new Error('the unpacked answer is longer than 1 GiB');
 
 const { Z_SYNC_FLUSH, ZSTD_d_windowLogMax: WINDOW_LOG } = constants;
-/** One that lacks its end is as whole as its sender left it, as in every other client. */
+/** A text without its end is read as far as it goes, as other clients do. */
 const ZLIB = { finishFlush: Z_SYNC_FLUSH };
 const gzip = (): Transform => createGunzip(ZLIB);
 type Open = (first: number) => Transform;
@@ -31,7 +31,7 @@ const OPEN: ReadonlyMap<string, Open> = new Map<string, Open>([
   ['zstd', () => createZstdDecompress({ params: { [WINDOW_LOG]: ZSTD_WINDOW_LOG_MAX } })],
 ]);
 
-/** The same handler for answers that come compressed although that was not asked for: it gets them plain. An encoding that nobody here reads stays. */
+/** Decompresses answers for a handler: some upstreams compress although the request does not allow it. An unknown encoding stays. */
 export function unpacking(handler: Dispatcher.DispatchHandler): Dispatcher.DispatchHandler {
   let unpacker: Unpacker | undefined;
   return {
@@ -63,10 +63,10 @@ export function unpacking(handler: Dispatcher.DispatchHandler): Dispatcher.Dispa
 }
 
 interface Unpacker {
-  /** Stands for the upstream's: what is held back is what was unpacked. */
+  /** The controller that the handler gets: it pauses the unpacked bytes. */
   readonly controller: Dispatcher.DispatchController;
   take(chunk: Buffer): void;
-  /** Nothing more comes; tells how it ended once all that came is handed on. */
+  /** The upstream has ended; calls `tell` once the handler has all bytes. */
   finish(tell: (controller: Dispatcher.DispatchController) => void): void;
 }
 

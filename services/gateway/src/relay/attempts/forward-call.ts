@@ -15,11 +15,11 @@ import type { CallWatch, WatchedCall } from './watch-calls.ts';
 
 /** No answer goes on for longer than this after its first byte. */
 export const ANSWER_MS_MAX = 3_600_000;
-/** Of an error answer more is not read. */
+/** The most that is read of an error answer. */
 const ERROR_BYTES_MAX = 256 * 1024;
 const TIMEOUTS: ReadonlySet<string> = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
 
-/** An upstream's answer that is no success, before anybody has seen it. */
+/** An upstream's answer that is no success, before it is shown to a client. */
 export interface ErrorAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -31,9 +31,9 @@ export type AttemptEnd =
   /** Nothing was sent. */
   | { readonly kind: 'unreachable'; readonly error: Error }
   | { readonly kind: 'error'; readonly answer: ErrorAnswer }
-  /** It was sent, nothing of an answer was shown, and none will come. */
+  /** It was sent, no part of an answer was shown, and no answer will come. */
   | { readonly kind: 'unknown'; readonly why: 'upstream_failed' | 'upstream_timeout'; readonly error: Error }
-  /** Overrun: it was we who broke it off, after the longest that an answer may take; whose fault that was is not known. */
+  /** Overrun: the gateway broke it off after the longest time that an answer may take; the channel need not be at fault. */
   | {
       readonly kind: 'answered';
       readonly status: number;
@@ -47,18 +47,18 @@ export interface ForwardOptions {
   readonly call: RelayCall;
   readonly channel: RelayChannel;
   readonly sink: CallSink;
-  /** Aborted when nobody waits for the answer any more. */
+  /** Aborted when the client has left. */
   readonly gone: AbortSignal;
   readonly clock: Clock;
   readonly watch: CallWatch;
-  /** Told once, when the upstream's head has come. */
+  /** Called once, when the upstream's head has arrived. */
   readonly onFirstByte: () => void;
 }
 
 const GONE = new Error('the client is gone');
 const OVERRUN = new Error('the answer goes on for too long');
 
-/** One attempt: sends the call to one channel and passes what comes back on. It never throws. */
+/** One attempt: sends the call to one channel and passes the answer to the sink. It never throws. */
 export function forwardCall(options: ForwardOptions): Promise<AttemptEnd> {
   const { promise, resolve } = Promise.withResolvers<AttemptEnd>();
   if (options.gone.aborted) return Promise.resolve({ kind: 'gone', wasSent: false, progress: undefined });
@@ -90,7 +90,7 @@ function attempt(options: ForwardOptions, finish: (end: AttemptEnd) => void): Di
       status = code;
       onFirstByte();
       const type = wordIn(headers, 'content-type', '');
-      // a page for people is from whoever stands in the way: no endpoint answers with one
+      // no endpoint answers with HTML: it comes from a proxy in between
       if (code >= 300 || type.startsWith('text/html')) {
         error = errorCollector(code, headers);
         return;
@@ -129,7 +129,7 @@ function attempt(options: ForwardOptions, finish: (end: AttemptEnd) => void): Di
   };
 }
 
-/** Keeps a call in sight of the watch and of its client, until it is stopped. */
+/** Ends the call when its client leaves or its time is over, until the watch is stopped. */
 function watch(
   { channel, clock, gone, watch: calls }: ForwardOptions,
   { beat, abort }: { readonly beat: () => void; readonly abort: (reason: Error) => void },
@@ -188,14 +188,14 @@ function endOf(error: Error, { wasSent, isGone, status, body, errorAnswer }: Bro
   const progress = body?.progress();
   if (isGone) return { kind: 'gone', wasSent, progress };
   if (!wasSent) return { kind: 'unreachable', error };
-  // the status of an error says enough, also where its body broke off
+  // the status of an error is enough, even if its body broke off
   if (errorAnswer !== undefined) return { kind: 'error', answer: errorAnswer };
   const why = TIMEOUTS.has(codeOf(error)) || error === OVERRUN ? 'upstream_timeout' : 'upstream_failed';
   if (body === undefined || progress?.begun !== true) return { kind: 'unknown', why, error };
   body.broken(
     why === 'upstream_timeout'
-      ? { status: 504, code: why, message: 'the upstream has fallen silent' }
-      : { status: 502, code: why, message: 'the upstream broke off' },
+      ? { status: 504, code: why, message: 'the upstream sent nothing for too long' }
+      : { status: 502, code: why, message: 'the upstream closed the connection within its answer' },
   );
   return { kind: 'answered', status, how: 'broken', progress, isOverrun: error === OVERRUN };
 }
@@ -225,7 +225,7 @@ function contextOf(
   };
 }
 
-/** A header that one value is expected of, in small letters; some send it twice. */
+/** The first value of a header in lower case; some upstreams send it twice. */
 function wordIn(headers: IncomingHttpHeaders, name: string, otherwise: string): string {
   const value = headers[name];
   if (value === undefined) return otherwise;
@@ -235,9 +235,9 @@ function wordIn(headers: IncomingHttpHeaders, name: string, otherwise: string): 
 function bodyFor(context: AnswerContext, type: string, headers: IncomingHttpHeaders): AnswerBody {
   const { protocol } = context.call.endpoint;
   const isStream = protocol.isStream(context.call.content);
-  // an answer without a type is what was asked for
+  // an answer without a type has the requested one
   const isJson = type === '' ? !isStream : /^(application|text)\/([\w.-]+\+)?json/.test(type);
-  // compressed in a way that nobody here reads
+  // an encoding that the gateway cannot unpack
   if (wordIn(headers, 'content-encoding', 'identity') !== 'identity') return passedAnswer(context, false);
   if (type.startsWith('text/event-stream') || (type === '' && isStream)) return eventAnswer(context);
   if (!isJson) return passedAnswer(context, false);

@@ -4,7 +4,7 @@ import type { RelayChannel } from '../channels/relay-channels.ts';
 import { wordFor } from '../relay-metrics.ts';
 import { isFault } from './try-channels.ts';
 
-/** Tells the operator of an attempt that failed: the client may never see that there was one. */
+/** Logs a failed attempt: the client may never see it. */
 export function logAttempt(
   log: Log,
   { requestId, model }: { readonly requestId: string; readonly model: string },
@@ -19,7 +19,7 @@ export function logAttempt(
     );
 }
 
-/** A code says enough: a message may quote what was sent. */
+/** Only the code: a message may quote the request. */
 function faultOf(error: Error): string {
   return (error as { readonly code?: string }).code ?? error.name;
 }

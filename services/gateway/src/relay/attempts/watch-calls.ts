@@ -3,24 +3,24 @@ import type { Log } from '@reelgate/platform/log';
 import { newActiveSet } from '@reelgate/platform/active-set';
 import { startWorker } from '@reelgate/platform/lifecycle/worker';
 
-const LOOK_EVERY_MS = 1000;
-/** Load balancers and clients give up on a silent stream, the strictest after 30 seconds. */
+const CHECK_EVERY_MS = 1000;
+/** Load balancers and clients end a silent stream, the strictest after 30 seconds. */
 const SILENCE_MS = 15_000;
 
 /** A call that runs. */
 export interface WatchedCall {
-  /** When something last went to its client. */
+  /** When the upstream last sent bytes, or the client a heartbeat. */
   saidAt: number;
-  /** From then on it may not run. */
+  /** The end of the time that it may take. */
   readonly endsBy: number;
   beat(): void;
-  /** Ends it: it has run for too long. */
+  /** Ends a call that has run for too long. */
   overrun(): void;
 }
 
-/** Looks at all calls that run, once a second: one timer for however many there are. */
+/** Checks all running calls once a second, with one timer. */
 export interface CallWatch {
-  /** Looks at it until what is returned is called. */
+  /** Checks the call until the returned function is called. */
   add(call: WatchedCall): () => void;
   stop(): Promise<void>;
 }
@@ -31,7 +31,7 @@ export function startCallWatch(clock: Clock, log: Log): CallWatch {
     name: 'watch of relayed calls',
     clock,
     log,
-    idleMs: LOOK_EVERY_MS,
+    idleMs: CHECK_EVERY_MS,
     pass: async () => {
       const now = clock.now();
       for (const call of calls.all()) {

@@ -1,16 +1,16 @@
-/** Answers that blame the channel, not the request: another channel may do better. */
+/** Statuses that blame the channel, not the request: another channel may succeed. */
 const CHANNEL_FAULTS: ReadonlySet<number> = new Set([401, 402, 403, 404, 408, 429]);
-/** Of those, the ones that say something of us and nothing that the client should know. */
+/** Of these, the statuses that concern the gateway's credential; a client does not see them. */
 const OURS: ReadonlySet<number> = new Set([401, 402, 403]);
-/** Say nothing of whether the channel works. */
+/** Statuses that do not tell whether the channel works. */
 const UNDECIDED: ReadonlySet<number> = new Set([404, 408, 429, 501]);
 
-/** Whether an answer that is no success is the channel's fault. */
+/** Whether an error is the channel's fault. */
 export function blamesChannel(status: number): boolean {
   return status < 400 || status >= 500 || CHANNEL_FAULTS.has(status);
 }
 
-/** Whether a client may see it, where no channel has done better. */
+/** Whether a client may see it, if no other channel succeeds. */
 export function isForClients(status: number): boolean {
   return status >= 400 && !OURS.has(status);
 }

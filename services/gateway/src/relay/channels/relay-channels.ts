@@ -12,10 +12,10 @@ import type { IdentitiesOf } from './model-identities.ts';
 import { upstreamPath } from './upstream-path.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Shorter than most upstreams keep an idle connection, so that few calls go into one that is being closed. */
+/** Shorter than most upstreams keep an idle connection, so that few calls use a connection that is being closed. */
 const KEEP_ALIVE_MS = 4000;
 
-/** A channel with what is known of it while it runs; all its endpoints share it. */
+/** A channel with its state while the gateway runs; all its endpoints share it. */
 export interface RelayChannel {
   readonly settings: RelayChannelSettings;
   readonly pool: Pool;
@@ -31,12 +31,12 @@ export interface RelayChannel {
   readonly permits: Semaphore;
 }
 
-/** All channels of the synchronous routes, by the configuration as it stands. */
+/** The channels of the synchronous routes, as the current configuration lists them. */
 export interface RelayChannels {
   all(): readonly RelayChannel[];
-  /** Those that are enabled, adapt the endpoint and have the model, in the order in which they are tried. */
+  /** The enabled channels with this endpoint and model, in the order in which they are tried. */
   serving(endpoint: string, model: string): readonly RelayChannel[];
-  /** Takes a new configuration; calls that run on a channel that has gone or changed end as they would have. */
+  /** Takes a new configuration; calls on a removed or changed channel run to their end. */
   replace(settings: readonly RelayChannelSettings[]): void;
   close(): Promise<void>;
 }
@@ -52,7 +52,7 @@ export function openRelayChannels(
   { clock, chance }: RelayChannelsOptions,
 ): RelayChannels {
   let current = new Map<string, { readonly channel: RelayChannel; readonly made: string }>();
-  /** Channels by endpoint and model, so that a call looks them up once. */
+  /** The channels by endpoint and model. */
   let index: Index = new Map();
   const leaving = new Set<Promise<void>>();
   const leave = ({ pool }: RelayChannel): void => {
@@ -79,7 +79,7 @@ export function openRelayChannels(
     all: () => [...current.values()].map(({ channel }) => channel),
     serving: (endpoint, model) => {
       const channels = index.get(endpoint)?.get(model) ?? [];
-      return channels.length < 2 ? channels : inTurn(channels, chance);
+      return channels.length < 2 ? channels : ordered(channels, chance);
     },
     replace,
     close: async () => {
@@ -132,8 +132,8 @@ function indexOf(channels: readonly RelayChannel[]): Index {
   return index;
 }
 
-/** By priority; among equals by weighted lot, each channel once. */
-function inTurn(channels: readonly RelayChannel[], chance: () => number): readonly RelayChannel[] {
+/** By priority; equal priorities in a random order by weight. */
+function ordered(channels: readonly RelayChannel[], chance: () => number): readonly RelayChannel[] {
   const drawn = channels.map((channel) => ({
     channel,
     lot: chance() ** (1 / Math.max(channel.settings.weight, Number.EPSILON)),

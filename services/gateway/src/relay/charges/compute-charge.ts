@@ -3,13 +3,13 @@ import type { AttemptEnd } from '../attempts/forward-call.ts';
 import type { RelayCall } from '../requests/relay-call.ts';
 import type { Progress } from '../answers/answer-body.ts';
 
-/** What a token is taken to be long, where nobody counts them. */
+/** The assumed length of a token, if the upstream reports no usage. */
 const BYTES_A_TOKEN = 4;
 const NOTHING_YET: Progress = { begun: false, usage: undefined, textBytes: 0 };
 const RELEASED: Charge = { basis: 'released' };
 const HOLD: Charge = { basis: 'hold' };
 
-/** What a call is charged by, by how it ended: whoever got no answer pays nothing, and whoever left pays for what there was. */
+/** The charge of a call: nothing without an answer, and the part that there was if the client left. */
 export function chargeFor(call: RelayCall, end: AttemptEnd): Charge {
   if (end.kind === 'answered')
     return end.how === 'whole' ? chargeForWhole(call, end.progress) : chargeForPart(call, end.progress);
@@ -28,7 +28,7 @@ function chargeForPart({ endpoint: { protocol }, content }: RelayCall, progress:
     return whole === undefined ? HOLD : { basis: 'estimate', usage: whole };
   }
   const { usage: seen, textBytes } = progress ?? NOTHING_YET;
-  // a text in long escapes could be taken for more than was asked for
+  // a text with long escapes has more bytes than its tokens
   const written = Math.min(Math.ceil(textBytes / BYTES_A_TOKEN), bound.outputTokens ?? Infinity);
   const inputTokens = seen?.inputTokens ?? Math.ceil(bound.inputTokens / BYTES_A_TOKEN);
   return {

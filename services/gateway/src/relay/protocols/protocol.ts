@@ -2,7 +2,7 @@ import type { JsonObject } from '../../json-bytes/find-objects.ts';
 
 export type { JsonObject } from '../../json-bytes/find-objects.ts';
 
-/** What a body says, as far as anybody here reads it. */
+/** The parts of a request that the gateway reads. */
 export interface CallContent {
   readonly path: string;
   /** Of a JSON body. */
@@ -12,7 +12,7 @@ export interface CallContent {
   readonly bodyBytes: number;
 }
 
-/** The most that a call can use, as far as its request tells; absent is not known. */
+/** The most that a call can use, as its request tells; absent: not known. */
 export interface PriceFacts {
   readonly inputTokens?: number;
   readonly outputTokens?: number;
@@ -20,7 +20,7 @@ export interface PriceFacts {
   readonly characters?: number;
 }
 
-/** What a call has used; absent is not known. */
+/** The usage of a call; absent: not known. */
 export interface Usage {
   readonly inputTokens?: number;
   /** Those of the input that the upstream had in its cache. */
@@ -40,7 +40,7 @@ export interface StreamFault {
 
 /** How a protocol streams: events of one JSON object each. */
 export interface StreamRules {
-  /** An event that has none of these words in its bytes says nothing of usage, and is not parsed. */
+  /** An event without any of these words reports no usage, and is not parsed. */
   readonly usageMarks: readonly Buffer[];
   /** What is known after this event. */
   usageAfter(event: JsonObject, before: Usage | undefined): Usage | undefined;
@@ -50,9 +50,9 @@ export interface StreamRules {
   faultFrame(fault: StreamFault): string;
   /** The same as an element of a JSON list, where the protocol also streams in one. */
   faultElement?(fault: StreamFault): string;
-  /** What to put into the body so that usage comes, where that takes asking and the client has not asked. */
+  /** The member of the body that requests usage, if the upstream needs one and the client has not set it. */
   askUsage?(json: JsonObject): { readonly name: string; readonly valueJson: string } | undefined;
-  /** Whether an event came only because usage was asked for. */
+  /** Whether the upstream sent an event only because usage was requested. */
   isOnlyUsage?(event: JsonObject): boolean;
 }
 
@@ -64,9 +64,9 @@ export interface Protocol {
   priceFacts(content: CallContent): PriceFacts;
   /** In a whole JSON answer. */
   usageIn(answer: JsonObject, content: CallContent): Usage | undefined;
-  /** Whether that looks at no member but `usage`, so that the others need not be parsed. */
+  /** Whether `usageIn` reads the member `usage` alone, so that the rest need not be parsed. */
   readonly readsOnlyUsage?: true;
-  /** What an answer that came whole has used, where it does not say so itself. */
+  /** The usage of a whole answer that does not report it. */
   usageOfWhole?(content: CallContent): Usage | undefined;
   readonly stream: StreamRules;
 }

@@ -1,9 +1,9 @@
 import type { CallContent, JsonObject, Usage } from './protocol.ts';
 
-/** Below this a body is counted as text, whatever it holds. */
+/** A shorter body is counted as text. */
 const SMALL_BODY_BYTES = 8 * 1024;
 const LONG_TEXT = 4096;
-/** What a picture or a sound within a body counts as, at the most. */
+/** The tokens of one image or audio within a body, at most. */
 const INLINE_MEDIUM_TOKENS = 2000;
 const BASE64 = /^(data:[\w.+/-]{0,100}(;[\w=.+-]{1,100})*,)?[A-Za-z0-9+/_-]{1024}/;
 const DEPTH_MAX = 64;
@@ -29,7 +29,7 @@ export function listIn(holder: JsonObject | undefined, name: string): readonly u
   return Array.isArray(value) ? value : [];
 }
 
-/** The first of these that is a quantity: upstreams leave members out, and some write null. */
+/** The first value that is a quantity: upstreams leave members out, or write null. */
 export function quantityOf(...values: readonly unknown[]): number | undefined {
   for (const value of values) {
     if (typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER) return Math.ceil(value);
@@ -53,7 +53,7 @@ export function usageOf(quantities: { readonly [name in keyof Usage]: Usage[name
   return known;
 }
 
-/** No text has more tokens than bytes; a medium within the body counts as one, and not by its bytes. */
+/** A text has at most as many tokens as bytes. Media within the body have a fixed number of tokens each. */
 export function inputTokensMax({ json, bodyBytes }: CallContent): number {
   return bodyBytes <= SMALL_BODY_BYTES ? bodyBytes : textBytes(json, DEPTH_MAX);
 }
@@ -68,7 +68,7 @@ function textBytes(value: unknown, depth: number): number {
   return sum;
 }
 
-/** The most that so many answers of at most so many tokens can have. */
+/** The most tokens of all answers together. */
 export function outputTokensMax(each: unknown, answers: unknown = 1): { readonly outputTokens?: number } {
   const tokens = quantityOf(each);
   return tokens === undefined

@@ -6,11 +6,11 @@ const VERSION = '13';
 const KEY = /^[+/0-9A-Za-z]{22}==$/;
 /** RFC 9110's token, which is what a subprotocol is. */
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
-/** How browsers send a credential: no other header is theirs to set. */
+/** Browsers send a credential as a subprotocol, because they can set no other header. */
 const CREDENTIAL = 'openai-insecure-api-key.';
-/** Whose project or organisation the client's key is of, in the same way. */
+/** The organization and project of the client's key, in the same way. */
 const OWNERS = /^openai-(organization|project)\./;
-/** Of this connection alone; and a browser's page is no affair of the upstream's. */
+/** Headers of this connection, and the page of a browser, which is not the upstream's concern. */
 const STAYS = /^(sec-websocket-|origin$)/i;
 
 /** What a client asks for when it opens a session. */
@@ -19,21 +19,25 @@ export interface Handshake {
   readonly model: string;
   /** The query as it came, with its question mark. */
   readonly search: string;
-  /** Subprotocols that the client offers, without those that carry a credential. */
+  /** The client's subprotocols, without its credential. */
   readonly protocols: readonly string[];
-  /** Names and values in turn, those that go on to an upstream. */
+  /** The forwarded headers: names and values alternate. */
   readonly headers: readonly string[];
 }
 
-/** Reads and checks all that there is to check before anybody is asked; refuses with a Problem. */
+/** Reads and checks a handshake before any other service is called; refuses with a Problem. */
 export function readHandshake({ url = '', method, headers, rawHeaders }: IncomingMessage): Handshake {
   if (method !== 'GET' || !KEY.test(headers['sec-websocket-key'] ?? ''))
-    throw new Problem({ kind: 'invalid', reason: 'invalid_request', message: 'this is no WebSocket handshake' });
+    throw new Problem({
+      kind: 'invalid',
+      reason: 'invalid_request',
+      message: 'the request must be a WebSocket handshake',
+    });
   if (headers['sec-websocket-version'] !== VERSION)
     throw new Problem({
       kind: 'invalid',
       reason: 'upgrade_required',
-      message: `this route speaks version ${VERSION} of the WebSocket protocol`,
+      message: `the WebSocket protocol must have version ${VERSION}`,
     });
   const search = url.includes('?') ? url.slice(url.indexOf('?')) : '';
   const model = new URLSearchParams(search).get('model') ?? '';
@@ -53,7 +57,7 @@ export function readHandshake({ url = '', method, headers, rawHeaders }: Incomin
   };
 }
 
-/** The query with another model in the place of each that it names; all else as it came. */
+/** The query with another model instead of each model that it names; the rest stays. */
 export function searchWithModel(search: string, model: string): string {
   return search.replace(/(?<=[?&])([^=&]*)=[^&]*/g, (whole, name: string) =>
     new URLSearchParams(`${name}=`).has('model') ? `${name}=${encodeURIComponent(model)}` : whole,

@@ -1,10 +1,10 @@
 import type { RawData, WebSocket } from 'ws';
 
-/** What may wait for one side; beyond it the other is not read. */
+/** The most bytes that wait for one side; beyond it the other side is not read. */
 const WAITING_BYTES_HIGH = 1024 * 1024;
 const WAITING_BYTES_LOW = 256 * 1024;
 
-/** What goes on of a message; undefined: nothing. */
+/** The message that is passed on; undefined: none. */
 export type Pass = (message: Buffer, isBinary: boolean) => Buffer | undefined;
 
 /** Passes each message of one side on to the other, no faster than the other takes them. */
@@ -18,7 +18,7 @@ export function pump(from: WebSocket, to: WebSocket, pass: Pass): void {
     to.send(message, { binary: isBinary }, resume);
     if (to.bufferedAmount > WAITING_BYTES_HIGH) from.pause();
   });
-  // A side that is not read could not even say that it closes.
+  // a paused side would not receive the close frame
   to.once('close', () => {
     from.resume();
   });

@@ -7,7 +7,7 @@ export interface RealtimeSettings {
   /** Of the client's; twice as many may come at once. */
   readonly messagesPerSecond: number;
   readonly durationMaxMs: number;
-  /** How often each side is asked whether it is there; whoever has not answered by the next time is gone. */
+  /** The time between two pings; a side that does not answer before the next ping is gone. */
   readonly pingMs: number;
   /** At the same moment, of this gateway. */
   readonly sessionsMax: number;

@@ -11,7 +11,7 @@ import type { SessionUsage } from './session-usage.ts';
 import { watchSide } from './watch-side.ts';
 import { watchToken } from './watch-token.ts';
 
-/** How long the sides have to say that they close too. */
+/** The time for both sides to answer the close frame. */
 const CLOSING_MS = 5000;
 const SECONDS_A_MINUTE = 60;
 const ERROR_MARK = Buffer.from('"error"');
@@ -103,16 +103,16 @@ const LOST: Ending = {
   reason: 'the connection was lost',
   event: { code: 'upstream_failed', message: 'the connection to the model was lost' },
 };
-const STOPPING: Ending = { by: 'gateway', code: CLOSE.goingAway, reason: 'the server stops' };
-const REVOKED: Ending = { by: 'gateway', code: CLOSE.policy, reason: 'the token may not have this session any more' };
+const STOPPING: Ending = { by: 'gateway', code: CLOSE.goingAway, reason: 'the gateway is stopping' };
+const REVOKED: Ending = { by: 'gateway', code: CLOSE.policy, reason: 'the token no longer permits this session' };
 const EXPIRED: Ending = {
   by: 'gateway',
   code: CLOSE.goingAway,
-  reason: 'the session has lasted as long as it may',
-  event: { code: 'session_expired', message: 'the session has lasted as long as it may; open another one' },
+  reason: 'the session has reached its longest duration',
+  event: { code: 'session_expired', message: 'the session has reached its longest duration; open another one' },
 };
 
-/** The side that has ended it is closed already, and closing it again does nothing. */
+/** Closing the side that ended the session again has no effect. */
 async function closeBoth(
   client: WebSocket,
   upstream: WebSocket,

@@ -2,9 +2,9 @@ import type { JsonObject, Usage } from '../protocols/protocol.ts';
 import { objectIn, quantityOf } from '../protocols/quantities.ts';
 import type { Charge } from '../charges/call-charges.ts';
 
-/** Only events of responses say what was used. */
+/** Only events of responses report usage. */
 const MARK = Buffer.from('"response.');
-/** An event that is longer than this carries sound or a whole conversation, and no more text than its length says. */
+/** A longer event carries audio or a whole conversation, and is not parsed. */
 const PARSED_BYTES_MAX = 256 * 1024;
 /** A base64 character is six bits, a token of sound fifty milliseconds of 24 kHz with 16 bits. */
 const SOUND_CHARACTERS_A_TOKEN = 3200;
@@ -12,15 +12,15 @@ const TEXT_CHARACTERS_A_TOKEN = 4;
 /** Responses under way at once; vendors allow one. */
 const RUNNING_MAX = 100;
 
-/** What a session has used so far, by what its upstream sends. */
+/** The usage of a session so far, from the upstream's messages. */
 export interface SessionUsage {
-  /** Looks at one text message of the upstream. */
+  /** Reads one text message of the upstream. */
   see(message: Buffer): void;
   /** What to charge if the session ends now. */
   charge(): Charge;
 }
 
-/** Sums the usage of responses that are done; one that never came to that is estimated by what came of it. */
+/** Sums the usage of responses that are done; a response that never ended is estimated from its deltas. */
 export function openSessionUsage(): SessionUsage {
   let sum: Required<Pick<Usage, 'inputTokens' | 'cachedInputTokens' | 'outputTokens'>> = {
     inputTokens: 0,

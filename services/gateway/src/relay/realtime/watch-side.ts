@@ -8,7 +8,7 @@ export interface WatchOptions {
   readonly over: AbortSignal;
 }
 
-/** Asks a side again and again whether it is there, and cuts the connection of one that says nothing from one time to the next. */
+/** Pings a side at intervals, and cuts its connection if nothing arrives between two pings. */
 export async function watchSide(side: WebSocket, { clock, pingMs, over }: WatchOptions): Promise<void> {
   let heard = true;
   const note = (): void => {
@@ -16,7 +16,7 @@ export async function watchSide(side: WebSocket, { clock, pingMs, over }: WatchO
   };
   side.on('pong', note).on('ping', note).on('message', note);
   while (!over.aborted) {
-    // While we read nothing from a side, it cannot be heard.
+    // a paused side cannot be heard
     if (!heard && !side.isPaused) {
       side.terminate();
       return;

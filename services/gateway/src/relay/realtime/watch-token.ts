@@ -2,9 +2,9 @@ import type { Clock } from '@reelgate/platform/clock';
 import { isProblem } from '@reelgate/platform/problem';
 import type { Problem, ProblemKind } from '@reelgate/platform/problem';
 
-/** Asking is a look into what is remembered of the token for a few seconds anyway. */
+/** A check reads the cache of tokens, which is a few seconds old at most. */
 const CHECK_EVERY_MS = 2000;
-/** What says that the right has gone; anything else, that nobody could say. */
+/** Refusals that end a session. Any other error does not tell whether the token is valid. */
 const REFUSALS: ReadonlySet<ProblemKind> = new Set<ProblemKind>(['unauthenticated', 'forbidden', 'not_found']);
 
 export interface TokenWatchOptions {
@@ -14,7 +14,7 @@ export interface TokenWatchOptions {
   readonly onRefused: (problem: Problem) => void;
 }
 
-/** Asks again and again whether a session may go on, until it may not. */
+/** Checks at intervals whether the token still permits the session. */
 export async function watchToken(
   mayGoOn: () => Promise<void>,
   { clock, over, onRefused }: TokenWatchOptions,

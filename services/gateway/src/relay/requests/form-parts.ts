@@ -1,12 +1,12 @@
 const PARTS_MAX = 504;
 const HEAD_BYTES_MAX = 16 * 1024;
-/** A longer value of a field is no setting that anybody reads here. */
+/** A longer field is none that the gateway reads. */
 const VALUE_BYTES_MAX = 1024 * 1024;
 const LINE_BREAK = '\r\n';
 const [SPACE, TAB] = [0x20, 0x09];
 const HEAD_END = Buffer.from('\r\n\r\n');
 
-/** A part of a multipart body and where its content stands in it. */
+/** A part of a multipart body, with the position of its content. */
 export interface FormPart {
   readonly name: string;
   readonly isFile: boolean;
@@ -41,7 +41,7 @@ export function formPartsOf(bytes: Buffer, boundary: string): readonly FormPart[
   return undefined;
 }
 
-/** The next line that is a delimiter; where it begins, and where it ends but for its line break. One that only begins like it is content. */
+/** The next delimiter line, with its start and its end before the line break. A line with only the same beginning is content. */
 function delimiterLine(
   bytes: Buffer,
   delimiter: Buffer,
@@ -58,13 +58,13 @@ function delimiterLine(
   return undefined;
 }
 
-/** The text fields of a form. Where a name stands more than once, the last one counts. */
+/** The text fields of a form. The last field of a name counts. */
 export function fieldsOf(bytes: Buffer, parts: readonly FormPart[]): ReadonlyMap<string, string> {
   const fields = parts.filter(({ isFile, start, end }) => !isFile && end - start <= VALUE_BYTES_MAX);
   return new Map(fields.map(({ name, start, end }) => [name, bytes.toString('utf8', start, end)]));
 }
 
-/** The form with this text in every field of this name; no other byte is changed. */
+/** The form with this text in every field of this name; no other byte changes. */
 export function withField(
   bytes: Buffer,
   parts: readonly FormPart[],

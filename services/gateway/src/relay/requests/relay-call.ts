@@ -3,14 +3,14 @@ import type { RelayEndpoint } from '../endpoints.ts';
 import type { FormPart } from './form-parts.ts';
 import type { CallContent } from '../protocols/protocol.ts';
 
-/** A call of a synchronous route as it came. Nothing changes it: every attempt is made from it and a channel. */
+/** A call of a synchronous route as the client sent it. Nothing changes it: each attempt starts from it anew. */
 export interface RelayCall {
   readonly endpoint: RelayEndpoint;
   /** As the client wrote it. */
   readonly path: string;
   /** The query with its question mark, or nothing; without a credential. */
   readonly search: string;
-  /** Names and values in turn, those that go on to an upstream. */
+  /** The forwarded headers: names and values alternate. */
   readonly headers: readonly string[];
   readonly body: Buffer;
   /** Where the parts of a form stand in the body. */

@@ -11,7 +11,7 @@ export interface UpstreamRequest {
   readonly body: Buffer;
 }
 
-/** What one channel is sent: made anew from the frozen call, with nothing of an attempt before. */
+/** The request for one channel, made from the call alone: nothing of an earlier attempt is in it. */
 export function upstreamRequest(call: RelayCall, channel: RelayChannel): UpstreamRequest {
   const { name, value } = channel.credential;
   const { upstreamModel } = channel.identitiesOf(call.model);
@@ -40,7 +40,7 @@ function bodyFor(call: RelayCall, upstreamModel: string): Buffer {
   return asked === undefined ? named : withMember(named, asked.name, asked.valueJson);
 }
 
-/** The member by which the upstream is asked for usage; undefined where the client has asked, or nothing takes asking. */
+/** The member that requests usage; undefined: the client has it already, or the upstream needs no request. */
 export function asksUsage({
   endpoint: { protocol },
   content,
