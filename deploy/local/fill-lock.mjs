@@ -14,9 +14,9 @@ const EXACT_VERSION = /^\d+\.\d+\.\d+(?:-[\w.]+)?$/;
 
 const lockPath = fileURLToPath(new URL('../../package-lock.json', import.meta.url));
 
-/** The place of `name` as seen from the package at `place`, by Node's own search upwards; undefined is a hole. */
-function resolvedPlace(packages, place, name) {
-  for (let folder = place; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/')))) {
+/** The location of `name` as seen from the package at `location`, by Node's own search upwards; undefined is a hole. */
+function resolvedLocation(packages, location, name) {
+  for (let folder = location; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/')))) {
     const candidate = folder === '' ? `node_modules/${name}` : `${folder}/node_modules/${name}`;
     if (candidate in packages) return candidate;
     if (folder === '') return undefined;
@@ -24,10 +24,10 @@ function resolvedPlace(packages, place, name) {
 }
 
 function holesOf(packages) {
-  return Object.entries(packages).flatMap(([place, entry]) =>
+  return Object.entries(packages).flatMap(([location, entry]) =>
     Object.entries(entry.optionalDependencies ?? {})
-      .filter(([name]) => resolvedPlace(packages, place, name) === undefined)
-      .map(([name, version]) => ({ name, version, wantedBy: place, dev: entry.dev === true })),
+      .filter(([name]) => resolvedLocation(packages, location, name) === undefined)
+      .map(([name, version]) => ({ name, version, wantedBy: location, dev: entry.dev === true })),
   );
 }
 
@@ -68,7 +68,7 @@ const addresses = addressed(lock.packages);
 
 if (process.argv.includes('--check')) {
   for (const { name, version, wantedBy } of holes) console.error(`hole: ${name} ${version}, wanted by ${wantedBy}`);
-  for (const [place, { resolved }] of addresses) console.error(`address: ${place} names ${resolved}`);
+  for (const [location, { resolved }] of addresses) console.error(`address: ${location} names ${resolved}`);
   if (holes.length + addresses.length > 0) {
     console.error('package-lock.json: run `npm run lock:fill` and commit the result');
     process.exitCode = 1;

@@ -20,8 +20,8 @@ const platform = `${process.platform} ${process.arch}`;
 const nodeIsPackaged = platform === 'linux x64' || platform === 'linux arm64';
 
 const INSTALL_TIMEOUT_MS = 15 * 60_000;
-const TURN_TIMEOUT_MS = INSTALL_TIMEOUT_MS + 60_000;
-const TURN_POLL_MS = 200;
+const MUTEX_TIMEOUT_MS = INSTALL_TIMEOUT_MS + 60_000;
+const MUTEX_POLL_MS = 200;
 
 function say(...lines) {
   process.stderr.write(lines.map((line) => `reelgate: ${line}\n`).join(''));
@@ -64,13 +64,13 @@ const sameParcel = (a, b) => a.version === b.version && a.integrity === b.integr
 function alreadyInstalled() {
   const lock = JSON.parse(readFileSync(lockPath, 'utf8')).packages;
   const installed = JSON.parse(readIfThere(installedPath) ?? '{}').packages ?? {};
-  const wanted = Object.entries(lock).filter(([place]) => place !== '');
+  const wanted = Object.entries(lock).filter(([location]) => location !== '');
   return (
-    wanted.every(([place, entry]) =>
-      place in installed ? sameParcel(entry, installed[place]) : entry.optional === true,
+    wanted.every(([location, entry]) =>
+      location in installed ? sameParcel(entry, installed[location]) : entry.optional === true,
     ) &&
     Object.keys(installed).every(
-      (place) => place in lock && (installed[place].link === true || existsSync(root + place)),
+      (location) => location in lock && (installed[location].link === true || existsSync(root + location)),
     ) &&
     (!nodeIsPackaged || existsSync(packagedNode))
   );
@@ -85,9 +85,9 @@ function processLives(pid) {
   }
 }
 
-function tryToTake(turnPath) {
+function tryToTake(mutexPath) {
   try {
-    writeFileSync(turnPath, String(process.pid), { flag: 'wx' });
+    writeFileSync(mutexPath, String(process.pid), { flag: 'wx' });
     return true;
   } catch (error) {
     if (error.code === 'EEXIST') return false;
@@ -96,12 +96,12 @@ function tryToTake(turnPath) {
 }
 
 /** Removes what a killed install has left, once its npm too is gone. Renaming it first lets only one of several remove it. */
-function clearIfAbandoned(turnPath) {
-  const owners = readIfThere(turnPath)?.match(/\d+/g) ?? [];
+function clearIfAbandoned(mutexPath) {
+  const owners = readIfThere(mutexPath)?.match(/\d+/g) ?? [];
   if (owners.length === 0 || owners.some((pid) => processLives(Number(pid)))) return;
-  const aside = `${turnPath}.${process.pid}`;
+  const aside = `${mutexPath}.${process.pid}`;
   try {
-    renameSync(turnPath, aside);
+    renameSync(mutexPath, aside);
     rmSync(aside);
   } catch {
     // another one has just removed it
@@ -109,18 +109,19 @@ function clearIfAbandoned(turnPath) {
 }
 
 /** The right to install: a file outside node_modules, since an install empties that folder. It names who installs. */
-async function takeTurn() {
+async function takeMutex() {
   const { tmpdir } = await import('node:os');
-  const turnPath = `${tmpdir()}/reelgate-install-${hashOf(root).slice(0, 16)}`;
-  const deadline = Date.now() + TURN_TIMEOUT_MS;
-  for (let told = false; !tryToTake(turnPath); told = true) {
-    if (!told) say(`another install is running here (process ${readIfThere(turnPath)?.trim() ?? '?'}); waiting for it`);
-    if (Date.now() > deadline) refuse(`waited too long for it. If no install is running: rm ${turnPath}`);
-    clearIfAbandoned(turnPath);
-    await new Promise((resume) => setTimeout(resume, TURN_POLL_MS));
+  const mutexPath = `${tmpdir()}/reelgate-install-${hashOf(root).slice(0, 16)}`;
+  const deadline = Date.now() + MUTEX_TIMEOUT_MS;
+  for (let told = false; !tryToTake(mutexPath); told = true) {
+    if (!told)
+      say(`another install is running here (process ${readIfThere(mutexPath)?.trim() ?? '?'}); waiting for it`);
+    if (Date.now() > deadline) refuse(`waited too long for it. If no install is running: rm ${mutexPath}`);
+    clearIfAbandoned(mutexPath);
+    await new Promise((resume) => setTimeout(resume, MUTEX_POLL_MS));
   }
-  process.on('exit', () => rmSync(turnPath, { force: true }));
-  return turnPath;
+  process.on('exit', () => rmSync(mutexPath, { force: true }));
+  return mutexPath;
 }
 
 /** npm, run by the Node that it came with: the one in node_modules is about to be replaced. */
@@ -135,13 +136,13 @@ function commandOfNpm() {
 }
 
 /** Runs `npm ci` and answers how it failed, or undefined. Whoever ends this program ends npm too. */
-async function failureOfNpmCi(turnPath) {
+async function failureOfNpmCi(mutexPath) {
   const { spawn } = await import('node:child_process');
   const { program, args, path } = commandOfNpm();
   const env = { ...process.env, PATH: path };
   const npm = spawn(program, args, { cwd: root, env, stdio: ['ignore', 2, 2], timeout: INSTALL_TIMEOUT_MS });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => npm.kill(signal));
-  if (npm.pid !== undefined) writeFileSync(turnPath, `${process.pid} ${npm.pid}`);
+  if (npm.pid !== undefined) writeFileSync(mutexPath, `${process.pid} ${npm.pid}`);
   return new Promise((resolve) => {
     npm.on('error', (error) => resolve(error.message));
     npm.on('exit', (status, signal) =>
@@ -160,13 +161,13 @@ async function usableNode() {
 }
 
 async function install(reason) {
-  const turnPath = await takeTurn();
+  const mutexPath = await takeMutex();
   if (reasonToInstall() === undefined) return;
   const hash = hashOf(readFileSync(lockPath));
   if (!alreadyInstalled()) {
     say(`installing the packages, because ${reason}`);
     rmSync(markerPath, { force: true });
-    const failure = await failureOfNpmCi(turnPath);
+    const failure = await failureOfNpmCi(mutexPath);
     if (failure !== undefined) {
       refuse(
         `npm ci failed (${failure}); its own words are above.`,

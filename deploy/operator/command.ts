@@ -39,7 +39,7 @@ export interface Outcome {
   readonly text?: string;
   /** `false` makes the exit code 1. */
   readonly ok?: boolean;
-  /** In the place of what `ok` says. */
+  /** Replaces the exit code that `ok` gives. */
   readonly exitCode?: number;
 }
 

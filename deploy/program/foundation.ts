@@ -10,7 +10,7 @@ import { openMetrics } from '@reelgate/platform/metrics/metrics';
 import type { ProgramConfig } from './config/program-config.ts';
 import { signingKeyIn } from './signing-key.ts';
 
-/** Opens what every service stands on. */
+/** Opens the bus, the log, the metrics and the other parts that every service uses. */
 export async function openFoundation(config: ProgramConfig, name: string, level: LogLevel): Promise<Foundation> {
   const log = openLog(name, level);
   const bus: Bus = config.bus === undefined ? openLocalBus(systemClock, log) : await openNatsBus(config.bus, log);

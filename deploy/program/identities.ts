@@ -4,7 +4,7 @@ import type { Caller } from '@reelgate/platform/rpc/service';
 import { deriveSecret } from '@reelgate/platform/secret';
 import type { Secret } from '@reelgate/platform/secret';
 
-/** Our own parts that call services, and what each needs. Billing and media call nothing, so they have no key that could be misused. */
+/** The program's parts that call services, with the scopes of each. Billing and media call no service, so they have no key. */
 const SCOPES = {
   gateway: [
     Scope.TASKS_READ,
@@ -21,12 +21,12 @@ const SCOPES = {
 export type Identity = keyof typeof SCOPES;
 export const IDENTITIES = Object.keys(SCOPES) as readonly Identity[];
 
-/** Who one of our own parts is to the services that it calls. */
+/** The caller that the services see when one of the program's parts calls them. */
 export function identityOf(name: Identity): Caller {
   return { name, accounts: '*', scopes: new Set<Scope>(SCOPES[name]) };
 }
 
-/** The key of its own by which the services know it. */
+/** The key that identifies one of the program's parts; each part has its own. */
 export function keyOf(name: Identity, signingKey: Secret): Secret {
   return deriveSecret(signingKey, `service:${name}`);
 }

@@ -22,7 +22,7 @@ export function inProcessMediaBytes(bytes: OwnedBytes): MediaBytes {
   return {
     read: async (object) => {
       const found = await bytes.read(object);
-      if (found === undefined) throw new Error('a staged medium is not there');
+      if (found === undefined) throw new Error('the staged media is missing');
       return collect(found.stream);
     },
   };

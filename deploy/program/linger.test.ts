@@ -21,7 +21,7 @@ function lingering(isNeeded?: () => Promise<boolean>) {
   return { clock, state };
 }
 
-test('a service stays for as long as it is needed, and no longer', async () => {
+test('a service stays as long as it is needed, and no longer', async () => {
   let isNeeded = true;
   const { clock, state } = lingering(async () => isNeeded);
   for (let step = 0; step < 50; step += 1) await clock.advance(100);
@@ -32,7 +32,7 @@ test('a service stays for as long as it is needed, and no longer', async () => {
   expect(state).toEqual({ over: true, asked: 51 });
 });
 
-test('it goes after a while all the same', async () => {
+test('a service that is needed for too long stops all the same', async () => {
   const { clock, state } = lingering(async () => true);
   for (let step = 0; step < 260; step += 1) await clock.advance(100);
 
@@ -42,7 +42,7 @@ test('it goes after a while all the same', async () => {
 test.each<[string, (() => Promise<boolean>) | undefined]>([
   ['cannot say', () => Promise.reject(new Error('no database'))],
   ['is never needed', undefined],
-])('one that %s goes at once', async (_, isNeeded) => {
+])('a service that %s stops at once', async (_, isNeeded) => {
   const { clock, state } = lingering(isNeeded);
   await clock.advance(0);
 

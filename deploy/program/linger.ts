@@ -1,20 +1,20 @@
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 
-/** More than a gateway lets its calls run on at a stop, and less than Kubernetes waits before it kills. */
+/** Longer than a stopping gateway lets its calls run, and shorter than the grace period of Kubernetes. */
 const LINGER_MS_MAX = 25_000;
-const LOOK_EVERY_MS = 100;
+const POLL_MS = 100;
 
-/** Before a service stops: waits while others that stop at the same moment have work under way that they can only finish with it. */
+/** Delays the stop of a service while other services, which stop at the same time, still need it to finish their work. */
 export async function linger(
   { isNeeded }: Pick<RunningService, 'isNeeded'>,
   { clock, log }: Pick<Foundation, 'clock' | 'log'>,
 ): Promise<void> {
   const until = clock.now() + LINGER_MS_MAX;
   while (isNeeded !== undefined && clock.now() < until) {
-    // one that cannot even say so is of no use to them
+    // a service that cannot answer cannot help them either
     if (!(await isNeeded().catch(() => false))) return;
-    await clock.sleep(LOOK_EVERY_MS);
+    await clock.sleep(POLL_MS);
   }
   if (isNeeded !== undefined)
-    log.warn({ ms: LINGER_MS_MAX }, 'the service stops although others have work under way that needs it');
+    log.warn({ ms: LINGER_MS_MAX }, 'the service stops although other services still need it');
 }

@@ -10,12 +10,12 @@ import type { Secret } from '@reelgate/platform/secret';
 import type { Ports, ProgramConfig } from './config/program-config.ts';
 import { knownIdentities } from './identities.ts';
 
-/** Our own parts, and the internal callers of the configuration. */
+/** The program's own parts, and the internal callers of the configuration. */
 export function knownCallers(config: Pick<ProgramConfig, 'internalCallers'>, signingKey: Secret): IdentifyCaller {
   return callersByKey([...knownIdentities(signingKey), ...config.internalCallers]);
 }
 
-/** Opens the gRPC port and the HTTP port of a service, those that the configuration names. */
+/** Opens the gRPC port and the HTTP port of a service, if the configuration names them. */
 export async function openPorts(
   lifecycle: Lifecycle,
   foundation: Foundation,

@@ -16,7 +16,7 @@ const USAGE = 'usage: npm start, or npm run start:gateway, start:tasks, start:bi
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Runs all services as one program, or the one that is named, until it is told to stop; gives the exit code. */
+/** Runs all services as one program, or only the named service, until a signal stops it. Returns the exit code. */
 export async function run([name]: readonly string[], environment: Environment): Promise<number> {
   if (name !== undefined && !Object.hasOwn(START_ONE, name)) {
     console.error(USAGE);

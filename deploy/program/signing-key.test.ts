@@ -57,7 +57,7 @@ test(
   TIMEOUT_MS,
 );
 
-test("the key stays from start to start, is nobody else's to read, and leaves nothing beside it", () => {
+test('the key survives restarts, only its owner can read the file, and no other file is left', () => {
   const dir = path.join(newFolder(), 'data');
 
   const first = signingKeyIn(dir, undefined).reveal();

@@ -6,12 +6,12 @@ import { Secret } from '@reelgate/platform/secret';
 const BYTES = 32;
 const NAME_BYTES = 8;
 
-/** The configured key, or the one kept in the data folder, made at the first start; processes that start at once agree on one. */
+/** The configured key, or the key in the data folder. The first start makes it, and processes that start at once agree on one. */
 export function signingKeyIn(dataDir: string, configured: Secret | undefined): Secret {
   if (configured !== undefined) return configured;
   const file = path.join(dataDir, 'signing-key');
   const key = readKey(file) ?? makeKey(file);
-  if (key === '') throw new Error(`${file} is empty; remove it, and a new key is made`);
+  if (key === '') throw new Error(`${file} is empty; remove the file, and the next start makes a new key`);
   return new Secret(key);
 }
 
@@ -24,7 +24,10 @@ function readKey(file: string): string | undefined {
   }
 }
 
-/** The file gets its name once it is whole and on the disk: another process finds no key, or all of it. Of two that are made at once the first is everybody's. */
+/**
+ * The file gets its name once it is complete and on the disk, so another process finds no key or the whole key. If two
+ * processes make a key at once, both use the first one.
+ */
 function makeKey(file: string): string {
   mkdirSync(path.dirname(file), { recursive: true });
   const unnamed = `${file}.${newKey('new', NAME_BYTES)}`;

@@ -50,7 +50,7 @@ export async function startAll({ config, foundation, lifecycle, identify }: Star
     }),
   );
   const running = [billing, media, tasks];
-  // Before the public port, which alone says that the program is ready.
+  // These ports open before the public port, because only the public port reports that the program is ready.
   await openPorts(lifecycle, foundation, billing, { ports: ports.billing, identify });
   await openPorts(lifecycle, foundation, media, { ports: ports.media, identify });
   await openPorts(lifecycle, foundation, tasks, { ports: ports.tasks, identify });
@@ -78,6 +78,6 @@ function direct<S extends DescService>(
   caller: Identity,
 ): Client<S> {
   const binding = bindings.find((one) => one.service === service);
-  if (binding === undefined) throw new Error(`nobody serves ${service.typeName}`);
+  if (binding === undefined) throw new Error(`no binding serves ${service.typeName}`);
   return directClient(service, binding, identityOf(caller));
 }

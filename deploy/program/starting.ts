@@ -3,7 +3,7 @@ import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { IdentifyCaller } from '@reelgate/platform/rpc/callers';
 import type { ProgramConfig } from './config/program-config.ts';
 
-/** What a program is made of while it starts. */
+/** The parts that every start function receives. */
 export interface Starting {
   readonly config: ProgramConfig;
   readonly foundation: Foundation;
@@ -11,10 +11,10 @@ export interface Starting {
   readonly identify: IdentifyCaller;
 }
 
-/** What runs once everything has started. */
+/** The result of a start. */
 export interface Started {
-  /** In the order in which a new configuration is given to them. */
+  /** In the order in which they receive a new configuration. */
   readonly services: readonly RunningService[];
-  /** Lines for the person who started it. */
+  /** Lines for the operator. */
   readonly greeting: readonly string[];
 }

@@ -7,7 +7,7 @@ import { usageOf } from './usage.ts';
 export type TaskView = Readonly<Record<string, unknown>> & { readonly status: string };
 export type LinkMaker = (task: Task) => string;
 
-/** A task as the vendor shows it to whoever asks, lists or is called back. */
+/** A task as the vendor shows it in a query, in a list and in a callback. */
 export function toWireTask(task: Task, now: number, linkTo: LinkMaker): TaskView {
   const { id, order, createdAt } = task;
   const { status, since } = phaseOf(task, now);

@@ -69,18 +69,18 @@ describe('an internal caller of the configuration', () => {
     [
       'a scope that is none',
       [entry({ scopes: ['admin'] })],
-      /internal_callers\.0\.scopes\.0: no such scope; expected one of: tasks\.read/,
+      /internal_callers\.0\.scopes\.0: unknown scope admin; expected one of: tasks\.read/,
     ],
     ['an empty list of scopes', [entry({ scopes: [] })], /internal_callers\.0\.scopes: expected some of: tasks\.read/],
     [
       'every account beside one',
       [entry({ accounts: ['demo', '*'] })],
-      /internal_callers\.0\.accounts: "\*" is every account; expected it alone$/,
+      /internal_callers\.0\.accounts: "\*" stands for every account; expected it alone, or ids without it$/,
     ],
     [
       'the name of a service',
       [entry({ name: 'gateway' })],
-      /internal_callers\.0\.name: one of our own parts is called gateway; expected a name of its own$/,
+      /internal_callers\.0\.name: gateway is the name of one of the program's own parts; expected another name$/,
     ],
   ])('with %s stops the start', (_what, entries, fault) => {
     expect(() => callersOf(...entries)).toThrow(fault);

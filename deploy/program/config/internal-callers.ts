@@ -7,7 +7,7 @@ import { IDENTITIES } from '../identities.ts';
 
 const KEY_LENGTH_MIN = 8;
 const EVERY_ACCOUNT = '*';
-/** What a configuration may grant. The other scopes are the services' own. */
+/** The scopes that a configuration may grant. Only the services have the others. */
 const GRANTABLE = [Scope.TASKS_READ, Scope.TASKS_WRITE, Scope.ACCOUNT_READ, Scope.TOKENS_WRITE, Scope.OPERATOR].map(
   wordOfScope,
 );
@@ -51,7 +51,7 @@ export function internalCallersOf(file: ConfigFile, entries: readonly InternalCa
   return entries.map((entry, index) => {
     const fault = (key: string, expected: string): Error => file.fault(['internal_callers', index, key], expected);
     if ((IDENTITIES as readonly string[]).includes(entry.name))
-      throw fault('name', `one of our own parts is called ${entry.name}; expected a name of its own`);
+      throw fault('name', `${entry.name} is the name of one of the program's own parts; expected another name`);
     return {
       name: entry.name,
       key: new Secret(entry.key),
@@ -66,7 +66,8 @@ function accountsOf(
   fault: (key: string, expected: string) => Error,
 ): KnownCaller['accounts'] {
   if (!accounts.includes(EVERY_ACCOUNT)) return accounts;
-  if (accounts.length > 1) throw fault('accounts', '"*" is every account; expected it alone');
+  if (accounts.length > 1)
+    throw fault('accounts', '"*" stands for every account; expected it alone, or ids without it');
   return '*';
 }
 
@@ -75,7 +76,7 @@ function scopesOf(file: ConfigFile, { scopes }: InternalCallerEntry, caller: num
     scopes.map((word, index) => {
       const scope = scopeOfWord(word);
       if (scope !== undefined && GRANTABLE.includes(word)) return scope;
-      const wrong = scope === undefined ? 'no such scope' : `only the services have ${word}`;
+      const wrong = scope === undefined ? `unknown scope ${word}` : `only the services have ${word}`;
       throw file.fault(
         ['internal_callers', caller, 'scopes', index],
         `${wrong}; expected one of: ${GRANTABLE.join(', ')}`,

@@ -28,7 +28,7 @@ const KEYWORDS: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * The configuration's JSON Schema for editors, made from the tables that the reader checks with. A file is looked at before its
- * variables are replaced and its empty values removed, so both are allowed in the place of every value.
+ * variables are replaced and its empty values removed, so every value may be one of the two.
  */
 export function configJsonSchema(): Schema {
   return {

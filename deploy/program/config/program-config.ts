@@ -22,7 +22,7 @@ const DEFAULT_ADDRESSES = {
 export const SERVICE_NAMES = ['gateway', 'tasks', 'billing', 'media'] as const;
 export type ServiceName = (typeof SERVICE_NAMES)[number];
 
-/** The ports that a service opens, where it opens them. */
+/** The addresses that a service listens on; undefined: it does not open that port. */
 export interface Ports {
   readonly rpc: HostPort | undefined;
   readonly http: HostPort | undefined;
@@ -38,7 +38,7 @@ export interface ProgramConfig {
   readonly signingKey: Secret | undefined;
   readonly bus: string | undefined;
   readonly ports: Readonly<Record<'tasks' | 'billing' | 'media', Ports>>;
-  /** Where the services are for those that call them. */
+  /** The addresses at which callers reach the services. */
   readonly services: {
     readonly tasks: string;
     readonly billing: string;
@@ -51,7 +51,7 @@ export interface ProgramConfig {
   readonly sandboxKey: string;
   /** Ids of the channels that point at the sandbox. */
   readonly sandboxChannels: readonly string[];
-  /** What is of no use in it: each with file, line, key and what would be right. */
+  /** Settings without effect: each with file, line, key, and what would be right. */
   readonly warnings: readonly string[];
 }
 

@@ -1,20 +1,23 @@
 import type { ProgramConfig, ServiceName } from './program-config.ts';
 
-/** Refuses a configuration with which this service cannot run in a process of its own; gives what is to be warned of. */
+/** Refuses a configuration with which this service cannot run in its own process. Returns the warnings. */
 export function checkStandAlone(config: ProgramConfig, name: ServiceName): readonly string[] {
   const { file, bus, ports, sandbox } = config;
   if (bus === undefined)
-    throw file.fault(['bus'], 'services that run apart need one: expected nats://…, for example from NATS_URL');
+    throw file.fault(
+      ['bus'],
+      'services in separate processes need a bus; expected nats://…, for example from NATS_URL',
+    );
   if (name !== 'gateway') {
     if (ports[name].rpc === undefined)
       throw file.fault(
         [name, 'listen'],
-        'a service that runs apart is called over gRPC: expected an address such as 127.0.0.1:9101',
+        'a service in its own process is called over gRPC; expected an address such as 127.0.0.1:9101',
       );
     if (name === 'media' && ports.media.http === undefined) {
       throw file.fault(
         ['media', 'http'],
-        'a media service that runs apart gives its bytes over HTTP: expected an address such as 127.0.0.1:9113',
+        'a media service in its own process serves bytes over HTTP; expected an address such as 127.0.0.1:9113',
       );
     }
   }
@@ -22,7 +25,6 @@ export function checkStandAlone(config: ProgramConfig, name: ServiceName): reado
   const pointing =
     config.sandboxChannels.length === 0 ? '' : `; these channels point to it: ${config.sandboxChannels.join(', ')}`;
   return [
-    file.fault(['sandbox'], `only the program of all services starts it${pointing}; remove it, or start it by itself`)
-      .message,
+    file.fault(['sandbox'], `only the program with all services starts the sandbox${pointing}; remove the key`).message,
   ];
 }

@@ -31,8 +31,8 @@ export function blankPlanes({ width, height }: FrameSize): Planes {
 export function colourOf(hue: number, saturation: number, lightness: number): Colour {
   const spread = saturation * Math.min(lightness, 1 - lightness);
   const channel = (offset: number): number => {
-    const place = (offset + hue * 12) % 12;
-    return lightness - spread * Math.max(-1, Math.min(place - 3, 9 - place, 1));
+    const position = (offset + hue * 12) % 12;
+    return lightness - spread * Math.max(-1, Math.min(position - 3, 9 - position, 1));
   };
   const [red, green, blue] = [channel(0), channel(8), channel(4)];
   const luma = 0.2126 * red + 0.7152 * green + 0.0722 * blue;
@@ -70,7 +70,7 @@ export function paintCoverage(
       const x = left + column;
       const y = top + row;
       blend(planes.y, y * planes.width + x, colour.y, alpha);
-      // Four pixels share a place in the colour planes; each of them pulls it by its share.
+      // Four pixels share one sample of the colour planes; each moves it towards its own colour.
       const shared = (y >> 1) * halfWidth + (x >> 1);
       blend(planes.u, shared, colour.u, alpha / 2);
       blend(planes.v, shared, colour.v, alpha / 2);

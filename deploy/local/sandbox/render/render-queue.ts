@@ -33,11 +33,11 @@ export function renderQueue(
   };
 
   const enqueue = (key: string, order: PictureOrder): Promise<Uint8Array> => {
-    const turn = last.then(() => {
+    const rendered = last.then(() => {
       stopped.throwIfAborted();
       return render(order, stopped);
     });
-    const done = turn
+    const done = rendered
       .then((bytes) => {
         keep(key, bytes);
         return bytes;

@@ -25,11 +25,11 @@ function sliced(bytes: Uint8Array, range: string | undefined, { etag, torn }: Se
   if (first === '' && last === '') return { as: 'bytes', status: 200, headers, bytes, torn };
   const from = first === '' ? Math.max(0, bytes.length - Number(last)) : Number(first);
   const to = first === '' || last === '' ? bytes.length - 1 : Math.min(Number(last), bytes.length - 1);
-  const part = (status: number, place: string): Answer => ({
+  const part = (status: number, range: string): Answer => ({
     as: 'bytes',
     status,
     torn,
-    headers: { ...headers, 'content-range': `bytes ${place}/${bytes.length}` },
+    headers: { ...headers, 'content-range': `bytes ${range}/${bytes.length}` },
     bytes: bytes.subarray(from, to + 1),
   });
   return from > to ? part(416, '*') : part(206, `${from}-${to}`);

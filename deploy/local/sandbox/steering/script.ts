@@ -12,7 +12,7 @@ export type Ending =
   | { readonly as: 'failed'; readonly code: string }
   | { readonly as: 'other'; readonly status: string };
 
-/** What is wrong with the first so many reads of a task. */
+/** The fault of the first reads of a task, and how many reads have it. */
 export type ReadTrouble = { readonly times: number } & (
   { readonly as: 'page' | 'cut' } | { readonly as: 'refusal'; readonly number: number }
 );

@@ -59,7 +59,7 @@ export const words: Readonly<Record<string, Word>> = {
   expired: word('[expired]', 'ends as `expired`', fixed({ ending: { as: 'expired' } })),
   unknown: word(
     '[unknown:paused]',
-    'comes to a status word that nobody knows, and stays there',
+    'gets a status that no client knows, and keeps it',
     named((status) => ({ ending: { as: 'other', status } })),
   ),
   recover: word(

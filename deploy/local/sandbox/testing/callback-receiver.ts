@@ -9,7 +9,7 @@ export type Received = { readonly challenge?: string; readonly task?: TaskReply 
 export type CallbackReceiver = {
   readonly url: string;
   readonly received: readonly Received[];
-  /** Resolves when so many posts have come, the challenge among them. */
+  /** Resolves when `count` posts have come; the challenge counts. */
   has(count: number): Promise<void>;
   stop(): Promise<void>;
 };

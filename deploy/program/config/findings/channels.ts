@@ -8,7 +8,7 @@ import type { ComparedConfig, Finding } from './finding.ts';
 export function channelIds({ channels }: ComparedConfig): readonly Finding[] {
   return channels.flatMap(({ id }, at) =>
     channels.findIndex((other) => other.id === id) < at
-      ? [refuse(['channels', at, 'id'], `another channel is called ${id}; expected a name of its own`)]
+      ? [refuse(['channels', at, 'id'], `another channel is called ${id}; expected an id that no other channel has`)]
       : [],
   );
 }
@@ -22,7 +22,7 @@ export function channelModels({ channels, models }: ComparedConfig): readonly Fi
         : [
             refuse(
               ['channels', at, 'models', model],
-              `no such model; expected one of those under models: ${known.join(', ')}`,
+              `no such model; expected one of the keys under models: ${known.join(', ')}`,
             ),
           ],
     ),

@@ -45,7 +45,7 @@ function read(changes: object = {}): ProgramConfig {
   return readProgramConfig({ REELGATE_CONFIG: file });
 }
 
-test('a configuration in which nothing is wrong gives no warning', () => {
+test('a correct configuration gives no warning', () => {
   expect(
     read({ accounts: [{ id: 'demo', upstream_accounts: ['vendor'], tokens: [{ models: ['*', 'talk', 'Alpha-H3'] }] }] })
       .warnings,
@@ -56,7 +56,7 @@ test('the configuration of npm start gives no warning', () => {
   expect(readProgramConfig({}).warnings).toEqual([]);
 });
 
-describe('what can never work is refused, with file, line, key and what would be right', () => {
+describe('a setting that can never work is refused with file, line, key and what would be right', () => {
   test.each<[string, object, RegExp]>([
     [
       'an endpoint of another model that the contract ties to Alpha-H3',
@@ -155,7 +155,7 @@ describe('what can never work is refused, with file, line, key and what would be
   });
 });
 
-describe('what is of no use is warned of, with file, line, key and what would be right', () => {
+describe('a setting without effect gives a warning with file, line, key and what would be right', () => {
   test.each<[string, object, RegExp]>([
     [
       'callbacks at a private address',
@@ -260,18 +260,18 @@ describe('a service in a process of its own', () => {
   };
 
   test.each<[ServiceName, object, RegExp]>([
-    ['gateway', { bus: '' }, /bus: services that run apart need one/],
-    ['tasks', { tasks: {} }, /tasks\.listen: a service that runs apart is called over gRPC/],
+    ['gateway', { bus: '' }, /bus: services in separate processes need a bus/],
+    ['tasks', { tasks: {} }, /tasks\.listen: a service in its own process is called over gRPC/],
     [
       'media',
       { media: { listen: '127.0.0.1:9103' } },
-      /media\.http: a media service that runs apart gives its bytes over HTTP/,
+      /media\.http: a media service in its own process serves bytes over HTTP/,
     ],
-  ])('is refused as %s without what it cannot do without: %j', (name, changes, expected) => {
+  ])('is refused as %s without a setting that it needs: %j', (name, changes, expected) => {
     expect(() => checkStandAlone(read({ ...APART, ...changes }), name)).toThrow(expected);
   });
 
-  test('is warned of a sandbox that it does not start, and of the channels that point to it', () => {
+  test('gets a warning of a sandbox that it does not start, with the channels that point to it', () => {
     const config = read({
       ...APART,
       sandbox: { listen: '127.0.0.1:9200' },
@@ -280,12 +280,12 @@ describe('a service in a process of its own', () => {
 
     expect(checkStandAlone(config, 'tasks')).toEqual([
       expect.stringMatching(
-        /sandbox: only the program of all services starts it; these channels point to it: main; remove it/,
+        /sandbox: only the program with all services starts the sandbox; these channels point to it: main; remove the key/,
       ),
     ]);
   });
 
-  test('is warned of nothing where nothing is wrong', () => {
+  test('gets no warning where nothing is wrong', () => {
     expect(
       (['gateway', 'tasks', 'billing', 'media'] as const).flatMap((name) => checkStandAlone(read(APART), name)),
     ).toEqual([]);

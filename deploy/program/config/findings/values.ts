@@ -38,13 +38,13 @@ export function pollOrder({ tasks: { poll } }: ComparedConfig): readonly Finding
   const ms = (name: keyof typeof poll): number => parseDuration(poll[name]) ?? 0;
   return [
     ...(ms('first') > ms('max')
-      ? [warn(['tasks', 'poll', 'max'], `expected at least tasks.poll.first, ${poll.first}, which is taken for it`)]
+      ? [warn(['tasks', 'poll', 'max'], `expected at least tasks.poll.first, ${poll.first}, which is used instead`)]
       : []),
     ...(ms('soft_deadline') > ms('hard_deadline')
       ? [
           warn(
             ['tasks', 'poll', 'soft_deadline'],
-            `expected at most tasks.poll.hard_deadline, ${poll.hard_deadline}; a task waits for a person before anyone is alerted`,
+            `expected at most tasks.poll.hard_deadline, ${poll.hard_deadline}; otherwise a task goes to the attention queue before the alert`,
           ),
         ]
       : []),
