@@ -87,21 +87,7 @@ export function openS3Blobs({
       }
     },
     linkTo: (key, options) => presigned(publicClient, at(key), { ...options, now: clock.now() }),
-    list: async (after, limit) => {
-      // every store knows the first version of this call
-      const { Contents = [] } = await client.send(
-        new ListObjectsCommand({
-          Bucket: address.bucket,
-          Prefix: address.prefix,
-          MaxKeys: Math.min(limit, LIST_MAX),
-          ...(after === '' ? {} : { Marker: address.prefix + after }),
-        }),
-      );
-      return Contents.map(({ Key = '', Size = 0 }): StoredBlob => ({
-        key: Key.slice(address.prefix.length),
-        bytes: Size,
-      }));
-    },
+    list: (after, limit) => listPage(client, address, after, limit),
     remove: async (key) => {
       await client.send(new DeleteObjectCommand(at(key)));
     },
@@ -115,6 +101,24 @@ export function openS3Blobs({
       publicClient.destroy();
     },
   };
+}
+
+async function listPage(
+  client: S3Client,
+  { bucket, prefix }: S3Address,
+  after: string,
+  limit: number,
+): Promise<readonly StoredBlob[]> {
+  // every store knows the first version of this call
+  const { Contents = [] } = await client.send(
+    new ListObjectsCommand({
+      Bucket: bucket,
+      Prefix: prefix,
+      MaxKeys: Math.min(limit, LIST_MAX),
+      ...(after === '' ? {} : { Marker: prefix + after }),
+    }),
+  );
+  return Contents.map(({ Key = '', Size = 0 }) => ({ key: Key.slice(prefix.length), bytes: Size }));
 }
 
 /** Uploads a small file in one request and a larger one in parts. The parts of a failed upload are removed. */

@@ -60,14 +60,8 @@ export function guardedConnector(options: ConnectorOptions): buildConnector.conn
       return;
     }
     enter(isLiteral ? 'connect' : 'resolve');
-    const plain = buildConnector({
-      timeout: 0,
-      autoSelectFamily: true,
-      lookup: admittingLookup(options, port),
-      ...(policy.hasExceptionOn(port) ? {} : { blockList: BLOCKED }),
-    }) as unknown as Connect;
     begun(
-      plain({ ...target, protocol: 'http:', port: String(port) }, (error, socket) => {
+      plainConnector(options, port)({ ...target, protocol: 'http:', port: String(port) }, (error, socket) => {
         if (error !== null) {
           callback(error, null);
           return;
@@ -90,6 +84,16 @@ export function guardedConnector(options: ConnectorOptions): buildConnector.conn
       }),
     );
   };
+}
+
+/** Makes the TCP connection, for `http:` and `https:` alike. */
+function plainConnector(options: ConnectorOptions, port: number): Connect {
+  return buildConnector({
+    timeout: 0,
+    autoSelectFamily: true,
+    lookup: admittingLookup(options, port),
+    ...(options.policy.hasExceptionOn(port) ? {} : { blockList: BLOCKED }),
+  }) as unknown as Connect;
 }
 
 /** The wait for the permits of a name's addresses has the time limit of the queue; dialling has its own. */

@@ -12,7 +12,7 @@ import type { Probe } from '../probe/probe.ts';
 import type { ClaimDeps } from './claim-blob.ts';
 import { claimFile } from './claim-file.ts';
 import type { KeepFileDeps } from './keep-file.ts';
-import { claimed, mediaBusy } from './refusals.ts';
+import { claimed, mediaBusy } from './media-refusals.ts';
 
 const RETRY_MS = 5000;
 

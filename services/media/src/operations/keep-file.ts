@@ -4,7 +4,7 @@ import type { BlobStore } from '../blobs/blob-store.ts';
 import type { ReceivedFile } from '../blobs/incoming.ts';
 import type { Blob } from '../domain/media-object.ts';
 import type { MediaStore } from '../store/media-store.ts';
-import { mediaBusy } from './refusals.ts';
+import { mediaBusy } from './media-refusals.ts';
 import { removeBytes } from './remove-bytes.ts';
 
 /** Longer than most uploads take. */

@@ -8,7 +8,7 @@ import { inBytes } from '../domain/media-rules.ts';
 import type { ClaimDeps } from './claim-blob.ts';
 import { claimFile } from './claim-file.ts';
 import type { KeepFileDeps } from './keep-file.ts';
-import { claimed } from './refusals.ts';
+import { claimed } from './media-refusals.ts';
 
 /** Running creates of the account release their bytes within seconds. */
 const QUOTA_RETRY_MS = 5000;

@@ -18,7 +18,7 @@ import { claimBlob } from './claim-blob.ts';
 import type { Claim, ClaimDeps } from './claim-blob.ts';
 import { claimFile } from './claim-file.ts';
 import type { KeepFileDeps } from './keep-file.ts';
-import { claimed, invalidMedia, mediaBusy, unknownMedia } from './refusals.ts';
+import { claimed, invalidMedia, mediaBusy, unknownMedia } from './media-refusals.ts';
 
 export interface StageDeps extends KeepFileDeps, ClaimDeps {
   readonly log: Log;

@@ -2,7 +2,6 @@ import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
 import type { MediaObject, Purpose } from '../domain/media-object.ts';
 import type { MediaStore, NewObject } from './media-store.ts';
 import {
-  fromBlobRow,
   fromObjectRow,
   identityOf,
   purposeColumn,
@@ -11,17 +10,15 @@ import {
   STAGED_FOR,
   THUMBNAIL_OF,
 } from './object-rows.ts';
-import type { BlobRow, ObjectRow } from './object-rows.ts';
+import type { ObjectRow } from './object-rows.ts';
 import { sqlBooks } from './sql-books.ts';
+import { sqlPins } from './sql-pins.ts';
 import { SETTLE, sqlRemovals } from './sql-removals.ts';
 import { sqlSweeps } from './sql-sweeps.ts';
 import { sqlUploads } from './sql-uploads.ts';
 
 /** How long the staging of a task is remembered. A forgotten row is written again. */
 const STAGING_MS = 3_600_000;
-
-const PIN = `INSERT INTO pins (id, sha256, pinned_until) VALUES ($1, $2, $3)
-  ON CONFLICT (id) DO UPDATE SET pinned_until = CASE WHEN pins.pinned_until > $3 THEN pins.pinned_until ELSE $3 END`;
 
 export function sqlMediaStore(sql: Sql): MediaStore {
   const one = async (
@@ -33,28 +30,6 @@ export function sqlMediaStore(sql: Sql): MediaStore {
     return row === undefined ? undefined : fromObjectRow(row);
   };
   return {
-    pinBlob: ({ sha256, bytes, key }, until) =>
-      sql.transaction(async (query) => {
-        const [row] = await query<BlobRow>(
-          `INSERT INTO blobs (sha256, storage_key, bytes, pinned_until, keep_until) VALUES ($1, $2, $3, $4, 0)
-        ON CONFLICT (sha256) DO UPDATE SET pinned_until = CASE WHEN blobs.pinned_until > $4 THEN blobs.pinned_until ELSE $4 END
-        RETURNING sha256, storage_key, bytes, facts`,
-          [sha256, key, bytes, until],
-        );
-        if (row === undefined) throw new Error('an upsert gave no row');
-        await query(PIN, [key, sha256, until]);
-        return fromBlobRow(row);
-      }),
-    renewPin: ({ sha256, key }, pin, until) =>
-      sql.transaction(async (query) => {
-        const renewed = await query(
-          'UPDATE blobs SET pinned_until = CASE WHEN pinned_until > $3 THEN pinned_until ELSE $3 END WHERE sha256 = $1 AND storage_key = $2 RETURNING sha256',
-          [sha256, key, until],
-        );
-        if (renewed.length > 0) await query(PIN, [pin, sha256, until]);
-        else await query('INSERT INTO garbage (storage_key) VALUES ($1) ON CONFLICT DO NOTHING', [key]);
-        return renewed.length > 0;
-      }),
     addObject: (object, facts) =>
       sql.transaction(async (query) => {
         // locks the row, so that it does not become garbage in the meantime
@@ -91,6 +66,7 @@ export function sqlMediaStore(sql: Sql): MediaStore {
           await query(SETTLE, [sha256, now]);
         return result !== undefined;
       }),
+    ...sqlPins(sql),
     ...sqlBooks(sql),
     ...sqlRemovals(sql),
     ...sqlUploads(sql),

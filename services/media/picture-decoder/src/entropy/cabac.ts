@@ -51,14 +51,6 @@ export function cabacSyntax(current: CurrentMacroblock, bits: Bits, qp: number):
     return delta;
   }
 
-  function mode(): number {
-    if (bin(engine, OTHER_CONTEXTS.mode) === 1) return -1;
-    const context = OTHER_CONTEXTS.restMode;
-    const low = bin(engine, context);
-    const middle = bin(engine, context);
-    return low + 2 * middle + 4 * bin(engine, context);
-  }
-
   function chromaMode(): number {
     const context = OTHER_CONTEXTS.chromaMode;
     const around = near(current, (address) => frame.chromaModes[address] !== 0);
@@ -85,7 +77,7 @@ export function cabacSyntax(current: CurrentMacroblock, bits: Bits, qp: number):
     levels,
     macroblockType,
     transform8x8,
-    mode,
+    mode: () => readMode(engine),
     chromaMode,
     pattern: () => readPattern(engine, current),
     qpDelta,
@@ -98,6 +90,14 @@ export function cabacSyntax(current: CurrentMacroblock, bits: Bits, qp: number):
 /** Tests the macroblock to the left (bit 0) and the one above (bit 1). */
 function near({ address, left, above, frame }: CurrentMacroblock, so: (address: number) => boolean): number {
   return (left && so(address - 1) ? 1 : 0) + (above && so(address - frame.columns) ? 2 : 0);
+}
+
+function readMode(engine: Engine): number {
+  if (bin(engine, OTHER_CONTEXTS.mode) === 1) return -1;
+  const context = OTHER_CONTEXTS.restMode;
+  const low = bin(engine, context);
+  const middle = bin(engine, context);
+  return low + 2 * middle + 4 * bin(engine, context);
 }
 
 function readType(engine: Engine, around: number): number {

@@ -1,0 +1,35 @@
+import type { Sql } from '@reelgate/platform/sql/sql';
+import type { MediaStore } from './media-store.ts';
+import { fromBlobRow } from './object-rows.ts';
+import type { BlobRow } from './object-rows.ts';
+
+const PIN = `INSERT INTO pins (id, sha256, pinned_until) VALUES ($1, $2, $3)
+  ON CONFLICT (id) DO UPDATE SET pinned_until = CASE WHEN pins.pinned_until > $3 THEN pins.pinned_until ELSE $3 END`;
+
+/** Pins, which protect the bytes of an upload until an object claims them. */
+export function sqlPins(sql: Sql): Pick<MediaStore, 'pinBlob' | 'renewPin'> {
+  return {
+    pinBlob: ({ sha256, bytes, key }, until) =>
+      sql.transaction(async (query) => {
+        const [row] = await query<BlobRow>(
+          `INSERT INTO blobs (sha256, storage_key, bytes, pinned_until, keep_until) VALUES ($1, $2, $3, $4, 0)
+        ON CONFLICT (sha256) DO UPDATE SET pinned_until = CASE WHEN blobs.pinned_until > $4 THEN blobs.pinned_until ELSE $4 END
+        RETURNING sha256, storage_key, bytes, facts`,
+          [sha256, key, bytes, until],
+        );
+        if (row === undefined) throw new Error('an upsert gave no row');
+        await query(PIN, [key, sha256, until]);
+        return fromBlobRow(row);
+      }),
+    renewPin: ({ sha256, key }, pin, until) =>
+      sql.transaction(async (query) => {
+        const renewed = await query(
+          'UPDATE blobs SET pinned_until = CASE WHEN pinned_until > $3 THEN pinned_until ELSE $3 END WHERE sha256 = $1 AND storage_key = $2 RETURNING sha256',
+          [sha256, key, until],
+        );
+        if (renewed.length > 0) await query(PIN, [pin, sha256, until]);
+        else await query('INSERT INTO garbage (storage_key) VALUES ($1) ON CONFLICT DO NOTHING', [key]);
+        return renewed.length > 0;
+      }),
+  };
+}
