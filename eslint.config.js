@@ -56,8 +56,8 @@ const faults = {
 };
 
 const sizes = {
-  'max-lines': ['error', { max: 340, skipBlankLines: true, skipComments: true }],
-  'max-lines-per-function': ['error', { max: 95, skipBlankLines: true, skipComments: true }],
+  'max-lines': ['error', { max: 250, skipBlankLines: true, skipComments: true }],
+  'max-lines-per-function': ['error', { max: 60, skipBlankLines: true, skipComments: true }],
   'max-params': ['error', 4],
   'max-depth': ['error', 3],
   complexity: ['error', 12],
@@ -145,6 +145,16 @@ export default defineConfig(
       // clients still call what their vendor retires, and that is what must be tried
       '@typescript-eslint/no-deprecated': 'off',
     },
+  },
+  {
+    // a composition root lists its parts
+    files: ['**/app.ts'],
+    rules: { 'max-lines-per-function': ['error', { max: 100, skipBlankLines: true, skipComments: true }] },
+  },
+  {
+    // one reader shares the state of a slice
+    files: ['services/media/picture-decoder/src/entropy/cabac.ts'],
+    rules: { 'max-lines-per-function': ['error', { max: 70, skipBlankLines: true, skipComments: true }] },
   },
   { files: programs, rules: { 'no-console': 'off' } },
 );

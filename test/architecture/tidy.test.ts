@@ -6,9 +6,9 @@ import { expect, test } from '@jest/globals';
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
 const KEBAB_CASE = /^\.?[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+(-[a-z0-9]+)*)*$/;
-/** Names that others have fixed: documents, images, contracts (buf wants snake_case) and numbered migrations. */
 /** Golden replies are called by the operation that they answer. */
 const GOLDEN_REPLY = /^services\/gateway\/golden\/replies\//;
+/** Names that others have fixed: documents, images, contracts (buf wants snake_case) and numbered migrations. */
 const OTHER_NAMES =
   /^(README|LICENSE|NOTICE|CHANGELOG|CONTRIBUTING|SECURITY)(\.md)?$|^Dockerfile$|^[a-z0-9_]+\.proto$|^[a-z0-9_]+_pb\.(d\.ts|js)$|^\d{4}_[a-z0-9_]+\.sql$/;
 /** What says nothing about its content: alone, or as a part of a longer name. */
@@ -18,7 +18,40 @@ const EMPTY_NAMES = /^(common|misc|types|constants|shared)$|(^|-)(utils?|helpers
 const TRADE_WORDS =
   /\b(tasks?|dialects?|channels?|(?<!reconnect )attempts?|settlements?|price ?contracts?|holds?|staged ?media|regenerations?|context.?ir)\b/i;
 
+interface DroppedWord {
+  /** As a pattern over words: `ModelKind`, `model_kind` and `model-kind` are read as `model kind`. */
+  readonly dropped: string;
+  readonly used: string;
+  /** An honest other use of the word. */
+  readonly except?: RegExp;
+}
+
+/** One word for each thing; `proto/glossary.md` has the words that are used. */
+const DROPPED_WORDS: readonly DroppedWord[] = [
+  { dropped: 'berths?', used: 'channel runtime' },
+  { dropped: 'fleets?', used: 'channel registry' },
+  { dropped: 'vigils?', used: 'process liveness, heartbeat' },
+  { dropped: 'rosters?', used: 'active set' },
+  { dropped: 'gather(s|ed|ing|ers?)?', used: 'batch, batcher, collect' },
+  { dropped: 'tally|tallies', used: 'counter' },
+  { dropped: 'spreads(?! (it|the|their))', used: 'histogram' },
+  { dropped: 'slots?|session places|in turn\\(|open turns', used: 'permit of a semaphore' },
+  { dropped: 'crews?', used: 'worker pool' },
+  { dropped: 'waiting rooms?', used: 'queue' },
+  { dropped: 'enders?', used: 'the operation by its name' },
+  { dropped: 'weather', used: 'load' },
+  { dropped: 'heed(s|ed|ing)?', used: 'handle', except: /heedCallback/i },
+  { dropped: 'posters?|key pictures?', used: 'thumbnail, key frame', except: /'poster'|`poster`/ },
+  { dropped: '(a|the) stills?', used: 'thumbnail', except: /still (picture|image)/ },
+  { dropped: 'stor(y|ies)', used: 'record, history' },
+  { dropped: 'askers?|those who|whoever|nobody', used: 'the subject by its name', except: /'nobody'/ },
+  { dropped: 'so many', used: 'the number or the unit' },
+];
+
 const LINES_MEDIAN_MAX = 100;
+/** A migration that has run keeps its name. */
+const MIGRATION = /\/migrations\/\d{4}_/;
+const DOCUMENT = /(^|\/)(README|CONTRIBUTING|SECURITY|CHANGELOG)\.md$/;
 const TEXT = /\.(ts|js|mjs|cjs|json|ya?ml|md|sql|proto|sh)$|Dockerfile$|^\.ci\//;
 const UNFINISHED = /\b(TODO|FIXME)\b/;
 /** The host of a package registry: which one is used is each machine's own affair. */
@@ -46,8 +79,10 @@ function linesThatMatch(among: readonly string[], pattern: RegExp): string[] {
   );
 }
 
-/** `ModelKind` and `model_kind` as `Model Kind` and `model kind`, so that a word is found within a name. */
-const inWords = (line: string): string => line.replace(/([a-z0-9])([A-Z])/g, '$1 $2').replaceAll('_', ' ');
+/**
+ * `ModelKind`, `model_kind` and `model-kind` as `Model Kind` and `model kind`, so that a word is found within a name.
+ */
+const inWords = (line: string): string => line.replace(/([a-z0-9])([A-Z])/g, '$1 $2').replaceAll(/[_-]/g, ' ');
 
 test('every file and folder has a kebab-case name', () => {
   const odd = written
@@ -80,6 +115,20 @@ test(`the median product file has fewer than ${LINES_MEDIAN_MAX} lines`, () => {
   expect(lengths[Math.floor(lengths.length / 2)]).toBeLessThan(LINES_MEDIAN_MAX);
 });
 
+test('product code, file names and documents use one word for one thing', () => {
+  const spoken = [...products, ...written.filter((file) => DOCUMENT.test(file))];
+  const lines = spoken.flatMap((file) => linesOf(file).map((line, index) => ({ at: `${file}:${index + 1}`, line })));
+  const names = written.filter((file) => !MIGRATION.test(file)).map((file) => ({ at: file, line: file }));
+  const found = DROPPED_WORDS.flatMap(({ dropped, used, except }) => {
+    const word = new RegExp(`\\b(${dropped})(?![a-z])`, 'i');
+    return [...lines, ...names]
+      .filter(({ line }) => word.test(inWords(line)) && except?.test(line) !== true)
+      .map(({ at, line }) => `${at}: ${line.trim().slice(0, 100)} (use: ${used})`);
+  });
+
+  expect(found).toEqual([]);
+});
+
 test('nothing is left for later in a comment', () => {
   expect(linesThatMatch(texts, UNFINISHED)).toEqual([]);
 });
@@ -89,6 +138,6 @@ test('no registry of packages is named, in the lock file neither', () => {
   expect(linesThatMatch(['package-lock.json'], /"resolved": "http/)).toEqual([]);
 });
 
-test('whoever switches a lint rule off says why', () => {
+test('a disabled lint rule has a reason', () => {
   expect(linesThatMatch(texts, REASONLESS_DISABLE)).toEqual([]);
 });

@@ -102,9 +102,7 @@ function newUnpacker(
   const begin = (first: number): Transform => {
     stream = open(first);
     stream
-      .on('drain', () => {
-        upstream.resume();
-      })
+      .on('drain', () => upstream.resume())
       .on('error', fail)
       .on('data', (piece: Buffer) => {
         bytes += piece.length;
