@@ -5,7 +5,10 @@ import path from 'node:path';
 /** Where its packages are found. */
 const PACKAGES = path.join(import.meta.dirname, '../../services/gateway');
 
-/** The least that a relay can be with these packages: it reads a body, sends it on and passes the answer back, and knows nobody. */
+/**
+ * The least that a relay can be with these packages: it reads a body, sends it on and passes the answer back, without
+ * tokens or money.
+ */
 const PROGRAM = `
 import Koa from 'koa';
 import { Pool } from 'undici';

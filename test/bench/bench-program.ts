@@ -20,13 +20,16 @@ export interface BenchProgram {
 
 interface BenchOptions {
   readonly bus?: string;
-  /** Looks at the upstream; the default is that of a new installation. */
+  /** Polls of the upstream; the default is that of a new installation. */
   readonly pollsPerMinute?: number;
   /** Whether the upstream calls back. */
   readonly callbacks?: boolean;
 }
 
-/** The real program with no limit in the way of a create, and an upstream that answers at once. The poll plan is the one of a new installation. */
+/**
+ * The real program with no limit in the way of a create, and an upstream that answers at once. The poll plan is the one
+ * of a new installation.
+ */
 export async function startBenchProgram(
   shape: Shape,
   { bus, pollsPerMinute = POLLS_PER_MINUTE, callbacks = false }: BenchOptions = {},

@@ -20,7 +20,7 @@ export async function createBench(): Promise<readonly Line[]> {
   const bench = await startBenchProgram('one program');
   try {
     const target = { port: bench.port, request: createRequest };
-    // The paced calls come first: later there would be tens of thousands of tasks to look at beside them.
+    // The paced calls come first: later tens of thousands of tasks would be polled beside them.
     await closedLoop(target, PACED_WARM_UP_IN_FLIGHT, PACED_WARM_UP_MS);
     const paced = await openLoop(target, OPEN_PER_SECOND, OPEN_MS);
     return [
@@ -75,7 +75,7 @@ async function against(
     );
     return [
       { ...line, figure, unit: '/s', baseline },
-      // What the looks at all that runs cost meanwhile is in it.
+      // It includes the cost of the polls of all tasks that run meanwhile.
       { what: 'processor time for each of them', figure: (cpu.ms * 1000) / cpu.calls, unit: 'us' },
     ];
   } finally {

@@ -7,10 +7,10 @@ export interface InstantUpstream {
   readonly host: string;
   /** The upstream's ids in the order in which the creates came. */
   readonly ids: readonly string[];
-  /** Ends this work; the next look shows it. Where the order named an address, it is called at once. */
+  /** Ends this work; the next poll shows it. Where the order named an address, it is called at once. */
   fail(id: string): void;
-  /** How many looks there were. */
-  looks(): number;
+  /** How many polls there were. */
+  polls(): number;
   stop(): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ export async function startInstantUpstream(): Promise<InstantUpstream> {
   const failed = new Set<string>();
   const addresses = new Map<string, string>();
   const calls = new Agent({ connections: 64 });
-  let looked = 0;
+  let polls = 0;
   const server = createServer((request, response) => {
     const reply = (body: object): void => {
       const text = JSON.stringify(body);
@@ -44,7 +44,7 @@ export async function startInstantUpstream(): Promise<InstantUpstream> {
       return;
     }
     const id = request.url?.slice(QUERY.length) ?? '';
-    looked += 1;
+    polls += 1;
     reply({
       task: {
         id,
@@ -63,7 +63,7 @@ export async function startInstantUpstream(): Promise<InstantUpstream> {
       const address = addresses.get(id);
       if (address !== undefined) void call(calls, address, id);
     },
-    looks: () => looked,
+    polls: () => polls,
     stop: () =>
       new Promise((resolve) => {
         void calls.close();

@@ -8,7 +8,9 @@ const MS = 300;
 const [FROM, TO] = ['some-model', 'upstream-model-2026'];
 const parse = (bytes: Buffer): Record<string, unknown> => JSON.parse(bytes.toString()) as Record<string, unknown>;
 
-/** What the relay does to JSON as bytes, beside the same with JSON.parse and JSON.stringify, of a short and a long text. */
+/**
+ * What the relay does to JSON as bytes, beside the same with JSON.parse and JSON.stringify, of a short and a long text.
+ */
 export async function jsonBytesBench(): Promise<readonly Line[]> {
   return [512, 16 * 1024].flatMap((length) => {
     const text = 'word "quoted" \n'.repeat(length / 15);

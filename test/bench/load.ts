@@ -13,7 +13,7 @@ export interface Target {
   readonly request: () => Buffer;
 }
 
-/** So many calls are always under way; any answer but 200 ends the measurement. */
+/** This many calls are always under way; any answer but 200 ends the measurement. */
 export async function closedLoop({ port, request }: Target, inFlight: number, ms: number): Promise<Measured> {
   const lines = await Promise.all(Array.from({ length: inFlight }, () => openLine(port)));
   const latencies: number[] = [];
@@ -28,7 +28,9 @@ export async function closedLoop({ port, request }: Target, inFlight: number, ms
   return { perSecond: (latencies.length * 1000) / took, latencies };
 }
 
-/** Calls begin at their times, whatever has become of those before; a call's time runs from when it should have begun. */
+/**
+ * Calls begin at their times, whatever has become of those before; a call's time runs from when it should have begun.
+ */
 export async function openLoop({ port, request }: Target, perSecond: number, ms: number): Promise<Measured> {
   const idle: Line[] = [];
   const latencies: number[] = [];
@@ -63,7 +65,7 @@ export function quantile(values: readonly number[], share: number): number {
 
 export const median = (values: readonly number[]): number => quantile(values, 0.5);
 
-/** Baseline and product by turns, so that both meet the same weather; the medians of the rounds. */
+/** Baseline and product alternately, so that both meet the same load of the machine; the medians of the rounds. */
 export async function byTurns(
   rounds: number,
   baseline: () => Promise<number>,

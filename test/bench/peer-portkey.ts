@@ -40,7 +40,10 @@ export interface Portkey {
   stop(): void;
 }
 
-/** Installs it where it is not yet: in the system's temporary folder, without scripts, and never as a dependency. Undefined where that cannot be done. */
+/**
+ * Installs it where it is not yet: in the system's temporary folder, without scripts, and never as a dependency.
+ * Undefined where that cannot be done.
+ */
 export async function installPortkey(): Promise<string | undefined> {
   const folder = path.join(tmpdir(), `reelgate-bench-portkey-${VERSION}`);
   const program = path.join(folder, 'node_modules', PACKAGE, 'build/start-server.js');

@@ -17,12 +17,15 @@ const SAMPLES = 300;
 const ENDINGS_MS = 15_000;
 const WAIT_HEADER = 'prefer: wait=60';
 
-/** From the moment at which the upstream has ended a task to the one at which a client that waits knows it, by polling alone. */
+/**
+ * From the moment at which the upstream has ended a task to the one at which a client that waits knows it, by polling
+ * alone.
+ */
 export function pollLagBench(): Promise<readonly Line[]> {
   return lagBench('by polling', { callbacks: false, goalMs: 16_000 });
 }
 
-/** The same where the upstream calls back; the looks go on beside the calls. */
+/** The same where the upstream calls back; the polls go on beside the calls. */
 export function callbackLagBench(): Promise<readonly Line[]> {
   return lagBench('by callbacks', { callbacks: true, goalMs: 500 });
 }
@@ -35,12 +38,12 @@ async function lagBench(
   try {
     const pairs = await createMany(bench);
     await wait(AGEING_MS);
-    const looksBefore = bench.upstream.looks();
+    const pollsBefore = bench.upstream.polls();
     const { whole } = seeded(1);
     const sampled = pairs.filter((_, index) => index % Math.max(1, Math.floor(pairs.length / SAMPLES)) === 0);
     const start = performance.now();
     const lags = await Promise.all(sampled.map((pair) => lagOf(bench, pair, whole(0, ENDINGS_MS))));
-    const looks = ((bench.upstream.looks() - looksBefore) * 1000) / (performance.now() - start);
+    const polls = ((bench.upstream.polls() - pollsBefore) * 1000) / (performance.now() - start);
     const of = `${String(TASKS)} in flight, ${how}`;
     return [
       { what: `lag to visible, ${of}: p50`, figure: quantile(lags, 0.5), unit: 'ms' },
@@ -50,7 +53,7 @@ async function lagBench(
         unit: 'ms',
         goal: `under ${String(goalMs)} ms`,
       },
-      { what: `looks at the upstream meanwhile, ${how}`, figure: looks, unit: '/s' },
+      { what: `polls of the upstream meanwhile, ${how}`, figure: polls, unit: '/s' },
     ];
   } finally {
     await bench.end();
@@ -62,7 +65,9 @@ interface Pair {
   readonly upstreamId: string;
 }
 
-/** Creates the tasks, and finds out by the order of one connection at a time which upstream id the sampled ones have. */
+/**
+ * Creates the tasks, and finds out by the order of one connection at a time which upstream id the sampled ones have.
+ */
 async function createMany({ port, upstream }: BenchProgram): Promise<readonly Pair[]> {
   const lines = await Promise.all(Array.from({ length: CREATORS }, () => openLine(port)));
   let left = TASKS - SAMPLES;

@@ -4,7 +4,10 @@ import { rmSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-/** The least that a durable create can be: node:http, one row by node:sqlite, the rows that wait at the same moment in one commit. A GET gives a fixed body. */
+/**
+ * The least that a durable create can be: node:http, one row by node:sqlite, the rows that wait at the same moment in
+ * one commit. A GET gives a fixed body.
+ */
 const PROGRAM = `
 import { createServer } from 'node:http';
 import { DatabaseSync } from 'node:sqlite';

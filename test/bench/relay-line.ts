@@ -10,7 +10,10 @@ export interface Timed {
   readonly wholeMs: number;
 }
 
-/** One connection that asks one thing at a time and reads answers of a known length as well as streams, as cheaply as can be. */
+/**
+ * One connection that asks one thing at a time and reads answers of a known length as well as streams, as cheaply as
+ * can be.
+ */
 export interface RelayLine {
   ask(request: Buffer): Promise<Timed>;
   close(): void;

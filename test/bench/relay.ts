@@ -16,7 +16,10 @@ import type { Line } from './table.ts';
 import { requestOf } from './wire.ts';
 
 const PLENTY = 2 ** 31 - 1;
-/** One of an upstream that answers at once, where added time is time in our queue, and one of an upstream that takes 10 ms. */
+/**
+ * One of an upstream that answers at once, where added time is time in our queue, and one of an upstream that takes 10
+ * ms.
+ */
 const KINDS = ['JSON', 'JSON after 10 ms', 'SSE'] as const;
 const IN_FLIGHT = [1, 32, 128] as const;
 const ROUNDS = 3;
@@ -45,7 +48,10 @@ interface Measured {
   readonly cpuUs: number;
 }
 
-/** Chat through the gateway, with its authentication, hold and settlement, beside a direct call, another relay and the least that a relay can be, in the same run. */
+/**
+ * Chat through the gateway, with its authentication, hold and settlement, beside a direct call, another relay and the
+ * least that a relay can be, in the same run.
+ */
 export async function relayBench(): Promise<readonly Line[]> {
   const upstream = await startRelayBaseline();
   const bare = await startBareRelay(upstream.port);
@@ -127,7 +133,7 @@ interface Targets {
   readonly other: Target | undefined;
 }
 
-/** By turns, so that all meet the same weather; medians of the rounds. */
+/** Alternately, so that all meet the same load of the machine; medians of the rounds. */
 async function measured(
   what: string,
   inFlight: number,
@@ -185,7 +191,7 @@ async function measured(
   ];
 }
 
-/** So many calls are always under way; any answer but 200 ends the measurement. */
+/** This many calls are always under way; any answer but 200 ends the measurement. */
 async function load({ port, request, pids }: Target, inFlight: number, ms: number): Promise<Measured> {
   const lines = await Promise.all(Array.from({ length: inFlight }, () => openRelayLine(port)));
   const calls: Timed[] = [];

@@ -128,7 +128,7 @@ export function asyncCallsSuite(
     ]);
   });
 
-  test("an upstream's refusal is a failure that is read with 200, and nobody's name is in it", async () => {
+  test("an upstream's refusal is a failure that is read with 200, without a name of the upstream", async () => {
     const { status, json, text } = await untilEnded(
       client,
       ((await queue('/v1/chat/completions', aChat('bad', '[status:400]'))).json as { id: string }).id,

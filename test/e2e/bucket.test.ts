@@ -66,8 +66,8 @@ describe.each([
     }
     expect((await fetch(content, { headers, redirect: 'manual' })).status).toBe(redirect ? 302 : 200);
 
-    const still = await fetch(`${content}?variant=thumbnail`, { headers });
-    expect([still.status, Buffer.from(await still.arrayBuffer()).toString('hex', 0, 2)]).toEqual([200, 'ffd8']);
+    const thumbnail = await fetch(`${content}?variant=thumbnail`, { headers });
+    expect([thumbnail.status, Buffer.from(await thumbnail.arrayBuffer()).toString('hex', 0, 2)]).toEqual([200, 'ffd8']);
 
     const verified = await program.command('media', 'verify');
     expect([verified.code, verified.json]).toEqual([

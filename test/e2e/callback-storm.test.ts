@@ -14,7 +14,7 @@ const SEED = Number(process.env['REELGATE_SEED'] ?? Math.floor(Math.random() * 1
 const TASKS = 20;
 const TAKE_MS = 400;
 const STATUSES = ['queued', 'running', 'running', 'succeeded', 'succeeded', 'failed', 'cancelled', 'who knows'];
-/** Polling alone would take a minute to look for the first time. */
+/** Polling alone begins after a minute. */
 const POLL = { first: '60s', factor: 1, max: '60s' };
 
 let upstream: ScriptedUpstream;

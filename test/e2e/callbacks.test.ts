@@ -13,7 +13,7 @@ import { natsServer } from '../servers/nats-server.ts';
 
 const VIDEO = readFileSync(path.join(import.meta.dirname, '../../services/media/testing/fixtures/768p.mp4'));
 const START_TIMEOUT_MS = 60_000;
-/** Polling alone would take a minute to look for the first time. */
+/** Polling alone begins after a minute. */
 const POLL = { first: '60s', factor: 1, max: '60s' };
 const SOON_MS = 15_000;
 const TASKS = 30;
@@ -118,14 +118,14 @@ function callbackSuite(shape: Shape, bus?: () => string): void {
   );
 
   test(
-    'answers nobody who makes an address up',
+    'answers 404 to an invented address',
     async () => {
-      const nobody = httpCaller(program.base, undefined);
+      const stranger = httpCaller(program.base, undefined);
       const taskId = await demo.create('/v2/video_generation', generation);
 
-      expect((await nobody.call('POST', `/callbacks/${taskId}.1.${'A'.repeat(43)}`, { challenge: 'abc' })).status).toBe(
-        404,
-      );
+      expect(
+        (await stranger.call('POST', `/callbacks/${taskId}.1.${'A'.repeat(43)}`, { challenge: 'abc' })).status,
+      ).toBe(404);
       await demo.finish(taskId);
     },
     START_TIMEOUT_MS,

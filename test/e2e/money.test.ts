@@ -78,7 +78,7 @@ function moneySuite(shape: Shape, bus?: () => string): void {
   };
   const newToken = (...flags: string[]) =>
     shown<{ token_id: string; key: string }>('token', 'create', '--account', 'demo', '--models', '*', ...flags);
-  const story = (taskId: string) => shown<Story>('task', 'show', taskId);
+  const taskOf = (taskId: string) => shown<ShownTask>('task', 'show', taskId);
 
   test(
     'a token that is revoked is refused within a second, and with it what it would create',
@@ -175,10 +175,10 @@ function moneySuite(shape: Shape, bus?: () => string): void {
       });
       await Promise.all([before, after].map((taskId) => demo.finish(taskId)));
       await until(async () =>
-        (await Promise.all([before, after].map(story))).every(({ settlement }) => settlement !== undefined),
+        (await Promise.all([before, after].map(taskOf))).every(({ settlement }) => settlement !== undefined),
       );
 
-      expect(await Promise.all([before, after].map(story))).toMatchObject([
+      expect(await Promise.all([before, after].map(taskOf))).toMatchObject([
         { hold: { amount: '0.4', version: 1 }, settlement: { amount: '0.48', basis: 'usage' } },
         { hold: { amount: '5', version: 2 }, settlement: { amount: '6', basis: 'usage' } },
       ]);
@@ -198,8 +198,8 @@ function moneySuite(shape: Shape, bus?: () => string): void {
     async () => {
       const taskId = await demo.create('/v2/video_generation', generation('[seconds:500] a long boat'));
       await demo.finish(taskId);
-      await until(async () => (await story(taskId)).settlement !== undefined);
-      const { hold, settlement, ledger } = await story(taskId);
+      await until(async () => (await taskOf(taskId)).settlement !== undefined);
+      const { hold, settlement, ledger } = await taskOf(taskId);
 
       expect(settlement).toMatchObject({ amount: '0', basis: 'deferred' });
       expect(Number(settlement?.deferred_amount)).toBe(100 * Number(hold?.amount));
@@ -269,7 +269,7 @@ function moneySuite(shape: Shape, bus?: () => string): void {
   );
 }
 
-interface Story {
+interface ShownTask {
   readonly hold?: { readonly amount: string };
   readonly settlement?: { readonly amount: string; readonly basis: string; readonly deferred_amount?: string };
   readonly ledger: readonly { readonly event: string; readonly book: string; readonly amount: string }[];

@@ -25,7 +25,8 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const RELAYED = 'sandbox-chat';
 
 /**
- * Why what the document allows may be refused all the same: what a schema cannot say. The range of a model and what goes together are
+ * Why what the document allows may be refused all the same: what a schema cannot say. The range of a model and what
+ * goes together are
  * judged with the whole order, media when they were fetched, a source when it was looked up.
  */
 const BEYOND_SCHEMAS: ReadonlySet<string> = new Set([

@@ -19,7 +19,10 @@ const CENTS = 40;
 const RACERS = 200;
 const PAID = 50;
 const CANCELS = 60;
-/** Longer than any stall between a cancel's look and its DELETE: the vendor's API would remove what ended in between, with its result. */
+/**
+ * Longer than any stall between the poll and the DELETE of a cancel: the vendor's API would remove what ended in
+ * between, with its result.
+ */
 const RUNS_MS = 4000;
 const CROWD = 2000;
 const CROWD_PARALLEL = 64;

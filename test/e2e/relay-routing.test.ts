@@ -42,7 +42,7 @@ const OPENAI = { error: { code: 'model_not_found', type: 'invalid_request_error'
 const ANTHROPIC = { type: 'error', error: { type: 'not_found_error', message: expect.any(String) } };
 const GOOGLE = { error: { code: 404, status: 'NOT_FOUND', message: expect.any(String) } };
 
-describe('a model that cannot be used is not found, in the dialect of the route, and nobody is called', () => {
+describe('a model that cannot be used is not found, in the dialect of the route, and no upstream is called', () => {
   const routes: readonly (readonly [string, (model: string) => readonly [string, object], object])[] = [
     ['chat', (model) => ['/v1/chat/completions', chat(model, 'x')], OPENAI],
     ['a chat stream', (model) => ['/v1/chat/completions', chat(model, 'x', { stream: true })], OPENAI],
@@ -179,7 +179,7 @@ describe('the next channel', () => {
     expect(leaks(answer)).toEqual([]);
   });
 
-  test('is tried when nobody listens', async () => {
+  test('is tried if the connection is refused', async () => {
     const mark = newMark();
 
     expect((await demo.call('POST', '/v1/chat/completions', chat('reached', `[mark:${mark}]`))).status).toBe(200);

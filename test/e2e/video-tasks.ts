@@ -274,7 +274,7 @@ export function videoTaskSuite(shape: Shape, { bus, redis, postgres }: Backing =
   );
 
   test(
-    'a status that nobody knows is kept as received, waits for a person, and keeps its hold',
+    'an unknown status is kept as received, waits for a person, and keeps its hold',
     async () => {
       const taskId = await demo.create('/v1/videos', compat({ prompt: '[unknown:paused_by_moon] a red boat' }));
       await demo.finish(taskId, 'paused_by_moon');
@@ -452,16 +452,16 @@ export function videoTaskSuite(shape: Shape, { bus, redis, postgres }: Backing =
   });
 }
 
-/** Looks again until it holds: what the test waits for comes by an event. */
-async function expectEventually(look: () => Promise<unknown>, wanted: object): Promise<void> {
-  const LOOKS_MAX = 30;
-  for (let looks = 1; looks < LOOKS_MAX; looks += 1) {
+/** Asks again until it holds: what the test waits for comes by an event. */
+async function expectEventually(ask: () => Promise<unknown>, wanted: object): Promise<void> {
+  const TRIES_MAX = 30;
+  for (let tries = 1; tries < TRIES_MAX; tries += 1) {
     try {
-      expect(await look()).toMatchObject(wanted);
+      expect(await ask()).toMatchObject(wanted);
       return;
     } catch {
-      // Each look starts a process, which takes long enough.
+      // Each try starts a process, which takes long enough.
     }
   }
-  expect(await look()).toMatchObject(wanted);
+  expect(await ask()).toMatchObject(wanted);
 }

@@ -1,14 +1,16 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
-/** Below the ports that systems give to outgoing connections, so that none of those takes one between here and its use. */
+/**
+ * Below the ports that systems give to outgoing connections, so that none of those takes one between here and its use.
+ */
 const FIRST_PORT = 10_000;
 /** Each of the test processes that run beside one another has its own. */
 const PORTS_A_WORKER = 5000;
 const WORKERS = 4;
 const TRIES_A_PORT = 50;
 
-/** Ports of the loopback address that nobody has at this moment. */
+/** Ports of the loopback address that are free at this moment. */
 export async function freePorts(count: number): Promise<readonly number[]> {
   const worker = Number(process.env['JEST_WORKER_ID'] ?? '0') % WORKERS;
   const first = FIRST_PORT + worker * PORTS_A_WORKER;

@@ -42,7 +42,10 @@ export interface Program {
   start(): Promise<void>;
   /** Resolves when every service can serve. */
   ready(): Promise<void>;
-  /** Ends one of four processes, by a kill unless another signal is named, and starts it again after so many milliseconds; resolves when it was started. */
+  /**
+   * Ends one of four processes, by a kill unless another signal is named, and starts it again after so many
+   * milliseconds; resolves when it was started.
+   */
   killOne(service: ServiceProcess, restMs: number, signal?: NodeJS.Signals): Promise<void>;
   /** Sends the signal to every process and waits until all have ended. */
   stop(signal?: NodeJS.Signals): Promise<void>;

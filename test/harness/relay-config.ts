@@ -26,14 +26,14 @@ export const RELAY_MODELS = [
 /** In this file, and of no use: its only channel is switched off. */
 export const SWITCHED_OFF = 'switched-off';
 
-/** An account for each test that looks at money, with a key of its own. */
+/** An account for each test about money, with a key of its own. */
 export const moneyAccount = (name: string): { readonly id: string; readonly key: string } => ({
   id: `money-${name}`,
   key: `sk-money-${name}-0123456789`,
 });
 
 export interface RelayOptions {
-  /** `host:port` of the upstream, and of an address where nobody is. */
+  /** `host:port` of the upstream, and of an address where nothing listens. */
   readonly upstream: string;
   readonly nobody: string;
   /** Accounts with ten units each. */

@@ -22,7 +22,7 @@ export interface Work {
   readonly words: Words;
   readonly bornAt: number;
   cancelled: boolean;
-  /** Looks that were answered wrongly. */
+  /** Polls that were answered wrongly. */
   spoiled: number;
   /** Links to its result that were given. */
   links: number;
@@ -35,10 +35,15 @@ type Words = ReadonlyMap<string, string>;
 /**
  * The vendor's V2 API, as a test wants it. A create is steered by words in its prompt:
  * `[hang]` taken, never answered; `[reset]` taken, and the connection cut; `[slow:MS]` taken, answered late;
- * `[throttle]` or `[throttle:SECONDS]` refused with 429, without or with Retry-After; `[error:HTTP]` refused in the vendor's envelope;
- * `[reject]` refused for its content; `[base-resp]` refused inside a 200; `[html]` a page with 200, nothing taken; `[once]` refused so the first time only.
- * Its work by `[queue:MS]` how long it waits first, `[take:MS]` how long it runs, `[gate]` until the gate is opened, `[fail]` how it ends,
- * `[link:dead]`, `html` or `torn` what its first link leads to, where each look gives a new one, `[seconds:N]` what it says that it used. `[look:hang]`, `reset`, `html`, `throttle` and `gone` spoil the first looks at it. A DELETE cancels what waits and, as the vendor's does, removes what has ended.
+ * `[throttle]` or `[throttle:SECONDS]` refused with 429, without or with Retry-After; `[error:HTTP]` refused in the
+ * vendor's envelope;
+ * `[reject]` refused for its content; `[base-resp]` refused inside a 200; `[html]` a page with 200, nothing taken;
+ * `[once]` refused so the first time only.
+ * Its work by `[queue:MS]` how long it waits first, `[take:MS]` how long it runs, `[gate]` until the gate is opened,
+ * `[fail]` how it ends,
+ * `[link:dead]`, `html` or `torn` what its first link leads to, where each poll gives a new one, `[seconds:N]` what it
+ * says that it used. `[look:hang]`, `reset`, `html`, `throttle` and `gone` spoil its first polls. A DELETE cancels what
+ * waits and, as the vendor's does, removes what has ended.
  */
 export interface ScriptedUpstream {
   /** `host:port`. */
@@ -167,7 +172,7 @@ function statusOf({
   return words.has('fail') ? 'failed' : 'succeeded';
 }
 
-const WORTHLESS: Readonly<Record<string, (response: ServerResponse) => void>> = {
+const BAD_FILES: Readonly<Record<string, (response: ServerResponse) => void>> = {
   dead: (response) => {
     response.writeHead(403, { 'content-type': 'application/xml' }).end('<Error><Code>AccessDenied</Code></Error>');
   },
@@ -182,13 +187,13 @@ const WORTHLESS: Readonly<Record<string, (response: ServerResponse) => void>> = 
 };
 
 function giveFile(response: ServerResponse, work: Work | undefined, link: string | null): void {
-  const worthless = link === '1' ? WORTHLESS[work?.words.get('link') ?? ''] : undefined;
-  if (worthless === undefined)
+  const bad = link === '1' ? BAD_FILES[work?.words.get('link') ?? ''] : undefined;
+  if (bad === undefined)
     response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': VIDEO.length }).end(VIDEO);
-  else worthless(response);
+  else bad(response);
 }
 
-const SPOILED_LOOKS = 2;
+const SPOILED_POLLS = 2;
 const SPOILERS: Readonly<Record<string, (response: ServerResponse) => void>> = {
   hang: () => undefined,
   reset: (response) => {
@@ -205,10 +210,10 @@ const SPOILERS: Readonly<Record<string, (response: ServerResponse) => void>> = {
   },
 };
 
-/** Answers a look as the words want it; tells whether it did. */
+/** Answers a poll as the words want it; returns whether it did. */
 function spoiled(response: ServerResponse, work: Work): boolean {
   const spoil = SPOILERS[work.words.get('look') ?? ''];
-  if (spoil === undefined || work.spoiled >= SPOILED_LOOKS) return false;
+  if (spoil === undefined || work.spoiled >= SPOILED_POLLS) return false;
   work.spoiled += 1;
   spoil(response);
   return true;
@@ -233,7 +238,7 @@ function seen(work: Work): object {
   };
 }
 
-/** Answers when the words say that nothing is taken; tells whether it did. */
+/** Answers when the words say that nothing is taken; returns whether it did. */
 function refused(response: ServerResponse, words: Words): boolean {
   const error = words.get('error');
   const wait = words.get('throttle');

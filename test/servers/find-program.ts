@@ -4,7 +4,7 @@ import path from 'node:path';
 /** Where packages put servers; the PATH of a user who is not root often lacks the first two. */
 const USUAL_FOLDERS = ['/usr/sbin', '/usr/local/sbin', '/usr/bin', '/usr/local/bin', '/opt/homebrew/bin', '/snap/bin'];
 
-/** The full path of a program, looked for in `folders`, on the PATH and in the usual places. */
+/** The full path of a program, searched in `folders`, on the PATH and in the usual places. */
 export function findProgram(name: string, folders: readonly string[] = []): string | undefined {
   const searched = [...folders, ...(process.env['PATH'] ?? '').split(path.delimiter), ...USUAL_FOLDERS];
   return searched

@@ -30,7 +30,10 @@ export function findPostgres(): string | undefined {
   );
 }
 
-/** The same folder, fit to be run from here: the packaged programs need some links, and may lie where only root can enter. */
+/**
+ * The same folder, fit to be run from here: the packaged programs need some links, and may lie where only root can
+ * enter.
+ */
 export function preparePostgres(bin: string): string {
   if (!bin.startsWith(PACKAGED)) return bin;
   if (unprivilegedUser() !== undefined && !isOpenToAll(bin)) return path.join(copyForAll(), 'native/bin');

@@ -10,7 +10,9 @@ import { unprivilegedUser } from './unprivileged.ts';
 const INITDB_TIMEOUT_MS = 60_000;
 const run = promisify(execFile);
 
-/** PostgreSQL, with one empty database and a user who may do everything. What it stores would not survive a power cut. */
+/**
+ * PostgreSQL, with one empty database and a user who may do everything. What it stores would not survive a power cut.
+ */
 export const postgresServer: Launcher = {
   name: 'PostgreSQL',
   missing: () => (findPostgres() === undefined ? 'no PostgreSQL here (Debian: apt-get install postgresql)' : undefined),

@@ -15,7 +15,8 @@ import path from 'node:path';
 import { isOpenToAll, unprivilegedUser } from './unprivileged.ts';
 
 /*
- * One run of the tests has one folder; each server that it starts has a folder in there, with its data and its process id.
+ * One run of the tests has one folder; each server that it starts has a folder in there, with its data and its process
+ * id.
  * So a run that is over, or that was killed, can be cleared by the next.
  */
 const VARIABLE = 'REELGATE_TEST_RUN_FOLDER';

@@ -48,7 +48,7 @@ export async function tasksOf(program: Program, account: string): Promise<readon
   }
 }
 
-/** Waits until nothing moves any more: each task has ended and is settled, or waits for an upstream that nobody knows. */
+/** Waits until nothing moves any more: each task has ended and is settled, or waits with an unknown outcome. */
 export async function untilSettled(program: Program, account: string, timeoutMs: number): Promise<readonly Shown[]> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
@@ -62,7 +62,10 @@ export async function untilSettled(program: Program, account: string, timeoutMs:
   }
 }
 
-/** A task and its money are read one after the other: both must say that it is over, or that nobody knows; one found in between says neither. */
+/**
+ * A task and its money are read one after the other: both must say that it is over, or that its outcome is unknown; a
+ * task in between says neither.
+ */
 function isMoving({ admission, state, settlement }: Shown): boolean {
   return admission === 'unknown' ? settlement !== undefined : settlement === undefined || !ENDED.has(state);
 }

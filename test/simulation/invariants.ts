@@ -13,7 +13,7 @@ const CREDIT = '100000.00';
 const SETTLED_TIMEOUT_MS = 45_000;
 const TIMEOUT_MS = 120_000;
 const REPLAYED_MAX = 40;
-const LOOKS_MAX = 20;
+const READS_MAX = 20;
 const SECOND_CHANNEL = 'second-channel-of-the-test';
 
 /** A load that has come to its end, through whatever it met on the way. */
@@ -43,16 +43,16 @@ const settledSum = (tasks: readonly Shown[]): number =>
 export const accountOf = async (program: Program) =>
   (await program.command('account', 'show', 'demo')).json as { balance: string; held: string };
 
-/** Tasks and account as they stood at one moment: what was unknown may be found, and settled, while one looks. */
+/** Tasks and account as they stood at one moment: an unknown outcome may be found, and settled, during the reads. */
 async function settledMoment(
   program: Program,
 ): Promise<{ now: readonly Shown[]; account: { balance: string; held: string } }> {
-  for (let looks = 1; ; looks += 1) {
+  for (let reads = 1; ; reads += 1) {
     const before = await accountOf(program);
     const now = await untilSettled(program, 'demo', SETTLED_TIMEOUT_MS);
     const account = await accountOf(program);
     if (account.balance === before.balance && account.held === before.held) return { now, account };
-    if (looks >= LOOKS_MAX) throw new Error(`the account does not come to rest: ${JSON.stringify([before, account])}`);
+    if (reads >= READS_MAX) throw new Error(`the account does not come to rest: ${JSON.stringify([before, account])}`);
   }
 }
 

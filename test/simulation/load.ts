@@ -75,7 +75,10 @@ export interface Load {
   readonly told: readonly Told[];
   /** Each answer that any client saw. */
   readonly answers: readonly Answer[];
-  /** Lets the clients finish what they have begun, and go on until there were so many orders, however slow the machine is. */
+  /**
+   * Lets the clients finish what they have begun, and go on until there were so many orders, however slow the machine
+   * is.
+   */
   end(ordersMin: number): Promise<void>;
 }
 
@@ -89,7 +92,10 @@ export interface LoadPlan {
   readonly restMs: number;
 }
 
-/** Clients that order one thing after another, each under a key of its own, and ask again until they know what has become of it. */
+/**
+ * Clients that order one thing after another, each under a key of its own, and ask again until they know what has
+ * become of it.
+ */
 export function startLoad(plan: LoadPlan): Load {
   const told: Told[] = [];
   const answers: Answer[] = [];
@@ -114,7 +120,9 @@ export function startLoad(plan: LoadPlan): Load {
   };
 }
 
-/** The first call with this key still runs, or a part of the service was away: then nobody knows what has become of it. */
+/**
+ * The first call with this key still runs, or a part of the service was away: then nobody knows what has become of it.
+ */
 function isForNow({ status, text }: Answer): boolean {
   return status === 409 || (status >= 500 && /cannot be reached|went wrong/.test(text));
 }

@@ -4,7 +4,8 @@ import { callOrder } from './call-orders.ts';
 import { openBilling, order } from './open-billing.ts';
 
 /*
- * A program for the crash test: on the folder that it is given it holds and settles without end, many tasks and calls at a time, and writes a
+ * A program for the crash test: on the folder that it is given it holds and settles without end, many tasks and calls
+ * at a time, and writes a
  * line for everything that it was told is done.
  */
 const [dataDir = '', prefix = ''] = process.argv.slice(2);

@@ -8,7 +8,7 @@ import type { Incoming, ReceivedFile } from '../src/blobs/incoming.ts';
 interface Opened {
   readonly blobs: BlobStore;
   readonly incoming: Incoming;
-  /** Files that were received, or are looked at. */
+  /** Files that were received or are being probed. */
   leftBehind(): readonly string[];
 }
 
@@ -118,7 +118,7 @@ export function describeBlobStore(opened: () => Opened): void {
     expect((await bytesOf(await opened().blobs.open(key('b')))).toString()).toBe('twice');
   });
 
-  test('what was removed is gone, but not under the hands of who reads it', async () => {
+  test('a removed file is gone for new readers, and a reader that has it open reads it to the end', async () => {
     const { blobs } = opened();
     const bytes = Buffer.alloc(100_000, 7);
     await kept(key('c'), bytes);

@@ -11,8 +11,10 @@ import { guardedFetch } from '../src/fetch/guarded-fetch.ts';
 import { anyPermits } from './any-permits.ts';
 
 /*
- * Fetches addresses in a process of its own, so that its environment is what the test has set from the start: it prints, for each, the
- * bytes or the code of the fault. The first argument is fetched as any program would, to show what the environment does to that.
+ * Fetches addresses in a process of its own, so that its environment is what the test has set from the start: it
+ * prints, for each, the
+ * bytes or the code of the fault. The first argument is fetched as any program would, to show what the environment does
+ * to that.
  */
 const LIMITS = {
   totalMs: 10_000,

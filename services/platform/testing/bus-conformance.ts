@@ -14,7 +14,7 @@ export const anEvent = (reason: string): Problem =>
 export interface Inbox {
   readonly came: readonly string[];
   readonly take: (message: Problem) => Promise<void>;
-  /** Resolves when so many have come, or a certain one. */
+  /** Resolves when this number of messages has come, or a certain one. */
   until(enough: number | string): Promise<readonly string[]>;
 }
 
@@ -161,7 +161,7 @@ export function busConformance(openBus: () => Promise<Bus>, another: DescMessage
       expect([one.came, other.came, stopped.came]).toEqual([['a'], ['a'], []]);
     });
 
-    test('while nobody listens is lost without harm', async () => {
+    test('without a listener is lost without harm', async () => {
       const inbox = anInbox();
       announce('lost');
       await publish('between');

@@ -8,7 +8,10 @@ import { openPostgres } from '../src/sql/postgres.ts';
 import { openSqlite } from '../src/sql/sqlite.ts';
 import type { Sql } from '../src/sql/sql.ts';
 
-/** Opens the database of the test that runs, empty at its beginning; again: as another process would. Closed after the test. */
+/**
+ * Opens the database of the test that runs, empty at its beginning; again: as another process would. Closed after the
+ * test.
+ */
 export type OpenSql = (poolSize?: number) => Sql;
 
 /** The same tests on every engine. */

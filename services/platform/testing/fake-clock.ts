@@ -1,7 +1,7 @@
 import type { Clock } from '../src/clock.ts';
 
-/** Turns of the event loop in which what was woken runs. */
-const TURNS = 5;
+/** Rounds of the event loop in which woken sleepers run. */
+const ROUNDS = 5;
 /** So long at the most it waits for a disk. */
 const DISK_MS_MAX = 5000;
 const DISK_WORK: ReadonlySet<string> = new Set(['FSReqPromise', 'FSReqCallback']);
@@ -17,7 +17,7 @@ export function fakeClock(start = Date.UTC(2026, 0, 1)): FakeClock {
   let sleepers: { until: number; wake: () => void }[] = [];
   const settle = async (): Promise<void> => {
     const deadline = performance.now() + DISK_MS_MAX;
-    for (let quiet = 0; quiet < TURNS; quiet += 1) {
+    for (let quiet = 0; quiet < ROUNDS; quiet += 1) {
       await new Promise((resolve) => setImmediate(resolve));
       if (process.getActiveResourcesInfo().some((name) => DISK_WORK.has(name)) && performance.now() < deadline)
         quiet = -1;

@@ -17,7 +17,10 @@ const ROUND_MS = 1500;
 const AT_ONCE = 64;
 const BATCHES_AT_ONCE = 3;
 
-/** Money, on both engines: holds, settlements, calls in batches, and who calls. Each beside the least that the engine could do. */
+/**
+ * Money, on both engines: holds, settlements, calls in batches, and who calls. Each beside the least that the engine
+ * could do.
+ */
 export async function billingBench(): Promise<readonly Line[]> {
   const lines = await ofEngine(await sqliteEngine());
   const postgres = await postgresEngine();
@@ -124,7 +127,9 @@ async function calls({ name, on, bare }: Engine, size: number): Promise<readonly
   ];
 }
 
-/** Known to the gateway; known to billing alone; known to nobody. The baselines: a digest, and a look-up by an index. */
+/**
+ * Tokens known to the gateway, known to billing alone, and unknown. The baselines: a digest, and a read by an index.
+ */
 async function authentications({ name, on, bare }: Engine): Promise<readonly Line[]> {
   const principals = cachedPrincipals(billingAuthenticate(on.billing), systemClock);
   const digests = new Map([[createHash('sha256').update(KEY).digest('base64'), 1]]);
@@ -150,13 +155,13 @@ async function authentications({ name, on, bare }: Engine): Promise<readonly Lin
       unit: '/s',
     },
     {
-      what: `authentication, known to billing, ${name} (baseline: a look-up)`,
+      what: `authentication, known to billing, ${name} (baseline: a read)`,
       figure: hit.product,
       baseline: hit.baseline,
       unit: '/s',
     },
     {
-      what: `authentication, unknown, ${name} (baseline: a look-up)`,
+      what: `authentication, unknown, ${name} (baseline: a read)`,
       figure: miss.product,
       baseline: miss.baseline,
       unit: '/s',
@@ -164,7 +169,7 @@ async function authentications({ name, on, bare }: Engine): Promise<readonly Lin
   ];
 }
 
-/** A warm-up of each, then both by turns. */
+/** A warm-up of each, then both alternately. */
 async function against(
   baseline: Work,
   product: Work,

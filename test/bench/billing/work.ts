@@ -8,7 +8,7 @@ export interface Done {
   readonly cpuUs: number;
 }
 
-/** So many at once for so long, or until there is none left. */
+/** Keeps this many under way for this time, or until there is none left. */
 export async function workFor(ms: number, work: Work, atOnce: number): Promise<Done> {
   const [start, cpu] = [performance.now(), process.cpuUsage()];
   let done = 0;

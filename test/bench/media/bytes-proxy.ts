@@ -6,7 +6,8 @@ import { systemClock } from '../../../services/platform/src/clock.ts';
 import { writeThrough } from '../../../services/platform/src/http/write-response.ts';
 
 /*
- * The gateway's part of a download alone: a process that asks the origin for bytes and writes them into its answer. Run as
+ * The gateway's part of a download alone: a process that asks the origin for bytes and writes them into its answer. Run
+ * as
  * `node bytes-proxy.ts bytes-client|undici PORT`; it prints its own port.
  */
 

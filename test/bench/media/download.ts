@@ -2,7 +2,10 @@ import { connect } from 'node:net';
 
 const HEAD_END = '\r\n\r\n';
 
-/** Fetches so many at once and drops what comes; gives the bytes of a second. The client does as little as can be: what is measured is the server. */
+/**
+ * Keeps this many fetches under way and drops their bytes; gives bytes per second. The client does as little as can be:
+ * what is measured is the server.
+ */
 export async function downloads(
   port: number,
   target: string,

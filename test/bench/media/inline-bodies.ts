@@ -12,7 +12,10 @@ const SIDE = 2800;
 const PIXEL_BYTES = 3;
 const TRIES_MAX = 60;
 
-/** Requests with 64 MiB of data URLs, fifty at once: what the program's memory comes to, and how long the last one waits. */
+/**
+ * Requests with 64 MiB of data URLs, fifty at once: what the program's memory comes to, and how long the last one
+ * waits.
+ */
 export async function inlineBodiesBench(): Promise<readonly Line[]> {
   const bench = await startBenchProgram('one program');
   try {

@@ -9,7 +9,7 @@ const PICTURES_AT = 24;
 const BOX_HEAD = 8;
 const PICTURES_BYTES = 107 * 4;
 
-/** A movie of so many bytes, nearly all of them filler behind its pictures. Nothing of it is held in memory. */
+/** A movie of this many bytes, nearly all of them filler behind its pictures. Nothing of it is held in memory. */
 function* largeVideo(bytes: number): Generator<Buffer> {
   const small = mp4();
   const filler = bytes - small.length;

@@ -3,7 +3,7 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { embed, embedMany, generateImage, generateSpeech, generateText, streamText, transcribe } from 'ai';
 import type { EmbeddingModel, ImageModel, LanguageModel } from 'ai';
 import { SOUND } from '../../harness/relay-upstream/openai.ts';
-import { gathered } from './sdk-call.ts';
+import { collected } from './sdk-call.ts';
 import type { SdkCall, Target } from './sdk-call.ts';
 
 const maxRetries = 0;
@@ -19,7 +19,7 @@ const generate = async (model: LanguageModel, prompt: string): Promise<unknown> 
 const stream = async (model: LanguageModel, prompt: string): Promise<unknown> => {
   const faults: unknown[] = [];
   const result = streamText({ model, prompt, maxRetries, onError: ({ error }) => void faults.push(error) });
-  const pieces = await gathered(result.textStream);
+  const pieces = await collected(result.textStream);
   if (faults.length > 0) throw faults[0];
   return { pieces, usage: await result.usage, finishReason: await result.finishReason };
 };

@@ -1,5 +1,5 @@
 import Anthropic from '@anthropic-ai/sdk';
-import { gathered } from './sdk-call.ts';
+import { collected } from './sdk-call.ts';
 import type { SdkCall, Target } from './sdk-call.ts';
 
 export const anthropicClient = ({ base, key }: Target, more: object = {}): Anthropic =>
@@ -25,7 +25,7 @@ export const anthropicCalls: readonly SdkCall[] = [
   call('messages.create', (client, model, text) => client.messages.create(body(model, text))),
   call(
     'messages.create, streaming',
-    async (client, model, text) => gathered(await client.messages.create({ ...body(model, text), stream: true })),
+    async (client, model, text) => collected(await client.messages.create({ ...body(model, text), stream: true })),
     { streams: true },
   ),
   call('messages.stream', (client, model, text) => client.messages.stream(body(model, text)).finalMessage(), {

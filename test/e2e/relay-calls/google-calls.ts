@@ -1,6 +1,6 @@
 import { GoogleGenAI } from '@google/genai';
 import { Agent, setGlobalDispatcher } from 'undici';
-import { gathered } from './sdk-call.ts';
+import { collected } from './sdk-call.ts';
 import type { SdkCall, Target } from './sdk-call.ts';
 
 // The SDK dials through the dispatcher that it finds among the globals; those of a test are not those of the process.
@@ -39,7 +39,7 @@ export const googleCalls: readonly SdkCall[] = [
   call(
     'generateContentStream',
     async (client, model, text) =>
-      (await gathered(await client.models.generateContentStream(ask(model, text)))).map(said),
+      (await collected(await client.models.generateContentStream(ask(model, text)))).map(said),
     { streams: true },
   ),
   call(
@@ -50,7 +50,7 @@ export const googleCalls: readonly SdkCall[] = [
   call(
     'generateContentStream at v1',
     async (client, model, text) =>
-      (await gathered(await client.models.generateContentStream(ask(model, text)))).map(said),
+      (await collected(await client.models.generateContentStream(ask(model, text)))).map(said),
     { version: 'v1', streams: true },
   ),
 ];

@@ -1,6 +1,6 @@
 import OpenAI, { toFile } from 'openai';
 import { PIXEL, SOUND } from '../../harness/relay-upstream/openai.ts';
-import { gathered } from './sdk-call.ts';
+import { collected } from './sdk-call.ts';
 import type { SdkCall, Target } from './sdk-call.ts';
 
 export const openaiClient = ({ base, key }: Target, more: object = {}): OpenAI =>
@@ -43,13 +43,13 @@ export const openaiCalls: readonly SdkCall[] = [
   call(
     'chat.completions.create, streaming',
     async (client, model, text) =>
-      gathered(await client.chat.completions.create({ model, messages: user(text), stream: true })),
+      collected(await client.chat.completions.create({ model, messages: user(text), stream: true })),
     { asksUsage: true, streams: true },
   ),
   call(
     'chat.completions.create, streaming, usage asked for',
     async (client, model, text) =>
-      gathered(
+      collected(
         await client.chat.completions.create({
           model,
           messages: user(text),
@@ -68,7 +68,7 @@ export const openaiCalls: readonly SdkCall[] = [
   call('responses.create', (client, model, text) => client.responses.create({ model, input: text })),
   call(
     'responses.create, streaming',
-    async (client, model, text) => gathered(await client.responses.create({ model, input: text, stream: true })),
+    async (client, model, text) => collected(await client.responses.create({ model, input: text, stream: true })),
     { streams: true },
   ),
   call('responses.stream', (client, model, text) => client.responses.stream({ model, input: text }).finalResponse(), {
@@ -102,7 +102,7 @@ export const openaiCalls: readonly SdkCall[] = [
   call(
     'audio.transcriptions.create, streaming',
     async (client, model, text) =>
-      gathered(await client.audio.transcriptions.create({ model, file: await sound(), prompt: text, stream: true })),
+      collected(await client.audio.transcriptions.create({ model, file: await sound(), prompt: text, stream: true })),
     { streams: true },
   ),
   call('audio.translations.create', async (client, model, text) =>

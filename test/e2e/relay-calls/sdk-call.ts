@@ -1,4 +1,7 @@
-/** Where a client of a vendor is pointed at: the gateway with a site token, or the upstream itself with its own credential. */
+/**
+ * Where a client of a vendor is pointed at: the gateway with a site token, or the upstream itself with its own
+ * credential.
+ */
 export interface Target {
   /** Without a path of the API. */
   readonly base: string;
@@ -18,7 +21,7 @@ export interface SdkCall {
 }
 
 /** All that an async iterable gives. */
-export async function gathered<T>(parts: AsyncIterable<T>): Promise<readonly T[]> {
+export async function collected<T>(parts: AsyncIterable<T>): Promise<readonly T[]> {
   const all: T[] = [];
   for await (const part of parts) all.push(part);
   return all;

@@ -5,14 +5,16 @@ import type { Received } from './received.ts';
 import type { Reply, Vendor } from './reply.ts';
 
 const RETRY_AFTER_S = 7;
-/** A silence that nobody waits for any more keeps no test alive. */
+/** A silence outlives no test. */
 const wait = (ms: number): Promise<void> => delay(ms, undefined, { ref: false });
 const HEADERS: Readonly<Record<string, string>> = { ...IDENTITY_HEADERS, [USEFUL_HEADER.name]: USEFUL_HEADER.value };
 
 /**
  * Sends an answer the way that the request's words want it:
- * `[status:N]` an error; `[hang]` none; `[reset]` a cut connection; `[slow:MS]` a late first byte; `[die:N]` cut, and `[end:N]` ended, after
- * so many frames (of other answers: in the middle); `[silent:MS]` a silence after the first frame; `[pace:MS]` one before each; `[fail:N]` the
+ * `[status:N]` an error; `[hang]` none; `[reset]` a cut connection; `[slow:MS]` a late first byte; `[die:N]` cut, and
+ * `[end:N]` ended, after
+ * so many frames (of other answers: in the middle); `[silent:MS]` a silence after the first frame; `[pace:MS]` one
+ * before each; `[fail:N]` the
  * vendor's own error after so many frames; `[join]` frames in odd pieces; `[crlf]` lines that end so; `[trailer]` one.
  */
 export async function play(response: ServerResponse, asked: Received, vendor: Vendor, reply: Reply): Promise<void> {

@@ -28,9 +28,12 @@ export interface RealtimeSession {
 }
 
 /**
- * Speaks as OpenAI's realtime API does. The handshake is steered by words in the query: `[status:N]` refuses it, `[slow:MS]` is late,
- * `[hang]` never answers. Events of the client: `response.create` answers, with words in its instructions (`[never-done]`, `[no-usage]`,
- * `[failed]`); `session.update` gives the session back; `test.die` cuts the connection, `test.close` closes it with `code` and `reason`,
+ * Speaks as OpenAI's realtime API does. The handshake is steered by words in the query: `[status:N]` refuses it,
+ * `[slow:MS]` is late,
+ * `[hang]` never answers. Events of the client: `response.create` answers, with words in its instructions
+ * (`[never-done]`, `[no-usage]`,
+ * `[failed]`); `session.update` gives the session back; `test.die` cuts the connection, `test.close` closes it with
+ * `code` and `reason`,
  * `test.error` sends an error, `test.flood` sends `count` messages of `bytes` each; all else is sent back as it came.
  */
 export function answerRealtime(server: Server): readonly RealtimeSession[] {

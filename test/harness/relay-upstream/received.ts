@@ -18,7 +18,7 @@ export interface Received {
   readonly words: Words;
   /** The model that it asks for, wherever it names it. */
   readonly model: string;
-  /** How many bytes of the answer were taken off its hands so far. */
+  /** How many bytes of the answer the caller has taken so far. */
   sent: number;
   /** Whether the caller left before the answer was whole. */
   left: boolean;

@@ -57,7 +57,7 @@ export async function startRelayUpstream(): Promise<RelayUpstream> {
   };
 }
 
-/** Its channel's credential, in the place where the vendor of that channel wants it. */
+/** The credential of its channel, in the header of that channel's vendor. */
 function hasKey({ channel, headers }: Received): boolean {
   const key = RELAY_KEYS[channel];
   if (key === undefined) return false;

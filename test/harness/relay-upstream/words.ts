@@ -1,6 +1,9 @@
 const WORD = /\[(?:([a-z0-9-]+)\/)?([a-z-]+)(?::([^\]"\\]*))?\]/g;
 
-/** What a request wants of the upstream: words such as `[slow:500]` anywhere in its text; `[main/status:429]` only on channel `main`. */
+/**
+ * What a request wants of the upstream: words such as `[slow:500]` anywhere in its text; `[main/status:429]` only on
+ * channel `main`.
+ */
 export class Words {
   readonly #words: ReadonlyMap<string, string>;
 

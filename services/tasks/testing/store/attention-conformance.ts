@@ -15,7 +15,7 @@ export function attentionConformance(open: OpenStore): void {
   });
 
   describe('attention', () => {
-    test('is raised once; later reasons leave it in its place', async () => {
+    test('is raised once; later reasons leave it in its position', async () => {
       expect(await store.raise(item('task_1'))).toBe(true);
       expect(await store.raise({ ...item('task_1', AT + 5), reason: 'hard_deadline' })).toBe(false);
 
