@@ -151,10 +151,5 @@ export default defineConfig(
     files: ['**/app.ts'],
     rules: { 'max-lines-per-function': ['error', { max: 100, skipBlankLines: true, skipComments: true }] },
   },
-  {
-    // one reader shares the state of a slice
-    files: ['services/media/picture-decoder/src/entropy/cabac.ts'],
-    rules: { 'max-lines-per-function': ['error', { max: 70, skipBlankLines: true, skipComments: true }] },
-  },
   { files: programs, rules: { 'no-console': 'off' } },
 );
