@@ -17,7 +17,7 @@ import {
   video,
 } from './bodies.ts';
 
-/** An address that a refused request names, and nobody fetches. */
+/** An address that a refused request names, and that is never fetched. */
 const NAMED = '{{media}}/refused.png';
 const img = (role?: string): object => image(role, NAMED);
 const vid = (role?: string): object => video(role, NAMED);

@@ -162,6 +162,16 @@ const routes: readonly Row[] = [
     ['GET /healthz says that the program is alive', get('/healthz', { as: 'no token' }), { status: 200 }],
     ['GET /readyz says that it can serve', get('/readyz', { as: 'no token' }), { status: 200 }],
     [
+      'GET / tells a program what the service is',
+      get('/', { as: 'no token' }),
+      { status: 200, body: { name: 'Reelgate', links: is.object } },
+    ],
+    [
+      'GET / is a page for a browser',
+      get('/', { as: 'no token', headers: { accept: 'text/html' } }),
+      { status: 200, headers: { 'content-type': /^text\/html/ } },
+    ],
+    [
       'GET /openapi.json describes the routes',
       get('/openapi.json', { as: 'no token' }),
       { status: 200, body: { openapi: /^3\.1/, paths: { '/v1/videos': is.object, '/v2/h3_context_ir': is.object } } },
