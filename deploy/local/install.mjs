@@ -135,7 +135,7 @@ function commandOfNpm() {
   return { program: known ? node : 'npm', args: known ? [npm, ...options] : options, path };
 }
 
-/** Runs `npm ci` and answers how it failed, or undefined. Whoever ends this program ends npm too. */
+/** Runs `npm ci` and answers how it failed, or undefined. Ending this program ends npm too. */
 async function failureOfNpmCi(mutexPath) {
   const { spawn } = await import('node:child_process');
   const { program, args, path } = commandOfNpm();

@@ -17,7 +17,7 @@ import { responseAttacks } from './tables/responses.ts';
 import { spellingAttacks } from './tables/spellings.ts';
 
 const PARALLEL = 12;
-/** Every so many attacks, one is tried as the address of a result too. */
+/** One attack in this many is tried as the address of a result too. */
 const RESULT_STEP = 11;
 const RESULT_POLLS = 2;
 const RESULT_WAIT_MS = 40_000;

@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 
-/** A line to a server that a test can cut: what goes over it is then gone, and nobody gets through. */
+/** A line to a server that a test can cut: what was on it is lost, and no connection gets through. */
 export interface CuttableLine {
   /** The server's URL, by this line. */
   readonly url: string;
   cut(): void;
-  /** What goes over it stays there, and nobody is told. */
+  /** Bytes stay on the line, and neither side is told. */
   freeze(): void;
   /** How many connections go over it now. */
   connections(): number;

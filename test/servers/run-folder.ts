@@ -90,7 +90,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** A process id may have passed to somebody else; a server of ours works in its own folder. */
+/** A process id may belong to another program by now; a server of ours works in its own folder. */
 function worksIn(pid: number, folder: string): boolean {
   try {
     return readlinkSync(`/proc/${pid}/cwd`).startsWith(folder);

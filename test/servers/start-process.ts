@@ -23,7 +23,7 @@ const PORTS_TRIED_MAX = 5;
 const START_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 10_000;
 
-/** Starts a server on a free port, and on another one when somebody was faster. */
+/** Starts a server on a free port, and on another one if that port was taken meanwhile. */
 export async function startProcess(server: ServerProcess): Promise<RunningServer> {
   let last = '';
   for (let tried = 0; tried < PORTS_TRIED_MAX; tried += 1) {

@@ -6,7 +6,7 @@ export interface User {
   readonly gid: number;
 }
 
-/** Who a server is run as when the tests are run by root, which PostgreSQL refuses; undefined for anybody else. */
+/** Who a server is run as when the tests are run by root, which PostgreSQL refuses; undefined for every other user. */
 export function unprivilegedUser(): User | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const [, uid = '65534', gid = '65534'] =

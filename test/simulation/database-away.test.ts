@@ -80,7 +80,7 @@ describeWith(
       });
 
       test('is back: every process lives on, and all that had begun ends soon', () => {
-        // Signal 0 asks whether somebody is there.
+        // Signal 0 asks whether the process exists.
         expect(program.pids().map((pid) => process.kill(pid, 0))).toEqual([true, true, true, true]);
         expect(settledInMs).toBeLessThan(BACK_TO_WORK_MS);
       });

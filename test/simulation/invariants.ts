@@ -107,7 +107,7 @@ export function invariantsHold(simulated: () => Simulated): void {
   });
 
   test(
-    'every client that got an id can read its task, and nobody who was refused has one',
+    'every client that got an id can read its task, and no refused client has one',
     async () => {
       const { upstream, program, load, tasks } = simulated();
       const caller = httpCaller(program.base, KEYS.demo);

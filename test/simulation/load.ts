@@ -121,7 +121,7 @@ export function startLoad(plan: LoadPlan): Load {
 }
 
 /**
- * The first call with this key still runs, or a part of the service was away: then nobody knows what has become of it.
+ * The first call with this key still runs, or a part of the service was away: then its outcome is unknown.
  */
 function isForNow({ status, text }: Answer): boolean {
   return status === 409 || (status >= 500 && /cannot be reached|went wrong/.test(text));

@@ -217,7 +217,7 @@ export function busConformance(openBus: () => Promise<Bus>, another: DescMessage
       expect(inbox.came).toEqual(['a']);
     });
 
-    test('is not held up by the handlers of somebody else', async () => {
+    test('is not delayed by the handlers of another subscriber', async () => {
       const gate = aGate();
       const busy = anInbox();
       const slow = await bus.subscribe(ProblemSchema, 'slow', async (message) => {

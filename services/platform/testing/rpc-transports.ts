@@ -110,7 +110,7 @@ export async function openConnect(binding: Binding): Promise<Opened> {
   };
 }
 
-/** As a program of somebody else would call, with the same errors as ours. */
+/** Calls as a foreign program would, with the same errors as ours. */
 function jsonClient<S extends DescService>(service: S, baseUrl: string, key: string): Client<S> {
   const client = createClient(
     service,

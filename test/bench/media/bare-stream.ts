@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-/** What anybody would write: one file, as a stream, over HTTP. In a process of its own, as the product is. */
+/** The plainest server: one file, as a stream, over HTTP. It runs in its own process, as the product does. */
 const PROGRAM = `
 const { createReadStream, statSync } = require('node:fs');
 const { createServer } = require('node:http');

@@ -150,7 +150,7 @@ export const images: Answer = (asked) => {
   });
 };
 
-/** Sound enough: bytes of every value, so that whoever takes them for text spoils them. */
+/** Stands for sound: bytes of every value, which a reader that takes them for text would spoil. */
 export const SOUND = Buffer.from(Array.from({ length: 5000 }, (_, at) => at % 256));
 
 export const speech: Answer = (asked): Reply => ({

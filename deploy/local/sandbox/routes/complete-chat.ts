@@ -20,7 +20,7 @@ export const completeChat: RouteHandler = ({ body }, { clock, stopped }): Answer
     : json(wholeChat(answer));
 };
 
-/** One event after the other, as fast as somebody speaks. */
+/** Sends one event after the other, at the pace of speech. */
 async function* spoken(events: readonly string[], clock: Clock, stopped: AbortSignal): AsyncGenerator<string> {
   for (const event of events) {
     yield event;

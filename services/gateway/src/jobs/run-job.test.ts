@@ -75,7 +75,7 @@ describe('a go at a call', () => {
       asItIs,
     ],
     [
-      'reaches nobody',
+      'reaches no upstream',
       refuses('unavailable', 'no_channel_available'),
       ['markJobStarted', 'returnJob untouched 5000'],
       undefined,
@@ -93,7 +93,7 @@ describe('a go at a call', () => {
       asItIs,
     ],
     [
-      'is paid for by nobody',
+      'has no balance left for its hold',
       answers(200, '{}'),
       ['finishJob'],
       'insufficient_quota',

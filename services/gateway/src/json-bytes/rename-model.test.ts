@@ -27,7 +27,7 @@ describe('and nowhere else', () => {
     expect(renamed(text)).toBe(text);
   });
 
-  test('whatever somebody says', () => {
+  test('for any name', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (said) => {
         const text = JSON.stringify({

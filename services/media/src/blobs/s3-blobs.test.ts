@@ -58,7 +58,7 @@ describe('blobs in a bucket', () => {
     elsewhere.close();
   });
 
-  test('have addresses at which anybody reads them, whole and in part, with the type and the name that they are given', async () => {
+  test('have links that serve them to any reader, whole and in part, with their given type and name', async () => {
     const key = await keep('0123456789');
     const link = await blobs.linkTo(key, { method: 'GET', mediaType: 'video/mp4', fileName: 'a.mp4', secondsLeft: 60 });
     const whole = await fetch(link!);

@@ -67,7 +67,7 @@ describeWith(natsServer, 'a bus', (url) => {
 
   busConformance(() => openNatsBus(url(), silentLog), TokenChangedSchema);
 
-  test('keeps what is published before anybody subscribes', async () => {
+  test('keeps what is published before the first subscriber', async () => {
     const bus = await openNatsBus(url(), silentLog);
     await bus.publish(ProblemSchema, anEvent('early'), 'early');
     const inbox = anInbox();
@@ -193,7 +193,7 @@ describeWith(natsServer, 'a bus', (url) => {
     line.moveTo(second!.url);
     line.mend();
 
-    // Whoever publishes tries again until it succeeds, as the outbox does.
+    // The publisher tries again until it succeeds, as the outbox does.
     await inTime(
       (async () => {
         while (

@@ -110,7 +110,7 @@ describeOnEngines('the outbox', (open) => {
     expect(await kept()).toEqual([]);
   });
 
-  test('takes so many in one pass at most, the oldest first', async () => {
+  test('publishes a bounded number in one pass, the oldest first', async () => {
     await stage(...Array.from({ length: 250 }, (_, number) => anEvent(249 - number)));
 
     const first = await relayOutbox(sql, publish);

@@ -46,7 +46,7 @@ describe('a circuit', () => {
 });
 
 describe('an open circuit', () => {
-  test('lets nobody try for half a minute, then exactly one', async () => {
+  test('lets no call through for half a minute, then exactly one', async () => {
     const { clock, circuit } = opened();
 
     await clock.advance(OPEN_MS - 1);

@@ -190,7 +190,7 @@ test('gRPC refuses a message that is too large, and goes on', async () => {
 describe('a connection to gRPC', () => {
   const nowhere = (): GrpcConnection => connectGrpc('127.0.0.1:1', new Secret('key'));
 
-  test('where nobody listens refuses with a Problem', async () => {
+  test('without a listener refuses with a Problem', async () => {
     const connection = nowhere();
 
     expect(await refusalOf(connection.client(MediaService).stageMedia({}, { timeoutMs: 5000 }))).toMatchObject({
@@ -201,7 +201,7 @@ describe('a connection to gRPC', () => {
     connection.close();
   });
 
-  test('where nobody listens is never ready', async () => {
+  test('without a listener is never ready', async () => {
     const connection = nowhere();
 
     await expect(inTime(connection.ready(200))).rejects.toThrow(/deadline/);
@@ -209,7 +209,7 @@ describe('a connection to gRPC', () => {
     connection.close();
   });
 
-  test('is ready once somebody answers, and carries several services', async () => {
+  test('is ready once a server answers, and carries several services', async () => {
     const { port } = await opened(openGrpc, async () => ({ media: { object: 'here' } }));
     const connection = connectGrpc(`127.0.0.1:${port}`, CALLERS[0]!.key);
 

@@ -208,7 +208,7 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
     expect(refusal).toMatchObject({ kind: 'unavailable', reason: 'service_unavailable' });
   });
 
-  test('whoever aborts gets its answer at once, and the method is told', async () => {
+  test('a client that aborts gets its answer at once, and the method is told', async () => {
     const [begun, aborted] = [aGate(), aGate()];
     const { media } = await opened(open, async (_request, { signal }) => {
       begun.open();

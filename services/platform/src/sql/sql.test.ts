@@ -126,7 +126,7 @@ describeWith(postgresServer, 'connections', (url) => {
     await sql.close();
   });
 
-  test('a connection that breaks while nobody uses it is replaced', async () => {
+  test('a connection that breaks while it is idle is replaced', async () => {
     const sql = openPostgres(url(), 1);
     const other = openPostgres(url(), 1);
     const [row] = await sql.read<{ pid: number }>(ownProcess);

@@ -58,7 +58,7 @@ describe('a disk that takes its time', () => {
     expect(await isOver(written)).toBe(true);
   });
 
-  test('nobody is shown what a power cut could take back', async () => {
+  test('no reader sees what a power cut could take back', async () => {
     const written = insert('a');
     await nextSync(2);
     const read = sql.read('SELECT id FROM things');
@@ -90,7 +90,7 @@ describe('a disk that takes its time', () => {
     expect(syncs).toHaveLength(1);
   });
 
-  test('after a sync that failed nobody is told of a success any more', async () => {
+  test('after a failed sync no write succeeds any more', async () => {
     const written = insert('a');
     const caught = expect(written).rejects.toThrow('the disk is gone');
     await nextSync(2);

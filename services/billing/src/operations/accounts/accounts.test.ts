@@ -6,7 +6,7 @@ import { aConfig } from '../../../testing/open-billing.ts';
 const aCredit = { id: 'demo', amountNanos: 5n * DOLLAR, reason: 'invoice 7', actor: 'ann' };
 
 describeOnEngines('a credit', (open) => {
-  test("adds to the balance, for a reason and in somebody's name", async () => {
+  test('adds to the balance, for a reason and in the name of an operator', async () => {
     const on = await open();
 
     const { account } = await on.accounts.creditAccount(aCredit);

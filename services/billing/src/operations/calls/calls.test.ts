@@ -146,7 +146,7 @@ describeOnEngines('calls', (open) => {
     ['the hold as it stands', 'chat', {}, { basis: Basis.HOLD }, CENT, Basis.HOLD],
     ['nothing when it is released', 'chat', {}, { basis: Basis.RELEASED }, 0n, Basis.RELEASED],
     ['seconds that were not known', 'hear', {}, { basis: Basis.USAGE, usage: { seconds: 9n } }, 9n * MILL, Basis.USAGE],
-    ['the hold for seconds that nobody tells', 'hear', {}, { basis: Basis.USAGE }, 6n * CENT, Basis.HOLD],
+    ['the hold for seconds that no report names', 'hear', {}, { basis: Basis.USAGE }, 6n * CENT, Basis.HOLD],
     [
       'characters',
       'speak',
@@ -357,7 +357,7 @@ describeOnEngines('calls', (open) => {
     ).rejects.toMatchObject({ kind: 'invalid', field: 'ends' });
   });
 
-  test('that nobody settles are charged as they were held once their time is over', async () => {
+  test('that are never settled are charged by their hold once their time is over', async () => {
     const on = await open(chatConfig());
     await on.calls.placeCalls({ calls: many(on, 3) });
     await on.calls.settleCalls({ ends: [{ callId: nameOf(0), basis: Basis.RELEASED }] });

@@ -133,7 +133,7 @@ describeOnEngines('a statement', (open) => {
     expect((await statement(on, UsageGroup.MODEL, span)).total?.requests).toBe(requests);
   });
 
-  test("shows nobody else's use", async () => {
+  test('shows no usage of another account', async () => {
     const on = await open({
       ...config,
       accounts: [...config.accounts, { id: 'other', currency: 'EUR', credit: '1', tokens: [] }],

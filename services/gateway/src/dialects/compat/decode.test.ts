@@ -227,7 +227,7 @@ describe('an invalid body is refused with the names of its fields', () => {
       'content[0].text',
     ],
     [
-      'more items than anybody needs',
+      'more items than an order may have',
       { ...whole, content: Array.from({ length: 101 }, () => ({ type: 'text', text: 'a boat' })) },
       'invalid_content',
       'content',

@@ -127,7 +127,7 @@ test('a client that is refused and keeps its end open does not keep the connecti
 
   expect(answer.toString()).toMatch(/^HTTP\/1\.1 401 /);
   const lost = once(socket, 'error', { signal: AbortSignal.timeout(2000) }).catch((error: unknown) => [error]);
-  for (const more of ['what is sent to nobody', 'is answered by a reset', 'and cannot be sent again']) {
+  for (const more of ['data after the client has left', 'is answered by a reset', 'and cannot be sent again']) {
     socket.write(more);
     await wait(50);
   }

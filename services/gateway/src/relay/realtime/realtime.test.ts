@@ -162,7 +162,7 @@ describe('a session ends', () => {
   test.each([
     ['forbidden', 'token_disabled'],
     ['unauthenticated', 'invalid_api_key'],
-  ] as const)('when its token is refused as %s, and not while nobody can say', async (kind, reason) => {
+  ] as const)('when its token is refused as %s, and not while the answer is unknown', async (kind, reason) => {
     const { got, closed, there, client } = await under.session();
     under.refuseToken(new Problem({ kind: 'unavailable', reason: 'internal_error', message: 'billing is away' }));
     for (let check = 0; check < 4; check += 1) await under.clock.advance(2000);
@@ -190,7 +190,7 @@ describe('a session ends', () => {
   });
 });
 
-test('a token has so many sessions at the same time, and gets a place back when one has ended; another token has its own', async () => {
+test('a token has a bounded number of sessions; a session that ends makes room; another token has its own', async () => {
   const [one] = [await under.session(), await under.session()];
   const { status, headers, json } = await under.refusal();
 
