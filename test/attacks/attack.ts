@@ -14,7 +14,7 @@ export const REASONS = {
   type: /must be served as (image|video|audio)\/…; it is served as another type$/,
   large: /must have at most \d+ (MiB|KiB|bytes)$/,
   slow: /could not be fetched in time: (it took longer than \d+ s|no answer came within \d+ s|no more bytes came within \d+ s|its bytes came too slowly|its name was not found within \d+ s|no connection was made within \d+ s)$/,
-  upstream: /names an upstream file \(asset:\/\/ or mm_file:\/\/\), which this account may not use/,
+  upstream: /names an upstream file \(asset:\/\/ or mm_file:\/\/\) that this account may not use/,
   bytes:
     /(must be (an image, a video or audio of a supported type|a complete file of its type|a single picture)|has more pixels than are accepted$)/,
 } as const;
