@@ -37,6 +37,16 @@ describe('permits', () => {
     expect([most, semaphore.inUse(), semaphore.waiting()]).toEqual([3, 0, 0]);
   });
 
+  test('of a number that does not exist are refused at once, and delay no later caller', async () => {
+    const semaphore = newSemaphore({ permits: 2, waitingMax: 100 });
+    await semaphore.acquire();
+
+    await expect(semaphore.acquire({ count: 3 })).rejects.toThrow(SemaphoreFull);
+    await semaphore.acquire();
+
+    expect([semaphore.inUse(), semaphore.waiting()]).toEqual([2, 0]);
+  });
+
   test('are granted in the order of arrival', async () => {
     const semaphore = newSemaphore({ permits: 1, waitingMax: 10 });
     const { granted, acquire } = granting(semaphore);

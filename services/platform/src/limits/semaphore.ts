@@ -15,7 +15,7 @@ export interface SemaphoreOptions {
 }
 
 export interface AcquireOptions {
-  /** The permits that are taken at once; 1 by default. More than there are is never granted. */
+  /** The permits that are taken at once; 1 by default. More than there are is refused at once. */
   readonly count?: number;
   /** A waiting caller leaves the queue when it is aborted. */
   readonly signal?: AbortSignal | undefined;
@@ -74,7 +74,8 @@ export function newSemaphore({ permits, waitingMax }: SemaphoreOptions): Semapho
   const acquire = async ({ count = 1, signal }: AcquireOptions = {}): Promise<void> => {
     signal?.throwIfAborted();
     if (queue.length === 0 && tryAcquire(count)) return;
-    if (queue.length >= waitingMax) throw new SemaphoreFull();
+    // it could never be granted, and would keep all later callers waiting
+    if (count > permits || queue.length >= waitingMax) throw new SemaphoreFull();
     await wait(count, signal);
   };
   const release = (count = 1): void => {
