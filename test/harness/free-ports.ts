@@ -5,22 +5,28 @@ import { createServer } from 'node:net';
  * Below the ports that systems give to outgoing connections, so that none of those takes one between here and its use.
  */
 const FIRST_PORT = 10_000;
-/** Each of the test processes that run beside one another has its own. */
-const PORTS_A_WORKER = 5000;
-const WORKERS = 4;
+/** Each of the test processes that run beside one another has its own range; all ranges end below port 32,768. */
+const PORTS_A_WORKER = 2500;
+const WORKERS = 9;
 const TRIES_A_PORT = 50;
 
-/** Ports of the loopback address that are free at this moment. */
+/** A port may be given out long before its program listens on it, so each is given out once in a test file. */
+const given = new Set<number>();
+
+/** Ports of the loopback address that are free at this moment and that no earlier call has returned. */
 export async function freePorts(count: number): Promise<readonly number[]> {
   const worker = Number(process.env['JEST_WORKER_ID'] ?? '0') % WORKERS;
   const first = FIRST_PORT + worker * PORTS_A_WORKER;
-  const free = new Set<number>();
-  for (let tries = 0; free.size < count; tries += 1) {
+  const free: number[] = [];
+  for (let tries = 0; free.length < count; tries += 1) {
     if (tries === count * TRIES_A_PORT) throw new Error(`no ${String(count)} free ports from ${String(first)}`);
     const port = first + randomInt(PORTS_A_WORKER);
-    if (!free.has(port) && (await isFree(port))) free.add(port);
+    if (given.has(port)) continue;
+    // Before the await: a call that runs beside this one must not choose the same port.
+    given.add(port);
+    if (await isFree(port)) free.push(port);
   }
-  return [...free];
+  return free;
 }
 
 function isFree(port: number): Promise<boolean> {
