@@ -7,7 +7,7 @@ import type { S3Address, S3Credentials } from './blobs/s3-address.ts';
 import { ADDRESS_AND_PORT, DNS_SERVER } from './config-schema.ts';
 import type { Checked, CheckedS3, Values } from './config-schema.ts';
 import type { Category } from './domain/media-rules.ts';
-import { isAddress } from './fetch/address-policy.ts';
+import { isAddress } from './fetch/addresses/address-policy.ts';
 
 export { mediaSchema } from './config-schema.ts';
 

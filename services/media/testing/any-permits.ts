@@ -1,5 +1,5 @@
-import { openTransferHolder } from '../src/fetch/transfer-holder.ts';
-import type { TransferPermits } from '../src/fetch/transfer-permits.ts';
+import { openTransferHolder } from '../src/fetch/permits/transfer-holder.ts';
+import type { TransferPermits } from '../src/fetch/permits/transfer-permits.ts';
 
 /** Grants every permit until the service stops. */
 export function anyPermits(stopping = new AbortController().signal): TransferPermits {

@@ -6,8 +6,8 @@ import { newIds } from '@reelgate/platform/ids';
 import { silentLog } from '@reelgate/platform/log';
 import { parseHostPort } from '@reelgate/platform/config/units';
 import { openIncoming } from '../src/blobs/incoming.ts';
-import { addressPolicy } from '../src/fetch/address-policy.ts';
-import { guardedFetch } from '../src/fetch/guarded-fetch.ts';
+import { addressPolicy } from '../src/fetch/addresses/address-policy.ts';
+import { guardedFetch } from '../src/fetch/transfers/guarded-fetch.ts';
 import { anyPermits } from './any-permits.ts';
 
 /*

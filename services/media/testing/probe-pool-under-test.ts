@@ -4,10 +4,10 @@ import path from 'node:path';
 import { systemClock } from '@reelgate/platform/clock';
 import { newIds } from '@reelgate/platform/ids';
 import { silentLog } from '@reelgate/platform/log';
-import { confinementOnce } from '../src/probe/pool/confinement.ts';
-import { openParsers } from '../src/probe/pool/parsers.ts';
-import { openProbePool } from '../src/probe/probe-pool.ts';
-import type { ProbePool, ProbePoolOptions } from '../src/probe/probe-pool.ts';
+import { confinementOnce } from '../src/probe/confinement/confinement.ts';
+import { openParsers } from '../src/probe/parsers/parsers.ts';
+import { openProbePool } from '../src/probe/pool/probe-pool.ts';
+import type { ProbePool, ProbePoolOptions } from '../src/probe/pool/probe-pool.ts';
 
 /** A pool as the service opens it, with its processes' folders in a folder that goes with it. */
 export function startProbePool(

@@ -16,9 +16,9 @@ import type { Origin } from '../../testing/origin.ts';
 import { startRawOrigin } from '../../testing/raw-origin.ts';
 import type { RawOrigin } from '../../testing/raw-origin.ts';
 import { openIncoming } from '../blobs/incoming.ts';
-import { addressPolicy } from './address-policy.ts';
+import { addressPolicy } from './addresses/address-policy.ts';
 import { FetchFault } from './fetch-fault.ts';
-import { hostKeyOf } from './fetch-target.ts';
+import { hostKeyOf } from './addresses/fetch-target.ts';
 import { openFetcher } from './fetcher.ts';
 import type { Fetcher, FetcherDeps } from './fetcher.ts';
 

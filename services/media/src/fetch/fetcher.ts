@@ -4,15 +4,15 @@ import type { ReceivedFile } from '../blobs/incoming.ts';
 import type { FetchConfig, MediaConfig } from '../config.ts';
 import { mayDeclare } from '../domain/formats.ts';
 import type { Family } from '../domain/formats.ts';
-import { openFairSemaphore } from './fair-semaphore.ts';
+import { openFairSemaphore } from './permits/fair-semaphore.ts';
 import { FetchFault } from './fetch-fault.ts';
-import { parseTarget } from './fetch-target.ts';
-import { guardedFetch } from './guarded-fetch.ts';
-import type { FetchOrder, GuardedFetchDeps } from './guarded-fetch.ts';
-import { openKeyedPermits } from './keyed-permits.ts';
-import { openTransferPermits } from './transfer-permits.ts';
-import type { TransferPermitsDeps } from './transfer-permits.ts';
-import type { TransferLimits } from './transfer-watch.ts';
+import { parseTarget } from './addresses/fetch-target.ts';
+import { guardedFetch } from './transfers/guarded-fetch.ts';
+import type { FetchOrder, GuardedFetchDeps } from './transfers/guarded-fetch.ts';
+import { openKeyedPermits } from './permits/keyed-permits.ts';
+import { openTransferPermits } from './permits/transfer-permits.ts';
+import type { TransferPermitsDeps } from './permits/transfer-permits.ts';
+import type { TransferLimits } from './transfers/transfer-watch.ts';
 
 /** The most transfers that wait for one host, for one address, or over all. */
 const WAITING_MAX = 256;

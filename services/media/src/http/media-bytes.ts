@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { isKept, mediaTypeOf } from '../domain/media-object.ts';
-import { putBytes } from '../operations/put-bytes.ts';
-import type { PutDeps, PutOptions } from '../operations/put-bytes.ts';
-import { removeBytes } from '../operations/remove-bytes.ts';
+import { putBytes } from '../operations/bytes/put-bytes.ts';
+import type { PutDeps, PutOptions } from '../operations/bytes/put-bytes.ts';
+import { removeBytes } from '../operations/garbage/remove-bytes.ts';
 import { serveLink } from './link.ts';
 import type { LinkDeps } from './link.ts';
 import { serveObject } from './serve-object.ts';

@@ -13,9 +13,9 @@ type Read = (job: ProbeJob, mediaType: string) => Promise<ProbeOutcome>;
 
 /** The readers by family, loaded on demand because the libraries are large. */
 const READERS: Readonly<Record<Family, () => Promise<Read>>> = {
-  image: async () => (await import('./probe-image.ts')).probeImage,
-  video: async () => (await import('./probe-container.ts')).probeVideo,
-  audio: async () => (await import('./probe-container.ts')).probeAudio,
+  image: async () => (await import('./images/probe-image.ts')).probeImage,
+  video: async () => (await import('./containers/probe-container.ts')).probeVideo,
+  audio: async () => (await import('./containers/probe-container.ts')).probeAudio,
 };
 
 /**

@@ -12,8 +12,8 @@ import type {
 import type { MediaFacts } from '../domain/media-facts.ts';
 import type { MediaObject } from '../domain/media-object.ts';
 import type { Category } from '../domain/media-rules.ts';
-import type { IngestOrder } from '../operations/ingest-result.ts';
-import type { StageOrder } from '../operations/stage-media.ts';
+import type { IngestOrder } from '../operations/results/ingest-result.ts';
+import type { StageOrder } from '../operations/staging/stage-media.ts';
 
 const CATEGORIES = new Map<WireCategory, Category>([
   [WireCategory.IMAGE, 'image'],

@@ -2,11 +2,11 @@ import { bind } from '@reelgate/platform/rpc/service';
 import type { Binding } from '@reelgate/platform/rpc/service';
 import { MediaService } from '@reelgate/proto/media/v1/media_service';
 import type { MediaObject } from '../domain/media-object.ts';
-import type { IngestOrder } from '../operations/ingest-result.ts';
-import { removeBytes } from '../operations/remove-bytes.ts';
-import { removeStaged } from '../operations/remove-staged.ts';
-import type { RemoveDeps } from '../operations/remove-staged.ts';
-import type { StageOrder } from '../operations/stage-media.ts';
+import type { IngestOrder } from '../operations/results/ingest-result.ts';
+import { removeBytes } from '../operations/garbage/remove-bytes.ts';
+import { removeStaged } from '../operations/staging/remove-staged.ts';
+import type { RemoveDeps } from '../operations/staging/remove-staged.ts';
+import type { StageOrder } from '../operations/staging/stage-media.ts';
 import { atMost, fromWireIngest, fromWireStage, required, toWireResult, toWireStaged } from './mapping.ts';
 
 /** The most objects that one call removes. */

@@ -2,8 +2,8 @@ import { Problem } from '@reelgate/platform/problem';
 import { bind } from '@reelgate/platform/rpc/service';
 import type { Binding } from '@reelgate/platform/rpc/service';
 import { OperatorService } from '@reelgate/proto/media/v1/operator_service';
-import { PAGE_MAX, verifyBlobs } from '../operations/verify-blobs.ts';
-import type { BlobFault, VerifyDeps } from '../operations/verify-blobs.ts';
+import { PAGE_MAX, verifyBlobs } from '../operations/blobs/verify-blobs.ts';
+import type { BlobFault, VerifyDeps } from '../operations/blobs/verify-blobs.ts';
 
 /** The service for operators. */
 export function operatorServiceBinding(deps: VerifyDeps): Binding {

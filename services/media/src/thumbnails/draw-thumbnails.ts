@@ -1,6 +1,6 @@
 import { isDecoded } from '../domain/media-rules.ts';
 import type { VideoFacts } from '../domain/media-facts.ts';
-import type { ProbePool } from '../probe/probe-pool.ts';
+import type { ProbePool } from '../probe/pool/probe-pool.ts';
 import type { ProbeOutcome } from '../probe/probe.ts';
 import type { FrameExtractor } from './ffmpeg/frame-extractor.ts';
 

@@ -5,11 +5,11 @@ import type { ProbeJob, ProbeOutcome, Work } from '../probe.ts';
 // loaded before the first file, so that the load does not count as its time, and after the modules are closed
 const [{ probeFile }, { redrawImage }, { videoThumbnail }, { pictureThumbnail }] = await Promise.all([
   import('../probe-file.ts'),
-  import('../redraw-image.ts'),
+  import('../images/redraw-image.ts'),
   import('../../thumbnails/child/video-thumbnail.ts'),
   import('../../thumbnails/child/picture-thumbnail.ts'),
-  import('../probe-image.ts'),
-  import('../probe-container.ts'),
+  import('../images/probe-image.ts'),
+  import('../containers/probe-container.ts'),
 ]);
 
 const WORKS: Readonly<Record<Work, (job: ProbeJob) => Promise<ProbeOutcome>>> = {

@@ -1,4 +1,4 @@
-import { openPicture } from '../../probe/pictures.ts';
+import { openPicture } from '../../probe/images/pictures.ts';
 import type { ProbeJob, ProbeOutcome } from '../../probe/probe.ts';
 import { writeThumbnail } from './write-thumbnail.ts';
 

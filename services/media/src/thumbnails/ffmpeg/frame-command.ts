@@ -1,5 +1,5 @@
-import type { Confinement } from '../../probe/pool/confinement.ts';
-import { limitedCommand } from '../../probe/pool/limited-command.ts';
+import type { Confinement } from '../../probe/confinement/confinement.ts';
+import { limitedCommand } from '../../probe/confinement/limited-command.ts';
 
 const MIB = 1024 ** 2;
 /** A PNG of the largest frame is a few mebibytes. */

@@ -8,7 +8,7 @@ import { newIds } from '@reelgate/platform/ids';
 import { silentLog } from '@reelgate/platform/log';
 import { encodeVideo, FFMPEG, KINDS } from '../../../testing/ffmpeg-videos.ts';
 import { fixture } from '../../../testing/origin.ts';
-import { confinementOnce } from '../../probe/pool/confinement.ts';
+import { confinementOnce } from '../../probe/confinement/confinement.ts';
 import { openFrameExtractor } from './frame-extractor.ts';
 import type { FrameExtractorOptions } from './frame-extractor.ts';
 

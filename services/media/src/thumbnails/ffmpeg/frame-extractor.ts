@@ -4,13 +4,13 @@ import path from 'node:path';
 import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
-import type { Confinement } from '../../probe/pool/confinement.ts';
+import type { Confinement } from '../../probe/confinement/confinement.ts';
 import { openFairQueue } from '../../probe/pool/fair-queue.ts';
-import { parserEnvironment } from '../../probe/pool/parser-command.ts';
-import { makeParserFolder } from '../../probe/pool/parser-folder.ts';
-import type { ParserFolder } from '../../probe/pool/parser-folder.ts';
-import { usageOf } from '../../probe/pool/process-usage.ts';
-import { boundsReached } from '../../probe/pool/watch-usage.ts';
+import { parserEnvironment } from '../../probe/parsers/parser-command.ts';
+import { makeParserFolder } from '../../probe/parsers/parser-folder.ts';
+import type { ParserFolder } from '../../probe/parsers/parser-folder.ts';
+import { usageOf } from '../../probe/confinement/process-usage.ts';
+import { boundsReached } from '../../probe/confinement/watch-usage.ts';
 import { frameCommand } from './frame-command.ts';
 
 /** The most characters of what ffmpeg says of a file that go into the log. */

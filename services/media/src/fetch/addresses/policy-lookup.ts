@@ -1,0 +1,73 @@
+import { Resolver } from 'node:dns/promises';
+import type { LookupAddress, LookupOptions } from 'node:dns';
+import type { AddressPolicy } from './address-policy.ts';
+import { FetchFault, NOT_REACHED, addressFault } from '../fetch-fault.ts';
+
+const TRIES = 2;
+const ANSWERS_MAX = 32;
+/** A name can have addresses of one kind only. */
+const NO_SUCH_KIND = new Set(['ENODATA', 'ENOTFOUND']);
+
+export interface LookupSettings {
+  readonly policy: AddressPolicy;
+  readonly dnsServers: readonly string[];
+  readonly dnsMs: number;
+  /** Ends the queries that still run. */
+  readonly signal: AbortSignal;
+}
+
+/** All addresses of a name. The name is refused if a single one of them is not permitted. */
+async function lookUp(
+  { policy, dnsServers, dnsMs, signal }: LookupSettings,
+  name: string,
+  port: number,
+): Promise<LookupAddress[]> {
+  const resolver = new Resolver({ timeout: Math.ceil(dnsMs / TRIES), tries: TRIES });
+  if (dnsServers.length > 0) resolver.setServers(dnsServers);
+  const cancel = (): void => {
+    resolver.cancel();
+  };
+  signal.addEventListener('abort', cancel, { once: true });
+  const [four, six] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+  signal.removeEventListener('abort', cancel);
+  const found = [...addressesOf(four, 4), ...addressesOf(six, 6)];
+  if (found.length === 0)
+    throw new FetchFault('network', NOT_REACHED, `no address for ${name}`, reasonOf(four) ?? reasonOf(six));
+  const refused = found.find(({ address }) => !policy.permits(address, port));
+  if (refused !== undefined) throw addressFault(`${name} has the address ${refused.address}, which is not dialled`);
+  return found.slice(0, ANSWERS_MAX);
+}
+
+function addressesOf(answer: PromiseSettledResult<string[]>, family: 4 | 6): LookupAddress[] {
+  return answer.status === 'fulfilled' ? answer.value.map((address) => ({ address, family })) : [];
+}
+
+function reasonOf(answer: PromiseSettledResult<string[]>): unknown {
+  if (answer.status === 'fulfilled') return undefined;
+  const { code } = answer.reason as { readonly code?: string };
+  return code !== undefined && NO_SUCH_KIND.has(code) ? undefined : answer.reason;
+}
+
+type LookupCallback = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
+
+/** The lookup that a socket calls. `admit` waits until some of the addresses found can be dialled. */
+export function policyLookup(
+  settings: LookupSettings,
+  port: number,
+  admit: (found: readonly LookupAddress[]) => Promise<readonly LookupAddress[]>,
+) {
+  return (name: string, options: LookupOptions, callback: LookupCallback): void => {
+    lookUp(settings, name, port)
+      .then(admit)
+      .then(
+        (found) => {
+          const [first] = found;
+          if (options.all === true || first === undefined) callback(null, [...found]);
+          else callback(null, first.address, first.family);
+        },
+        (error: unknown) => {
+          callback(error as Error, []);
+        },
+      );
+  };
+}

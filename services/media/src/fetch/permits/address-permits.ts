@@ -1,0 +1,45 @@
+import { addressKeyOf } from '../addresses/address-policy.ts';
+import type { Holder, Release } from './fair-semaphore.ts';
+import type { KeyedPermits } from './keyed-permits.ts';
+import type { PermitWait } from './permit-wait.ts';
+
+/** The permits of one transfer to dial addresses, however many names lead to them. */
+export interface AddressPermits {
+  /** Waits until at least one address of a name can be dialled. Returns the addresses that can be dialled. */
+  admit<T extends { readonly address: string }>(found: readonly T[]): Promise<readonly T[]>;
+  /** Says which address was reached, and releases the permits of the others. */
+  reached(address: string): void;
+  release(): void;
+}
+
+export function openAddressPermits(addresses: KeyedPermits, holder: Holder, wait: PermitWait): AddressPermits {
+  const taken = new Map<string, Release>();
+  const leave = (except?: string): void => {
+    for (const [key, release] of taken) {
+      if (key === except) continue;
+      taken.delete(key);
+      release();
+    }
+  };
+  return {
+    admit: async (found) => {
+      const keys = new Set(found.map(({ address }) => addressKeyOf(address)));
+      const [first] = keys;
+      if (first === undefined) return found;
+      leave();
+      for (const key of keys) {
+        const release = addresses.tryTake(key, holder);
+        if (release !== undefined) taken.set(key, release);
+      }
+      // the transfer waits for one address alone, and holds nothing that other transfers wait for
+      if (taken.size === 0) {
+        await wait([(signal) => addresses.take(first, holder, signal)], (release) => taken.set(first, release));
+      }
+      return found.filter(({ address }) => taken.has(addressKeyOf(address)));
+    },
+    reached: (address) => {
+      leave(addressKeyOf(address));
+    },
+    release: leave,
+  };
+}

@@ -1,0 +1,181 @@
+import type { Agent, Dispatcher } from 'undici';
+import type { Secret } from '@reelgate/platform/secret';
+import { isList } from '../../domain/formats.ts';
+import type { AddressPolicy } from '../addresses/address-policy.ts';
+import { FetchFault, NOT_REACHED, addressFault, networkFault } from '../fetch-fault.ts';
+import { checkTarget } from '../addresses/fetch-target.ts';
+import type { TransferPermits } from '../permits/transfer-permits.ts';
+import type { TransferWatch } from '../transfers/transfer-watch.ts';
+
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+const OK = 200;
+const PARTIAL = 206;
+const CONTENT_RANGE = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/;
+/** The encodings that leave the bytes unchanged. */
+const PLAIN = {
+  'content-encoding': new Set(['', 'identity']),
+  'transfer-encoding': new Set(['', 'identity', 'chunked']),
+} as const;
+const USER_AGENT = 'reelgate-media/1';
+
+export interface RequestDeps {
+  readonly agent: Agent;
+  readonly watch: TransferWatch;
+  readonly policy: AddressPolicy;
+  readonly redirectsMax: number;
+  readonly isOwn: (url: URL) => boolean;
+  readonly permits: Pick<TransferPermits, 'enterHost'>;
+  /** Sent to the origin of the first address only, not to the origins of redirects. */
+  readonly authorization?: Secret | undefined;
+}
+
+/** The rest of a broken transfer. */
+export interface Continuation {
+  readonly from: number;
+  /** The ETag of the first answer. Bytes of another version are not joined to it. */
+  readonly validator: string;
+  /** The length that the first answer declared; undefined: none. */
+  readonly whole: number | undefined;
+}
+
+export interface Answer {
+  readonly body: AsyncIterable<Uint8Array>;
+  /** The length of this body; undefined: unknown. */
+  readonly length: number | undefined;
+  /** The length of the whole file. */
+  readonly whole: number | undefined;
+  readonly declaredType: string | undefined;
+  /** A strong ETag of an origin that supports ranges; undefined: the transfer cannot be continued. */
+  readonly validator: string | undefined;
+}
+
+/** Requests an address and follows its redirects. Each address passes the same checks. */
+export async function requestFollowing(
+  deps: RequestDeps,
+  first: URL,
+  continuation: Continuation | undefined,
+): Promise<Answer> {
+  let url = first;
+  for (let redirects = 0; redirects <= deps.redirectsMax; redirects += 1) {
+    checkTarget(url, deps.policy);
+    if (deps.isOwn(url)) throw addressFault(`${first.hostname} leads to ourselves`);
+    deps.watch.enter('queue');
+    await deps.permits.enterHost(url);
+    deps.watch.enter('connect');
+    const response = await ask(deps, url, {
+      continuation,
+      authorization: url.origin === first.origin ? deps.authorization : undefined,
+    });
+    if (!REDIRECTS.has(response.statusCode)) return answerOf(response, continuation);
+    response.body.destroy();
+    url = targetOf(response, url, deps.policy.urlCharactersMax);
+  }
+  throw new FetchFault('redirects', `could not be fetched: it redirects more than ${String(deps.redirectsMax)} times`);
+}
+
+interface Asked {
+  readonly continuation: Continuation | undefined;
+  readonly authorization: Secret | undefined;
+}
+
+/** The request carries no data of the client, and asks for unencoded bytes. */
+async function ask(
+  { agent, watch }: RequestDeps,
+  url: URL,
+  { continuation, authorization }: Asked,
+): Promise<Dispatcher.ResponseData> {
+  const credential = authorization === undefined ? {} : { authorization: authorization.reveal() };
+  const range =
+    continuation === undefined
+      ? {}
+      : { range: `bytes=${String(continuation.from)}-`, 'if-range': continuation.validator };
+  try {
+    const response = await agent.request({
+      origin: url.origin,
+      path: url.pathname + url.search,
+      method: 'GET',
+      signal: watch.signal,
+      headers: { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': USER_AGENT, ...range, ...credential },
+    });
+    // an error of a body that is not read must not end the process
+    response.body.on('error', () => undefined);
+    return response;
+  } catch (error) {
+    throw networkFault(error);
+  }
+}
+
+function targetOf(response: Dispatcher.ResponseData, from: URL, charactersMax: number): URL {
+  const { location } = response.headers;
+  const url = typeof location !== 'string' || location.length > charactersMax ? null : URL.parse(location, from.href);
+  if (url === null) throw new FetchFault('redirects', 'could not be fetched: it redirects to an invalid address');
+  return url;
+}
+
+function answerOf(response: Dispatcher.ResponseData, continuation: Continuation | undefined): Answer {
+  const refuse = (fault: FetchFault): never => {
+    response.body.destroy();
+    throw fault;
+  };
+  if (continuation === undefined && response.statusCode !== OK)
+    refuse(
+      new FetchFault(
+        'status',
+        `could not be fetched: the server answered ${String(response.statusCode)}; expected ${String(OK)}`,
+      ),
+    );
+  const twice = SINGLE.find((name) => Array.isArray(response.headers[name]));
+  if (twice !== undefined) refuse(new FetchFault('network', NOT_REACHED, `the header ${twice} came twice`));
+  const declaredType = header(response, 'content-type');
+  if (isList(declaredType ?? ''))
+    refuse(new FetchFault('network', NOT_REACHED, 'the header content-type names several types'));
+  if (!isPlain(response, 'content-encoding') || !isPlain(response, 'transfer-encoding'))
+    refuse(
+      new FetchFault(
+        'encoding',
+        'could not be fetched: the server compressed it although the request allows no compression',
+      ),
+    );
+  const length = lengthOf(response);
+  const said = { body: response.body, declaredType, validator: validatorOf(response) };
+  if (continuation === undefined) return { ...said, length, whole: length };
+  const rest = restIn(response, continuation);
+  if (rest === undefined)
+    return refuse(new FetchFault('network', NOT_REACHED, 'the rest of a transfer that broke off was not given'));
+  return { ...said, length: rest, whole: continuation.from + rest };
+}
+
+/** A repeated header of these is a contradiction. */
+const SINGLE = ['content-length', 'content-type', 'content-encoding', 'transfer-encoding', 'content-range', 'etag'];
+
+function isPlain(response: Dispatcher.ResponseData, name: keyof typeof PLAIN): boolean {
+  return PLAIN[name].has((header(response, name) ?? '').trim().toLowerCase());
+}
+
+/**
+ * The number of bytes that are left of the same file. The request has `If-Range`, so another version of the file comes
+ * whole, with 200.
+ */
+function restIn(response: Dispatcher.ResponseData, { from, validator, whole }: Continuation): number | undefined {
+  const [, first, last, total] = (CONTENT_RANGE.exec(header(response, 'content-range') ?? '') ?? []).map(Number);
+  const rest = Number(total) - from;
+  const isTheRest =
+    response.statusCode === PARTIAL && first === from && Number(last) + 1 === total && total === (whole ?? total);
+  const isTheSame = (header(response, 'etag') ?? validator) === validator && (lengthOf(response) ?? rest) === rest;
+  return isTheRest && isTheSame ? rest : undefined;
+}
+
+function lengthOf(response: Dispatcher.ResponseData): number | undefined {
+  const text = header(response, 'content-length');
+  return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
+}
+
+function validatorOf(response: Dispatcher.ResponseData): string | undefined {
+  const etag = header(response, 'etag');
+  return header(response, 'accept-ranges') !== 'none' && etag?.startsWith('"') === true ? etag : undefined;
+}
+
+function header(response: Dispatcher.ResponseData, name: string): string | undefined {
+  const value = response.headers[name];
+  return Array.isArray(value) ? value.join(', ') : value;
+}

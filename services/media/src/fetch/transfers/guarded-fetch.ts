@@ -1,0 +1,195 @@
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import { Agent } from 'undici';
+import type { Clock } from '@reelgate/platform/clock';
+import type { Log } from '@reelgate/platform/log';
+import type { Secret } from '@reelgate/platform/secret';
+import { TooLarge } from '../../blobs/incoming.ts';
+import type { Draft, Incoming, ReceivedFile } from '../../blobs/incoming.ts';
+import { inBytes } from '../../domain/media-rules.ts';
+import type { AddressPolicy } from '../addresses/address-policy.ts';
+import { FetchFault, NOT_REACHED, networkFault } from '../fetch-fault.ts';
+import { parseTarget } from '../addresses/fetch-target.ts';
+import { guardedConnector } from '../requests/guarded-connector.ts';
+import { requestFollowing } from '../requests/redirects.ts';
+import type { Answer, Continuation } from '../requests/redirects.ts';
+import type { TransferPermits } from '../permits/transfer-permits.ts';
+import { watchTransfer } from './transfer-watch.ts';
+import type { TransferLimits, TransferWatch } from './transfer-watch.ts';
+
+const RESUMES_MAX = 3;
+
+export interface GuardedFetchDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly incoming: Incoming;
+  readonly policy: AddressPolicy;
+  readonly dnsServers: readonly string[];
+  readonly redirectsMax: number;
+  readonly headerBytesMax: number;
+  /** Whether an address leads to this service. Such an address is not fetched. */
+  readonly isOwn: (url: URL) => boolean;
+}
+
+export interface FetchOrder {
+  readonly url: string;
+  /** Sent to the origin of the address only. */
+  readonly authorization?: Secret | undefined;
+  readonly bytesMax: number;
+  readonly limits: TransferLimits;
+  /** Throws to refuse a declared type. */
+  readonly acceptType: (declared: string | undefined) => void;
+  /** Whether a broken transfer continues where it stopped, if the origin supports ranges. */
+  readonly resume: boolean;
+  /** The wait for permits does not count as transfer time. Their signal ends the transfer. */
+  readonly permits: TransferPermits;
+}
+
+/**
+ * Fetches an external address into a file of ours. It connects only to permitted addresses, every wait has a limit, the
+ * request carries no data of ours, and the file has at most `bytesMax` bytes. It rejects with a FetchFault, or with the
+ * error of our disk, and then leaves nothing behind.
+ */
+export async function guardedFetch(deps: GuardedFetchDeps, order: FetchOrder): Promise<ReceivedFile> {
+  const url = parseTarget(order.url, deps.policy);
+  const draft = await deps.incoming.begin(order.bytesMax);
+  const sockets = new Set<Socket>();
+  const broken: Error[] = [];
+  const watch = watchTransfer(deps.clock, order.limits, () => bytesThrough(sockets));
+  const opened = (socket: Socket): void => {
+    sockets.add(
+      socket.on('error', (error) => {
+        // the client ends its connections with its own errors
+        if ('syscall' in error) broken.push(error);
+      }),
+    );
+  };
+  const agent = openAgent(deps, order, { watch, opened });
+  const { signal, measure } = order.permits;
+  const end = (): void => {
+    watch.stop(signal.reason);
+  };
+  measure(() => watch.speed());
+  signal.addEventListener('abort', end, { once: true });
+  if (signal.aborted) end();
+  try {
+    await receive({ ...deps, ...order, agent, watch, broken }, order, { url, draft });
+    return await draft.finish();
+  } catch (error) {
+    await draft.discard();
+    throw faultOf(watch.signal.aborted ? watch.signal.reason : error);
+  } finally {
+    signal.removeEventListener('abort', end);
+    watch.stop();
+    // TLS first: the process crashes if the socket below it is destroyed first
+    for (const socket of [...sockets].toReversed()) socket.destroy();
+    void agent.destroy();
+  }
+}
+
+/** The bytes of the connections, below any protocol. */
+function bytesThrough(sockets: ReadonlySet<Socket>): number {
+  return sockets.values().reduce((total, socket) => total + (socket instanceof TLSSocket ? 0 : socket.bytesRead), 0);
+}
+
+interface Transfer {
+  readonly agent: Agent;
+  readonly watch: TransferWatch;
+  /** The errors of its connections. */
+  readonly broken: readonly Error[];
+}
+
+interface Target {
+  readonly url: URL;
+  readonly draft: Draft;
+}
+
+async function receive(
+  deps: GuardedFetchDeps & Transfer & FetchOrder,
+  order: FetchOrder,
+  { url, draft }: Target,
+): Promise<void> {
+  let continuation: Continuation | undefined;
+  for (let resumes = 0; ; resumes += 1) {
+    const answer = await requestFollowing(deps, url, continuation);
+    order.acceptType(answer.declaredType);
+    if (draft.bytes + (answer.length ?? 0) > order.bytesMax) throw tooLarge(order.bytesMax);
+    try {
+      await takeBody(answer, draft, deps);
+      return;
+    } catch (error) {
+      continuation = continuationOf(answer, draft, continuation);
+      const mayGoOn =
+        order.resume && resumes < RESUMES_MAX && error instanceof FetchFault && !deps.watch.signal.aborted;
+      if (continuation === undefined || !mayGoOn) throw error;
+      deps.log.info({ host: url.hostname, from: draft.bytes, err: error }, 'a transfer broke off and goes on');
+    }
+  }
+}
+
+/** A reader sees a connection reset as the end of the body, unless the length is known. */
+async function takeBody(answer: Answer, draft: Draft, { watch, broken }: Transfer): Promise<void> {
+  const [bytesBefore, brokenBefore] = [draft.bytes, broken.length];
+  await draft.append(watched(answer, watch));
+  const came = draft.bytes - bytesBefore;
+  if (answer.length === undefined && broken.length > brokenBefore) throw networkFault(broken.at(-1));
+  if (answer.length !== undefined && came !== answer.length)
+    throw new FetchFault('network', NOT_REACHED, `${String(came)} bytes came of ${String(answer.length)}`);
+}
+
+function continuationOf(answer: Answer, draft: Draft, before: Continuation | undefined): Continuation | undefined {
+  const validator = before?.validator ?? answer.validator;
+  return validator === undefined ? undefined : { from: draft.bytes, validator, whole: before?.whole ?? answer.whole };
+}
+
+async function* watched(answer: Answer, watch: TransferWatch): AsyncGenerator<Uint8Array> {
+  watch.enter('body');
+  try {
+    for await (const chunk of answer.body) {
+      watch.received(chunk.byteLength);
+      yield chunk;
+    }
+  } catch (error) {
+    throw networkFault(error);
+  }
+}
+
+/** Each fetch has its own agent: it shares no connection, proxy or credential. */
+function openAgent(
+  { policy, dnsServers, headerBytesMax }: GuardedFetchDeps,
+  { limits, permits }: FetchOrder,
+  { watch, opened }: { watch: TransferWatch; opened: (socket: Socket) => void },
+): Agent {
+  return new Agent({
+    connect: guardedConnector({
+      policy,
+      permits,
+      dnsServers,
+      dnsMs: limits.stagesMs.resolve,
+      signal: watch.signal,
+      enter: (stage) => {
+        watch.enter(stage);
+      },
+      opened,
+    }),
+    pipelining: 0,
+    allowH2: false,
+    maxHeaderSize: headerBytesMax,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+}
+
+function tooLarge(bytesMax: number, cause?: unknown): FetchFault {
+  return new FetchFault(
+    'too_large',
+    `must have at most ${inBytes(bytesMax)}`,
+    `more than ${String(bytesMax)} bytes`,
+    cause,
+  );
+}
+
+/** Errors of the network are FetchFaults here. Every other error is a fault of this service. */
+function faultOf(error: unknown): unknown {
+  return error instanceof TooLarge ? tooLarge(error.bytesMax, error) : error;
+}

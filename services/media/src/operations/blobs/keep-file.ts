@@ -1,0 +1,68 @@
+import type { Clock } from '@reelgate/platform/clock';
+import type { NewId } from '@reelgate/platform/ids';
+import type { BlobStore } from '../../blobs/blob-store.ts';
+import type { ReceivedFile } from '../../blobs/incoming.ts';
+import type { Blob } from '../../domain/media-object.ts';
+import type { MediaStore } from '../../store/media-store.ts';
+import { mediaBusy } from '../media-refusals.ts';
+import { removeBytes } from '../garbage/remove-bytes.ts';
+
+/** Longer than most uploads take. */
+const PIN_MS = 3_600_000;
+/** Longer than the time from the end of an upload to its claim, and than the clocks of two machines differ. */
+const CLAIM_MS = PIN_MS / 2;
+
+export interface KeepFileDeps {
+  readonly blobs: BlobStore;
+  readonly store: MediaStore;
+  readonly clock: Clock;
+  readonly newId: NewId;
+}
+
+/** Stored content, and the pin that protects it until a claim replaces it. */
+export interface KeptFile {
+  readonly blob: Blob;
+  readonly pin: string;
+}
+
+/**
+ * Stores a received file under its content. The row is written before the bytes, so there are never bytes without a
+ * row. The pin protects them from the sweep until an object claims them. If the upload takes so long that the sweep may
+ * have taken the row, the bytes are pinned again, or removed and refused as busy. A failure leaves nothing of the file.
+ */
+export async function keepFile(deps: KeepFileDeps, file: ReceivedFile): Promise<KeptFile> {
+  const { store, clock, newId } = deps;
+  const began = clock.now();
+  const pin = `${file.sha256}-${newId('b')}`;
+  const blob = await store.pinBlob({ sha256: file.sha256, bytes: file.bytes, key: pin }, began + PIN_MS);
+  try {
+    await storeUnder(deps, blob.key, file);
+    if (clock.now() - began > PIN_MS - CLAIM_MS && !(await store.renewPin(blob, pin, clock.now() + PIN_MS)))
+      await dropSwept(deps, blob);
+  } catch (error) {
+    await dropPin(deps, pin);
+    throw error;
+  }
+  return { blob, pin };
+}
+
+async function storeUnder({ blobs }: KeepFileDeps, key: string, file: ReceivedFile): Promise<void> {
+  if ((await blobs.sizeOf(key)) === file.bytes) await file.discard();
+  else await blobs.keep(key, file);
+}
+
+/** Removes the bytes of an upload that nothing else protects. If that fails, the sweep removes them after the pin. */
+export async function dropPin(deps: Pick<KeepFileDeps, 'blobs' | 'store' | 'clock'>, pin: string): Promise<void> {
+  try {
+    const key = await deps.store.dropPin(pin, deps.clock.now());
+    if (key !== undefined) await removeBytes(deps, [key]);
+  } catch {
+    // the caller gets the error of the upload, and the pin expires
+  }
+}
+
+/** The sweep may have removed the key before the bytes were there, so the uploader removes them. */
+async function dropSwept(deps: KeepFileDeps, { key }: Blob): Promise<never> {
+  await removeBytes(deps, [key]);
+  throw mediaBusy('took too long to be stored; try again');
+}

@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto';
+import type { BlobStore } from '../../blobs/blob-store.ts';
+import type { Blob } from '../../domain/media-object.ts';
+import type { Claimant, MediaStore } from '../../store/media-store.ts';
+
+export const PAGE_MAX = 500;
+/** The bytes of one call, so that a call ends in time. The blob that exceeds them is read to its end. */
+const PAGE_BYTES_MAX = 512 * 1024 * 1024;
+const CLAIMANTS_SHOWN = 20;
+
+export interface VerifyDeps {
+  readonly store: MediaStore;
+  readonly blobs: BlobStore;
+}
+
+export interface VerifyOrder {
+  /** The storage key after which the page begins; empty: the first page. */
+  readonly after: string;
+  readonly limit: number;
+  readonly sizesOnly: boolean;
+}
+
+export type BlobFaultKind = 'missing' | 'size' | 'content';
+
+export interface BlobFault {
+  readonly blob: Blob;
+  readonly fault: BlobFaultKind;
+  readonly foundBytes: number;
+  readonly claimants: readonly Claimant[];
+}
+
+export interface Verified {
+  readonly checked: number;
+  readonly bytes: number;
+  readonly faults: readonly BlobFault[];
+  /** Undefined: this is the last page. */
+  readonly next: string | undefined;
+}
+
+/**
+ * Compares a page of the database with the stored bytes. Unclaimed content is left out: it is garbage, or being stored.
+ */
+export async function verifyBlobs(
+  deps: VerifyDeps,
+  { after, limit, sizesOnly }: VerifyOrder,
+  signal: AbortSignal,
+): Promise<Verified> {
+  const page = await deps.store.claimedBlobs(after, Math.min(limit, PAGE_MAX));
+  const faults: BlobFault[] = [];
+  let checked = 0;
+  let bytes = 0;
+  for (const blob of page) {
+    signal.throwIfAborted();
+    const wrong = await faultOf(deps.blobs, blob, sizesOnly);
+    const claimants = wrong === undefined ? [] : await deps.store.claimants(blob, CLAIMANTS_SHOWN);
+    // an object that ended in the meantime is not missing, even if the same content is stored under another key
+    if (wrong !== undefined && claimants.length > 0) faults.push({ blob, claimants, ...wrong });
+    checked += 1;
+    bytes += blob.bytes;
+    if (!sizesOnly && bytes > PAGE_BYTES_MAX) break;
+  }
+  const isAll = checked === page.length && page.length < Math.min(limit, PAGE_MAX);
+  return { checked, bytes, faults, next: isAll ? undefined : page[checked - 1]?.key };
+}
+
+async function faultOf(
+  blobs: BlobStore,
+  { key, bytes, sha256 }: Blob,
+  sizesOnly: boolean,
+): Promise<Pick<BlobFault, 'fault' | 'foundBytes'> | undefined> {
+  const foundBytes = await blobs.sizeOf(key);
+  if (foundBytes === undefined) return { fault: 'missing', foundBytes: 0 };
+  if (foundBytes !== bytes) return { fault: 'size', foundBytes };
+  if (sizesOnly) return undefined;
+  const source = await blobs.open(key);
+  if (source === undefined) return { fault: 'missing', foundBytes: 0 };
+  const hash = createHash('sha256');
+  for await (const chunk of source) hash.update(chunk as Uint8Array);
+  return hash.digest('hex') === sha256 ? undefined : { fault: 'content', foundBytes };
+}

@@ -1,0 +1,29 @@
+import type { Clock } from '@reelgate/platform/clock';
+import type { BlobStore } from '../../blobs/blob-store.ts';
+import type { MediaStore } from '../../store/media-store.ts';
+import { removeBytes } from './remove-bytes.ts';
+
+const BATCH_MAX = 100;
+/** How long an ended result answers 410 and not 404. */
+const REMEMBERED_MS = 90 * 24 * 3_600_000;
+
+export interface CollectDeps {
+  readonly store: MediaStore;
+  readonly blobs: BlobStore;
+  readonly clock: Clock;
+}
+
+/**
+ * One pass: ends expired objects, then removes unclaimed bytes. The database is changed first. A key that is recorded
+ * as garbage is never used again: a concurrent upload of the same content gets another key.
+ */
+export async function collectGarbage(deps: CollectDeps): Promise<number> {
+  const { store, clock } = deps;
+  const now = clock.now();
+  const expired = await store.expireObjects(now, BATCH_MAX);
+  const forgotten = await store.forgetObjects(now - REMEMBERED_MS, BATCH_MAX);
+  const keys = await store.takeGarbage(now, BATCH_MAX);
+  await removeBytes(deps, keys);
+  const spent = await store.forgetSpent(now, BATCH_MAX);
+  return expired + forgotten + keys.length + spent;
+}

@@ -1,0 +1,99 @@
+import { Problem } from '@reelgate/platform/problem';
+import type { Log } from '@reelgate/platform/log';
+import type { Secret } from '@reelgate/platform/secret';
+import type { ReceivedFile } from '../../blobs/incoming.ts';
+import { isResult } from '../../domain/media-rules.ts';
+import { isKept } from '../../domain/media-object.ts';
+import type { MediaObject } from '../../domain/media-object.ts';
+import type { VideoFacts } from '../../domain/media-facts.ts';
+import { FetchFault, mayPass } from '../../fetch/fetch-fault.ts';
+import type { Fetcher } from '../../fetch/fetcher.ts';
+import type { Probe } from '../../probe/probe.ts';
+import type { ClaimDeps } from '../blobs/claim-blob.ts';
+import { claimFile } from '../blobs/claim-file.ts';
+import type { KeepFileDeps } from '../blobs/keep-file.ts';
+import { claimed, mediaBusy } from '../media-refusals.ts';
+
+const RETRY_MS = 5000;
+
+export interface IngestDeps extends KeepFileDeps, ClaimDeps {
+  readonly log: Log;
+  readonly fetcher: Fetcher;
+  readonly probe: Probe;
+  readonly results: { readonly lifetimeMs: number };
+}
+
+export interface IngestOrder {
+  readonly accountId: string;
+  readonly taskId: string;
+  readonly url: string;
+  /** The credential for the origin of the address. It is never stored and never logged. */
+  readonly authorization?: Secret | undefined;
+}
+
+/** Stores a finished video. The task identifies it, so a repeated call returns the stored one. */
+export async function ingestResult(deps: IngestDeps, order: IngestOrder): Promise<MediaObject> {
+  const { accountId, taskId } = order;
+  const before = await deps.store.findResult(taskId);
+  if (before !== undefined) return stillKept(before, deps.clock.now());
+
+  return withResult(deps, order, async (file) => {
+    try {
+      const facts = await videoIn(deps, accountId, file);
+      const result = claimed(
+        await claimFile(deps, file, {
+          accountId,
+          taskId,
+          purpose: 'result',
+          reference: '',
+          facts,
+          lifetimeMs: deps.results.lifetimeMs,
+        }),
+      );
+      deps.log.info({ taskId, object: result.id, bytes: file.bytes }, 'a result was stored');
+      return stillKept(result, deps.clock.now());
+    } finally {
+      await file.discard();
+    }
+  });
+}
+
+/** An ended result is not stored again. */
+function stillKept(result: MediaObject, now: number): MediaObject {
+  if (isKept(result, now)) return result;
+  throw new Problem({ kind: 'gone', reason: 'result_expired', message: 'the result of this task is no longer stored' });
+}
+
+async function withResult<T>(
+  { fetcher, log }: IngestDeps,
+  order: IngestOrder,
+  use: (file: ReceivedFile) => Promise<T>,
+): Promise<T> {
+  try {
+    return await fetcher.withResult(order, use);
+  } catch (error) {
+    if (!(error instanceof FetchFault)) throw error;
+    if (error.code === 'busy') throw mediaBusy(error.said, error);
+    log.warn({ taskId: order.taskId, code: error.code, err: error }, 'a result was not fetched');
+    throw mayPass(error)
+      ? new Problem({
+          kind: 'unavailable',
+          reason: 'result_unreachable',
+          message: `the result ${error.said}`,
+          retryAfterMs: RETRY_MS,
+          cause: error,
+        })
+      : refused(error.said, error);
+  }
+}
+
+async function videoIn({ probe }: IngestDeps, accountId: string, { path }: ReceivedFile): Promise<VideoFacts> {
+  const outcome = await probe(path, { accountId });
+  if ('fault' in outcome) throw refused(`is not a readable video (${outcome.fault})`);
+  if (!isResult(outcome.facts)) throw refused(`must be a playable video; it is ${outcome.facts.mediaType}`);
+  return outcome.facts;
+}
+
+function refused(said: string, cause?: unknown): Problem {
+  return new Problem({ kind: 'invalid', reason: 'result_refused', message: `the result ${said}`, cause });
+}

@@ -1,0 +1,251 @@
+import { createHash } from 'node:crypto';
+import type { Log } from '@reelgate/platform/log';
+import type { Incoming, ReceivedFile } from '../../blobs/incoming.ts';
+import { decodedBytes } from '../../domain/data-url.ts';
+import { mayDeclare } from '../../domain/formats.ts';
+import { PROBE_FAULTS } from '../../domain/media-facts.ts';
+import type { MediaFacts } from '../../domain/media-facts.ts';
+import { isKept } from '../../domain/media-object.ts';
+import type { Blob, MediaObject } from '../../domain/media-object.ts';
+import { FAMILY_OF, faultOfMedia, inBytes } from '../../domain/media-rules.ts';
+import type { Category } from '../../domain/media-rules.ts';
+import { classifyReference } from '../../domain/reference.ts';
+import type { Reference } from '../../domain/reference.ts';
+import { FetchFault } from '../../fetch/fetch-fault.ts';
+import type { Fetcher } from '../../fetch/fetcher.ts';
+import type { Draw, ProbeOutcome, Probe } from '../../probe/probe.ts';
+import { claimBlob } from '../blobs/claim-blob.ts';
+import type { Claim, ClaimDeps } from '../blobs/claim-blob.ts';
+import { claimFile } from '../blobs/claim-file.ts';
+import type { KeepFileDeps } from '../blobs/keep-file.ts';
+import { claimed, invalidMedia, mediaBusy, unknownMedia } from '../media-refusals.ts';
+
+export interface StageDeps extends KeepFileDeps, ClaimDeps {
+  readonly log: Log;
+  readonly incoming: Incoming;
+  readonly fetcher: Fetcher;
+  readonly probe: Probe;
+  /** Undefined: images are passed on unchanged. */
+  readonly redraw: Draw | undefined;
+  readonly publicUrl: string;
+  readonly fetch: { readonly urlCharactersMax: number };
+  readonly bytesMax: Readonly<Record<Category, number>>;
+  readonly stagedLifetimeMs: number;
+}
+
+export interface StageOrder {
+  readonly accountId: string;
+  readonly taskId: string;
+  readonly category: Category;
+  /** The text of the client, or the object of its inline bytes with their declared type. */
+  readonly source: { readonly url: string } | { readonly object: string; readonly declaredType: string };
+  readonly requestId: string;
+  /** Aborted when no caller waits for the media. Media whose parsing has not begun are then given up. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** New bytes, or stored bytes. */
+type Found = { readonly file: ReceivedFile } | { readonly blob: Blob; readonly wasStaged: boolean };
+
+/**
+ * Finds or fetches one reference, checks its bytes, and freezes it. A reference is frozen once for a task: a later call
+ * gets the same bytes, even if the address gives other bytes then.
+ */
+export async function stageMedia(deps: StageDeps, order: StageOrder): Promise<MediaObject> {
+  const reference = nameOf(order);
+  const before =
+    order.taskId === '' ? undefined : await deps.store.findStaged(order.accountId, order.taskId, reference);
+  if (before !== undefined && isKept(before, deps.clock.now())) return before;
+
+  const found =
+    'object' in order.source
+      ? await findInline(deps, order, order.source)
+      : await findReference(deps, order, order.source.url);
+  try {
+    checkSize(deps, order, 'file' in found ? found.file.bytes : found.blob.bytes);
+    const facts = await factsOf(deps, order, found);
+    checkFacts(order, facts);
+    const { accountId, taskId } = order;
+    const freeze = (content: Content): Promise<MediaObject> =>
+      claimContent(deps, content, {
+        accountId,
+        taskId,
+        purpose: 'staged',
+        reference: taskId === '' ? '' : reference,
+        lifetimeMs: deps.stagedLifetimeMs,
+      });
+    return await (deps.redraw !== undefined && mayRedraw(found, facts)
+      ? withRedrawn(deps, order, found, freeze)
+      : freeze({ found, facts }));
+  } finally {
+    if ('file' in found) await found.file.discard();
+  }
+}
+
+/** The same name for the same text in the same use. */
+export function nameOf({ category, source }: StageOrder): string {
+  return createHash('sha256')
+    .update(`${category}\n${'object' in source ? `object\n${source.object}` : `url\n${source.url}`}`)
+    .digest('hex');
+}
+
+async function findInline(
+  deps: StageDeps,
+  order: StageOrder,
+  { object, declaredType }: { object: string; declaredType: string },
+): Promise<Found> {
+  const found = await deps.store.find(object);
+  if (found === undefined || found.accountId !== order.accountId || !isKept(found, deps.clock.now()))
+    throw unknownMedia();
+  checkSize(deps, order, found.blob.bytes);
+  checkDeclared(declaredType, order.category);
+  return { blob: found.blob, wasStaged: found.purpose === 'staged' };
+}
+
+async function findReference(deps: StageDeps, order: StageOrder, text: string): Promise<Found> {
+  const reference = classifyReference(text, deps.publicUrl, deps.fetch.urlCharactersMax);
+  return FINDERS[reference.kind](deps, order, reference as never);
+}
+
+type Finder<K extends Reference['kind']> = (
+  deps: StageDeps,
+  order: StageOrder,
+  reference: Extract<Reference, { kind: K }>,
+) => Promise<Found>;
+
+const FINDERS: { readonly [K in Reference['kind']]: Finder<K> } = {
+  refused: async (_deps, _order, { fault }) => {
+    throw invalidMedia(fault);
+  },
+  own_content: async (deps, order, { taskId }) => ownBlob(deps, order, await deps.store.findResult(taskId)),
+  own_object: async (deps, order, { object }) => ownBlob(deps, order, await deps.store.find(object)),
+  data: (deps, order, { declaredType, base64 }) => receiveData(deps, order, { declaredType, base64 }),
+  remote: (deps, order, { url }) => fetchRemote(deps, order, url),
+};
+
+/** Objects of this service are found in the store, by account, and never fetched. */
+function ownBlob(deps: StageDeps, order: StageOrder, found: MediaObject | undefined): Found {
+  if (
+    found === undefined ||
+    found.accountId !== order.accountId ||
+    found.purpose === 'private' ||
+    !isKept(found, deps.clock.now())
+  )
+    throw unknownMedia();
+  return { blob: found.blob, wasStaged: found.purpose === 'staged' };
+}
+
+async function receiveData(
+  deps: StageDeps,
+  order: StageOrder,
+  { declaredType, base64 }: { declaredType: string; base64: string },
+): Promise<Found> {
+  checkSize(deps, order, decodedBytes(base64));
+  checkDeclared(declaredType, order.category);
+  const draft = await deps.incoming.begin(deps.bytesMax[order.category]);
+  try {
+    await draft.append([Buffer.from(base64, 'base64')]);
+    return { file: await draft.finish() };
+  } catch (error) {
+    await draft.discard();
+    throw error;
+  }
+}
+
+async function fetchRemote({ fetcher, bytesMax, log }: StageDeps, order: StageOrder, url: string): Promise<Found> {
+  const { accountId, taskId, category, requestId } = order;
+  try {
+    return {
+      file: await fetcher.fetchReference({ url, accountId, family: FAMILY_OF[category], bytesMax: bytesMax[category] }),
+    };
+  } catch (error) {
+    if (!(error instanceof FetchFault)) throw error;
+    log.info({ taskId, requestId, code: error.code, err: error }, 'a reference was not fetched');
+    throw error.code === 'busy' ? mediaBusy(error.said, error) : invalidMedia(error.said, error);
+  }
+}
+
+/** Only decodable images are redrawn, and staged ones were redrawn before. */
+function mayRedraw(found: Found, { mediaType }: MediaFacts): boolean {
+  return REDRAWN.has(mediaType) && !('blob' in found && found.wasStaged);
+}
+
+const REDRAWN: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/webp']);
+
+interface Content {
+  readonly found: Found;
+  readonly facts: MediaFacts;
+}
+
+async function claimContent(
+  deps: StageDeps,
+  { found, facts }: Content,
+  claim: Omit<Claim, 'blob' | 'facts'>,
+): Promise<MediaObject> {
+  const object =
+    'file' in found
+      ? await claimFile(deps, found.file, { ...claim, facts })
+      : await claimBlob(deps, { ...claim, facts, blob: found.blob });
+  return claimed(object);
+}
+
+/** Channels get the pixels of an image and nothing else of its file. */
+async function withRedrawn<T>(
+  deps: StageDeps,
+  order: StageOrder,
+  found: Found,
+  use: (drawn: Content) => Promise<T>,
+): Promise<T> {
+  let outcome: ProbeOutcome | undefined;
+  const { redraw, blobs, incoming } = deps;
+  const draw = async (path: string): Promise<ReceivedFile | undefined> =>
+    incoming.fill(async (into) => {
+      outcome = await redraw?.(path, into, order);
+      return outcome !== undefined && 'facts' in outcome;
+    });
+  const file = 'file' in found ? await draw(found.file.path) : await blobs.withFile(found.blob.key, draw);
+  if (file === undefined || outcome === undefined)
+    throw outcome === undefined
+      ? unknownMedia()
+      : invalidMedia(PROBE_FAULTS['fault' in outcome ? outcome.fault : 'broken']);
+  try {
+    const facts = factsIn(outcome);
+    checkFacts(order, facts);
+    checkSize(deps, order, file.bytes);
+    return await use({ found: { file }, facts });
+  } finally {
+    await file.discard();
+  }
+}
+
+async function factsOf({ blobs, store, probe }: StageDeps, order: StageOrder, found: Found): Promise<MediaFacts> {
+  if ('file' in found) return factsIn(await probe(found.file.path, order));
+  const { blob } = found;
+  if (blob.facts !== undefined) return blob.facts;
+  const outcome = await blobs.withFile(blob.key, (path) => probe(path, order));
+  if (outcome === undefined) throw unknownMedia();
+  const facts = factsIn(outcome);
+  await store.noteFacts(blob.sha256, facts);
+  return facts;
+}
+
+function factsIn(outcome: ProbeOutcome): MediaFacts {
+  if ('fault' in outcome) throw invalidMedia(PROBE_FAULTS[outcome.fault]);
+  return outcome.facts;
+}
+
+function checkFacts({ category }: StageOrder, facts: MediaFacts): void {
+  const fault = faultOfMedia(category, facts);
+  if (fault !== undefined) throw invalidMedia(fault);
+}
+
+/** Runs before any parser: a file that is too large is refused for its size, not for its type. */
+function checkSize({ bytesMax }: StageDeps, { category }: StageOrder, bytes: number): void {
+  if (bytes > bytesMax[category]) throw invalidMedia(`must have at most ${inBytes(bytesMax[category])}`);
+}
+
+function checkDeclared(declaredType: string, category: Category): void {
+  const family = FAMILY_OF[category];
+  if (!mayDeclare(declaredType, family))
+    throw invalidMedia(`must be declared as ${family}/…; it is declared as ${declaredType}`);
+}

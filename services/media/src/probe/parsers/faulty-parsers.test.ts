@@ -1,0 +1,163 @@
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { systemClock } from '@reelgate/platform/clock';
+import { newIds } from '@reelgate/platform/ids';
+import { silentLog } from '@reelgate/platform/log';
+import { fakeClock } from '@reelgate/platform/testing/fake-clock';
+import { ANYBODY, startProbePool } from '../../../testing/probe-pool-under-test.ts';
+import { confinementOnce } from '../confinement/confinement.ts';
+import { openProbePool } from '../pool/probe-pool.ts';
+import { makeParserFolder, sweepParserFolders } from './parser-folder.ts';
+import { openParsers } from './parsers.ts';
+
+const MIB = 1024 ** 2;
+const TEST_MS = 60_000;
+const script = fileURLToPath(new URL('../../../testing/faulty-parser.ts', import.meta.url));
+const folder = mkdtempSync(path.join(os.tmpdir(), 'media-faulty-'));
+const pool = startProbePool({ script, timeoutMs: 400, memoryBytes: 400 * MIB });
+const [file, into] = [path.join(folder, 'file'), path.join(folder, 'into')] as const;
+const GOOD = { facts: { family: 'image', mediaType: 'image/png', width: 1, height: 1 } };
+
+afterAll(async () => {
+  await pool.stop();
+  rmSync(folder, { recursive: true });
+});
+
+const files = (): string[] =>
+  readdirSync(pool.folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name);
+
+test.each(['abort', 'crash', 'leave', 'hold', 'wait', 'fill', 'flood', 'twice', 'babble', 'lie'])(
+  'a file that makes its parser %s is refused, and another process parses the next file',
+  async (does) => {
+    writeFileSync(file, does);
+    const outcome = await pool.probe(file, ANYBODY);
+    writeFileSync(file, 'good');
+
+    expect(outcome).toEqual(does === 'twice' ? expect.anything() : { fault: 'overrun' });
+    expect(await pool.probe(file, ANYBODY)).toEqual(GOOD);
+    expect(files()).toEqual([]);
+  },
+  TEST_MS,
+);
+
+test('what is drawn is taken over; what was said to be drawn and is not there is a refusal', async () => {
+  writeFileSync(file, 'draw');
+  writeFileSync(into, '');
+  const drawn = await pool.redraw(file, into, ANYBODY);
+  const left = readFileSync(into, 'utf8');
+  writeFileSync(file, 'nothing');
+
+  expect([drawn, left]).toEqual([GOOD, 'drawn']);
+  expect(await pool.redraw(file, into, ANYBODY)).toEqual({ fault: 'overrun' });
+  expect(files()).toEqual([]);
+});
+
+test('a process that does not start is busy, not a bad file, and is not retried at once', async () => {
+  const clock = fakeClock();
+  const empty = path.join(folder, 'empty.ts');
+  writeFileSync(empty, 'process.exit(1);');
+  const parsers = openParsers({
+    newId: newIds(systemClock),
+    folder: path.join(folder, 'none'),
+    confinement: confinementOnce(silentLog),
+    script: empty,
+  });
+  let starts = 0;
+  const counted = {
+    start: async (...args: Parameters<typeof parsers.start>) => {
+      starts += 1;
+      return parsers.start(...args);
+    },
+  };
+  const broken = openProbePool({
+    clock,
+    log: silentLog,
+    parsers: counted,
+    workers: 1,
+    warm: 0,
+    queueMax: 8,
+    queuePerAccountMax: 8,
+    timeoutMs: 400,
+    heapBytes: 64 * MIB,
+    memoryBytes: 400 * MIB,
+    pixelsMax: 100,
+  });
+
+  for (const after of [0, 0, 500]) {
+    await clock.advance(after);
+    await expect(broken.probe(file, ANYBODY)).rejects.toMatchObject({
+      kind: 'unavailable',
+      reason: 'media_busy',
+      retryAfterMs: expect.any(Number),
+    });
+  }
+  expect(starts).toBe(2);
+  await broken.stop();
+});
+
+describe('the folder of a process', () => {
+  test.each<[string, (drawn: string, secret: string) => void]>([
+    [
+      'a symbolic link',
+      (drawn, secret) => {
+        symlinkSync(secret, drawn);
+      },
+    ],
+    [
+      'a hard link',
+      (drawn, secret) => {
+        linkSync(secret, drawn);
+      },
+    ],
+    [
+      'a folder',
+      (drawn) => {
+        mkdirSync(drawn);
+      },
+    ],
+    ['nothing', () => undefined],
+    [
+      'an empty file',
+      (drawn) => {
+        writeFileSync(drawn, '');
+      },
+    ],
+  ])('gives nothing for %s in the place of what was drawn', async (_what, leave) => {
+    const own = makeParserFolder(folder, 'own');
+    const secret = path.join(folder, 'secret');
+    writeFileSync(secret, 'of another account');
+    writeFileSync(into, '');
+    leave(own.drawn, secret);
+
+    expect(await own.take(into)).toBe(false);
+    expect(readFileSync(into, 'utf8')).toBe('');
+    own.clear();
+    expect(readFileSync(secret, 'utf8')).toBe('of another account');
+    await own.remove();
+  });
+
+  test('is removed at the next start when its process has died with ours', () => {
+    const root = path.join(folder, 'root');
+    const { file: given } = makeParserFolder(root, 'own');
+    writeFileSync(given, 'left');
+    sweepParserFolders(root);
+
+    expect(existsSync(root)).toBe(true);
+    expect(readdirSync(root)).toEqual([]);
+  });
+});

@@ -1,0 +1,51 @@
+import { fileURLToPath } from 'node:url';
+import type { NewId } from '@reelgate/platform/ids';
+import type { Confinement } from '../confinement/confinement.ts';
+import { parserCommand } from './parser-command.ts';
+import type { ParserLimits } from './parser-command.ts';
+import { makeParserFolder, sweepParserFolders } from './parser-folder.ts';
+import { startParser } from './parser-process.ts';
+import type { Parser } from './parser-process.ts';
+import { readableCode } from './readable-code.ts';
+
+const SCRIPT = fileURLToPath(new URL('../child/parse-files.ts', import.meta.url));
+
+/** Starts child processes that parse, as confined as this machine allows. */
+export interface Parsers {
+  start(limits: ParserLimits): Promise<Parser>;
+}
+
+export interface ParsersOptions {
+  readonly newId: NewId;
+  /**
+   * The folder in which the processes find their files. It is on the disk of the files, so that they can be linked, and
+   * belongs to one process.
+   */
+  readonly folder: string;
+  /** How the processes are confined; found once. */
+  readonly confinement: () => Promise<Confinement>;
+  /** The script of the process; absent: the script of the parsers. */
+  readonly script?: string;
+}
+
+export function openParsers({ newId, folder, confinement, script = SCRIPT }: ParsersOptions): Parsers {
+  sweepParserFolders(folder);
+  let code: readonly string[] | undefined;
+  return {
+    start: async (limits) => {
+      code ??= readableCode();
+      const confined = await confinement();
+      const own = makeParserFolder(folder, newId('parser'));
+      return startParser(
+        parserCommand({
+          ...limits,
+          confinement: confined,
+          script,
+          readable: [...code, script, own.readable],
+          writable: own.writable,
+        }),
+        own,
+      );
+    },
+  };
+}

@@ -1,0 +1,91 @@
+import type { Clock } from '@reelgate/platform/clock';
+import type { Log } from '@reelgate/platform/log';
+import { openParserWorkers } from '../parsers/parser-workers.ts';
+import { openFairQueue } from './fair-queue.ts';
+import type { Parsers } from '../parsers/parsers.ts';
+import type { Draw, Probe, ProbeJob, ProbeOrder, ProbeOutcome, Work } from '../probe.ts';
+
+/** A redraw takes longer than a probe, because it also encodes every pixel. */
+const DRAW_TIMES = 4;
+
+/** Jobs that continue the work of an earlier one. */
+const CONTINUED: ReadonlySet<Work> = new Set(['redraw', 'picture_thumbnail']);
+
+export interface ProbePool {
+  readonly probe: Probe;
+  readonly redraw: Draw;
+  /** Of a video whose codec the parsers decode. */
+  readonly thumbnail: Draw;
+  /** Of a picture file. */
+  readonly pictureThumbnail: Draw;
+  /** Starts the warm processes. */
+  warm(): void;
+  stop(): Promise<void>;
+}
+
+export interface ProbePoolOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly parsers: Parsers;
+  readonly workers: number;
+  /** Processes that wait for a file even when none comes. */
+  readonly warm: number;
+  /** The most files that wait, over all and of one account. */
+  readonly queueMax: number;
+  readonly queuePerAccountMax: number;
+  /** The processor time for one file. A file that takes longer is refused. */
+  readonly timeoutMs: number;
+  /** The JavaScript heap of a process, and all of its memory. */
+  readonly heapBytes: number;
+  readonly memoryBytes: number;
+  readonly pixelsMax: number;
+}
+
+/**
+ * Runs a few child processes, which accounts share. They start on demand and are used again. A process that a file
+ * blocks, fills or crashes is replaced.
+ */
+export function openProbePool(options: ProbePoolOptions): ProbePool {
+  const { clock, log, memoryBytes, timeoutMs, pixelsMax } = options;
+  const queue = openFairQueue({
+    clock,
+    workers: options.workers,
+    perAccountMax: options.queuePerAccountMax,
+    totalMax: options.queueMax,
+  });
+  const workers = openParserWorkers({ ...options, jobProcessorMs: DRAW_TIMES * timeoutMs });
+
+  const run = async (job: ProbeJob, { accountId, signal }: ProbeOrder): Promise<ProbeOutcome> => {
+    const permit = await queue.enter({ account: accountId, isContinued: CONTINUED.has(job.work), signal });
+    let used = 0;
+    try {
+      const parser = await workers.take();
+      const { outcome, usedMs } = await parser.run({ ...job, clock, memoryBytes }).finally(() => {
+        workers.giveBack(parser);
+      });
+      used = usedMs;
+      if (outcome === undefined)
+        log.warn({ accountId, usedMs }, 'a file held up, filled or ended its parser; the process was ended');
+      return outcome ?? { fault: 'overrun' };
+    } finally {
+      permit.end(used);
+    }
+  };
+  const draw =
+    (work: Work, ms: number): Draw =>
+    (path, into, order) =>
+      run({ work, path, into, pixelsMax, timeoutMs: ms }, order);
+  return {
+    probe: (path, order) => run({ work: 'probe', path, into: '', pixelsMax, timeoutMs }, order),
+    redraw: draw('redraw', DRAW_TIMES * timeoutMs),
+    thumbnail: draw('thumbnail', timeoutMs),
+    pictureThumbnail: draw('picture_thumbnail', timeoutMs),
+    warm: () => {
+      workers.warm();
+    },
+    stop: async () => {
+      queue.stop();
+      await workers.stop();
+    },
+  };
+}
