@@ -158,7 +158,8 @@ describe('the configuration', () => {
     ],
     [
       'a key twice',
-      'accounts: [{ id: a, tokens: [{ key: same-key, models: [x] }] }, { id: b, tokens: [{ key: same-key, models: [x] }] }]',
+      'accounts: [{ id: a, tokens: [{ key: same-key, models: [x] }] }, ' +
+        '{ id: b, tokens: [{ key: same-key, models: [x] }] }]',
       /accounts\.1\.tokens\.0\.key: expected a key that no other token has/,
     ],
     [

@@ -8,7 +8,12 @@ const SECRET = new URL('./secret.ts', import.meta.url).href;
 
 /** The lines that a program of its own writes. */
 async function linesOf(level: string, code: string): Promise<Record<string, unknown>[]> {
-  const program = `import { openLog } from '${LOG}'; import { Secret } from '${SECRET}'; const log = openLog('media', '${level}'); ${code}`;
+  const program = [
+    `import { openLog } from '${LOG}';`,
+    `import { Secret } from '${SECRET}';`,
+    `const log = openLog('media', '${level}');`,
+    code,
+  ].join('\n');
   const { stdout } = await promisify(execFile)(
     process.execPath,
     ['--input-type=module', '--disable-warning=ExperimentalWarning', '--eval', program],
@@ -43,7 +48,8 @@ test('keys are not written, whatever they are called', async () => {
   const written = JSON.stringify(
     await linesOf(
       'info',
-      "log.info({ key: 'hunter2', apiKey: 'hunter2', authorization: 'hunter2', headers: { authorization: 'hunter2' }, other: new Secret('hunter2') }, 'a call')",
+      "log.info({ key: 'hunter2', apiKey: 'hunter2', authorization: 'hunter2', " +
+        "headers: { authorization: 'hunter2' }, other: new Secret('hunter2') }, 'a call')",
     ),
   );
 

@@ -110,12 +110,15 @@ export function sqlConformance(open: OpenSql): void {
 
       expect(
         await changes(
-          "INSERT INTO things (id, held) VALUES ('a', 0), ('thing_000', 0), ('b', 0), ('b', 0) ON CONFLICT (id) DO NOTHING",
+          `INSERT INTO things (id, held) VALUES ('a', 0), ('thing_000', 0), ('b', 0), ('b', 0)
+           ON CONFLICT (id) DO NOTHING`,
         ),
       ).toBe(2);
       expect(
         await changes(
-          "UPDATE things SET held = v.column2 FROM (VALUES ('a', $1), ('b', 2), ('b', 2), ('none', 3)) AS v WHERE id = v.column1 AND held = 0",
+          `UPDATE things SET held = v.column2
+           FROM (VALUES ('a', $1), ('b', 2), ('b', 2), ('none', 3)) AS v
+           WHERE id = v.column1 AND held = 0`,
           [1],
         ),
       ).toBe(2);
@@ -244,7 +247,9 @@ export function sqlConformance(open: OpenSql): void {
     await add(20);
     const claim = async (by: Sql, owner: string): Promise<string[]> => {
       const rows = await by.write<{ id: string }>(
-        `UPDATE things SET owner = $1 WHERE id IN (SELECT id FROM things WHERE owner IS NULL ORDER BY id LIMIT 5 ${by.skipLocked}) RETURNING id`,
+        `UPDATE things SET owner = $1 WHERE id IN (
+          SELECT id FROM things WHERE owner IS NULL ORDER BY id LIMIT 5 ${by.skipLocked}
+        ) RETURNING id`,
         [owner],
       );
       return rows.map(({ id }) => id);

@@ -78,7 +78,12 @@ describe('what is not said', () => {
 
 test('what is said is read', () => {
   const config = configOf(`
-tasks: { database: "postgres://db/tasks", in_flight: { per_token: 5, total: 50 }, poll: { first: 200ms, factor: 2, max: 2s, soft_deadline: 1m, hard_deadline: 2h }, retention: 30d, jobs: { per_token: 3, total: 7, lease: 200ms, deadline: 2m } }
+tasks:
+  database: "postgres://db/tasks"
+  in_flight: { per_token: 5, total: 50 }
+  poll: { first: 200ms, factor: 2, max: 2s, soft_deadline: 1m, hard_deadline: 2h }
+  retention: 30d
+  jobs: { per_token: 3, total: 7, lease: 200ms, deadline: 2m }
 models:
   Alpha-H3: { kind: video, duration: [4, 15], resolutions: [768P, 2K], ratios: [adaptive, "16:9"] }
 channels:${CHANNEL}

@@ -75,7 +75,8 @@ export const tasksSchema = {
       ['kind', 'duration', 'resolutions', 'ratios'],
       {
         description:
-          'a video model with kind, duration, resolutions and ratios; remove the entry if only relay channels use the model',
+          'a video model with kind, duration, resolutions and ratios; ' +
+          'remove the entry if only relay channels use the model',
       },
     ),
   },

@@ -31,8 +31,10 @@ export interface MediaUrlParts {
 /** Makes the URL of a staged media item for a channel: a data URL, a URL in the bucket, or a signed URL of ours. */
 export function mediaUrls({ bytes, media, publicUrl, signingKey, clock }: MediaUrlParts): MediaUrl {
   return async ({ object, mediaType }, references, signal) => {
-    if (references === 'inline')
-      return `data:${DATA_URL_TYPES[mediaType] ?? mediaType};base64,${(await bytes.read(object, signal)).toString('base64')}`;
+    if (references === 'inline') {
+      const encoded = (await bytes.read(object, signal)).toString('base64');
+      return `data:${DATA_URL_TYPES[mediaType] ?? mediaType};base64,${encoded}`;
+    }
     const inBucket = await media.link(object, signal);
     if (inBucket !== undefined) return inBucket;
     const path = `/ximg/${object}.${EXTENSIONS[mediaType] ?? 'bin'}`;

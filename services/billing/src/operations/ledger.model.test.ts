@@ -10,8 +10,8 @@ import { openBilling, temporaryPlace } from '../../testing/open-billing.ts';
 import type { Place, TestBilling } from '../../testing/open-billing.ts';
 
 /*
- * The service on either engine against a reference of a few lines, over random sequences of calls. Each sequence has an account and a price
- * key of its own on one service, and starts from this credit at this price.
+ * This test compares the service on either engine with a reference of a few lines, over random sequences of calls.
+ * All sequences share one service. Each has its own account and price key, and starts from this credit at this price.
  */
 const CREDIT = 100n;
 const FIRST_PRICE = 2n;

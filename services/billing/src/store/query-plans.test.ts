@@ -76,7 +76,7 @@ const aCall = (id: string): Call => ({
   },
 });
 
-test('a batch of calls is placed, found again, refused and ended without walking through a table, whatever its size', async () => {
+test('no statement on a batch of calls scans a table, whatever the size of the batch', async () => {
   const store = sqlCallStore(sql);
   const calls = Array.from({ length: CALLS }, (_, index) => aCall(`call_${String(index)}`));
   for (const size of [1, 2, 31, CALLS]) await store.place(`batch_${String(size)}`, calls.slice(0, size));

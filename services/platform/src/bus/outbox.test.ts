@@ -17,7 +17,8 @@ describeOnEngines('the outbox', (open) => {
     sql = open();
     published = [];
     await sql.write(
-      'CREATE TABLE outbox (id TEXT PRIMARY KEY, type TEXT NOT NULL, payload TEXT NOT NULL, created_at BIGINT NOT NULL)',
+      `CREATE TABLE outbox
+         (id TEXT PRIMARY KEY, type TEXT NOT NULL, payload TEXT NOT NULL, created_at BIGINT NOT NULL)`,
     );
   });
   const stage = (...events: readonly OutboxEvent[]): Promise<void> =>

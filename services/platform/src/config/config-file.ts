@@ -45,11 +45,13 @@ export function readConfigFile(
 
   const fault = (keys: Keys, expected: string): ConfigError =>
     new ConfigError(
-      `${file}:${String(lineOf(document, lines, keys))}: ${keys.length === 0 ? 'the file' : keys.join('.')}: ${expected}`,
+      `${file}:${String(lineOf(document, lines, keys))}: ` +
+        `${keys.length === 0 ? 'the file' : keys.join('.')}: ${expected}`,
     );
   const missing = (node: Node, name: string): ConfigError =>
     new ConfigError(
-      `${file}:${String(lines.linePos(node.range?.[0] ?? 0).line)}: \${${name}} is not set; set it, or give a default as \${${name}:-…}`,
+      `${file}:${String(lines.linePos(node.range?.[0] ?? 0).line)}: ` +
+        `\${${name}} is not set; set it, or give a default as \${${name}:-…}`,
     );
   const substituted = substitute(document, variables, (node, { name, fallback }) => {
     const set = environment[name];
@@ -133,7 +135,8 @@ function textOf(file: string): string {
     return readFileSync(file, 'utf8');
   } catch (error) {
     throw new ConfigError(
-      `${file}: cannot be read (${error instanceof Error ? error.message : String(error)}); name the file in REELGATE_CONFIG`,
+      `${file}: cannot be read (${error instanceof Error ? error.message : String(error)}); ` +
+        `name the file in REELGATE_CONFIG`,
     );
   }
 }

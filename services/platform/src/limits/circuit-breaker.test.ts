@@ -57,7 +57,7 @@ describe('an open circuit', () => {
     expect([circuit.mayTry(), circuit.mayTry(), circuit.mayTry()]).toEqual([true, false, false]);
   });
 
-  test('lets one at a time try all the same where there is nothing else, and the next one when that has failed or shown nothing', async () => {
+  test('admits one call at a time when the caller has no other choice', async () => {
     const { clock, circuit } = opened();
 
     expect([circuit.mayTryAnyway(), circuit.mayTryAnyway(), circuit.mayTry()]).toEqual([true, false, false]);

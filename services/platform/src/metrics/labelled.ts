@@ -35,15 +35,16 @@ export interface Children<T> extends Labelled<T> {
   clear(): void;
 }
 
-/** One branch for each value of a label. To join the values into one key would make and hash a new string at every count. */
+/** One branch for each value of a label. A joined key would make and hash a new string at every count. */
 interface Branch<T> {
   readonly branches: Map<string, Branch<T>>;
   leaf: T | undefined;
 }
 
 /**
- * The children of a metric. prom-client sorts and joins the labels at every count, which takes longer than the rest of the count. Here
- * a lookup costs one map access for each label. A metric without labels has its child from the start, so that it shows 0.
+ * The children of a metric. prom-client sorts and joins the labels at every count, which takes longer than the rest of
+ * the count. Here a lookup costs one map access for each label. A metric without labels has its child from the start,
+ * so that it shows 0.
  */
 export function childrenOf<T>(options: MetricOptions, make: (labels: LabelValues) => T): Children<T> {
   const root: Branch<T> = { branches: new Map(), leaf: undefined };

@@ -17,8 +17,8 @@ export interface Gauges extends Labelled<Gauge> {
 }
 
 /**
- * The metrics of a program. Labels have few values: never an id. The same name gives the same metric, so that two parts may count
- * together.
+ * The metrics of a program. A label has few values and is never an id. The same name gives the same metric, so two
+ * parts may share a counter.
  */
 export interface Metrics {
   counter(name: string, help: string, labelNames?: readonly string[]): Labelled<Counter>;

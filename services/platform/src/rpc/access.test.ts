@@ -112,7 +112,9 @@ describe('the scope of an RPC', () => {
       expect.objectContaining({
         kind: 'forbidden',
         reason: 'scope_missing',
-        message: `reelgate.billing.v1.CallService/PlaceCalls needs the scope tasks.read; the caller reporting has ${held}`,
+        message:
+          `reelgate.billing.v1.CallService/PlaceCalls needs the scope tasks.read; ` +
+          `the caller reporting has ${held}`,
       }),
     );
   });

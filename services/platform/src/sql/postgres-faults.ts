@@ -19,8 +19,10 @@ const NETWORK: ReadonlySet<string> = new Set([
   'ENOBUFS',
 ]);
 /** The driver's messages for a lost connection. They have no code. */
-const GIVEN_UP =
-  /^(Connection terminated|Connection ended|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed|Client is closed)/;
+const GIVEN_UP = new RegExp(
+  '^(Connection terminated|Connection ended|timeout exceeded when trying to connect|Query read timeout|' +
+    'Client has encountered a connection error|Client was closed|Client is closed)',
+);
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 /** The server ends the connection: connection exceptions, shutdown, crash, limits of an idle session. */
 const ENDING = /^(08|57P0[1-5]|25P0[34])/;

@@ -81,7 +81,8 @@ export function openSqlite(file: string, openSync: (file: string) => Promise<Log
 function open(file: string): DatabaseSync {
   const database = new DatabaseSync(file);
   database.exec(
-    `PRAGMA busy_timeout = ${String(BUSY_TIMEOUT_MS)}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;`,
+    `PRAGMA busy_timeout = ${String(BUSY_TIMEOUT_MS)}; PRAGMA journal_mode = WAL;
+     PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;`,
   );
   // creates the log if it does not exist
   database.prepare('SELECT count(*) FROM sqlite_schema').all();

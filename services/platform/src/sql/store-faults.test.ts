@@ -77,7 +77,7 @@ describe('SQLite', () => {
     expect(await sql.read('SELECT bytes FROM things')).toEqual([{ bytes: 'x' }]);
   });
 
-  test('whose disk does not take the log may have written what was committed, and nothing of what comes later', async () => {
+  test('whose disk rejects the log may have written the commit, and writes nothing later', async () => {
     const sql = opening('unsynced.sqlite', async () => ({
       sync: () => Promise.reject(new Error('the disk is gone')),
       close: async () => undefined,

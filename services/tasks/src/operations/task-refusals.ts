@@ -13,7 +13,9 @@ export const modelNotFound = (model: string): Problem =>
     kind: 'not_found',
     reason: 'model_not_found',
     field: 'model',
-    message: `${JSON.stringify(model.slice(0, 100))} is not a model that this token can use here; GET /v1/models lists those that it can`,
+    message:
+      `${JSON.stringify(model.slice(0, 100))} is not a model that this token can use here; ` +
+      `GET /v1/models lists those that it can`,
   });
 
 export const taskNotFound = (field?: string): Problem =>
@@ -91,7 +93,8 @@ export const unfit = (): Problem =>
     kind: 'invalid',
     reason: 'invalid_request',
     message:
-      'no generator for this model accepts this combination of inputs; send fewer media items or change the roles, duration, resolution or ratio',
+      'no generator for this model accepts this combination of inputs; ' +
+      'send fewer media items or change the roles, duration, resolution or ratio',
   });
 
 export const noChannel = (): Problem =>

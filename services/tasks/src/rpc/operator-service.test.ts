@@ -196,7 +196,7 @@ describe.each(['listTaskRecords', 'listJobRecords'] as const)('%s', (method) => 
   });
 });
 
-test('ClassifyHolds tells which tasks have ended and which do not exist; those that live are in neither list', async () => {
+test('ClassifyHolds lists ended tasks and tasks that do not exist, and leaves out unfinished tasks', async () => {
   const { world, client } = await open();
   const alive = (await world.create()).task.id;
   const ended = (await world.create()).task.id;

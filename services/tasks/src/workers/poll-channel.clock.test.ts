@@ -28,7 +28,7 @@ async function passAndWait({ poller }: { readonly world: World; readonly poller:
   return taken;
 }
 
-test('a task that is due again before its poll knows that it was written is polled right after, not when the lease ends', async () => {
+test('a task that becomes due again before its poll is written is polled next, not after its lease', async () => {
   const { world, poller } = await withDue(1);
   const polls = (): number => world.journal.names().filter((name) => name === 'main.poll').length;
   const heard = Promise.withResolvers<undefined>();

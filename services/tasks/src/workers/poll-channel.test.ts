@@ -237,7 +237,7 @@ describe('a poll that learns nothing', () => {
     expect(await world.deps.store.find(id)).toMatchObject({ state: 'completed' });
   });
 
-  test('because the upstream does not know the task comes before a person after five in a row, and is polled on', async () => {
+  test('because the upstream does not know the task ask for a decision after five, and polls continue', async () => {
     const {
       world,
       ids: [id = ''],
@@ -255,7 +255,7 @@ describe('a poll that learns nothing', () => {
     expect(await world.deps.store.find(id)).toMatchObject({ state: 'queued', pollErrors: 6 });
   });
 
-  test('for another reason is neither counted as one that does not know the task, nor begins the count anew', async () => {
+  test('for another reason neither adds to that count nor resets it', async () => {
     const {
       world,
       ids: [id = ''],

@@ -149,7 +149,7 @@ test('a clock that is set back by hours keeps no money waiting for hours', async
   expect(holdOf(world, task)?.state).toBe('settled');
 });
 
-test('the media of a refused create that could not be removed at once are removed with its settlement, and its money is back before', async () => {
+test('the settlement of a refused create retries the removal of staged media after it releases the hold', async () => {
   const world = await open();
   world.upstream.answer('main', refused('content'));
   world.journal.fail('media.removeStaged', new Error('media is away'), 2);

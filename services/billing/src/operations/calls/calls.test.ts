@@ -74,7 +74,9 @@ describeOnEngines('calls', (open) => {
     await on.calls.settleCalls({ ends: many(on, 40).map((_, index) => usedTokens(nameOf(index), 1000n, 0n)) });
 
     const lines = await on.sql.read(
-      "SELECT e.kind, l.book, l.amount_nanos FROM financial_events e JOIN ledger_lines l ON l.event_key = e.event_key WHERE e.kind LIKE '%_calls' ORDER BY e.kind, l.book",
+      `SELECT e.kind, l.book, l.amount_nanos FROM financial_events e
+       JOIN ledger_lines l ON l.event_key = e.event_key
+       WHERE e.kind LIKE '%_calls' ORDER BY e.kind, l.book`,
     );
 
     expect(lines.map((line) => ({ ...line }))).toEqual([

@@ -80,7 +80,7 @@ describeOnEngines('a statement', (open) => {
     await expectSound(on);
   });
 
-  test('finds the model of a key in the configuration; a removed model is the text before the last two underscores', async () => {
+  test('takes the model of a key from the configuration, or from the key once the model is removed', async () => {
     const prices = Object.fromEntries(
       ['my__model', 'my__model__regeneration', 'plain', 'plain__regeneration', 'old__one__regeneration'].map((key) => [
         key,

@@ -19,7 +19,9 @@ export function requestOf({ model: id, order, content }: Attempt): RunwayRequest
   const frame = frameOf(model, route, order);
   if (frame === undefined)
     return {
-      unfit: `the model ${id} makes no ${route}_to_video of ${order.resolution ?? 'that resolution'} at ${order.ratio ?? 'that ratio'}`,
+      unfit:
+        `the model ${id} makes no ${route}_to_video ` +
+        `of ${order.resolution ?? 'that resolution'} at ${order.ratio ?? 'that ratio'}`,
     };
   const promptText = content.flatMap((item) => ('text' in item ? [item.text] : [])).join('\n');
   const body = {

@@ -6,12 +6,13 @@ const MESSAGE_MAX = 500;
 const HIDDEN = '…';
 const NAMELESS = 'failed';
 const CODE = /^[\w.:-]{1,64}$/;
+const TOP_DOMAINS = 'com|net|org|io|ai|cn|co|dev|app|cloud|local|internal|test|example';
 /** Patterns of what names the upstream, its machines or its records. They read foreign text, so none may backtrack. */
 const PRIVATE: readonly RegExp[] = [
   /\b\w*request[ _-]?id\s*[:=]\s*[\w-]*/gi,
   /\b[a-z][a-z\d+.-]{0,20}:\/\/[^\s"'<>]+/gi,
   /\bdata:[\w/+.-]{1,80};base64,[\w+/=]*/gi,
-  /\b(?:[a-z\d-]{1,63}\.){1,8}(?:com|net|org|io|ai|cn|co|dev|app|cloud|local|internal|test|example)\b(?::\d+)?(?:\/[^\s"'<>]*)?/gi,
+  new RegExp(String.raw`\b(?:[a-z\d-]{1,63}\.){1,8}(?:${TOP_DOMAINS})\b(?::\d+)?(?:\/[^\s"'<>]*)?`, 'gi'),
   /\b\d{1,3}(?:\.\d{1,3}){3}\b(?::\d+)?/g,
   /\b(?=[a-z_-]{0,24}\d)[\w-]{16,}/gi,
   /\b\d{10,}\b/g,

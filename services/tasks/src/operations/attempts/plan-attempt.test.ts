@@ -66,7 +66,7 @@ function planner() {
 }
 
 describe('an attempt', () => {
-  test('maps the model, keeps the content in its order, and gives each medium an address for this channel alone', async () => {
+  test('maps the model, keeps the order of the content, and makes the media URLs for this channel alone', async () => {
     const { plan } = planner();
 
     expect(await plan(FIRST, { order: MEDIA })).toEqual({
@@ -118,7 +118,7 @@ describe('an attempt', () => {
     });
   });
 
-  test('of a source writes it out as content on a channel that is given the video, from what was stored alone', async () => {
+  test('of a source becomes content on a channel that takes the video, made from stored data alone', async () => {
     const { plan } = planner();
     const source = aSource({ order: deepFrozen(structuredClone(MEDIA)) });
     const sourceMedia = { byIndex: STAGED, base: { object: 'obj_result', mediaType: 'video/mp4', durationMs: 5000 } };

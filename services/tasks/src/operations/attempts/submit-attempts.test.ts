@@ -19,7 +19,7 @@ const pair = (changes: Partial<ChannelSettings> = {}): ChannelSettings[] => [
 const asked = ({ upstream }: World): string[] => upstream.submitted.map(({ channel }) => channel);
 const holds = ({ billing }: World): string[] => [...billing.holds.values()].map(({ state }) => state);
 
-test('an id that another task has is no answer: the outcome is unknown at once, the hold stays, and a person must decide', async () => {
+test('an answer with the id of another task is an unknown outcome: the hold stays, a person decides', async () => {
   const world = await open({ channels: pair() });
   world.upstream.answer('first', accepted('up-of-both'), accepted('up-of-both'));
   const earlier = await world.create();
@@ -82,7 +82,7 @@ describe("a channel's own fault", () => {
     expect(holds(world)).toEqual(['released']);
   });
 
-  test('opens its circuit after five in a row, which is then left alone, and tried by one order after a while', async () => {
+  test('opens its circuit after five in a row; one order tries the channel again after a while', async () => {
     const world = await open({ channels: pair() });
     world.upstream.answer('first', ...Array.from({ length: FAULTS_TO_OPEN }, () => refused('channel')));
     for (let create = 0; create < FAULTS_TO_OPEN + 2; create += 1) await world.create();
@@ -96,7 +96,7 @@ describe("a channel's own fault", () => {
     expect(world.deps.channels.find('first')?.circuit.state()).toBe('closed');
   });
 
-  test('is also what a lost answer is: a channel that hangs is given no more orders to lose, and those go to the next', async () => {
+  test('includes a lost answer: a channel that hangs gets no more orders, and the next channel gets them', async () => {
     const world = await open({ channels: pair() });
     world.upstream.answer('first', ...Array.from({ length: 2 * FAULTS_TO_OPEN }, () => LOST));
     const admissions: string[] = [];

@@ -449,7 +449,7 @@ test('an upstream file goes only to a channel of the account that was granted, a
   expect(world.journal.names().filter((name) => /^(media|links)\./.test(name))).toEqual([]);
 });
 
-test('the hold for a base video in an upstream file is that of the longest base video, since it cannot be probed', async () => {
+test('a base video in an upstream file cannot be probed, so its hold is that of the longest base video', async () => {
   const world = await open({ channels: [channelSettings()], grants: new Map([['acme', ['vendor']]]) });
 
   await world.create(

@@ -23,7 +23,8 @@ export async function resolveJob(
       kind: 'conflict',
       reason: 'job_not_retried',
       message:
-        'the call may have taken place and cannot be retried; decide as completed to charge the hold, or as failed to release it',
+        'the call may have taken place and cannot be retried; ' +
+        'decide as completed to charge the hold, or as failed to release it',
     });
   if (!(await attention.waits(job.id))) throw notWaiting();
   await calls.end(job.id, MONEY[resolution]);

@@ -65,7 +65,7 @@ describe('a video that succeeded', () => {
     expect(await world.sql.read('SELECT id FROM outbox')).toEqual([{ id }]);
   });
 
-  test('that media has no time for now waits its usual interval, and however often: nothing speaks against it', async () => {
+  test('waits its usual interval each time that media is busy, and needs no decision', async () => {
     const { world, id, succeed } = await withTask();
     for (let pass = 0; pass < TO_ATTENTION + 2; pass += 1) {
       world.journal.fail('media.ingest', BUSY);
@@ -150,7 +150,11 @@ describe('context-IR that succeeded', () => {
     const { world, succeed } = await withTask(aContextIr());
 
     expect(
-      await succeed({ url: undefined, prompt: 'integrated_multimodal_description: …', usage: { promptTokens: 5664 } }),
+      await succeed({
+        url: undefined,
+        prompt: 'integrated_multimodal_description: …',
+        usage: { promptTokens: 5664 },
+      }),
     ).toMatchObject({
       state: 'completed',
       result: { prompt: 'integrated_multimodal_description: …' },

@@ -8,7 +8,8 @@ const UNKNOWN = {
     'the service stopped during the call; the outcome of the call is unknown, and the service does not repeat it',
 };
 const DETAIL =
-  'the upstream may have been called, and no answer was received; the call is not repeated. Decide as completed to charge the hold, or as failed to release it';
+  'the upstream may have been called, and no answer was received; the call is not repeated. ' +
+  'Decide as completed to charge the hold, or as failed to release it';
 
 /**
  * Decides over a job whose worker is gone. A job that was not started, or whose call is repeatable, returns to the

@@ -100,7 +100,8 @@ async function settle(deps: Deps, task: Task, { channel, claims }: Search): Prom
       deps,
       task,
       'unknown_outcome',
-      `the answer to the submission was lost, and ${claims === undefined ? UNLISTED : (FOUND[Math.min(fitting.length, 2)] ?? '')}`,
+      'the answer to the submission was lost, and ' +
+        `${claims === undefined ? UNLISTED : (FOUND[Math.min(fitting.length, 2)] ?? '')}`,
     );
   }
   return 0;

@@ -144,7 +144,7 @@ describe('a create of a living process', () => {
     expect(await world.deps.store.find('task_1')).toMatchObject({ admission: 'submitting' });
   });
 
-  test('that was wrongly taken for dead starts nothing more; what it had sent is not lost when the answer comes', async () => {
+  test('that was wrongly taken for dead starts no attempt, and keeps the answer to what it had sent', async () => {
     const world = await open();
     world.journal.put(async ({ name }, proceed) => {
       const answer = await proceed();
@@ -158,7 +158,7 @@ describe('a create of a living process', () => {
     expect(world.upstream.submitted).toHaveLength(1);
   });
 
-  test('that starts an attempt at the very moment at which it is taken over either starts none, or is not refused', async () => {
+  test('that is taken over while it starts an attempt either starts none or is not refused', async () => {
     const world = await open();
     const { store } = world.deps;
     await begun(store, 'task_1', { owner: 'proc_dead', createdAt: world.clock.now() });
@@ -205,7 +205,7 @@ describe('a create of a living process', () => {
 });
 
 describe('a create of this process that ended while the database was away', () => {
-  test('before it submitted is refused as soon as it can be: its key is free, its counters down, its hold goes back', async () => {
+  test('before it submitted is refused once the database answers: key, counters and hold are released', async () => {
     const world = await open();
     for (const name of ['store.startAttempt', 'store.refuse'])
       world.journal.fail(name, new Error('the database is away'));
@@ -224,7 +224,7 @@ describe('a create of this process that ended while the database was away', () =
     expect([...world.billing.holds.values()].map(({ state }) => state)).toEqual(['released']);
   });
 
-  test('while its attempt was being written is refused, for this process knows that nothing was submitted', async () => {
+  test('while it wrote its attempt is refused, because this process knows that nothing was submitted', async () => {
     const world = await open();
     world.journal.fail('store.refuse', new Error('the database is away'));
     world.journal.put(async ({ name }, proceed) => {

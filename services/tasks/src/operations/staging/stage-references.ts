@@ -40,7 +40,9 @@ export async function stageReferences(
         kind: 'invalid',
         reason: 'invalid_media',
         field: 'content',
-        message: `must hold at most ${String(TOTAL_MS_MAX / 1000)} seconds of ${role} in total; it holds ${String(total(role) / 1000)}`,
+        message:
+          `must hold at most ${String(TOTAL_MS_MAX / 1000)} seconds of ${role} in total; ` +
+          `it holds ${String(total(role) / 1000)}`,
       });
     }
   }

@@ -7,8 +7,8 @@ import { json, optionalNumber, text } from '../tasks/task-rows.ts';
 export const UNFINISHED_JOB = 'finished_at IS NULL';
 
 /** The columns that `fromJobRow` reads. */
-export const JOB_COLUMNS = `id, account_id, token_id, models_json, request_id, endpoint, model, repeatable, state, lease, starts, answer_json, failure_json,
-  created_at, updated_at, finished_at`;
+export const JOB_COLUMNS = `id, account_id, token_id, models_json, request_id, endpoint, model, repeatable, state,
+  lease, starts, answer_json, failure_json, created_at, updated_at, finished_at`;
 
 export function fromJobRow(row: SqlRow): Job {
   return {

@@ -44,7 +44,8 @@ export function sqlJobCreates(sql: Sql, note: WriteNote): Pick<JobStore, 'beginJ
     finishJob: ({ jobId, lease }, finished) =>
       sql.transaction(async (query) => {
         const [row] = await query(
-          `UPDATE jobs SET state = $1, answer_json = $2, answer_object = $3, failure_json = $4, finished_at = $5, updated_at = $5, due_at = NULL, lease = NULL, lease_until = NULL
+          `UPDATE jobs SET state = $1, answer_json = $2, answer_object = $3, failure_json = $4, finished_at = $5,
+           updated_at = $5, due_at = NULL, lease = NULL, lease_until = NULL
          WHERE id = $6 AND lease = $7 AND ${UNFINISHED_JOB} RETURNING token_id`,
           [
             finished.state,
@@ -71,7 +72,8 @@ export function sqlJobCreates(sql: Sql, note: WriteNote): Pick<JobStore, 'beginJ
 
 async function insertJob(query: SqlQuery, { call, lease, ...job }: NewJob): Promise<void> {
   await query(
-    `INSERT INTO jobs (id, account_id, token_id, models_json, request_id, endpoint, model, repeatable, state, due_at, lease, lease_until, worker, body_object, created_at, updated_at)
+    `INSERT INTO jobs (id, account_id, token_id, models_json, request_id, endpoint, model, repeatable, state,
+       due_at, lease, lease_until, worker, body_object, created_at, updated_at)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'queued', $9, $10, $11, $12, $13, $14, $14)`,
     [
       job.id,

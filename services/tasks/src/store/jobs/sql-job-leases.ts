@@ -15,13 +15,19 @@ const CONSIDERED_MAX = 2000;
  */
 const NEXT_JOBS = `
   WITH running AS (SELECT token_id, COUNT(*) AS held FROM jobs WHERE lease_until IS NOT NULL GROUP BY token_id),
-  longest AS (SELECT id, token_id, due_at FROM jobs WHERE due_at IS NOT NULL AND due_at <= $4 ORDER BY due_at LIMIT ${String(CONSIDERED_MAX)}),
-  due AS (SELECT id, token_id, due_at, ROW_NUMBER() OVER (PARTITION BY token_id ORDER BY due_at, id) AS ordinal FROM longest),
+  longest AS (
+    SELECT id, token_id, due_at FROM jobs
+    WHERE due_at IS NOT NULL AND due_at <= $4 ORDER BY due_at LIMIT ${String(CONSIDERED_MAX)}
+  ),
+  due AS (
+    SELECT id, token_id, due_at, ROW_NUMBER() OVER (PARTITION BY token_id ORDER BY due_at, id) AS ordinal FROM longest
+  ),
   fair AS (
     SELECT due.id, due.due_at, due.ordinal + COALESCE(running.held, 0) AS fair_rank
     FROM due LEFT JOIN running ON running.token_id = due.token_id ORDER BY fair_rank, due.due_at LIMIT $6
   )
-  SELECT jobs.id FROM fair JOIN jobs ON jobs.id = fair.id WHERE jobs.due_at IS NOT NULL ORDER BY fair.fair_rank, fair.due_at LIMIT $5`;
+  SELECT jobs.id FROM fair JOIN jobs ON jobs.id = fair.id
+  WHERE jobs.due_at IS NOT NULL ORDER BY fair.fair_rank, fair.due_at LIMIT $5`;
 
 type Leases = Pick<JobStore, 'leaseJobs' | 'renewLeases' | 'startJob' | 'requeueJob' | 'lostJobs'>;
 
@@ -35,8 +41,8 @@ function takenLeases(sql: Sql): Pick<Leases, 'leaseJobs' | 'renewLeases' | 'lost
     leaseJobs: ({ worker, lease, now, until, limit }) =>
       sql.transaction(async (query) => {
         const rows = await query(
-          `UPDATE jobs SET lease = $1, lease_until = $2, worker = $3, due_at = NULL WHERE id IN (${NEXT_JOBS} ${sql.skipLocked})
-         AND due_at IS NOT NULL RETURNING ${JOB_COLUMNS}`,
+          `UPDATE jobs SET lease = $1, lease_until = $2, worker = $3, due_at = NULL
+         WHERE id IN (${NEXT_JOBS} ${sql.skipLocked}) AND due_at IS NOT NULL RETURNING ${JOB_COLUMNS}`,
           [lease, until, worker, now, limit, limit * CANDIDATES],
         );
         if (rows.length === 0) return [];
@@ -57,7 +63,9 @@ function takenLeases(sql: Sql): Pick<Leases, 'leaseJobs' | 'renewLeases' | 'lost
       const names = [...new Set(leases.map(({ lease }) => lease))];
       // The name of a lease is never used twice, so an id and a name that meet on one row belong together.
       const kept = await sql.write(
-        `UPDATE jobs SET lease_until = $1 WHERE lease_until > $2 AND id IN (${placeholders(ids.length, 3)}) AND lease IN (${placeholders(names.length, 3 + ids.length)}) RETURNING id`,
+        `UPDATE jobs SET lease_until = $1
+         WHERE lease_until > $2 AND id IN (${placeholders(ids.length, 3)})
+           AND lease IN (${placeholders(names.length, 3 + ids.length)}) RETURNING id`,
         [until, now, ...ids, ...names],
       );
       return new Set(kept.map((row) => text(row['id'])));
@@ -65,7 +73,8 @@ function takenLeases(sql: Sql): Pick<Leases, 'leaseJobs' | 'renewLeases' | 'lost
     lostJobs: async (now, limit) =>
       (
         await sql.read(
-          `SELECT ${JOB_COLUMNS} FROM jobs WHERE lease_until IS NOT NULL AND lease_until <= $1 ORDER BY lease_until LIMIT $2`,
+          `SELECT ${JOB_COLUMNS} FROM jobs
+           WHERE lease_until IS NOT NULL AND lease_until <= $1 ORDER BY lease_until LIMIT $2`,
           [now, limit],
         )
       ).map((row) => ({ job: fromJobRow(row), lease: { jobId: text(row['id']), lease: text(row['lease']) } })),
@@ -77,7 +86,8 @@ function leaseEnds(sql: Sql, note: WriteNote): Pick<Leases, 'startJob' | 'requeu
     startJob: ({ jobId, lease }, at) =>
       sql.transaction(async (query) => {
         const started = await query(
-          `UPDATE jobs SET state = 'in_progress', starts = starts + 1, updated_at = $1 WHERE id = $2 AND lease = $3 AND lease_until > $1 AND state = 'queued' RETURNING worker`,
+          `UPDATE jobs SET state = 'in_progress', starts = starts + 1, updated_at = $1
+           WHERE id = $2 AND lease = $3 AND lease_until > $1 AND state = 'queued' RETURNING worker`,
           [at, jobId, lease],
         );
         if (started.length > 0)

@@ -11,21 +11,24 @@ export function sqlJobRetention(sql: Sql): JobRetentionStore {
     spentBodies: async (limit) =>
       (
         await sql.read(
-          'SELECT id, body_object FROM jobs WHERE finished_at IS NOT NULL AND body_object IS NOT NULL ORDER BY finished_at LIMIT $1',
+          `SELECT id, body_object FROM jobs
+           WHERE finished_at IS NOT NULL AND body_object IS NOT NULL ORDER BY finished_at LIMIT $1`,
           [limit],
         )
       ).map((row) => ({ jobId: text(row['id']), object: text(row['body_object']) })),
     forgetBodies: async (jobIds) => {
       if (jobIds.length > 0)
         await sql.write(
-          `UPDATE jobs SET body_object = NULL WHERE finished_at IS NOT NULL AND id IN (${placeholders(jobIds.length, 1)})`,
+          `UPDATE jobs SET body_object = NULL
+           WHERE finished_at IS NOT NULL AND id IN (${placeholders(jobIds.length, 1)})`,
           jobIds,
         );
     },
     oldJobs: async ({ before, now, limit }) =>
       (
         await sql.read(
-          `SELECT id, body_object, answer_object FROM jobs WHERE finished_at IS NOT NULL AND finished_at < $1 AND NOT (${NEEDED}) ORDER BY finished_at LIMIT $3`,
+          `SELECT id, body_object, answer_object FROM jobs
+           WHERE finished_at IS NOT NULL AND finished_at < $1 AND NOT (${NEEDED}) ORDER BY finished_at LIMIT $3`,
           [before, now, limit],
         )
       ).map((row) => ({

@@ -22,14 +22,17 @@ function sqlJobReads(sql: Sql): Pick<JobStore, 'findJob' | 'listJobs' | 'pending
     listJobs: async ({ accountId, state }, { limit, after }) =>
       (
         await sql.read(
-          `SELECT ${JOB_COLUMNS} FROM jobs WHERE ($1 = '' OR account_id = $1) AND ($2 = '' OR state = $2) AND ($3 = '' OR id < $3) ORDER BY id DESC LIMIT $4`,
+          `SELECT ${JOB_COLUMNS} FROM jobs
+           WHERE ($1 = '' OR account_id = $1) AND ($2 = '' OR state = $2) AND ($3 = '' OR id < $3)
+           ORDER BY id DESC LIMIT $4`,
           [searchable(accountId ?? ''), state ?? '', after ?? '', limit],
         )
       ).map(fromJobRow),
     pendingJobs: async () =>
       (
         await sql.read(
-          `SELECT state, COUNT(*) AS count, MIN(created_at) AS oldest_at FROM jobs WHERE ${UNFINISHED_JOB} GROUP BY state`,
+          `SELECT state, COUNT(*) AS count, MIN(created_at) AS oldest_at
+           FROM jobs WHERE ${UNFINISHED_JOB} GROUP BY state`,
         )
       ).map((row) => ({ state: text(row['state']), count: Number(row['count']), oldestAt: Number(row['oldest_at']) })),
   };

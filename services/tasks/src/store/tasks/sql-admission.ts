@@ -20,7 +20,8 @@ export async function takeKey(
 ): Promise<void> {
   const rows = await query(
     `INSERT INTO idempotency_keys (account_id, key, fingerprint, task_id, expires_at) VALUES ($1, $2, $3, $4, $5)
-     ON CONFLICT (account_id, key) DO UPDATE SET fingerprint = $3, task_id = $4, expires_at = $5 WHERE idempotency_keys.expires_at <= $6 RETURNING task_id`,
+     ON CONFLICT (account_id, key) DO UPDATE SET fingerprint = $3, task_id = $4, expires_at = $5
+     WHERE idempotency_keys.expires_at <= $6 RETURNING task_id`,
     [owner.accountId, key, fingerprint, owner.id, expiresAt, owner.createdAt],
   );
   if (rows.length === 0) throw new RolledBack('key_taken');

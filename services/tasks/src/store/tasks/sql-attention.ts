@@ -14,7 +14,8 @@ export function sqlAttention(sql: Sql, note: WriteNote): AttentionStore {
     open: async () =>
       (
         await sql.read(
-          'SELECT task_id, reason, detail, since FROM attention WHERE resolved_at IS NULL ORDER BY since, task_id LIMIT $1',
+          `SELECT task_id, reason, detail, since FROM attention
+           WHERE resolved_at IS NULL ORDER BY since, task_id LIMIT $1`,
           [OPEN_MAX],
         )
       ).map((row) => ({
@@ -34,7 +35,8 @@ export async function raiseIn(
 ): Promise<boolean> {
   const raised = await query(
     `INSERT INTO attention (task_id, reason, detail, since) VALUES ($1, $2, $3, $4)
-     ON CONFLICT (task_id) DO UPDATE SET reason = $2, detail = $3, since = $4, resolved_at = NULL, resolution = NULL, actor = NULL
+     ON CONFLICT (task_id) DO UPDATE SET reason = $2, detail = $3, since = $4,
+       resolved_at = NULL, resolution = NULL, actor = NULL
      WHERE attention.resolved_at IS NOT NULL RETURNING task_id`,
     [taskId, reason, detail, since],
   );
@@ -50,7 +52,8 @@ export async function resolveAttention(
   { resolution, actor, at, reason }: Parameters<AttentionStore['resolve']>[1],
 ): Promise<boolean> {
   const rows = await query(
-    'UPDATE attention SET resolved_at = $1, resolution = $2, actor = $3 WHERE task_id = $4 AND resolved_at IS NULL AND reason = COALESCE($5, reason) RETURNING task_id',
+    `UPDATE attention SET resolved_at = $1, resolution = $2, actor = $3
+     WHERE task_id = $4 AND resolved_at IS NULL AND reason = COALESCE($5, reason) RETURNING task_id`,
     [at, resolution, actor, taskId, reason ?? null],
   );
   if (rows.length > 0) await note(query, taskId, at, { type: 'attention_resolved', detail: { resolution, actor } });

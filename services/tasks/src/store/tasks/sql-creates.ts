@@ -39,7 +39,8 @@ function sqlBegins(
     refuse: (taskId, failure, at) =>
       sql.transaction(async (query) => {
         const rows = await query(
-          `UPDATE tasks SET admission = 'refused', owner = NULL, state = 'failed', failure_json = $1, finished_at = $2, settle_at = $2, updated_at = $2, next_poll_at = NULL
+          `UPDATE tasks SET admission = 'refused', owner = NULL, state = 'failed', failure_json = $1,
+           finished_at = $2, settle_at = $2, updated_at = $2, next_poll_at = NULL
          WHERE id = $3 AND admission = 'submitting' RETURNING id`,
           [JSON.stringify(failure), at, taskId],
         );
@@ -67,8 +68,11 @@ function sqlBegins(
     adopt: async (taskId, upstreamId, at) => {
       const rows = await sql.transaction(async (query) => {
         const adopted = await query(
-          `UPDATE tasks SET admission = 'accepted', upstream_id = $1, next_poll_at = $2, updated_at = $2 WHERE id = $3 AND admission = 'unknown'
-           AND NOT EXISTS (SELECT 1 FROM tasks AS other WHERE other.upstream_account = tasks.upstream_account AND other.upstream_id = $1) RETURNING id`,
+          `UPDATE tasks SET admission = 'accepted', upstream_id = $1, next_poll_at = $2, updated_at = $2
+           WHERE id = $3 AND admission = 'unknown' AND NOT EXISTS (
+             SELECT 1 FROM tasks AS other
+             WHERE other.upstream_account = tasks.upstream_account AND other.upstream_id = $1
+           ) RETURNING id`,
           [upstreamId, at, taskId],
         );
         if (adopted.length > 0) await note(query, taskId, at, { type: 'adopted', detail: { upstreamId } });
@@ -103,11 +107,13 @@ function sqlAttempts(
         );
         if (others.length > 0) return 'id_known';
         await query(
-          "UPDATE attempts SET outcome = 'accepted', upstream_id = $1, ended_at = $2 WHERE task_id = $3 AND number = $4",
+          `UPDATE attempts SET outcome = 'accepted', upstream_id = $1, ended_at = $2
+           WHERE task_id = $3 AND number = $4`,
           [mapping.upstreamId ?? null, at, taskId, number],
         );
         const [row] = await query(
-          `UPDATE tasks SET admission = 'accepted', owner = NULL, channel = $1, upstream_account = $2, upstream_id = $3, next_poll_at = $4, updated_at = $5
+          `UPDATE tasks SET admission = 'accepted', owner = NULL, channel = $1, upstream_account = $2,
+           upstream_id = $3, next_poll_at = $4, updated_at = $5
          WHERE id = $6 AND admission IN ('submitting', 'unknown') AND upstream_id IS NULL RETURNING ${TASK_COLUMNS}`,
           [mapping.channel, mapping.upstreamAccount, mapping.upstreamId ?? null, nextPollAt, at, taskId],
         );
@@ -126,7 +132,8 @@ function sqlAttempts(
     leaveUnknown: (taskId, { number, mapping, error, at }) =>
       sql.transaction(async (query) => {
         const [row] = await query(
-          `UPDATE tasks SET admission = 'unknown', owner = NULL, channel = $1, upstream_account = $2, updated_at = $3 WHERE id = $4 AND admission = 'submitting' RETURNING ${TASK_COLUMNS}`,
+          `UPDATE tasks SET admission = 'unknown', owner = NULL, channel = $1, upstream_account = $2, updated_at = $3
+           WHERE id = $4 AND admission = 'submitting' RETURNING ${TASK_COLUMNS}`,
           [mapping.channel, mapping.upstreamAccount, at, taskId],
         );
         if (row === undefined) return undefined;
@@ -150,7 +157,8 @@ async function startAttempt(
   const scope = channelScope(channel);
   // The row is locked first: a process that takes the create over waits, and then sees the attempt.
   const own = await query(
-    `UPDATE tasks SET updated_at = $1, in_flight_json = ${joined('$4')} WHERE id = $2 AND admission = 'submitting' AND owner = $3 RETURNING id`,
+    `UPDATE tasks SET updated_at = $1, in_flight_json = ${joined('$4')}
+     WHERE id = $2 AND admission = 'submitting' AND owner = $3 RETURNING id`,
     [at, taskId, owner, JSON.stringify(scope)],
   );
   if (own.length === 0) throw new Error(`the create of ${taskId} was taken over`);
@@ -164,7 +172,8 @@ async function startAttempt(
 async function begin(query: SqlQuery, task: NewTask): Promise<Begun> {
   if (task.idempotency !== undefined) await takeKey(query, task, task.idempotency);
   await query(
-    `INSERT INTO tasks (id, account_id, token_id, kind, model, order_json, admission, owner, state, seconds, created_at, updated_at, in_flight_json)
+    `INSERT INTO tasks (id, account_id, token_id, kind, model, order_json, admission, owner, state, seconds,
+       created_at, updated_at, in_flight_json)
      VALUES ($1, $2, $3, $4, $5, $6, 'submitting', $7, 'queued', $8, $9, $9, $10)`,
     [
       task.id,

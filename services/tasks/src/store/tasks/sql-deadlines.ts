@@ -15,14 +15,16 @@ export function sqlDeadlines(sql: Sql, note: WriteNote): DeadlineStore {
     late: async (deadline, createdBefore, limit) =>
       (
         await sql.read(
-          `SELECT ${TASK_COLUMNS} FROM tasks WHERE ${LIVES} AND ${NOT_YET[deadline]} AND created_at < $1 ORDER BY created_at LIMIT $2`,
+          `SELECT ${TASK_COLUMNS} FROM tasks
+           WHERE ${LIVES} AND ${NOT_YET[deadline]} AND created_at < $1 ORDER BY created_at LIMIT $2`,
           [createdBefore, limit],
         )
       ).map(fromTaskRow),
     passDeadline: (taskId, deadline, at) =>
       sql.transaction(async (query) => {
         const [row] = await query(
-          `UPDATE tasks SET deadline_passed = $1 WHERE id = $2 AND ${LIVES} AND ${NOT_YET[deadline]} RETURNING token_id`,
+          `UPDATE tasks SET deadline_passed = $1
+           WHERE id = $2 AND ${LIVES} AND ${NOT_YET[deadline]} RETURNING token_id`,
           [PASSED[deadline], taskId],
         );
         if (row === undefined) return false;
@@ -37,7 +39,8 @@ export function sqlDeadlines(sql: Sql, note: WriteNote): DeadlineStore {
       (
         await sql.read(
           `SELECT ${TASK_COLUMNS} FROM tasks WHERE ${LIVES} AND deadline_passed = 2
-       AND NOT EXISTS (SELECT 1 FROM attention WHERE attention.task_id = tasks.id AND resolved_at IS NULL) ORDER BY created_at LIMIT $1`,
+       AND NOT EXISTS (SELECT 1 FROM attention WHERE attention.task_id = tasks.id AND resolved_at IS NULL)
+       ORDER BY created_at LIMIT $1`,
           [limit],
         )
       ).map(fromTaskRow),

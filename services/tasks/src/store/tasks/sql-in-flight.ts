@@ -4,7 +4,8 @@ import type { SqlQuery } from '@reelgate/platform/sql/sql';
 export async function countUp(query: SqlQuery, scope: string, limit: number): Promise<boolean> {
   if (limit <= 0) return false;
   const rows = await query(
-    'INSERT INTO in_flight (scope, count) VALUES ($1, 1) ON CONFLICT (scope) DO UPDATE SET count = in_flight.count + 1 WHERE in_flight.count < $2 RETURNING count',
+    `INSERT INTO in_flight (scope, count) VALUES ($1, 1)
+     ON CONFLICT (scope) DO UPDATE SET count = in_flight.count + 1 WHERE in_flight.count < $2 RETURNING count`,
     [scope, limit],
   );
   return rows.length === 1;
@@ -23,7 +24,8 @@ export async function leaveCounters(query: SqlQuery, taskId: string): Promise<vo
 
 /** An SQL expression that adds a counter to the counters of a task. The parameter holds its name as JSON. */
 export function joined(parameter: string): string {
-  return `CASE WHEN in_flight_json = '[]' THEN '[' ELSE substr(in_flight_json, 1, length(in_flight_json) - 1) || ',' END || CAST(${parameter} AS TEXT) || ']'`;
+  return `CASE WHEN in_flight_json = '[]' THEN '['
+    ELSE substr(in_flight_json, 1, length(in_flight_json) - 1) || ',' END || CAST(${parameter} AS TEXT) || ']'`;
 }
 
 export async function leaveCounter(query: SqlQuery, taskId: string, scope: string): Promise<void> {

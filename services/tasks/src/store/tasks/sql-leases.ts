@@ -16,7 +16,8 @@ export function sqlLeases(
       (
         await sql.write(
           `UPDATE tasks SET lease_until = $1, owner = $5 WHERE id IN (
-         SELECT id FROM tasks WHERE channel = $2 AND next_poll_at IS NOT NULL AND next_poll_at <= $3 AND (lease_until IS NULL OR lease_until <= $3)
+         SELECT id FROM tasks WHERE channel = $2 AND next_poll_at IS NOT NULL AND next_poll_at <= $3
+           AND (lease_until IS NULL OR lease_until <= $3)
          ORDER BY next_poll_at LIMIT $4 ${sql.skipLocked}
        ) RETURNING ${TASK_COLUMNS}`,
           [leaseUntil, channel, now, limit, owner],
@@ -32,7 +33,8 @@ export function sqlLeases(
     leasedBy: async (channel, owner) =>
       (
         await sql.read(
-          'SELECT id FROM tasks WHERE channel = $1 AND next_poll_at IS NOT NULL AND owner = $2 AND lease_until IS NOT NULL',
+          `SELECT id FROM tasks
+           WHERE channel = $1 AND next_poll_at IS NOT NULL AND owner = $2 AND lease_until IS NOT NULL`,
           [channel, owner],
         )
       ).map((row) => text(row['id'])),
@@ -46,7 +48,8 @@ export function sqlLeases(
       (
         await sql.write(
           `UPDATE tasks SET next_poll_at = $1 WHERE id IN (
-         SELECT id FROM tasks WHERE channel = $2 AND next_poll_at IS NOT NULL AND next_poll_at > $3 LIMIT $4 ${sql.skipLocked}
+         SELECT id FROM tasks WHERE channel = $2 AND next_poll_at IS NOT NULL AND next_poll_at > $3
+         LIMIT $4 ${sql.skipLocked}
        ) RETURNING id`,
           [to, channel, beyond, limit],
         )
@@ -54,7 +57,8 @@ export function sqlLeases(
 
     makeDue: async (taskId, at) => {
       await sql.write(
-        `UPDATE tasks SET next_poll_at = $1, lease_until = NULL WHERE id = $2 AND next_poll_at IS NOT NULL AND next_poll_at > $1 AND ${UNFINISHED}`,
+        `UPDATE tasks SET next_poll_at = $1, lease_until = NULL
+         WHERE id = $2 AND next_poll_at IS NOT NULL AND next_poll_at > $1 AND ${UNFINISHED}`,
         [at, taskId],
       );
     },
@@ -64,7 +68,8 @@ export function sqlLeases(
         await sql.write(
           `UPDATE tasks SET next_poll_at = CASE WHEN lease_until > $1 THEN next_poll_at + 1 ELSE $2 END
        WHERE id = $3 AND next_poll_at IS NOT NULL AND ${UNFINISHED}
-         AND ((lease_until > $1 AND next_poll_at <= $1) OR ((lease_until IS NULL OR lease_until <= $1) AND next_poll_at > $2)) RETURNING id`,
+         AND ((lease_until > $1 AND next_poll_at <= $1)
+           OR ((lease_until IS NULL OR lease_until <= $1) AND next_poll_at > $2)) RETURNING id`,
           [at, at - AHEAD_MS, taskId],
         )
       ).length > 0,

@@ -21,7 +21,8 @@ function sqlProgress(sql: Sql, note: WriteNote): Pick<MoveStore, 'progress'> {
       sql.transaction(async (query) => {
         const rows = await query(
           `UPDATE tasks SET state = $1, upstream_status = $2, unrecognised = $3, progress = $4, poll_errors = $5,
-           next_poll_at = CASE WHEN next_poll_at = COALESCE($10, next_poll_at) THEN $6 ELSE next_poll_at END, lease_until = NULL, owner = NULL, updated_at = $7,
+           next_poll_at = CASE WHEN next_poll_at = COALESCE($10, next_poll_at) THEN $6 ELSE next_poll_at END,
+           lease_until = NULL, owner = NULL, updated_at = $7,
            doubt = $11, doubt_looks = $12
          WHERE id = $8 AND state = $9 AND ${UNFINISHED} AND next_poll_at IS NOT NULL RETURNING id`,
           [
@@ -50,8 +51,10 @@ function sqlFinish(sql: Sql, note: WriteNote, finishedEvent: FinishedEvent): Pic
     finish: (taskId, finish) =>
       sql.transaction(async (query) => {
         const [row] = await query(
-          `UPDATE tasks SET state = $1, upstream_status = COALESCE($2, upstream_status), unrecognised = 0, progress = $3, result_json = $4, failure_json = $5,
-           usage_json = $6, expires_at = $7, finished_at = $8, settle_at = $8, updated_at = $8, next_poll_at = NULL, lease_until = NULL, owner = NULL, admission = 'accepted'
+          `UPDATE tasks SET state = $1, upstream_status = COALESCE($2, upstream_status), unrecognised = 0,
+           progress = $3, result_json = $4, failure_json = $5, usage_json = $6,
+           expires_at = $7, finished_at = $8, settle_at = $8, updated_at = $8, next_poll_at = NULL,
+           lease_until = NULL, owner = NULL, admission = 'accepted'
          WHERE id = $9 AND ${UNFINISHED} AND admission IN ('accepted', 'unknown') RETURNING ${TASK_COLUMNS}`,
           [
             finish.state,
@@ -93,7 +96,8 @@ function sqlAfterEnd(sql: Sql): Pick<MoveStore, 'markSettled' | 'putOffSettlemen
     remove: async (taskId, at) =>
       (
         await sql.write(
-          'UPDATE tasks SET deleted_at = $1 WHERE id = $2 AND deleted_at IS NULL AND finished_at IS NOT NULL RETURNING id',
+          `UPDATE tasks SET deleted_at = $1
+           WHERE id = $2 AND deleted_at IS NULL AND finished_at IS NOT NULL RETURNING id`,
           [at, taskId],
         )
       ).length > 0,

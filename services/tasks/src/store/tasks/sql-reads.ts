@@ -15,7 +15,8 @@ export function sqlReads(sql: Sql): ReadStore {
   const unsettled = async (when: string, values: readonly SqlValue[]): Promise<readonly Unsettled[]> =>
     (
       await sql.read(
-        `SELECT ${TASK_COLUMNS}, settle_failures FROM tasks WHERE finished_at IS NOT NULL AND settled_at IS NULL AND ${when} ORDER BY settle_at LIMIT $2`,
+        `SELECT ${TASK_COLUMNS}, settle_failures FROM tasks
+         WHERE finished_at IS NOT NULL AND settled_at IS NULL AND ${when} ORDER BY settle_at LIMIT $2`,
         values,
       )
     ).map((row) => ({ ...fromTaskRow(row), settleFailures: Number(row['settle_failures']) }));
@@ -29,7 +30,8 @@ export function sqlReads(sql: Sql): ReadStore {
       const cursor = after === undefined ? '' : ` AND id ${ascending ? '>' : '<'} $${String(values.length)}`;
       values.push(limit, offset);
       return tasks(
-        `${where}${cursor} ORDER BY id ${ascending ? 'ASC' : 'DESC'} LIMIT $${String(values.length - 1)} OFFSET $${String(values.length)}`,
+        `${where}${cursor} ORDER BY id ${ascending ? 'ASC' : 'DESC'}
+         LIMIT $${String(values.length - 1)} OFFSET $${String(values.length)}`,
         values,
       );
     },
@@ -43,7 +45,9 @@ export function sqlReads(sql: Sql): ReadStore {
       Number((await sql.read('SELECT count FROM in_flight WHERE scope = $1', [scope]))[0]?.['count'] ?? 0),
     abandoned: (aliveOwners, limit) =>
       tasks(
-        `admission = 'submitting' AND ${aliveOwners.length === 0 ? '1 = 1' : `owner NOT IN (${placeholders(aliveOwners.length, 2)})`} ORDER BY id LIMIT $1`,
+        `admission = 'submitting'
+         AND ${aliveOwners.length === 0 ? '1 = 1' : `owner NOT IN (${placeholders(aliveOwners.length, 2)})`}
+         ORDER BY id LIMIT $1`,
         [limit, ...aliveOwners],
       ),
     submittedBy: async (owner, limit) =>

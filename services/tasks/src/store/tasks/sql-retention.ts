@@ -11,15 +11,19 @@ const CLOCK_SLACK_MS = 60_000;
  */
 const NEEDED = `EXISTS (SELECT 1 FROM idempotency_keys WHERE idempotency_keys.task_id = tasks.id AND expires_at > $2)
   OR EXISTS (SELECT 1 FROM attention WHERE attention.task_id = tasks.id AND resolved_at IS NULL)
-  OR EXISTS (SELECT 1 FROM tasks AS lost WHERE lost.admission = 'unknown' AND lost.finished_at IS NULL AND lost.upstream_account = tasks.upstream_account
-    AND lost.created_at <= tasks.finished_at + ${String(CLOCK_SLACK_MS)} AND lost.updated_at >= tasks.created_at - ${String(CLOCK_SLACK_MS)})`;
+  OR EXISTS (SELECT 1 FROM tasks AS lost WHERE lost.admission = 'unknown' AND lost.finished_at IS NULL
+    AND lost.upstream_account = tasks.upstream_account
+    AND lost.created_at <= tasks.finished_at + ${String(CLOCK_SLACK_MS)}
+    AND lost.updated_at >= tasks.created_at - ${String(CLOCK_SLACK_MS)})`;
 
 export function sqlRetention(sql: Sql): RetentionStore {
   return {
     removeFinished: ({ before, now, limit }) =>
       sql.transaction(async (query) => {
         const rows = await query(
-          `SELECT id FROM tasks WHERE settled_at IS NOT NULL AND finished_at < $1 AND NOT (${NEEDED}) ORDER BY finished_at LIMIT $3 ${sql.skipLocked}`,
+          `SELECT id FROM tasks
+           WHERE settled_at IS NOT NULL AND finished_at < $1 AND NOT (${NEEDED})
+           ORDER BY finished_at LIMIT $3 ${sql.skipLocked}`,
           [before, now, limit],
         );
         if (rows.length === 0) return 0;
@@ -33,8 +37,10 @@ export function sqlRetention(sql: Sql): RetentionStore {
     removeKeys: async (now, limit) =>
       (
         await sql.write(
-          `DELETE FROM idempotency_keys WHERE (account_id, key) IN (SELECT account_id, key FROM idempotency_keys WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 ${sql.skipLocked})
-       RETURNING key`,
+          `DELETE FROM idempotency_keys WHERE (account_id, key) IN (
+             SELECT account_id, key FROM idempotency_keys
+             WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 ${sql.skipLocked}
+           ) RETURNING key`,
           [now, limit],
         )
       ).length,

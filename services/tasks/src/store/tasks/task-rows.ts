@@ -3,8 +3,9 @@ import type { Order } from '../../domain/order.ts';
 import type { Admission, Doubt, Failure, Mapping, Result, StagedMedia, State, Task, Usage } from '../../domain/task.ts';
 
 /** The columns that `fromTaskRow` reads. */
-export const TASK_COLUMNS = `id, account_id, token_id, order_json, admission, state, upstream_status, unrecognised, progress, seconds, created_at,
-  updated_at, finished_at, expires_at, channel, upstream_account, upstream_id, result_json, failure_json, usage_json, next_poll_at, poll_errors, staged_json, doubt, doubt_looks`;
+export const TASK_COLUMNS = `id, account_id, token_id, order_json, admission, state, upstream_status, unrecognised,
+  progress, seconds, created_at, updated_at, finished_at, expires_at, channel, upstream_account, upstream_id,
+  result_json, failure_json, usage_json, next_poll_at, poll_errors, staged_json, doubt, doubt_looks`;
 
 export function fromTaskRow(row: SqlRow): Task {
   return {
