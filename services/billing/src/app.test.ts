@@ -14,7 +14,7 @@ const keyless = (tokens: object[]) => ({
 });
 
 describeOnEngines('a start', (open) => {
-  test('makes the accounts and tokens of the configuration, credited once', async () => {
+  test('creates the accounts and tokens of the configuration, and credits each account once', async () => {
     const on = await open();
 
     expect(await on.billing.authenticate({ key: KEY })).toMatchObject({
@@ -27,7 +27,7 @@ describeOnEngines('a start', (open) => {
     ]);
   });
 
-  test('changes nothing that is there', async () => {
+  test('leaves existing accounts and tokens as they are', async () => {
     const first = await open();
     await first.billing.placeHold(order(first, 'task_1'));
     await first.accounts.revokeToken({ id: first.tokenId });
@@ -41,7 +41,7 @@ describeOnEngines('a start', (open) => {
     await expectSound(second);
   });
 
-  test('makes a key where there is none, once for each such token, and hands it over', async () => {
+  test('generates a key once for each token without one, and hands it over', async () => {
     const first = await open(keyless([{ models: ['*'] }, { models: ['a'] }, { models: ['b'], name: 'ci' }]));
     const keys = first.service.newKeys.map(({ key }) => key.reveal());
 
@@ -60,7 +60,7 @@ describeOnEngines('a start', (open) => {
     expect(third.service.newKeys).toHaveLength(1);
   });
 
-  test('takes the limits and the end of a token', async () => {
+  test('applies the limits and the expiry of a token', async () => {
     const on = await open(
       aConfig({
         token: { limit: '0.5', expires: '2026-01-02', name: 'short', limits: { creates_per_minute: 7, in_flight: 3 } },
@@ -77,7 +77,7 @@ describeOnEngines('a start', (open) => {
     ]);
   });
 
-  test('of several at once makes everything once', async () => {
+  test('creates everything once when several processes start at the same time', async () => {
     const first = await open({ ...aConfig(), accounts: [] });
     const value = {
       ...aConfig(),
@@ -99,7 +99,7 @@ describeOnEngines('a start', (open) => {
 
 const open = opener(async () => temporaryPlace());
 
-test('a reload adds accounts and tokens, and leaves a token without a key for the next start', async () => {
+test('a reload adds accounts and tokens, and leaves tokens without a key to the next start', async () => {
   const on = await open();
   const value = aConfig();
   const grown = {
@@ -120,7 +120,7 @@ test('a reload adds accounts and tokens, and leaves a token without a key for th
   expect((await on.restart(grown)).service.newKeys).toMatchObject([{ account: 'new' }]);
 });
 
-test('its services are offered, and the service is ready until it stops', async () => {
+test('the program offers the services of billing and is ready until it stops', async () => {
   const on = await open();
 
   expect(on.service.bindings.map(({ service }) => service)).toEqual([
@@ -146,7 +146,7 @@ test('a revocation is announced', async () => {
   expect(heard).toEqual([on.tokenId]);
 });
 
-test('what moves money is counted by outcome, and no number carries an id', async () => {
+test('the metrics count money operations by outcome, and no label is an id', async () => {
   const on = await open(aConfig({ credit: '0.8' }));
   for (const taskId of ['task_1', 'task_1', 'task_2']) await on.billing.placeHold(order(on, taskId));
   await expect(on.billing.placeHold(order(on, 'task_3'))).rejects.toMatchObject({ reason: 'insufficient_quota' });

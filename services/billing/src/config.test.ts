@@ -38,7 +38,7 @@ accounts:
 `;
 
 describe('the configuration', () => {
-  test('of the example is taken', () => {
+  test('of the example is accepted', () => {
     const { database, overrunFactor, prices, accounts } = read(EXAMPLE);
 
     expect(database).toBeUndefined();
@@ -62,7 +62,7 @@ describe('the configuration', () => {
     expect(accounts[0]?.tokens[1]?.key?.reveal()).toBe('sk-given');
   });
 
-  test('prints neither keys nor the address of the database', () => {
+  test('prints neither the keys nor the address of the database', () => {
     const config = read(EXAMPLE, {
       BILLING_DATABASE_URL: 'postgres://me:pass@db/billing',
       REELGATE_API_KEY: 'sk-secret-1',
@@ -74,7 +74,7 @@ describe('the configuration', () => {
     );
   });
 
-  test('knows the models of the list and of the channels', () => {
+  test('includes the models of the list and of the channels', () => {
     expect(
       billingConfig({
         ...aConfig(),
@@ -91,7 +91,7 @@ describe('the configuration', () => {
       [{ models: { c: 'up' } }, { models: { a__chat: 'up' } }],
       'channels.1.models.a__chat: expected a name that does not begin with a__',
     ],
-  ])('is refused with a model under whose name an operation of another is priced', (models, channels, message) => {
+  ])('is refused with a model name that reads as a price key of another model', (models, channels, message) => {
     expect(() => billingConfig({ ...aConfig(), models, channels })).toThrow(message);
   });
 
@@ -107,7 +107,7 @@ describe('the configuration', () => {
       /prices\.a\.per_second\.2K: expected a decimal in quotes/,
     ],
     [
-      'an unquoted price of tokens',
+      'an unquoted price for tokens',
       'prices: { a: { per_million_tokens: { input: 1, output: "1" } } }',
       /prices\.a\.per_million_tokens\.input: expected a decimal in quotes/,
     ],
@@ -122,7 +122,7 @@ describe('the configuration', () => {
       /accounts\.0\.tokens\.0\.limit: expected a decimal in quotes/,
     ],
     [
-      'too many places',
+      'too many decimal places',
       'prices: { a: { per_second: "0.0000000001" } }',
       /prices\.a\.per_second: expected a decimal in quotes/,
     ],
@@ -133,31 +133,35 @@ describe('the configuration', () => {
       /prices\.a\.per_second\.2K: expected at most "1000000000"/,
     ],
     ['a credit out of bounds', 'accounts: [{ id: a, credit: "99999999999" }]', /accounts\.0\.credit: expected at most/],
-    ['a price without terms', 'prices: { a: {} }', /prices\.a/],
+    ['a price without any term', 'prices: { a: {} }', /prices\.a/],
     [
       'an unknown term',
       'prices: { a: { per_minute: "1" } }',
       /prices\.a\.per_minute: no such key; expected one of: per_second/,
     ],
     [
-      'half of the prices of tokens',
+      'only one of the two token prices',
       'prices: { a: { per_million_tokens: { input: "1" } } }',
       /the key output is missing/,
     ],
     [
-      'a hold where neither tokens nor seconds have a price',
+      'a hold price without a price for tokens or seconds',
       'prices: { a: { per_request: "1", hold: "1" } }',
       /prices\.a: .*per_million_tokens/,
     ],
-    ['a fraction of free images', 'prices: { a: { images: { free: 1.5, each: "1" } } }', /prices\.a\.images\.free/],
-    ['an account id that a book cannot have', 'accounts: [{ id: "a:b" }]', /accounts\.0\.id: expected 1 to 64 letters/],
     [
-      'an account twice',
+      'a fractional number of free images',
+      'prices: { a: { images: { free: 1.5, each: "1" } } }',
+      /prices\.a\.images\.free/,
+    ],
+    ['an account id that cannot name a book', 'accounts: [{ id: "a:b" }]', /accounts\.0\.id: expected 1 to 64 letters/],
+    [
+      'a repeated account id',
       'accounts: [{ id: a }, { id: a }]',
       /accounts\.1\.id: expected an id that no other account has/,
     ],
     [
-      'a key twice',
+      'a repeated key',
       'accounts: [{ id: a, tokens: [{ key: same-key, models: [x] }] }, ' +
         '{ id: b, tokens: [{ key: same-key, models: [x] }] }]',
       /accounts\.1\.tokens\.0\.key: expected a key that no other token has/,
@@ -178,7 +182,7 @@ describe('the configuration', () => {
       /accounts\.0\.tokens\.0: the key models is missing/,
     ],
     [
-      'a limit of nothing',
+      'a limit of zero',
       'accounts: [{ id: a, tokens: [{ models: [x], limits: { in_flight: 0 } }] }]',
       /accounts\.0\.tokens\.0\.limits\.in_flight: expected a whole number from 1/,
     ],
@@ -188,28 +192,28 @@ describe('the configuration', () => {
       /limits\.writes_per_minute: no such key; expected one of: creates_per_minute/,
     ],
     [
-      'a word for a date',
+      'a word instead of a date',
       'accounts: [{ id: a, tokens: [{ models: [x], expires: tomorrow }] }]',
       /accounts\.0\.tokens\.0\.expires: expected a date/,
     ],
     [
-      'a day that no month has',
+      'a date that does not exist',
       'accounts: [{ id: a, tokens: [{ models: [x], expires: 2026-02-30 }] }]',
       /accounts\.0\.tokens\.0\.expires: expected a day that exists/,
     ],
     [
-      'a currency that is a word',
+      'a word instead of a currency code',
       'accounts: [{ id: a, currency: dollars }]',
       /accounts\.0\.currency: expected an ISO 4217 code/,
     ],
     ['an unknown key', 'billing: { port: 1 }', /billing\.port: no such key/],
-    ['an overrun factor of nothing', 'billing: { overrun_factor: 0 }', /billing\.overrun_factor/],
-    ['a database that is none', 'billing: { database: mysql://x }', /billing\.database: expected a PostgreSQL URL/],
+    ['an overrun factor of zero', 'billing: { overrun_factor: 0 }', /billing\.overrun_factor/],
+    ['an invalid database address', 'billing: { database: mysql://x }', /billing\.database: expected a PostgreSQL URL/],
   ])('is refused with %s', (_what, yaml, message) => {
     expect(() => read(yaml)).toThrow(message);
   });
 
-  test.each([8, 256])('takes a key of %d characters', (length) => {
+  test.each([8, 256])('accepts a key of %d characters', (length) => {
     expect(
       read(
         `accounts: [{ id: a, tokens: [{ key: ${'k'.repeat(length)}, models: [] }] }]`,

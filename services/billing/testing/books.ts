@@ -4,7 +4,7 @@ import type { TestBilling } from './open-billing.ts';
 export const CENT = 10_000_000n;
 export const DOLLAR = 100n * CENT;
 
-/** What the account `demo` and its first token show. */
+/** The sums of the account `demo` and of its first token. */
 export async function books({ accounts }: TestBilling): Promise<{ balance: bigint; held: bigint; used: bigint }> {
   const { account } = await accounts.getAccount({ id: 'demo' });
   const { tokens } = await accounts.listTokens({ accountId: 'demo' });

@@ -16,7 +16,7 @@ export const HOUR_MS = 3_600_000;
 
 type Order = Exclude<MessageInitShape<typeof CallOrderSchema>, { readonly $typeName: string }>;
 
-/** A thousand tokens in and a thousand out at the most: 0.005. */
+/** At most a thousand input and a thousand output tokens: 0.005. */
 export function callOrder(
   { tokenId, clock }: Pick<TestBilling, 'tokenId' | 'clock'>,
   callId: string,

@@ -5,10 +5,10 @@ import { postgresServer } from '../../../test/servers/postgres-server.ts';
 import { openBilling, temporaryPlace } from './open-billing.ts';
 import type { ConfigValue, Place, TestBilling } from './open-billing.ts';
 
-/** Opens a service on an empty database; it is stopped and removed after the test. */
+/** Opens a service on an empty database. The test's end stops the service and removes the database. */
 export type Open = (value?: ConfigValue) => Promise<TestBilling>;
 
-/** The same tests on every engine that the service runs on. */
+/** Runs the same tests on every engine that the service supports. */
 export function describeOnEngines(title: string, tests: (open: Open) => void): void {
   describe(`${title} on SQLite`, () => {
     tests(opener(async () => temporaryPlace()));

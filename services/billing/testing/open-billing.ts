@@ -29,7 +29,7 @@ import { startBilling } from '../src/app.ts';
 import type { RunningBilling } from '../src/app.ts';
 import { billingConfig } from '../src/config.ts';
 
-/** The parts of the configuration file that billing owns, as the schema leaves them. */
+/** The parts of the configuration file that billing owns, as the schema returns them. */
 export interface ConfigValue {
   readonly billing: { readonly database?: string; readonly overrun_factor: number };
   readonly prices: Readonly<Record<string, object>>;
@@ -81,21 +81,21 @@ export interface TestBilling {
   readonly calls: Client<typeof CallService>;
   readonly usage: Client<typeof UsageService>;
   readonly service: RunningBilling;
-  /** The same database, past the service. */
+  /** The same database, for access without the service. */
   readonly sql: Sql;
   readonly clock: FakeClock;
   readonly bus: Bus;
   readonly metrics: Metrics;
   /** The token of KEY. */
   readonly tokenId: string;
-  /** Publishes, and waits until it is handled. */
+  /** Publishes an event and waits until it is handled. */
   finish(event: Omit<MessageInitShape<typeof TaskFinishedSchema>, '$typeName'>): Promise<void>;
-  /** Ends the service, and starts it again on what it left. */
+  /** Stops the service and starts it again on the same data. */
   restart(value?: ConfigValue): Promise<TestBilling>;
   stop(): Promise<void>;
 }
 
-/** Where a service keeps its tables. */
+/** The location of a service's tables. */
 export interface Place {
   readonly dataDir: string;
   readonly url: string | undefined;

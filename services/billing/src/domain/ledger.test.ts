@@ -57,7 +57,7 @@ test.each<[string, FinancialEvent, unknown]>([
     { key: 'settle:task_1', 'held:demo': -5n, revenue: 9n, 'available:demo': -4n },
   ],
   ['a release', releaseEvent(aHold(5n), 1), { key: 'release:task_1', 'available:demo': 5n, 'held:demo': -5n }],
-  ['a hold of nothing', holdEvent(aHold(0n)), { key: 'hold:task_1', 'available:demo': -0n, 'held:demo': 0n }],
+  ['a hold of zero', holdEvent(aHold(0n)), { key: 'hold:task_1', 'available:demo': -0n, 'held:demo': 0n }],
 ])('%s is posted to its books', (_what, event, expected) => {
   expect(lines(event)).toEqual(expected);
 });
@@ -80,7 +80,7 @@ test('every event sums to zero', () => {
   );
 });
 
-test('lines that do not sum to zero are found', () => {
+test('the audit finds lines that do not sum to zero', () => {
   expect(
     isBalanced([
       { book: 'revenue', amount: 1n },

@@ -15,7 +15,7 @@ describe('an amount', () => {
     ['-0', 0n],
     ['1000000000', AMOUNT_NANOS_MAX],
     ['007', 7_000_000_000n],
-  ])('is read from %s', (text, nanos) => {
+  ])('is parsed from %s', (text, nanos) => {
     expect(parseAmount(text)).toBe(nanos);
   });
 
@@ -35,7 +35,7 @@ describe('an amount', () => {
     'NaN',
     '１',
     '--1',
-  ])('is not read from "%s"', (text) => {
+  ])('is not parsed from "%s"', (text) => {
     expect(parseAmount(text)).toBeUndefined();
   });
 
@@ -50,7 +50,7 @@ describe('an amount', () => {
     expect(formatAmount(nanos)).toBe(text);
   });
 
-  test('that is written and read again is the same', () => {
+  test('stays the same when it is written and parsed again', () => {
     fc.assert(
       fc.property(anyAmount, (nanos) => {
         expect(parseAmount(formatAmount(nanos))).toBe(nanos);
@@ -58,7 +58,7 @@ describe('an amount', () => {
     );
   });
 
-  test('is written without zeros at its end', () => {
+  test('is written without trailing zeros', () => {
     fc.assert(
       fc.property(anyAmount, (nanos) => {
         expect(formatAmount(nanos)).toMatch(/^-?(0|[1-9]\d*)(\.\d{0,8}[1-9])?$/);
@@ -67,7 +67,7 @@ describe('an amount', () => {
   });
 });
 
-test('a quotient is rounded up, and never by a whole', () => {
+test('a quotient is rounded up by less than one unit', () => {
   fc.assert(
     fc.property(
       fc.bigInt({ min: 0n, max: 10n ** 30n }),

@@ -5,7 +5,7 @@ import type { TermsEntry } from './price-terms.ts';
 const VIDEO: TermsEntry = { per_second: { '768P': '0.08', '2K': '0.13' }, images: { free: 5, each: '0.04' } };
 
 describe('the terms of a price', () => {
-  test('are read into billionths', () => {
+  test('are parsed into billionths', () => {
     expect(
       parseTerms({
         ...VIDEO,
@@ -31,16 +31,19 @@ describe('the terms of a price', () => {
     });
   });
 
-  test('may price cached input apart', () => {
+  test('may price cached input separately', () => {
     expect(
       parseTerms({ per_million_tokens: { input: '2', output: '8', cached_input: '0.5' } }).perMillionTokens,
     ).toEqual({ input: 2_000_000_000n, cachedInput: 500_000_000n, output: 8_000_000_000n });
   });
 
   test.each<[string, TermsEntry]>([
-    ['the order of keys', { images: { each: '0.04', free: 5 }, per_second: { '2K': '0.13', '768P': '0.08' } }],
-    ['zeros at the end', { per_second: { '768P': '0.080', '2K': '0.1300' }, images: { free: 5, each: '0.040' } }],
-  ])('stay the same with another %s', (_what, other) => {
+    ['order of keys', { images: { each: '0.04', free: 5 }, per_second: { '2K': '0.13', '768P': '0.08' } }],
+    [
+      'number of trailing zeros',
+      { per_second: { '768P': '0.080', '2K': '0.1300' }, images: { free: 5, each: '0.040' } },
+    ],
+  ])('are equal despite another %s', (_what, other) => {
     expect(isSameTerms(VIDEO, other)).toBe(true);
   });
 
@@ -48,12 +51,12 @@ describe('the terms of a price', () => {
     ['price', { ...VIDEO, per_second: { '768P': '0.09', '2K': '0.13' } }],
     ['resolution', { ...VIDEO, per_second: { '768P': '0.08' } }],
     ['number of free images', { ...VIDEO, images: { free: 4, each: '0.04' } }],
-    ['key, be it zero', { ...VIDEO, per_request: '0' }],
-  ])('are others with another %s', (_what, other) => {
+    ['key that has the price zero', { ...VIDEO, per_request: '0' }],
+  ])('differ with another %s', (_what, other) => {
     expect(isSameTerms(VIDEO, other)).toBe(false);
   });
 
-  test('that are no decimals never become a price', () => {
+  test('that are not decimals never become a price', () => {
     expect(() => parseTerms({ per_second: 'free' })).toThrow(RangeError);
     expect(() => parseTerms({ per_second: '-1' })).toThrow(RangeError);
   });

@@ -30,18 +30,18 @@ describe('the amount of an order', () => {
   test.each<[string, TermsEntry, Partial<PriceFacts>, string]>([
     ['seconds at the price of the resolution', VIDEO, { resolution: '768P', seconds: 5n }, '0.4'],
     ['seconds at the price of another resolution', VIDEO, { resolution: '2K', seconds: 5n }, '0.65'],
-    ['reference video at the same price', VIDEO, { resolution: '2K', seconds: 5n, inputVideoSeconds: 6n }, '1.43'],
+    ['reference video at the price of output', VIDEO, { resolution: '2K', seconds: 5n, inputVideoSeconds: 6n }, '1.43'],
     [
       'reference video at its own price',
       { ...VIDEO, per_input_second: '0.01' },
       { resolution: '2K', seconds: 5n, inputVideoSeconds: 6n },
       '0.71',
     ],
-    ['images up to the free ones', VIDEO, { resolution: '768P', seconds: 4n, images: 5n }, '0.32'],
-    ['images beyond the free ones', VIDEO, { resolution: '768P', seconds: 4n, images: 7n }, '0.4'],
-    ['one price whatever the resolution', REGENERATION, { resolution: '2K', seconds: 8n }, '0.4'],
-    ['the only resolution where none is named', { per_second: { '2K': '0.05' } }, { seconds: 8n }, '0.4'],
-    ['unknown tokens: the hold of the contract', CONTEXT_IR, { seconds: 6n }, '0.05'],
+    ['only free images', VIDEO, { resolution: '768P', seconds: 4n, images: 5n }, '0.32'],
+    ['more images than are free', VIDEO, { resolution: '768P', seconds: 4n, images: 7n }, '0.4'],
+    ['one price for every resolution', REGENERATION, { resolution: '2K', seconds: 8n }, '0.4'],
+    ['the only priced resolution when the order names none', { per_second: { '2K': '0.05' } }, { seconds: 8n }, '0.4'],
+    ['the hold of the contract for unknown tokens', CONTEXT_IR, { seconds: 6n }, '0.05'],
     ['tokens', CONTEXT_IR, { inputTokens: 5664n, outputTokens: 3426n }, '0.0174312'],
     ['tokens of one kind alone', CONTEXT_IR, { outputTokens: 1_000_000n }, '3.6'],
     [
@@ -51,23 +51,23 @@ describe('the amount of an order', () => {
       '1.4',
     ],
     [
-      'cached input as other input',
+      'cached input at the price of other input',
       { per_million_tokens: { input: '2', output: '8' } },
       { inputTokens: 1_000_000n, cachedInputTokens: 400_000n },
       '2',
     ],
     ['characters', { per_million_characters: '15' }, { characters: 200n }, '0.003'],
     ['seconds of sound', { per_second: '0.0001', hold: '0.06' }, { seconds: 90n }, '0.009'],
-    ['unknown seconds: the hold of the contract', { per_second: '0.0001', hold: '0.06' }, {}, '0.06'],
-    ['unknown seconds that cost nothing: nothing', { per_second: '0' }, {}, '0'],
+    ['the hold of the contract for unknown seconds', { per_second: '0.0001', hold: '0.06' }, {}, '0.06'],
+    ['nothing for unknown seconds without a price', { per_second: '0' }, {}, '0'],
     [
-      'known seconds beside unknown tokens: both',
+      'known seconds and the hold for unknown tokens',
       { per_second: '1', per_million_tokens: { input: '1', output: '1' }, hold: '0.5' },
       { seconds: 2n },
       '2.5',
     ],
     [
-      'known tokens beside unknown seconds: the tokens',
+      'known tokens, and nothing for unknown seconds',
       { per_second: '1', per_million_tokens: { input: '1', output: '1' }, hold: '0.5' },
       { inputTokens: 1_000_000n },
       '1',
@@ -91,21 +91,21 @@ describe('the amount of an order', () => {
       { resolution: '1080P', seconds: 5n },
       'no_resolution_price',
     ],
-    ['no resolution where several have prices', VIDEO, { seconds: 5n }, 'no_resolution_price'],
-    ['a name that every object has', VIDEO, { resolution: 'constructor', seconds: 5n }, 'no_resolution_price'],
+    ['no resolution when several have prices', VIDEO, { seconds: 5n }, 'no_resolution_price'],
     [
-      'unknown tokens, and no hold to stand for them',
-      { per_million_tokens: { input: '1', output: '1' } },
-      {},
-      'no_hold',
+      "the name of an object's built-in property",
+      VIDEO,
+      { resolution: 'constructor', seconds: 5n },
+      'no_resolution_price',
     ],
-    ['unknown seconds, and no hold to stand for them', { per_second: '0.0001' }, {}, 'no_hold'],
-    ['more than an amount can be', VIDEO, { resolution: '2K', seconds: 2n ** 63n - 1n }, 'too_large'],
-  ])('there is none for %s', (_what, entry, facts, fault) => {
+    ['unknown tokens without a hold price', { per_million_tokens: { input: '1', output: '1' } }, {}, 'no_hold'],
+    ['unknown seconds without a hold price', { per_second: '0.0001' }, {}, 'no_hold'],
+    ['a sum above the largest amount', VIDEO, { resolution: '2K', seconds: 2n ** 63n - 1n }, 'too_large'],
+  ])('is undefined for %s', (_what, entry, facts, fault) => {
     expect(priced(entry, facts)).toBe(fault);
   });
 
-  test('is rounded up once, over the whole sum', () => {
+  test('is rounded up once, after the sum', () => {
     const tiny: TermsEntry = { per_million_tokens: { input: '0.000000001', output: '0.000000001' } };
 
     expect(priced(tiny, { inputTokens: 1n })).toBe('0.000000001');
@@ -113,7 +113,7 @@ describe('the amount of an order', () => {
     expect(priced(tiny, { inputTokens: 400_000n, outputTokens: 600_001n })).toBe('0.000000002');
   });
 
-  test('never falls when there is more of anything', () => {
+  test('never falls when a quantity grows', () => {
     const count = fc.bigInt({ min: 0n, max: 1_000_000n });
     const facts = fc.record({
       seconds: count,

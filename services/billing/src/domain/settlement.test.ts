@@ -57,24 +57,28 @@ describe('a finished task is charged by', () => {
       { terms: VIDEO, held: '0.4', facts: fiveSeconds, usage: { seconds: 6n } },
       'usage 0.48',
     ],
-    ['fewer seconds too', { terms: VIDEO, held: '0.4', facts: fiveSeconds, usage: { seconds: 1n } }, 'usage 0.08'],
+    [
+      'fewer seconds than were estimated',
+      { terms: VIDEO, held: '0.4', facts: fiveSeconds, usage: { seconds: 1n } },
+      'usage 0.08',
+    ],
     [
       'the price of the frozen resolution',
       { terms: VIDEO, held: '0.65', facts: { resolution: '2K', seconds: 5n }, usage: { seconds: 5n } },
       'usage 0.65',
     ],
     [
-      'the reported seconds in the place of input and output',
+      'the reported seconds instead of input and output seconds',
       { terms: VIDEO, held: '0.8', facts: { ...fiveSeconds, inputVideoSeconds: 5n }, usage: { seconds: 9n } },
       'usage 0.72',
     ],
     [
-      'the frozen images beside them',
+      'the reported seconds and the frozen images',
       { terms: VIDEO, held: '0.44', facts: { ...fiveSeconds, images: 6n }, usage: { seconds: 10n } },
       'usage 0.84',
     ],
     [
-      'the frozen input seconds where they have their own price',
+      'the frozen input seconds when they have their own price',
       {
         terms: { ...VIDEO, per_input_second: '0.01' },
         held: '0.46',
@@ -84,7 +88,7 @@ describe('a finished task is charged by', () => {
       'usage 0.54',
     ],
     [
-      'no more input seconds than were reported',
+      'at most the reported seconds as input seconds',
       {
         terms: { ...VIDEO, per_input_second: '0.01' },
         held: '0.46',
@@ -93,36 +97,32 @@ describe('a finished task is charged by', () => {
       },
       'usage 0.04',
     ],
-    ['the frozen estimate without usage', { terms: VIDEO, held: '0.4', facts: fiveSeconds }, 'estimate 0.4'],
+    ['the frozen estimate when there is no usage', { terms: VIDEO, held: '0.4', facts: fiveSeconds }, 'estimate 0.4'],
     [
       'the frozen estimate when no seconds were used',
       { terms: VIDEO, held: '0.4', facts: fiveSeconds, usage: { seconds: 0n } },
       'estimate 0.4',
     ],
     [
-      'the frozen estimate when the usage makes no sense',
+      'the frozen estimate when the usage is invalid',
       { terms: VIDEO, held: '0.4', facts: fiveSeconds, usage: { seconds: -3n } },
       'estimate 0.4',
     ],
     [
-      'no tokens where only seconds have a price',
+      'no tokens when only seconds have a price',
       { terms: VIDEO, held: '0.4', facts: fiveSeconds, usage: { outputTokens: 97_645n } },
       'estimate 0.4',
     ],
-    [
-      'the hold where the seconds were never known',
-      { terms: VIDEO, held: '0', facts: { resolution: '768P' } },
-      'hold 0',
-    ],
+    ['the hold when the seconds are never known', { terms: VIDEO, held: '0', facts: { resolution: '768P' } }, 'hold 0'],
     [
       'the tokens that the upstream reports',
       { terms: CONTEXT_IR, held: '0.05', usage: { inputTokens: 5664n, outputTokens: 3426n } },
       'usage 0.0174312',
     ],
     ['tokens of one kind', { terms: CONTEXT_IR, held: '0.05', usage: { outputTokens: 1n } }, 'usage 0.0000036'],
-    ['the hold where the tokens are not known', { terms: CONTEXT_IR, held: '0.05' }, 'hold 0.05'],
+    ['the hold when the tokens are not known', { terms: CONTEXT_IR, held: '0.05' }, 'hold 0.05'],
     [
-      'the hold where no tokens were used',
+      'the hold when no tokens were used',
       {
         terms: CONTEXT_IR,
         held: '0.05',
@@ -131,11 +131,15 @@ describe('a finished task is charged by', () => {
       'hold 0.05',
     ],
     [
-      'no seconds where only tokens have a price',
+      'no seconds when only tokens have a price',
       { terms: CONTEXT_IR, held: '0.05', usage: { seconds: 8n } },
       'hold 0.05',
     ],
-    ['its request', { terms: { per_request: '0.02' }, held: '0.02', usage: { seconds: 8n } }, 'estimate 0.02'],
+    [
+      'the price of one request',
+      { terms: { per_request: '0.02' }, held: '0.02', usage: { seconds: 8n } },
+      'estimate 0.02',
+    ],
     [
       'a price of zero',
       { terms: { per_second: '0' }, held: '0', facts: { seconds: 5n }, usage: { seconds: 5000n } },
@@ -154,22 +158,22 @@ describe('usage above the hold', () => {
       'usage 4',
     ],
     [
-      'waits for a person above it',
+      'waits for an operator above the factor',
       { terms: VIDEO, held: '0.4', facts: fiveSeconds, usage: { seconds: 51n } },
       'defer 4.08',
     ],
     [
-      'is charged when a person has said so',
+      'is charged after an operator confirms it',
       { terms: VIDEO, held: '0.4', facts: fiveSeconds, usage: { seconds: 51n }, confirmed: true },
       'usage 4.08',
     ],
     [
-      'waits for a person where nothing was held',
+      'waits for an operator when nothing was held',
       { terms: VIDEO, held: '0', facts: { resolution: '768P' }, usage: { seconds: 1n } },
       'defer 0.08',
     ],
     [
-      'is never more than an amount can be',
+      'never exceeds the largest amount',
       { terms: VIDEO, held: '0.4', facts: fiveSeconds, usage: { seconds: 2n ** 62n }, confirmed: true },
       'defer ',
     ],

@@ -5,7 +5,7 @@ import { CENT, DOLLAR, books, expectSound } from '../../testing/books.ts';
 import { opener } from '../../testing/describe-on-engines.ts';
 import { order, temporaryPlace } from '../../testing/open-billing.ts';
 
-/** The operations run on both engines elsewhere; here it is the event that matters. */
+/** Other tests run the operations on both engines. These tests cover the event handler. */
 const open = opener(async () => temporaryPlace());
 
 test('a completed task is charged by its usage', async () => {
@@ -43,7 +43,7 @@ test('a completed task without usage is charged by its estimate', async () => {
   });
 });
 
-test('a failed task gets its hold back, and one without a hold can have none', async () => {
+test('a failed task releases its hold, and a failed task without a hold blocks a later one', async () => {
   const on = await open();
   await on.billing.placeHold(order(on, 'task_1'));
 
@@ -54,7 +54,7 @@ test('a failed task gets its hold back, and one without a hold can have none', a
   await expect(on.billing.placeHold(order(on, 'task_2'))).rejects.toMatchObject({ reason: 'hold_voided' });
 });
 
-test('a second delivery changes nothing, and what came first stays', async () => {
+test('the first delivery counts, and a second changes nothing', async () => {
   const on = await open();
   await on.billing.placeHold(order(on, 'task_1'));
 
@@ -67,7 +67,7 @@ test('a second delivery changes nothing, and what came first stays', async () =>
 });
 
 test.each([
-  ['a state that is not final', TaskState.IN_PROGRESS],
+  ['an unfinished state', TaskState.IN_PROGRESS],
   ['no state', TaskState.UNSPECIFIED],
 ])('%s leaves the hold alone', async (_what, state) => {
   const on = await open();
@@ -78,7 +78,7 @@ test.each([
   expect(await books(on)).toMatchObject({ held: 40n * CENT });
 });
 
-test('a completed task without a hold is done with: nothing is charged, nothing is tried again', async () => {
+test('a completed task without a hold charges nothing and is not retried', async () => {
   const on = await open();
 
   await on.finish({ taskId: 'task_1', state: TaskState.COMPLETED, usage: { totalSeconds: 6n } });

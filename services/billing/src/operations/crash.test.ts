@@ -9,7 +9,7 @@ import { aConfig, openBilling, temporaryPlace } from '../../testing/open-billing
 const PROGRAM = fileURLToPath(new URL('../../testing/spend-until-killed.ts', import.meta.url));
 const WORDS_BEFORE_THE_KILL = 400;
 
-/** Runs the program, and kills it in the middle of its work; gives what it had been told is done. */
+/** Runs the program, kills it in the middle of its work, and returns what it reported as done. */
 async function spendUntilKilled(dataDir: string, prefix: string): Promise<string[]> {
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', PROGRAM, dataDir, prefix], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -22,7 +22,7 @@ async function spendUntilKilled(dataDir: string, prefix: string): Promise<string
   return said;
 }
 
-test('a process that is killed loses nothing that it said was done, and leaves sound books', async () => {
+test('a killed process loses nothing that it reported as done, and leaves sound books', async () => {
   const place = temporaryPlace();
   const said: string[] = [];
   for (const prefix of ['first', 'second']) said.push(...(await spendUntilKilled(place.dataDir, prefix)));

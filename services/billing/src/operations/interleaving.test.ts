@@ -78,7 +78,7 @@ const call: fc.Arbitrary<Call> = fc.oneof(
   ),
 );
 
-/** What the lines of all tasks say was charged, by the rule that each key is there once. */
+/** The charged total by the lines of all tasks. Each key counts once. */
 async function charged({ sql }: TestBilling): Promise<bigint> {
   const [row] = await sql.read<{ nanos: number | bigint | null }>(
     "SELECT CAST(SUM(amount_nanos) AS BIGINT) AS nanos FROM ledger_lines WHERE book = 'revenue'",
@@ -86,8 +86,8 @@ async function charged({ sql }: TestBilling): Promise<bigint> {
   return BigInt(row?.nanos ?? 0);
 }
 
-describeOnEngines('calls that overlap', (open) => {
-  test('in any number and order leave books that balance, and end each task once', async () => {
+describeOnEngines('overlapping calls', (open) => {
+  test('in any number and order leave balanced books, and end each task once', async () => {
     const credit = 20n * 1_000_000_000n;
     const on = await open(aConfig({ credit: '20' }));
     let runs = 0;
@@ -115,7 +115,7 @@ describeOnEngines('calls that overlap', (open) => {
     );
   }, 120_000);
 
-  test('without usage above the hold never take what is available below zero', async () => {
+  test('without usage above the hold never take the available balance below zero', async () => {
     const on = await open(aConfig({ credit: '20' }));
     const ids = fc.uniqueArray(fc.integer({ min: 0, max: 400 }), { minLength: 1, maxLength: 30 });
     const cheap = fc.oneof(

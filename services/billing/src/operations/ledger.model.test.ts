@@ -51,7 +51,7 @@ async function compare(model: Model, { on, account }: Real): Promise<void> {
   expect(found).toMatchObject({ balanceNanos: model.balance * UNIT, heldNanos: heldOf(model) * UNIT });
 }
 
-/** What the model says should happen: the state afterwards, or the reason of the refusal. */
+/** The expectation of the model: the state afterwards, or the reason of the refusal. */
 function step(name: string, apply: (model: Model) => string | undefined, call: (real: Real) => Promise<unknown>): Step {
   return {
     check: () => true,
@@ -260,7 +260,7 @@ function modelSuite(numRuns: number, newPlace: () => Promise<Place>): void {
     };
   };
 
-  test('whatever is called in whatever order, the books are those of the reference', async () => {
+  test('the books equal those of the reference for any calls in any order', async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (commands) => {
         const { model, real } = await start();

@@ -20,8 +20,8 @@ const WRITES: readonly (readonly [string, Write])[] = [
   ['a call', (on, options) => on.calls.placeCalls({ calls: [callOrder(on, 'call_1')] }, options)],
 ];
 
-describeOnEngines('what its caller no longer waits for', (open) => {
-  test.each(WRITES)('%s is not written', async (_what, write) => {
+describeOnEngines('a write whose deadline has passed', (open) => {
+  test.each(WRITES)('does not store %s', async (_what, write) => {
     const on = await open(aConfig({ prices: { ...PRICES, ...CHAT_PRICES } }));
     const caller = new AbortController();
 
@@ -30,7 +30,7 @@ describeOnEngines('what its caller no longer waits for', (open) => {
     await expect(call).rejects.toMatchObject({ reason: 'service_unavailable' });
     await expect(write(on, { timeoutMs: 0 })).rejects.toMatchObject({ reason: 'service_unavailable' });
 
-    // a later write runs after the one that was given up
+    // a later write runs after the abandoned one
     await on.accounts.revokeToken({ id: on.tokenId });
     expect(await books(on)).toEqual(UNTOUCHED);
     expect((await on.accounts.listTokens({ accountId: 'demo' })).tokens).toHaveLength(1);

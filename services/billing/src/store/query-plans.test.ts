@@ -43,7 +43,7 @@ afterEach(async () => {
   place.remove();
 });
 
-/** The steps by which SQLite would walk through a whole table, or a whole index of it. */
+/** The steps of a plan in which SQLite scans a whole table or a whole index. */
 async function scans(): Promise<string[]> {
   const found: string[] = [];
   for (const [text, values] of asked) {
@@ -96,7 +96,7 @@ test('no statement on a batch of calls scans a table, whatever the size of the b
   expect(await scans()).toEqual([]);
 });
 
-test('a statement and an authentication read by an index', async () => {
+test('a usage statement and an authentication read through an index', async () => {
   await on.billing.placeHold(order(on, 'task_1'));
   for (const groupBy of ['model', 'day', 'token'] as const)
     await sqlUsageStore(sql).sums({ accountId: 'demo', from: 1, to: 9_000_000, groupBy });

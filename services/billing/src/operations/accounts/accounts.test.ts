@@ -6,7 +6,7 @@ import { aConfig } from '../../../testing/open-billing.ts';
 const aCredit = { id: 'demo', amountNanos: 5n * DOLLAR, reason: 'invoice 7', actor: 'ann' };
 
 describeOnEngines('a credit', (open) => {
-  test('adds to the balance, for a reason and in the name of an operator', async () => {
+  test('adds to the balance and records its reason and operator', async () => {
     const on = await open();
 
     const { account } = await on.accounts.creditAccount(aCredit);
@@ -20,7 +20,7 @@ describeOnEngines('a credit', (open) => {
     await expectSound(on);
   });
 
-  test('counts once under its request id, and every time without one', async () => {
+  test('counts once per request id, and each time without one', async () => {
     const on = await open();
 
     await Promise.all(Array.from({ length: 5 }, () => on.accounts.creditAccount({ ...aCredit, requestId: 'r1' })));
@@ -35,7 +35,7 @@ describeOnEngines('a credit', (open) => {
     await expectSound(on);
   });
 
-  test('may be negative, below zero too', async () => {
+  test('may be negative and may take the balance below zero', async () => {
     const on = await open();
 
     const { account } = await on.accounts.creditAccount({ ...aCredit, amountNanos: -101n * DOLLAR });
@@ -46,9 +46,9 @@ describeOnEngines('a credit', (open) => {
 
   test.each([
     ['an unknown account', { id: 'nobody' }, { kind: 'not_found', reason: 'account_not_found', field: 'id' }],
-    ['no reason', { reason: ' ' }, { kind: 'invalid', field: 'reason' }],
-    ['more than an amount can be', { amountNanos: 10n ** 18n + 1n }, { kind: 'invalid', field: 'amount_nanos' }],
-    ['less than an amount can be', { amountNanos: -(10n ** 18n) - 1n }, { kind: 'invalid', field: 'amount_nanos' }],
+    ['a missing reason', { reason: ' ' }, { kind: 'invalid', field: 'reason' }],
+    ['an amount above the largest', { amountNanos: 10n ** 18n + 1n }, { kind: 'invalid', field: 'amount_nanos' }],
+    ['an amount below the smallest', { amountNanos: -(10n ** 18n) - 1n }, { kind: 'invalid', field: 'amount_nanos' }],
   ])('is refused with %s', async (_what, wrong, problem) => {
     const on = await open();
 
@@ -56,7 +56,7 @@ describeOnEngines('a credit', (open) => {
     expect(await books(on)).toMatchObject({ balance: 100n * DOLLAR });
   });
 
-  test('never takes the account out of bounds', async () => {
+  test('never takes the balance out of its bounds', async () => {
     const on = await open(aConfig({ credit: '1000000000' }));
     const most = { ...aCredit, amountNanos: 10n ** 18n };
     for (let time = 0; time < 3; time += 1) await on.accounts.creditAccount(most);
@@ -73,7 +73,7 @@ describeOnEngines('a credit', (open) => {
 });
 
 describeOnEngines('a token', (open) => {
-  test('is found by its key, and its key is kept nowhere', async () => {
+  test('is found by its key, which is stored nowhere', async () => {
     const on = await open();
     const expiresAt = { seconds: BigInt(on.clock.now() / 1000 + 60), nanos: 0 };
 
@@ -104,7 +104,7 @@ describeOnEngines('a token', (open) => {
     ).not.toContain(key.slice(3));
   });
 
-  test('may have limits of its own, which its principal carries', async () => {
+  test('may have its own limits, which its principal contains', async () => {
     const on = await open();
     const limits = { createsPerMinute: 5, readsPerMinute: 0, callsPerMinute: 70_000, inFlight: 2 ** 31 - 1 };
 
@@ -121,7 +121,7 @@ describeOnEngines('a token', (open) => {
     ).rejects.toMatchObject({ kind: 'invalid', field: 'limits' });
   });
 
-  test('is refused once it has expired or was revoked', async () => {
+  test('is refused after it expires or is revoked', async () => {
     const on = await open();
     const { token, key } = await on.accounts.createToken({
       accountId: 'demo',
@@ -146,7 +146,7 @@ describeOnEngines('a token', (open) => {
     expect((await on.accounts.listTokens({})).tokens.map(({ id }) => id)).toEqual([on.tokenId, token!.id, other!.id]);
   });
 
-  test('revoked twice keeps its first time', async () => {
+  test('keeps the time of its first revocation', async () => {
     const on = await open();
     const { token: first } = await on.accounts.revokeToken({ id: on.tokenId });
     await on.clock.advance(1000);
@@ -180,12 +180,12 @@ describeOnEngines('a token', (open) => {
   });
 
   test.each([
-    ['for nobody', { accountId: 'nobody' }, { kind: 'not_found', reason: 'account_not_found' }],
+    ['for an unknown account', { accountId: 'nobody' }, { kind: 'not_found', reason: 'account_not_found' }],
     ['without models', { models: [] }, { kind: 'invalid', field: 'models' }],
     ['with a negative limit', { limitNanos: -1n }, { kind: 'invalid', field: 'limit_nanos' }],
-    ['that has expired already', { expiresAt: { seconds: 1n, nanos: 0 } }, { kind: 'invalid', field: 'expires_at' }],
-    ['with an endless name', { name: 'n'.repeat(257) }, { kind: 'invalid', field: 'name' }],
-  ])('is not made %s', async (_what, wrong, problem) => {
+    ['with an expiry in the past', { expiresAt: { seconds: 1n, nanos: 0 } }, { kind: 'invalid', field: 'expires_at' }],
+    ['with a name that is too long', { name: 'n'.repeat(257) }, { kind: 'invalid', field: 'name' }],
+  ])('is not created %s', async (_what, wrong, problem) => {
     const on = await open();
 
     await expect(on.accounts.createToken({ accountId: 'demo', models: ['*'], ...wrong })).rejects.toMatchObject(
@@ -194,7 +194,7 @@ describeOnEngines('a token', (open) => {
     expect((await on.accounts.listTokens({})).tokens).toHaveLength(1);
   });
 
-  test('is listed with its account alone', async () => {
+  test('is listed under its own account only', async () => {
     const value = aConfig();
     const on = await open({
       ...value,

@@ -19,7 +19,7 @@ async function reasons({ calls }: TestBilling, orders: ReturnType<typeof callOrd
 }
 
 describeOnEngines('calls', (open) => {
-  test('are told of by their refusals alone, where no more is asked for', async () => {
+  test('return their refusals alone when the caller asks for no more', async () => {
     const on = await open(chatConfig({ credit: '0.01' }));
     const orders = [...many(on, 3), callOrder(on, 'call_x', { priceKeys: ['no-price'] }), callOrder(on, '')];
 
@@ -39,7 +39,7 @@ describeOnEngines('calls', (open) => {
     ]);
   });
 
-  test('are held under the first of their keys that has a contract, and charged by their usage', async () => {
+  test('are held under their first key with a contract, and charged by their usage', async () => {
     const on = await open(chatConfig());
 
     const { placed } = await on.calls.placeCalls({
@@ -68,7 +68,7 @@ describeOnEngines('calls', (open) => {
     await expectSound(on);
   });
 
-  test('of one batch and account are one event each way, whose lines are their sums', async () => {
+  test('of one batch and account share one event for holds and one for charges', async () => {
     const on = await open(chatConfig());
     await on.calls.placeCalls({ calls: many(on, 40) });
     await on.calls.settleCalls({ ends: many(on, 40).map((_, index) => usedTokens(nameOf(index), 1000n, 0n)) });
@@ -90,7 +90,7 @@ describeOnEngines('calls', (open) => {
 
   test.each([
     [
-      'more than the hold by its usage',
+      'more than the hold, by usage',
       'chat',
       { inputTokens: 1000n, outputTokens: 1000n },
       { basis: Basis.USAGE, usage: { outputTokens: 10_000n } },
@@ -98,7 +98,7 @@ describeOnEngines('calls', (open) => {
       Basis.USAGE,
     ],
     [
-      'no more than ten times the hold',
+      'at most ten times the hold',
       'chat',
       { inputTokens: 1000n, outputTokens: 1000n },
       { basis: Basis.USAGE, usage: { outputTokens: 20_000n } },
@@ -106,7 +106,7 @@ describeOnEngines('calls', (open) => {
       Basis.USAGE,
     ],
     [
-      'no more than the hold by an estimate',
+      'at most the hold, by an estimate',
       'chat',
       { inputTokens: 1000n, outputTokens: 1000n },
       { basis: Basis.ESTIMATE, usage: { outputTokens: 10_000n } },
@@ -114,7 +114,7 @@ describeOnEngines('calls', (open) => {
       Basis.ESTIMATE,
     ],
     [
-      'less by an estimate',
+      'less than the hold, by an estimate',
       'chat',
       { inputTokens: 1000n, outputTokens: 1000n },
       { basis: Basis.ESTIMATE, usage: { inputTokens: 1000n } },
@@ -130,7 +130,7 @@ describeOnEngines('calls', (open) => {
       Basis.USAGE,
     ],
     [
-      'no more cached input than input',
+      'at most the input as cached input',
       'chat',
       { inputTokens: 1000n },
       { basis: Basis.USAGE, usage: { inputTokens: 1000n, cachedInputTokens: 5000n } },
@@ -138,17 +138,24 @@ describeOnEngines('calls', (open) => {
       Basis.USAGE,
     ],
     [
-      'the hold where the usage says nothing that is priced',
+      'the hold when the usage has no priced quantity',
       'chat',
       {},
       { basis: Basis.USAGE, usage: { seconds: 7n } },
       CENT,
       Basis.HOLD,
     ],
-    ['the hold as it stands', 'chat', {}, { basis: Basis.HOLD }, CENT, Basis.HOLD],
-    ['nothing when it is released', 'chat', {}, { basis: Basis.RELEASED }, 0n, Basis.RELEASED],
-    ['seconds that were not known', 'hear', {}, { basis: Basis.USAGE, usage: { seconds: 9n } }, 9n * MILL, Basis.USAGE],
-    ['the hold for seconds that no report names', 'hear', {}, { basis: Basis.USAGE }, 6n * CENT, Basis.HOLD],
+    ['the hold when the caller asks for it', 'chat', {}, { basis: Basis.HOLD }, CENT, Basis.HOLD],
+    ['nothing after a release', 'chat', {}, { basis: Basis.RELEASED }, 0n, Basis.RELEASED],
+    [
+      'seconds that were unknown at first',
+      'hear',
+      {},
+      { basis: Basis.USAGE, usage: { seconds: 9n } },
+      9n * MILL,
+      Basis.USAGE,
+    ],
+    ['the hold when seconds stay unknown', 'hear', {}, { basis: Basis.USAGE }, 6n * CENT, Basis.HOLD],
     [
       'characters',
       'speak',
@@ -158,17 +165,17 @@ describeOnEngines('calls', (open) => {
       Basis.USAGE,
     ],
     [
-      'characters as they were asked',
+      'characters as they were ordered',
       'speak',
       { characters: 200n },
       { basis: Basis.USAGE },
       3_000_000n,
       Basis.ESTIMATE,
     ],
-    ['a request', 'rank', {}, { basis: Basis.USAGE }, 2n * MILL, Basis.ESTIMATE],
-    ['nonsense as nothing', 'chat', {}, { basis: Basis.USAGE, usage: { inputTokens: -5n } }, CENT, Basis.HOLD],
+    ['the price of one request', 'rank', {}, { basis: Basis.USAGE }, 2n * MILL, Basis.ESTIMATE],
+    ['the hold for invalid usage', 'chat', {}, { basis: Basis.USAGE, usage: { inputTokens: -5n } }, CENT, Basis.HOLD],
     [
-      'no more than can be, whatever is reported',
+      'ten times the hold for impossible usage',
       'chat',
       {},
       { basis: Basis.USAGE, usage: { inputTokens: 2n ** 63n - 1n } },
@@ -186,7 +193,7 @@ describeOnEngines('calls', (open) => {
     await expectSound(on);
   });
 
-  test('note what was not charged of a usage far above the hold', async () => {
+  test('record what usage far above the hold left uncharged', async () => {
     const on = await open(chatConfig());
     await on.calls.placeCalls({ calls: [callOrder(on, 'call_1')] });
     await on.calls.settleCalls({ ends: [usedTokens('call_1', 0n, 20_000n)] });
@@ -199,7 +206,7 @@ describeOnEngines('calls', (open) => {
     expect(await on.metrics.text()).toContain('reelgate_billing_call_overruns_total 1');
   });
 
-  test('are placed once and charged once, whatever is repeated', async () => {
+  test('are placed once and charged once when batches repeat', async () => {
     const on = await open(chatConfig());
     const place = () => on.calls.placeCalls({ calls: [...many(on, 10), ...many(on, 3)] });
     const [first, second] = [await place(), await place()];
@@ -217,7 +224,7 @@ describeOnEngines('calls', (open) => {
     await expectSound(on);
   });
 
-  test('keep their hold when the price has gone, and are charged by the version of their hold', async () => {
+  test('keep their hold when the price is removed, and are charged by its version', async () => {
     const on = await open(chatConfig());
     await on.calls.placeCalls({ calls: [callOrder(on, 'call_1')] });
     await on.service.reload(aConfig({ prices: {} }));
@@ -231,7 +238,7 @@ describeOnEngines('calls', (open) => {
     ]);
   });
 
-  test('that were released cannot be placed any more, even where the release came first', async () => {
+  test('cannot be placed after a release, even when the release came first', async () => {
     const on = await open(chatConfig());
     await on.calls.placeCalls({ calls: [callOrder(on, 'call_1')] });
 
@@ -252,7 +259,7 @@ describeOnEngines('calls', (open) => {
     await expectSound(on);
   });
 
-  test('are refused one by one where the balance does not cover all of them, to the last billionth', async () => {
+  test('are refused one by one when the balance does not cover all of them', async () => {
     const on = await open(chatConfig({ credit: '0.0275' }));
 
     expect(
@@ -271,7 +278,7 @@ describeOnEngines('calls', (open) => {
     await expectSound(on);
   });
 
-  test('are refused one by one where the limit of their token does not cover all of them', async () => {
+  test('are refused one by one when the token limit does not cover all of them', async () => {
     const on = await open(chatConfig({ token: { limit: '0.012' } }));
     const { token } = await on.accounts.createToken({ accountId: 'demo', models: ['*'] });
 
@@ -286,7 +293,7 @@ describeOnEngines('calls', (open) => {
     await expectSound(on);
   });
 
-  test('are refused each for its own reason, and the others of their batch are placed', async () => {
+  test('are refused each for its own reason, while the others of the batch are placed', async () => {
     const value = chatConfig();
     const on = await open({
       ...value,
@@ -333,7 +340,7 @@ describeOnEngines('calls', (open) => {
     await expectSound(on);
   });
 
-  test('say why as a problem that the caller can hand on', async () => {
+  test('are refused with a problem that the caller can pass on', async () => {
     const on = await open(chatConfig({ credit: '0.001' }));
 
     const { placed } = await on.calls.placeCalls({ calls: [callOrder(on, 'call_1')] });
@@ -347,7 +354,7 @@ describeOnEngines('calls', (open) => {
     });
   });
 
-  test.each([0, 1001])('do not come in batches of %s', async (count) => {
+  test.each([0, 1001])('are refused in batches of %s', async (count) => {
     const on = await open(chatConfig());
 
     await expect(on.calls.placeCalls({ calls: many(on, count) })).rejects.toMatchObject({
@@ -359,7 +366,7 @@ describeOnEngines('calls', (open) => {
     ).rejects.toMatchObject({ kind: 'invalid', field: 'ends' });
   });
 
-  test('that are never settled are charged by their hold once their time is over', async () => {
+  test('that are never settled are charged by their hold when they expire', async () => {
     const on = await open(chatConfig());
     await on.calls.placeCalls({ calls: many(on, 3) });
     await on.calls.settleCalls({ ends: [{ callId: nameOf(0), basis: Basis.RELEASED }] });
@@ -379,7 +386,7 @@ describeOnEngines('calls', (open) => {
     await expectSound(on);
   });
 
-  test('in batches at once never overdraw by one unit', async () => {
+  test('in concurrent batches never overdraw by one unit', async () => {
     const on = await open(chatConfig({ credit: '0.5049' }));
 
     const batches = await Promise.all(
@@ -397,7 +404,7 @@ describeOnEngines('calls', (open) => {
     await expectSound(on);
   });
 
-  test('that many batches settle at once are each charged once, and all are told the same', async () => {
+  test('in concurrent settlements are charged once, and all callers get the same answer', async () => {
     const on = await open(chatConfig());
     const ids = many(on, 100).map(({ callId = '' }) => callId);
     await on.calls.placeCalls({ calls: many(on, 100) });
@@ -416,7 +423,7 @@ describeOnEngines('calls', (open) => {
     await expectSound(on);
   });
 
-  test('that overlap, beside holds of the same account, are each placed once and charged once', async () => {
+  test('are placed and charged once while holds of the same account run', async () => {
     const on = await open({ ...chatConfig(), prices: { ...CHAT_PRICES, 'Alpha-H3': { per_second: '0.08' } } });
     const orders = many(on, 60);
     const holds = Array.from({ length: 20 }, async (_, index) => {
@@ -444,7 +451,7 @@ describeOnEngines('calls', (open) => {
   });
 });
 
-/** A worker looks when its clock has moved; its look takes real time. */
+/** The worker starts a pass when its clock moves; the pass takes real time. */
 async function eventually(isSo: () => Promise<boolean>): Promise<void> {
   for (let turn = 0; turn < 200; turn += 1) {
     if (await isSo()) return;

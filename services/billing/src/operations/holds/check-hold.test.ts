@@ -16,7 +16,7 @@ async function refusalOf(call: Promise<unknown>): Promise<object | undefined> {
   }
 }
 
-describeOnEngines('a hold that is only asked about', (open) => {
+describeOnEngines('a checked hold', (open) => {
   test.each<[string, ConfigValue, string | undefined, (on: TestBilling) => Promise<unknown>, object]>([
     ['covered', aConfig(), undefined, async () => undefined, {}],
     [
@@ -26,7 +26,7 @@ describeOnEngines('a hold that is only asked about', (open) => {
       (on) => on.billing.placeHold(order(on, 'task_0')),
       {},
     ],
-    ['covered to the last billionth', aConfig({ credit: '0.4' }), undefined, async () => undefined, {}],
+    ['that uses the balance to the last billionth', aConfig({ credit: '0.4' }), undefined, async () => undefined, {}],
     [
       'beyond the limit of the token',
       aConfig({ token: { limit: '0.70' } }),
@@ -35,7 +35,7 @@ describeOnEngines('a hold that is only asked about', (open) => {
       {},
     ],
     [
-      'beyond both',
+      'beyond the balance and the limit',
       aConfig({ credit: '0.1', token: { limit: '0.2' } }),
       'insufficient_quota',
       async () => undefined,
@@ -44,15 +44,18 @@ describeOnEngines('a hold that is only asked about', (open) => {
     ['without a contract', aConfig({ prices: {} }), 'model_price_error', async () => undefined, {}],
     ['of an unknown account', aConfig(), 'account_not_found', async () => undefined, { accountId: 'nobody' }],
     ['of an unknown token', aConfig(), 'token_not_found', async () => undefined, { tokenId: 'tok_nobody' }],
-  ])('%s is answered as placing it would be, and nothing moves', async (_what, config, reason, prepare, over) => {
-    const on = await open(config);
-    await prepare(on);
-    const before = await books(on);
+  ])(
+    '%s gets the answer that placing it would get, and nothing changes',
+    async (_what, config, reason, prepare, over) => {
+      const on = await open(config);
+      await prepare(on);
+      const before = await books(on);
 
-    const refusal = await refusalOf(on.billing.checkHold({ ...order(on, 'task_1'), ...over }));
-    expect(await books(on)).toEqual(before);
-    expect(refusal).toEqual(await refusalOf(on.billing.placeHold({ ...order(on, 'task_1'), ...over })));
-    expect((refusal as { reason?: string } | undefined)?.reason).toBe(reason);
-    await expectSound(on);
-  });
+      const refusal = await refusalOf(on.billing.checkHold({ ...order(on, 'task_1'), ...over }));
+      expect(await books(on)).toEqual(before);
+      expect(refusal).toEqual(await refusalOf(on.billing.placeHold({ ...order(on, 'task_1'), ...over })));
+      expect((refusal as { reason?: string } | undefined)?.reason).toBe(reason);
+      await expectSound(on);
+    },
+  );
 });

@@ -18,7 +18,7 @@ describeOnEngines('an extension', (open) => {
     await expectSound(on);
   });
 
-  test('gives back what complete facts cost less', async () => {
+  test('gives back the difference when complete facts cost less', async () => {
     const on = await open();
     await on.billing.placeHold(order(on, 'task_1'));
 
@@ -31,7 +31,7 @@ describeOnEngines('an extension', (open) => {
   test.each([
     ['the balance', aConfig({ credit: '0.63' })],
     ['the limit of the token', aConfig({ token: { limit: '0.63' } })],
-  ])('is refused when %s does not cover it, and the hold stays', async (_what, value) => {
+  ])('is refused when %s does not cover it, and keeps the hold', async (_what, value) => {
     const on = await open(value);
     await on.billing.placeHold(order(on, 'task_1'));
 
@@ -46,7 +46,7 @@ describeOnEngines('an extension', (open) => {
     expect(await books(on)).toMatchObject({ held: 40n * CENT, used: 40n * CENT });
   });
 
-  test('is possible for a task whose token was revoked meanwhile', async () => {
+  test('succeeds for a task whose token was revoked', async () => {
     const on = await open();
     await on.billing.placeHold(order(on, 'task_1'));
     await on.accounts.revokeToken({ id: on.tokenId });
@@ -56,7 +56,7 @@ describeOnEngines('an extension', (open) => {
     expect(await books(on)).toMatchObject({ held: 48n * CENT });
   });
 
-  test('is refused where there is no open hold, and under another key', async () => {
+  test('is refused without an open hold, and under another key', async () => {
     const on = await open();
     await on.billing.placeHold(order(on, 'task_1'));
     await on.billing.placeHold(order(on, 'task_2'));

@@ -5,7 +5,7 @@ import { describeOnEngines } from '../../../testing/describe-on-engines.ts';
 import { PRICES, aConfig, order } from '../../../testing/open-billing.ts';
 
 describeOnEngines('a hold', (open) => {
-  test('reserves the amount of its facts under the contract of the day', async () => {
+  test('reserves the amount of its facts under the current contract', async () => {
     const on = await open();
 
     const { hold } = await on.billing.placeHold(order(on, 'task_1', { images: 6n }));
@@ -24,7 +24,7 @@ describeOnEngines('a hold', (open) => {
     await expectSound(on);
   });
 
-  test('is placed once, whatever the second call says', async () => {
+  test('is placed once; a second call with other facts changes nothing', async () => {
     const on = await open();
     const { hold: first } = await on.billing.placeHold(order(on, 'task_1'));
     await on.service.reload(aConfig({ prices: {} }));
@@ -35,7 +35,7 @@ describeOnEngines('a hold', (open) => {
     expect(await books(on)).toMatchObject({ held: 40n * CENT });
   });
 
-  test('is refused when the balance does not cover it, and leaves nothing', async () => {
+  test('is refused when the balance does not cover it, and writes nothing', async () => {
     const on = await open(aConfig({ credit: '0.79' }));
     await on.billing.placeHold(order(on, 'task_1'));
 
@@ -54,7 +54,7 @@ describeOnEngines('a hold', (open) => {
     await expectSound(on);
   });
 
-  test('may take the balance to the last billionth', async () => {
+  test('may use the balance to the last billionth', async () => {
     const on = await open(aConfig({ credit: '0.4' }));
 
     await on.billing.placeHold(order(on, 'task_1'));
@@ -77,7 +77,7 @@ describeOnEngines('a hold', (open) => {
     expect(await books(on)).toMatchObject({ used: 40n * CENT });
   });
 
-  test('is refused without a contract, without a word of what is inside', async () => {
+  test('is refused without a contract, and the message reveals no internals', async () => {
     const on = await open(aConfig({ prices: { 'Alpha-H3': PRICES['Alpha-H3'] } }));
 
     await expect(
@@ -94,7 +94,7 @@ describeOnEngines('a hold', (open) => {
     expect(await books(on)).toMatchObject({ held: 0n });
   });
 
-  test('of an explicit zero is a hold like any other', async () => {
+  test('of an explicit zero price is recorded like any other', async () => {
     const on = await open(aConfig({ credit: '0', prices: { 'Alpha-H3__regeneration': { per_second: '0' } } }));
     const free = order(on, 'task_1', { priceKey: 'Alpha-H3__regeneration' });
 
@@ -113,7 +113,7 @@ describeOnEngines('a hold', (open) => {
     await expectSound(on);
   });
 
-  test("is never placed by a token that has ended, or that is another account's", async () => {
+  test('is never placed by an expired or revoked token or by one of another account', async () => {
     const on = await open();
     await on.accounts.revokeToken({ id: on.tokenId });
 
@@ -132,7 +132,7 @@ describeOnEngines('a hold', (open) => {
     expect(await books(on)).toMatchObject({ held: 0n, used: 0n });
   });
 
-  test('is not shown to another account that names its task', async () => {
+  test('is not shown to another account', async () => {
     const value = aConfig();
     const on = await open({
       ...value,
@@ -146,7 +146,7 @@ describeOnEngines('a hold', (open) => {
     ).rejects.toMatchObject({ kind: 'conflict', reason: 'task_id_taken' });
   });
 
-  test('a hundred at once never overdraw by one unit', async () => {
+  test('a hundred concurrent holds never overdraw by one unit', async () => {
     const on = await open(aConfig({ credit: '20.39' }));
 
     const outcomes = await Promise.allSettled(
@@ -158,7 +158,7 @@ describeOnEngines('a hold', (open) => {
     await expectSound(on);
   });
 
-  test('a hundred at once never pass the limit of their token', async () => {
+  test('a hundred concurrent holds never exceed the limit of their token', async () => {
     const on = await open(aConfig({ token: { limit: '4.19' } }));
 
     const outcomes = await Promise.allSettled(
@@ -169,14 +169,14 @@ describeOnEngines('a hold', (open) => {
     expect(await books(on)).toMatchObject({ held: 400n * CENT, used: 400n * CENT });
   });
 
-  test.each(['', 'x'.repeat(257), 'zero\0'])('has no task of the id "%s"', async (taskId) => {
+  test.each(['', 'x'.repeat(257), 'zero\0'])('refuses the task id "%s"', async (taskId) => {
     const on = await open();
 
     await expect(on.billing.placeHold(order(on, taskId))).rejects.toMatchObject({ kind: 'invalid', field: 'task_id' });
     await expect(on.billing.getHold({ taskId })).rejects.toMatchObject({ kind: 'invalid', field: 'task_id' });
   });
 
-  test('twenty at once for one task are one', async () => {
+  test('twenty concurrent calls for one task place one hold', async () => {
     const on = await open();
 
     const holds = await Promise.all(Array.from({ length: 20 }, () => on.billing.placeHold(order(on, 'task_1'))));

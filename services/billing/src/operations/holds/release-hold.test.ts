@@ -5,7 +5,7 @@ import { describeOnEngines } from '../../../testing/describe-on-engines.ts';
 import { order } from '../../../testing/open-billing.ts';
 
 describeOnEngines('the end of a hold', (open) => {
-  test('comes once, whichever call came first', async () => {
+  test('happens once: the first of release and settlement wins', async () => {
     const on = await open();
     for (const taskId of ['task_1', 'task_2']) await on.billing.placeHold(order(on, taskId));
     const { settlement: charged } = await on.billing.settleHold({ taskId: 'task_1', totalSeconds: 5n });
@@ -27,7 +27,7 @@ describeOnEngines('the end of a hold', (open) => {
     await expectSound(on);
   });
 
-  test('comes once when everything is called at once', async () => {
+  test('happens once when all calls run at the same time', async () => {
     const on = await open();
     await on.billing.placeHold(order(on, 'task_1'));
 
@@ -46,7 +46,7 @@ describeOnEngines('the end of a hold', (open) => {
     await expectSound(on);
   });
 
-  test('before the hold keeps it from being placed', async () => {
+  test('before the hold prevents the hold', async () => {
     const on = await open();
     const { settlement } = await on.billing.releaseHold({ taskId: 'task_1' });
 
@@ -63,7 +63,7 @@ describeOnEngines('the end of a hold', (open) => {
     await expectSound(on);
   });
 
-  test('and its beginning at the same moment leave one of the two', async () => {
+  test('at the same moment as the hold leaves one of the two', async () => {
     const on = await open();
     const tasks = Array.from({ length: 40 }, (_, index) => `task_${index}`);
 

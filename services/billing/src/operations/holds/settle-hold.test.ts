@@ -5,7 +5,7 @@ import { describeOnEngines } from '../../../testing/describe-on-engines.ts';
 import { aConfig, order } from '../../../testing/open-billing.ts';
 
 describeOnEngines('the charge of a task', (open) => {
-  test('by usage takes it out of the hold and gives the rest back', async () => {
+  test('by usage comes out of the hold, and the rest returns to the balance', async () => {
     const on = await open();
     await on.billing.placeHold(order(on, 'task_1'));
 
@@ -16,7 +16,7 @@ describeOnEngines('the charge of a task', (open) => {
     await expectSound(on);
   });
 
-  test('by usage above the hold is charged in full, below zero too', async () => {
+  test('by usage above the hold is full, even below zero', async () => {
     const on = await open(aConfig({ credit: '0.4' }));
     await on.billing.placeHold(order(on, 'task_1'));
 
@@ -27,7 +27,7 @@ describeOnEngines('the charge of a task', (open) => {
     await expectSound(on);
   });
 
-  test('waits for a person when usage is far above the hold', async () => {
+  test('waits for an operator when usage is far above the hold', async () => {
     const on = await open();
     await on.billing.placeHold(order(on, 'task_1'));
 
@@ -54,7 +54,7 @@ describeOnEngines('the charge of a task', (open) => {
     await expectSound(on);
   });
 
-  test('that waits for a person can be a release', async () => {
+  test('that waits for an operator can become a release', async () => {
     const on = await open();
     await on.billing.placeHold(order(on, 'task_1'));
     await on.billing.settleHold({ taskId: 'task_1', totalSeconds: 51n });
@@ -67,21 +67,24 @@ describeOnEngines('the charge of a task', (open) => {
     expect(await books(on)).toEqual({ balance: 100n * DOLLAR, held: 0n, used: 0n });
   });
 
-  test.each([2n ** 62n, 2n ** 63n - 1n])('cannot be a charge of %s seconds, confirmed or not', async (totalSeconds) => {
-    const on = await open();
-    await on.billing.placeHold(order(on, 'task_1'));
+  test.each([2n ** 62n, 2n ** 63n - 1n])(
+    'of %s seconds waits for an operator, and confirming it is refused',
+    async (totalSeconds) => {
+      const on = await open();
+      await on.billing.placeHold(order(on, 'task_1'));
 
-    expect(await on.billing.settleHold({ taskId: 'task_1', totalSeconds })).toMatchObject({
-      settlement: { basis: Basis.DEFERRED },
-    });
-    await expect(on.billing.settleHold({ taskId: 'task_1', totalSeconds, confirmed: true })).rejects.toMatchObject({
-      kind: 'invalid',
-      reason: 'amount_out_of_bounds',
-    });
-    expect(await books(on)).toMatchObject({ held: 40n * CENT });
-  });
+      expect(await on.billing.settleHold({ taskId: 'task_1', totalSeconds })).toMatchObject({
+        settlement: { basis: Basis.DEFERRED },
+      });
+      await expect(on.billing.settleHold({ taskId: 'task_1', totalSeconds, confirmed: true })).rejects.toMatchObject({
+        kind: 'invalid',
+        reason: 'amount_out_of_bounds',
+      });
+      expect(await books(on)).toMatchObject({ held: 40n * CENT });
+    },
+  );
 
-  test('uses the contract of the hold, not of the day', async () => {
+  test('uses the contract of the hold, not the current one', async () => {
     const on = await open();
     await on.billing.placeHold(order(on, 'task_1'));
     await on.service.reload(aConfig({ prices: {} }));
@@ -92,7 +95,7 @@ describeOnEngines('the charge of a task', (open) => {
   });
 
   test.each([
-    ['a context-IR hold without usage stands', 'Alpha-H3__context_ir', {}, 5n * CENT, Basis.HOLD],
+    ['a context-IR hold without usage is charged as held', 'Alpha-H3__context_ir', {}, 5n * CENT, Basis.HOLD],
     [
       'a context-IR hold with tokens',
       'Alpha-H3__context_ir',
@@ -112,7 +115,7 @@ describeOnEngines('the charge of a task', (open) => {
     await expectSound(on);
   });
 
-  test('cannot be a charge where there was no hold', async () => {
+  test('is refused without a hold', async () => {
     const on = await open();
 
     await expect(on.billing.settleHold({ taskId: 'task_1', totalSeconds: 5n })).rejects.toMatchObject({

@@ -15,7 +15,7 @@ async function versions({ accounts }: TestBilling): Promise<string[]> {
 }
 
 describeOnEngines('a price contract', (open) => {
-  test('gets a new version when its entry changes, and only then', async () => {
+  test('gets a new version only when its entry changes', async () => {
     const on = await open(aConfig({ prices: { a: { per_second: '0.08' }, b: { per_second: '1' } } }));
 
     await put(on, { b: { per_second: '1.00' }, a: { per_second: '0.09' } });
@@ -24,7 +24,7 @@ describeOnEngines('a price contract', (open) => {
     expect(await versions(on)).toEqual(['a 1', 'a 2', 'a 3 current', 'b 1 current']);
   });
 
-  test('keeps its terms as they were written, and when they came', async () => {
+  test('keeps its terms as they were written, and their time', async () => {
     const on = await open(aConfig({ prices: PRICES }));
 
     const { contracts } = await on.accounts.listPrices({});
@@ -37,7 +37,7 @@ describeOnEngines('a price contract', (open) => {
     expect(contracts.map(({ sinceMs }) => Number(sinceMs))).toEqual(Array(3).fill(on.clock.now()));
   });
 
-  test('that has left the configuration refuses, and is itself again when it comes back', async () => {
+  test('refuses when it is removed from the configuration, and returns as the same version', async () => {
     const on = await open(aConfig({ prices: { 'Alpha-H3': { per_second: '0.08' } } }));
     const quote = async () => (await on.billing.quotePrice({ accountId: 'demo', facts: facts() })).quote;
 
@@ -63,11 +63,11 @@ describeOnEngines('a price contract', (open) => {
   });
 
   test.each([
-    ['no facts', undefined, 'facts'],
+    ['missing facts', undefined, 'facts'],
     ['negative seconds', facts({ seconds: -1n }), 'facts.seconds'],
     ['negative images', facts({ images: -1n }), 'facts.images'],
-    ['an endless key', facts({ priceKey: 'k'.repeat(257) }), 'facts.price_key'],
-  ])('is not quoted with %s', async (_what, wrong, field) => {
+    ['a key that is too long', facts({ priceKey: 'k'.repeat(257) }), 'facts.price_key'],
+  ])('gives no quote with %s', async (_what, wrong, field) => {
     const on = await open();
 
     await expect(
@@ -75,7 +75,7 @@ describeOnEngines('a price contract', (open) => {
     ).rejects.toMatchObject({ kind: 'invalid', field });
   });
 
-  test('is the same for everybody who starts at the same moment', async () => {
+  test('is the same for all processes that start at the same moment', async () => {
     const on = await open(aConfig({ prices: {} }));
     const prices = Object.fromEntries(
       Array.from({ length: 20 }, (_, index) => [`model-${index}`, { per_second: '1' }]),
@@ -90,7 +90,7 @@ describeOnEngines('a price contract', (open) => {
     );
   });
 
-  test('that another process has changed is asked for within a second, and a change of this one at once', async () => {
+  test('is read within a second of a change by another process, and at once after its own', async () => {
     const on = await open(aConfig({ prices: { 'Alpha-H3': { per_second: '1' } } }));
     const elsewhere = sqlPriceStore(on.sql, on.clock);
     const version = async () => (await on.billing.quotePrice({ accountId: 'demo', facts: facts() })).quote?.version;
@@ -103,7 +103,7 @@ describeOnEngines('a price contract', (open) => {
     expect(await version()).toBe(3);
   });
 
-  test('is frozen in its holds', async () => {
+  test('stays frozen in its holds', async () => {
     const on = await open();
     await on.billing.placeHold(order(on, 'task_1'));
     await put(on, { 'Alpha-H3': { per_second: '9' } });

@@ -57,7 +57,7 @@ const OF_TASKS = { amountNanos: 73n * CENT, requests: 2n, seconds: 11n, images: 
 const OF_CALLS = { amountNanos: (19n * MILL) / 10n, requests: 2n, seconds: 0n, inputTokens: 1500n, outputTokens: 100n };
 
 describeOnEngines('a statement', (open) => {
-  test('counts tasks and calls that were charged, by model', async () => {
+  test('counts charged tasks and calls by model', async () => {
     const on = await open(config);
     await aStory(on);
 
@@ -119,7 +119,7 @@ describeOnEngines('a statement', (open) => {
   });
 
   test.each([
-    ['from the settlement on', [START + DAY_MS + HOUR_MS / 2, START + 2 * DAY_MS], 2n],
+    ['from the settlement', [START + DAY_MS + HOUR_MS / 2, START + 2 * DAY_MS], 2n],
     ['up to the settlement', [START + 1, START + DAY_MS + HOUR_MS / 2], 0n],
     ['of the first millisecond', [START, START + 1], 2n],
     ['within one hour', [START + DAY_MS + HOUR_MS / 4, START + DAY_MS + HOUR_MS - 1], 2n],
@@ -153,10 +153,10 @@ describeOnEngines('a statement', (open) => {
   });
 
   test.each([
-    ['no time', { groupBy: UsageGroup.DAY }, 'from'],
-    ['no group', { from: timestampFromMs(START), to: timestampFromMs(START + 1) }, 'group_by'],
+    ['a missing time', { groupBy: UsageGroup.DAY }, 'from'],
+    ['a missing group', { from: timestampFromMs(START), to: timestampFromMs(START + 1) }, 'group_by'],
     [
-      'an end before its beginning',
+      'an end before its start',
       { from: timestampFromMs(START), to: timestampFromMs(START), groupBy: UsageGroup.DAY },
       'to',
     ],
@@ -165,14 +165,14 @@ describeOnEngines('a statement', (open) => {
       { from: timestampFromMs(START), to: timestampFromMs(START + 367 * DAY_MS), groupBy: UsageGroup.DAY },
       'to',
     ],
-    ['a time before all times', { from: timestampFromMs(-1), to: timestampFromMs(1), groupBy: UsageGroup.DAY }, 'from'],
+    ['a negative time', { from: timestampFromMs(-1), to: timestampFromMs(1), groupBy: UsageGroup.DAY }, 'from'],
   ])('is refused with %s', async (_what, wrong, field) => {
     const on = await open(config);
 
     await expect(on.usage.getUsage({ accountId: 'demo', ...wrong })).rejects.toMatchObject({ kind: 'invalid', field });
   });
 
-  test('never counts an absurd number for more than a thousand million', async () => {
+  test('caps each reported quantity at a thousand million', async () => {
     const on = await open(aConfig({ prices: { free: { per_second: '0' } } }));
     for (const taskId of ['task_1', 'task_2', 'task_3']) {
       await on.billing.placeHold(order(on, taskId, { priceKey: 'free', resolution: '' }));
@@ -186,7 +186,7 @@ describeOnEngines('a statement', (open) => {
     });
   });
 
-  test('knows what was settled before there were hours', async () => {
+  test('includes settlements from before usage was kept by hour', async () => {
     const on = await open(config);
     await on.billing.placeHold(order(on, 'task_1', { images: 2n }));
     await on.billing.settleHold({ taskId: 'task_1', totalSeconds: 6n });
@@ -211,7 +211,7 @@ describeOnEngines('a statement', (open) => {
     });
   });
 
-  test('whose hours are changed by hand is found by the audit', async () => {
+  test('is reported by the audit when its hours are changed by hand', async () => {
     const on = await open(config);
     await aStory(on);
     await on.sql.write('UPDATE usage_hours SET charged_nanos = charged_nanos + 1 WHERE price_key = $1', ['chat']);

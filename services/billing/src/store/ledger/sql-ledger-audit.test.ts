@@ -29,7 +29,7 @@ const hoursOf = ({ sql }: TestBilling): Promise<readonly object[]> =>
   sql.read('SELECT * FROM usage_hours ORDER BY account_id, hour, token_id, price_key');
 
 describeOnEngines('the audit of the ledger', (open) => {
-  test('finds nothing wrong in sound books, and names the open holds', async () => {
+  test('finds no fault in sound books, and lists the open holds', async () => {
     const on = await usedBooks(open);
 
     expect(await on.accounts.verifyLedger({})).toMatchObject({
@@ -43,7 +43,7 @@ describeOnEngines('the audit of the ledger', (open) => {
     });
   });
 
-  test('sums each currency for itself', async () => {
+  test('sums each currency separately', async () => {
     const value = aConfig();
     const on = await open({
       ...value,
@@ -78,7 +78,7 @@ describeOnEngines('the audit of the ledger', (open) => {
       ],
     ],
     [
-      'a line that is gone',
+      'a removed line',
       "DELETE FROM ledger_lines WHERE event_key = 'hold:task_1' AND book = 'held:demo'",
       ['the lines of the event hold:task_1 do not balance'],
     ],
@@ -106,7 +106,7 @@ describeOnEngines('the audit of the ledger', (open) => {
       ['the hold of the task task_1 differs from the sum of its lines'],
     ],
     [
-      'a hold that was ended by hand',
+      'a hold that was closed by hand',
       "UPDATE holds SET state = 'released' WHERE task_id = 'task_1'",
       ['the hold of the task task_1 differs from the sum of its lines'],
     ],
@@ -129,12 +129,12 @@ describeOnEngines('the audit of the ledger', (open) => {
       [expect.stringMatching(/^the calls of the event settle_calls:/)],
     ],
     [
-      'a call that was ended by hand',
+      'a call that was closed by hand',
       "UPDATE calls SET ended_at = 1, ended_in = 'x', basis = 'released', charged_nanos = 0 WHERE id = 'call_1'",
       ['the held amount of the account demo differs from the sum of its open holds and calls'],
     ],
     [
-      'a call that is gone',
+      'a removed call',
       "DELETE FROM calls WHERE id = 'call_1'",
       [
         expect.stringMatching(/^the calls of the event hold_calls:/),
@@ -142,7 +142,7 @@ describeOnEngines('the audit of the ledger', (open) => {
       ],
     ],
     [
-      'calls whose lines are gone',
+      'calls with removed lines',
       "DELETE FROM ledger_lines WHERE event_key LIKE 'hold_calls:%' AND book LIKE 'held:%'",
       [expect.stringMatching(/^the lines of the event hold_calls:.* do not balance$/)],
     ],
@@ -167,9 +167,9 @@ describeOnEngines('the audit of the ledger', (open) => {
     ['a use of a token', 'UPDATE tokens SET used_nanos = used_nanos + 7'],
     ['an hour of usage', 'UPDATE usage_hours SET charged_nanos = charged_nanos + 7'],
     ["an hour's count", 'UPDATE usage_hours SET seconds = seconds - 1, requests = requests + 1'],
-    ['an hour that is gone', 'DELETE FROM usage_hours'],
-    ['an hour too many', 'UPDATE usage_hours SET hour = hour + 3600000'],
-  ])('is satisfied once %s is rebuilt', async (_what, tampering) => {
+    ['a removed hour', 'DELETE FROM usage_hours'],
+    ['an extra hour', 'UPDATE usage_hours SET hour = hour + 3600000'],
+  ])('finds no fault after %s is rebuilt', async (_what, tampering) => {
     const on = await usedBooks(open);
     const before = await books(on);
     const hours = await hoursOf(on);
@@ -184,7 +184,7 @@ describeOnEngines('the audit of the ledger', (open) => {
     expect(await on.accounts.rebuildBalances({})).toMatchObject({ accountIds: [], tokenIds: [] });
   });
 
-  test('counts an hour again as the settlements did, whatever was reported', async () => {
+  test('recounts an hour as the settlements counted it', async () => {
     const on = await open(aConfig({ prices: { ...PRICES, ...CHAT_PRICES } }));
     const billions = 5_000_000_000n;
     const usages = [
@@ -221,7 +221,7 @@ describeOnEngines('the audit of the ledger', (open) => {
     expect(await hoursOf(on)).toEqual(hours);
   });
 
-  test('finds the sums right that were rebuilt amid the traffic', async () => {
+  test('finds no fault in sums that were rebuilt during traffic', async () => {
     const on = await open();
     const traffic = Array.from({ length: 60 }, async (_, index) => {
       await on.billing.placeHold(order(on, `task_${index}`));
@@ -235,14 +235,14 @@ describeOnEngines('the audit of the ledger', (open) => {
     await expectSound(on);
   });
 
-  test('names calls that the sweep has left behind', async () => {
+  test('lists calls that the sweep left behind', async () => {
     const on = await usedBooks(open);
     await on.sql.write('UPDATE calls SET lapses_at = $1 WHERE ended_at IS NULL', [on.clock.now() - HOUR_MS]);
 
     expect(await on.accounts.verifyLedger({})).toMatchObject({ ok: true, openCalls: 1n, overdueCalls: 1n });
   });
 
-  test('finds no fault in books that change while it looks', async () => {
+  test('finds no fault in books that change during the audit', async () => {
     const on = await open();
     const traffic = Array.from({ length: 60 }, async (_, index) => {
       await on.billing.placeHold(order(on, `task_${index}`));
