@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { newActiveSet } from './active-set.ts';
 
-test('has the members that were added and not removed, in whatever order they were removed', () => {
+test('contains the members that were added and not removed, for any order of removals', () => {
   const active = newActiveSet<{ readonly id: number }>();
   const remove = Array.from({ length: 100 }, (_, id) => active.add({ id }));
   const removed = [0, 99, 1, 98, 50, 51, 2, 97];
@@ -27,7 +27,7 @@ test('a second removal of a member removes no other member', () => {
   expect(active.all()).toEqual([{ name: 'second' }]);
 });
 
-test('a member that was added twice is removed once at a time', () => {
+test('a member that was added twice needs two removals', () => {
   const active = newActiveSet<object>();
   const member = {};
   const [remove] = [active.add(member), active.add(member)];

@@ -9,7 +9,7 @@ describe.each([
   ['the system’s clock', systemClock],
   ['the clock of tests', fakeClock()],
 ])('%s', (_name, clock) => {
-  test('tells milliseconds since 1970', () => {
+  test('returns milliseconds since 1970', () => {
     expect(clock.now()).toBeGreaterThan(Date.UTC(2020, 0, 1));
     expect(Number.isSafeInteger(clock.now())).toBe(true);
   });
@@ -23,11 +23,11 @@ describe.each([
     await inTime(wait);
   });
 
-  test('does not wait on a signal that was aborted before', async () => {
+  test('does not wait when the signal is already aborted', async () => {
     await inTime(clock.sleep(FOR_EVER_MS, AbortSignal.abort()));
   });
 
-  test('does not wait for nothing', async () => {
+  test('does not wait for zero milliseconds', async () => {
     await inTime(clock.sleep(0));
   });
 });
@@ -40,7 +40,7 @@ test('the system’s clock waits', async () => {
   expect(performance.now() - before).toBeGreaterThanOrEqual(28);
 });
 
-test('the clock of tests moves when it is told to, and wakes who is due', async () => {
+test('the clock of tests moves only when it is advanced, and wakes the waits that are due', async () => {
   const clock = fakeClock(1000);
   const woken: number[] = [];
   for (const ms of [10, 20, 30]) void clock.sleep(ms).then(() => woken.push(ms));

@@ -24,16 +24,19 @@ describe('an id', () => {
     expect(newIds(fakeClock())('thing')).toMatch(SHAPE);
   });
 
-  test.each([0, 255])('is a UUID of version 7 with the time in front, also where chance gives only %i', (value) => {
-    const bytes = bytesOf(newIds(fakeClock(NOON), allOf(value))('thing'));
-    const hex = Buffer.from(bytes).toString('hex');
+  test.each([0, 255])(
+    'is a UUID of version 7 that starts with the time, even when every random byte is %i',
+    (value) => {
+      const bytes = bytesOf(newIds(fakeClock(NOON), allOf(value))('thing'));
+      const hex = Buffer.from(bytes).toString('hex');
 
-    expect(Number.parseInt(hex.slice(0, 12), 16)).toBe(NOON);
-    expect(hex[12]).toBe('7');
-    expect(hex[16]).toMatch(/[89ab]/);
-  });
+      expect(Number.parseInt(hex.slice(0, 12), 16)).toBe(NOON);
+      expect(hex[12]).toBe('7');
+      expect(hex[16]).toMatch(/[89ab]/);
+    },
+  );
 
-  test('sorts by time, and within a millisecond by the order in which it was made', () => {
+  test('sorts by time, and within a millisecond by order of creation', () => {
     fc.assert(
       fc.property(
         fc.array(fc.record({ steps: fc.integer({ min: 0, max: 50_000_000 }), ids: fc.integer({ min: 0, max: 20 }) }), {
@@ -55,7 +58,7 @@ describe('an id', () => {
     );
   });
 
-  test('sorts by its making even when one millisecond has more than can be counted in it', () => {
+  test('sorts by order of creation even when the counter of a millisecond overflows', () => {
     const newId = newIds(fakeClock(NOON), allOf(7));
 
     const ids = Array.from({ length: 10_000 }, () => newId('thing'));
@@ -64,7 +67,7 @@ describe('an id', () => {
     expect(new Set(ids).size).toBe(10_000);
   });
 
-  test('sorts by its making even when the clock goes back', () => {
+  test('sorts by order of creation even when the clock goes back', () => {
     let now = NOON;
     const newId = newIds({ now: () => now, sleep: async () => undefined });
     const ids = [NOON, NOON - 60_000, NOON - 1, NOON, NOON + 1].map((time) => {
@@ -75,7 +78,7 @@ describe('an id', () => {
     expect(ids).toEqual(ids.toSorted());
   });
 
-  test('of two processes at the same millisecond is not the same', () => {
+  test('differs between two processes in the same millisecond', () => {
     const [one, other] = [newIds(fakeClock(NOON)), newIds(fakeClock(NOON))];
 
     const ids = Array.from({ length: 1000 }, () => [one('thing'), other('thing')]).flat();
@@ -93,7 +96,7 @@ describe('a key', () => {
     expect(newKey('rg', bytes)).toMatch(new RegExp(`^rg_[0-9a-v]{${characters}}$`));
   });
 
-  test('is all of its bytes, and nothing but chance', () => {
+  test('encodes all of its bytes, which are all random', () => {
     expect(newKey('rg', 20, allOf(0))).toBe(`rg_${'0'.repeat(32)}`);
     expect(newKey('rg', 20, allOf(255))).toBe(`rg_${'v'.repeat(32)}`);
     expect(new Set(Array.from({ length: 1000 }, () => newKey('rg', 16, systemRandom))).size).toBe(1000);

@@ -6,7 +6,7 @@ import { silentLog } from './log.ts';
 const LOG = new URL('./log.ts', import.meta.url).href;
 const SECRET = new URL('./secret.ts', import.meta.url).href;
 
-/** The lines that a program of its own writes. */
+/** The lines that a separate program writes. */
 async function linesOf(level: string, code: string): Promise<Record<string, unknown>[]> {
   const program = [
     `import { openLog } from '${LOG}';`,
@@ -25,7 +25,7 @@ async function linesOf(level: string, code: string): Promise<Record<string, unkn
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-test('a line is data: when, which service, what happened', async () => {
+test('a line has a time, a service, a message and fields', async () => {
   const [line] = await linesOf('info', "log.child({ requestId: 'req-1' }).info({ took: 3 }, 'done')");
 
   expect(line).toMatchObject({ service: 'media', requestId: 'req-1', took: 3, msg: 'done', level: 30 });
@@ -44,7 +44,7 @@ test.each([
   );
 });
 
-test('keys are not written, whatever they are called', async () => {
+test('the log hides a key in every field that may hold one', async () => {
   const written = JSON.stringify(
     await linesOf(
       'info',
@@ -57,7 +57,7 @@ test('keys are not written, whatever they are called', async () => {
   expect(written).toContain('a call');
 });
 
-test('an error is written with its message, its stack and its cause', async () => {
+test('the log writes an error with its message, stack and cause', async () => {
   const [line] = await linesOf(
     'info',
     "log.error({ err: new Error('outer', { cause: new Error('inner') }) }, 'failed')",

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { Secret, deriveSecret, sameSecret } from './secret.ts';
 
 const secret = new Secret('hunter2');
-/** As one that was mistaken for a text. */
+/** A secret where the type expects a text, as after a mistake. */
 const asText = secret as unknown as string;
 
 function logged(fields: object): string {
@@ -15,7 +15,7 @@ function logged(fields: object): string {
 }
 
 describe('a secret', () => {
-  test('is given by reveal() alone', () => {
+  test('is returned by reveal() alone', () => {
     expect(secret.reveal()).toBe('hunter2');
     expect(Object.keys(secret)).toEqual([]);
     expect(Reflect.ownKeys(secret)).toEqual([]);
@@ -51,13 +51,13 @@ describe('a secret', () => {
         logged({ key: secret, deep: { secret }, list: [secret], err: Object.assign(new Error('failed'), { secret }) }),
     ],
     ['a log line of itself', () => logged(secret)],
-  ])('is not told by %s', (_how, print) => {
+  ])('is not shown by %s', (_how, print) => {
     expect(print()).not.toContain('hunter2');
   });
 });
 
 describe('a derived secret', () => {
-  test('is the same each time, and another for each purpose and each secret', () => {
+  test('is the same each time, and differs by purpose and by secret', () => {
     const derived = deriveSecret(secret, 'links').reveal();
 
     expect(deriveSecret(new Secret('hunter2'), 'links').reveal()).toBe(derived);
@@ -69,7 +69,7 @@ describe('a derived secret', () => {
 });
 
 describe('comparing secrets', () => {
-  test('says whether two texts are the same, of whatever length', () => {
+  test('tells whether two texts of any length are equal', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (left, right) => {
         expect(sameSecret(left, right)).toBe(left === right);

@@ -1,7 +1,7 @@
 import { EVERY_SCOPE } from '../src/rpc/scopes.ts';
 import type { Caller } from '../src/rpc/service.ts';
 
-/** The caller of a test. It may call everything, for every account, unless the test says otherwise. */
+/** The caller of a test. It may call every RPC for every account unless the test restricts it. */
 export function aCaller(changes: Partial<Caller> = {}): Caller {
   return { name: 'program', accounts: '*', scopes: EVERY_SCOPE, ...changes };
 }

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 const WAIT_MS_MAX = 10_000;
 
-/** What the promise gives, or a failure after a while. */
+/** Resolves as the promise does, or rejects after a time limit. */
 export async function inTime<T>(promise: Promise<T>, failure: () => string = () => 'it took too long'): Promise<T> {
   const over = new AbortController();
   const late = wait(WAIT_MS_MAX, undefined, { signal: over.signal }).then(() => {

@@ -6,15 +6,15 @@ import type { Problem } from '@reelgate/proto/problem/v1/problem';
 import type { Bus } from '../src/bus/bus.ts';
 import { aGate, inTime } from './bounded-waits.ts';
 
-/** Any message will do. */
+/** The tests need no particular message type. */
 export const anEvent = (reason: string): Problem =>
   create(ProblemSchema, { kind: Kind.CONFLICT, reason, message: 'ä – 漢字 😀', retryAfterMs: 2n ** 60n });
 
-/** Keeps what comes, and tells when so much has come; a test that waits in vain fails with what came instead. */
+/** Keeps the received messages and resolves when enough have arrived. A failed wait lists what has arrived. */
 export interface Inbox {
   readonly came: readonly string[];
   readonly take: (message: Problem) => Promise<void>;
-  /** Resolves when this number of messages has come, or a certain one. */
+  /** Resolves when this number of messages has arrived, or a certain message. */
   until(enough: number | string): Promise<readonly string[]>;
 }
 
@@ -45,7 +45,7 @@ export function anInbox(): Inbox {
   };
 }
 
-/** What every bus promises. `another` is a message of a second type. */
+/** The guarantees of every bus. `another` is a message of a second type. */
 export function busConformance(openBus: () => Promise<Bus>, another: DescMessage): void {
   let bus: Bus;
   beforeEach(async () => {
@@ -58,7 +58,7 @@ export function busConformance(openBus: () => Promise<Bus>, another: DescMessage
     for (const name of names) await bus.publish(ProblemSchema, anEvent(name), name);
   };
 
-  describe('what is published', () => {
+  describe('a published event', () => {
     test('reaches each group once', async () => {
       const [first, second] = [anInbox(), anInbox()];
       await bus.subscribe(ProblemSchema, 'first', first.take);
@@ -71,7 +71,7 @@ export function busConformance(openBus: () => Promise<Bus>, another: DescMessage
       expect(second.came.toSorted()).toEqual(['a', 'b', 'c', 'last']);
     });
 
-    test('arrives as it was sent', async () => {
+    test('arrives unchanged', async () => {
       const { promise, resolve } = Promise.withResolvers<Problem>();
       await bus.subscribe(ProblemSchema, 'group', async (message) => {
         resolve(message);
@@ -97,7 +97,7 @@ export function busConformance(openBus: () => Promise<Bus>, another: DescMessage
       expect([...one.came, ...other.came].toSorted()).toEqual(names.toSorted());
     });
 
-    test('comes again when its handler throws, to that group alone', async () => {
+    test('is delivered again when its handler throws, to that group alone', async () => {
       const [failing, other] = [anInbox(), anInbox()];
       await bus.subscribe(ProblemSchema, 'failing', async (message) => {
         await failing.take(message);
@@ -113,7 +113,7 @@ export function busConformance(openBus: () => Promise<Bus>, another: DescMessage
       expect(other.came.toSorted()).toEqual(['a', 'b']);
     });
 
-    test('under an id that is known is dropped, unless it is of another type', async () => {
+    test('is dropped under a known id, unless its type differs', async () => {
       const inbox = anInbox();
       const others = anInbox();
       await bus.subscribe(ProblemSchema, 'group', inbox.take);
@@ -129,7 +129,7 @@ export function busConformance(openBus: () => Promise<Bus>, another: DescMessage
       expect(others.came).toEqual(['another']);
     });
 
-    test('is not heard by listeners, nor what is announced by subscribers', async () => {
+    test('does not reach listeners, and an announcement does not reach subscribers', async () => {
       const [subscribed, heard] = [anInbox(), anInbox()];
       await bus.subscribe(ProblemSchema, 'group', subscribed.take);
       await bus.listen(ProblemSchema, (message) => void heard.take(message));
@@ -144,12 +144,12 @@ export function busConformance(openBus: () => Promise<Bus>, another: DescMessage
     });
   });
 
-  describe('what is announced', () => {
+  describe('an announcement', () => {
     const announce = (name: string): void => {
       bus.announce(ProblemSchema, anEvent(name));
     };
 
-    test('reaches everybody who listens, and not who has stopped', async () => {
+    test('reaches every listener, except those that have stopped', async () => {
       const [one, other, stopped] = [anInbox(), anInbox(), anInbox()];
       for (const inbox of [one, other]) await bus.listen(ProblemSchema, (message) => void inbox.take(message));
       const early = await bus.listen(ProblemSchema, (message) => void stopped.take(message));
@@ -161,7 +161,7 @@ export function busConformance(openBus: () => Promise<Bus>, another: DescMessage
       expect([one.came, other.came, stopped.came]).toEqual([['a'], ['a'], []]);
     });
 
-    test('without a listener is lost without harm', async () => {
+    test('is lost without an error when there is no listener', async () => {
       const inbox = anInbox();
       announce('lost');
       await publish('between');
@@ -172,7 +172,7 @@ export function busConformance(openBus: () => Promise<Bus>, another: DescMessage
       expect(await inbox.until('a')).toEqual(['a']);
     });
 
-    test('reaches the others, and later ones, when a listener throws', async () => {
+    test('reaches the other listeners when one throws, and the next announcement reaches all', async () => {
       const [throwing, other] = [anInbox(), anInbox()];
       await bus.listen(ProblemSchema, (message) => {
         void throwing.take(message);
@@ -193,7 +193,7 @@ export function busConformance(openBus: () => Promise<Bus>, another: DescMessage
   });
 
   describe('stop()', () => {
-    test('waits for the handlers that run, and takes no more', async () => {
+    test('waits for the running handlers, and starts no more', async () => {
       const inbox = anInbox();
       const gate = aGate();
       const done: string[] = [];
@@ -234,7 +234,7 @@ export function busConformance(openBus: () => Promise<Bus>, another: DescMessage
       await inTime(slow.stop());
     });
 
-    test('leaves what failed to another member of the group', async () => {
+    test('leaves a failed event to another member of the group', async () => {
       const [failing, other] = [anInbox(), anInbox()];
       const leaving = await bus.subscribe(ProblemSchema, 'group', async (message) => {
         await failing.take(message);
@@ -251,7 +251,7 @@ export function busConformance(openBus: () => Promise<Bus>, another: DescMessage
     });
   });
 
-  test('close() waits for the handlers that run', async () => {
+  test('close() waits for the running handlers', async () => {
     const inbox = anInbox();
     const gate = aGate();
     const done: string[] = [];

@@ -1,6 +1,6 @@
 import { openPostgres } from '../src/sql/postgres.ts';
 
-/** Makes an empty database on the server of an URL; gives its own URL. */
+/** Creates an empty database on the server of a URL and returns its own URL. */
 export async function createDatabase(server: string, name: string): Promise<string> {
   const sql = openPostgres(server, 1);
   try {

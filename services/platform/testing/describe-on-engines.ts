@@ -14,7 +14,7 @@ import type { Sql } from '../src/sql/sql.ts';
  */
 export type OpenSql = (poolSize?: number) => Sql;
 
-/** The same tests on every engine. */
+/** Runs the same tests on every engine. */
 export function describeOnEngines(title: string, tests: (open: OpenSql) => void): void {
   describe(`${title} with SQLite`, () => {
     let folder = '';
@@ -45,7 +45,7 @@ export function describeOnEngines(title: string, tests: (open: OpenSql) => void)
 function closing(open: OpenSql, removeAll = async (): Promise<void> => undefined): OpenSql {
   const opened: Sql[] = [];
   afterEach(async () => {
-    // a test may have closed its own
+    // a test may have closed its database itself
     await Promise.allSettled(opened.splice(0).map((sql) => sql.close()));
     await removeAll();
   });

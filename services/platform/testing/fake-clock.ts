@@ -1,14 +1,14 @@
 import type { Clock } from '../src/clock.ts';
 
-/** Rounds of the event loop in which woken sleepers run. */
+/** Rounds of the event loop in which resumed waits run. */
 const ROUNDS = 5;
-/** So long at the most it waits for a disk. */
+/** The longest wait for a disk. */
 const DISK_MS_MAX = 5000;
 const DISK_WORK: ReadonlySet<string> = new Set(['FSReqPromise', 'FSReqCallback']);
 
-/** A clock that moves when the test says so. */
+/** A clock that moves only when the test advances it. */
 export interface FakeClock extends Clock {
-  /** Moves time on and lets everything that slept until then run, with what it writes to the disk. */
+  /** Advances the time and runs every wait that ends by then, including its writes to the disk. */
   advance(ms: number): Promise<void>;
 }
 

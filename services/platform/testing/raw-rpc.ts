@@ -15,7 +15,7 @@ export interface Outcome {
   readonly message: string;
   readonly reason?: string | undefined;
   readonly field?: string | undefined;
-  /** Of an answer by gRPC. */
+  /** Present in an answer over gRPC. */
   readonly answer?: unknown;
 }
 

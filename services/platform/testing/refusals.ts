@@ -17,7 +17,7 @@ const KINDS: Readonly<Record<ProblemKind, true>> = {
 };
 export const EVERY_KIND = Object.keys(KINDS) as readonly ProblemKind[];
 
-/** What a Problem says, for comparing. */
+/** The fields of a Problem, for comparison. */
 export const fieldsOf = ({ kind, reason, message, field, retryAfterMs }: Problem): ProblemInit => ({
   kind,
   reason,
@@ -26,7 +26,7 @@ export const fieldsOf = ({ kind, reason, message, field, retryAfterMs }: Problem
   retryAfterMs,
 });
 
-/** The Problem that a call ends in; anything else that it ends in fails the test. */
+/** The Problem with which a call rejects. Any other outcome fails the test. */
 export async function refusalOf(call: Promise<unknown>): Promise<Problem> {
   const thrown: unknown = await inTime(
     call.then(

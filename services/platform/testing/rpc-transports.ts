@@ -16,7 +16,7 @@ import { fromConnectError } from '../src/rpc/problems.ts';
 import type { Binding, CallOptions, Client } from '../src/rpc/service.ts';
 import { Secret } from '../src/secret.ts';
 
-/** A caller for everything, one for two accounts, and one that only reads. */
+/** A caller with every right, a caller with two accounts, and a caller that only reads. */
 export const CALLERS: readonly KnownCaller[] = [
   { ...aCaller(), key: new Secret('key-of-the-program') },
   { ...aCaller({ name: 'reporting', accounts: ['demo', 'lab'] }), key: new Secret('key-of-reporting') },
@@ -25,17 +25,17 @@ export const CALLERS: readonly KnownCaller[] = [
 
 export interface Opened {
   readonly port: number;
-  /** What the server wrote into its log at level error. */
+  /** The messages that the server logged at level error. */
   readonly logged: readonly object[];
   client<S extends DescService>(service: S, key?: string): Client<S>;
   stopServer(): Promise<void>;
-  /** Ends the clients too; may be called after the server was stopped. */
+  /** Closes the clients too. A call after the server has stopped is harmless. */
   stop(): Promise<void>;
 }
 
 export type OpenTransport = (binding: Binding) => Promise<Opened>;
 
-/** Ends after each test what it has opened. */
+/** Opens servers that are closed after each test. */
 export function closingTransports(): (open: OpenTransport, binding: Binding) => Promise<Opened> {
   const ends: (() => Promise<void>)[] = [];
   afterEach(async () => {
@@ -51,7 +51,7 @@ export function closingTransports(): (open: OpenTransport, binding: Binding) => 
 const LISTEN = { host: '127.0.0.1', port: 0 };
 const OWN_KEY = 'key-of-the-program';
 
-/** Every way in which one part calls another. */
+/** Every transport by which one part calls another. */
 export const TRANSPORTS: readonly (readonly [string, OpenTransport])[] = [
   ['a direct call', openDirect],
   ['gRPC', openGrpc],
@@ -110,7 +110,7 @@ export async function openConnect(binding: Binding): Promise<Opened> {
   };
 }
 
-/** Calls as a foreign program would, with the same errors as ours. */
+/** Calls as a third-party program would, with the same errors as our client. */
 function jsonClient<S extends DescService>(service: S, baseUrl: string, key: string): Client<S> {
   const client = createClient(
     service,

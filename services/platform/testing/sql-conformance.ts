@@ -7,7 +7,7 @@ const count = async (sql: Sql): Promise<SqlValue | undefined> =>
   (await sql.read('SELECT COUNT(*) AS rows FROM things'))[0]?.['rows'];
 const insert = 'INSERT INTO things (id, held) VALUES ($1, $2)';
 
-/** What every engine promises to the one SQL text that runs on all of them. */
+/** The guarantees of every engine. The same SQL text runs on all of them. */
 export function sqlConformance(open: OpenSql): void {
   let sql: Sql;
   beforeEach(async () => {
@@ -28,7 +28,7 @@ export function sqlConformance(open: OpenSql): void {
       expect(rows).toEqual([{ said: 'two-one-two' }]);
     });
 
-    test('counts to parameters of two digits', async () => {
+    test('accepts parameters with two-digit numbers', async () => {
       const names = Array.from({ length: 11 }, (_, index) => `CAST($${index + 1} AS TEXT)`).reverse();
       const values = Array.from({ length: 11 }, (_, index) => String.fromCharCode(97 + index));
 
@@ -74,18 +74,18 @@ export function sqlConformance(open: OpenSql): void {
       [9_007_199_254_740_993n],
       [2n ** 63n - 1n],
       [-(2n ** 63n)],
-    ])('gives the whole number %p exactly, as a number where one can hold it', async (held) => {
+    ])('returns the whole number %p exactly, as a number when a number can hold it', async (held) => {
       expect(await sql.write(`${insert} RETURNING held`, ['a', held])).toEqual([{ held }]);
       expect(await sql.read('SELECT held FROM things WHERE held = $1', [held])).toEqual([{ held }]);
     });
 
-    test('takes a small whole number as bigint too', async () => {
+    test('accepts a small whole number as bigint too', async () => {
       await sql.write(insert, ['a', 7n]);
 
       expect(await sql.read('SELECT held FROM things')).toEqual([{ held: 7 }]);
     });
 
-    test('adds exactly beyond 2^53', async () => {
+    test('adds exactly above 2^53', async () => {
       await sql.write(insert, ['a', 2n ** 53n]);
       await sql.write(insert, ['b', 1]);
 
@@ -94,7 +94,7 @@ export function sqlConformance(open: OpenSql): void {
       ]);
     });
 
-    test('with RETURNING gives the rows that it changed, and no others', async () => {
+    test('with RETURNING returns the rows that it changed, and no others', async () => {
       await add(3);
 
       expect(
@@ -103,7 +103,7 @@ export function sqlConformance(open: OpenSql): void {
       expect(await sql.write('DELETE FROM things WHERE id = $1 RETURNING id', ['none'])).toEqual([]);
     });
 
-    test('says how many rows it changed, each of them once', async () => {
+    test('returns the number of rows that it changed, each counted once', async () => {
       const changes = (text: string, values: SqlValue[] = []): Promise<number> =>
         sql.transaction((query) => query.changes(text, values));
       await add(3);
@@ -126,7 +126,7 @@ export function sqlConformance(open: OpenSql): void {
       await expect(changes('INSERT INTO things (id, held) VALUES ($1, 0)', ['a'])).rejects.toThrow();
     });
 
-    test('with ON CONFLICT says by its rows whether it wrote', async () => {
+    test('with ON CONFLICT shows by its rows whether it wrote', async () => {
       const once = `${insert} ON CONFLICT (id) DO NOTHING RETURNING id`;
 
       expect(await sql.write(once, ['a', 1])).toEqual([{ id: 'a' }]);
@@ -136,7 +136,7 @@ export function sqlConformance(open: OpenSql): void {
       ).toEqual([{ held: 3 }]);
     });
 
-    test('that breaks a unique key rejects and leaves the row alone', async () => {
+    test('that breaks a unique key rejects, and leaves the row unchanged', async () => {
       await sql.write(insert, ['a', 1]);
 
       await expect(sql.write(insert, ['a', 2])).rejects.toThrow(/unique/i);
@@ -146,7 +146,7 @@ export function sqlConformance(open: OpenSql): void {
   });
 
   describe('a transaction', () => {
-    test('gives what its work gives, and is there for the next read', async () => {
+    test('returns the result of its work, and the next read sees it', async () => {
       const given = await sql.transaction(async (query) => {
         await query(insert, ['a', 1]);
         return query('SELECT id, held FROM things');
@@ -156,7 +156,7 @@ export function sqlConformance(open: OpenSql): void {
       expect(await count(sql)).toBe(1);
     });
 
-    test('whose work throws leaves nothing, rejects with what was thrown, and hurts no neighbour', async () => {
+    test('whose work throws writes nothing, rejects with that error, and affects no other', async () => {
       const thrown = new Error('changed my mind');
       const one = (id: string, failure?: Error): Promise<string> =>
         sql.transaction(async (query) => {
@@ -179,7 +179,7 @@ export function sqlConformance(open: OpenSql): void {
       ]);
     });
 
-    test('in which a statement failed is not kept, even when its work went on', async () => {
+    test('with a failed statement is rolled back, even when its work continued', async () => {
       await sql.write(insert, ['a', 0]);
       const stubborn = sql.transaction(async (query) => {
         await query(insert, ['b', 0]);
@@ -191,10 +191,10 @@ export function sqlConformance(open: OpenSql): void {
       expect(await count(sql)).toBe(1);
     });
 
-    test('is not seen by a read before it is committed', async () => {
+    test('is invisible to reads before its commit', async () => {
       const seen = await sql.transaction(async (query) => {
         await query(insert, ['a', 0]);
-        // no product code reads elsewhere within its transaction
+        // product code never reads outside its own transaction
         return count(sql);
       });
 
@@ -202,7 +202,7 @@ export function sqlConformance(open: OpenSql): void {
       expect(await count(sql)).toBe(1);
     });
 
-    test('of any mix leaves exactly the rows of those that were told so', async () => {
+    test('in any mix leaves exactly the rows of the transactions that resolved', async () => {
       let run = 0;
       await fc.assert(
         fc.asyncProperty(
@@ -230,7 +230,7 @@ export function sqlConformance(open: OpenSql): void {
     });
   });
 
-  test('updates at the same moment never take more than there is', async () => {
+  test('concurrent updates never take more than there is', async () => {
     await sql.write(insert, ['purse', 100]);
     const take = (): Promise<unknown[]> =>
       sql.transaction((query) =>
@@ -243,7 +243,7 @@ export function sqlConformance(open: OpenSql): void {
     expect(await sql.read('SELECT held FROM things')).toEqual([{ held: 2 }]);
   });
 
-  test('two claimers at the same moment get different rows, and together all of them', async () => {
+  test('two concurrent claims get different rows, and together all of them', async () => {
     await add(20);
     const claim = async (by: Sql, owner: string): Promise<string[]> => {
       const rows = await by.write<{ id: string }>(
@@ -268,13 +268,13 @@ export function sqlConformance(open: OpenSql): void {
     expect(left.filter((id) => claimed.includes(id))).toEqual([]);
   });
 
-  test('what another process has written is read', async () => {
+  test('reads see the writes of another process', async () => {
     await open().write(insert, ['a', 1]);
 
     expect(await count(sql)).toBe(1);
   });
 
-  test('close() waits for everything that was asked before it', async () => {
+  test('close() waits for every earlier call', async () => {
     const small = open(2);
     const asked = [
       ...Array.from({ length: 20 }, (_, row) => small.write(insert, [`row_${row}`, row])),

@@ -9,7 +9,7 @@ export interface TestServer {
   /** `127.0.0.1:port` */
   readonly host: string;
   readonly url: string;
-  /** Stops, and cuts each connection, upgraded ones too. */
+  /** Stops the server and cuts each connection, including upgraded ones. */
   stop(): Promise<void>;
 }
 

@@ -5,12 +5,12 @@ const WAIT_MS_MAX = 15_000;
 const PAUSE_MS = 2;
 const CLOCK_STEP_MS = 10;
 
-/** Resolves once the condition holds, which real I/O brings about; fails after a while. */
+/** Resolves once the condition holds as a result of real I/O. Rejects after a time limit. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   return repeatUntil(condition, async () => undefined);
 }
 
-/** The same where the condition takes time of the clock as well. */
+/** The same for a condition that also needs the clock to advance. */
 export async function untilAfter(clock: FakeClock, condition: () => boolean | Promise<boolean>): Promise<void> {
   return repeatUntil(condition, () => clock.advance(CLOCK_STEP_MS));
 }

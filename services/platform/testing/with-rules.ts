@@ -6,7 +6,7 @@ import type { Access } from '@reelgate/proto/access/v1/access';
 
 export type RuleOf = (method: DescMethod, rule: Access) => MessageInitShape<typeof AccessSchema> | undefined;
 
-/** The same service with other access rules beside its RPCs, or without. */
+/** The same service with other access rules for its RPCs, or with none. */
 export function withRules<S extends DescService>(service: S, ruleOf: RuleOf): S {
   const file = clone(FileDescriptorProtoSchema, service.file.proto);
   const methods = file.service.find(({ name }) => name === service.name)!.method;

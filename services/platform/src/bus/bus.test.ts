@@ -20,7 +20,7 @@ import type { Log } from '../log.ts';
 describe('a bus in this process', () => {
   busConformance(async () => openLocalBus(systemClock, silentLog), TokenChangedSchema);
 
-  test('gives an event up after ten deliveries, each later than the one before, and says so each time', async () => {
+  test('gives up an event after ten deliveries at growing intervals, and logs each failure', async () => {
     const clock = fakeClock();
     const warned: object[] = [];
     const log: Log = { ...silentLog, warn: (fields) => void warned.push(fields) };
@@ -42,7 +42,7 @@ describe('a bus in this process', () => {
     await bus.close();
   });
 
-  test('close() does not wait for a later delivery', async () => {
+  test('close() does not wait for a scheduled redelivery', async () => {
     const bus = openLocalBus(fakeClock(), silentLog);
     const inbox = anInbox();
     await bus.subscribe(ProblemSchema, 'group', async (message) => {
@@ -67,7 +67,7 @@ describeWith(natsServer, 'a bus', (url) => {
 
   busConformance(() => openNatsBus(url(), silentLog), TokenChangedSchema);
 
-  test('keeps what is published before the first subscriber', async () => {
+  test('keeps events that are published before the first subscriber', async () => {
     const bus = await openNatsBus(url(), silentLog);
     await bus.publish(ProblemSchema, anEvent('early'), 'early');
     const inbox = anInbox();
@@ -78,7 +78,7 @@ describeWith(natsServer, 'a bus', (url) => {
     await bus.close();
   });
 
-  test('keeps what is published while a process is away, and gives the rest of a group nothing twice', async () => {
+  test('keeps events for an absent process, and delivers none twice to the rest of its group', async () => {
     const [first, second] = [anInbox(), anInbox()];
     const gone = await openNatsBus(url(), silentLog);
     await gone.subscribe(ProblemSchema, 'group', first.take);
@@ -105,7 +105,7 @@ describeWith(natsServer, 'a bus', (url) => {
     await Promise.all([here.close(), there.close()]);
   });
 
-  test('sends what was announced just before it is closed', async () => {
+  test('sends an announcement that was made just before it closes', async () => {
     const [here, there] = [await openNatsBus(url(), silentLog), await openNatsBus(url(), silentLog)];
     const inbox = anInbox();
     await there.listen(ProblemSchema, (message) => void inbox.take(message));
@@ -117,7 +117,7 @@ describeWith(natsServer, 'a bus', (url) => {
     await there.close();
   });
 
-  test('drops an id that another process has published', async () => {
+  test('drops an event whose id another process has published', async () => {
     const [here, there] = [await openNatsBus(url(), silentLog), await openNatsBus(url(), silentLog)];
     const inbox = anInbox();
     await here.subscribe(ProblemSchema, 'group', inbox.take);
@@ -148,7 +148,7 @@ describeWith(natsServer, 'a bus', (url) => {
     expect(bus.ready()).toBe(false);
   });
 
-  test('is ready while its server is there, and no longer', async () => {
+  test('is ready only while its server is reachable', async () => {
     const server = await natsServer.start();
     const bus = await openNatsBus(server!.url, silentLog);
     expect(bus.ready()).toBe(true);
@@ -164,7 +164,7 @@ describeWith(natsServer, 'a bus', (url) => {
     expect(bus.ready()).toBe(false);
   });
 
-  test('delivers an event once whose handler takes longer than the server waits', async () => {
+  test('delivers an event once when its handler takes longer than the server waits', async () => {
     const bus = await openNatsBus(url(), silentLog, 600);
     const inbox = anInbox();
     await bus.subscribe(ProblemSchema, 'group', async (message) => {
@@ -180,7 +180,7 @@ describeWith(natsServer, 'a bus', (url) => {
     await bus.close();
   });
 
-  test('goes on when its server comes back without its store', async () => {
+  test('continues when its server returns without its store', async () => {
     const [first, second] = [await natsServer.start(), await natsServer.start()];
     const line = await openCuttableLine(first!.url);
     const bus = await openNatsBus(line.url, silentLog);
@@ -211,7 +211,7 @@ describeWith(natsServer, 'a bus', (url) => {
     await Promise.all([first!.stop(), second!.stop()]);
   });
 
-  test('is refused by a server that keeps nothing, and leaves no connection to it', async () => {
+  test('refuses a server without storage, and closes the connection to it', async () => {
     const folder = newServerFolder('nats');
     const server = await startProcess({
       program: findProgram('nats-server') ?? '',
@@ -233,7 +233,7 @@ describeWith(natsServer, 'a bus', (url) => {
     await server.stop();
   });
 
-  test('is an error, not a wait, when there is no server', async () => {
+  test('fails at once when there is no server', async () => {
     await expect(openNatsBus('nats://127.0.0.1:1', silentLog)).rejects.toThrow();
   });
 });

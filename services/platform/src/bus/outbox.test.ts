@@ -31,7 +31,7 @@ describeOnEngines('the outbox', (open) => {
   const kept = async (): Promise<unknown[]> =>
     (await sql.read('SELECT id FROM outbox ORDER BY id')).map(({ id }) => id);
 
-  test('publishes what was staged, once, and has then nothing left', async () => {
+  test('publishes each staged event once, and is then empty', async () => {
     await stage(anEvent(1), anEvent(2));
 
     expect(await relayOutbox(sql, publish)).toBe(2);
@@ -41,7 +41,7 @@ describeOnEngines('the outbox', (open) => {
     expect(await kept()).toEqual([]);
   });
 
-  test.each([1, 2, 16, 17, 200])('removes all of %d that were published, and nothing beside them', async (count) => {
+  test.each([1, 2, 16, 17, 200])('removes %d published events and no other', async (count) => {
     await stage(...Array.from({ length: count }, (_, number) => anEvent(number)), anEvent(999));
 
     await relayOutbox(sql, async (event) => {
@@ -51,7 +51,7 @@ describeOnEngines('the outbox', (open) => {
     expect(await kept()).toEqual(['event_999']);
   });
 
-  test('hands over exactly what was staged', async () => {
+  test('publishes events exactly as they were staged', async () => {
     const taken: OutboxEvent[] = [];
     await stage(anEvent(1));
 
@@ -60,7 +60,7 @@ describeOnEngines('the outbox', (open) => {
     expect(taken).toEqual([anEvent(1)]);
   });
 
-  test('has nothing of a transaction that was undone', async () => {
+  test('contains no event of a transaction that was rolled back', async () => {
     const undone = sql.transaction(async (query) => {
       await stageEvent(query, anEvent(1), 1000);
       throw new Error('changed my mind');
@@ -71,7 +71,7 @@ describeOnEngines('the outbox', (open) => {
     expect(published).toEqual([]);
   });
 
-  test('keeps an event whose publishing failed, says so, and loses no other', async () => {
+  test('keeps an event that could not be published, logs it, and loses no other', async () => {
     await stage(anEvent(1), anEvent(2), anEvent(3));
     const broken = async (event: OutboxEvent): Promise<void> => {
       if (event.id === 'event_002') throw new Error('the bus is away');
@@ -86,7 +86,7 @@ describeOnEngines('the outbox', (open) => {
     expect(published).toEqual(['event_001', 'event_003', 'event_002']);
   });
 
-  test('after a crash between publishing and removing publishes again under the same id', async () => {
+  test('publishes again under the same id after a crash between publishing and removal', async () => {
     await stage(anEvent(1));
     const dying: Sql = {
       ...sql,
@@ -102,7 +102,7 @@ describeOnEngines('the outbox', (open) => {
     expect(await kept()).toEqual([]);
   });
 
-  test('of two processes at once may publish twice, and loses nothing', async () => {
+  test('may publish twice in two concurrent processes, and loses nothing', async () => {
     await stage(...Array.from({ length: 10 }, (_, number) => anEvent(number)));
 
     await Promise.all([relayOutbox(sql, publish), relayOutbox(open(), publish)]);
@@ -111,7 +111,7 @@ describeOnEngines('the outbox', (open) => {
     expect(await kept()).toEqual([]);
   });
 
-  test('publishes a bounded number in one pass, the oldest first', async () => {
+  test('publishes a bounded number of events in one pass, the oldest first', async () => {
     await stage(...Array.from({ length: 250 }, (_, number) => anEvent(249 - number)));
 
     const first = await relayOutbox(sql, publish);

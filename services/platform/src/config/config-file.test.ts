@@ -73,7 +73,7 @@ function read(text: string, schema: object = SCHEMA) {
   writeFileSync(file, text);
   return readConfigFile(file, schema, ENVIRONMENT);
 }
-/** What was read, less the defaults. */
+/** The parsed values without the defaults. */
 function valueOf(text: string): unknown {
   const { wait, server, ...rest } = read(text).value as Readonly<Record<string, unknown>>;
   return {
@@ -113,7 +113,7 @@ describe('a good file', () => {
     expect(valueOf(text)).toEqual(value);
   });
 
-  test('has the defaults of what it leaves out, and of what it leaves empty', () => {
+  test('has defaults for settings that are missing or empty', () => {
     const defaults = { wait: '3s', server: { id: 'made', retries: 2 } };
 
     expect(read('').value).toEqual(defaults);
@@ -162,7 +162,7 @@ describe('a variable', () => {
   });
 });
 
-describe('a bad file names itself, the line, the key and what was expected there', () => {
+describe('the error of a bad file names the file, the line, the key and the expected value', () => {
   test.each<[string, string]>([
     ['name: a\nnmae: b', 'test.yaml:2: nmae: no such key; expected one of: name, port, '],
     ['server:\n  id: x\n\n  retry: 1', 'test.yaml:4: server.retry: no such key; expected one of: id, retries, listen'],
@@ -218,7 +218,7 @@ describe('a bad file names itself, the line, the key and what was expected there
     expect(errorOf(text)).toContain(message);
   });
 
-  test('and never what stands there, which may be a secret', () => {
+  test('and not the value, which may be a secret', () => {
     for (const text of [
       'key: ${SECRET}',
       'port: ${SECRET}',
@@ -229,13 +229,13 @@ describe('a bad file names itself, the line, the key and what was expected there
       expect(errorOf(text)).not.toContain('hunter2');
   });
 
-  test('when it is not there', () => {
+  test('and says so when the file does not exist', () => {
     expect(() => readConfigFile(path.join(folder, 'none.yaml'), SCHEMA, {})).toThrow(
       /none\.yaml: cannot be read \(.*\); name the file in REELGATE_CONFIG$/,
     );
   });
 
-  test('also for a fault that no schema can say', () => {
+  test('also for a fault that no schema expresses', () => {
     const { fault } = read('name: a\nitems:\n  - id: a\n  - id: a');
 
     expect(fault(['items', 1, 'id'], 'must be unique').message).toMatch(/test\.yaml:4: items\.1\.id: must be unique$/);

@@ -11,7 +11,7 @@ afterEach(async () => {
   for (const end of ends.splice(0)) await end();
 });
 
-/** Serves the routes, and 418 for what they leave alone. */
+/** Serves the routes, and answers 418 to every other request. */
 async function served(ready: ReadyCheck, metrics?: Metrics): Promise<(path: string) => Promise<Response>> {
   const route = healthRoutes(ready, metrics);
   const server = createServer((request, response) => {
@@ -28,7 +28,7 @@ const yes: ReadyCheck = async () => true;
 describe('health', () => {
   test.each<[string, ReadyCheck, number, string]>([
     ['ready', yes, 200, 'ready\n'],
-    ['not ready', async () => false, 503, 'not ready\n'],
+    ['a service that is not ready', async () => false, 503, 'not ready\n'],
     [
       'a check that fails',
       async () => {
@@ -37,7 +37,7 @@ describe('health', () => {
       503,
       'not ready\n',
     ],
-  ])('with %s is told by /readyz, and /healthz is ok all the same', async (_how, ready, status, body) => {
+  ])('with %s shows in /readyz and not in /healthz', async (_how, ready, status, body) => {
     const get = await served(ready);
 
     const response = await get('/readyz');
@@ -47,7 +47,7 @@ describe('health', () => {
     expect([(await get('/healthz')).status, await (await get('/healthz')).text()]).toEqual([200, 'ok\n']);
   });
 
-  test('is asked anew each time', async () => {
+  test('is checked again for each request', async () => {
     let ready = false;
     const get = await served(async () => ready);
 
@@ -56,7 +56,7 @@ describe('health', () => {
     expect((await get('/readyz')).status).toBe(200);
   });
 
-  test('leaves everything else alone', async () => {
+  test('answers no other request', async () => {
     const get = await served(yes);
 
     for (const path of ['/', '/healthz/', '/ready', '/metrics']) expect((await get(path)).status).toBe(418);
@@ -64,7 +64,7 @@ describe('health', () => {
 });
 
 describe('/metrics', () => {
-  test('has the numbers, in their own type', async () => {
+  test('returns the metrics with their content type', async () => {
     const metrics = openMetrics(false);
     metrics.counter('calls_total', 'Calls.').labels().inc();
     const response = await (await served(yes, metrics))('/metrics');
@@ -74,7 +74,7 @@ describe('/metrics', () => {
     expect(await response.text()).toContain('calls_total 1');
   });
 
-  test('that cannot be read is an error of that request alone', async () => {
+  test('that cannot be collected fails that request alone', async () => {
     const metrics = openMetrics(false);
     metrics.gauge('waiting', 'How many wait.', [], async () => {
       throw new Error('password=hunter2');

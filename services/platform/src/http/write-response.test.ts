@@ -14,7 +14,7 @@ const PIECE_MS = 300_000;
 const PIECE = Buffer.alloc(100_000, 'piece');
 const servers: Server[] = [];
 
-/** What became of each answer. */
+/** The outcome of each response. */
 async function serving(
   pieces: () => AsyncIterable<Uint8Array>,
   clock: Clock = systemClock,
@@ -40,7 +40,7 @@ afterEach(() => {
   }
 });
 
-test('one buffer serves for all pieces, each once the one before has left', async () => {
+test('one buffer carries all pieces, each after the previous one was sent', async () => {
   const buffer = Buffer.alloc(300_000);
   const { port, outcomes } = await serving(async function* () {
     for (let turn = 0; turn < 20; turn += 1) yield buffer.fill(turn);
@@ -71,7 +71,7 @@ test.each<[string, () => AsyncIterable<Uint8Array>]>([
       for (;;) yield PIECE;
     },
   ],
-])('a client that leaves %s ends it', async (_when, pieces) => {
+])('a client that leaves %s ends the response', async (_when, pieces) => {
   const { port, outcomes } = await serving(pieces);
   const [response] = (await once(get({ port, host: '127.0.0.1' }), 'response')) as [IncomingMessage];
   response.destroy();
@@ -83,7 +83,7 @@ test.each([
   ['nothing', 0],
   ['a byte a second', 1],
   ['ten bytes a second', 10],
-])('a client that takes %s is let go once a piece had its time, and not at twice that', async (_what, bytes) => {
+])('a client that reads %s is disconnected after the time limit of one piece', async (_what, bytes) => {
   const clock = fakeClock();
   let isOver = false;
   let pieces = 0;
@@ -96,7 +96,7 @@ test.each([
   }, clock);
   const socket = connect(port, '127.0.0.1').on('error', () => undefined);
   socket.pause().write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
-  // the system itself takes a few pieces for the client, at once
+  // the system buffers a few pieces for the client at once
   let [quiet, before] = [0, -1];
   await until(() => {
     quiet = outcomes.length === 1 && pieces === before ? quiet + 1 : 0;
@@ -116,7 +116,7 @@ test.each([
   socket.destroy();
 });
 
-test('a client that takes each piece late, but in its time, gets all of them', async () => {
+test('a client that reads each piece late but in time gets all pieces', async () => {
   const clock = fakeClock();
   const gates = Array.from({ length: 5 }, () => Promise.withResolvers<undefined>());
   const { port, outcomes } = await serving(async function* () {
@@ -145,7 +145,7 @@ test('a client that takes each piece late, but in its time, gets all of them', a
   expect(await outcomes[0]).toBe('whole');
 });
 
-test('what goes wrong with the pieces is told', async () => {
+test('a failure of the source rejects the write', async () => {
   const { port, outcomes } = await serving(async function* () {
     throw new Error('broken');
   });

@@ -3,7 +3,7 @@ import { fakeClock } from '../../testing/fake-clock.ts';
 import { openLifecycle } from './lifecycle.ts';
 import { silentLog } from '../log.ts';
 
-test('what was started first is stopped last, one after another', async () => {
+test('parts stop one after another, the first started last', async () => {
   const clock = fakeClock();
   const said: string[] = [];
   const lifecycle = openLifecycle(silentLog);
@@ -21,7 +21,7 @@ test('what was started first is stopped last, one after another', async () => {
   expect(said).toEqual(['server stops', 'server stopped', 'bus stops', 'bus stopped', 'store stops', 'store stopped']);
 });
 
-test('each part is stopped once, however often and from wherever it is asked', async () => {
+test('each part stops once for any number of stop requests', async () => {
   let stops = 0;
   const lifecycle = openLifecycle(silentLog);
   lifecycle.add('store', () => void (stops += 1));
@@ -32,7 +32,7 @@ test('each part is stopped once, however often and from wherever it is asked', a
   expect(stops).toBe(1);
 });
 
-test('a stop is announced before the first part stops', async () => {
+test('the service announces a stop before the first part stops', async () => {
   const lifecycle = openLifecycle(silentLog);
   const announced: boolean[] = [lifecycle.stopping.aborted];
   lifecycle.add('server', () => void announced.push(lifecycle.stopping.aborted));
@@ -42,7 +42,7 @@ test('a stop is announced before the first part stops', async () => {
   expect(announced).toEqual([false, true]);
 });
 
-test('a part that does not stop cleanly keeps no other from stopping, and is named in the log', async () => {
+test('a part that fails to stop is named in the log, and the other parts stop', async () => {
   const stopped: string[] = [];
   const logged: object[] = [];
   const lifecycle = openLifecycle({ ...silentLog, error: (fields) => void logged.push(fields) });
@@ -63,6 +63,6 @@ test('a part that does not stop cleanly keeps no other from stopping, and is nam
   ]);
 });
 
-test('nothing that was started is nothing to stop', async () => {
+test('a service without parts stops at once', async () => {
   await expect(openLifecycle(silentLog).stop()).resolves.toBeUndefined();
 });

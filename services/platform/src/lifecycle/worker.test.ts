@@ -13,7 +13,7 @@ afterEach(async () => {
   for (const worker of workers.splice(0)) await worker.stop();
 });
 
-/** A worker whose passes the test writes, and how often they began; it has come to rest, or to its first wait. */
+/** A worker with passes from the test, and the number of passes that began. It is idle or in its first wait. */
 async function aWorker(pass: (number: number, signal: AbortSignal) => Promise<number>, idleMs = IDLE_MS) {
   const clock = fakeClock();
   const logged: object[] = [];
@@ -37,7 +37,7 @@ describe('a worker', () => {
     expect(passes()).toBe(1);
   });
 
-  test('rests after a pass that found nothing, for as long as it was told', async () => {
+  test('rests for its idle time after a pass that found nothing', async () => {
     const { clock, passes } = await aWorker(nothing);
 
     await clock.advance(IDLE_MS - 1);
@@ -48,13 +48,13 @@ describe('a worker', () => {
     expect(passes()).toBe(3);
   });
 
-  test('goes on without a rest while there is something to do', async () => {
+  test('continues without a rest while there is work', async () => {
     const { passes } = await aWorker(async (number) => (number < 5 ? 1 : 0));
 
     expect(passes()).toBe(5);
   });
 
-  test('waits longer after each failure, up to five seconds, and says so each time', async () => {
+  test('waits longer after each failure, up to five seconds, and logs each failure', async () => {
     const { clock, passes, logged } = await aWorker(failing);
     const rests: number[] = [];
     for (let failure = 1; failure <= 7; failure += 1) {
@@ -81,7 +81,7 @@ describe('a worker', () => {
     expect(passes()).toBe(2);
   });
 
-  test('forgets its failures after a pass that ends well', async () => {
+  test('resets its wait after a successful pass', async () => {
     const { clock, passes } = await aWorker(async (number) => (number === 1 ? failing() : 0));
     await clock.advance(2000);
     expect(passes()).toBe(2);
@@ -122,7 +122,7 @@ describe('wake()', () => {
     expect(passes()).toBe(2);
   });
 
-  test('during a pass makes one more follow at once, however often it is called', async () => {
+  test('during a pass makes one more pass follow at once, for any number of calls', async () => {
     const gate = aGate();
     const { worker, clock, passes } = await aWorker(async (number) => {
       if (number === 1) await gate.opened;
@@ -168,7 +168,7 @@ describe('stop()', () => {
     expect(passes()).toBe(1);
   });
 
-  test('waits for the pass that runs, whose signal tells it', async () => {
+  test('aborts the signal of the running pass and waits for the pass', async () => {
     const gate = aGate();
     const said: string[] = [];
     const { worker, passes } = await aWorker(async (_number, signal) => {

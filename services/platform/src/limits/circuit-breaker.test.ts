@@ -18,7 +18,7 @@ function fail(circuit: Circuit, times: number): void {
 }
 
 describe('a circuit', () => {
-  test('lets everybody try while it is closed', () => {
+  test('admits every call while it is closed', () => {
     const circuit = newCircuit(fakeClock());
 
     expect([circuit.mayTry(), circuit.mayTry(), circuit.state()]).toEqual([true, true, 'closed']);
@@ -46,7 +46,7 @@ describe('a circuit', () => {
 });
 
 describe('an open circuit', () => {
-  test('lets no call through for half a minute, then exactly one', async () => {
+  test('admits no call for half a minute, then exactly one', async () => {
     const { clock, circuit } = opened();
 
     await clock.advance(OPEN_MS - 1);
@@ -71,7 +71,7 @@ describe('an open circuit', () => {
     expect([circuit.state(), circuit.mayTryAnyway(), circuit.mayTryAnyway()]).toEqual(['closed', true, true]);
   });
 
-  test('closes when the one that tried worked', async () => {
+  test('closes when its trial call succeeds', async () => {
     const { clock, circuit } = opened();
     await clock.advance(OPEN_MS);
 
@@ -81,7 +81,7 @@ describe('an open circuit', () => {
     expect([circuit.state(), circuit.mayTry(), circuit.mayTry()]).toEqual(['closed', true, true]);
   });
 
-  test('opens again for as long when the one that tried failed', async () => {
+  test('opens again for the same time when its trial call fails', async () => {
     const { clock, circuit } = opened();
     await clock.advance(OPEN_MS);
 
@@ -93,7 +93,7 @@ describe('an open circuit', () => {
     expect([circuit.state(), circuit.mayTry()]).toEqual(['half_open', true]);
   });
 
-  test('lets the next one try when the first has shown nothing', async () => {
+  test('admits another trial call when the first has no outcome', async () => {
     const { clock, circuit } = opened();
     await clock.advance(OPEN_MS);
 
@@ -103,7 +103,7 @@ describe('an open circuit', () => {
     expect([circuit.state(), circuit.mayTry(), circuit.mayTry()]).toEqual(['half_open', true, false]);
   });
 
-  test('is not held for ever by one that is never heard of again', async () => {
+  test('admits another trial call when the first never reports', async () => {
     const { clock, circuit } = opened();
     await clock.advance(OPEN_MS);
 
@@ -113,7 +113,7 @@ describe('an open circuit', () => {
     expect([circuit.mayTry(), circuit.mayTry()]).toEqual([true, false]);
   });
 
-  test('is not open for hours when the clock is set back', async () => {
+  test('does not stay open for hours when the clock is set back', async () => {
     const { clock, circuit } = opened();
 
     await clock.advance(-3_600_000);

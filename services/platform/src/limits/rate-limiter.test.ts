@@ -7,7 +7,7 @@ function taken(rate: Rate, tries: number): number {
   return Array.from({ length: tries }, () => rate.take()).filter(Boolean).length;
 }
 
-test("a minute's share can be taken at once, and no more", () => {
+test('a caller may take the share of a minute at once, and no more', () => {
   const rate = newRate(fakeClock(), 60);
 
   expect(rate.left()).toBe(60);
@@ -15,7 +15,7 @@ test("a minute's share can be taken at once, and no more", () => {
   expect(rate.left()).toBe(0);
 });
 
-test('what was taken comes back evenly, one a second at sixty a minute', async () => {
+test('the share refills evenly, one a second at sixty a minute', async () => {
   const clock = fakeClock();
   const rate = newRate(clock, 60);
   taken(rate, 60);
@@ -30,7 +30,7 @@ test('what was taken comes back evenly, one a second at sixty a minute', async (
   expect(taken(rate, 100)).toBe(10);
 });
 
-test("an idle hour saves up no more than one minute's share", async () => {
+test('an idle hour accumulates at most the share of one minute', async () => {
   const clock = fakeClock();
   const rate = newRate(clock, 5);
 
@@ -39,7 +39,7 @@ test("an idle hour saves up no more than one minute's share", async () => {
   expect(taken(rate, 100)).toBe(5);
 });
 
-test('it tells how long to wait for one more', async () => {
+test('it returns the wait for one more', async () => {
   const clock = fakeClock();
   const rate = newRate(clock, 30);
   expect(rate.waitMs()).toBe(0);
@@ -54,7 +54,7 @@ test('it tells how long to wait for one more', async () => {
   expect(rate.take()).toBe(true);
 });
 
-test('a clock that is set back takes nothing away', async () => {
+test('setting the clock back takes nothing away', async () => {
   const clock = fakeClock();
   const rate = newRate(clock, 60);
 
@@ -66,7 +66,7 @@ test('a clock that is set back takes nothing away', async () => {
   expect(taken(rate, 10)).toBe(1);
 });
 
-test('no more than the burst may be taken at once, and the minute has its share all the same', async () => {
+test('a caller may take at most the burst at once, and the full share within the minute', async () => {
   const clock = fakeClock();
   const rate = newRate(clock, 60, 2);
   const taken = (): number => Array.from({ length: 10 }, () => rate.take()).filter(Boolean).length;

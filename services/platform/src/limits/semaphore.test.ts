@@ -4,7 +4,7 @@ import type { Semaphore } from './semaphore.ts';
 
 const settled = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
-/** Notes which of its callers have their permits. */
+/** Records which of its callers have their permits. */
 function granting(semaphore: Semaphore): {
   readonly granted: string[];
   acquire(name: string, count?: number, signal?: AbortSignal): Promise<void>;
@@ -20,7 +20,7 @@ function granting(semaphore: Semaphore): {
 }
 
 describe('permits', () => {
-  test('are never in use beyond their number', async () => {
+  test('never exceed their number in use', async () => {
     const semaphore = newSemaphore({ permits: 3, waitingMax: 100 });
     let [running, most] = [0, 0];
     await Promise.all(
@@ -37,7 +37,7 @@ describe('permits', () => {
     expect([most, semaphore.inUse(), semaphore.waiting()]).toEqual([3, 0, 0]);
   });
 
-  test('of a number that does not exist are refused at once, and delay no later caller', async () => {
+  test('beyond the total are refused at once, and delay no later caller', async () => {
     const semaphore = newSemaphore({ permits: 2, waitingMax: 100 });
     await semaphore.acquire();
 
@@ -83,7 +83,7 @@ describe('permits', () => {
 });
 
 describe('a caller that takes several permits', () => {
-  test('is not overtaken in the queue by a smaller one', async () => {
+  test('is not overtaken in the queue by a smaller request', async () => {
     const semaphore = newSemaphore({ permits: 10, waitingMax: 10 });
     const { granted, acquire } = granting(semaphore);
     for (const [name, count] of [
@@ -100,7 +100,7 @@ describe('a caller that takes several permits', () => {
     expect(granted).toEqual(['first', 'large', 'small']);
   });
 
-  test('that does not wait may take what is free, even while others wait', async () => {
+  test('that does not wait may take free permits even while others wait', async () => {
     const semaphore = newSemaphore({ permits: 10, waitingMax: 10 });
     semaphore.tryAcquire(6);
     void semaphore.acquire({ count: 8 });
@@ -110,7 +110,7 @@ describe('a caller that takes several permits', () => {
 });
 
 describe('the queue', () => {
-  test('refuses the caller beyond its bound', async () => {
+  test('refuses a caller when it is full', async () => {
     const semaphore = newSemaphore({ permits: 1, waitingMax: 1 });
     await semaphore.acquire();
     void semaphore.acquire();
@@ -118,7 +118,7 @@ describe('the queue', () => {
     await expect(semaphore.acquire()).rejects.toThrow(SemaphoreFull);
   });
 
-  test('loses a caller whose signal is aborted, and lets the next ones fit', async () => {
+  test('drops a caller whose signal is aborted, and grants the next ones that fit', async () => {
     const semaphore = newSemaphore({ permits: 10, waitingMax: 10 });
     const { granted, acquire } = granting(semaphore);
     await acquire('first', 6);
@@ -133,14 +133,14 @@ describe('the queue', () => {
     expect([semaphore.inUse(), semaphore.waiting()]).toEqual([10, 0]);
   });
 
-  test('takes no caller whose signal was aborted before', async () => {
+  test('admits no caller whose signal is already aborted', async () => {
     const semaphore = newSemaphore({ permits: 1, waitingMax: 1 });
 
     await expect(semaphore.acquire({ signal: AbortSignal.abort(new Error('gone')) })).rejects.toThrow('gone');
     expect(semaphore.inUse()).toBe(0);
   });
 
-  test('keeps the permits of a caller that was granted before its signal was aborted', async () => {
+  test('leaves a caller its permits when its signal is aborted after the grant', async () => {
     const semaphore = newSemaphore({ permits: 1, waitingMax: 1 });
     const caller = new AbortController();
     await semaphore.acquire();

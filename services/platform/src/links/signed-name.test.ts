@@ -11,7 +11,7 @@ describe('a signed name', () => {
     expect(signed).toMatch(/^thing_1\.2\.[A-Za-z0-9_-]{43}$/);
   });
 
-  test('is known again, whatever the name', () => {
+  test('is verified for any name', () => {
     fc.assert(
       fc.property(fc.string(), (name) => {
         expect(signedNameIn(key, signName(key, name))).toBe(name);
@@ -24,11 +24,11 @@ describe('a signed name', () => {
     ['a longer name', key, signed.replace('.2.', '.22.')],
     ['another key', new Secret('other'), signed],
     ['no signature', key, 'thing_1.2.'],
-    ['no signature and no point', key, 'thing_1'],
+    ['no signature and no dot', key, 'thing_1'],
     ['half a signature', key, signed.slice(0, -20)],
-    ['more than a signature', key, `${signed}=`],
-    ['nothing at all', key, ''],
-  ])('is not known with %s', (_what, withKey, given) => {
+    ['a signature that is too long', key, `${signed}=`],
+    ['no text', key, ''],
+  ])('is rejected with %s', (_what, withKey, given) => {
     expect(signedNameIn(withKey, given)).toBeUndefined();
   });
 });

@@ -3,7 +3,7 @@ import { Counter, Histogram, Registry } from 'prom-client';
 import { openMetrics } from './metrics.ts';
 
 describe('the metrics of a program', () => {
-  test('are written as Prometheus reads them', async () => {
+  test('are written in the text format of Prometheus', async () => {
     const metrics = openMetrics(false);
     metrics.counter('calls_total', 'Calls.', ['method']).labels('stage').inc(2);
     metrics.gauge('open_things', 'Open things.').labels().set(7);
@@ -27,7 +27,7 @@ describe('the metrics of a program', () => {
     expect(metrics.contentType).toContain('text/plain');
   });
 
-  test('are the same under the same name, so that two parts may count together', async () => {
+  test('are shared under the same name, so two parts may use one counter', async () => {
     const metrics = openMetrics(false);
 
     metrics.counter('calls_total', 'Calls.').labels().inc();
@@ -36,7 +36,7 @@ describe('the metrics of a program', () => {
     expect(await metrics.text()).toContain('calls_total 2');
   });
 
-  test('may be collected when they are read', async () => {
+  test('may be collected at the time of the request', async () => {
     const metrics = openMetrics(false);
     let waiting = 3;
     metrics.gauge('waiting', 'Waiting callers.', ['queue'], async (gauge) => {
@@ -62,7 +62,7 @@ describe('the metrics of a program', () => {
     expect((await openMetrics(withProcess).text()).includes('process_resident_memory_bytes')).toBe(withProcess);
   });
 
-  test('leave out every metric with a label that is not to be shown', async () => {
+  test('leave out metrics with a hidden label', async () => {
     const metrics = openMetrics(false);
     metrics.counter('a_total', 'Some help', ['secret']).labels('x').inc();
     metrics.counter('b_total', 'Some help', ['open']).labels('y').inc();
@@ -79,7 +79,7 @@ describe('the metrics of a program', () => {
   });
 });
 
-describe('the text is that of prom-client', () => {
+describe('the text equals that of prom-client', () => {
   test('for a counter', async () => {
     const [ours, registry] = [openMetrics(false), new Registry()];
     const counter = ours.counter('a_total', 'Some help', ['one', 'two']);
@@ -101,7 +101,7 @@ describe('the text is that of prom-client', () => {
     expect(await ours.text()).toBe(await registry.metrics());
   });
 
-  test('for a counter without labels that has counted nothing', async () => {
+  test('for a counter without labels and without a count', async () => {
     const [ours, registry] = [openMetrics(false), new Registry()];
     ours.counter('a_total', 'Some help');
     new Counter({ name: 'a_total', help: 'Some help', registers: [registry] });

@@ -21,24 +21,24 @@ const by = (accountField: string): Rule => ({
 const messageOf = (method: DescMethod, init: object) => create(method.input, init as never);
 const demo = aCaller({ name: 'reporting', accounts: ['demo', 'lab'], scopes: new Set([Scope.TASKS_READ]) });
 
-describe('a rule that is not sound stops the start', () => {
+describe('an invalid access rule stops the start', () => {
   test.each<[string, Rule | undefined, string]>([
-    ['is missing', undefined, 'PlaceCalls has no access rule'],
-    ['names no scope', { whose: { case: 'noAccount', value: 'prices are for all' } }, 'without a scope'],
-    ['says nothing of accounts', { scope: Scope.OPERATOR }, 'without an account_field, looked_up_by'],
+    ['a missing rule', undefined, 'PlaceCalls has no access rule'],
+    ['a rule without a scope', { whose: { case: 'noAccount', value: 'prices are for all' } }, 'without a scope'],
+    ['a rule without accounts', { scope: Scope.OPERATOR }, 'without an account_field, looked_up_by'],
     [
-      'gives no reason',
+      'a rule without a reason',
       { scope: Scope.OPERATOR, whose: { case: 'everyAccount', value: '' } },
       'without an account_field, looked_up_by',
     ],
-    ['names a field that is not there', by('account_id'), 'account_id, which is not a string'],
-    ['names a field that is not there deeper down', by('calls.account'), 'calls.account, which is not a string'],
-    ['names a field by its other spelling', by('calls.accountId'), 'which is not a string'],
-    ['names a flag', by('refusals_only'), 'which is not a string'],
-    ['names a message', by('calls'), 'which is not a string'],
-    ['goes through a text', by('calls.account_id.more'), 'which is not a string'],
+    ['a rule with an unknown field', by('account_id'), 'account_id, which is not a string'],
+    ['a rule with an unknown nested field', by('calls.account'), 'calls.account, which is not a string'],
+    ['a rule with the JSON name of a field', by('calls.accountId'), 'which is not a string'],
+    ['a rule with a boolean field', by('refusals_only'), 'which is not a string'],
+    ['a rule with a message field', by('calls'), 'which is not a string'],
+    ['a rule with a path through a text field', by('calls.account_id.more'), 'which is not a string'],
     [
-      'looks up by what is not there',
+      'a rule with an unknown lookup field',
       { scope: Scope.OPERATOR, whose: { case: 'lookedUpBy', value: 'task_id' } },
       'which is not a string',
     ],
@@ -54,7 +54,7 @@ describe('the account that a request names', () => {
     messageOf(method, { calls: accounts.map((accountId) => ({ accountId })) });
 
   test.each([[['demo']], [['lab']], [['demo', 'lab', 'demo']]])(
-    'may be %j for a caller that has demo and lab',
+    'may be %j for a caller with the accounts demo and lab',
     (accounts) => {
       expect(() => {
         assertMayCall(demo, calls(...accounts));
@@ -78,7 +78,7 @@ describe('the account that a request names', () => {
     },
   );
 
-  test('may be any for a caller of every account, and none for one without accounts', () => {
+  test('may be any for a caller of every account, and none for a caller without accounts', () => {
     expect(() => {
       assertMayCall(aCaller({ scopes: demo.scopes }), calls('other', ''));
     }).not.toThrow();
@@ -87,7 +87,7 @@ describe('the account that a request names', () => {
     }).toThrow(expect.objectContaining({ reason: 'account_not_allowed' }));
   });
 
-  test('is found in a message within the request, and missing where that message is', () => {
+  test('is read from a nested message, and is missing when that message is', () => {
     const inner = methodUnder(by('calls.facts.price_key'));
 
     expect(() => {
@@ -105,7 +105,7 @@ describe('the scope of an RPC', () => {
   test.each<[string, ReadonlySet<Scope>]>([
     ['no scope', new Set()],
     ['tasks.write, operator', new Set([Scope.TASKS_WRITE, Scope.OPERATOR])],
-  ])('is asked of a caller that has %s, before its accounts', (held, scopes) => {
+  ])('is checked before the accounts, for a caller with %s', (held, scopes) => {
     expect(() => {
       assertMayCall({ ...demo, scopes }, {});
     }).toThrow(
@@ -120,7 +120,7 @@ describe('the scope of an RPC', () => {
   });
 });
 
-test('what concerns every account is for callers of every account alone', () => {
+test('an RPC over every account is for callers of every account only', () => {
   const assertMayCall = accessCheckOf(
     methodUnder({ scope: Scope.TASKS_READ, whose: { case: 'everyAccount', value: 'the books are of every account' } }),
   );
@@ -133,7 +133,7 @@ test('what concerns every account is for callers of every account alone', () => 
   }).not.toThrow();
 });
 
-test('what concerns no account is for every caller with the scope', () => {
+test('an RPC over no account is for every caller with the scope', () => {
   const assertMayCall = accessCheckOf(
     methodUnder({
       scope: Scope.TASKS_READ,
@@ -146,8 +146,8 @@ test('what concerns no account is for every caller with the scope', () => {
   }).not.toThrow();
 });
 
-describe('what is looked up', () => {
-  test.each([['other'], [undefined]])('and is of %p is refused alike, so that nothing can be told from it', (owner) => {
+describe('a resource that is looked up', () => {
+  test.each([['other'], [undefined]])('with the owner %p is refused in the same words', (owner) => {
     expect(() => {
       assertOwner(demo, owner, 'id');
     }).toThrow(
@@ -160,7 +160,7 @@ describe('what is looked up', () => {
     );
   });
 
-  test('passes for its owner and for callers of every account', () => {
+  test('is open to its owner and to callers of every account', () => {
     expect(() => {
       assertOwner(demo, 'lab', 'id');
     }).not.toThrow();

@@ -11,7 +11,7 @@ import { bind } from './service.ts';
 import type { Binding, CallContext } from './service.ts';
 
 const DEADLINE_EXCEEDED = '4';
-/** A deadline is kept when the answer comes this soon after it, on a busy machine. */
+/** An answer this soon after its deadline is in time, even on a busy machine. */
 const LATE_MS_MAX = 1500;
 
 const openFor = closingTransports();
@@ -30,7 +30,7 @@ const serving = (removeResult: (request: unknown, context: CallContext) => Promi
     removeResult,
   });
 
-/** A client that sends its deadline and then waits without a limit, so that it sees what the server does. */
+/** A client that sends its deadline and then waits without a limit, so that it sees the server's own answer. */
 async function overGrpc(port: number, timeout: string): Promise<string> {
   const session = connect(`http://127.0.0.1:${String(port)}`);
   ends.push(() => {
@@ -69,8 +69,8 @@ const overConnect = async (port: number, timeoutMs: string): Promise<Response> =
     }),
   );
 
-describe('a deadline that the caller says', () => {
-  test('is answered when it passes, over gRPC, while the method goes on and knows', async () => {
+describe('the deadline of a caller', () => {
+  test('is answered over gRPC when it passes, while the method runs on with an aborted signal', async () => {
     const [gate, told] = [aGate(), aGate()];
     const { port } = await openFor(
       openGrpc,
@@ -89,7 +89,7 @@ describe('a deadline that the caller says', () => {
     gate.open();
   });
 
-  test('is answered when it passes, over Connect, while the method goes on and knows', async () => {
+  test('is answered over Connect when it passes, while the method runs on with an aborted signal', async () => {
     const [gate, told] = [aGate(), aGate()];
     const { port } = await openFor(
       openConnect,
@@ -109,7 +109,7 @@ describe('a deadline that the caller says', () => {
     gate.open();
   });
 
-  test('that has passed when the call comes leaves the method alone', async () => {
+  test('that has passed when the call arrives keeps the method from running', async () => {
     let calls = 0;
     const binding = serving(async () => {
       calls += 1;
@@ -125,7 +125,7 @@ describe('a deadline that the caller says', () => {
 describe('the signal of a method', () => {
   const bounds = (ms: number) => ({ deadline: systemClock.now() + ms, gone: undefined });
 
-  test('answers by the clock where its timer could not run yet', async () => {
+  test('follows the clock even before its timer could run', async () => {
     const call = withinBounds(bounds(5), async (signal) => {
       const until = systemClock.now() + 6;
       while (systemClock.now() < until);
@@ -136,7 +136,7 @@ describe('the signal of a method', () => {
     await expect(call).rejects.toMatchObject({ name: 'CallEnded', why: 'deadline_exceeded' });
   });
 
-  test('says that the caller left where it left, and nothing while there is time', async () => {
+  test('is aborted when the caller leaves, and not while there is time', async () => {
     const gone = new AbortController();
     const call = withinBounds({ deadline: undefined, gone: gone.signal }, async (signal) => {
       signal.throwIfAborted();
@@ -154,7 +154,7 @@ describe('the signal of a method', () => {
     ).resolves.toBe('done');
   });
 
-  test('is not aborted for a deadline that is further away than a timer reaches', async () => {
+  test('is not aborted for a deadline beyond the range of a timer', async () => {
     const gate = aGate();
     const call = withinBounds({ deadline: systemClock.now() + 2 ** 40, gone: undefined }, async (signal) => {
       await gate.opened;
@@ -167,7 +167,7 @@ describe('the signal of a method', () => {
 });
 
 describe('the calls of a server', () => {
-  test('are awaited at a stop, even if their callers have left', async () => {
+  test('are awaited at a stop, even when their callers have left', async () => {
     const gate = aGate();
     let isDone = false;
     const calls = openRunningCalls(silentLog);
@@ -184,7 +184,7 @@ describe('the calls of a server', () => {
     expect(isDone).toBe(true);
   });
 
-  test('are awaited no longer than the limit', async () => {
+  test('are awaited at most for the limit', async () => {
     const calls = openRunningCalls(silentLog);
     const gone = new AbortController();
     const call = calls.run(

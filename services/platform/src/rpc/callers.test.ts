@@ -14,7 +14,7 @@ const restricted: KnownCaller = {
 describe('a caller', () => {
   const identify = callersByKey([ours, restricted]);
 
-  test('is found by its key, and what is given has no key in it', () => {
+  test('is found by its key, and the result contains no key', () => {
     expect(identify('Bearer key-of-the-program')).toEqual(aCaller());
     expect(identify('Bearer key-of-reporting')).toEqual(aCaller({ name: 'reporting', accounts: ['demo', 'lab'] }));
   });
@@ -30,14 +30,14 @@ describe('a caller', () => {
     ['Bearer  key-of-the-program'],
     ['Bearer key-of-the-program '],
     ['Bearer KEY-OF-THE-PROGRAM'],
-  ])('that says %p is not known', (authorization) => {
+  ])('with the header %p is unknown', (authorization) => {
     const call = (): unknown => identify(authorization);
 
     expect(call).toThrow(Problem);
     expect(call).toThrow(expect.objectContaining({ kind: 'unauthenticated', reason: 'invalid_caller_key' }));
   });
 
-  test('without a key is not known even where a caller was given an empty one', () => {
+  test('without a key is unknown even when a caller is configured with an empty key', () => {
     expect(() => callersByKey([{ ...ours, key: new Secret('') }])('Bearer ')).toThrow(Problem);
   });
 });

@@ -12,7 +12,7 @@ import { startConnectServer } from './connect-server.ts';
 import type { RpcServer } from './grpc-server.ts';
 import { bind } from './service.ts';
 
-/** How long Node keeps a connection that has been answered. */
+/** How long Node keeps an idle connection. */
 const KEEP_ALIVE_MS = 4000;
 
 const media = bind(MediaService, {
@@ -66,7 +66,7 @@ const call = (
   });
 
 describe('JSON with curl', () => {
-  test('is answered in JSON, and takes both spellings of a field', async () => {
+  test('answers in JSON, and accepts both spellings of a field', async () => {
     for (const body of ['{"task_id":"task_1"}', '{"taskId":"task_1"}', '{}']) {
       const response = await call('RemoveResult', body);
 
@@ -75,7 +75,7 @@ describe('JSON with curl', () => {
     }
   });
 
-  test('shows a refusal with all that it says', async () => {
+  test('shows every field of a refusal', async () => {
     const response = await call('StageMedia', '{}');
 
     expect(response.status).toBe(429);
@@ -97,7 +97,7 @@ describe('JSON with curl', () => {
     expect(await response.json()).toMatchObject({ code: 'invalid_argument', message: 'object is required' });
   });
 
-  test('shows nothing of a fault', async () => {
+  test('shows no detail of a fault', async () => {
     const response = await call('IngestResult', '{}');
 
     expect(response.status).toBe(500);
@@ -108,7 +108,7 @@ describe('JSON with curl', () => {
     expect((await call('RemoveResult', body)).status).toBe(400);
   });
 
-  test('may have fields that are newer than we are', async () => {
+  test('ignores fields that the server does not know', async () => {
     expect((await call('RemoveResult', '{"task_id":"task_1","newer":1}')).status).toBe(200);
   });
 
@@ -117,20 +117,20 @@ describe('JSON with curl', () => {
   });
 
   test.each(['/', '/reelgate.media.v1.MediaService', '/reelgate.media.v1.MediaService/None', '/none'])(
-    'at %s finds nothing',
+    'at %s gets not found',
     async (path) => {
       expect((await fetch(url(path), { method: 'POST' })).status).toBe(404);
     },
   );
 });
 
-test('the plain routes are asked in turn, before the RPCs and without a key', async () => {
+test('the plain routes run in turn, before the RPCs and without a key', async () => {
   expect(await (await fetch(url('/own'))).text()).toBe('own');
   expect(await (await fetch(url('/healthz'))).text()).toBe('ok\n');
   expect((await fetch(url('/metrics'))).status).toBe(200);
 });
 
-test('a caller that keeps its connection does not hold up the stop, even when it was being answered', async () => {
+test('a kept connection does not delay the stop, even during an answer', async () => {
   const [begun, gate] = [aGate(), aGate()];
   const slow = await startConnectServer({
     listen: { host: '127.0.0.1', port: 0 },

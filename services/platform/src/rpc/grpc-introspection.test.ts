@@ -65,13 +65,13 @@ describe('reflection', () => {
     expect(answer).toContain('reelgate.media.v1.MediaService');
   });
 
-  test.each(['v1', 'v1alpha'])('in %s resolves the detail of a refusal and the messages of health', async (version) => {
+  test.each(['v1', 'v1alpha'])('in %s resolves the error detail and the messages of health', async (version) => {
     expect(await reflect(version, 4, 'reelgate.problem.v1.Problem')).toContain('retry_after_ms');
     expect(await reflect(version, 4, 'reelgate.problem.v1.Kind')).toContain('KIND_EXHAUSTED');
     expect(await reflect(version, 4, 'grpc.health.v1.HealthCheckResponse')).toContain('NOT_SERVING');
   });
 
-  test('lets a stranger’s client ask for the health by its name', async () => {
+  test('lets a third-party client request the health by its name', async () => {
     const { stdout } = await curl(
       '-d',
       '{"service":"reelgate.media.v1.MediaService"}',
@@ -81,7 +81,7 @@ describe('reflection', () => {
     expect(JSON.parse(stdout)).toEqual({ status: 'SERVING' });
   });
 
-  test('lets a stranger’s client call a method by its name', async () => {
+  test('lets a third-party client call a method by its name', async () => {
     const { stdout } = await curl(
       '-H',
       'authorization: Bearer key-of-the-program',
@@ -93,7 +93,7 @@ describe('reflection', () => {
     expect(JSON.parse(stdout)).toEqual({ removed: true });
   });
 
-  test('tells that client why it is refused', async () => {
+  test('shows that client the reason of a refusal', async () => {
     const refused = curl('-d', '{"task_id":"task_1"}', `${url()}/reelgate.media.v1.MediaService/RemoveResult`);
 
     await expect(refused).rejects.toMatchObject({ stderr: expect.stringContaining('send the internal caller key') });

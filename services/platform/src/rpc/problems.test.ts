@@ -9,7 +9,7 @@ import type { ProblemKind } from '../problem.ts';
 import { errorOfStatus, statusDetailsOf } from './grpc-status.ts';
 import { fromConnectError, toConnectError } from './problems.ts';
 
-/** What programs of others see of each kind. */
+/** The code that third-party programs see for each kind. */
 const CODES: Readonly<Record<ProblemKind, Code>> = {
   invalid: Code.InvalidArgument,
   unauthenticated: Code.Unauthenticated,
@@ -39,7 +39,7 @@ describe('a Problem as a status', () => {
     ]);
   });
 
-  test('has a kind for each one of the contract', () => {
+  test('has a kind for each kind of the contract', () => {
     expect(
       KindSchema.values
         .map(({ localName }) => localName.toLowerCase())
@@ -53,14 +53,14 @@ describe('a Problem as a status', () => {
     ['content[0].url', 'must be an http address', 'content[0].url must be an http address'],
     [undefined, 'no such task', 'no such task'],
     ['', 'no such task', 'no such task'],
-  ])('of the field %p that %s says in its message: %s', (field, message, said) => {
+  ])('for the field %p with the message %s has the message %s', (field, message, said) => {
     const problem = new Problem({ kind: 'invalid', reason: 'a_reason', message, field });
 
     expect(toConnectError(problem).rawMessage).toBe(said);
     expect(overTheWire(problem)).toMatchObject({ message, field: field === '' ? undefined : field });
   });
 
-  test('is read again as it was, whatever it says', () => {
+  test('is unchanged after encoding and decoding', () => {
     const line = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 60 });
     fc.assert(
       fc.property(
@@ -84,7 +84,7 @@ describe('a Problem as a status', () => {
     [undefined],
     [null],
     [{ kind: 'invalid', reason: 'x', message: 'secret' }],
-  ])('is internal when %p was thrown, and tells nothing of it', (thrown) => {
+  ])('is internal when %p is thrown, and reveals nothing of it', (thrown) => {
     const error = toConnectError(thrown);
 
     expect(error.code).toBe(Code.Internal);
@@ -99,14 +99,14 @@ describe('a Problem as a status', () => {
     expect(statusDetailsOf(error).toString('latin1')).not.toContain('secret');
   });
 
-  test('that nothing came with says that the other side could not be used', () => {
+  test('that is missing from an error becomes service unavailable', () => {
     expect(fromConnectError(new ConnectError('no such method', Code.Unimplemented))).toMatchObject({
       kind: 'unavailable',
       reason: 'service_unavailable',
     });
   });
 
-  test('of a kind that is newer than we are is internal', () => {
+  test('of an unknown kind is internal', () => {
     const newer = fromBinary(
       ProblemSchema,
       new Uint8Array([8, 99, ...toBinary(ProblemSchema, create(ProblemSchema, { reason: 'new', message: 'new' }))]),
@@ -118,7 +118,7 @@ describe('a Problem as a status', () => {
   });
 });
 
-test('a Problem is known by its class and, where asked, its reason', () => {
+test('a Problem is recognised by its class and, on request, its reason', () => {
   const problem = new Problem({
     kind: 'gone',
     reason: 'result_expired',

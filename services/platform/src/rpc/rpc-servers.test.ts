@@ -27,11 +27,11 @@ type Stage = (
 const openFor = closingTransports();
 
 beforeAll(() => {
-  // the libraries print here what they also reject with
+  // the libraries also print the errors with which they reject
   jest.spyOn(console, 'error').mockImplementation(() => undefined);
 });
 
-/** A service whose one interesting method does what the test says, and a client of it. */
+/** A service with one method from the test, and a client of it. */
 async function opened(
   open: OpenTransport,
   stageMedia: Stage,
@@ -56,7 +56,7 @@ describe.each([
   ['Connect with JSON', openConnect, startConnectServer],
 ] as const)('the server of %s', (_name, open, start) => {
   test.each(['', 'wrong', 'key-of-the-progra', 'key-of-the-program2'])(
-    'does not let in the key %p, and the method is not called',
+    'rejects the key %p, and does not call the method',
     async (key) => {
       let calls = 0;
       const { client } = await opened(open, async () => {
@@ -71,7 +71,7 @@ describe.each([
     },
   );
 
-  test('lets a caller with accounts name one of them, and nothing else', async () => {
+  test('lets a caller with accounts name one of them, and no other', async () => {
     const { client } = await opened(open, async ({ accountId }, { caller }) => ({
       media: { object: `${caller.name} for ${accountId}` },
     }));
@@ -114,7 +114,7 @@ describe.each([
     );
   });
 
-  test('writes what was thrown into its log, once', async () => {
+  test('logs a thrown error once', async () => {
     const { media, logged } = await opened(open, async () => {
       throw new TypeError('undefined is not a function');
     });
@@ -125,9 +125,9 @@ describe.each([
   });
 
   test.each([
-    ['half of a character', 'bad \ud800 end', 'bad \ufffd end'],
-    ['more than fits', 'x'.repeat(100_000), `${'x'.repeat(2000)}…`],
-  ])('sends a refusal whose text has %s, made fit', async (_what, message, arrived) => {
+    ['half a character', 'bad \ud800 end', 'bad \ufffd end'],
+    ['more characters than fit', 'x'.repeat(100_000), `${'x'.repeat(2000)}…`],
+  ])('sends a refusal with a repaired text when the text has %s', async (_what, message, arrived) => {
     const { media } = await opened(open, async () => {
       throw new Problem({ kind: 'invalid', reason: 'a_reason', message, field: message, retryAfterMs: 0.5 });
     });
@@ -141,7 +141,7 @@ describe.each([
     });
   });
 
-  test('lets the calls that run end when it stops, and is then gone', async () => {
+  test('finishes the running calls when it stops, and then accepts none', async () => {
     const [begun, gate] = [aGate(), aGate()];
     const server = await opened(open, async () => {
       begun.open();
@@ -177,7 +177,7 @@ describe.each([
   });
 });
 
-test('gRPC refuses a message that is too large, and goes on', async () => {
+test('gRPC refuses a message that is too large, and continues', async () => {
   const { media } = await opened(openGrpc, async () => ({}));
 
   expect(await refusalOf(media.stageMedia({ url: 'x'.repeat(9 * 1024 * 1024) }))).toMatchObject({

@@ -21,11 +21,11 @@ type Stage = (
 const openFor = closingTransports();
 
 beforeAll(() => {
-  // the libraries print here what they also reject with
+  // the libraries also print the errors with which they reject
   jest.spyOn(console, 'error').mockImplementation(() => undefined);
 });
 
-/** A service whose one interesting method does what the test says, and a client of it. */
+/** A service with one method from the test, and a client of it. */
 async function opened(
   open: OpenTransport,
   stageMedia: Stage,
@@ -85,7 +85,7 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
     expect(answer).toMatchObject({ $typeName: 'reelgate.media.v1.StageMediaResponse', media });
   });
 
-  test('what was left out has its default on both sides', async () => {
+  test('an omitted field has its default on both sides', async () => {
     const seen: StageMediaRequest[] = [];
     const { media } = await opened(open, async (request) => {
       seen.push(request);
@@ -98,7 +98,7 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
     expect(answer.media).toBeUndefined();
   });
 
-  test('calls at the same moment get each its own answer', async () => {
+  test('concurrent calls get their own answers', async () => {
     const { media } = await opened(open, async ({ url }) => ({ media: { object: `object of ${url}` } }));
     const urls = Array.from({ length: 50 }, (_, number) => `url-${number}`);
 
@@ -114,7 +114,7 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
     expect((await media.stageMedia({ url })).media?.object).toHaveLength(url.length);
   });
 
-  test('the request id is handed on, and is empty when there is none', async () => {
+  test('the request id is passed on, and is empty when there is none', async () => {
     const { media } = await opened(open, async (_request, { requestId }) => ({ media: { object: requestId } }));
 
     expect((await media.stageMedia({}, { requestId: 'req-1' })).media?.object).toBe('req-1');
@@ -152,7 +152,7 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
     expect([field, retryAfterMs]).toEqual([undefined, undefined]);
   });
 
-  test('anything else that is thrown becomes internal, without a word of it', async () => {
+  test('any other thrown error becomes internal and reveals nothing', async () => {
     const { media } = await opened(open, async () => {
       throw new Error('password=hunter2');
     });
@@ -181,7 +181,7 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
     expect((await media.stageMedia({})).media?.object).toBe('fine');
   });
 
-  test('a call ends at its deadline, and its signal tells the method', async () => {
+  test('a call ends at its deadline, and the signal of its method is aborted', async () => {
     const aborted = aGate();
     const { media } = await opened(open, async (_request, { signal }) => {
       await untilAborted(signal);
@@ -195,7 +195,7 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
     await inTime(aborted.opened);
   });
 
-  test('a call ends at its deadline even when the method does not listen', async () => {
+  test('a call ends at its deadline even when the method ignores the signal', async () => {
     const gate = aGate();
     const { media } = await opened(open, async () => {
       await gate.opened;
@@ -208,7 +208,7 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
     expect(refusal).toMatchObject({ kind: 'unavailable', reason: 'service_unavailable' });
   });
 
-  test('a client that aborts gets its answer at once, and the method is told', async () => {
+  test('a client that aborts gets its answer at once, and the signal of the method is aborted', async () => {
     const [begun, aborted] = [aGate(), aGate()];
     const { media } = await opened(open, async (_request, { signal }) => {
       begun.open();
@@ -226,7 +226,7 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
     await inTime(aborted.opened);
   });
 
-  test('a method that ended in time is not aborted afterwards by its caller', async () => {
+  test('the signal of a method that ended in time is not aborted later', async () => {
     const stopping = new AbortController();
     const { media } = await opened(open, async () => ({ media: { object: 'done' } }));
 
@@ -237,30 +237,33 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
   });
 });
 
-describe.each(TRANSPORTS.filter(([name]) => name !== 'Connect with JSON'))('our own client, over %s', (_name, open) => {
-  test('a call that was aborted before it began is not made', async () => {
-    let calls = 0;
-    const { media } = await opened(open, async () => {
-      calls += 1;
-      return {};
+describe.each(TRANSPORTS.filter(([name]) => name !== 'Connect with JSON'))(
+  'the client of this repository, over %s',
+  (_name, open) => {
+    test('a call that was aborted before it began is not made', async () => {
+      let calls = 0;
+      const { media } = await opened(open, async () => {
+        calls += 1;
+        return {};
+      });
+
+      expect(await refusalOf(media.stageMedia({}, { signal: AbortSignal.abort() }))).toMatchObject({
+        reason: 'service_unavailable',
+      });
+      await media.stageMedia({});
+
+      expect(calls).toBe(1);
     });
 
-    expect(await refusalOf(media.stageMedia({}, { signal: AbortSignal.abort() }))).toMatchObject({
-      reason: 'service_unavailable',
+    test('an incomplete service is an error when the client is built', () => {
+      const half = { service: MediaService, methods: {} };
+
+      return expect(
+        (async () => openFor(open, half).then((transport) => transport.client(MediaService)))(),
+      ).rejects.toThrow(/MediaService has no StageMedia/);
     });
-    await media.stageMedia({});
-
-    expect(calls).toBe(1);
-  });
-
-  test('calls a service that does not do all it should only when the program was built wrongly', () => {
-    const half = { service: MediaService, methods: {} };
-
-    return expect(
-      (async () => openFor(open, half).then((transport) => transport.client(MediaService)))(),
-    ).rejects.toThrow(/MediaService has no StageMedia/);
-  });
-});
+  },
+);
 
 describe('a direct call', () => {
   const binding = bind(MediaService, {
@@ -274,13 +277,13 @@ describe('a direct call', () => {
     removePrivate: async () => ({}),
   });
 
-  test('is made in the name that it was opened for', async () => {
+  test('runs in the name of the part that opened it', async () => {
     expect((await directClient(MediaService, binding, aCaller({ name: 'tasks' })).stageMedia({})).media?.object).toBe(
       'tasks *',
     );
   });
 
-  test('is refused as over the network where that part lacks the scope', async () => {
+  test('is refused as over the network when that part lacks the scope', async () => {
     const reader = directClient(
       MediaService,
       binding,

@@ -11,7 +11,7 @@ import { bind } from './service.ts';
 
 const [SERVING, NOT_SERVING, SERVICE_UNKNOWN] = [1, 2, 3];
 const MEDIA = 'reelgate.media.v1.MediaService';
-/** How long a stop waits for calls that run. */
+/** How long a stop waits for running calls. */
 const STOP_GRACE_MS = 5000;
 
 const media = bind(MediaService, {
@@ -91,20 +91,20 @@ describe('the health of a server', () => {
   });
 
   test.each([
-    ['says no', async () => false],
+    ['returns false', async () => false],
     [
       'fails',
       async () => {
         throw new Error('no database');
       },
     ],
-  ])('is not serving from the first moment where the check %s', async (_what, isReady) => {
+  ])('is not serving from the first moment when the check %s', async (_what, isReady) => {
     const { client } = await open(isReady);
 
     expect([await check(client, ''), await check(client, MEDIA)]).toEqual([NOT_SERVING, NOT_SERVING]);
   });
 
-  test('follows the check, and reports each change to a watcher once', async () => {
+  test('follows the check, and reports each change once to a watcher', async () => {
     let isReady = false;
     const { client } = await open(async () => isReady);
     const [server, service] = [watch(client, ''), watch(client, MEDIA)];
@@ -118,7 +118,7 @@ describe('the health of a server', () => {
     expect([await server.next(), await service.next()]).toEqual([NOT_SERVING, NOT_SERVING]);
   });
 
-  test('is not serving from the moment at which the program stops, while calls are still answered', async () => {
+  test('is not serving once the program stops, while the server still answers calls', async () => {
     const { client, stopping } = await open(async () => true);
     const watched = watch(client, MEDIA);
     expect(await watched.next()).toBe(SERVING);
@@ -129,7 +129,7 @@ describe('the health of a server', () => {
     expect([await check(client, ''), await check(client, MEDIA)]).toEqual([NOT_SERVING, NOT_SERVING]);
   });
 
-  test('does not delay the stop for its watchers', async () => {
+  test('does not delay a stop while it has watchers', async () => {
     const { client, server } = await open(async () => true);
     const watched = watch(client, '');
     expect(await watched.next()).toBe(SERVING);
@@ -143,7 +143,7 @@ describe('the health of a server', () => {
     expect(performance.now() - asked).toBeLessThan(STOP_GRACE_MS);
   });
 
-  test('is watched by a bounded number, and by others again when one has left', async () => {
+  test('has a bounded number of watchers, and admits another when one leaves', async () => {
     const { client } = await open(async () => true);
     const watches = Array.from({ length: 256 }, () => watch(client, ''));
     await Promise.all(watches.map((one) => one.next()));

@@ -23,14 +23,14 @@ const steps = async (sql: Sql): Promise<unknown[]> =>
 const ran = async (sql: Sql): Promise<unknown[]> =>
   (await sql.read('SELECT name FROM schema_migrations ORDER BY name')).map(({ name }) => name);
 
-/** Whose order can be seen, and which fail when they run twice. */
+/** Migrations whose order is visible, and which fail when they run twice. */
 const FIRST =
   "CREATE TABLE steps (number INTEGER PRIMARY KEY, step TEXT NOT NULL);\nINSERT INTO steps VALUES (1, 'first');\n";
 const SECOND = "INSERT INTO steps SELECT MAX(number) + 1, 'second' FROM steps;\n";
 const THIRD = "INSERT INTO steps SELECT MAX(number) + 1, 'third' FROM steps;\n";
 
 describeOnEngines('migrations', (open) => {
-  test('run in the order of their numbers, whatever else lies in the folder', async () => {
+  test('run in the order of their numbers, and other files are ignored', async () => {
     const sql = open();
     file('0010_third.sql', THIRD);
     file('0002_second.sql', SECOND);
@@ -43,7 +43,7 @@ describeOnEngines('migrations', (open) => {
     expect(await ran(sql)).toEqual(['0001_first.sql', '0002_second.sql', '0010_third.sql']);
   });
 
-  test('run once, and a new one alone the next time', async () => {
+  test('run once, and the next start runs only a new one', async () => {
     const sql = open();
     file('0001_first.sql', FIRST);
     await migrate(sql, folder);
@@ -55,7 +55,7 @@ describeOnEngines('migrations', (open) => {
     expect(await steps(sql)).toEqual(['first', 'second']);
   });
 
-  test('that were edited after they ran stop the start, and nothing new has run', async () => {
+  test('that were edited after they ran stop the start before a new one runs', async () => {
     const sql = open();
     file('0001_first.sql', FIRST);
     await migrate(sql, folder);
@@ -70,7 +70,7 @@ describeOnEngines('migrations', (open) => {
     expect(await ran(sql)).toEqual(['0001_first.sql']);
   });
 
-  test('of which one fails leave nothing of this start', async () => {
+  test('leave nothing of this start when one of them fails', async () => {
     const sql = open();
     file('0001_first.sql', FIRST);
     file('0002_second.sql', `${SECOND}INSERT INTO nowhere VALUES (1);\n`);
@@ -83,7 +83,7 @@ describeOnEngines('migrations', (open) => {
     expect(await steps(sql)).toEqual(['first', 'second']);
   });
 
-  test('of processes that start at the same moment run once all the same', async () => {
+  test('run once when several processes start at the same moment', async () => {
     const processes = [open(), open(), open(), open()];
     file('0001_first.sql', FIRST);
     file('0002_second.sql', SECOND);
@@ -94,7 +94,7 @@ describeOnEngines('migrations', (open) => {
     expect(await steps(processes[0]!)).toEqual(['first', 'second']);
   });
 
-  test('may have comments, empty lines, and statements of several lines with semicolons within', async () => {
+  test('may have comments, empty lines, and statements of several lines that contain semicolons', async () => {
     const sql = open();
     file(
       '0001_first.sql',
@@ -122,7 +122,7 @@ describe('a service’s database', () => {
   const opened = (): Promise<Sql> =>
     openSql({ url: undefined, dataDir: path.join(folder, 'data/deep'), name: 'things', migrations: folder });
 
-  test('is made where it is missing, with its tables, and keeps what was written', async () => {
+  test('is created with its tables when it is missing, and keeps its data', async () => {
     file('0001_first.sql', FIRST);
     const sql = await opened();
     await sql.write('INSERT INTO steps VALUES ($1, $2)', [7, 'written']);
@@ -134,7 +134,7 @@ describe('a service’s database', () => {
     await again.close();
   });
 
-  test('is closed again when its migrations fail', async () => {
+  test('is closed when its migrations fail', async () => {
     file('0001_first.sql', 'nonsense;\n');
 
     await expect(opened()).rejects.toThrow(/syntax error/);

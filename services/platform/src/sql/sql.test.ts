@@ -14,7 +14,7 @@ import type { Sql } from './sql.ts';
 
 describeOnEngines('SQL', sqlConformance);
 
-describe('the transactions of one turn on SQLite', () => {
+describe('the transactions of one event-loop turn on SQLite', () => {
   const PAGE_BYTES = 4096;
   let folder = '';
   let file = '';
@@ -45,14 +45,14 @@ describe('the transactions of one turn on SQLite', () => {
     expect(await ids()).toHaveLength(50);
   });
 
-  test('are all told when that commit fails, and none is kept', async () => {
+  test('all fail when that commit fails, and none is kept', async () => {
     const outcomes = await Promise.allSettled([insert('a'), insert('orphan', 'nobody'), insert('b')]);
 
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
     expect(await ids()).toEqual([]);
   });
 
-  test('do not hurt the transactions of the next turn', async () => {
+  test('do not affect the transactions of the next turn', async () => {
     await Promise.allSettled([insert('orphan', 'nobody')]);
 
     await insert('c');
@@ -60,7 +60,7 @@ describe('the transactions of one turn on SQLite', () => {
     expect(await ids()).toEqual(['c']);
   });
 
-  test('run one after another, in the order in which they were asked', async () => {
+  test('run one after another, in the order of their calls', async () => {
     const order: string[] = [];
     const work = (name: string): Promise<void> =>
       sql.transaction(async (query) => {
@@ -77,7 +77,7 @@ describe('the transactions of one turn on SQLite', () => {
 });
 
 describeWith(postgresServer, 'connections', (url) => {
-  test('a claim passes over the rows of a transaction that is still open', async () => {
+  test('a claim skips the rows of an open transaction', async () => {
     const sql = openPostgres(url());
     await sql.write('CREATE TABLE claims (id INTEGER PRIMARY KEY, owner TEXT)');
     await sql.write('INSERT INTO claims (id) VALUES (1), (2), (3), (4)');
@@ -114,7 +114,7 @@ describeWith(postgresServer, 'connections', (url) => {
     await line.stop();
   });
 
-  test('a connection that breaks within a transaction fails that transaction, and nothing else', async () => {
+  test('a connection that breaks within a transaction fails only that transaction', async () => {
     const sql = openPostgres(url(), 2);
 
     const broken = sql.transaction(async (query) => {
@@ -140,7 +140,7 @@ describeWith(postgresServer, 'connections', (url) => {
     await Promise.all([sql.close(), other.close()]);
   });
 
-  test('a server that is not there is an error, not a wait', async () => {
+  test('a missing server is an error, not a wait', async () => {
     const nowhere = new URL(url());
     nowhere.port = '1';
     const sql = openPostgres(nowhere.toString());

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { openSqlite } from './sqlite.ts';
 import type { Sql } from './sql.ts';
 
-describe('a disk that takes its time', () => {
+describe('a slow disk', () => {
   const syncs: PromiseWithResolvers<undefined>[] = [];
   let folder = '';
   let sql: Sql;
@@ -49,7 +49,7 @@ describe('a disk that takes its time', () => {
     return over;
   };
 
-  test('a write is told of only once the disk has it', async () => {
+  test('a write resolves only after the disk has it', async () => {
     const written = insert('a');
     await nextSync(2);
 
@@ -58,7 +58,7 @@ describe('a disk that takes its time', () => {
     expect(await isOver(written)).toBe(true);
   });
 
-  test('no reader sees what a power cut could take back', async () => {
+  test('no reader sees data that a power cut could take back', async () => {
     const written = insert('a');
     await nextSync(2);
     const read = sql.read('SELECT id FROM things');
@@ -69,7 +69,7 @@ describe('a disk that takes its time', () => {
     await written;
   });
 
-  test('what comes while the disk is busy shares the next sync', async () => {
+  test('writes that arrive while the disk is busy share the next sync', async () => {
     const first = insert('a');
     await nextSync(2);
     const others = [insert('b'), insert('c'), insert('d')];
@@ -83,14 +83,14 @@ describe('a disk that takes its time', () => {
     expect(syncs).toHaveLength(3);
   });
 
-  test('a transaction that failed waits for no disk', async () => {
+  test('a failed transaction does not wait for the disk', async () => {
     const failing = sql.transaction(async () => Promise.reject(new Error('changed its mind')));
 
     await expect(failing).rejects.toThrow('changed its mind');
     expect(syncs).toHaveLength(1);
   });
 
-  test('after a failed sync no write succeeds any more', async () => {
+  test('no write succeeds after a failed sync', async () => {
     const written = insert('a');
     const caught = expect(written).rejects.toThrow('the disk is gone');
     await nextSync(2);

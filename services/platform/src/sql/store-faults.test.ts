@@ -21,13 +21,13 @@ const failureOf = (work: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-describeOnEngines('a fault that waiting does not mend', (open) => {
+describeOnEngines('a permanent fault', (open) => {
   test.each<[string, (sql: Sql) => Promise<unknown>]>([
-    ['a statement that is wrong', (sql) => sql.read('SELECT FROM WHERE')],
-    ['a table that is not there', (sql) => sql.write('INSERT INTO nowhere VALUES (1)')],
-    ['a key that is taken', (sql) => sql.transaction((query) => query('INSERT INTO things VALUES (1), (1)'))],
-    ['work that threw', (sql) => sql.transaction(() => Promise.reject(new Error('Connection terminated, it said')))],
-  ])('is told as it is: %s', async (_what, work) => {
+    ['an invalid statement', (sql) => sql.read('SELECT FROM WHERE')],
+    ['a missing table', (sql) => sql.write('INSERT INTO nowhere VALUES (1)')],
+    ['a duplicate key', (sql) => sql.transaction((query) => query('INSERT INTO things VALUES (1), (1)'))],
+    ['work that throws', (sql) => sql.transaction(() => Promise.reject(new Error('Connection terminated, it said')))],
+  ])('is reported as it is: %s', async (_what, work) => {
     const sql = open();
     await sql.write('CREATE TABLE things (id INTEGER PRIMARY KEY)');
 
@@ -35,12 +35,12 @@ describeOnEngines('a fault that waiting does not mend', (open) => {
   });
 });
 
-describeOnEngines('a database that is closed', (open) => {
+describeOnEngines('a closed database', (open) => {
   test.each<[string, (sql: Sql) => Promise<unknown>]>([
     ['a read', (sql) => sql.read('SELECT 1')],
     ['a write', (sql) => sql.write('SELECT 1')],
     ['a transaction', (sql) => sql.transaction((query) => query('SELECT 1'))],
-  ])('is away for %s, and has written nothing', async (_what, work) => {
+  ])('is unavailable for %s, and has written nothing', async (_what, work) => {
     const sql = open();
     await sql.write('SELECT 1');
     await sql.close();
@@ -62,7 +62,7 @@ describe('SQLite', () => {
     return sql;
   };
 
-  test('whose file is full is away, has written nothing, and works again once there is room', async () => {
+  test('with a full file is unavailable, writes nothing, and works again once there is room', async () => {
     const sql = opening('full.sqlite');
     await sql.write('CREATE TABLE things (bytes TEXT)');
     await sql.write('PRAGMA max_page_count = 2');
@@ -112,7 +112,7 @@ describeWith(postgresServer, 'a server', (url) => {
     ['a read', (unconnected) => unconnected.read('SELECT 1')],
     ['a write', (unconnected) => unconnected.write(add)],
     ['a transaction', (unconnected) => unconnected.transaction((query) => query(add))],
-  ])('that cannot be reached is away for %s, which has written nothing', async (_what, work) => {
+  ])('that cannot be reached is unavailable for %s, and has written nothing', async (_what, work) => {
     const unconnected = openPostgres(line.url);
     line.cut();
 
@@ -122,7 +122,7 @@ describeWith(postgresServer, 'a server', (url) => {
     await unconnected.close();
   });
 
-  test('whose connection breaks within a transaction is away, and has written nothing', async () => {
+  test('whose connection breaks within a transaction is unavailable, and has written nothing', async () => {
     const broken = sql.transaction(async (query) => {
       await query(add);
       line.cut();
@@ -141,7 +141,7 @@ describeWith(postgresServer, 'a server', (url) => {
     expect(await failureOf(broken)).toEqual(away(true));
   });
 
-  test('that falls silent is away: a read has written nothing, and a write may have', async () => {
+  test('that falls silent is unavailable; a read has written nothing, and a write may have', async () => {
     await Promise.all([sql.read('SELECT 1'), sql.read('SELECT 1')]);
     line.freeze();
 
@@ -151,11 +151,11 @@ describeWith(postgresServer, 'a server', (url) => {
     ]);
   });
 
-  test('that ends a statement that takes too long is away, and has written nothing', async () => {
+  test('that cancels a slow statement is unavailable, and has written nothing', async () => {
     expect(await failureOf(sql.write('SELECT pg_sleep(5)'))).toEqual(away(false));
   });
 
-  test('that takes no more connections is away, and has written nothing', async () => {
+  test('without free connections is unavailable, and has written nothing', async () => {
     const crowded = new URL(url());
     crowded.username = 'few';
     const few = openPostgres(crowded.href);
@@ -164,7 +164,7 @@ describeWith(postgresServer, 'a server', (url) => {
     await few.close();
   });
 
-  test('that ends the connection is away', async () => {
+  test('that ends the connection is unavailable', async () => {
     const ended = sql.transaction(async (query) => {
       const [row] = await query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
       await direct.read('SELECT pg_terminate_backend($1)', [row!.pid]);
@@ -174,7 +174,7 @@ describeWith(postgresServer, 'a server', (url) => {
     expect(await failureOf(ended)).toEqual(away(false));
   });
 
-  test('that finds two transactions in conflict is away for the later one, which has written nothing', async () => {
+  test('with two conflicting transactions is unavailable for the later one, which has written nothing', async () => {
     const conflicting = sql.transaction(async (query) => {
       await query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ');
       await query('SELECT value FROM counts WHERE id = 2');
@@ -187,30 +187,30 @@ describeWith(postgresServer, 'a server', (url) => {
   });
 });
 
-describe('of what PostgreSQL fails with', () => {
+describe('a failure of PostgreSQL', () => {
   const failure = (code: string, message = 'it failed'): Error => Object.assign(new Error(message), { code });
 
   test.each<[string, Error, boolean | 'a bug']>([
     ['no address for the name', failure('ENOTFOUND'), true],
-    ['several addresses, none of which answers', Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' }), true],
+    ['several addresses without an answer', Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' }), true],
     ['no file descriptors', failure('EMFILE'), true],
     ['a connection that broke off', new Error('Connection terminated unexpectedly'), true],
     ['no free connection in the pool', new Error('timeout exceeded when trying to connect'), true],
     ['a crash', failure('57P02'), true],
-    ['a server that starts', failure('57P03'), true],
+    ['a starting server', failure('57P03'), true],
     ['a full disk', failure('53100'), false],
     ['too many connections', failure('53300'), false],
     ['a deadlock', failure('40P01'), false],
-    ['a standby that takes no writes', failure('25006'), false],
+    ['a read-only standby', failure('25006'), false],
     ['a wrong password', failure('28P01'), false],
     ['a broken disk', failure('58030'), false],
-    ['a key that is taken', failure('23505'), 'a bug'],
+    ['a duplicate key', failure('23505'), 'a bug'],
     ['a missing table', failure('42P01'), 'a bug'],
     ['a syntax error', failure('42601'), 'a bug'],
     ['a number out of range', failure('22003'), 'a bug'],
     ['a broken page', failure('XX001'), 'a bug'],
     ['something else', new Error('Cannot read properties of undefined'), 'a bug'],
-  ])('%s is told for what it is', (_what, error, expected) => {
+  ])('%s is classified correctly', (_what, error, expected) => {
     const told = postgresFault(error, true);
 
     if (expected === 'a bug') expect(told).toBe(error);
