@@ -5,7 +5,7 @@ const tests = ['**/*.test.ts', '**/testing/**/*.ts', 'test/**/*.ts'];
 /** Programs that a person starts: they may print. */
 const programs = ['deploy/**', 'test/**'];
 /**
- * Where the world outside comes in: the one source of time, of chance, of the environment. The transports are among them,
+ * Where the world outside comes in: the one source of time, of chance, of the environment. The transports belong here,
  * since a deadline on a wire is wall time whatever the clock of a test says.
  */
 const sourcesOfTheWorld = [

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /*
- * Asks the registry for known faults of the packages that ship with the program, and ends with 1 where one is high or worse.
- * A registry that answers no such question is no fault of the packages: the script says so and ends with 0.
+ * Asks the registry for known faults of the packages that ship with the program, and exits with 1 if one is high or
+ * critical. If the registry does not answer such questions, the script says so and exits with 0.
  */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /*
- * Checks the licence of every installed package against the lists below: those that ship with the program, and those that
- * only build or test it. A package that is not installed on this platform is checked by what the lock file says of it.
+ * Checks the licence of every package in the lock file against the lists below: one for packages that ship with the
+ * program, one for packages that only build or test it. The lock file itself gives the licence of a package that is not
+ * installed on this platform.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -17,18 +18,18 @@ const ANYWHERE = [
   'MIT',
   'Unlicense',
 ];
-/** Licences that concern one work alone: unchanged files of a library, a shared library, a font. */
+/** Licences whose terms reach no further than the licensed work: unchanged files, a shared library, a font. */
 const UNCHANGED_ONLY = ['LGPL-3.0-or-later', 'MPL-2.0', 'OFL-1.1'];
-/** Data that the tools read. */
+/** Licences of data that the development tools read. */
 const TOOLS_ONLY = ['CC-BY-4.0'];
-/** Packages whose manifest names no licence, and what their own files say. */
+/** Packages whose manifest names no licence, with the licence in their files. */
 const BY_THEIR_FILES = { 'cohere-ai': 'MIT', 'humanize-number': 'MIT', only: 'MIT' };
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const read = (path) => JSON.parse(readFileSync(path, 'utf8'));
 const nameOf = (path) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
 
-/** The SPDX expression of a manifest; older manifests hold a list of objects. */
+/** The SPDX expression of a manifest. Older manifests have a list of objects instead. */
 function expressionOf({ license, licenses }) {
   const said = license ?? licenses;
   if (typeof said === 'string') return said;
@@ -38,7 +39,7 @@ function expressionOf({ license, licenses }) {
     .join(' OR ');
 }
 
-/** Whether one side of each OR, with all sides of its ANDs, is allowed. */
+/** Whether at least one alternative of the expression is allowed, with every licence that it joins by AND. */
 function isAllowed(expression, allowed) {
   const parts = (text, word) => text.replace(/[()]/g, '').split(` ${word} `);
   return parts(expression, 'OR').some((choice) => parts(choice, 'AND').every((one) => allowed.has(one)));
@@ -51,7 +52,7 @@ for (const [path, entry] of Object.entries(read(`${root}package-lock.json`).pack
   const manifest = `${root}${path}/package.json`;
   const isInstalled = existsSync(manifest);
   const expression = expressionOf(isInstalled ? read(manifest) : entry) || BY_THEIR_FILES[nameOf(path)] || '';
-  // A build for another platform of which the lock file says nothing: its own package is checked where it is installed.
+  // A build for another platform without a licence in the lock file: a run on that platform checks it.
   if (!isInstalled && expression === '') continue;
   const allowed = new Set([...ANYWHERE, ...UNCHANGED_ONLY, ...(entry.dev === true ? TOOLS_ONLY : [])]);
   checked += 1;

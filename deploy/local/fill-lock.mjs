@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 /*
- * Completes package-lock.json. A registry that lacks some platform's build of an optional package leaves a hole in the
- * lock, and `npm ci` of npm 11.19 refuses such a lock. Each hole gets a stub: version, os and cpu, no integrity; npm
- * skips it on every machine that it is not for. Run it after each `npm install`. `--check` only looks, and exits 1.
+ * Completes package-lock.json. If the registry lacks the build of an optional package for some platform, `npm install`
+ * leaves a hole in the lock, and `npm ci` of npm 11.19 refuses such a lock. The script fills each hole with a stub:
+ * version, os and cpu, no integrity. npm skips the stub on every other platform. Run it after each `npm install`.
+ * `--check` changes nothing and exits with 1 if there is a hole.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +15,7 @@ const EXACT_VERSION = /^\d+\.\d+\.\d+(?:-[\w.]+)?$/;
 
 const lockPath = fileURLToPath(new URL('../../package-lock.json', import.meta.url));
 
-/** The location of `name` as seen from the package at `location`, by Node's own search upwards; undefined is a hole. */
+/** Where Node's search upwards from `location` finds the package `name`; undefined if there is a hole. */
 function resolvedLocation(packages, location, name) {
   for (let folder = location; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/')))) {
     const candidate = folder === '' ? `node_modules/${name}` : `${folder}/node_modules/${name}`;
@@ -42,7 +43,7 @@ function platformOf(name) {
 function stubFor({ name, version, wantedBy, dev }) {
   const { os, cpu } = platformOf(name);
   if (!EXACT_VERSION.test(version)) throw new Error(`${wantedBy} wants ${name} ${version}: not an exact version`);
-  if (os.length + cpu.length === 0) throw new Error(`${wantedBy} wants ${name}: its name tells no platform`);
+  if (os.length + cpu.length === 0) throw new Error(`${wantedBy} wants ${name}: its name has no platform`);
   return {
     version,
     ...(cpu.length > 0 && { cpu }),
@@ -52,7 +53,7 @@ function stubFor({ name, version, wantedBy, dev }) {
   };
 }
 
-/** Addresses of a registry do not belong in the lock: each machine has its own. */
+/** Entries with the address of a registry, which does not belong in the lock: each machine has its own registry. */
 const addressed = (packages) => Object.entries(packages).filter(([, entry]) => /^https?:/.test(entry.resolved ?? ''));
 
 function fill(lock) {

@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 /*
- * Runs before every npm script. Installs the packages when node_modules is missing or package-lock.json has changed since
- * the last install, and checks that the Node which is to run the scripts can. With nothing to do it takes some 30 ms.
- * It is plain JavaScript because it must run on an empty checkout with an older Node, and it speaks on standard error
- * alone, because standard output belongs to the script that follows.
+ * Runs before every npm script. It installs the packages if node_modules is missing or package-lock.json has changed
+ * since the last install, and checks that the Node of the scripts is new enough. If there is nothing to do, it takes
+ * some 30 ms. It is plain JavaScript because it must run in an empty checkout with an older Node. It writes only to
+ * standard error, because standard output belongs to the script that follows.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,9 +11,9 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const lockPath = `${root}package-lock.json`;
-/** What npm itself writes: the packages that stand in node_modules. */
+/** npm's own list of the packages in node_modules. */
 const installedPath = `${root}node_modules/.package-lock.json`;
-/** The hash of the lock file that was last installed, and which Node the scripts use. */
+/** Holds the hash of the lock file of the last install, and which Node runs the scripts. */
 const markerPath = `${root}node_modules/.reelgate-lock`;
 const packagedNode = `${root}node_modules/.bin/node`;
 const platform = `${process.platform} ${process.arch}`;
@@ -42,13 +42,13 @@ function readIfThere(path) {
 
 const hashOf = (text) => createHash('sha256').update(text).digest('hex');
 
-/** Node runs TypeScript as it is from 22.18 and 23.6 on. */
+/** Node 22.18 and 23.6 are the first versions that run TypeScript without a build. */
 function runsTypeScript(version) {
   const [major, minor] = version.replace(/^v/, '').split('.').map(Number);
   return major > 23 || (major === 23 && minor >= 6) || (major === 22 && minor >= 18);
 }
 
-/** Why an install is needed; undefined when the last one still holds. */
+/** Why an install is needed; undefined if the last one is still valid. */
 function reasonToInstall() {
   if (!existsSync(`${root}node_modules`)) return 'node_modules is missing';
   const [installedHash, node] = (readIfThere(markerPath) ?? '').split(' ');
@@ -60,7 +60,7 @@ function reasonToInstall() {
 
 const sameParcel = (a, b) => a.version === b.version && a.integrity === b.integrity && a.link === b.link;
 
-/** Whether `npm install`, run by hand, has already brought node_modules to what the lock file asks for. */
+/** Whether an `npm install` by hand has already made node_modules match the lock file. */
 function alreadyInstalled() {
   const lock = JSON.parse(readFileSync(lockPath, 'utf8')).packages;
   const installed = JSON.parse(readIfThere(installedPath) ?? '{}').packages ?? {};
@@ -95,7 +95,7 @@ function tryToTake(mutexPath) {
   }
 }
 
-/** Removes what a killed install has left, once its npm too is gone. Renaming it first lets only one of several remove it. */
+/** Removes the mutex file of a killed install once its npm has ended. The rename lets only one process remove it. */
 function clearIfAbandoned(mutexPath) {
   const owners = readIfThere(mutexPath)?.match(/\d+/g) ?? [];
   if (owners.length === 0 || owners.some((pid) => processLives(Number(pid)))) return;
@@ -104,11 +104,14 @@ function clearIfAbandoned(mutexPath) {
     renameSync(mutexPath, aside);
     rmSync(aside);
   } catch {
-    // another one has just removed it
+    // Another process has just removed it.
   }
 }
 
-/** The right to install: a file outside node_modules, since an install empties that folder. It names who installs. */
+/**
+ * Takes the mutex that lets one process install at a time. Its file lies outside node_modules, because an install
+ * empties that folder. It holds the ids of the processes that install.
+ */
 async function takeMutex() {
   const { tmpdir } = await import('node:os');
   const mutexPath = `${tmpdir()}/reelgate-install-${hashOf(root).slice(0, 16)}`;
@@ -124,7 +127,7 @@ async function takeMutex() {
   return mutexPath;
 }
 
-/** npm, run by the Node that it came with: the one in node_modules is about to be replaced. */
+/** Runs npm with the Node that it came with, because the install replaces the one in node_modules. */
 function commandOfNpm() {
   const { npm_execpath: npm, npm_node_execpath: node, PATH = '' } = process.env;
   const path = PATH.split(':')
@@ -135,7 +138,7 @@ function commandOfNpm() {
   return { program: known ? node : 'npm', args: known ? [npm, ...options] : options, path };
 }
 
-/** Runs `npm ci` and answers how it failed, or undefined. Ending this program ends npm too. */
+/** Runs `npm ci`. Returns how it failed, or undefined. A signal that ends this program ends npm too. */
 async function failureOfNpmCi(mutexPath) {
   const { spawn } = await import('node:child_process');
   const { program, args, path } = commandOfNpm();
@@ -151,7 +154,7 @@ async function failureOfNpmCi(mutexPath) {
   });
 }
 
-/** The packaged Node needs glibc. Where it does not start, the machine's own takes its place if it is new enough. */
+/** The packaged Node needs glibc. If it does not start, the machine's own Node runs the scripts. */
 async function usableNode() {
   if (!nodeIsPackaged) return 'own-node';
   const { spawnSync } = await import('node:child_process');
@@ -170,7 +173,7 @@ async function install(reason) {
     const failure = await failureOfNpmCi(mutexPath);
     if (failure !== undefined) {
       refuse(
-        `npm ci failed (${failure}); its own words are above.`,
+        `npm ci failed (${failure}); its own messages are above.`,
         'Is the package registry reachable (npm ping), and is npm 10 or newer here (npm --version)?',
         'Then run this command again, or `npm ci` by itself to see more.',
       );
@@ -189,8 +192,8 @@ const reason = reasonToInstall();
 if (reason !== undefined) await install(reason);
 if (!runsTypeScript(versionOfTheScripts())) {
   refuse(
-    `the scripts need Node 22.18 or newer, and here they would run on ${versionOfTheScripts()} (${platform}).`,
-    'Linux on x64 and arm64 gets it with the packages. Elsewhere put Node 24 first on the PATH:',
+    `the scripts need Node 22.18 or newer; this machine would run them on ${versionOfTheScripts()} (${platform}).`,
+    'On Linux (x64, arm64) Node 24 comes with the packages. Elsewhere put Node 24 first on the PATH:',
     '  brew install node@24 (macOS), nvm install 24, fnm install 24, or a download from nodejs.org',
     'and run this command again.',
   );

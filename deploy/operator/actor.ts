@@ -2,7 +2,7 @@ import type { Environment } from './environment.ts';
 
 export const ACTOR_OPTION = { value: 'NAME', means: 'who decides, for the record; default: $USER' } as const;
 
-/** Who is written down as the one who decided. */
+/** The name that the services record for the decisions of this command line. */
 export function actorOf(named: string | undefined, environment: Environment): string {
   return named ?? environment['USER'] ?? 'operator';
 }

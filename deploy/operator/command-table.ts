@@ -23,7 +23,7 @@ import { videoCreate } from './commands/video-create.ts';
 import { videoSave } from './commands/video-save.ts';
 import { completionOf } from './completion/completion.ts';
 
-/** Every command by its words, in the order of the help. A new one is a file in `commands/` and a row here. */
+/** Every command by its words, in the order of the help. A new command is a file in `commands/` and a row here. */
 export const COMMANDS: Readonly<Record<string, Command>> = {
   'video create': videoCreate,
   'video save': videoSave,

@@ -3,39 +3,39 @@ import type { Environment } from './environment.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface OptionSpec {
-  /** What stands behind the option, in capitals; an option without it is a switch. */
+  /** The name of the option's value, in capitals. An option without a value is a switch. */
   readonly value?: string;
   /** One line of the help. */
   readonly means: string;
   readonly short?: string;
   /** The command refuses to run without it. */
   readonly needed?: true;
-  /** The only values that it takes. */
+  /** The only values that the option takes. */
   readonly choices?: readonly string[];
 }
 
 type Specs = Readonly<Record<string, OptionSpec>>;
 
-/** The options that were typed: a text where the option takes a value, else whether it was there. */
+/** The typed options: the text of an option that takes a value, else whether the option was typed. */
 export type Options<S extends Specs> = { readonly [N in keyof S]?: S[N] extends { value: string } ? string : boolean };
 
-/** What a command is given to run with. */
+/** What a command runs with. */
 export interface Call<S extends Specs = Specs> {
-  /** What was typed behind the words of the command. */
+  /** The arguments after the words of the command. */
   readonly words: readonly string[];
   readonly options: Options<S>;
   /** The services, over gRPC. The first use of one connects. */
   readonly services: Services;
   readonly environment: Environment;
   readonly terminal: Terminal;
-  /** Whether standard output gets one JSON document. */
+  /** Whether standard output is one JSON document. */
   readonly json: boolean;
 }
 
 export interface Outcome {
-  /** One JSON document; absent: the text is all there is, also with --json. */
+  /** The answer with --json. Absent: the text is the answer there too. */
   readonly answer?: unknown;
-  /** The answer for a person; absent: the answer line by line. */
+  /** The answer for a person. Absent: the JSON document, line by line. */
   readonly text?: string;
   /** `false` makes the exit code 1. */
   readonly ok?: boolean;
@@ -46,12 +46,12 @@ export interface Outcome {
 export interface Command<S extends Specs = Specs> {
   /** One line, for the list of all commands. */
   readonly summary: string;
-  /** What stands behind the words of the command, such as `ID AMOUNT`; empty for nothing. */
+  /** The arguments after the words of the command, such as `ID AMOUNT`; empty if there are none. */
   readonly words: string;
-  /** The only values that the first of those words takes. */
+  /** The only values that the first argument takes. */
   readonly choices?: readonly string[];
   readonly options: S;
-  /** A whole call, without the name of the program. */
+  /** A complete call, without the name of the program. */
   readonly example: string;
   run(call: Call<S>): Promise<Outcome>;
 }
@@ -71,7 +71,7 @@ export class CommandFailed extends Error {
   override readonly name: string = 'CommandFailed';
 }
 
-/** The only word behind the command. */
+/** The only argument of the command. */
 export function oneId(words: readonly string[], what: string): string {
   const [id, ...rest] = words;
   if (id === undefined || rest.length > 0) throw new WrongCall(`name one ${what}`);

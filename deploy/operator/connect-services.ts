@@ -20,7 +20,7 @@ export interface Services {
   close(): void;
 }
 
-/** Connects at the first use, so that a command checks its words before it needs a configuration. */
+/** Connects at the first use, so that a command checks its arguments before it needs a configuration. */
 export function lazyServices(environment: Environment): Services {
   let connected: Services | undefined;
   const services = (): Services => (connected ??= connectServices(environment));
@@ -44,7 +44,7 @@ export function lazyServices(environment: Environment): Services {
   };
 }
 
-/** The configuration of the program says where the services are, and holds the key or leads to it. */
+/** The configuration of the program gives the addresses of the services, and their key or where to find it. */
 function connectServices(environment: Environment): Services {
   const config = readProgramConfig(environment);
   const key = keyOf('operator', signingKeyIn(config.dataDir, config.signingKey));

@@ -45,7 +45,7 @@ export function pageOf(name: string, { words, summary, options, choices, example
   ].join('\n');
 }
 
-/** `usage: reelgate account credit ID AMOUNT --reason TEXT [options]`. */
+/** The usage line, such as `usage: reelgate account credit ID AMOUNT --reason TEXT [options]`. */
 export function usageOf(name: string, { words, options }: Pick<Command, 'words' | 'options'>): string {
   const all = Object.entries<OptionSpec>(options);
   const needed = all.flatMap(([option, spec]) => (spec.needed === true ? [`--${option} ${spec.value ?? ''}`] : []));

@@ -4,7 +4,7 @@ import type { Command, OptionSpec } from './command.ts';
 import { COMMON_OPTIONS } from './help.ts';
 import { suggestion } from './suggest.ts';
 
-/** What was typed, before anything runs. */
+/** The typed call, before anything runs. */
 export interface ParsedCall {
   /** Absent: no command was named. */
   readonly name: string | undefined;
@@ -18,7 +18,7 @@ export interface ParsedCall {
 type Table = Readonly<Record<string, Command>>;
 
 const HELP = 'help';
-/** Stands in for the dash of a negative amount, which is no option. */
+/** Replaces the dash of a negative amount, so that the parser does not take it for an option. */
 const MINUS = '\u2212';
 
 export function parseCall(args: readonly string[], commands: Table): ParsedCall {
@@ -70,7 +70,7 @@ function wrongOption(error: unknown, known: readonly string[]): WrongCall {
   return new WrongCall(`unknown option ${shown}${meant === undefined ? '' : `; did you mean --${meant}?`}`);
 }
 
-/** The command's name: two words, or one. */
+/** The command's name, of two words or of one. */
 function nameIn(words: readonly string[], commands: Table): string {
   const name = [words.slice(0, 2).join(' '), words[0] ?? ''].find((one) => Object.hasOwn(commands, one));
   if (name !== undefined) return name;

@@ -22,7 +22,7 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-/** The words of an example as a shell takes them apart. */
+/** The words of an example, split as a shell does. */
 const wordsOf = (line: string): string[] =>
   [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? '');
 
@@ -51,7 +51,7 @@ describe('help', () => {
     expect(await typed('help', ...name.split(' '))).toEqual(page);
   });
 
-  test.each(names)('the example of %s is a call of it', (name) => {
+  test.each(names)('the example of %s is a valid call of that command', (name) => {
     const { example, options } = COMMANDS[name]!;
     const call = parseCall(wordsOf(example), COMMANDS);
 
@@ -76,7 +76,7 @@ describe('help', () => {
   });
 });
 
-describe('a wrong call ends with exit code 2 and says on standard error what would be right', () => {
+describe('a wrong call ends with exit code 2, and standard error says what would be right', () => {
   test.each<[string, RegExp]>([
     ['', /^reelgate: the command line .*[^]*Commands:/],
     ['tsk list', /^unknown command tsk list; did you mean task list\?\n/],

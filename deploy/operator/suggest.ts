@@ -1,7 +1,7 @@
-/** As many letters may be wrong as a slip of the hand explains. */
+/** The most letters that a typing error gets wrong. */
 const DISTANCE_MAX = 2;
 
-/** The word that was meant, where one is near. */
+/** The known word that is nearest to the typed one, if one is near enough. */
 export function suggestion(typed: string, known: readonly string[]): string | undefined {
   const ranked = known
     .map((word) => ({ word, distance: word.startsWith(typed) && typed.length > 2 ? 1 : distanceOf(typed, word) }))
@@ -10,7 +10,7 @@ export function suggestion(typed: string, known: readonly string[]): string | un
   return best !== undefined && best.distance <= DISTANCE_MAX ? best.word : undefined;
 }
 
-/** Insertions, deletions and replacements between two words (Levenshtein). */
+/** The Levenshtein distance between two words: insertions, deletions and replacements. */
 function distanceOf(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, at) => at);
   for (const [index, letter] of [...from].entries()) {

@@ -25,14 +25,14 @@ test('progress replaces its line on a terminal, and goes to standard error', () 
   expect(written).toEqual({ out: '', err: '\r\u001b[Kone\r\u001b[Ktwo\r\u001b[K' });
 });
 
-test('progress that is longer than the line is cut, since a line that wraps cannot be replaced', () => {
+test('progress is cut to the width of the terminal, because a line that wraps cannot be replaced', () => {
   const { written, terminal } = streams(true, 10);
   terminal.progress('0123456789 and more');
 
   expect(written.err).toBe('\r\u001b[K012345678');
 });
 
-test('a pipe gets no progress, and knows no width', () => {
+test('a pipe gets no progress and has no width', () => {
   const { written, terminal } = streams(false);
   terminal.progress('one');
   terminal.clear();
@@ -42,7 +42,7 @@ test('a pipe gets no progress, and knows no width', () => {
   expect(terminal.columns).toBeUndefined();
 });
 
-test('a long call shows how long it takes, until it ends', async () => {
+test('a long call shows the elapsed time until it ends', async () => {
   const { written, terminal } = streams(true);
   const clock = fakeClock();
   let finish = (_: string): void => undefined;

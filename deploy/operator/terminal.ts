@@ -1,14 +1,14 @@
-/** Where progress goes: standard error, so that standard output holds the answer alone. */
+/** Writes progress to standard error, so that standard output holds only the answer. */
 export interface Terminal {
-  /** Whether a person looks at standard error. */
+  /** Whether standard error is a terminal. */
   readonly isInteractive: boolean;
-  /** Characters of a line of standard output; undefined where it is no terminal. */
+  /** The characters of a line of standard output; undefined if it is not a terminal. */
   readonly columns: number | undefined;
-  /** Replaces the progress line on a terminal, and writes nothing anywhere else. */
+  /** Replaces the progress line on a terminal, and writes nothing in a pipe. */
   progress(text: string): void;
   /** Removes the progress line. */
   clear(): void;
-  /** A line of its own, on a terminal or in a pipe. */
+  /** Writes a line of its own, on a terminal or in a pipe. */
   note(text: string): void;
 }
 

@@ -3,11 +3,11 @@ import type { Clock } from '@reelgate/platform/clock';
 import { shortDuration } from './format/times.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Of a call that reads the whole ledger. */
+/** For a call that reads the whole ledger. */
 export const LEDGER_TIMEOUT_MS = 600_000;
 const EVERY_MS = 500;
 
-/** Shows what is being done and for how long, for a call that says nothing until it ends. */
+/** Shows the work and the elapsed time of a call that reports nothing until it ends. */
 export async function whileShowing<T>(
   terminal: Terminal,
   what: string | (() => string),

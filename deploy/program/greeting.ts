@@ -1,6 +1,6 @@
 import type { Secret } from '@reelgate/platform/secret';
 
-/** Printed at the start: the address, and at the first start the token and the first calls to make. */
+/** The lines that a start prints: the address, and at the first start the token and the first calls to make. */
 export function greeting(
   url: string,
   newKeys: readonly { readonly account: string; readonly key: Secret }[],
@@ -12,17 +12,20 @@ export function greeting(
 
 function firstCalls(url: string, token: string): readonly string[] {
   const auth = `-H 'Authorization: Bearer ${token}'`;
+  const json = "-H 'Content-Type: application/json'";
+  const video = '{"model":"Alpha-H3","prompt":"a red boat at dawn","seconds":"4","size":"1280x720"}';
+  const chat = '{"model":"sandbox-chat","messages":[{"role":"user","content":"hello"}],"stream":true}';
   return [
     '',
     'Make a video from another terminal, in this folder:',
     '  npm run -s reelgate -- video create "a red boat at dawn" -o boat.mp4',
     '',
     'The token is shown this once. The same over HTTP: create a task, wait for it, fetch the video:',
-    `  curl -s ${url}/v1/videos ${auth} -H 'Content-Type: application/json' -d '{"model":"Alpha-H3","prompt":"a red boat at dawn","seconds":"4","size":"1280x720"}'`,
+    `  curl -s ${url}/v1/videos ${auth} ${json} -d '${video}'`,
     `  curl -s ${url}/v1/videos/TASK_ID ${auth} -H 'Prefer: wait=60'`,
     `  curl -s ${url}/v1/videos/TASK_ID/content ${auth} -o video.mp4`,
     'A chat, as an OpenAI SDK sends it to this address and /v1:',
-    `  curl -sN ${url}/v1/chat/completions ${auth} -H 'Content-Type: application/json' -d '{"model":"sandbox-chat","messages":[{"role":"user","content":"hello"}],"stream":true}'`,
+    `  curl -sN ${url}/v1/chat/completions ${auth} ${json} -d '${chat}'`,
     '',
     `Reference of every route: ${url}/docs`,
   ];

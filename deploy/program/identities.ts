@@ -4,7 +4,7 @@ import type { Caller } from '@reelgate/platform/rpc/service';
 import { deriveSecret } from '@reelgate/platform/secret';
 import type { Secret } from '@reelgate/platform/secret';
 
-/** The program's parts that call services, with the scopes of each. Billing and media call no service, so they have no key. */
+/** The parts of the program that call services, and their scopes. Billing and media call none and have no key. */
 const SCOPES = {
   gateway: [
     Scope.TASKS_READ,

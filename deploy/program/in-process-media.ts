@@ -17,7 +17,7 @@ export function inProcessMedia(bytes: OwnedBytes): MediaPort {
   };
 }
 
-/** The same, as the tasks service reads staged media from it. */
+/** The media service of the same process, as the tasks service reads staged media from it. */
 export function inProcessMediaBytes(bytes: OwnedBytes): MediaBytes {
   return {
     read: async (object) => {

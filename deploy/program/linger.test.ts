@@ -21,7 +21,7 @@ function lingering(isNeeded?: () => Promise<boolean>) {
   return { clock, state };
 }
 
-test('a service stays as long as it is needed, and no longer', async () => {
+test('a service stops once other services no longer need it', async () => {
   let isNeeded = true;
   const { clock, state } = lingering(async () => isNeeded);
   for (let step = 0; step < 50; step += 1) await clock.advance(100);
@@ -32,7 +32,7 @@ test('a service stays as long as it is needed, and no longer', async () => {
   expect(state).toEqual({ over: true, asked: 51 });
 });
 
-test('a service that is needed for too long stops all the same', async () => {
+test('a service stops after the bound even if it is still needed', async () => {
   const { clock, state } = lingering(async () => true);
   for (let step = 0; step < 260; step += 1) await clock.advance(100);
 

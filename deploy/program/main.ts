@@ -3,10 +3,11 @@ import { setFlagsFromString } from 'node:v8';
 
 enableCompileCache();
 
-// V8 makes what often outlives a minor collection old from its birth on. Under load that is what each request in flight is made of, and
-// what is old keeps all that it points to from every minor collection: measured at 256 calls in flight, a third of the processor's time.
+// V8 learns which objects often outlive a minor collection, and from then on allocates them as old objects. Under load
+// these are the objects of each request in flight, and an old object keeps everything that it points to from the minor
+// collections. The flag turns that off: measured at 256 calls in flight, it saves a third of the processor's time.
 setFlagsFromString('--no-allocation-site-pretenuring');
 
-// The rest is loaded behind the cache, which makes a second start quick.
+// Imported here, so that the compile cache covers it: the second start is quick.
 const { run } = await import('./run.ts');
 process.exitCode = await run(process.argv.slice(2), process.env);

@@ -13,7 +13,7 @@ import { openPorts } from './open-ports.ts';
 
 const [SERVING, NOT_SERVING] = [1, 2];
 
-/** An empty request, as a probe of Kubernetes makes it; the state is the last byte of the answer. */
+/** An empty health check, as a probe of Kubernetes makes it. The state is the last byte of the answer. */
 async function healthOf(session: ClientHttp2Session): Promise<number | undefined> {
   const stream = session.request({
     ':method': 'POST',
@@ -26,7 +26,7 @@ async function healthOf(session: ClientHttp2Session): Promise<number | undefined
   return answer.at(-1);
 }
 
-test('a program that stops says so on both ports of a service before it closes them', async () => {
+test('a stopping program is not ready on both ports of a service before it closes them', async () => {
   const [rpc, http] = await freePorts(2);
   const lifecycle = openLifecycle(silentLog);
   const foundation = { log: silentLog, metrics: openMetrics(false) } as unknown as Foundation;
@@ -36,7 +36,7 @@ test('a program that stops says so on both ports of a service before it closes t
     identify: callersByKey([]),
   });
   const gate = aGate();
-  // stops before the ports, as work that callers wait for
+  // Stops before the ports, like work that callers wait for.
   lifecycle.add('work', () => gate.opened.then(() => undefined));
   const session = connect(`http://127.0.0.1:${String(rpc)}`);
   const readyz = async (): Promise<number> => (await fetch(`http://127.0.0.1:${String(http)}/readyz`)).status;

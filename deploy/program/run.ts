@@ -59,7 +59,7 @@ function warnOf({ log }: Foundation, warnings: readonly string[]): void {
   for (const warning of warnings) log.warn({ warning }, 'a setting of the configuration has no effect');
 }
 
-/** A new file is taken whole or not at all. */
+/** A new file is applied as a whole or not at all. */
 async function reload(
   read: () => ReadConfig,
   foundation: Foundation,

@@ -21,7 +21,7 @@ function newFolder(): string {
   return folder;
 }
 
-/** Takes the key in each folder at the very moment at which the other threads do. */
+/** Takes the key of each folder at the same moment as the other threads. */
 const TAKE_KEYS = `
 import { parentPort, workerData } from 'node:worker_threads';
 const { signingKeyIn } = await import(workerData.module);
@@ -68,7 +68,7 @@ test('the key survives restarts, only its owner can read the file, and no other 
   expect(readdirSync(dir)).toEqual(['signing-key']);
 });
 
-test('a key file that was left empty stops the start: nothing is signed with nothing', () => {
+test('an empty key file stops the start, so that nothing is signed with an empty key', () => {
   const dir = newFolder();
   mkdirSync(dir, { recursive: true });
   writeFileSync(path.join(dir, 'signing-key'), '');
@@ -76,7 +76,7 @@ test('a key file that was left empty stops the start: nothing is signed with not
   expect(() => signingKeyIn(dir, undefined)).toThrow(/signing-key.*is empty/);
 });
 
-test('a configured key is taken as it is, and none is made', () => {
+test('a configured key is used unchanged, and no key file is made', () => {
   const dir = newFolder();
 
   expect(signingKeyIn(dir, new Secret('configured')).reveal()).toBe('configured');

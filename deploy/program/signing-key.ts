@@ -6,7 +6,10 @@ import { Secret } from '@reelgate/platform/secret';
 const BYTES = 32;
 const NAME_BYTES = 8;
 
-/** The configured key, or the key in the data folder. The first start makes it, and processes that start at once agree on one. */
+/**
+ * The configured key, or the key in the data folder. The first start makes that key. Processes that start at the same
+ * time agree on one.
+ */
 export function signingKeyIn(dataDir: string, configured: Secret | undefined): Secret {
   if (configured !== undefined) return configured;
   const file = path.join(dataDir, 'signing-key');
@@ -26,7 +29,7 @@ function readKey(file: string): string | undefined {
 
 /**
  * The file gets its name once it is complete and on the disk, so another process finds no key or the whole key. If two
- * processes make a key at once, both use the first one.
+ * processes make a key at the same time, both use the first one.
  */
 function makeKey(file: string): string {
   mkdirSync(path.dirname(file), { recursive: true });

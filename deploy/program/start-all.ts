@@ -24,7 +24,7 @@ import { inProcessMedia, inProcessMediaBytes } from './in-process-media.ts';
 import { openPorts, untilStopping } from './open-ports.ts';
 import type { Started, Starting } from './starting.ts';
 
-/** All four services in this process, calling one another directly; and the sandbox upstream, when it is configured. */
+/** Starts all four services in this process, which call one another directly, and the sandbox if it is configured. */
 export async function startAll({ config, foundation, lifecycle, identify }: Starting): Promise<Started> {
   const { value, ports } = config;
   const keep = <S extends RunningService>(name: string, service: S): S => {

@@ -25,7 +25,7 @@ import type { Started, Starting } from './starting.ts';
 
 const READY_TIMEOUT_MS = 1000;
 
-/** One service in this process, the others over gRPC. */
+/** Starts one service in this process, which calls the others over gRPC. */
 export const START_ONE: Readonly<Record<ServiceName, (starting: Starting) => Promise<Started>>> = {
   billing: async (starting) => {
     const service = await startBilling(billingConfig(starting.config.value), starting.foundation);

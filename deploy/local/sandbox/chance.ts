@@ -3,7 +3,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 const firstTaskId = 400_000_000_000_000;
 const taskIds = 100_000_000_000_000;
 
-/** Fifteen digits, like the vendor's. */
+/** An id of fifteen digits, like the vendor's. */
 export function newTaskId(): string {
   return String(firstTaskId + randomInt(taskIds));
 }

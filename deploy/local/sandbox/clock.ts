@@ -1,12 +1,12 @@
-/** Time as the sandbox sees it. Tests hand in one that moves only when they say so. */
+/** The sandbox's time. Tests pass a clock that they move themselves. */
 export type Clock = {
   /** Milliseconds since 1970. */
   now(): number;
-  /** Runs once after the delay, unless the returned function is called first. */
+  /** Runs the work once after the delay, unless the returned function is called first. */
   after(delayMs: number, run: () => void): () => void;
 };
 
-// A longer delay would overflow the timer and run at once.
+// A longer delay overflows the timer, which then fires at once.
 const delayMsMax = 2 ** 31 - 1;
 
 export const wallClock: Clock = {
@@ -19,7 +19,7 @@ export const wallClock: Clock = {
   },
 };
 
-/** A signal that aborts after the delay or together with the other signal; `release` forgets the timer. */
+/** A signal that aborts after the delay or together with the other signal; `release` cancels the timer. */
 export function deadline(
   clock: Clock,
   delayMs: number,
@@ -32,7 +32,7 @@ export function deadline(
   return { signal: AbortSignal.any([late.signal, stopped]), release };
 }
 
-/** Resolves after the delay, or at once when everything stops. */
+/** Resolves after the delay, or at once when the sandbox stops. */
 export function pause(clock: Clock, delayMs: number, stopped: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const over = new AbortController();

@@ -1,16 +1,17 @@
 import type { Order } from './order.ts';
 
-// Leaves room for the sentences around it within the 7000 characters that a generation takes.
+// The sentences around the quote fit beside it in the 7000 characters of a generation's prompt.
 const quotedCodePointsMax = 6000;
 
-/** The text of a finished context-IR: the vendor's sections, with the client's words in them. */
+/** The text of a finished context-IR: the vendor's sections, with the client's prompt in them. */
 export function contextPrompt(order: Order): string {
   const quote = Array.from(order.text).slice(0, quotedCodePointsMax).join('').trim();
   const half = timestamp(order.duration / 2);
   return [
     ...(order.roles.some((role) => role.startsWith('reference_')) ? referenceSections(order) : []),
-    `integrated_multimodal_description: [Shot 1] At 00:00.000, the scene opens as asked for: "${quote}" The camera holds still. ` +
-      `[Shot 2] At ${half}, the same scene goes on, a little closer, until ${timestamp(order.duration)}.`,
+    `integrated_multimodal_description: [Shot 1] At 00:00.000, the scene opens as asked for: "${quote}" ` +
+      `The camera holds still. [Shot 2] At ${half}, the same scene goes on, ` +
+      `a little closer, until ${timestamp(order.duration)}.`,
     'overall_soundscape: The quiet sound of the place itself, with nothing spoken.',
     'non_diegetic_music: A soft plucked tune on a minor pentatonic scale, two notes a second.',
   ].join('\n');

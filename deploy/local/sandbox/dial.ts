@@ -10,7 +10,7 @@ export type Dial = {
   readonly signal: AbortSignal;
 };
 
-/** One request on a connection of its own, closed after the answer. Redirects are answers like any other. */
+/** Makes one request on a connection of its own, which closes after the answer. It follows no redirect. */
 export function dial({ method, url, json, bytesMax, signal }: Dial): Promise<Dialled> {
   return new Promise((resolve, reject) => {
     const headers = json === undefined ? {} : { 'content-type': 'application/json' };
@@ -28,7 +28,7 @@ export function dial({ method, url, json, bytesMax, signal }: Dial): Promise<Dia
       response.on('data', (part: Buffer) => {
         parts.push(part);
         size += part.length;
-        if (size > bytesMax) response.destroy(new Error('too long an answer'));
+        if (size > bytesMax) response.destroy(new Error('the answer is too long'));
       });
       response.on('end', () => {
         resolve({ status: response.statusCode ?? 0, bytes: Buffer.concat(parts) });

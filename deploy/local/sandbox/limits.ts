@@ -1,4 +1,4 @@
-/** Every bound of the sandbox. Those of the vendor's documentation are marked so. */
+/** Every bound of the sandbox. Those of the vendor's documentation are marked `vendor`. */
 
 const second = 1000;
 const hour = 3600 * second;
@@ -6,7 +6,7 @@ const mebibyte = 2 ** 20;
 
 export const bodyBytesMax = 64 * mebibyte; // vendor
 export const bodyMsMax = 120 * second;
-// Longer than callers keep a connection: one that they reuse must not be closing at that moment.
+// Longer than callers keep a connection, so that the server does not close one at the moment of its reuse.
 export const idleMsMax = 75 * second;
 export const tasksMax = 2000;
 export const refusedOnceMax = 1000;

@@ -7,7 +7,7 @@ export type MediaRole =
 export type MediaForm = 'image' | 'video' | 'audio';
 export type MediaItem = { readonly form: MediaForm; readonly role: MediaRole; readonly url: string };
 
-/** A create body after validation, its defaults filled in. */
+/** A create body after validation, with its defaults. */
 export type Draft = {
   readonly kind: Kind;
   readonly model: string;
@@ -20,7 +20,7 @@ export type Draft = {
   readonly callbackUrl: string | undefined;
 };
 
-/** What a task keeps of its draft: media are counted and measured, never kept (a body may have 64 MB). */
+/** The part of a draft that its task keeps. It holds the count and length of media, never their bytes (up to 64 MB). */
 export type Order = {
   readonly kind: Kind;
   readonly model: string;
@@ -34,5 +34,5 @@ export type Order = {
   readonly callbackUrl: string | undefined;
 };
 
-/** What the adaptive ratio comes to: the sandbox does not look into pictures. */
+/** The ratio that `adaptive` stands for, because the sandbox does not read images. */
 export const adaptiveRatio: ConcreteRatio = '16:9';

@@ -1,4 +1,4 @@
-/** An answer in the vendor's error envelope. Thrown wherever the fault is seen, turned into bytes in one place. */
+/** An answer in the vendor's error envelope. It is thrown where the fault is found, and written in one place. */
 export class Refusal extends Error {
   readonly http: number;
   readonly type: string;
@@ -16,7 +16,7 @@ export type Trouble = { readonly http: number; readonly type: string; readonly c
 
 const trouble = (http: number, type: string, code: number, text: string): Trouble => ({ http, type, code, text });
 
-/** The vendor's codes. Where its documentation names no HTTP status for a code, the one of its nearest relative stands here. */
+/** The vendor's codes. A code without a documented HTTP status has the status of the code that is most like it. */
 const troubles: readonly Trouble[] = [
   trouble(400, 'bad_request_error', 2013, 'invalid params'),
   trouble(400, 'bad_request_error', 1042, 'invalid params, too many invisible characters'),
@@ -57,7 +57,7 @@ export function internalError(): Refusal {
   return new Refusal(trouble(500, 'server_error', 1000, 'internal error'));
 }
 
-/** By one of the vendor's codes, or by an HTTP status: then with the first code that the vendor gives under it. */
+/** The refusal of a vendor code or of an HTTP status. A status gets the first of the vendor's codes under it. */
 export function refusalBy(number: number): Refusal | undefined {
   const known = troubles.find((entry) => entry.code === number) ?? troubles.find((entry) => entry.http === number);
   if (known) return new Refusal(known);
@@ -69,7 +69,7 @@ export function refusalBy(number: number): Refusal | undefined {
   );
 }
 
-/** What a failed task says: the code as a word of its own, and no number in the message. */
+/** The error of a failed task: its code stands beside the message, not in it. */
 export function failureBy(code: string): { readonly code: string; readonly message: string } {
   return { code, message: troubles.find((entry) => String(entry.code) === code)?.text ?? 'internal error' };
 }

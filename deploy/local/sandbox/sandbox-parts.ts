@@ -5,7 +5,7 @@ import type { SignedLinks } from './signed-link.ts';
 import type { TaskBook } from './task-book.ts';
 import type { LinkMaker } from './task-view.ts';
 
-/** What the routes work with. */
+/** The parts of the sandbox that the routes use. */
 export type SandboxParts = {
   readonly clock: Clock;
   readonly book: TaskBook;
@@ -16,6 +16,6 @@ export type SandboxParts = {
   /** Texts that `[refuse-once]` has already refused. */
   readonly refusedOnce: Set<string>;
   readonly stopped: AbortSignal;
-  /** Where the sandbox's own faults go; its callers see only the vendor's internal error. */
+  /** Receives the sandbox's own faults. Its clients see only the vendor's internal error. */
   readonly report: (fault: unknown) => void;
 };

@@ -14,16 +14,16 @@ export type SandboxOptions = {
   readonly listen: string;
   readonly key: string;
   readonly clock?: Clock;
-  /** What result links begin with, where it is not the listening address: a host, or a whole `https://…`. */
+  /** The start of result links if it is not the listening address: a host, or a whole `https://…`. */
   readonly publicHost?: string;
-  /** Stands in for the worker, in tests that are not about pictures. */
+  /** Replaces the rendering thread in tests that do not need pictures. */
   readonly render?: Render;
   readonly report?: (fault: unknown) => void;
 };
 
 export type Sandbox = { readonly url: string; stop(): Promise<void> };
 
-/** Starts the upstream simulator. After `stop` it leaves nothing behind: no socket, no timer, no thread, no file. */
+/** Starts the sandbox. After `stop` no socket, timer, thread or file of it is left. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { listen: address, key, clock = wallClock, publicHost, render = renderInWorker, report = warn } = options;
   const stopping = new AbortController();

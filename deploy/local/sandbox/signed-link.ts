@@ -3,7 +3,7 @@ import { newToken } from './chance.ts';
 import { linkMsMax } from './limits.ts';
 
 export type SignedLinks = {
-  /** A new link at every call; each stops working an hour after it was made. */
+  /** Makes a new link, which works for an hour. */
   make(taskId: string): string;
   isValid(taskId: string, query: URLSearchParams): boolean;
 };
@@ -16,7 +16,8 @@ export function signedLinks({ base, now }: { readonly base: string; readonly now
     make: (taskId) => {
       const expires = String(Math.floor((now() + linkMsMax) / 1000));
       const nonce = newToken().slice(0, 8);
-      return `${base}/cdn/${taskId}/output.mp4?expires=${expires}&nonce=${nonce}&signature=${sign(taskId, expires, nonce)}`;
+      const signature = sign(taskId, expires, nonce);
+      return `${base}/cdn/${taskId}/output.mp4?expires=${expires}&nonce=${nonce}&signature=${signature}`;
     },
     isValid: (taskId, query) => {
       const expires = query.get('expires') ?? '';

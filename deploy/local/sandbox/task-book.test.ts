@@ -26,7 +26,7 @@ function aTask(id: string, createdAt: number): Task {
   };
 }
 
-test('a full book drops its oldest finished task for a new one', () => {
+test('a full book drops its oldest finished task for a new task', () => {
   const book = taskBook(() => 10_000, 2);
   book.add(aTask('unfinished', 9900));
   book.add(aTask('finished', 0));
@@ -36,7 +36,7 @@ test('a full book drops its oldest finished task for a new one', () => {
   expect([added, book.newestFirst().map(({ id }) => id)]).toEqual([true, ['new', 'unfinished']]);
 });
 
-test('a book full of unfinished tasks takes no more', () => {
+test('a book full of unfinished tasks accepts no new task', () => {
   const book = taskBook(() => 0, 1);
   book.add(aTask('unfinished', 0));
 

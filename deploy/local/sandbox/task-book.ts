@@ -4,9 +4,9 @@ import { isFinished, isReadable, phaseOf } from './task-life.ts';
 
 /** The tasks of the sandbox's one account, in memory. */
 export type TaskBook = {
-  /** False when the book is full of tasks that are not finished. */
+  /** Returns false if the book is full of unfinished tasks. */
   add(task: Task): boolean;
-  /** Only what is still readable. */
+  /** The tasks that can still be read. */
   find(id: string): Task | undefined;
   change(id: string, part: Partial<Omit<Task, 'id'>>): void;
   remove(id: string): void;

@@ -113,7 +113,7 @@ test.each<[string, string, readonly (readonly [number, string])[]]>([
       [20, 'succeeded'],
     ],
   ],
-])('%s goes through its statuses at its times', (_name, prompt, moments) => {
+])('%s passes through its statuses at the planned times', (_name, prompt, moments) => {
   const task = aTask(prompt);
 
   const seen = moments.map(([seconds]) => [seconds, phaseOf(task, seconds * second).status]);
@@ -142,7 +142,7 @@ test('a cancelled task stays cancelled', () => {
   expect(phaseOf(task, 10 * second)).toEqual({ status: 'cancelled', since: 0.5 * second });
 });
 
-test('the next change is the next one only', () => {
+test('the time of the next change is that of the first change to come', () => {
   const task = aTask('A fox');
 
   expect([nextChangeAt(task, 0), nextChangeAt(task, second), nextChangeAt(task, 2 * second)]).toEqual([
@@ -152,7 +152,7 @@ test('the next change is the next one only', () => {
   ]);
 });
 
-test('a task is readable for seven days', () => {
+test('a task can be read for seven days', () => {
   const days = 24 * 3600 * second;
 
   expect([isReadable(aTask('A fox'), 7 * days), isReadable(aTask('A fox'), 7 * days + 1)]).toEqual([true, false]);

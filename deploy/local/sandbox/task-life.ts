@@ -4,12 +4,12 @@ import type { Task } from './task.ts';
 
 export type Phase = { readonly status: string; readonly since: number };
 
-/** Where a task stands at this moment: a function of what is known of it and of the time alone. */
+/** The status of a task at a time: a pure function of the task's facts and the time. */
 export function phaseOf(task: Task, now: number): Phase {
   return phasesOf(task).findLast((phase) => phase.since <= now) ?? { status: 'queued', since: task.createdAt };
 }
 
-/** When its status changes next, as far as that can be known. */
+/** The time of the task's next change, if it is known. */
 export function nextChangeAt(task: Task, now: number): number | undefined {
   return phasesOf(task).find((phase) => phase.since > now)?.since;
 }
@@ -18,7 +18,7 @@ export function isFinished({ status }: Phase): boolean {
   return ['succeeded', 'failed', 'cancelled', 'expired'].includes(status);
 }
 
-/** The vendor lets a task be read for seven days. */
+/** Whether the vendor still shows the task: it does so for seven days. */
 export function isReadable(task: Task, now: number): boolean {
   return now - task.createdAt <= recordMsMax;
 }

@@ -2,14 +2,14 @@ import type { Order } from './order.ts';
 import type { PictureOrder } from './render/picture-order.ts';
 import type { Script } from './steering/script.ts';
 
-/** Whether a task's video is there: its success waits for that. */
+/** The state of a task's video. The task succeeds only once the video is ready. */
 export type Picture =
   | { readonly state: 'unneeded' }
   | { readonly state: 'awaited'; readonly order: PictureOrder }
   | { readonly state: 'ready'; readonly order: PictureOrder; readonly at: number }
   | { readonly state: 'broken'; readonly at: number };
 
-/** All that is known of a task. Its status is not kept: task-life.ts derives it from these facts and the time. */
+/** The stored facts of a task. Its status is not stored: task-life.ts derives it from these facts and the time. */
 export type Task = {
   readonly id: string;
   readonly order: Order;

@@ -2,13 +2,13 @@ import type { Kind, Order } from './order.ts';
 import type { Resolution } from './render/frame-format.ts';
 import type { Script } from './steering/script.ts';
 
-// The vendor does not publish its rates; these come to about the figures of its examples.
+// The vendor does not publish its rates. These give about the figures of its examples.
 const tokensPerSecond: Readonly<Record<Resolution, number>> = { '480P': 8000, '768P': 20_000, '2K': 52_000 };
 const tokensPerRegeneratedSecond = 19_500;
 const tokensPerImage = 2250;
 const tokensPerAudioSecond = 1900;
 
-/** What a success reports: seconds and tokens for a video, tokens alone for a context-IR. */
+/** The usage that a success reports: seconds and tokens for a video, only tokens for a context-IR. */
 export function usageOf(order: Order, { usage }: Script, promptLength: number): Readonly<Record<string, number>> {
   if (!usage.told) return {};
   if (order.kind === 'h3_context_ir')

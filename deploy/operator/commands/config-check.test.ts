@@ -52,7 +52,7 @@ test('every refusal and every warning is named with file, line and key, and the 
   ]);
 });
 
-test('what the check refuses, the start refuses in the same words', () => {
+test('the start refuses what the check refuses, in the same words', () => {
   const text = 'gateway:\n  limits: { body: "0" }\ntasks:\n  poll: { max: 0s }\n';
   const { stdout } = check(text, '--json');
   const started = spawnSync(process.execPath, [path.join(DEPLOY, 'program/main.ts')], {
@@ -76,7 +76,7 @@ test.each([
   expect(stdout).toMatch(expected);
 });
 
-test('a service that is to run alone has its own checks', () => {
+test('--service checks the file for that service alone in a process', () => {
   expect(check('tasks: { listen: "127.0.0.1:9101" }').status).toBe(0);
   expect(check('tasks: { listen: "127.0.0.1:9101" }', '--service', 'tasks')).toMatchObject({
     status: 1,
@@ -84,7 +84,7 @@ test('a service that is to run alone has its own checks', () => {
   });
 });
 
-test('a check needs no running program, and leaves nothing behind', () => {
+test('a check needs no running program and leaves no file behind', () => {
   expect(check('data_dir: ./made')).toMatchObject({
     status: 0,
     stdout: 'FILE: this configuration starts\n',

@@ -37,7 +37,7 @@ export const ledgerVerify = defineCommand({
   },
 });
 
-/** Which open holds belong to tasks that ended, and which to none. */
+/** The open holds of tasks that ended, and the open holds without a task. */
 async function classified(
   { tasks }: Services,
   taskIds: readonly string[],

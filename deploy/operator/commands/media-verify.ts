@@ -2,9 +2,9 @@ import type { BlobFault } from '@reelgate/proto/media/v1/operator_service';
 import { defineCommand, noWords } from '../command.ts';
 import { asBytes } from '../format/bytes.ts';
 
-/** Of one page: half a gigabyte and the rest of the blob that passes it, from a bucket that may be slow. */
+/** For one page: half a gigabyte and the rest of the blob that passes it, from a bucket that may be slow. */
 const PAGE_TIMEOUT_MS = 600_000;
-/** Beyond this many faults one more teaches nothing: the store is gone, or it is another store. */
+/** More faults than this mean that the store is gone or is another store. One more says nothing new. */
 const FAULTS_MAX = 1000;
 
 export const mediaVerify = defineCommand({
@@ -51,7 +51,7 @@ interface Found {
   readonly faults: readonly unknown[];
 }
 
-/** An operator who stops the command can go on from `next`. */
+/** After a stop, the operator can continue from `next`. */
 function progressOf({ checked, bytes, faults }: Found, next: string): string {
   const counts = `${String(checked)} blobs checked  ${asBytes(bytes)}  ${String(faults.length)} wrong`;
   return next === '' ? counts : `${counts}  --after ${next}`;

@@ -48,7 +48,7 @@ export const taskList = defineCommand({
   },
 });
 
-/** What was charged, or what is held until then. */
+/** The charge, or the hold as long as there is no charge. */
 function amountOf(money: GetHoldResponse | undefined): string {
   const { hold, settlement } = money ?? {};
   if (settlement !== undefined) return formatNanos(settlement.amountNanos);

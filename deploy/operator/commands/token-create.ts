@@ -40,7 +40,7 @@ export const tokenCreate = defineCommand({
   },
 });
 
-/** Zero stands for the configured limit. */
+/** Zero means the configured limit. */
 function ownLimit(name: string, text: string | undefined): number {
   if (text === undefined) return 0;
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new WrongCall(`--${name} takes a whole number such as 600, not ${text}`);

@@ -61,7 +61,7 @@ function today(): number {
   return now - (now % DAY_MS);
 }
 
-/** The midnight at which a day begins, UTC. */
+/** The midnight that begins a day, in UTC. */
 function day(text: string): number {
   const ms = Date.parse(`${text}T00:00:00Z`);
   if (Number.isNaN(ms) || new Date(ms).toISOString().slice(0, text.length) !== text)

@@ -4,7 +4,7 @@ import { FIRST_OPTIONS, firstWords, isPath, optionsOf } from './command-tree.ts'
 
 type NamedOption = readonly [string, OptionSpec];
 
-/** For bash 4 and newer, without the package bash-completion. */
+/** For bash 4 and newer. It does not need the package bash-completion. */
 export function bashScript(commands: CommandTable): string {
   const words = firstWords(commands);
   return `# Completion of reelgate for bash. As an alias: alias reelgate='npm run -s reelgate --'
@@ -35,7 +35,7 @@ ${Object.keys(commands)
 complete -F _reelgate reelgate`;
 }
 
-/** What can follow a whole command: its options, the values of the option before, or the values of its word. */
+/** What can follow a complete command: its options, the values of the option before the cursor, or of its argument. */
 function commandCase(name: string, commands: CommandTable): string {
   const command = commands[name];
   if (command === undefined) return '';
@@ -50,7 +50,7 @@ function commandCase(name: string, commands: CommandTable): string {
   ].join('\n');
 }
 
-/** Behind an option that takes a value only the values of that option fit. */
+/** After an option that takes a value, only the values of that option fit. */
 function previousCase(valued: readonly NamedOption[]): string[] {
   const fitting = ({ value = '', choices = [] }: OptionSpec): string =>
     `values='${choices.join(' ')}' paths='${isPath(value) ? 'yes' : ''}'`;

@@ -3,10 +3,10 @@ import { COMMON_OPTIONS } from '../help.ts';
 
 export type CommandTable = Readonly<Record<string, Command>>;
 
-/** Words that are no command and can stand first. */
+/** First words that are not commands. */
 export const FIRST_OPTIONS = ['--help', '--version'] as const;
 
-/** Every first word, with the second words that can follow it. */
+/** Every first word with its second words. */
 export function firstWords(commands: CommandTable): ReadonlyMap<string, readonly string[]> {
   const words = new Map<string, string[]>([['help', []]]);
   for (const name of Object.keys(commands)) {
@@ -22,5 +22,5 @@ export function optionsOf({ options }: Command): readonly (readonly [string, Opt
   return [...Object.entries<OptionSpec>(options), ...Object.entries<OptionSpec>(COMMON_OPTIONS)];
 }
 
-/** Whether the value of an option, or a word of a command, is a path. */
+/** Whether the value of an option, or an argument of a command, is a path. */
 export const isPath = (value: string): boolean => value === 'FILE';

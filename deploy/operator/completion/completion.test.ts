@@ -8,7 +8,7 @@ import { bashScript } from './bash-script.ts';
 import { fishScript } from './fish-script.ts';
 import { zshScript } from './zsh-script.ts';
 
-/** What bash does at a tab: the words so far, the last of them not finished. */
+/** Runs bash's completion on the typed words, of which the last is unfinished. */
 const AT_A_TAB = `source "$1"; shift
 COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
 _reelgate

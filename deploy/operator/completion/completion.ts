@@ -11,7 +11,7 @@ const SCRIPTS: Readonly<Record<string, (commands: CommandTable) => string>> = {
   fish: fishScript,
 };
 
-/** The completion of the command line, made from its own table. */
+/** The shell completion, made from the table of commands. */
 export function completionOf(commands: () => CommandTable): Command {
   return defineCommand({
     summary: 'print the completion script of a shell',

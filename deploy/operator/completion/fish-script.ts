@@ -8,7 +8,8 @@ export function fishScript(commands: CommandTable): string {
       `complete -c reelgate -f -n __fish_use_subcommand -a ${first}`,
       ...seconds.map(
         (second) =>
-          `complete -c reelgate -f -n '__reelgate_typed ${first}' -a ${second} -d ${quoted(commands[`${first} ${second}`]?.summary ?? '')}`,
+          `complete -c reelgate -f -n '__reelgate_typed ${first}' -a ${second} ` +
+          `-d ${quoted(commands[`${first} ${second}`]?.summary ?? '')}`,
       ),
     ].join('\n'),
   );

@@ -29,7 +29,7 @@ compdef _reelgate reelgate`;
 function commandCase([name, command]: readonly [string, Command]): string {
   const pattern = name.includes(' ') ? `'${name}'` : `'${name}'|'${name} '*`;
   const specs = optionsOf(command).flatMap(([option, spec]) => argumentsOf(option, spec));
-  // The words of the command itself stand before its own.
+  // zsh counts the words of the command too, so the arguments come after them.
   const own = [...name.split(' ').map(() => "':word:'"), wordsOf(command)].join(' ');
   return `    ${pattern}) _arguments ${own} ${specs.join(' ')}; return ;;`;
 }

@@ -3,14 +3,14 @@ import { WrongCall } from '../command.ts';
 const NANOS = 1_000_000_000n;
 const AMOUNT = /^(-?)(\d{1,9})(?:\.(\d{1,9}))?$/;
 
-/** Billionths as a decimal without trailing zeros. */
+/** Writes billionths as a decimal without trailing zeros. */
 export function formatNanos(nanos: bigint): string {
   const size = nanos < 0n ? -nanos : nanos;
   const fraction = (size % NANOS).toString().padStart(9, '0').replace(/0+$/, '');
   return `${nanos < 0n ? '-' : ''}${(size / NANOS).toString()}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
-/** A decimal with at most nine places as billionths. */
+/** Reads a decimal with at most nine places as billionths. */
 export function parseNanos(text: string): bigint {
   const [, sign, whole, fraction = ''] = AMOUNT.exec(text) ?? [];
   if (whole === undefined) throw new WrongCall(`expected an amount such as 5.25, not ${text}`);

@@ -1,4 +1,4 @@
-/** An answer for reading: a list as a table, an object line by line. */
+/** An answer as text for a person: a list as a table, an object line by line. */
 export function asText(answer: unknown): string {
   if (Array.isArray(answer)) return answer.length === 0 ? 'none' : table(answer as Readonly<Record<string, unknown>>[]);
   if (typeof answer !== 'object' || answer === null) return cell(answer);

@@ -1,7 +1,7 @@
 const KIB = 1024;
 const UNITS = ['KiB', 'MiB', 'GiB', 'TiB'] as const;
 
-/** `812 B`, `1.4 MiB`. */
+/** Writes a size such as `812 B` or `1.4 MiB`. */
 export function asBytes(bytes: number): string {
   if (bytes < KIB) return `${String(bytes)} B`;
   const power = Math.min(Math.floor(Math.log(bytes) / Math.log(KIB)), UNITS.length);

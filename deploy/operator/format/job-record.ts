@@ -2,7 +2,7 @@ import type { JobRecord } from '@reelgate/proto/tasks/v1/operator_service';
 import { stateName } from './task-record.ts';
 import { isoTime } from './times.ts';
 
-/** A job without the bytes of its request and of its answer. */
+/** A job without the bytes of its request and its answer. */
 export function shownJob(record: JobRecord | undefined): object {
   if (record?.job === undefined) return {};
   const { job, tokenId, endpoint, model, starts, events } = record;

@@ -5,7 +5,7 @@ import { STATES } from './task-record.ts';
 
 const LIMIT_DEFAULT = 50;
 
-/** What the lists of tasks and of jobs take. */
+/** The options of the lists of tasks and jobs. */
 export const LIST_OPTIONS = {
   account: { value: 'ID', means: 'only this account' },
   state: { value: 'STATE', means: 'only this state', choices: Object.keys(STATES) },

@@ -20,26 +20,26 @@ const ROWS: readonly Row[] = [
 const lines = (columns: number | undefined, isWide?: boolean): string[] =>
   asTable(ROWS, COLUMNS, { terminal: { columns }, isWide }).split('\n');
 
-test('a table on a terminal is no wider than the terminal, and cuts the columns that may shrink', () => {
+test('a table is at most as wide as the terminal, and the columns that may shrink are cut', () => {
   expect(lines(30)).toEqual(['ID       PROMPT', 'task_1   a red boat at dawn, …', 'task_22  two lines [31mand a …']);
 });
 
-test('a table in a pipe is cut nowhere', () => {
+test('a table in a pipe is not cut', () => {
   expect(lines(undefined)[1]).toBe(`task_1   ${ROWS[0]!.prompt}`);
 });
 
-test('a wide table has every column, and is cut nowhere', () => {
+test('a wide table has every column and is not cut', () => {
   expect(lines(30, true).slice(0, 2)).toEqual(['ID       STATE   PROMPT', `task_1   queued  ${ROWS[0]!.prompt}`]);
 });
 
-test('text of a client neither breaks a line nor reaches the terminal as a control sequence', () => {
+test('text of a client cannot break a line or send a control sequence to the terminal', () => {
   expect(lines(undefined)[2]).toBe('task_22  two lines [31mand a colour');
 });
 
-test('a terminal that is too narrow gets columns that can still be read', () => {
+test('the columns of a table stay readable on a terminal that is too narrow', () => {
   expect(lines(5)[1]).toBe('task_1   a red b…');
 });
 
-test('no rows are said to be none', () => {
+test('a table without rows is the word none', () => {
   expect(asTable([], COLUMNS, { terminal: { columns: 80 } })).toBe('none');
 });

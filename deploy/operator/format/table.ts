@@ -5,9 +5,9 @@ export const WIDE_OPTION = { means: 'all columns, and no text is cut' } as const
 export interface Column<R> {
   readonly title: string;
   of(row: R): string;
-  /** Only a wide table has it. */
+  /** Only a wide table has the column. */
   readonly isWide?: true;
-  /** Gives up width where the terminal is too narrow. */
+  /** The column becomes narrower if the terminal is too narrow. */
   readonly shrinks?: true;
 }
 
@@ -15,7 +15,7 @@ const GAP = '  ';
 const SHRUNK_MIN = 8;
 const ELLIPSIS = '…';
 
-/** Rows under titles. On a terminal a line is never longer than the terminal, but for a wide table. */
+/** Rows under titles. On a terminal no line is longer than the terminal, except in a wide table. */
 export function asTable<R>(
   rows: readonly R[],
   columns: readonly Column<R>[],
@@ -56,7 +56,7 @@ function cut(text: string, width: number): string {
   return kept + ' '.repeat(Math.max(0, width - lengthOf(kept)));
 }
 
-/** Text of a client may hold line ends and control characters, which would break the table or drive the terminal. */
+/** Text of a client may hold line ends and control characters, which would break the table or control the terminal. */
 function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ');
 }

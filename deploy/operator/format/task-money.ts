@@ -3,7 +3,7 @@ import type { GetHoldResponse } from '@reelgate/proto/billing/v1/billing_service
 import type { TaskRecord } from '@reelgate/proto/tasks/v1/operator_service';
 import type { Services } from '../connect-services.ts';
 
-/** The hold and the settlement of a task; undefined where it was refused before there was a hold. */
+/** The hold and the settlement of a task; undefined if the task was refused before its hold. */
 export async function moneyOf(
   { billing }: Pick<Services, 'billing'>,
   { task }: TaskRecord,

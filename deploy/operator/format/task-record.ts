@@ -44,7 +44,7 @@ export function shownTask(record: TaskRecord, money: GetHoldResponse | undefined
   };
 }
 
-/** The word of a state; empty where there is none. */
+/** The name of a state; empty if it is unknown. */
 export function stateName(state: TaskState | undefined): string {
   return Object.keys(STATES).find((name) => STATES[name] === state) ?? '';
 }
@@ -106,7 +106,7 @@ function shownOrder(order: Order): object {
   };
 }
 
-/** An empty text of the wire is no value. */
+/** On the wire an empty text means no value. */
 function given(text: string): string | undefined {
   return text === '' ? undefined : text;
 }

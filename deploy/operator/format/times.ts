@@ -8,7 +8,7 @@ const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-/** Up to twice a unit the smaller one says more: 90 s, 36 h. */
+/** Up to twice a unit, the smaller unit is more exact: 90 s, 36 h. */
 const UNITS: readonly (readonly [string, number])[] = [
   ['d', DAY_MS],
   ['h', HOUR_MS],
@@ -19,7 +19,7 @@ export function isoTime(time: Timestamp | undefined): string | undefined {
   return time === undefined ? undefined : timestampDate(time).toISOString();
 }
 
-/** `90s ago` or `in 3d`; empty where there is no time. */
+/** Writes a time as `90s ago` or `in 3d`; empty if there is no time. */
 export function relativeTime(time: Timestamp | undefined, now: number = systemClock.now()): string {
   if (time === undefined) return '';
   const ms = timestampDate(time).getTime() - now;
@@ -31,7 +31,7 @@ export function shortDuration(ms: number): string {
   return `${String(Math.floor(ms / size))}${unit}`;
 }
 
-/** The time at which a duration that begins now is over. */
+/** The time at which a duration that begins now ends. */
 export function fromNow(text: string): Timestamp {
   const ms = parseDuration(text);
   if (ms === undefined) throw new WrongCall(`expected a duration such as 12h or 30d, not ${text}`);

@@ -5,7 +5,7 @@ import type { Services } from '../connect-services.ts';
 const SETTLED_MS_MAX = 5000;
 const AGAIN_MS = 200;
 
-/** What a finished task was charged. The settlement follows the end of the task; undefined where it does not come. */
+/** The charge of a finished task. The settlement follows the end of the task; undefined if it does not come in time. */
 export async function chargedFor(
   taskId: string,
   { billing }: Pick<Services, 'billing'>,
@@ -17,7 +17,7 @@ export async function chargedFor(
       const { hold, settlement } = await billing.getHold({ taskId });
       if (settlement !== undefined) return `${formatNanos(settlement.amountNanos)} ${hold?.currency ?? ''}`.trim();
     } catch {
-      // The video is made and saved: books that cannot be read are no reason to fail.
+      // The video is saved already, so the command does not fail if the charge cannot be read.
       return undefined;
     }
     await clock.sleep(AGAIN_MS);

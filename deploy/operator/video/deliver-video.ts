@@ -9,7 +9,7 @@ import { followTask } from './follow-task.ts';
 import type { PublicApi, Video } from './public-api.ts';
 import { saveFile } from './save-file.ts';
 
-/** What a shell knows as "ended by Ctrl-C". */
+/** The exit code by which a shell knows an end by Ctrl-C. */
 const INTERRUPTED = 130;
 
 export interface Delivery {
@@ -19,11 +19,11 @@ export interface Delivery {
   readonly api: PublicApi;
   readonly access: Access;
   readonly stop: AbortSignal;
-  /** What is held for the task, such as `holds 0.40 USD`; empty where it is not known. */
+  /** The hold of the task, such as `holds 0.40 USD`; empty if it is not known. */
   readonly held: string;
 }
 
-/** Waits for the task, saves its video, and says what was charged. The task goes on where the person stops. */
+/** Waits for the task, saves its video and prints the charge. The task goes on if the operator stops the command. */
 export async function deliverVideo(delivery: Delivery, call: Pick<Call, 'services' | 'terminal'>): Promise<Outcome> {
   const { taskId, file, api, access, stop } = delivery;
   const began = systemClock.now();

@@ -7,11 +7,11 @@ import type { Services } from '../connect-services.ts';
 import type { Environment } from '../environment.ts';
 import { publicApi } from './public-api.ts';
 
-/** Where the gateway is, and a token for it. */
+/** The address of the gateway, and a token for it. */
 export interface Access {
   readonly url: string;
   readonly token: string;
-  /** Whether it is the program of the configuration, whose books this command may read. */
+  /** Whether it is the program of the configuration, whose ledger this command may read. */
   readonly isLocal: boolean;
   /** Forgets a token that this command line made and that the gateway refuses; false for any other. */
   forget(): boolean;
@@ -29,7 +29,7 @@ interface Named {
 
 const TOKEN_NAME = 'command line';
 
-/** Without --url the program of the configuration; without a token one of the first account, as `npm start` shows it. */
+/** Without --url the program of the configuration. Without a token one of the first account, as a start prints it. */
 export async function findAccess(
   { url, token: typed }: Named,
   { services, environment }: { readonly services: Pick<Services, 'accounts'>; readonly environment: Environment },

@@ -1,6 +1,6 @@
 import { CommandFailed } from '../command.ts';
 
-/** How files of these types begin. */
+/** The first bytes of files of these types. */
 const TYPES: readonly (readonly [string, RegExp])[] = [
   ['image/png', /^\u0089PNG/],
   ['image/jpeg', /^\u00ff\u00d8\u00ff/],
@@ -10,7 +10,7 @@ const TYPES: readonly (readonly [string, RegExp])[] = [
 ];
 const HEAD_BYTES = 16;
 
-/** The first frame as the API takes it: an address as it is, a file as a data URL. */
+/** The first frame in the form of the API: an address unchanged, a file as a data URL. */
 export async function imageReference(image: string, read: (file: string) => Promise<Buffer>): Promise<string> {
   if (/^https?:\/\//.test(image)) return image;
   const bytes = await read(image);

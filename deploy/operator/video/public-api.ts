@@ -13,7 +13,7 @@ export interface Estimate {
   readonly currency: string;
 }
 
-/** An answer that is no success. */
+/** An answer other than a success. */
 export class ApiRefusal extends CommandFailed {
   readonly status: number;
 
@@ -23,7 +23,7 @@ export class ApiRefusal extends CommandFailed {
   }
 }
 
-/** The answer did not come: nothing is known of what the gateway did. */
+/** No answer came, so what the gateway did is unknown. */
 export class NoAnswer extends CommandFailed {}
 
 export interface PublicApi {
@@ -40,7 +40,7 @@ const DEADLINE_MS = 30_000;
 const CREATE_DEADLINE_MS = 120_000;
 const CONTENT_DEADLINE_MS = 15 * 60_000;
 
-/** The public HTTP API, as any client calls it. `stop` gives up whatever is under way. */
+/** The public HTTP API, as any client calls it. `stop` aborts the calls that are under way. */
 export function publicApi(url: string, token: string, stop: AbortSignal): PublicApi {
   const send = async (target: string, init: RequestInit, timeoutMs = DEADLINE_MS): Promise<Response> => {
     try {

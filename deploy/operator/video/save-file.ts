@@ -9,7 +9,7 @@ import { CommandFailed } from '../command.ts';
 
 const NAME_BYTES = 5;
 
-/** Refuses a file that cannot be written, before anything is paid for. */
+/** Refuses a file that cannot be written, before the task is created and charged. */
 export async function checkTarget(file: string, force: boolean): Promise<void> {
   if (existsSync(file)) {
     if (statSync(file).isDirectory()) throw new CommandFailed(`${file} is a folder; expected the name of a file`);
@@ -22,7 +22,7 @@ export async function checkTarget(file: string, force: boolean): Promise<void> {
   }
 }
 
-/** The file gets its name once it is whole. Gives its size. */
+/** Saves the video. The file gets its name once it is complete. Returns its size. */
 export async function saveFile(
   bytes: ReadableStream<Uint8Array>,
   file: string,
@@ -40,14 +40,14 @@ export async function saveFile(
   }
 }
 
-/** Unlike a rename, a link never replaces a file that appeared meanwhile. */
+/** Unlike a rename, a link never replaces a file that appeared in the meantime. */
 async function nameOnce(unfinished: string, file: string): Promise<void> {
   try {
     await link(unfinished, file);
   } catch (error) {
     if ((error as { readonly code?: string }).code === 'EEXIST')
       throw new CommandFailed(`${file} exists by now; give another name, or --force to replace it`);
-    // A file system without links.
+    // The file system has no links.
     if (existsSync(file)) throw error;
     await rename(unfinished, file);
   }

@@ -9,7 +9,7 @@ import { adapterEndpoints, channelsSchema } from './channels-schema.ts';
 const folder = mkdtempSync(path.join(tmpdir(), 'reelgate-channels-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** One channel as the schema reads it: a relay channel, but for the changes. */
+/** One channel as the schema reads it: a relay channel with the changes. */
 function read(changes: object): unknown {
   const file = path.join(folder, 'channels.yaml');
   const channel = {
@@ -34,7 +34,7 @@ test.each([...new Set(relayEndpoints.map(({ name }) => name)), 'realtime'])(
   },
 );
 
-test('an endpoint without a row in the table is refused, and the message lists those that have one', () => {
+test('an endpoint without a row in the table is refused, and the message lists the endpoints that have one', () => {
   expect(() => read({ endpoints: ['moderations'] })).toThrow(/endpoints\.0: expected one of: .*chat.*rerank.*realtime/);
 });
 
@@ -51,7 +51,7 @@ describe('each service adds its own keys to a channel', () => {
   });
 });
 
-test('an upstream account is required where tasks live at the upstream, and not of a relay channel', () => {
+test('an upstream account is required of a channel for tasks, and not of a relay channel', () => {
   expect(() => read({ adapter: 'alpha-v2' })).toThrow(/channels\.0: the key upstream_account is missing/);
   expect(read({ adapter: 'relay' })).toMatchObject({ id: 'one' });
 });

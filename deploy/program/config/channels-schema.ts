@@ -17,7 +17,7 @@ const section = (properties: object): object => ({
   default: {},
 });
 
-/** The services that call upstreams, each with its adapters and the keys that it adds to a channel. */
+/** The services that call upstreams, each with its adapters and its own keys of a channel. */
 const PARTS = [videoChannelSchema, relayChannelSchema] as const;
 const ENDPOINTS_BY_ADAPTER: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
   PARTS.flatMap(({ endpointsByAdapter }) => Object.entries(endpointsByAdapter)),
@@ -25,7 +25,7 @@ const ENDPOINTS_BY_ADAPTER: Readonly<Record<string, readonly string[]>> = Object
 const merged = (key: 'properties' | 'limits' | 'timeouts'): object =>
   Object.fromEntries(PARTS.flatMap((part) => Object.entries(part[key])));
 
-/** JSON Schema of the list `channels`: its keys are those of every channel, and those of the service that calls it. */
+/** The JSON Schema of the list `channels`: the keys of every channel, and the keys of the service that calls it. */
 export const channelsSchema = {
   type: 'array',
   default: [],
@@ -59,7 +59,7 @@ export const channelsSchema = {
   },
 } as const;
 
-/** The endpoints that channels of an adapter can have. */
+/** The endpoints that a channel with this adapter can have. */
 export function adapterEndpoints(adapter: string): readonly string[] {
   return ENDPOINTS_BY_ADAPTER[adapter] ?? [];
 }

@@ -10,13 +10,13 @@ import { findingsIn } from './findings/findings-in.ts';
 import { internalCallersOf } from './internal-callers.ts';
 import type { InternalCallerEntry } from './internal-callers.ts';
 
-/** Lines with file, line, key, and what would be right. */
+/** Lines with file, line, key and what would be right. */
 export interface CheckedLines {
   readonly refused: readonly string[];
   readonly warnings: readonly string[];
 }
 
-/** A configuration that the schema accepts and that cannot work. */
+/** The schema accepts the configuration, but it cannot work. */
 export class RefusedConfig extends ConfigError implements CheckedLines {
   readonly refused: readonly string[];
   readonly warnings: readonly string[];
@@ -28,7 +28,7 @@ export class RefusedConfig extends ConfigError implements CheckedLines {
   }
 }
 
-/** What no schema can say: that amounts and dates exist, and that the lists agree with one another. */
+/** Checks what no schema can: that amounts and dates exist, and that the lists agree with one another. */
 export function checkConfig(
   file: ConfigFile,
   checked: ComparedConfig & { readonly internal_callers: readonly InternalCallerEntry[] },
@@ -53,7 +53,7 @@ export function checkConfig(
   };
 }
 
-/** What a reader of settings refuses; it names the key, and here it gets its file and line. */
+/** Adds file and line to the refusal of a settings reader, which names only the key. */
 function refusalOf(file: ConfigFile, read: () => unknown): string[] {
   try {
     read();
@@ -66,7 +66,7 @@ function refusalOf(file: ConfigFile, read: () => unknown): string[] {
   }
 }
 
-/** The keys of a path such as `prices.gpt-4.1.hold`, found in the value, since a key may hold dots. */
+/** The keys of a path such as `prices.gpt-4.1.hold`. They are found in the value, because a key may hold dots. */
 function keysIn(value: unknown, dotted: string): Keys {
   const keys: (string | number)[] = [];
   let within = value;

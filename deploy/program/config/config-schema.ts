@@ -7,7 +7,7 @@ import { internalCallersSchema } from './internal-callers.ts';
 
 const address: object = { type: 'string', format: 'host-port' };
 
-/** The whole file: what the program itself reads, and the keys that each service owns. */
+/** The schema of the whole file: the program's own keys, and the keys of each service. */
 export const CONFIG_SCHEMA = {
   type: 'object',
   additionalProperties: false,

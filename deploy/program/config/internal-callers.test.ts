@@ -42,11 +42,11 @@ describe('an internal caller of the configuration', () => {
     );
   });
 
-  test('is for every account where it says so', () => {
+  test('with accounts ["*"] is for every account', () => {
     expect(callersOf(entry({ accounts: ['*'] }))[0]?.accounts).toBe('*');
   });
 
-  test('prints no key', () => {
+  test('never prints its key', () => {
     expect(JSON.stringify(callersOf(entry()))).not.toContain('key-of-reporting');
   });
 
@@ -54,7 +54,10 @@ describe('an internal caller of the configuration', () => {
     [
       'the scope of the money',
       [entry({ scopes: ['tasks.read', 'billing.internal'] })],
-      /internal_callers\.0\.scopes\.1: only the services have billing\.internal; expected one of: tasks\.read, tasks\.write, account\.read, tokens\.write, operator$/,
+      new RegExp(
+        String.raw`internal_callers\.0\.scopes\.1: only the services have billing\.internal; ` +
+          String.raw`expected one of: tasks\.read, tasks\.write, account\.read, tokens\.write, operator$`,
+      ),
     ],
     [
       'the scope of the media',

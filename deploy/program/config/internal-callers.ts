@@ -12,7 +12,7 @@ const GRANTABLE = [Scope.TASKS_READ, Scope.TASKS_WRITE, Scope.ACCOUNT_READ, Scop
   wordOfScope,
 );
 
-/** Callers that name no scopes may read tasks and nothing else. */
+/** The scopes of a caller that names none: it may read tasks and nothing else. */
 export const internalCallersSchema = {
   type: 'array',
   default: [],
@@ -46,7 +46,7 @@ export interface InternalCallerEntry {
   readonly scopes: readonly string[];
 }
 
-/** The callers of the checked configuration; throws a ConfigError for what the schema cannot say. */
+/** The callers of the checked configuration. Throws a ConfigError for faults that the schema cannot find. */
 export function internalCallersOf(file: ConfigFile, entries: readonly InternalCallerEntry[]): readonly KnownCaller[] {
   return entries.map((entry, index) => {
     const fault = (key: string, expected: string): Error => file.fault(['internal_callers', index, key], expected);

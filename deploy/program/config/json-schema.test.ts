@@ -12,7 +12,7 @@ const ROOT = path.resolve(import.meta.dirname, '../../..');
 const LOCAL = path.join(ROOT, 'deploy/local');
 const read = (...names: string[]): string => readFileSync(path.join(...names), 'utf8');
 
-/** The validator and the parser of the configuration reader itself, in its versions. */
+/** The configuration reader's own validator and parser. */
 const ofPlatform = createRequire(path.join(ROOT, 'services/platform/package.json'));
 interface Check {
   (value: unknown): boolean;
@@ -60,7 +60,7 @@ interface Section {
   readonly additionalProperties?: Section | boolean;
 }
 
-/** Every setting of the configuration reader: the path to it, `*` for an item or for a key of one's own. */
+/** The path of every setting of the configuration reader. `*` stands for an item or for a key of any name. */
 function settingsOf({ properties = {}, items, additionalProperties }: Section, at: string[] = []): string[][] {
   const nested = [
     ...Object.entries(properties),
@@ -72,7 +72,7 @@ function settingsOf({ properties = {}, items, additionalProperties }: Section, a
 
 const settings = settingsOf(CONFIG_SCHEMA as Section);
 
-/** A file that says nothing but what stands at the path. */
+/** A file that holds only the value at the path. */
 function fileWith(keys: readonly string[], value: unknown): unknown {
   return keys.reduceRight<unknown>((inner, key, at) => {
     const isList = ['channels', 'accounts', 'internal_callers', 'tokens'].includes(keys[at - 1] ?? '');

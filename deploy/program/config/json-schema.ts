@@ -2,7 +2,7 @@ import { CONFIG_SCHEMA } from './config-schema.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** `${NAME}` or `${NAME:-default}` anywhere in a text. */
+/** A text that holds `${NAME}` or `${NAME:-default}`. */
 const VARIABLE_PATTERN = '\\$\\{[A-Za-z_][A-Za-z0-9_]*(:-[^}\\n]*)?\\}';
 /** The formats of the configuration reader, in words and as patterns that every validator knows. */
 const FORMATS: Readonly<Record<string, Schema>> = {
@@ -27,8 +27,8 @@ const KEYWORDS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * The configuration's JSON Schema for editors, made from the tables that the reader checks with. A file is looked at before its
- * variables are replaced and its empty values removed, so every value may be one of the two.
+ * The configuration's JSON Schema for editors, made from the tables that the reader checks with. An editor sees the
+ * file before its variables are replaced and its empty values removed, so every value may be empty or hold a variable.
  */
 export function configJsonSchema(): Schema {
   return {
@@ -49,7 +49,7 @@ function published(schema: Schema): Schema {
     ...(isPlain(schema['default']) ? { default: schema['default'] } : {}),
   };
   const [only] = alternatives;
-  // A section and a list stand for themselves: no variable can hold one.
+  // No variable can hold a section or a list.
   if (alternatives.length === 1 && only !== undefined && isNested(only))
     return { ...notes, ...only, type: [only['type'], 'null'] };
   return {
@@ -82,7 +82,7 @@ function isNested({ type }: Schema): boolean {
   return type === 'object' || type === 'array';
 }
 
-/** The default of a section is the defaults within it. */
+/** A section without a default of its own has those of its keys. */
 function isPlain(value: unknown): boolean {
   return value !== undefined && (typeof value !== 'object' || (Array.isArray(value) && value.length > 0));
 }

@@ -22,7 +22,7 @@ const DEFAULT_ADDRESSES = {
 export const SERVICE_NAMES = ['gateway', 'tasks', 'billing', 'media'] as const;
 export type ServiceName = (typeof SERVICE_NAMES)[number];
 
-/** The addresses that a service listens on; undefined: it does not open that port. */
+/** The addresses that a service listens on; undefined if it does not open that port. */
 export interface Ports {
   readonly rpc: HostPort | undefined;
   readonly http: HostPort | undefined;
@@ -30,7 +30,7 @@ export interface Ports {
 
 export interface ProgramConfig {
   readonly file: ConfigFile;
-  /** What every service reads its own part from. */
+  /** The checked file. Every service reads its own part of it. */
   readonly value: unknown;
   readonly publicUrl: string;
   /** An absolute path. */
@@ -47,7 +47,7 @@ export interface ProgramConfig {
   };
   readonly internalCallers: readonly KnownCaller[];
   readonly sandbox: HostPort | undefined;
-  /** The credential of the channel that points at the sandbox. */
+  /** The credential of the channels that point at the sandbox. */
   readonly sandboxKey: string;
   /** Ids of the channels that point at the sandbox. */
   readonly sandboxChannels: readonly string[];
@@ -83,7 +83,7 @@ interface Listening {
   readonly http?: string;
 }
 
-/** Reads and checks the configuration; throws a ConfigError with one line for each refusal: file, line, key. */
+/** Reads and checks the configuration. Throws a ConfigError with one line for each refusal: file, line, key. */
 export function readProgramConfig(environment: Readonly<Record<string, string | undefined>>): ProgramConfig {
   const named = environment['REELGATE_CONFIG'];
   const file = readConfigFile(
@@ -123,7 +123,7 @@ function portsOf({ listen, http }: Listening): Ports {
   };
 }
 
-/** An address under `gateway.services` is taken as it is. A service without one is where it listens. */
+/** An address under `gateway.services` is used unchanged. A service without one is called where it listens. */
 function servicesOf({ gateway: { services }, tasks, billing, media }: Checked): ProgramConfig['services'] {
   return {
     tasks: services.tasks ?? reachable(tasks.listen) ?? DEFAULT_ADDRESSES.tasks,
@@ -133,7 +133,7 @@ function servicesOf({ gateway: { services }, tasks, billing, media }: Checked): 
   };
 }
 
-/** A service that listens on every address of its machine is reached on the loopback one. */
+/** A service that listens on every address of its machine is called on the loopback address. */
 function reachable(listen: string | undefined): string | undefined {
   return listen?.replace(/^0\.0\.0\.0:/, '127.0.0.1:').replace(/^\[::\]:/, '[::1]:');
 }

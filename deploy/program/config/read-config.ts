@@ -7,7 +7,7 @@ export interface ReadConfig {
   readonly warnings: readonly string[];
 }
 
-/** The file as it stands, checked for what is to run: all services, or the named one. Throws a ConfigError. */
+/** Reads the file and checks it for the program with all services, or for the named service. Throws a ConfigError. */
 export function readConfig(
   environment: Readonly<Record<string, string | undefined>>,
   service: ServiceName | undefined,

@@ -8,8 +8,8 @@ import { toWireTask, type LinkMaker } from '../task-view.ts';
 /** Posts a task to its callback address whenever its status changes. */
 export type Announcer = {
   follow(taskId: string): void;
-  /** To be called when something other than time changed a task. */
-  lookAgain(taskId: string): void;
+  /** Checks the task at once, after a change that the passage of time did not cause. */
+  check(taskId: string): void;
   stop(): void;
 };
 
@@ -24,7 +24,7 @@ type AnnouncerParts = {
 export function announcer({ clock, book, linkTo, stopped }: AnnouncerParts): Announcer {
   const followed = new Map<string, Followed>();
 
-  const lookAgain = (taskId: string): void => {
+  const check = (taskId: string): void => {
     const known = followed.get(taskId);
     const task = book.find(taskId);
     if (known === undefined) return;
@@ -42,22 +42,22 @@ export function announcer({ clock, book, linkTo, stopped }: AnnouncerParts): Ann
     const next = nextChangeAt(task, now);
     if (next !== undefined)
       known.forget = clock.after(next - now, () => {
-        lookAgain(taskId);
+        check(taskId);
       });
   };
 
   const push = async (url: string, json: unknown): Promise<void> => {
     const { signal, release } = deadline(clock, pushMsMax, stopped);
-    // Lost when it does not arrive: the vendor promises no second try.
+    // A post that does not arrive is lost: the vendor promises no second try.
     await dial({ method: 'POST', url, json, bytesMax: callbackAnswerBytesMax, signal }).catch(() => undefined);
     release();
   };
 
   return {
-    lookAgain,
+    check,
     follow: (taskId) => {
       followed.set(taskId, { status: 'queued', forget: () => undefined, sent: Promise.resolve() });
-      lookAgain(taskId);
+      check(taskId);
     },
     stop: () => {
       for (const { forget } of followed.values()) forget();

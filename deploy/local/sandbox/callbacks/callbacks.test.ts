@@ -23,7 +23,7 @@ afterEach(async () => {
 
 const statuses = (): readonly unknown[] => receiver.received.map(({ task }) => task?.status);
 
-test('the challenge comes within the create, then a post for each change, in the shape of a query', async () => {
+test('a callback address gets the challenge within the create, then each change in the shape of a query', async () => {
   const id = await sandbox.created(generationPath, aGeneration({ callback_url: receiver.url }));
   const atCreate = receiver.received.length;
   sandbox.clock.advance(1000);
@@ -38,7 +38,7 @@ test('the challenge comes within the create, then a post for each change, in the
   });
 });
 
-test('a cancellation is posted', async () => {
+test('a cancellation is posted to the callback address', async () => {
   const id = await sandbox.created(generationPath, aGeneration({ callback_url: receiver.url }));
 
   await sandbox.call('DELETE', `${generationPath}/${id}`);
@@ -68,7 +68,7 @@ test('a video that takes longer than planned is posted when it is ready', async 
   expect(statuses()).toEqual([undefined, 'running', 'succeeded']);
 });
 
-test('[no-push] is challenged and never called again', async () => {
+test('the callback address of [no-push] is challenged and never called again', async () => {
   await sandbox.created(generationPath, aPrompt('[no-push]', { callback_url: receiver.url }));
   await sandbox.created(generationPath, aPrompt('A fox', { callback_url: receiver.url }));
 
@@ -122,7 +122,7 @@ test('an address that takes more than three seconds is refused', async () => {
   expect(reply.text).toContain('fail to check callback url (2013)');
 });
 
-test('context-IR and regeneration are called back too', async () => {
+test('context-IR and regeneration have callbacks too', async () => {
   const source = await sandbox.created(generationPath, aGeneration());
   sandbox.clock.advance(2000);
   await sandbox.created(contextIrPath, aContextIr({ callback_url: receiver.url }));

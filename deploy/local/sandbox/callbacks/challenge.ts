@@ -4,7 +4,7 @@ import { dial } from '../dial.ts';
 import { callbackAnswerBytesMax, challengeMsMax } from '../limits.ts';
 import { Refusal } from '../refusal.ts';
 
-/** Asks an address to echo a word before it is called back for a task; who does not echo it in time loses the create. */
+/** Asks a callback address to echo a word. If the address does not echo it in time, the create is refused. */
 export async function checkCallbackUrl(url: string, clock: Clock, stopped: AbortSignal): Promise<void> {
   const challenge = newToken();
   const { signal, release } = deadline(clock, challengeMsMax, stopped);
@@ -12,7 +12,7 @@ export async function checkCallbackUrl(url: string, clock: Clock, stopped: Abort
     const answer = await dial({ method: 'POST', url, json: { challenge }, bytesMax: callbackAnswerBytesMax, signal });
     if (answer.status === 200 && echoOf(answer.bytes) === challenge) return;
   } catch {
-    // Unreachable, too slow or unreadable: all the same to the vendor.
+    // The vendor refuses an unreachable, a slow and an unreadable address in the same way.
   } finally {
     release();
   }

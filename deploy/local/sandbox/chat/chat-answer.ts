@@ -4,16 +4,16 @@ import type { ChatOrder } from './chat-order.ts';
 const quotedCodePointsMax = 500;
 const lettersAToken = 4;
 
-/** A chat completion before it is written down, whole or in pieces. */
+/** A chat completion before it is written as one body or as events. */
 export type ChatAnswer = {
   readonly head: { readonly id: string; readonly created: number; readonly model: string };
-  /** A word each, with the space behind it. */
+  /** Each word with the space after it. */
   readonly words: readonly string[];
   readonly finish: 'stop' | 'length';
   readonly usage: { readonly prompt_tokens: number; readonly completion_tokens: number; readonly total_tokens: number };
 };
 
-/** Says again what was asked: enough to see a stream and a bill. A word counts as a token. */
+/** Echoes the prompt, which is enough to see a stream and a bill. A word counts as a token. */
 export function chatAnswer({ model, text, tokensMax }: ChatOrder, nowMs: number): ChatAnswer {
   const quote = Array.from(text).slice(0, quotedCodePointsMax).join('').trim();
   const all = `This is the sandbox, and you said: "${quote}". A model would have more to say.`.match(/\S+\s*/g) ?? [];
@@ -37,7 +37,7 @@ export function wholeChat({ head, words, finish, usage }: ChatAnswer): unknown {
   };
 }
 
-/** The same as events, each a line of data. */
+/** The same answer as server-sent events. */
 export function chatEvents({ head, words, finish, usage }: ChatAnswer, showsUsage: boolean): readonly string[] {
   const event = (choices: readonly object[], more: object = {}): string =>
     `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', choices, ...more })}\n\n`;

@@ -1,4 +1,4 @@
-/** What is read of a chat completion's body; everything else is accepted and does nothing. */
+/** The fields of a chat completion that the sandbox reads. It accepts all others and ignores them. */
 export type ChatOrder = {
   readonly model: string;
   readonly text: string;
@@ -7,7 +7,7 @@ export type ChatOrder = {
   readonly tokensMax: number;
 };
 
-/** Reads a body; answers with what is wrong where it is none. */
+/** Reads a body. Returns an error message if the body is not a chat completion. */
 export function readChatOrder(body: unknown): ChatOrder | string {
   const {
     model,
@@ -31,7 +31,7 @@ export function readChatOrder(body: unknown): ChatOrder | string {
   };
 }
 
-/** The text of a message, which is one, or parts of which some are texts. */
+/** The text of a message. Its content is a text, or a list of parts of which some are texts. */
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content;
   return Array.isArray(content)

@@ -6,7 +6,7 @@ import type { SandboxParts } from '../sandbox-parts.ts';
 import type { Script } from '../steering/script.ts';
 import type { Picture, Task } from '../task.ts';
 
-/** Writes the task down and sets its video and its callbacks going. */
+/** Stores the task, queues its video and begins its callbacks. */
 export function acceptOrder(order: Order, script: Script, parts: SandboxParts): Task {
   const task: Task = {
     id: newTaskId(),
@@ -55,7 +55,7 @@ async function drawPicture(
     report(fault);
     book.change(taskId, { picture: { state: 'broken', at: clock.now() } });
   }
-  announcer.lookAgain(taskId);
+  announcer.check(taskId);
 }
 
 function busy(text: string): Refusal {

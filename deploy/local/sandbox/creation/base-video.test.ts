@@ -10,7 +10,7 @@ const aVideo = (part: Partial<MeasuredMedia> = {}): MeasuredMedia => ({
   ...part,
 });
 
-test("a video in the vendor's own format is taken", () => {
+test("a base video in the vendor's own format is accepted", () => {
   expect(() => {
     checkBaseVideo(aVideo());
   }).not.toThrow();

@@ -7,7 +7,7 @@ const largest = frameSize('768P', '16:9');
 const pixelsMax = largest.width * largest.height;
 const [framesMin, framesMax] = [frameCount(4), frameCount(15)];
 
-/** Refuses a base video that the vendor's documentation rules out. */
+/** Refuses a base video that breaks a rule of the vendor's documentation. */
 export function checkBaseVideo({ hasSound, picture }: MeasuredMedia): void {
   const { width = 0, height = 0, frames = 0, framesPerSecond: rate = 0 } = picture ?? {};
   const rules: readonly (readonly [boolean, string])[] = [

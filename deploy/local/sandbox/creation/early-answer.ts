@@ -4,7 +4,7 @@ import { refusalBy } from '../refusal.ts';
 import type { SandboxParts } from '../sandbox-parts.ts';
 import type { CreateAnswer } from '../steering/script.ts';
 
-/** The answers that make no task, or `undefined` where there is to be one. */
+/** The answer of a create that makes no task; undefined if the create makes one. */
 export function earlyAnswer(answer: CreateAnswer, text: string, { refusedOnce }: SandboxParts): Answer | undefined {
   if (answer.as === 'page') return answer;
   if (answer.as === 'no_id') return json({});

@@ -14,8 +14,8 @@ export type MeasuredMedia = {
 type MeasuredPicture = FrameSize & { readonly frames: number; readonly framesPerSecond: number };
 
 /**
- * Opens a video or a sound to learn its length and format, as the vendor bills and judges by them. Where that is not possible (an upstream
- * file, an address out of reach, an unknown format) the sandbox goes on without: it is for trying things, offline too.
+ * Opens a video or a sound to learn its length and format, which the vendor checks and bills. If that is not possible
+ * (an upstream file, an unreachable address, an unknown format), the sandbox goes on without, and so works offline.
  */
 export async function measureMedia(
   item: MediaItem,

@@ -9,7 +9,7 @@ const durationWhenUnknown = 5;
 
 type Facts = Pick<Order, 'text' | 'roles' | 'duration' | 'ratio' | 'inputSeconds' | 'inputAudioSeconds'>;
 
-/** What the task will keep: from the source where one is named, from the base video where one is given, else from the draft itself. */
+/** The order that the task keeps, with the facts of its source task or of its base video if it has one. */
 export async function orderFromDraft(draft: Draft, source: Task | undefined, parts: SandboxParts): Promise<Order> {
   const facts = source === undefined ? await factsOf(draft, parts) : source.order;
   const { kind, model, resolution, callbackUrl } = draft;

@@ -3,7 +3,7 @@ import type { SandboxParts } from '../sandbox-parts.ts';
 import type { Task } from '../task.ts';
 import { phaseOf } from '../task-life.ts';
 
-/** The task that a regeneration names: a generation of ours that succeeded, and in the format that a base video must have. */
+/** The source of a regeneration: a generation of this sandbox that succeeded, in the format of a base video. */
 export function sourceTask(id: string, { book, clock }: SandboxParts): Task {
   const task = book.find(id);
   if (task === undefined) throw invalidParams('source_task_id names no task of this account');

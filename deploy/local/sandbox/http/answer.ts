@@ -1,4 +1,4 @@
-/** What a route answers; the server turns it into bytes, or into silence. */
+/** The answer of a route. The server turns it into bytes, or answers nothing. */
 export type Answer =
   | { readonly as: 'json'; readonly status: number; readonly body: unknown }
   | { readonly as: 'page' }
@@ -10,7 +10,7 @@ export type Answer =
       readonly bytes: Uint8Array;
       readonly torn: boolean;
     }
-  /** Each leaves as it comes. */
+  /** Each event is sent as soon as it is made. */
   | { readonly as: 'events'; readonly events: AsyncIterable<string> }
   | { readonly as: 'silence' }
   | { readonly as: 'cut' };

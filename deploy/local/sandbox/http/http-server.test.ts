@@ -38,7 +38,7 @@ test.each<[string, Asked, Refused]>([
   ],
   ['a body that is not JSON', { ...post, body: '{' }, badRequest(400, 'invalid params, the body is not JSON (2013)')],
   [
-    'a body that is no object',
+    'a body that is not an object',
     { ...post, body: [] },
     badRequest(400, 'invalid params, the body must be an object (2013)'),
   ],
@@ -59,7 +59,7 @@ test.each<[string, Asked, Refused]>([
     badRequest(405, 'no route for PUT /v2/video_generation (2013)'),
   ],
 ])(
-  '%s is answered in the envelope of the vendor',
+  "%s is answered in the vendor's error envelope",
   async (_name, { method, path, body, headers }, { status, type, message }) => {
     const reply = await sandbox.call(method, path, body, headers);
 
@@ -72,7 +72,7 @@ test.each<[string, Asked, Refused]>([
   },
 );
 
-test('a body that declares itself too long is refused before it is sent', async () => {
+test('a body is refused before it is sent if its declared length is too long', async () => {
   const sent = request(new URL(generationPath, sandbox.url), {
     method: 'POST',
     headers: { authorization: 'Bearer sandbox', 'content-length': bodyBytesMax + 1 },
@@ -86,7 +86,7 @@ test('a body that declares itself too long is refused before it is sent', async 
   sent.destroy();
 });
 
-test('a body that turns out too long is refused', async () => {
+test('a body without a declared length is refused once it is too long', async () => {
   const sent = request(new URL(generationPath, sandbox.url), {
     method: 'POST',
     headers: { authorization: 'Bearer sandbox', 'transfer-encoding': 'chunked' },
@@ -100,13 +100,13 @@ test('a body that turns out too long is refused', async () => {
   sent.destroy();
 });
 
-test('the answer to a create is the task id alone, in fifteen digits', async () => {
+test('a create is answered with the task id only, in fifteen digits', async () => {
   const reply = await sandbox.call('POST', generationPath, aGeneration());
 
   expect(reply.body).toEqual({ task_id: expect.stringMatching(/^\d{15}$/) });
 });
 
-test('stopping cuts a request that is being held', async () => {
+test('a stop cuts the connection of a request that [hang] never answers', async () => {
   const held = sandbox.call('POST', generationPath, aGeneration({ content: [{ type: 'text', text: '[hang]' }] }));
   held.catch(() => undefined);
   while (!(await sandbox.call('GET', queryPath)).text.includes('"total":1'));

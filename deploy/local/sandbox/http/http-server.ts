@@ -9,7 +9,7 @@ import { writeAnswer } from './write-answer.ts';
 
 export type Handler = (request: IncomingMessage) => Promise<Answer>;
 
-/** The server alone: what is thrown becomes the vendor's envelope, what is answered becomes bytes. */
+/** The HTTP server: it turns a thrown error into the vendor's envelope, and an answer into bytes. */
 export function httpServer(handle: Handler, report: (fault: unknown) => void): Server {
   const refusalAnswer = (fault: unknown): Answer => {
     if (!(fault instanceof Refusal)) report(fault);
@@ -22,7 +22,7 @@ export function httpServer(handle: Handler, report: (fault: unknown) => void): S
     void handle(request)
       .catch(refusalAnswer)
       .then((answer) => {
-        // A body that was not read to its end would be taken for the next request.
+        // The server would take the unread rest of a body for the next request.
         if (!request.complete && answer.as !== 'silence') response.setHeader('connection', 'close');
         writeAnswer(response, answer);
         request.resume();
@@ -30,7 +30,7 @@ export function httpServer(handle: Handler, report: (fault: unknown) => void): S
   });
 }
 
-/** Listens on `host:port` (port 0: any free one) and nowhere else; answers where that is. */
+/** Listens on `host:port` only (port 0: any free port). Returns the address. */
 export async function listen(server: Server, address: string): Promise<string> {
   const colon = address.lastIndexOf(':');
   const host = address.slice(0, colon).replace(/^\[|\]$/g, '');
@@ -40,7 +40,7 @@ export async function listen(server: Server, address: string): Promise<string> {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** Stops listening and cuts every connection, the held ones too. */
+/** Stops listening and cuts every connection, including those that wait for an answer. */
 export async function close(server: Server): Promise<void> {
   const closed = once(server, 'close');
   server.close();

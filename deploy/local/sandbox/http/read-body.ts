@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { bodyBytesMax } from '../limits.ts';
 import { invalidParams, Refusal } from '../refusal.ts';
 
-/** Reads a JSON body; refuses one that is too long before or while it arrives. */
+/** Reads a JSON body. Refuses a body that is too long, by its declared length or while it arrives. */
 export async function readBody(request: IncomingMessage): Promise<unknown> {
   if (Number(request.headers['content-length'] ?? 0) > bodyBytesMax) throw tooLong();
   const parts: Buffer[] = [];

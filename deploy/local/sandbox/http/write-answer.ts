@@ -22,7 +22,7 @@ function write(response: ServerResponse, status: number, type: string, body: str
 
 function writeEvents(response: ServerResponse, events: AsyncIterable<string>): void {
   response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' });
-  // A caller that leaves ends them.
+  // The events end when the caller closes the connection.
   pipeline(Readable.from(events), response).catch(() => undefined);
 }
 

@@ -1,4 +1,4 @@
-/** The vendor's picture formats: sizes in pixels, and how many frames a duration has. */
+/** The vendor's picture formats: sizes in pixels, and the number of frames of a duration. */
 
 export const resolutions = ['480P', '768P', '2K'] as const;
 export type Resolution = (typeof resolutions)[number];
@@ -10,7 +10,8 @@ export type FrameSize = { readonly width: number; readonly height: number };
 
 export const framesPerSecond = 24;
 
-// 480P and 768P are multiples of 32 within 480×832 and 768×1344 pixels, so that every 768P result can be a base video; 2K are multiples of 16.
+// The sides of 480P and 768P are multiples of 32 within 480×832 and 768×1344 pixels, so that every 768P result can be a
+// base video. The sides of 2K are multiples of 16.
 const sizes: Readonly<Record<Resolution, Readonly<Record<ConcreteRatio, readonly [number, number]>>>> = {
   '480P': {
     '21:9': [960, 416],
@@ -46,7 +47,7 @@ export function frameSize(resolution: Resolution, ratio: ConcreteRatio): FrameSi
 const gridStep = 17;
 const gridStart = 5;
 
-/** The vendor's model makes 17n + 5 frames: the first such count that covers the seconds asked for. */
+/** The vendor's model makes 17n + 5 frames: the smallest such count that covers the ordered seconds. */
 export function frameCount(seconds: number): number {
   return gridStart + gridStep * Math.ceil((seconds * framesPerSecond - gridStart) / gridStep);
 }

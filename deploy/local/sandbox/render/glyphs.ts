@@ -3,12 +3,12 @@ import { createRequire } from 'node:module';
 import opentype, { type Font } from 'opentype.js';
 import { fillOutline, type Coverage } from './outline-fill.ts';
 
-/** A character ready to paint: its shape relative to the pen on the base line, and how far the pen moves on. */
+/** A character ready to paint: its shape relative to the pen on the base line, and how far the pen then moves. */
 export type Glyph = { readonly shape: Coverage; readonly advance: number };
 
 const require = createRequire(import.meta.url);
 
-// In order of preference; read when first needed. Unifont is a pixel font, but it has every script of the basic plane.
+// In order of preference, read at the first use. Unifont is a pixel font, but it has every script of the basic plane.
 const fontFiles = [
   () => require.resolve('@fontsource/noto-sans/files/noto-sans-latin-400-normal.woff'),
   () => require.resolve('@fontsource/noto-sans/files/noto-sans-latin-ext-400-normal.woff'),

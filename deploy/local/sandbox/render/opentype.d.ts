@@ -1,4 +1,4 @@
-// The part of opentype.js that the sandbox reads. (Its published types pull the whole DOM into the program.)
+// The part of opentype.js that the sandbox uses. The published types of the package pull in the whole DOM.
 declare module 'opentype.js' {
   export type PathCommand =
     | { readonly type: 'M'; readonly x: number; readonly y: number }

@@ -1,6 +1,6 @@
 import type { PathCommand } from 'opentype.js';
 
-/** How much of each pixel a shape covers (0 to 255), and where its top left corner lies. */
+/** The share of each pixel that a shape covers (0 to 255), and the position of its top left corner. */
 export type Coverage = {
   readonly left: number;
   readonly top: number;
@@ -16,7 +16,7 @@ const curvePieces = 8;
 const scansPerPixel = 6;
 const nothing: Coverage = { left: 0, top: 0, width: 0, height: 0, alpha: new Uint8Array(0) };
 
-/** Fills an outline by the non-zero rule: several scan lines a pixel, and exact coverage along each of them. */
+/** Fills an outline by the non-zero rule, with several scan lines to a pixel and exact coverage along each line. */
 export function fillOutline(commands: readonly PathCommand[]): Coverage {
   const edges = edgesOf(commands);
   if (edges.length === 0) return nothing;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ConcreteRatio, Resolution } from './frame-format.ts';
 
-/** Everything that a video is made from: equal orders give equal bytes. */
+/** Everything that determines a video: equal orders give equal bytes. */
 export type PictureOrder = {
   readonly prompt: string;
   readonly resolution: Resolution;
@@ -17,7 +17,7 @@ export function pictureKey(order: PictureOrder): string {
     .digest('hex');
 }
 
-/** A number from 0 up to 1 that belongs to the prompt, so that a prompt keeps its colours and its tune. */
+/** A number from 0 up to 1 that the prompt determines, so that a prompt keeps its colours and its tune. */
 export function promptShare(prompt: string, which: number): number {
   return (createHash('sha256').update(prompt).digest()[which] ?? 0) / 256;
 }

@@ -2,8 +2,8 @@ import type { FrameSize } from './frame-format.ts';
 import type { Coverage } from './outline-fill.ts';
 
 /**
- * A picture as the encoder takes it (I420): full-size brightness, then the two colour planes at half size. Drawing straight into these
- * saves turning millions of RGB pixels into them for every frame.
+ * A picture as the encoder takes it (I420): full-size brightness, then the two colour planes at half size. Drawing
+ * straight into the planes saves the conversion of millions of RGB pixels for every frame.
  */
 export type Planes = FrameSize & {
   readonly bytes: Uint8Array;
@@ -53,7 +53,7 @@ export function paintGradient(planes: Planes, from: Colour, to: Colour): void {
   fill(planes.v, planes.width / 2, planes.height / 2, 'v');
 }
 
-/** Lays a shape in one colour over the picture; what lies outside the picture is left out. */
+/** Paints a shape in one colour over the picture, and clips it at the picture's edges. */
 export function paintCoverage(
   planes: Planes,
   shape: Coverage,
@@ -70,7 +70,7 @@ export function paintCoverage(
       const x = left + column;
       const y = top + row;
       blend(planes.y, y * planes.width + x, colour.y, alpha);
-      // Four pixels share one sample of the colour planes; each moves it towards its own colour.
+      // Four pixels share one sample of the colour planes. Each pixel moves the sample towards its own colour.
       const shared = (y >> 1) * halfWidth + (x >> 1);
       blend(planes.u, shared, colour.u, alpha / 2);
       blend(planes.v, shared, colour.v, alpha / 2);
@@ -88,7 +88,7 @@ export function rectangle(width: number, height: number, alpha = 1): Coverage {
   return { left: 0, top: 0, ...size, alpha: new Uint8Array(size.width * size.height).fill(Math.round(alpha * 255)) };
 }
 
-/** A disc around the point where it is painted, soft at its rim. */
+/** A disc with a soft rim, centred on the point where it is painted. */
 export function disc(radius: number): Coverage {
   const reach = Math.ceil(radius) + 1;
   const width = reach * 2 + 1;

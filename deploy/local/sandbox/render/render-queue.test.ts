@@ -13,7 +13,7 @@ const anOrder = (prompt: string): PictureOrder => ({
 
 type Rendering = { readonly prompt: string; finish(): void; fail(): void };
 
-/** A renderer whose videos are finished by hand. */
+/** A renderer whose videos the test finishes. */
 function byHand(size = 10): { readonly render: Render; readonly started: readonly Rendering[] } {
   const started: Rendering[] = [];
   const render: Render = ({ prompt }) =>
@@ -37,7 +37,7 @@ const settled = (): Promise<void> =>
   });
 const running = new AbortController().signal;
 
-test('one video is rendered at a time, in the order of asking', async () => {
+test('the queue renders one video at a time, in the order of the requests', async () => {
   const { render, started } = byHand();
   const queue = renderQueue(render, running, roomy);
   const all = [queue.render(anOrder('a')), queue.render(anOrder('b'))];
@@ -53,7 +53,7 @@ test('one video is rendered at a time, in the order of asking', async () => {
   expect([first, then]).toEqual([['a'], ['a', 'b']]);
 });
 
-test('equal orders are rendered once, whether they wait or are kept', async () => {
+test('equal orders are rendered once, whether the video is still awaited or already kept', async () => {
   const { render, started } = byHand();
   const queue = renderQueue(render, running, roomy);
   const both = [queue.render(anOrder('a')), queue.render(anOrder('a'))];
@@ -66,7 +66,7 @@ test('equal orders are rendered once, whether they wait or are kept', async () =
   expect(started).toHaveLength(1);
 });
 
-test('a broken video does not hold up the next', async () => {
+test('a failed rendering does not delay the next video', async () => {
   const { render, started } = byHand();
   const queue = renderQueue(render, running, roomy);
   const [broken, next] = [queue.render(anOrder('a')), queue.render(anOrder('b'))];
@@ -80,7 +80,7 @@ test('a broken video does not hold up the next', async () => {
   await expect(next).resolves.toHaveLength(10);
 });
 
-test('what no longer fits is dropped, oldest first, and rendered again when asked for', async () => {
+test('the queue drops the oldest videos when memory is full, and renders them again at the next request', async () => {
   const prompts: string[] = [];
   const queue = renderQueue(
     ({ prompt }) => Promise.resolve(new Uint8Array(prompts.push(prompt) && 600)),
@@ -96,7 +96,7 @@ test('what no longer fits is dropped, oldest first, and rendered again when aske
   expect(prompts).toEqual(['a', 'b', 'a']);
 });
 
-test('a full queue has room only for what it already has', async () => {
+test('a full queue accepts only orders that it already has', async () => {
   const { render, started } = byHand();
   const queue = renderQueue(render, running, { ...roomy, waitingMax: 1 });
   const waiting = queue.render(anOrder('a'));
@@ -109,7 +109,7 @@ test('a full queue has room only for what it already has', async () => {
   expect([room, queue.hasRoomFor(anOrder('b'))]).toEqual([[true, false], true]);
 });
 
-test('nothing is begun after the stop', async () => {
+test('the queue begins no rendering after the stop', async () => {
   const stopping = new AbortController();
   const { render, started } = byHand();
   const queue = renderQueue(render, stopping.signal, roomy);

@@ -3,11 +3,14 @@ import { pictureKey, type PictureOrder } from './picture-order.ts';
 
 export type Render = (order: PictureOrder, stopped: AbortSignal) => Promise<Uint8Array>;
 
-/** Renders one video at a time. Equal orders share one rendering, and what was dropped to save memory is rendered again, to the same bytes. */
+/**
+ * Renders one video at a time. Equal orders share one rendering. A video that was dropped to save memory is rendered
+ * again at the next request, to the same bytes.
+ */
 export type RenderQueue = {
   hasRoomFor(order: PictureOrder): boolean;
   render(order: PictureOrder): Promise<Uint8Array>;
-  /** Resolves when nothing is being rendered or waits to be. */
+  /** Resolves when no rendering runs and none waits. */
   idle(): Promise<void>;
 };
 

@@ -13,7 +13,7 @@ import {
 } from './planes.ts';
 import { fitText, paintBlock, paintLine, type Box } from './text-block.ts';
 
-/** What one video shows: a still picture with the prompt, drawn once, and the little that moves over it. */
+/** The picture of one video: a background with the prompt, drawn once, and a few moving parts over it. */
 export type Scene = { readonly still: Planes; readonly paintFrame: (frame: number) => Planes };
 
 const white = colourOf(0, 0, 1);
@@ -37,7 +37,7 @@ export function sceneOf(order: PictureOrder): Scene {
   return { still, paintFrame };
 }
 
-/** All measures follow the picture's shorter side, so that every size and ratio looks alike. */
+/** Every measure is a share of the picture's shorter side, so that all sizes and ratios look alike. */
 type Layout = {
   readonly unit: number;
   readonly left: number;

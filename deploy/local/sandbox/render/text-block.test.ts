@@ -5,7 +5,7 @@ import { fitText } from './text-block.ts';
 const box = { x: 0, y: 0, width: 600, height: 300 };
 const sizes = [60, 40, 20];
 
-test('a short text takes the largest size, a longer one the next that holds all of it', () => {
+test('a short text takes the largest size, and a longer text the next size at which all of it fits', () => {
   const [short, longer] = [
     fitText('A fox', box, sizes),
     fitText('A fox trots through fresh snow at dawn, the camera low and close. '.repeat(2), box, sizes),
@@ -15,7 +15,7 @@ test('a short text takes the largest size, a longer one the next that holds all 
   expect(longer.lines.join(' ')).toContain('low and close. A fox');
 });
 
-test('what fits at no size ends with an ellipsis within the box', () => {
+test('a text that fits at no size ends with an ellipsis within the box', () => {
   const { size, lines } = fitText('snow '.repeat(1000), box, sizes);
 
   expect([size, lines.length * size <= box.height, lines.at(-1)?.at(-1)]).toEqual([20, true, '…']);
@@ -31,6 +31,6 @@ test.each([
   expect(lines.filter((line) => widthOf(line, size) > box.width)).toEqual([]);
 });
 
-test('line breaks are kept and invisible characters are not', () => {
+test('line breaks are kept and invisible characters are removed', () => {
   expect(fitText('one\r\ntwo\u200B\u0007\n\nthree', box, sizes).lines).toEqual(['one', 'two', '', 'three']);
 });

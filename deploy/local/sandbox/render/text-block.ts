@@ -6,13 +6,13 @@ export type Box = { readonly x: number; readonly y: number; readonly width: numb
 
 const lineHeight = 1.35;
 const charactersMax = 2000;
-// Invisible by themselves: control characters, joiners and variation selectors.
+// Control characters, joiners and variation selectors have no shape of their own.
 const invisible = /[\p{Cc}\u200B-\u200F\u2028-\u202E\uFE00-\uFE0F\uFEFF]/gu;
+const withoutBlanks = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}`;
 // A word with the blanks behind it, or one character of a script that writes without blanks.
-const pieces =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[^\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]+\s*|\s+/gu;
+const pieces = new RegExp(String.raw`[${withoutBlanks}]|[^\s${withoutBlanks}]+\s*|\s+`, 'gu');
 
-/** Breaks a text into lines at the first of the sizes at which all of it fits; at the last size what does not fit is cut off with an ellipsis. */
+/** Breaks a text into lines at the first size at which it all fits. At the last size an ellipsis replaces the rest. */
 export function fitText(text: string, box: Box, sizes: readonly number[]): TextBlock {
   const cut = Array.from(text).slice(0, charactersMax).join('');
   const blocks = sizes.map((size) => () => ({ size, lines: wrap(cut, size, box.width) }));
@@ -28,7 +28,7 @@ export function fitText(text: string, box: Box, sizes: readonly number[]): TextB
   };
 }
 
-/** Paints a block from the box's left edge, centred between its top and bottom. */
+/** Paints a block at the left edge of the box, centred between its top and bottom. */
 export function paintBlock(planes: Planes, block: TextBlock, box: Box, colour: Colour): void {
   const step = block.size * lineHeight;
   const first = box.y + (box.height - step * block.lines.length) / 2 + block.size;

@@ -10,7 +10,7 @@ const loudness = 0.12;
 const rootHertz = 165;
 const scale = [0, 3, 5, 7, 10, 12]; // a minor pentatonic, in semitones
 
-/** A soft tune that belongs to the prompt: interleaved stereo, one plucked note every half second. */
+/** A soft tune that the prompt determines: interleaved stereo, one plucked note every half second. */
 export function tuneOf(order: PictureOrder): Float32Array<ArrayBuffer> {
   const length = tuneLength(order.seconds);
   const samples = new Float32Array(length * channels);
@@ -33,7 +33,7 @@ function pluck(samples: Float32Array, note: number, prompt: string): void {
   }
 }
 
-/** AAC comes in packets of 1024 and adds one of its own in front; the sound must not outlast the picture. */
+/** AAC has packets of 1024 samples and adds one in front. The sound must not be longer than the picture. */
 function tuneLength(seconds: number): number {
   const packets = Math.floor((frameCount(seconds) * samplesPerSecond) / framesPerSecond / framesPerPacket);
   return (packets - 1) * framesPerPacket;

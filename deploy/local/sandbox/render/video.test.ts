@@ -19,7 +19,7 @@ beforeAll(async () => {
   bytes = await renderInWorker(order, signal);
 });
 
-test('a video has H.264 and AAC in the size, rate and length asked for', async () => {
+test('a video has H.264 and AAC in the ordered size, rate and length', async () => {
   using input = new Input({ source: new BufferSource(bytes), formats: [MP4] });
   const [video, audio] = [await input.getPrimaryVideoTrack(), await input.getPrimaryAudioTrack()];
   const stats = await video?.computePacketStats();
@@ -38,7 +38,7 @@ test('a video has H.264 and AAC in the size, rate and length asked for', async (
   expect(await input.computeDuration()).toBeCloseTo(107 / 24, 3);
 });
 
-test('a video can be sought: its first frame and one every two seconds stand alone', async () => {
+test('a player can seek in a video: the first frame is a key frame, and one every two seconds', async () => {
   using input = new Input({ source: new BufferSource(bytes), formats: [MP4] });
   const video = await input.getPrimaryVideoTrack();
   if (video === null) throw new Error('no video track');
@@ -70,7 +70,7 @@ test('equal orders give equal bytes', async () => {
   expect(Buffer.compare(again, bytes)).toBe(0);
 });
 
-test('a stop ends a rendering', async () => {
+test('a stop ends a rendering that runs', async () => {
   const stopping = new AbortController();
   const rendering = renderInWorker({ ...order, resolution: '2K', seconds: 15 }, stopping.signal);
 

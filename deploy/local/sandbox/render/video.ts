@@ -18,13 +18,13 @@ import type { PictureOrder } from './picture-order.ts';
 import { sceneOf } from './scene.ts';
 import { channels, samplesPerSecond, tuneOf } from './tune.ts';
 
-// The encoder's quickest setting: most of the picture stands still, so the bytes stay few all the same.
+// The encoder's quickest setting. The file stays small all the same, because most of the picture stands still.
 const encoderSpeed = 10;
 const quantization = 27;
 const keyFrameEvery = framesPerSecond * 2;
 const audioBitrate = 96_000;
 
-/** An MP4 with H.264 and AAC, its index in front of the bytes. Takes seconds of computing: only the worker calls it. */
+/** Makes an MP4 with H.264 and AAC, its index at the front. It computes for seconds, so only the worker calls it. */
 export async function renderVideo(order: PictureOrder): Promise<Uint8Array<ArrayBuffer>> {
   const pictures = await encodePictures(order);
   return addSound(pictures, order);

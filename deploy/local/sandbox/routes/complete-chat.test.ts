@@ -33,7 +33,7 @@ async function spoken(body: object): Promise<readonly string[]> {
   return text.split('\n\n');
 }
 
-test('a chat says again what was asked, with its usage', async () => {
+test('a chat answer echoes the prompt, with its usage', async () => {
   const { status, body } = await sandbox.call('POST', path, aChat());
 
   expect(status).toBe(200);
@@ -45,14 +45,14 @@ test('a chat says again what was asked, with its usage', async () => {
   });
 });
 
-test('it ends where its tokens end', async () => {
+test('a chat answer ends at its limit of tokens', async () => {
   expect((await sandbox.call('POST', path, aChat({ max_tokens: 2 }))).body).toMatchObject({
     choices: [{ message: { content: 'This is ' }, finish_reason: 'length' }],
     usage: { completion_tokens: 2 },
   });
 });
 
-test('a stream has a word in each event, the reason at the end, and usage only where it was asked for', async () => {
+test('a stream has a word in each event, the finish reason at the end, and usage only on request', async () => {
   const events = await spoken(aChat({ stream: true }));
   const data = events.slice(0, -2).map(
     (event) =>
@@ -77,7 +77,7 @@ test.each<[string, object]>([
   ['messages', { messages: [] }],
   ['messages', { messages: 'hello' }],
   ['max_completion_tokens', { max_tokens: 0 }],
-])('a body whose %s is wrong is refused in the words of such vendors', async (name, over) => {
+])("a body with a wrong %s is refused in the form of OpenAI's errors", async (name, over) => {
   const { status, body } = await sandbox.call('POST', path, aChat(over));
 
   expect([status, body]).toEqual([

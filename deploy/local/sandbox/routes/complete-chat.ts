@@ -5,7 +5,7 @@ import { json, type Answer } from '../http/answer.ts';
 import { wordMs } from '../limits.ts';
 import type { RouteHandler } from './route.ts';
 
-/** A chat completion in the shape that most vendors of text share. */
+/** A chat completion in OpenAI's shape, which most vendors share. */
 export const completeChat: RouteHandler = ({ body }, { clock, stopped }): Answer => {
   const order = readChatOrder(body);
   if (typeof order === 'string')
@@ -20,7 +20,7 @@ export const completeChat: RouteHandler = ({ body }, { clock, stopped }): Answer
     : json(wholeChat(answer));
 };
 
-/** Sends one event after the other, at the pace of speech. */
+/** Sends the events one by one, at the pace of speech. */
 async function* spoken(events: readonly string[], clock: Clock, stopped: AbortSignal): AsyncGenerator<string> {
   for (const event of events) {
     yield event;

@@ -20,7 +20,7 @@ const refused = (detail: string): object => ({
   body: expect.objectContaining({ error: expect.objectContaining({ message: `invalid params, ${detail} (2013)` }) }),
 });
 
-test('a generation comes to a signed link, with its seconds and tokens', async () => {
+test('a finished generation has a signed link, its seconds and its tokens', async () => {
   const id = await sandbox.created(generationPath, aGeneration({ duration: 6, resolution: '2K', ratio: '9:16' }));
   const createdAt = Math.floor(sandbox.clock.now() / 1000);
 
@@ -56,7 +56,7 @@ test('a generation comes to a signed link, with its seconds and tokens', async (
   });
 });
 
-test('references are counted in the usage, and adaptive comes to a concrete ratio', async () => {
+test('references count in the usage, and an adaptive ratio becomes a concrete one', async () => {
   const content = [text(), image('reference_image'), image('reference_image'), audio('reference_audio')];
   const id = await sandbox.created(generationPath, aGeneration({ content, ratio: 'adaptive' }));
 
@@ -66,7 +66,7 @@ test('references are counted in the usage, and adaptive comes to a concrete rati
   expect({ ratio, usage }).toMatchObject({ ratio: '16:9', usage: { input_image_count: 2, input_audio_seconds: 0 } });
 });
 
-test('a context-IR comes to a text in sections that quotes the prompt, with tokens alone', async () => {
+test('a finished context-IR has a text in sections that quotes the prompt, and tokens but no seconds', async () => {
   const id = await sandbox.created(
     contextIrPath,
     aContextIr({ content: [text('A fox in the snow'), video('reference_video')] }),
@@ -91,7 +91,7 @@ test('a context-IR comes to a text in sections that quotes the prompt, with toke
   expect(task).not.toHaveProperty('resolution');
 });
 
-test('the longest context-IR still fits a generation', async () => {
+test('the text of the longest context-IR is short enough for a generation', async () => {
   const id = await sandbox.created(contextIrPath, aContextIr({ content: [text('x'.repeat(7000))] }));
 
   sandbox.clock.advance(3000);
@@ -100,7 +100,7 @@ test('the longest context-IR still fits a generation', async () => {
   await expect(sandbox.created(generationPath, aPrompt(content?.prompt ?? ''))).resolves.toMatch(/^\d{15}$/);
 });
 
-test('a regeneration by id takes after its source', async () => {
+test('a regeneration by id has the prompt, ratio and duration of its source', async () => {
   const source = await sandbox.created(generationPath, aGeneration({ content: [text(), image()], duration: 7 }));
   sandbox.clock.advance(3000);
   const id = await sandbox.created(regenerationPath, aRegeneration({ source_task_id: source }));
@@ -131,7 +131,7 @@ test.each<[string, Source, string]>([
     { path: generationPath, body: aPrompt('[fail]'), ageMs: 3000 },
     'source_task_id must name a task that succeeded',
   ],
-  ['is no video', { path: contextIrPath, body: aContextIr(), ageMs: 3000 }, 'source_task_id must name a generation'],
+  ['is not a video', { path: contextIrPath, body: aContextIr(), ageMs: 3000 }, 'source_task_id must name a generation'],
   [
     'is in 2K',
     { path: generationPath, body: aGeneration({ resolution: '2K' }), ageMs: 3000 },
@@ -151,7 +151,7 @@ test.each<[string, Source, string]>([
   expect(reply).toMatchObject(refused(detail));
 });
 
-test('a base video out of reach is taken as it is', async () => {
+test('a base video that cannot be fetched is accepted unchecked', async () => {
   const content = [text(), video('base_video', 'mm_file://1')];
 
   const id = await sandbox.created(regenerationPath, aRegeneration({ content }));
@@ -159,7 +159,7 @@ test('a base video out of reach is taken as it is', async () => {
   expect(await sandbox.task(id)).toMatchObject({ duration: 5, task_type: 'regeneration' });
 });
 
-test('a task is forgotten after seven days', async () => {
+test('a task can no longer be read after seven days', async () => {
   const id = await sandbox.created(generationPath, aGeneration());
   sandbox.clock.advance(7 * 24 * 3_600_000 + 1);
 
@@ -168,7 +168,7 @@ test('a task is forgotten after seven days', async () => {
   expect([query.status, list.body]).toEqual([400, { items: [], total: 0 }]);
 });
 
-test('a video that breaks fails its task and is reported', async () => {
+test('a failed rendering fails its task, and the sandbox reports the fault', async () => {
   const broken = await runningSandbox({ render: () => Promise.reject(new Error('no encoder')) });
   const id = await broken.created(generationPath, aGeneration());
 

@@ -11,7 +11,7 @@ import { steer } from '../steering/steer.ts';
 import { readCreate } from '../validation/create-body.ts';
 import type { RouteHandler } from './route.ts';
 
-/** All three creates: everything that can be refused comes before the task. */
+/** Handles all three creates. Every refusal comes before the task exists. */
 export function createTask(kind: Kind): RouteHandler {
   return async ({ body }, parts) => {
     const draft = readCreate(kind, body);

@@ -8,7 +8,7 @@ beforeEach(async () => {
 });
 afterEach(() => sandbox.stop());
 
-test('a queued task is cancelled and stays readable', async () => {
+test('a deleted queued task is cancelled and stays readable', async () => {
   const id = await sandbox.created(generationPath, aPrompt('A fox'));
 
   const reply = await sandbox.call('DELETE', `${generationPath}/${id}`);
@@ -18,7 +18,7 @@ test('a queued task is cancelled and stays readable', async () => {
   expect(await sandbox.task(id)).toMatchObject({ status: 'cancelled', usage: {} });
 });
 
-test.each(['A fox', '[fail]', '[expired]'])('a finished task is deleted and gone (%s)', async (prompt) => {
+test.each(['A fox', '[fail]', '[expired]'])('a deleted finished task is gone (%s)', async (prompt) => {
   const id = await sandbox.created(generationPath, aPrompt(prompt));
   sandbox.clock.advance(5000);
 
@@ -33,7 +33,7 @@ test.each([
   ['running', '[never]'],
   ['cancelled', '[cancelled]'],
   ['paused', '[unknown:paused]'],
-])('a %s task is left alone', async (status, prompt) => {
+])('a delete of a %s task is refused', async (status, prompt) => {
   const id = await sandbox.created(generationPath, aPrompt(prompt));
   sandbox.clock.advance(5000);
 

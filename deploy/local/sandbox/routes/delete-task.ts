@@ -3,14 +3,14 @@ import { invalidParams, unknownTask } from '../refusal.ts';
 import { isFinished, phaseOf } from '../task-life.ts';
 import type { RouteHandler } from './route.ts';
 
-/** Cancels what is queued, forgets what is finished, refuses the rest. */
+/** Cancels a queued task, deletes a finished one, and refuses all others. */
 export const deleteTask: RouteHandler = ({ id }, { book, clock, announcer }) => {
   const task = book.find(id);
   if (task === undefined) throw unknownTask();
   const phase = phaseOf(task, clock.now());
   if (phase.status === 'queued') {
     book.change(id, { cancelledAt: clock.now() });
-    announcer.lookAgain(id);
+    announcer.check(id);
     return json({ task_id: id, action: 'cancelled', status: 'cancelled' });
   }
   if (!isFinished(phase) || phase.status === 'cancelled')

@@ -38,7 +38,7 @@ test.each<[string, string, readonly number[], number]>([
   expect(await listed(query)).toEqual([items, total]);
 });
 
-test('lists by several ids', async () => {
+test('a list can be filtered by several ids', async () => {
   expect(await listed(`filter.task_ids=${ids[0]}&filter.task_ids=${ids[2]}`)).toEqual([[2, 0], 2]);
 });
 
@@ -48,7 +48,7 @@ test.each(['page_num=0', 'page_num=x', 'page_size=0', 'page_size=101'])('refuses
   expect(status).toBe(400);
 });
 
-test('shows a task in the list as in its query', async () => {
+test('a list shows a task as its query does', async () => {
   const { body } = await sandbox.call('GET', `${queryPath}?filter.status=failed`);
 
   expect(body).toEqual({ items: [await sandbox.task(ids[0] ?? '')], total: 1 });

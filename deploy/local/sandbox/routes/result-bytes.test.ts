@@ -22,7 +22,7 @@ const linkOf = async (id: string): Promise<string> => {
 const fetched = (link: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Response> =>
   fetch(`${sandbox.url}${link}`, { method, headers });
 
-test('a link needs no key and gives the whole video', async () => {
+test('a result link needs no key and gives the whole video', async () => {
   const response = await fetched(await linkOf(await finished('A fox')));
 
   expect([response.status, response.headers.get('content-type'), response.headers.get('accept-ranges')]).toEqual([
@@ -38,7 +38,7 @@ test.each<[string, number, number, string]>([
   ['bytes=990-', 990, 1000, 'bytes 990-999/1000'],
   ['bytes=-10', 990, 1000, 'bytes 990-999/1000'],
   ['bytes=900-5000', 900, 1000, 'bytes 900-999/1000'],
-])('%s gives that part', async (range, from, to, contentRange) => {
+])('the range %s gives that part of the video', async (range, from, to, contentRange) => {
   const response = await fetched(await linkOf(await finished('A fox')), { range });
 
   expect([response.status, response.headers.get('content-range')]).toEqual([206, contentRange]);
@@ -51,7 +51,7 @@ test('a range past the end is answered 416', async () => {
   expect([response.status, response.headers.get('content-range')]).toEqual([416, 'bytes */1000']);
 });
 
-test('HEAD tells the length without the bytes', async () => {
+test('HEAD gives the length without the bytes', async () => {
   const response = await fetched(await linkOf(await finished('A fox')), {}, 'HEAD');
 
   expect([response.status, response.headers.get('content-length'), (await response.bytes()).length]).toEqual([
@@ -61,7 +61,7 @@ test('HEAD tells the length without the bytes', async () => {
   ]);
 });
 
-test('every query signs a new link, and the older one still works', async () => {
+test('every query signs a new link, and the older link still works', async () => {
   const id = await finished('A fox');
 
   const [first, second] = [await linkOf(id), await linkOf(id)];
@@ -70,7 +70,7 @@ test('every query signs a new link, and the older one still works', async () => 
   expect([(await fetched(first)).status, (await fetched(second)).status]).toEqual([200, 200]);
 });
 
-test('a link stops working after an hour, a new one does not', async () => {
+test('a link stops working after an hour, and a new link then works', async () => {
   const id = await finished('A fox');
   const old = await linkOf(id);
   sandbox.clock.advance(3_600_000);
@@ -78,7 +78,7 @@ test('a link stops working after an hour, a new one does not', async () => {
   expect([(await fetched(old)).status, (await fetched(await linkOf(id))).status]).toEqual([403, 200]);
 });
 
-test('a link cannot be given another expiry or another task', async () => {
+test('a link with a changed expiry or a changed task is refused', async () => {
   const link = await linkOf(await finished('A fox'));
   const other = await finished('A bear');
 
@@ -88,7 +88,7 @@ test('a link cannot be given another expiry or another task', async () => {
   expect([(await fetched(longer)).status, (await fetched(elsewhere)).status]).toEqual([403, 403]);
 });
 
-test('a deleted task takes its result along', async () => {
+test('the result of a deleted task is gone', async () => {
   const id = await finished('A fox');
   const link = await linkOf(id);
   await sandbox.call('DELETE', `${generationPath}/${id}`);
@@ -96,17 +96,17 @@ test('a deleted task takes its result along', async () => {
   expect((await fetched(link)).status).toBe(404);
 });
 
-test('[dead-link] answers 404', async () => {
+test('the result link of [dead-link] answers 404', async () => {
   expect((await fetched(await linkOf(await finished('[dead-link]')))).status).toBe(404);
 });
 
-test('[html-link] answers with a page', async () => {
+test('the result link of [html-link] answers with a page', async () => {
   const response = await fetched(await linkOf(await finished('[html-link]')));
 
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
 });
 
-test('[torn-link] promises everything and breaks off half way', async () => {
+test('the result link of [torn-link] declares the full length and breaks off half way', async () => {
   const response = await fetched(await linkOf(await finished('[torn-link]')));
 
   expect(response.headers.get('content-length')).toBe('1000');

@@ -2,7 +2,7 @@ import type { Answer } from '../http/answer.ts';
 import { pictureKey } from '../render/picture-order.ts';
 import type { RouteHandler } from './route.ts';
 
-/** The bytes behind a result link, whole or a range of them. */
+/** The bytes of a result link, whole or in part. */
 export const resultBytes: RouteHandler = async ({ method, id, query, range }, { book, links, renders }) => {
   if (!links.isValid(id, query)) return { as: 'text', status: 403, text: 'this link is no longer valid' };
   const task = book.find(id);

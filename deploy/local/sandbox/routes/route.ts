@@ -1,7 +1,7 @@
 import type { Answer } from '../http/answer.ts';
 import type { SandboxParts } from '../sandbox-parts.ts';
 
-/** One request as a route sees it: the path's variable part, the query, the parsed body. */
+/** One request as a route sees it: the id in the path, the query, the parsed body. */
 export type Call = {
   readonly method: string;
   readonly id: string;

@@ -26,7 +26,7 @@ const routes: readonly Route[] = [
   { methods: ['GET'], path: /^\/v2\/query\/video_generation\/([^/]+)$/, handle: queryTask },
   { methods: ['DELETE'], path: /^\/v2\/video_generation\/([^/]+)$/, handle: deleteTask },
   { methods: ['POST'], path: /^\/v1\/chat\/completions$/, handle: completeChat },
-  // Result links carry their own signature instead of the key.
+  // A result link has a signature of its own and needs no key.
   { methods: ['GET', 'HEAD'], path: /^\/cdn\/([^/]+)\/output\.mp4$/, open: true, handle: resultBytes },
 ];
 

@@ -1,6 +1,6 @@
 import { queuedMsDefault, runningMsDefault } from '../limits.ts';
 
-/** How the create is answered; those up to `cut` make a task, the others do not. */
+/** How the create is answered. `task_id`, `silence` and `cut` make a task; the others do not. */
 export type CreateAnswer =
   | { readonly as: 'task_id' | 'silence' | 'cut' }
   | { readonly as: 'page' }
@@ -12,12 +12,12 @@ export type Ending =
   | { readonly as: 'failed'; readonly code: string }
   | { readonly as: 'other'; readonly status: string };
 
-/** The fault of the first reads of a task, and how many reads have it. */
+/** The fault of the first reads of a task, and the number of reads that have it. */
 export type ReadTrouble = { readonly times: number } & (
   { readonly as: 'page' | 'cut' } | { readonly as: 'refusal'; readonly number: number }
 );
 
-/** The part that a prompt gives its task to play. */
+/** The behaviour that a prompt gives its task. */
 export type Script = {
   readonly answer: CreateAnswer;
   readonly answerAfterMs: number;

@@ -6,7 +6,7 @@ import { words } from './words.ts';
 
 test.each<[string, Partial<Script>]>([
   ['nothing in brackets', {}],
-  ['[a word of the story]', {}],
+  ['[brackets of the prompt itself]', {}],
   ['[slow:soon]', {}],
   ['[seconds]', {}],
   ['[constructor]', {}],
@@ -16,18 +16,18 @@ test.each<[string, Partial<Script>]>([
   ['[slow:999999h]', { runningMs: 24 * 3_600_000 }],
   ['[seconds:3] [tokens:500]', { usage: { told: true, seconds: 3, tokens: 500 } }],
   ['[r:fail]', {}],
-])('a prompt «%s» steers by its words alone', (prompt, part) => {
+])('the prompt «%s» steers by its steering words only', (prompt, part) => {
   expect(steer(prompt, 'generation')).toEqual({ ...plainScript, ...part });
 });
 
-test('a prompt steers a regeneration only by words that begin with r:', () => {
+test('only words that begin with r: steer a regeneration', () => {
   expect(steer('[never] [r:fail:1026]', 'regeneration')).toEqual({
     ...plainScript,
     ending: { as: 'failed', code: '1026' },
   });
 });
 
-test('every word steers when it is written as the table says', () => {
+test('every steering word works as the table spells it', () => {
   const idle = Object.values(words).filter(
     ({ written }) => steer(written, written.startsWith('[r:') ? 'regeneration' : 'generation') === plainScript,
   );
@@ -35,7 +35,7 @@ test('every word steers when it is written as the table says', () => {
   expect(idle).toEqual([]);
 });
 
-test('the page about the sandbox explains every word as the table does', () => {
+test('the README of the sandbox explains every steering word as the table does', () => {
   const page = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
   const missing = Object.values(words).filter(({ written, does }) => !page.includes(`| \`${written}\` | ${does} |`));
 

@@ -5,8 +5,9 @@ import { words } from './words.ts';
 const bracketed = /\[(r:)?([a-z-]{1,20})(?::([^\]\s]{1,60}))?\]/gi;
 
 /**
- * Reads the words in square brackets out of a prompt. A regeneration obeys only those that begin with `r:`, the others only those that do
- * not, because a regeneration by task id has its source's prompt. What is not a word of ours is just prompt.
+ * Reads the steering words in square brackets of a prompt. Words that begin with `r:` steer a regeneration, all others
+ * steer the other kinds, because a regeneration by task id has its source's prompt. Other text in brackets is plain
+ * prompt.
  */
 export function steer(text: string, kind: Kind): Script {
   let script = plainScript;

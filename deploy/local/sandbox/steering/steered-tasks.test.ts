@@ -39,14 +39,14 @@ test.each<[string, number, string, string]>([
   ['[refuse:500]', 500, 'server_error', 'internal error (1000)'],
   ['[refuse:503]', 503, 'server_error', 'internal error (1000)'],
   ['[refuse:529]', 529, 'overloaded_error', 'the service is overloaded (1000)'],
-])('%s is refused, and no task exists', async (prompt, status, type, message) => {
+])('a create with %s is refused and makes no task', async (prompt, status, type, message) => {
   const reply = await create(prompt);
 
   expect(reply).toMatchObject({ status, body: { type: 'error', error: { type, message, http_code: String(status) } } });
   expect(await total()).toEqual({ items: [], total: 0 });
 });
 
-test('[refuse-once:429] is refused once, then accepted', async () => {
+test('a create with [refuse-once:429] is refused once, then accepted', async () => {
   const statuses = [(await create('[refuse-once:429]')).status, (await create('[refuse-once:429]')).status];
 
   expect(statuses).toEqual([429, 200]);
@@ -56,7 +56,7 @@ test.each<[string, unknown]>([
   ['[html]', undefined],
   ['[no-id]', {}],
   ['[base-resp]', { base_resp: { status_code: 1008, status_msg: 'insufficient balance (1008)' } }],
-])('%s answers 200 without a task', async (prompt, body) => {
+])('a create with %s is answered 200 and makes no task', async (prompt, body) => {
   const reply = await create(prompt);
 
   expect([reply.status, reply.body]).toEqual([200, body]);
@@ -78,11 +78,11 @@ test.each<[string, object]>([
   ['[no-usage]', { status: 'succeeded', usage: {} }],
   ['[seconds:3]', { status: 'succeeded', usage: { total_seconds: 3, output_seconds: 3 } }],
   ['[tokens:500]', { status: 'succeeded', usage: { total_tokens: 500 } }],
-])('%s is what the task comes to', async (prompt, task) => {
+])('a task with %s ends as the word says', async (prompt, task) => {
   expect(await finished(prompt)).toMatchObject(task);
 });
 
-test('[no-url] succeeds without a result', async () => {
+test('a task with [no-url] succeeds without a result', async () => {
   const task = await finished('[no-url]');
 
   expect(task.status).toBe('succeeded');

@@ -1,7 +1,10 @@
 import { readNumber, readNumberTimes, readTime } from './arguments.ts';
 import type { Script } from './script.ts';
 
-/** A word that steers a task: how it is written, what it does, and what it changes. With an argument that it cannot read it does nothing. */
+/**
+ * A word that steers a task: its spelling, its explanation, and its change of the script. A word with an argument that
+ * it cannot read does nothing.
+ */
 export type Word = { readonly written: string; readonly does: string; readonly change: Change };
 
 type Change = (argument: string, script: Script) => Partial<Script> | undefined;

@@ -1,4 +1,4 @@
-/** Create bodies that are right in every respect, but for what a test changes. */
+/** Valid create bodies, with the changes of a test. */
 
 export const png = 'data:image/png;base64,iVBORw0KGgo=';
 const mp4 = 'data:video/mp4;base64,AAAAIGZ0eXA=';

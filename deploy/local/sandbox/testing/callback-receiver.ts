@@ -5,11 +5,11 @@ import type { TaskReply } from './running-sandbox.ts';
 
 export type Received = { readonly challenge?: string; readonly task?: TaskReply };
 
-/** A client's callback address that keeps what it is sent. */
+/** A client's callback address that keeps the posts it receives. */
 export type CallbackReceiver = {
   readonly url: string;
   readonly received: readonly Received[];
-  /** Resolves when `count` posts have come; the challenge counts. */
+  /** Resolves when `count` posts have arrived, the challenge included. */
   has(count: number): Promise<void>;
   stop(): Promise<void>;
 };

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 
-/** A clock that stands still until it is moved; what falls due on the way runs in order. */
+/** A clock that only the test moves. The timers that fall due on the way run in order. */
 export type ManualClock = Clock & { advance(ms: number): void };
 
 type Timer = { readonly at: number; readonly run: () => void };

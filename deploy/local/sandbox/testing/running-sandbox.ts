@@ -8,7 +8,7 @@ export type Reply = {
   readonly body: unknown;
 };
 
-/** A sandbox on a free port with a clock that the test moves, pictures that cost nothing, and a client with the right key. */
+/** A sandbox on a free port, with a clock that the test moves, a renderer that costs nothing, and a client. */
 export type RunningSandbox = {
   readonly url: string;
   readonly clock: ManualClock;
@@ -16,7 +16,7 @@ export type RunningSandbox = {
   call(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Reply>;
   /** The id of an accepted create. */
   created(path: string, body: unknown): Promise<string>;
-  /** The task as a query shows it. */
+  /** The task as a query answers it. */
   task(id: string): Promise<TaskReply>;
   stop(): Promise<void>;
 };

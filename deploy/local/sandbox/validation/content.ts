@@ -16,7 +16,7 @@ const rolesOf: Readonly<Record<MediaForm, readonly MediaRole[]>> = {
 
 export type ContentRules = { readonly textCodePointsMax: number; readonly baseVideo: boolean };
 
-/** Reads the items one by one; how they may stand together is the matter of media-mix.ts. */
+/** Reads the items one by one. media-mix.ts decides which items may stand together. */
 export function readContent(value: unknown, rules: ContentRules): Content {
   if (!Array.isArray(value) || value.length === 0) throw invalidParams('content must be a non-empty array');
   const items = value.map((item: unknown) => readItem(item, rules));
@@ -43,7 +43,7 @@ function readItem(value: unknown, rules: ContentRules): Item {
 function readPrompt(value: unknown, codePointsMax: number): string {
   const { text } = readFields(value, ['type', 'text'], 'a text item');
   if (typeof text !== 'string') throw invalidParams('text must be a string');
-  // Two UTF-16 units make at most one character fewer, so the exact count is needed only near the limit.
+  // A character has one or two UTF-16 units, so the exact count matters only for a text near the limit.
   if (text.length > codePointsMax * 2 || (text.length > codePointsMax && Array.from(text).length > codePointsMax)) {
     throw invalidParams(`text must have at most ${codePointsMax} characters`);
   }

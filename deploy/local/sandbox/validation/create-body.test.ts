@@ -2,6 +2,10 @@ import { expect, test } from '@jest/globals';
 import { aContextIr, aGeneration, aRegeneration, audio, image, mp3, png, text, video } from '../testing/bodies.ts';
 import { readCreate } from './create-body.ts';
 
+const imageFormats =
+  'data of image_url must begin with data:image/FORMAT;base64, ' +
+  'where FORMAT is one of jpg, jpeg, png, webp, heic, heif';
+
 const times = <Item>(count: number, item: Item): Item[] => Array.from({ length: count }, () => item);
 
 test.each<[string, object]>([
@@ -115,16 +119,8 @@ test.each<[string, object, string]>([
     { content: [text(), image('first_frame', 'asset://1')] },
     'image_url must be http(s)://, mm_file:// or data:image/',
   ],
-  [
-    'data in capital letters',
-    { content: [text(), image('first_frame', png.replace('png', 'PNG'))] },
-    'data of image_url must begin with data:image/FORMAT;base64, where FORMAT is one of jpg, jpeg, png, webp, heic, heif',
-  ],
-  [
-    'sound in an image',
-    { content: [text(), image('first_frame', mp3)] },
-    'data of image_url must begin with data:image/FORMAT;base64, where FORMAT is one of jpg, jpeg, png, webp, heic, heif',
-  ],
+  ['data in capital letters', { content: [text(), image('first_frame', png.replace('png', 'PNG'))] }, imageFormats],
+  ['sound in an image', { content: [text(), image('first_frame', mp3)] }, imageFormats],
   [
     'data that is not base64',
     { content: [text(), image('first_frame', 'data:image/png;base64,!')] },

@@ -23,7 +23,7 @@ const readers: Readonly<Record<Kind, (fields: Fields) => Draft>> = {
   h3_context_ir: readContextIr,
 };
 
-/** Reads a create body as strictly as the vendor documents it; any model's name will do. */
+/** Reads a create body as strictly as the vendor's documentation. It accepts any model name. */
 export function readCreate(kind: Kind, body: unknown): Draft {
   return readers[kind](readFields(body, fieldsOf[kind], 'the body'));
 }
@@ -89,7 +89,7 @@ function readShared(
   };
 }
 
-/** Frames decide the ratio themselves: beside them another valid word is taken and has no effect. */
+/** Frames determine the ratio, so beside frames a valid ratio is accepted and has no effect. */
 function readRatio(fields: Fields, mode: Mode): Draft['ratio'] {
   const ratio = ifPresent(fields, 'ratio', (within, name) => readChoice(within, name, ratios)) ?? 'adaptive';
   if (mode === 'text' && ratio === 'adaptive')

@@ -1,6 +1,6 @@
 import { invalidParams } from '../refusal.ts';
 
-/** A JSON object of which only the names are known yet. */
+/** A JSON object whose values are not checked yet. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 export function readFields(value: unknown, allowed: readonly string[], where: string): Fields {
@@ -37,7 +37,7 @@ export function readFlag(fields: Fields, name: string): boolean {
   return value;
 }
 
-/** An absent field is `undefined`; a null is not absent. */
+/** Reads a field that may be absent. A null is not absent. */
 export function ifPresent<Value>(
   fields: Fields,
   name: string,

@@ -13,7 +13,7 @@ const countsMax: Readonly<Record<MediaRole, number>> = {
   base_video: 1,
 };
 
-/** Which of the vendor's modes the media make together; refuses what no mode allows. */
+/** The vendor's mode to which the media belong. Media that fit no mode are refused. */
 export function modeOf(media: readonly MediaItem[]): Mode {
   const inputs = media.filter((item) => item.role !== 'base_video');
   checkCounts(media);

@@ -2,7 +2,7 @@ import { mediaBytesMax } from '../limits.ts';
 import type { MediaForm } from '../order.ts';
 import { invalidParams } from '../refusal.ts';
 
-// The vendor wants them in lower case.
+// The vendor accepts them only in lower case.
 const dataFormats: Readonly<Record<MediaForm, readonly string[]>> = {
   image: ['jpg', 'jpeg', 'png', 'webp', 'heic', 'heif'],
   video: ['mp4', 'mov', 'quicktime'],
@@ -11,7 +11,7 @@ const dataFormats: Readonly<Record<MediaForm, readonly string[]>> = {
 
 const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** Checks the three forms that the vendor takes: a public address, one of its own files, or the bytes themselves. */
+/** Checks the three forms that the vendor accepts: a public address, one of its own files, or the bytes themselves. */
 export function checkMediaUrl(url: string, form: MediaForm): void {
   if (url.startsWith('data:')) checkDataUrl(url, form);
   else if (!/^mm_file:\/\/[\w.-]+$/.test(url) && !isHttpUrl(url))
@@ -27,7 +27,8 @@ function checkDataUrl(url: string, form: MediaForm): void {
   const head = /^data:([a-z]+)\/([a-z0-9.+-]+);base64$/.exec(url.slice(0, Math.max(0, comma)));
   if (head?.[1] !== form || !dataFormats[form].includes(head[2] ?? '')) {
     throw invalidParams(
-      `data of ${form}_url must begin with data:${form}/FORMAT;base64, where FORMAT is one of ${dataFormats[form].join(', ')}`,
+      `data of ${form}_url must begin with data:${form}/FORMAT;base64, ` +
+        `where FORMAT is one of ${dataFormats[form].join(', ')}`,
     );
   }
   const bytes = Math.floor(((url.length - comma - 1) * 3) / 4);

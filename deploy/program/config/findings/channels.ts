@@ -52,7 +52,8 @@ export function alphaEndpoints({ channels }: ComparedConfig): readonly Finding[]
       return [
         refuse(
           ['channels', at, 'endpoints', index],
-          `only the model ${ALPHA} has ${endpoint}, and this channel has ${Object.keys(models).join(', ')}; remove the endpoint`,
+          `only the model ${ALPHA} has ${endpoint}, and this channel has ${Object.keys(models).join(', ')}; ` +
+            'remove the endpoint',
         ),
       ];
     }),
@@ -69,14 +70,16 @@ export function callbackAddresses({ public_url: url, channels }: ComparedConfig)
       return [
         warn(
           keys,
-          `an upstream elsewhere cannot reach the private public_url ${url}; expected a public https:// address, or callbacks: false`,
+          `an upstream elsewhere cannot reach the private public_url ${url}; ` +
+            'expected a public https:// address, or callbacks: false',
         ),
       ];
     return url.startsWith('http://')
       ? [
           refuse(
             keys,
-            `the secret address of a callback would cross the network in the clear; expected public_url to be https://, or callbacks: false`,
+            'the secret address of a callback would cross the network in the clear; ' +
+              'expected public_url to be https://, or callbacks: false',
           ),
         ]
       : [];

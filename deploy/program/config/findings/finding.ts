@@ -1,8 +1,8 @@
 import type { Keys } from '@reelgate/platform/config/config-locations';
 
 /**
- * What is wrong with a configuration that its schema accepts. A setting that can never work is refused. A setting without
- * effect gives a warning.
+ * What is wrong with a configuration that its schema accepts. A setting that can never work is refused. A setting
+ * without effect gives a warning.
  */
 export interface Finding {
   readonly refused: boolean;

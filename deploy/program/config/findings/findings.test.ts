@@ -32,7 +32,10 @@ const relay = (changes: object = {}): object => ({
 });
 const PRICES = { 'Alpha-H3': { per_second: '0.08' }, talk: { per_request: '0.01' } };
 
-/** A configuration in which nothing is wrong; the changes say what is. */
+/** The end of a line about the configuration, to the letter. */
+const message = (text: string): RegExp => new RegExp(`${text.replaceAll('.', String.raw`\.`)}$`);
+
+/** A configuration in which nothing is wrong, but for the changes. */
 function read(changes: object = {}): ProgramConfig {
   writeFileSync(
     file,
@@ -64,7 +67,10 @@ describe('a setting that can never work is refused with file, line, key and what
         models: { 'Alpha-H3': ALPHA, Beta: ALPHA },
         channels: [video({ models: { Beta: 'up' }, endpoints: ['video.generation', 'video.context_ir'] })],
       },
-      /channels\.0\.endpoints\.1: only the model Alpha-H3 has video\.context_ir, and this channel has Beta; remove the endpoint/,
+      message(
+        'channels.0.endpoints.1: only the model Alpha-H3 has video.context_ir, and this channel has Beta; ' +
+          'remove the endpoint',
+      ),
     ],
     [
       'a regeneration price of another model',
@@ -190,7 +196,10 @@ describe('a setting without effect gives a warning with file, line, key and what
     [
       'a video model without a price',
       { prices: { talk: PRICES.talk } },
-      /channels\.0\.models\.Alpha-H3: has no price at video\.generation: every call is refused with model_price_error; expected prices\.Alpha-H3$/,
+      message(
+        'channels.0.models.Alpha-H3: has no price at video.generation: ' +
+          'every call is refused with model_price_error; expected prices.Alpha-H3',
+      ),
     ],
     [
       'an operation without a price',
@@ -280,7 +289,10 @@ describe('a service in a process of its own', () => {
 
     expect(checkStandAlone(config, 'tasks')).toEqual([
       expect.stringMatching(
-        /sandbox: only the program with all services starts the sandbox; these channels point to it: main; remove the key/,
+        message(
+          'sandbox: only the program with all services starts the sandbox; ' +
+            'these channels point to it: main; remove the key',
+        ),
       ),
     ]);
   });

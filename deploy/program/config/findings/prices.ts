@@ -26,7 +26,8 @@ export function unpricedModels({ channels, prices }: ComparedConfig): readonly F
       return [
         warn(
           ['channels', at, 'models', model],
-          `has no price at ${unpriced.join(', ')}: every call is refused with model_price_error; expected ${wanted.map((key) => `prices.${key}`).join(', ')}`,
+          `has no price at ${unpriced.join(', ')}: every call is refused with model_price_error; ` +
+            `expected ${wanted.map((key) => `prices.${key}`).join(', ')}`,
         ),
       ];
     }),
@@ -46,7 +47,7 @@ export function unusedPrices({ channels, prices }: ComparedConfig): readonly Fin
   );
 }
 
-/** Under which keys a price of a model at an endpoint may stand, the most particular first. */
+/** The keys that a price of a model at an endpoint may have, the most specific first. */
 function priceKeysOf(model: string, endpoint: string): readonly string[] {
   if (endpoint === 'video.generation') return [model];
   const end = ALPHA_ONLY[endpoint];

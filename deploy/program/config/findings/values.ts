@@ -3,7 +3,7 @@ import { parseBytes, parseDuration } from '@reelgate/platform/config/units';
 import { refuse, warn } from './finding.ts';
 import type { ComparedConfig, Finding } from './finding.ts';
 
-/** Durations and sizes for which zero is no smaller value: it would switch the thing off, or end it at once. */
+/** Durations and sizes that must be above zero: zero would switch the thing off or end it at once. */
 const ABOVE_ZERO: readonly (readonly string[])[] = [
   ['gateway', 'limits', 'body'],
   ['tasks', 'poll'],
@@ -44,7 +44,8 @@ export function pollOrder({ tasks: { poll } }: ComparedConfig): readonly Finding
       ? [
           warn(
             ['tasks', 'poll', 'soft_deadline'],
-            `expected at most tasks.poll.hard_deadline, ${poll.hard_deadline}; otherwise a task goes to the attention queue before the alert`,
+            `expected at most tasks.poll.hard_deadline, ${poll.hard_deadline}; ` +
+              'otherwise a task goes to the attention queue before the alert',
           ),
         ]
       : []),
