@@ -8,7 +8,7 @@ import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
  * Describes the file reelgate/billing/v1/billing_events.proto.
  */
 export const file_reelgate_billing_v1_billing_events = /*@__PURE__*/
-  fileDesc("CihyZWVsZ2F0ZS9iaWxsaW5nL3YxL2JpbGxpbmdfZXZlbnRzLnByb3RvEhNyZWVsZ2F0ZS5iaWxsaW5nLnYxIiAKDFRva2VuQ2hhbmdlZBIQCgh0b2tlbl9pZBgBIAEoCWIGcHJvdG8z");
+  fileDesc("CihyZWVsZ2F0ZS9iaWxsaW5nL3YxL2JpbGxpbmdfZXZlbnRzLnByb3RvEhNyZWVsZ2F0ZS5iaWxsaW5nLnYxIiAKDFRva2VuQ2hhbmdlZBIQCgh0b2tlbl9pZBgBIAEoCUJmChtleGFtcGxlLnJlZWxnYXRlLmJpbGxpbmcudjFQAVovcmVlbGdhdGUuZXhhbXBsZS9jb250cmFjdHMvYmlsbGluZy92MTtiaWxsaW5ndjGqAhNSZWVsZ2F0ZS5CaWxsaW5nLlYxYgZwcm90bzM");
 
 /**
  * Describes the message reelgate.billing.v1.TokenChanged.

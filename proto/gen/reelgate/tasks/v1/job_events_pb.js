@@ -8,7 +8,7 @@ import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
  * Describes the file reelgate/tasks/v1/job_events.proto.
  */
 export const file_reelgate_tasks_v1_job_events = /*@__PURE__*/
-  fileDesc("CiJyZWVsZ2F0ZS90YXNrcy92MS9qb2JfZXZlbnRzLnByb3RvEhFyZWVsZ2F0ZS50YXNrcy52MSIbCglKb2JRdWV1ZWQSDgoGam9iX2lkGAEgASgJIi4KCEpvYkVuZGVkEg4KBmpvYl9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJYgZwcm90bzM");
+  fileDesc("CiJyZWVsZ2F0ZS90YXNrcy92MS9qb2JfZXZlbnRzLnByb3RvEhFyZWVsZ2F0ZS50YXNrcy52MSIbCglKb2JRdWV1ZWQSDgoGam9iX2lkGAEgASgJIi4KCEpvYkVuZGVkEg4KBmpvYl9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJQl4KGWV4YW1wbGUucmVlbGdhdGUudGFza3MudjFQAVorcmVlbGdhdGUuZXhhbXBsZS9jb250cmFjdHMvdGFza3MvdjE7dGFza3N2MaoCEVJlZWxnYXRlLlRhc2tzLlYxYgZwcm90bzM");
 
 /**
  * Describes the message reelgate.tasks.v1.JobQueued.
