@@ -1,38 +1,16 @@
 /* eslint-disable no-template-curly-in-string -- a variable of the file looks like one of the language */
 import { readFileSync, readdirSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { parseBytes, parseDuration, parseHostPort } from '@reelgate/platform/config/units';
 import { testConfig } from '../../../test/harness/test-config.ts';
 import { CONFIG_SCHEMA } from './config-schema.ts';
 import { configJsonSchema } from './json-schema.ts';
+import { errorsOf, parseYaml } from './testing/published-schema.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../../..');
 const LOCAL = path.join(ROOT, 'deploy/local');
 const read = (...names: string[]): string => readFileSync(path.join(...names), 'utf8');
-
-/** The configuration reader's own validator and parser. */
-const ofPlatform = createRequire(path.join(ROOT, 'services/platform/package.json'));
-interface Check {
-  (value: unknown): boolean;
-  readonly errors?: readonly { readonly instancePath: string; readonly message?: string }[] | null;
-}
-const { Ajv } = ofPlatform('ajv') as { Ajv: new (options: object) => { compile(schema: object): Check } };
-const { parse } = ofPlatform('yaml') as { parse: (text: string) => unknown };
-
-const ajv = new Ajv({
-  strict: true,
-  strictTypes: false,
-  strictRequired: false,
-  allowUnionTypes: true,
-  allErrors: true,
-});
-const check = ajv.compile(configJsonSchema());
-const errorsOf = (value: unknown): string[] => {
-  check(value);
-  return (check.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message ?? ''}`);
-};
 
 test('the schema in the repository is the one that the tables give; npm run gen:config writes it', () => {
   expect(JSON.parse(read(LOCAL, 'reelgate.schema.json'))).toEqual(configJsonSchema());
@@ -44,7 +22,7 @@ test.each(readdirSync(LOCAL).filter((name) => name.endsWith('.yaml')))(
     const text = read(LOCAL, name);
 
     expect(text).toMatch(/^# yaml-language-server: \$schema=\.\/reelgate\.schema\.json\n/);
-    expect(errorsOf(parse(text))).toEqual([]);
+    expect(errorsOf(parseYaml(text))).toEqual([]);
   },
 );
 
