@@ -81,7 +81,7 @@ function channel(changes: object = {}): object {
   };
 }
 
-/** Billing and media that find everything in order. */
+/** Billing and media that accept everything. */
 const peers = {
   billing: new Proxy(
     {},
@@ -140,7 +140,7 @@ const task = (status: string, more: object = {}) => ({
 });
 
 describe('the service', () => {
-  test('submits an order to its upstream, polls until it has ended, and announces it', async () => {
+  test('submits an order to its upstream, polls until it ends, and announces the end', async () => {
     const finished = Promise.withResolvers<TaskFinished>();
     const changes: TaskState[] = [];
     await bus.subscribe(TaskFinishedSchema, 'test', async (message) => finished.resolve(message));
@@ -171,7 +171,7 @@ describe('the service', () => {
     expect(upstream.requests.map(({ method }) => method)).toEqual(['POST', 'GET', 'GET', 'GET']);
   });
 
-  test('keeps its tasks over a restart, with what the upstream calls them', async () => {
+  test('keeps its tasks and their upstream ids over a restart', async () => {
     upstream.script({ status: 200, json: { task_id: UPSTREAM_ID } });
     const rarely = { ...tasksConfig(value(), PUBLIC_URL), pollPlan: { firstMs: HOUR_MS, factor: 1, maxMs: HOUR_MS } };
     const { service, client } = await start(rarely);
@@ -192,7 +192,7 @@ describe('the service', () => {
     ]);
   });
 
-  test('takes new channels and models while it runs', async () => {
+  test('applies new channels and models while it runs', async () => {
     const { service, client, operator } = await start(tasksConfig(value([channel({ enabled: false })]), PUBLIC_URL));
     await expect(create(client)).rejects.toMatchObject({ reason: 'model_not_found' });
 
@@ -206,7 +206,7 @@ describe('the service', () => {
     expect((await operator.listChannels({})).channels).toMatchObject([{ id: 'other', inFlight: 1 }]);
   });
 
-  test('stops twice as well as once', async () => {
+  test('can be stopped twice', async () => {
     const { service } = await start();
 
     await service.stop();

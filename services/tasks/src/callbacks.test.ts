@@ -7,8 +7,8 @@ const key = new Secret('signing key');
 const { urlOf, attemptOf } = callbacks('https://gateway.example', key);
 const tokenOf = (url: string): string => url.slice(url.lastIndexOf('/') + 1);
 
-describe('the address of an attempt', () => {
-  test('names it again, and is of its own for each attempt of each task', () => {
+describe('the callback address of an attempt', () => {
+  test('identifies the attempt, and differs for each attempt of each task', () => {
     const attempts = [
       { taskId: 'task_1', number: 1 },
       { taskId: 'task_1', number: 16 },
@@ -24,11 +24,11 @@ describe('the address of an attempt', () => {
   test.each<[string, string]>([
     ['another task', tokenOf(urlOf({ taskId: 'task_1', number: 1 })).replace('task_1', 'task_2')],
     ['another attempt', tokenOf(urlOf({ taskId: 'task_1', number: 1 })).replace('.1.', '.2.')],
-    ['the key of the links', signName(key, 'task_1.1')],
-    ['a name of another shape', signName(deriveSecret(key, 'upstream-callbacks'), 'task_1')],
+    ['the key that signs links', signName(key, 'task_1.1')],
+    ['a name of another form', signName(deriveSecret(key, 'upstream-callbacks'), 'task_1')],
     ['no signature', 'task_1.1.'],
     ['nothing', ''],
-  ])('is none with %s', (_what, token) => {
+  ])('is invalid with %s', (_what, token) => {
     expect(attemptOf(token)).toBeUndefined();
   });
 });

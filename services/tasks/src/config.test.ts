@@ -34,7 +34,7 @@ function configOf(yaml: string, publicUrl = PUBLIC_URL): TasksConfig {
   return tasksConfig(readConfigFile(file, SCHEMA, {}).value, publicUrl);
 }
 
-describe('what is not said', () => {
+describe('a missing setting', () => {
   test('has the defaults of the design', () => {
     expect(configOf('')).toMatchObject({
       database: undefined,
@@ -54,7 +54,7 @@ describe('what is not said', () => {
     });
   });
 
-  test('of a channel, too', () => {
+  test('of a channel has one too', () => {
     expect(configOf(`channels:${CHANNEL}`).channels).toMatchObject([
       {
         id: 'main',
@@ -76,7 +76,7 @@ describe('what is not said', () => {
   });
 });
 
-test('what is said is read', () => {
+test('every setting is read', () => {
   const config = configOf(`
 tasks:
   database: "postgres://db/tasks"
@@ -132,14 +132,14 @@ accounts: [{ id: demo, upstream_accounts: [vendor] }, { id: other }]`);
   ]);
 });
 
-test('a longest interval that is shorter than the first is the first', () => {
+test('a maximum poll interval below the first one becomes the first one', () => {
   expect(configOf('tasks: { poll: { first: 20s, max: 5s } }').pollPlan).toMatchObject({
     firstMs: 20_000,
     maxMs: 20_000,
   });
 });
 
-test("a relay channel needs no upstream account, and is none of this service's", () => {
+test('a relay channel needs no upstream account, and this service ignores it', () => {
   const relay = `
   - id: text
     adapter: relay
@@ -166,7 +166,7 @@ test.each([
   ['https://gateway.example', 'url'],
   ['https://172.15.0.1', 'url'],
   ['https://8.8.8.8', 'url'],
-])('media reach a channel that does not say how from %s as %s', (publicUrl, references) => {
+])('a channel without a setting for media gets them from %s as %s', (publicUrl, references) => {
   expect(configOf(`channels:${CHANNEL}`, publicUrl).channels[0]?.references).toBe(references);
 });
 
@@ -178,13 +178,17 @@ test.each([
   ['an unknown adapter', `channels:${CHANNEL.replace('alpha-v2', 'alpha-v9')}`, /adapter/],
   ['an unknown endpoint', `channels:${CHANNEL.replace('video.generation', 'video.upscale')}`, /endpoints/],
   [
-    'an address that is none',
+    'an invalid address',
     `channels:${CHANNEL.replace('https://upstream.example', 'upstream.example')}`,
     /an http:\/\/ or https:\/\/ URL/,
   ],
-  ['no upstream account', `channels:${CHANNEL.replace('    upstream_account: vendor\n', '')}`, /upstream_account/],
+  [
+    'a missing upstream account',
+    `channels:${CHANNEL.replace('    upstream_account: vendor\n', '')}`,
+    /upstream_account/,
+  ],
   ['a weight of zero', `channels:${CHANNEL}\n    weight: 0`, /weight/],
-])('%s stops the start, and says where it is', (_what, yaml, said) => {
+])('%s stops the start with an error that names the setting', (_what, yaml, said) => {
   expect(() => configOf(yaml)).toThrow(said);
   expect(() => configOf(yaml)).toThrow(/reelgate\.yaml:\d+/);
 });

@@ -6,7 +6,7 @@ import { watchCircuits } from './counts.ts';
 import { channelSettings } from '../testing/channel-settings.ts';
 import type { Channel } from './channels/channel.ts';
 
-test('the circuit of each channel is among the numbers, as it stands when they are asked for', async () => {
+test('the metrics contain the circuit state of each channel at the time of the request', async () => {
   const metrics = openMetrics(false);
   const channels = openChannelRegistry([channelSettings()], {
     clock: fakeClock(),

@@ -23,7 +23,7 @@ const urlOf = mediaUrls({
   },
 });
 
-describe('a staged medium as a link', () => {
+describe('a staged media item as a link', () => {
   test.each([
     ['image/jpeg', 'jpg'],
     ['image/png', 'png'],
@@ -33,7 +33,7 @@ describe('a staged medium as a link', () => {
     ['audio/mpeg', 'mp3'],
     ['audio/wav', 'wav'],
     ['text/x', 'bin'],
-  ])('of the type %s ends in .%s, is signed and good for a day', async (mediaType, ending) => {
+  ])('of the type %s ends in .%s, is signed and is valid for a day', async (mediaType, ending) => {
     const link = new URL(await urlOf({ object: 'obj_1', mediaType }, 'url', signal));
 
     expect(link.origin + link.pathname).toBe(`https://gateway.example/ximg/obj_1.${ending}`);
@@ -43,14 +43,14 @@ describe('a staged medium as a link', () => {
   });
 });
 
-test('a staged medium in a bucket that channels reach is read there', async () => {
+test('a staged media item in a bucket that channels reach is read there', async () => {
   inBucket = 'https://bucket.example/obj_1?X-Amz-Signature=1';
   expect(await urlOf({ object: 'obj_1', mediaType: 'image/png' }, 'url', signal)).toBe(inBucket);
   expect(await urlOf({ object: 'obj_1', mediaType: 'image/png' }, 'inline', signal)).toMatch(/^data:/);
   inBucket = undefined;
 });
 
-describe('a staged medium inside the request', () => {
+describe('a staged media item inside the request', () => {
   test.each([
     ['image/png', 'data:image/png;base64,AAH+/w=='],
     ['video/quicktime', 'data:video/quicktime;base64,AAH+/w=='],

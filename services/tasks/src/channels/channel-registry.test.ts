@@ -28,7 +28,7 @@ const idsOf = (channels: ChannelRegistry, model = 'Alpha-H3'): string[] =>
   channels.serving('generation', model).map(({ channel }) => channel.settings.id);
 
 describe('the channels that serve an order', () => {
-  test('come by priority, the highest first, whatever their weight', () => {
+  test('are ordered by priority first, whatever their weights', () => {
     const { channels } = openIdleRegistry([
       channelSettings({ id: 'low', priority: -1, weight: 1000 }),
       channelSettings({ id: 'high', priority: 2, weight: 0.001 }),
@@ -38,7 +38,7 @@ describe('the channels that serve an order', () => {
     for (let time = 0; time < 50; time += 1) expect(idsOf(channels)).toEqual(['high', 'middle', 'low']);
   });
 
-  test('are tried first by their weight among equals, and each stands in the list once', () => {
+  test('are ordered by weight among equal priorities, and each is listed once', () => {
     const { channels } = openIdleRegistry([
       channelSettings({ id: 'three', weight: 3 }),
       channelSettings({ id: 'one', weight: 1 }),
@@ -49,7 +49,7 @@ describe('the channels that serve an order', () => {
     for (const order of orders) expect(order.toSorted()).toEqual(['one', 'three']);
   });
 
-  test('do not include one that is switched off, serves another kind or does not know the model', () => {
+  test('exclude a channel that is disabled, serves another kind or lacks the model', () => {
     const { channels } = openIdleRegistry([
       channelSettings({ id: 'off', enabled: false }),
       channelSettings({ id: 'other kind', endpoints: ['video.context_ir'] }),
@@ -61,7 +61,7 @@ describe('the channels that serve an order', () => {
     expect(channels.all()).toHaveLength(4);
   });
 
-  test.each(['toString', '__proto__', 'constructor'])('are none for a model that is called %s', (model) => {
+  test.each(['toString', '__proto__', 'constructor'])('are empty for a model with the name %s', (model) => {
     expect(idsOf(openIdleRegistry([channelSettings()]).channels, model)).toEqual([]);
   });
 });
@@ -79,7 +79,7 @@ describe('a new configuration', () => {
   test.each<[string, Partial<ChannelSettings>]>([
     ['another key', { apiKey: new Secret('another') }],
     ['another weight', { weight: 2 }],
-  ])('makes a channel with %s anew', (_what, changes) => {
+  ])('rebuilds a channel with %s', (_what, changes) => {
     const { channels } = openIdleRegistry([channelSettings()]);
     const before = channels.find('main');
 
@@ -89,7 +89,7 @@ describe('a new configuration', () => {
     expect(idsOf(channels)).toEqual(['main']);
   });
 
-  test('leaves a channel that it takes out to be found, and gives it nothing more', () => {
+  test('keeps a removed channel findable, and gives it no more orders', () => {
     const { channels } = openIdleRegistry([channelSettings({ id: 'gone' }), channelSettings()]);
 
     channels.replace([channelSettings()]);
@@ -99,7 +99,7 @@ describe('a new configuration', () => {
     expect(channels.find('gone')?.channel.settings.id).toBe('gone');
   });
 
-  test('takes a channel in again', () => {
+  test('restores a removed channel', () => {
     const { channels } = openIdleRegistry([channelSettings()]);
 
     channels.replace([]);
@@ -108,7 +108,7 @@ describe('a new configuration', () => {
     expect(idsOf(channels)).toEqual(['main']);
   });
 
-  test('closes nothing that may still be asked; the end closes everything', async () => {
+  test('closes no channel that may still be polled; the end closes all', async () => {
     const { channels, closed } = openIdleRegistry([channelSettings(), channelSettings({ id: 'gone' })]);
 
     channels.replace([channelSettings({ weight: 2 })]);

@@ -45,7 +45,7 @@ describe('a call', () => {
     ['/', '/v2/things?page=1'],
     ['/base', '/base/v2/things?page=1'],
     ['/base/', '/base/v2/things?page=1'],
-  ])('to an upstream under %j asks for %s', async (prefix, path) => {
+  ])('to an upstream at %j requests %s', async (prefix, path) => {
     upstream.script(ok);
 
     await call({}, { prefix });
@@ -53,7 +53,7 @@ describe('a call', () => {
     expect(upstream.requests).toMatchObject([{ method: 'GET', path, body: undefined }]);
   });
 
-  test('says that it sends JSON only when it does', async () => {
+  test('has the JSON content type only when it sends JSON', async () => {
     upstream.script(ok, ok);
 
     await call();
@@ -67,7 +67,7 @@ describe('a call', () => {
     });
   });
 
-  test('asks for its headers each time', async () => {
+  test('computes its headers each time', async () => {
     let count = 0;
     const http = upstreamHttp({ baseUrl: upstream.url, clock: systemClock }, () => ({
       'x-count': String((count += 1)),
@@ -85,21 +85,21 @@ describe('a call', () => {
 
 describe('an answer', () => {
   test.each<[string, ScriptedAnswer, object]>([
-    ['of JSON', { status: 201, json: { a: ['狐'] } }, { status: 201, body: { a: ['狐'] } }],
-    ['of anything else', { status: 502, text: '<html>' }, { status: 502, body: undefined }],
-    ['of nothing', { status: 204, text: '' }, { status: 204, body: undefined }],
+    ['with JSON', { status: 201, json: { a: ['狐'] } }, { status: 201, body: { a: ['狐'] } }],
+    ['with another content', { status: 502, text: '<html>' }, { status: 502, body: undefined }],
+    ['without content', { status: 204, text: '' }, { status: 204, body: undefined }],
     [
-      'with seconds to wait',
+      'with a wait in seconds',
       { status: 429, json: {}, headers: { 'retry-after': '7' } },
       { status: 429, retryAfterMs: 7000 },
     ],
     [
-      'with no seconds to wait',
+      'with a wait of zero seconds',
       { status: 429, json: {}, headers: { 'retry-after': '0' } },
       { status: 429, retryAfterMs: undefined },
     ],
     [
-      'with a date to wait for, by the clock of the upstream',
+      'with a wait until a date, by the clock of the upstream',
       {
         status: 429,
         json: {},
@@ -108,11 +108,11 @@ describe('an answer', () => {
       { retryAfterMs: 9000 },
     ],
     [
-      'with a date that is over',
+      'with a wait until a past date',
       { status: 429, json: {}, headers: { 'retry-after': 'Fri, 31 Dec 1999 23:59:59 GMT' } },
       { retryAfterMs: undefined },
     ],
-  ])('%s is told with its status', async (_what, scripted, told) => {
+  ])('%s is returned with its status', async (_what, scripted, told) => {
     upstream.script(scripted);
 
     expect(await call()).toMatchObject({ kind: 'answer', ...told });
@@ -125,7 +125,7 @@ describe('an answer', () => {
     expect(upstream.requests).toHaveLength(1);
   });
 
-  test('without an end is given up once it is too long', async () => {
+  test('without an end is dropped when it is too long', async () => {
     upstream.script('endless');
 
     expect(await call()).toEqual({ kind: 'lost', error: expect.stringContaining('too long') });
@@ -133,14 +133,17 @@ describe('an answer', () => {
 });
 
 describe('no answer', () => {
-  test.each<ScriptedAnswer>(['reset', 'cut'])('after %s is lost: the request was read', async (scripted) => {
-    upstream.script(scripted);
+  test.each<ScriptedAnswer>(['reset', 'cut'])(
+    'after %s is a lost answer, because the request was read',
+    async (scripted) => {
+      upstream.script(scripted);
 
-    expect(await call({ method: 'POST', body: {} })).toMatchObject({ kind: 'lost' });
-    expect(upstream.requests).toHaveLength(1);
-  });
+      expect(await call({ method: 'POST', body: {} })).toMatchObject({ kind: 'lost' });
+      expect(upstream.requests).toHaveLength(1);
+    },
+  );
 
-  test('in time is lost', async () => {
+  test('in time is a lost answer', async () => {
     upstream.script('hang');
     const clock = fakeClock();
 
@@ -151,7 +154,7 @@ describe('no answer', () => {
     expect(await answer).toEqual({ kind: 'lost', error: expect.stringMatching(/timeout/i) });
   });
 
-  test('for a caller that has left is lost', async () => {
+  test('for a caller that left is a lost answer', async () => {
     upstream.script('hang');
 
     expect(await call({}, { signal: AbortSignal.abort() })).toMatchObject({ kind: 'lost' });
@@ -160,7 +163,7 @@ describe('no answer', () => {
   test.each([
     ['no server listens', 'http://127.0.0.1:1'],
     ['the name does not exist', 'http://upstream.invalid'],
-  ])('because %s: nothing was sent', async (_why, origin) => {
+  ])('because %s means that nothing was sent', async (_why, origin) => {
     expect(await call({}, { origin })).toMatchObject({ kind: 'unreachable' });
   });
 });

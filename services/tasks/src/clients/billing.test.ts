@@ -11,7 +11,7 @@ import type { Billing } from './billing.ts';
 const FACTS = { priceKey: 'Alpha-H3', resolution: '2K', seconds: 5, inputVideoSeconds: 4, images: 2 };
 const WIRE_FACTS = { priceKey: 'Alpha-H3', resolution: '2K', seconds: 5n, inputVideoSeconds: 4n, images: 2n };
 
-/** Billing on the other side of the wire, answering what it is given. */
+/** Billing behind the RPC client. It returns the answers of the test. */
 function over(answers: Readonly<Record<string, unknown>> = {}) {
   const asked: [method: string, request: unknown][] = [];
   const rpc = new Proxy(
@@ -62,12 +62,12 @@ test.each<[string, (billing: Billing) => Promise<unknown>, string, object]>([
     { taskId: 'task_1', confirmed: false, inputTokens: 1n, outputTokens: 0n },
   ],
   [
-    "a person's settlement",
+    "an operator's settlement",
     (billing) => billing.settle('task_1', {}, true),
     'settleHold',
     { taskId: 'task_1', confirmed: true },
   ],
-])('%s is asked for in the words of the contract', async (_what, ask, method, request) => {
+])('%s is requested with the messages of the contract', async (_what, ask, method, request) => {
   const { asked, billing } = over();
 
   await ask(billing);
@@ -75,8 +75,8 @@ test.each<[string, (billing: Billing) => Promise<unknown>, string, object]>([
   expect(asked).toEqual([[method, request]]);
 });
 
-describe('what billing answers', () => {
-  test('is a quote', async () => {
+describe('an answer of billing', () => {
+  test('may be a quote', async () => {
     const quotePrice = create(QuotePriceResponseSchema, {
       quote: { amountNanos: 400_000_000n, currency: 'USD', contract: 'Alpha-H3', version: 3 },
     });
@@ -94,13 +94,13 @@ describe('what billing answers', () => {
     [Basis.USAGE, 'settled'],
     [Basis.RELEASED, 'settled'],
     [Basis.UNSPECIFIED, 'settled'],
-  ])('of the basis %s is a task that is %s', async (basis, settled) => {
+  ])('with the basis %s means that the task is %s', async (basis, settled) => {
     const settleHold = create(SettleHoldResponseSchema, { settlement: { basis } });
 
     expect(await over({ settleHold }).billing.settle('task_1', undefined)).toBe(settled);
   });
 
-  test('is a refusal as it came', async () => {
+  test('may be a refusal, which is passed on unchanged', async () => {
     const refusal = new Problem({ kind: 'exhausted', reason: 'insufficient_quota', message: 'no' });
 
     await expect(

@@ -28,27 +28,27 @@ afterAll(async () => {
   await once(server, 'close');
 });
 
-describe('the bytes of a staged medium', () => {
+describe('the bytes of a staged media item', () => {
   const bytes = () => httpMediaBytes(url, new Secret('services-key'));
   const { signal } = new AbortController();
 
-  test('are read with the key of the services, under a name that cannot lead elsewhere', async () => {
+  test('are read with the key of the services, under a name that cannot point elsewhere', async () => {
     const read = await bytes().read('../obj?x', signal);
 
     expect(digest(read)).toBe(digest(PIECE));
     expect(asked.at(-1)).toEqual({ url: '/bytes/..%2Fobj%3Fx', authorization: 'Bearer services-key' });
   });
 
-  test('that are not there are a fault', async () => {
+  test('that are missing are a fault', async () => {
     await expect(bytes().read('missing', signal)).rejects.toThrow('404');
   });
 
-  test('are read for a caller that is still there', async () => {
+  test('are read only while the caller waits', async () => {
     await expect(bytes().read('obj_1', AbortSignal.abort())).rejects.toThrow(/abort/);
   });
 });
 
-test('more bytes than a staged medium can have are not collected', async () => {
+test('more bytes than a staged media item can have are not collected', async () => {
   let given = 0;
   const endless = async function* (): AsyncGenerator<Buffer> {
     for (;;) {

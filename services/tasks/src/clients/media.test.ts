@@ -11,7 +11,7 @@ import type { MediaCategory } from './media.ts';
 const DEADLINE_MS = 30_000;
 const EXPIRES_AT = 1_785_125_529_000;
 
-/** Media on the other side of the wire, answering what it is given. */
+/** Media behind the RPC client. It returns the answers of the test. */
 function over(answers: Readonly<Record<string, unknown>> = {}) {
   const asked: [method: string, request: unknown, options: CallOptions | undefined][] = [];
   const rpc = new Proxy(
@@ -48,7 +48,7 @@ describe('stage', () => {
     ['video', Category.VIDEO],
     ['audio', Category.AUDIO],
     ['base_video', Category.BASE_VIDEO],
-  ])('asks for %s, and gives what was frozen', async (category, wanted) => {
+  ])('requests %s, and returns the frozen media', async (category, wanted) => {
     const { asked, media } = over({ stageMedia });
 
     expect(
@@ -80,7 +80,7 @@ describe('stage', () => {
     expect(asked[0]?.[2]?.timeoutMs).toBeGreaterThan(DEADLINE_MS);
   });
 
-  test('takes nothing for something', async () => {
+  test('rejects an answer without media', async () => {
     await expect(over().media.stage({ accountId: 'acme', taskId: 'task_1', category: 'image' })).rejects.toThrow(
       'holds no staged media',
     );
@@ -88,7 +88,7 @@ describe('stage', () => {
 });
 
 describe('ingest', () => {
-  test('gives what is kept, and until when', async () => {
+  test('returns the kept result and its expiry', async () => {
     const { asked, media } = over({ ingestResult });
     const wanted = { accountId: 'acme', taskId: 'task_1', url: 'https://cdn.example/1' };
 
@@ -108,7 +108,7 @@ describe('ingest', () => {
     expect(asked[0]?.[2]?.timeoutMs).toBeGreaterThan(DEADLINE_MS);
   });
 
-  test('hands on the credential of an address that wants one', async () => {
+  test('passes on the credential of a URL that needs one', async () => {
     const { asked, media } = over({ ingestResult });
     await media.ingest({
       accountId: 'acme',
@@ -122,8 +122,8 @@ describe('ingest', () => {
 
   test.each([
     ['nothing', {}],
-    ['a result without an end', create(IngestResultResponseSchema, { result: { object: 'res_1' } })],
-  ])('takes %s for no result', async (_what, answer) => {
+    ['a result without an expiry', create(IngestResultResponseSchema, { result: { object: 'res_1' } })],
+  ])('rejects %s', async (_what, answer) => {
     await expect(
       over({ ingestResult: answer }).media.ingest({
         accountId: 'acme',

@@ -3,14 +3,14 @@ import { aSound, aText, aVideo, anImage, anOrder } from '../../testing/orders.ts
 import { isVisible } from './model.ts';
 import { isMedia, isUpstreamFile, mediaOf, roleOf } from './order.ts';
 
-test('the media of an order are its items that are no text, in their order', () => {
+test('the media of an order are its items other than texts, in their order', () => {
   const order = anOrder({ content: [anImage('first_frame'), aText(), anImage('last_frame')] });
 
   expect(mediaOf(order)).toEqual([anImage('first_frame'), anImage('last_frame')]);
   expect(isMedia(aText())).toBe(false);
 });
 
-describe('the role of a medium', () => {
+describe('the role of a media item', () => {
   test.each([
     [anImage(), 'first_frame'],
     [anImage('last_frame'), 'last_frame'],
@@ -44,7 +44,7 @@ describe('an upstream file', () => {
 });
 
 describe('a model', () => {
-  test('is visible by its name or by the star, and by nothing that merely resembles it', () => {
+  test('is visible by its name or by the star, and not by a similar name', () => {
     expect(isVisible(['Alpha-H3'], 'Alpha-H3')).toBe(true);
     expect(isVisible(['*'], 'Alpha-H3')).toBe(true);
     expect(isVisible(['alpha-h3', 'Alpha-*', 'Alpha'], 'Alpha-H3')).toBe(false);

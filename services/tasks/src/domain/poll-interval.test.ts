@@ -25,11 +25,11 @@ describe('the time until the next poll', () => {
     [14_250, 10_125],
     [24_375, 15_000],
     [DAY_MS, 15_000],
-  ])('at the age of %i ms is %i ms when chance takes nothing off', (age, interval) => {
+  ])('at the age of %i ms is %i ms without random reduction', (age, interval) => {
     expect(pollInterval(PLAN, age, 1)).toBe(interval);
   });
 
-  test('is only shortened by chance, by a fifth at most, and never leaves its bounds', () => {
+  test('is randomly reduced by a fifth at most, and never leaves its bounds', () => {
     fc.assert(
       fc.property(plans, ages, jitters, (plan, age, jitter) => {
         const whole = pollInterval(plan, age, 1);
@@ -53,7 +53,7 @@ describe('the time until the next poll', () => {
     );
   });
 
-  test('is found at once, whatever the plan and the age', () => {
+  test('is computed in bounded time for any plan and age', () => {
     const begun = performance.now();
     for (const firstMs of [0, 1]) pollInterval({ firstMs, factor: 1, maxMs: 15_000 }, 365 * DAY_MS, 1);
 
@@ -61,7 +61,7 @@ describe('the time until the next poll', () => {
   });
 });
 
-describe('the time until the next poll after failed ones', () => {
+describe('the time until the next poll after failed polls', () => {
   test.each([
     [1, 6000],
     [2, 12_000],
@@ -73,7 +73,7 @@ describe('the time until the next poll after failed ones', () => {
     expect(errorBackoff(PLAN, errors)).toBe(wait);
   });
 
-  test('is never shorter than what a slow plan asks for, and always has an end', () => {
+  test('is never shorter than the interval of a slow plan, and has a maximum', () => {
     fc.assert(
       fc.property(plans, fc.integer({ min: 1, max: 1000 }), (plan, errors) => {
         expect(errorBackoff(plan, errors)).toBeGreaterThanOrEqual(plan.firstMs);

@@ -12,7 +12,7 @@ import {
 import { priceFacts } from './price-facts.ts';
 
 describe('a generation', () => {
-  test('is priced by its model, its resolution and the seconds asked for', () => {
+  test('is priced by its model, its resolution and its ordered seconds', () => {
     expect(priceFacts(anOrder({ duration: 7, resolution: '2K' }), undefined)).toEqual({
       priceKey: 'Alpha-H3',
       resolution: '2K',
@@ -22,7 +22,7 @@ describe('a generation', () => {
     });
   });
 
-  test('counts every image, whatever its role, and neither videos nor sounds as images', () => {
+  test('counts images of every role, and no videos or sounds, as images', () => {
     const frames = [aText(), anImage('first_frame'), anImage('last_frame')];
     const references = [aText(), anImage('reference_image'), aVideo('reference_video'), aSound('reference_audio')];
 
@@ -42,7 +42,7 @@ describe('a generation', () => {
 });
 
 describe('a regeneration', () => {
-  test('of a task is priced by the seconds of its source, under a key of its own', () => {
+  test('of a task is priced by the seconds of its source, under its own key', () => {
     expect(priceFacts(aRegeneration(), 9)).toEqual({
       priceKey: 'Alpha-H3__regeneration',
       resolution: '2K',
@@ -69,7 +69,7 @@ describe('a regeneration', () => {
   });
 });
 
-test('context-IR is priced under a key of its own, with no resolution and nothing counted but its duration', () => {
+test('context-IR is priced under its own key, by its duration alone', () => {
   const order = aContextIr({ content: [aText(), anImage('first_frame')], duration: 4 });
 
   expect(priceFacts(order, undefined, { referenceMs: 4000, baseMs: 0 })).toEqual({

@@ -11,7 +11,7 @@ test.each<[string, Task]>([
   ['768x1344', sized(768, 1344)],
   ['1024x992, a smaller area', sized(1024, 992)],
   ['768x768', sized(768, 768)],
-])('a completed 768P generation of %s can be rendered again', (_what, source) => {
+])('a completed 768P generation of %s can be regenerated', (_what, source) => {
   expect(sourceFault(source)).toBeUndefined();
 });
 
@@ -28,9 +28,9 @@ test.each<[string, Task, string, RegExp]>([
     'source_task_unsupported',
     /768P/,
   ],
-  ['a result of too many pixels', sized(1376, 768), 'source_task_unsupported', /at most 1344x768 pixels/],
-  ['a width that 32 does not divide', sized(1340, 768), 'source_task_unsupported', /at most 1344x768 pixels/],
-  ['a height that 32 does not divide', sized(1344, 760), 'source_task_unsupported', /at most 1344x768 pixels/],
+  ['a result with too many pixels', sized(1376, 768), 'source_task_unsupported', /at most 1344x768 pixels/],
+  ['a width that is no multiple of 32', sized(1340, 768), 'source_task_unsupported', /at most 1344x768 pixels/],
+  ['a height that is no multiple of 32', sized(1344, 760), 'source_task_unsupported', /at most 1344x768 pixels/],
   [
     'a result of unknown size',
     aSource({ result: { object: 'obj_1' } }),
@@ -38,6 +38,6 @@ test.each<[string, Task, string, RegExp]>([
     /at most 1344x768 pixels/,
   ],
   ['a task without a result', aSource({ result: undefined }), 'source_task_unsupported', /at most 1344x768 pixels/],
-])('%s cannot', (_what, source, reason, message) => {
+])('%s cannot be regenerated', (_what, source, reason, message) => {
   expect(sourceFault(source)).toEqual({ reason, field: 'source_task_id', message: expect.stringMatching(message) });
 });

@@ -8,7 +8,7 @@ import type { TaskEvent } from './transition.ts';
 const states = fc.constantFrom<State[]>('queued', 'in_progress', 'completed', 'failed');
 const happenings = fc.array(fc.constantFrom<TaskEvent[]>('waits', 'runs', 'succeeds', 'fails'));
 
-test('from any state, whatever happens, a terminal state never changes', () => {
+test('no event changes a terminal state', () => {
   fc.assert(
     fc.property(states, happenings, (first, all) => {
       let state = first;
@@ -21,7 +21,7 @@ test('from any state, whatever happens, a terminal state never changes', () => {
   );
 });
 
-test('work that has begun never goes back into the queue', () => {
+test('work that has started never returns to the queue', () => {
   fc.assert(
     fc.property(happenings, (all) => {
       expect(all.reduce(move, 'in_progress')).not.toBe('queued');

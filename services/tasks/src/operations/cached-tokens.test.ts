@@ -15,7 +15,7 @@ function opened(rights: Partial<TokenRights> = {}) {
   return { tokens, clock, asked, answers };
 }
 
-test('billing is asked once for many calls, until the answer is ten seconds old', async () => {
+test('many calls ask billing once, until the answer is ten seconds old', async () => {
   const { tokens, clock, asked } = opened();
   await Promise.all([tokens.of('token_1', 'acme'), tokens.of('token_1', 'acme')]);
   await tokens.of('token_1', 'acme');
@@ -26,7 +26,7 @@ test('billing is asked once for many calls, until the answer is ten seconds old'
   expect(asked).toHaveLength(2);
 });
 
-test('a token that changed is asked for again, also where the answer was on its way', async () => {
+test('a changed token is requested again, even while its answer is under way', async () => {
   const { tokens, asked, answers } = opened();
   const { promise, resolve } = Promise.withResolvers<TokenRights>();
   answers.push(() => promise);
@@ -41,7 +41,7 @@ test('a token that changed is asked for again, also where the answer was on its 
   expect(asked).toHaveLength(3);
 });
 
-test('a refusal is not remembered', async () => {
+test('a refusal is not cached', async () => {
   const { tokens, answers } = opened();
   answers.push(async () => {
     throw new Error('no');
@@ -51,7 +51,7 @@ test('a refusal is not remembered', async () => {
   expect(await tokens.of('token_1', 'acme')).toEqual(RIGHTS);
 });
 
-test('a token of another account is not there, and one that has expired meanwhile is refused', async () => {
+test('a token of another account is not found, and a cached token that expires is refused', async () => {
   const { tokens, clock } = opened({ expiresAt: fakeClock().now() + 1000 });
   await expect(tokens.of('token_1', 'rival')).rejects.toMatchObject({ reason: 'token_not_found', field: 'token_id' });
   await tokens.of('token_1', 'acme');

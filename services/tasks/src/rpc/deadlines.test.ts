@@ -29,11 +29,11 @@ const openJobWorld = useJobWorlds();
 const openFor = closingTransports();
 
 beforeAll(() => {
-  // Connect prints here that it could not answer a caller that has left.
+  // Connect prints that it could not answer a caller that has left.
   jest.spyOn(console, 'error').mockImplementation(() => undefined);
 });
 
-/** Calls of a port wait from now on until they are released. `reached` resolves when the first call has come. */
+/** Calls of a port wait from now on until they are released. `reached` resolves at the first call. */
 function holdUp({ journal }: Pick<World, 'journal'>, port: string) {
   const [reached, gate] = [aGate(), aGate()];
   journal.put(async ({ name }, proceed) => {
@@ -118,7 +118,7 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
     return { world, client, told, settled };
   }
 
-  /** A service with a create whose deadline passed while the create waited at a port. */
+  /** A service after a create whose deadline passed while it waited at a port. */
   async function timedOutAt(port: string, timeoutMs: number) {
     const service = await aService();
     const { world, client, settled } = service;

@@ -40,7 +40,7 @@ const create = (changes: object = {}) => ({
   ...changes,
 });
 
-test('a job goes over the wire as it came, and back as it was answered', async () => {
+test('a job and its answer are unchanged by the wire', async () => {
   const { client } = await aService();
   const { job } = await client.createJob(create(), { requestId: 'req_7' });
   expect(job).toMatchObject({ accountId: 'acme', state: TaskState.QUEUED });
@@ -78,7 +78,7 @@ test('a job goes over the wire as it came, and back as it was answered', async (
   expect(read).toMatchObject({ state: TaskState.COMPLETED, answer });
 });
 
-test('a replay gives the job as it was created, whatever has become of it', async () => {
+test('a replay returns the job as it was created', async () => {
   const { client } = await aService();
   const keyed = create({ idempotencyKey: 'k', requestFingerprint: 'f' });
   const first = await client.createJob(keyed);
@@ -96,7 +96,7 @@ test('a replay gives the job as it was created, whatever has become of it', asyn
   });
 });
 
-test('a key without a fingerprint gives the job for the same call, and refuses another call', async () => {
+test('a key without a fingerprint returns the job for the same call, and refuses another call', async () => {
   const { client } = await aService();
   const first = await client.createJob(create({ idempotencyKey: 'k' }));
 
@@ -111,10 +111,10 @@ test('a key without a fingerprint gives the job for the same call, and refuses a
 });
 
 test.each([
-  ['no call', create({ call: undefined }), 'call'],
-  ['no endpoint', create({ call: { ...CALL, endpoint: '' } }), 'call.endpoint'],
+  ['a missing call', create({ call: undefined }), 'call'],
+  ['a missing endpoint', create({ call: { ...CALL, endpoint: '' } }), 'call.endpoint'],
   [
-    'too many bytes in line',
+    'too many inline bytes',
     create({ call: { ...CALL, body: { case: 'inline', value: Buffer.alloc(64 * 1024 + 1) } } }),
     'call.body',
   ],
@@ -125,7 +125,7 @@ test.each([
   expect(world.journal.names()).toEqual([]);
 });
 
-test('refuses more leases than one call renews: the omitted ones would seem lost', async () => {
+test('a request to renew too many leases is refused', async () => {
   const { client } = await aService();
 
   await expect(
@@ -133,7 +133,7 @@ test('refuses more leases than one call renews: the omitted ones would seem lost
   ).rejects.toMatchObject({ kind: 'invalid', field: 'leases' });
 });
 
-test('a lease that is not named, or not known, changes nothing', async () => {
+test('an empty or unknown lease changes nothing', async () => {
   const { client } = await aService();
 
   await expect(client.markJobStarted({})).rejects.toMatchObject({ kind: 'invalid', field: 'lease' });

@@ -6,10 +6,10 @@ import { anyOrder } from '../../testing/any-order.ts';
 import { anOrder, aText, anImage } from '../../testing/orders.ts';
 import { KINDS, fromWireOrder, nameOf, toWireOrder } from './mapping-order.ts';
 
-/** A number of no enum. */
+/** A number that no enum has. */
 const UNHEARD_OF = 77 as never;
 
-test('an order is the same after it went over the wire, and has no key that holds nothing', () => {
+test('an order is unchanged by the wire, and has no undefined field', () => {
   fc.assert(
     fc.property(anyOrder, (order) => {
       const wire = create(OrderSchema, toWireOrder(order));
@@ -21,7 +21,7 @@ test('an order is the same after it went over the wire, and has no key that hold
   );
 });
 
-test('what is optional is told from what is empty or zero', () => {
+test('an absent field differs from an empty one and from zero', () => {
   const bare = fromWireOrder(create(OrderSchema, { kind: TaskKind.GENERATION, model: 'Alpha-H3' }));
 
   expect(Object.keys(bare).toSorted()).toEqual(['content', 'kind', 'model']);
@@ -30,9 +30,9 @@ test('what is optional is told from what is empty or zero', () => {
   ).toMatchObject({ duration: 0, resolution: '', ratio: '' });
 });
 
-describe('what is no order', () => {
+describe('an invalid order', () => {
   test.each([
-    ['nothing at all', undefined],
+    ['no message', undefined],
     ['an order without a kind', create(OrderSchema, {})],
     ['an order of an unknown kind', create(OrderSchema, { kind: UNHEARD_OF })],
   ])('%s is refused', (_what, wire) => {
@@ -42,10 +42,10 @@ describe('what is no order', () => {
   });
 
   test.each([
-    ['an item that is nothing', {}],
-    ['a medium without a kind', { item: { case: 'media' as const, value: { url: 'https://a.example' } } }],
-    ['a medium of an unknown kind', { item: { case: 'media' as const, value: { kind: UNHEARD_OF } } }],
-  ])('%s is refused by its place', (_what, item) => {
+    ['an empty item', {}],
+    ['a media item without a kind', { item: { case: 'media' as const, value: { url: 'https://a.example' } } }],
+    ['a media item of an unknown kind', { item: { case: 'media' as const, value: { kind: UNHEARD_OF } } }],
+  ])('%s is refused by its position', (_what, item) => {
     const content = [{ item: { case: 'text' as const, value: 'a fox' } }, item];
 
     expect(() => fromWireOrder(create(OrderSchema, { kind: TaskKind.GENERATION, content }))).toThrow(
@@ -54,7 +54,7 @@ describe('what is no order', () => {
   });
 
   test.each(['no JSON', '[]', 'null', '"a text"', '{'])(
-    'unknown fields that are no JSON object are refused: %s',
+    'with unknown fields that are not a JSON object is refused: %s',
     (extraJson) => {
       expect(() => fromWireOrder(create(OrderSchema, { kind: TaskKind.GENERATION, extraJson }))).toThrow(
         expect.objectContaining({ reason: 'invalid_request', field: 'order.extra_json' }),
@@ -62,7 +62,7 @@ describe('what is no order', () => {
     },
   );
 
-  test('but an unknown role counts as none', () => {
+  test('does not include an unknown role, which counts as no role', () => {
     const content = [
       {
         item: { case: 'media' as const, value: { kind: MediaKind.IMAGE, role: UNHEARD_OF, url: 'https://a.example' } },
@@ -75,7 +75,7 @@ describe('what is no order', () => {
   });
 });
 
-test('the order that a client wrote is shown with its own addresses', () => {
+test("the order is returned with the client's own URLs", () => {
   const wire = toWireOrder(anOrder({ content: [aText('a fox'), anImage('first_frame')] }));
 
   expect(wire.content).toMatchObject([
@@ -84,6 +84,6 @@ test('the order that a client wrote is shown with its own addresses', () => {
   ]);
 });
 
-test.each(Object.entries(KINDS))('the kind %s has a name for its number', (name, number) => {
+test.each(Object.entries(KINDS))('the kind %s has a name', (name, number) => {
   expect(nameOf(KINDS, number)).toBe(name);
 });

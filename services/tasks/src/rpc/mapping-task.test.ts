@@ -57,7 +57,7 @@ const tasks = fc
   })
   .map((changes) => aTask(changes as Partial<Task>));
 
-test('a task is told over the wire as it stands', () => {
+test('a task is unchanged by the wire', () => {
   fc.assert(
     fc.property(tasks, (task) => {
       const wire = overTheWire(task);
@@ -81,7 +81,7 @@ test('a task is told over the wire as it stands', () => {
   );
 });
 
-test("nothing of the upstream's has a place on the wire", () => {
+test('no field on the wire shows anything of the upstream', () => {
   const task = aTask({
     upstreamStatus: 'running',
     mapping: { channel: 'secret-channel', upstreamAccount: 'secret-account', upstreamId: 'secret-id' },
@@ -99,12 +99,12 @@ describe('the hint for pollers', () => {
     [NOW, 0n],
     [NOW - 5000, 0n],
     [undefined, 0n],
-  ])('of a poll at %s is %s ms', (nextPollAt, after) => {
+  ])('after a poll at %s is %s ms', (nextPollAt, after) => {
     expect(overTheWire(aTask({ nextPollAt })).pollAfterMs).toBe(after);
   });
 });
 
-test('a created task is told as it was when it was created, whatever has become of it', () => {
+test('a created task is returned as it was created', () => {
   const created = aTask({ order: { ...aTask().order, size: '1344x768' } });
   const ended = aTask({
     ...created,

@@ -38,7 +38,7 @@ async function lost(world: JobWorld): Promise<string> {
   return jobId;
 }
 
-test('a job is shown with what happened to it, and without what was asked and answered', async () => {
+test('a job is shown with its history, and without its request and answer', async () => {
   const { world, client } = await open();
   const own = await started(world);
   await finishJob(world.deps, own, { answer: anAnswer() });
@@ -57,7 +57,7 @@ test('a job is shown with what happened to it, and without what was asked and an
   await expect(client.showJob({ jobId: 'task_1' })).rejects.toMatchObject({ kind: 'not_found' });
 });
 
-test('jobs are listed newest first, of an account or a state where one is named', async () => {
+test('jobs are listed newest first, optionally of one account or state', async () => {
   const { world, client } = await open();
   const own = await started(world);
   const { job } = await world.create({ accountId: 'rival' });
@@ -71,11 +71,11 @@ test('jobs are listed newest first, of an account or a state where one is named'
   await expect(ids({ accountId: 'acme', after: job.id })).rejects.toMatchObject({ kind: 'invalid', field: 'after' });
 });
 
-describe('a decision over a job whose outcome is unknown', () => {
+describe('a decision on a job with an unknown outcome', () => {
   test.each([
     [Resolution.COMPLETED, 'charged'],
     [Resolution.FAILED, 'released'],
-  ] as const)('as %s: its hold is %s, and it leaves the queue once', async (resolution, how) => {
+  ] as const)('as %s leaves its hold %s, and takes effect once', async (resolution, how) => {
     const { world, client } = await open();
     const jobId = await lost(world);
 
@@ -90,7 +90,7 @@ describe('a decision over a job whose outcome is unknown', () => {
     expect(world.ended).toHaveLength(1);
   });
 
-  test('is never that it is made again', async () => {
+  test('is never to repeat the call', async () => {
     const { world, client } = await open();
     const jobId = await lost(world);
 

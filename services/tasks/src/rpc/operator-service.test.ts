@@ -32,7 +32,7 @@ async function open() {
 }
 
 describe('ShowTask', () => {
-  test('tells everything: the attempts, the mapping, what happened', async () => {
+  test('shows the attempts, the mapping and the history', async () => {
     const { world, client } = await open();
     world.upstream.answer('first', refused('channel'));
     const { task } = await world.create();
@@ -58,7 +58,7 @@ describe('ShowTask', () => {
     expect(timestampMs(record!.attempts[0]!.endedAt!)).toBe(world.clock.now());
   });
 
-  test('shows what no client sees: a refused create', async () => {
+  test('shows a refused create, which no client sees', async () => {
     const { world, client } = await open();
     world.upstream.answer('first', refused('content'));
     await expect(world.create()).rejects.toMatchObject({ reason: 'content_rejected' });
@@ -70,7 +70,7 @@ describe('ShowTask', () => {
     });
   });
 
-  test('gives the found upstream id to the attempt whose answer was lost', async () => {
+  test('shows the found upstream id on the attempt with the lost answer', async () => {
     const { world, client } = await open();
     world.upstream.answer('first', LOST);
     const { task } = await world.create();
@@ -81,12 +81,12 @@ describe('ShowTask', () => {
     ]);
   });
 
-  test('refuses a task that is not there', async () => {
+  test('refuses an unknown task', async () => {
     await expect((await open()).client.showTask({ taskId: 'task_none' })).rejects.toMatchObject({ kind: 'not_found' });
   });
 });
 
-test('ListTaskRecords pages through the tasks of all accounts, or of one, or of a state', async () => {
+test('ListTaskRecords pages through all tasks, or those of one account or state', async () => {
   const { world, client } = await open();
   const own = (await world.create()).task.id;
   const foreign = (await world.create(undefined, { accountId: 'rival' })).task.id;
@@ -102,7 +102,7 @@ test('ListTaskRecords pages through the tasks of all accounts, or of one, or of 
 });
 
 describe('attention', () => {
-  test('is listed with its reason and since when, and resolved as told', async () => {
+  test('is listed with its reason and time, and resolved as requested', async () => {
     const { world, client } = await open();
     const { task } = await world.create();
     await raiseAttention(world.deps, task, 'unknown_status', 'it says "paused"');
@@ -118,7 +118,7 @@ describe('attention', () => {
     expect((await client.listAttention({})).items).toEqual([]);
   });
 
-  test.each<Resolution>([Resolution.UNSPECIFIED, 77 as never])('is not resolved as %s', async (resolution) => {
+  test.each<Resolution>([Resolution.UNSPECIFIED, 77 as never])('is not resolved with %s', async (resolution) => {
     const { client } = await open();
 
     await expect(client.resolveAttention({ taskId: 'task_1', resolution })).rejects.toMatchObject({
@@ -129,7 +129,7 @@ describe('attention', () => {
 });
 
 describe('channels', () => {
-  test('are listed with how they are, and without their address or key', async () => {
+  test('are listed with their condition, and without their URL or key', async () => {
     const { world, client } = await open();
     await world.create();
     for (let fault = 0; fault < 5; fault += 1) world.deps.channels.find('second')?.circuit.failed();
@@ -155,7 +155,7 @@ describe('channels', () => {
     expect(JSON.stringify(channels)).not.toMatch(/upstream-key|127\.0\.0\.1/);
   });
 
-  test('are tested one by one', async () => {
+  test('are tested one at a time', async () => {
     const { client } = await open();
 
     expect(await client.testChannel({ id: 'first' })).toMatchObject({ ok: true, detail: 'the list was read' });
@@ -166,7 +166,7 @@ describe('channels', () => {
   });
 });
 
-test('ClassifyHolds takes a thousand ids, and refuses more', async () => {
+test('ClassifyHolds accepts a thousand ids, and refuses more', async () => {
   const { client } = await open();
   const taskIds = Array.from({ length: 1001 }, (_, index) => `task_none_${index}`);
 
@@ -180,16 +180,16 @@ test('ClassifyHolds takes a thousand ids, and refuses more', async () => {
 describe.each(['listTaskRecords', 'listJobRecords'] as const)('%s', (method) => {
   test.each([
     ['a negative limit', 'limit', { limit: -1 }],
-    ['a limit beyond the most', 'limit', { limit: 1001 }],
-    ['a state of no name', 'state', { state: 77 as never }],
+    ['a limit above the maximum', 'limit', { limit: 1001 }],
+    ['an unknown state', 'state', { state: 77 as never }],
     ['an unknown position', 'after', { after: 'task_none' }],
-  ])('refuses %s by the name of its field, %s', async (_what, field, request) => {
+  ])('refuses %s and names the field %s', async (_what, field, request) => {
     const { client } = await open();
 
     await expect(client[method](request)).rejects.toMatchObject({ kind: 'invalid', reason: 'invalid_request', field });
   });
 
-  test('gives a page without a limit, of every state', async () => {
+  test('returns a page of every state when no limit is set', async () => {
     const { client } = await open();
 
     expect((await client[method]({})).records).toEqual([]);

@@ -8,12 +8,12 @@ import type { Order } from '../domain/order.ts';
 import { orderDigest } from '../operations/creates/request-digest.ts';
 import { fromWireOrder, toWireOrder } from './mapping-order.ts';
 
-/** A field that is newer than we are: number 500, a whole number. */
+/** A field that this version does not know: number 500, a whole number. */
 const UNKNOWN_FIELD = Buffer.from([0xa0, 0x1f, 0x07]);
 
 const decoded = (bytes: Uint8Array): Order => fromWireOrder(fromBinary(OrderSchema, bytes));
 
-/** The same message with its fields in another order on the wire, which every reader takes. */
+/** The same message with its fields in another order on the wire, which every reader accepts. */
 function encodedInOrder(order: Order, places: readonly number[]): Buffer {
   const fields = Object.entries(toWireOrder(order)).map(([name, value], index) => ({
     place: places[index] ?? 0,
@@ -22,7 +22,7 @@ function encodedInOrder(order: Order, places: readonly number[]): Buffer {
   return Buffer.concat(fields.toSorted((one, other) => one.place - other.place).map(({ bytes }) => bytes));
 }
 
-test('the same order has the same digest, however its message is encoded', () => {
+test('the same order has the same digest for every encoding of its message', () => {
   fc.assert(
     fc.property(anyOrder, fc.array(fc.integer(), { minLength: 12, maxLength: 12 }), (order, places) => {
       const plain = toBinary(OrderSchema, create(OrderSchema, toWireOrder(order)));
@@ -35,7 +35,7 @@ test('the same order has the same digest, however its message is encoded', () =>
   );
 });
 
-test('an order with any field of another has its own digest, unless the fields say the same', () => {
+test('two orders have different digests, unless their fields mean the same', () => {
   const meaning = (order: Order): unknown => ({
     ...order,
     extraJson: order.extraJson === undefined ? undefined : (JSON.parse(order.extraJson) as unknown),

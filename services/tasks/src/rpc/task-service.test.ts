@@ -59,7 +59,7 @@ async function complete(world: World, taskId: string): Promise<void> {
 }
 
 describe('CreateTask', () => {
-  test('gives the task as it was created, with its order as it was sent', async () => {
+  test('returns the task as it was created, with its order as it was sent', async () => {
     const { world, client } = await open();
     const order = anOrder({
       content: [aText('a fox'), anImage('first_frame')],
@@ -81,7 +81,7 @@ describe('CreateTask', () => {
     expect(replayed).toBe(false);
   });
 
-  test('of the same call again gives the same bytes, whatever has become of the task', async () => {
+  test('returns the same bytes for a repeated call', async () => {
     const { world, client } = await open();
     const request = aRequest({ idempotencyKey: 'k', requestFingerprint: 'f' });
     const first = await client.createTask(request);
@@ -94,7 +94,7 @@ describe('CreateTask', () => {
     expect(toBinary(TaskSchema, again.task!)).toEqual(toBinary(TaskSchema, first.task!));
   });
 
-  test('with a key and no fingerprint gives the task for the same order, and refuses another order', async () => {
+  test('with a key and no fingerprint returns the task for the same order, and refuses another', async () => {
     const { world, client } = await open();
     const first = await client.createTask(
       aRequest({ idempotencyKey: 'k', order: anOrder({ extraJson: '{"seed":7,"style":"x"}' }) }),
@@ -121,7 +121,7 @@ describe('CreateTask', () => {
   test.each([
     ['a fingerprint', 'f', ''],
     ['none', '', 'f'],
-  ])('whose key was used with %s is refused where it is compared in the other way', async (_what, first, second) => {
+  ])('with a key that was used with %s refuses the other comparison', async (_what, first, second) => {
     const { client } = await open();
     await client.createTask(aRequest({ idempotencyKey: 'k', requestFingerprint: first }));
 
@@ -130,7 +130,7 @@ describe('CreateTask', () => {
     ).rejects.toMatchObject({ reason: 'idempotency_key_reused' });
   });
 
-  test('with a fingerprint is compared by it alone', async () => {
+  test('with a fingerprint compares it alone', async () => {
     const { client } = await open();
     const inline = (object: string) =>
       anOrder({ content: [aText('a fox'), { media: 'image', role: 'first_frame', object }] });
@@ -145,7 +145,7 @@ describe('CreateTask', () => {
     expect([again.replayed, again.task?.id]).toEqual([true, first.task?.id]);
   });
 
-  test('whose answer was lost gives a task like any other', async () => {
+  test("returns a task like any other when the upstream's answer is lost", async () => {
     const { world, client } = await open();
     world.upstream.answer('main', LOST);
 
@@ -169,7 +169,7 @@ describe('CreateTask', () => {
     });
   });
 
-  test("takes the token's own limit where it has one, and the configured one otherwise", async () => {
+  test("uses the token's own limit if it has one, and the configured limit otherwise", async () => {
     const { client } = await open();
     await client.createTask(aRequest({ tokenId: 'token_for_one' }));
 
@@ -180,7 +180,7 @@ describe('CreateTask', () => {
   });
 });
 
-describe('what a token may see', () => {
+describe('the models that a token may use', () => {
   test.each([
     ['CreateTask', (client: TheClient, changes: object) => client.createTask({ ...aRequest(), ...changes })],
     ['CheckOrder', (client: TheClient, changes: object) => client.checkOrder({ ...aCheck(), ...changes })],
@@ -189,7 +189,7 @@ describe('what a token may see', () => {
       (client: TheClient, changes: object) =>
         client.estimateOrder({ accountId: 'acme', tokenId: 'token_1', order: toWireOrder(anOrder()), ...changes }),
     ],
-  ])('is read by %s from the token and not from the request', async (_name, call) => {
+  ])('are read by %s from the token and not from the request', async (_name, call) => {
     const { client, world } = await open();
 
     await expect(call(client, { tokenId: 'token_for_others', visibleModels: ['*'] })).rejects.toMatchObject({
@@ -208,7 +208,7 @@ describe('what a token may see', () => {
 });
 
 describe('CheckOrder', () => {
-  test('judges an order, and touches nothing', async () => {
+  test('checks an order, and changes nothing', async () => {
     const { world, client } = await open();
     const caller = { accountId: 'acme' };
 
@@ -230,7 +230,7 @@ describe('CheckOrder with a token', () => {
     expect(world.journal.names().filter((name) => name !== 'store.inFlight')).toEqual(['billing.checkHold']);
   });
 
-  test('gives the task that CreateTask would answer again', async () => {
+  test('returns the task that CreateTask would return again', async () => {
     const { client } = await open();
     const keyed = { idempotencyKey: 'k', requestFingerprint: 'f' };
     expect((await client.checkOrder(aCheck(keyed))).task).toBeUndefined();
@@ -243,7 +243,7 @@ describe('CheckOrder with a token', () => {
   });
 });
 
-test('EstimateOrder gives the quote with its facts', async () => {
+test('EstimateOrder returns the quote with its facts', async () => {
   const { client } = await open();
 
   expect(
@@ -258,7 +258,7 @@ test('EstimateOrder gives the quote with its facts', async () => {
 });
 
 describe('GetTask', () => {
-  test('shows the end of a task with its result, and when it is kept until', async () => {
+  test('shows the end of a task with its result and expiry', async () => {
     const { world, client } = await open();
     const { id } = (await client.createTask(aRequest())).task!;
     await complete(world, id);
@@ -289,7 +289,7 @@ describe('GetTask', () => {
     });
   });
 
-  test('shows an unknown status as it came', async () => {
+  test('shows an unknown status unchanged', async () => {
     const { world, client } = await open();
     const { id } = (await client.createTask(aRequest())).task!;
     await applyReport(world.deps, (await world.deps.store.find(id))!, { phase: 'unrecognised', status: 'paused' });
@@ -300,7 +300,7 @@ describe('GetTask', () => {
     });
   });
 
-  test('tells another account that there is none', async () => {
+  test('is not found for another account', async () => {
     const { client } = await open();
     const { id } = (await client.createTask(aRequest())).task!;
 
@@ -311,7 +311,7 @@ describe('GetTask', () => {
 });
 
 describe('ListTasks', () => {
-  test('gives pages of the account, newest first, and counts when asked', async () => {
+  test('returns pages of the account, newest first, and the total on request', async () => {
     const { client } = await open();
     const ids: string[] = [];
     for (let count = 0; count < 3; count += 1) ids.unshift((await client.createTask(aRequest())).task!.id);
@@ -342,7 +342,7 @@ describe('ListTasks', () => {
     expect(await list({})).toEqual([prompt, video]);
   });
 
-  test('without a limit gives twenty', async () => {
+  test('without a limit returns twenty', async () => {
     const { client } = await open();
     for (let count = 0; count < 21; count += 1) await client.createTask(aRequest({ tokenId: 'token_for_many' }));
 
@@ -357,15 +357,15 @@ describe('ListTasks', () => {
     ['a negative limit', 'limit', { limit: -5 }],
     ['a limit beyond the most', 'limit', { limit: 101 }],
     ['a negative offset', 'offset', { offset: -1 }],
-    ['an offset beyond the most', 'offset', { offset: 100_001 }],
-    ['no account', 'account_id', { accountId: '' }],
-    ['a state of none', 'states[1]', { states: [TaskState.QUEUED, TaskState.UNSPECIFIED] }],
+    ['an offset above the maximum', 'offset', { offset: 100_001 }],
+    ['a missing account', 'account_id', { accountId: '' }],
+    ['an unspecified state', 'states[1]', { states: [TaskState.QUEUED, TaskState.UNSPECIFIED] }],
     ['a state of no name', 'states[0]', { states: [77] }],
-    ['a kind of no name', 'kind', { kind: 77 }],
+    ['an unknown kind', 'kind', { kind: 77 }],
     ['too many ids', 'task_ids', { taskIds: Array.from({ length: 101 }, (_, index) => `task_${index}`) }],
     ['an unknown position', 'after', { after: 'task_06byh4ptrbv0000000000000000' }],
-    ['a position that is no id', 'after', { after: 'first' }],
-    ['a position that is no valid text', 'after', { after: '\0' }],
+    ['a position that is not an id', 'after', { after: 'first' }],
+    ['a position that is not valid text', 'after', { after: '\0' }],
   ])('refuses %s by the name of its field, %s', async (_what, field, request) => {
     const { client } = await open();
     await client.createTask(aRequest());
@@ -390,7 +390,7 @@ describe('ListTasks', () => {
     expect(other).toMatchObject({ field: 'after' });
   });
 
-  test('goes on behind a task that was removed meanwhile', async () => {
+  test('continues after a task that was removed', async () => {
     const { world, client } = await open();
     const ids: string[] = [];
     for (let count = 0; count < 4; count += 1) ids.unshift((await client.createTask(aRequest())).task!.id);
@@ -405,7 +405,7 @@ describe('ListTasks', () => {
   });
 });
 
-test('CancelTask gives the task as it ended, and DeleteTask the time at which it went', async () => {
+test('CancelTask returns the ended task, and DeleteTask the time of the removal', async () => {
   const { world, client } = await open();
   const { id } = (await client.createTask(aRequest())).task!;
   world.upstream.pollResults.set('up-1', { found: true, report: { phase: 'queued', status: 'queued' } });

@@ -24,7 +24,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** How SQLite would find the rows of everything that a call asks. */
+/** The query plans of SQLite for every statement of a call. */
 async function plansOf(
   call: (store: TaskStore, jobs: JobStore & JobRetentionStore) => Promise<unknown>,
 ): Promise<string[]> {
@@ -53,25 +53,25 @@ async function plansOf(
 
 test.each<[string, string, (store: TaskStore) => Promise<unknown>]>([
   [
-    'what is due on a channel',
+    'the due tasks of a channel',
     'tasks_due',
     (store) => store.claimDue('main', { now: 1, leaseUntil: 2, limit: 10, owner: 'proc_1' }),
   ],
-  ['what is unsettled', 'tasks_unsettled', (store) => store.unsettled({ before: 1, beyond: 2, limit: 10 })],
-  ['what is overdue', 'tasks_unfinished', (store) => store.overdue(10)],
-  ['what is past the soft deadline', 'tasks_unfinished', (store) => store.late('soft', 1, 10)],
-  ['what is past the hard deadline', 'tasks_unfinished', (store) => store.late('hard', 1, 10)],
+  ['the unsettled tasks', 'tasks_unsettled', (store) => store.unsettled({ before: 1, beyond: 2, limit: 10 })],
+  ['the overdue tasks', 'tasks_unfinished', (store) => store.overdue(10)],
+  ['the tasks past the soft deadline', 'tasks_unfinished', (store) => store.late('soft', 1, 10)],
+  ['the tasks past the hard deadline', 'tasks_unfinished', (store) => store.late('hard', 1, 10)],
   ['creates of dead processes', 'tasks_unsure', (store) => store.abandoned(['proc_1', 'proc_2'], 10)],
   ['the creates of a process', 'tasks_unsure', (store) => store.submittedBy('proc_1', 10)],
-  ['what a process polls', 'tasks_due', (store) => store.leasedBy('main', 'proc_1')],
-  ['what is due too late', 'tasks_due', (store) => store.pullIn('main', { beyond: 2, to: 1, limit: 10 })],
-  ['what is unknown', 'tasks_unsure', (store) => store.withAdmission('unknown', { limit: 10, after: 'task_1' })],
+  ['the tasks that a process polls', 'tasks_due', (store) => store.leasedBy('main', 'proc_1')],
+  ['the tasks that are due too late', 'tasks_due', (store) => store.pullIn('main', { beyond: 2, to: 1, limit: 10 })],
+  ['the unknown tasks', 'tasks_unsure', (store) => store.withAdmission('unknown', { limit: 10, after: 'task_1' })],
   [
-    'what is being submitted',
+    'the tasks under submission',
     'tasks_unsure',
     (store) => store.withAdmission('submitting', { limit: 10, after: 'task_1' }),
   ],
-  ['what has an upstream id', 'tasks_by_upstream', (store) => store.knownUpstreamIds('vendor', ['1', '2'])],
+  ['the tasks with an upstream id', 'tasks_by_upstream', (store) => store.knownUpstreamIds('vendor', ['1', '2'])],
   [
     "an owner's page",
     'tasks_by_account',
@@ -95,11 +95,15 @@ test.each<[string, string, (store: TaskStore) => Promise<unknown>]>([
   ['the end of a task', 'autoindex_tasks_1', (store) => store.finish('task_1', { state: 'failed', at: 1 })],
   ['a refusal', 'autoindex_tasks_1', (store) => store.refuse('task_1', { code: 'x', message: 'y' }, 1)],
   ['an adoption', 'tasks_by_upstream', (store) => store.adopt('task_1', '1', 1)],
-  ['what is old enough to go', 'tasks_settled', (store) => store.removeFinished({ before: 1, now: 1, limit: 10 })],
-  ['what a lost one could be', 'tasks_unsure', (store) => store.removeFinished({ before: 1, now: 1, limit: 10 })],
+  [
+    'the tasks that are old enough to remove',
+    'tasks_settled',
+    (store) => store.removeFinished({ before: 1, now: 1, limit: 10 }),
+  ],
+  ['the work of a lost task', 'tasks_unsure', (store) => store.removeFinished({ before: 1, now: 1, limit: 10 })],
   ['an expired idempotency key', 'idempotency_keys_by_end', (store) => store.removeKeys(1, 10)],
   ['an idempotency key', 'autoindex_idempotency_keys_1', (store) => store.findKey('acme', 'k', 1)],
-])('%s is found through %s, however many tasks there are', async (_what, index, call) => {
+])('%s uses %s for any number of tasks', async (_what, index, call) => {
   const plans = await plansOf(call);
 
   expect(plans).toContainEqual(expect.stringContaining(`${index} (`));
@@ -108,14 +112,14 @@ test.each<[string, string, (store: TaskStore) => Promise<unknown>]>([
 
 test.each<[string, string, (jobs: JobStore & JobRetentionStore) => Promise<unknown>]>([
   [
-    'what a worker may have',
+    'the jobs for a worker',
     'jobs_due',
     (jobs) => jobs.leaseJobs({ worker: 'w', lease: 'l', now: 1, until: 2, limit: 10 }),
   ],
-  ['what a worker has lost', 'jobs_leased', (jobs) => jobs.lostJobs(1, 10)],
+  ['the jobs with an ended lease', 'jobs_leased', (jobs) => jobs.lostJobs(1, 10)],
   ['a job that is withdrawn', 'autoindex_jobs_1', (jobs) => jobs.withdrawJob({ jobId: 'job_1', lease: 'l' })],
-  ['a request that is not needed any more', 'jobs_spent', (jobs) => jobs.spentBodies(10)],
-  ['a job that is old enough to go', 'jobs_ended', (jobs) => jobs.oldJobs({ before: 1, now: 1, limit: 10 })],
+  ['a request that is no longer needed', 'jobs_spent', (jobs) => jobs.spentBodies(10)],
+  ['a job that is old enough to remove', 'jobs_ended', (jobs) => jobs.oldJobs({ before: 1, now: 1, limit: 10 })],
   ['a lease', 'autoindex_jobs_1', (jobs) => jobs.renewLeases([{ jobId: 'job_1', lease: 'l' }], 1, 2)],
   ['a start', 'autoindex_jobs_1', (jobs) => jobs.startJob({ jobId: 'job_1', lease: 'l' }, 1)],
   [
@@ -124,10 +128,10 @@ test.each<[string, string, (jobs: JobStore & JobRetentionStore) => Promise<unkno
     (jobs) => jobs.finishJob({ jobId: 'job_1', lease: 'l' }, { state: 'completed', at: 1 }),
   ],
   ["an owner's job", 'autoindex_jobs_1', (jobs) => jobs.findJob('job_1')],
-])('%s is found through %s, however many jobs there are', async (_what, index, call) => {
+])('%s uses %s for any number of jobs', async (_what, index, call) => {
   const plans = await plansOf((_store, jobs) => call(jobs));
 
   expect(plans).toContainEqual(expect.stringContaining(`${index} (`));
-  // what is due has been found by then
+  // the due tasks have been found by then
   expect(plans).not.toContainEqual(expect.stringMatching(/^SCAN (?!fair$|due$|longest$|running$|\(subquery-\d+\)$)/));
 });

@@ -6,7 +6,7 @@ import { handOver } from './hand-over.ts';
 const open = useWorlds();
 const WAIT_MS = 100;
 
-test('the polls of a process that stops are due for others at once, and no process waits for its silence', async () => {
+test('the polls of a stopping process are due for other processes at once', async () => {
   const world = await open();
   const { store, processId } = world.deps;
   await accepted(store, 'task_1', { nextPollAt: 0 });
@@ -20,7 +20,7 @@ test('the polls of a process that stops are due for others at once, and no proce
   expect(await store.claimDue('main', { ...polled, owner: 'proc_other' })).toHaveLength(1);
 });
 
-test('a process that stops lets its creates end, and waits for none for ever', async () => {
+test('a stopping process waits for its creates, for a bounded time', async () => {
   const world = await open();
   world.deps.creating.set('task_1', 'working');
   let over = false;
@@ -37,7 +37,7 @@ test('a process that stops lets its creates end, and waits for none for ever', a
   await handOver(world.deps);
 });
 
-test('a process whose database is away stays known, so that the others notice its silence', async () => {
+test('a process without its database stays registered, so that others notice its silence', async () => {
   const world = await open();
   await world.deps.store.heartbeat(world.deps.processId, 1);
   world.journal.fail('store.dropLeases', new Error('the database is away'));

@@ -50,7 +50,7 @@ test('a task that becomes due again before its poll is written is polled next, n
   expect(polls()).toBe(2);
 });
 
-describe('a clock that jumps', () => {
+describe('a jump of the clock', () => {
   test('back by hours delays no poll by hours', async () => {
     const {
       world,

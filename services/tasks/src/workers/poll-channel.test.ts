@@ -25,7 +25,7 @@ async function withDue(count: number, options: WorldOptions = {}) {
   return { world, ids, poller: pollerOf(world) };
 }
 
-/** Looks wait until they are let go, each by its upstream id or all. */
+/** Polls wait until they are released, one by its upstream id or all. */
 function holdPolls({ journal }: World) {
   const held = new Map<string, () => void>();
   let most = 0;
@@ -60,7 +60,7 @@ async function passAndWait({
 }
 
 describe('a pass', () => {
-  test('polls everything that is due, once', async () => {
+  test('polls every due task once', async () => {
     const { world, ids, poller } = await withDue(3);
 
     expect(await passAndWait({ world, poller })).toBe(3);
@@ -71,7 +71,7 @@ describe('a pass', () => {
     expect(world.counted.filter((word) => word === 'poll main running')).toHaveLength(3);
   });
 
-  test('polls nothing of another channel, nor what is not due', async () => {
+  test('polls no task of another channel, and no task before it is due', async () => {
     const world = await open({ channels: [channelSettings(), channelSettings({ id: 'spare' })] });
     await acceptedTask(world.deps.store, 'task_1', { channel: 'spare', nextPollAt: 0 });
     await world.create();
@@ -79,7 +79,7 @@ describe('a pass', () => {
     expect(await pollerOf(world).pass('main')).toBe(0);
   });
 
-  test('ends what has ended, failing and succeeding alike', async () => {
+  test('ends every task that has ended upstream, failed or completed', async () => {
     const {
       world,
       ids: [one = '', other = ''],
@@ -98,7 +98,7 @@ describe('a pass', () => {
     expect(await world.sql.read('SELECT id FROM outbox ORDER BY id')).toEqual([{ id: one }, { id: other }]);
   });
 
-  test('takes nothing for a channel that is gone, and leaves it due', async () => {
+  test('claims no task of a removed channel, and leaves it due', async () => {
     const {
       world,
       ids: [id = ''],
@@ -111,8 +111,8 @@ describe('a pass', () => {
   });
 });
 
-describe('polls at the same time', () => {
-  test('are limited, and the rest wait', async () => {
+describe('concurrent polls', () => {
+  test('are limited in number, and the rest wait', async () => {
     const { world, poller } = await withDue(PARALLEL_MAX + 10);
     const held = holdPolls(world);
 
@@ -130,7 +130,7 @@ describe('polls at the same time', () => {
     expect(held.most()).toBe(PARALLEL_MAX);
   });
 
-  test('delay one another by nothing: a slow one holds up no other', async () => {
+  test('do not delay each other', async () => {
     const {
       world,
       ids: [slow = '', ...others],
@@ -152,7 +152,7 @@ describe('polls at the same time', () => {
     await poller.idle();
   });
 
-  test('are not held up by results that are being fetched, however long that takes', async () => {
+  test('are not delayed by the fetch of results', async () => {
     const { world, ids, poller } = await withDue(PARALLEL_MAX + 10);
     for (const id of ids) world.upstream.pollResults.set(`up-${id}`, succeeded());
     const gate = Promise.withResolvers<undefined>();
@@ -172,7 +172,7 @@ describe('polls at the same time', () => {
     expect(await world.deps.store.list({ states: ['completed'] }, { limit: 1000 })).toHaveLength(ids.length);
   });
 
-  test('keep to the polls a minute that the channel allows, the share of a second at once', async () => {
+  test("keep to the channel's polls per minute, with at most one second's share at once", async () => {
     const { world, poller } = await withDue(10, { channels: [channelSettings({ pollsPerMinute: 4 * 60 })] });
 
     expect(await passAndWait({ world, poller })).toBe(4);
@@ -195,8 +195,8 @@ describe('polls at the same time', () => {
   });
 });
 
-describe('a poll that learns nothing', () => {
-  test('changes only the time of the next poll, later each time', async () => {
+describe('a failed poll', () => {
+  test('changes only the time of the next poll, by a longer wait each time', async () => {
     const {
       world,
       ids: [id = ''],
@@ -217,7 +217,7 @@ describe('a poll that learns nothing', () => {
     expect((await world.deps.store.events(id)).filter(({ type }) => type === 'look_failed')).toHaveLength(1);
   });
 
-  test('never fails a task, however often it happens', async () => {
+  test('never fails a task, even after many repetitions', async () => {
     const {
       world,
       ids: [id = ''],
@@ -237,7 +237,7 @@ describe('a poll that learns nothing', () => {
     expect(await world.deps.store.find(id)).toMatchObject({ state: 'completed' });
   });
 
-  test('because the upstream does not know the task ask for a decision after five, and polls continue', async () => {
+  test('because the upstream does not know the task asks for a decision after five repetitions', async () => {
     const {
       world,
       ids: [id = ''],
@@ -273,7 +273,7 @@ describe('a poll that learns nothing', () => {
     expect(reasons.slice(-2)).toEqual([['unknown_upstream_task'], []]);
   });
 
-  test('is forgotten by one that finds the task', async () => {
+  test('no longer counts once a poll finds the task', async () => {
     const {
       world,
       ids: [id = ''],
@@ -296,8 +296,8 @@ describe('a poll that learns nothing', () => {
   test.each<[string, string]>([
     ['a channel that throws', 'main.poll'],
     ['a database that fails', 'store.progress'],
-    ['media that throw', 'media.ingest'],
-  ])('because of %s is a failed poll like any other', async (_what, call) => {
+    ['a media service that throws', 'media.ingest'],
+  ])('because of %s is like any other', async (_what, call) => {
     const {
       world,
       ids: [id = ''],
@@ -311,7 +311,7 @@ describe('a poll that learns nothing', () => {
     expect(await world.deps.store.find(id)).toMatchObject({ state: 'queued', pollErrors: 1 });
   });
 
-  test('and cannot be written down is made again as soon as the database can be written', async () => {
+  test('that cannot be stored is repeated once the database accepts writes', async () => {
     const {
       world,
       ids: [id = ''],
@@ -326,7 +326,7 @@ describe('a poll that learns nothing', () => {
     expect(await world.deps.store.find(id)).toMatchObject({ state: 'in_progress' });
   });
 
-  test('that was taken for, when the answer of the database was lost, is made at the next pass', async () => {
+  test('whose claim got no answer from the database is made in the next pass', async () => {
     const { world, ids, poller } = await withDue(3);
     world.journal.put(async ({ name }, proceed) => {
       const answer = await proceed();
@@ -340,7 +340,7 @@ describe('a poll that learns nothing', () => {
     for (const id of ids) expect(await world.deps.store.find(id)).toMatchObject({ state: 'in_progress' });
   });
 
-  test('and that cannot be written by a process that dies is made again when its lease has ended', async () => {
+  test('that a dead process could not store is repeated after its lease', async () => {
     const {
       world,
       ids: [id = ''],

@@ -12,7 +12,7 @@ const SPARE = channelSettings({ id: 'spare' });
 const pollsOf = ({ journal }: World, channel = 'main'): number =>
   journal.names().filter((name) => name === `${channel}.poll`).length;
 
-test('work is polled when it is due, and no longer once it has ended', async () => {
+test('a task is polled when it is due, and no more after its end', async () => {
   const world = await open();
   const { task } = await world.create();
   const pollers = startPollers(world.deps);
@@ -34,7 +34,7 @@ test('work is polled when it is due, and no longer once it has ended', async () 
   await pollers.stop();
 });
 
-test('waking a channel polls at once what has become due', async () => {
+test('waking a channel polls its due tasks at once', async () => {
   const world = await open();
   const { task } = await world.create();
   const pollers = startPollers(world.deps);
@@ -49,7 +49,7 @@ test('waking a channel polls at once what has become due', async () => {
   await pollers.stop();
 });
 
-test('a new configuration begins new channels, and goes on with the work of those that it takes out', async () => {
+test('a new configuration starts new channels, and keeps polling the tasks of removed ones', async () => {
   const world = await open();
   await world.create();
   const pollers = startPollers(world.deps);
@@ -94,7 +94,7 @@ test('stopping waits for the running polls, and starts no more', async () => {
   expect(pollsOf(world)).toBe(1);
 });
 
-test('stopping waits only for a limited time: the fetch of a long result is left to another process', async () => {
+test('stopping waits for a limited time, and leaves the fetch of a long result to another process', async () => {
   const world = await open();
   await world.create();
   world.journal.put(async ({ name }, proceed) => (name === 'main.poll' ? new Promise(() => undefined) : proceed()));

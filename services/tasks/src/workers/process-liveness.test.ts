@@ -13,7 +13,7 @@ const admissions = async ({ deps }: World): Promise<string[]> =>
 const claim = ({ deps, clock }: World, owner: string) =>
   deps.store.claimDue('main', { now: clock.now(), leaseUntil: clock.now() + 1e6, limit: 10, owner });
 
-/** A world beside another process, which has begun a create and was heard of once. */
+/** A world beside another process that has begun a create and sent one heartbeat. */
 async function besideAnother() {
   const world = await open();
   await begun(world.deps.store, 'task_1', { owner: 'proc_other', createdAt: world.clock.now() });
@@ -22,7 +22,7 @@ async function besideAnother() {
 }
 
 describe('a pass', () => {
-  test('says that this process lives', async () => {
+  test('writes the heartbeat of this process', async () => {
     const world = await open();
 
     await openProcessLiveness(world.deps, false).pass();
@@ -30,7 +30,7 @@ describe('a pass', () => {
     expect(await world.deps.store.heartbeats()).toEqual(new Map([[world.deps.processId, world.clock.now()]]));
   });
 
-  test('takes over the creates of a process that was silent for the limit of passes, and no sooner', async () => {
+  test('takes over the creates of a process only after it was silent for the limit of passes', async () => {
     const { world, liveness } = await besideAnother();
     for (let pass = 0; pass < MISSED_HEARTBEATS_MAX; pass += 1) await liveness.pass();
     expect(await admissions(world)).toEqual(['submitting']);
@@ -40,7 +40,7 @@ describe('a pass', () => {
     expect(await admissions(world)).toEqual(['refused']);
   });
 
-  test('leaves the creates alone of a process whose heartbeat changes, whatever time it names', async () => {
+  test('leaves the creates of a process whose heartbeat changes, whatever its time', async () => {
     const { world, liveness } = await besideAnother();
     for (const heartbeat of [5, 4, 900, 3, 2, 1, 7, 6, 5, 1e15]) {
       await world.deps.store.heartbeat('proc_other', heartbeat);
@@ -59,7 +59,7 @@ describe('a pass', () => {
     expect(await admissions(world)).toEqual(['submitting']);
   });
 
-  test('takes no process for dead because the database was away', async () => {
+  test('takes no process for dead because the database was down', async () => {
     const { world, liveness } = await besideAnother();
     await liveness.pass();
     world.journal.fail('store.heartbeat', new Error('the database is away'), 20);
@@ -95,7 +95,7 @@ describe('a pass', () => {
 });
 
 describe('a start', () => {
-  test('on a database of its own settles at once everything that was cut off, however much', async () => {
+  test('on a database of its own recovers every interrupted create at once', async () => {
     const world = await open();
     for (const id of numbered(250))
       await begun(world.deps.store, id, { owner: 'proc_dead', createdAt: world.clock.now(), caps: [] });
@@ -132,7 +132,7 @@ describe('a start', () => {
     expect(await admissions(world)).toEqual(['refused']);
   });
 
-  test('beside other processes does not wait for ever for one that lives', async () => {
+  test('beside other processes does not wait for a living one', async () => {
     const { world, liveness } = await besideAnother();
     let ready = false;
     const starting = liveness.recoverAtStart().then(() => {
@@ -150,7 +150,7 @@ describe('a start', () => {
     expect(await admissions(world)).toEqual(['submitting']);
   });
 
-  test('takes over at once what a process left that has said that it goes', async () => {
+  test('takes over the creates of a process at once after its announced stop', async () => {
     const world = await open();
     await begun(world.deps.store, 'task_1', { owner: 'proc_gone', createdAt: world.clock.now() });
 
@@ -159,7 +159,7 @@ describe('a start', () => {
     expect(await admissions(world)).toEqual(['refused']);
   });
 
-  test('with nothing to settle waits for nothing', async () => {
+  test('with nothing to recover does not wait', async () => {
     const world = await open();
 
     await openProcessLiveness(world.deps, false).recoverAtStart();

@@ -22,7 +22,7 @@ async function withEnded(state: 'completed' | 'failed', usage?: Usage) {
 const holdOf = ({ billing }: World, { id }: Task) => billing.holds.get(id);
 
 describe('a finished task', () => {
-  test('is left to its event for a while, then settled by what the upstream reported, once', async () => {
+  test('is left to its event for a while, then settled once by the reported usage', async () => {
     const { world, task } = await withEnded('completed', USAGE);
 
     await world.clock.advance(HEAD_START_MS);
@@ -36,7 +36,7 @@ describe('a finished task', () => {
     expect(world.journal.names().filter((name) => name.startsWith('billing.'))).toEqual(['billing.settle']);
   });
 
-  test('without usage is settled without any', async () => {
+  test('without usage is settled without usage', async () => {
     const { world, task } = await withEnded('completed');
     await world.clock.advance(HEAD_START_MS + 1);
 
@@ -45,7 +45,7 @@ describe('a finished task', () => {
     expect(holdOf(world, task)).toMatchObject({ state: 'settled', usage: undefined });
   });
 
-  test('that failed has its hold released in full', async () => {
+  test('that failed releases its whole hold', async () => {
     const { world, task } = await withEnded('failed', USAGE);
     await world.clock.advance(HEAD_START_MS + 1);
 
@@ -55,7 +55,7 @@ describe('a finished task', () => {
     expect(world.journal.names()).not.toContain('billing.settle');
   });
 
-  test('with usage far above its hold comes before a person, uncharged, and is asked about no more', async () => {
+  test('with usage far above its hold stays uncharged, asks for a decision, and is not retried', async () => {
     const { world, task } = await withEnded('completed', USAGE);
     world.billing.overrun.add(task.id);
     await world.clock.advance(HEAD_START_MS + 1);
@@ -69,7 +69,7 @@ describe('a finished task', () => {
   });
 });
 
-test('a create that was refused while billing was away has its hold released later', async () => {
+test('the hold of a create that was refused while billing was down is released later', async () => {
   const world = await open();
   world.upstream.answer('main', refused('content'));
   world.journal.fail('billing.releaseHold', new Error('billing is away'), 2);
@@ -84,7 +84,7 @@ test('a create that was refused while billing was away has its hold released lat
   expect([...world.billing.holds.values()].map(({ state }) => state)).toEqual(['released']);
 });
 
-test('a task that cannot be settled now holds up no other', async () => {
+test('a task that cannot be settled delays no other', async () => {
   const { world, task } = await withEnded('completed');
   const other = (await world.create()).task;
   await world.deps.store.finish(other.id, { state: 'completed', at: world.clock.now() });
@@ -100,7 +100,7 @@ test('a task that cannot be settled now holds up no other', async () => {
   expect([holdOf(world, task)?.state, holdOf(world, other)?.state]).toEqual(['settled', 'settled']);
 });
 
-test('a task that goes on is not touched', async () => {
+test('an unfinished task is not settled', async () => {
   const world = await open();
   await world.create();
   await world.clock.advance(1e9);
@@ -127,7 +127,7 @@ test('tasks that can never be settled, enough to fill every pass, block no other
   expect([settled, holdOf(world, task)?.state]).toEqual([1, 'settled']);
 });
 
-test('what cannot be settled is asked for ever more rarely, and still after a day', async () => {
+test('a failed settlement is retried at growing intervals, and still after a day', async () => {
   const { world, task } = await withEnded('completed');
   world.journal.fail('billing.settle', new Error('billing is away'), 1_000_000);
   const asked = (): number => world.journal.names().filter((name) => name === 'billing.settle').length;
@@ -141,7 +141,7 @@ test('what cannot be settled is asked for ever more rarely, and still after a da
   expect(holdOf(world, task)?.state).toBe('held');
 });
 
-test('a clock that is set back by hours keeps no money waiting for hours', async () => {
+test('setting the clock back by hours delays no settlement by hours', async () => {
   const { world, task } = await withEnded('completed');
   await world.clock.advance(-5 * 3600 * 1000);
 

@@ -64,7 +64,7 @@ describe('a callback address that the upstream cannot reach', () => {
     expect(await submit(contextIr, UNREACHED)).toMatchObject({ outcome: 'refused', fault: 'order' });
   });
 
-  test('excuses no other fault of the order', async () => {
+  test('does not change another fault of the order', async () => {
     expect(await submit({ ...generation, callbackUrl: OURS }, WRONG)).toMatchObject({
       outcome: 'refused',
       fault: 'order',

@@ -47,22 +47,22 @@ describe('a form', () => {
   test.each<[string, ScriptedAnswer, object]>([
     ['an id is accepted', { status: 200, json: { id: 'video_1' } }, { outcome: 'accepted', upstreamId: 'video_1' }],
     [
-      '429 is a throttle',
+      'an answer of 429 is a throttle',
       { status: 429, headers: { 'retry-after': '7' }, json: { error: { message: 'slow down' } } },
       { outcome: 'refused', fault: 'throttle', retryAfterMs: 7000 },
     ],
-    ['an answer that is no JSON is unknown', { status: 200, text: '<html>' }, { outcome: 'unknown' }],
-    ['a reset is unknown', 'reset', { outcome: 'unknown' }],
-    ['a cut is unknown', 'cut', { outcome: 'unknown' }],
-    ['an answer without an end is unknown', 'endless', { outcome: 'unknown' }],
-  ])('is sent once: %s', async (_what, answer, submission) => {
+    ['an answer without JSON is an unknown outcome', { status: 200, text: '<html>' }, { outcome: 'unknown' }],
+    ['a reset is an unknown outcome', 'reset', { outcome: 'unknown' }],
+    ['a cut connection is an unknown outcome', 'cut', { outcome: 'unknown' }],
+    ['an endless answer is an unknown outcome', 'endless', { outcome: 'unknown' }],
+  ])('is sent once when %s', async (_what, answer, submission) => {
     upstream.script(answer);
 
     expect(await open().submit(attemptOf(FRAME), signal())).toMatchObject(submission);
     expect(upstream.requests).toHaveLength(1);
   });
 
-  test('is unknown when no answer comes in time, or when it is given up while it runs', async () => {
+  test('is an unknown outcome without an answer in time, or when it is aborted', async () => {
     upstream.script('hang', 'hang');
     const [clock, leaving] = [fakeClock(), new AbortController()];
 
@@ -77,7 +77,7 @@ describe('a form', () => {
   });
 
   test.each(['http://127.0.0.1:1', 'http://upstream.invalid'])(
-    'is the fault of the channel where nothing could be sent: %s',
+    'is the fault of the channel when nothing could be sent: %s',
     async (baseUrl) => {
       expect(await open({ baseUrl }).submit(attemptOf(FRAME), signal())).toMatchObject({
         outcome: 'refused',
@@ -92,7 +92,7 @@ test.each<[string, AttemptItem[]]>([
   ['both frames', [FRAME, { ...FRAME, role: 'last_frame' }]],
   ['a reference', [{ ...FRAME, role: 'reference_image' }]],
   ['a video', [{ media: 'video', role: 'reference_video', url: 'https://media.example/a.mp4' }]],
-])('an order with %s is refused, for the API has no words for it; nothing is sent', async (_what, media) => {
+])('an order with %s is refused without a call, because the API cannot express it', async (_what, media) => {
   upstream.script();
 
   expect(await open().submit(attemptOf(...media), new AbortController().signal)).toMatchObject({
@@ -107,7 +107,7 @@ describe('a size', () => {
     ['480P', '720P', '768P', '1080P', '2K', '4K'].map((resolution) => ({ ratio, resolution })),
   );
 
-  test.each(frames)('says the frame $ratio at $resolution, and no other frame has it', (frame) => {
+  test.each(frames)('is the one size of the frame $ratio at $resolution', (frame) => {
     const size = sizeOf(frame) ?? '';
 
     expect(frameOf(size)).toEqual(frame);
@@ -115,14 +115,14 @@ describe('a size', () => {
   });
 
   test.each(['', '0x0', '1280', '1280x', 'x720', '1280x720x3', '99999999x1', '1000x999'])(
-    'that this adapter does not write says nothing: %j',
+    'that this adapter does not write has no frame: %j',
     (size) => {
       expect(frameOf(size)).toEqual({});
     },
   );
 
   test.each(['', 'HD', '768', '0P', '12345P', 'constructor', '__proto__'])(
-    'has no word for the resolution %j',
+    'does not exist for the resolution %j',
     (resolution) => {
       expect(sizeOf({ ratio: '16:9', resolution })).toBeUndefined();
     },

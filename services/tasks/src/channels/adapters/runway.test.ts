@@ -36,7 +36,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-test('every request names the version of the API that it is written for', async () => {
+test('every request names the API version of the adapter', async () => {
   upstream.script({ status: 200, json: {} }, { status: 200, json: {} });
 
   await channel.submit(attemptOf('gen4.5', []), signal);
@@ -46,17 +46,17 @@ test('every request names the version of the API that it is written for', async 
 });
 
 test.each<[string, Attempt]>([
-  ['a model that is not known', attemptOf('gen9', [])],
-  ['a model by the name of what every object has', attemptOf('toString', [])],
-  ['text for a model that makes no video of text', attemptOf('gen4_turbo', [])],
-  ['a last frame for a model that takes none', attemptOf('gen4.5', [image('first_frame'), image('last_frame')])],
-  ['references for a model that takes none', attemptOf('veo3.1', [image('reference_image')])],
+  ['an unknown model', attemptOf('gen9', [])],
+  ["a model with the name of an object's built-in property", attemptOf('toString', [])],
+  ['text for a model without text to video', attemptOf('gen4_turbo', [])],
+  ['a last frame for a model that accepts none', attemptOf('gen4.5', [image('first_frame'), image('last_frame')])],
+  ['references for a model that accepts none', attemptOf('veo3.1', [image('reference_image')])],
   ['frames and references together', attemptOf('seedance2', [image('first_frame'), image('reference_image')])],
-  ['a resolution that the model does not make', attemptOf('gen4.5', [], { resolution: '1080P' })],
-  ['a resolution that is no tier', attemptOf('gen4.5', [], { resolution: '768P' })],
-  ['a shape that the model does not make', attemptOf('veo3.1', [], { ratio: '1:1' })],
-  ['a shape that it makes of images alone', attemptOf('gen4.5', [], { ratio: '4:3' })],
-])('%s is refused, and nothing is sent', async (_what, attempt) => {
+  ['a resolution that the model does not support', attemptOf('gen4.5', [], { resolution: '1080P' })],
+  ['an unknown resolution', attemptOf('gen4.5', [], { resolution: '768P' })],
+  ['a ratio that the model does not support', attemptOf('veo3.1', [], { ratio: '1:1' })],
+  ['a ratio that the model supports for images alone', attemptOf('gen4.5', [], { ratio: '4:3' })],
+])('%s is refused without a call', async (_what, attempt) => {
   expect(await channel.submit(attempt, signal)).toMatchObject({ outcome: 'refused', fault: 'unfit' });
   expect(upstream.requests).toHaveLength(0);
 });

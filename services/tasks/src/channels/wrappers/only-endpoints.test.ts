@@ -9,7 +9,7 @@ const signal = new AbortController().signal;
 const attemptOf = (order: Attempt['order']): Attempt => ({ kind: order.kind, model: 'up-1', order, content: [] });
 
 test.each([aRegeneration(), aContextIr()])(
-  'an order of $kind is refused, and the upstream is not asked',
+  'an order of $kind is refused without a call to the upstream',
   async (order) => {
     const channel = onlyEndpoints(
       ['video.generation'],
@@ -20,7 +20,7 @@ test.each([aRegeneration(), aContextIr()])(
   },
 );
 
-test('a generation is passed on as it is', async () => {
+test('a generation is passed on unchanged', async () => {
   const asked: Attempt[] = [];
   const attempt = attemptOf(anOrder());
   const channel = onlyEndpoints(

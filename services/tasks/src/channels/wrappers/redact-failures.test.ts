@@ -24,7 +24,7 @@ async function shown(message: string, code = 'failed'): Promise<{ code: string; 
   return polled.found && polled.report.phase === 'failed' ? polled.report.failure : { code: '', message: '' };
 }
 
-describe('what a client reads of a failure', () => {
+describe('the text of a failure that a client reads', () => {
   test.each([
     ['a request id', 'sensitive. Request id: 0217882536596960', 'sensitive. …'],
     ['two request ids', 'no. ARKRequest ID:021788;CSDRequestId:abc;Label:x', 'no. …;…;Label:x'],
@@ -37,7 +37,7 @@ describe('what a client reads of a failure', () => {
     ['a machine', 'dial 10.2.3.4:8080 refused', 'dial … refused'],
     ['a data URL', 'bad image data:image/png;base64,iVBORw0KGgo=', 'bad image …'],
     ['the name of a model upstream', 'doubao-seedance-2-0-260128 is busy', '… is busy'],
-  ])('has not %s', async (_what, message, expected) => {
+  ])('does not contain %s', async (_what, message, expected) => {
     expect((await shown(message)).message).toBe(expected);
   });
 
@@ -47,21 +47,21 @@ describe('what a client reads of a failure', () => {
     'the first_frame is 4.5 times too wide (2013)',
     'It took more than 120.5 seconds, e.g. at 1080p',
     '输出视频可能包含敏感信息 🦊',
-  ])('is as the upstream wrote it where it tells nothing: %s', async (message) => {
+  ])('is unchanged when it reveals nothing: %s', async (message) => {
     expect(await shown(message)).toEqual({ code: 'failed', message });
   });
 
-  test('has an end', async () => {
+  test('has a maximum length', async () => {
     expect([...(await shown('🦊'.repeat(10_000))).message]).toHaveLength(500);
   });
 
-  test('has a code only where that is a code', async () => {
+  test('has a code only if it has the form of one', async () => {
     expect((await shown('no', 'INTERNAL.BAD_OUTPUT.CODE01')).code).toBe('INTERNAL.BAD_OUTPUT.CODE01');
     expect((await shown('no', 'see https://vendor.com')).code).toBe('failed');
     expect((await shown('no', UPSTREAM_ID)).code).toBe('failed');
   });
 
-  test('is made in good time of any text', async () => {
+  test('is computed in bounded time from any text', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.string({ unit: fc.constantFrom('a', '-', '.', '1', ':', '/', ' ', 'request', 'id'), maxLength: 5000 }),
@@ -78,11 +78,11 @@ test.each<Report>([
   { phase: 'succeeded', status: 'completed', url: 'https://files.vendor.com/424010985738629.mp4' },
   { phase: 'running', status: 'running', progress: 4 },
   { phase: 'unrecognised', status: 'paused' },
-])('a report of $phase is not touched', async (report) => {
+])('a report of $phase is unchanged', async (report) => {
   expect(await pollResultOf({ found: true, report })).toEqual({ found: true, report });
 });
 
-test('an error is not touched: only the operator reads it', async () => {
+test('an error is unchanged, because only the operator reads it', async () => {
   const polled: PollResult = { found: false, gone: false, error: 'HTTP 500 from https://vendor.com' };
 
   expect(await pollResultOf(polled)).toBe(polled);

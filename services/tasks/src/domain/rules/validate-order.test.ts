@@ -18,20 +18,20 @@ import { validateOrder } from './validate-order.ts';
 
 const judge = (order: Order): Fault | undefined => validateOrder(order, MODELS, ['*']);
 const several = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
-/** One character that is two UTF-16 units. */
+/** One character of two UTF-16 units. */
 const ASTRAL = '😀';
 const withMedia = (...media: readonly MediaItem[]): ContentItem[] => [aText(), ...media];
 
 type Refused = readonly [what: string, order: Order, reason: string, field: string, message: RegExp];
 
-describe('an order that is right', () => {
+describe('a valid order', () => {
   test.each<[string, Order]>([
     ['text alone with a concrete ratio', anOrder()],
     ['the shortest video', anOrder({ duration: 4 })],
     ['the longest video', anOrder({ duration: 15 })],
     ['2K', anOrder({ resolution: '2K' })],
     ['several texts', anOrder({ content: [aText(), aText('and a hare')] })],
-    ['an empty text beside one that is not', anOrder({ content: [aText(' '), aText()] })],
+    ['an empty text beside another text', anOrder({ content: [aText(' '), aText()] })],
     ['a single image without a role', anOrder({ content: withMedia(anImage()) })],
     ['a last frame alone', anOrder({ content: withMedia(anImage('last_frame')) })],
     ['a first and a last frame', anOrder({ content: withMedia(anImage('first_frame'), anImage('last_frame')) })],
@@ -82,10 +82,10 @@ describe('an order that is right', () => {
 
 /** Rules of content that generation and context-IR share. */
 const shared = (aKind: (changes: Partial<Order>) => Order): readonly Refused[] => [
-  ['no content', aKind({ content: [] }), 'invalid_content', 'content', /at least one/],
-  ['no text', aKind({ content: [anImage('first_frame')] }), 'invalid_content', 'content', /text item/],
+  ['a missing content', aKind({ content: [] }), 'invalid_content', 'content', /at least one/],
+  ['a missing text', aKind({ content: [anImage('first_frame')] }), 'invalid_content', 'content', /text item/],
   ['an empty text alone', aKind({ content: [aText('')] }), 'invalid_content', 'content', /text item/],
-  ['white space alone', aKind({ content: [aText(' \n\t\u3000')] }), 'invalid_content', 'content', /text item/],
+  ['white space only', aKind({ content: [aText(' \n\t\u3000')] }), 'invalid_content', 'content', /text item/],
   [
     'a text of 7001 code points',
     aKind({ content: [aText('x'.repeat(7001))] }),
@@ -108,7 +108,7 @@ const shared = (aKind: (changes: Partial<Order>) => Order): readonly Refused[] =
     /required/,
   ],
   [
-    'one image of two without a role',
+    'two images of which one has no role',
     aKind({ content: withMedia(anImage('first_frame'), anImage()) }),
     'invalid_content',
     'content[2].role',
@@ -212,7 +212,7 @@ const shared = (aKind: (changes: Partial<Order>) => Order): readonly Refused[] =
     /must not mix/,
   ],
   [
-    'an image that is by default a first frame, beside a reference',
+    'an image that is a first frame by default, beside a reference',
     aKind({ content: withMedia(anImage(), aVideo('reference_video')) }),
     'invalid_content',
     'content',
@@ -226,13 +226,13 @@ const shared = (aKind: (changes: Partial<Order>) => Order): readonly Refused[] =
     /with reference_audio/,
   ],
   [
-    'a medium without an address',
+    'a media item without a URL',
     aKind({ content: withMedia({ media: 'image', role: 'first_frame' }) }),
     'invalid_content',
     'content[1].image_url',
     /the URL/,
   ],
-  ['no duration', aKind({ duration: undefined }), 'invalid_duration', 'duration', /required.* 4 to 15/],
+  ['a missing duration', aKind({ duration: undefined }), 'invalid_duration', 'duration', /required.* 4 to 15/],
   ['a duration of 3', aKind({ duration: 3 }), 'invalid_duration', 'duration', /4 to 15.* 3/],
   ['a duration of 16', aKind({ duration: 16 }), 'invalid_duration', 'duration', /4 to 15.* 16/],
   ['text alone without a ratio', aKind({ ratio: undefined }), 'invalid_ratio', 'ratio', /text-only content/],
@@ -256,13 +256,13 @@ describe('a generation', () => {
     ['no resolution', anOrder({ resolution: undefined }), 'invalid_resolution', 'resolution', /use one of 768P, 2K/],
     ['an empty resolution', anOrder({ resolution: '' }), 'invalid_resolution', 'resolution', /required/],
     [
-      'a resolution of no model',
+      'an unknown resolution',
       anOrder({ resolution: '1080P' }),
       'invalid_resolution',
       'resolution',
       /768P, 2K .*"1080P"/,
     ],
-    ['a resolution in small letters', anOrder({ resolution: '2k' }), 'invalid_resolution', 'resolution', /"2k"/],
+    ['a resolution in lower case', anOrder({ resolution: '2k' }), 'invalid_resolution', 'resolution', /"2k"/],
     [
       'a duration of another model',
       anOrder({ model: 'Other-V1', duration: 7, resolution: '480P' }),
@@ -294,7 +294,7 @@ describe('context-IR', () => {
     ...shared(aContextIr),
     ['no model', aContextIr({ model: '' }), 'missing_model', 'model', /required/],
     ['another model', aContextIr({ model: 'Other-V1' }), 'invalid_request', 'model', /exactly Alpha-H3/],
-    ['a model in small letters', aContextIr({ model: 'alpha-h3' }), 'invalid_request', 'model', /exactly Alpha-H3/],
+    ['a model in lower case', aContextIr({ model: 'alpha-h3' }), 'invalid_request', 'model', /exactly Alpha-H3/],
     ['a resolution', aContextIr({ resolution: '768P' }), 'unknown_field', 'resolution', /context-IR/],
     ['a watermark', aContextIr({ aigcWatermark: false }), 'unknown_field', 'aigc_watermark', /context-IR/],
     ['a source task', aContextIr({ sourceTaskId: 'task_1' }), 'unknown_field', 'source_task_id', /context-IR/],
@@ -302,7 +302,7 @@ describe('context-IR', () => {
     expect(judge(order)).toEqual({ reason, field, message: expect.stringMatching(message) });
   });
 
-  test('keeps to the range of the contract, whatever the model could do for video', () => {
+  test('keeps to the range of the contract, not to that of the model', () => {
     const models = new Map([['Alpha-H3', { ...ALPHA_MODEL, durationMin: 1, durationMax: 60 }]]);
 
     expect(validateOrder(aContextIr({ duration: 16 }), models, ['*'])).toMatchObject({ reason: 'invalid_duration' });
@@ -316,7 +316,7 @@ describe('a regeneration', () => {
   test.each<Refused>([
     ['no model', aRegeneration({ model: '' }), 'missing_model', 'model', /required/],
     ['another model', aRegeneration({ model: 'Other-V1' }), 'invalid_request', 'model', /exactly Alpha-H3/],
-    ['a model in small letters', aRegeneration({ model: 'alpha-h3' }), 'invalid_request', 'model', /exactly Alpha-H3/],
+    ['a model in lower case', aRegeneration({ model: 'alpha-h3' }), 'invalid_request', 'model', /exactly Alpha-H3/],
     [
       'the name of the model upstream',
       aRegeneration({ model: 'MiniMax-H3' }),
@@ -325,7 +325,7 @@ describe('a regeneration', () => {
       /exactly Alpha-H3/,
     ],
     [
-      'a model with a space behind it',
+      'a model with a trailing space',
       aRegeneration({ model: 'Alpha-H3 ' }),
       'invalid_request',
       'model',
@@ -334,26 +334,20 @@ describe('a regeneration', () => {
     ['no resolution', aRegeneration({ resolution: undefined }), 'invalid_resolution', 'resolution', /must be 2K/],
     ['another resolution', aRegeneration({ resolution: '768P' }), 'invalid_resolution', 'resolution', /must be 2K/],
     [
-      'a resolution in small letters',
+      'a resolution in lower case',
       aRegeneration({ resolution: '2k' }),
       'invalid_resolution',
       'resolution',
       /must be 2K/,
     ],
     [
-      'no input mode',
+      'a missing input mode',
       aRegeneration({ sourceTaskId: undefined }),
       'invalid_request',
       'source_task_id',
       /unless content/,
     ],
-    [
-      'text as its only input',
-      aRegenerationByContent([aText()]),
-      'invalid_request',
-      'source_task_id',
-      /unless content/,
-    ],
+    ['text alone', aRegenerationByContent([aText()]), 'invalid_request', 'source_task_id', /unless content/],
     [
       'a video without a role',
       aRegenerationByContent(withMedia(aVideo())),
@@ -362,7 +356,7 @@ describe('a regeneration', () => {
       /unless content/,
     ],
     [
-      'a reference video as its base',
+      'a reference video as base video',
       aRegenerationByContent(withMedia(aVideo('reference_video'))),
       'invalid_request',
       'source_task_id',
@@ -397,7 +391,7 @@ describe('a regeneration', () => {
       /the URL/,
     ],
     [
-      'an image as its base',
+      'an image as base video',
       aRegenerationByContent(withMedia(anImage('base_video'))),
       'invalid_content',
       'content[1].role',
@@ -436,12 +430,12 @@ describe('the length of a text', () => {
     ['40 000 on regeneration', aRegenerationByContent([aText(ASTRAL.repeat(40_000)), aVideo('base_video')])],
     ['7001 on regeneration', aRegenerationByContent([aText('x'.repeat(7001)), aVideo('base_video')])],
     ['7000 in each of two items', anOrder({ content: [aText('x'.repeat(7000)), aText('y'.repeat(7000))] })],
-  ])('is counted in code points: %s pass', (_what, order) => {
+  ])('is counted in code points: %s are accepted', (_what, order) => {
     expect(judge(order)).toBeUndefined();
   });
 });
 
-describe('a model that the caller may not see', () => {
+describe('a model that is hidden from the caller', () => {
   const texts = fc.constantFrom('', ' ', 'A fox', 'x'.repeat(7001)).map(aText);
   const roles = fc.option(
     fc.constantFrom('first_frame', 'last_frame', 'reference_image', 'reference_video', 'reference_audio', 'base_video'),
@@ -462,7 +456,7 @@ describe('a model that the caller may not see', () => {
     sourceTaskId: fc.constantFrom(undefined, 'task_1'),
   });
 
-  test('is judged as one that does not exist', () => {
+  test('is treated as a model that does not exist', () => {
     fc.assert(
       fc.property(orders, (order) => {
         expect(validateOrder(order, MODELS, ['Other-V1'])).toEqual(validateOrder(order, new Map(), ['*']));
@@ -470,13 +464,13 @@ describe('a model that the caller may not see', () => {
     );
   });
 
-  test('has no ranges of its own', () => {
+  test('has no ranges', () => {
     expect(
       validateOrder(anOrder({ duration: 99, resolution: '8K', ratio: '2:1' }), MODELS, ['Other-V1']),
     ).toBeUndefined();
   });
 
-  test('is refused for what holds for every model', () => {
+  test('is refused by the rules of every model', () => {
     expect(validateOrder(anOrder({ duration: undefined }), MODELS, [])).toMatchObject({ reason: 'invalid_duration' });
     expect(validateOrder(anOrder({ content: [] }), MODELS, [])).toMatchObject({ reason: 'invalid_content' });
     expect(validateOrder(aContextIr({ duration: 16 }), MODELS, [])).toMatchObject({ reason: 'invalid_duration' });
@@ -486,7 +480,7 @@ describe('a model that the caller may not see', () => {
   });
 });
 
-test('every fault names its field, and says what would be right without naming anything upstream', () => {
+test('every fault names its field and what would be right, and names nothing upstream', () => {
   const faults = [...shared(anOrder), ...shared(aContextIr)].map(([, order]) => judge(order));
 
   for (const fault of faults) {

@@ -42,7 +42,7 @@ const STAGED: ReadonlyMap<number, StagedMedia> = new Map([
   [3, { object: 'obj_sound', mediaType: 'audio/mpeg', durationMs: 4000 }],
 ]);
 
-/** Every address is one of its kind, so that one that is used again shows. */
+/** Every address is unique, so that a reused one is visible. */
 function planner() {
   let addresses = 0;
   const given: string[] = [];
@@ -84,7 +84,7 @@ describe('an attempt', () => {
     });
   });
 
-  test('names the role of a single image that has none', async () => {
+  test('sets the role of a single image that has none', async () => {
     const { plan } = planner();
 
     expect((await plan(FIRST, { order: anOrder({ content: [aText(), anImage()] }) })).content[1]).toMatchObject({
@@ -92,7 +92,7 @@ describe('an attempt', () => {
     });
   });
 
-  test("never sends the client's own address of a medium", async () => {
+  test("never sends the client's own URL of a media item", async () => {
     const { plan } = planner();
 
     const { content } = await plan(FIRST, { order: MEDIA });
@@ -100,7 +100,7 @@ describe('an attempt', () => {
     expect(JSON.stringify(content)).not.toContain('files.example');
   });
 
-  test('sends an upstream file as it is', async () => {
+  test('sends an upstream file unchanged', async () => {
     const { plan, given } = planner();
     const order = anOrder({ content: [aText(), { media: 'image', role: 'first_frame', url: 'mm_file://1' }] });
 
@@ -142,7 +142,7 @@ describe('an attempt', () => {
     expect(JSON.stringify(attempt.content)).not.toContain('files.example');
   });
 
-  test('of content is the same on a channel that is given videos', async () => {
+  test('of content is the same on a channel that takes videos', async () => {
     const { plan } = planner();
     const staged = new Map([[1, { object: 'obj_base', mediaType: 'video/mp4', durationMs: 5000 }]]);
 
@@ -159,8 +159,8 @@ describe('an attempt', () => {
       aRegeneration(),
       aSource(),
     ],
-    ['whose source was not staged for a channel that is given the video', AS_VIDEO, aRegeneration(), aSource()],
-    ['whose channel does not know the model', channelSettings({ models: {} }), anOrder(), undefined],
+    ['whose source was not staged for a channel that takes the video', AS_VIDEO, aRegeneration(), aSource()],
+    ['whose channel does not have the model', channelSettings({ models: {} }), anOrder(), undefined],
     [
       'whose source belongs to another upstream account',
       channelSettings({ upstreamAccount: 'rival' }),
@@ -174,7 +174,7 @@ describe('an attempt', () => {
       aSource({ mapping: { channel: 'main', upstreamAccount: 'vendor' } }),
     ],
     [
-      'whose medium was not staged',
+      'whose media item was not staged',
       FIRST,
       anOrder({ content: [aText(), aText(), aText(), aText(), anImage()] }),
       undefined,
@@ -185,30 +185,30 @@ describe('an attempt', () => {
 
   test.each<[string, ChannelSettings, Order, string | undefined]>([
     [
-      'that is to be called back has an address of its own',
+      'on a channel with callbacks has its own callback address',
       channelSettings({ callbacks: true }),
       anOrder(),
       expect.stringMatching(/^https:\/\/gateway\.example\/callbacks\/task_1\.1\./) as unknown as string,
     ],
     [
-      'whose client named an address has none of ours',
+      'whose client named a callback has no address of ours',
       channelSettings({ callbacks: true }),
       aContextIr({ callbackUrl: 'https://client.example/cb' }),
       undefined,
     ],
-    ['on a channel that does not call back has none', FIRST, anOrder(), undefined],
+    ['on a channel without callbacks has no address', FIRST, anOrder(), undefined],
   ])('%s', async (_what, settings, order, callbackUrl) => {
     expect((await planner().plan(settings, { order })).callbackUrl).toEqual(callbackUrl);
   });
 
-  test('is judged again by the model as it is now', async () => {
+  test('is checked again by the current settings of the model', async () => {
     await expect(planner().plan(FIRST, { order: anOrder({ duration: 99 }) })).rejects.toMatchObject({
       reason: 'invalid_duration',
     });
   });
 });
 
-describe('an attempt is a value', () => {
+describe('an attempt as a value', () => {
   const inputs = (order: Order, source?: Task): Pick<AttemptInputs, 'order' | 'source' | 'staged'> => ({
     order: deepFrozen(structuredClone(order)),
     source: deepFrozen(structuredClone(source)),
@@ -219,7 +219,7 @@ describe('an attempt is a value', () => {
     ['media', MEDIA, undefined],
     ['a source', aRegeneration(), aSource()],
     ['context-IR', aContextIr(), undefined],
-  ])('made twice from frozen inputs with %s it is the same, but for fresh addresses', async (_what, order, source) => {
+  ])('is the same twice from frozen inputs with %s, except for fresh addresses', async (_what, order, source) => {
     const { plan } = planner();
     const frozen = inputs(order, source);
 
@@ -229,7 +229,7 @@ describe('an attempt is a value', () => {
     expect(addressesOf(one).filter((address) => addressesOf(other).includes(address))).toEqual([]);
   });
 
-  test('on another channel it differs in the mapped model and the addresses alone', async () => {
+  test('differs between channels in the mapped model and the addresses alone', async () => {
     const { plan } = planner();
     const frozen = inputs(MEDIA);
 
@@ -240,7 +240,7 @@ describe('an attempt is a value', () => {
     expect(addressesOf(other).every((address) => address.startsWith('inline:'))).toBe(true);
   });
 
-  test('does not depend on which attempts were made before it', async () => {
+  test('does not depend on earlier attempts', async () => {
     const alone = planner();
     const second = planner();
     const frozen = inputs(MEDIA);
@@ -253,7 +253,7 @@ describe('an attempt is a value', () => {
 });
 
 describe('the second attempt of a create', () => {
-  test('reaches nothing of the first but the frozen order', async () => {
+  test('shares only the frozen order with the first', async () => {
     const world = await open({ channels: [FIRST, SECOND] });
     world.upstream.answer('first', refused('channel'));
     const order = deepFrozen(structuredClone(MEDIA));
@@ -268,7 +268,7 @@ describe('the second attempt of a create', () => {
     expect(other?.model).toBe('vendor/h3-2026');
   });
 
-  test('holds no text of the first but what stands in the order', async () => {
+  test('contains no text of the first except that of the order', async () => {
     const world = await open({ channels: [FIRST, SECOND] });
     world.upstream.answer('first', refused('channel'));
 
@@ -280,7 +280,7 @@ describe('the second attempt of a create', () => {
     for (const text of own) expect(JSON.stringify(other)).not.toContain(JSON.stringify(text));
   });
 
-  test('stages nothing again', async () => {
+  test('stages no media again', async () => {
     const world = await open({ channels: [FIRST, SECOND] });
     world.upstream.answer('first', refused('channel'));
 

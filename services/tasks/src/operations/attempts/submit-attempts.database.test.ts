@@ -18,7 +18,7 @@ const pair = (): ChannelSettings[] => [
 const asked = ({ upstream }: World): string[] => upstream.submitted.map(({ channel }) => channel);
 const holds = ({ billing }: World): string[] => [...billing.holds.values()].map(({ state }) => state);
 
-/** Lets time pass until the work has ended. */
+/** Advances the time until the work ends. */
 async function passTime({ clock }: World, work: Promise<unknown>, stepMs = 500): Promise<void> {
   let over = false;
   const end = (): void => {
@@ -32,9 +32,9 @@ describe('a database that fails after the upstream has answered', () => {
   const away = new Error('the database is away');
 
   test.each<[string, string, Submission]>([
-    ['took the order', 'store.accept', accepted('up-9')],
+    ['accepted the order', 'store.accept', accepted('up-9')],
     ['lost its answer', 'store.leaveUnknown', LOST],
-  ])('is asked again until it has written that the upstream %s', async (_what, call, submission) => {
+  ])('is retried until it has stored that the upstream %s', async (_what, call, submission) => {
     const world = await open();
     world.upstream.answer('main', submission);
     world.journal.fail(call, away, 20);
@@ -48,28 +48,25 @@ describe('a database that fails after the upstream has answered', () => {
   });
 
   test.each<[string, string, Submission]>([
-    ['took the order', 'store.accept', accepted('up-9')],
+    ['accepted the order', 'store.accept', accepted('up-9')],
     ['lost its answer', 'store.leaveUnknown', LOST],
-  ])(
-    'for good leaves a create whose upstream %s as it is, neither refused nor released',
-    async (_what, call, submission) => {
-      const world = await open({ channels: pair() });
-      world.upstream.answer('first', submission);
-      world.journal.fail(call, away, Number.MAX_SAFE_INTEGER);
+  ])('permanently leaves a create whose upstream %s neither refused nor released', async (_what, call, submission) => {
+    const world = await open({ channels: pair() });
+    world.upstream.answer('first', submission);
+    world.journal.fail(call, away, Number.MAX_SAFE_INTEGER);
 
-      const creating = world.create();
-      await passTime(world, creating);
+    const creating = world.create();
+    await passTime(world, creating);
 
-      await expect(creating).rejects.toBeInstanceOf(UncertainOutcome);
-      expect(asked(world)).toEqual(['first']);
-      expect(holds(world)).toEqual(['held']);
-      expect(world.journal.names()).not.toContain('store.refuse');
-      expect(await world.deps.store.list({ hidden: true }, { limit: 10 })).toMatchObject([{ admission: 'submitting' }]);
-      expect(await world.deps.store.inFlight('total')).toBe(1);
-    },
-  );
+    await expect(creating).rejects.toBeInstanceOf(UncertainOutcome);
+    expect(asked(world)).toEqual(['first']);
+    expect(holds(world)).toEqual(['held']);
+    expect(world.journal.names()).not.toContain('store.refuse');
+    expect(await world.deps.store.list({ hidden: true }, { limit: 10 })).toMatchObject([{ admission: 'submitting' }]);
+    expect(await world.deps.store.inFlight('total')).toBe(1);
+  });
 
-  test('counts one fault against the channel, however often the outcome is written', async () => {
+  test('counts one fault of the channel for any number of writes of the outcome', async () => {
     const world = await open();
     world.upstream.answer('main', LOST);
     world.journal.fail('store.leaveUnknown', away, 20);
@@ -81,7 +78,7 @@ describe('a database that fails after the upstream has answered', () => {
     expect(world.deps.channels.find('main')?.circuit.state()).toBe('closed');
   });
 
-  test('is asked again for a refusal, too, before the next channel is tried', async () => {
+  test('is retried for a refusal too, before the next channel is tried', async () => {
     const world = await open({ channels: pair() });
     world.upstream.answer('first', refused('channel'));
     world.journal.fail('store.refuseAttempt', away, 3);

@@ -45,7 +45,7 @@ describe("a channel's own fault", () => {
   test.each<[string, Submission]>([
     ['a fault', refused('channel')],
     ['a throttle', refused('throttle')],
-  ])('%s moves on to the next channel, and is written down', async (_what, submission) => {
+  ])('as %s moves on to the next channel, and is stored', async (_what, submission) => {
     const world = await open({ channels: pair() });
     world.upstream.answer('first', submission);
 
@@ -108,7 +108,7 @@ describe("a channel's own fault", () => {
     expect(world.deps.channels.find('first')?.circuit.state()).toBe('open');
   });
 
-  test('leaves a channel alone again whose trial lost its answer, and lets another try after that', async () => {
+  test('on a trial with a lost answer opens the circuit again, and another trial follows later', async () => {
     const world = await open();
     for (let fault = 0; fault < FAULTS_TO_OPEN; fault += 1) world.deps.channels.find('main')?.circuit.failed();
     await world.clock.advance(OPEN_MS);
@@ -122,7 +122,7 @@ describe("a channel's own fault", () => {
     expect(world.deps.channels.find('main')?.circuit.state()).toBe('closed');
   });
 
-  test('does not keep a channel closed that meets another limit while it is being tried', async () => {
+  test('is not final for a channel whose trial meets another limit', async () => {
     const world = await open({ channels: [channelSettings({ inFlightMax: 1 })] });
     const { task } = await world.create();
     for (let fault = 0; fault < FAULTS_TO_OPEN; fault += 1) world.deps.channels.find('main')?.circuit.failed();
@@ -138,8 +138,8 @@ describe("a channel's own fault", () => {
 describe('a refusal of the order itself', () => {
   test.each<[string, 'content' | 'order', object]>([
     ['of its content', 'content', { kind: 'unprocessable', reason: 'content_rejected' }],
-    ['as a whole', 'order', { kind: 'invalid', reason: 'invalid_request' }],
-  ])('%s ends the create, and no other channel is asked', async (_what, fault, problem) => {
+    ['of the whole order', 'order', { kind: 'invalid', reason: 'invalid_request' }],
+  ])('%s ends the create, and no other channel is tried', async (_what, fault, problem) => {
     const world = await open({ channels: pair() });
     world.upstream.answer('first', refused(fault));
 
@@ -150,7 +150,7 @@ describe('a refusal of the order itself', () => {
     expect(world.deps.channels.find('first')?.circuit.state()).toBe('closed');
   });
 
-  test('tells nothing of the channel, of its upstream or of what that said', async () => {
+  test('reveals nothing of the channel, its upstream or its answer', async () => {
     const world = await open({ channels: pair() });
     world.upstream.answer('first', {
       outcome: 'refused',
@@ -166,8 +166,8 @@ describe('a refusal of the order itself', () => {
   });
 });
 
-describe('an order that a channel has no words for', () => {
-  test('moves on to the next channel, and leaves the circuit as it was', async () => {
+describe('an order that a channel cannot express', () => {
+  test('moves on to the next channel, and leaves the circuit unchanged', async () => {
     const world = await open({ channels: pair() });
     const circuit = world.deps.channels.find('first')?.circuit;
     for (let fault = 0; fault < FAULTS_TO_OPEN - 1; fault += 1) circuit?.failed();
@@ -181,7 +181,7 @@ describe('an order that a channel has no words for', () => {
     expect(circuit?.state()).toBe('open');
   });
 
-  test('leaves the trial of a channel that was left alone to the next order', async () => {
+  test('leaves the trial of an open circuit to the next order', async () => {
     const world = await open();
     for (let fault = 0; fault < FAULTS_TO_OPEN; fault += 1) world.deps.channels.find('main')?.circuit.failed();
     await world.clock.advance(OPEN_MS);
@@ -193,17 +193,17 @@ describe('an order that a channel has no words for', () => {
 
   test.each<[string, 'unfit' | 'channel' | 'throttle', object]>([
     [
-      "is the client's to change where no channel has",
+      'is invalid when no channel can express it',
       'unfit',
       { kind: 'invalid', reason: 'invalid_request', message: expect.stringContaining('combination of inputs') },
     ],
     [
-      'may be sent again where another channel is at fault',
+      'may be sent again when another channel is at fault',
       'channel',
       { kind: 'unavailable', reason: 'no_channel_available' },
     ],
     [
-      'may be sent again where another channel is at its limit',
+      'may be sent again when another channel is at its limit',
       'throttle',
       { kind: 'exhausted', reason: 'rate_limit_exceeded' },
     ],
@@ -221,7 +221,7 @@ describe('an order that a channel has no words for', () => {
 });
 
 describe('a limit', () => {
-  test("of the upstream on every channel is the client's to wait out, as long as the shortest of them", async () => {
+  test('of the upstream on every channel asks the client to wait for the shortest of them', async () => {
     const world = await open({ channels: pair() });
     world.upstream.answer('first', refused('throttle', 9000));
     world.upstream.answer('second', refused('throttle', 4000));
@@ -235,7 +235,7 @@ describe('a limit', () => {
     expect(holds(world)).toEqual(['released']);
   });
 
-  test('beside a fault is a fault', async () => {
+  test('beside a fault counts as a fault', async () => {
     const world = await open({ channels: pair() });
     world.upstream.answer('first', refused('throttle', 9000));
     world.upstream.answer('second', refused('channel'));
@@ -243,7 +243,7 @@ describe('a limit', () => {
     await expect(world.create()).rejects.toMatchObject({ reason: 'no_channel_available' });
   });
 
-  test('of tasks in flight moves on to the next channel, and is told where none is left', async () => {
+  test('of tasks in flight moves on to the next channel, and refuses the create when none is left', async () => {
     const world = await open({ channels: pair({ inFlightMax: 1 }) });
 
     expect((await world.create()).task.mapping?.channel).toBe('first');
@@ -257,7 +257,7 @@ describe('a limit', () => {
     expect(asked(world)).toEqual(['first', 'second']);
   });
 
-  test('of creates a minute moves on to the next channel, and tells when the next is free', async () => {
+  test('of creates per minute moves on to the next channel, and states the wait when none is left', async () => {
     const world = await open({ channels: pair({ requestsPerMinute: 1 }) });
 
     expect((await world.create()).task.mapping?.channel).toBe('first');
@@ -268,7 +268,7 @@ describe('a limit', () => {
     expect((await world.create()).task.mapping?.channel).toBe('first');
   });
 
-  test('that is met writes no attempt', async () => {
+  test('that is reached writes no attempt', async () => {
     const world = await open({ channels: pair({ inFlightMax: 1 }) });
     await world.create();
     const { task } = await world.create();
@@ -276,7 +276,7 @@ describe('a limit', () => {
     expect(await world.deps.store.attempts(task.id)).toMatchObject([{ number: 1, channel: 'second' }]);
   });
 
-  test('holds for thirty channels as for two: no more than the limit are tried', async () => {
+  test('of tried channels holds for thirty channels', async () => {
     const channels = Array.from({ length: 30 }, (_, index) => channelSettings({ id: `c${index}` }));
     const world = await open({ channels });
     for (const { id } of channels) world.upstream.answer(id, refused('channel'));
@@ -291,7 +291,7 @@ describe('a lost answer', () => {
   test.each<[string, Submission | Error]>([
     ['a lost answer', LOST],
     ['an adapter that throws', new Error('boom')],
-  ])('%s leaves the task alive, unknown and held for, and nothing is submitted again', async (_what, answer) => {
+  ])('as %s leaves the task unknown with its hold, and nothing is submitted again', async (_what, answer) => {
     const world = await open({ channels: pair() });
     world.upstream.answer('first', answer);
 
@@ -311,7 +311,7 @@ describe('a lost answer', () => {
   });
 });
 
-test('an attempt that cannot be planned is refused, nothing is sent, and its hold is given back', async () => {
+test('an attempt that cannot be planned is refused without a call, and its hold is released', async () => {
   const world = await open();
   world.journal.fail('links.mediaUrl', new Error('the bytes cannot be read'));
 

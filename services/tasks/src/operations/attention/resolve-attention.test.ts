@@ -16,7 +16,7 @@ const resolve = ({ deps }: World, { id }: Task, resolution: Resolution): Promise
   resolveAttention(deps, id, { resolution, actor: 'ann' });
 const holdOf = ({ billing }: World, { id }: Task) => billing.holds.get(id);
 
-/** A task before a person that has not ended. */
+/** An unfinished task that waits for a decision. */
 async function withWaiting(lost = false) {
   const world = await open();
   if (lost) world.upstream.answer('main', LOST);
@@ -37,13 +37,13 @@ async function withOverrun() {
   return { world, task };
 }
 
-describe('a decision over a task that has not ended', () => {
+describe('a decision on an unfinished task', () => {
   test.each<[Resolution, boolean, object]>([
     ['completed', false, { state: 'completed', progress: 100 }],
     ['completed', true, { state: 'completed', progress: 100 }],
     ['failed', false, { state: 'failed', failure: { code: 'operator' } }],
     ['failed', true, { state: 'failed', failure: { code: 'operator' } }],
-  ])('as %s ends it (submission unknown: %s), once and with its event', async (resolution, lost, end) => {
+  ])('as %s ends it once, with its event (submission unknown: %s)', async (resolution, lost, end) => {
     const { world, task } = await withWaiting(lost);
 
     expect(await resolve(world, task, resolution)).toMatchObject(end);
@@ -59,7 +59,7 @@ describe('a decision over a task that has not ended', () => {
   test.each<[Resolution, string]>([
     ['completed', 'settled'],
     ['failed', 'released'],
-  ])('as %s has its hold %s by the sweep', async (resolution, state) => {
+  ])('as %s lets the sweep leave its hold %s', async (resolution, state) => {
     const { world, task } = await withWaiting();
     await resolve(world, task, resolution);
 
@@ -78,7 +78,7 @@ describe('a decision over a task that has not ended', () => {
     expect(holdOf(world, task)?.state).toBe('held');
   });
 
-  test('as retry over a lost answer submits nothing', async () => {
+  test('as retry after a lost answer submits nothing', async () => {
     const { world, task } = await withWaiting(true);
 
     expect(await resolve(world, task, 'retry')).toMatchObject({ admission: 'unknown', state: 'queued' });
@@ -87,11 +87,11 @@ describe('a decision over a task that has not ended', () => {
   });
 });
 
-describe('a decision over usage far above the hold', () => {
+describe('a decision on usage far above the hold', () => {
   test.each<[Resolution, string]>([
     ['completed', 'settled'],
     ['failed', 'released'],
-  ])('as %s has its hold %s', async (resolution, state) => {
+  ])('as %s leaves its hold %s', async (resolution, state) => {
     const { world, task } = await withOverrun();
 
     expect(await resolve(world, task, resolution)).toMatchObject({ state: 'completed' });
@@ -100,7 +100,7 @@ describe('a decision over usage far above the hold', () => {
     expect(await world.deps.store.open()).toEqual([]);
   });
 
-  test('as retry is asked of billing again', async () => {
+  test('as retry asks billing again', async () => {
     const { world, task } = await withOverrun();
     world.billing.overrun.clear();
 
@@ -109,7 +109,7 @@ describe('a decision over usage far above the hold', () => {
     expect(holdOf(world, task)?.state).toBe('settled');
   });
 
-  test('as retry still waits when billing still defers it', async () => {
+  test('as retry is refused while billing defers the charge', async () => {
     const { world, task } = await withOverrun();
 
     await expect(resolve(world, task, 'retry')).rejects.toMatchObject({ kind: 'conflict' });
@@ -118,7 +118,7 @@ describe('a decision over usage far above the hold', () => {
     expect(holdOf(world, task)?.state).toBe('held');
   });
 
-  test('that billing does not carry out still waits for one', async () => {
+  test('that billing fails to carry out leaves the task waiting', async () => {
     const { world, task } = await withOverrun();
     world.journal.fail('billing.settle', new Error('billing is away'));
 
@@ -128,19 +128,22 @@ describe('a decision over usage far above the hold', () => {
   });
 });
 
-describe('a decision over a task that does not wait', () => {
-  test.each<Resolution>(['completed', 'failed', 'retry'])('as %s is refused, and moves nothing', async (resolution) => {
-    const world = await open();
-    const { task } = await world.create();
+describe('a decision on a task that does not wait', () => {
+  test.each<Resolution>(['completed', 'failed', 'retry'])(
+    'as %s is refused, and changes nothing',
+    async (resolution) => {
+      const world = await open();
+      const { task } = await world.create();
 
-    await expect(resolve(world, task, resolution)).rejects.toMatchObject({
-      kind: 'conflict',
-      reason: 'not_in_attention',
-    });
+      await expect(resolve(world, task, resolution)).rejects.toMatchObject({
+        kind: 'conflict',
+        reason: 'not_in_attention',
+      });
 
-    expect(await world.deps.store.find(task.id)).toMatchObject({ state: 'queued' });
-    expect(holdOf(world, task)?.state).toBe('held');
-  });
+      expect(await world.deps.store.find(task.id)).toMatchObject({ state: 'queued' });
+      expect(holdOf(world, task)?.state).toBe('held');
+    },
+  );
 
   test('because it is finished is refused, and moves no money', async () => {
     const world = await open();
@@ -160,7 +163,7 @@ describe('a decision over a task that does not wait', () => {
     expect(await world.deps.store.find(task.id)).toMatchObject({ state: 'failed' });
   });
 
-  test('because there is none is told so', async () => {
+  test('because it does not exist is refused as not found', async () => {
     const world = await open();
 
     await expect(

@@ -10,7 +10,7 @@ const YEAR_MS = 365 * DAY_MS;
 const HALF_HOUR_MS = 30 * 60_000;
 const DEADLINES = { softDeadlineMs: HALF_HOUR_MS, hardDeadlineMs: DAY_MS };
 
-test('a task past the hard deadline comes before a person, and is polled on with its hold', async () => {
+test('a task past the hard deadline asks for a decision, and keeps its polls and its hold', async () => {
   const world = await open();
   const { task } = await world.create();
 
@@ -29,7 +29,7 @@ test('a task past the hard deadline comes before a person, and is polled on with
   expect(world.billing.holds.get(task.id)?.state).toBe('held');
 });
 
-test('no time that passes fails a task, refunds it or submits it again', async () => {
+test('no amount of time fails a task, refunds it or submits it again', async () => {
   const world = await open();
   world.upstream.answer('main', LOST);
   const unknown = (await world.create()).task;
@@ -48,7 +48,7 @@ test('no time that passes fails a task, refunds it or submits it again', async (
   expect(world.journal.names()).not.toContain('store.finish');
 });
 
-test('a task is raised once for it, and again only after a person has chosen to retry', async () => {
+test('a task asks for a decision once, and again only after an operator chooses retry', async () => {
   const world = await open();
   const { task } = await world.create();
   await world.clock.advance(2 * DAY_MS);
@@ -61,7 +61,7 @@ test('a task is raised once for it, and again only after a person has chosen to 
   expect(world.counted.filter((word) => word === 'attention hard_deadline')).toHaveLength(2);
 });
 
-test('more tasks than one pass takes are all raised', async () => {
+test('more tasks than one pass takes all ask for a decision', async () => {
   const world = await open({ limits: { inFlightPerToken: 1000, inFlightTotal: 1000 } });
   for (let count = 0; count < 250; count += 1) {
     const id = `task_${String(count).padStart(3, '0')}`;

@@ -49,25 +49,25 @@ test.each<[string, string, Refused]>([
     },
   ],
   [
-    'a key of another request, before the model',
+    'a key of another request, despite a wrong model',
     'idempotency_key_reused',
     {
       changes: { visibleModels: ['Alpha-H3'], idempotency: { key: 'k', fingerprint: 'other' } },
       prepare: (world) => world.create(image, { idempotency: { key: 'k', fingerprint: 'f' } }),
     },
   ],
-  ['a model that the token may not see', 'model_not_found', { changes: { visibleModels: ['Other-V1'] } }],
+  ['a model that is hidden from the token', 'model_not_found', { changes: { visibleModels: ['Other-V1'] } }],
   ['a model that no channel serves', 'model_not_found', { order: anOrder({ model: 'Other-V1', resolution: '480P' }) }],
   ['a source of another account', 'task_not_found', { order: aRegeneration({ sourceTaskId: 'task_none' }) }],
   ['a missing price', 'model_price_error', { prepare: ({ billing }) => billing.unpriced.add('Alpha-H3') }],
   [
-    'a missing price, before a full counter',
+    'a missing price, despite a full counter',
     'model_price_error',
     { changes: { inFlightLimit: 0 }, prepare: ({ billing }) => billing.unpriced.add('Alpha-H3') },
   ],
   ['a full counter', 'too_many_tasks', { changes: { inFlightLimit: 0 } }],
   [
-    'a full counter, before the balance',
+    'a full counter, despite a low balance',
     'too_many_tasks',
     {
       changes: { inFlightLimit: 0 },
@@ -86,7 +86,7 @@ test.each<[string, string, Refused]>([
     },
   ],
   [
-    'a balance that does not cover it, before the channels',
+    'a balance that does not cover it, despite unavailable channels',
     'insufficient_quota',
     {
       prepare: async (world) => {
@@ -95,24 +95,21 @@ test.each<[string, string, Refused]>([
       },
     },
   ],
-  ['channels that are all left alone', 'no_channel_available', { prepare: fault }],
+  ['channels whose circuits are all open', 'no_channel_available', { prepare: fault }],
   ['channels that are full', 'rate_limit_exceeded', { prepare: fill }],
-])(
-  '%s is refused before there are bytes in the words of the create, and nothing is written',
-  async (_what, reason, refused) => {
-    const channels = [channelSettings({ inFlightMax: refused.prepare === fill ? 1 : 100 })];
-    const [checked, created] = await Promise.all([open({ channels }), open({ channels })]);
-    for (const world of [checked, created]) await refused.prepare?.(world);
-    checked.journal.clear();
+])('%s is refused as by the create before any upload, and nothing is written', async (_what, reason, refused) => {
+  const channels = [channelSettings({ inFlightMax: refused.prepare === fill ? 1 : 100 })];
+  const [checked, created] = await Promise.all([open({ channels }), open({ channels })]);
+  for (const world of [checked, created]) await refused.prepare?.(world);
+  checked.journal.clear();
 
-    const refusal = await refusalOf(check(checked, refused));
-    expect(refusal).toMatchObject({ reason });
-    expect(refusal).toEqual(await refusalOf(created.create(refused.order ?? image, refused.changes)));
-    expect(checked.journal.names().filter((name) => !READS.has(name))).toEqual([]);
-  },
-);
+  const refusal = await refusalOf(check(checked, refused));
+  expect(refusal).toMatchObject({ reason });
+  expect(refusal).toEqual(await refusalOf(created.create(refused.order ?? image, refused.changes)));
+  expect(checked.journal.names().filter((name) => !READS.has(name))).toEqual([]);
+});
 
-test('an order that would be taken passes, however often it is asked about, and then is taken', async () => {
+test('an acceptable order passes each check, and is then accepted', async () => {
   const world = await open({ channels: [channelSettings({ requestsPerMinute: 1, inFlightMax: 1 })] });
   for (let times = 0; times < 3; times += 1)
     expect(await check(world, { changes: { inFlightLimit: 1 } })).toBeUndefined();
@@ -121,7 +118,7 @@ test('an order that would be taken passes, however often it is asked about, and 
   expect(await refusalOf(check(world))).toMatchObject({ reason: 'rate_limit_exceeded' });
 });
 
-test('a create that was made before under the key is given, whatever has become of the money since', async () => {
+test('a create with the same key is returned, whatever happened to the money since', async () => {
   const world = await open();
   const idempotency = { key: 'k', fingerprint: 'f' };
   const { task } = await world.create(image, { idempotency });

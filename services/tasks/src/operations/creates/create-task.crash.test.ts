@@ -16,7 +16,7 @@ import { reconcileUnknown } from '../recovery/reconcile-unknown.ts';
 
 const open = useWorlds();
 const STEPS_MAX = 100;
-/** Calls that a recovery of one create makes at least. */
+/** The fewest calls that the recovery of one create makes. */
 const RECOVERY_STEPS = 7;
 const MINUTE_MS = 60_000;
 const CHANNELS = [channelSettings({ id: 'first', priority: 1 }), channelSettings({ id: 'second' })];
@@ -29,21 +29,21 @@ interface Scenario {
 }
 
 const SCENARIOS: readonly Scenario[] = [
-  { name: 'a channel takes the order', order: anOrder(), prepare: () => undefined },
+  { name: 'a channel accepts the order', order: anOrder(), prepare: () => undefined },
   {
     name: 'its media are staged, measured and paid for',
     order: aRegenerationByContent([aText(), aVideo('base_video'), anImage('first_frame')]),
     prepare: () => undefined,
   },
   {
-    name: 'the second channel takes the order',
+    name: 'the second channel accepts the order',
     order: anOrder(),
     prepare: ({ upstream }) => {
       upstream.answer('first', refused('channel'));
     },
   },
   {
-    name: 'no channel takes the order',
+    name: 'no channel accepts the order',
     order: anOrder(),
     prepare: ({ upstream }) => {
       upstream.answer('first', refused('channel'));
@@ -91,7 +91,7 @@ async function callsOf({ order, prepare }: Scenario): Promise<readonly string[]>
   return world.journal.names();
 }
 
-/** What is left when the process of the scenario died at a step. */
+/** The state after the process of the scenario dies at a step. */
 async function leftByDeathAt(scenario: Scenario, step: number, moment: Moment): Promise<World> {
   const world = await open({ channels: CHANNELS });
   scenario.prepare(world);
@@ -113,7 +113,7 @@ const onlyTask = async ({ deps }: World): Promise<Task | undefined> =>
 const seenByOwner = async ({ deps }: World): Promise<readonly Task[]> =>
   deps.store.list({ accountId: 'acme' }, { limit: 10 });
 
-/** Rules 3 and 5 of the design, as they show from outside. */
+/** Rules 3 and 5 of the design, as seen from outside. */
 async function assertKept(world: World, at: string): Promise<void> {
   const { deps, billing, upstream } = world;
   const task = await onlyTask(world);
@@ -121,26 +121,26 @@ async function assertKept(world: World, at: string): Promise<void> {
   const alive = attempts.some(({ outcome }) => outcome === 'accepted' || outcome === 'unknown');
   const fact = (what: unknown): unknown => ({ at, what });
 
-  // no submission without an attempt that was written before
+  // each submission has an attempt that was written before it
   expect(fact(attempts.slice(0, upstream.submitted.length).map(({ channel }) => channel))).toEqual(
     fact(upstream.submitted.map(({ channel }) => channel)),
   );
-  // what an upstream has, or may have, lives and is seen; what none has is hidden
+  // a task that an upstream has or may have is visible; any other is hidden
   expect(fact(attempts.map(({ outcome }) => outcome).includes('started'))).toEqual(fact(false));
   expect(fact((await seenByOwner(world)).length)).toEqual(fact(alive ? 1 : 0));
   expect(fact(task === undefined || (alive ? ['accepted', 'unknown'] : ['refused']).includes(task.admission))).toEqual(
     fact(true),
   );
-  // a hold stands with a living task, and with no other
+  // only a visible task has an open hold
   expect(fact([...billing.holds].filter(([, { state }]) => state === 'held').map(([id]) => id))).toEqual(
     fact(alive ? [task?.id] : []),
   );
-  // nothing stays staged for a task that is hidden, and everything for one that lives
+  // a visible task keeps its staged media; a hidden one has none
   const removed = new Set(world.media.unstaged);
   expect(fact([...new Set(world.media.staged.map(({ taskId }) => taskId))].filter((id) => removed.has(id)))).toEqual(
     fact(alive || world.media.staged.length === 0 ? [] : [task?.id]),
   );
-  // it is counted where it is in flight, and nowhere else
+  // the task is counted only where it is in flight
   const channel = attempts.at(-1)?.channel;
   const counted = SCOPES.filter(
     (scope) => alive && (!scope.startsWith('channel:') || scope === `channel:${channel ?? ''}`),
@@ -150,44 +150,41 @@ async function assertKept(world: World, at: string): Promise<void> {
   );
 }
 
-describe.each(SCENARIOS)('a process that dies while $name', (scenario) => {
-  test.each<Moment>(['before', 'after'])(
-    '%s any of its steps loses nothing, and submits nothing twice',
-    async (moment) => {
-      const { length: steps } = await callsOf(scenario);
-      expect(steps).toBeGreaterThan(2);
-      expect(steps).toBeLessThan(STEPS_MAX);
+describe.each(SCENARIOS)('a process death while $name', (scenario) => {
+  test.each<Moment>(['before', 'after'])('%s any step loses nothing, and submits nothing twice', async (moment) => {
+    const { length: steps } = await callsOf(scenario);
+    expect(steps).toBeGreaterThan(2);
+    expect(steps).toBeLessThan(STEPS_MAX);
 
-      for (let step = 1; step <= steps; step += 1) {
-        const world = await afterDeathAt(scenario, step, moment);
-        const at = `${moment} step ${step}`;
-        const submissions = world.upstream.submitted.length;
+    for (let step = 1; step <= steps; step += 1) {
+      const world = await afterDeathAt(scenario, step, moment);
+      const at = `${moment} step ${step}`;
+      const submissions = world.upstream.submitted.length;
 
-        await world.clock.advance(MINUTE_MS);
-        await settleFinished(world.deps);
-        await assertKept(world, at);
+      await world.clock.advance(MINUTE_MS);
+      await settleFinished(world.deps);
+      await assertKept(world, at);
 
-        await world.clock.advance(MINUTE_MS);
-        await reconcileUnknown(world.deps);
-        const task = await onlyTask(world);
-        const waiting = (await world.deps.store.open()).map(({ taskId, reason }) => `${taskId} ${reason}`);
-        expect({ at, waiting }).toEqual({
-          at,
-          waiting: task?.admission === 'unknown' ? [`${task.id} unknown_outcome`] : [],
-        });
+      await world.clock.advance(MINUTE_MS);
+      await reconcileUnknown(world.deps);
+      const task = await onlyTask(world);
+      const waiting = (await world.deps.store.open()).map(({ taskId, reason }) => `${taskId} ${reason}`);
+      expect({ at, waiting }).toEqual({
+        at,
+        waiting: task?.admission === 'unknown' ? [`${task.id} unknown_outcome`] : [],
+      });
 
-        const again = await world.restart();
-        await openProcessLiveness(again.deps, true).recoverAtStart();
-        await settleFinished(again.deps);
-        await assertKept(again, `${at}, and once more`);
-        expect({ at, submissions: again.upstream.submitted.length }).toEqual({ at, submissions });
-      }
-    },
-  );
+      const again = await world.restart();
+      await openProcessLiveness(again.deps, true).recoverAtStart();
+      await settleFinished(again.deps);
+      await assertKept(again, `${at}, and once more`);
+      expect({ at, submissions: again.upstream.submitted.length }).toEqual({ at, submissions });
+    }
+  });
 });
 
-describe('the key of a create that was cut off', () => {
-  test('gives the task that lives, and submits nothing again', async () => {
+describe('the key of an interrupted create', () => {
+  test('returns the surviving task, and submits nothing again', async () => {
     const scenario = SCENARIOS[0]!;
     const { length: steps } = await callsOf(scenario);
     for (let step = 1; step <= steps; step += 1) {
@@ -204,7 +201,7 @@ describe('the key of a create that was cut off', () => {
   });
 });
 
-test('work that the upstream took before the process died is found in its list, and goes on', async () => {
+test('work that the upstream accepted before the process died is found in its list, and continues', async () => {
   const scenario = SCENARIOS[0]!;
   const world = await afterDeathAt(scenario, (await callsOf(scenario)).indexOf('first.submit') + 1, 'after');
   expect((await onlyTask(world))?.admission).toBe('unknown');
@@ -218,12 +215,12 @@ test('work that the upstream took before the process died is found in its list, 
   expect(world.upstream.submitted).toHaveLength(1);
 });
 
-describe('a process that dies while it settles what another death left', () => {
+describe('a process death during the recovery from another death', () => {
   test.each<[string, string, Moment]>([
     ['a create that was never submitted', 'billing.placeHold', 'after'],
     ['a submission without an answer', 'first.submit', 'after'],
-    ['an attempt that was about to be submitted', 'first.submit', 'before'],
-  ])('%s leaves it to the next', async (_what, call, moment) => {
+    ['an attempt before its submission', 'first.submit', 'before'],
+  ])('leaves the rest to the next process: %s', async (_what, call, moment) => {
     const scenario = SCENARIOS[0]!;
     const step = (await callsOf(scenario)).indexOf(call) + 1;
     for (let second = 1; second <= 2 * RECOVERY_STEPS; second += 1) {

@@ -12,7 +12,7 @@ const idempotency = { key: 'order-7', fingerprint: 'digest of it' };
 const create = (world: World, changes: Partial<CreateRequest> = {}): Promise<Created> =>
   world.create(anOrder(), { idempotency, ...changes });
 
-/** Submissions wait from now on until they are let go. */
+/** Submissions wait from now on until they are released. */
 function holdUp({ journal }: World): { readonly reached: Promise<void>; readonly letGo: () => void } {
   const reached = Promise.withResolvers<undefined>();
   const gate = Promise.withResolvers<undefined>();
@@ -25,8 +25,8 @@ function holdUp({ journal }: World): { readonly reached: Promise<void>; readonly
   return { reached: reached.promise, letGo: () => gate.resolve(undefined) };
 }
 
-describe('the same call again', () => {
-  test('gives the same task, and touches neither money nor upstream', async () => {
+describe('a repeated call', () => {
+  test('returns the same task without a call to billing or the upstream', async () => {
     const world = await open();
     const first = await create(world);
     world.journal.clear();
@@ -47,12 +47,12 @@ describe('the same call again', () => {
       },
     ],
     [
-      'the price is gone',
+      'the price is removed',
       ({ billing }) => {
         billing.unpriced.add('Alpha-H3');
       },
     ],
-    ['its channel is gone', ({ deps }) => deps.channels.replace([])],
+    ['its channel is removed', ({ deps }) => deps.channels.replace([])],
     [
       'the task has ended',
       async ({ deps }) =>
@@ -61,7 +61,7 @@ describe('the same call again', () => {
           at: deps.clock.now(),
         }),
     ],
-  ])('gives the same task although %s', async (_what, change) => {
+  ])('returns the same task although %s', async (_what, change) => {
     const world = await open();
     const { task } = await create(world);
     await change(world);
@@ -71,14 +71,14 @@ describe('the same call again', () => {
     expect([again.task.id, again.replayed]).toEqual([task.id, true]);
   });
 
-  test('gives the same task although the token may no longer see its model', async () => {
+  test('returns the same task although its model is now hidden from the token', async () => {
     const world = await open();
     const { task } = await create(world);
 
     expect((await create(world, { visibleModels: [] })).task.id).toBe(task.id);
   });
 
-  test('gives the same task although its owner has removed it', async () => {
+  test('returns the same task although its owner has removed it', async () => {
     const world = await open();
     const { task } = await create(world);
     await world.deps.store.finish(task.id, { state: 'failed', at: world.clock.now() });
@@ -108,7 +108,7 @@ describe('the same call again', () => {
   });
 });
 
-test('another call with the same key is refused, and touches nothing', async () => {
+test('another call with the same key is refused, and changes nothing', async () => {
   const world = await open();
   await create(world);
   world.journal.clear();
@@ -139,8 +139,8 @@ test('a refused call does not use up its key', async () => {
   expect(again.replayed).toBe(false);
 });
 
-describe('calls at the same time', () => {
-  test('while the first is running are refused: ask again', async () => {
+describe('concurrent calls', () => {
+  test('are refused with a wait while the first runs', async () => {
     const world = await open();
     const { reached, letGo } = holdUp(world);
     const first = create(world);
@@ -158,7 +158,7 @@ describe('calls at the same time', () => {
     expect(world.upstream.submitted).toHaveLength(1);
   });
 
-  test('of which the first is refused while the second reads the key are two calls', async () => {
+  test('are two calls when the first is refused while the second reads the key', async () => {
     const world = await open();
     world.upstream.answer('main', refused('content'));
     const { reached, letGo } = holdUp(world);
@@ -181,7 +181,7 @@ describe('calls at the same time', () => {
     expect(second).toMatchObject({ replayed: false, task: { admission: 'accepted' } });
   });
 
-  test('create one task, hold once and submit once, however many they are', async () => {
+  test('create one task, one hold and one submission, for any number of calls', async () => {
     const world = await open();
 
     const calls = await Promise.allSettled(Array.from({ length: 30 }, () => create(world)));

@@ -23,12 +23,12 @@ import type { CreateRequest } from './admit-create.ts';
 const EVERY = { before: Number.MAX_SAFE_INTEGER, beyond: Number.MAX_SAFE_INTEGER, limit: 10 };
 const open = useWorlds();
 
-/** Which seams were crossed, in order. */
+/** The calls to the ports, in order. */
 const REFUSED_AND_RELEASED = ['store.refuse', 'billing.releaseHold', 'store.markSettled'];
-/** The same once media may have been staged. */
+/** The same calls from the point where media may be staged. */
 const REFUSED_AND_REMOVED = ['store.refuse', 'billing.releaseHold', 'media.removeStaged', 'store.markSettled'];
 
-/** A world with a completed 768P generation of acme's, and nothing in its journal. */
+/** A world with a completed 768P generation of the account acme and an empty journal. */
 async function withSource(
   options: WorldOptions = {},
 ): Promise<{ readonly world: World; readonly sourceTaskId: string }> {
@@ -41,7 +41,7 @@ async function withSource(
 }
 
 describe('the steps of a create', () => {
-  test('is durable before each step that leaves the process', async () => {
+  test('are durable before each call to another process', async () => {
     const world = await open();
 
     const { task, replayed } = await world.create();
@@ -68,7 +68,7 @@ describe('the steps of a create', () => {
     expect(world.counted).toEqual(['attempt main accepted']);
   });
 
-  test('asks for the key first, and stages every medium before it submits', async () => {
+  test('read the key first, and stage every media item before the submission', async () => {
     const world = await open();
 
     await world.create(anOrder({ content: [aText(), anImage('first_frame')] }), {
@@ -88,7 +88,7 @@ describe('the steps of a create', () => {
     ]);
   });
 
-  test('extends the hold by the reference videos once they are probed, and before it submits', async () => {
+  test('extend the hold after the reference videos are probed, and before the submission', async () => {
     const world = await open();
     world.media.durationMs = 3001;
 
@@ -112,7 +112,7 @@ describe('the steps of a create', () => {
     expect(world.billing.holds.get(task.id)?.facts).toMatchObject({ seconds: 5, inputVideoSeconds: 4 });
   });
 
-  test('measures a regeneration by the seconds of its probed base video', async () => {
+  test('measure a regeneration by the seconds of its probed base video', async () => {
     const world = await open();
     world.media.durationMs = 6583;
 
@@ -123,7 +123,7 @@ describe('the steps of a create', () => {
     expect(world.media.staged).toMatchObject([{ category: 'base_video' }]);
   });
 
-  test('finds the source before anything is written, and sends its upstream id', async () => {
+  test('find the source before the first write, and send its upstream id', async () => {
     const { world, sourceTaskId } = await withSource();
 
     const { task } = await world.create(aRegeneration({ sourceTaskId }));
@@ -141,7 +141,7 @@ describe('the steps of a create', () => {
     expect(world.billing.holds.get(task.id)?.facts?.seconds).toBe(9);
   });
 
-  test('freezes what the client asked for', async () => {
+  test('freeze the order of the client', async () => {
     const world = await open();
     const order = aContextIr({
       content: [aText('狐狸 🦊'), anImage()],
@@ -162,7 +162,7 @@ type Refusal = readonly [
   calls: readonly string[],
 ];
 
-describe('a create that is wrong in itself', () => {
+describe('an invalid create', () => {
   test.each<[string, Order]>([
     ['no content', anOrder({ content: [] })],
     ['a text that is too long', anOrder({ content: [aText('x'.repeat(7001))] })],
@@ -172,7 +172,7 @@ describe('a create that is wrong in itself', () => {
     ['a medium without an address', anOrder({ content: [aText(), { media: 'image', role: 'first_frame' }] })],
     ['context-IR of another model', aContextIr({ model: 'Other-V1' })],
     ['no model', anOrder({ model: '' })],
-  ])('with %s touches nothing at all', async (_what, order) => {
+  ])('with %s calls no port', async (_what, order) => {
     const world = await open();
 
     await expect(world.create(order, { idempotency: { key: 'k', fingerprint: 'f' } })).rejects.toMatchObject({
@@ -185,7 +185,7 @@ describe('a create that is wrong in itself', () => {
   });
 });
 
-describe('a create that is refused', () => {
+describe('a refused create', () => {
   const image = anOrder({ content: [aText(), anImage('first_frame')] });
   const upstreamFile = anOrder({ content: [aText(), { media: 'image', role: 'first_frame', url: 'asset://a-1' }] });
   const video = anOrder({ content: [aText(), aVideo('reference_video'), aVideo('reference_video')] });
@@ -195,7 +195,7 @@ describe('a create that is refused', () => {
   test.each<Refusal>([
     ['for an unknown model', (world) => world.create(anOrder({ model: 'Nobody-V1' })), modelNotFound, []],
     [
-      'for a model that the token may not see',
+      'for a model that is hidden from the token',
       (world) => world.create(anOrder(), { visibleModels: ['Other-V1'] }),
       modelNotFound,
       [],
@@ -228,7 +228,7 @@ describe('a create that is refused', () => {
       ['store.begin', 'billing.placeHold', ...REFUSED_AND_RELEASED],
     ],
     [
-      'for a missing price, before a full counter',
+      'for a missing price, despite a full counter',
       async (world) => {
         world.billing.unpriced.add('Alpha-H3');
         return world.create(image, capped);
@@ -243,7 +243,7 @@ describe('a create that is refused', () => {
       ['store.begin', 'billing.quote'],
     ],
     [
-      'for too many tasks, before the balance',
+      'for too many tasks, despite a low balance',
       async (world) => {
         world.billing.funded = false;
         return world.create(image, capped);
@@ -252,7 +252,7 @@ describe('a create that is refused', () => {
       ['store.begin', 'billing.quote'],
     ],
     [
-      'for want of money',
+      'for a balance that does not cover it',
       async (world) => {
         world.billing.funded = false;
         return world.create(image);
@@ -261,7 +261,7 @@ describe('a create that is refused', () => {
       ['store.begin', 'billing.placeHold', ...REFUSED_AND_RELEASED],
     ],
     [
-      'for a medium that cannot be staged',
+      'for a media item that cannot be staged',
       async (world) => {
         world.journal.fail(
           'media.stage',
@@ -273,7 +273,7 @@ describe('a create that is refused', () => {
       ['store.begin', 'billing.placeHold', 'media.stage', ...REFUSED_AND_REMOVED],
     ],
     [
-      'for too much reference video in all',
+      'for too much reference video in total',
       async (world) => {
         world.media.durationMs = 7800;
         return world.create(video);
@@ -293,7 +293,7 @@ describe('a create that is refused', () => {
       { reason: 'insufficient_quota' },
       ['store.begin', 'billing.placeHold', 'media.stage', 'media.stage', 'billing.extendHold', ...REFUSED_AND_REMOVED],
     ],
-  ])('%s crosses no seam that it need not', async (_what, refuse, problem, calls) => {
+  ])('%s calls no port after its refusal is known', async (_what, refuse, problem, calls) => {
     const world = await open();
 
     await expect(refuse(world)).rejects.toMatchObject({ name: 'Problem', ...problem });
@@ -302,7 +302,7 @@ describe('a create that is refused', () => {
     expect(world.upstream.submitted).toEqual([]);
   });
 
-  test('is hidden, holds no money, counts nowhere and keeps its key free', async () => {
+  test('is hidden, holds no money, counts nowhere and leaves its key free', async () => {
     const world = await open();
     world.upstream.answer('main', refused('content'));
 
@@ -322,7 +322,7 @@ describe('a create that is refused', () => {
     expect((await world.create(anOrder(), { idempotency: { key: 'k', fingerprint: 'f' } })).replayed).toBe(false);
   });
 
-  test('says why even when its hold cannot be released at once, which the sweep then does', async () => {
+  test('names its reason even when only the sweep can release its hold', async () => {
     const world = await open();
     world.upstream.answer('main', refused('order'));
     world.journal.fail('billing.releaseHold', new Error('billing is away'));
@@ -332,7 +332,7 @@ describe('a create that is refused', () => {
     expect((await world.deps.store.unsettled(EVERY)).map(({ admission }) => admission)).toEqual(['refused']);
   });
 
-  test('has no hold either when the answer to the hold was lost', async () => {
+  test('has no hold even when the answer to the hold was lost', async () => {
     const world = await open();
     world.journal.put(async ({ name }, proceed) => {
       const answer = await proceed();
@@ -346,7 +346,7 @@ describe('a create that is refused', () => {
     expect(world.upstream.submitted).toEqual([]);
   });
 
-  test('releases nothing when another process has taken it over, and kept it', async () => {
+  test('releases nothing when another process took it over and kept it', async () => {
     const world = await open();
     world.upstream.answer('main', refused('content'));
     world.journal.put(async ({ name, args: [taskId] }, proceed) => {
@@ -369,7 +369,7 @@ describe('a create that is refused', () => {
 });
 
 describe('the source of a regeneration', () => {
-  test('of another account is refused like one that does not exist, fit or not', async () => {
+  test('of another account is refused like one that does not exist', async () => {
     const { world, sourceTaskId } = await withSource();
     const queued = (await world.create()).task.id;
     const asked = (id: string) => refusalOf(world.create(aRegeneration({ sourceTaskId: id }), { accountId: 'rival' }));
@@ -402,7 +402,7 @@ describe('the source of a regeneration', () => {
     expect(world.journal.names()).toEqual(['store.findOwned']);
   });
 
-  test('is rendered again only by a channel of its own upstream account', async () => {
+  test('is regenerated only by a channel of its own upstream account', async () => {
     const channels = [
       channelSettings({ id: 'foreign', upstreamAccount: 'rival', priority: 9 }),
       channelSettings(),
@@ -422,7 +422,7 @@ describe('the source of a regeneration', () => {
     expect(task.mapping?.channel).toBe('sibling');
   });
 
-  test('is refused where no channel of its upstream account renders', async () => {
+  test('is refused when no channel of its upstream account regenerates', async () => {
     const channels = [
       channelSettings({ endpoints: ['video.generation'] }),
       channelSettings({ id: 'foreign', upstreamAccount: 'rival', endpoints: ['video.regeneration'] }),
@@ -438,7 +438,7 @@ describe('the source of a regeneration', () => {
   });
 });
 
-test('an upstream file goes only to a channel of the account that was granted, as it is and unstaged', async () => {
+test('an upstream file goes unchanged to a channel of the granted account only', async () => {
   const channels = [channelSettings({ id: 'foreign', upstreamAccount: 'rival', priority: 9 }), channelSettings()];
   const world = await open({ channels, grants: new Map([['acme', ['vendor']]]) });
   const url = 'mm_file://424010985738629';
@@ -459,7 +459,7 @@ test('a base video in an upstream file cannot be probed, so its hold is that of 
   expect([...world.billing.holds.values()]).toMatchObject([{ state: 'held', facts: { seconds: 15 } }]);
 });
 
-test("the limit of a token's own stands in place of the configured one", async () => {
+test("a token's own limit replaces the configured limit", async () => {
   const world = await open({ limits: { inFlightPerToken: 1, inFlightTotal: 10 } });
   world.upstream.answer('main', accepted('a'), accepted('b'));
 

@@ -6,7 +6,7 @@ import { estimateOrder } from './estimate-order.ts';
 const open = useWorlds();
 const caller = { accountId: 'acme', visibleModels: ['*'] };
 
-test('an estimate quotes the facts of an order, and makes nothing', async () => {
+test('an estimate quotes the facts of an order, and writes nothing', async () => {
   const world = await open();
   const order = anOrder({ duration: 7, content: [aText(), anImage('reference_image'), aVideo('reference_video')] });
 
@@ -17,7 +17,7 @@ test('an estimate quotes the facts of an order, and makes nothing', async () => 
   expect(world.journal.names()).toEqual(['billing.quote']);
 });
 
-test("an estimate of a regeneration takes the seconds of its source, which must be the caller's", async () => {
+test('an estimate of a regeneration uses the seconds of its source, which must belong to the caller', async () => {
   const world = await open();
   const { task } = await world.create(anOrder({ duration: 9 }));
   await world.deps.store.finish(task.id, {

@@ -21,11 +21,11 @@ describe('the digest of an order', () => {
       anOrder({ content: [aText('a foxruns')] }),
     ],
     [
-      'the place of an item',
+      'the position of an item',
       anOrder({ content: [aText('a fox'), aText('runs')] }),
       anOrder({ content: [aText('runs'), aText('a fox')] }),
     ],
-    ['the medium', withMedium(), withMedium({ media: 'video' })],
+    ['the type of media', withMedium(), withMedium({ media: 'video' })],
     ['the role', withMedium(), withMedium({ role: 'last_frame' })],
     ['the address', withMedium(), withMedium({ url: 'https://files.example/2' })],
     ['the object', withMedium({ url: undefined, object: 'obj_1' }), withMedium({ url: undefined, object: 'obj_2' })],
@@ -35,9 +35,9 @@ describe('the digest of an order', () => {
       withMedium({ url: 'x' }),
       withMedium({ url: undefined, object: 'x' }),
     ],
-    ['one medium more', withMedium(), anOrder({ content: [...withMedium().content, aSound('reference_audio')] })],
+    ['the number of media', withMedium(), anOrder({ content: [...withMedium().content, aSound('reference_audio')] })],
     ['the duration', anOrder({ duration: 5 }), anOrder({ duration: 6 })],
-    ['a duration of none', anOrder({ duration: undefined }), anOrder({ duration: 0 })],
+    ['a missing duration', anOrder({ duration: undefined }), anOrder({ duration: 0 })],
     ['the resolution', anOrder({ resolution: '768P' }), anOrder({ resolution: '2K' })],
     ['the ratio', anOrder({ ratio: '16:9' }), anOrder({ ratio: '9:16' })],
     ['the source', anOrder({ sourceTaskId: 'task_1' }), anOrder({ sourceTaskId: 'task_2' })],
@@ -49,7 +49,7 @@ describe('the digest of an order', () => {
     ['an empty one', withExtra('{"seed":[]}'), withExtra('{"seed":{}}')],
     ['a number beyond 2^53', withExtra('{"seed":9007199254740993}'), withExtra('{"seed":9007199254740992}')],
     ['a number that resembles one of ours', withExtra('{"seed":1}'), withExtra('{"seed":{"number":"1"}}')],
-  ])('is another where %s is another', (_what, one, other) => {
+  ])('changes when %s changes', (_what, one, other) => {
     expect(orderDigest(one)).not.toBe(orderDigest(other));
   });
 
@@ -59,23 +59,23 @@ describe('the digest of an order', () => {
       anOrder({ ratio: '16:9', size: '1x1' }),
       Object.fromEntries(Object.entries(anOrder({ ratio: '16:9', size: '1x1' })).toReversed()) as unknown as Order,
     ],
-    ['what is absent', anOrder(), { ...anOrder(), callbackUrl: undefined }],
+    ['absent fields', anOrder(), { ...anOrder(), callbackUrl: undefined }],
     [
-      'the order of the keys of unknown fields, and their spacing',
+      'the key order and spacing of unknown fields',
       withExtra('{"seed":1,"style":{"a":[1,2],"b":null}}'),
       withExtra('{ "style": {"b":null, "a":[1,2]},\n"seed":1 }'),
     ],
     ['how a character is written', withExtra('{"style":"\\u00e4"}'), withExtra('{"style":"ä"}')],
-  ])('is the same whatever %s', (_what, one, other) => {
+  ])('does not depend on %s', (_what, one, other) => {
     expect(orderDigest(one)).toBe(orderDigest(other));
   });
 
-  test('stands for itself where the unknown fields cannot be read', () => {
+  test('is computed even when the unknown fields cannot be parsed', () => {
     expect(orderDigest(withExtra('{'))).not.toBe(orderDigest(withExtra('[')));
     expect(orderDigest(withExtra('['.repeat(200_000)))).toMatch(/^order:/);
   });
 
-  test('tells of nothing that was ordered', () => {
+  test('reveals nothing of the order', () => {
     expect(orderDigest(anOrder({ content: [aText('a fox'), anImage('first_frame')] }))).toMatch(/^order:[\w-]{43}$/);
   });
 });
@@ -91,15 +91,15 @@ describe('the digest of a call', () => {
     ['headers', { headers: [] }],
     ['body', { body: { inline: 'AAAA' } }],
     ['object', { body: { object: 'prv_1' } }],
-  ])('is another with another %s', (_what, changes) => {
+  ])('changes with the %s', (_what, changes) => {
     expect(callDigest(aCall(changes), false)).not.toBe(callDigest(aCall(), false));
   });
 
-  test('is another where the call may be repeated', () => {
+  test('changes when the call is repeatable', () => {
     expect(callDigest(aCall(), true)).not.toBe(callDigest(aCall(), false));
   });
 
-  test('is the same whatever the order and the case of its headers, but not of the values of one', () => {
+  test('ignores the order and case of headers, and keeps the order of their values', () => {
     const withHeaders = (...headers: readonly (readonly [string, string])[]): string =>
       callDigest(aCall({ headers }), false);
 

@@ -22,7 +22,7 @@ const cancel = ({ deps }: World, { id }: Task, accountId = 'acme'): Promise<Task
   cancelTask(deps, accountId, id, signal);
 
 describe('cancel', () => {
-  test('ends a queued task when its upstream confirms it', async () => {
+  test('ends a queued task when its upstream confirms the cancellation', async () => {
     const { world, task } = await withTask();
 
     expect(await cancel(world, task)).toMatchObject({
@@ -36,7 +36,7 @@ describe('cancel', () => {
     expect(await world.deps.store.inFlight('total')).toBe(0);
   });
 
-  test('leaves a task alone that its upstream does not confirm, and polls it soon', async () => {
+  test('keeps a task whose cancellation is not confirmed, and polls it soon', async () => {
     const { world, task } = await withTask();
     world.upstream.cancels = false;
 
@@ -49,7 +49,7 @@ describe('cancel', () => {
     ['runs', ({ deps }, task) => applyReport(deps, task, { phase: 'running', status: 'running' })],
     ['has ended', ({ deps }, task) => deps.store.finish(task.id, { state: 'completed', at: 1 })],
     ['has an unknown status', ({ deps }, task) => applyReport(deps, task, { phase: 'unrecognised', status: 'paused' })],
-  ])('does not ask the upstream when the task %s', async (_what, prepare) => {
+  ])('does not call the upstream when the task %s', async (_what, prepare) => {
     const { world, task } = await withTask();
     await prepare(world, task);
 
@@ -62,20 +62,17 @@ describe('cancel', () => {
     ['has ended upstream', succeeded()],
     ['runs upstream', { found: true, report: { phase: 'running', status: 'running' } }],
     ['cannot be polled', { found: false, gone: false, error: 'HTTP 500' }],
-  ])(
-    'does not ask for a task that %s and is not known to: the same call would remove a result',
-    async (_what, polled) => {
-      const { world, task } = await withTask();
-      world.upstream.pollResults.set('up-1', polled);
+  ])('does not cancel a task that %s, because the call would remove a result', async (_what, polled) => {
+    const { world, task } = await withTask();
+    world.upstream.pollResults.set('up-1', polled);
 
-      await expect(cancel(world, task)).rejects.toMatchObject(refusal);
+    await expect(cancel(world, task)).rejects.toMatchObject(refusal);
 
-      expect(world.journal.names()).not.toContain('main.cancel');
-      expect(await world.deps.store.find(task.id)).toMatchObject({ state: 'queued', nextPollAt: world.clock.now() });
-    },
-  );
+    expect(world.journal.names()).not.toContain('main.cancel');
+    expect(await world.deps.store.find(task.id)).toMatchObject({ state: 'queued', nextPollAt: world.clock.now() });
+  });
 
-  test('counts its poll among those of the channel, and is refused with a time to wait when none is left', async () => {
+  test('uses the poll limit of the channel, and is refused with a wait when it is reached', async () => {
     const world = await open({ channels: [channelSettings({ pollsPerMinute: 1 })] });
     world.upstream.pollResults.set('up-1', { found: true, report: { phase: 'queued', status: 'queued' } });
     world.upstream.cancels = false;
@@ -94,7 +91,7 @@ describe('cancel', () => {
     expect(await cancel(world, task)).toMatchObject({ failure: { code: 'cancelled' } });
   });
 
-  test('does not ask for a task whose submission is unknown', async () => {
+  test('does not call the upstream for a task with an unknown submission', async () => {
     const world = await open();
     world.upstream.answer('main', LOST);
     const { task } = await world.create();
@@ -104,7 +101,7 @@ describe('cancel', () => {
     expect(world.journal.names()).not.toContain('main.cancel');
   });
 
-  test('loses against an end that comes first, and tells the truth', async () => {
+  test('loses against an earlier end, and returns that end', async () => {
     const { world, task } = await withTask();
     world.journal.put(async ({ name }, proceed) => {
       if (name === 'main.cancel') await world.deps.store.finish(task.id, { state: 'completed', at: 1 });
@@ -134,7 +131,7 @@ describe('cancel', () => {
     expect(await cancel(world, task)).toMatchObject({ state: 'failed', failure: { code: 'cancelled' } });
   });
 
-  test('tells another account that there is no such task, and calls no upstream', async () => {
+  test('is refused to another account as not found, without a call to the upstream', async () => {
     const { world, task } = await withTask();
 
     await expect(cancel(world, task, 'rival')).rejects.toMatchObject({ kind: 'not_found', reason: 'task_not_found' });
@@ -143,7 +140,7 @@ describe('cancel', () => {
     expect(await world.deps.store.find(task.id)).toMatchObject({ state: 'queued' });
   });
 
-  test('refuses where the channel is no longer known', async () => {
+  test('is refused when the channel is removed', async () => {
     const {
       world: { deps },
       task,

@@ -9,7 +9,7 @@ async function withTask() {
   return { world, task: (await world.create()).task };
 }
 
-test("a finished task is removed from its owner's sight, and its result for good; the record stays", async () => {
+test('a deleted task is hidden from its owner and its result is removed; the record stays', async () => {
   const { world, task } = await withTask();
   await world.deps.store.finish(task.id, { state: 'completed', at: 1 });
 
@@ -22,7 +22,7 @@ test("a finished task is removed from its owner's sight, and its result for good
   await expect(deleteTask(world.deps, 'acme', task.id)).rejects.toMatchObject({ reason: 'task_not_found' });
 });
 
-test('a task that has not ended cannot be removed, and nothing of it is', async () => {
+test('an unfinished task cannot be deleted, and loses nothing', async () => {
   const { world, task } = await withTask();
 
   await expect(deleteTask(world.deps, 'acme', task.id)).rejects.toMatchObject({
@@ -33,7 +33,7 @@ test('a task that has not ended cannot be removed, and nothing of it is', async 
   expect(world.media.removed).toEqual([]);
 });
 
-test('another account is told that there is no such task, and removes nothing', async () => {
+test('another account gets not found, and deletes nothing', async () => {
   const { world, task } = await withTask();
   await world.deps.store.finish(task.id, { state: 'completed', at: 1 });
 
@@ -43,7 +43,7 @@ test('another account is told that there is no such task, and removes nothing', 
   expect(await world.deps.store.findOwned('acme', task.id)).toBeDefined();
 });
 
-test('a task is kept when its result cannot be removed, so that it can be asked again', async () => {
+test('a task is kept when its result cannot be removed, so the call can be repeated', async () => {
   const { world, task } = await withTask();
   await world.deps.store.finish(task.id, { state: 'completed', at: 1 });
   world.journal.fail('media.remove', new Error('media is away'));

@@ -13,7 +13,7 @@ const open = useJobWorlds();
 const STEPS_MAX = 40;
 const KEYED = { idempotency: { key: 'k', fingerprint: 'f' } };
 
-/** Counts the calls that an upstream is paid for. */
+/** Counts the calls that the upstream charges. */
 interface Upstream {
   calls: number;
   call(): Promise<void>;
@@ -37,13 +37,13 @@ interface Scenario {
 }
 
 const SCENARIOS: readonly Scenario[] = [
-  { name: 'a call that is paid for', repeatable: false, giveUpFirst: false },
-  { name: 'a call that does no harm', repeatable: true, giveUpFirst: false },
-  { name: 'a call that is paid for before it is queued', repeatable: false, giveUpFirst: false, payFirst: true },
-  { name: 'a call that a worker gives up before it makes it', repeatable: false, giveUpFirst: true },
+  { name: 'a paid call', repeatable: false, giveUpFirst: false },
+  { name: 'a repeatable call', repeatable: true, giveUpFirst: false },
+  { name: 'a call with a hold before it is queued', repeatable: false, giveUpFirst: false, payFirst: true },
+  { name: 'a call that a worker gives up before it starts', repeatable: false, giveUpFirst: true },
 ];
 
-/** What a worker does with everything that it is given: nothing leaves it before the intent is written. */
+/** A worker that finishes every leased job. It stores its intent before each call. */
 async function work(
   world: JobWorld,
   upstream: Upstream,
@@ -81,9 +81,9 @@ async function stepsOf(scenario: Scenario): Promise<readonly string[]> {
   return world.journal.names();
 }
 
-describe.each(SCENARIOS)('a process that dies with $name', (scenario) => {
+describe.each(SCENARIOS)('a process death with $name', (scenario) => {
   test.each<Moment>(['before', 'after'])(
-    '%s any of its steps loses no accepted job, and has none paid for twice',
+    '%s any step loses no accepted job, and pays for none twice',
     async (moment) => {
       const steps = await stepsOf(scenario);
       expect(steps.length).toBeGreaterThan(6);
@@ -101,7 +101,7 @@ describe.each(SCENARIOS)('a process that dies with $name', (scenario) => {
 
         await world.clock.advance(LIMITS.leaseMs);
         await sweepJobs(world.deps, 0);
-        // the client that got no answer asks again under its key, and has one job in the end
+        // the client that got no answer repeats its call with its key, and has one job in the end
         const { job, replayed } = await world.create({ ...KEYED, repeatable: scenario.repeatable });
         expect({ at, replayed }).toEqual({ at, replayed: accepted !== undefined });
         await work(world, upstream, { giveUpFirst: false });
@@ -109,7 +109,7 @@ describe.each(SCENARIOS)('a process that dies with $name', (scenario) => {
         const ended = (await world.deps.jobs.findJob(job.id))!;
         expect({ at, terminal: isTerminal(ended.state) }).toEqual({ at, terminal: true });
         expect({ at, calls: upstream.calls <= (scenario.repeatable ? 2 : 1) }).toEqual({ at, calls: true });
-        // what is said to be done was done, and what is said to be unknown is before a person
+        // a completed job was called, and a job with an unknown outcome waits for a decision
         if (ended.state === 'completed') expect({ at, called: upstream.calls > 0 }).toEqual({ at, called: true });
         const waiting = (await world.tasks.open()).map(({ taskId, reason }) => `${taskId} ${reason}`);
         expect({ at, waiting }).toEqual({
@@ -125,8 +125,8 @@ describe.each(SCENARIOS)('a process that dies with $name', (scenario) => {
   );
 });
 
-describe('a sweep that dies', () => {
-  test.each<Moment>(['before', 'after'])('%s any of its steps leaves the rest to the next', async (moment) => {
+describe('a process death during a sweep', () => {
+  test.each<Moment>(['before', 'after'])('%s any step leaves the rest to the next sweep', async (moment) => {
     for (let step = 1; step <= 4; step += 1) {
       const first = await open();
       const upstream = anUpstream();

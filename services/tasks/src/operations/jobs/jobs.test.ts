@@ -31,7 +31,7 @@ const attention = async ({ tasks }: JobWorld): Promise<string[]> =>
   (await tasks.open()).map(({ taskId, reason }) => `${taskId} ${reason}`);
 
 describe('createJob', () => {
-  test('gives an id of its own family, and wakes the workers', async () => {
+  test('gives the job an id with its own prefix, and wakes the workers', async () => {
     const world = await open();
     const { job, replayed } = await world.create();
 
@@ -41,7 +41,7 @@ describe('createJob', () => {
   });
 
   describe('under a key', () => {
-    test('gives the first job again, whatever has become of it, and makes no second', async () => {
+    test('returns the first job in any state, and creates no second', async () => {
       const world = await open();
       const own = await started(world, keyed('k'));
       await finishJob(world.deps, own, { answer: anAnswer() });
@@ -52,7 +52,7 @@ describe('createJob', () => {
       expect((await leaseJobs(world.deps, 'gateway', 10)).taken).toEqual([]);
     });
 
-    test('refuses another body', async () => {
+    test('refuses a request with another body', async () => {
       const world = await open();
       await world.create(keyed('k'));
 
@@ -62,7 +62,7 @@ describe('createJob', () => {
       });
     });
 
-    test('is another call for another account, and after a day', async () => {
+    test('creates another job for another account, and after a day', async () => {
       const world = await open();
       const first = await world.create(keyed('k'));
 
@@ -73,7 +73,7 @@ describe('createJob', () => {
       expect((await world.create(keyed('k', 'another'))).replayed).toBe(false);
     });
 
-    test('makes one job of fifty calls at once', async () => {
+    test('creates one job for fifty concurrent calls', async () => {
       const world = await open();
       const created = await Promise.all(Array.from({ length: 50 }, () => world.create(keyed('k'))));
 
@@ -82,7 +82,7 @@ describe('createJob', () => {
       expect(await world.tasks.inFlight('jobs:total')).toBe(1);
     });
 
-    test('of one that was refused is free', async () => {
+    test('is free again after a refusal', async () => {
       const world = await open({ perToken: 0 });
       await expect(world.create(keyed('k'))).rejects.toMatchObject({ reason: 'too_many_tasks' });
 
@@ -90,7 +90,7 @@ describe('createJob', () => {
     });
   });
 
-  test('of sixty at once lets in what the token may have, and as many again as end', async () => {
+  test('of sixty at once admits the limit of the token, and another for each end', async () => {
     const world = await open();
     const outcomes = await Promise.allSettled(Array.from({ length: 60 }, () => world.create()));
 
@@ -106,7 +106,7 @@ describe('createJob', () => {
   });
 });
 
-test("a job is its owner's alone", async () => {
+test('a job is visible to its owner alone', async () => {
   const world = await open();
   const { job } = await world.create();
 
@@ -124,7 +124,7 @@ test("a job is its owner's alone", async () => {
 });
 
 describe('a worker', () => {
-  test('that did not renew may not begin', async () => {
+  test('cannot start a job after its lease has ended', async () => {
     const world = await open();
     await world.create();
     const own = await lease(world);
@@ -133,7 +133,7 @@ describe('a worker', () => {
     await expect(startJob(world.deps, own)).rejects.toMatchObject({ kind: 'conflict', reason: 'job_lease_lost' });
   });
 
-  test('keeps what it renews, and is told what it has lost', async () => {
+  test('keeps the leases that it renews, and learns which it has lost', async () => {
     const world = await open();
     const own = await started(world);
     await world.clock.advance(LIMITS.leaseMs - 1);
@@ -143,7 +143,7 @@ describe('a worker', () => {
     expect(await sweepJobs(world.deps, 0)).toBe(0);
   });
 
-  test('ends a job once; what comes later changes nothing', async () => {
+  test('ends a job once, and a later end changes nothing', async () => {
     const world = await open();
     const own = await started(world);
 
@@ -154,11 +154,11 @@ describe('a worker', () => {
   });
 
   test.each([
-    ['before it began', false, false, { ...GIVEN_UP }, ['queued', undefined], 0],
-    ['before it called', true, false, { ...GIVEN_UP, untouched: true }, ['queued', undefined], 0],
-    ['while it called, where that does no harm', true, true, { ...GIVEN_UP }, ['queued', undefined], 0],
-    ['while it called', true, false, { ...GIVEN_UP }, ['failed', 'outcome_unknown'], 1],
-  ] as const)('that gives a job up %s leaves it %#', async (_when, begun, repeatable, how, left, waiting) => {
+    ['before its start', false, false, { ...GIVEN_UP }, ['queued', undefined], 0],
+    ['before the call', true, false, { ...GIVEN_UP, untouched: true }, ['queued', undefined], 0],
+    ['during a repeatable call', true, true, { ...GIVEN_UP }, ['queued', undefined], 0],
+    ['during the call', true, false, { ...GIVEN_UP }, ['failed', 'outcome_unknown'], 1],
+  ] as const)('that gives up a job %s leaves it %#', async (_when, begun, repeatable, how, left, waiting) => {
     const world = await open();
     await world.create({ repeatable });
     const own = await lease(world);
@@ -171,7 +171,7 @@ describe('a worker', () => {
     expect(await world.tasks.inFlight('jobs:total')).toBe(waiting === 1 ? 0 : 1);
   });
 
-  test('that returns a job for later has it left alone until then', async () => {
+  test('that delays a job gets it again after the delay', async () => {
     const world = await open();
     const own = await started(world);
     await returnJob(world.deps, own, { untouched: true, delayMs: 5000 });
@@ -181,7 +181,7 @@ describe('a worker', () => {
     expect((await leaseJobs(world.deps, 'gateway', 1)).taken).toHaveLength(1);
   });
 
-  test('is told of a job that has waited for too long', async () => {
+  test('learns which jobs have waited for too long', async () => {
     const world = await open();
     await world.create();
     await world.clock.advance(LIMITS.deadlineMs + 1);
@@ -191,13 +191,13 @@ describe('a worker', () => {
   });
 });
 
-describe('a create that is to be paid for first', () => {
+describe('a create that waits for its hold', () => {
   const create = async (world: JobWorld): Promise<JobLease> => {
     const { job, lease: name } = await world.create({ ...keyed('k'), worker: 'gateway' });
     return { jobId: job.id, lease: name! };
   };
 
-  test('wakes no worker, and keeps its key in use, until it is given up', async () => {
+  test('wakes no worker and keeps its key in use until its lease is returned', async () => {
     const world = await open();
     const own = await create(world);
     expect(world.announced).toEqual([]);
@@ -212,7 +212,7 @@ describe('a create that is to be paid for first', () => {
     expect((await world.create(keyed('k'))).job.id).toBe(own.jobId);
   });
 
-  test('that is withdrawn is as if it had never been', async () => {
+  test('leaves nothing after it is withdrawn', async () => {
     const world = await open();
     const own = await create(world);
 
@@ -222,7 +222,7 @@ describe('a create that is to be paid for first', () => {
     await expect(getJob(world.deps, 'acme', own.jobId)).rejects.toMatchObject({ reason: 'task_not_found' });
   });
 
-  test('whose creator died is queued like any other', async () => {
+  test('is queued like any other job when its creator dies', async () => {
     const world = await open();
     const own = await create(world);
     await world.clock.advance(LIMITS.leaseMs);
@@ -239,7 +239,7 @@ describe('sweepJobs', () => {
     await sweepJobs(world.deps, 0);
   };
 
-  test('queues again what its worker had not begun', async () => {
+  test('queues a job again that its worker had not started', async () => {
     const world = await open();
     await world.create();
     const own = await lease(world);
@@ -250,7 +250,7 @@ describe('sweepJobs', () => {
     expect(await attention(world)).toEqual([]);
   });
 
-  test('ends what may have been called, tells a person, and never has it called again', async () => {
+  test('ends a job that may have been called, asks for a decision, and never repeats the call', async () => {
     const world = await open();
     const own = await started(world);
     await gone(world);
@@ -263,7 +263,7 @@ describe('sweepJobs', () => {
     expect(await finishJob(world.deps, own, { answer: anAnswer() })).toBe(false);
   });
 
-  test('has a call that does no harm made again, a few times', async () => {
+  test('repeats a repeatable call a limited number of times', async () => {
     const world = await open();
     const own = await started(world, { repeatable: true });
     for (let start = 2; start <= 5; start += 1) {
@@ -275,7 +275,7 @@ describe('sweepJobs', () => {
     expect(await stateOf(world, own)).toEqual(['failed', 'outcome_unknown']);
   });
 
-  test('leaves leases alone that ended while this service was away, for the time of one', async () => {
+  test('keeps leases that ended while this service was down for one more lease time', async () => {
     const world = await open();
     const own = await started(world);
     await world.clock.advance(10 * LIMITS.leaseMs);

@@ -18,7 +18,7 @@ const failed: Report = {
   failure: { code: 'cancelled', message: 'the generator ended the task' },
 };
 
-/** A world with one accepted task, and the reports applied to it as it stands each time. */
+/** A world with one accepted task. `apply` applies a report to its current state. */
 async function withTask(...reports: readonly Report[]) {
   const world = await open();
   const { id } = (await world.create(anOrder())).task;
@@ -35,7 +35,7 @@ async function withTask(...reports: readonly Report[]) {
 const reasons = async ({ deps }: World): Promise<string[]> => (await deps.store.open()).map(({ reason }) => reason);
 const outboxOf = ({ sql }: World): Promise<readonly object[]> => sql.read('SELECT id, type FROM outbox');
 
-describe('a task before a person because its upstream did not know it', () => {
+describe('a task that waits for a decision because its upstream did not know it', () => {
   const withDoubt = async () => {
     const all = await withTask();
     for (let pass = 0; pass < 5; pass += 1)
@@ -44,7 +44,7 @@ describe('a task before a person because its upstream did not know it', () => {
     return all;
   };
 
-  test.each([queued, running(20)])('waits for no decision once it is known again: $phase', async (report) => {
+  test.each([queued, running(20)])('needs no decision once the upstream knows it again: $phase', async (report) => {
     const { world, apply } = await withDoubt();
 
     await apply(report);
@@ -52,7 +52,7 @@ describe('a task before a person because its upstream did not know it', () => {
     expect(await reasons(world)).toEqual([]);
   });
 
-  test('waits for another reason when the upstream then reports an unknown status', async () => {
+  test('waits for another reason when the upstream reports an unknown status', async () => {
     const { world, apply } = await withDoubt();
 
     await apply(paused);
@@ -60,7 +60,7 @@ describe('a task before a person because its upstream did not know it', () => {
     expect(await reasons(world)).toEqual(['unknown_status']);
   });
 
-  test('waits on where a deadline has passed too', async () => {
+  test('keeps waiting when a deadline has passed too', async () => {
     const { world, id, apply } = await withTask();
     await postponePoll(world.deps, (await world.deps.store.find(id))!, 'no such task', 'unknown_upstream_task');
     await world.deps.store.raise({ taskId: id, reason: 'hard_deadline', detail: 'it takes too long', since: 1 });
@@ -71,8 +71,8 @@ describe('a task before a person because its upstream did not know it', () => {
   });
 });
 
-describe('work that waits', () => {
-  test('stays queued, and is polled again after the interval of its age', async () => {
+describe('queued work', () => {
+  test('stays queued, and is polled again after the interval for its age', async () => {
     const { world, apply } = await withTask();
     await world.clock.advance(20_000);
 
@@ -86,15 +86,15 @@ describe('work that waits', () => {
     expect(world.announced).toEqual([]);
   });
 
-  test('again after it has run stays in progress', async () => {
+  test('after running stays in progress', async () => {
     const { apply } = await withTask(running(40));
 
     expect(await apply(queued)).toMatchObject({ state: 'in_progress', progress: 40, upstreamStatus: 'queued' });
   });
 });
 
-describe('work that runs', () => {
-  test('is in progress from its first report, and begun even where no progress is told', async () => {
+describe('running work', () => {
+  test('is in progress from its first report, even without a progress', async () => {
     const { world, id, apply } = await withTask();
 
     expect(await apply(running())).toMatchObject({ state: 'in_progress', progress: 10 });
@@ -102,7 +102,7 @@ describe('work that runs', () => {
     expect(await eventTypes(world.deps.store, id)).toContain('reported');
   });
 
-  test('shows the progress that it is told', async () => {
+  test('shows the reported progress', async () => {
     const { world, apply } = await withTask(running(20));
 
     expect(await apply(running(60))).toMatchObject({ progress: 60 });
@@ -135,7 +135,7 @@ describe('work that runs', () => {
   });
 });
 
-describe('work that failed', () => {
+describe('failed work', () => {
   test.each<[string, readonly Report[]]>([
     ['while queued', []],
     ['while running', [running(50)]],
@@ -160,7 +160,7 @@ describe('work that failed', () => {
 });
 
 describe('an unknown status', () => {
-  test('is kept and shown as it came, raised to a person, and polled on', async () => {
+  test('is stored and shown unchanged, asks for a decision, and is polled again', async () => {
     const { world, id, apply } = await withTask(running(30));
 
     expect(await apply(paused)).toMatchObject({
@@ -178,7 +178,7 @@ describe('an unknown status', () => {
     expect(await outboxOf(world)).toEqual([]);
   });
 
-  test('that is seen again is raised once, and told once', async () => {
+  test('that repeats asks for one decision, and is announced once', async () => {
     const { world, apply } = await withTask(paused);
 
     await apply(paused);
@@ -188,7 +188,7 @@ describe('an unknown status', () => {
     expect(world.announced).toEqual([]);
   });
 
-  test('that becomes another such word is told again', async () => {
+  test('that changes to another unknown status is announced again', async () => {
     const { world, apply } = await withTask(paused);
 
     expect(await apply({ phase: 'unrecognised', status: 'thinking' })).toMatchObject({
@@ -198,7 +198,7 @@ describe('an unknown status', () => {
     expect(world.announced).toHaveLength(1);
   });
 
-  test('may be followed by a known one: then no decision is needed', async () => {
+  test('needs no decision once a known status follows', async () => {
     const { world, id, apply } = await withTask(paused);
 
     expect(await apply(running(50))).toMatchObject({
@@ -212,7 +212,7 @@ describe('an unknown status', () => {
     );
   });
 
-  test.each(['__proto__', '', '<b>', 'x'.repeat(1000)])('is only a word, whatever it is: %j', async (status) => {
+  test.each(['__proto__', '', '<b>', 'x'.repeat(1000)])('is never interpreted: %j', async (status) => {
     const { apply } = await withTask();
 
     expect(await apply({ phase: 'unrecognised', status })).toMatchObject({
@@ -223,18 +223,15 @@ describe('an unknown status', () => {
   });
 });
 
-test.each<Report>([queued, running(50), failed, paused])(
-  'a task that has ended meanwhile stays as it ended, whatever is reported: $status',
-  async (report) => {
-    const { world, id, now } = await withTask();
-    const stale = await now();
-    await world.deps.store.finish(id, { state: 'completed', at: 1, result: { object: 'obj_1' } });
-    const ended = await now();
+test.each<Report>([queued, running(50), failed, paused])('no report changes an ended task: $status', async (report) => {
+  const { world, id, now } = await withTask();
+  const stale = await now();
+  await world.deps.store.finish(id, { state: 'completed', at: 1, result: { object: 'obj_1' } });
+  const ended = await now();
 
-    await applyReport(world.deps, stale, report);
+  await applyReport(world.deps, stale, report);
 
-    expect(await now()).toEqual(ended);
-    expect(world.announced).toEqual([]);
-    expect(await outboxOf(world)).toHaveLength(1);
-  },
-);
+  expect(await now()).toEqual(ended);
+  expect(world.announced).toEqual([]);
+  expect(await outboxOf(world)).toHaveLength(1);
+});

@@ -40,8 +40,8 @@ async function withTask(order: Order = anOrder()) {
 
 const waiting = async ({ deps }: World): Promise<string[]> => (await deps.store.open()).map(({ reason }) => reason);
 
-describe('a video that succeeded', () => {
-  test('is completed once its bytes are ours, and not before', async () => {
+describe('a finished video', () => {
+  test('is completed only after its bytes are stored', async () => {
     const { world, id, now, succeed } = await withTask();
     let whileFetching: Task | undefined;
     world.journal.put(async ({ name }, proceed) => {
@@ -80,7 +80,7 @@ describe('a video that succeeded', () => {
     expect(await succeed()).toMatchObject({ state: 'completed', result: { object: `res-${id}` } });
   });
 
-  test('whose bytes cannot be had is not completed, and is asked for a fresh link', async () => {
+  test('without reachable bytes is not completed, and the next poll requests a fresh link', async () => {
     const { world, id, succeed } = await withTask();
     world.journal.fail('media.ingest', GONE);
 
@@ -100,8 +100,8 @@ describe('a video that succeeded', () => {
 
   test.each<[string, unknown]>([
     ['a refusal of the bytes', GONE],
-    ['a fault of ours', new Error('boom')],
-  ])('five times in vain for %s comes before a person, its hold kept, and is tried on', async (_what, error) => {
+    ['a fault of this service', new Error('boom')],
+  ])('that fails five times for %s asks for a decision, keeps its hold and is tried again', async (_what, error) => {
     const { world, succeed } = await withTask();
     world.journal.fail('media.ingest', error, TO_ATTENTION);
 
@@ -116,7 +116,7 @@ describe('a video that succeeded', () => {
     expect(await waiting(world)).toEqual([]);
   });
 
-  test('without an address is no success: it is asked again, and after five times comes before a person', async () => {
+  test('without a URL is polled again, and asks for a decision after five times', async () => {
     const { world, succeed } = await withTask();
 
     for (let time = 1; time <= TO_ATTENTION; time += 1)
@@ -126,13 +126,13 @@ describe('a video that succeeded', () => {
     expect(world.media.ingested).toEqual([]);
   });
 
-  test('is not asked for a prompt', async () => {
+  test('needs no prompt', async () => {
     const { succeed } = await withTask();
 
     expect((await succeed({ prompt: 'not for videos' })).result).not.toHaveProperty('prompt');
   });
 
-  test('that ended while its bytes were fetched stays as it ended', async () => {
+  test('whose task ends during the fetch stays as it ended', async () => {
     const { world, id, succeed } = await withTask();
     world.journal.put(async ({ name }, proceed) => {
       if (name === 'media.ingest')
@@ -145,7 +145,7 @@ describe('a video that succeeded', () => {
   });
 });
 
-describe('context-IR that succeeded', () => {
+describe('a finished context-IR', () => {
   test('is completed with its prompt, and nothing is fetched', async () => {
     const { world, succeed } = await withTask(aContextIr());
 
@@ -164,7 +164,7 @@ describe('context-IR that succeeded', () => {
     expect(world.media.ingested).toEqual([]);
   });
 
-  test('without a prompt is no success, even with an address', async () => {
+  test('without a prompt is not completed, even with a URL', async () => {
     const { world, succeed } = await withTask(aContextIr());
 
     for (let time = 1; time <= TO_ATTENTION; time += 1)

@@ -31,7 +31,7 @@ async function withTask(lost = false) {
   };
 }
 
-test('an attempt carries the address of its own', async () => {
+test('an attempt contains its own callback address', async () => {
   const { world, task } = await withTask();
 
   expect(world.upstream.submitted.map(({ attempt }) => attempt.callbackUrl)).toEqual([
@@ -39,8 +39,8 @@ test('an attempt carries the address of its own', async () => {
   ]);
 });
 
-describe('a call for a task that goes on', () => {
-  test('makes the task due, once however often it comes, and calls no upstream itself', async () => {
+describe('a callback for an unfinished task', () => {
+  test('makes the task due once, for any number of callbacks, and does not call the upstream', async () => {
     const { world, task, handle, woken, find } = await withTask();
     await world.clock.advance(100);
 
@@ -51,7 +51,7 @@ describe('a call for a task that goes on', () => {
     expect([wakes(world) - woken, polls(world)]).toEqual([1, 0]);
   });
 
-  test('that comes during a poll makes another poll follow', async () => {
+  test('during a poll makes another poll follow', async () => {
     const { world, task, handle, find } = await withTask();
     const poller = channelPoller(world.deps, () => world.deps.channels.find('main'));
     const gate = Promise.withResolvers<undefined>();
@@ -82,7 +82,7 @@ describe('a call for a task that goes on', () => {
   });
 });
 
-test('a call for a task that has ended changes nothing', async () => {
+test('a callback for an ended task changes nothing', async () => {
   const { world, task, handle, woken, find } = await withTask();
   await world.deps.store.finish(task.id, { state: 'completed', at: world.clock.now() });
   const ended = await find();
@@ -93,13 +93,13 @@ test('a call for a task that has ended changes nothing', async () => {
   expect([wakes(world) - woken, polls(world)]).toEqual([0, 0]);
 });
 
-test('a call for a task that is gone is as harmless', async () => {
+test('a callback for a removed task changes nothing', async () => {
   const { world, task, handle } = await withTask();
 
   await expect(handle(tokenOf(world, { ...task, id: 'task_gone' }), '')).resolves.toBeUndefined();
 });
 
-test.each(['', 'task_1', 'task_1.1.c2lnbmF0dXJl'])('a call at %j is refused before anything is read', async (token) => {
+test.each(['', 'task_1', 'task_1.1.c2lnbmF0dXJl'])('a callback at %j is refused before any read', async (token) => {
   const { world, handle } = await withTask();
   const before = world.journal.names().length;
 
@@ -107,8 +107,8 @@ test.each(['', 'task_1', 'task_1.1.c2lnbmF0dXJl'])('a call at %j is refused befo
   expect(world.journal.names()).toHaveLength(before);
 });
 
-describe('a call for a task whose answer was lost', () => {
-  test('gives it the work that was named, when the upstream knows it, and takes it from the person', async () => {
+describe('a callback for a task with a lost answer', () => {
+  test('assigns the named work when the upstream knows it, and resolves the decision', async () => {
     const { world, task, handle, find } = await withTask(true);
     await raiseAttention(world.deps, task, 'unknown_outcome', 'lost');
 
@@ -123,7 +123,7 @@ describe('a call for a task whose answer was lost', () => {
     expect([wakes(world), world.upstream.submitted.length]).toEqual([1, 1]);
   });
 
-  test('that comes many times at once asks the upstream once', async () => {
+  test('that arrives many times at once polls the upstream once', async () => {
     const { world, task, handle } = await withTask(true);
 
     await Promise.all(Array.from({ length: 50 }, () => handle(tokenOf(world, task), 'up-found')));
@@ -133,9 +133,9 @@ describe('a call for a task whose answer was lost', () => {
 
   test.each<[string, string]>([
     ['nothing', ''],
-    ['what no id is as long as', 'x'.repeat(129)],
+    ['an id that is too long', 'x'.repeat(129)],
     ['work that the upstream does not know', 'up-nowhere'],
-  ])('and names %s gives it nothing', async (_what, hint) => {
+  ])('that names %s assigns nothing', async (_what, hint) => {
     const { world, task, handle, find } = await withTask(true);
     world.upstream.pollResults.set('up-nowhere', NOT_KNOWN);
 
@@ -145,7 +145,7 @@ describe('a call for a task whose answer was lost', () => {
     expect((await find())?.mapping?.upstreamId).toBeUndefined();
   });
 
-  test('and names the work of another task gives it nothing, and leaves the other what it has', async () => {
+  test('that names the work of another task assigns nothing and takes nothing', async () => {
     const { world, task, handle, find } = await withTask(true);
     const { task: other } = await world.create();
 
@@ -156,7 +156,7 @@ describe('a call for a task whose answer was lost', () => {
     expect(polls(world)).toBe(0);
   });
 
-  test('on a channel that has another account by now gives it nothing, and calls no upstream', async () => {
+  test('on a channel that changed its account assigns nothing, and does not call the upstream', async () => {
     const { world, task, handle, find } = await withTask(true);
     world.deps.channels.replace([channelSettings({ callbacks: true, upstreamAccount: 'rival' })]);
 
@@ -166,7 +166,7 @@ describe('a call for a task whose answer was lost', () => {
     expect(polls(world)).toBe(0);
   });
 
-  test('at the address of an attempt that was refused gives it nothing', async () => {
+  test('at the address of a refused attempt assigns nothing', async () => {
     const world = await open({
       channels: [channelSettings({ callbacks: true, priority: 1 }), channelSettings({ id: 'spare', callbacks: true })],
     });

@@ -6,7 +6,7 @@ import { getTask, listTasks } from './read-tasks.ts';
 
 const open = useWorlds();
 
-test('a task is read by its account; to any other it does not exist, in the same words', async () => {
+test('a task is readable by its account; for others it does not exist', async () => {
   const world = await open();
   const { task } = await world.create();
   const told = (accountId: string, taskId: string) => refusalOf(getTask(world.deps, accountId, taskId));
@@ -27,7 +27,7 @@ test('a task whose submission is unknown is read and listed like any other', asy
   ]);
 });
 
-test('a page tells whether there is more, and how many there are only when asked', async () => {
+test('a page states whether more follow, and the total only on request', async () => {
   const world = await open();
   const ids: string[] = [];
   for (let count = 0; count < 3; count += 1) ids.unshift((await world.create()).task.id);

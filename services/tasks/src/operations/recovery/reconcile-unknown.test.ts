@@ -13,7 +13,7 @@ const open = useWorlds();
 const SECOND_MS = 1000;
 const MINUTE_MS = 60_000;
 
-/** Tasks whose answers were lost, all of the same order and at the same moment. */
+/** Tasks with lost answers, all of the same order and moment. */
 async function lose(world: World, count = 1, order: Order = anOrder()): Promise<readonly Task[]> {
   world.upstream.answer('main', ...Array.from({ length: count }, () => LOST));
   const tasks: Task[] = [];
@@ -27,7 +27,7 @@ const waiting = async ({ deps }: World): Promise<string[]> =>
   (await deps.store.open()).map(({ detail }) => detail.replace(/^.*, and /, ''));
 
 describe('work on the list of the upstream', () => {
-  test('that is the only one to match is adopted by the task, which is polled at once', async () => {
+  test('that is the only match is adopted by the task, which is polled at once', async () => {
     const world = await open();
     const [task] = await lose(world);
     world.upstream.works = [
@@ -55,7 +55,7 @@ describe('work on the list of the upstream', () => {
     ['is of another ratio', { ratio: '9:16' }],
     ['is from before the create', { createdAt: -5001 }],
     ['is from after the answer was lost', { createdAt: 5001 }],
-  ])('that %s is not given to it', async (_what, changes) => {
+  ])('that %s does not match', async (_what, changes) => {
     const world = await open();
     await lose(world);
     world.upstream.works = [aWork({ ...changes, createdAt: world.clock.now() + (changes.createdAt ?? 0) })];
@@ -66,18 +66,18 @@ describe('work on the list of the upstream', () => {
   });
 
   test.each<[string, Order, Partial<ListedWork>]>([
-    ['whose resolution is written in the other case', anOrder(), { resolution: '768p' }],
+    ['whose resolution is in the other case', anOrder(), { resolution: '768p' }],
     [
       'whose adaptive ratio has become concrete',
       anOrder({ content: [aText(), anImage()], ratio: 'adaptive' }),
       { ratio: '9:16' },
     ],
-    ['whose ratio was not asked for', anOrder({ content: [aText(), anImage()], ratio: undefined }), { ratio: '9:16' }],
+    ['whose ratio was not ordered', anOrder({ content: [aText(), anImage()], ratio: undefined }), { ratio: '9:16' }],
     ['that shows no ratio', anOrder(), { ratio: undefined }],
     ['of context-IR, which has no resolution', aContextIr(), { kind: 'context_ir', resolution: undefined }],
-    ['whose clock is a little behind', anOrder(), { createdAt: -4000 }],
-    ['whose clock is a little ahead', anOrder(), { createdAt: 4000 }],
-  ])('%s fits', async (_what, order, changes) => {
+    ['whose time is slightly early', anOrder(), { createdAt: -4000 }],
+    ['whose time is slightly late', anOrder(), { createdAt: 4000 }],
+  ])('%s matches', async (_what, order, changes) => {
     const world = await open();
     await lose(world, 1, order);
     world.upstream.works = [aWork({ ...changes, createdAt: world.clock.now() + (changes.createdAt ?? 0) })];
@@ -85,7 +85,7 @@ describe('work on the list of the upstream', () => {
     expect(await reconcileUnknown(world.deps)).toBe(1);
   });
 
-  test('that another task has is not adopted', async () => {
+  test('that belongs to another task is not adopted', async () => {
     const world = await open();
     await lose(world);
     const { task } = await world.create();
@@ -94,7 +94,7 @@ describe('work on the list of the upstream', () => {
     expect(await reconcileUnknown(world.deps)).toBe(0);
   });
 
-  test('of which two pieces match is not adopted, and after a minute a person is told', async () => {
+  test('with two matches is not adopted, and asks for a decision after a minute', async () => {
     const world = await open();
     await lose(world);
     world.upstream.works = ['up-a', 'up-b'].map((upstreamId) => aWork({ upstreamId, createdAt: world.clock.now() }));
@@ -108,7 +108,7 @@ describe('work on the list of the upstream', () => {
     expect(await admissions(world)).toEqual(['unknown']);
   });
 
-  test('that two tasks could own is adopted by neither, and after a minute a person is told of both', async () => {
+  test('that matches two tasks is adopted by neither, and both ask for a decision after a minute', async () => {
     const world = await open();
     await lose(world, 2);
     world.upstream.works = [aWork({ createdAt: world.clock.now() })];
@@ -122,7 +122,7 @@ describe('work on the list of the upstream', () => {
     );
   });
 
-  test("that could be a create's which is being submitted right now is not given away", async () => {
+  test('that could belong to a create under submission is not adopted', async () => {
     const world = await open();
     const [lost] = await lose(world);
     let during = -1;
@@ -142,7 +142,7 @@ describe('work on the list of the upstream', () => {
     expect(await world.deps.store.find(lost!.id)).toMatchObject({ admission: 'unknown' });
   });
 
-  test("that could be a task's of another channel of the same upstream account is not given away", async () => {
+  test('that could belong to a task of another channel of the upstream account is not adopted', async () => {
     const world = await open({
       channels: [channelSettings({ priority: 1, inFlightMax: 1 }), channelSettings({ id: 'sibling' })],
     });
@@ -153,7 +153,7 @@ describe('work on the list of the upstream', () => {
     expect(await reconcileUnknown(world.deps)).toBe(0);
   });
 
-  test('is told apart among hundreds, each task getting its own', async () => {
+  test('is matched among hundreds, each task with its own', async () => {
     const world = await open({
       channels: [channelSettings({ inFlightMax: 1000, requestsPerMinute: 1000 })],
       limits: { inFlightPerToken: 1000, inFlightTotal: 1000 },
@@ -176,7 +176,7 @@ describe('work on the list of the upstream', () => {
   });
 });
 
-describe('a task of which nothing is found', () => {
+describe('a task without a match', () => {
   test.each<[string, (world: World) => void, string]>([
     ['on the list', () => undefined, 'no work at the upstream matches'],
     [
@@ -193,7 +193,7 @@ describe('a task of which nothing is found', () => {
       },
       'the list of the upstream cannot be read',
     ],
-  ])('%s comes before a person after a minute, once, its hold kept', async (_why, prepare, detail) => {
+  ])('%s asks for a decision once, after a minute, and keeps its hold', async (_why, prepare, detail) => {
     const world = await open();
     await lose(world);
     prepare(world);
@@ -210,7 +210,7 @@ describe('a task of which nothing is found', () => {
     expect(world.upstream.submitted).toHaveLength(1);
   });
 
-  test('on a channel whose list is not to be asked comes before a person all the same', async () => {
+  test('on a channel without a list asks for a decision too', async () => {
     const world = await open({ channels: [channelSettings({ reconcile: 'none' })] });
     await lose(world);
     world.upstream.works = [aWork({ createdAt: world.clock.now() })];
@@ -222,7 +222,7 @@ describe('a task of which nothing is found', () => {
     expect(world.journal.names()).not.toContain('main.list');
   });
 
-  test('may be found later, and then no decision is needed', async () => {
+  test('needs no decision once it is found later', async () => {
     const world = await open();
     await lose(world);
     const createdAt = world.clock.now();
@@ -238,7 +238,7 @@ describe('a task of which nothing is found', () => {
     expect(await admissions(world)).toEqual(['accepted']);
   });
 
-  test('is asked for ever more rarely', async () => {
+  test('is looked up at growing intervals', async () => {
     const world = await open();
     await lose(world);
     const deps = { ...world.deps, chance: () => 0.5 };
@@ -256,7 +256,7 @@ describe('a task of which nothing is found', () => {
   });
 });
 
-test('where nothing is unknown, no upstream is asked', async () => {
+test('no upstream is called when no submission is unknown', async () => {
   const world = await open();
   await world.create();
   world.journal.clear();

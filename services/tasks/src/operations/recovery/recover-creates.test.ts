@@ -24,7 +24,7 @@ async function hold({ deps, billing }: World, taskId: string): Promise<void> {
 }
 
 describe('a create whose process died before its attempt started', () => {
-  test('is refused, its key free and its counters down, and the sweep gives its money back', async () => {
+  test('is refused with its key and counters released, and the sweep releases its hold', async () => {
     const world = await open();
     await begun(world.deps.store, 'task_1', { owner: 'proc_dead', createdAt: world.clock.now(), idempotency });
     await hold(world, 'task_1');
@@ -44,7 +44,7 @@ describe('a create whose process died before its attempt started', () => {
     expect(world.billing.holds.get('task_1')?.state).toBe('released');
   });
 
-  test('that had no hold yet can get none any more', async () => {
+  test('without a hold can get none any more', async () => {
     const world = await open();
     await begun(world.deps.store, 'task_1', { owner: 'proc_dead', createdAt: world.clock.now() });
 
@@ -55,7 +55,7 @@ describe('a create whose process died before its attempt started', () => {
     await expect(hold(world, 'task_1')).rejects.toMatchObject({ reason: 'hold_ended' });
   });
 
-  test('but after an attempt that was refused is refused, too', async () => {
+  test('is refused after a refused attempt too', async () => {
     const world = await open();
     await started(world.deps.store, 'task_1', { owner: 'proc_dead', createdAt: world.clock.now() });
     await world.deps.store.refuseAttempt('task_1', { number: 1, channel: 'main', error: 'no', at: world.clock.now() });
@@ -67,7 +67,7 @@ describe('a create whose process died before its attempt started', () => {
 });
 
 describe('a create whose process died after its attempt started', () => {
-  test('is unknown, visible to its owner, keeps its key and its hold, and is not submitted again', async () => {
+  test('is unknown and visible, keeps its key and hold, and is not submitted again', async () => {
     const world = await open();
     await started(world.deps.store, 'task_1', { owner: 'proc_dead', createdAt: world.clock.now(), idempotency });
     await hold(world, 'task_1');
@@ -87,7 +87,7 @@ describe('a create whose process died after its attempt started', () => {
     expect(world.upstream.submitted).toEqual([]);
   });
 
-  test('is unknown on the channel of the attempt that was on its way', async () => {
+  test('is unknown on the channel of the started attempt', async () => {
     const world = await open({
       channels: [channelSettings({ id: 'first' }), channelSettings({ id: 'second', upstreamAccount: 'other' })],
     });
@@ -133,7 +133,7 @@ describe('a create of a living process', () => {
     expect(await world.deps.store.find('task_1')).toMatchObject({ admission: 'submitting' });
   });
 
-  test('is left alone however long it takes, and wherever the clock jumps', async () => {
+  test('is left alone for any duration and any jump of the clock', async () => {
     const world = await open();
     await started(world.deps.store, 'task_1', { owner: 'proc_alive', createdAt: world.clock.now() });
     for (const jump of [5 * HOUR_MS, -10 * HOUR_MS]) {
@@ -186,7 +186,7 @@ describe('a create of a living process', () => {
     expect(await store.inFlight('channel:main')).toBe(0);
   });
 
-  test('that was wrongly taken for dead before it submitted is over, and submits nothing', async () => {
+  test('that was wrongly taken for dead before it submitted ends, and submits nothing', async () => {
     const world = await open();
     world.journal.put(async ({ name }, proceed) => {
       const answer = await proceed();
@@ -260,7 +260,7 @@ describe('a create of this process that ended while the database was away', () =
     expect(world.upstream.submitted).toHaveLength(1);
   });
 
-  test('is not taken for over while it goes on', async () => {
+  test('is not treated as ended while it continues', async () => {
     const world = await open();
     for (const step of ['billing.placeHold', 'store.startAttempt', 'main.submit', 'store.accept']) {
       world.journal.put(async ({ name }, proceed) => {
@@ -273,7 +273,7 @@ describe('a create of this process that ended while the database was away', () =
     }
   });
 
-  test('is left to refuse itself, and gives its money back at once', async () => {
+  test('is left to refuse itself, and releases its hold at once', async () => {
     const world = await open();
     world.journal.fail('store.startAttempt', new Error('a fault'));
     let refusals = 0;

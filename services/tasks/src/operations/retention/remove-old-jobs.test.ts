@@ -24,7 +24,7 @@ describe('removeOldJobs', () => {
     return own.jobId;
   };
 
-  test('removes the request of a job that has ended at once, and the rest when it is old', async () => {
+  test('removes the request of an ended job at once, and the rest when the job is old', async () => {
     const world = await open();
     await started(world, { call: aCall({ body: { object: 'prv_needed' } }) });
     const jobId = await ended(world);
@@ -45,7 +45,7 @@ describe('removeOldJobs', () => {
     await expect(getJob(world.deps, 'acme', jobId)).rejects.toMatchObject({ reason: 'task_not_found' });
   });
 
-  test('loses no object when media is away, or this process dies between the two', async () => {
+  test('loses no object when media is down, or when this process dies between the steps', async () => {
     const world = await open();
     const jobId = await ended(world);
     world.journal.fail('media.removePrivate', new Error('away'));

@@ -22,7 +22,7 @@ async function finished(world: World): Promise<Task> {
   return ended;
 }
 
-test('a finished task is there for as long as it is kept, and is gone after that', async () => {
+test('a finished task exists for its retention time, and is removed after it', async () => {
   const world = await open();
   const { id } = await finished(world);
 
@@ -36,7 +36,7 @@ test('a finished task is there for as long as it is kept, and is gone after that
   expect(await world.deps.store.inFlight('total')).toBe(0);
 });
 
-test('a regeneration lives on when its source goes', async () => {
+test('a regeneration stays when its source is removed', async () => {
   const world = await open();
   const { id } = await finished(world);
   const { task } = await world.create(aRegeneration({ sourceTaskId: id }));
@@ -53,7 +53,7 @@ test('a regeneration lives on when its source goes', async () => {
   expect(await world.deps.store.find(task.id)).toMatchObject({ state: 'completed', seconds: 5 });
 });
 
-test('one pass takes a batch, however much is old, and leaves the rest to the next', async () => {
+test('one pass removes one batch of old tasks, and leaves the rest to the next', async () => {
   const world = await open();
   const limits: number[] = [];
   const store = {

@@ -10,7 +10,7 @@ const order = anOrder({
   content: [aText('a fox'), anImage('reference_image'), anImage('reference_image'), anImage('reference_image')],
 });
 
-/** Media of which each staging goes as it is told, by the number of the call. */
+/** A media service in which each staging follows the test, by the number of the call. */
 function mediaThat(...stages: readonly ((signal: AbortSignal) => Promise<never>)[]): Media {
   let calls = 0;
   return {
@@ -34,7 +34,7 @@ const untilAborted =
       });
     });
 
-test('the other media of an order are given up when one is refused, and the refusal names that one', async () => {
+test('a refused media item aborts the staging of the others, and the refusal names it', async () => {
   const given: number[] = [];
   const left = (number: number): void => {
     given.push(number);
@@ -48,7 +48,7 @@ test('the other media of an order are given up when one is refused, and the refu
   expect(given).toEqual([1, 3]);
 });
 
-test('they are given up as well when media is busy', async () => {
+test('a busy media service aborts the staging of the others too', async () => {
   const given: number[] = [];
   const left = (number: number): void => {
     given.push(number);

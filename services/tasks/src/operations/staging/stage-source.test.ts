@@ -9,7 +9,7 @@ import { applyReport } from '../polls/apply-report.ts';
 
 const open = useWorlds();
 
-/** A completed generation with a reference, which these channels may render again. */
+/** A completed generation with a reference that these channels may regenerate. */
 async function withSource(
   channels: readonly ChannelSettings[],
 ): Promise<{ readonly world: World; readonly sourceTaskId: string }> {
@@ -20,10 +20,10 @@ async function withSource(
   return { world, sourceTaskId: task.id };
 }
 
-describe('a source on a channel that is given the video', () => {
+describe('a source on a channel that takes the video', () => {
   const asVideo = channelSettings({ regeneration: 'video' });
 
-  test('is staged again by what was stored of it, and sent as its prompt, its references and its result', async () => {
+  test('is staged again from stored data, and sent as its prompt, references and result', async () => {
     const { world, sourceTaskId } = await withSource([asVideo]);
     const staged = world.media.staged.length;
 
@@ -46,7 +46,7 @@ describe('a source on a channel that is given the video', () => {
   test.each<[string, (id: string) => string]>([
     ['result', (id) => `res-${id}`],
     ['reference', (id) => `obj-${id}-1`],
-  ])('is refused when its %s is gone, and the hold is given back', async (_what, objectOf) => {
+  ])('is refused when its %s is removed, and the hold is released', async (_what, objectOf) => {
     const { world, sourceTaskId } = await withSource([asVideo]);
     world.media.gone.add(objectOf(sourceTaskId));
 
@@ -61,7 +61,7 @@ describe('a source on a channel that is given the video', () => {
     expect(await world.deps.store.inFlight('total')).toBe(0);
   });
 
-  test('that is gone is left to the channels that are given the task', async () => {
+  test('that is removed goes to the channels that take the task', async () => {
     const { world, sourceTaskId } = await withSource([{ ...asVideo, priority: 1 }, channelSettings({ id: 'by-task' })]);
     world.media.gone.add(`res-${sourceTaskId}`);
 
@@ -72,7 +72,7 @@ describe('a source on a channel that is given the video', () => {
     ]);
   });
 
-  test('is given as the task to another channel, with nothing of the first attempt', async () => {
+  test('goes to another channel as the task, with nothing of the first attempt', async () => {
     const { world, sourceTaskId } = await withSource([{ ...asVideo, priority: 1 }, channelSettings({ id: 'by-task' })]);
     world.upstream.answer('main', refused('channel'));
 

@@ -10,8 +10,8 @@ import { sqlJobs } from './sql-jobs.ts';
 const MIGRATIONS = path.join(import.meta.dirname, '../../../migrations');
 const ROOMY = { caps: [{ scope: 'jobs:total', limit: 1000 }] };
 
-describeOnEngines('whose job goes next', (open) => {
-  test('each token has as many as the others, counting its running jobs, and no worker is left idle', async () => {
+describeOnEngines('the next job', (open) => {
+  test('each token gets an equal share, with its running jobs counted, and no worker stays idle', async () => {
     const sql = open();
     await migrate(sql, MIGRATIONS);
     const jobs = sqlJobs(sql, newIds(fakeClock()));
