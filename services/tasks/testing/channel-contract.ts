@@ -48,7 +48,7 @@ interface SubmitAnswer extends Case {
 }
 interface PollCase extends Case {
   readonly answer: ScriptedAnswer;
-  readonly look: PollResult;
+  readonly polled: PollResult;
 }
 interface ListAnswers extends Case {
   readonly since: number;
@@ -56,7 +56,7 @@ interface ListAnswers extends Case {
   readonly requests: readonly RequestMade[];
   readonly works?: readonly ListedWork[];
 }
-/** `answers` and `requests` where the upstream is asked more than once. */
+/** `answers` and `requests` for more than one call to the upstream. */
 interface CancelAnswer extends Case {
   readonly answer: ScriptedAnswer;
   readonly request: RequestMade;
@@ -80,7 +80,7 @@ const LONG_MS = 600_000;
 const NOWHERE = 'http://127.0.0.1:1';
 const REDACTED = /sk-upstream/;
 
-/** What every adapter promises to the operations: exact requests, an outcome for every answer, and no exception. */
+/** The guarantees of every adapter: exact requests, an outcome for every answer, and no exception. */
 export function channelContract({ name, factory, fixtures }: AdapterSubject): void {
   const cases = <C extends Case>(file: string): (readonly [string, C])[] =>
     (JSON.parse(readFileSync(path.join(fixtures, `${file}.json`), 'utf8')) as C[]).map((one) => [one.name, one]);
@@ -138,7 +138,7 @@ export function channelContract({ name, factory, fixtures }: AdapterSubject): vo
 
   describe('submit', () => {
     test.each(cases<SubmitRequest>('submit-requests'))(
-      'sends %s in exactly the words of the upstream, once',
+      'sends %s once, in exactly the format of the upstream',
       async (_name, { attempt: one, request, contentType = 'application/json' }) => {
         upstream.script({ status: 200, json: {} });
 
@@ -152,7 +152,7 @@ export function channelContract({ name, factory, fixtures }: AdapterSubject): vo
       },
     );
 
-    test('changes nothing of the attempt that it is given', async () => {
+    test('does not change the attempt', async () => {
       upstream.script({ status: 200, json: {} });
 
       expect(await open().submit(deepFrozen(structuredClone(attempt)), signal())).toMatchObject({ outcome: 'unknown' });
@@ -170,14 +170,14 @@ export function channelContract({ name, factory, fixtures }: AdapterSubject): vo
       expect(upstream.requests).toHaveLength(1);
     });
 
-    test('is the fault of the channel where no server listens: nothing was sent', async () => {
+    test('is the fault of the channel when no server listens, because nothing was sent', async () => {
       expect(await open({ baseUrl: NOWHERE }).submit(attempt, signal())).toMatchObject({
         outcome: 'refused',
         fault: 'channel',
       });
     });
 
-    test('is the fault of the channel where the name of the upstream is not known', async () => {
+    test('is the fault of the channel when the host name is unknown', async () => {
       expect(await open({ baseUrl: 'http://upstream.invalid' }).submit(attempt, signal())).toMatchObject({
         outcome: 'refused',
         fault: 'channel',
@@ -185,7 +185,7 @@ export function channelContract({ name, factory, fixtures }: AdapterSubject): vo
     });
 
     test.each<ScriptedAnswer>(['reset', 'cut', 'endless'])(
-      'is unknown after %s: the upstream has read it',
+      'is an unknown outcome after %s, because the upstream has read it',
       async (answer) => {
         upstream.script(answer);
 
@@ -194,12 +194,12 @@ export function channelContract({ name, factory, fixtures }: AdapterSubject): vo
       },
     );
 
-    test('is unknown when no answer comes in time', async () => {
+    test('is an unknown outcome without an answer in time', async () => {
       expect(await unanswered((channel) => channel.submit(attempt, signal()))).toMatchObject({ outcome: 'unknown' });
       expect(upstream.requests).toHaveLength(1);
     });
 
-    test('is unknown when it is given up while it runs', async () => {
+    test('is an unknown outcome when it is aborted', async () => {
       upstream.script('hang');
       const leaving = new AbortController();
 
@@ -211,12 +211,12 @@ export function channelContract({ name, factory, fixtures }: AdapterSubject): vo
     });
   });
 
-  /** The form that a fixture has: our address as `{base}`, a credential as it prints. */
+  /** The form of a fixture: our address as `{base}`, a credential as it prints. */
   const asRecorded = (seen: PollResult): unknown =>
     JSON.parse(JSON.stringify(seen).replaceAll(upstream.url + PREFIX, '{base}'));
 
   describe('poll', () => {
-    test.each(cases<PollCase>('polls'))('understands %s', async (_name, { answer, look: polled }) => {
+    test.each(cases<PollCase>('polls'))('understands %s', async (_name, { answer, polled }) => {
       upstream.script(answer);
 
       const seen = await open().poll(UPSTREAM_ID, signal());
@@ -229,7 +229,7 @@ export function channelContract({ name, factory, fixtures }: AdapterSubject): vo
       ]);
     });
 
-    test('puts the id into the address so that it cannot lead elsewhere', async () => {
+    test('encodes the id so that the URL cannot point elsewhere', async () => {
       upstream.script({ status: 200, json: {} });
 
       await open().poll('../../admin?x=1#y', signal());
@@ -237,13 +237,16 @@ export function channelContract({ name, factory, fixtures }: AdapterSubject): vo
       expect(upstream.requests[0]?.path).toMatch(/%2F.*admin%3Fx%3D1%23y$/);
     });
 
-    test.each<ScriptedAnswer>(['reset', 'cut', 'endless'])('says nothing of the work after %s', async (answer) => {
-      upstream.script(answer);
+    test.each<ScriptedAnswer>(['reset', 'cut', 'endless'])(
+      'reports nothing about the work after %s',
+      async (answer) => {
+        upstream.script(answer);
 
-      expect(await open().poll(UPSTREAM_ID, signal())).toMatchObject({ found: false, gone: false });
-    });
+        expect(await open().poll(UPSTREAM_ID, signal())).toMatchObject({ found: false, gone: false });
+      },
+    );
 
-    test('says nothing of the work when no answer comes in time, or no server listens', async () => {
+    test('reports nothing about the work without an answer in time, or when no server listens', async () => {
       expect(await unanswered((channel) => channel.poll(UPSTREAM_ID, signal()))).toMatchObject({
         found: false,
         gone: false,
@@ -260,7 +263,7 @@ export function channelContract({ name, factory, fixtures }: AdapterSubject): vo
       expect(made()).toEqual(prefixed(requests));
     });
 
-    test('gives up on an upstream whose pages have no end', async () => {
+    test('gives up on an upstream with endless pages', async () => {
       const page = { status: 200, json: { items: [{ id: '1', created_at: 2_000_000_000 }], total: 1_000_000 } };
       upstream.script(...Array.from({ length: 200 }, () => page));
 
@@ -268,7 +271,7 @@ export function channelContract({ name, factory, fixtures }: AdapterSubject): vo
       expect(upstream.requests.length).toBeLessThan(100);
     });
 
-    test('is unreadable where no server listens, or no answer comes in time', async () => {
+    test('is unreadable when no server listens, or without an answer in time', async () => {
       expect(await unanswered((channel) => channel.list(0, signal()))).toBeUndefined();
       expect(await open({ baseUrl: NOWHERE }).list(0, signal())).toBeUndefined();
     });
@@ -285,7 +288,7 @@ export function channelContract({ name, factory, fixtures }: AdapterSubject): vo
       },
     );
 
-    test('is not confirmed where no server listens, or no answer comes in time', async () => {
+    test('is not confirmed when no server listens, or without an answer in time', async () => {
       expect(await unanswered((channel) => channel.cancel(UPSTREAM_ID, signal()))).toBe(false);
       expect(await open({ baseUrl: NOWHERE }).cancel(UPSTREAM_ID, signal())).toBe(false);
     });
@@ -299,7 +302,7 @@ export function channelContract({ name, factory, fixtures }: AdapterSubject): vo
       expect(made()).toEqual(prefixed([request]));
     });
 
-    test('says so where no server listens', async () => {
+    test('fails when no server listens', async () => {
       expect(await open({ baseUrl: NOWHERE }).test(signal())).toMatchObject({
         ok: false,
         detail: expect.stringMatching(/./),
@@ -307,7 +310,7 @@ export function channelContract({ name, factory, fixtures }: AdapterSubject): vo
     });
   });
 
-  test('whatever JSON and status an upstream answers, nothing throws and the key is not told', async () => {
+  test('no JSON and no status of an upstream makes the adapter throw or reveal the key', async () => {
     const channel = open();
     const answers = fc.record({
       status: fc.constantFrom(200, 201, 400, 404, 409, 429, 500, 502),

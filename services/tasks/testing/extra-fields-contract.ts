@@ -73,23 +73,23 @@ const HOSTILE_NAMES: readonly string[] = [
 ];
 const HOSTILE_VALUES: readonly (readonly [string, unknown])[] = [
   ['an address', ADDRESS],
-  ['an address in other letters', 'HTTP://10.0.0.1/a.png'],
+  ['an address in upper case', 'HTTP://10.0.0.1/a.png'],
   ['an address without a scheme', '//10.0.0.1/a.png'],
   ['an address after spaces', '  \t//10.0.0.1/a.png'],
   ['an address within words', `like ${ADDRESS}`],
   ['a link of ours', '/ximg/a.png?sig=1'],
   ['a data URL', 'data:image/png;base64,iVBORw0KGgo='],
-  ['a data URL in other letters', ' DATA:image/png,abc'],
+  ['a data URL in upper case', ' DATA:image/png,abc'],
   ['a file of an upstream account', 'asset://a-1'],
-  ['another such file', 'mm_file://1'],
+  ['another file of an upstream account', 'mm_file://1'],
   ['an object', { url: ADDRESS }],
   ['a list', [ADDRESS]],
   ['a nested object', { a: { b: [{ image_url: ADDRESS }] } }],
   ['a list in a list', [[7]]],
   ['nothing', null],
-  ['no text', ''],
-  ['a text without an end', 'x'.repeat(5000)],
-  ['a number beyond all', 1e300],
+  ['an empty text', ''],
+  ['a very long text', 'x'.repeat(5000)],
+  ['a huge number', 1e300],
   ['a negative number', -1e9],
 ];
 
@@ -97,7 +97,7 @@ interface Subject extends AdapterSubject {
   readonly fields: ExtraFields;
 }
 
-/** Which extra fields of a create an adapter passes on: those that it declares, and never a media file. */
+/** Checks that an adapter passes on the extra fields that it declares, and never a media file. */
 export function extraFieldsContract({ name, factory, fixtures, fields }: Subject): void {
   const [first] = JSON.parse(readFileSync(path.join(fixtures, 'submit-requests.json'), 'utf8')) as readonly {
     readonly attempt: Attempt;
@@ -111,7 +111,7 @@ export function extraFieldsContract({ name, factory, fixtures, fields }: Subject
   });
   afterAll(() => upstream.close());
 
-  /** The body that the upstream gets for an order with these fields. */
+  /** The upstream's request body for an order with these fields. */
   const bodyFor = async (extraJson: string | undefined): Promise<unknown> => {
     upstream.script({ status: 200, json: {} });
     const channel = factory(channelSettings({ adapter: name, baseUrl: upstream.url }), systemClock);
@@ -123,8 +123,8 @@ export function extraFieldsContract({ name, factory, fixtures, fields }: Subject
     return upstream.requests[0]?.body;
   };
 
-  describe('of fields that this service does not know', () => {
-    test.each(HOSTILE_NAMES)('passes on none that it has not declared: %s', async (hostile) => {
+  describe('extra fields', () => {
+    test.each(HOSTILE_NAMES)('include none that the adapter does not declare: %s', async (hostile) => {
       expect(declared).not.toContain(hostile);
       const members = ['"a text"', '7', 'true', JSON.stringify(ADDRESS), JSON.stringify({ url: ADDRESS })];
 
@@ -132,20 +132,20 @@ export function extraFieldsContract({ name, factory, fixtures, fields }: Subject
         expect(await bodyFor(`{${JSON.stringify(hostile)}:${member}}`)).toEqual(await bodyFor(undefined));
     });
 
-    test.each(HOSTILE_VALUES)('passes on none whose value is %s', async (_what, value) => {
+    test.each(HOSTILE_VALUES)('include none with %s', async (_what, value) => {
       const extra = JSON.stringify(Object.fromEntries(declared.map((field) => [field, value])));
 
       expect(await bodyFor(extra)).toEqual(await bodyFor(undefined));
     });
 
     test.each(['no JSON', '[1]', 'null', '"http://10.0.0.1"', '{"seed":'])(
-      'passes on nothing of what is no object: %s',
+      'are ignored when they are not an object: %s',
       async (json) => {
         expect(await bodyFor(json)).toEqual(await bodyFor(undefined));
       },
     );
 
-    test('passes on no nested value and no address, whatever the client writes', async () => {
+    test('include no nested value and no address for any input', async () => {
       const plain = (await bodyFor(undefined)) as object;
       const names = fc.constantFrom(...declared, ...HOSTILE_NAMES);
       const values = fc.oneof(

@@ -9,7 +9,7 @@ export interface FakeHold {
   readonly usage?: Usage | undefined;
 }
 
-/** A fake of billing: holds by task, each of which ends once. */
+/** A fake of billing with one hold per task. Each hold ends once. */
 export interface FakeBilling {
   readonly port: Billing;
   readonly holds: ReadonlyMap<string, FakeHold>;
@@ -17,7 +17,7 @@ export interface FakeBilling {
   readonly unpriced: Set<string>;
   /** Tasks whose usage is far above their hold. */
   readonly overrun: Set<string>;
-  /** Whether there is money for another hold. */
+  /** Whether the balance covers another hold. */
   funded: boolean;
 }
 

@@ -3,7 +3,7 @@ import type { Media, StageRequest } from '../src/clients/media.ts';
 
 const TYPES = { image: 'image/png', video: 'video/mp4', audio: 'audio/mpeg', base_video: 'video/mp4' } as const;
 
-/** A fake of media: everything that it gets is valid. */
+/** A fake of media that accepts everything. */
 export interface FakeMedia {
   readonly port: Media;
   readonly staged: readonly StageRequest[];

@@ -2,7 +2,7 @@ import type { Attempt, Channel, ChannelFactory, ListedWork, PollResult, Submissi
 import { recorded } from './journal.ts';
 import type { Journal } from './journal.ts';
 
-/** What reached an upstream, whether or not its answer came back. */
+/** The submissions that reached an upstream, with or without an answer. */
 export interface Submitted {
   readonly channel: string;
   readonly attempt: Attempt;
@@ -14,9 +14,9 @@ export interface FakeUpstream {
   readonly submitted: readonly Submitted[];
   /** The answers of a channel to the next submissions. After them it accepts everything. */
   answer(channel: string, ...answers: readonly (Submission | Error)[]): void;
-  /** What a poll finds; otherwise the work runs. */
+  /** The results of polls; without one the work is running. */
   readonly pollResults: Map<string, PollResult>;
-  /** The content of every list; undefined: the list cannot be read. */
+  /** The content of every list; undefined: the list is unreadable. */
   works: readonly ListedWork[] | undefined;
   cancels: boolean;
   /** Channels whose calls are in the journal under their own names. */

@@ -1,6 +1,6 @@
 import { Problem } from '@reelgate/platform/problem';
 
-/** All that a client sees of a refusal. */
+/** Everything that a client sees of a refusal. */
 export async function refusalOf(
   work: Promise<unknown>,
 ): Promise<Pick<Problem, 'kind' | 'reason' | 'field' | 'message' | 'retryAfterMs'>> {

@@ -8,7 +8,7 @@ import type { OpenStore } from './store/opened-store.ts';
 import { readsConformance } from './store/reads-conformance.ts';
 import { retentionConformance } from './store/retention-conformance.ts';
 
-/** What every task store promises to the operations. */
+/** The guarantees of every task store. */
 export function taskStoreConformance(open: OpenStore): void {
   describe('creates', () => createsConformance(open));
   describe('attempts', () => attemptsConformance(open));

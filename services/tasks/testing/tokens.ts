@@ -1,7 +1,7 @@
 import { tokenNotFound } from '../src/operations/task-refusals.ts';
 import type { Tokens } from '../src/operations/cached-tokens.ts';
 
-/** Tokens with every right in every account, except for what a test changes. */
+/** Tokens with every right in every account, with the changes of the test. */
 export function someTokens(
   known: Readonly<Record<string, Partial<Awaited<ReturnType<Tokens['of']>>>>> = {},
 ): Pick<Tokens, 'of'> {

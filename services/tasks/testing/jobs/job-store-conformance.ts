@@ -25,7 +25,7 @@ const key = (name: string, expiresAt = AT + 5000) => ({ key: name, fingerprint: 
 const begunOf = (outcomes: readonly Begun[]): number => outcomes.filter((outcome) => outcome === 'begun').length;
 const ROOMY = { caps: [{ scope: 'jobs:total', limit: 1000 }] };
 
-/** What every job store promises to the operations. */
+/** The guarantees of every job store. */
 export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
   let jobs: Jobs;
   let other: Jobs;
@@ -96,7 +96,7 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
       expect(await inFlight()).toEqual([1, 1]);
     });
 
-    test('of a hundred at once against a cap of twenty lets exactly twenty in', async () => {
+    test('of a hundred at once admits exactly the limit of twenty', async () => {
       const outcomes = await Promise.all(
         numbered(100).map((id, index) => (index % 2 === 0 ? jobs : other).beginJob(aNewJob(id))),
       );
@@ -106,7 +106,7 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
       expect([await rows('jobs'), await rows('job_calls')]).toEqual([20, 20]);
     });
 
-    test('keeps its counters apart from those of the tasks', async () => {
+    test('has counters apart from those of tasks', async () => {
       await begun('job_1', { caps: [{ scope: 'jobs:total', limit: 1 }] });
 
       expect(await tasks.begin(aNewTask('task_1', { caps: [{ scope: 'total', limit: 1 }] }))).toBe('begun');
@@ -115,7 +115,7 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
       });
     });
 
-    test('writes nothing of one that finds a counter full, its key neither', async () => {
+    test('writes neither the job nor its key when a counter is full', async () => {
       expect(
         await jobs.beginJob(aNewJob('job_1', { idempotency: key('k'), caps: [{ scope: 'jobs:total', limit: 0 }] })),
       ).toEqual({ capped: 'jobs:total' });
@@ -123,7 +123,7 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
       expect([await rows('jobs'), await rows('job_calls'), await rows('idempotency_keys')]).toEqual([0, 0, 0]);
     });
 
-    test('lets exactly one of fifty take a key', async () => {
+    test('gives a key to exactly one of fifty callers', async () => {
       const outcomes = await Promise.all(
         numbered(50).map((id, index) =>
           (index % 2 === 0 ? jobs : other).beginJob(aNewJob(id, { idempotency: key('k') })),
@@ -134,7 +134,7 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
       expect(outcomes.filter((outcome) => outcome === 'key_taken')).toHaveLength(49);
     });
 
-    test('finds a key taken that names a task, and a task one that names a job', async () => {
+    test('sees a key that belongs to a task, and a task sees a key of a job', async () => {
       await begun('job_1', { idempotency: key('of a job') });
       expect(await tasks.begin(aNewTask('task_1', { idempotency: key('of a job') }))).toBe('key_taken');
 
@@ -144,7 +144,7 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
   });
 
   describe('leaseJobs', () => {
-    test('gives each job to one of several that ask at once, and all of them in the end', async () => {
+    test('gives each job to one of several concurrent workers, and all jobs in the end', async () => {
       for (const id of numbered(40)) await begun(id, ROOMY);
 
       const taken = (
@@ -157,7 +157,7 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
       expect(await lease()).toEqual([]);
     });
 
-    test('gives the one that has waited longest first, and no more than was asked for', async () => {
+    test('gives the longest-waiting job first, and at most the requested number', async () => {
       await begun('job_b', { createdAt: AT - 2 });
       await begun('job_a', { createdAt: AT - 1 });
       await begun('job_c', { createdAt: AT - 3 });
@@ -165,7 +165,7 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
       expect((await lease({ limit: 2 })).map(({ jobId }) => jobId)).toEqual(['job_c', 'job_b']);
     });
 
-    test('gives none before its time', async () => {
+    test('gives no job before it is due', async () => {
       const own = await leased('job_1');
       await jobs.requeueJob(own, { starts: 0, at: AT, dueAt: AT + 50, why: 'busy' });
 
@@ -175,7 +175,7 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
   });
 
   describe('a lease', () => {
-    test('is renewed while it stands, and by its own name alone', async () => {
+    test('can be renewed while it is valid, by its own name alone', async () => {
       const own = await leased('job_1');
 
       expect([...(await jobs.renewLeases([own], AT, UNTIL + 500))]).toEqual(['job_1']);
@@ -185,7 +185,7 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
       expect((await jobs.lostJobs(UNTIL + 500, 10)).map((lost) => lost.lease)).toEqual([own]);
     });
 
-    test('begins a job once, and not when it is over', async () => {
+    test('starts a job once, and not after its end', async () => {
       const own = await leased('job_1');
       expect(await jobs.startJob({ ...own, lease: 'another' }, AT)).toBe(false);
       expect(await jobs.startJob(own, AT)).toBe(true);
@@ -197,7 +197,7 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
       expect(await jobs.findJob('job_2')).toMatchObject({ state: 'queued', starts: 0 });
     });
 
-    test('that was given to another changes nothing more', async () => {
+    test('that was taken over changes nothing more', async () => {
       const first = await leased('job_1');
       await jobs.requeueJob(first, { starts: 0, at: AT, dueAt: AT, why: 'gone' });
       const [second] = await lease();
@@ -209,7 +209,7 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
       expect(await jobs.startJob(second!, AT)).toBe(true);
     });
 
-    test('does not bring a job back that was started since that was decided', async () => {
+    test('does not requeue a job that was started after the decision', async () => {
       const own = await started('job_1');
 
       expect(await jobs.requeueJob(own, { starts: 0, at: AT, dueAt: AT, why: 'gone' })).toBe(false);
@@ -219,7 +219,7 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
   });
 
   describe('finishJob', () => {
-    test('ends a job once, with its answer, out of the counters, and forgets what was asked', async () => {
+    test('ends a job once with its answer, updates the counters and removes the request', async () => {
       const own = await started('job_1');
       const answer = anAnswer({ body: { object: 'prv_2' } });
 
@@ -236,7 +236,7 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
       expect(await jobs.lostJobs(UNTIL + 1, 10)).toEqual([]);
     });
 
-    test('puts it before a person in the same breath, when it is told to', async () => {
+    test('asks for a decision in the same transaction on request', async () => {
       const own = await started('job_1');
       await jobs.finishJob(own, {
         state: 'failed',
@@ -259,7 +259,7 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
       });
     const own = { jobId: 'job_1', lease: 'create_1' };
 
-    test('is leased to no other worker, and queued once it is given up', async () => {
+    test('is leased to no other worker, and is queued when its lease is returned', async () => {
       await create();
       expect(await jobs.findJob('job_1')).toMatchObject({ state: 'queued', isBeingCreated: true });
       expect(await lease()).toEqual([]);
@@ -270,13 +270,13 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
       expect(await jobs.withdrawJob(own)).toBe(false);
     });
 
-    test('is lost like any other when its creator is gone', async () => {
+    test('is lost like any other job when its creator dies', async () => {
       await create();
 
       expect((await jobs.lostJobs(UNTIL, 10)).map((lost) => lost.lease)).toEqual([own]);
     });
 
-    test('that is withdrawn leaves nothing, its key and its place in the counters neither', async () => {
+    test('that is withdrawn leaves no row, key or count', async () => {
       await create();
       expect(await jobs.withdrawJob({ ...own, lease: 'another' })).toBe(false);
 
@@ -288,7 +288,7 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
       expect(await inFlight()).toEqual([0, 0]);
     });
 
-    test('is not withdrawn once it was started', async () => {
+    test('cannot be withdrawn after its start', async () => {
       await create();
       await jobs.startJob(own, AT);
 
@@ -296,7 +296,7 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
     });
   });
 
-  test('what has not ended is counted by state, with the oldest of each', async () => {
+  test('unfinished jobs are counted by state, with the oldest of each', async () => {
     await started('job_1', { createdAt: AT - 9 });
     await begun('job_2', { createdAt: AT - 5 });
     await begun('job_3', { createdAt: AT - 7 });
@@ -307,7 +307,7 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
     ]);
   });
 
-  test('a page of jobs is the newest first, of an account or a state where one is named', async () => {
+  test('jobs are listed newest first, optionally of one account or state', async () => {
     await started('job_1');
     await begun('job_2', { accountId: 'rival' });
     await begun('job_3');
@@ -327,7 +327,7 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
     };
     const old = async (before = AT + 100, limit = 10) => jobs.oldJobs({ before, now: AT, limit });
 
-    test('names the requests of what has ended, until they are forgotten', async () => {
+    test('lists the requests of ended jobs until they are removed', async () => {
       await ended('job_1');
       await leased('job_2', { call: aCall({ body: { object: 'needed' } }) });
 
@@ -337,7 +337,7 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
       expect(await old()).toEqual([{ jobId: 'job_1', objects: ['answer-of-job_1'] }]);
     });
 
-    test('takes the oldest first, up to the limit, and none that ended since', async () => {
+    test('takes the oldest first, up to the limit, and no job that ended later', async () => {
       await ended('job_2', AT + 2);
       await ended('job_1', AT + 1);
       await ended('job_3', AT + 50);
@@ -346,7 +346,7 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
       expect((await old(AT + 50)).map(({ jobId }) => jobId)).toEqual(['job_1', 'job_2']);
     });
 
-    test('leaves nothing of a job that it removes', async () => {
+    test('removes everything of a job', async () => {
       await ended('job_1', AT, { idempotency: key('k', AT) });
       await jobs.removeJobs(['job_1']);
 
@@ -354,7 +354,7 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
         expect([table, await rows(table)]).toEqual([table, 0]);
     });
 
-    test('keeps what a key answers with, and what waits for a person', async () => {
+    test('keeps jobs with a live key, and jobs that wait for a decision', async () => {
       await ended('job_keyed', AT, { idempotency: key('k', AT + 1) });
       await ended('job_waiting');
       await tasks.raise({ taskId: 'job_waiting', reason: 'unknown_outcome', detail: '', since: AT });

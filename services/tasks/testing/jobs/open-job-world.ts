@@ -39,7 +39,7 @@ export interface JobWorld {
   /** Owners and jobs whose end was announced. */
   readonly endings: readonly string[];
   readonly counted: readonly string[];
-  /** The decisions over the money of calls. */
+  /** The decisions on the money of calls. */
   readonly ended: readonly string[];
   create(changes?: Partial<JobRequest>): ReturnType<typeof createJob>;
   /** Another process on the same durable state. */

@@ -7,7 +7,7 @@ const MAPPING = { channel: 'main', upstreamAccount: 'vendor', upstreamId: 'up-1'
 const first = { number: 1, owner: 'proc_1', channel: 'main', inFlightMax: 1000, at: AT };
 const ROUNDS = 20;
 
-/** What is written around each submission, and when an answer is lost. */
+/** The writes around each submission and after a lost answer. */
 export function attemptsConformance(open: OpenStore): void {
   let store: TaskStore;
   let other: TaskStore;
@@ -16,7 +16,7 @@ export function attemptsConformance(open: OpenStore): void {
   });
 
   describe('an attempt', () => {
-    test('is written as started, and counted on its channel, before anything is sent', async () => {
+    test('is stored as started and counted on its channel before the submission', async () => {
       await started(store, 'task_1');
 
       expect(await store.attempts('task_1')).toEqual([
@@ -26,7 +26,7 @@ export function attemptsConformance(open: OpenStore): void {
       expect(await store.findOwned('acme', 'task_1')).toBeUndefined();
     });
 
-    test('is not written where the channel is full', async () => {
+    test('is not stored when the channel is full', async () => {
       await started(store, 'task_1');
       await begun(store, 'task_2');
 
@@ -36,7 +36,7 @@ export function attemptsConformance(open: OpenStore): void {
       expect(await inFlight(store, 'channel:main')).toEqual([1]);
     });
 
-    test('of forty at once on a channel of seven is written exactly seven times', async () => {
+    test('of forty at once on a channel with a limit of seven is stored exactly seven times', async () => {
       const ids = numbered(40);
       for (const id of ids) await begun(store, id, { caps: [{ scope: 'total', limit: 100 }] });
 
@@ -48,7 +48,7 @@ export function attemptsConformance(open: OpenStore): void {
       expect(await inFlight(store, 'channel:main', 'total')).toEqual([7, 40]);
     });
 
-    test('that was refused frees its channel, and leaves room for the next', async () => {
+    test('that was refused frees its channel for the next', async () => {
       await started(store, 'task_1');
 
       await store.refuseAttempt('task_1', {
@@ -76,7 +76,7 @@ export function attemptsConformance(open: OpenStore): void {
   });
 
   describe('accept', () => {
-    test('shows the task to its owner, keeps the mapping and puts it into the due-queue', async () => {
+    test('shows the task to its owner, stores the mapping and schedules a poll', async () => {
       await started(store, 'task_1');
 
       const taken = await store.accept('task_1', { number: 1, mapping: MAPPING, at: AT + 1, nextPollAt: AT + 3000 });
@@ -89,7 +89,7 @@ export function attemptsConformance(open: OpenStore): void {
       expect(await eventTypes(store, 'task_1')).toEqual(['created', 'attempt_started', 'accepted']);
     });
 
-    test('of an answer that comes after the create was taken for dead still counts', async () => {
+    test('succeeds after the create was taken for dead', async () => {
       await unknown(store, 'task_1');
 
       await store.accept('task_1', { number: 1, mapping: MAPPING, at: AT + 1, nextPollAt: AT + 3000 });
@@ -102,7 +102,7 @@ export function attemptsConformance(open: OpenStore): void {
       expect(await outcomes(store, 'task_1')).toEqual(['accepted']);
     });
 
-    test('revives nothing that a person has ended', async () => {
+    test('does not revive a task that an operator has ended', async () => {
       await unknown(store, 'task_1');
       await store.finish('task_1', { state: 'failed', at: AT });
 
@@ -116,7 +116,7 @@ export function attemptsConformance(open: OpenStore): void {
   });
 
   describe('accept of an id that another task has', () => {
-    test('says so and writes nothing, once and again', async () => {
+    test('is refused each time, and writes nothing', async () => {
       await accepted(store, 'task_0');
       await started(store, 'task_1');
       const known = { number: 1, mapping: { ...MAPPING, upstreamId: 'up-task_0' }, at: AT + 1, nextPollAt: AT + 3000 };
@@ -131,7 +131,7 @@ export function attemptsConformance(open: OpenStore): void {
       expect((await store.find('task_0'))?.mapping?.upstreamId).toBe('up-task_0');
     });
 
-    test('is no matter where the account is another one', async () => {
+    test('is possible on another upstream account', async () => {
       await accepted(store, 'task_0');
       await started(store, 'task_1');
 
@@ -147,7 +147,7 @@ export function attemptsConformance(open: OpenStore): void {
   });
 
   describe('leaveUnknown', () => {
-    test('shows the task to its owner, still counted, and keeps the poller away from it', async () => {
+    test('shows the task to its owner, keeps its counts and schedules no poll', async () => {
       await unknown(store, 'task_1');
 
       const task = await store.findOwned('acme', 'task_1');
@@ -164,7 +164,7 @@ export function attemptsConformance(open: OpenStore): void {
       );
     });
 
-    test('takes nothing back from a task that was accepted', async () => {
+    test('does not change an accepted task', async () => {
       await accepted(store, 'task_1');
 
       await store.leaveUnknown('task_1', {
@@ -184,7 +184,7 @@ export function attemptsConformance(open: OpenStore): void {
   });
 
   describe('disown', () => {
-    test('keeps the process that had the create from starting another attempt', async () => {
+    test('keeps the former process of the create from another attempt', async () => {
       await begun(store, 'task_1');
 
       expect(await other.disown('task_1')).toBe(true);
@@ -208,7 +208,7 @@ export function attemptsConformance(open: OpenStore): void {
           await store.finish(id, { state: 'failed', at: AT });
         },
       ],
-    ])('does nothing to a create that was %s; neither can that start an attempt', async (_how, end) => {
+    ])('does nothing to a create that was %s, which cannot start an attempt either', async (_how, end) => {
       await begun(store, 'task_1');
       await end('task_1');
 
@@ -216,7 +216,7 @@ export function attemptsConformance(open: OpenStore): void {
       await expect(store.startAttempt('task_1', first)).rejects.toThrow('taken over');
     });
 
-    test('and a starting attempt never miss each other: the attempt is seen, or it does not start', async () => {
+    test('at the same moment as an attempt sees the attempt, or the attempt does not start', async () => {
       for (const id of numbered(ROUNDS)) {
         await begun(store, id);
         const [attempt, seen] = await Promise.allSettled([
@@ -238,7 +238,7 @@ export function attemptsConformance(open: OpenStore): void {
   });
 
   describe('adopt', () => {
-    test('gives an unknown task its upstream work, due at once', async () => {
+    test('assigns the upstream work to an unknown task, which is due at once', async () => {
       await unknown(store, 'task_1');
 
       expect(await store.adopt('task_1', 'up-9', AT + 7)).toBe(true);
@@ -250,7 +250,7 @@ export function attemptsConformance(open: OpenStore): void {
       });
     });
 
-    test('gives no task the work of another', async () => {
+    test('does not assign the work of another task', async () => {
       await accepted(store, 'task_1');
       await unknown(store, 'task_2');
 
@@ -259,7 +259,7 @@ export function attemptsConformance(open: OpenStore): void {
       expect(await store.find('task_2')).toMatchObject({ admission: 'unknown' });
     });
 
-    test('gives one piece of work to one task at most, however many ask at once', async () => {
+    test('assigns one piece of work to at most one of many concurrent callers', async () => {
       const ids = numbered(10);
       for (const id of ids) await unknown(store, id);
 
@@ -273,7 +273,7 @@ export function attemptsConformance(open: OpenStore): void {
       ).toHaveLength(1);
     });
 
-    test('leaves alone what is not unknown', async () => {
+    test('does not change a task that is not unknown', async () => {
       await accepted(store, 'task_1');
       await begun(store, 'task_2');
 

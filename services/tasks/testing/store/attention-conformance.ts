@@ -5,7 +5,7 @@ import type { OpenStore } from './opened-store.ts';
 
 const item = (taskId: string, since = AT) => ({ taskId, reason: 'unknown_status', detail: 'it says "paused"', since });
 
-/** What waits for a decision, and which processes are alive. */
+/** The tasks that wait for a decision, and the living processes. */
 export function attentionConformance(open: OpenStore): void {
   let store: TaskStore;
   let other: TaskStore;
@@ -32,7 +32,7 @@ export function attentionConformance(open: OpenStore): void {
       expect(raised.filter(Boolean)).toHaveLength(1);
     });
 
-    test('is resolved once, with whose decision it was', async () => {
+    test('is resolved once, and records who decided', async () => {
       await store.raise(item('task_1'));
 
       const by = { resolution: 'retry', actor: 'ann', at: AT + 9 };
@@ -47,7 +47,7 @@ export function attentionConformance(open: OpenStore): void {
       });
     });
 
-    test('can be raised again, for another reason and from a later time', async () => {
+    test('can be raised again with another reason and a later time', async () => {
       await store.raise(item('task_1'));
       await store.resolve('task_1', { resolution: 'retry', actor: 'ann', at: AT });
 
@@ -56,7 +56,7 @@ export function attentionConformance(open: OpenStore): void {
       expect(await store.open()).toEqual([{ ...item('task_1', AT + 9), reason: 'no_result' }]);
     });
 
-    test('for one reason is not resolved with another', async () => {
+    test('for one reason is not resolved for another', async () => {
       await store.raise(item('task_1'));
       const by = { resolution: 'mended', actor: 'service', at: AT };
 
@@ -69,7 +69,7 @@ export function attentionConformance(open: OpenStore): void {
       expect(await store.waits('task_1')).toBe(false);
     });
 
-    test('lists who waits, the longest first', async () => {
+    test('lists the waiting tasks, the longest first', async () => {
       await accepted(store, 'task_2');
       await store.raise(item('task_1', AT + 2));
       await store.raise(item('task_2', AT + 1));
@@ -92,7 +92,7 @@ export function attentionConformance(open: OpenStore): void {
       );
     });
 
-    test('that is forgotten is not', async () => {
+    test('is unknown after its removal', async () => {
       await store.heartbeat('proc_1', AT);
 
       await store.forget('proc_1');

@@ -10,7 +10,7 @@ const REFUSED = { code: 'invalid_media', message: 'not found' };
 const begunOf = (outcomes: readonly Begun[]): number => outcomes.filter((outcome) => outcome === 'begun').length;
 const key = (name: string, expiresAt = AT + 1000) => ({ key: name, fingerprint: `print of ${name}`, expiresAt });
 
-/** What a create writes before its submission. */
+/** The writes of a create before its submission. */
 export function createsConformance(open: OpenStore): void {
   let store: TaskStore;
   let other: TaskStore;
@@ -19,7 +19,7 @@ export function createsConformance(open: OpenStore): void {
   });
 
   describe('begin', () => {
-    test('writes the task, whole and hidden from its owner, and counts it', async () => {
+    test('stores the whole task hidden from its owner, and counts it', async () => {
       const order = anOrder({
         content: [aText('狐狸 🦊 "quoted" \u0000'), anImage('first_frame')],
         extraJson: '{"seed":7}',
@@ -46,7 +46,7 @@ export function createsConformance(open: OpenStore): void {
       expect(await eventTypes(store, 'task_1')).toEqual(['created']);
     });
 
-    test('of a hundred at once against a cap of twenty lets exactly twenty in', async () => {
+    test('of a hundred at once admits exactly the limit of twenty', async () => {
       const outcomes = await Promise.all(
         numbered(100).map((id, index) => (index % 2 === 0 ? store : other).begin(aNewTask(id))),
       );
@@ -59,7 +59,7 @@ export function createsConformance(open: OpenStore): void {
       expect(await store.count({ hidden: true })).toBe(20);
     });
 
-    test('writes nothing when one of its counters is full, its key neither', async () => {
+    test('writes neither the task nor its key when a counter is full', async () => {
       const caps = [
         { scope: 'token:token_1', limit: 20 },
         { scope: 'total', limit: 1 },
@@ -73,7 +73,7 @@ export function createsConformance(open: OpenStore): void {
       expect(await store.findKey('acme', 'k', AT)).toBeUndefined();
     });
 
-    test('admits no create where the cap is zero', async () => {
+    test('admits no create when the limit is zero', async () => {
       expect(await store.begin(aNewTask('task_1', { caps: [{ scope: 'total', limit: 0 }] }))).toEqual({
         capped: 'total',
       });
@@ -96,7 +96,7 @@ export function createsConformance(open: OpenStore): void {
           });
         },
       ],
-    ])('%s writes nothing, its key and its counters neither', async (_when, leave) => {
+    ])('%s writes no task, key or count', async (_when, leave) => {
       const caller = new AbortController();
       leave(caller);
 
@@ -112,13 +112,13 @@ export function createsConformance(open: OpenStore): void {
   });
 
   describe('an idempotency key', () => {
-    test('names the call that took it', async () => {
+    test('identifies the call that took it', async () => {
       await begun(store, 'task_1', { idempotency: key('k') });
 
       expect(await store.findKey('acme', 'k', AT)).toEqual({ fingerprint: 'print of k', taskId: 'task_1' });
     });
 
-    test('is taken once; what comes later writes nothing', async () => {
+    test('is taken once, and a later create writes nothing', async () => {
       await begun(store, 'task_1', { idempotency: key('k') });
 
       expect(await store.begin(aNewTask('task_2', { idempotency: key('k') }))).toBe('key_taken');
@@ -127,7 +127,7 @@ export function createsConformance(open: OpenStore): void {
       expect(await inFlight(store, ...SCOPES)).toEqual([1, 1]);
     });
 
-    test('is taken by exactly one of fifty that come at once', async () => {
+    test('is taken by exactly one of fifty concurrent creates', async () => {
       const outcomes = await Promise.all(
         numbered(50).map((id, index) =>
           (index % 2 === 0 ? store : other).begin(aNewTask(id, { idempotency: key('k') })),
@@ -146,7 +146,7 @@ export function createsConformance(open: OpenStore): void {
       expect(await store.findKey('rival', 'k', AT)).toMatchObject({ taskId: 'task_2' });
     });
 
-    test('is free again from the moment when it expires', async () => {
+    test('is free again from the moment of its expiry', async () => {
       await begun(store, 'task_1', { idempotency: key('k', AT + 10) });
 
       expect(await store.findKey('acme', 'k', AT + 9)).toMatchObject({ taskId: 'task_1' });
@@ -166,7 +166,7 @@ export function createsConformance(open: OpenStore): void {
   });
 
   describe('refuse', () => {
-    test('hides the task for ever, keeps why, and counts it no more', async () => {
+    test('hides the task permanently, stores the reason and removes its counts', async () => {
       await begun(store, 'task_1');
 
       expect(await store.refuse('task_1', REFUSED, AT + 5)).toBe(true);
@@ -183,7 +183,7 @@ export function createsConformance(open: OpenStore): void {
       expect(await eventTypes(store, 'task_1')).toEqual(['created', 'refused']);
     });
 
-    test('counts a task down once, however often it is refused', async () => {
+    test('removes the counts of a task once, for any number of calls', async () => {
       await begun(store, 'task_1');
       await begun(store, 'task_2');
 
@@ -195,7 +195,7 @@ export function createsConformance(open: OpenStore): void {
       expect(await inFlight(store, ...SCOPES)).toEqual([1, 1]);
     });
 
-    test('does nothing to a task that an upstream took', async () => {
+    test('does nothing to a task that an upstream accepted', async () => {
       await accepted(store, 'task_1');
 
       expect(await store.refuse('task_1', REFUSED, AT)).toBe(false);
@@ -205,7 +205,7 @@ export function createsConformance(open: OpenStore): void {
     });
   });
 
-  test('measure writes down the seconds that probing has shown', async () => {
+  test('measure stores the probed seconds', async () => {
     await begun(store, 'task_1', { seconds: 1 });
 
     await store.measure('task_1', 9);
@@ -213,7 +213,7 @@ export function createsConformance(open: OpenStore): void {
     expect(await store.find('task_1')).toMatchObject({ seconds: 9 });
   });
 
-  test('keepStaged writes down what the media were frozen as, each by its place', async () => {
+  test('keepStaged stores the frozen media by their index', async () => {
     await begun(store, 'task_1');
     expect((await store.find('task_1'))?.staged).toBeUndefined();
 

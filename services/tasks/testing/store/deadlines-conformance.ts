@@ -5,7 +5,7 @@ import type { OpenStore } from './opened-store.ts';
 
 const SCOPES = ['token:token_1', 'total', 'channel:main'] as const;
 
-/** Tasks that take too long. */
+/** Tasks past a deadline. */
 export function deadlinesConformance(open: OpenStore): void {
   let store: TaskStore;
   let other: TaskStore;
@@ -14,7 +14,7 @@ export function deadlinesConformance(open: OpenStore): void {
   });
 
   test.each(['soft', 'hard'] as const)(
-    'late for the %s deadline is what is unfinished for too long and not known to be, the oldest first',
+    'late lists the unfinished tasks past the %s deadline that are not marked, the oldest first',
     async (deadline) => {
       await accepted(store, 'task_1', { createdAt: AT - 100 });
       await unknown(store, 'task_2', { createdAt: AT - 200 });
@@ -29,7 +29,7 @@ export function deadlinesConformance(open: OpenStore): void {
     },
   );
 
-  test('overdue is what is past the hard deadline and not before a person', async () => {
+  test('overdue lists the tasks past the hard deadline that wait for no decision', async () => {
     for (const id of ['task_1', 'task_soft', 'task_raised', 'task_ended']) await accepted(store, id);
     await store.passDeadline('task_soft', 'soft', AT);
     for (const id of ['task_1', 'task_raised', 'task_ended']) await store.passDeadline(id, 'hard', AT);
@@ -43,7 +43,7 @@ export function deadlinesConformance(open: OpenStore): void {
   });
 
   describe('passDeadline', () => {
-    test('is noted once each, the soft one before the hard one', async () => {
+    test('marks each deadline once, the soft one before the hard one', async () => {
       await accepted(store, 'task_1');
 
       expect([await store.passDeadline('task_1', 'soft', AT), await store.passDeadline('task_1', 'soft', AT)]).toEqual([
@@ -59,7 +59,7 @@ export function deadlinesConformance(open: OpenStore): void {
       expect((await eventTypes(store, 'task_1')).slice(-2)).toEqual(['soft_deadline', 'hard_deadline']);
     });
 
-    test('does nothing to what has ended or is still being submitted', async () => {
+    test('does nothing to an ended task or one under submission', async () => {
       await completed(store, 'task_1');
       await begun(store, 'task_2');
 
@@ -70,7 +70,7 @@ export function deadlinesConformance(open: OpenStore): void {
       expect(await inFlight(store, 'total')).toEqual([1]);
     });
 
-    test("leaves the counters of token and total past the hard one alone, and the channel's at the end", async () => {
+    test('frees the counters of token and total at the hard deadline, and that of the channel at the end', async () => {
       await accepted(store, 'task_1');
       await accepted(store, 'task_2');
       await store.passDeadline('task_1', 'soft', AT);
@@ -83,7 +83,7 @@ export function deadlinesConformance(open: OpenStore): void {
       expect(await inFlight(store, ...SCOPES)).toEqual([1, 1, 1]);
     });
 
-    test('racing with the end of the task and with itself counts it down once', async () => {
+    test('removes the counts once in a race with itself and with the end', async () => {
       await accepted(store, 'task_1');
       await accepted(store, 'task_2');
 

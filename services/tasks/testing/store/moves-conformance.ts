@@ -17,7 +17,7 @@ const seen: Progress = {
   at: AT + 1,
 };
 
-/** What changes the state of a task. */
+/** The changes of a task's state. */
 export function movesConformance(open: OpenStore): void {
   let store: TaskStore;
   let other: TaskStore;
@@ -30,7 +30,7 @@ export function movesConformance(open: OpenStore): void {
   const outbox = (): Promise<unknown[]> => sql.read('SELECT id, type, payload FROM outbox ORDER BY id');
 
   describe('claimDue', () => {
-    test('takes what is due on the channel, up to the limit, the longest due first', async () => {
+    test('leases the due tasks of the channel, up to the limit, the longest due first', async () => {
       await accepted(store, 'task_late', { nextPollAt: AT + 2 });
       await accepted(store, 'task_early', { nextPollAt: AT + 1 });
       await accepted(store, 'task_not_yet', { nextPollAt: AT + 100 });
@@ -40,7 +40,7 @@ export function movesConformance(open: OpenStore): void {
       expect(await claim(store, AT + 10)).toEqual(['task_late']);
     });
 
-    test('takes nothing twice before the lease has ended, and takes it again after', async () => {
+    test('leases no task twice during its lease, and leases it again after', async () => {
       await accepted(store, 'task_1');
 
       expect(await claim(store, AT)).toEqual(['task_1']);
@@ -48,7 +48,7 @@ export function movesConformance(open: OpenStore): void {
       expect(await claim(other, AT + 1000)).toEqual(['task_1']);
     });
 
-    test('gives two processes that claim at once different tasks, and all of them', async () => {
+    test('leases different tasks to two concurrent processes, and all tasks in the end', async () => {
       const ids = numbered(60);
       for (const id of ids) await accepted(store, id, ROOMY);
 
@@ -64,7 +64,7 @@ export function movesConformance(open: OpenStore): void {
       expect(claimed.toSorted()).toEqual(ids);
     });
 
-    test('takes neither what ended nor what no upstream is known to have', async () => {
+    test('leases no ended task and no task without an upstream id', async () => {
       await completed(store, 'task_1');
       await unknown(store, 'task_2');
       await begun(store, 'task_3');
@@ -72,7 +72,7 @@ export function movesConformance(open: OpenStore): void {
       expect(await claim(store, AT + 1e9)).toEqual([]);
     });
 
-    test('of a dead process is undone, and of no other', async () => {
+    test('can be undone for a dead process, and for no other', async () => {
       await accepted(store, 'task_1');
       await accepted(store, 'task_2');
       await claim(store, AT, 1, 'proc_dead');
@@ -85,7 +85,7 @@ export function movesConformance(open: OpenStore): void {
   });
 
   describe('progress', () => {
-    test('writes what a poll found, and ends the lease', async () => {
+    test('stores the result of a poll, and ends the lease', async () => {
       await accepted(store, 'task_1');
       await claim(store, AT);
 
@@ -109,7 +109,7 @@ export function movesConformance(open: OpenStore): void {
       expect(await claim(store, AT + 5000)).toEqual(['task_1']);
     });
 
-    test('writes nothing from another state than the one that was read', async () => {
+    test('writes nothing when the state is no longer the one that was read', async () => {
       await accepted(store, 'task_1');
       await store.progress('task_1', 'queued', seen);
 
@@ -132,7 +132,7 @@ export function movesConformance(open: OpenStore): void {
   });
 
   describe('finish', () => {
-    test('writes the end, its event and its note, and counts the task no more', async () => {
+    test('stores the end, its event and its history, and removes the counts', async () => {
       await accepted(store, 'task_1');
 
       const finish = {
@@ -165,7 +165,7 @@ export function movesConformance(open: OpenStore): void {
       expect(await eventTypes(store, 'task_1')).toEqual(['created', 'attempt_started', 'accepted', 'completed']);
     });
 
-    test('of many that race is won once: one event, and counted down once', async () => {
+    test('is won once in a race, with one event and one removal of the counts', async () => {
       await accepted(store, 'task_1');
       await accepted(store, 'task_2');
 
@@ -186,7 +186,7 @@ export function movesConformance(open: OpenStore): void {
       ).toHaveLength(1);
     });
 
-    test('does not happen when its event cannot be staged', async () => {
+    test('writes nothing when its event cannot be staged', async () => {
       await accepted(store, 'task_1');
       await sql.write("INSERT INTO outbox (id, type, payload, created_at) VALUES ('task_1', 'in the way', '{}', 0)");
 
@@ -196,7 +196,7 @@ export function movesConformance(open: OpenStore): void {
       expect(await inFlight(store, ...SCOPES)).toEqual([1, 1, 1]);
     });
 
-    test("ends a task whose submission is unknown, by a person's decision", async () => {
+    test('ends a task with an unknown submission, for a decision', async () => {
       await unknown(store, 'task_1');
 
       expect(
@@ -211,7 +211,7 @@ export function movesConformance(open: OpenStore): void {
       expect(await inFlight(store, ...SCOPES)).toEqual([0, 0, 0]);
     });
 
-    test('ends nothing that is still being created, nor what was refused', async () => {
+    test('does not end a task under creation or a refused one', async () => {
       await begun(store, 'task_1');
       await begun(store, 'task_2');
       await store.refuse('task_2', { code: 'x', message: 'y' }, AT);
@@ -225,7 +225,7 @@ export function movesConformance(open: OpenStore): void {
   });
 
   describe('makeDue', () => {
-    test('brings the next poll forward, through a lease too, and never delays it', async () => {
+    test('advances the next poll even during a lease, and never delays it', async () => {
       await accepted(store, 'task_1', { nextPollAt: AT + 5000 });
 
       await store.makeDue('task_1', AT + 10);
@@ -235,7 +235,7 @@ export function movesConformance(open: OpenStore): void {
       expect(await store.find('task_1')).toMatchObject({ nextPollAt: AT + 10 });
     });
 
-    test('makes nothing due that is not polled', async () => {
+    test('does nothing to a task that is not polled', async () => {
       await unknown(store, 'task_1');
       await completed(store, 'task_2');
 
@@ -247,7 +247,7 @@ export function movesConformance(open: OpenStore): void {
   });
 
   describe('pollSoon', () => {
-    test('makes due once what was not', async () => {
+    test('makes a task due once', async () => {
       await accepted(store, 'task_1', { nextPollAt: AT + 5000 });
 
       expect([
@@ -258,7 +258,7 @@ export function movesConformance(open: OpenStore): void {
       expect(await claim(store, AT + 20)).toEqual(['task_1']);
     });
 
-    test('puts it before everything that is due already, the longest called first', async () => {
+    test('puts the task before all due tasks, the earliest call first', async () => {
       await accepted(store, 'task_due', { nextPollAt: AT - 1000 });
       for (const id of ['task_2', 'task_1']) await accepted(store, id, { nextPollAt: AT - 10 });
       expect([
@@ -274,7 +274,7 @@ export function movesConformance(open: OpenStore): void {
       ]).toEqual(['task_2', 'task_1', 'task_due']);
     });
 
-    test('takes no task from the poll that is running, and makes another poll follow it', async () => {
+    test('leaves a running poll its task, and makes another poll follow', async () => {
       await accepted(store, 'task_1');
       const [task] = await store.claimDue('main', { now: AT, leaseUntil: AT + 1000, limit: 1, owner: 'proc_1' });
 
@@ -289,7 +289,7 @@ export function movesConformance(open: OpenStore): void {
       expect(await claim(other, AT + 10)).toEqual(['task_1']);
     });
 
-    test('leaves alone what is not polled', async () => {
+    test('does nothing to a task that is not polled', async () => {
       await unknown(store, 'task_1');
       await completed(store, 'task_2');
 
@@ -301,7 +301,7 @@ export function movesConformance(open: OpenStore): void {
     });
   });
 
-  test('without a call the next poll comes when it was planned', async () => {
+  test('without a callback the next poll follows at its planned time', async () => {
     await accepted(store, 'task_1');
     const [task] = await store.claimDue('main', { now: AT, leaseUntil: AT + 1000, limit: 1, owner: 'proc_1' });
 
@@ -310,7 +310,7 @@ export function movesConformance(open: OpenStore): void {
     expect(await store.find('task_1')).toMatchObject({ nextPollAt: seen.nextPollAt });
   });
 
-  test('a poll that is given up leaves its task due, and only where this process held the lease', async () => {
+  test('an abandoned poll leaves its task due, only if this process held the lease', async () => {
     await accepted(store, 'task_1');
     await claim(store, AT, 1, 'proc_1');
 
@@ -327,7 +327,7 @@ export function movesConformance(open: OpenStore): void {
     expect(await claim(store, AT)).toEqual(['task_1']);
   });
 
-  test('tasks that are due impossibly late are made due, up to the limit, on their channel only', async () => {
+  test('tasks with an impossibly late poll become due, up to the limit, on their channel only', async () => {
     for (const id of ['task_1', 'task_2', 'task_3']) await accepted(store, id, { nextPollAt: AT + 1000 });
     await accepted(store, 'task_near', { nextPollAt: AT + 100 });
     await accepted(store, 'task_elsewhere', { nextPollAt: AT + 1000, channel: 'spare' });
@@ -339,7 +339,7 @@ export function movesConformance(open: OpenStore): void {
     expect((await claim(store, AT)).toSorted()).toEqual(['task_1', 'task_2', 'task_3']);
   });
 
-  test('a settlement that failed is asked for again later, and its failures are counted', async () => {
+  test('a failed settlement is due again later, and its failures are counted', async () => {
     await completed(store, 'task_1');
     await store.putOffSettlement('task_1', AT + 500);
 
@@ -347,7 +347,7 @@ export function movesConformance(open: OpenStore): void {
     expect(await store.unsettled({ ...soon, before: AT + 501 })).toMatchObject([{ id: 'task_1', settleFailures: 1 }]);
   });
 
-  test('what is settled is marked once, and no longer waits for its money', async () => {
+  test('a settled task is marked once, and no longer waits for its settlement', async () => {
     await completed(store, 'task_1');
     expect(idsOf(await store.unsettled(soon))).toEqual(['task_1']);
 
@@ -358,7 +358,7 @@ export function movesConformance(open: OpenStore): void {
     expect(await sql.read('SELECT settled_at FROM tasks')).toEqual([{ settled_at: AT + 5 }]);
   });
 
-  test('what its owner removes is gone from sight, once, and only when it has ended', async () => {
+  test('a task that its owner removes is hidden once, and only after its end', async () => {
     await completed(store, 'task_1');
     await accepted(store, 'task_2');
 

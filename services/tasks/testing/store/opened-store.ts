@@ -15,12 +15,12 @@ export type OpenStore = () => Promise<OpenedStore>;
 
 export const AT = 1_000_000;
 
-/** A task whose create has begun. */
+/** A task under creation. */
 export async function begun(store: TaskStore, id: string, changes: Partial<NewTask> = {}): Promise<void> {
   expect(await store.begin(aNewTask(id, changes))).toBe('begun');
 }
 
-/** A task whose first attempt was started. */
+/** A task with a started first attempt. */
 export async function started(
   store: TaskStore,
   id: string,
@@ -49,7 +49,7 @@ export async function accepted(
   });
 }
 
-/** A task whose answer was lost. */
+/** A task with a lost answer. */
 export async function unknown(store: TaskStore, id: string, changes: Partial<NewTask> = {}): Promise<void> {
   await started(store, id, changes);
   await store.leaveUnknown(id, {

@@ -4,7 +4,7 @@ import { aContextIr, anOrder } from '../orders.ts';
 import { AT, accepted, begun, completed, idsOf, numbered, started, unknown } from './opened-store.ts';
 import type { OpenStore } from './opened-store.ts';
 
-/** What owners, sweeps and operators read. */
+/** The reads of owners, sweeps and operators. */
 export function readsConformance(open: OpenStore): void {
   let store: TaskStore;
   beforeEach(async () => {
@@ -14,7 +14,7 @@ export function readsConformance(open: OpenStore): void {
     idsOf(await store.list(filter, { limit: 100, ...page }));
 
   describe('an owner', () => {
-    test('finds own tasks that an upstream has or may have, and no others', async () => {
+    test('finds its own tasks that an upstream has or may have, and no others', async () => {
       await accepted(store, 'task_accepted');
       await unknown(store, 'task_unknown');
       await started(store, 'task_submitting');
@@ -29,7 +29,7 @@ export function readsConformance(open: OpenStore): void {
       expect(found.map((task) => task?.id)).toEqual(['task_accepted', 'task_unknown', undefined, undefined, undefined]);
     });
 
-    test('lists own tasks, newest first or oldest first', async () => {
+    test('lists its own tasks, newest first or oldest first', async () => {
       for (const id of ['task_1', 'task_2', 'task_3']) await accepted(store, id);
       await accepted(store, 'task_4', { accountId: 'rival' });
       await begun(store, 'task_5');
@@ -69,7 +69,7 @@ export function readsConformance(open: OpenStore): void {
     });
   });
 
-  test('people see what owners do not', async () => {
+  test('operators see the tasks that owners do not', async () => {
     await begun(store, 'task_1');
     await store.refuse('task_1', { code: 'x', message: 'y' }, AT);
     await begun(store, 'task_2');
@@ -81,7 +81,7 @@ export function readsConformance(open: OpenStore): void {
   });
 
   describe('creates of dead processes', () => {
-    test('are those of processes that do not live', async () => {
+    test('are the creates of processes that are not alive', async () => {
       await begun(store, 'task_1', { owner: 'proc_alive' });
       await begun(store, 'task_2', { owner: 'proc_dead' });
       await accepted(store, 'task_3', { owner: 'proc_dead' });
@@ -91,7 +91,7 @@ export function readsConformance(open: OpenStore): void {
       expect(idsOf(await store.abandoned([], 1))).toEqual(['task_1']);
     });
 
-    test('of one process are known by their ids, until they are more than creates', async () => {
+    test('of one process are listed by their ids while they are under submission', async () => {
       await begun(store, 'task_1', { owner: 'proc_1' });
       await begun(store, 'task_2', { owner: 'proc_2' });
       await accepted(store, 'task_3', { owner: 'proc_1' });
@@ -100,7 +100,7 @@ export function readsConformance(open: OpenStore): void {
       expect(await store.submittedBy('proc_1', 0)).toEqual([]);
     });
 
-    test('are also those that were taken from their process', async () => {
+    test('include the creates that were taken from their process', async () => {
       await begun(store, 'task_1', { owner: 'proc_alive' });
       await store.disown('task_1');
 
@@ -108,7 +108,7 @@ export function readsConformance(open: OpenStore): void {
     });
   });
 
-  test('tasks of an admission are read page by page, each once', async () => {
+  test('tasks of an admission are read in pages, each task once', async () => {
     for (const id of numbered(5)) await unknown(store, id);
     await unknown(store, 'task_ended');
     await store.finish('task_ended', { state: 'failed', at: AT });
@@ -126,7 +126,7 @@ export function readsConformance(open: OpenStore): void {
     expect(idsOf(await store.withAdmission('submitting', { limit: 3, after: '' }))).toEqual(['task_submitting']);
   });
 
-  test('what waits for its money is what ended long enough ago, refused creates too, the oldest first', async () => {
+  test('unsettled tasks are those that ended long enough ago, with refused creates, the oldest first', async () => {
     await completed(store, 'task_2', { at: AT + 2 });
     await completed(store, 'task_1', { at: AT + 1 });
     await completed(store, 'task_new', { at: AT + 100 });
@@ -143,7 +143,7 @@ export function readsConformance(open: OpenStore): void {
     expect(idsOf(await store.unsettled({ before: AT, beyond: AT + 50, limit: 10 }))).toEqual(['task_new']);
   });
 
-  test('upstream ids are known by their upstream account', async () => {
+  test('upstream ids are looked up by upstream account', async () => {
     await accepted(store, 'task_1');
 
     expect(await store.knownUpstreamIds('vendor', ['up-task_1', 'up-none'])).toEqual(new Set(['up-task_1']));
@@ -151,7 +151,7 @@ export function readsConformance(open: OpenStore): void {
     expect(await store.knownUpstreamIds('vendor', [])).toEqual(new Set());
   });
 
-  test('a counter that no task has taken is at zero', async () => {
+  test('an unused counter is at zero', async () => {
     expect(await store.inFlight('channel:none')).toBe(0);
   });
 }

@@ -8,7 +8,7 @@ const LATER = AT + 1e9;
 const ROOMY = { caps: [{ scope: 'total', limit: 1000 }] };
 const HOUR_MS = 3_600_000;
 
-/** What is removed when it is old, and what stays. */
+/** The removal of old tasks, and the tasks that stay. */
 export function retentionConformance(open: OpenStore): void {
   let store: TaskStore;
   let other: TaskStore;
@@ -28,7 +28,7 @@ export function retentionConformance(open: OpenStore): void {
     Number((await sql.read(`SELECT COUNT(*) AS count FROM ${table}`))[0]?.['count']);
 
   describe('removeFinished', () => {
-    test('takes a settled task with all that was written of it, and leaves nothing of it', async () => {
+    test('removes a settled task with everything that belongs to it', async () => {
       await settled('task_1', { idempotency: { key: 'k', fingerprint: 'f', expiresAt: AT + 1 } });
       await store.raise({ taskId: 'task_1', reason: 'overrun', detail: '', since: AT });
       await store.resolve('task_1', { resolution: 'completed', actor: 'ann', at: AT });
@@ -40,7 +40,7 @@ export function retentionConformance(open: OpenStore): void {
         expect([table, await rows(table)]).toEqual([table, 0]);
     });
 
-    test('takes what its owner removed and what was refused, too', async () => {
+    test('removes deleted and refused tasks too', async () => {
       await settled('task_deleted');
       await store.remove('task_deleted', AT);
       await begun(store, 'task_refused');
@@ -50,7 +50,7 @@ export function retentionConformance(open: OpenStore): void {
       expect(await remove()).toBe(2);
     });
 
-    test('takes the oldest first, up to the limit, and none that ended since', async () => {
+    test('removes the oldest first, up to the limit, and no task that ended later', async () => {
       await settled('task_3', { at: AT + 3 });
       await settled('task_1', { at: AT + 1 });
       await settled('task_2', { at: AT + 2 });
@@ -63,7 +63,7 @@ export function retentionConformance(open: OpenStore): void {
       expect(await left()).toEqual(['task_new']);
     });
 
-    test('leaves what lives, what is not settled, and what was written of it', async () => {
+    test('keeps unfinished and unsettled tasks with everything that belongs to them', async () => {
       await accepted(store, 'task_alive', ROOMY);
       await begun(store, 'task_submitting', ROOMY);
       await completed(store, 'task_unsettled', ROOMY);
@@ -75,7 +75,7 @@ export function retentionConformance(open: OpenStore): void {
       expect(await rows('task_events')).toBe(written);
     });
 
-    test('leaves what waits for a person, until that has decided', async () => {
+    test('keeps a task that waits for a decision until it is made', async () => {
       await settled('task_1');
       await store.raise({ taskId: 'task_1', reason: 'overrun', detail: '', since: AT });
       expect(await remove()).toBe(0);
@@ -84,14 +84,14 @@ export function retentionConformance(open: OpenStore): void {
       expect(await remove()).toBe(1);
     });
 
-    test('leaves what an idempotency key still answers with', async () => {
+    test('keeps a task with a live idempotency key', async () => {
       await settled('task_1', { idempotency: { key: 'k', fingerprint: 'f', expiresAt: LATER + 1 } });
 
       expect(await remove()).toBe(0);
       expect(await store.findKey('acme', 'k', LATER)).toMatchObject({ taskId: 'task_1' });
     });
 
-    test("leaves what tells its upstream work from a lost task's: it could else be given to that", async () => {
+    test('keeps a task whose upstream work a lost task could otherwise adopt', async () => {
       await unknown(store, 'task_lost', { ...ROOMY, createdAt: AT });
       await settled('task_same_time');
       await settled('task_before', { createdAt: AT - HOUR_MS, at: AT - HOUR_MS + 1000 });
@@ -102,7 +102,7 @@ export function retentionConformance(open: OpenStore): void {
       expect(await remove()).toBe(1);
     });
 
-    test('of two processes at once takes each task once', async () => {
+    test('removes each task once in two concurrent processes', async () => {
       for (const id of numbered(40)) await settled(id);
 
       const taken = await Promise.all([
@@ -119,7 +119,7 @@ export function retentionConformance(open: OpenStore): void {
   });
 
   describe('removeKeys', () => {
-    test('takes the expired ones, up to the limit, and no others', async () => {
+    test('removes expired keys, up to the limit, and no others', async () => {
       for (const [index, id] of ['task_1', 'task_2', 'task_3'].entries()) {
         await begun(store, id, { ...ROOMY, idempotency: { key: id, fingerprint: 'f', expiresAt: AT + index } });
       }
