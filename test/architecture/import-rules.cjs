@@ -38,9 +38,12 @@ const layers = [
   ),
   rule(
     'platform-is-a-leaf',
-    'The platform knows no service and, of the contracts, only Problem and the access rules that it enforces.',
+    'The platform knows no service and, of the contracts, only Problem and the rules that it enforces.',
     { path: '^services/platform/', pathNot: '\\.test\\.ts$' },
-    { path: ['^proto/', '^services/(?!platform/)', '^deploy/'], pathNot: '^proto/gen/reelgate/(problem|access)/' },
+    {
+      path: ['^proto/', '^services/(?!platform/)', '^deploy/'],
+      pathNot: '^proto/gen/reelgate/(problem|access|rules)/',
+    },
   ),
   rule(
     'domain-is-pure',

@@ -1,0 +1,209 @@
+import { create, getOption, hasOption } from '@bufbuild/protobuf';
+import type { DescField, DescMessage, DescOneof } from '@bufbuild/protobuf';
+import { FeatureSet_FieldPresence } from '@bufbuild/protobuf/wkt';
+import { FieldRulesSchema, field as fieldOption, oneof as oneofOption } from '@reelgate/proto/rules/v1/rules';
+import type { FieldRules } from '@reelgate/proto/rules/v1/rules';
+import { Problem } from '../problem.ts';
+import { checksOf, countChecks, knownValueCheck, typeOfScalar } from './value-rules.ts';
+import type { Check, ValueType } from './value-rules.ts';
+
+/** Refuses a message that breaks a rule of its contract. */
+export type AssertRules = (message: object) => void;
+
+interface Breach {
+  /** The path of the field, below where the check stands. */
+  readonly path: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Finds the first breach. The path is built only for a breach, so a sound message costs no text. */
+type Find = (value: unknown) => Breach | undefined;
+type Fields = Readonly<Record<string, unknown>>;
+
+const NO_RULES = create(FieldRulesSchema);
+const REASON = 'invalid_request';
+const NOTHING: AssertRules = () => undefined;
+
+/** A rule by its name in the contract, with the types of values that it fits. */
+const FITS: readonly (readonly [name: string, isSet: (rules: FieldRules) => boolean, types: readonly string[]])[] = [
+  ['min_len or max_len', ({ minLen, maxLen }) => minLen > 0 || maxLen > 0, ['string', 'bytes']],
+  ['pattern or not_contains', ({ pattern, notContains }) => pattern + notContains !== '', ['string']],
+  ['gte or lte', ({ gte, lte }) => gte !== undefined || lte !== undefined, ['integer']],
+  ['in', (rules) => rules.in.length > 0, ['string', 'enum']],
+  ['min_items or max_items', ({ minItems, maxItems }) => minItems > 0 || maxItems > 0, ['list']],
+  ['items or refused_singly', ({ items, refusedSingly }) => items !== undefined || refusedSingly, ['list']],
+];
+
+/**
+ * The check of a message against the rules of its contract, compiled once. A rule that does not fit its field throws
+ * here, at the start of the program.
+ */
+export function ruleCheckOf(message: DescMessage): AssertRules {
+  const find = compile(message, new Map());
+  if (find === undefined) return NOTHING;
+  return (value) => {
+    const breach = find(value);
+    if (breach === undefined) return;
+    const { path, reason, message: said } = breach;
+    throw new Problem({ kind: 'invalid', reason, field: path.slice(1), message: said });
+  };
+}
+
+/** Undefined: the rules never refuse such a message. */
+function compile(message: DescMessage, above: ReadonlyMap<DescMessage, { find?: Find | undefined }>): Find | undefined {
+  const outer = above.get(message);
+  if (outer !== undefined) return (value) => outer.find?.(value);
+  const self: { find?: Find | undefined } = {};
+  const within = new Map([...above, [message, self]]);
+  const finds = [
+    ...message.fields.map((field) => ofField(field, (inner) => compile(inner, within))),
+    ...message.oneofs.map(ofOneof),
+  ].filter((find) => find !== undefined);
+  self.find = finds.length === 0 ? undefined : firstOf(finds);
+  return self.find;
+}
+
+function firstOf(finds: readonly Find[]): Find {
+  return (value) => {
+    for (const find of finds) {
+      const breach = find(value);
+      if (breach !== undefined) return breach;
+    }
+    return undefined;
+  };
+}
+
+type Compile = (message: DescMessage) => Find | undefined;
+
+function ofField(field: DescField, inside: Compile): Find | undefined {
+  const rules = hasOption(field, fieldOption) ? getOption(field, fieldOption) : NO_RULES;
+  const find = field.fieldKind === 'list' ? ofList(field, rules, inside) : ofSingle(field, rules, inside);
+  if (find === undefined) return undefined;
+  const read = readerOf(field);
+  return (message) => {
+    const breach = find(read(message as Fields));
+    return breach && { ...breach, path: `.${field.name}${breach.path}` };
+  };
+}
+
+function readerOf({ localName, oneof }: DescField): (message: Fields) => unknown {
+  if (oneof === undefined) return (message) => message[localName];
+  return (message) => {
+    const { case: chosen, value } = message[oneof.localName] as { readonly case?: string; readonly value?: unknown };
+    return chosen === localName ? value : undefined;
+  };
+}
+
+function ofSingle(field: DescField, rules: FieldRules, inside: Compile): Find | undefined {
+  if (field.fieldKind === 'map') {
+    assertFits(field, rules, 'map');
+    return rules.required
+      ? ofValue({ rules, checks: [], isSet: (map) => Object.keys(map as object).length > 0 })
+      : undefined;
+  }
+  const type = typeOf(field);
+  assertFits(field, rules, type.is);
+  const isSet = field.presence === FeatureSet_FieldPresence.IMPLICIT ? isNotEmpty : isDefined;
+  return ofType(type, { rules, isSet, inner: field.message && inside(field.message) });
+}
+
+function ofList(field: DescField & { fieldKind: 'list' }, rules: FieldRules, inside: Compile): Find | undefined {
+  const { items = NO_RULES } = rules;
+  const type = typeOf(field);
+  assertFits(field, rules, 'list');
+  assertFits(field, items, type.is);
+  const whole = ofValue({ rules, checks: countChecks(rules), isSet: isNotEmpty });
+  const inner = field.message && inside(field.message);
+  const each = rules.refusedSingly ? undefined : ofType(type, { rules: items, isSet: isNotEmpty, inner });
+  if (each === undefined) return whole;
+  return (list) => {
+    const breach = whole?.(list);
+    if (breach !== undefined) return breach;
+    let index = 0;
+    for (const item of list as readonly unknown[]) {
+      const found = each(item);
+      if (found !== undefined) return { ...found, path: `[${String(index)}]${found.path}` };
+      index += 1;
+    }
+    return undefined;
+  };
+}
+
+interface TypeOptions {
+  readonly rules: FieldRules;
+  readonly isSet: (value: unknown) => boolean;
+  readonly inner?: Find | undefined;
+}
+
+function ofType(type: ValueType, { rules, isSet, inner }: TypeOptions): Find | undefined {
+  const own = ofValue({ rules, checks: checksOf(type, rules), isSet });
+  const known =
+    type.is === 'enum' ? ofValue({ rules: unnamed(rules), checks: [knownValueCheck(type.values)], isSet }) : undefined;
+  const below: Find | undefined = inner && ((value) => (value === undefined ? undefined : inner(value)));
+  const finds = [known, own, below].filter((find) => find !== undefined);
+  return finds.length > 1 ? firstOf(finds) : finds[0];
+}
+
+interface ValueOptions {
+  readonly rules: Pick<FieldRules, 'required' | 'reason' | 'message'>;
+  readonly checks: readonly Check[];
+  readonly isSet: (value: unknown) => boolean;
+}
+
+function ofValue({ rules, checks, isSet }: ValueOptions): Find | undefined {
+  const { required } = rules;
+  if (!required && checks.length === 0) return undefined;
+  const reason = rules.reason === '' ? REASON : rules.reason;
+  const breachOf = (said: string): Breach => ({
+    path: '',
+    reason,
+    message: rules.message === '' ? said : rules.message,
+  });
+  return (value) => {
+    if (!isSet(value)) return required ? breachOf('is required') : undefined;
+    for (const check of checks) {
+      const said = check(value as never);
+      if (said !== undefined) return breachOf(said);
+    }
+    return undefined;
+  };
+}
+
+/** An unknown value of an enum is named, whatever message the rule gives. */
+function unnamed({ reason }: FieldRules): ValueOptions['rules'] {
+  return { required: false, reason, message: '' };
+}
+
+function ofOneof(oneof: DescOneof): Find | undefined {
+  const rules = hasOption(oneof, oneofOption) ? getOption(oneof, oneofOption) : undefined;
+  if (rules?.required !== true) return undefined;
+  const breach: Breach = {
+    path: `.${oneof.name}`,
+    reason: rules.reason === '' ? REASON : rules.reason,
+    message: `is required; set one of ${oneof.fields.map(({ name }) => name).join(', ')}`,
+  };
+  return (message) =>
+    ((message as Fields)[oneof.localName] as { readonly case?: string }).case === undefined ? breach : undefined;
+}
+
+function isDefined(value: unknown): boolean {
+  return value !== undefined;
+}
+
+function isNotEmpty(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return !('length' in value) || value.length !== 0;
+  return value !== undefined && value !== '' && value !== 0 && value !== 0n && value !== false;
+}
+
+function typeOf(field: DescField): ValueType {
+  if (field.message !== undefined) return { is: 'message' };
+  if (field.enum !== undefined) return { is: 'enum', values: field.enum };
+  return field.scalar === undefined ? { is: 'other' } : typeOfScalar(field.scalar);
+}
+
+function assertFits(field: DescField, rules: FieldRules, type: string): void {
+  const misfit = FITS.find(([, isSet, types]) => isSet(rules) && !types.includes(type));
+  if (misfit !== undefined)
+    throw new Error(`${field.parent.typeName}.${field.name} has the rule ${misfit[0]}, which does not fit a ${type}`);
+}

@@ -1,0 +1,145 @@
+import { ScalarType } from '@bufbuild/protobuf';
+import type { DescEnum } from '@bufbuild/protobuf';
+import type { FieldRules } from '@reelgate/proto/rules/v1/rules';
+
+/** The type of a single value, as far as the rules distinguish it. */
+export type ValueType =
+  | { readonly is: 'string' | 'bytes' | 'integer' | 'other' | 'message' }
+  | { readonly is: 'enum'; readonly values: DescEnum };
+
+/** Says what a value should be, or undefined if it is so. The message continues the name of the field. */
+export type Check = (value: never) => string | undefined;
+
+const INTEGERS: ReadonlySet<ScalarType> = new Set([
+  ScalarType.INT32,
+  ScalarType.INT64,
+  ScalarType.UINT32,
+  ScalarType.UINT64,
+  ScalarType.SINT32,
+  ScalarType.SINT64,
+  ScalarType.FIXED32,
+  ScalarType.FIXED64,
+  ScalarType.SFIXED32,
+  ScalarType.SFIXED64,
+]);
+const QUOTED_LENGTH_MAX = 40;
+
+export function typeOfScalar(scalar: ScalarType): ValueType {
+  if (scalar === ScalarType.STRING) return { is: 'string' };
+  if (scalar === ScalarType.BYTES) return { is: 'bytes' };
+  return { is: INTEGERS.has(scalar) ? 'integer' : 'other' };
+}
+
+/** The checks of a value that is set, in the order in which they are made. */
+export function checksOf(type: ValueType, rules: FieldRules): readonly Check[] {
+  switch (type.is) {
+    case 'string':
+      return [...lengthChecks(rules, 'characters', codePoints), ...textChecks(rules)];
+    case 'bytes':
+      return lengthChecks(rules, 'bytes', (bytes: Uint8Array) => bytes.length);
+    case 'integer':
+      return rangeCheck(rules);
+    case 'enum':
+      return nameCheck(rules, type.values);
+    case 'message':
+    case 'other':
+      return [];
+  }
+}
+
+/** Refuses a value that the contract does not name. */
+export function knownValueCheck({ value, values }: DescEnum): Check {
+  const names = values.filter(({ number }) => number !== 0).map(({ name }) => name);
+  return (number: number) =>
+    value[number] === undefined
+      ? `has the unknown value ${String(number)}; must be one of ${names.join(', ')}`
+      : undefined;
+}
+
+/** Bounds on the number of items of a list. */
+export function countChecks({ minItems, maxItems }: FieldRules): readonly Check[] {
+  if (minItems === 0 && maxItems === 0) return [];
+  const most = maxItems === 0 ? Infinity : maxItems;
+  const wanted = bounds(minItems === 0 ? undefined : minItems, maxItems === 0 ? undefined : maxItems);
+  return [
+    ({ length }: readonly unknown[]) =>
+      length < minItems || length > most ? `must have ${wanted} items; it has ${String(length)}` : undefined,
+  ];
+}
+
+function lengthChecks<T>(
+  { minLen, maxLen }: FieldRules,
+  unit: string,
+  lengthOf: (value: T) => number,
+): readonly Check[] {
+  if (minLen === 0 && maxLen === 0) return [];
+  const most = maxLen === 0 ? Infinity : maxLen;
+  const wanted = bounds(minLen === 0 ? undefined : minLen, maxLen === 0 ? undefined : maxLen);
+  return [
+    (value: T & { readonly length: number }) => {
+      // a text never has more code points than units, so most texts need no count
+      if (value.length <= most && minLen === 0) return undefined;
+      const length = lengthOf(value);
+      return length < minLen || length > most ? `must have ${wanted} ${unit}; it has ${String(length)}` : undefined;
+    },
+  ];
+}
+
+function textChecks({ pattern, notContains, in: allowed }: FieldRules): readonly Check[] {
+  const checks: Check[] = [];
+  if (pattern !== '') {
+    const wanted = new RegExp(pattern, 'u');
+    checks.push((text: string) => (wanted.test(text) ? undefined : `must match ${pattern}`));
+  }
+  if (notContains !== '')
+    checks.push((text: string) =>
+      text.includes(notContains) ? `must not contain ${JSON.stringify(notContains)}` : undefined,
+    );
+  if (allowed.length > 0) {
+    const all = new Set(allowed);
+    checks.push((text: string) =>
+      all.has(text) ? undefined : `must be one of ${allowed.join(', ')}; it is ${quote(text)}`,
+    );
+  }
+  return checks;
+}
+
+function rangeCheck({ gte, lte }: FieldRules): readonly Check[] {
+  if (gte === undefined && lte === undefined) return [];
+  const wanted = bounds(gte, lte);
+  return [
+    (value: number | bigint) =>
+      (gte !== undefined && value < gte) || (lte !== undefined && value > lte)
+        ? `must be ${gte !== undefined && lte !== undefined ? `from ${wanted}` : wanted}; it is ${String(value)}`
+        : undefined,
+  ];
+}
+
+function nameCheck({ in: allowed }: FieldRules, { values }: DescEnum): readonly Check[] {
+  if (allowed.length === 0) return [];
+  const numbers = new Set(values.filter(({ name }) => allowed.includes(name)).map(({ number }) => number));
+  if (numbers.size !== allowed.length) throw new Error(`not all of ${allowed.join(', ')} are values of the enum`);
+  return [
+    (number: number) =>
+      numbers.has(number)
+        ? undefined
+        : `must be one of ${allowed.join(', ')}; it is ${values.find((one) => one.number === number)?.name ?? number}`,
+  ];
+}
+
+/** Such as `1 to 100`, `at least 1` and `at most 100`. */
+function bounds(least: number | bigint | undefined, most: number | bigint | undefined): string {
+  if (least === undefined) return `at most ${String(most)}`;
+  return most === undefined ? `at least ${String(least)}` : `${String(least)} to ${String(most)}`;
+}
+
+/** Counts Unicode code points, not UTF-16 units. */
+function codePoints(text: string): number {
+  let count = 0;
+  for (const _ of text) count += 1;
+  return count;
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.slice(0, QUOTED_LENGTH_MAX));
+}
