@@ -22,7 +22,7 @@ function read(text: string): GatewayConfig {
 }
 
 test.each(['', 'gateway:\n', 'gateway: { redis: "", limits: }\n'])(
-  'an absent key and an empty value are the default: %j',
+  'an absent key and an empty value mean the default: %j',
   (text) => {
     expect(read(text)).toMatchObject({
       listen: { host: '127.0.0.1', port: 8080 },
@@ -33,9 +33,10 @@ test.each(['', 'gateway:\n', 'gateway: { redis: "", limits: }\n'])(
   },
 );
 
-test('written values are read', () => {
+test('configured values are read', () => {
   const { admin, redis, limits } = read(
-    'gateway: { admin: "[::1]:9110", redis: "redis://:secret@redis:6379", limits: { body: 1MiB, creates_per_minute: 2147483647 } }',
+    'gateway: { admin: "[::1]:9110", redis: "redis://:secret@redis:6379", ' +
+      'limits: { body: 1MiB, creates_per_minute: 2147483647 } }',
   );
 
   expect(admin).toEqual({ host: '::1', port: 9110 });
@@ -65,7 +66,7 @@ channels:
   expect(catalogue.offered).toEqual(['A', 'B', 'C']);
 });
 
-describe('an invalid key stops the start and names its line and what was expected', () => {
+describe('an invalid key prevents the start; the error names the line and the expected value', () => {
   test.each([
     ['gateway:\n  port: 8080\n', /:2: gateway\.port: no such key; expected one of: listen/],
     ['gateway:\n  listen: here\n', /:2: gateway\.listen: expected an address/],

@@ -49,7 +49,7 @@ export const gatewaySchema = {
       workers: { ...count(8), minimum: 0, description: `a whole number from 0 to ${String(COUNT_MAX)}` },
       drain: { type: 'string', format: 'duration', default: '20s' },
     }),
-    // The program reads these: a service without an address is where it listens.
+    // The program reads these addresses. It reaches a service without one where that service listens.
     services: section({
       tasks: address(),
       billing: address(),

@@ -81,6 +81,8 @@ export interface JobFixture {
   readonly relay: FakeRelay;
   readonly clock: FakeClock;
   readonly deps: RunJobDeps;
+  /** Queues a chat call. */
+  queue(body?: Buffer): Promise<void>;
   /** Queues a chat call and leases it. */
   leased(body?: Buffer): Promise<LeasedJob>;
 }
@@ -88,6 +90,27 @@ export interface JobFixture {
 export function aJobFixture(): JobFixture {
   const [tasks, media, relay, clock] = [fakeJobs(), fakeMedia(), fakeRelay(), fakeClock()];
   const jobs = jobsClient(tasks.client);
+  const queue = async (body: Buffer = Buffer.from('{"model":"some-model"}')): Promise<void> => {
+    await jobs.create(
+      {
+        accountId: 'demo',
+        tokenId: 'token_1',
+        isRepeatable: false,
+        worker: undefined,
+        idempotency: undefined,
+        call: {
+          endpoint: 'chat',
+          model: 'some-model',
+          method: 'POST',
+          path: '/v1/chat/completions',
+          search: '?a=1',
+          headers: ['Content-Type', 'application/json'],
+          body: { inline: body },
+        },
+      },
+      'req_1',
+    );
+  };
   return {
     tasks,
     jobs,
@@ -103,26 +126,9 @@ export function aJobFixture(): JobFixture {
       log: silentLog,
       bytesMax: 1_000_000,
     },
-    leased: async (body = Buffer.from('{"model":"some-model"}')) => {
-      await jobs.create(
-        {
-          accountId: 'demo',
-          tokenId: 'token_1',
-          isRepeatable: false,
-          worker: undefined,
-          idempotency: undefined,
-          call: {
-            endpoint: 'chat',
-            model: 'some-model',
-            method: 'POST',
-            path: '/v1/chat/completions',
-            search: '?a=1',
-            headers: ['Content-Type', 'application/json'],
-            body: { inline: body },
-          },
-        },
-        'req_1',
-      );
+    queue,
+    leased: async (body) => {
+      await queue(body);
       const {
         jobs: [job],
       } = await jobs.lease('gateway', 1);

@@ -31,6 +31,16 @@ export function brief(order: Order): object {
   };
 }
 
+/** The short form of a generation of "a boat" with the defaults of Alpha-H3. */
+export const BOAT = {
+  kind: 'generation',
+  model: 'Alpha-H3',
+  content: ['a boat'],
+  duration: 5,
+  resolution: '768P',
+  ratio: '16:9',
+};
+
 /** The refusal that a function throws. */
 export function refusalOf(run: () => unknown): {
   readonly reason: string;

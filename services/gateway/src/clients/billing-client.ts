@@ -6,16 +6,16 @@ import type { TokenLimits } from '@reelgate/proto/billing/v1/token_limits';
 
 const DEADLINE_MS = 5000;
 
-/** The limits that a token has of its own; undefined: the configured number. */
+/** The token's own limits; undefined: the configured number. */
 export interface OwnLimits {
   readonly createsPerMinute: number | undefined;
   readonly readsPerMinute: number | undefined;
   readonly callsPerMinute: number | undefined;
-  /** Tasks. */
+  /** The number of tasks in flight. */
   readonly inFlight: number | undefined;
 }
 
-/** Who calls and what they may do. */
+/** The caller and its access rights. */
 export interface Principal {
   readonly accountId: string;
   readonly tokenId: string;
@@ -45,7 +45,7 @@ export function billingAuthenticate(billing: Pick<Client<typeof BillingService>,
   };
 }
 
-/** Zero is the configured number. */
+/** Zero means the configured number. */
 function fromWireLimits({ createsPerMinute, readsPerMinute, callsPerMinute, inFlight }: TokenLimits): OwnLimits {
   return {
     createsPerMinute: createsPerMinute || undefined,

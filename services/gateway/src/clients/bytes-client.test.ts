@@ -29,7 +29,7 @@ async function ask(
 
 async function bytesOf({ pieces }: BytesAnswer): Promise<Buffer> {
   const parts: Buffer[] = [];
-  // a piece is valid until the next one only
+  // a piece is valid only until the next one
   for await (const piece of pieces) parts.push(Buffer.from(piece));
   return Buffer.concat(parts);
 }
@@ -133,7 +133,7 @@ test.each<[string, RequestListener]>([
   await expect(ask(listener, { timeoutMs: 100 }).then(bytesOf)).rejects.toThrow('in time');
 });
 
-test('a slow reader meets no time-out', async () => {
+test('a slow reader does not time out', async () => {
   const answer = await ask(
     (_request, response) => {
       response.writeHead(200, { 'content-length': LARGE.length }).end(LARGE);
@@ -149,7 +149,7 @@ test('a slow reader meets no time-out', async () => {
   expect(bytes).toBe(LARGE.length);
 });
 
-test('an answer that is no HTTP, and a closed port, are faults', async () => {
+test('an answer that is not HTTP, or a closed port, is a fault', async () => {
   const server = createTcpServer((socket) =>
     socket
       .resume()

@@ -19,7 +19,7 @@ const HELD = { refusal: undefined };
 
 export type BillingCalls = Client<typeof CallService>;
 
-/** Batches of calls as billing's contract has them. */
+/** Sends batches of calls as billing's contract defines them. */
 export function callsClient(billing: BillingCalls): ChargeRequests {
   return {
     place: async (orders) => {
@@ -47,7 +47,8 @@ function noAnswer(): Problem {
 }
 
 /*
- * At thousands of calls a second these build whole messages, as `create` would without its walk through the descriptors.
+ * The functions below build complete messages, because `create` is too slow for thousands of calls a second: it walks
+ * through the descriptors.
  */
 
 function toWireOrder({ callId, accountId, tokenId, priceKeys, facts, lapsesAt }: CallOrder): WireOrder {
@@ -62,7 +63,7 @@ function toWireOrder({ callId, accountId, tokenId, priceKeys, facts, lapsesAt }:
   };
 }
 
-/** Without one side of the tokens both are zero: billing then takes the hold of the contract. */
+/** If one side of the tokens is unknown, both are zero; billing then takes the contract's hold. */
 function toWireFacts({ inputTokens, outputTokens, images = 0, characters = 0 }: PriceFacts): WireFacts {
   const known = inputTokens !== undefined && outputTokens !== undefined;
   return {

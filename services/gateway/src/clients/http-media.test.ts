@@ -69,7 +69,7 @@ afterEach(async () => {
   upstream.closeAllConnections();
 });
 
-test('an object is passed through with its headers, and asked for with the key of the services', async () => {
+test('an object is requested with the service key and passed through with its headers', async () => {
   const got = await call(frontUrl, 'GET', '/content', {
     token: null,
     headers: { range: 'bytes=0-4', 'if-range': '"e"', cookie: 'private' },
@@ -98,7 +98,7 @@ test('an object is passed through with its headers, and asked for with the key o
   expect(seen[0]?.headers).not.toHaveProperty('cookie');
 });
 
-test('private bytes are kept for as long as is asked, and read back', async () => {
+test('private bytes are stored for the requested time, and can be read back', async () => {
   answer = (response) =>
     response.writeHead(200, { 'content-type': 'application/json' }).end('{"object":"prv_1","bytes":3}');
   expect(await media.putPrivate(Buffer.from('abc'), { accountId: 'a b', keepMs: 5000 })).toEqual({
@@ -125,13 +125,13 @@ test('private bytes are kept for as long as is asked, and read back', async () =
 test.each([
   [404, undefined],
   [410, undefined],
-])('bytes that are not there any more (%i) are nothing, and no fault', async (status, nothing) => {
+])('bytes that no longer exist (%i) are undefined, not a fault', async (status, nothing) => {
   answer = (response) => response.writeHead(status).end('{}');
 
   expect(await media.read('prv_1')).toBe(nothing);
 });
 
-test('bytes that cannot be read now are a part of the service that is away', async () => {
+test('bytes that cannot be read now mean an unavailable service', async () => {
   answer = (response) => response.writeHead(500).end('{}');
 
   await expect(media.read('prv_1')).rejects.toMatchObject({ kind: 'unavailable', reason: 'service_unavailable' });
@@ -156,7 +156,7 @@ test.each([
   [404, 'not_found'],
   [403, 'not_found'],
   [500, 'service_unavailable'],
-])('%i is a refusal of ours, without a word of theirs', async (status, reason) => {
+])('%i becomes a refusal of the gateway, without the text of the media service', async (status, reason) => {
   answer = (response) => response.writeHead(status, { 'content-type': 'application/json' }).end('{"error":"inner"}');
   const got = await call(frontUrl, 'GET', '/content', { token: null });
 
@@ -164,7 +164,7 @@ test.each([
   expect(got.text).toBe('');
 });
 
-test('a client that leaves takes the other connection with it, and is no fault', async () => {
+test('a client that leaves closes the connection to media, and is not a fault', async () => {
   let cut: Promise<unknown> = Promise.resolve();
   answer = (response) => {
     cut = once(response, 'close');
@@ -185,7 +185,7 @@ describe('bytes that a client sent', () => {
       response.writeHead(200, { 'content-type': 'application/json' }).end('{"object":"obj_9","bytes":6}');
   });
 
-  test('are put as they come, for the account', async () => {
+  test('are stored for the account as they arrive', async () => {
     expect(
       await media.put(Readable.from([Buffer.from('abc'), Buffer.from('def')]), { accountId: 'a&b', bytesMax: 9 }),
     ).toEqual({ object: 'obj_9', bytes: 6 });
@@ -203,7 +203,7 @@ describe('bytes that a client sent', () => {
       { url: '/bytes?account=demo&bytes_max=9', body: 'abcdef' },
     ]);
   });
-  test('that are too many are refused', async () => {
+  test('over the limit are refused', async () => {
     answer = (response) =>
       response
         .writeHead(413, { 'content-type': 'application/json' })
@@ -219,7 +219,7 @@ describe('bytes that a client sent', () => {
     [401, '{"error":{"code":"invalid_caller_key"}}'],
     [500, 'oops'],
     [200, 'oops'],
-  ])('that were not taken (%i %s) may be sent again', async (status, body) => {
+  ])('that media did not take (%i %s) may be sent again', async (status, body) => {
     answer = (response) => response.writeHead(status).end(body);
 
     await expect(media.put(Buffer.from('x'), { accountId: 'demo', bytesMax: 9 })).rejects.toMatchObject({
@@ -227,7 +227,7 @@ describe('bytes that a client sent', () => {
       reason: 'service_unavailable',
     });
   });
-  test('that are too many for the account are refused for as long as media says', async () => {
+  test('over the limit of the account are refused for the time that media names', async () => {
     answer = (response) =>
       response
         .writeHead(429, { 'content-type': 'application/json', 'retry-after': '7' })
@@ -250,7 +250,7 @@ describe('bytes that a client sent', () => {
     answer = (response) => response.writeHead(500).end();
     await expect(media.remove(['inl_1'])).rejects.toMatchObject({ kind: 'unavailable' });
   });
-  test('that break off are not put', async () => {
+  test('that break off are not stored', async () => {
     await expect(
       media.put(
         new Readable({
@@ -265,7 +265,7 @@ describe('bytes that a client sent', () => {
   });
 });
 
-test('a service that is not there is unavailable', async () => {
+test('a service that does not answer is unavailable', async () => {
   const nowhere = httpMedia({ baseUrl: 'http://127.0.0.1:1', key: new Secret('k'), clock: systemClock });
 
   await expect(nowhere.put(Buffer.from('x'), { accountId: 'demo', bytesMax: 9 })).rejects.toMatchObject({

@@ -11,7 +11,7 @@ import type { MediaPort } from './media-port.ts';
 
 const CONNECTIONS_MAX = 256;
 const CONNECT_TIMEOUT_MS = 2000;
-/** Until the head of an answer; a put is answered once its bytes are safe. */
+/** Until the head of an answer. Media answers a put once the bytes are safe. */
 const HEAD_TIMEOUT_MS = 15_000;
 const PUT_TIMEOUT_MS = 120_000;
 /** A client waits for the removal. Bytes that are not removed in time expire. */
@@ -37,7 +37,7 @@ const ANSWERED = [
   'x-content-type-options',
   'location',
 ];
-/** Statuses that are the answer to a conditional or partial request, or that send to the bucket; no faults. */
+/** Statuses that answer a conditional or partial request, or redirect to the bucket. They are not faults. */
 const PASSED: ReadonlySet<number> = new Set([200, 206, 302, 304, 412, 416]);
 
 export interface HttpMediaOptions {
@@ -48,7 +48,9 @@ export interface HttpMediaOptions {
   readonly clock: Clock;
 }
 
-/** The media service over its HTTP port, for a gateway in its own process. Bytes pass through and are never held whole. */
+/**
+ * The media service over its HTTP port, for a gateway in its own process. Bytes pass through and are never held whole.
+ */
 export function httpMedia({ baseUrl, key, clock }: HttpMediaOptions): MediaPort & { close(): Promise<void> } {
   const agent = new Agent({
     connections: CONNECTIONS_MAX,
@@ -182,7 +184,7 @@ interface Passing {
   readonly clock: Clock;
   readonly bytes: BytesClient;
   readonly url: string;
-  /** Absent for links, which carry their right in them. */
+  /** Absent for links, which carry their own authorization. */
   readonly authorization?: string;
   readonly fileName?: string;
 }
@@ -205,7 +207,7 @@ async function pass({ request, response, clock, bytes, url, authorization, fileN
     }),
   );
   const status = head.statusCode ?? 500;
-  // media words the refusal of a link for the client
+  // the media service writes the refusal of a link for the client
   const isLinkRefusal = authorization === undefined && status >= 400 && status < 500;
   if (!PASSED.has(status) && !isLinkRefusal) {
     close();

@@ -15,7 +15,7 @@ export interface JobCall {
   readonly model: string;
   readonly method: string;
   readonly path: string;
-  /** With its question mark, or nothing. */
+  /** With its question mark; can be empty. */
   readonly search: string;
   /** Names and values alternate. */
   readonly headers: readonly string[];
@@ -51,7 +51,7 @@ export interface JobLease {
   readonly lease: string;
 }
 
-/** A job that this process has, until its lease ends. */
+/** A job that this process runs until the lease ends. */
 export interface LeasedJob {
   readonly lease: JobLease;
   readonly accountId: string;
@@ -59,9 +59,9 @@ export interface LeasedJob {
   readonly visibleModels: readonly string[];
   readonly requestId: string;
   readonly call: JobCall;
-  /** Names it for billing. */
+  /** Identifies the call at billing. */
   readonly callId: string;
-  /** It has waited for too long and must be ended. */
+  /** The job has waited too long and must be ended. */
   readonly isOverdue: boolean;
 }
 
@@ -69,9 +69,9 @@ export interface NewJob {
   readonly accountId: string;
   readonly tokenId: string;
   readonly call: JobCall;
-  /** A second call does no harm. */
+  /** A second call has no effect. */
   readonly isRepeatable: boolean;
-  /** Who has it under a lease until it is paid for; absent: it is queued at once. */
+  /** The worker that leases the job until it is paid for; undefined: the job is queued at once. */
   readonly worker: string | undefined;
   readonly idempotency: { readonly key: string; readonly fingerprint: string } | undefined;
 }
@@ -93,11 +93,11 @@ export interface Jobs {
     worker: string,
     limit: number,
   ): Promise<{ readonly jobs: readonly LeasedJob[]; readonly leaseMs: number; readonly keepMs: number }>;
-  /** Gives the ids of the jobs whose lease is over. */
+  /** Returns the ids of the jobs whose lease is over. */
   renew(leases: readonly JobLease[]): Promise<readonly string[]>;
-  /** The intent, before the upstream is called; refuses when the lease is over. */
+  /** Records the intent before the upstream is called; refuses if the lease is over. */
   start(lease: JobLease): Promise<void>;
-  /** `untouched`: the upstream was surely not called. */
+  /** `untouched`: the upstream was certainly not called. */
   giveBack(lease: JobLease, how: { readonly untouched: boolean; readonly delayMs: number }): Promise<void>;
   finish(
     lease: JobLease,

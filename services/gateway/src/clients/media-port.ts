@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 export interface ServedObject {
   readonly object: string;
   readonly fileName: string;
-  /** The still picture that stands for a result, rather than the result. */
+  /** The thumbnail of a result instead of the result itself. */
   readonly variant?: 'thumbnail' | undefined;
 }
 
@@ -15,7 +15,10 @@ export interface PrivateOptions {
   readonly object?: string | undefined;
 }
 
-/** The media service as far as the gateway needs it: bytes in, bytes out. In one program it is the service's own object. */
+/**
+ * The part of the media service that the gateway uses: bytes in, bytes out. In one program it is the service's own
+ * object.
+ */
 export interface MediaPort {
   /**
    * Keeps bytes that a client sent within a request, for that account alone. The stream yields at most `bytesMax`
@@ -29,9 +32,9 @@ export interface MediaPort {
   putPrivate(bytes: Buffer, options: PrivateOptions): Promise<{ readonly object: string }>;
   /** Removes inline and private bytes before they expire. An object that is already gone is not an error. */
   remove(objects: readonly string[]): Promise<void>;
-  /** The bytes of an object; undefined: there is nothing any more. The stream must be read or destroyed. */
+  /** The bytes of an object; undefined: the object is gone. The stream must be read or destroyed. */
   read(object: string): Promise<Readable | undefined>;
-  /** Answers GET and HEAD with a stored object: ranges, validators and all. Resolves when the answer has ended. */
+  /** Answers GET and HEAD with a stored object, with ranges and validators. Resolves when the answer has ended. */
   serve(request: IncomingMessage, response: ServerResponse, what: ServedObject): Promise<unknown>;
   /** Answers GET and HEAD of a signed link under `/ximg/`. */
   serveLink(request: IncomingMessage, response: ServerResponse): Promise<unknown>;

@@ -13,12 +13,12 @@ export interface TaskRef {
   readonly taskId: string;
 }
 
-/** Completed and failed are never left. */
+/** Completed and failed tasks never change again. */
 export function isFinal({ state }: Task): boolean {
   return state === TaskState.COMPLETED || state === TaskState.FAILED;
 }
 
-/** What a waiting client waits to see change. */
+/** The value whose change a waiting client waits for. */
 export function standingOf({ state, unrecognisedStatus }: Task): string {
   return `${String(state)} ${unrecognisedStatus}`;
 }

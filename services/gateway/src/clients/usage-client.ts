@@ -18,7 +18,7 @@ export interface UsageQuestion {
   readonly accountId: string;
   /** Milliseconds since 1970. */
   readonly from: number;
-  /** Not part of the time. */
+  /** Exclusive. */
   readonly to: number;
   readonly groupBy: UsageGrouping;
 }
@@ -28,7 +28,7 @@ export interface UsageSum {
   readonly key: string;
   readonly name: string;
   readonly amountNanos: bigint;
-  /** By the names that a client sees. */
+  /** Under the names that a client sees. */
   readonly counts: Readonly<Record<UsageCount, number>>;
 }
 
@@ -52,7 +52,7 @@ export const USAGE_COUNTS = [
   'characters',
 ] as const;
 
-/** What billing says of an account's use. */
+/** Reads the usage of an account from billing. */
 export function billingUsage(usage: Pick<Client<typeof UsageService>, 'getUsage'>): ReadUsage {
   return async ({ accountId, from, to, groupBy }, requestId) => {
     const { groups, total, currency, truncated } = await usage.getUsage(

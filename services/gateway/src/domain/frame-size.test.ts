@@ -54,7 +54,7 @@ test('a model without a concrete ratio has no nearest one', () => {
   expect(nearestRatio({ width: 1, height: 1 }, ['adaptive', 'odd'])).toBeUndefined();
 });
 
-test('every size has a ratio of the model, and turning the frame turns the ratio', () => {
+test('every size has a ratio of the model, and swapping width and height swaps the ratio', () => {
   const side = fc.integer({ min: 1, max: 99_999 });
   fc.assert(
     fc.property(side, side, (width, height) => {

@@ -54,7 +54,7 @@ export function answerTo(problem: Problem, { path, family, requestId, submitted 
 /** Refusals between our own services. A client cannot act on them, so it gets an internal error instead. */
 const OURS: ReadonlySet<string> = new Set(['invalid_caller_key', 'account_not_allowed']);
 
-/** Turns what was thrown into a Problem. An unexpected error becomes an internal error without details. */
+/** Converts a thrown value into a Problem. An unexpected error becomes an internal error without details. */
 export function toProblem(thrown: unknown): Problem {
   // thrown by a service that runs in this process
   if (thrown instanceof StoreUnavailable) return nothingBegun(thrown);

@@ -138,7 +138,7 @@ function begin(exchange: Exchange, { newId, observe }: KoaAppOptions): void {
   observe(exchange);
 }
 
-/** As Node decides it: with this header Node leaves it to the server to send `100 Continue`. */
+/** The same test as Node's: with this header Node leaves it to the server to send `100 Continue`. */
 function expectsContinue({ headers: { expect }, httpVersion }: IncomingMessage): boolean {
   return expect !== undefined && httpVersion === '1.1' && CONTINUE.test(expect);
 }

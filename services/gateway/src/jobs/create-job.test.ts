@@ -43,7 +43,7 @@ const queue = (
     { call, idempotency },
   );
 
-test('a large body is kept once the call is queued and paid for, under the name that its job has', async () => {
+test('a large body is stored once the call is queued and paid for, under the name that its job has', async () => {
   const world = aJobFixture();
   const seen: string[] = [];
   const { hold } = world.relay.relay;
@@ -67,18 +67,14 @@ test.each<[string, (world: JobFixture) => unknown, string]>([
     'insufficient_quota',
   ],
   [
-    'a place',
+    'a permit',
     (world) => {
       world.tasks.fail('createJob', 1, new Problem({ kind: 'exhausted', reason: 'too_many_tasks', message: 'no' }));
     },
     'too_many_tasks',
   ],
-  [
-    'a key of its own',
-    (world) => queue(world, callOf(SMALL), { key: 'k', fingerprint: 'other' }),
-    'idempotency_key_reused',
-  ],
-])('a large call that is refused for want of %s has stored nothing', async (_what, prepare, reason) => {
+  ['a new key', (world) => queue(world, callOf(SMALL), { key: 'k', fingerprint: 'other' }), 'idempotency_key_reused'],
+])('a large call that is refused for lack of %s has stored nothing', async (_what, prepare, reason) => {
   const world = aJobFixture();
   await prepare(world);
   let puts = 0;
@@ -100,7 +96,7 @@ test('a replay stores nothing', async () => {
   expect(world.media.kept.size).toBe(1);
 });
 
-test('a call whose bytes cannot be kept is withdrawn, its money goes back, and what media may have kept is removed', async () => {
+test('a call whose bytes cannot be stored is withdrawn, its hold is released, and its bytes are removed', async () => {
   const world = aJobFixture();
   const { putPrivate } = world.media.port;
   world.media.port.putPrivate = async (...args) => {
@@ -117,7 +113,7 @@ test('a call whose bytes cannot be kept is withdrawn, its money goes back, and w
   ]).toEqual([0, 0, 1, 1]);
 });
 
-test('a large call that is free is given to no worker before its bytes are there, and one whose bytes are small at once', async () => {
+test('a worker gets a large free call only once its bytes are stored, and a small one at once', async () => {
   const world = aJobFixture();
   const gate = aGate();
   const { putPrivate } = world.media.port;

@@ -10,28 +10,8 @@ import { runJob } from './run-job.ts';
 
 const DRAIN_MS = 5000;
 
-async function queue({ jobs }: JobFixture, count: number): Promise<void> {
-  for (let at = 0; at < count; at += 1) {
-    await jobs.create(
-      {
-        accountId: 'demo',
-        tokenId: 'token_1',
-        isRepeatable: false,
-        worker: undefined,
-        idempotency: undefined,
-        call: {
-          endpoint: 'chat',
-          model: 'some-model',
-          method: 'POST',
-          path: '/v1/chat/completions',
-          search: '',
-          headers: [],
-          body: { inline: Buffer.from('{"model":"some-model"}') },
-        },
-      },
-      'req_1',
-    );
-  }
+async function queue(world: JobFixture, count: number): Promise<void> {
+  for (let at = 0; at < count; at += 1) await world.queue();
 }
 
 function pool(world: JobFixture, workers: number): JobPool {
@@ -50,8 +30,8 @@ function pool(world: JobFixture, workers: number): JobPool {
 const states = ({ tasks }: JobFixture): TaskState[] => [...tasks.jobs.values()].map(({ state }) => state);
 const isDone = (world: JobFixture) => (): boolean => states(world).every((state) => state === TaskState.COMPLETED);
 
-/** An upstream that holds every call until it is let go. */
-function held(world: JobFixture): { readonly running: () => number; readonly most: () => number; letGo(): void } {
+/** An upstream that holds every call until the test releases it. */
+function held(world: JobFixture): { readonly running: () => number; readonly most: () => number; release(): void } {
   const { promise, resolve } = Promise.withResolvers<undefined>();
   let [running, most] = [0, 0];
   world.relay.upstream = async (sink, gone) => {
@@ -72,28 +52,28 @@ function held(world: JobFixture): { readonly running: () => number; readonly mos
   return {
     running: () => running,
     most: () => most,
-    letGo: () => {
+    release: () => {
       resolve(undefined);
     },
   };
 }
 
 describe('a pool of workers', () => {
-  test('makes every call, and never more at one time than it has workers', async () => {
+  test('makes every call, and never more at a time than it has workers', async () => {
     const world = aJobFixture();
     await queue(world, 20);
     const upstream = held(world);
     const jobPool = pool(world, 3);
     await until(() => upstream.running() === 3);
     expect(jobPool.running()).toBe(3);
-    upstream.letGo();
+    upstream.release();
     await until(isDone(world));
 
     expect([upstream.most(), world.relay.reached]).toEqual([3, 20]);
     await jobPool.stop();
   });
 
-  test('looks when it is woken, and now and then when it is not', async () => {
+  test('leases jobs when it is woken, and at intervals when it is not', async () => {
     const world = aJobFixture();
     const jobPool = pool(world, 2);
     await queue(world, 1);
@@ -107,7 +87,7 @@ describe('a pool of workers', () => {
     await jobPool.stop();
   });
 
-  test('two at once make each call once', async () => {
+  test('shares the queue with another pool, and each call is made once', async () => {
     const world = aJobFixture();
     await queue(world, 40);
     const both = [pool(world, 3), pool(world, 5)];
@@ -129,20 +109,20 @@ describe('a pool of workers', () => {
     await world.clock.advance(1000);
     await until(() => upstream.running() === 1);
 
-    upstream.letGo();
+    upstream.release();
     await until(() => states(world)[1] === TaskState.COMPLETED);
     expect(states(world)[0]).toBe(TaskState.IN_PROGRESS);
     await jobPool.stop();
   });
 
-  test('that stops lets what runs end, and begins nothing more', async () => {
+  test('that stops lets running calls end, and begins no other call', async () => {
     const world = aJobFixture();
     await queue(world, 5);
     const upstream = held(world);
     const jobPool = pool(world, 2);
     await until(() => upstream.running() === 2);
     const stopped = jobPool.stop();
-    upstream.letGo();
+    upstream.release();
     await stopped;
 
     expect(states(world).toSorted()).toEqual([
@@ -155,7 +135,7 @@ describe('a pool of workers', () => {
     expect(world.relay.reached).toBe(2);
   });
 
-  test('that stops cuts off what does not end in time, and says that its outcome is unknown', async () => {
+  test('that stops aborts calls that exceed the drain time, and reports their outcome as unknown', async () => {
     const world = aJobFixture();
     await queue(world, 1);
     const upstream = held(world);

@@ -18,7 +18,7 @@ export interface JobPoolOptions {
   readonly workers: number;
   /** How long a stop waits for the calls that run. */
   readonly drainMs: number;
-  /** Names this process for people. */
+  /** Identifies this process to an operator. */
   readonly name: string;
   readonly clock: Clock;
   readonly log: Log;
@@ -27,7 +27,10 @@ export interface JobPoolOptions {
 export interface JobPool {
   /** Leases jobs at once, without waiting for the next interval. */
   wake(): void;
-  /** Leases and begins nothing more, waits `drainMs` for the calls that run, and then aborts them; tasks decides what becomes of them. */
+  /**
+   * Leases and begins nothing more, waits `drainMs` for the running calls, and then aborts them. The tasks service then
+   * decides the fate of their jobs.
+   */
   stop(): Promise<void>;
   readonly running: () => number;
 }
@@ -38,7 +41,7 @@ interface Running {
   readonly done: Promise<void>;
 }
 
-/** Leases jobs while permits are free, renews the leases of those that run, and aborts a job whose lease is lost. */
+/** Leases jobs while permits are free, renews the leases of running jobs, and aborts a job whose lease is lost. */
 export function startJobPool({ jobs, run, workers, drainMs, name, clock, log }: JobPoolOptions): JobPool {
   const running = new Map<string, Running>();
   const permits = newSemaphore({ permits: workers, waitingMax: 0 });
@@ -96,7 +99,7 @@ export function startJobPool({ jobs, run, workers, drainMs, name, clock, log }: 
   };
 }
 
-/** Waits for the jobs that run, then aborts those that are left. */
+/** Waits for the running jobs, then aborts those that are left. */
 async function drain(running: readonly Running[], ms: number, clock: Clock): Promise<void> {
   const over = new AbortController();
   const all = Promise.all(running.map(({ done }) => done));

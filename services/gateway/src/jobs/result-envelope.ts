@@ -3,10 +3,13 @@ import { StringDecoder } from 'node:string_decoder';
 import type { Job, JobAnswer, JobEncoding } from '../clients/jobs-client.ts';
 import type { MediaPort } from '../clients/media-port.ts';
 
-/** Base64 is written three bytes at a time. */
+/** Base64 encodes three bytes at a time. */
 const GROUP = 3;
 
-/** A job as its owner reads it, piece by piece: an answer of many bytes is never held whole. Undefined: the answer is no longer kept. */
+/**
+ * A job as its owner reads it. It is a stream, so that a long answer is never held whole. Undefined: the answer is no
+ * longer kept.
+ */
 export async function resultEnvelope(
   media: Pick<MediaPort, 'read'>,
   { id, state, answer, failure }: Job,
@@ -42,7 +45,7 @@ async function* envelope(
 
 const RESULTS: Readonly<Record<JobEncoding, (bytes: AsyncIterable<Buffer>) => AsyncIterable<string | Buffer>>> = {
   none: () => Readable.from(['null']),
-  // the bytes are a JSON value, which was seen when they were kept
+  // the bytes are JSON: `read-answer` checked them before they were stored
   json: (bytes) => bytes,
   async *text(bytes) {
     const decoder = new StringDecoder('utf8');

@@ -14,7 +14,7 @@ const options = (over: Partial<Parameters<typeof runJob>[2]> = {}) => ({
   keepMs: 1000,
   ...over,
 });
-/** What the tasks service was told, but for the create. */
+/** The calls to the tasks service, without the create. */
 const told = ({ tasks }: JobFixture): string[] => tasks.calls.slice(1).map((call) => call.replace(/ job_\w+/, ''));
 
 const asItIs = (): void => undefined;
@@ -27,7 +27,7 @@ async function made(upstream: Upstream, prepare: (world: JobFixture) => void = a
   return world;
 }
 
-describe('a go at a call', () => {
+describe('a run of a job', () => {
   const broken: Upstream = async (sink) => {
     sink.begin(200, {});
     sink.broken();
@@ -51,7 +51,7 @@ describe('a go at a call', () => {
     ],
     ['is broken off', broken, ['markJobStarted', 'finishJob'], 'upstream_failed', 0, asItIs],
     [
-      'may have been done',
+      'may have done the work',
       refuses('unavailable', 'upstream_timeout'),
       ['markJobStarted', 'finishJob'],
       'upstream_timeout',
@@ -83,7 +83,7 @@ describe('a go at a call', () => {
       asItIs,
     ],
     [
-      'meets a bug',
+      'hits a bug',
       async () => {
         throw new TypeError('oops');
       },
@@ -93,7 +93,7 @@ describe('a go at a call', () => {
       asItIs,
     ],
     [
-      'has no balance left for its hold',
+      'has no balance for its hold',
       answers(200, '{}'),
       ['finishJob'],
       'insufficient_quota',
@@ -101,7 +101,7 @@ describe('a go at a call', () => {
       refusedHold('exhausted', 'insufficient_quota'),
     ],
     [
-      'has a model that has gone',
+      'has a model that no longer exists',
       answers(200, '{}'),
       ['finishJob'],
       'model_not_found',
@@ -109,14 +109,14 @@ describe('a go at a call', () => {
       refusedHold('not_found', 'model_not_found'),
     ],
     [
-      'finds billing away',
+      'finds billing unavailable',
       answers(200, '{}'),
       ['returnJob untouched 5000'],
       undefined,
       0,
       refusedHold('unavailable', 'service_unavailable'),
     ],
-  ])('that %s', async (_what, upstream, calls, code, released, prepare) => {
+  ])('that %s records its outcome', async (_what, upstream, calls, code, released, prepare) => {
     const world = await made(upstream, prepare);
 
     expect(told(world)).toEqual(calls);
@@ -124,7 +124,7 @@ describe('a go at a call', () => {
     expect(world.relay.released).toHaveLength(released);
   });
 
-  test('is not made when the intent could not be written', async () => {
+  test('makes no call if the intent cannot be recorded', async () => {
     const world = await made(answers(200, '{}'), ({ tasks }) => {
       tasks.fail('markJobStarted');
     });
@@ -133,7 +133,7 @@ describe('a go at a call', () => {
     expect(told(world)).toEqual(['markJobStarted', 'returnJob untouched 0']);
   });
 
-  test('is not made under a lease that is over', async () => {
+  test('makes no call under an expired lease', async () => {
     const world = aJobFixture();
     const job = await world.leased();
     world.tasks.lost.add(job.lease.jobId);
@@ -143,7 +143,7 @@ describe('a go at a call', () => {
     expect(world.tasks.single()).toMatchObject({ state: TaskState.QUEUED, starts: 0 });
   });
 
-  test('is not begun while the process stops, and cut off when it has to end', async () => {
+  test('does not begin while the process stops, and is aborted when the process must end', async () => {
     const world = aJobFixture();
     await runJob(world.deps, await world.leased(), options({ stopping: AbortSignal.abort() }));
     expect([told(world), world.relay.reached]).toEqual([['returnJob untouched 0'], 0]);
@@ -159,7 +159,7 @@ describe('a go at a call', () => {
     expect(told(second)).toEqual(['markJobStarted', 'returnJob unknown 0']);
   });
 
-  test('ends what has waited for too long, and what is no longer kept, and gives the money back', async () => {
+  test('ends a job that waited too long, or whose request is no longer stored, and releases its hold', async () => {
     const world = aJobFixture();
     const job = { ...(await world.leased()), isOverdue: true };
     await runJob(world.deps, job, options());
@@ -179,7 +179,7 @@ describe('a go at a call', () => {
     ]);
   });
 
-  test('has the request as it came, under the rights of its creation', async () => {
+  test('sends the request unchanged, with the access rights of its creation', async () => {
     const world = aJobFixture();
     const seen: unknown[] = [];
     const body = Buffer.from('{"model":"some-model",  "n":1}');
@@ -204,7 +204,7 @@ describe('a go at a call', () => {
     ]);
   });
 
-  test('whose end is not taken at once writes it again, and does not call again', async () => {
+  test('whose end is not accepted at once writes it again, and does not call again', async () => {
     const world = aJobFixture();
     world.tasks.fail('finishJob', 3);
     const running = runJob(world.deps, await world.leased(), options());
@@ -215,7 +215,7 @@ describe('a go at a call', () => {
     expect([world.relay.reached, world.tasks.single().state]).toEqual([1, TaskState.COMPLETED]);
   });
 
-  test('whose end is never taken leaves it to its lease', async () => {
+  test('whose end is never accepted leaves the job to its lease', async () => {
     const world = aJobFixture();
     world.tasks.fail('finishJob', 1000);
     const running = runJob(world.deps, await world.leased(), options());
@@ -226,7 +226,7 @@ describe('a go at a call', () => {
   });
 });
 
-/** Every call of a port counts as a step; at its death a process makes none and hears of none any more. */
+/** Counts every call of a port as a step. A dead process makes no further call and receives no further answer. */
 function mortal(
   deps: RunJobDeps,
   step: number,
@@ -267,7 +267,7 @@ describe('a process that dies while it makes a call', () => {
   const large = answers(200, Buffer.alloc(100_000, 1), 'audio/mpeg');
 
   test.each(['before', 'after'] as const)(
-    '%s any of its steps has it paid for once at most, and loses none that was not begun',
+    '%s any step charges the call at most once, and loses no call that was not begun',
     async (moment) => {
       const whole = mortal(aJobFixture().deps, Infinity, moment);
       const first = aJobFixture();
@@ -284,7 +284,7 @@ describe('a process that dies while it makes a call', () => {
         void runJob(dying.deps, await world.leased(), options());
         await dying.dead;
 
-        // the tasks service lets a job that was begun be, and gives one that was not to the next worker
+        // the tasks service keeps a job that was begun, and gives any other to the next worker
         const job = world.tasks.single();
         if (job.state === TaskState.QUEUED) {
           job.lease = '';

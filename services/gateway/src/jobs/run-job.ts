@@ -20,7 +20,7 @@ const LATER = { leastMs: 1000, mostMs: 60_000, unknownMs: 5000 };
 const EXPIRED: JobFailure = { code: 'expired', message: 'the call did not start before its deadline' };
 const LOST: JobFailure = { code: 'internal_error', message: 'the request is no longer stored' };
 const TOO_LARGE: JobFailure = { code: 'result_too_large', message: 'the answer is larger than the limit' };
-/** It was sent, and may have been done. */
+/** Refusals after which the upstream may have done the work. */
 const MAYBE_DONE: ReadonlySet<string> = new Set(['upstream_failed', 'upstream_timeout']);
 const BROKEN: JobFailure = {
   code: 'upstream_failed',
@@ -35,14 +35,14 @@ export interface RunJobDeps {
   readonly restore: (job: LeasedJob, body: Buffer) => RelayCall;
   readonly clock: Clock;
   readonly log: Log;
-  /** Of a request, and of an answer. */
+  /** The limit on a request, and on an answer. */
   readonly bytesMax: number;
 }
 
 export interface RunOptions {
   /** Aborted when the lease is lost or the gateway stops. */
   readonly signal: AbortSignal;
-  /** Aborted when nothing new is to be begun. */
+  /** Aborted when no new call may begin. */
   readonly stopping: AbortSignal;
   /** How long answers are kept. */
   readonly keepMs: number;
@@ -133,7 +133,7 @@ function mayHelpLater(problem: Problem): boolean {
   );
 }
 
-/** Ends it without a call, and releases its hold. */
+/** Ends the job without a call, and releases its hold. */
 function givenUp({ relay }: RunJobDeps, { callId }: LeasedJob, failure: JobFailure): Outcome {
   relay.release(callId);
   return { kind: 'failed', failure };

@@ -5,7 +5,7 @@ import { withMember, withoutMember } from './edit-members.ts';
 const edited = (text: string, value = 'up'): string =>
   withMember(Buffer.from(text), 'model', JSON.stringify(value)).toString();
 
-describe('a member of a JSON body takes another value, and no other byte changes', () => {
+describe('a member of a JSON body gets another value, and no other byte changes', () => {
   test.each([
     ['{"model":"m"}', '{"model":"up"}'],
     [
@@ -28,12 +28,12 @@ describe('a member of a JSON body takes another value, and no other byte changes
     ['{ }', '{"model":"up" }'],
     ['{"a":1}', '{"model":"up","a":1}'],
     ['{\n "model2": 1 }', '{"model":"up",\n "model2": 1 }'],
-  ])('one that is not there is put in front: %s', (before, after) => {
+  ])('a missing member is inserted at the front: %s', (before, after) => {
     expect(edited(before)).toBe(after);
   });
 });
 
-describe('a member of a JSON body is taken out', () => {
+describe('a member is removed from a JSON body', () => {
   test.each([
     ['{"usage":null}', '{}'],
     ['{"usage":null,"a":1}', '{"a":1}'],
@@ -46,7 +46,7 @@ describe('a member of a JSON body is taken out', () => {
   });
 });
 
-/** JSON texts with odd spacing, nesting, escapes and names that look alike. */
+/** JSON texts with odd spacing, nesting, escapes and similar names. */
 const objects = fc.dictionary(
   fc.oneof(fc.constantFrom('model', 'Model', 'mode', 'model ', 'usage', '"model"'), fc.string({ unit: 'binary' })),
   fc.jsonValue({ maxDepth: 4 }),
@@ -54,7 +54,7 @@ const objects = fc.dictionary(
 );
 const spacings = fc.constantFrom(0, 1, 2, '\t', '\n ');
 
-test('whatever the object, it parses to the same with that one value', () => {
+test('setting a member of any object changes only that member when parsed', () => {
   fc.assert(
     fc.property(objects, spacings, fc.string(), (object, spacing, value) => {
       const text = JSON.stringify(object, undefined, spacing);
@@ -65,7 +65,7 @@ test('whatever the object, it parses to the same with that one value', () => {
   );
 });
 
-test('whatever the object, all bytes outside the value are the same', () => {
+test('setting a member of any object changes no byte outside its value', () => {
   fc.assert(
     fc.property(objects, spacings, (object, spacing) => {
       const text = JSON.stringify({ ...object, model: 'm' }, undefined, spacing);
@@ -77,7 +77,7 @@ test('whatever the object, all bytes outside the value are the same', () => {
   );
 });
 
-test('whatever the object, it parses to the same without that member', () => {
+test('removing a member of any object changes no other member when parsed', () => {
   fc.assert(
     fc.property(objects, spacings, (object, spacing) => {
       const { usage: _, ...rest } = object;

@@ -3,8 +3,8 @@ import { membersOf, skipSpace } from './json-members.ts';
 const [OPEN, CLOSE, COMMA] = [0x7b, 0x7d, 0x2c];
 
 /**
- * The JSON object with this value under this name; no other byte changes. If the name occurs more than once, each of them takes
- * the value, so that two readers cannot read different values. If it does not occur, the member is put in front.
+ * Sets a member of a JSON object; no other byte changes. If the name occurs more than once, each occurrence gets the
+ * value, so that two readers cannot read different values. If it does not occur, the member is inserted at the front.
  */
 export function withMember(bytes: Buffer, name: string, valueJson: string): Buffer {
   const parts: Buffer[] = [];
@@ -24,7 +24,7 @@ export function withMember(bytes: Buffer, name: string, valueJson: string): Buff
   ]);
 }
 
-/** The JSON object without the members of this name; apart from commas, no other byte changes. */
+/** Removes the members with this name from a JSON object; apart from commas, no other byte changes. */
 export function withoutMember(bytes: Buffer, name: string): Buffer {
   const kept: Buffer[] = [];
   let copied = 0;
@@ -36,7 +36,7 @@ export function withoutMember(bytes: Buffer, name: string): Buffer {
     }
     const after = skipSpace(bytes, member.valueEnd);
     const hasNext = bytes[after] === COMMA;
-    // the first member goes with the comma behind it, any other member with the comma before it
+    // the first member goes with the comma after it, any other member with the comma before it
     const from = isFirst ? member.start : bytes.lastIndexOf(COMMA, member.start - 1);
     const to = isFirst && hasNext ? skipSpace(bytes, after + 1) : member.valueEnd;
     kept.push(bytes.subarray(copied, Math.max(from, copied)));

@@ -8,8 +8,9 @@ const TAIL_BYTES_MAX = 512;
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
- * The object under this name in a JSON object that ends in it, or in a few plain members behind it. The object that is closed
- * there is the outermost one, so the rest need not be parsed. Undefined: it is not there, or that cannot be told.
+ * Finds the object under this name in a JSON object that ends with it, or with a few plain members after it. The object
+ * that is closed there is the outermost one, so the rest need not be parsed. Undefined: there is no such object, or
+ * these bytes do not tell.
  */
 export function objectAtEnd(bytes: Buffer, name: string): JsonObject | undefined {
   if (bytes[0] !== OPEN) return undefined;
@@ -19,7 +20,9 @@ export function objectAtEnd(bytes: Buffer, name: string): JsonObject | undefined
   return isAtEnd ? parsed(bytes.subarray(found.start, found.end)) : undefined;
 }
 
-/** The object under the last member of this name, at any depth, also in the end of a longer JSON text. */
+/**
+ * Finds the object under the last member of this name, at any depth. The bytes can be the end of a longer JSON text.
+ */
 export function lastObjectCalled(bytes: Buffer, name: string): JsonObject | undefined {
   const found = lastObject(bytes, name);
   return found === undefined ? undefined : parsed(bytes.subarray(found.start, found.end));
@@ -35,7 +38,9 @@ function lastObject(bytes: Buffer, name: string): { readonly start: number; read
   return { start, end: endOfContainer(bytes, start) };
 }
 
-/** The object that these bytes are; the last object of a list, which is how a stream without events arrives. */
+/**
+ * Parses the bytes as an object. Of a list it takes the last object, because a stream without events arrives as a list.
+ */
 export function parsed(bytes: Buffer): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(bytes.toString('utf8'));

@@ -1,9 +1,9 @@
 import type { ModelHider } from './hide-model.ts';
 
-/** Longer than any member that names a model: these bytes are read again with the bytes that follow. */
+/** Longer than any member that names a model. This many bytes are held back and read again with the next piece. */
 const OVERLAP_BYTES = 4096;
 
-/** Hides a model in bytes that arrive in pieces; it holds back the last bytes of each piece. */
+/** Hides a model in bytes that arrive in pieces. It holds back the last bytes of each piece. */
 export interface PieceHider {
   take(piece: Buffer): Buffer;
   /** The bytes that are held back. */

@@ -13,7 +13,7 @@ test.each([
     'event: response.created\ndata: {"response":{"model":"mine"}}\n\n',
   ],
   ['{"model":"gpt-x","x":{"model":"gpt-x"}}', '{"model":"mine","x":{"model":"mine"}}'],
-])('%s', (before, after) => {
+])('the model is hidden in %s', (before, after) => {
   expect(hidden(before)).toBe(after);
 });
 
@@ -24,24 +24,24 @@ test.each([
   '{"model":"other gpt-x"}',
   '{"models":["gpt-x"]}',
   '{"model":"other"}',
-])('stays as it is: %s', (text) => {
+])('no other text changes: %s', (text) => {
   expect(hidden(text)).toBe(text);
 });
 
-test('an id that is written with escaped slashes is hidden as well', () => {
+test('an id with escaped slashes is hidden too', () => {
   expect(
     modelHider('mine', 'owner/gpt').hide(Buffer.from('{"model":"owner\\/gpt-1","b":{"model":"owner/gpt"}}')).toString(),
   ).toBe('{"model":"mine","b":{"model":"mine"}}');
 });
 
 test.each(['{"model":"gpt-x', '{"model":"gpt-x"', '{"model":"gpt-x-2026'])(
-  'a value that is cut off waits for its rest: %s',
+  'a value that is cut off stays until its rest arrives: %s',
   (text) => {
     expect(hidden(text)).toBe(text);
   },
 );
 
-test('nothing is looked for where both have one name', () => {
+test('bytes pass unchanged if both names are equal', () => {
   const bytes = Buffer.from('{"model":"mine"}');
 
   expect(modelHider('mine', 'mine').hide(bytes)).toBe(bytes);

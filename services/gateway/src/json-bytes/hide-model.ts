@@ -4,15 +4,16 @@ const [QUOTE, COLON] = [0x22, 0x3a];
 const NAMES = [Buffer.from('"model"'), Buffer.from('"modelVersion"')];
 const PREFIX = Buffer.from('models/');
 
-/** Puts a model's public id in place of the upstream's id. */
+/** Replaces the upstream's id of a model with its public id. */
 export interface ModelHider {
-  /** Takes whole JSON, whole events or a piece of either: a value that is cut off at the end of the piece stays. */
+  /** Takes whole JSON, whole events or a piece of either. A value that is cut off at the end of the piece stays. */
   hide(bytes: Buffer): Buffer;
 }
 
 /**
- * Replaces the values of members called `model` or `modelVersion`, at any depth, that are the upstream's id or begin with it
- * (upstreams append dates). Quotes in a string are escaped, so no string can look like a member. All other bytes stay.
+ * Replaces the values of members called `model` or `modelVersion`, at any depth, that are the upstream's id or begin
+ * with it, because upstreams append dates. Quotes in a string are escaped, so no string can contain a member. All other
+ * bytes stay.
  */
 export function modelHider(publicModel: string, upstreamModel: string): ModelHider {
   if (publicModel === upstreamModel) return { hide: (bytes) => bytes };
@@ -32,7 +33,7 @@ function withReplaced(bytes: Buffer, needle: Buffer, replacement: Buffer): Buffe
     const start = startOfValue(bytes, at);
     if (start === undefined || start < copied) continue;
     const end = endOfString(bytes, start);
-    // the value is cut off: it is read again with the bytes that follow
+    // a value that is cut off is read again with the bytes that follow
     if (end === bytes.length) break;
     parts.push(bytes.subarray(copied, start), replacement);
     copied = end;

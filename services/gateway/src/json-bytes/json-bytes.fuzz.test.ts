@@ -12,13 +12,13 @@ import { withModel } from './name-model.ts';
 import { modelRenamer } from './rename-model.ts';
 
 /*
- * JSON.parse is the reference: what is read or edited as bytes is what parsing, editing and writing would give, or the bytes
- * are left as they are. Two kinds of texts are tried: written ones, with odd spacing, escapes, nesting and repeated names, and
- * texts in which bytes were changed, of which those count that are still JSON.
+ * JSON.parse is the reference. A function reads or edits what parsing, editing and writing would give, or it leaves the
+ * bytes as they are. There are two kinds of texts: generated texts with odd spacing, escapes, nesting and repeated
+ * names, and mutated texts, as far as they are still JSON.
  */
 
 const [FROM, TO] = ['gpt-x', 'mine'];
-/** Names and strings that look like structure, and those that the product reads. */
+/** Names and strings with the characters of JSON's structure, and those that the product reads. */
 const NAMES = ['model', 'modelVersion', 'usage', 'Model', 'mod', '"model"', 'a\\', '__proto__', 'text', ''];
 const STRINGS = [
   FROM,
@@ -35,14 +35,12 @@ const STRINGS = [
 ];
 const names = fc.oneof(fc.constantFrom(...NAMES), fc.string({ maxLength: 4 }));
 const strings = fc.oneof(fc.constantFrom(...STRINGS), fc.string({ unit: 'binary', maxLength: 30 }));
-/** A string as some writers write it: with any character as an escape. */
+/** A string in which any character can be an escape, because some writers escape more than they must. */
 const written = (texts: fc.Arbitrary<string>): fc.Arbitrary<string> =>
   fc.tuple(texts, fc.nat(12)).map(([text, at]) => {
-    const plain = JSON.stringify(text);
-    const escaped = text.charCodeAt(at);
-    return at < 3 && at < text.length
-      ? `${JSON.stringify(text.slice(0, at)).slice(0, -1)}\\u${escaped.toString(16).padStart(4, '0')}${JSON.stringify(text.slice(at + 1)).slice(1)}`
-      : plain;
+    if (at >= 3 || at >= text.length) return JSON.stringify(text);
+    const [before, after] = [JSON.stringify(text.slice(0, at)), JSON.stringify(text.slice(at + 1))];
+    return `${before.slice(0, -1)}\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}${after.slice(1)}`;
   });
 const space = fc.constantFrom('', '', '', ' ', '\n', '\t\r\n ');
 const { object } = fc.letrec<Record<'value' | 'object' | 'list', string>>((tie) => ({
@@ -59,11 +57,11 @@ const { object } = fc.letrec<Record<'value' | 'object' | 'list', string>>((tie) 
     .array(fc.tuple(space, tie('value')), { maxLength: 4 })
     .map((all) => `[${all.map((one) => one.join('')).join(',')}]`),
 }));
-/** An object with usage at its end, as most answers have it. */
+/** An object with usage at its end, like most answers. */
 const endingInUsage = fc
   .tuple(object, object, fc.constantFrom('', ',"tier":null', ', "a":1 ,"b":"x"'))
   .map(([text, usage, more]) => `${text.slice(0, -1)}${text === '{}' ? '' : ','}"usage":${usage}${more}}`);
-/** A text in which some characters were changed, taken out or doubled. */
+/** A text in which some characters are changed, removed or inserted. */
 const mutated = fc
   .tuple(
     fc.oneof(object, endingInUsage),
@@ -75,12 +73,12 @@ const mutated = fc
       return left.slice(0, position) + by + left.slice(position + (at % 2));
     }, text),
   )
-  // half of a character is none in bytes
+  // an unpaired surrogate has no bytes
   .map((text) => Buffer.from(text).toString());
 const texts = fc.oneof(object, endingInUsage, mutated);
 const SEED = 20_261_122;
 
-/** The object that a text is; undefined: it is none. */
+/** Parses a text as an object; undefined: it is not an object. */
 function parse(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -90,7 +88,7 @@ function parse(text: string): JsonObject | undefined {
   }
 }
 
-/** The text of a value with each string member edited; names are kept, also those that JavaScript would treat differently. */
+/** Edits each string member of a value. It keeps names that JavaScript treats differently, such as `__proto__`. */
 function edited(value: unknown, edit: (name: string, text: string) => string): unknown {
   if (Array.isArray(value)) return value.map((one) => edited(one, edit));
   if (typeof value !== 'object' || value === null) return value;
@@ -102,7 +100,7 @@ function edited(value: unknown, edit: (name: string, text: string) => string): u
   );
 }
 
-/** Runs a check for every text that is an object; for the others it must only end without a fault. */
+/** Runs a check on every text that is an object. On any other text the function must only return. */
 function check(reads: (bytes: Buffer) => unknown, compare: (text: string, json: JsonObject) => void): void {
   let objects = 0;
   fc.assert(
@@ -120,7 +118,7 @@ function check(reads: (bytes: Buffer) => unknown, compare: (text: string, json: 
   expect(objects).toBeGreaterThan(1000);
 }
 
-test('the members of an object are those that JSON.parse gives', () => {
+test('the members of an object are those that JSON.parse finds', () => {
   const read = (bytes: Buffer): readonly (readonly [string, string])[] =>
     [...membersOf(bytes)].map(({ name, valueStart, valueEnd }) => [name, bytes.toString('utf8', valueStart, valueEnd)]);
   check(read, (text, json) => {
@@ -134,7 +132,7 @@ describe('an edited object', () => {
   const after = (edit: (bytes: Buffer) => Buffer, text: string): unknown =>
     JSON.parse(edit(Buffer.from(text)).toString());
 
-  test.each(['model', 'usage', '__proto__', 'a\\'])('has the new value under the name %s', (name) => {
+  test.each(['model', 'usage', '__proto__', 'a\\'])('has the new value under %s', (name) => {
     const edit = (bytes: Buffer): Buffer => withMember(bytes, name, '{"x":[1]}');
 
     check(edit, (text, json) => {
@@ -142,7 +140,7 @@ describe('an edited object', () => {
     });
   });
 
-  test.each(['model', 'usage', '__proto__', 'a\\'])('has no member of the name %s', (name) => {
+  test.each(['model', 'usage', '__proto__', 'a\\'])('has no member called %s', (name) => {
     const edit = (bytes: Buffer): Buffer => withoutMember(bytes, name);
 
     check(edit, (text, json) => {
@@ -150,7 +148,7 @@ describe('an edited object', () => {
     });
   });
 
-  test.each([TO, FROM])('names the model %s, if it named one', (to) => {
+  test.each([TO, FROM])('names the model %s if it named one before', (to) => {
     const edit = (bytes: Buffer): Buffer => withModel(bytes, FROM, to);
 
     check(edit, (text, json) => {
@@ -160,11 +158,11 @@ describe('an edited object', () => {
   });
 });
 
-describe('a model that is hidden', () => {
+describe('a hidden model', () => {
   const isModel = (name: string): boolean => name === 'model' || name === 'modelVersion';
   const isUpstream = (text: string): boolean => text.replace(/^models\//, '').startsWith(FROM);
   const { hide } = modelHider(TO, FROM);
-  /** Those that are written without escapes are hidden, the others are as they were. */
+  /** A value without escapes is hidden; any other value stays. */
   const compare = (before: JsonObject, after: unknown, plain: boolean): void => {
     const all = edited(before, (name, text) => (isModel(name) && isUpstream(text) ? TO : text));
     if (plain) expect(after).toEqual(all);
@@ -197,7 +195,7 @@ describe('a model that is hidden', () => {
     );
   });
 
-  test('a renamed model is renamed at any depth where it is written without escapes, and nothing else changes', () => {
+  test('a model without escapes is renamed at any depth, and nothing else changes', () => {
     const rename = modelRenamer(FROM, TO);
     check(rename, (text, json) => {
       const renamed: unknown = JSON.parse(rename(Buffer.from(text)).toString());
@@ -210,7 +208,7 @@ describe('a model that is hidden', () => {
   });
 });
 
-test('the object at the end is the one that JSON.parse gives under that name, or none', () => {
+test('the object at the end is the one that JSON.parse finds under that name, or none', () => {
   let found = 0;
   check(
     (bytes) => objectAtEnd(bytes, 'usage'),
@@ -224,7 +222,7 @@ test('the object at the end is the one that JSON.parse gives under that name, or
   expect(found).toBeGreaterThan(500);
 });
 
-test('the last object under a name is the last that a walk through the parsed text meets, or none', () => {
+test('the last object under a name is the last one in the parsed text, or none', () => {
   const walk = (value: unknown): readonly unknown[] =>
     typeof value !== 'object' || value === null
       ? []
@@ -242,7 +240,7 @@ test('the last object under a name is the last that a walk through the parsed te
   expect(found).toBeGreaterThan(500);
 });
 
-test('the text under a name has as many bytes as its strings, written as JSON.stringify writes them', () => {
+test('the text under a name has as many bytes as JSON.stringify writes for its strings', () => {
   const walk = (value: unknown): number =>
     typeof value !== 'object' || value === null
       ? 0
@@ -260,7 +258,7 @@ test('the text under a name has as many bytes as its strings, written as JSON.st
   );
 });
 
-test('the elements of a list are those that JSON.parse gives, wherever the list is cut', () => {
+test('the elements of a list are those that JSON.parse finds, wherever the list is cut', () => {
   const lists = fc.array(object, { maxLength: 5 }).map((all) => `[${all.join(' ,\n')}]`);
   fc.assert(
     fc.property(fc.oneof(lists, mutated), fc.integer({ min: 1, max: 30 }), (text, size) => {

@@ -10,7 +10,7 @@ export interface Member {
   readonly valueEnd: number;
 }
 
-/** The members of the outermost object, in their order. It ends at the first member that is no JSON. */
+/** The members of the outermost object in their order, up to the first one that is not JSON. */
 export function* membersOf(bytes: Buffer): Generator<Member> {
   let at = bytes.indexOf(OPEN) + 1;
   for (;;) {
@@ -41,7 +41,7 @@ function nameIn(quoted: string): string | undefined {
 /** Most names and values are shorter than this; a loop over them is faster than a call of `indexOf`. */
 const SHORT_BYTES = 24;
 
-/** The position behind the string that begins here; the end of the bytes if it does not end. */
+/** The position after the string that begins here; the end of the bytes if the string does not end. */
 export function endOfString(bytes: Buffer, start: number): number {
   const near = Math.min(bytes.length, start + SHORT_BYTES);
   for (let at = start + 1; at < near; at += 1) {
@@ -75,7 +75,7 @@ function endOfValue(bytes: Buffer, start: number): number {
   return at;
 }
 
-/** The position behind the object or list that begins here; the end of the bytes if it does not end. */
+/** The position after the object or list that begins here; the end of the bytes if it does not end. */
 export function endOfContainer(bytes: Buffer, start: number): number {
   let depth = 0;
   for (let at = start; at < bytes.length; at += 1) {

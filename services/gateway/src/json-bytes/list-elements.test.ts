@@ -64,7 +64,7 @@ test('an element that is too long to be held passes in pieces', () => {
   expect([all === list, elements, count]).toEqual([true, ['{"a":1}', '{"b":2}'], 1]);
 });
 
-test('the position is that of the next byte', () => {
+test('the position describes the next byte', () => {
   expect(read([' ', '[', '{"a"', ':1}', ',', `{"b":"${'x'.repeat(1_100_000)}`, '"}', ']']).positions).toEqual([
     'before',
     'opened',

@@ -1,6 +1,6 @@
 const [QUOTE, BACKSLASH, OPEN, CLOSE, OPEN_LIST, CLOSE_LIST, COMMA] = [0x22, 0x5c, 0x7b, 0x7d, 0x5b, 0x5d, 0x2c];
 
-/** Gets the parts of a JSON list in the order of their bytes. */
+/** Receives the parts of a JSON list in the order of their bytes. */
 export interface ListReader {
   /** Brackets, commas and space around the elements. */
   readonly onBetween: (bytes: Buffer) => void;
@@ -12,12 +12,12 @@ export interface ListReader {
 /** Splits a list of JSON objects that arrives in pieces into its elements; no byte is lost or changed. */
 export interface ListElements {
   take(chunk: Buffer, reader: ListReader): void;
-  /** The held bytes of an element that has not ended. */
+  /** The held bytes of an unfinished element. */
   rest(): Buffer;
   position(): ListPosition;
 }
 
-/** The position of the next byte. Nothing of a held element was handed out yet; something of a passing element was. */
+/** The position of the next byte. No part of a held element has been handed out; a part of a passing element has. */
 export type ListPosition = Between | 'in_held_element' | 'in_passing_element';
 
 type Between = 'before' | 'opened' | 'behind_element' | 'behind_comma' | 'closed';
@@ -79,7 +79,7 @@ export function listElements(heldBytesMax: number): ListElements {
   };
 }
 
-/** Reads to the end of the current object; gives the position behind it, or 0 if the chunk ends first. */
+/** Reads to the end of the current object; returns the position after it, or 0 if the chunk ends first. */
 function objectEnds(): (chunk: Buffer, from: number) => number {
   let depth = 0;
   let inText = false;

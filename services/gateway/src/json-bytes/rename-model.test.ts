@@ -15,7 +15,7 @@ describe('a model is renamed where a member names it', () => {
   });
 });
 
-describe('and nowhere else', () => {
+describe('a model is renamed nowhere else', () => {
   test.each([
     '{"said":"\\"model\\":\\"public.id\\""}',
     '{"model":"public.id-mini"}',
@@ -27,7 +27,7 @@ describe('and nowhere else', () => {
     expect(renamed(text)).toBe(text);
   });
 
-  test('for any name', () => {
+  test('whatever the text around it', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (said) => {
         const text = JSON.stringify({
@@ -40,13 +40,13 @@ describe('and nowhere else', () => {
   });
 });
 
-test('a model that is called the same at both ends costs nothing', () => {
+test('a message passes unchanged if both names are equal', () => {
   const message = Buffer.from('{"model":"same"}');
 
   expect(modelRenamer('same', 'same')(message)).toBe(message);
 });
 
-test('an id with dollars and quotes is only an id', () => {
+test('dollars and quotes in an id have no special meaning', () => {
   expect(modelRenamer('a"$&', 'b$1"')(Buffer.from(JSON.stringify({ model: 'a"$&' }))).toString()).toBe(
     JSON.stringify({ model: 'b$1"' }),
   );

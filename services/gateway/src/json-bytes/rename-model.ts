@@ -1,8 +1,8 @@
 const META = /[\\^$.*+?()[\]{}|]/g;
 
 /**
- * Replaces this id with another one in members called `model`, at any depth. Quotes in a JSON string are escaped, so the pattern
- * cannot match within a string. All other bytes stay.
+ * Replaces this id with another one in members called `model`, at any depth. Quotes in a JSON string are escaped, so
+ * the pattern cannot match within a string. All other bytes stay.
  */
 export function modelRenamer(from: string, to: string): (text: Buffer) => Buffer {
   if (from === to) return (text) => text;

@@ -11,7 +11,8 @@ export const API = {
   title: 'Reelgate',
   version: '1.0.0',
   description:
-    'Asynchronous video generation: create a task, poll it, fetch its result. Several dialects give access to the same tasks; a client uses one of them.',
+    'Asynchronous video generation: create a task, poll it, fetch its result. ' +
+    'Several dialects give access to the same tasks; a client uses one of them.',
 };
 
 type HeaderName = NonNullable<RouteDoc['headers']>[number];
@@ -23,7 +24,8 @@ const HEADERS: Readonly<Record<HeaderName, Omit<QueryParameter, 'name'>>> = {
   },
   'Idempotency-Key': {
     description:
-      '1 to 255 visible ASCII characters. For 24 hours, the same key with the same body returns the first answer again.',
+      '1 to 255 visible ASCII characters. ' +
+      'For 24 hours, the same key with the same body returns the first answer again.',
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
   },
   Range: { description: 'Requests a range of the bytes.', schema: { type: 'string', examples: ['bytes=0-1023'] } },

@@ -160,12 +160,12 @@ test('a replay stores nothing and returns the first task', async () => {
 });
 
 test.each<[string, Error | undefined, readonly string[]]>([
-  ['was taken', undefined, ['obj_1', 'obj_2']],
+  ['was accepted', undefined, ['obj_1', 'obj_2']],
   ['was refused', problem('invalid', 'invalid_media'), ['obj_1', 'obj_2']],
   ['found no channel', problem('unavailable', 'no_channel_available'), ['obj_1', 'obj_2']],
-  ['met media that were busy', problem('unavailable', 'media_busy'), ['obj_1', 'obj_2']],
+  ['found media busy', problem('unavailable', 'media_busy'), ['obj_1', 'obj_2']],
   ['got no answer', problem('unavailable', 'service_unavailable'), []],
-  ['met a fault', new TypeError('a fault'), []],
+  ['hit a fault', new TypeError('a fault'), []],
 ])('the bytes of a create that %s are removed as soon as nothing needs them', async (_what, fault, removed) => {
   const { tasks, create, media } = fixture();
   if (fault !== undefined) tasks.refuse('createTask', fault);
@@ -174,7 +174,7 @@ test.each<[string, Error | undefined, readonly string[]]>([
   expect(media.removed).toEqual(removed);
 });
 
-test('if the second bytes cannot be stored, the first are removed, and a failed removal changes no answer', async () => {
+test('if the second bytes cannot be stored, the first are removed; a failed removal changes no answer', async () => {
   const { create, media } = fixture();
   await expect(create(decode({ content: [item('AAAA'), item('!!!!')] }))).rejects.toMatchObject({
     reason: 'invalid_media',

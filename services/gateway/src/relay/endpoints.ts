@@ -10,7 +10,7 @@ export type ModelLocation = 'body' | 'path' | 'query';
 
 /** A registered route that is passed through to an upstream, without a task. */
 export interface RelayEndpoint {
-  /** As channels name it. */
+  /** The name that channels use. */
   readonly name: string;
   readonly method: 'GET' | 'POST';
   readonly path: string;
@@ -18,7 +18,7 @@ export interface RelayEndpoint {
   /** Whether its body can be a form. */
   readonly takesForms: boolean;
   readonly protocol: Protocol;
-  /** Costs nothing here, whatever its model costs. */
+  /** Its calls are free, whatever the price of the model. */
   readonly isFree: boolean;
   /** Media types of its answers, besides JSON. */
   readonly answersAlso: readonly string[];
@@ -44,10 +44,10 @@ const post = (
 
 const EVENTS = 'text/event-stream';
 
-/** As channels name the one route that is a WebSocket, and so no row of the table. */
+/** The name that channels use for the one route that is a WebSocket and therefore not in the table. */
 export const REALTIME_ENDPOINT = 'realtime';
 
-/** One row a route. */
+/** One row for each route. */
 export const relayEndpoints: readonly RelayEndpoint[] = [
   post('chat', '/v1/chat/completions', openaiChat, { answersAlso: [EVENTS], summary: 'Chat, as JSON or as a stream' }),
   post('responses', '/v1/responses', openaiResponses, {

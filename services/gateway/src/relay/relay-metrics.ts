@@ -9,14 +9,14 @@ import type { Tried } from './attempts/try-channels.ts';
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 const CIRCUIT_NUMBERS = { closed: 0, half_open: 1, open: 2 } as const;
 
-/** What is counted of one call. */
+/** The measurements of one call. */
 export interface ObservedCall {
-  /** The upstream's head has come. */
+  /** The upstream's head has arrived. */
   readonly firstByte: () => void;
   readonly end: (tried: Tried | undefined, charge: Charge) => void;
 }
 
-/** The numbers of the relay. Channels' names are labels that only the operator's port shows. */
+/** The metrics of the relay. Their labels name channels, so only the operator's port shows them. */
 export interface RelayMeter {
   readonly begin: (call: RelayCall) => ObservedCall;
   readonly attempt: (channel: RelayChannel, end: AttemptEnd) => void;
@@ -64,7 +64,7 @@ export function relayMeter(metrics: Metrics, clock: Clock, channels: RelayChanne
   };
 }
 
-/** A status, or a word where there is none. */
+/** A status, or a word if there is none. */
 export function wordFor(end: AttemptEnd): string {
   if (end.kind === 'error') return String(end.answer.status);
   if (end.kind === 'answered') return end.how === 'whole' ? String(end.status) : 'broken';

@@ -31,24 +31,24 @@ export interface CallEnd {
 }
 
 /**
- * The call of an asynchronous job, which may take several runs. If nothing was sent or the upstream was too busy, its hold stays
- * for the next run; otherwise the job releases it.
+ * The call of an asynchronous job, which may take several runs. If nothing was sent or the upstream was too busy, the
+ * hold stays for the next run; otherwise the job releases it.
  */
 export interface KeptCall {
-  /** The same for billing in every run. */
+  /** Identifies the call at billing, in every run. */
   readonly callId: string;
   /** Milliseconds since 1970; from then on billing charges the hold by itself. */
   readonly lapsesAt: number;
-  /** Records the intent before the call is sent. An error of it ends this run. */
+  /** Records the intent before the call is sent. If it fails, the run ends. */
   readonly starting: () => Promise<void>;
 }
 
 /** The synchronous routes. */
 export interface Relay {
   /**
-   * Makes a call: holds its money, sends it to a channel, passes the answer to the sink, and settles, once, however it ends.
-   * It refuses with a Problem until the sink has begun; after `upstream_failed` and `upstream_timeout` the upstream may have done
-   * the work. Aborting `gone` cancels the upstream's work.
+   * Makes a call: holds its money, sends it to a channel, passes the answer to the sink, and settles once, however the
+   * call ends. It refuses with a Problem until the sink has begun; after `upstream_failed` and `upstream_timeout` the
+   * upstream may have done the work. Aborting `gone` cancels the upstream's work.
    */
   call(call: RelayCall, sink: CallSink, gone: AbortSignal, kept?: KeptCall): Promise<CallEnd>;
   /** Holds the money of a job's call when the job is created; refuses with a Problem. */

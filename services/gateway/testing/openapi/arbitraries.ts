@@ -4,7 +4,7 @@ import type { ApiDocument, Json } from './document.ts';
 const ITEMS_MAX = 3;
 const CHARACTERS_MAX = 40;
 const WHOLE_MAX = 1000;
-/** How often an example of the document stands where a value could be anything. */
+/** How often an example from the document replaces an arbitrary value. */
 const EXAMPLES_WEIGHT = 4;
 const JUNK: readonly unknown[] = [
   {},
@@ -23,12 +23,12 @@ const JUNK: readonly unknown[] = [
 
 type Arbitrary = fc.Arbitrary<unknown>;
 
-/** Values that a schema of the document takes. */
+/** Values that a schema of the document accepts. */
 export function valuesOf(document: ApiDocument, schema: Json): Arbitrary {
   return anything(document, schema).filter((value) => document.fault(schema, value) === undefined);
 }
 
-/** Values that it does not take: good ones with one fault in them. */
+/** Values that it rejects: valid values with one fault. */
 export function wrongValuesOf(document: ApiDocument, schema: Json): Arbitrary {
   return fc
     .tuple(anything(document, schema), fc.nat(), fc.nat(), fc.constantFrom(...JUNK))
@@ -36,7 +36,7 @@ export function wrongValuesOf(document: ApiDocument, schema: Json): Arbitrary {
     .filter((value) => document.fault(schema, value) !== undefined);
 }
 
-/** Roughly what the schema says; rules between fields are left to the filter. */
+/** Follows the schema roughly; the filter applies rules between fields. */
 function anything(document: ApiDocument, written: Json): Arbitrary {
   const schema = document.resolve(written);
   const branches = (schema['anyOf'] ?? schema['oneOf']) as readonly Json[] | undefined;
@@ -121,7 +121,7 @@ function objectOf(document: ApiDocument, schema: Json): Arbitrary {
   return fc.record(model, { requiredKeys: required.filter((name) => name in model) });
 }
 
-/** A schema with what one of its branches adds. */
+/** A schema combined with one of its branches. */
 function merged(base: Json, more: Json): Json {
   const [ones, others] = [propertiesOf(base), propertiesOf(more)];
   const properties = {

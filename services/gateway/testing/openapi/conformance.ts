@@ -1,7 +1,7 @@
 import type { Answer } from '../http-call.ts';
 import type { ApiDocument, Operation } from './document.ts';
 
-/** What an answer has that the document does not name of this operation; empty when there is nothing. */
+/** The parts of an answer that the document does not name for this operation; empty: none. */
 export function departures(
   document: ApiDocument,
   { responses, method }: Operation,

@@ -54,10 +54,10 @@ export interface ApiDocument {
   readonly operations: readonly Operation[];
   /** A schema without its reference. */
   resolve(schema: Json): Json;
-  /** What is wrong with a value; undefined when nothing is. */
+  /** The faults of a value; undefined: the value is valid. */
   fault(schema: Json, value: unknown): string | undefined;
   headerAt(reference: string): Header;
-  /** Names of all headers that the document knows. */
+  /** The names of all headers in the document. */
   readonly headerNames: ReadonlySet<string>;
 }
 

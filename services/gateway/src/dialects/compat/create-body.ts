@@ -1,7 +1,7 @@
 import type { ClientBody, FormFile, Schema } from '../dialect.ts';
 import { contentSchema } from '../wire/content-items.ts';
 import type { WireItem } from '../wire/content-items.ts';
-import { withoutNulls } from '../wire/flat-fields.ts';
+import { sizeSchema, withoutNulls } from '../wire/flat-fields.ts';
 import type { FlatFields } from '../wire/flat-fields.ts';
 import { bodyValidator } from '../wire/body-validator.ts';
 import { readForm } from './read-form.ts';
@@ -16,31 +16,28 @@ export interface CompatBody extends FlatFields {
   readonly aigc_watermark?: boolean;
 }
 
+export const inputReference: Schema = {
+  description: 'The first frame: a URL, a data URL or base64. A form can carry the file itself.',
+  anyOf: [
+    { type: 'string', minLength: 1 },
+    {
+      type: 'object',
+      required: ['image_url'],
+      additionalProperties: false,
+      properties: { image_url: { type: 'string', minLength: 1 } },
+    },
+  ],
+};
+
 const fields = {
   model: { type: 'string', description: 'The id of the model, such as Alpha-H3.' },
   prompt: { type: 'string', description: 'The text that describes the video.' },
   seconds: { type: ['string', 'integer'], description: 'The length in whole seconds.', examples: ['5'] },
-  size: {
-    type: 'string',
-    description:
-      'Width x height in pixels. It selects the nearest ratio of the model, and 2K if a side has 2048 pixels or more.',
-    examples: ['1280x720'],
-  },
+  size: sizeSchema,
   source_task_id: { type: 'string', description: 'The id of a finished 768P task to render again at 2K.' },
   action: { type: 'string', description: 'generation or regeneration. It must match the rest of the body.' },
   content: contentSchema,
-  input_reference: {
-    description: 'The first frame: a URL, a data URL or base64. A form can carry the file itself.',
-    anyOf: [
-      { type: 'string', minLength: 1 },
-      {
-        type: 'object',
-        required: ['image_url'],
-        additionalProperties: false,
-        properties: { image_url: { type: 'string', minLength: 1 } },
-      },
-    ],
-  },
+  input_reference: inputReference,
   resolution: {
     type: 'string',
     description: 'A regeneration takes only 2K, which is also its default.',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { defaultsOf } from '../../domain/model-defaults.ts';
 import type { Model } from '../../domain/model-defaults.ts';
-import { brief, refusalOf } from '../../../testing/order-summary.ts';
+import { BOAT, brief, refusalOf } from '../../../testing/order-summary.ts';
 import { decodeCreate } from './decode.ts';
 import { remixVideo } from './remix-video.ts';
 
@@ -15,47 +15,39 @@ const decode = (json: unknown) => decodeCreate({ json }, { models, params: {} })
 
 const URL = 'https://x.example/m';
 const base = { type: 'video_url', role: 'base_video', video_url: { url: URL } };
-const generated = {
-  kind: 'generation',
-  model: 'Alpha-H3',
-  content: ['a boat'],
-  duration: 5,
-  resolution: '768P',
-  ratio: '16:9',
-};
 
 describe('a body is decoded into an order', () => {
   test.each<[string, object, object]>([
     [
       'the flat fields',
       { model: 'Alpha-H3', prompt: 'a boat', seconds: '7', size: '720x1280' },
-      { ...generated, duration: 7, ratio: '9:16', size: '720x1280' },
+      { ...BOAT, duration: 7, ratio: '9:16', size: '720x1280' },
     ],
-    ['seconds as a number', { model: 'Alpha-H3', prompt: 'a boat', seconds: 8 }, { ...generated, duration: 8 }],
+    ['seconds as a number', { model: 'Alpha-H3', prompt: 'a boat', seconds: 8 }, { ...BOAT, duration: 8 }],
     [
       'a size of 2K',
       { model: 'Alpha-H3', prompt: 'a boat', size: '2560x1440' },
-      { ...generated, resolution: '2K', size: '2560x1440' },
+      { ...BOAT, resolution: '2K', size: '2560x1440' },
     ],
-    ['the defaults of the model', { model: 'Alpha-H3', prompt: 'a boat' }, generated],
+    ['the defaults of the model', { model: 'Alpha-H3', prompt: 'a boat' }, BOAT],
     [
-      'nulls are absent',
+      'null fields count as absent',
       { model: 'Alpha-H3', prompt: 'a boat', seconds: null, size: null, content: null, action: null },
-      generated,
+      BOAT,
     ],
     [
-      'a ratio and a resolution said outright go before size',
+      'an explicit ratio and resolution take precedence over size',
       { model: 'Alpha-H3', prompt: 'a boat', size: '1280x720', ratio: '1:1', resolution: '2K' },
-      { ...generated, ratio: '1:1', resolution: '2K', size: '1280x720' },
+      { ...BOAT, ratio: '1:1', resolution: '2K', size: '1280x720' },
     ],
-    ['text in content', { model: 'Alpha-H3', content: [{ type: 'text', text: 'a boat' }] }, generated],
+    ['text in content', { model: 'Alpha-H3', content: [{ type: 'text', text: 'a boat' }] }, BOAT],
     [
-      'the same text twice is one',
+      'the same text twice counts once',
       { model: 'Alpha-H3', prompt: 'a boat', content: [{ type: 'text', text: 'a boat' }] },
-      generated,
+      BOAT,
     ],
     [
-      'media keep their place behind the prompt',
+      'media follow the prompt in their order',
       {
         model: 'Alpha-H3',
         prompt: 'a boat',
@@ -65,29 +57,29 @@ describe('a body is decoded into an order', () => {
         ],
       },
       {
-        ...generated,
+        ...BOAT,
         content: ['a boat', { image: URL, role: 'reference_image' }, { audio: URL, role: 'reference_audio' }],
       },
     ],
     [
       'input_reference is the first frame',
       { model: 'Alpha-H3', prompt: 'a boat', input_reference: { image_url: URL } },
-      { ...generated, content: ['a boat', { image: URL, role: 'first_frame' }] },
+      { ...BOAT, content: ['a boat', { image: URL, role: 'first_frame' }] },
     ],
     [
       'unknown fields are passed on',
       { model: 'Alpha-H3', prompt: 'a boat', style: { deep: [1] }, user: 'me' },
-      { ...generated, extra: { style: { deep: [1] }, user: 'me' } },
+      { ...BOAT, extra: { style: { deep: [1] }, user: 'me' } },
     ],
     [
-      "the watermark of a generation is a channel's own matter",
+      'the watermark of a generation is passed on to the channel',
       { model: 'Alpha-H3', prompt: 'a boat', aigc_watermark: true },
-      { ...generated, extra: { aigc_watermark: true } },
+      { ...BOAT, extra: { aigc_watermark: true } },
     ],
     [
       'an unknown model is decoded too',
       { model: 'No-Such', prompt: 'a boat', size: '1280x720' },
-      { ...generated, model: 'No-Such', size: '1280x720' },
+      { ...BOAT, model: 'No-Such', size: '1280x720' },
     ],
     [
       'a source task',
@@ -95,7 +87,7 @@ describe('a body is decoded into an order', () => {
       { kind: 'regeneration', model: 'Alpha-H3', content: [], resolution: '2K', sourceTaskId: 'task_1' },
     ],
     [
-      "with a source task the prompt, the length and the frame are the source's",
+      'a source task determines the prompt, the length and the frame',
       { model: 'Alpha-H3', source_task_id: 'task_1', prompt: 'other', seconds: '5', size: '1280x720' },
       { kind: 'regeneration', model: 'Alpha-H3', content: [], resolution: '2K', sourceTaskId: 'task_1' },
     ],
@@ -111,7 +103,7 @@ describe('a body is decoded into an order', () => {
       },
     ],
     [
-      'the resolution of a regeneration is judged with the order',
+      'the resolution of a regeneration is not checked here',
       { model: 'Alpha-H3', source_task_id: 'task_1', resolution: '768P' },
       { kind: 'regeneration', model: 'Alpha-H3', content: [], resolution: '768P', sourceTaskId: 'task_1' },
     ],
@@ -123,15 +115,15 @@ describe('a body is decoded into an order', () => {
 describe('an invalid body is refused with the names of its fields', () => {
   const whole = { model: 'Alpha-H3', prompt: 'a boat' };
   test.each<[string, unknown, string, string | undefined]>([
-    ['no object', [], 'invalid_request', undefined],
+    ['a body that is not an object', [], 'invalid_request', undefined],
     ['null', null, 'invalid_request', undefined],
     ['no model', { prompt: 'a boat' }, 'missing_model', 'model'],
     ['a model that is a number', { ...whole, model: 3 }, 'missing_model', 'model'],
     ['a prompt that is a number', { ...whole, prompt: 5 }, 'invalid_content', 'prompt'],
-    ['no words', { model: 'Alpha-H3', seconds: '5' }, 'invalid_content', 'prompt'],
-    ['blank words', { model: 'Alpha-H3', prompt: ' \n ' }, 'invalid_content', 'prompt'],
+    ['no text', { model: 'Alpha-H3', seconds: '5' }, 'invalid_content', 'prompt'],
+    ['blank text', { model: 'Alpha-H3', prompt: ' \n ' }, 'invalid_content', 'prompt'],
     ['two different texts', { ...whole, content: [{ type: 'text', text: 'a car' }] }, 'invalid_content', 'prompt'],
-    ['half a character', { ...whole, prompt: '\ud800' }, 'invalid_content', 'prompt'],
+    ['an unpaired surrogate', { ...whole, prompt: '\ud800' }, 'invalid_content', 'prompt'],
     ...['4.5', 'five', '-5', '5s', '', ' 5', '99999999999'].map((seconds): [string, unknown, string, string] => [
       `seconds ${JSON.stringify(seconds)}`,
       { ...whole, seconds },
@@ -158,19 +150,19 @@ describe('an invalid body is refused with the names of its fields', () => {
     ],
     ['two bases', { model: 'Alpha-H3', content: [base, base] }, 'conflicting_source', 'content'],
     [
-      'a base video with an empty address',
+      'a base video with an empty URL',
       { model: 'Alpha-H3', content: [{ ...base, video_url: { url: '' } }] },
       'invalid_content',
       'content[0].video_url.url',
     ],
     [
-      'a base video without an address',
+      'a base video without a URL',
       { model: 'Alpha-H3', content: [{ ...base, video_url: {} }] },
       'invalid_content',
       'content[0].video_url.url',
     ],
     [
-      'a base video without a place for one',
+      'a base video without a URL object',
       { model: 'Alpha-H3', content: [{ type: 'video_url', role: 'base_video' }] },
       'invalid_content',
       'content[0].video_url',
@@ -188,7 +180,7 @@ describe('an invalid body is refused with the names of its fields', () => {
       'content[0].video_url',
     ],
     [
-      'an address that is a number',
+      'a URL that is a number',
       { model: 'Alpha-H3', content: [{ ...base, video_url: { url: 4 } }] },
       'invalid_content',
       'content[0].video_url.url',
@@ -233,7 +225,12 @@ describe('an invalid body is refused with the names of its fields', () => {
       'content',
     ],
     ['a text longer than a call can carry', { ...whole, prompt: 'a'.repeat(1_000_001) }, 'invalid_content', 'prompt'],
-    ['more beside it than a call can carry', { ...whole, style: 'a'.repeat(1_000_001) }, 'invalid_request', undefined],
+    [
+      'other fields longer than a call can carry',
+      { ...whole, style: 'a'.repeat(1_000_001) },
+      'invalid_request',
+      undefined,
+    ],
     [
       'a data URL without base64',
       { ...whole, input_reference: 'data:image/png,hello' },
@@ -291,12 +288,12 @@ describe('a field of the order has the name that the client wrote', () => {
   ])('%s is %s', (field, written) => {
     expect(flat.clientField(field)).toBe(written);
   });
-  test.each(['duration', 'ratio', 'resolution', 'content[0].text'])('%s is itself', (field) => {
+  test.each(['duration', 'ratio', 'resolution', 'content[0].text'])('%s keeps its name', (field) => {
     expect(plain.clientField(field)).toBe(field);
   });
 });
 
-test('the bytes of data URLs are beside the order, not in it', () => {
+test('the bytes of data URLs are kept apart from the order', () => {
   const decoded = decode({
     model: 'Alpha-H3',
     prompt: 'a boat',

@@ -9,6 +9,7 @@ import {
   orNull,
   words,
 } from '../wire/documented-content.ts';
+import { inputReference } from './create-body.ts';
 import { duration, ratio, resolution, size } from '../wire/documented-frame.ts';
 
 const model: Schema = { ...nonEmpty, description: 'The id of the model.', examples: ['Alpha-H3'] };
@@ -16,18 +17,6 @@ const prompt: Schema = { ...words, description: 'The text that describes the vid
 const absent: Schema = { type: 'string', maxLength: 0 };
 const blank: Schema = { type: 'string', pattern: '^\\s*$', description: 'Empty: the text is in content.' };
 const nothing: Schema = { type: 'array', maxItems: 0 };
-const firstFrame: Schema = {
-  description: 'The first frame: a URL, a data URL or base64. A form can carry the file itself.',
-  anyOf: [
-    { type: 'string', minLength: 1 },
-    {
-      type: 'object',
-      required: ['image_url'],
-      additionalProperties: false,
-      properties: { image_url: { type: 'string', minLength: 1 } },
-    },
-  ],
-};
 const regenerate: Schema = { enum: ['regeneration', 'regenerate'] };
 const aigcWatermark: Schema = { type: 'boolean', description: 'Whether the result has the watermark.' };
 
@@ -39,7 +28,7 @@ const frame = {
   resolution,
   action: { enum: ['generation', 'generate'] },
   source_task_id: absent,
-  input_reference: firstFrame,
+  input_reference: inputReference,
 };
 const oneDuration: Schema = {
   not: {
@@ -105,7 +94,7 @@ const regenerationOfVideo: Schema = {
       source_task_id: absent,
       aigc_watermark: aigcWatermark,
       prompt: blank,
-      input_reference: firstFrame,
+      input_reference: inputReference,
     }),
   },
 };

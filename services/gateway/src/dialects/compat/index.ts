@@ -14,7 +14,8 @@ export const compat: Dialect = {
       operationId: 'createVideo',
       summary: 'Create a video task',
       description:
-        'A body with a non-empty `source_task_id` or one base_video item is a regeneration. Any other body is a generation.',
+        'A body with a non-empty `source_task_id` or one base_video item is a regeneration. ' +
+        'Any other body is a generation.',
       body: createBody,
       form: createForm,
       decode: decodeCreate,

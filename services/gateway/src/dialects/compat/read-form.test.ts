@@ -126,7 +126,7 @@ describe('a malformed form is refused', () => {
       ]),
       'seconds',
     ],
-    ['content that is no JSON', form([['content', 'boat']]), 'content'],
+    ['content that is not JSON', form([['content', 'boat']]), 'content'],
     [
       'content in two ways',
       form([
@@ -143,11 +143,11 @@ describe('a malformed form is refused', () => {
       ]),
       'content',
     ],
-    ['flattened deeper than anything here', form([['content[][a][b][c]', 'x']]), 'content[][a][b][c]'],
+    ['flattened deeper than any field', form([['content[][a][b][c]', 'x']]), 'content[][a][b][c]'],
     ['a file by its id', form([['input_reference[file_id]', 'file-1']]), 'input_reference[file_id]'],
     ['a file in another field', form([], [{ ...PNG, name: 'video' }]), 'video'],
     ['two files', form([], [PNG, PNG]), 'input_reference'],
-    ['a file and an address', form([['input_reference', 'https://x.example/i.png']], [PNG]), 'input_reference'],
+    ['a file and a URL', form([['input_reference', 'https://x.example/i.png']], [PNG]), 'input_reference'],
   ])('%s', (_what, body, field) => {
     expect(refusalOf(() => readForm(body)).field).toBe(field);
   });

@@ -1,62 +1,50 @@
 import { describe, expect, test } from '@jest/globals';
-import { brief, refusalOf } from '../../../testing/order-summary.ts';
+import { BOAT, brief, refusalOf } from '../../../testing/order-summary.ts';
 import { decodeGenerations } from './decode.ts';
 
 const decode = (json: unknown) => decodeGenerations({ json }, { models: new Map(), params: {} });
 const URL = 'https://x.example/i.png';
 const whole = { model: 'Alpha-H3', prompt: 'a boat' };
-const generated = {
-  kind: 'generation',
-  model: 'Alpha-H3',
-  content: ['a boat'],
-  duration: 5,
-  resolution: '768P',
-  ratio: '16:9',
-};
 
 describe('a body is decoded into a generation', () => {
   test.each<[string, object, object]>([
-    ['the least', whole, generated],
+    ['the smallest body', whole, BOAT],
     [
       'duration and size',
       { ...whole, duration: 8, size: '720x1280' },
-      { ...generated, duration: 8, ratio: '9:16', size: '720x1280' },
+      { ...BOAT, duration: 8, ratio: '9:16', size: '720x1280' },
     ],
-    ['seconds', { ...whole, seconds: '9' }, { ...generated, duration: 9 }],
-    [
-      'width and height',
-      { ...whole, width: 2560, height: 1440 },
-      { ...generated, resolution: '2K', size: '2560x1440' },
-    ],
-    ['one image', { ...whole, image: URL }, { ...generated, content: ['a boat', { image: URL, role: 'first_frame' }] }],
+    ['seconds', { ...whole, seconds: '9' }, { ...BOAT, duration: 9 }],
+    ['width and height', { ...whole, width: 2560, height: 1440 }, { ...BOAT, resolution: '2K', size: '2560x1440' }],
+    ['one image', { ...whole, image: URL }, { ...BOAT, content: ['a boat', { image: URL, role: 'first_frame' }] }],
     [
       'one of several images',
       { ...whole, images: [URL] },
-      { ...generated, content: ['a boat', { image: URL, role: 'first_frame' }] },
+      { ...BOAT, content: ['a boat', { image: URL, role: 'first_frame' }] },
     ],
     [
       'several images',
       { ...whole, image: URL, images: [URL] },
       {
-        ...generated,
+        ...BOAT,
         content: ['a boat', { image: URL, role: 'reference_image' }, { image: URL, role: 'reference_image' }],
       },
     ],
     [
-      'controls that the model may not have',
+      'fields that a channel may not support',
       { ...whole, n: 1, seed: 7, fps: 24, response_format: 'url', user: 'u1', metadata: { a: 1 } },
-      { ...generated, extra: { seed: 7, fps: 24, response_format: 'url', user: 'u1', metadata: { a: 1 } } },
+      { ...BOAT, extra: { seed: 7, fps: 24, response_format: 'url', user: 'u1', metadata: { a: 1 } } },
     ],
     [
       'a source task, which its rules refuse',
       { ...whole, source_task_id: 'task_1' },
-      { ...generated, sourceTaskId: 'task_1' },
+      { ...BOAT, sourceTaskId: 'task_1' },
     ],
-    ['an empty source task', { ...whole, source_task_id: '' }, generated],
+    ['an empty source task', { ...whole, source_task_id: '' }, BOAT],
     [
       'a base_video, which its rules refuse',
       { ...whole, content: [{ type: 'video_url', role: 'base_video', video_url: { url: URL } }] },
-      { ...generated, content: ['a boat', { video: URL, role: 'base_video' }] },
+      { ...BOAT, content: ['a boat', { video: URL, role: 'base_video' }] },
     ],
   ])('%s', (_what, body, order) => {
     expect(brief(decode(body).order)).toEqual(order);
@@ -67,11 +55,11 @@ describe('an invalid body is refused', () => {
   test.each<[string, unknown, string, string | undefined]>([
     ['null', null, 'invalid_request', undefined],
     ['a form', undefined, 'invalid_request', undefined],
-    ['no words', { model: 'Alpha-H3' }, 'invalid_content', 'prompt'],
+    ['no text', { model: 'Alpha-H3' }, 'invalid_content', 'prompt'],
     ['two videos', { ...whole, n: 2 }, 'invalid_request', 'n'],
     ['a width alone', { ...whole, width: 1280 }, 'invalid_request', 'height'],
     ['a height alone', { ...whole, height: 1280 }, 'invalid_request', 'width'],
-    ['a width of nothing', { ...whole, width: 0, height: 0 }, 'invalid_request', 'width'],
+    ['a width of zero', { ...whole, width: 0, height: 0 }, 'invalid_request', 'width'],
     ['two sizes', { ...whole, width: 1280, height: 720, size: '720x1280' }, 'invalid_request', 'size'],
     ['a broken duration', { ...whole, duration: 4.5 }, 'invalid_duration', 'duration'],
     ['an empty image', { ...whole, image: '' }, 'invalid_content', 'image'],
@@ -99,7 +87,7 @@ test('a field of the order has the name that the client wrote', () => {
 });
 
 describe('base64 without the head of a data URL', () => {
-  // as a JPEG begins, which looks like a path
+  // The beginning of a JPEG, which could be a path.
   const bare = `/9j/${'A'.repeat(600)}==`;
 
   test.each([
@@ -112,8 +100,8 @@ describe('base64 without the head of a data URL', () => {
     expect(decoded.inline).toEqual([{ item: 1, field, declaredType: '', bytes: { base64: bare } }]);
   });
   test.each([
-    ['an address', `https://x.example/${'a'.repeat(600)}`],
-    ['a path of ours', '/v1/videos/task_06gvprm4elo012tj6bkdc1f4n8/content'],
+    ['a URL', `https://x.example/${'a'.repeat(600)}`],
+    ['a path of this service', '/v1/videos/task_06gvprm4elo012tj6bkdc1f4n8/content'],
     ['a short word', 'image'],
     ['a file name', `${'a'.repeat(600)}.png`],
   ])('is not assumed for %s', (_what, image) => {

@@ -1,6 +1,7 @@
 import type { Schema } from '../dialect.ts';
 import { contentSchema } from '../wire/content-items.ts';
 import type { WireItem } from '../wire/content-items.ts';
+import { sizeSchema } from '../wire/flat-fields.ts';
 import type { FlatFields } from '../wire/flat-fields.ts';
 import { bodyValidator } from '../wire/body-validator.ts';
 
@@ -35,12 +36,7 @@ const fields = {
   seconds: { type: ['integer', 'string'], description: 'An alias of duration.' },
   width: { ...SIDE, description: 'With height, an alternative to size.' },
   height: SIDE,
-  size: {
-    type: 'string',
-    description:
-      'Width x height in pixels. It selects the nearest ratio of the model, and 2K if a side has 2048 pixels or more.',
-    examples: ['1280x720'],
-  },
+  size: sizeSchema,
   ratio: { type: 'string', description: 'Such as 16:9. It overrides size.' },
   resolution: { type: 'string', description: 'Such as 768P. It overrides size.' },
   content: contentSchema,

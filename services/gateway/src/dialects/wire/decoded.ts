@@ -53,6 +53,8 @@ function assertFits({ order }: Decoded, items: readonly ReadItem[]): void {
     kind: 'invalid',
     reason: field === undefined ? 'invalid_request' : 'invalid_content',
     field,
-    message: `${field === undefined ? 'the body ' : ''}is too long; the texts and URLs of a request must have at most ${String(ORDER_CHARACTERS_MAX)} characters together`,
+    message:
+      `${field === undefined ? 'the body ' : ''}is too long; ` +
+      `the texts and URLs of a request must have at most ${String(ORDER_CHARACTERS_MAX)} characters together`,
   });
 }

@@ -39,7 +39,8 @@ const generationItem = items('ContentItem', [textItemOf('TextItem', TEXT_MAX), i
 
 /** The content of a generation or a context IR. */
 export const generationContent: Schema = array(
-  'Text and media for the model. Two images must have roles. Frames and references must not mix. Audio requires a reference image or video.',
+  'Text and media for the model. Two images must have roles. Frames and references must not mix. ' +
+    'Audio requires a reference image or video.',
   generationItem,
   { contains: text },
 );

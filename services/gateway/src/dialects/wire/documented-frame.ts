@@ -1,4 +1,5 @@
 import type { Schema } from '../dialect.ts';
+import { sizeSchema } from './flat-fields.ts';
 
 const SECONDS_MAX = 2 ** 31 - 1;
 
@@ -14,9 +15,8 @@ export const duration: Schema = {
 export const size: Schema = {
   type: 'string',
   pattern: '^[1-9][0-9]{0,4}x[1-9][0-9]{0,4}$',
-  description:
-    'Width x height in pixels. It selects the nearest ratio of the model, and 2K if a side has 2048 pixels or more.',
-  examples: ['1280x720'],
+  description: sizeSchema.description,
+  examples: sizeSchema.examples,
 };
 export const ratio: Schema = {
   type: 'string',

@@ -17,6 +17,14 @@ export interface FlatFields {
   readonly resolution?: string;
 }
 
+/** The schema of `size`, without its syntax. */
+export const sizeSchema = {
+  type: 'string',
+  description:
+    'Width x height in pixels. It selects the nearest ratio of the model, and 2K if a side has 2048 pixels or more.',
+  examples: ['1280x720'],
+} as const;
+
 export interface FrameOrder {
   readonly duration: number;
   readonly ratio: string;
@@ -71,10 +79,8 @@ function wholeSeconds(field: string, value: string | number | undefined): number
   if (value === undefined) return undefined;
   const seconds = typeof value === 'number' || /^\d+$/.test(value) ? Number(value) : Number.NaN;
   if (Number.isInteger(seconds) && Math.abs(seconds) <= SECONDS_MAX) return seconds;
-  throw invalid(
-    field,
-    `must be a whole number of seconds, such as "5"; it is ${JSON.stringify(typeof value === 'string' ? value.slice(0, 40) : value)}`,
-  );
+  const given = JSON.stringify(typeof value === 'string' ? value.slice(0, 40) : value);
+  throw invalid(field, `must be a whole number of seconds, such as "5"; it is ${given}`);
 }
 
 /** The flat prompt as a content item; none if the content already has the same text. */

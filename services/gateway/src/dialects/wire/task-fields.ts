@@ -16,7 +16,8 @@ const STATUS: Readonly<Record<TaskState, string>> = {
 export const statusSchema: Schema = {
   type: 'string',
   description:
-    'queued, in_progress, completed or failed. Any other value is a status of the generator, unchanged, and is not final.',
+    'queued, in_progress, completed or failed. ' +
+    'Any other value is a status of the generator, unchanged, and is not final.',
   examples: ['queued', 'in_progress', 'completed', 'failed'],
 };
 

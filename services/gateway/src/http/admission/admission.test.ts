@@ -41,7 +41,7 @@ describe('a token', () => {
     ['too short', { authorization: 'Bearer sk' }],
     ['too long', { authorization: `Bearer ${'x'.repeat(257)}` }],
     ['two', { authorization: `Bearer ${TOKEN} ${TOKEN}` }],
-    ['hidden behind a wrong one', { authorization: 'Basic x', 'x-api-key': TOKEN }],
+    ['in a second header beside a malformed one', { authorization: 'Basic x', 'x-api-key': TOKEN }],
     ['as a subprotocol without an upgrade', { 'sec-websocket-protocol': `openai-insecure-api-key.${TOKEN}` }],
   ] as [string, Record<string, string>][])('%s is not a token, and billing is not called', async (_what, headers) => {
     const answer = await call(under.url, 'GET', '/v1/videos', { headers, token: null });

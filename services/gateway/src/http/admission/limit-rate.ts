@@ -43,6 +43,8 @@ export async function takeRate(
     kind: 'exhausted',
     reason: 'rate_limit_exceeded',
     retryAfterMs: verdict.retryAfterMs,
-    message: `rate limit exceeded: ${String(verdict.limit)} ${counts} per minute; retry in ${String(Math.ceil(verdict.retryAfterMs / 1000))} s`,
+    message:
+      `rate limit exceeded: ${String(verdict.limit)} ${counts} per minute; ` +
+      `retry in ${String(Math.ceil(verdict.retryAfterMs / 1000))} s`,
   });
 }

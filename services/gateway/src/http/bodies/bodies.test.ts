@@ -7,6 +7,7 @@ import { startGatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import { call } from '../../../testing/http-call.ts';
 import { brief } from '../../../testing/order-summary.ts';
+import { formPart } from '../../../testing/multipart-form.ts';
 
 const LIMIT = 1024 * 1024;
 const compat = { model: 'Alpha-H3', prompt: 'a boat', seconds: '5', size: '1280x720' };
@@ -22,7 +23,7 @@ beforeEach(() => {
   under.media.puts.length = 0;
 });
 
-/** Sends bytes as they are and gives back what came until the connection ended or was quiet. */
+/** Sends raw bytes. Returns the answer once it matches `until` or the connection closes. */
 function raw(parts: readonly string[], until: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = net.connect(under.gateway.port, '127.0.0.1');
@@ -82,7 +83,7 @@ describe('a body beyond the limit', () => {
     expect(answer.status).toBe(413);
     expect(answer.json.error.code).toBe('body_too_large');
   });
-  test('with a short rest leaves the connection to the next request', async () => {
+  test('with a short unread rest keeps the connection open for the next request', async () => {
     const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
     const refused = await call(under.url, 'POST', '/v1/videos', {
       body: { x: 'x'.repeat(500_000) },
@@ -128,13 +129,13 @@ test('a client that leaves during its own request is not logged as a fault', asy
 
 describe('unusual JSON', () => {
   test.each([
-    ['half of a character', Buffer.from([0x22, 0xc3, 0x28, 0x22])],
-    ['nested without end', `{"a":${'['.repeat(5000)}${']'.repeat(5000)}}`],
-    ['not closed', '{"a":"b'],
-    ['an escape at its end', '{"a":"\\'],
+    ['invalid UTF-8', Buffer.from([0x22, 0xc3, 0x28, 0x22])],
+    ['deep nesting', `{"a":${'['.repeat(5000)}${']'.repeat(5000)}}`],
+    ['an unclosed string', '{"a":"b'],
+    ['an escape at the end', '{"a":"\\'],
     ['nothing', ''],
     ['white space', '  '],
-    ['two documents', '{} {}'],
+    ['a second document', '{} {}'],
   ])('%s is refused', async (_what, body) => {
     const answer = await call(under.url, 'POST', '/v1/videos', {
       body,
@@ -149,7 +150,7 @@ describe('unusual JSON', () => {
 
     expect(brief(under.tasks.creates[0]!.order!)).toMatchObject({ content: [prompt] });
   });
-  test('names of objects are fields like any other', async () => {
+  test('names of JavaScript prototypes are unknown fields like any other', async () => {
     const answer = await call(under.url, 'POST', '/v2/video_generation', {
       body: '{"model":"a","content":[],"duration":5,"resolution":"2K","__proto__":{"ratio":"1:1"}}',
     });
@@ -256,22 +257,22 @@ describe('the OpenAI SDK', () => {
 });
 
 describe('a malformed form', () => {
-  const post = (body: string, type = 'multipart/form-data; boundary=b') =>
+  const post = (body: string | Buffer, type = 'multipart/form-data; boundary=b') =>
     call(under.url, 'POST', '/v1/videos', { body, headers: { 'content-type': type } });
-  const part = (name: string, value: string): string =>
-    `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+  const part = (name: string, content: string): string => formPart('b', { name, content }).toString();
 
   test.each([
     ['without a boundary', 'x', 'multipart/form-data'],
     ['that breaks off', part('model', 'Alpha-H3'), undefined],
-    ['that is something else', 'hello', undefined],
+    ['without a part', 'hello', undefined],
     [
       'that breaks off within a file',
-      '--b\r\nContent-Disposition: form-data; name="input_reference"; filename="a.png"\r\nContent-Type: image/png\r\n\r\nxxx',
+      '--b\r\nContent-Disposition: form-data; name="input_reference"; filename="a.png"\r\n' +
+        'Content-Type: image/png\r\n\r\nxxx',
       undefined,
     ],
     [
-      'of far too many fields',
+      'with too many fields',
       `${Array.from({ length: 600 }, (_, index) => part(`f${String(index)}`, 'x')).join('')}--b--\r\n`,
       undefined,
     ],
@@ -284,18 +285,14 @@ describe('a malformed form', () => {
   test.each([
     ['without a name', 'name="input_reference"', 'image/png', '(image/png)'],
     ["without a type, as Python's requests sends it", 'name="input_reference"; filename="a.png"', undefined, '()'],
-    ['of bytes and no more', 'name="input_reference"', 'application/octet-stream', '()'],
-    ['with a type in capitals', 'name="input_reference"; filename="a.png"', 'IMAGE/PNG', '(image/png)'],
-    [
-      'with a name that leads elsewhere',
-      'name="input_reference"; filename="../../etc/passwd"',
-      'image/png',
-      '(image/png)',
-    ],
+    ['of type application/octet-stream', 'name="input_reference"', 'application/octet-stream', '()'],
+    ['with a type in upper case', 'name="input_reference"; filename="a.png"', 'IMAGE/PNG', '(image/png)'],
+    ['with a path as its file name', 'name="input_reference"; filename="../../etc/passwd"', 'image/png', '(image/png)'],
   ])('a file %s is a file', async (_what, disposition, type, said) => {
     const bytes = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0xff, 0x00, 0xc3, 0x28]);
+    const contentType = type === undefined ? '' : `Content-Type: ${type}\r\n`;
     const file = [
-      `--b\r\nContent-Disposition: form-data; ${disposition}\r\n${type === undefined ? '' : `Content-Type: ${type}\r\n`}\r\n`,
+      `--b\r\nContent-Disposition: form-data; ${disposition}\r\n${contentType}\r\n`,
       bytes,
       '\r\n--b--\r\n',
     ];

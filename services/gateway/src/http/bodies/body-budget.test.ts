@@ -9,7 +9,7 @@ const opened = () => {
   return { clock, budget: openBodyBudget({ bytesMax: 100, clock, waitMsMax: PATIENCE_MS }) };
 };
 
-test('bodies that do not fit wait for the bodies before them, first come first served', async () => {
+test('bodies that do not fit wait in the order of their arrival', async () => {
   const { budget } = opened();
   const entered: string[] = [];
   const ask = (name: string, bytes: number): Promise<void> =>

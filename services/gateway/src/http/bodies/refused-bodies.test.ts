@@ -23,7 +23,7 @@ beforeEach(() => {
   under.media.puts.length = 0;
 });
 
-/** The rows of the spec's error table, and of the dialects' own shape, that are refused here. */
+/** The rows of the error tables that the gateway itself refuses. */
 const ROWS: readonly (readonly [what: string, path: string, body: unknown])[] = [
   [
     'source_task_id and a base_video item both present',
@@ -45,10 +45,14 @@ const ROWS: readonly (readonly [what: string, path: string, body: unknown])[] = 
   ['an unknown action', '/v1/videos', { ...compat, action: 'upscale' }],
   ['a body that is not JSON', '/v1/videos', '{"model":'],
   ['no body', '/v1/videos', ''],
-  ['a body that is no object', '/v1/videos', '[]'],
-  ['broken seconds beside bytes', '/v1/videos', { ...compat, seconds: 'five', content: [DATA] }],
-  ['a broken size', '/v1/videos', { ...compat, size: 'huge' }],
-  ['a broken data URL', '/v1/videos', { ...compat, content: [{ ...DATA, image_url: { url: 'data:image/png,AAAA' } }] }],
+  ['a body that is not an object', '/v1/videos', '[]'],
+  ['invalid seconds beside bytes', '/v1/videos', { ...compat, seconds: 'five', content: [DATA] }],
+  ['an invalid size', '/v1/videos', { ...compat, size: 'huge' }],
+  [
+    'an invalid data URL',
+    '/v1/videos',
+    { ...compat, content: [{ ...DATA, image_url: { url: 'data:image/png,AAAA' } }] },
+  ],
   ['task_id sent by the client', '/v2/h3_context_ir', { ...contextIr, task_id: 'task_1' }],
   ['task type sent by the client', '/v2/h3_context_ir', { ...contextIr, task_type: 'h3_context_ir' }],
   ...['resolution', 'aigc_watermark', 'prompt', 'action', 'source_task_id', 'metadata', 'seconds', 'size', 'foo'].map(
@@ -57,7 +61,7 @@ const ROWS: readonly (readonly [what: string, path: string, body: unknown])[] = 
   ['a body that is not JSON on context-IR', '/v2/h3_context_ir', 'hello'],
   ['a missing model on context-IR', '/v2/h3_context_ir', { ...contextIr, model: undefined }],
   ['a missing content on context-IR', '/v2/h3_context_ir', { ...contextIr, content: undefined }],
-  ['a duration that is no integer on context-IR', '/v2/h3_context_ir', { ...contextIr, duration: 4.5 }],
+  ['a duration that is not an integer on context-IR', '/v2/h3_context_ir', { ...contextIr, duration: 4.5 }],
   ['a duration that is a string on context-IR', '/v2/h3_context_ir', { ...contextIr, duration: '5' }],
   ['a top-level prompt on generation', '/v2/video_generation', { ...generation, prompt: 'x' }],
   ...['seconds', 'size', 'source_task_id', 'action', 'metadata', 'callback_url', 'aigc_watermark'].map(
@@ -77,9 +81,9 @@ const ROWS: readonly (readonly [what: string, path: string, body: unknown])[] = 
   ['a remix with content', REMIX, { model: 'Alpha-H3', resolution: '2K', content: [] }],
   ['a remix without a model', REMIX, { resolution: '2K' }],
   ['two videos', '/v1/video/generations', { ...compat, n: 2 }],
-  ['no words', '/v1/video/generations', { model: 'Alpha-H3' }],
-  ['an estimate of what could not be created', '/v1/videos/estimate', { ...compat, seconds: 'five' }],
-  ['an estimate for no path', '/v1/videos/estimate?path=/v1/chat/completions', compat],
+  ['no text', '/v1/video/generations', { model: 'Alpha-H3' }],
+  ['an estimate of an invalid create', '/v1/videos/estimate', { ...compat, seconds: 'five' }],
+  ['an estimate for a path that is not a create', '/v1/videos/estimate?path=/v1/chat/completions', compat],
 ];
 
 describe('a refused body reaches no service', () => {
@@ -94,17 +98,17 @@ describe('a refused body reaches no service', () => {
 
   test.each([
     [
-      'a media type that is not taken',
+      'an unsupported media type',
       { body: 'a=b', headers: { 'content-type': 'application/x-www-form-urlencoded' } },
       415,
     ],
     [
-      'a form where none is taken',
+      'a form on a route that takes only JSON',
       { body: '--x--', headers: { 'content-type': 'multipart/form-data; boundary=x' } },
       415,
     ],
     ['a compressed body', { body: 'x', headers: { 'content-encoding': 'gzip' } }, 415],
-    ['a bad idempotency key', { body: generation, headers: { 'idempotency-key': 'x'.repeat(256) } }, 400],
+    ['an idempotency key that is too long', { body: generation, headers: { 'idempotency-key': 'x'.repeat(256) } }, 400],
     ['an idempotency key with a space', { body: generation, headers: { 'idempotency-key': 'a b' } }, 400],
     ['no token', { body: '{not json', token: null }, 401],
   ])('%s', async (_what, options, status) => {

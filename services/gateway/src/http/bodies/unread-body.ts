@@ -6,7 +6,7 @@ import type { Exchange } from '../exchange.ts';
 
 /** The gateway reads and discards at most this much of a body to keep its connection. */
 const KEEP_BYTES_MAX = 1024 * 1024;
-/** A client that keeps sending has this long, and may send this much, to notice its answer. */
+/** A client that keeps sending has this long, and may send this much, until it notices its answer. */
 const LINGER_MS = 2000;
 const LINGER_BYTES_MAX = 64 * 1024 * 1024;
 

@@ -28,16 +28,16 @@ export interface MatchedEndpoint {
 export async function readCall(
   parts: Pick<GatewayParts, 'limits' | 'budget'>,
   exchange: Exchange,
-  place: MatchedEndpoint,
+  matched: MatchedEndpoint,
 ): Promise<RelayCall> {
   const { req } = exchange;
   // refuses by the headers before it reads the body
-  bodyTypeOf(req.headers, place.endpoint.takesForms);
+  bodyTypeOf(req.headers, matched.endpoint.takesForms);
   const body = await readRawBody(req, receiveOptions(exchange, parts.budget, parts.limits.bodyBytes));
   return parseCall({
-    endpoint: place.endpoint,
-    path: place.path,
-    params: place.params,
+    endpoint: matched.endpoint,
+    path: matched.path,
+    params: matched.params,
     body,
     contentType: req.headers['content-type'],
     search: searchOf(exchange.search),

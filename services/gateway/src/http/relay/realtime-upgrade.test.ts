@@ -120,7 +120,16 @@ test('the handshake tells the client nothing about the upstream', async () => {
 test('a client that is refused and keeps its end open does not keep the connection', async () => {
   const socket = connect({ port: Number(new URL(under.url).port), host: '127.0.0.1', allowHalfOpen: true });
   socket.write(
-    'GET /v1/realtime?model=voice HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
+    [
+      'GET /v1/realtime?model=voice HTTP/1.1',
+      'host: x',
+      'connection: Upgrade',
+      'upgrade: websocket',
+      'sec-websocket-version: 13',
+      'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==',
+      '',
+      '',
+    ].join('\r\n'),
   );
   const [answer] = (await once(socket, 'data')) as [Buffer];
   await once(socket, 'end');
@@ -135,7 +144,7 @@ test('a client that is refused and keeps its end open does not keep the connecti
 });
 
 describe('the next channel is tried', () => {
-  test.each([401, 403, 429, 500, 503])('when one refuses the handshake with %d', async (status) => {
+  test.each([401, 403, 429, 500, 503])('if a channel refuses the handshake with %d', async (status) => {
     const { there } = await under.session(`model=voice&words=[main/status:${String(status)}]`);
 
     expect(under.upstream.sessions.map(({ asked }) => asked.channel)).toEqual(['main', 'spare']);
@@ -143,7 +152,7 @@ describe('the next channel is tried', () => {
     expect(under.orders).toHaveLength(1);
   });
 
-  test('but not if the request is invalid', async () => {
+  test('but not after an invalid request', async () => {
     const answer = await under.refusal('model=voice&words=[status:400]');
 
     expect(answer).toMatchObject({
@@ -159,7 +168,7 @@ describe('the next channel is tried', () => {
     [429, 429, '7'],
     [500, 500, '7'],
     [401, 503, '5'],
-  ])('and if all refuse with %d, the answer is %d', async (status, expected, retryAfter) => {
+  ])('and if all channels refuse with %d, the answer is %d', async (status, expected, retryAfter) => {
     const answer = await under.refusal(`model=voice&words=[status:${String(status)}]`);
 
     expect(answer).toMatchObject({ status: expected, headers: { 'retry-after': retryAfter } });

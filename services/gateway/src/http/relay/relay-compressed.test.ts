@@ -40,9 +40,9 @@ const PACKERS = [
   ['zstd', zstdCompressSync],
 ] as const;
 
-describe('a compressed answer, although the gateway did not ask for one', () => {
+describe('a compressed answer that the gateway did not ask for', () => {
   test.each(PACKERS)(
-    "%s: is passed on uncompressed, without the upstream's model, and charged by its usage",
+    "in %s is passed on uncompressed, without the upstream's model, and charged by its usage",
     async (encoding, pack) => {
       relay().first.reply = packed(encoding, pack(JSON.stringify(ANSWER)));
       const answer = await post();
@@ -55,14 +55,14 @@ describe('a compressed answer, although the gateway did not ask for one', () => 
       expect(await charged()).toMatchObject(CHARGE);
     },
   );
-  test.each(PACKERS)('%s: so is one that is too long to buffer', async (encoding, pack) => {
+  test.each(PACKERS)('in %s is handled the same if it is too long to buffer', async (encoding, pack) => {
     const long = { model: UPSTREAM_MODEL, pad: 'x'.repeat(3_000_000), usage: ANSWER.usage };
     relay().first.reply = packed(encoding, pack(JSON.stringify(long)));
 
     expect((await post()).text === JSON.stringify({ ...long, model: 'some-model' })).toBe(true);
     expect(await charged()).toMatchObject(CHARGE);
   });
-  test('an error is passed on without the identities of the upstream', async () => {
+  test('with an error is passed on without the identities of the upstream', async () => {
     relay().first.reply = packed(
       'gzip',
       gzipSync(JSON.stringify({ error: { message: `no ${UPSTREAM_MODEL}`, code: 'bad' } })),
@@ -72,15 +72,12 @@ describe('a compressed answer, although the gateway did not ask for one', () => 
 
     expect([status, json]).toEqual([400, { error: { message: 'no some-model', code: 'bad' } }]);
   });
-  test.each([['gzip'], ['zstd'], ['br']])(
-    '%s that is malformed is refused, and nothing is charged',
-    async (encoding) => {
-      relay().first.reply = packed(encoding, Buffer.from('this is nothing of the kind, however long one reads in it'));
+  test.each([['gzip'], ['zstd'], ['br']])('in malformed %s is refused, and nothing is charged', async (encoding) => {
+    relay().first.reply = packed(encoding, Buffer.from('this is nothing of the kind, however long one reads in it'));
 
-      expect(await post()).toMatchObject({ status: 502, json: { error: { code: 'upstream_failed' } } });
-      expect(await charged()).toMatchObject([{ basis: Basis.RELEASED }]);
-    },
-  );
+    expect(await post()).toMatchObject({ status: 502, json: { error: { code: 'upstream_failed' } } });
+    expect(await charged()).toMatchObject([{ basis: Basis.RELEASED }]);
+  });
   test('with an unknown encoding is passed on unchanged and charged by its hold', async () => {
     relay().first.reply = packed('compress', Buffer.from('whatever'));
     const answer = await post();
@@ -132,7 +129,7 @@ describe.each(STREAMS)('a stream with the encoding %s', (encoding, pack, flush) 
     expect(await stream.ended).toEqual({ text: chunk('one').replace(UPSTREAM_MODEL, 'some-model'), wasWhole: true });
     expect(await charged()).toMatchObject(CHARGE);
   });
-  test('and breaks off ends with an error of the dialect after its last event', async () => {
+  test('that breaks off ends with an error of the dialect after its last event', async () => {
     const upstream = inTwo((_packer, response) => response.destroy());
     const stream = await openStream(relay().gateway.url, '/v1/chat/completions', chat);
     await stream.has('one');
@@ -141,7 +138,7 @@ describe.each(STREAMS)('a stream with the encoding %s', (encoding, pack, flush) 
     expect((await stream.ended).text).toMatch(/one[^]*upstream_failed[^]*\n\n$/);
     expect(await charged()).toMatchObject([{ basis: Basis.ESTIMATE }]);
   });
-  test('and whose client leaves is cancelled at the upstream', async () => {
+  test('whose client leaves is cancelled at the upstream', async () => {
     inTwo(() => undefined);
     const left = relay().first.left();
     const stream = await openStream(relay().gateway.url, '/v1/chat/completions', chat);

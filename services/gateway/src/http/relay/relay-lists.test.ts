@@ -19,7 +19,7 @@ const part = (text: string, usage: object = { promptTokenCount: 4 }): object => 
 });
 const shown = (text: string): string => text.replaceAll('upstream-model-2026', 'some-model');
 
-/** An upstream that has begun a list with one element, and goes on as the test says. */
+/** An upstream that has sent the first element of a list; the test scripts the rest. */
 async function begun() {
   let upstream: ServerResponse | undefined;
   const first = `[${JSON.stringify(part('one'))}`;
@@ -32,7 +32,7 @@ async function begun() {
   return { stream, first, upstream: () => upstream as ServerResponse };
 }
 
-test('a stream as a JSON array is passed on element by element, hides the model, and is charged by its last element', async () => {
+test('a list stream is passed on by element, hides the model, and is charged by its last element', async () => {
   const { stream, first, upstream } = await begun();
   const rest = `\n,\r\n${JSON.stringify(part('two', { promptTokenCount: 4, candidatesTokenCount: 9 }))}]\n`;
   upstream().end(rest);
@@ -43,10 +43,10 @@ test('a stream as a JSON array is passed on element by element, hides the model,
 
 test.each<[string, string, boolean]>([
   ['between two elements', '', true],
-  ['behind a comma', '\n,\r\n', true],
+  ['after a comma', '\n,\r\n', true],
   ['within an element', ',{"candidates":[{"con', true],
-  ['within one that is too long to be held', `,{"text":"${'x'.repeat(1_100_000)}`, false],
-])('one that breaks off %s ends with an error element if possible', async (_, more, canSay) => {
+  ['within an element that is too long to be held', `,{"text":"${'x'.repeat(1_100_000)}`, false],
+])('a list that breaks off %s ends with an error element if possible', async (_, more, canSay) => {
   const { stream, upstream } = await begun();
   upstream().write(more, () => void setTimeout(() => upstream().destroy(), 50));
   const { text, wasWhole } = await stream.ended;
@@ -86,9 +86,8 @@ test('an upstream that answers one object is charged by it', async () => {
 
 test('an error among the elements is passed on without identities', async () => {
   const { stream, upstream } = await begun();
-  upstream().end(
-    `,${JSON.stringify({ error: { code: 429, message: 'upstream-model-2026 of org-AbCdEf123 is busy', status: 'RESOURCE_EXHAUSTED' } })}]`,
-  );
+  const message = 'upstream-model-2026 of org-AbCdEf123 is busy';
+  upstream().end(`,${JSON.stringify({ error: { code: 429, message, status: 'RESOURCE_EXHAUSTED' } })}]`);
 
   expect(JSON.parse((await stream.ended).text)[1]).toEqual({
     error: { code: 429, message: 'some-model of *** is busy', status: 'RESOURCE_EXHAUSTED' },

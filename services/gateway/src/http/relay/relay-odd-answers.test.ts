@@ -31,7 +31,7 @@ describe('an event that is too long to buffer', () => {
     expect(text === frame.replace(UPSTREAM_MODEL, 'some-model')).toBe(true);
     expect(await charged()).toMatchObject([{ basis: Basis.USAGE, usage: { inputTokens: 5n, outputTokens: 7n } }]);
   });
-  test('counts as an image only if it is a whole one', async () => {
+  test('counts as an image only if it completes one', async () => {
     const frames = [
       done('image_generation.partial_image', { b64_json: LONG }),
       done('image_generation.completed', { b64_json: 'short' }),
@@ -90,7 +90,7 @@ test('an answer with two content types is read by the first', async () => {
   expect(await charged()).toMatchObject([{ basis: Basis.USAGE }]);
 });
 
-test('an HTML page is not an answer: the next channel is tried, and without one the call is refused and free', async () => {
+test('an HTML page is not an answer: the next channel is tried, or the call is refused and free', async () => {
   relay().first.reply = (_request, response) =>
     void response
       .writeHead(200, { 'content-type': 'text/html; charset=utf-8' })
@@ -105,7 +105,7 @@ test('an HTML page is not an answer: the next channel is tried, and without one 
   expect(relay().gateway.calls.settled.map(({ basis }) => basis)).toEqual([Basis.USAGE, Basis.RELEASED]);
 });
 
-test('an error as an answer is passed on without identities', async () => {
+test('an error with a success status is passed on without identities', async () => {
   relay().first.reply = json({ error: { message: `no ${UPSTREAM_MODEL} for org-AbCdEf123` } });
 
   expect((await post()).json).toEqual({ error: { message: 'no some-model for ***' } });

@@ -30,7 +30,7 @@ const post = () => call(under.url, 'POST', '/v1/chat/completions', { body: chat 
 const stream = () => openStream(under.url, '/v1/chat/completions', { ...chat, stream: true });
 
 beforeEach(async () => {
-  // whatever a test has left of the circuit, a call that works closes it
+  // a successful call closes the circuit, whatever state a test has left it in
   upstream.reply = GOOD;
   await under.clock.advance(60_000);
   await post();
@@ -94,7 +94,7 @@ test('clients that leave never open the circuit of a channel', async () => {
   expect(under.warnings).toEqual([]);
 });
 
-test('nor do answers that exceed the deadline because their client does not read', async () => {
+test('answers that exceed the deadline because their client does not read never open the circuit', async () => {
   upstream.reply = (_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: {"x":1}\n\n');
   };

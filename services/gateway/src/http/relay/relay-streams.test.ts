@@ -71,9 +71,12 @@ describe('a chat stream', () => {
 describe('streams of the other protocols', () => {
   test('responses: the usage of the last event is charged, and every event is unchanged', async () => {
     const frames = [
-      'event: response.created\ndata: {"type":"response.created","response":{"model":"upstream-model-2026","usage":null}}\n\n',
+      'event: response.created\n' +
+        'data: {"type":"response.created","response":{"model":"upstream-model-2026","usage":null}}\n\n',
       'event: response.output_text.delta\ndata: {"type":"response.output_text.delta","delta":"hi"}\n\n',
-      'event: response.completed\ndata: {"type":"response.completed","response":{"model":"upstream-model-2026","usage":{"input_tokens":7,"output_tokens":2}}}\n\n',
+      'event: response.completed\n' +
+        'data: {"type":"response.completed","response":' +
+        '{"model":"upstream-model-2026","usage":{"input_tokens":7,"output_tokens":2}}}\n\n',
     ];
     relay().first.reply = events(frames);
 
@@ -84,7 +87,9 @@ describe('streams of the other protocols', () => {
   });
   test('messages', async () => {
     relay().first.reply = events([
-      'event: message_start\ndata: {"type":"message_start","message":{"model":"upstream-model-2026","usage":{"input_tokens":25,"output_tokens":1}}}\n\n',
+      'event: message_start\n' +
+        'data: {"type":"message_start","message":' +
+        '{"model":"upstream-model-2026","usage":{"input_tokens":25,"output_tokens":1}}}\n\n',
       'event: message_delta\ndata: {"type":"message_delta","usage":{"output_tokens":15}}\n\n',
       'event: message_stop\ndata: {"type":"message_stop"}\n\n',
     ]);
@@ -95,8 +100,10 @@ describe('streams of the other protocols', () => {
   });
   test('generateContent, with carriage returns', async () => {
     const frames = [
-      'data: {"candidates":[{"content":{"parts":[{"text":"a"}]}}],"usageMetadata":{"promptTokenCount":4},"modelVersion":"upstream-model-2026"}\r\n\r\n',
-      'data: {"usageMetadata":{"promptTokenCount":4,"candidatesTokenCount":9},"modelVersion":"upstream-model-2026"}\r\n\r\n',
+      'data: {"candidates":[{"content":{"parts":[{"text":"a"}]}}],' +
+        '"usageMetadata":{"promptTokenCount":4},"modelVersion":"upstream-model-2026"}\r\n\r\n',
+      'data: {"usageMetadata":{"promptTokenCount":4,"candidatesTokenCount":9},' +
+        '"modelVersion":"upstream-model-2026"}\r\n\r\n',
     ];
     relay().first.reply = events(frames);
 
@@ -107,8 +114,8 @@ describe('streams of the other protocols', () => {
   });
 });
 
-describe('the passing of events', () => {
-  test('the head and each event are sent at once, while the upstream still writes', async () => {
+describe('a stream of events', () => {
+  test('sends its head and each event at once, while the upstream still writes', async () => {
     let upstream: ServerResponse | undefined;
     relay().first.reply = (_request, response) => {
       upstream = response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -125,12 +132,12 @@ describe('the passing of events', () => {
     upstream?.end('1}\n\n');
     expect((await stream.ended).wasWhole).toBe(true);
   });
-  test('the last event ends with a blank line, even if the upstream omits it', async () => {
+  test('ends its last event with a blank line, even if the upstream omits it', async () => {
     relay().first.reply = events([chunk('one'), 'data: [DONE]']);
 
     expect((await (await open()).ended).text.endsWith('data: [DONE]\n\n')).toBe(true);
   });
-  test("trailers are passed on, without the upstream's own", async () => {
+  test('passes trailers on, without those that identify the upstream', async () => {
     relay().first.reply = (_request, response) => {
       response
         .writeHead(200, { 'content-type': 'text/event-stream', trailer: 'x-digest, x-request-id' })
@@ -143,7 +150,7 @@ describe('the passing of events', () => {
 
     expect(response.trailers).toEqual({ 'x-digest': 'abc' });
   });
-  test('while an upstream is silent, the client gets heartbeats, each in its own frame', async () => {
+  test('sends heartbeats while the upstream is silent, each in its own frame', async () => {
     let upstream: ServerResponse | undefined;
     relay().first.reply = (_request, response) => {
       upstream = response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -161,39 +168,37 @@ describe('the passing of events', () => {
   });
 });
 
-describe('an upstream that breaks off', () => {
-  const FAULTS = {
-    '/v1/chat/completions':
-      'data: {"error":{"message":"the upstream closed the connection within its answer","type":"server_error","param":null,"code":"upstream_failed"}}\n\n',
-    '/v1/responses':
-      'event: error\ndata: {"type":"error","code":"upstream_failed","message":"the upstream closed the connection within its answer","param":null}\n\n',
-    '/v1/messages':
-      'event: error\ndata: {"type":"error","error":{"type":"api_error","message":"the upstream closed the connection within its answer"}}\n\n',
-    '/v1beta/models/some-model:streamGenerateContent?alt=sse':
-      'data: {"error":{"code":502,"message":"the upstream closed the connection within its answer","status":"UNAVAILABLE"}}\n\n',
-  };
-  test.each(Object.entries(FAULTS))(
-    '%s: the client gets an error of its dialect, and the stream ends',
-    async (path, frame) => {
-      relay().first.reply = (_request, response) => {
-        response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: {"x":1}\n\ndata: {"half');
-        setTimeout(() => response.destroy(), 20);
-      };
-      const { text, wasWhole } = await (await open(path)).ended;
+describe('an upstream that fails within its answer', () => {
+  const MESSAGE = 'the upstream closed the connection within its answer';
+  const openai = { message: MESSAGE, type: 'server_error', param: null, code: 'upstream_failed' };
+  test.each<[string, string, object]>([
+    ['/v1/chat/completions', '', { error: openai }],
+    ['/v1/responses', 'event: error\n', { type: 'error', code: 'upstream_failed', message: MESSAGE, param: null }],
+    ['/v1/messages', 'event: error\n', { type: 'error', error: { type: 'api_error', message: MESSAGE } }],
+    [
+      '/v1beta/models/some-model:streamGenerateContent?alt=sse',
+      '',
+      { error: { code: 502, message: MESSAGE, status: 'UNAVAILABLE' } },
+    ],
+  ])('%s: the client gets an error of its dialect, and the stream ends', async (path, line, data) => {
+    relay().first.reply = (_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: {"x":1}\n\ndata: {"half');
+      setTimeout(() => response.destroy(), 20);
+    };
+    const { text, wasWhole } = await (await open(path)).ended;
 
-      expect(text).toBe(`data: {"x":1}\n\n${frame}`);
-      expect(wasWhole).toBe(true);
-      expect(await charged()).toMatchObject([{ basis: Basis.ESTIMATE }]);
-    },
-  );
-  test('a silent one is reported too', async () => {
+    expect(text).toBe(`data: {"x":1}\n\n${line}data: ${JSON.stringify(data)}\n\n`);
+    expect(wasWhole).toBe(true);
+    expect(await charged()).toMatchObject([{ basis: Basis.ESTIMATE }]);
+  });
+  test('and falls silent is reported like one that breaks off', async () => {
     relay().first.reply = (_request, response) =>
       void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(chunk('one'));
 
     expect((await (await open()).ended).text).toContain('"code":"upstream_timeout"');
     expect(relay().second.seen).toEqual([]);
   });
-  test('without events the connection breaks', async () => {
+  test('and sends no events breaks the connection of the client', async () => {
     relay().first.reply = (_request, response) => {
       response.writeHead(200, { 'content-type': 'audio/mpeg', 'content-length': 1000 }).write('abc');
       setTimeout(() => response.destroy(), 20);
@@ -278,7 +283,7 @@ test('a refusal comes before any 200 of a stream', async () => {
 
 test('a thousand idle streams take little memory, and each gets heartbeats', async () => {
   const STREAMS = 1000;
-  /** Of both ends and what stands between, all of them in this process. */
+  /** Covers the client, the gateway and the upstream, which share this process. */
   const BYTES_EACH_MAX = 256 * 1024;
   patient().first.reply = (_request, response) =>
     void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(chunk('one'));

@@ -4,6 +4,7 @@ import { Basis } from '@reelgate/proto/billing/v1/hold';
 import { call } from '../../../testing/http-call.ts';
 import { withRelay } from '../../../testing/relay-under-test.ts';
 import { json } from '../../../testing/scripted-relay-upstream.ts';
+import { formBody } from '../../../testing/multipart-form.ts';
 
 const relay = withRelay();
 const chat = { model: 'some-model', messages: [{ role: 'user', content: 'hello' }], max_tokens: 10 };
@@ -168,12 +169,9 @@ describe('the token', () => {
 
 describe('a form', () => {
   const form = (model: string): Buffer =>
-    Buffer.concat([
-      Buffer.from(
-        '--bb\r\nContent-Disposition: form-data; name="file"; filename="a.wav"\r\nContent-Type: audio/wav\r\n\r\n',
-      ),
-      Buffer.from([0, 255, 13, 10, 45, 45]),
-      Buffer.from(`\r\n--bb\r\nContent-Disposition: form-data; name="model"\r\n\r\n${model}\r\n--bb--\r\n`),
+    formBody('bb', [
+      { name: 'file', content: Buffer.from([0, 255, 13, 10, 45, 45]), fileName: 'a.wav', type: 'audio/wav' },
+      { name: 'model', content: model },
     ]);
   const headers = { 'content-type': 'multipart/form-data; boundary=bb' };
 
@@ -193,12 +191,7 @@ describe('a form', () => {
   test.each([
     ['no boundary', { 'content-type': 'multipart/form-data' }, form('some-model'), 'invalid_request'],
     ['no form', headers, Buffer.from('hello'), 'invalid_request'],
-    [
-      'no model',
-      headers,
-      Buffer.from('--bb\r\nContent-Disposition: form-data; name="n"\r\n\r\n1\r\n--bb--\r\n'),
-      'missing_model',
-    ],
+    ['no model', headers, formBody('bb', [{ name: 'n', content: '1' }]), 'missing_model'],
   ])('with %s is refused', async (_, more, body, code) => {
     const answer = await post('/v1/audio/transcriptions', body, more);
 
@@ -239,7 +232,7 @@ test('bytes are returned unchanged and charged by the characters', async () => {
   expect(relay().gateway.calls.settled).toMatchObject([{ basis: Basis.USAGE, usage: { characters: 3n } }]);
 });
 
-describe('a model that no channel has at this endpoint is 404 in the envelope of the route, and no upstream is called', () => {
+describe('a model without a channel at the endpoint is 404 in the envelope of the route; no upstream is called', () => {
   test.each([
     ['/v1/chat/completions', (body: { error: object }) => body.error, { code: 'model_not_found', param: 'model' }],
     ['/v1/messages', (body: { error: object }) => body, { type: 'error', error: { type: 'not_found_error' } }],

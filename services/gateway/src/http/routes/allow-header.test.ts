@@ -83,7 +83,7 @@ describe('Allow names exactly the methods of a path', () => {
         taken.map(({ method }) => method).toSorted(),
       );
     for (const { method, headers } of taken) expect([method, headers.allow]).toEqual([method, undefined]);
-    // a method that a path takes is never refused in the words for one that it does not take
+    // an allowed method never gets the refusal for a method that is not allowed
     expect(refused).not.toHaveLength(METHODS.length);
   });
 });

@@ -6,6 +6,7 @@ import { startGatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import { call } from '../../../testing/http-call.ts';
 import type { Answer } from '../../../testing/http-call.ts';
+import { formBody } from '../../../testing/multipart-form.ts';
 import { json, startRelayUpstream } from '../../../testing/scripted-relay-upstream.ts';
 import type { RelayUpstream, Reply } from '../../../testing/scripted-relay-upstream.ts';
 import { until, untilAfter } from '@reelgate/platform/testing/until';
@@ -47,6 +48,27 @@ async function ended(id: string): Promise<Answer> {
 const read = (id: string, token = TOKEN): Promise<Answer> => call(under.url, 'GET', `/get-async?id=${id}`, { token });
 const queue = (options: Parameters<typeof call>[3] = { body: chat }, path = CHAT): Promise<Answer> =>
   call(under.url, 'POST', path, options);
+
+/** Queues a call whose upstream answers when the test says so, and reads it with this wait. */
+async function waitingRead(prefer: string): Promise<{ id: string; waiting: Promise<Answer>; answer: () => void }> {
+  let answer = (): void => undefined;
+  upstream.reply = (request, response) => {
+    answer = () => {
+      json(CHAT_ANSWER)(request, response);
+    };
+  };
+  const { id } = (await queue()).json;
+  await until(() => upstream.seen.length === 1);
+  const waiting = call(under.url, 'GET', `/get-async?id=${id}`, { headers: { prefer } });
+  await until(() => under.jobs.calls.includes(`getJob ${id}`));
+  return {
+    id,
+    waiting,
+    answer: () => {
+      answer();
+    },
+  };
+}
 
 describe('a queued call', () => {
   test('is answered with its id at once, and made unchanged by a worker', async () => {
@@ -112,19 +134,8 @@ describe('a queued call', () => {
     await until(() => upstream.left() > 0);
   });
 
-  test('is waited for on request, and read at once when it ends', async () => {
-    let answer = (): void => undefined;
-    upstream.reply = (request, response) => {
-      answer = () => {
-        json(CHAT_ANSWER)(request, response);
-      };
-    };
-    const {
-      json: { id },
-    } = await queue();
-    await until(() => upstream.seen.length === 1);
-    const waiting = call(under.url, 'GET', `/get-async?id=${id}`, { headers: { prefer: 'wait=60' } });
-    await until(() => under.jobs.calls.includes(`getJob ${id}`));
+  test('is waited for on request, and read as soon as it ends', async () => {
+    const { waiting, answer } = await waitingRead('wait=60');
     answer();
     const read = await waiting;
 
@@ -135,26 +146,16 @@ describe('a queued call', () => {
     ]);
     expect(under.jobs.calls.filter((name) => name.startsWith('getJob'))).toHaveLength(2);
   });
+
   test('is read in its current state when the time to wait is over', async () => {
-    let answer = (): void => undefined;
-    upstream.reply = (request, response) => {
-      answer = () => {
-        json(CHAT_ANSWER)(request, response);
-      };
-    };
-    const {
-      json: { id },
-    } = await queue();
-    await until(() => upstream.seen.length === 1);
-    const waiting = call(under.url, 'GET', `/get-async?id=${id}`, { headers: { prefer: 'wait=3' } });
-    await until(() => under.jobs.calls.includes(`getJob ${id}`));
+    const { id, waiting, answer } = await waitingRead('wait=3');
     for (let second = 0; second < 4; second += 1) await under.clock.advance(1000);
 
     expect((await waiting).json).toEqual({ id, status: 'in_progress' });
     answer();
     await ended(id);
   });
-  test('does not exist for another account, and is not a task, nor a task a call', async () => {
+  test('does not exist for another account; a job is not a task, and a task is not a job', async () => {
     under.billing.tokens.set('rg_token-of-a-rival', { accountId: 'rival' });
     const {
       json: { id },
@@ -163,7 +164,7 @@ describe('a queued call', () => {
     for (const [name, token] of [
       [id, 'rg_token-of-a-rival'],
       ['task_0123456789abcdefghjkmnpqrs', TOKEN],
-      ['job_nobody-has', TOKEN],
+      ['job_unknown', TOKEN],
       ['../x', TOKEN],
     ] as const) {
       const answer = await read(name, token);
@@ -196,7 +197,10 @@ describe('a queued call', () => {
 
   test('as a form is the same under its key with any boundary, and another if a byte of a file differs', async () => {
     const form = (boundary: string, file: string) => ({
-      body: `--${boundary}\r\nContent-Disposition: form-data; name="model"\r\n\r\nsome-model\r\n--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="a.mp3"\r\nContent-Type: audio/mpeg\r\n\r\n${file}\r\n--${boundary}--\r\n`,
+      body: formBody(boundary, [
+        { name: 'model', content: 'some-model' },
+        { name: 'file', content: file, fileName: 'a.mp3', type: 'audio/mpeg' },
+      ]),
       headers: { 'content-type': `multipart/form-data; boundary=${boundary}`, 'idempotency-key': 'k2' },
     });
     upstream.reply = json({ text: 'hello' });
@@ -209,7 +213,7 @@ describe('a queued call', () => {
     expect((await ended(first.json.id)).json.result).toEqual({ text: 'hello' });
     expect(upstream.seen[0]?.headers['content-type']).toBe('multipart/form-data; boundary=one');
     expect(upstream.seen[0]?.body.toString()).toBe(
-      form('one', 'sound').body.replace('some-model', 'upstream-model-2026'),
+      form('one', 'sound').body.toString().replace('some-model', 'upstream-model-2026'),
     );
   });
 });
@@ -230,13 +234,13 @@ describe('an answer', () => {
     ['binary is base64', SOUND, 'audio/mpeg', { encoding: 'base64', result: SOUND.toString('base64') }],
     ['text is a string', 'a "line"\n狐狸 🦊', 'text/plain; charset=utf-8', { result: 'a "line"\n狐狸 🦊' }],
     [
-      'JSON is as it is',
+      'JSON stays unchanged',
       '{"n": 12345678901234567890, "s": "é"}',
       'application/json',
       { result: { n: 12345678901234567890, s: 'é' } },
     ],
-    ['text that is none is base64', Buffer.from([0xc3, 0x28]), 'text/plain', { encoding: 'base64', result: 'wyg=' }],
-    ['nothing is no result', '', 'audio/mpeg', {}],
+    ['not valid text is base64', Buffer.from([0xc3, 0x28]), 'text/plain', { encoding: 'base64', result: 'wyg=' }],
+    ['empty has no result', '', 'audio/mpeg', {}],
   ])('that is %s', async (_what, body, type, shown) => {
     const { json: answer } = await answered(body, type);
 
@@ -368,7 +372,7 @@ describe('a refused call', () => {
     await ended((await queue(keyed)).json.id);
   });
 
-  test('has the refusal of the tasks service', async () => {
+  test('gets the refusal of the tasks service', async () => {
     under.jobs.fail(
       'createJob',
       1,

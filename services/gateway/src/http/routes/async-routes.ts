@@ -66,7 +66,8 @@ export function asyncRoutes(parts: GatewayParts): RouteEntry[] {
         summary: 'Queue a call of a synchronous route',
         headers: ['Idempotency-Key'],
         description:
-          'The path after `/async` is the path of a synchronous route, and the body is the body of that route. A streaming call is refused.',
+          'The path after `/async` is the path of a synchronous route, and the body is the body of that route. ' +
+          'A streaming call is refused.',
         json: ANY_OBJECT,
         status: 202,
         answers: { 'application/json': CREATED },

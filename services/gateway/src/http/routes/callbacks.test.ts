@@ -19,7 +19,7 @@ beforeAll(async () => {
   under = await startGatewayUnderTest();
 });
 beforeEach(() => {
-  // An address of its own for each test: each is counted by itself.
+  // each test has a new address, because each address has its own limit
   token = signName(KEY, `task_${(made += 1)}.1`);
   under.tasks.calls.length = 0;
 });
@@ -36,7 +36,7 @@ describe('a challenge', () => {
   test.each<[string, string, string, CallOptions, string]>([
     ['in a body', 'POST', '', { body: { challenge: 'abc' } }, 'abc'],
     [
-      'in a body of no type',
+      'in a body that is not declared as JSON',
       'POST',
       '',
       { body: '{"challenge":"abc"}', headers: { 'content-type': 'text/plain' } },
@@ -45,9 +45,9 @@ describe('a challenge', () => {
     ['in a body beside a task', 'POST', '', { body: { challenge: 'abc', task: { id: '1' } } }, 'abc'],
     ['in the query of a GET', 'GET', '?challenge=a%20%2Bb', {}, 'a +b'],
     ['in the query of a POST', 'POST', '?challenge=abc', { body: {} }, 'abc'],
-    ['of every plane', 'POST', '', { body: { challenge: '狐狸 🦊 "\\\n' } }, '狐狸 🦊 "\\\n'],
+    ['with characters of every kind', 'POST', '', { body: { challenge: '狐狸 🦊 "\\\n' } }, '狐狸 🦊 "\\\n'],
     ['that is empty', 'POST', '', { body: { challenge: '' } }, ''],
-    ['of the greatest length', 'POST', '', { body: { challenge: 'x'.repeat(1024) } }, 'x'.repeat(1024)],
+    ['of the maximum length', 'POST', '', { body: { challenge: 'x'.repeat(1024) } }, 'x'.repeat(1024)],
   ])('%s is returned unchanged, and no service is called', async (_what, method, query, options, challenge) => {
     const answer = await calling(method, query, options);
 
@@ -61,7 +61,7 @@ describe('a challenge', () => {
 
   test.each<[string, unknown]>([
     ['longer', 'x'.repeat(1025)],
-    ['no string', 5],
+    ['not a string', 5],
     ['nothing', null],
   ])('that is %s is refused', async (_what, challenge) => {
     const answer = await calling('POST', '', { body: { challenge } });
@@ -73,16 +73,16 @@ describe('a challenge', () => {
 
 describe('a call', () => {
   test.each<[string, unknown, string]>([
-    ['in the shape of a query', { task: { id: '424010985738629', status: 'running' } }, '424010985738629'],
+    ['in the shape of a query answer', { task: { id: '424010985738629', status: 'running' } }, '424010985738629'],
     ['with the id beside the status', { task_id: '424010985738629', status: 'processing' }, '424010985738629'],
-    ['with a number for an id', { task: { id: 424010985738629 } }, '424010985738629'],
+    ['with a number as its id', { task: { id: 424010985738629 } }, '424010985738629'],
     ['with a number that has lost digits', '{"task":{"id":42401098573862912345}}', ''],
     ['with an id that is too long', { task: { id: 'x'.repeat(129) } }, ''],
-    ['with an id that is none', { task: { id: { $ne: 1 } } }, ''],
-    ['with nothing', '', ''],
+    ['with an invalid id', { task: { id: { $ne: 1 } } }, ''],
+    ['without a body', '', ''],
     ['with a list', [1, 2], ''],
-    ['with what is no JSON', '<html>', ''],
-    ['with a task that is none', { task: null }, ''],
+    ['with a body that is not JSON', '<html>', ''],
+    ['with a task that is null', { task: null }, ''],
   ])('%s is passed on once, with the id as a hint at most', async (_what, body, upstreamTaskId) => {
     const answer = await calling('POST', '', { body });
 
@@ -151,14 +151,14 @@ test('no document names the addresses', async () => {
   expect((await call(under.url, 'GET', '/openapi.json', { token: null })).text).not.toContain('callbacks');
 });
 
-/** A body whose length is not said before it comes; gives the head of the answer. */
+/** Sends a body without a declared length; returns the head of the answer. */
 function chunked(path: string, body: string): Promise<string> {
   const { hostname, port } = new URL(under.url);
   return new Promise((resolve, reject) => {
     const socket = createConnection({ host: hostname, port: Number(port) }, () => {
-      socket.write(
-        `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
-      );
+      const head = ['host: x', 'content-type: application/json', 'transfer-encoding: chunked'].join('\r\n');
+      const chunks = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
+      socket.write(`POST ${path} HTTP/1.1\r\n${head}\r\n\r\n${chunks}`);
     });
     socket.once('error', reject);
     socket.once('data', (part: Buffer) => {

@@ -40,7 +40,8 @@ export function contentRoutes(parts: GatewayParts): RouteEntry[] {
         operationId: 'getVideoContent',
         summary: 'Fetch the result of a completed task',
         description:
-          'Returns the video, with support for Range. A context-IR task returns its prompt as JSON. 409 until the task is completed; 410 after `expires_at`.',
+          'Returns the video, with support for Range. A context-IR task returns its prompt as JSON. ' +
+          '409 until the task is completed; 410 after `expires_at`.',
         parameters: [
           {
             name: 'variant',

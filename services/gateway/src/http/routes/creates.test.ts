@@ -3,7 +3,7 @@ import { Problem } from '@reelgate/platform/problem';
 import { startGatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import { call } from '../../../testing/http-call.ts';
-import { brief } from '../../../testing/order-summary.ts';
+import { BOAT, brief } from '../../../testing/order-summary.ts';
 
 const compat = { model: 'Alpha-H3', prompt: 'a boat', seconds: '5', size: '1280x720' };
 const generation = {
@@ -13,15 +13,6 @@ const generation = {
   resolution: '768P',
   ratio: '16:9',
 };
-const order = {
-  kind: 'generation',
-  model: 'Alpha-H3',
-  content: ['a boat'],
-  duration: 5,
-  resolution: '768P',
-  ratio: '16:9',
-};
-
 let under: GatewayUnderTest;
 beforeAll(async () => {
   under = await startGatewayUnderTest();
@@ -38,13 +29,13 @@ const lastOrder = (): object => brief(under.tasks.creates.at(-1)!.order!);
 
 describe('a create is one call with the decoded order', () => {
   test.each<[string, object, object]>([
-    ['/v1/videos', compat, { ...order, size: '1280x720' }],
+    ['/v1/videos', compat, { ...BOAT, size: '1280x720' }],
     [
       '/v1/video/generations',
       { model: 'Alpha-H3', prompt: 'a boat', duration: 5, size: '1280x720' },
-      { ...order, size: '1280x720' },
+      { ...BOAT, size: '1280x720' },
     ],
-    ['/v2/video_generation', generation, order],
+    ['/v2/video_generation', generation, BOAT],
     [
       '/v2/video_regeneration',
       { model: 'Alpha-H3', resolution: '2K', source_task_id: 'task_1' },
@@ -170,47 +161,71 @@ describe("a refusal of the order has the dialect's names", () => {
   });
 });
 
-describe('what an SDK does with a refusal', () => {
+describe('a refusal tells an SDK whether to retry', () => {
   const problem = (kind: Problem['kind'], reason: string, retryAfterMs?: number) =>
     new Problem({ kind, reason, message: 'no', retryAfterMs });
   test.each<[string, Error, number, string | undefined, string | undefined]>([
-    ['a balance: never again by itself', problem('exhausted', 'insufficient_quota', 1000), 429, 'false', undefined],
-    ['a cap: later', problem('exhausted', 'too_many_tasks', 1200), 429, undefined, '2'],
-    ['a cap without a time: later', problem('exhausted', 'too_many_tasks'), 429, undefined, '5'],
-    ['no channel: nothing was sent, so again', problem('unavailable', 'no_channel_available'), 503, undefined, '5'],
-    ['a lost answer: perhaps it was done', problem('unavailable', 'service_unavailable'), 503, 'false', undefined],
+    ['no balance: no automatic retry', problem('exhausted', 'insufficient_quota', 1000), 429, 'false', undefined],
+    ['a limit: after the named time', problem('exhausted', 'too_many_tasks', 1200), 429, undefined, '2'],
+    ['a limit without a time: after the default time', problem('exhausted', 'too_many_tasks'), 429, undefined, '5'],
     [
-      'a store that is away, before anything was begun: again',
+      'no channel: a retry, because nothing was sent',
+      problem('unavailable', 'no_channel_available'),
+      503,
+      undefined,
+      '5',
+    ],
+    [
+      'a lost answer: no retry, because the work may have been done',
+      problem('unavailable', 'service_unavailable'),
+      503,
+      'false',
+      undefined,
+    ],
+    [
+      'a store that is unavailable before the work began: a retry',
       problem('unavailable', 'service_unavailable', 2000),
       503,
       undefined,
       '2',
     ],
-    ['a busy part, before anything was begun: again', problem('unavailable', 'media_busy', 3000), 503, undefined, '3'],
     [
-      'a refusal between our own services: a fault',
+      'a service that is busy before the work began: a retry',
+      problem('unavailable', 'media_busy', 3000),
+      503,
+      undefined,
+      '3',
+    ],
+    [
+      'a refusal between our own services: no retry',
       problem('unauthenticated', 'invalid_caller_key'),
       500,
       'false',
       undefined,
     ],
     [
-      'media that cannot be fetched now: nothing was sent, so again',
+      'media that cannot be fetched now: a retry, because nothing was sent',
       problem('unavailable', 'media_busy'),
       503,
       undefined,
       '1',
     ],
     [
-      'a disk that is full: nothing was sent, so later',
+      'a full disk: a retry, because nothing was sent',
       problem('unavailable', 'storage_unavailable', 5000),
       503,
       undefined,
       '5',
     ],
-    ['a fault: perhaps it was done', new TypeError('a secret of ours'), 500, 'false', undefined],
-    ['a key in use: soon', problem('conflict', 'idempotency_key_in_use'), 409, undefined, '1'],
-    ['refused content: never', problem('unprocessable', 'content_rejected'), 422, undefined, undefined],
+    [
+      'a fault: no retry, because the work may have been done',
+      new TypeError('a secret of ours'),
+      500,
+      'false',
+      undefined,
+    ],
+    ['an idempotency key in use: a retry soon', problem('conflict', 'idempotency_key_in_use'), 409, undefined, '1'],
+    ['refused content: no retry', problem('unprocessable', 'content_rejected'), 422, undefined, undefined],
   ])('%s', async (_what, error, status, shouldRetry, retryAfter) => {
     under.tasks.refuse('createTask', error);
     const answer = await post('/v1/videos', compat);
@@ -255,7 +270,7 @@ describe('an estimate', () => {
   test('takes the official generation body', async () => {
     await post('/v1/videos/estimate', generation);
 
-    expect(brief(under.tasks.checked.at(-1)!)).toEqual(order);
+    expect(brief(under.tasks.checked.at(-1)!)).toEqual(BOAT);
   });
   test('of a strict path is as strict as the path', async () => {
     const path = '/v1/videos/estimate?path=/v2/h3_context_ir';

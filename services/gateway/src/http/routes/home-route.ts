@@ -15,7 +15,9 @@ const PAGE = `<!doctype html>
 <style>
 body { font: 1rem/1.5 system-ui, sans-serif; max-width: 40rem; margin: 4rem auto; padding: 0 1rem; color: #222; }
 code { background: #eee; padding: 0 .25em; }
-@media (prefers-color-scheme: dark) { body { color: #ddd; background: #1b1b1b; } code { background: #333; } a { color: #8bf; } }
+@media (prefers-color-scheme: dark) {
+  body { color: #ddd; background: #1b1b1b; } code { background: #333; } a { color: #8bf; }
+}
 </style>
 </head>
 <body>
@@ -30,7 +32,7 @@ code { background: #eee; padding: 0 .25em; }
 </html>
 `;
 
-/** Says what this service is: a page for a browser, JSON for a program. */
+/** Describes this service: a page for a browser, JSON for a program. */
 export function homeRoute(publicUrl: string): RouteEntry {
   const links = Object.fromEntries(Object.entries(LINKS).map(([name, path]) => [name, `${publicUrl}${path}`]));
   return {

@@ -62,7 +62,8 @@ function shapeFor(exchange: Exchange): ModelShape {
 function anyOf(which: 'schema' | 'pageSchema'): Schema {
   return {
     description:
-      "The shape depends on the client: Anthropic's with anthropic-version or x-api-key, Google's with x-goog-api-key or ?key=, otherwise OpenAI's.",
+      "The shape depends on the client: Anthropic's with anthropic-version or x-api-key, " +
+      "Google's with x-goog-api-key or ?key=, otherwise OpenAI's.",
     anyOf: Object.values(MODEL_SHAPES).map((shape) => shape[which]),
   };
 }
@@ -82,7 +83,9 @@ function named({ params }: Exchange, models: readonly ListedModel[]): ListedMode
     kind: 'not_found',
     reason: 'model_not_found',
     field: 'model',
-    message: `${JSON.stringify(id.slice(0, 64))} does not exist or is not available to this token; GET /v1/models lists the available models`,
+    message:
+      `${JSON.stringify(id.slice(0, 64))} does not exist or is not available to this token; ` +
+      'GET /v1/models lists the available models',
   });
 }
 

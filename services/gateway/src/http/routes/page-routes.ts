@@ -16,7 +16,10 @@ const FILES: Readonly<Record<string, string>> = {
   'swagger-ui-bundle.js': 'text/javascript',
   'favicon-32x32.png': 'image/png',
 };
-const START = `window.ui = SwaggerUIBundle({ url: '/openapi.json', dom_id: '#page', deepLinking: true, docExpansion: 'none', validatorUrl: null });\n`;
+const START = `window.ui = SwaggerUIBundle({
+  url: '/openapi.json', dom_id: '#page', deepLinking: true, docExpansion: 'none', validatorUrl: null,
+});
+`;
 const PAGE = `<!doctype html>
 <html lang="en">
 <head>

@@ -28,7 +28,7 @@ afterEach(() => under.stop());
 const put = (task: Task): void => {
   under.tasks.tasks.set(`demo/${task.id}`, task);
 };
-/** As the tasks service tells it. */
+/** As the tasks service reports it. */
 const change = (task: Task): void => {
   put(task);
   under.bus.announce(
@@ -140,7 +140,7 @@ describe('a read that waits', () => {
     await until(() => under.tasks.calls.length === 1);
     request.destroy();
     let metrics = '';
-    for (let look = 0; look < 200 && !metrics.includes('status="499"'); look += 1)
+    for (let poll = 0; poll < 200 && !metrics.includes('status="499"'); poll += 1)
       metrics = (await get('/metrics')).text;
     expect(metrics).toContain('status="499"');
 

@@ -10,7 +10,8 @@ const ANY_OBJECT = { type: 'object' };
 const TEXT = { type: 'string' };
 const BYTES = { type: 'string', format: 'binary' };
 const DESCRIPTION =
-  'The gateway passes the body to an upstream and the answer to the client; it changes only the name of the model. Served by the channels with the endpoint';
+  'The gateway passes the body to an upstream and the answer to the client; ' +
+  'it changes only the name of the model. Served by the channels with the endpoint';
 
 /** The routes of the synchronous endpoints. */
 export function relayRoutes(parts: GatewayParts): RouteEntry[] {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startGatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import { call } from '../../../testing/http-call.ts';
+import { formBody } from '../../../testing/multipart-form.ts';
 import { relayEndpoints } from '../../relay/endpoints.ts';
 
 let under: GatewayUnderTest;
@@ -115,13 +116,13 @@ describe('a route of another capability', () => {
   const bodyOf = (takesForms: boolean): { body: unknown; headers?: Record<string, string> } =>
     takesForms
       ? {
-          body: '--b\r\nContent-Disposition: form-data; name="model"\r\n\r\nNo-Such-Model\r\n--b--\r\n',
+          body: formBody('b', [{ name: 'model', content: 'No-Such-Model' }]),
           headers: { 'content-type': 'multipart/form-data; boundary=b' },
         }
       : { body: { model: 'No-Such-Model' } };
 
   test.each(relayEndpoints.map((endpoint) => [endpoint.path, endpoint] as const))(
-    '%s has no model that no channel serves',
+    '%s refuses a model that no channel serves',
     async (path, { method, takesForms, model }) => {
       const answer = await call(
         under.url,
@@ -140,7 +141,7 @@ describe('a route of another capability', () => {
       expect((await call(under.url, method, pathOf(path), { token: null })).status).toBe(401);
     },
   );
-  test('a request without a model is refused for it', async () => {
+  test('a request without a model is refused', async () => {
     expect((await call(under.url, 'POST', '/v1/embeddings', { body: { input: 'x' } })).json.error).toMatchObject({
       code: 'missing_model',
       param: 'model',

@@ -26,7 +26,8 @@ function entry(path: string, operationId: string): RouteEntry {
         kind: 'unavailable',
         reason: 'api_not_implemented',
         message:
-          'this route is not implemented; send a file to the route that uses it, as a URL, base64, a data URL or a form',
+          'this route is not implemented; ' +
+          'send a file to the route that uses it, as a URL, base64, a data URL or a form',
       });
     },
     doc: {

@@ -12,6 +12,16 @@ beforeEach(async () => {
 });
 afterEach(() => under.stop());
 
+const SUM = {
+  amount: '0.73',
+  requests: 2,
+  seconds: 11,
+  input_tokens: 1500,
+  cached_input_tokens: 400,
+  output_tokens: 100,
+  images: 2,
+  characters: 0,
+};
 const read = (query = '', headers: Readonly<Record<string, string>> = {}) =>
   call(under.url, 'GET', `/v1/usage${query}`, { headers });
 const asked = () =>
@@ -40,25 +50,11 @@ describe('the usage of an account', () => {
       data: [
         {
           day: '2026-01-01',
-          amount: '0.73',
-          requests: 2,
-          seconds: 11,
-          input_tokens: 1500,
-          cached_input_tokens: 400,
-          output_tokens: 100,
-          images: 2,
-          characters: 0,
+          ...SUM,
         },
       ],
       total: {
-        amount: '0.73',
-        requests: 2,
-        seconds: 11,
-        input_tokens: 1500,
-        cached_input_tokens: 400,
-        output_tokens: 100,
-        images: 2,
-        characters: 0,
+        ...SUM,
       },
       has_more: false,
     });
@@ -66,7 +62,7 @@ describe('the usage of an account', () => {
 
   test.each([
     [
-      'days, the last one included',
+      'days, including the last one',
       '?from=2026-11-01&to=2026-11-30',
       '2026-11-01T00:00:00.000Z',
       '2026-12-01T00:00:00.000Z',
@@ -78,7 +74,7 @@ describe('the usage of an account', () => {
       '2026-11-01T11:00:00.000Z',
     ],
     ['unix seconds', '?from=1767225600&to=1767229200', '2026-01-01T00:00:00.000Z', '2026-01-01T01:00:00.000Z'],
-    ['an end alone', '?to=2026-01-31', '2026-01-01T00:00:00.000Z', '2026-02-01T00:00:00.000Z'],
+    ['an end without a start', '?to=2026-01-31', '2026-01-01T00:00:00.000Z', '2026-02-01T00:00:00.000Z'],
   ])('is read for %s', async (_what, query, from, to) => {
     await read(query);
 
@@ -106,7 +102,9 @@ describe('the usage of an account', () => {
 
     expect(answered['content-type']).toBe('text/csv; charset=utf-8');
     expect(text).toBe(
-      'token,name,amount,currency,requests,seconds,input_tokens,cached_input_tokens,output_tokens,images,characters\r\n2026-01-01,"\'=SUM(""a"",1)",0.73,USD,2,11,1500,400,100,2,0\r\n',
+      'token,name,amount,currency,requests,seconds,' +
+        'input_tokens,cached_input_tokens,output_tokens,images,characters\r\n' +
+        '2026-01-01,"\'=SUM(""a"",1)",0.73,USD,2,11,1500,400,100,2,0\r\n',
     );
   });
 

@@ -4,7 +4,7 @@ import type { ModelHider } from '../../json-bytes/hide-model.ts';
 import type { Identities } from './scrub-error.ts';
 import type { StreamFault, Usage } from '../protocols/protocol.ts';
 
-/** The state of an answer so far. */
+/** The progress of an answer so far. */
 export interface Progress {
   /** Whether the client has been sent anything. */
   readonly begun: boolean;
@@ -33,9 +33,9 @@ export interface AnswerContext {
   /** The upstream's declaration. */
   readonly contentLength: string | undefined;
   readonly hider: ModelHider;
-  /** What an upstream's fault within a stream must not show. */
+  /** Names that an error within a stream must not show. */
   readonly identities: Identities;
-  /** Whether the model's name has to be hidden. */
+  /** Whether the model's name must be hidden. */
   readonly hides: boolean;
   /** Stops the upstream until the sink has drained. */
   pause(): void;

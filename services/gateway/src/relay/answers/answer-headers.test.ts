@@ -59,7 +59,7 @@ describe('a header of an answer', () => {
       'x-end': '2',
     });
   });
-  test("that holds the upstream's host or key is hidden, whatever its name is", () => {
+  test("whose value contains the upstream's host or key is hidden, whatever its name", () => {
     expect(
       newAnswerHeaderFilter()({ 'x-next': 'https://api.up.example/v1/x', 'x-echo': 'sk-secret', 'x-fine': '1' }, [
         'api.up.example',

@@ -36,23 +36,28 @@ const HIDDEN: ReadonlySet<string> = new Set([
   'openai-model',
   'openai-version',
 ]);
-const HIDDEN_PART =
-  /organi[sz]ation|project|account|request-?id|trace|ratelimit|rate-limit|correlation|upstream|backend|^cf-|^x-amz|^x-goog-|^x-envoy|^x-vercel|^x-azure|^x-kong|^x-forwarded/;
+const HIDDEN_PARTS = [
+  /organi[sz]ation|project|account|request-?id|trace|ratelimit|rate-limit|correlation|upstream|backend/,
+  /^cf-|^x-amz|^x-goog-|^x-envoy|^x-vercel|^x-azure|^x-kong|^x-forwarded/,
+];
 
-/** The most header names that are remembered. */
+/** The most header names whose verdict is cached. */
 const NAMES_MAX = 1000;
 
 /** The headers of an answer, or its trailers, that the client gets. */
 export type AnswerHeaderFilter = (headers: IncomingHttpHeaders, identities: readonly string[]) => AnswerHeaders;
 
-/** Removes headers by their name, and any header whose value holds one of the identities. It remembers names: an upstream sends few. */
+/**
+ * Removes headers by their name, and any header whose value contains one of the identities. It caches verdicts by name,
+ * because an upstream sends few names.
+ */
 export function newAnswerHeaderFilter(): AnswerHeaderFilter {
   const shown = new Map<string, boolean>();
   const isShown = (name: string): boolean => {
     const known = shown.get(name);
     if (known !== undefined) return known;
     const lower = name.toLowerCase();
-    const verdict = !HIDDEN.has(lower) && !HIDDEN_PART.test(lower);
+    const verdict = !HIDDEN.has(lower) && !HIDDEN_PARTS.some((part) => part.test(lower));
     if (shown.size < NAMES_MAX) shown.set(name, verdict);
     return verdict;
   };

@@ -2,11 +2,14 @@ import { frameSplitter } from './stream-frames.ts';
 import type { AnswerBody, AnswerContext } from './answer-body.ts';
 import { passingEvents } from './passing-events.ts';
 
-/** A comment, which every reader of events skips; a frame of its own, because some drop the frame that it stands in. */
+/**
+ * A comment, which every reader of events skips. It is a frame of its own, because some readers drop a frame with a
+ * comment.
+ */
 const HEARTBEAT = Buffer.from(': ping\n\n');
 const BLANK_LINE = Buffer.from('\n\n');
 
-/** A stream of events: each leaves as soon as it is whole. */
+/** A stream of events. Each event leaves as soon as it is complete. */
 export function eventAnswer(context: AnswerContext): AnswerBody {
   const { call, sink } = context;
   const frames = frameSplitter();
@@ -30,7 +33,7 @@ export function eventAnswer(context: AnswerContext): AnswerBody {
       sink.end(events.ready(), trailers);
     },
     broken: (fault) => {
-      // what is held of an event is not shown: half of one cannot be read
+      // the held part of an event is dropped, because a client cannot parse half an event
       sink.end(
         Buffer.from(`${frames.isBetween() ? '' : '\n\n'}${call.endpoint.protocol.stream.faultFrame(fault)}`),
         {},

@@ -5,16 +5,16 @@ import type { Identities } from './scrub-error.ts';
 const DATA = Buffer.from('data:');
 const ERROR = Buffer.from('"error"');
 const ERROR_EVENT = /^event: ?error\r?$/m;
-/** Enough for the line that names an event, where it comes first. */
+/** Enough for the line with the name of the event, if it comes first. */
 const EVENT_BYTES = 32;
 const [LF, CR, COLON, OPEN, MARK_END] = [0x0a, 0x0d, 0x3a, 0x7b, 0xbf];
 
-/** The object in the data of a frame. */
+/** Parses the data of a frame as an object. */
 export function eventIn(frame: Buffer): JsonObject | undefined {
   return objectIn(dataOf(frame, dataIn(frame)));
 }
 
-/** A frame with its data edited; a frame whose data takes several lines is left as it is. */
+/** Edits the data of a frame. A frame whose data takes several lines stays as it is. */
 export function editData(frame: Buffer, edit: (json: Buffer) => Buffer): Buffer {
   const [span, second] = dataIn(frame);
   if (span === undefined || second !== undefined) return frame;
@@ -25,37 +25,40 @@ export function editData(frame: Buffer, edit: (json: Buffer) => Buffer): Buffer 
   ]);
 }
 
-/** A frame in which the upstream tells of a fault, without the upstream's identities; any other frame as it is. */
+/** Removes the upstream's identities from a frame that reports a fault. Any other frame stays as it is. */
 export function withoutIdentities(frame: Buffer, identities: Identities): Buffer {
-  if (frame[0] === COLON && !frame.includes(DATA)) return plainly(frame, identities);
+  if (frame[0] === COLON && !frame.includes(DATA)) return scrubTextFrame(frame, identities);
   if (!frame.includes(ERROR))
-    return ERROR_EVENT.test(frame.toString('latin1', 0, EVENT_BYTES)) ? plainly(frame, identities) : frame;
+    return ERROR_EVENT.test(frame.toString('latin1', 0, EVENT_BYTES)) ? scrubTextFrame(frame, identities) : frame;
   const spans = dataIn(frame);
   const data = dataOf(frame, spans);
-  const scrubbed = tellsOfFault(data) ? scrubError(data, identities) : undefined;
+  const scrubbed = reportsFault(data) ? scrubError(data, identities) : undefined;
   const [first] = spans;
   if (scrubbed === undefined || first === undefined) return frame;
   const last = spans.at(-1) ?? first;
   return Buffer.concat([frame.subarray(0, first.start), scrubbed, frame.subarray(last.end)]);
 }
 
-/** A comment, or an error that is no JSON: text, and nothing that a model has written. */
-function plainly(frame: Buffer, identities: Identities): Buffer {
+/**
+ * Removes identities from a frame of plain text: a comment, or an error that is not JSON. Such a frame has no text of a
+ * model.
+ */
+function scrubTextFrame(frame: Buffer, identities: Identities): Buffer {
   const text = frame.toString('utf8');
   const scrubbed = scrubText(text, identities);
   return scrubbed === text ? frame : Buffer.from(scrubbed);
 }
 
-/** Whether a JSON object says that something failed. */
-export function tellsOfFault(json: Buffer): boolean {
+/** Whether a JSON object reports a fault. */
+export function reportsFault(json: Buffer): boolean {
   const event = json.includes(ERROR) ? objectIn(json) : undefined;
   return (
     event !== undefined &&
-    (event['type'] === 'error' || isThere(event['error']) || isThere(objectOf(event['response'])?.['error']))
+    (event['type'] === 'error' || isPresent(event['error']) || isPresent(objectOf(event['response'])?.['error']))
   );
 }
 
-/** What stands before a line: a break, or at the beginning of a stream the last byte of a byte order mark. */
+/** The bytes that can precede a line: a line break, or at the start of a stream the last byte of a byte order mark. */
 const LINE_STARTS: ReadonlySet<number | undefined> = new Set([LF, CR, MARK_END]);
 
 interface Span {
@@ -63,7 +66,9 @@ interface Span {
   readonly end: number;
 }
 
-/** Where the data of a frame stands: behind each `data:` that begins a line; all of a frame that is a bare object. */
+/**
+ * The positions of the data in a frame: after each `data:` that begins a line, or all of a frame that is a bare object.
+ */
 function dataIn(frame: Buffer): readonly Span[] {
   if (frame[0] === OPEN) return [{ start: 0, end: frame.toString('latin1').trimEnd().length }];
   const spans: Span[] = [];
@@ -90,7 +95,7 @@ function objectIn(json: Buffer): JsonObject | undefined {
   }
 }
 
-function isThere(value: unknown): boolean {
+function isPresent(value: unknown): boolean {
   return value !== undefined && value !== null && value !== false && value !== '';
 }
 

@@ -1,13 +1,13 @@
 import type { AnswerBody, AnswerContext, Progress } from './answer-body.ts';
-import { tellsOfFault } from './event-data.ts';
+import { reportsFault } from './event-data.ts';
 import { passedAnswer } from './passed-answer.ts';
 import { usageInBytes } from './usage-in-bytes.ts';
 import { scrubError } from './scrub-error.ts';
 
-/** A longer answer is not held; it passes as it comes. */
+/** A longer answer is not held; it passes as it arrives. */
 const HELD_BYTES_MAX = 1024 * 1024;
 
-/** A JSON answer, held until it is whole: the client gets all of it or a refusal. */
+/** A JSON answer, held until it is complete: the client gets all of it or a refusal. */
 export function heldAnswer(context: AnswerContext): AnswerBody {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -34,7 +34,7 @@ export function heldAnswer(context: AnswerContext): AnswerBody {
       const [first] = chunks;
       const answer = chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
       whole = { begun: true, textBytes: answer.length, usage: usageInBytes(answer, context.call) };
-      const told = tellsOfFault(answer) ? (scrubError(answer, context.identities) ?? answer) : answer;
+      const told = reportsFault(answer) ? (scrubError(answer, context.identities) ?? answer) : answer;
       const hidden = context.hides ? context.hider.hide(told) : told;
       context.sink.begin(context.status, { ...context.headers, 'content-length': String(hidden.length) });
       context.sink.end(hidden, trailers);

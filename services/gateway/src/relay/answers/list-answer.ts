@@ -8,7 +8,7 @@ import { passingEvents } from './passing-events.ts';
 const OPEN_LIST = 0x5b;
 const LEADING_SPACE = /^\s*/;
 const LEADING_SPACE_BYTES_MAX = 64;
-/** Space between two elements, which every reader skips. */
+/** White space between two elements, which every reader skips. */
 const HEARTBEAT = Buffer.from('\n');
 
 /** A stream without events: a JSON list whose elements arrive one by one. Any other JSON is held like other answers. */
@@ -33,7 +33,7 @@ function isListBegun(chunk: Buffer): boolean {
   return chunk[space.length] === OPEN_LIST;
 }
 
-/** Each element leaves as soon as it is whole. */
+/** A list. Each element leaves as soon as it is complete. */
 function elementsAnswer(context: AnswerContext): AnswerBody {
   const { call, sink } = context;
   const elements = listElements(FRAME_BYTES_MAX);
@@ -54,10 +54,10 @@ function elementsAnswer(context: AnswerContext): AnswerBody {
       sink.end(events.rest(), trailers);
     },
     broken: (fault) => {
-      const words = LAST_WORDS[elements.position()];
+      const ending = LIST_ENDINGS[elements.position()];
       const element = call.endpoint.protocol.stream.faultElement?.(fault);
-      if (words === undefined || element === undefined) sink.broken();
-      else sink.end(Buffer.from(words(element)), {});
+      if (ending === undefined || element === undefined) sink.broken();
+      else sink.end(Buffer.from(ending(element)), {});
     },
     beat: () => {
       if (BETWEEN.has(elements.position())) write(HEARTBEAT);
@@ -74,8 +74,11 @@ const BETWEEN: ReadonlySet<ListPosition> = new Set<ListPosition>([
 ]);
 const lastElement = (element: string): string => `${element}]`;
 
-/** How a list ends with one more element; undefined: it cannot, within an element that was shown in part. Held bytes are not shown. */
-const LAST_WORDS: Readonly<Record<ListPosition, ((element: string) => string) | undefined>> = {
+/**
+ * How to end a list with one more element; undefined: impossible, because an element was already sent in part. Held
+ * bytes are dropped.
+ */
+const LIST_ENDINGS: Readonly<Record<ListPosition, ((element: string) => string) | undefined>> = {
   before: (element) => `[${element}]`,
   opened: lastElement,
   behind_comma: lastElement,

@@ -6,17 +6,17 @@ import { holdersIn } from './usage-in-bytes.ts';
 
 const NOTHING: Buffer = Buffer.alloc(0);
 
-/** An event that is too long to be held: it passes in pieces, its model is hidden, and the usage at its end is read. */
+/** An event that is too long to be held. It passes in pieces; its model is hidden, and the usage at its end is read. */
 export interface LongEvent {
-  /** Gives what of it can go out. */
+  /** Returns the bytes that can be sent now. */
   take(piece: Buffer, endsEvent: boolean): Buffer;
-  /** What is held back of one that never ended. */
+  /** Returns the held bytes of an event that never ended. */
   rest(): Buffer;
-  /** The event is over; gives what is known now. */
+  /** Ends the event; returns the usage that is known now. */
   usageAfter(before: Usage | undefined): Usage | undefined;
 }
 
-/** A hider is only there where the model has to be hidden. */
+/** `hider` is undefined if the model need not be hidden. */
 export function longEvent(rules: StreamRules, hider: ModelHider | undefined): LongEvent {
   const pieces = hider === undefined ? undefined : hideInPieces(hider);
   let tail = NOTHING;
@@ -24,7 +24,7 @@ export function longEvent(rules: StreamRules, hider: ModelHider | undefined): Lo
   const rest = (): Buffer => pieces?.rest() ?? NOTHING;
   return {
     take: (piece, endsEvent) => {
-      isMarked ||= saysUsage(piece, rules);
+      isMarked ||= mentionsUsage(piece, rules);
       tail = lastOf(tail, piece);
       const ready = pieces?.take(piece) ?? piece;
       return endsEvent ? Buffer.concat([ready, rest()]) : ready;
@@ -40,6 +40,6 @@ export function longEvent(rules: StreamRules, hider: ModelHider | undefined): Lo
   };
 }
 
-export function saysUsage(bytes: Buffer, { usageMarks }: StreamRules): boolean {
+export function mentionsUsage(bytes: Buffer, { usageMarks }: StreamRules): boolean {
   return usageMarks.some((mark) => bytes.includes(mark));
 }

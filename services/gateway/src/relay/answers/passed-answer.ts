@@ -2,10 +2,10 @@ import type { AnswerBody, AnswerContext } from './answer-body.ts';
 import { hideInPieces } from '../../json-bytes/hide-in-pieces.ts';
 import { usageInBytes } from './usage-in-bytes.ts';
 
-/** So much of the end is kept to find the usage in. */
+/** The bytes at the end that are kept to find the usage in. */
 const TAIL_BYTES = 64 * 1024;
 
-/** Bytes that pass as they come: sound, pictures, and JSON that is too long to be held. */
+/** Passes bytes as they arrive: sound, pictures, and JSON that is too long to be held. */
 export function passedAnswer(context: AnswerContext, isJson: boolean): AnswerBody {
   const { sink, hider, call, hides } = context;
   const rewrites = isJson && hides;
@@ -36,7 +36,7 @@ export function passedAnswer(context: AnswerContext, isJson: boolean): AnswerBod
   };
 }
 
-/** The end of all that came. */
+/** The last bytes of everything that has arrived. */
 export function lastOf(tail: Buffer, chunk: Buffer): Buffer {
   if (chunk.length >= TAIL_BYTES) return chunk.subarray(chunk.length - TAIL_BYTES);
   const whole = Buffer.concat([tail, chunk]);

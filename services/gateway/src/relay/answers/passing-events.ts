@@ -4,19 +4,22 @@ import type { Usage } from '../protocols/protocol.ts';
 import { asksUsage } from '../requests/upstream-request.ts';
 import type { AnswerContext, Progress } from './answer-body.ts';
 import { editData, eventIn, withoutIdentities } from './event-data.ts';
-import { longEvent, saysUsage } from './long-event.ts';
+import { longEvent, mentionsUsage } from './long-event.ts';
 
-/** The events of a stream on their way: read for usage, and shown without what only the gateway asked for and what tells of the upstream. */
+/**
+ * The events of a stream on their way to the client. It reads their usage, and removes what only the gateway asked for
+ * and what identifies the upstream.
+ */
 export interface PassingEvents {
-  /** A whole event, with whatever frames it. */
+  /** Takes a complete event with its framing. */
   readonly onEvent: (event: Buffer) => void;
-  /** A piece of one that is too long to be held. */
+  /** Takes a piece of an event that is too long to be held. */
   readonly onPiece: (piece: Buffer, endsEvent: boolean) => void;
-  /** What goes on as it is. */
+  /** Takes bytes that pass unchanged. */
   readonly pass: (bytes: Buffer) => void;
-  /** All that can go out by now; undefined: nothing. */
+  /** Returns all bytes that can be sent now; undefined: none. */
   readonly ready: () => Buffer | undefined;
-  /** That, and what is held back of a long event that never ended. */
+  /** Returns the same, with the held bytes of a long event that never ended. */
   readonly rest: () => Buffer | undefined;
   readonly progress: () => Progress;
 }
@@ -37,7 +40,7 @@ export function passingEvents({ call, hider, hides, identities }: AnswerContext)
   return {
     onEvent: (raw) => {
       for (const name of rules.textNames) textBytes += textBytesUnder(raw, name);
-      const event = saysUsage(raw, rules) ? eventIn(raw) : undefined;
+      const event = mentionsUsage(raw, rules) ? eventIn(raw) : undefined;
       if (event !== undefined) usage = rules.usageAfter(event, usage);
       if (event !== undefined && asked && rules.isOnlyUsage?.(event) === true) return;
       const shown = event !== undefined && asked ? editData(raw, (data) => withoutMember(data, 'usage')) : raw;

@@ -23,13 +23,13 @@ test.each([
     'skipping a sketchy org_policy_check of the user_message_content',
   ],
   ['max_tokens is too large: 99999', 'max_tokens is too large: 99999'],
-])('%s', (message, after) => {
+])('identities in a message are masked: %s', (message, after) => {
   expect(scrubbed({ error: { message, type: 'x', param: null, code: 'c' } })).toEqual({
     error: { message: after, type: 'x', param: null, code: 'c' },
   });
 });
 
-test('members that name a request or an owner are left out, at any depth', () => {
+test('members that name a request or an owner are removed at any depth', () => {
   expect(
     scrubbed({
       type: 'error',
@@ -40,7 +40,7 @@ test('members that name a request or an owner are left out, at any depth', () =>
 });
 
 test.each(['<html>502 from api.up.example</html>', '', '"text"', '{"error":'])(
-  'what is no envelope is not shown: %s',
+  'a body that is not an envelope is not shown: %s',
   (body) => {
     expect(scrubError(Buffer.from(body), identities)).toBeUndefined();
   },

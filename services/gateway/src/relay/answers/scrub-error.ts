@@ -2,14 +2,19 @@ import type { JsonObject } from '../protocols/protocol.ts';
 
 const DEPTH_MAX = 16;
 const HIDDEN_NAMES =
-  /^(request_?id|trace_?id|org(anization)?(_id)?|project(_id)?|account(_id)?|debug_?(info|id)?|stack|upstream|provider)$/i;
-/** Ids in messages of upstreams, and keys that are quoted in part. Words and codes with the same beginning have lower-case letters only. */
-const IDS =
-  /\b(org|proj|acct)(-|_(?=\w*[\dA-Z]))[\w-]{6,}|\b(req|user)[-_]([A-Za-z\d]{12,}|(?=\w*[\dA-Z])\w{12,})|\b(sk|pk|rk|xai|gsk)[-_*][A-Za-z0-9*_.-]{5,}[A-Za-z0-9*]|\bAIza[\w*.-]{6,}/g;
+  /^((request|trace)_?id|(org(anization)?|project|account)(_id)?|debug_?(info|id)?|stack|upstream|provider)$/i;
+/**
+ * Ids in the messages of upstreams, and keys that are quoted in part. Ordinary words and codes with the same beginning
+ * have only lower-case letters.
+ */
+const OWNER_ID = /\b(org|proj|acct)(-|_(?=\w*[\dA-Z]))[\w-]{6,}/;
+const REQUEST_ID = /\b(req|user)[-_]([A-Za-z\d]{12,}|(?=\w*[\dA-Z])\w{12,})/;
+const API_KEY = /\b(sk|pk|rk|xai|gsk)[-_*][A-Za-z0-9*_.-]{5,}[A-Za-z0-9*]|\bAIza[\w*.-]{6,}/;
+const IDS = new RegExp([OWNER_ID, REQUEST_ID, API_KEY].map(({ source }) => source).join('|'), 'g');
 const URL = /\bhttps?:\/\/[^\s"'<>)]*[^\s"'<>).,]/g;
 const MASK = '***';
 
-/** The names in an error that would tell its upstream, and the public id instead. */
+/** The names in an error that identify its upstream, and the public id of the model. */
 export interface Identities {
   readonly upstreamModel: string;
   readonly publicModel: string;
@@ -17,7 +22,7 @@ export interface Identities {
   readonly hidden: readonly string[];
 }
 
-/** An upstream's error body without its identities; undefined if it is no JSON object or list. */
+/** Removes the upstream's identities from an error body; undefined: the body is not a JSON object or list. */
 export function scrubError(body: Buffer, identities: Identities): Buffer | undefined {
   let parsed: unknown;
   try {

@@ -17,7 +17,10 @@ const KINDS: Readonly<Record<number, readonly [ProblemKind, string]>> = {
   429: ['exhausted', 'rate_limit_exceeded'],
 };
 
-/** Shows a client an upstream's error without the upstream's identities; an unreadable error becomes a refusal of the gateway. */
+/**
+ * Shows a client an upstream's error without the upstream's identities. An unreadable error becomes a refusal of the
+ * gateway.
+ */
 export function showError(
   sink: CallSink,
   call: RelayCall,
@@ -26,7 +29,7 @@ export function showError(
 ): void {
   const identities = channel.identitiesOf(call.model);
   const scrubbed = scrubError(body, identities.inErrors);
-  if (scrubbed === undefined) throw inOurWords(status);
+  if (scrubbed === undefined) throw gatewayRefusal(status);
   sink.begin(status, {
     ...identities.headersBack(headers),
     'content-type': 'application/json',
@@ -35,7 +38,7 @@ export function showError(
   sink.end(scrubbed, {});
 }
 
-function inOurWords(status: number): Problem {
+function gatewayRefusal(status: number): Problem {
   const [kind, reason] =
     KINDS[status] ??
     (status >= 500 ? (['unavailable', 'upstream_failed'] as const) : (['invalid', 'upstream_refused'] as const));

@@ -45,7 +45,7 @@ test.each(Object.entries(STREAMS))('a stream with %s has the same frames whereve
   }
 });
 
-test('no byte is lost or changed, whatever comes in whatever pieces', () => {
+test('no byte of any stream is lost or changed, wherever it is cut', () => {
   const text = fc
     .array(fc.constantFrom('\n', '\r', '\r\n', 'data: x', '{"a":1}', ':', '🚤'), { maxLength: 40 })
     .map((parts) => Buffer.from(parts.join('')));
@@ -58,7 +58,7 @@ test('no byte is lost or changed, whatever comes in whatever pieces', () => {
   );
 });
 
-test('a frame that is too long passes in pieces, and the next one is whole again', () => {
+test('a frame that is too long passes in pieces, and the next frame is complete again', () => {
   const long = Buffer.from(`data: ${'x'.repeat(FRAME_BYTES_MAX + 10)}\n\n`);
   const splitter = frameSplitter();
   const frames: string[] = [];

@@ -1,14 +1,17 @@
 const [LF, CR] = [0x0a, 0x0d];
-/** A longer one passes as it comes, and is not looked into. */
+/** A longer frame passes as it arrives, and is not parsed. */
 export const FRAME_BYTES_MAX = 1024 * 1024;
 
 type OnPiece = (piece: Buffer, endsFrame: boolean) => void;
 
-/** What a piece of a stream holds: whole frames, each with the blank line behind it, and pieces of one that is too long to be held. */
+/**
+ * Splits a stream into complete frames, each with the blank line after it. A frame that is too long to be held passes
+ * in pieces.
+ */
 export interface FrameSplitter {
   /** Calls back in the order of the bytes; no byte is lost or changed. */
   take(chunk: Buffer, onFrame: (frame: Buffer) => void, onPiece: OnPiece): void;
-  /** What is left at the end of the stream: a frame without its blank line. */
+  /** The rest of a stream that has ended: a frame without its blank line. */
   rest(): Buffer;
   /** Whether the last byte handed out ended a frame. */
   isBetween(): boolean;
@@ -17,7 +20,7 @@ export interface FrameSplitter {
 export function frameSplitter(): FrameSplitter {
   let held: Buffer[] = [];
   let heldBytes = 0;
-  /** Within a frame that was too long to be held. */
+  /** Whether the current frame is too long to be held. */
   let passing = false;
   const lines = lineReader();
 
@@ -60,7 +63,7 @@ export function frameSplitter(): FrameSplitter {
   };
 }
 
-/** Reads on until a blank line ends; gives where, or 0 when the chunk ends before. */
+/** Reads to the end of the next blank line; returns the position after it, or 0 if the chunk ends first. */
 function lineReader(): { endOfFrame(chunk: Buffer, from: number): number } {
   let state: LineState = 'text';
   return {
@@ -73,7 +76,7 @@ function lineReader(): { endOfFrame(chunk: Buffer, from: number): number } {
         at += 1;
         if (state !== 'end') continue;
         state = 'text';
-        // a line feed that belongs to this carriage return stays with its frame where it is there to see
+        // a line feed that completes this line break belongs to the frame if it is in the same chunk
         return chunk[at - 1] === CR && chunk[at] === LF ? at + 1 : at;
       }
       return 0;
@@ -81,7 +84,7 @@ function lineReader(): { endOfFrame(chunk: Buffer, from: number): number } {
   };
 }
 
-/** Where in its lines a stream is: a blank line ends a frame, whichever way its line breaks are written. */
+/** The state of a stream within its lines. A blank line ends a frame, whatever its line breaks are. */
 type LineState = 'text' | 'broken' | 'broken_cr' | 'end';
 
 const afterBreak = (byte: number): LineState => (byte === LF || byte === CR ? 'end' : 'text');
@@ -101,7 +104,7 @@ const AFTER: Readonly<Record<LineState, (byte: number) => LineState>> = {
   end: inText,
 };
 
-/** Where the next line break is; the end if there is none. */
+/** The position of the next line break; the end if there is none. */
 function nextBreak(chunk: Buffer, from: number): number {
   const lf = chunk.indexOf(LF, from);
   const end = lf < 0 ? chunk.length : lf;

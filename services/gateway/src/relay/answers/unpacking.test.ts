@@ -38,7 +38,7 @@ function reluctant() {
   return { seen, upstream, handler, resume: () => reading?.resume(), abort: (error: Error) => reading?.abort(error) };
 }
 
-test('what a reader does not take is not unpacked, and the upstream is held back', async () => {
+test('bytes that a reader does not take are not unpacked, and the upstream is paused', async () => {
   const { seen, upstream, handler, resume } = reluctant();
   const content = Buffer.concat([randomBytes(MEBIBYTE), Buffer.alloc(64 * MEBIBYTE)]);
   handler.onResponseData?.(upstream, gzipSync(content));
@@ -53,7 +53,7 @@ test('what a reader does not take is not unpacked, and the upstream is held back
   expect(seen).toMatchObject({ bytes: content.length, ended: true });
 });
 
-test('one who leaves is told at once, also while pieces wait, and of nothing after it', async () => {
+test('a reader that aborts gets the error at once, even while pieces wait, and nothing after it', async () => {
   const { seen, upstream, handler, abort, resume } = reluctant();
   handler.onResponseData?.(upstream, gzipSync(randomBytes(MEBIBYTE)));
   handler.onResponseEnd?.(upstream, {});

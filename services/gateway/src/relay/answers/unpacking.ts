@@ -10,7 +10,10 @@ import {
 } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 
-/** The most bytes of an unpacked answer. It passes in pieces; this bounds the work for a small answer that unpacks without end. */
+/**
+ * The most bytes of an unpacked answer. The answer passes in pieces; this limit bounds the work for a small answer that
+ * unpacks endlessly.
+ */
 const UNPACKED_BYTES_MAX = 1024 * 1024 * 1024;
 /** 8 MiB, the most that a reader must support (RFC 9659). */
 const ZSTD_WINDOW_LOG_MAX = 23;
@@ -19,7 +22,7 @@ const ZLIB_METHOD = 8;
 const TOO_LARGE = new Error('the unpacked answer is longer than 1 GiB');
 
 const { Z_SYNC_FLUSH, ZSTD_d_windowLogMax: WINDOW_LOG } = constants;
-/** A text without its end is read as far as it goes, as other clients do. */
+/** A truncated body is read as far as it goes, as other clients do. */
 const ZLIB = { finishFlush: Z_SYNC_FLUSH };
 const gzip = (): Transform => createGunzip(ZLIB);
 type Open = (first: number) => Transform;
@@ -31,7 +34,10 @@ const OPEN: ReadonlyMap<string, Open> = new Map<string, Open>([
   ['zstd', () => createZstdDecompress({ params: { [WINDOW_LOG]: ZSTD_WINDOW_LOG_MAX } })],
 ]);
 
-/** Decompresses answers for a handler: some upstreams compress although the request does not allow it. An unknown encoding stays. */
+/**
+ * Decompresses answers for a handler, because some upstreams compress although the request does not allow it. A body
+ * with an unknown encoding stays as it is.
+ */
 export function unpacking(handler: Dispatcher.DispatchHandler): Dispatcher.DispatchHandler {
   let unpacker: Unpacker | undefined;
   return {
@@ -63,10 +69,10 @@ export function unpacking(handler: Dispatcher.DispatchHandler): Dispatcher.Dispa
 }
 
 interface Unpacker {
-  /** The controller that the handler gets: it pauses the unpacked bytes. */
+  /** The controller for the handler: it pauses the unpacked bytes. */
   readonly controller: Dispatcher.DispatchController;
   take(chunk: Buffer): void;
-  /** The upstream has ended; calls `tell` once the handler has all bytes. */
+  /** Ends the input; calls `tell` once the handler has all bytes. */
   finish(tell: (controller: Dispatcher.DispatchController) => void): void;
 }
 

@@ -9,7 +9,7 @@ const read = (text: string) => usageInBytes(Buffer.from(text), call);
 const USAGE = '{"prompt_tokens":3,"completion_tokens":4}';
 const KNOWN = { inputTokens: 3, outputTokens: 4 };
 
-describe('the usage of a JSON answer is that of the answer itself, wherever it stands', () => {
+describe('the usage of a JSON answer is its own member, at any position', () => {
   test.each([
     `{"usage":${USAGE}}`,
     `{"choices":[{"text":"a } and a \\" and \\"usage\\":{}"}],"usage" : ${USAGE} }\n`,
@@ -32,10 +32,10 @@ describe('the usage of a JSON answer is that of the answer itself, wherever it s
     `{"more":{"usage":${USAGE}}}`,
     `{"choices":[{"usage":${USAGE}}]}`,
     `{"text":"\\"usage\\":${USAGE.replaceAll('"', '\\"')}"}`,
-  ])('and what else is called so is none: %s', (text) => {
+  ])('and nothing else counts as usage: %s', (text) => {
     expect(read(text)).toBeUndefined();
   });
-  test('of any answer it is the same as if all of it had been parsed', () => {
+  test('and is the same as if the whole answer were parsed', () => {
     const usage = fc.record({ prompt_tokens: fc.nat(), completion_tokens: fc.nat() }, { requiredKeys: [] });
     const members = fc.array(
       fc.tuple(

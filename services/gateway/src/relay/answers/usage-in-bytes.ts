@@ -2,13 +2,13 @@ import { lastObjectCalled, objectAtEnd, parsed } from '../../json-bytes/find-obj
 import type { JsonObject, Usage } from '../protocols/protocol.ts';
 import type { RelayCall } from '../requests/relay-call.ts';
 
-/** A longer answer is searched for its usage and not parsed. */
+/** A longer answer is not parsed; its usage is searched for. */
 const PARSED_BYTES_MAX = 64 * 1024;
 const USAGE = 'usage';
 /** The members that hold usage in any of the protocols. */
 const HOLDERS = [USAGE, 'usageMetadata', 'meta'];
 
-/** The usage that a JSON answer, or its end, reports. */
+/** Reads the usage that a JSON answer, or the end of one, reports. */
 export function usageInBytes(bytes: Buffer, { endpoint: { protocol }, content }: RelayCall): Usage | undefined {
   const usage = protocol.readsOnlyUsage === true ? objectAtEnd(bytes, USAGE) : undefined;
   if (usage !== undefined) return protocol.usageIn({ usage }, content);
@@ -16,7 +16,7 @@ export function usageInBytes(bytes: Buffer, { endpoint: { protocol }, content }:
   return protocol.usageIn(answer ?? holdersIn(bytes), content);
 }
 
-/** The objects that hold usage: the last of each name in these bytes. */
+/** The objects that hold usage: the last one of each name in these bytes. */
 export function holdersIn(bytes: Buffer): JsonObject {
   return Object.fromEntries(
     HOLDERS.flatMap((name) => {

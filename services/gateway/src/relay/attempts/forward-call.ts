@@ -13,13 +13,13 @@ import type { RelayChannel } from '../channels/relay-channels.ts';
 import { upstreamRequest } from '../requests/upstream-request.ts';
 import type { CallWatch, WatchedCall } from './watch-calls.ts';
 
-/** No answer goes on for longer than this after its first byte. */
+/** The longest time that an answer may take after its first byte. */
 export const ANSWER_MS_MAX = 3_600_000;
-/** The most that is read of an error answer. */
+/** The most bytes that are read of an error answer. */
 const ERROR_BYTES_MAX = 256 * 1024;
 const TIMEOUTS: ReadonlySet<string> = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
 
-/** An upstream's answer that is no success, before it is shown to a client. */
+/** An upstream's error answer, before a client sees it. */
 export interface ErrorAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -33,7 +33,7 @@ export type AttemptEnd =
   | { readonly kind: 'error'; readonly answer: ErrorAnswer }
   /** It was sent, no part of an answer was shown, and no answer will come. */
   | { readonly kind: 'unknown'; readonly why: 'upstream_failed' | 'upstream_timeout'; readonly error: Error }
-  /** Overrun: the gateway broke it off after the longest time that an answer may take; the channel need not be at fault. */
+  /** Overrun: the gateway broke the answer off at its time limit; the channel need not be at fault. */
   | {
       readonly kind: 'answered';
       readonly status: number;
@@ -90,7 +90,7 @@ function attempt(options: ForwardOptions, finish: (end: AttemptEnd) => void): Di
       status = code;
       onFirstByte();
       const type = wordIn(headers, 'content-type', '');
-      // no endpoint answers with HTML: it comes from a proxy in between
+      // no endpoint answers with HTML: the page comes from a proxy on the way
       if (code >= 300 || type.startsWith('text/html')) {
         error = errorCollector(code, headers);
         return;

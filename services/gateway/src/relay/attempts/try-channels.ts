@@ -27,8 +27,8 @@ export interface TryOptions {
 export type Tried = { readonly end: AttemptEnd; readonly channel: RelayChannel } | { readonly refusal: Problem };
 
 /**
- * Tries the channels one after another: the next one only before the first byte, and only for a fault of the channel. If every
- * circuit is open, one call at a time tries the channels nevertheless.
+ * Tries the channels one after another. It tries the next one only before the first byte, and only after a fault of the
+ * channel. If every circuit is open, one call at a time still tries the channels.
  */
 export async function tryChannels(options: TryOptions): Promise<Tried> {
   const first = await tryEach(options, admission);

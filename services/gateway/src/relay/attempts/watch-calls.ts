@@ -7,11 +7,11 @@ const CHECK_EVERY_MS = 1000;
 /** Load balancers and clients end a silent stream, the strictest after 30 seconds. */
 const SILENCE_MS = 15_000;
 
-/** A call that runs. */
+/** A running call. */
 export interface WatchedCall {
   /** When the upstream last sent bytes, or the client a heartbeat. */
   saidAt: number;
-  /** The end of the time that it may take. */
+  /** The time at which the call must have ended. */
   readonly endsBy: number;
   beat(): void;
   /** Ends a call that has run for too long. */

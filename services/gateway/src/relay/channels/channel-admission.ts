@@ -4,14 +4,14 @@ import type { RelayChannel } from './relay-channels.ts';
 const FULL_RETRY_MS = 1000;
 
 /**
- * After how many milliseconds a channel may be tried; infinite for one that is down. At zero a permit of the channel is taken,
- * and the caller releases it.
+ * The milliseconds after which a channel may be tried; infinite for a channel that is down. At zero a permit of the
+ * channel is taken, and the caller releases it.
  */
 export type Admission = (channel: RelayChannel) => number;
 
 export const admission: Admission = (channel) => admitted(channel, (circuit) => circuit.mayTry());
 
-/** For the case that every channel is down: one call at a time finds out whether its channel still is. */
+/** For the case that every channel is down: one call at a time finds out whether its channel works again. */
 export const lastResort: Admission = (channel) => admitted(channel, (circuit) => circuit.mayTryAnyway());
 
 function admitted(

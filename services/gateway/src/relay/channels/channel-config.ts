@@ -28,13 +28,13 @@ export interface RelayChannelSettings {
   readonly baseUrl: string;
   readonly apiKey: Secret;
   readonly auth: RelayAuth;
-  /** Names of endpoints that it adapts. */
+  /** The names of its endpoints. */
   readonly endpoints: readonly string[];
   /** Public id: upstream id. */
   readonly models: Readonly<Record<string, string>>;
-  /** Higher goes first. */
+  /** Channels with a higher priority are tried first. */
   readonly priority: number;
-  /** Its share among equals. */
+  /** The share among channels of equal priority. */
   readonly weight: number;
   readonly enabled: boolean;
   readonly requestsPerMinute: number;
@@ -45,7 +45,7 @@ export interface RelayChannelSettings {
   readonly idleTimeoutMs: number;
 }
 
-/** The same in the file's words, once the schema of `channels` has accepted it. */
+/** The channel as the file has it, after the schema of `channels` has accepted it. */
 export interface CheckedRelayChannel {
   readonly id: string;
   readonly adapter: typeof RELAY_ADAPTER;

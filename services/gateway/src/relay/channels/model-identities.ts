@@ -11,7 +11,7 @@ import type { RelayChannelSettings } from './channel-config.ts';
 const KEY_LENGTH_MIN = 8;
 const MODEL_LENGTH_MIN = 4;
 
-/** What would tell a client which upstream serves a model, and what hides it. */
+/** The names that identify the upstream of a model, and the functions that hide them. */
 export interface ModelIdentities {
   readonly upstreamModel: string;
   readonly inErrors: Identities;
@@ -22,7 +22,7 @@ export interface ModelIdentities {
 
 export type IdentitiesOf = (publicModel: string) => ModelIdentities;
 
-/** The identities of a channel's models, remembered: a channel has as many as its settings name. */
+/** Caches the identities of a channel's models; their number is bounded by the configuration. */
 export function rememberedIdentities(settings: RelayChannelSettings): IdentitiesOf {
   const known = new Map<string, ModelIdentities>();
   const filter = newAnswerHeaderFilter();

@@ -30,12 +30,12 @@ describe('a call is tried on', () => {
     expect(serving('chat', 'constructor')).toEqual([]);
     expect(serving('rerank', 'other')).toEqual(['c']);
   });
-  test('those of a higher priority first', () => {
+  test('channels of a higher priority first', () => {
     open([{ id: 'low', priority: -1 }, { id: 'high', priority: 5 }, { id: 'middle' }]);
 
     expect(serving('chat', 'some-model')).toEqual(['high', 'middle', 'low']);
   });
-  test('equals in the share of their weights', () => {
+  test('channels of equal priority in proportion to their weights', () => {
     let seed = 1;
     open(
       [
@@ -53,7 +53,7 @@ describe('a call is tried on', () => {
   });
 });
 
-test('a new configuration keeps what is known of the channels that stayed as they were', () => {
+test('a new configuration keeps the state of unchanged channels', () => {
   open([{ id: 'a' }, { id: 'b' }]);
   const [a, b] = channels.all();
   for (let fault = 0; fault < 5; fault += 1) a?.circuit.failed();

@@ -23,7 +23,7 @@ export interface RelayChannel {
   readonly rate: Rate;
   /** The credential as a header. */
   readonly credential: { readonly name: string; readonly value: string };
-  /** What would name its upstream in an answer, by the public id of the model. */
+  /** The names that would identify the upstream in an answer, by the public id of the model. */
   readonly identitiesOf: IdentitiesOf;
   /** The upstream's path for one of the gateway's paths. */
   pathOf(path: string): string;

@@ -55,12 +55,12 @@ describe('placing', () => {
     ],
     [{ images: 3 }, { images: 3n }],
     [{ characters: 7 }, { characters: 7n }],
-  ])('without one side of the tokens both are zero: %j', async (known, facts) => {
+  ])('if one side of the tokens is unknown, both are zero: %j', async (known, facts) => {
     await charges.place(anOrder({ facts: known }));
 
     expect(calls.placed[0]?.facts).toMatchObject(facts);
   });
-  test('a refusal is the one that billing gives', async () => {
+  test('the refusal of billing is passed on', async () => {
     await charges.place(anOrder());
     calls.refusal = new Problem({ kind: 'exhausted', reason: 'insufficient_quota', message: 'not enough' });
 

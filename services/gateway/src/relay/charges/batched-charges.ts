@@ -10,9 +10,12 @@ const BATCH_MAX = 500;
 const CONCURRENCY = { place: 2, settle: 1 };
 /** A caller waits for its hold. */
 const PLACE_FILL_TICKS = 6;
-/** No client waits for a settlement, and a large batch costs little more than a small one. A crash leaves these calls charged as held. */
+/**
+ * No client waits for a settlement, and a large batch costs little more than a small one. After a crash these calls are
+ * charged by their holds.
+ */
 const SETTLE_FILL_MS = 20;
-/** Settlements that wait for billing. Beyond it the holds lapse, and are charged as they stand. */
+/** Settlements that wait for billing. Beyond this number, holds lapse and are charged in full. */
 const WAITING_MAX = 100_000;
 const RETRY_FIRST_MS = 100;
 const RETRY_MAX_MS = 10_000;

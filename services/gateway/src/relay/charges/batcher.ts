@@ -28,8 +28,8 @@ export async function eventLoopTicks(count: number): Promise<void> {
 }
 
 /**
- * Sends items that arrive at the same moment as one batch. A batch is sent when its fill time is over or it is full. At the
- * concurrency limit, items wait, and are sent together when a batch has ended.
+ * Sends items that arrive at the same moment as one batch. A batch is sent when its fill time is over or it is full. At
+ * the concurrency limit, items wait, and are sent together when a batch has ended.
  */
 export function newBatcher<In, Out>({ batchMax, concurrency, fill, send }: BatcherOptions<In, Out>): Batcher<In, Out> {
   let waiting: Waiting<In, Out>[] = [];

@@ -1,6 +1,6 @@
 import type { PriceFacts, Usage } from '../protocols/protocol.ts';
 
-/** A call whose money is to be held. */
+/** A call whose money is held. */
 export interface CallOrder {
   readonly callId: string;
   readonly accountId: string;
@@ -16,7 +16,7 @@ export interface CallOrder {
 export type Charge =
   { readonly basis: 'usage' | 'estimate'; readonly usage: Usage } | { readonly basis: 'hold' | 'released' };
 
-/** The money of calls: it is held before the upstream is called, and charged once after it. */
+/** The money of calls: it is held before the upstream is called, and charged once afterwards. */
 export interface CallCharges {
   /** Resolves once the upper bound is held; refuses with a Problem. */
   place(order: CallOrder): Promise<void>;

@@ -9,7 +9,9 @@ const NOTHING_YET: Progress = { begun: false, usage: undefined, textBytes: 0 };
 const RELEASED: Charge = { basis: 'released' };
 const HOLD: Charge = { basis: 'hold' };
 
-/** The charge of a call: nothing without an answer, and the part that there was if the client left. */
+/**
+ * The charge of a call. It is nothing without an answer, and an estimate of the sent part if the answer is incomplete.
+ */
 export function chargeFor(call: RelayCall, end: AttemptEnd): Charge {
   if (end.kind === 'answered')
     return end.how === 'whole' ? chargeForWhole(call, end.progress) : chargeForPart(call, end.progress);
@@ -28,7 +30,7 @@ function chargeForPart({ endpoint: { protocol }, content }: RelayCall, progress:
     return whole === undefined ? HOLD : { basis: 'estimate', usage: whole };
   }
   const { usage: seen, textBytes } = progress ?? NOTHING_YET;
-  // a text with long escapes has more bytes than its tokens
+  // escapes make a text longer than its tokens, so the limit of the request bounds the estimate
   const written = Math.min(Math.ceil(textBytes / BYTES_A_TOKEN), bound.outputTokens ?? Infinity);
   const inputTokens = seen?.inputTokens ?? Math.ceil(bound.inputTokens / BYTES_A_TOKEN);
   return {

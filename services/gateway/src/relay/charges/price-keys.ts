@@ -1,4 +1,4 @@
-/** The most models of one endpoint that are remembered; fewer are served. */
+/** The most models of one endpoint whose keys are cached; fewer models are served. */
 const MODELS_MAX = 1000;
 
 /** The keys under which the price of a call can be configured, the most specific first. */
@@ -8,7 +8,7 @@ export function priceKeysOf(endpoint: string, model: string): readonly string[] 
 
 export type PriceKeys = typeof priceKeysOf;
 
-/** The same keys, remembered: every call needs them. */
+/** The same keys from a cache, because every call needs them. */
 export function rememberedPriceKeys(): PriceKeys {
   const known = new Map<string, Map<string, readonly string[]>>();
   return (endpoint, model) => {

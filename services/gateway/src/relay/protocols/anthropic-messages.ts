@@ -4,7 +4,7 @@ import type { JsonObject, Protocol, Usage } from './protocol.ts';
 
 const OVERLOADED = 529;
 
-/** Its input_tokens leave out what was written to the cache and read from it. */
+/** Anthropic's `input_tokens` exclude the tokens that were written to the cache or read from it. */
 function anthropicUsage(holder: JsonObject): Usage | undefined {
   const usage = objectIn(holder, 'usage');
   return usageOf({
@@ -25,19 +25,21 @@ export const anthropicMessages: Protocol = {
   readsOnlyUsage: true,
   stream: {
     usageMarks: wordsInBytes('message_start', 'message_delta'),
-    // the first event has what was read, the last one what was written; some upstreams repeat both there
+    // the first event has the input, the last one the output; some upstreams repeat the input in the last one
     usageAfter: (event, before) => ({
       ...before,
       ...anthropicUsage(objectIn(event, 'message')),
       ...anthropicUsage(event),
     }),
     textNames: wordsInBytes('text', 'thinking', 'partial_json'),
-    faultFrame: ({ message, status }) =>
-      `event: error\ndata: ${JSON.stringify({ type: 'error', error: { type: status === OVERLOADED || status === 503 ? 'overloaded_error' : 'api_error', message } })}\n\n`,
+    faultFrame: ({ message, status }) => {
+      const type = status === OVERLOADED || status === 503 ? 'overloaded_error' : 'api_error';
+      return `event: error\ndata: ${JSON.stringify({ type: 'error', error: { type, message } })}\n\n`;
+    },
   },
 };
 
-/** Counting is not generating: it has tokens to read, and none to write. */
+/** Counting generates nothing: it has input tokens, and no output tokens. */
 export const anthropicCount: Protocol = {
   ...anthropicMessages,
   name: 'anthropic-count',

@@ -35,7 +35,7 @@ export const googleGenerate: Protocol = {
   usageIn: googleUsage,
   stream: {
     usageMarks: wordsInBytes('usageMetadata'),
-    // each event counts anew from the beginning
+    // each event counts from the beginning of the answer
     usageAfter: (event, before) => ({ ...before, ...googleUsage(event) }),
     textNames: wordsInBytes('text'),
     faultFrame: (fault) => `data: ${googleFault(fault)}\n\n`,

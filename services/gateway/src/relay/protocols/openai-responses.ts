@@ -13,7 +13,7 @@ export const openaiResponses: Protocol = {
   usageIn: openaiUsage,
   readsOnlyUsage: true,
   stream: {
-    // it stands in the event that ends the response, whichever that is
+    // the usage is in the event that ends the response, whatever its type
     usageMarks: wordsInBytes('response.completed', 'response.incomplete', 'response.failed'),
     usageAfter: (event, before) => openaiUsage(objectIn(event, 'response')) ?? before,
     textNames: wordsInBytes('delta'),

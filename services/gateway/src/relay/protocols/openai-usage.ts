@@ -1,7 +1,7 @@
 import { objectIn, quantityOf, usageOf } from './quantities.ts';
 import type { JsonObject, StreamFault, Usage } from './protocol.ts';
 
-/** The `usage` of OpenAI's routes and of those that are made like them: two spellings, and audio by its seconds. */
+/** The `usage` of OpenAI's routes and of compatible ones: in two spellings, and for audio in seconds. */
 export function openaiUsage(holder: JsonObject): Usage | undefined {
   const usage = objectIn(holder, 'usage');
   return usageOf({
@@ -15,7 +15,7 @@ export function openaiUsage(holder: JsonObject): Usage | undefined {
   });
 }
 
-/** The body of an error as OpenAI's clients read it, in a stream too. */
+/** The body of an error as OpenAI's clients read it, also in a stream. */
 export function openaiFault({ message, code, status }: StreamFault): string {
   return JSON.stringify({
     error: { message, type: status === 429 ? 'rate_limit_error' : 'server_error', param: null, code },

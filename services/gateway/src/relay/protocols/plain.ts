@@ -3,7 +3,7 @@ import { inputTokensMax, listIn, objectIn, quantityOf, sumOf, usageOf } from './
 import { wordsInBytes } from './protocol.ts';
 import type { CallContent, Protocol, StreamRules } from './protocol.ts';
 
-/** Events whose last one has the usage at its top, as those of images and of audio do. */
+/** A stream whose last event has the usage at its top level, as for images and audio. */
 const EVENTS: StreamRules = {
   usageMarks: wordsInBytes('usage'),
   usageAfter: (event, before) => openaiUsage(event) ?? before,
@@ -28,7 +28,7 @@ export const rerank: Protocol = {
   stream: EVENTS,
   isStream: () => false,
   priceFacts: (content) => ({ inputTokens: inputTokensMax(content), outputTokens: 0 }),
-  // Cohere's bills stand under meta; others have a usage
+  // Cohere reports its billed units under `meta`; others report a usage
   usageIn: (answer) => {
     const units = objectIn(objectIn(answer, 'meta'), 'billed_units');
     return usageOf({
@@ -67,7 +67,7 @@ export const transcription: Protocol = {
   name: 'transcription',
   stream: EVENTS,
   isStream: (content) => settingOf(content, 'stream') === 'true',
-  // how long a recording is stands within it, in dozens of formats
+  // a recording's length is inside its bytes, in dozens of formats
   priceFacts: () => ({}),
   usageIn: (answer) =>
     usageOf({ ...openaiUsage(answer), seconds: quantityOf(objectIn(answer, 'usage')['seconds'], answer['duration']) }),
@@ -82,7 +82,7 @@ function charactersOf({ json }: CallContent): number {
   return typeof input === 'string' ? [...input].length : 0;
 }
 
-/** A setting of a JSON body or of a form, as text. */
+/** A setting from a JSON body or a form, as text. */
 function settingOf({ json, fields }: CallContent, name: string): string | undefined {
   const value = json === undefined ? fields.get(name) : json[name];
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'

@@ -5,14 +5,14 @@ export type { JsonObject } from '../../json-bytes/find-objects.ts';
 /** The parts of a request that the gateway reads. */
 export interface CallContent {
   readonly path: string;
-  /** Of a JSON body. */
+  /** The body, if it is JSON. */
   readonly json: JsonObject | undefined;
-  /** Of a form. */
+  /** The text fields, if the body is a form. */
   readonly fields: ReadonlyMap<string, string>;
   readonly bodyBytes: number;
 }
 
-/** The most that a call can use, as its request tells; absent: not known. */
+/** The most that a call can use, according to its request; absent: unknown. */
 export interface PriceFacts {
   readonly inputTokens?: number;
   readonly outputTokens?: number;
@@ -20,10 +20,10 @@ export interface PriceFacts {
   readonly characters?: number;
 }
 
-/** The usage of a call; absent: not known. */
+/** The usage of a call; absent: unknown. */
 export interface Usage {
   readonly inputTokens?: number;
-  /** Those of the input that the upstream had in its cache. */
+  /** The part of the input that the upstream had in its cache. */
   readonly cachedInputTokens?: number;
   readonly outputTokens?: number;
   readonly seconds?: number;
@@ -38,17 +38,17 @@ export interface StreamFault {
   readonly status: number;
 }
 
-/** How a protocol streams: events of one JSON object each. */
+/** How a protocol streams. Each event is one JSON object. */
 export interface StreamRules {
   /** An event without any of these words reports no usage, and is not parsed. */
   readonly usageMarks: readonly Buffer[];
-  /** What is known after this event. */
+  /** The usage that is known after this event. */
   usageAfter(event: JsonObject, before: Usage | undefined): Usage | undefined;
-  /** Names of the members whose text is what was generated, in their quotes. */
+  /** The names of members with generated text, in their quotes. */
   readonly textNames: readonly Buffer[];
-  /** An event of its own that tells the protocol's clients of a fault; ends in a blank line. */
+  /** An event that reports a fault to the protocol's clients; it ends with a blank line. */
   faultFrame(fault: StreamFault): string;
-  /** The same as an element of a JSON list, where the protocol also streams in one. */
+  /** The same as an element of a JSON list, if the protocol also streams lists. */
   faultElement?(fault: StreamFault): string;
   /** The member of the body that requests usage, if the upstream needs one and the client has not set it. */
   askUsage?(json: JsonObject): { readonly name: string; readonly valueJson: string } | undefined;
@@ -56,22 +56,22 @@ export interface StreamRules {
   isOnlyUsage?(event: JsonObject): boolean;
 }
 
-/** One family of routes: what its bodies, answers and events say of usage. Pure. */
+/** One family of routes: what its bodies, answers and events report about usage. Pure. */
 export interface Protocol {
   readonly name: string;
   /** Whether the client asks for a stream. */
   isStream(content: CallContent): boolean;
   priceFacts(content: CallContent): PriceFacts;
-  /** In a whole JSON answer. */
+  /** The usage in a whole JSON answer. */
   usageIn(answer: JsonObject, content: CallContent): Usage | undefined;
-  /** Whether `usageIn` reads the member `usage` alone, so that the rest need not be parsed. */
+  /** Set if `usageIn` reads only the member `usage`, so that the rest need not be parsed. */
   readonly readsOnlyUsage?: true;
   /** The usage of a whole answer that does not report it. */
   usageOfWhole?(content: CallContent): Usage | undefined;
   readonly stream: StreamRules;
 }
 
-/** Words as they stand in the bytes of an event. */
+/** Words in their quotes, as they are in the bytes of an event. */
 export function wordsInBytes(...words: readonly string[]): readonly Buffer[] {
   return words.map((word) => Buffer.from(`"${word}"`));
 }

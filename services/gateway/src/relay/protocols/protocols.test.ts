@@ -34,7 +34,7 @@ describe('the usage of a whole answer', () => {
       { inputTokens: 7, cachedInputTokens: 0, outputTokens: 3 },
     ],
     [
-      'messages, whose input is what was not in a cache',
+      'messages, whose input excludes the cache',
       anthropicMessages,
       { usage: { input_tokens: 5, cache_creation_input_tokens: 10, cache_read_input_tokens: 20, output_tokens: 3 } },
       { inputTokens: 35, cachedInputTokens: 20, outputTokens: 3 },
@@ -55,7 +55,12 @@ describe('the usage of a whole answer', () => {
     ],
     ['embeddings', embeddings, { usage: { prompt_tokens: 8, total_tokens: 8 } }, { inputTokens: 8, outputTokens: 0 }],
     ['rerank by tokens', rerank, { usage: { total_tokens: 12 } }, { inputTokens: 12, outputTokens: 0 }],
-    ['rerank by bills', rerank, { meta: { billed_units: { input_tokens: 5 } } }, { inputTokens: 5, outputTokens: 0 }],
+    [
+      'rerank by billed units',
+      rerank,
+      { meta: { billed_units: { input_tokens: 5 } } },
+      { inputTokens: 5, outputTokens: 0 },
+    ],
     ['images', images, { data: [{}, {}] }, { images: 2 }],
     [
       'images with tokens',
@@ -64,13 +69,13 @@ describe('the usage of a whole answer', () => {
       { images: 1, inputTokens: 5, outputTokens: 100 },
     ],
     ['transcription by seconds', transcription, { text: 'x', usage: { type: 'duration', seconds: 7 } }, { seconds: 7 }],
-    ['transcription in full', transcription, { text: 'x', duration: 3.2 }, { seconds: 4 }],
+    ['transcription with its duration', transcription, { text: 'x', duration: 3.2 }, { seconds: 4 }],
     ['nothing', openaiChat, { usage: null }, undefined],
     ['nonsense', openaiChat, { usage: { prompt_tokens: -1, completion_tokens: '5' } }, undefined],
   ])('%s', (_, protocol, answer, usage) => {
     expect(protocol.usageIn(answer, aContent({ n: 1 }))).toEqual(usage);
   });
-  test('counting tokens uses none', () => {
+  test('counting tokens uses no tokens', () => {
     expect(anthropicCount.usageIn({ input_tokens: 14 }, aContent({}))).toBeUndefined();
   });
 });
@@ -114,7 +119,7 @@ describe('the usage of a stream', () => {
       ),
     ).toEqual({ inputTokens: 4, outputTokens: 9 });
   });
-  test('images: every finished one counts', () => {
+  test('images: every finished image counts', () => {
     expect(
       after(
         images,
@@ -151,21 +156,21 @@ describe('the upper bound', () => {
   ])('%s', (_, protocol, content, bound) => {
     expect(protocol.priceFacts(content)).toMatchObject(bound);
   });
-  test('a product of huge limits stays a number that billing can take', () => {
+  test('a product of huge limits stays a number that billing accepts', () => {
     const huge = Number.MAX_SAFE_INTEGER;
 
     expect(openaiChat.priceFacts(aContent({ max_tokens: huge, n: huge })).outputTokens).toBe(huge);
   });
-  test('an unlimited answer has none', () => {
+  test('does not exist for an unlimited answer', () => {
     expect(openaiChat.priceFacts(aContent(message('x'))).outputTokens).toBeUndefined();
   });
-  test('text has no more tokens than bytes', () => {
+  test('of a text is its bytes', () => {
     const content = aContent(message('ü'.repeat(20_000)));
 
     expect(openaiChat.priceFacts(content).inputTokens).toBeGreaterThanOrEqual(40_000);
     expect(openaiChat.priceFacts(content).inputTokens).toBeLessThan(41_000);
   });
-  test('a picture within the body is not counted by its bytes', () => {
+  test('of a picture within the body does not depend on its bytes', () => {
     const picture = `data:image/png;base64,${'iVBORw0KGgo'.repeat(100_000)}`;
 
     expect(
@@ -176,11 +181,11 @@ describe('the upper bound', () => {
   });
 });
 
-describe('a stream is asked for', () => {
+describe('a request for a stream is recognized', () => {
   test.each<[string, Protocol, CallContent, boolean]>([
     ['chat', openaiChat, aContent({ stream: true }), true],
     ['chat, not', openaiChat, aContent({ stream: false }), false],
-    ['chat, by a text', openaiChat, aContent({ stream: 'true' }), false],
+    ['chat, with a string', openaiChat, aContent({ stream: 'true' }), false],
     ['generateContent', googleGenerate, aContent({}, { path: '/v1beta/models/m:streamGenerateContent' }), true],
     ['generateContent, not', googleGenerate, aContent({}, { path: '/v1beta/models/m:generateContent' }), false],
     ['a transcription in a form', transcription, aContent(undefined, { fields: new Map([['stream', 'true']]) }), true],
@@ -196,13 +201,13 @@ describe('usage in a chat stream', () => {
     [{ stream_options: null }, '{"include_usage":true}'],
     [{ stream_options: { include_obfuscation: false } }, '{"include_obfuscation":false,"include_usage":true}'],
     [{ stream_options: { include_usage: false } }, '{"include_usage":true}'],
-  ])('is asked for where the client has not: %j', (json, valueJson) => {
+  ])('is requested if the client did not request it: %j', (json, valueJson) => {
     expect(openaiChat.stream.askUsage?.(json)).toEqual({ name: 'stream_options', valueJson });
   });
-  test('is not asked for twice', () => {
+  test('is not requested twice', () => {
     expect(openaiChat.stream.askUsage?.({ stream_options: { include_usage: true } })).toBeUndefined();
   });
-  test('comes in an event of its own', () => {
+  test('arrives in an event without choices', () => {
     expect(openaiChat.stream.isOnlyUsage?.({ choices: [], usage: { prompt_tokens: 1 } })).toBe(true);
     expect(openaiChat.stream.isOnlyUsage?.({ choices: [{}], usage: { prompt_tokens: 1 } })).toBe(false);
     expect(openaiChat.stream.isOnlyUsage?.({ choices: [], prompt_filter_results: [] })).toBe(false);
@@ -210,7 +215,7 @@ describe('usage in a chat stream', () => {
 });
 
 test.each([openaiChat, openaiResponses, anthropicMessages, googleGenerate, embeddings])(
-  'a fault in a stream is one event that ends in a blank line: $name',
+  'a fault in a stream is one event that ends with a blank line: $name',
   (protocol) => {
     const frame = protocol.stream.faultFrame({ message: 'broke "off"', code: 'upstream_failed', status: 502 });
 

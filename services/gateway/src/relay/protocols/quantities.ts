@@ -3,7 +3,7 @@ import type { CallContent, JsonObject, Usage } from './protocol.ts';
 /** A shorter body is counted as text. */
 const SMALL_BODY_BYTES = 8 * 1024;
 const LONG_TEXT = 4096;
-/** The tokens of one image or audio within a body, at most. */
+/** The most tokens of one image or audio within a body. */
 const INLINE_MEDIUM_TOKENS = 2000;
 const BASE64 = /^(data:[\w.+/-]{0,100}(;[\w=.+-]{1,100})*,)?[A-Za-z0-9+/_-]{1024}/;
 const DEPTH_MAX = 64;
@@ -18,7 +18,7 @@ const NAMES = [
 ] as const satisfies readonly (keyof Usage)[];
 const NOTHING: JsonObject = {};
 
-/** A member that is an object; an empty one where it is not. */
+/** A member that is an object; otherwise an empty object. */
 export function objectIn(holder: JsonObject | undefined, name: string): JsonObject {
   const value = holder?.[name];
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : NOTHING;
@@ -29,7 +29,7 @@ export function listIn(holder: JsonObject | undefined, name: string): readonly u
   return Array.isArray(value) ? value : [];
 }
 
-/** The first value that is a quantity: upstreams leave members out, or write null. */
+/** The first value that is a quantity, because upstreams omit members or write null. */
 export function quantityOf(...values: readonly unknown[]): number | undefined {
   for (const value of values) {
     if (typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER) return Math.ceil(value);
@@ -37,13 +37,13 @@ export function quantityOf(...values: readonly unknown[]): number | undefined {
   return undefined;
 }
 
-/** The sum of those that are there; undefined when none is. */
+/** The sum of the known quantities; undefined: none is known. */
 export function sumOf(...values: readonly unknown[]): number | undefined {
   const known = values.map((value) => quantityOf(value)).filter((value) => value !== undefined);
   return known.length === 0 ? undefined : known.reduce((sum, value) => sum + value, 0);
 }
 
-/** A usage without the quantities that are not known; undefined when none is. */
+/** A usage without its unknown quantities; undefined: none is known. */
 export function usageOf(quantities: { readonly [name in keyof Usage]: Usage[name] | undefined }): Usage | undefined {
   let known: { -readonly [name in keyof Usage]: Usage[name] } | undefined;
   for (const name of NAMES) {
@@ -68,7 +68,7 @@ function textBytes(value: unknown, depth: number): number {
   return sum;
 }
 
-/** The most tokens of all answers together. */
+/** The most output tokens of all answers together. */
 export function outputTokensMax(each: unknown, answers: unknown = 1): { readonly outputTokens?: number } {
   const tokens = quantityOf(each);
   return tokens === undefined

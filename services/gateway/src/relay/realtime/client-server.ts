@@ -4,13 +4,13 @@ import { WebSocketServer } from 'ws';
 import type { WebSocket } from 'ws';
 import type { RealtimeSettings } from './realtime-settings.ts';
 
-/** A handshake that is to be accepted, and what its answer says. */
+/** A handshake to accept, and the content of its answer. */
 export interface Acceptance {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
   readonly head: Buffer;
   readonly requestId: string;
-  /** The subprotocol that the upstream has chosen; empty: none. */
+  /** The subprotocol that the upstream chose; empty: none. */
   readonly protocol: string;
   /** Aborted when the client has left. */
   readonly gone: AbortSignal;
@@ -43,7 +43,7 @@ export function openClientServer({ messageBytesMax }: RealtimeSettings): ClientS
       return new Promise((resolve) => {
         gone.addEventListener('abort', () => resolve(undefined), { once: true });
         server.handleUpgrade(request, socket, head, (client) => {
-          // a fault ends in the close event that follows it
+          // a close event follows every error
           client.on('error', () => undefined);
           resolve(client);
         });

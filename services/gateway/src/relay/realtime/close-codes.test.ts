@@ -14,11 +14,11 @@ test.each([
   [1004, 1011],
   [2999, 1011],
   [0, 1011],
-])('%d goes on as %p', (code, expected) => {
+])('%d is passed on as %p', (code, expected) => {
   expect(passableCode(code)).toBe(expected);
 });
 
-test('a reason is cut between characters, to what a close frame holds', () => {
+test('a reason is cut between characters, to the size of a close frame', () => {
   expect(passableReason('bye')).toBe('bye');
   expect(passableReason('é'.repeat(100))).toBe('é'.repeat(61));
 });

@@ -12,7 +12,7 @@ export const CLOSE = {
 
 const REASON_BYTES_MAX = 123;
 
-/** What a close frame can carry, of what was received or found out; undefined: none. */
+/** The code for a close frame that passes a received or observed code on; undefined: none. */
 export function passableCode(code: number): number | undefined {
   if (code === CLOSE.noStatus) return undefined;
   const passes =
@@ -20,7 +20,7 @@ export function passableCode(code: number): number | undefined {
   return passes ? code : CLOSE.internal;
 }
 
-/** As much of the reason as a close frame can hold. */
+/** As much of the reason as fits into a close frame. */
 export function passableReason(reason: string): string {
   const bytes = Buffer.from(reason);
   if (bytes.length <= REASON_BYTES_MAX) return reason;

@@ -11,17 +11,17 @@ const REFUSAL_BYTES_MAX = 64 * 1024;
 const PATH = '/v1/realtime';
 const WHOLE_SECONDS = /^\d{1,6}$/;
 
-/** What an upstream answered instead of taking the session, without its identities. */
+/** An upstream's refusal of a session, without its identities. */
 export interface UpstreamRefusal {
   readonly status: number;
-  /** Undefined: nothing that could be shown. */
+  /** Undefined: the body cannot be shown. */
   readonly body: Buffer | undefined;
   /** In whole seconds. */
   readonly retryAfter: string | undefined;
 }
 
 export type Dialled =
-  /** Open, and not read yet. */
+  /** An open session that is not read yet. */
   | { readonly kind: 'open'; readonly socket: WebSocket }
   | { readonly kind: 'refused'; readonly refusal: UpstreamRefusal }
   /** No answer, or one that is no handshake. */
@@ -35,7 +35,10 @@ export interface DialOptions {
   readonly gone: AbortSignal;
 }
 
-/** Opens a session at one channel's upstream. Until it is open nothing has been done there, so another channel may be tried. */
+/**
+ * Opens a session at the upstream of one channel. The upstream does nothing before the session is open, so another
+ * channel may be tried.
+ */
 export async function dialUpstream(
   channel: RelayChannel,
   handshake: Handshake,
@@ -57,14 +60,14 @@ export async function dialUpstream(
   const { promise, resolve } = Promise.withResolvers<Dialled>();
   const fail = (): void => resolve(gone.aborted ? { kind: 'gone' } : { kind: 'failed' });
   socket.once('open', () => {
-    // Nothing is to be lost between here and the client's own handshake.
+    // no message may be lost before the client's own handshake
     socket.pause();
     resolve({ kind: 'open', socket });
   });
   socket.once('unexpected-response', (request, response) => {
     readRefusal(request, response, identities).then((refusal) => resolve({ kind: 'refused', refusal }), fail);
   });
-  // It stays: errors of an open session end in the close that follows them.
+  // this listener stays: a close event follows every error of an open session
   socket.on('error', fail);
   const abort = (): void => socket.terminate();
   gone.addEventListener('abort', abort, { once: true });

@@ -16,7 +16,7 @@ const request = (url: string, more: Readonly<Record<string, string>> = {}): Inco
   return { method: 'GET', url, headers, rawHeaders: Object.entries(headers).flat() } as unknown as IncomingMessage;
 };
 
-describe('the query names another model, and stays as it came otherwise', () => {
+describe('the query names another model, and its rest is unchanged', () => {
   test.each([
     ['?model=a', '?model=b%2Fc'],
     ['?x=1&model=a&y=%41+b', '?x=1&model=b%2Fc&y=%41+b'],
@@ -29,11 +29,12 @@ describe('the query names another model, and stays as it came otherwise', () => 
   });
 });
 
-test('no subprotocol with a credential or its owner goes on', () => {
+test('no subprotocol with a credential or its owner is passed on', () => {
   const { protocols, headers } = readHandshake(
     request('/v1/realtime?model=a', {
       'sec-websocket-protocol':
-        'realtime, openai-insecure-api-key.sk-secret, openai-organization.org-1, openai-project.p, openai-beta.realtime-v1',
+        'realtime, openai-insecure-api-key.sk-secret, ' +
+        'openai-organization.org-1, openai-project.p, openai-beta.realtime-v1',
       authorization: 'Bearer sk-secret',
       'openai-beta': 'realtime=v1',
       origin: 'https://page',
@@ -44,14 +45,14 @@ test('no subprotocol with a credential or its owner goes on', () => {
   expect(headers).toEqual(['openai-beta', 'realtime=v1']);
 });
 
-describe('what is no handshake for a session is refused', () => {
+describe('an invalid handshake is refused', () => {
   test.each<[string, IncomingMessage, string]>([
     ['no model', request('/v1/realtime'), 'missing_model'],
     ['an empty model', request('/v1/realtime?model='), 'missing_model'],
     ['another version', request('/v1/realtime?model=a', { 'sec-websocket-version': '8' }), 'upgrade_required'],
-    ['a bad key', request('/v1/realtime?model=a', { 'sec-websocket-key': 'short' }), 'invalid_request'],
+    ['an invalid key', request('/v1/realtime?model=a', { 'sec-websocket-key': 'short' }), 'invalid_request'],
     [
-      'a subprotocol that is none',
+      'an invalid subprotocol',
       request('/v1/realtime?model=a', { 'sec-websocket-protocol': 'real time' }),
       'invalid_request',
     ],

@@ -4,13 +4,13 @@ import { forwardedHeaders } from '../requests/request-headers.ts';
 
 const VERSION = '13';
 const KEY = /^[+/0-9A-Za-z]{22}==$/;
-/** RFC 9110's token, which is what a subprotocol is. */
+/** A token of RFC 9110; a subprotocol is one. */
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 /** Browsers send a credential as a subprotocol, because they can set no other header. */
 const CREDENTIAL = 'openai-insecure-api-key.';
 /** The organization and project of the client's key, in the same way. */
 const OWNERS = /^openai-(organization|project)\./;
-/** Headers of this connection, and the page of a browser, which is not the upstream's concern. */
+/** Headers of this connection, and the origin of a browser's page, which does not concern the upstream. */
 const STAYS = /^(sec-websocket-|origin$)/i;
 
 /** What a client asks for when it opens a session. */
@@ -57,7 +57,7 @@ export function readHandshake({ url = '', method, headers, rawHeaders }: Incomin
   };
 }
 
-/** The query with another model instead of each model that it names; the rest stays. */
+/** Replaces each model in the query with another one; the rest stays. */
 export function searchWithModel(search: string, model: string): string {
   return search.replace(/(?<=[?&])([^=&]*)=[^&]*/g, (whole, name: string) =>
     new URLSearchParams(`${name}=`).has('model') ? `${name}=${encodeURIComponent(model)}` : whole,

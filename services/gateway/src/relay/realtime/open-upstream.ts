@@ -20,11 +20,14 @@ export interface OpenOptions {
   readonly messageBytesMax: number;
   /** Aborted when the client has left. */
   readonly gone: AbortSignal;
-  /** Called for each channel that did not take it, with how that ended. */
+  /** Called for each channel that did not take the session, with the outcome. */
   readonly onFailed: (channel: RelayChannel, end: string) => void;
 }
 
-/** Tries the channels one after another until one takes the session, which then holds a permit of the channel like a call. */
+/**
+ * Tries the channels one after another until one takes the session. The session then holds a permit of the channel,
+ * like a call.
+ */
 export async function openUpstream(
   channels: readonly RelayChannel[],
   handshake: Handshake,

@@ -1,13 +1,13 @@
 import type { RawData, WebSocket } from 'ws';
 
-/** The most bytes that wait for one side; beyond it the other side is not read. */
+/** The most bytes that wait for one side. Beyond this number the other side is not read. */
 const WAITING_BYTES_HIGH = 1024 * 1024;
 const WAITING_BYTES_LOW = 256 * 1024;
 
 /** The message that is passed on; undefined: none. */
 export type Pass = (message: Buffer, isBinary: boolean) => Buffer | undefined;
 
-/** Passes each message of one side on to the other, no faster than the other takes them. */
+/** Passes each message of one side on to the other, as fast as the other side takes them. */
 export function pump(from: WebSocket, to: WebSocket, pass: Pass): void {
   const resume = (): void => {
     if (from.isPaused && to.bufferedAmount <= WAITING_BYTES_LOW) from.resume();

@@ -2,14 +2,14 @@ import { parseBytes, parseDuration } from '@reelgate/platform/config/units';
 
 /** The bounds of realtime sessions. */
 export interface RealtimeSettings {
-  /** Of one message, in either direction. */
+  /** The limit on one message, in either direction. */
   readonly messageBytesMax: number;
-  /** Of the client's; twice as many may come at once. */
+  /** The rate of the client's messages; twice as many may arrive at once. */
   readonly messagesPerSecond: number;
   readonly durationMaxMs: number;
   /** The time between two pings; a side that does not answer before the next ping is gone. */
   readonly pingMs: number;
-  /** At the same moment, of this gateway. */
+  /** The sessions that this gateway holds at a time. */
   readonly sessionsMax: number;
   readonly sessionsPerTokenMax: number;
 }

@@ -23,7 +23,7 @@ afterEach(async () => {
 const respond = (instructions: string): object => ({ type: 'response.create', response: { instructions } });
 
 describe('messages', () => {
-  test('pass in both directions as they are, text as text and bytes as bytes', async () => {
+  test('pass unchanged in both directions, text as text and bytes as bytes', async () => {
     const { client, got, there } = await under.session();
     const texts = [
       '{ "type":"x", "n": 1.0 , "s":"\u2028 🐢 \\u00e9" }',
@@ -54,7 +54,7 @@ describe('messages', () => {
     expect(JSON.parse(got[1] as string)).toMatchObject({ session: { model: 'voice', instructions: 'you are voice' } });
   });
 
-  test('of errors tell nothing of the upstream', async () => {
+  test('about errors reveal nothing about the upstream', async () => {
     const { got, say } = await under.session();
     say({ type: 'test.error' });
     say(respond('[failed]'));
@@ -64,7 +64,7 @@ describe('messages', () => {
     expect(leaks(got.slice(1))).toEqual([]);
   });
 
-  test('wait for a client that does not read, at the upstream and not here', async () => {
+  test('for a client that does not read wait at the upstream, not in the gateway', async () => {
     const { client, got, there, say } = await under.session();
     client.pause();
     say({ type: 'test.flood', count: 200, bytes: MIB / 2 });
@@ -105,7 +105,7 @@ describe('a session ends', () => {
     expect(await closed).toEqual({ code: 4002, reason: 'no more of voice for ***' });
   });
 
-  test('with an error and 1011 when the upstream is lost', async () => {
+  test('with an error and 1011 when the connection to the upstream is lost', async () => {
     const { got, closed, say } = await under.session();
     say({ type: 'test.die' });
 
@@ -139,7 +139,7 @@ describe('a session ends', () => {
     expect(there.messages.length).toBeLessThanOrEqual(100);
   });
 
-  test('when it has lasted as long as it may', async () => {
+  test('when it reaches its longest duration', async () => {
     const { got, closed, there } = await under.session();
     await until(() => there.pings > 0);
     await wait(50);
@@ -190,7 +190,7 @@ describe('a session ends', () => {
   });
 });
 
-test('a token has a bounded number of sessions; a session that ends makes room; another token has its own', async () => {
+test('a token has a bounded number of sessions; an ended session frees one; another token has its own', async () => {
   const [one] = [await under.session(), await under.session()];
   const { status, headers, json } = await under.refusal();
 
@@ -230,8 +230,8 @@ describe('money is held before the upstream is dialled, and settled once', () =>
 
   test.each<[string, object, Charge['basis']]>([
     ['the upstream is lost in a response', respond('[never-done]'), 'estimate'],
-    ['a response does not say what it used', respond('[no-usage]'), 'hold'],
-  ])('by less when %s', async (_name, event, basis) => {
+    ['a response reports no usage', respond('[no-usage]'), 'hold'],
+  ])('without its usage when %s', async (_name, event, basis) => {
     const { got, say } = await under.session();
     say(event);
     await until(() => got.length > 5);
@@ -241,7 +241,7 @@ describe('money is held before the upstream is dialled, and settled once', () =>
     expect(under.settled).toMatchObject([{ charge: { basis } }]);
   });
 
-  test('and given back when the client leaves before the upstream is there', async () => {
+  test('and released when the client leaves before an upstream is open', async () => {
     const client = under.dial('model=voice&words=[slow:200]');
     await until(() => under.upstream.sessions.length === 1);
     client.terminate();

@@ -43,7 +43,10 @@ export interface Opening {
 
 /** Sessions between clients and upstreams. */
 export interface Realtime {
-  /** Runs a session to its end, or gives an upstream's refusal; throws a Problem only while the connection still speaks HTTP. */
+  /**
+   * Runs a session to its end, or returns an upstream's refusal. It throws a Problem only while the connection still
+   * speaks HTTP.
+   */
   serve(opening: Opening): Promise<UpstreamRefusal | SessionEnd>;
   /** Opens no further session, ends those that run, and waits for them. */
   stop(): Promise<void>;

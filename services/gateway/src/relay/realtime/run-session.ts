@@ -16,7 +16,7 @@ const CLOSING_MS = 5000;
 const SECONDS_A_MINUTE = 60;
 const ERROR_MARK = Buffer.from('"error"');
 
-/** Who ended a session, and how. */
+/** Which side ended a session, and how. */
 export interface SessionEnd {
   readonly by: 'client' | 'upstream' | 'gateway';
   readonly code: number;
@@ -26,7 +26,7 @@ export interface SessionOptions {
   readonly clock: Clock;
   readonly settings: RealtimeSettings;
   readonly usage: SessionUsage;
-  /** Refuses with a Problem once the token may not have the session any more. */
+  /** Refuses with a Problem once the token may no longer have the session. */
   readonly mayGoOn: () => Promise<void>;
   /** Aborted when the gateway stops. */
   readonly stopping: AbortSignal;
@@ -34,7 +34,7 @@ export interface SessionOptions {
 
 interface Ending extends SessionEnd {
   readonly reason: string;
-  /** What a client is told before the close frame. */
+  /** The error that a client gets before the close frame. */
   readonly event?: { readonly code: string; readonly message: string };
 }
 

@@ -46,7 +46,7 @@ function tooMany(sessionsPerTokenMax: number): Problem {
   });
 }
 
-/** The gateway opens no session now, for any token. */
+/** The gateway opens no further session, for any token. */
 export function busy(): Problem {
   return new Problem({
     kind: 'unavailable',

@@ -47,33 +47,33 @@ test.each<[string, readonly object[], Charge]>([
     { basis: 'usage', usage: usage(41, 12, 20) },
   ],
   [
-    'a response that was cancelled has used what it says',
+    'a cancelled response is charged by the usage that it reports',
     [created('a'), done('a', used(11, 2), 'cancelled')],
     { basis: 'usage', usage: usage(11, 2) },
   ],
-  ['one that does not say costs the hold', [created('a'), done('a', null)], { basis: 'hold' }],
+  ['a response without usage costs the hold', [created('a'), done('a', null)], { basis: 'hold' }],
   [
-    'one that failed without usage costs nothing more',
+    'a failed response without usage costs nothing more',
     [created('a'), done('a', used(11, 7)), created('b'), done('b', null, 'failed')],
     { basis: 'usage', usage: usage(11, 7) },
   ],
   [
-    'text of one that never ended is estimated',
+    'the text of an unfinished response is estimated',
     [created('a'), done('a', used(11, 7)), created('b'), text('b', 'x'.repeat(40))],
     { basis: 'estimate', usage: usage(11, 17) },
   ],
   [
-    'sound of one that never ended is estimated by its length',
+    'the sound of an unfinished response is estimated by its length',
     [created('a'), sound('a', 6400), sound('a', 6400)],
     { basis: 'estimate', usage: usage(0, 4) },
   ],
-  ['one of which nothing came costs the hold, being all that there was', [created('a')], { basis: 'hold' }],
-  ['what is no event of a response is not read', [{ type: 'echo', text: 'response.done' }], { basis: 'released' }],
+  ['an unfinished response without output costs the hold if it is the only one', [created('a')], { basis: 'hold' }],
+  ['an event of another type is not read', [{ type: 'echo', text: 'response.done' }], { basis: 'released' }],
 ])('%s', (_name, events, expected) => {
   expect(chargeAfter(events)).toEqual(expected);
 });
 
-test('a message that is no JSON, or longer than any event that counts, is passed over', () => {
+test('a message that is not JSON, or longer than any event with usage, is skipped', () => {
   const session = openSessionUsage();
   session.see(Buffer.from('"response. {'));
   session.see(Buffer.from(JSON.stringify(done('a', used(1, 1))).padEnd(300 * 1024, ' ')));

@@ -6,7 +6,7 @@ import type { Charge } from '../charges/call-charges.ts';
 const MARK = Buffer.from('"response.');
 /** A longer event carries audio or a whole conversation, and is not parsed. */
 const PARSED_BYTES_MAX = 256 * 1024;
-/** A base64 character is six bits, a token of sound fifty milliseconds of 24 kHz with 16 bits. */
+/** A base64 character is six bits; a token of sound is fifty milliseconds at 24 kHz with 16 bits. */
 const SOUND_CHARACTERS_A_TOKEN = 3200;
 const TEXT_CHARACTERS_A_TOKEN = 4;
 /** Responses under way at once; vendors allow one. */
@@ -20,7 +20,7 @@ export interface SessionUsage {
   charge(): Charge;
 }
 
-/** Sums the usage of responses that are done; a response that never ended is estimated from its deltas. */
+/** Sums the usage of finished responses; an unfinished response is estimated from its deltas. */
 export function openSessionUsage(): SessionUsage {
   let sum: Required<Pick<Usage, 'inputTokens' | 'cachedInputTokens' | 'outputTokens'>> = {
     inputTokens: 0,
@@ -28,7 +28,7 @@ export function openSessionUsage(): SessionUsage {
     outputTokens: 0,
   };
   let [done, unknown] = [0, 0];
-  /** Tokens that came of responses not done yet, by the response's id. */
+  /** The received tokens of unfinished responses, by the response's id. */
   const running = new Map<string, number>();
   const finish = (response: JsonObject): void => {
     const usage = objectIn(response, 'usage');

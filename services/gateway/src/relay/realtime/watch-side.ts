@@ -16,7 +16,7 @@ export async function watchSide(side: WebSocket, { clock, pingMs, over }: WatchO
   };
   side.on('pong', note).on('ping', note).on('message', note);
   while (!over.aborted) {
-    // a paused side cannot be heard
+    // a paused side receives nothing
     if (!heard && !side.isPaused) {
       side.terminate();
       return;

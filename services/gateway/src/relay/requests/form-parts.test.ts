@@ -1,23 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { formBody } from '../../../testing/multipart-form.ts';
+import type { FormPart } from '../../../testing/multipart-form.ts';
 import { boundaryOf, fieldsOf, formPartsOf, withField } from './form-parts.ts';
 
 const BOUNDARY = 'xxBOUNDARYxx';
-interface Field {
-  readonly name: string;
-  readonly value: Buffer;
-  readonly file?: string;
-}
-function formOf(fields: readonly Field[]): Buffer {
-  const parts = fields.flatMap(({ name, value, file }) => [
-    Buffer.from(
-      `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"${file === undefined ? '' : `; filename="${file}"\r\nContent-Type: audio/wav`}\r\n\r\n`,
-    ),
-    value,
-    Buffer.from('\r\n'),
-  ]);
-  return Buffer.concat([...parts, Buffer.from(`--${BOUNDARY}--\r\n`)]);
-}
+const formOf = (parts: readonly FormPart[]): Buffer => formBody(BOUNDARY, parts);
 
 test.each([
   ['multipart/form-data; boundary=abc', 'abc'],
@@ -31,10 +19,10 @@ test.each([
 describe('the fields of a form', () => {
   test('are its parts without a file name; the last of a name counts', () => {
     const form = formOf([
-      { name: 'model', value: Buffer.from('one') },
-      { name: 'file', value: Buffer.from('x'), file: 'a.wav' },
-      { name: 'model', value: Buffer.from('two') },
-      { name: 'empty', value: Buffer.alloc(0) },
+      { name: 'model', content: Buffer.from('one') },
+      { name: 'file', content: Buffer.from('x'), fileName: 'a.wav', type: 'audio/wav' },
+      { name: 'model', content: Buffer.from('two') },
+      { name: 'empty', content: Buffer.alloc(0) },
     ]);
     const parts = formPartsOf(form, BOUNDARY) ?? [];
 
@@ -52,23 +40,24 @@ describe('the fields of a form', () => {
     `--${BOUNDARY}\r\n`,
     `--${BOUNDARY}\r\nContent-Type: text/plain\r\n\r\nx\r\n--${BOUNDARY}--`,
     `x--${BOUNDARY}--`,
-  ])('a body that is no form has none: %j', (body) => {
+  ])('do not exist in a body that is not a form: %j', (body) => {
     expect(formPartsOf(Buffer.from(body), BOUNDARY)).toBeUndefined();
   });
-  test('too many of them are refused', () => {
-    const many = Array.from({ length: 600 }, (_, index) => ({ name: `f${index}`, value: Buffer.from('x') }));
+  test('are refused if they are too many', () => {
+    const many = Array.from({ length: 600 }, (_, index) => ({ name: `f${index}`, content: Buffer.from('x') }));
 
     expect(formPartsOf(formOf(many), BOUNDARY)).toBeUndefined();
   });
 });
 
-describe('a line that only begins like the boundary', () => {
+describe('a line that only begins with the boundary', () => {
   const file = {
     name: 'file',
-    value: Buffer.from(`x\r\n--${BOUNDARY}2\r\nContent-Disposition: form-data; name="model"\r\n\r\ncheap`),
-    file: 'a.wav',
+    content: Buffer.from(`x\r\n--${BOUNDARY}2\r\nContent-Disposition: form-data; name="model"\r\n\r\ncheap`),
+    fileName: 'a.wav',
+    type: 'audio/wav',
   };
-  const form = formOf([{ name: 'model', value: Buffer.from('one') }, file]);
+  const form = formOf([{ name: 'model', content: Buffer.from('one') }, file]);
 
   test('is content like any other', () => {
     const parts = formPartsOf(form, BOUNDARY) ?? [];
@@ -77,9 +66,9 @@ describe('a line that only begins like the boundary', () => {
       ['model', false],
       ['file', true],
     ]);
-    expect(form.subarray(parts[1]?.start, parts[1]?.end).equals(file.value)).toBe(true);
+    expect(form.subarray(parts[1]?.start, parts[1]?.end).equals(file.content)).toBe(true);
   });
-  test('ends nothing before the first part either, and space behind a boundary is none of it', () => {
+  test('begins no part either, and white space after a boundary does not belong to it', () => {
     const body = Buffer.from(
       `--${BOUNDARY}2\r\n--${BOUNDARY} \t\r\nContent-Disposition: form-data; name=a\r\n\r\nv\r\n--${BOUNDARY}-- `,
     );
@@ -88,16 +77,16 @@ describe('a line that only begins like the boundary', () => {
   });
 });
 
-test('whatever stands in the other parts, no byte of it changes', () => {
+test('no byte of the other parts changes, whatever they contain', () => {
   const bytes = fc.uint8Array({ maxLength: 200 }).map((array) => Buffer.from(array));
   fc.assert(
     fc.property(bytes, bytes, fc.string({ unit: 'binary', maxLength: 50 }), (before, after, value) => {
       fc.pre(!value.includes(BOUNDARY));
       const build = (model: string): Buffer =>
         formOf([
-          { name: 'file', value: before, file: 'model' },
-          { name: 'model', value: Buffer.from(model) },
-          { name: 'prompt', value: after },
+          { name: 'file', content: before, fileName: 'model', type: 'audio/wav' },
+          { name: 'model', content: Buffer.from(model) },
+          { name: 'prompt', content: after },
         ]);
       const form = build('some-model');
 

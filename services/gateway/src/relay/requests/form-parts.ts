@@ -1,6 +1,6 @@
 const PARTS_MAX = 504;
 const HEAD_BYTES_MAX = 16 * 1024;
-/** A longer field is none that the gateway reads. */
+/** A longer field is not read. */
 const VALUE_BYTES_MAX = 1024 * 1024;
 const LINE_BREAK = '\r\n';
 const [SPACE, TAB] = [0x20, 0x09];
@@ -20,7 +20,7 @@ export function boundaryOf(contentType: string): string | undefined {
   return quoted ?? plain;
 }
 
-/** The parts of a multipart body; undefined when it is none. */
+/** The parts of a multipart body; undefined: the body is malformed. */
 export function formPartsOf(bytes: Buffer, boundary: string): readonly FormPart[] | undefined {
   const delimiter = Buffer.from(`--${boundary}`);
   const parts: FormPart[] = [];
@@ -41,7 +41,7 @@ export function formPartsOf(bytes: Buffer, boundary: string): readonly FormPart[
   return undefined;
 }
 
-/** The next delimiter line, with its start and its end before the line break. A line with only the same beginning is content. */
+/** The next delimiter line; it ends before its line break. A line that only begins with the delimiter is content. */
 function delimiterLine(
   bytes: Buffer,
   delimiter: Buffer,
@@ -64,7 +64,7 @@ export function fieldsOf(bytes: Buffer, parts: readonly FormPart[]): ReadonlyMap
   return new Map(fields.map(({ name, start, end }) => [name, bytes.toString('utf8', start, end)]));
 }
 
-/** The form with this text in every field of this name; no other byte changes. */
+/** Replaces the text of every field with this name; no other byte changes. */
 export function withField(
   bytes: Buffer,
   parts: readonly FormPart[],

@@ -8,14 +8,14 @@ export interface RelayCall {
   readonly endpoint: RelayEndpoint;
   /** As the client wrote it. */
   readonly path: string;
-  /** The query with its question mark, or nothing; without a credential. */
+  /** The query with its question mark, without a credential; can be empty. */
   readonly search: string;
   /** The forwarded headers: names and values alternate. */
   readonly headers: readonly string[];
   readonly body: Buffer;
-  /** Where the parts of a form stand in the body. */
+  /** The positions of the parts of a form in the body. */
   readonly parts: readonly FormPart[] | undefined;
-  /** What the body says, for reading only. */
+  /** The content of the body, read-only. */
   readonly content: CallContent;
   /** Public id. */
   readonly model: string;

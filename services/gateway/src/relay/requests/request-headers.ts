@@ -1,6 +1,6 @@
 import { HOP_BY_HOP, namedByConnection } from '../hop-by-hop.ts';
 
-/** Headers that are not forwarded: credentials, identities, origins, and what this hop decides by itself. */
+/** Headers that are not forwarded: credentials, identities, origins, and headers that belong to this hop. */
 const REMOVED = byLength([
   ...HOP_BY_HOP,
   'host',
@@ -21,7 +21,7 @@ const REMOVED = byLength([
   'openai-organization',
   'openai-project',
   'x-goog-user-project',
-  // the upstream would keep it under the channel's credential, where the keys of two clients could meet
+  // the upstream would store it under the channel's credential, where the keys of two clients could collide
   'idempotency-key',
 ]);
 const REMOVED_PREFIX = 'x-forwarded-';

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { aRelayChannel } from '../../../testing/a-relay-channel.ts';
+import { formBody } from '../../../testing/multipart-form.ts';
 import { relayChannelSettings } from '../channels/channel-config.ts';
 import { rememberedIdentities } from '../channels/model-identities.ts';
 import { relayEndpoints } from '../endpoints.ts';
@@ -19,8 +20,9 @@ const channel = {
   identitiesOf: rememberedIdentities(settings),
 } as unknown as RelayChannel;
 const form = (...models: readonly string[]): Buffer =>
-  Buffer.from(
-    `${models.map((model) => `--b\r\nContent-Disposition: form-data; name="model"\r\n\r\n${model}\r\n`).join('')}--b--\r\n`,
+  formBody(
+    'b',
+    models.map((content) => ({ name: 'model', content })),
   );
 
 function formCall(body: Buffer): RelayCall {
@@ -40,11 +42,11 @@ function formCall(body: Buffer): RelayCall {
   };
 }
 
-test('a form that names one model, as the upstream does, goes on as it is', () => {
+test("a form that already names the upstream's model passes unchanged", () => {
   expect(upstreamRequest(formCall(form('same')), channel).body.equals(form('same'))).toBe(true);
 });
 
-test('a form that names two models names the one that was looked at in both places', () => {
+test('a form that names two models gets the checked model in both fields', () => {
   expect(upstreamRequest(formCall(form('dear', 'same')), channel).body.equals(form('same', 'same'))).toBe(true);
 });
 
@@ -86,7 +88,7 @@ describe("a JSON body names the upstream's model, and no other byte changes", ()
     expect(sent(before, 'mine')).toBe(after);
   });
 
-  test('whatever else it says', () => {
+  test('whatever else it contains', () => {
     fc.assert(
       fc.property(
         fc.dictionary(
@@ -103,7 +105,7 @@ describe("a JSON body names the upstream's model, and no other byte changes", ()
     );
   });
 
-  test('unless it is called the same there: then it goes on as it came', () => {
+  test('and a body that already names it passes unchanged', () => {
     expect(sent('{ "model": "same" }', 'same')).toBe('{ "model": "same" }');
   });
 });

@@ -11,7 +11,7 @@ export interface UpstreamRequest {
   readonly body: Buffer;
 }
 
-/** The request for one channel, made from the call alone: nothing of an earlier attempt is in it. */
+/** The request for one channel. It is built from the call alone, so it keeps nothing of an earlier attempt. */
 export function upstreamRequest(call: RelayCall, channel: RelayChannel): UpstreamRequest {
   const { name, value } = channel.credential;
   const { upstreamModel } = channel.identitiesOf(call.model);
